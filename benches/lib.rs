@@ -81,7 +81,7 @@ pub async fn space_of(pages: usize) -> Outcome<(Content, Hash, Vec<docs_core::mo
     let items = (0..pages).map(|n| {
         // Every 21st page is a folder for the 20 after it.
         let parent = (n % 21 != 0).then(|| names[n - n % 21].clone());
-        let fields = PagePatch::titled(&format!("Page {n}"));
+        let fields = PagePatch::from_title(&format!("Page {n}"));
         let mut page = BuildPage::new(names[n].clone(), parent, PageKind::Document, fields);
         page.body = NewBody::Text(text(n, "as it was"));
         BuildItem::Page(Box::new(page))

@@ -186,7 +186,7 @@ fn request_of((host, path): &(String, String), coding: &str) -> Outcome<Request>
 /// Serves the sites of a platform.
 fn sites(platform: &Platform, config: SiteConfig) -> Outcome<Server> {
     let next = make_sync(|_| Response::builder().status(StatusCode::NOT_FOUND).finish());
-    Ok(Arc::new(Sites::new(platform, config)?.before(next).boxed()))
+    Ok(Arc::new(Sites::new(platform, config)?.with_fallback(next).boxed()))
 }
 
 /// Returns the handler, and the sites with a cache and without.

@@ -34,7 +34,7 @@ fn member(org: &OrgId, n: usize) -> Outcome<(UserRecord, MemberRecord)> {
         photo: None,
         created_at: at,
     };
-    let mut member = MemberRecord::joining(org, &user, ROLES[n % ROLES.len()], at);
+    let mut member = MemberRecord::new(org, &user, ROLES[n % ROLES.len()], at);
     member.last_seen_at = n.is_multiple_of(10).then_some(at);
     Ok((user, member))
 }

@@ -32,7 +32,7 @@ fn page(n: usize, edit: usize) -> Outcome<PageDocument> {
         page: format!("page{n}").parse()?,
         title: format!("Configuration of part {n}"),
         description: Some(format!("Edit {edit}")),
-        text: Hash::of(&n.to_be_bytes()),
+        text: Hash::compute(&n.to_be_bytes()),
         sections: vec![Section {
             anchor: Some("set-up".to_owned()),
             heading: Some("Set up".to_owned()),

@@ -14,7 +14,7 @@ use docs_benches::{Outcome, key};
 use docs_core::{
     Result,
     ports::{Clock, Ids, RandomIds, SystemClock},
-    store::{Batch, Key, KeyBuf, Logged, Mode, Op, Operation, Receipt, Store, Tx, Value, run},
+    store::{AuditMode, Batch, Key, KeyBuf, Mode, Op, Operation, Receipt, Store, Tx, Value, run},
 };
 
 const WRITERS: usize = 8;
@@ -36,10 +36,10 @@ struct Bump {
 
 #[async_trait]
 impl Operation for Bump {
-    type Out = ();
+    type Output = ();
     const NAME: &'static str = "bench_bump";
 
-    fn hot(&self) -> Vec<Key> {
+    fn hot_keys(&self) -> Vec<Key> {
         vec![self.own.clone()]
     }
 
@@ -88,7 +88,7 @@ async fn work(store: Arc<dyn Store>, attempts: Arc<AtomicU32>, own: usize) -> Re
             counter: "ctr!bumps".into(),
             attempts: attempts.clone(),
         };
-        run(&store, &Receipt { at: SystemClock.now(), id, logged: Logged::No }, &bump).await?;
+        run(&store, &Receipt { at: SystemClock.now(), id, logged: AuditMode::Unaudited }, &bump).await?;
     }
     Ok(())
 }

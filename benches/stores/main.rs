@@ -146,7 +146,7 @@ fn pages(c: &mut Criterion, rt: &Runtime, engine: &Engine) -> Outcome<()> {
     rt.block_on(
         platform.as_actor(&actor).space(&spaces[0]).change_request(name).edit(change(insert.into())?),
     )?;
-    let of = docs_core::platform::ContentOf::request(spaces[0].clone(), name);
+    let of = docs_core::platform::ContentVersion::request(spaces[0].clone(), name);
     let tree = rt.block_on(platform.as_actor(&actor).content(&of).list_pages(Default::default()))?;
     let tree = serde_json::to_value(tree)?;
     let page = tree["pages"][7]["id"].as_str().ok_or("a page")?.to_owned();

@@ -10,7 +10,7 @@ use std::{
 
 use docs_core::{
     content::{
-        document::{Source, parse, print},
+        document::{DocumentSource, parse, print},
         markdown::parse_page,
     },
     model::Document,
@@ -62,7 +62,7 @@ impl Report {
     fn page(&mut self, path: &Path, body: &str, show: Option<&str>) {
         self.pages += 1;
         self.bytes += body.len();
-        let source = Source::new(body);
+        let source = DocumentSource::new(body);
         self.blocks += source.document.nodes.len();
         for block in &source.document.nodes {
             if block.spelling.as_deref() == Some("verbatim") {

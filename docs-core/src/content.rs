@@ -2,18 +2,19 @@
 //! `docs-markup` (documents, Markdown, the Git format) and `docs-expression`.
 
 pub(crate) use docs_content::{
-    AllBacklinks, ENDLESS, MAX_MOVED, MAX_VALUE_BYTES, Marks, Parts, Undecided, check_file_name,
-    clean_file_name, evaluate_for_visitor_within, listed_parts, off_thread, parts_list, yield_to_others,
+    AllBacklinks, CYCLE_DEPTH, LinkFields, MAX_MOVED, MAX_VALUE_BYTES, Marks, UndecidedConditions,
+    check_file_name, clean_file_name, evaluate_for_visitor_within, listed_parts, parts_list, run_blocking,
+    yield_to_others,
 };
 pub use docs_content::{
-    Attribute, Body, BuildItem, BuildPage, Built, CacheLimits, CacheStats, ChangedPage, Clash, Clashes,
-    Conflict, ConflictNote, Content, ContentError, ContentResult, Cost, Counts, Edit, Edited, Evaluated,
-    FileEntry, Follow, FollowTexts, GitFile, GitThing, Hunk, LineMerger, Link, LinkCounts, LinkRange,
-    LinkSource, LinkTarget, MAX_RANK, Merged, Moved, NewBody, NewPage, NotARank, NotTerms, PART_BYTES,
-    PageEntry, PageKind, PagePatch, PageTexts, PageTree, Rank, Rendering, ReusableEntry, ReusablePatch,
-    ReusableTexts, RevisionChange, SharedDocument, Standing, Subject, Term, Terms, TextMerger, ThreeWay,
-    Touch, TreePage, VariableEntry, View, clash_field, document_allowance, evaluate, evaluate_for_visitor,
-    is_numbered, map, parse_document, templates, work_on,
+    Attribute, Body, BuildItem, BuildOutcome, BuildPage, CacheLimits, CacheStats, ChangedPage, Conflict,
+    ConflictNote, Content, ContentError, ContentMerge, ContentResult, Cost, Counts, Edit, EditOutcome,
+    Evaluated, FieldClash, FieldClashes, FileEntry, FollowTexts, FollowUpdate, GitFile, GitThing, LineMerger,
+    Link, LinkCounts, LinkRange, LinkSource, LinkState, LinkTarget, MAX_RANK, MergeHunk, MovedPage, NewBody,
+    NewPage, NotARank, NotTerms, PART_BYTES, PageEffect, PageEntry, PageKind, PagePatch, PageTexts, PageTree,
+    Rank, Rendering, ReusableEntry, ReusablePatch, ReusableTexts, RevisionChange, SharedDocument, Subject,
+    Term, Terms, TextMerger, ThreeWay, TreePage, VariableEntry, View, clash_field, document_allowance,
+    evaluate, evaluate_for_visitor, is_numbered, map, parse_document, run_on_text, templates,
 };
 pub use docs_expression as expression;
 pub(crate) use docs_markup::UniqueNames;

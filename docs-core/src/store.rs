@@ -9,7 +9,7 @@ pub use crate::records;
 use crate::{BoxFuture, Result};
 
 /// Every kind of record.
-pub const KINDS: &[Kind] = records::KINDS;
+pub const KINDS: &[RecordKind] = records::KINDS;
 /// The version of the rows that records bring along. Whoever changes what [`Indexed::rows`] of a record answers raises
 /// it: the rows of stores that exist are then [made anew](crate::platform::Caller::rebuild).
 pub const LAYOUT: u32 = 6;
@@ -19,7 +19,7 @@ pub const LAYOUT: u32 = 6;
 ///
 /// # Errors
 /// The store's; [`StoreError::Corrupt`] when a record does not parse.
-pub async fn verify(store: &dyn Store) -> StoreResult<Drift> {
+pub async fn verify(store: &dyn Store) -> StoreResult<IndexDrift> {
     verify_kinds(store, KINDS).await
 }
 
@@ -30,7 +30,11 @@ pub async fn verify(store: &dyn Store) -> StoreResult<Drift> {
 ///
 /// # Cancel safety
 /// Dropping the future leaves the operation done whole or not at all.
-pub async fn run<O: Operation>(store: &Arc<dyn Store>, receipt: &Receipt, operation: &O) -> Result<O::Out> {
+pub async fn run<O: Operation>(
+    store: &Arc<dyn Store>,
+    receipt: &Receipt,
+    operation: &O,
+) -> Result<O::Output> {
     docs_store::run(store, WriteContext { kinds: KINDS, receipt, observer: None }, operation).await
 }
 
@@ -47,7 +51,7 @@ pub async fn run_and_show<'e, O: Operation, V: Send + Sync>(
     receipt: &Receipt,
     operation: &O,
     answers: Option<&dyn Answers<V>>,
-    show: impl for<'t> Fn(Written<'t, 'e, O::Out>) -> BoxFuture<'t, Result<V>> + Send + Sync,
+    show: impl for<'t> Fn(PendingWrite<'t, 'e, O::Output>) -> BoxFuture<'t, Result<V>> + Send + Sync,
 ) -> Result<V> {
     let context = WriteContext { kinds: KINDS, receipt, observer: None };
     docs_store::run_and_show(store, context, operation, answers, show).await

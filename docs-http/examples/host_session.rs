@@ -104,7 +104,7 @@ async fn sign_out(State((_, sessions)): State<(Platform, Sessions)>, headers: He
 /// # Errors
 /// Those of mounting the API.
 pub(crate) fn application(platform: &Platform, sessions: &Sessions) -> Result<Router, Problems> {
-    let sign_in_of_host = Some(HostSignIn::beside_tokens(sessions.clone()));
+    let sign_in_of_host = Some(HostSignIn::with_tokens(sessions.clone()));
     let config = HttpConfig { sign_in: sign_in_of_host, ..HttpConfig::default() };
     Ok(Router::new()
         .route("/sign-in", post(sign_in))

@@ -13,11 +13,11 @@ use poem_openapi::{OpenApi, OpenApiService};
 use crate::{
     auth::{Authenticator, SharedAuthenticator},
     cors::{self, Cors},
-    endpoints::{Checked, Counters, Fixed, HealthCheck, ReadOnly},
-    files_host::{self, ByHost},
+    endpoints::{HealthCheck, HealthEndpoint, MetricsEndpoint, ReadOnly, StaticEndpoint},
+    files_host::{self, HostRouter},
     metrics::{Metrics, Registry},
     middleware::RequestLayer,
-    openapi::{self, About, OperationLayer, Problems, made::Origin},
+    openapi::{self, ApiInfo, OperationLayer, Problems, document_cache::DocumentKey},
     rate::{RateLimit, RateLimiter},
     saml::SamlPages,
     sign_in::HostSignIn,
@@ -169,7 +169,7 @@ impl fmt::Debug for HttpApp {
 /// [`sign_in`](HttpConfig::sign_in) in addition to the authenticator, or with [`saml`](HttpConfig::saml).
 pub fn assemble<T, A>(
     api: T,
-    about: About,
+    about: ApiInfo,
     config: HttpConfig,
     authenticator: Arc<A>,
 ) -> Result<HttpApp, Problems>
@@ -177,12 +177,12 @@ where
     T: OpenApi + 'static,
     A: Authenticator,
 {
-    openapi::made::checked::<T>()?;
-    join(api, about, config, authenticator, Further { routes: Route::new(), files_host: None })
+    openapi::document_cache::validate_once::<T>()?;
+    join(api, about, config, authenticator, ExtraRoutes { routes: Route::new(), files_host: None })
 }
 
 /// Additional routes next to an API.
-pub(crate) struct Further {
+pub(crate) struct ExtraRoutes {
     pub(crate) routes: Route,
     /// The platform whose files have an origin of their own, and the routes of that origin.
     pub(crate) files_host: Option<(Platform, Route)>,
@@ -191,10 +191,10 @@ pub(crate) struct Further {
 /// Combines a checked API with its middleware, endpoints and further routes.
 pub(crate) fn join<T, A>(
     api: T,
-    about: About,
+    about: ApiInfo,
     config: HttpConfig,
     authenticator: Arc<A>,
-    further: Further,
+    further: ExtraRoutes,
 ) -> Result<HttpApp, Problems>
 where
     T: OpenApi + 'static,
@@ -202,18 +202,20 @@ where
 {
     check_path(&config.api_path)?;
     if config.sign_in.is_some() {
-        return Err(Problems::one(
+        return Err(Problems::new(
             "`sign_in` requires `routes`, because an authenticator is already attached",
         ));
     }
     if config.saml.is_some() {
-        return Err(Problems::one("`saml` requires `routes`, because it signs in to a platform"));
+        return Err(Problems::new("`saml` requires `routes`, because it signs in to a platform"));
     }
-    let metrics = Arc::new(config.registry.map_or_else(Metrics::default, Metrics::beside));
+    let metrics = Arc::new(config.registry.map_or_else(Metrics::default, Metrics::with_registry));
     let server = config.server_url.unwrap_or_else(|| config.api_path.clone());
-    let (origin, examples) = (Origin::new::<T>(&about, &server), about.examples);
-    let service = unchecked(api, about, Arc::clone(&metrics)).server(server.clone());
-    let document = openapi::made::document(origin, || openapi::finished(&service.spec(), examples))?;
+    let (origin, examples) = (DocumentKey::new::<T>(&about, &server), about.examples);
+    let service = build_service(api, about, Arc::clone(&metrics)).server(server.clone());
+    let document = openapi::document_cache::cached_document(origin, || {
+        openapi::finish_document(&service.spec(), examples)
+    })?;
     let challenge = authenticator.challenge();
     let authenticator: SharedAuthenticator<A::Actor> = authenticator;
     let guard = RateLimiter::new(config.rate_limit, config.trusted_proxies.clone());
@@ -227,21 +229,27 @@ where
     let route = further
         .routes
         .nest(&config.api_path, service)
-        .at(format!("/{}", own_paths::HEALTH), ReadOnly(Checked(config.health.unwrap_or_default())))
-        .at(format!("/{}", own_paths::READY), ReadOnly(Checked(config.readiness.unwrap_or_default())))
+        .at(format!("/{}", own_paths::HEALTH), ReadOnly(HealthEndpoint(config.health.unwrap_or_default())))
+        .at(format!("/{}", own_paths::READY), ReadOnly(HealthEndpoint(config.readiness.unwrap_or_default())))
         .at(
             format!("/{}", own_paths::METRICS),
-            ReadOnly(Counters { metrics: Arc::clone(&metrics), measure: config.measure.unwrap_or_default() }),
+            ReadOnly(MetricsEndpoint {
+                metrics: Arc::clone(&metrics),
+                measure: config.measure.unwrap_or_default(),
+            }),
         )
-        .at(format!("/{}", own_paths::OPENAPI), ReadOnly(Fixed::new(document.as_bytes().to_vec(), JSON)));
+        .at(
+            format!("/{}", own_paths::OPENAPI),
+            ReadOnly(StaticEndpoint::new(document.as_bytes().to_vec(), JSON)),
+        );
     #[cfg(feature = "explorer")]
     let route = crate::explorer::mount(route, &server)?;
     let files_of = further.files_host.as_ref().map(|(platform, _)| platform.clone());
     let route = match further.files_host {
-        Some((platform, files)) => ByHost::new(&platform, files, route.boxed()).boxed(),
+        Some((platform, files)) => HostRouter::new(&platform, files, route.boxed()).boxed(),
         None => route.boxed(),
     };
-    let endpoint = Arc::new(cors::share(config.cors, RequestLayer::new(route, config.ids, challenge)));
+    let endpoint = Arc::new(cors::with_cors(config.cors, RequestLayer::new(route, config.ids, challenge)));
     Ok(HttpApp { endpoint, document, metrics, files_of })
 }
 
@@ -255,17 +263,17 @@ where
 /// [`Problems`] if the API is inconsistent, for example if two operations share an id.
 pub fn service<T: OpenApi>(
     api: T,
-    about: About,
+    about: ApiInfo,
     metrics: Arc<Metrics>,
 ) -> Result<OpenApiService<OperationLayer<T>, ()>, Problems> {
-    openapi::problems::<T>()?;
-    Ok(unchecked(api, about, metrics))
+    openapi::check_api::<T>()?;
+    Ok(build_service(api, about, metrics))
 }
 
 /// Returns the service of a checked API.
-fn unchecked<T: OpenApi>(
+fn build_service<T: OpenApi>(
     api: T,
-    about: About,
+    about: ApiInfo,
     metrics: Arc<Metrics>,
 ) -> OpenApiService<OperationLayer<T>, ()> {
     let service = OpenApiService::new(OperationLayer::new(api, metrics), about.title, about.version);
@@ -281,6 +289,6 @@ fn check_path(path: &str) -> Result<(), Problems> {
     if path.starts_with('/') && path.bytes().all(is_plain) && !path.contains("//") {
         Ok(())
     } else {
-        Err(Problems::one(format!("`{path}` must be a plain path like /v1")))
+        Err(Problems::new(format!("`{path}` must be a plain path like /v1")))
     }
 }

@@ -49,11 +49,11 @@ pub trait Authenticator: Send + Sync + 'static {
     /// Those of [`authenticate`](Authenticator::authenticate), and 401 for an `Authorization` header without a bearer
     /// token.
     async fn identify(&self, request: RequestHead<'_>) -> Result<Option<Self::Actor>, ApiError> {
-        by_token(self, request).await
+        authenticate_token(self, request).await
     }
 
     /// Returns the 401 response for a request that needs authentication and has no credentials.
-    fn nobody(&self) -> ApiError {
+    fn missing_credentials(&self) -> ApiError {
         ApiError::unauthenticated("a token is required; send `Authorization: Bearer <token>`")
     }
 
@@ -126,14 +126,14 @@ impl fmt::Debug for RequestHead<'_> {
 }
 
 /// Returns the actor of a request's bearer token, `None` without a token.
-pub(crate) async fn by_token<A: Authenticator + ?Sized>(
+pub(crate) async fn authenticate_token<A: Authenticator + ?Sized>(
     authenticator: &A,
     RequestHead(request): RequestHead<'_>,
 ) -> Result<Option<A::Actor>, ApiError> {
     let Some(token) = token(request)? else { return Ok(None) };
     let actor = authenticator.authenticate(token).await?;
     if authenticator.is_personal(&actor) {
-        request.data::<Proof>().into_iter().for_each(Proof::is_given);
+        request.data::<TokenProof>().into_iter().for_each(TokenProof::mark_valid);
     }
     Ok(Some(actor))
 }
@@ -144,13 +144,13 @@ pub type SharedAuthenticator<A> = Arc<dyn Authenticator<Actor = A>>;
 /// The actor of the request, as returned by the [`Authenticator`]; by default that of its bearer token.
 ///
 /// Use it as the first parameter of a handler, so that the sender is authenticated before anything else is parsed.
-/// Define the actor type once: `type Auth = Signed<Actor>;`.
+/// Define the actor type once: `type Auth = RequestActor<Actor>;`.
 ///
 /// # Errors
 ///
 /// 401 with a message that distinguishes a missing header, another scheme, and an invalid token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Signed<A>(pub A);
+pub struct RequestActor<A>(pub A);
 
 /// The actor of the request, or `None` for a request without credentials.
 ///
@@ -158,12 +158,12 @@ pub struct Signed<A>(pub A);
 ///
 /// 401 for an invalid token. A client that attempts to authenticate is not treated as anonymous.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct MaybeSigned<A>(pub Option<A>);
+pub struct MaybeRequestActor<A>(pub Option<A>);
 
 /// The name of the scheme in the OpenAPI document.
 const SCHEME: &str = "bearer";
 
-impl<'a, A: Send + Sync + 'static> ApiExtractor<'a> for Signed<A> {
+impl<'a, A: Send + Sync + 'static> ApiExtractor<'a> for RequestActor<A> {
     const TYPES: &'static [ApiExtractorType] = &[ApiExtractorType::SecurityScheme];
     type ParamType = ();
     type ParamRawType = ();
@@ -181,13 +181,13 @@ impl<'a, A: Send + Sync + 'static> ApiExtractor<'a> for Signed<A> {
         _: &mut RequestBody,
         _: ExtractParamOptions<()>,
     ) -> poem::Result<Self> {
-        let authenticator = attached::<A>(request)?;
-        let actor = identified(&**authenticator, request).await?;
-        actor.map(Self).ok_or_else(|| authenticator.nobody().into())
+        let authenticator = request_authenticator::<A>(request)?;
+        let actor = authenticate_request(&**authenticator, request).await?;
+        actor.map(Self).ok_or_else(|| authenticator.missing_credentials().into())
     }
 }
 
-impl<'a, A: Send + Sync + 'static> ApiExtractor<'a> for MaybeSigned<A> {
+impl<'a, A: Send + Sync + 'static> ApiExtractor<'a> for MaybeRequestActor<A> {
     const TYPES: &'static [ApiExtractorType] = &[ApiExtractorType::SecurityScheme];
     type ParamType = ();
     type ParamRawType = ();
@@ -209,13 +209,13 @@ impl<'a, A: Send + Sync + 'static> ApiExtractor<'a> for MaybeSigned<A> {
         _: &mut RequestBody,
         _: ExtractParamOptions<()>,
     ) -> poem::Result<Self> {
-        Ok(Self(identified(&**attached::<A>(request)?, request).await?))
+        Ok(Self(authenticate_request(&**request_authenticator::<A>(request)?, request).await?))
     }
 }
 
 /// Authenticates a request. A token of a user allows bodies over the [limit](crate::wire::budget::AnonymousBodyLimit)
 /// of anonymous requests.
-async fn identified<A>(
+async fn authenticate_request<A>(
     authenticator: &dyn Authenticator<Actor = A>,
     request: &Request,
 ) -> Result<Option<A>, ApiError>
@@ -265,21 +265,23 @@ fn is_token(token: &str) -> bool {
     !token.is_empty() && token.bytes().all(|byte| byte.is_ascii_graphic())
 }
 
-fn attached<A: Send + Sync + 'static>(request: &Request) -> Result<&SharedAuthenticator<A>, ApiError> {
+fn request_authenticator<A: Send + Sync + 'static>(
+    request: &Request,
+) -> Result<&SharedAuthenticator<A>, ApiError> {
     let missing = || ApiError::internal("the API has no authenticator for this type of actor");
     request.data::<SharedAuthenticator<A>>().ok_or_else(missing)
 }
 
 /// Records that the request's token is valid. Set after authentication.
 #[derive(Clone, Default)]
-pub(crate) struct Proof(Arc<AtomicBool>);
+pub(crate) struct TokenProof(Arc<AtomicBool>);
 
-impl Proof {
-    pub(crate) fn is_given(&self) {
+impl TokenProof {
+    pub(crate) fn mark_valid(&self) {
         self.0.store(true, Ordering::Relaxed);
     }
 
-    pub(crate) fn was_given(&self) -> bool {
+    pub(crate) fn is_valid(&self) -> bool {
         self.0.load(Ordering::Relaxed)
     }
 }

@@ -32,20 +32,20 @@ const PATTERN: &str = r#"^([\t ]*\*[\t ]*|[\t ,]*((W/)?"[^\u0000-\u0020"\u007f]*
 
 /// The tags in a header.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Listed {
+pub(crate) enum TagList {
     /// `*`.
     Any,
-    Tags(Vec<ListedTag>),
+    Tags(Vec<HeaderTag>),
 }
 
 /// A tag in a header.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct ListedTag {
+pub(crate) struct HeaderTag {
     text: String,
     is_weak: bool,
 }
 
-impl Listed {
+impl TagList {
     /// Parses a header, which may occur on several lines.
     ///
     /// # Errors
@@ -74,7 +74,7 @@ impl Listed {
 
     /// Returns the listed tag in its listed form: that of the plain response, or that of the encoded response if the
     /// client accepts it. Weak tags count.
-    pub(crate) fn find(&self, tag: &EntityTag, encoded: encoding::Taken) -> Option<EntityTag> {
+    pub(crate) fn find(&self, tag: &EntityTag, encoded: encoding::AcceptedEncoding) -> Option<EntityTag> {
         let Self::Tags(tags) = self else { return Some(tag.clone()) };
         let is_listed = |wanted: &EntityTag| tags.iter().any(|listed| listed.text == wanted.as_str());
         let forms = [Some(tag.clone()), encoded.is_gzip().then(|| encoding::encoded_tag(tag))];
@@ -91,7 +91,7 @@ impl Listed {
         self.states(|_| true)
     }
 
-    fn states(&self, counts: impl Fn(&ListedTag) -> bool) -> Tags {
+    fn states(&self, counts: impl Fn(&HeaderTag) -> bool) -> Tags {
         match self {
             Self::Any => Tags::Any,
             Self::Tags(tags) => {
@@ -103,7 +103,7 @@ impl Listed {
 }
 
 /// Parses one line of a list of tags. Returns `false` if it is malformed.
-fn read_tags(line: &[u8], tags: &mut Vec<ListedTag>) -> bool {
+fn read_tags(line: &[u8], tags: &mut Vec<HeaderTag>) -> bool {
     let mut rest = line;
     loop {
         // Empty list elements are ignored.
@@ -123,7 +123,7 @@ fn read_tags(line: &[u8], tags: &mut Vec<ListedTag>) -> bool {
         if text.iter().any(|byte| *byte <= b' ' || *byte == 0x7f) {
             return false;
         }
-        tags.push(ListedTag { text: String::from_utf8_lossy(text).into_owned(), is_weak });
+        tags.push(HeaderTag { text: String::from_utf8_lossy(text).into_owned(), is_weak });
         rest = after[1..].trim_ascii_start();
         if !(rest.is_empty() || rest.starts_with(b",")) {
             return false;
@@ -151,7 +151,7 @@ impl Condition {
 }
 
 /// Returns an error if the request has a condition that the operation does not accept.
-pub(crate) fn unwanted(headers: &HeaderMap) -> Option<ApiError> {
+pub(crate) fn unsupported_error(headers: &HeaderMap) -> Option<ApiError> {
     let of = |name: &HeaderName, shown: &str| {
         headers.contains_key(name).then(|| {
             ApiError::invalid(format!("{shown}: is not supported by this operation; omit the header"))
@@ -184,8 +184,8 @@ impl<'a> ApiExtractor<'a> for Condition {
         _: &mut RequestBody,
         _: ExtractParamOptions<String>,
     ) -> poem::Result<Self> {
-        let if_match = Listed::read(request.headers(), &header::IF_MATCH)?;
-        let if_none_match = Listed::read(request.headers(), &header::IF_NONE_MATCH)?;
+        let if_match = TagList::read(request.headers(), &header::IF_MATCH)?;
+        let if_none_match = TagList::read(request.headers(), &header::IF_NONE_MATCH)?;
         let has_condition = if_match.is_some() || if_none_match.is_some();
         Ok(Self(has_condition.then(|| Precondition {
             if_match: if_match.map(|listed| listed.strong()),
@@ -195,23 +195,23 @@ impl<'a> ApiExtractor<'a> for Condition {
 }
 
 /// The state that the client has cached.
-pub(crate) struct Known {
-    listed: Option<Listed>,
-    encoded: encoding::Taken,
+pub(crate) struct ClientCache {
+    listed: Option<TagList>,
+    encoded: encoding::AcceptedEncoding,
 }
 
-impl Known {
+impl ClientCache {
     /// Returns `true` if the client has the state with this tag.
     pub(crate) fn has(&self, tag: &EntityTag) -> bool {
         self.listed.as_ref().is_some_and(|listed| listed.find(tag, self.encoded).is_some())
     }
 }
 
-impl<'a> FromRequest<'a> for Known {
+impl<'a> FromRequest<'a> for ClientCache {
     async fn from_request(request: &'a Request, _: &mut RequestBody) -> poem::Result<Self> {
         // A malformed header matches no state.
-        let listed = Listed::read(request.headers(), &header::IF_NONE_MATCH).ok().flatten();
-        Ok(Self { listed, encoded: encoding::Taken::by(request.headers()) })
+        let listed = TagList::read(request.headers(), &header::IF_NONE_MATCH).ok().flatten();
+        Ok(Self { listed, encoded: encoding::AcceptedEncoding::from_headers(request.headers()) })
     }
 }
 
@@ -221,24 +221,24 @@ mod tests {
 
     use super::*;
 
-    fn read(lines: &[&str]) -> Result<Option<Listed>, String> {
+    fn read(lines: &[&str]) -> Result<Option<TagList>, String> {
         let mut headers = HeaderMap::new();
         for line in lines {
             headers.append(header::IF_MATCH, HeaderValue::from_bytes(line.as_bytes()).expect("a header"));
         }
-        Listed::read(&headers, &header::IF_MATCH).map_err(|error| error.message().to_owned())
+        TagList::read(&headers, &header::IF_MATCH).map_err(|error| error.message().to_owned())
     }
 
-    fn tags(tags: &[(&str, bool)]) -> Result<Option<Listed>, String> {
-        let tag = |(text, is_weak): &(&str, bool)| ListedTag { text: (*text).to_owned(), is_weak: *is_weak };
-        Ok(Some(Listed::Tags(tags.iter().map(tag).collect())))
+    fn tags(tags: &[(&str, bool)]) -> Result<Option<TagList>, String> {
+        let tag = |(text, is_weak): &(&str, bool)| HeaderTag { text: (*text).to_owned(), is_weak: *is_weak };
+        Ok(Some(TagList::Tags(tags.iter().map(tag).collect())))
     }
 
     #[test]
     fn a_list_of_tags_is_read_as_the_standard_says() {
         assert_eq!(read(&[]), Ok(None));
-        assert_eq!(read(&["*"]), Ok(Some(Listed::Any)));
-        assert_eq!(read(&[" * "]), Ok(Some(Listed::Any)));
+        assert_eq!(read(&["*"]), Ok(Some(TagList::Any)));
+        assert_eq!(read(&[" * "]), Ok(Some(TagList::Any)));
         for (lines, expected) in [
             (&[r#""a""#][..], &[("a", false)][..]),
             (&[r#"W/"a""#], &[("a", true)]),
@@ -277,18 +277,18 @@ mod tests {
         let tags = |texts: &[&str]| Tags::OneOf(texts.iter().copied().map(EntityTag::new).collect());
         assert_eq!(listed.strong(), tags(&["b", "c"]));
         assert_eq!(listed.weak(), tags(&["a", "b", "c"]));
-        assert_eq!(Listed::Any.strong(), Tags::Any);
+        assert_eq!(TagList::Any.strong(), Tags::Any);
     }
 
     #[test]
     fn what_a_client_has_is_found_in_the_forms_that_it_takes() {
         let listed = read(&[r#"W/"a", "b-gzip""#]).expect("tags").expect("some");
-        let (plain, gzip) = (encoding::Taken::Plain, encoding::Taken::Gzip);
+        let (plain, gzip) = (encoding::AcceptedEncoding::Plain, encoding::AcceptedEncoding::Gzip);
         let (a, b) = (EntityTag::new("a"), EntityTag::new("b"));
         assert_eq!(listed.find(&a, plain), Some(a.clone()));
         assert_eq!(listed.find(&b, plain), None, "it does not take the form that it has");
         assert_eq!(listed.find(&b, gzip), Some(EntityTag::new("b-gzip")));
         assert_eq!(listed.find(&EntityTag::new("c"), gzip), None);
-        assert_eq!(Listed::Any.find(&b, plain), Some(b));
+        assert_eq!(TagList::Any.find(&b, plain), Some(b));
     }
 }

@@ -15,10 +15,10 @@ use poem::{
 use url::{Origin as UrlOrigin, Url};
 
 use crate::{
-    idempotency::REPLAYED,
+    idempotency::REPLAYED_HEADER,
     middleware::REQUEST_ID,
     rate::{LIMIT, REMAINING, RESET},
-    wire::{error::answer, ignored},
+    wire::{error::outcome_response, ignored},
 };
 
 /// The lifetime of a preflight response in a browser's cache, in seconds: two hours, the most that all browsers honour.
@@ -48,9 +48,9 @@ const RESPONSE_HEADERS: [HeaderName; 13] = [
     HeaderName::from_static("preference-applied"),
     header::CONTENT_DISPOSITION,
     REQUEST_ID,
-    REPLAYED,
-    ignored::PARAMETERS,
-    ignored::FIELDS,
+    REPLAYED_HEADER,
+    ignored::PARAMETERS_HEADER,
+    ignored::FIELDS_HEADER,
     LIMIT,
     REMAINING,
     RESET,
@@ -74,30 +74,30 @@ pub struct Cors(Vec<CorsOrigin>);
 impl Cors {
     /// Allows the pages of these origins.
     #[must_use]
-    pub fn origins(origins: impl IntoIterator<Item = CorsOrigin>) -> Self {
+    pub fn from_origins(origins: impl IntoIterator<Item = CorsOrigin>) -> Self {
         Self(origins.into_iter().collect())
     }
 
     /// Allows any page. It still needs a token, which browsers do not send automatically.
     #[must_use]
     pub fn any() -> Self {
-        Self(vec![CorsOrigin(Allowed::Any)])
+        Self(vec![CorsOrigin(AllowedOrigin::Any)])
     }
 
     fn allows(&self, origin: &HeaderValue) -> bool {
         self.0.iter().any(|allowed| match &allowed.0 {
-            Allowed::Any => true,
-            Allowed::Origin(allowed) => allowed.as_bytes().eq_ignore_ascii_case(origin.as_bytes()),
+            AllowedOrigin::Any => true,
+            AllowedOrigin::Origin(allowed) => allowed.as_bytes().eq_ignore_ascii_case(origin.as_bytes()),
         })
     }
 }
 
 /// An origin whose pages may call the API: scheme, host and port, like `https://docs.example.com`; or `*` for all.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct CorsOrigin(Allowed);
+pub struct CorsOrigin(AllowedOrigin);
 
 #[derive(Clone, PartialEq, Eq, Debug)]
-enum Allowed {
+enum AllowedOrigin {
     Any,
     /// As browsers send it: in lower case, without the default port of the scheme.
     Origin(String),
@@ -114,7 +114,7 @@ impl FromStr for CorsOrigin {
     fn from_str(text: &str) -> Result<Self, OriginError> {
         let wrong = || OriginError(text.to_owned());
         if text == "*" {
-            return Ok(Self(Allowed::Any));
+            return Ok(Self(AllowedOrigin::Any));
         }
         let url = Url::parse(text).map_err(|_| wrong())?;
         let is_bare = url.username().is_empty() && url.password().is_none();
@@ -129,11 +129,17 @@ impl FromStr for CorsOrigin {
             return Err(wrong());
         }
         match (url.origin(), url.host_str()) {
-            (origin @ UrlOrigin::Tuple(..), _) => Ok(Self(Allowed::Origin(origin.ascii_serialization()))),
+            (origin @ UrlOrigin::Tuple(..), _) => {
+                Ok(Self(AllowedOrigin::Origin(origin.ascii_serialization())))
+            }
             // Schemes of other programs than browsers, such as `app://localhost`.
             (UrlOrigin::Opaque(_), Some(host)) => {
                 let port = url.port().map(|port| format!(":{port}")).unwrap_or_default();
-                Ok(Self(Allowed::Origin(format!("{}://{}{port}", url.scheme(), host.to_ascii_lowercase()))))
+                Ok(Self(AllowedOrigin::Origin(format!(
+                    "{}://{}{port}",
+                    url.scheme(),
+                    host.to_ascii_lowercase()
+                ))))
             }
             (UrlOrigin::Opaque(_), None) => Err(wrong()),
         }
@@ -143,14 +149,14 @@ impl FromStr for CorsOrigin {
 impl fmt::Display for CorsOrigin {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match &self.0 {
-            Allowed::Any => "*",
-            Allowed::Origin(origin) => origin,
+            AllowedOrigin::Any => "*",
+            AllowedOrigin::Origin(origin) => origin,
         })
     }
 }
 
 /// An endpoint that pages of the allowed origins may call.
-pub(crate) struct CrossOrigin<E> {
+pub(crate) struct CrossOriginEndpoint<E> {
     cors: Cors,
     /// The endpoint for requests of allowed origins.
     shared: CorsEndpoint<Arc<E>>,
@@ -158,7 +164,7 @@ pub(crate) struct CrossOrigin<E> {
     inner: Arc<E>,
 }
 
-impl<E: Endpoint<Output = Response> + 'static> CrossOrigin<E> {
+impl<E: Endpoint<Output = Response> + 'static> CrossOriginEndpoint<E> {
     pub(crate) fn new(cors: Cors, inner: E) -> Self {
         let inner = Arc::new(inner);
         let allowed = cors.clone();
@@ -175,7 +181,7 @@ impl<E: Endpoint<Output = Response> + 'static> CrossOrigin<E> {
 
     /// Returns `true` for a request that a browser sends for a page of an allowed origin. OPTIONS counts only as a
     /// preflight.
-    fn is_shared(&self, request: &Request) -> bool {
+    fn is_allowed(&self, request: &Request) -> bool {
         let headers = request.headers();
         let is_plain_options = request.method() == Method::OPTIONS
             && !headers.contains_key(header::ACCESS_CONTROL_REQUEST_METHOD);
@@ -183,12 +189,12 @@ impl<E: Endpoint<Output = Response> + 'static> CrossOrigin<E> {
     }
 }
 
-impl<E: Endpoint<Output = Response> + 'static> Endpoint for CrossOrigin<E> {
+impl<E: Endpoint<Output = Response> + 'static> Endpoint for CrossOriginEndpoint<E> {
     type Output = Response;
 
     async fn call(&self, request: Request) -> poem::Result<Response> {
-        let mut response = if self.is_shared(&request) {
-            answer(self.shared.call(request).await)
+        let mut response = if self.is_allowed(&request) {
+            outcome_response(self.shared.call(request).await)
         } else {
             self.inner.get_response(request).await
         };
@@ -203,12 +209,12 @@ impl<E: Endpoint<Output = Response> + 'static> Endpoint for CrossOrigin<E> {
 }
 
 /// Wraps an endpoint if any origins are allowed.
-pub(crate) fn share<E>(cors: Option<Cors>, endpoint: E) -> poem::endpoint::BoxEndpoint<'static>
+pub(crate) fn with_cors<E>(cors: Option<Cors>, endpoint: E) -> poem::endpoint::BoxEndpoint<'static>
 where
     E: Endpoint<Output = Response> + 'static,
 {
     match cors {
-        Some(cors) if !cors.0.is_empty() => CrossOrigin::new(cors, endpoint).boxed(),
+        Some(cors) if !cors.0.is_empty() => CrossOriginEndpoint::new(cors, endpoint).boxed(),
         _ => endpoint.boxed(),
     }
 }

@@ -1,7 +1,8 @@
 //! Compression of responses with gzip.
 //!
-//! Text of at least [`LEAST_BYTES`] is compressed; images, videos and archives are compressed already. An encoded
-//! response is another representation of the same state, so it has its own tag, derived from the plain one (RFC 9110,
+//! Text of at least [`MIN_COMPRESSED_BYTES`] is compressed; images, videos and archives are compressed already. An
+//! encoded response is another representation of the same state, so it has its own tag, derived from the plain one (RFC
+//! 9110,
 //! 8.8.3.3).
 
 use std::io::{self, Write as _};
@@ -13,28 +14,28 @@ use poem::http::{HeaderMap, header};
 use tokio::runtime::Handle;
 
 /// Minimum size in bytes of a compressed response. Smaller responses fit into a network packet anyway.
-pub(crate) const LEAST_BYTES: usize = 1024;
+pub(crate) const MIN_COMPRESSED_BYTES: usize = 1024;
 /// Maximum size in bytes for compression on the connection's task. More would block other tasks.
-const MAX_INLINE: usize = 64 * 1024;
+const MAX_INLINE_COMPRESSION: usize = 64 * 1024;
 /// The suffix of the tag of an encoded response.
-const SUFFIX: &str = "-gzip";
+const TAG_SUFFIX: &str = "-gzip";
 /// The compression level, with most of the gain for a fraction of the time.
-const LEVEL: Compression = Compression::new(4);
+const COMPRESSION_LEVEL: Compression = Compression::new(4);
 
 /// The name of the encoding.
 pub(crate) const GZIP: &str = "gzip";
 
 /// The encoding that a client accepts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Taken {
+pub(crate) enum AcceptedEncoding {
     /// No encoding.
     Plain,
     Gzip,
 }
 
-impl Taken {
+impl AcceptedEncoding {
     /// Parses the headers of a request.
-    pub(crate) fn by(headers: &HeaderMap) -> Self {
+    pub(crate) fn from_headers(headers: &HeaderMap) -> Self {
         let lines = headers.get_all(header::ACCEPT_ENCODING).iter().filter_map(|line| line.to_str().ok());
         let (mut gzip, mut identity, mut others) = (None, None, None);
         for element in lines.flat_map(|line| line.split(',')) {
@@ -69,12 +70,12 @@ fn weight_of(parameters: &str) -> u16 {
 
 /// Returns the tag of the encoded form of a response.
 pub(crate) fn encoded_tag(plain: &EntityTag) -> EntityTag {
-    EntityTag::new(format!("{plain}{SUFFIX}"))
+    EntityTag::new(format!("{plain}{TAG_SUFFIX}"))
 }
 
 /// Returns the tag of the state, given the tag of either form.
 pub(crate) fn plain_tag(text: &str) -> EntityTag {
-    EntityTag::new(text.strip_suffix(SUFFIX).unwrap_or(text))
+    EntityTag::new(text.strip_suffix(TAG_SUFFIX).unwrap_or(text))
 }
 
 /// Returns `true` if responses of a media type are worth compressing.
@@ -87,10 +88,10 @@ pub(crate) fn is_compressible(media_type: &str) -> bool {
 }
 
 /// Compresses bytes. Returns `None` if they do not become smaller.
-pub(crate) async fn gzipped(bytes: Bytes) -> Option<Bytes> {
+pub(crate) async fn compress(bytes: Bytes) -> Option<Bytes> {
     let length = bytes.len();
     let encoded = match Handle::try_current() {
-        Ok(runtime) if length > MAX_INLINE => runtime
+        Ok(runtime) if length > MAX_INLINE_COMPRESSION => runtime
             .spawn_blocking(move || gzip(&bytes))
             .await
             .unwrap_or_else(|stop| Err(io::Error::other(stop))),
@@ -106,7 +107,7 @@ pub(crate) async fn gzipped(bytes: Bytes) -> Option<Bytes> {
 }
 
 fn gzip(bytes: &[u8]) -> io::Result<Vec<u8>> {
-    let mut encoder = GzEncoder::new(Vec::with_capacity(bytes.len() / 4), LEVEL);
+    let mut encoder = GzEncoder::new(Vec::with_capacity(bytes.len() / 4), COMPRESSION_LEVEL);
     encoder.write_all(bytes)?;
     encoder.finish()
 }
@@ -120,33 +121,33 @@ mod tests {
     #[test]
     fn a_client_takes_what_it_says() {
         for (lines, taken) in [
-            (&[][..], Taken::Plain),
-            (&["gzip"], Taken::Gzip),
-            (&["GZIP"], Taken::Gzip),
-            (&["x-gzip"], Taken::Gzip),
-            (&["deflate, gzip, br"], Taken::Gzip),
-            (&["br", "gzip;q=0.5"], Taken::Gzip),
-            (&["br"], Taken::Plain),
-            (&["*"], Taken::Gzip),
-            (&["*;q=0"], Taken::Plain),
-            (&["gzip;q=0, *"], Taken::Plain),
-            (&["gzip;q=0"], Taken::Plain),
-            (&["gzip; q=0.000"], Taken::Plain),
-            (&["gzip;q=0.001"], Taken::Gzip),
-            (&["gzip;q=0.5, identity"], Taken::Plain),
-            (&["gzip, identity;q=0.5"], Taken::Gzip),
-            (&["identity"], Taken::Plain),
-            (&["gzip;q=two"], Taken::Plain),
-            (&["gzip;q=-1"], Taken::Plain),
-            (&["gzip;level=3"], Taken::Plain),
-            (&[""], Taken::Plain),
-            (&[",;=, ;q"], Taken::Plain),
+            (&[][..], AcceptedEncoding::Plain),
+            (&["gzip"], AcceptedEncoding::Gzip),
+            (&["GZIP"], AcceptedEncoding::Gzip),
+            (&["x-gzip"], AcceptedEncoding::Gzip),
+            (&["deflate, gzip, br"], AcceptedEncoding::Gzip),
+            (&["br", "gzip;q=0.5"], AcceptedEncoding::Gzip),
+            (&["br"], AcceptedEncoding::Plain),
+            (&["*"], AcceptedEncoding::Gzip),
+            (&["*;q=0"], AcceptedEncoding::Plain),
+            (&["gzip;q=0, *"], AcceptedEncoding::Plain),
+            (&["gzip;q=0"], AcceptedEncoding::Plain),
+            (&["gzip; q=0.000"], AcceptedEncoding::Plain),
+            (&["gzip;q=0.001"], AcceptedEncoding::Gzip),
+            (&["gzip;q=0.5, identity"], AcceptedEncoding::Plain),
+            (&["gzip, identity;q=0.5"], AcceptedEncoding::Gzip),
+            (&["identity"], AcceptedEncoding::Plain),
+            (&["gzip;q=two"], AcceptedEncoding::Plain),
+            (&["gzip;q=-1"], AcceptedEncoding::Plain),
+            (&["gzip;level=3"], AcceptedEncoding::Plain),
+            (&[""], AcceptedEncoding::Plain),
+            (&[",;=, ;q"], AcceptedEncoding::Plain),
         ] {
             let mut headers = HeaderMap::new();
             for line in lines {
                 headers.append(header::ACCEPT_ENCODING, HeaderValue::from_static(line));
             }
-            assert_eq!(Taken::by(&headers), taken, "{lines:?}");
+            assert_eq!(AcceptedEncoding::from_headers(&headers), taken, "{lines:?}");
         }
     }
 
@@ -170,9 +171,9 @@ mod tests {
 
     #[tokio::test]
     async fn what_is_encoded_is_the_same_again() {
-        for length in [LEAST_BYTES, MAX_INLINE, MAX_INLINE + 1, 1_000_000] {
+        for length in [MIN_COMPRESSED_BYTES, MAX_INLINE_COMPRESSION, MAX_INLINE_COMPRESSION + 1, 1_000_000] {
             let bytes: Vec<u8> = b"{\"title\":\"Start\"},".iter().copied().cycle().take(length).collect();
-            let encoded = gzipped(bytes.clone().into()).await.expect("smaller");
+            let encoded = compress(bytes.clone().into()).await.expect("smaller");
             assert!(encoded.len() < length / 2, "{length}: {}", encoded.len());
             let mut decoded = Vec::new();
             io::Read::read_to_end(&mut flate2::read::GzDecoder::new(&encoded[..]), &mut decoded)
@@ -180,6 +181,6 @@ mod tests {
             assert_eq!(decoded, bytes);
         }
         let noise: Vec<u8> = (0..200_u32).flat_map(|n| *blake3::hash(&n.to_be_bytes()).as_bytes()).collect();
-        assert_eq!(gzipped(noise.into()).await, None, "it would get larger");
+        assert_eq!(compress(noise.into()).await, None, "it would get larger");
     }
 }

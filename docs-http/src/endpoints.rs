@@ -11,15 +11,15 @@ use poem::{
 
 use crate::{
     metrics::Metrics,
-    representation::{Asked, Tagging},
+    representation::{RequestConditions, TagPolicy},
     wire::{
-        error::{ApiError, answer},
+        error::{ApiError, outcome_response},
         reply::JSON,
     },
 };
 
-type Answering = Pin<Box<dyn Future<Output = docs_core::Result<()>> + Send>>;
-type Probe = dyn Fn() -> Answering + Send + Sync;
+type ProbeFuture = Pin<Box<dyn Future<Output = docs_core::Result<()>> + Send>>;
+type Probe = dyn Fn() -> ProbeFuture + Send + Sync;
 
 /// A health check, run on every `GET /healthz` or `GET /readyz`.
 ///
@@ -39,7 +39,7 @@ impl HealthCheck {
         F: Fn() -> O + Send + Sync + 'static,
         O: Future<Output = docs_core::Result<()>> + Send + 'static,
     {
-        Self(Arc::new(move || -> Answering { Box::pin(probe()) }))
+        Self(Arc::new(move || -> ProbeFuture { Box::pin(probe()) }))
     }
 }
 
@@ -57,7 +57,7 @@ impl fmt::Debug for HealthCheck {
 }
 
 /// Responds to a method that an endpoint does not implement: to `OPTIONS` with the allowed methods, to others with 405.
-pub(crate) fn other_method(method: &Method, allow: HeaderValue) -> Response {
+pub(crate) fn method_response(method: &Method, allow: HeaderValue) -> Response {
     if method == Method::OPTIONS {
         Response::builder().status(StatusCode::NO_CONTENT).header(header::ALLOW, allow).finish()
     } else {
@@ -75,11 +75,11 @@ impl<E: Endpoint<Output = Response>> Endpoint for ReadOnly<E> {
     async fn call(&self, request: Request) -> poem::Result<Response> {
         let method = request.method().clone();
         if method != Method::GET && method != Method::HEAD {
-            return Ok(other_method(&method, HeaderValue::from_static("GET, HEAD, OPTIONS")));
+            return Ok(method_response(&method, HeaderValue::from_static("GET, HEAD, OPTIONS")));
         }
-        let asked = Asked::of(&request);
-        let response = answer(self.0.call(request).await);
-        let mut response = asked.represent(response, Tagging::Given).await;
+        let asked = RequestConditions::from_request(&request);
+        let response = outcome_response(self.0.call(request).await);
+        let mut response = asked.represent(response, TagPolicy::Existing).await;
         if method == Method::HEAD {
             response.set_body(());
         }
@@ -88,9 +88,9 @@ impl<E: Endpoint<Output = Response>> Endpoint for ReadOnly<E> {
 }
 
 /// `/healthz` and `/readyz`: `{"status":"ok"}`, or the failure of the check.
-pub(crate) struct Checked(pub(crate) HealthCheck);
+pub(crate) struct HealthEndpoint(pub(crate) HealthCheck);
 
-impl Endpoint for Checked {
+impl Endpoint for HealthEndpoint {
     type Output = Response;
 
     async fn call(&self, _: Request) -> poem::Result<Response> {
@@ -100,13 +100,13 @@ impl Endpoint for Checked {
 }
 
 /// `/metrics`.
-pub(crate) struct Counters {
+pub(crate) struct MetricsEndpoint {
     pub(crate) metrics: Arc<Metrics>,
     /// Reads those gauges that are not updated on changes.
     pub(crate) measure: HealthCheck,
 }
 
-impl Endpoint for Counters {
+impl Endpoint for MetricsEndpoint {
     type Output = Response;
 
     async fn call(&self, _: Request) -> poem::Result<Response> {
@@ -120,13 +120,13 @@ impl Endpoint for Counters {
 }
 
 /// Constant bytes, with a hash as their tag.
-pub(crate) struct Fixed {
+pub(crate) struct StaticEndpoint {
     bytes: Bytes,
     media_type: &'static str,
     tag: String,
 }
 
-impl Fixed {
+impl StaticEndpoint {
     pub(crate) fn new(bytes: impl Into<Bytes>, media_type: &'static str) -> Self {
         let bytes = bytes.into();
         let tag = format!("\"{}\"", &blake3::hash(&bytes).to_hex()[..32]);
@@ -135,14 +135,14 @@ impl Fixed {
 }
 
 /// Returns `true` if the client has the state with this tag.
-pub(crate) fn is_known(request: &Request, tag: &str) -> bool {
+pub(crate) fn is_not_modified(request: &Request, tag: &str) -> bool {
     // A list may be split over several headers.
     let lists = request.headers().get_all(header::IF_NONE_MATCH).iter().filter_map(|list| list.to_str().ok());
     let mut known = lists.flat_map(|list| list.split(',')).map(str::trim);
     known.any(|it| it == "*" || it.strip_prefix("W/").unwrap_or(it) == tag)
 }
 
-impl Endpoint for Fixed {
+impl Endpoint for StaticEndpoint {
     type Output = Response;
 
     async fn call(&self, _: Request) -> poem::Result<Response> {

@@ -14,7 +14,7 @@ use poem_openapi::OpenApiService;
 use url::Url;
 
 use crate::{
-    endpoints::{Fixed, ReadOnly},
+    endpoints::{ReadOnly, StaticEndpoint},
     openapi::Problems,
 };
 
@@ -47,14 +47,14 @@ fn policy(server_url: &str) -> String {
 /// Adds the page and its script. Their addresses are relative, so they work under any mount path.
 pub(crate) fn mount(route: Route, server_url: &str) -> Result<Route, Problems> {
     let policy = SetHeader::new().overriding(header::CONTENT_SECURITY_POLICY, policy(server_url));
-    let script = script().ok_or_else(|| Problems::one("the script of the API explorer is missing"))?;
-    let page = ReadOnly(Fixed::new(PAGE, "text/html; charset=utf-8")).with(policy);
-    let script = ReadOnly(Fixed::new(script, "text/javascript; charset=utf-8"));
+    let script = script().ok_or_else(|| Problems::new("the script of the API explorer is missing"))?;
+    let page = ReadOnly(StaticEndpoint::new(PAGE, "text/html; charset=utf-8")).with(policy);
+    let script = ReadOnly(StaticEndpoint::new(script, "text/javascript; charset=utf-8"));
     Ok(route.at(format!("/{EXPLORER}"), page).at(format!("/{EXPLORER}/explorer.js"), script))
 }
 
 /// Redirects from the root of the application to the page.
-pub(crate) fn way_there() -> impl Endpoint<Output = Response> {
+pub(crate) fn explorer_redirect() -> impl Endpoint<Output = Response> {
     ReadOnly(make_sync(|_| Redirect::see_other("docs").into_response()))
 }
 

@@ -2,8 +2,8 @@
 //!
 //! Files are uploaded by users, and share an origin with the API unless they have their own. Therefore no file may run
 //! as a page of this origin. The platform normalizes the media type and chooses the disposition ([`StoredFile`]), and
-//! [`Isolated`] removes all permissions from a file opened in a browser. Pages that embed a file as an image, audio or
-//! video are not affected.
+//! [`SandboxEndpoint`] removes all permissions from a file opened in a browser. Pages that embed a file as an image,
+//! audio or video are not affected.
 
 use std::{io, ops::Range};
 
@@ -19,33 +19,33 @@ use poem::{
 };
 
 use crate::{
-    endpoints::is_known,
-    wire::error::{ApiError, answer},
+    endpoints::is_not_modified,
+    wire::error::{ApiError, outcome_response},
 };
 
 /// Shared caches may store a file that is visible to anonymous visitors. They revalidate it on each use, so that it
 /// disappears when the site stops showing it.
-const FOR_ANYBODY: &str = "public, no-cache";
+const PUBLIC_CACHE_CONTROL: &str = "public, no-cache";
 /// A file for one caller is revalidated on each use: its bytes never change, but the permissions of the caller do.
-const FOR_BEARER: &str = "private, no-cache";
+const PRIVATE_CACHE_CONTROL: &str = "private, no-cache";
 /// The policy of a file that is opened as a page. It permits inline styles, which browsers add to images and text and
 /// which SVG contains. Chromium also opens PDF under it.
-const NO_RIGHTS: &str = "sandbox; default-src 'none'; style-src 'unsafe-inline'";
+const SANDBOX_POLICY: &str = "sandbox; default-src 'none'; style-src 'unsafe-inline'";
 const RESOURCE_POLICY: HeaderName = HeaderName::from_static("cross-origin-resource-policy");
 /// A component of the tags of files. Change it together with the response headers: a browser that revalidates a cached
 /// response keeps the cached media type.
-const HEADERS: &str = "b";
+const HEADERS_VERSION: &str = "b";
 
 /// The bytes of files. An address is sealed by the platform and issued to one reader, so no token is required. Each
 /// request checks that the reader still has access.
-pub(crate) struct Files {
+pub(crate) struct FileEndpoint {
     platform: Platform,
-    of: FilesOf,
+    of: FileOwner,
 }
 
 /// The owner of the files.
 #[derive(Clone, Copy)]
-enum FilesOf {
+enum FileOwner {
     Space,
     /// The documents of OpenAPI specifications, by sealed address.
     Spec,
@@ -53,15 +53,15 @@ enum FilesOf {
     PublishedSpec,
 }
 
-impl Endpoint for Files {
+impl Endpoint for FileEndpoint {
     type Output = Response;
 
     async fn call(&self, request: Request) -> poem::Result<Response> {
         let file = self.find(&request).await.map_err(ApiError::from)?;
-        let tag = format!("\"{}-{HEADERS}\"", file.blob());
+        let tag = format!("\"{}-{HEADERS_VERSION}\"", file.blob());
         let kept = match file.reach {
-            FileReach::Anybody => FOR_ANYBODY,
-            FileReach::Bearer => FOR_BEARER,
+            FileReach::Public => PUBLIC_CACHE_CONTROL,
+            FileReach::Bearer => PRIVATE_CACHE_CONTROL,
         };
         let answer = Response::builder()
             .header(header::ETAG, &tag)
@@ -69,43 +69,43 @@ impl Endpoint for Files {
             .header(RESOURCE_POLICY, resource_policy(&file.content_type))
             .header(header::CACHE_CONTROL, kept)
             .header(header::ACCEPT_RANGES, "bytes");
-        if is_known(&request, &tag) {
+        if is_not_modified(&request, &tag) {
             return Ok(answer.status(StatusCode::NOT_MODIFIED).finish());
         }
-        let answer = described(answer, &file);
+        let answer = set_file_headers(answer, &file);
         if request.method() == Method::HEAD {
             return Ok(answer.header(header::CONTENT_LENGTH, file.size).finish());
         }
-        self.bytes(answer, &file, wanted(&request, &tag, file.size)).await
+        self.bytes(answer, &file, select_bytes(&request, &tag, file.size)).await
     }
 }
 
-impl Files {
-    pub(crate) fn of_space(platform: &Platform) -> Self {
-        Self { platform: platform.clone(), of: FilesOf::Space }
+impl FileEndpoint {
+    pub(crate) fn for_space(platform: &Platform) -> Self {
+        Self { platform: platform.clone(), of: FileOwner::Space }
     }
 
-    pub(crate) fn of_spec(platform: &Platform) -> Self {
-        Self { platform: platform.clone(), of: FilesOf::Spec }
+    pub(crate) fn for_spec(platform: &Platform) -> Self {
+        Self { platform: platform.clone(), of: FileOwner::Spec }
     }
 
-    pub(crate) fn of_published_spec(platform: &Platform) -> Self {
-        Self { platform: platform.clone(), of: FilesOf::PublishedSpec }
+    pub(crate) fn for_published_spec(platform: &Platform) -> Self {
+        Self { platform: platform.clone(), of: FileOwner::PublishedSpec }
     }
 
     async fn find(&self, request: &Request) -> docs_core::Result<StoredFile> {
         let missing = || Error::not_found("file");
         let named = |name: &str| request.raw_path_param(name).ok_or_else(missing);
         match self.of {
-            FilesOf::Space => {
+            FileOwner::Space => {
                 let space: SpaceId = named("owner")?.parse().map_err(|_| missing())?;
                 self.platform.find_file(&space, named("sealed")?).await
             }
-            FilesOf::Spec => {
+            FileOwner::Spec => {
                 let org: OrgId = named("owner")?.parse().map_err(|_| missing())?;
                 self.platform.find_spec_document(&org, named("sealed")?).await
             }
-            FilesOf::PublishedSpec => {
+            FileOwner::PublishedSpec => {
                 let org: OrgId = named("owner")?.parse().map_err(|_| missing())?;
                 self.platform.find_published_spec(&org, named("slug")?).await
             }
@@ -116,13 +116,13 @@ impl Files {
         &self,
         answer: ResponseBuilder,
         file: &StoredFile,
-        wanted: Wanted,
+        wanted: ByteSelection,
     ) -> poem::Result<Response> {
         let size = file.size;
         let (answer, range) = match wanted {
-            Wanted::Nothing => return Ok(unsatisfied(size)),
-            Wanted::All => (answer, None),
-            Wanted::Part(range) => {
+            ByteSelection::Unsatisfiable => return Ok(range_error(size)),
+            ByteSelection::All => (answer, None),
+            ByteSelection::Part(range) => {
                 let told = format!("bytes {}-{}/{size}", range.start, range.end.saturating_sub(1));
                 let answer = answer.status(StatusCode::PARTIAL_CONTENT).header(header::CONTENT_RANGE, told);
                 (answer, Some(range))
@@ -147,7 +147,7 @@ impl Files {
 }
 
 /// Returns the error for a range that begins after the end of the file.
-pub(crate) fn unsatisfied(size: u64) -> Response {
+pub(crate) fn range_error(size: u64) -> Response {
     let error = ApiError::new(
         StatusCode::RANGE_NOT_SATISFIABLE,
         format!(
@@ -162,7 +162,7 @@ pub(crate) fn unsatisfied(size: u64) -> Response {
 }
 
 /// Sets the media type and the disposition of a file.
-fn described(answer: ResponseBuilder, file: &StoredFile) -> ResponseBuilder {
+fn set_file_headers(answer: ResponseBuilder, file: &StoredFile) -> ResponseBuilder {
     let answer = answer.header(header::CONTENT_TYPE, &file.content_type);
     match file.disposition {
         Disposition::Inline => answer,
@@ -180,15 +180,15 @@ fn resource_policy(content_type: &str) -> &'static str {
 }
 
 /// An endpoint of files. Its responses of every status run nothing in their origin.
-pub(crate) struct Isolated<E>(pub(crate) E);
+pub(crate) struct SandboxEndpoint<E>(pub(crate) E);
 
-impl<E: Endpoint<Output = Response>> Endpoint for Isolated<E> {
+impl<E: Endpoint<Output = Response>> Endpoint for SandboxEndpoint<E> {
     type Output = Response;
 
     async fn call(&self, request: Request) -> poem::Result<Response> {
-        let mut response = answer(self.0.call(request).await);
+        let mut response = outcome_response(self.0.call(request).await);
         let headers = response.headers_mut();
-        headers.insert(header::CONTENT_SECURITY_POLICY, HeaderValue::from_static(NO_RIGHTS));
+        headers.insert(header::CONTENT_SECURITY_POLICY, HeaderValue::from_static(SANDBOX_POLICY));
         headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
         // The address grants access to the file, so it must not leak through the referrer.
         headers.insert(header::REFERRER_POLICY, HeaderValue::from_static("no-referrer"));
@@ -199,30 +199,30 @@ impl<E: Endpoint<Output = Response>> Endpoint for Isolated<E> {
 
 /// The bytes that a request selects.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(crate) enum Wanted {
+pub(crate) enum ByteSelection {
     All,
     Part(Range<u64>),
     /// A range that begins after the end.
-    Nothing,
+    Unsatisfiable,
 }
 
 /// Determines the selected bytes of a file of `size` bytes with this tag.
-pub(crate) fn wanted(request: &Request, tag: &str, size: u64) -> Wanted {
+pub(crate) fn select_bytes(request: &Request, tag: &str, size: u64) -> ByteSelection {
     // A partial copy of other bytes is useless to the client, so it gets the whole file. A date never matches, because
     // no `Last-Modified` is sent.
     if request.headers().get(header::IF_RANGE).is_some_and(|of| of.as_bytes() != tag.as_bytes()) {
-        return Wanted::All;
+        return ByteSelection::All;
     }
     let mut headers = request.headers().get_all(header::RANGE).iter();
     match (headers.next().and_then(|range| range.to_str().ok()), headers.next()) {
-        (Some(range), None) => part(range, size).unwrap_or(Wanted::All),
-        _ => Wanted::All,
+        (Some(range), None) => parse_range(range, size).unwrap_or(ByteSelection::All),
+        _ => ByteSelection::All,
     }
 }
 
 /// Parses a `Range` header (RFC 9110, 14.2). Returns `None` for anything but a single range of bytes, which is then
 /// ignored.
-fn part(header: &str, size: u64) -> Option<Wanted> {
+fn parse_range(header: &str, size: u64) -> Option<ByteSelection> {
     let (unit, range) = header.split_once('=')?;
     if !unit.trim().eq_ignore_ascii_case("bytes") {
         return None;
@@ -244,7 +244,7 @@ fn part(header: &str, size: u64) -> Option<Wanted> {
         }
         first..end.min(size)
     };
-    Some(if range.start < range.end { Wanted::Part(range) } else { Wanted::Nothing })
+    Some(if range.start < range.end { ByteSelection::Part(range) } else { ByteSelection::Unsatisfiable })
 }
 
 #[cfg(test)]
@@ -255,7 +255,7 @@ mod tests {
 
     #[test]
     fn a_range_is_read_as_the_standard_says() {
-        use Wanted::{Nothing, Part};
+        use ByteSelection::{Part, Unsatisfiable};
         for (header, size, expected) in [
             ("bytes=0-3", 10, Some(Part(0..4))),
             ("bytes=4-4", 10, Some(Part(4..5))),
@@ -265,12 +265,12 @@ mod tests {
             ("bytes=-30", 10, Some(Part(0..10))),
             ("Bytes = 1-2 ", 10, Some(Part(1..3))),
             ("bytes=0-99999999999999999999999", 10, Some(Part(0..10))),
-            ("bytes=10-", 10, Some(Nothing)),
-            ("bytes=10-12", 10, Some(Nothing)),
-            ("bytes=99999999999999999999999-", 10, Some(Nothing)),
-            ("bytes=-0", 10, Some(Nothing)),
-            ("bytes=0-", 0, Some(Nothing)),
-            ("bytes=-5", 0, Some(Nothing)),
+            ("bytes=10-", 10, Some(Unsatisfiable)),
+            ("bytes=10-12", 10, Some(Unsatisfiable)),
+            ("bytes=99999999999999999999999-", 10, Some(Unsatisfiable)),
+            ("bytes=-0", 10, Some(Unsatisfiable)),
+            ("bytes=0-", 0, Some(Unsatisfiable)),
+            ("bytes=-5", 0, Some(Unsatisfiable)),
             ("bytes=5-4", 10, None),
             ("bytes=0-1,3-4", 10, None),
             ("bytes=-", 10, None),
@@ -280,7 +280,7 @@ mod tests {
             ("bytes", 10, None),
             ("", 10, None),
         ] {
-            assert_eq!(part(header, size), expected, "{header} of {size}");
+            assert_eq!(parse_range(header, size), expected, "{header} of {size}");
         }
     }
 
@@ -288,12 +288,12 @@ mod tests {
         #[test]
         fn a_range_is_a_slice(size in 0usize..300, first in 0usize..320, last in 0usize..320) {
             let bytes: Vec<usize> = (0..size).collect();
-            let slice = |wanted: Option<Wanted>| match wanted {
-                Some(Wanted::Part(range)) => bytes[range.start as usize..range.end as usize].to_vec(),
-                Some(Wanted::Nothing) => Vec::new(),
-                Some(Wanted::All) | None => bytes.clone(),
+            let slice = |wanted: Option<ByteSelection>| match wanted {
+                Some(ByteSelection::Part(range)) => bytes[range.start as usize..range.end as usize].to_vec(),
+                Some(ByteSelection::Unsatisfiable) => Vec::new(),
+                Some(ByteSelection::All) | None => bytes.clone(),
             };
-            let part = |header: String| slice(part(&header, size as u64));
+            let part = |header: String| slice(parse_range(&header, size as u64));
             prop_assert_eq!(part(format!("bytes={first}-")), &bytes[first.min(size)..]);
             prop_assert_eq!(part(format!("bytes=-{last}")), &bytes[size - last.min(size)..]);
             let expected = if first <= last { &bytes[first.min(size)..(last + 1).min(size)] } else { &bytes[..] };
@@ -302,7 +302,7 @@ mod tests {
 
         #[test]
         fn no_range_reaches_beyond_the_end(header in "(bytes)?=?[-0-9, a]{0,30}", size: u64) {
-            if let Some(Wanted::Part(range)) = part(&header, size) {
+            if let Some(ByteSelection::Part(range)) = parse_range(&header, size) {
                 prop_assert!(range.start < range.end && range.end <= size);
             }
         }

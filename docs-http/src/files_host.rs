@@ -17,19 +17,19 @@ pub(crate) fn is_for_files(platform: &Platform, request: &Request) -> bool {
 }
 
 /// Serves only files on their own host, and all other requests elsewhere.
-pub(crate) struct ByHost {
+pub(crate) struct HostRouter {
     platform: Platform,
     files: Route,
     rest: BoxEndpoint<'static>,
 }
 
-impl ByHost {
+impl HostRouter {
     pub(crate) fn new(platform: &Platform, files: Route, rest: BoxEndpoint<'static>) -> Self {
         Self { platform: platform.clone(), files, rest }
     }
 }
 
-impl Endpoint for ByHost {
+impl Endpoint for HostRouter {
     type Output = Response;
 
     async fn call(&self, request: Request) -> poem::Result<Response> {
@@ -42,9 +42,9 @@ impl Endpoint for ByHost {
 
 /// Redirects file addresses of other hosts to the origin of files. They may occur in texts that were written before it
 /// was configured.
-pub(crate) struct ToFilesOrigin(pub(crate) Platform);
+pub(crate) struct FilesOriginRedirect(pub(crate) Platform);
 
-impl Endpoint for ToFilesOrigin {
+impl Endpoint for FilesOriginRedirect {
     type Output = Response;
 
     async fn call(&self, request: Request) -> poem::Result<Response> {

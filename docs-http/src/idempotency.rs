@@ -2,7 +2,7 @@
 //!
 //! A handler that creates something takes an [`Idempotency`] after the actor, and calls the operation on the platform
 //! that [`Idempotency::platform`] returns. The platform stores the response together with the result. The endpoint of
-//! the operation marks a repeated response with [`REPLAYED`].
+//! the operation marks a repeated response with [`REPLAYED_HEADER`].
 
 use std::{
     marker::PhantomData,
@@ -25,10 +25,10 @@ use poem_openapi::{
 use crate::wire::{error::ApiError, payload};
 
 /// The request header with the key.
-pub(crate) const KEY: &str = "Idempotency-Key";
+pub(crate) const KEY_HEADER: &str = "Idempotency-Key";
 
 /// The response header of a repeated response.
-pub(crate) const REPLAYED: HeaderName = HeaderName::from_static("idempotency-replayed");
+pub(crate) const REPLAYED_HEADER: HeaderName = HeaderName::from_static("idempotency-replayed");
 
 /// The description of the header in the OpenAPI document.
 pub(crate) fn description() -> String {
@@ -93,11 +93,11 @@ impl<B> Idempotency<B> {
 
 /// A slot that passes the handler's request to the endpoint of the operation.
 #[derive(Clone, Default)]
-pub(crate) struct Served(Arc<OnceLock<IdempotentRequest>>);
+pub(crate) struct IdempotencySlot(Arc<OnceLock<IdempotentRequest>>);
 
-impl Served {
+impl IdempotencySlot {
     /// Returns the header for a repeated response.
-    pub(crate) fn replayed(&self) -> Option<HeaderValue> {
+    pub(crate) fn replay_header(&self) -> Option<HeaderValue> {
         let request = self.0.get()?;
         request.is_replayed().then_some(HeaderValue::from_static("true"))
     }
@@ -136,7 +136,7 @@ impl<'a, B: BodyOfRequest> ApiExtractor<'a> for Idempotency<B> {
         let path = request.original_uri().path_and_query().map_or("", |path| path.as_str());
         let parts = [request.method().as_str().as_bytes(), path.as_bytes(), &bytes];
         let idempotent = IdempotentRequest::new(key, &parts);
-        if let Some(served) = request.data::<Served>() {
+        if let Some(served) = request.data::<IdempotencySlot>() {
             // Each request has one handler, which extracts this once.
             let _ = served.0.set(idempotent.clone());
         }
@@ -145,11 +145,11 @@ impl<'a, B: BodyOfRequest> ApiExtractor<'a> for Idempotency<B> {
 }
 
 fn key(request: &Request) -> Result<Option<IdempotencyKey>, ApiError> {
-    let mut values = request.headers().get_all(KEY).iter();
+    let mut values = request.headers().get_all(KEY_HEADER).iter();
     let Some(value) = values.next() else { return Ok(None) };
     if values.next().is_some() {
-        return Err(ApiError::invalid(format!("{KEY}: must be given once")));
+        return Err(ApiError::invalid(format!("{KEY_HEADER}: must be given once")));
     }
     let text = value.to_str().unwrap_or_default();
-    text.parse().map(Some).map_err(|why| ApiError::invalid(format!("{KEY}: {why}")))
+    text.parse().map(Some).map_err(|why| ApiError::invalid(format!("{KEY_HEADER}: {why}")))
 }

@@ -98,8 +98,8 @@ pub use endpoints::HealthCheck;
 #[cfg(feature = "tower")]
 pub use mount::tower_service;
 pub use mount::{open_api_service, routes};
-pub use openapi::About;
-pub use rate::{RateLimit, RateLimited, RateLimiter};
+pub use openapi::ApiInfo;
+pub use rate::{RateLimit, RateLimitEndpoint, RateLimiter};
 pub use saml::SamlPages;
 pub use sign_in::{HostAuthenticator, HostSignIn, Identity, SignInFailure};
 pub use trusted_proxies::{ProxyError, TrustedProxies};

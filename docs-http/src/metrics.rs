@@ -31,7 +31,7 @@ pub const REQUEST_DURATION: Metric = Metric::histogram(
 pub const METRICS: &[&Metric] = &[&REQUESTS, &REQUESTS_RUNNING, &REQUEST_DURATION];
 
 /// The status of an operation whose client disconnected before the response.
-const CLIENT_GONE: u16 = 499;
+const CLIENT_CLOSED_REQUEST: u16 = 499;
 
 /// The metrics of one API. There is no global registry: two APIs in one program count separately.
 #[derive(Debug)]
@@ -52,7 +52,7 @@ pub struct Series {
 impl Metrics {
     /// Creates metrics that are rendered together with those of a registry.
     #[must_use]
-    pub fn beside(registry: Arc<Registry>) -> Self {
+    pub fn with_registry(registry: Arc<Registry>) -> Self {
         Self { platform: Some(registry), ..Self::default() }
     }
 
@@ -87,27 +87,27 @@ impl Series {
     }
 
     /// Starts the measurement of a request.
-    pub(crate) fn begin(self: &Arc<Self>) -> Running {
+    pub(crate) fn begin(self: &Arc<Self>) -> RequestTimer {
         self.running.inc();
-        Running { series: Arc::clone(self), since: Instant::now(), status: CLIENT_GONE }
+        RequestTimer { series: Arc::clone(self), since: Instant::now(), status: CLIENT_CLOSED_REQUEST }
     }
 }
 
 /// A request in progress. Dropping it counts the request.
-pub(crate) struct Running {
+pub(crate) struct RequestTimer {
     series: Arc<Series>,
     since: Instant,
     status: u16,
 }
 
-impl Running {
+impl RequestTimer {
     /// Records the status of the response.
     pub(crate) fn end(mut self, status: u16) {
         self.status = status;
     }
 }
 
-impl Drop for Running {
+impl Drop for RequestTimer {
     fn drop(&mut self) {
         let Series { operation, requests, running, duration } = &*self.series;
         running.dec();

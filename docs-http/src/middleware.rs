@@ -23,15 +23,15 @@ use poem_openapi::OperationId;
 use tracing::Instrument;
 
 use crate::{
-    openapi::{known_methods, panicked},
-    wire::error::{UsualChallenge, answer},
+    openapi::{known_methods, panic_error},
+    wire::error::{UsualChallenge, outcome_response},
 };
 
 /// The header of the request id.
 pub const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 
 /// Maximum number of characters of an id chosen by a client.
-const MOST_OF_ID: usize = 128;
+const MAX_ID_CHARS: usize = 128;
 
 /// The outermost endpoint.
 pub(crate) struct RequestLayer<E> {
@@ -50,14 +50,14 @@ impl<E: Endpoint<Output = Response>> Endpoint for RequestLayer<E> {
     type Output = Response;
 
     async fn call(&self, request: Request) -> poem::Result<Response> {
-        let id = chosen_id(&request).unwrap_or_else(|| id_text(self.ids.next()));
+        let id = client_request_id(&request).unwrap_or_else(|| id_text(self.ids.next()));
         let span = tracing::info_span!(
             "request",
             request.id = %id,
             http.method = %request.method(),
-            http.path = shown_path(request.uri().path()),
+            http.path = loggable_path(request.uri().path()),
         );
-        let mut response = self.served(request).instrument(span).await;
+        let mut response = self.handle(request).instrument(span).await;
         let says_usual = response.data::<UsualChallenge>().is_some();
         let headers = response.headers_mut();
         if says_usual && let Some(challenge) = headers.get_mut(header::WWW_AUTHENTICATE) {
@@ -73,7 +73,7 @@ impl<E: Endpoint<Output = Response>> Endpoint for RequestLayer<E> {
 }
 
 impl<E: Endpoint<Output = Response>> RequestLayer<E> {
-    async fn served(&self, mut request: Request) -> Response {
+    async fn handle(&self, mut request: Request) -> Response {
         // No path implements TRACE, so it is rejected with the allowed methods. Methods unknown to HTTP are treated the
         // same.
         if !known_methods().contains(request.method()) {
@@ -81,8 +81,9 @@ impl<E: Endpoint<Output = Response>> RequestLayer<E> {
         }
         let since = Instant::now();
         let outcome = AssertUnwindSafe(self.inner.call(request)).catch_unwind().await;
-        let response =
-            answer(outcome.unwrap_or_else(|panic| Err(panicked("a request", panic.as_ref()).into())));
+        let response = outcome_response(
+            outcome.unwrap_or_else(|panic| Err(panic_error("a request", panic.as_ref()).into())),
+        );
         tracing::info!(
             operation = response.data::<OperationId>().map_or("-", |id| id.0),
             http.status = response.status().as_u16(),
@@ -94,14 +95,14 @@ impl<E: Endpoint<Output = Response>> RequestLayer<E> {
 }
 
 /// Returns the id chosen by the client if it is safe in a log line.
-fn chosen_id(request: &Request) -> Option<String> {
+fn client_request_id(request: &Request) -> Option<String> {
     let id = request.header(REQUEST_ID)?;
     let is_plain = id.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_.:".contains(&byte));
-    (is_plain && !id.is_empty() && id.len() <= MOST_OF_ID).then(|| id.to_owned())
+    (is_plain && !id.is_empty() && id.len() <= MAX_ID_CHARS).then(|| id.to_owned())
 }
 
 /// The path for the log. The address of a file grants access to it, so it is not logged.
-fn shown_path(path: &str) -> &str {
+fn loggable_path(path: &str) -> &str {
     match path.find("/files/") {
         Some(at) if !path.contains("/v1/") => &path[..at + "/files/".len()],
         _ => path,

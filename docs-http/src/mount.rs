@@ -13,17 +13,17 @@ use url::Url;
 
 use crate::{
     api::{Api, api},
-    app::{Further, HttpApp, HttpConfig, join, service},
+    app::{ExtraRoutes, HttpApp, HttpConfig, join, service},
     auth::Authenticator,
     endpoints::{HealthCheck, ReadOnly},
-    files::{Files, Isolated},
-    files_host::ToFilesOrigin,
+    files::{FileEndpoint, SandboxEndpoint},
+    files_host::FilesOriginRedirect,
     metrics::Metrics,
-    openapi::{About, OperationLayer, Problems},
+    openapi::{ApiInfo, OperationLayer, Problems},
     pdf::PdfFiles,
     rate::RateLimiter,
     saml,
-    sign_in::Doors,
+    sign_in::CombinedAuthenticator,
     webhooks::GitWebhooks,
 };
 
@@ -78,12 +78,12 @@ pub fn routes(platform: &Platform, mut config: HttpConfig) -> Result<HttpApp, Pr
     let reads = RateLimiter::new(config.rate_limit.clone(), config.trusted_proxies.clone());
     let (routes, files_host) = match platform.urls().files_origin() {
         None => (files(platform, &reads), None),
-        Some(_) => (moved_files(platform), Some((platform.clone(), files(platform, &reads)))),
+        Some(_) => (file_redirects(platform), Some((platform.clone(), files(platform, &reads)))),
     };
     let webhooks = GitWebhooks { platform: platform.clone() };
     let routes = routes.at(format!("/{WEBHOOKS}/git/:space"), webhooks.with(deliveries));
     #[cfg(feature = "explorer")]
-    let routes = routes.at("/", crate::explorer::way_there());
+    let routes = routes.at("/", crate::explorer::explorer_redirect());
     let routes = match config.saml.take() {
         Some(saml) => {
             let budget = config.body_budget.for_anonymous();
@@ -92,8 +92,8 @@ pub fn routes(platform: &Platform, mut config: HttpConfig) -> Result<HttpApp, Pr
         }
         None => routes,
     };
-    let doors = Doors { platform: platform.clone(), host: config.sign_in.take() };
-    join(api(platform), about(), config, Arc::new(doors), Further { routes, files_host })
+    let doors = CombinedAuthenticator { platform: platform.clone(), host: config.sign_in.take() };
+    join(api(platform), api_info(), config, Arc::new(doors), ExtraRoutes { routes, files_host })
 }
 
 /// The paths of the bytes of files: of a space, of a PDF file, of a specification, and of a public specification.
@@ -108,16 +108,16 @@ const FILE_PATHS: [&str; 4] = [
 fn files(platform: &Platform, limit: &RateLimiter) -> Route {
     let [space, pdf, spec, published] = FILE_PATHS.map(|path| format!("/{FILES}{path}"));
     Route::new()
-        .at(space, limit.transform(Isolated(ReadOnly(Files::of_space(platform)))))
-        .at(pdf, limit.transform(Isolated(ReadOnly(PdfFiles(platform.clone())))))
-        .at(spec, limit.transform(Isolated(ReadOnly(Files::of_spec(platform)))))
-        .at(published, limit.transform(Isolated(ReadOnly(Files::of_published_spec(platform)))))
+        .at(space, limit.transform(SandboxEndpoint(ReadOnly(FileEndpoint::for_space(platform)))))
+        .at(pdf, limit.transform(SandboxEndpoint(ReadOnly(PdfFiles(platform.clone())))))
+        .at(spec, limit.transform(SandboxEndpoint(ReadOnly(FileEndpoint::for_spec(platform)))))
+        .at(published, limit.transform(SandboxEndpoint(ReadOnly(FileEndpoint::for_published_spec(platform)))))
 }
 
 /// The addresses of files on hosts that do not serve them.
-fn moved_files(platform: &Platform) -> Route {
+fn file_redirects(platform: &Platform) -> Route {
     FILE_PATHS.into_iter().fold(Route::new(), |route, path| {
-        route.at(format!("/{FILES}{path}"), Isolated(ReadOnly(ToFilesOrigin(platform.clone()))))
+        route.at(format!("/{FILES}{path}"), SandboxEndpoint(ReadOnly(FilesOriginRedirect(platform.clone()))))
     })
 }
 
@@ -152,11 +152,11 @@ pub fn tower_service(
 ///
 /// [`Problems`] if the API is inconsistent, which a test of this crate rules out.
 pub fn open_api_service(platform: &Platform) -> Result<OpenApiService<OperationLayer<Api>, ()>, Problems> {
-    service(api(platform), about(), Arc::new(Metrics::default()))
+    service(api(platform), api_info(), Arc::new(Metrics::default()))
 }
 
-fn about() -> About {
-    let mut about = About::new("Documentation platform", env!("CARGO_PKG_VERSION"));
+fn api_info() -> ApiInfo {
+    let mut about = ApiInfo::new("Documentation platform", env!("CARGO_PKG_VERSION"));
     about.examples = Some(include_str!("examples.json"));
     about.description = Some(
         "Organizations, spaces with pages and files, change requests, and sites. Every request carries a \
@@ -170,11 +170,11 @@ fn about() -> About {
 #[cfg(test)]
 mod tests {
     use super::Api;
-    use crate::openapi::problems;
+    use crate::openapi::check_api;
 
     #[test]
     fn the_api_of_the_platform_contradicts_itself_nowhere() {
-        let found = problems::<Api>();
+        let found = check_api::<Api>();
         assert!(found.is_ok(), "{found:?}");
     }
 }

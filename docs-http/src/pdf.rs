@@ -16,15 +16,15 @@ use poem::{
 };
 
 use crate::{
-    endpoints::is_known,
-    files::{Wanted, unsatisfied, wanted},
+    endpoints::is_not_modified,
+    files::{ByteSelection, range_error, select_bytes},
     wire::error::ApiError,
 };
 
 /// The characters that are not escaped in a file name in a header: letters, digits, and these.
 const NAME: &AsciiSet = &NON_ALPHANUMERIC.remove(b'.').remove(b'-').remove(b'_');
 /// The default and longest time that a request waits for a pending file. It is below the timeout of most proxies.
-const LONGEST_WAIT: Duration = Duration::from_secs(50);
+const MAX_PDF_WAIT: Duration = Duration::from_secs(50);
 
 /// PDF files. An address is sealed like that of a file. It is valid for an hour, while its recipient may read the
 /// content.
@@ -41,11 +41,11 @@ impl Endpoint for PdfFiles {
         let space: SpaceId =
             request.raw_path_param("owner").and_then(|id| id.parse().ok()).ok_or_else(missing)?;
         let sealed = request.raw_path_param("sealed").ok_or_else(missing)?;
-        let preference = Preference::of(request.headers());
+        let preference = Preference::from_headers(request.headers());
         let found = self.0.pdf_file(&space, sealed, preference.wait()).await.map_err(ApiError::from)?;
         match found {
             PdfAnswer::Ready(file) => self.file(&request, file).await,
-            PdfAnswer::Pending(again) => Ok(preference.pending(again)),
+            PdfAnswer::Pending(again) => Ok(preference.pending_response(again)),
             _ => Err(ApiError::internal("the PDF result is unknown to this version").into()),
         }
     }
@@ -62,23 +62,23 @@ impl PdfFiles {
             .header(header::CACHE_CONTROL, "private, no-cache")
             .header(header::ACCEPT_RANGES, "bytes")
             .header(header::ETAG, &tag);
-        if is_known(request, &tag) {
+        if is_not_modified(request, &tag) {
             return Ok(answer.status(StatusCode::NOT_MODIFIED).finish());
         }
         if request.method() == Method::HEAD {
             return Ok(answer.header(header::CONTENT_LENGTH, file.size).finish());
         }
         let size = file.size;
-        let (answer, range) = match wanted(request, &tag, size) {
-            Wanted::Nothing => return Ok(unsatisfied(size)),
-            Wanted::All => (answer, 0..size),
-            Wanted::Part(range) => {
+        let (answer, range) = match select_bytes(request, &tag, size) {
+            ByteSelection::Unsatisfiable => return Ok(range_error(size)),
+            ByteSelection::All => (answer, 0..size),
+            ByteSelection::Part(range) => {
                 let told = format!("bytes {}-{}/{size}", range.start, range.end.saturating_sub(1));
                 (answer.status(StatusCode::PARTIAL_CONTENT).header(header::CONTENT_RANGE, told), range)
             }
         };
         // The first piece is read before the response starts, so that a failure has an error status.
-        let first = piece(&self.0, &file, range.start, range.end).await.map_err(ApiError::from)?;
+        let first = read_chunk(&self.0, &file, range.start, range.end).await.map_err(ApiError::from)?;
         let length = range.end - range.start;
         let platform = self.0.clone();
         let rest = (platform, file, range.start + first.len() as u64, range.end);
@@ -86,7 +86,7 @@ impl PdfFiles {
             if at >= end {
                 return None;
             }
-            let read = piece(&platform, &file, at, end).await;
+            let read = read_chunk(&platform, &file, at, end).await;
             // A failure aborts the response, which the client detects by its length.
             let read = read.map_err(|error| std::io::Error::other(error.to_string()));
             let next = read.as_ref().map_or(end, |read| at + read.len() as u64);
@@ -98,7 +98,7 @@ impl PdfFiles {
 }
 
 /// Reads the next bytes of a file, up to `end`.
-async fn piece(platform: &Platform, file: &PdfFile, at: u64, end: u64) -> docs_core::Result<Bytes> {
+async fn read_chunk(platform: &Platform, file: &PdfFile, at: u64, end: u64) -> docs_core::Result<Bytes> {
     let mut piece = platform.pdf_piece(file, at).await?;
     if piece.is_empty() && at < end {
         return Err(Error::internal("stream of PDF file ended early"));
@@ -115,7 +115,7 @@ struct Preference {
 }
 
 impl Preference {
-    fn of(headers: &HeaderMap) -> Self {
+    fn from_headers(headers: &HeaderMap) -> Self {
         let mut found = Self::default();
         let said = headers.get_all("prefer").iter().filter_map(|value| value.to_str().ok());
         for preference in said.flat_map(|value| value.split(',')) {
@@ -134,13 +134,13 @@ impl Preference {
 
     /// Returns the waiting time of the request.
     fn wait(self) -> Duration {
-        let unsaid = if self.responds_async { Duration::ZERO } else { LONGEST_WAIT };
-        self.wait.unwrap_or(unsaid).min(LONGEST_WAIT)
+        let unsaid = if self.responds_async { Duration::ZERO } else { MAX_PDF_WAIT };
+        self.wait.unwrap_or(unsaid).min(MAX_PDF_WAIT)
     }
 
     /// Returns the response for a pending file. A client that did not ask for 202 would store an empty file, so it gets
     /// an error.
-    fn pending(self, again: Duration) -> Response {
+    fn pending_response(self, again: Duration) -> Response {
         let mut response = if self.responds_async {
             let applied = HeaderValue::from_static("respond-async");
             Response::builder()
@@ -166,20 +166,20 @@ mod tests {
         for value in values {
             headers.append("prefer", HeaderValue::from_static(value));
         }
-        Preference::of(&headers)
+        Preference::from_headers(&headers)
     }
 
     #[test]
     fn preferences_are_read_as_the_standard_says() {
         let seconds = Duration::from_secs;
         for (values, responds_async, wait) in [
-            (&[][..], false, LONGEST_WAIT),
+            (&[][..], false, MAX_PDF_WAIT),
             (&["respond-async"], true, Duration::ZERO),
             (&["Respond-Async; x=y, wait=10"], true, seconds(10)),
             (&["respond-async", "wait=\"7\""], true, seconds(7)),
             (&["wait=5"], false, seconds(5)),
-            (&["wait=100000, wait=1"], false, LONGEST_WAIT),
-            (&["wait=soon, return=minimal, , ="], false, LONGEST_WAIT),
+            (&["wait=100000, wait=1"], false, MAX_PDF_WAIT),
+            (&["wait=soon, return=minimal, , ="], false, MAX_PDF_WAIT),
             (&["wait=-1, respond-async"], true, Duration::ZERO),
         ] {
             let read = preference(values);

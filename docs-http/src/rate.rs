@@ -21,9 +21,9 @@ use poem::{
 };
 
 use crate::{
-    auth::{self, Proof},
+    auth::{self, TokenProof},
     trusted_proxies::TrustedProxies,
-    wire::error::{ApiError, answer},
+    wire::error::{ApiError, outcome_response},
 };
 
 /// The header with the number of requests allowed per minute.
@@ -38,7 +38,7 @@ const WINDOW_SECONDS: u64 = 60;
 /// Shards of a table, each with its own lock.
 const SHARDS: usize = 16;
 /// Maximum number of clients per shard. Further clients share one count.
-const MOST_IN_SHARD: usize = 4_096;
+const MAX_CLIENTS_PER_SHARD: usize = 4_096;
 
 /// A limit on the requests of each client.
 #[derive(Clone)]
@@ -92,41 +92,41 @@ impl RateLimiter {
 }
 
 impl<E: Endpoint> Middleware<E> for RateLimiter {
-    type Output = RateLimited<E>;
+    type Output = RateLimitEndpoint<E>;
 
-    fn transform(&self, inner: E) -> RateLimited<E> {
-        RateLimited { inner, limiter: self.0.clone() }
+    fn transform(&self, inner: E) -> RateLimitEndpoint<E> {
+        RateLimitEndpoint { inner, limiter: self.0.clone() }
     }
 }
 
 /// An endpoint with a rate limit.
-pub struct RateLimited<E> {
+pub struct RateLimitEndpoint<E> {
     inner: E,
     limiter: Option<Arc<Limiter>>,
 }
 
-impl<E> fmt::Debug for RateLimited<E> {
+impl<E> fmt::Debug for RateLimitEndpoint<E> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("RateLimited").finish_non_exhaustive()
     }
 }
 
-impl<E: Endpoint> Endpoint for RateLimited<E> {
+impl<E: Endpoint> Endpoint for RateLimitEndpoint<E> {
     type Output = Response;
 
     async fn call(&self, mut request: Request) -> poem::Result<Response> {
         let Some(limiter) = &self.limiter else {
             return self.inner.call(request).await.map(IntoResponse::into_response);
         };
-        let now = limiter.now();
-        let client = Client::of(&request, &limiter.proxies);
+        let now = limiter.current_window();
+        let client = Client::from_request(&request, &limiter.proxies);
         let count = limiter.charge(&client, now);
         let Count::Within { .. } = count else { return Ok(limiter.refusal(now)) };
-        let proof = Proof::default();
+        let proof = TokenProof::default();
         request.set_data(proof.clone());
-        let mut response = answer(self.inner.call(request).await.map(IntoResponse::into_response));
+        let mut response = outcome_response(self.inner.call(request).await.map(IntoResponse::into_response));
         let left = limiter.settle(&client, &proof, count);
-        limiter.tell(&mut response, left, now);
+        limiter.set_headers(&mut response, left, now);
         Ok(response)
     }
 }
@@ -141,7 +141,7 @@ struct Client {
 }
 
 impl Client {
-    fn of(request: &Request, proxies: &TrustedProxies) -> Self {
+    fn from_request(request: &Request, proxies: &TrustedProxies) -> Self {
         let token = auth::token(request).ok().flatten();
         Self {
             token: token.map(|token| *blake3::hash(token.as_bytes()).as_bytes()),
@@ -154,20 +154,20 @@ impl Client {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Count {
     /// Within the limit, with the remaining number and the key that was counted.
-    Within { left: u32, by: By, window: u64 },
+    Within { left: u32, by: RateKey, window: u64 },
     /// Over the limit.
     Over,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum By {
+enum RateKey {
     Token,
     Address,
 }
 
 /// The current window, and the time until its end.
 #[derive(Clone, Copy)]
-struct Now {
+struct RateWindow {
     window: u64,
     reset: u64,
     wait: u64,
@@ -179,9 +179,9 @@ pub(crate) struct Limiter {
     clock: Arc<dyn Clock>,
     proxies: TrustedProxies,
     /// The counts of valid tokens.
-    tokens: Table<TokenHash>,
+    tokens: CountTable<TokenHash>,
     /// The counts of addresses. All requests without an address share one.
-    addresses: Table<Option<IpAddr>>,
+    addresses: CountTable<Option<IpAddr>>,
 }
 
 impl Limiter {
@@ -190,32 +190,32 @@ impl Limiter {
             limit: limit.per_minute.get(),
             clock: limit.clock,
             proxies,
-            tokens: Table::new(),
-            addresses: Table::new(),
+            tokens: CountTable::new(),
+            addresses: CountTable::new(),
         }
     }
 
-    fn now(&self) -> Now {
+    fn current_window(&self) -> RateWindow {
         let seconds = u64::try_from(self.clock.now().timestamp()).unwrap_or(0);
         let window = seconds / WINDOW_SECONDS;
         let reset = (window + 1) * WINDOW_SECONDS;
-        Now { window, reset, wait: reset - seconds }
+        RateWindow { window, reset, wait: reset - seconds }
     }
 
-    fn charge(&self, client: &Client, now: Now) -> Count {
+    fn charge(&self, client: &Client, now: RateWindow) -> Count {
         let by_token =
             client.token.as_ref().and_then(|token| self.tokens.charge_known(token, now.window, self.limit));
         let (left, by) = match by_token {
-            Some(left) => (left, By::Token),
-            None => (self.addresses.charge(&client.address, now.window, self.limit), By::Address),
+            Some(left) => (left, RateKey::Token),
+            None => (self.addresses.charge(&client.address, now.window, self.limit), RateKey::Address),
         };
         left.map_or(Count::Over, |left| Count::Within { left, by, window: now.window })
     }
 
     /// Moves the request from the count of the address to that of the token if the token was found to be valid.
-    fn settle(&self, client: &Client, proof: &Proof, count: Count) -> u32 {
+    fn settle(&self, client: &Client, proof: &TokenProof, count: Count) -> u32 {
         match (count, &client.token) {
-            (Count::Within { by: By::Address, window, .. }, Some(token)) if proof.was_given() => {
+            (Count::Within { by: RateKey::Address, window, .. }, Some(token)) if proof.is_valid() => {
                 self.addresses.refund(&client.address, window);
                 self.tokens.charge(token, window, self.limit).unwrap_or(0)
             }
@@ -224,16 +224,16 @@ impl Limiter {
         }
     }
 
-    fn refusal(&self, now: Now) -> Response {
+    fn refusal(&self, now: RateWindow) -> Response {
         let message =
             format!("too many requests: at most {} a minute; try again in {} s", self.limit, now.wait);
         let mut response = ApiError::new(StatusCode::TOO_MANY_REQUESTS, message).into_response();
         response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from(now.wait));
-        self.tell(&mut response, 0, now);
+        self.set_headers(&mut response, 0, now);
         response
     }
 
-    fn tell(&self, response: &mut Response, left: u32, now: Now) {
+    fn set_headers(&self, response: &mut Response, left: u32, now: RateWindow) {
         let headers = response.headers_mut();
         headers.insert(LIMIT, HeaderValue::from(self.limit));
         headers.insert(REMAINING, HeaderValue::from(left));
@@ -242,7 +242,7 @@ impl Limiter {
 }
 
 /// Counts by key, in bounded memory.
-struct Table<K> {
+struct CountTable<K> {
     shards: Vec<Mutex<Shard<K>>>,
     hasher: std::hash::RandomState,
 }
@@ -275,7 +275,7 @@ impl Bucket {
     }
 }
 
-impl<K: Hash + Eq + Clone> Table<K> {
+impl<K: Hash + Eq + Clone> CountTable<K> {
     fn new() -> Self {
         let shard = || Mutex::new(Shard { counts: HashMap::new(), others: Bucket::default(), swept: 0 });
         Self { shards: (0..SHARDS).map(|_| shard()).collect(), hasher: std::hash::RandomState::new() }
@@ -292,11 +292,11 @@ impl<K: Hash + Eq + Clone> Table<K> {
         if let Some(bucket) = shard.counts.get_mut(key) {
             return bucket.charge(window, limit);
         }
-        if shard.counts.len() >= MOST_IN_SHARD && shard.swept != window {
+        if shard.counts.len() >= MAX_CLIENTS_PER_SHARD && shard.swept != window {
             shard.counts.retain(|_, bucket| bucket.window == window);
             shard.swept = window;
         }
-        if shard.counts.len() >= MOST_IN_SHARD {
+        if shard.counts.len() >= MAX_CLIENTS_PER_SHARD {
             return shard.others.charge(window, limit);
         }
         shard.counts.entry(key.clone()).or_default().charge(window, limit)
@@ -323,15 +323,15 @@ mod tests {
 
     #[test]
     fn a_table_is_bounded_and_makes_room_when_a_window_is_over() {
-        let table: Table<u64> = Table::new();
-        let all = (SHARDS * MOST_IN_SHARD * 2) as u64;
+        let table: CountTable<u64> = CountTable::new();
+        let all = (SHARDS * MAX_CLIENTS_PER_SHARD * 2) as u64;
         for key in 0..all {
             table.charge(&key, 1, 5);
         }
         let held = || table.shards.iter().map(|shard| shard.lock().counts.len()).sum::<usize>();
-        assert_eq!(held(), SHARDS * MOST_IN_SHARD);
+        assert_eq!(held(), SHARDS * MAX_CLIENTS_PER_SHARD);
         assert_eq!(table.charge(&(all + 1), 1, 5), None, "those for whom there is no room share a count");
         assert_eq!(table.charge(&(all + 1), 2, 5), Some(4), "in the next window there is room");
-        assert!(held() < SHARDS * MOST_IN_SHARD);
+        assert!(held() < SHARDS * MAX_CLIENTS_PER_SHARD);
     }
 }

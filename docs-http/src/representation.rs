@@ -10,62 +10,63 @@ use poem::{
 };
 
 use crate::{
-    conditions::Listed,
-    encoding::{self, GZIP, LEAST_BYTES, Taken},
+    conditions::TagList,
+    encoding::{self, AcceptedEncoding, GZIP, MIN_COMPRESSED_BYTES},
     wire::error::ApiError,
 };
 
 /// The responses that get a tag.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Tagging {
+pub(crate) enum TagPolicy {
     /// Only those that have one already.
-    Given,
+    Existing,
     /// All. A missing tag is computed from the bytes.
     All,
 }
 
 /// The parts of a request that determine the representation.
-pub(crate) struct Asked {
+pub(crate) struct RequestConditions {
     reads: bool,
-    if_match: Result<Option<Listed>, ApiError>,
-    if_none_match: Option<Listed>,
-    encoded: Taken,
+    if_match: Result<Option<TagList>, ApiError>,
+    if_none_match: Option<TagList>,
+    encoded: AcceptedEncoding,
 }
 
-impl Asked {
-    pub(crate) fn of(request: &Request) -> Self {
+impl RequestConditions {
+    pub(crate) fn from_request(request: &Request) -> Self {
         let headers = request.headers();
         Self {
             reads: matches!(*request.method(), Method::GET | Method::HEAD),
-            if_match: Listed::read(headers, &header::IF_MATCH),
+            if_match: TagList::read(headers, &header::IF_MATCH),
             // A malformed header matches no state.
-            if_none_match: Listed::read(headers, &header::IF_NONE_MATCH).ok().flatten(),
-            encoded: Taken::by(headers),
+            if_none_match: TagList::read(headers, &header::IF_NONE_MATCH).ok().flatten(),
+            encoded: AcceptedEncoding::from_headers(headers),
         }
     }
 
     /// Applies conditions, tags and encoding to a response.
-    pub(crate) async fn represent(self, response: Response, tagging: Tagging) -> Response {
+    pub(crate) async fn represent(self, response: Response, tagging: TagPolicy) -> Response {
         let outcome = match self.reads {
-            true => self.read(response, tagging).await,
-            false => self.written(response, tagging).await,
+            true => self.represent_read(response, tagging).await,
+            false => self.represent_write(response, tagging).await,
         };
         outcome.unwrap_or_else(|error| error.into_response())
     }
 
     /// Processes the response to a read.
-    async fn read(self, mut response: Response, tagging: Tagging) -> Result<Response, ApiError> {
+    async fn represent_read(self, mut response: Response, tagging: TagPolicy) -> Result<Response, ApiError> {
         let status = response.status();
         if status != StatusCode::OK && status != StatusCode::NOT_MODIFIED {
             return self.encode(response, None).await;
         }
-        let tag = match given_tag(&response) {
-            None if tagging == Tagging::All => Some(EntityTag::of_bytes(&body(&mut response).await?)),
+        let tag = match existing_tag(&response) {
+            None if tagging == TagPolicy::All => Some(EntityTag::from_json(&body(&mut response).await?)),
             given => given,
         };
         let if_match =
             self.if_match.as_ref().map_err(|error| ApiError::invalid(error.message().to_owned()))?;
-        let condition = Precondition { if_match: if_match.as_ref().map(Listed::strong), if_none_match: None };
+        let condition =
+            Precondition { if_match: if_match.as_ref().map(TagList::strong), if_none_match: None };
         condition.check(tag.as_ref())?;
         let known = tag.as_ref().and_then(|tag| self.if_none_match.as_ref()?.find(tag, self.encoded));
         match known {
@@ -75,9 +76,9 @@ impl Asked {
     }
 
     /// Processes the response to a write. If it contains the new state, it gets the tag of that state.
-    async fn written(self, mut response: Response, tagging: Tagging) -> Result<Response, ApiError> {
-        if tagging == Tagging::All && response.status() == StatusCode::OK {
-            let tag = EntityTag::of_bytes(&body(&mut response).await?);
+    async fn represent_write(self, mut response: Response, tagging: TagPolicy) -> Result<Response, ApiError> {
+        if tagging == TagPolicy::All && response.status() == StatusCode::OK {
+            let tag = EntityTag::from_json(&body(&mut response).await?);
             set_tag(&mut response, &tag);
         }
         self.encode(response, None).await
@@ -88,10 +89,10 @@ impl Asked {
         let mut tag = tag;
         if is_encodable(&response) {
             let plain = body(&mut response).await?;
-            if plain.len() >= LEAST_BYTES {
+            if plain.len() >= MIN_COMPRESSED_BYTES {
                 response.headers_mut().append(header::VARY, HeaderValue::from_static("Accept-Encoding"));
                 if self.encoded.is_gzip()
-                    && let Some(encoded) = encoding::gzipped(plain).await
+                    && let Some(encoded) = encoding::compress(plain).await
                 {
                     response.headers_mut().insert(header::CONTENT_ENCODING, HeaderValue::from_static(GZIP));
                     response.headers_mut().remove(header::CONTENT_LENGTH);
@@ -123,7 +124,7 @@ fn is_encodable(response: &Response) -> bool {
     media_type.is_some_and(encoding::is_compressible) && !bare.iter().any(|name| headers.contains_key(name))
 }
 
-fn given_tag(response: &Response) -> Option<EntityTag> {
+fn existing_tag(response: &Response) -> Option<EntityTag> {
     let quoted = response.headers().get(header::ETAG)?.to_str().ok()?;
     Some(EntityTag::new(quoted.strip_prefix('"')?.strip_suffix('"')?))
 }

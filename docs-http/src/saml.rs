@@ -11,7 +11,7 @@
 //! `application/json` and not HTML gets JSON.
 
 mod page;
-mod refusal;
+mod page_error;
 
 use std::num::NonZeroU32;
 
@@ -26,30 +26,30 @@ use poem::{
 };
 use url::{Url, form_urlencoded};
 
-use self::{page::Shape, refusal::Refusal};
+use self::{page::ResponseFormat, page_error::SamlPageError};
 use crate::{
     RateLimit, TrustedProxies,
-    endpoints::other_method,
+    endpoints::method_response,
     rate::RateLimiter,
     wire::{
-        budget::{BodyBudget, Reserved, collect_within, network_holder},
-        error::answer,
+        budget::{BodyBudget, BodyReservation, collect_within, network_holder},
+        error::outcome_response,
     },
 };
 
 /// Maximum size of a form in bytes: a response in base64, with percent-encoding.
 const MAX_FORM: usize = 768 * 1024;
 /// The prefix of the names of cookies for pending logins.
-const COOKIE: &str = "docs-saml-";
+const COOKIE_PREFIX: &str = "docs-saml-";
 /// Characters of the request id in the name of a cookie.
-const COOKIE_ID: usize = 16;
+const COOKIE_ID_CHARS: usize = 16;
 /// Maximum number of cookies for pending logins that a browser keeps per provider. With more of them, the head of a
 /// request could exceed the limits of proxies.
 const MAX_COOKIES: usize = 8;
 /// The header with the destination of a browser's request.
-const DESTINATION: &str = "sec-fetch-dest";
+const DESTINATION_HEADER: &str = "sec-fetch-dest";
 /// The default limit of requests per minute and address.
-const PER_MINUTE: NonZeroU32 = NonZeroU32::new(60).expect("the constant is not zero");
+const REQUESTS_PER_MINUTE: NonZeroU32 = NonZeroU32::new(60).expect("the constant is not zero");
 
 /// The configuration of sign-in through SAML, for [`HttpConfig::saml`](crate::HttpConfig::saml). The platform needs an
 /// [adapter](docs_core::platform::Builder::saml).
@@ -68,7 +68,7 @@ pub struct SamlPages {
 impl Default for SamlPages {
     /// The default limit allows a whole office behind one address to sign in at the same time.
     fn default() -> Self {
-        Self { rate_limit: Some(RateLimit::per_minute(PER_MINUTE)) }
+        Self { rate_limit: Some(RateLimit::per_minute(REQUESTS_PER_MINUTE)) }
     }
 }
 
@@ -79,31 +79,35 @@ pub(crate) fn pages(
     budget: BodyBudget,
     proxies: TrustedProxies,
 ) -> impl Endpoint + 'static {
-    let step =
-        |step| Page { platform: platform.clone(), budget: budget.clone(), proxies: proxies.clone(), step };
+    let step = |step| SamlEndpoint {
+        platform: platform.clone(),
+        budget: budget.clone(),
+        proxies: proxies.clone(),
+        step,
+    };
     let route = Route::new()
-        .at("/:provider", step(Step::Metadata))
-        .at("/:provider/start", step(Step::Start))
-        .at("/:provider/acs", step(Step::Finish))
-        .at("/:provider/end", step(Step::End));
-    Readable(route.with(RateLimiter::new(pages.rate_limit, proxies)))
+        .at("/:provider", step(SamlStep::Metadata))
+        .at("/:provider/start", step(SamlStep::Start))
+        .at("/:provider/acs", step(SamlStep::Finish))
+        .at("/:provider/end", step(SamlStep::End));
+    HtmlErrorPages(route.with(RateLimiter::new(pages.rate_limit, proxies)))
 }
 
 /// Converts rate limit errors in front of the pages to pages.
-struct Readable<E>(E);
+struct HtmlErrorPages<E>(E);
 
-impl<E: Endpoint<Output = Response>> Endpoint for Readable<E> {
+impl<E: Endpoint<Output = Response>> Endpoint for HtmlErrorPages<E> {
     type Output = Response;
 
     async fn call(&self, request: Request) -> poem::Result<Response> {
-        let shape = Shape::of(request.headers());
-        let response = answer(self.0.call(request).await);
+        let shape = ResponseFormat::from_headers(request.headers());
+        let response = outcome_response(self.0.call(request).await);
         if response.status() != StatusCode::TOO_MANY_REQUESTS {
             return Ok(response);
         }
         let wait = response.headers().get(header::RETRY_AFTER).cloned();
-        let refusal = Refusal::new(response.status(), "too many requests; try again in a minute");
-        let mut page = page::refused(shape, &refusal, None);
+        let refusal = SamlPageError::new(response.status(), "too many requests; try again in a minute");
+        let mut page = page::refusal_page(shape, &refusal, None);
         if let Some(wait) = wait {
             page.headers_mut().insert(header::RETRY_AFTER, wait);
         }
@@ -112,7 +116,7 @@ impl<E: Endpoint<Output = Response>> Endpoint for Readable<E> {
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Step {
+enum SamlStep {
     Metadata,
     Start,
     Finish,
@@ -120,59 +124,62 @@ enum Step {
 }
 
 /// One of the pages.
-struct Page {
+struct SamlEndpoint {
     platform: Platform,
     /// The memory budget for forms.
     budget: BodyBudget,
     /// The proxies trusted to state the address whose share of the budget a form uses.
     proxies: TrustedProxies,
-    step: Step,
+    step: SamlStep,
 }
 
-impl Endpoint for Page {
+impl Endpoint for SamlEndpoint {
     type Output = Response;
 
     async fn call(&self, mut request: Request) -> poem::Result<Response> {
-        let shape = Shape::of(request.headers());
+        let shape = ResponseFormat::from_headers(request.headers());
         let allowed = match self.step {
-            Step::Metadata | Step::Start => "GET, HEAD, OPTIONS",
-            Step::Finish | Step::End => "POST, OPTIONS",
+            SamlStep::Metadata | SamlStep::Start => "GET, HEAD, OPTIONS",
+            SamlStep::Finish | SamlStep::End => "POST, OPTIONS",
         };
         let allowed = HeaderValue::from_static(allowed);
         let is_read = matches!(*request.method(), Method::GET | Method::HEAD);
         let fits = match self.step {
-            Step::Metadata | Step::Start => is_read,
-            Step::Finish | Step::End => request.method() == Method::POST,
+            SamlStep::Metadata | SamlStep::Start => is_read,
+            SamlStep::Finish | SamlStep::End => request.method() == Method::POST,
         };
         // A provider may be configured with the wrong binding; the browser then shows a page with an explanation.
-        let is_redirect = self.step == Step::Finish && is_read;
+        let is_redirect = self.step == SamlStep::Finish && is_read;
         if !fits && !is_redirect {
-            return Ok(other_method(request.method(), allowed));
+            return Ok(method_response(request.method(), allowed));
         }
         let provider = request.raw_path_param("provider").unwrap_or_default();
         let Ok(provider) = provider.parse::<SamlProviderId>() else {
-            let refusal = Refusal::from(Error::not_found("SAML provider"));
-            return Ok(page::refused(shape, &refusal, None));
+            let refusal = SamlPageError::from(Error::not_found("SAML provider"));
+            return Ok(page::refusal_page(shape, &refusal, None));
         };
         if is_redirect {
             let why = "SAML responses must be sent by HTTP-POST, not by HTTP-Redirect";
-            let refusal = self.note(&provider, Refusal::new(StatusCode::METHOD_NOT_ALLOWED, why)).await;
-            let mut page = page::refused(shape, &refusal, Some(self.start_of(&provider)));
+            let refusal =
+                self.record_refusal(&provider, SamlPageError::new(StatusCode::METHOD_NOT_ALLOWED, why)).await;
+            let mut page = page::refusal_page(shape, &refusal, Some(self.start_address(&provider)));
             page.headers_mut().insert(header::ALLOW, allowed);
             return Ok(page);
         }
         let done = match self.step {
-            Step::Metadata => self.metadata(&provider).await,
-            Step::Start => self.start(&provider, request.headers()).await,
-            Step::Finish => self.finish(&provider, &mut request, shape).await,
-            Step::End => self.end(&provider, &mut request, shape).await,
+            SamlStep::Metadata => self.metadata(&provider).await,
+            SamlStep::Start => self.start(&provider, request.headers()).await,
+            SamlStep::Finish => self.finish(&provider, &mut request, shape).await,
+            SamlStep::End => self.end(&provider, &mut request, shape).await,
         };
-        Ok(done.unwrap_or_else(|refusal| page::refused(shape, &refusal, self.way_back(&provider, &refusal))))
+        Ok(done.unwrap_or_else(|refusal| {
+            page::refusal_page(shape, &refusal, self.retry_address(&provider, &refusal))
+        }))
     }
 }
 
-impl Page {
-    async fn metadata(&self, provider: &SamlProviderId) -> Result<Response, Refusal> {
+impl SamlEndpoint {
+    async fn metadata(&self, provider: &SamlProviderId) -> Result<Response, SamlPageError> {
         let metadata = self.platform.as_platform().saml_metadata(provider).await?;
         let answer = Response::builder().content_type("application/samlmetadata+xml");
         // Browsers render XML as a page, so it gets no permissions.
@@ -180,23 +187,23 @@ impl Page {
         Ok(answer.header(header::X_CONTENT_TYPE_OPTIONS, "nosniff").body(metadata))
     }
 
-    async fn start(&self, provider: &SamlProviderId, asked: &HeaderMap) -> Result<Response, Refusal> {
+    async fn start(&self, provider: &SamlProviderId, asked: &HeaderMap) -> Result<Response, SamlPageError> {
         // Other sites could otherwise fill a browser with pending logins through images and frames.
-        if asked.get(DESTINATION).is_some_and(|to| to != "document") {
+        if asked.get(DESTINATION_HEADER).is_some_and(|to| to != "document") {
             let why = "this address must be opened as a link, not within another page";
-            return Err(Refusal::new(StatusCode::FORBIDDEN, why));
+            return Err(SamlPageError::new(StatusCode::FORBIDDEN, why));
         }
         let start = self.platform.as_platform().begin_saml_login(provider).await?;
-        let mut response = page::bare(StatusCode::SEE_OTHER);
+        let mut response = page::empty_response(StatusCode::SEE_OTHER);
         let headers = response.headers_mut();
-        let unfit = |_| Refusal::from(Error::internal("an address is not a valid header value"));
+        let unfit = |_| SamlPageError::from(Error::internal("an address is not a valid header value"));
         headers.insert(header::LOCATION, HeaderValue::from_str(&start.location).map_err(unfit)?);
         let cookie = self.cookie(provider, &start);
         headers.append(header::SET_COOKIE, HeaderValue::from_str(&cookie).map_err(unfit)?);
         // Browsers send the oldest cookies first. The oldest ones are dropped to limit the length of requests.
         let (begun, _) = cookies(asked);
         let gone = &begun[..begun.len().saturating_sub(MAX_COOKIES - 1)];
-        self.forget(provider, &mut response, gone);
+        self.delete_cookies(provider, &mut response, gone);
         Ok(response)
     }
 
@@ -204,19 +211,19 @@ impl Page {
         &self,
         provider: &SamlProviderId,
         request: &mut Request,
-        shape: Shape,
-    ) -> Result<Response, Refusal> {
+        shape: ResponseFormat,
+    ) -> Result<Response, SamlPageError> {
         let (names, kept) = cookies(request.headers());
         let form = self.read_form(request).await;
         let response = match form.and_then(|(form, _)| field(&form, "SAMLResponse")) {
             Ok(response) => response,
-            Err(refusal) => return Err(self.note(provider, refusal).await),
+            Err(refusal) => return Err(self.record_refusal(provider, refusal).await),
         };
         let answer = SamlAnswer { response: &response, kept: &kept };
         let session: SamlSession = self.platform.as_platform().finish_saml_login(provider, answer).await?;
-        let mut page = page::signed_in(shape, &session, &self.path(provider, "/end"));
+        let mut page = page::sign_in_page(shape, &session, &self.path(provider, "/end"));
         // The login is complete. Other pending ones of this browser are abandoned.
-        self.forget(provider, &mut page, &names);
+        self.delete_cookies(provider, &mut page, &names);
         Ok(page)
     }
 
@@ -224,19 +231,19 @@ impl Page {
         &self,
         provider: &SamlProviderId,
         request: &mut Request,
-        shape: Shape,
-    ) -> Result<Response, Refusal> {
+        shape: ResponseFormat,
+    ) -> Result<Response, SamlPageError> {
         let (form, _held) = self.read_form(request).await?;
         self.platform.as_platform().end_saml_session(provider, &field(&form, "token")?).await?;
-        Ok(page::signed_out(shape))
+        Ok(page::sign_out_page(shape))
     }
 
     /// Reads the body of a form, with its part of the memory budget.
-    async fn read_form(&self, request: &mut Request) -> Result<(Vec<u8>, Reserved), Refusal> {
+    async fn read_form(&self, request: &mut Request) -> Result<(Vec<u8>, BodyReservation), SamlPageError> {
         let kind = request.content_type().unwrap_or_default().split(';').next().unwrap_or_default().trim();
         if !kind.eq_ignore_ascii_case("application/x-www-form-urlencoded") {
             let why = "the body: must be a form, application/x-www-form-urlencoded";
-            return Err(Refusal::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, why));
+            return Err(SamlPageError::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, why));
         }
         let body = request.take_body();
         let budget = (&self.budget, network_holder(request, &self.proxies));
@@ -244,18 +251,18 @@ impl Page {
         form.map_err(|error| match error.status() {
             StatusCode::PAYLOAD_TOO_LARGE => {
                 let why = format!("the body: must be at most {MAX_FORM} bytes");
-                Refusal::new(StatusCode::PAYLOAD_TOO_LARGE, why)
+                SamlPageError::new(StatusCode::PAYLOAD_TOO_LARGE, why)
             }
             StatusCode::BAD_REQUEST => {
-                Refusal::from(Error::invalid("the form", "ended before it was complete"))
+                SamlPageError::from(Error::invalid("the form", "ended before it was complete"))
             }
-            status => Refusal::new(status, error.message()),
+            status => SamlPageError::new(status, error.message()),
         })
     }
 
     /// Records in the audit log of the organization that a response was rejected before it was parsed. Returns the
     /// reason for the page.
-    async fn note(&self, provider: &SamlProviderId, refusal: Refusal) -> Refusal {
+    async fn record_refusal(&self, provider: &SamlProviderId, refusal: SamlPageError) -> SamlPageError {
         // Refusals of inactive providers are not recorded.
         if let Err(why) = self.platform.as_platform().refuse_saml_login(provider, &refusal.message).await {
             tracing::debug!(%provider, why = why.message(), "failed to record refused sign-in");
@@ -265,13 +272,18 @@ impl Page {
 
     /// The cookie of a pending login. It is later sent with a cross-site form.
     fn cookie(&self, provider: &SamlProviderId, start: &SamlStart) -> String {
-        let id: String = start.request.chars().filter(char::is_ascii_alphanumeric).take(COOKIE_ID).collect();
+        let id: String =
+            start.request.chars().filter(char::is_ascii_alphanumeric).take(COOKIE_ID_CHARS).collect();
         let (path, end) = (self.path(provider, ""), http_date(start));
-        format!("{COOKIE}{id}={}; Path={path}; Expires={end}; HttpOnly{}", start.keep, self.same_site())
+        format!(
+            "{COOKIE_PREFIX}{id}={}; Path={path}; Expires={end}; HttpOnly{}",
+            start.keep,
+            self.same_site()
+        )
     }
 
     /// Deletes cookies.
-    fn forget(&self, provider: &SamlProviderId, response: &mut Response, names: &[String]) {
+    fn delete_cookies(&self, provider: &SamlProviderId, response: &mut Response, names: &[String]) {
         for name in names {
             let cookie = format!("{name}=; Path={}; Max-Age=0{}", self.path(provider, ""), self.same_site());
             if let Ok(cookie) = HeaderValue::from_str(&cookie) {
@@ -295,14 +307,14 @@ impl Page {
         format!("{path}/saml/{provider}{rest}")
     }
 
-    fn start_of(&self, provider: &SamlProviderId) -> String {
+    fn start_address(&self, provider: &SamlProviderId) -> String {
         self.path(provider, "/start")
     }
 
     /// The address to retry the sign-in, `None` if the provider does not exist.
-    fn way_back(&self, provider: &SamlProviderId, refusal: &Refusal) -> Option<String> {
-        let is_over = refusal.status == StatusCode::NOT_FOUND || self.step == Step::Start;
-        (!is_over).then(|| self.start_of(provider))
+    fn retry_address(&self, provider: &SamlProviderId, refusal: &SamlPageError) -> Option<String> {
+        let is_over = refusal.status == StatusCode::NOT_FOUND || self.step == SamlStep::Start;
+        (!is_over).then(|| self.start_address(provider))
     }
 }
 
@@ -316,14 +328,16 @@ fn cookies(headers: &HeaderMap) -> (Vec<String>, Vec<String>) {
     let lines = headers.get_all(header::COOKIE).iter().filter_map(|line| line.to_str().ok());
     let pairs = lines.flat_map(|line| line.split(';')).filter_map(|pair| pair.trim().split_once('='));
     let ours = pairs.filter(|(name, _)| {
-        let id = name.strip_prefix(COOKIE);
-        id.is_some_and(|id| id.len() <= COOKIE_ID && id.bytes().all(|byte| byte.is_ascii_alphanumeric()))
+        let id = name.strip_prefix(COOKIE_PREFIX);
+        id.is_some_and(|id| {
+            id.len() <= COOKIE_ID_CHARS && id.bytes().all(|byte| byte.is_ascii_alphanumeric())
+        })
     });
     ours.map(|(name, value)| (name.to_owned(), value.to_owned())).unzip()
 }
 
 /// Returns a form field that has to occur exactly once.
-fn field(form: &[u8], name: &str) -> Result<String, Refusal> {
+fn field(form: &[u8], name: &str) -> Result<String, SamlPageError> {
     let mut found = form_urlencoded::parse(form).filter(|(field, _)| field == name);
     match (found.next(), found.next()) {
         (Some((_, value)), None) => Ok(value.into_owned()),

@@ -8,7 +8,7 @@ use futures_util::FutureExt as _;
 use poem::http::{HeaderValue, StatusCode};
 
 use crate::{
-    auth::{Authenticator, RequestHead, by_token},
+    auth::{Authenticator, RequestHead, authenticate_token},
     wire::error::{ApiError, BEARER},
 };
 
@@ -74,10 +74,10 @@ pub enum Identity {
 
 /// The reason for a failed authentication.
 #[derive(Debug)]
-pub struct SignInFailure(Why);
+pub struct SignInFailure(SignInFailureKind);
 
 #[derive(Debug)]
-enum Why {
+enum SignInFailureKind {
     Refused { message: Cow<'static, str>, challenge: Option<HeaderValue> },
     Failed(Box<dyn StdError + Send + Sync>),
 }
@@ -87,27 +87,27 @@ impl SignInFailure {
     /// credentials.
     #[must_use]
     pub fn refused(message: impl Into<Cow<'static, str>>) -> Self {
-        Self(Why::Refused { message: message.into(), challenge: None })
+        Self(SignInFailureKind::Refused { message: message.into(), challenge: None })
     }
 
     /// Rejects invalid credentials with a specific `WWW-Authenticate`, such as `Bearer error="invalid_token"`.
     #[must_use]
     pub fn challenged(message: impl Into<Cow<'static, str>>, challenge: HeaderValue) -> Self {
-        Self(Why::Refused { message: message.into(), challenge: Some(challenge) })
+        Self(SignInFailureKind::Refused { message: message.into(), challenge: Some(challenge) })
     }
 
     /// Reports with 503 that authentication is currently impossible. The cause is only logged.
     #[must_use]
     pub fn failed(cause: impl Into<Box<dyn StdError + Send + Sync>>) -> Self {
-        Self(Why::Failed(cause.into()))
+        Self(SignInFailureKind::Failed(cause.into()))
     }
 }
 
 impl fmt::Display for SignInFailure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.0 {
-            Why::Refused { message, .. } => f.write_str(message),
-            Why::Failed(cause) => write!(f, "sign-in failed: {cause}"),
+            SignInFailureKind::Refused { message, .. } => f.write_str(message),
+            SignInFailureKind::Failed(cause) => write!(f, "sign-in failed: {cause}"),
         }
     }
 }
@@ -134,19 +134,19 @@ enum Tokens {
 impl HostSignIn {
     /// Uses only the embedding application. Tokens of the platform do not grant access.
     #[must_use]
-    pub fn alone(host: impl HostAuthenticator) -> Self {
+    pub fn without_tokens(host: impl HostAuthenticator) -> Self {
         Self { host: Arc::new(host), tokens: Tokens::Ignored }
     }
 
     /// Accepts tokens of the platform from callers that the embedding application does not know. If it knows the
     /// caller, a token is ignored.
     #[must_use]
-    pub fn beside_tokens(host: impl HostAuthenticator) -> Self {
+    pub fn with_tokens(host: impl HostAuthenticator) -> Self {
         Self { host: Arc::new(host), tokens: Tokens::Taken }
     }
 
     /// Authenticates a request with the embedding application.
-    async fn ask(&self, request: RequestHead<'_>) -> Result<Identity, ApiError> {
+    async fn identify_caller(&self, request: RequestHead<'_>) -> Result<Identity, ApiError> {
         let asked = AssertUnwindSafe(self.host.authenticate(request)).catch_unwind().await;
         let asked = asked.unwrap_or_else(|_| {
             Err(SignInFailure::failed(
@@ -155,17 +155,21 @@ impl HostSignIn {
             ))
         });
         asked.map_err(|failure| match failure.0 {
-            Why::Refused { message, challenge } => self.refused(message, challenge),
-            Why::Failed(cause) => ApiError::new(
+            SignInFailureKind::Refused { message, challenge } => self.refusal_error(message, challenge),
+            SignInFailureKind::Failed(cause) => ApiError::new(
                 StatusCode::SERVICE_UNAVAILABLE,
                 "authentication is temporarily unavailable; try again later",
             )
-            .caused_by(cause),
+            .with_cause(cause),
         })
     }
 
-    fn refused(&self, message: impl Into<Cow<'static, str>>, challenge: Option<HeaderValue>) -> ApiError {
-        ApiError::unauthenticated(message).challenged(challenge.unwrap_or_else(|| self.host.challenge()))
+    fn refusal_error(
+        &self,
+        message: impl Into<Cow<'static, str>>,
+        challenge: Option<HeaderValue>,
+    ) -> ApiError {
+        ApiError::unauthenticated(message).with_challenge(challenge.unwrap_or_else(|| self.host.challenge()))
     }
 }
 
@@ -176,13 +180,13 @@ impl fmt::Debug for HostSignIn {
 }
 
 /// Authenticates by the platform's tokens and through the embedding application.
-pub(crate) struct Doors {
+pub(crate) struct CombinedAuthenticator {
     pub(crate) platform: Platform,
     pub(crate) host: Option<HostSignIn>,
 }
 
 #[async_trait]
-impl Authenticator for Doors {
+impl Authenticator for CombinedAuthenticator {
     type Actor = Actor;
 
     async fn authenticate(&self, token: &str) -> docs_core::Result<Actor> {
@@ -190,28 +194,28 @@ impl Authenticator for Doors {
     }
 
     async fn identify(&self, request: RequestHead<'_>) -> Result<Option<Actor>, ApiError> {
-        let Some(host) = &self.host else { return by_token(self, request).await };
-        match (host.ask(request).await?, host.tokens) {
+        let Some(host) = &self.host else { return authenticate_token(self, request).await };
+        match (host.identify_caller(request).await?, host.tokens) {
             (Identity::User(user), _) => match self.platform.as_user(&user).current_user().await {
                 Ok(_) => Ok(Some(Actor::User(user))),
                 Err(error) if error.kind() == ErrorKind::NotFound => {
-                    Err(host.refused("the signed-in user does not exist on this platform", None))
+                    Err(host.refusal_error("the signed-in user does not exist on this platform", None))
                 }
                 Err(error) => Err(error.into()),
             },
             (Identity::Visitor(visitor), _) => Ok(Some(Actor::Visitor(visitor))),
             // An invalid token requires another token, not the challenge of the application.
             (Identity::Nobody, Tokens::Taken) => {
-                by_token(self, request).await.map_err(|refused| refused.challenged(BEARER))
+                authenticate_token(self, request).await.map_err(|refused| refused.with_challenge(BEARER))
             }
             (Identity::Nobody, Tokens::Ignored) => Ok(None),
         }
     }
 
-    fn nobody(&self) -> ApiError {
+    fn missing_credentials(&self) -> ApiError {
         match &self.host {
-            Some(host) => host.refused("a sign-in is required", None),
-            None => self.platform.nobody(),
+            Some(host) => host.refusal_error("a sign-in is required", None),
+            None => self.platform.missing_credentials(),
         }
     }
 

@@ -13,14 +13,14 @@ use poem::{
     http::{HeaderMap, HeaderValue, Method, StatusCode, header},
 };
 
-use crate::{endpoints::other_method, wire::error::ApiError};
+use crate::{endpoints::method_response, wire::error::ApiError};
 
 /// The signature headers of GitHub, Gitea and Forgejo, then of Bitbucket.
-const SIGNATURES: [&str; 2] = ["x-hub-signature-256", "x-hub-signature"];
+const SIGNATURE_HEADERS: [&str; 2] = ["x-hub-signature-256", "x-hub-signature"];
 /// The secret header of GitLab.
-const TOKEN: &str = "x-gitlab-token";
+const GITLAB_TOKEN_HEADER: &str = "x-gitlab-token";
 /// The event headers, with the values for a push.
-const EVENTS: [(&str, &[&str]); 5] = [
+const PUSH_EVENTS: [(&str, &[&str]); 5] = [
     ("x-github-event", &["push"]),
     ("x-gitlab-event", &["Push Hook", "Tag Push Hook"]),
     ("x-gitea-event", &["push"]),
@@ -40,7 +40,7 @@ impl Endpoint for GitWebhooks {
 
     async fn call(&self, mut request: Request) -> poem::Result<Response> {
         if request.method() != Method::POST {
-            return Ok(other_method(request.method(), HeaderValue::from_static("POST, OPTIONS")));
+            return Ok(method_response(request.method(), HeaderValue::from_static("POST, OPTIONS")));
         }
         let body = request.take_body();
         let status = match self.receive(&request, body).await? {
@@ -68,10 +68,11 @@ impl GitWebhooks {
 /// Extracts the credentials and the event of a delivery.
 fn delivery(headers: &HeaderMap) -> GitDelivery<'_> {
     let text = |name: &str| headers.get(name).and_then(|value| value.to_str().ok());
-    let is_push = EVENTS.iter().any(|(name, pushes)| text(name).is_some_and(|event| pushes.contains(&event)));
+    let is_push =
+        PUSH_EVENTS.iter().any(|(name, pushes)| text(name).is_some_and(|event| pushes.contains(&event)));
     GitDelivery {
-        signature: SIGNATURES.iter().find_map(|name| text(name)),
-        token: text(TOKEN),
+        signature: SIGNATURE_HEADERS.iter().find_map(|name| text(name)),
+        token: text(GITLAB_TOKEN_HEADER),
         event: if is_push { GitHostEvent::Push } else { GitHostEvent::Other },
     }
 }

@@ -7,7 +7,7 @@ use std::{error::Error, sync::Arc};
 use docs_core::{
     Platform,
     model::{ContentEdit, CreateChangeRequest, CreateSpace, RevisionPage, UpdateContent},
-    platform::{NewUser, Shown},
+    platform::{ContentOptions, NewUser},
 };
 use docs_memstore::{MemObjects, MemStore};
 
@@ -38,7 +38,7 @@ async fn main() -> Result<(), Box<dyn Error + Send + Sync>> {
     let merged = request.merge().await?;
     println!("merged as revision {} ({:?})", merged.revision, merged.result);
 
-    let pages = space.content().list_pages(Shown::default()).await?;
+    let pages = space.content().list_pages(ContentOptions::default()).await?;
     for page in &pages.pages {
         if let RevisionPage::Document(page) = page {
             println!("the space now has “{}” at /{}", page.base.title, page.path);

@@ -17,10 +17,10 @@ use docs_store::{Batch, FeedPos, Key, Mode, Scan, Store, StoreError, StoreResult
 use parking_lot::{Mutex, RwLock};
 use tokio::sync::{Semaphore, watch};
 
-pub use plan::{Fault, Plan, Rates, Step};
+pub use plan::{CallKind, Fault, FaultPlan, Rates};
 
-/// A [`Store`] that injects the faults of a [`Plan`] and otherwise delegates to the wrapped store. Clones share their
-/// state.
+/// A [`Store`] that injects the faults of a [`FaultPlan`] and otherwise delegates to the wrapped store. Clones share
+/// their state.
 ///
 /// The fault of a call depends only on the plan and the number of the call, so a test with a fixed order of calls is
 /// deterministic.
@@ -56,7 +56,7 @@ pub struct FaultStore<S: Store + ?Sized> {
 impl<S: Store + ?Sized> FaultStore<S> {
     /// Wraps a store with a plan.
     #[must_use]
-    pub fn new(inner: Arc<S>, plan: Plan) -> Self {
+    pub fn new(inner: Arc<S>, plan: FaultPlan) -> Self {
         Self { inner, faults: Arc::new(Faults::new(plan)) }
     }
 
@@ -67,13 +67,13 @@ impl<S: Store + ?Sized> FaultStore<S> {
     }
 
     /// Replaces the plan. Call counters continue, and held calls remain held.
-    pub fn follow(&self, plan: Plan) {
+    pub fn set_plan(&self, plan: FaultPlan) {
         *self.faults.plan.write() = plan;
     }
 
     /// Returns the number of calls of a kind.
     #[must_use]
-    pub fn calls(&self, step: Step) -> u64 {
+    pub fn calls(&self, step: CallKind) -> u64 {
         self.faults.calls[step as usize].load(Ordering::SeqCst)
     }
 
@@ -85,7 +85,7 @@ impl<S: Store + ?Sized> FaultStore<S> {
 
     /// Returns the number of injected faults by step and kind.
     #[must_use]
-    pub fn injected(&self) -> BTreeMap<(Step, Fault), u64> {
+    pub fn injected(&self) -> BTreeMap<(CallKind, Fault), u64> {
         self.faults.injected.lock().clone()
     }
 
@@ -93,7 +93,7 @@ impl<S: Store + ?Sized> FaultStore<S> {
     ///
     /// # Cancel safety
     /// Dropping the future ends the wait without side effects.
-    pub async fn held(&self, calls: usize) {
+    pub async fn wait_until_held(&self, calls: usize) {
         // The sender lives as long as `self`, so only the number ends the wait.
         let _ = self.faults.held.subscribe().wait_for(|held| *held >= calls).await;
     }
@@ -122,7 +122,7 @@ impl<S: Store + ?Sized> fmt::Debug for FaultStore<S> {
 #[async_trait]
 impl<S: Store + ?Sized> Store for FaultStore<S> {
     async fn begin(&self, mode: Mode, hot: &[Key]) -> StoreResult<Box<dyn Txn>> {
-        let call = self.faults.enter(Step::Begin).await?;
+        let call = self.faults.enter(CallKind::Begin).await?;
         let inner = self.inner.begin(mode, hot).await?;
         let txn = FaultTxn { inner, faults: self.faults.clone(), over: AtomicBool::new(false) };
         call.leave().await;
@@ -130,7 +130,7 @@ impl<S: Store + ?Sized> Store for FaultStore<S> {
     }
 
     async fn version(&self) -> StoreResult<Option<StoreVersion>> {
-        let call = self.faults.enter(Step::Version).await?;
+        let call = self.faults.enter(CallKind::Version).await?;
         let version = self.inner.version().await?;
         call.leave().await;
         Ok(version)
@@ -142,22 +142,22 @@ impl<S: Store + ?Sized> Store for FaultStore<S> {
         after: Option<FeedPos>,
         max: u32,
     ) -> StoreResult<Vec<(FeedPos, Key)>> {
-        let call = self.faults.enter(Step::Changes).await?;
+        let call = self.faults.enter(CallKind::Changes).await?;
         let items = self.inner.changes(topic, after, max).await?;
         let repeat = call.fault == Some(Fault::Repeat);
         call.leave().await;
-        Ok(if repeat { repeated(items, max) } else { items })
+        Ok(if repeat { repeat_items(items, max) } else { items })
     }
 
     async fn changed(&self, topic: u16, after: Option<FeedPos>, wait: Duration) -> StoreResult<bool> {
-        let call = self.faults.enter(Step::Changed).await?;
+        let call = self.faults.enter(CallKind::Changed).await?;
         let changed = self.inner.changed(topic, after, wait).await?;
         call.leave().await;
         Ok(changed)
     }
 
     async fn trim(&self, topic: u16, upto: &FeedPos) -> StoreResult<()> {
-        let call = self.faults.enter(Step::Trim).await?;
+        let call = self.faults.enter(CallKind::Trim).await?;
         self.inner.trim(topic, upto).await?;
         call.leave().await;
         Ok(())
@@ -165,7 +165,7 @@ impl<S: Store + ?Sized> Store for FaultStore<S> {
 }
 
 /// Repeats each item, up to the page size. Truncated items are returned again after the last position.
-fn repeated(items: Vec<(FeedPos, Key)>, max: u32) -> Vec<(FeedPos, Key)> {
+fn repeat_items(items: Vec<(FeedPos, Key)>, max: u32) -> Vec<(FeedPos, Key)> {
     items.into_iter().flat_map(|item| [item.clone(), item]).take(max as usize).collect()
 }
 
@@ -177,7 +177,7 @@ struct FaultTxn {
 }
 
 impl FaultTxn {
-    async fn enter(&self, step: Step) -> StoreResult<Call> {
+    async fn enter(&self, step: CallKind) -> StoreResult<Call> {
         if self.over.load(Ordering::SeqCst) {
             return Err(StoreError::Conflict);
         }
@@ -192,21 +192,21 @@ impl FaultTxn {
 #[async_trait]
 impl Txn for FaultTxn {
     async fn get(&self, keys: &[Key]) -> StoreResult<Vec<Option<Value>>> {
-        let call = self.enter(Step::Get).await?;
+        let call = self.enter(CallKind::Get).await?;
         let found = self.inner.get(keys).await?;
         call.leave().await;
         Ok(found)
     }
 
     async fn scan(&self, scans: &[Scan]) -> StoreResult<Vec<Vec<(Key, Value)>>> {
-        let call = self.enter(Step::Scan).await?;
+        let call = self.enter(CallKind::Scan).await?;
         let pages = self.inner.scan(scans).await?;
         call.leave().await;
         Ok(pages)
     }
 
     async fn commit(self: Box<Self>, batch: Batch) -> StoreResult<()> {
-        let call = self.enter(Step::Commit).await?;
+        let call = self.enter(CallKind::Commit).await?;
         self.inner.commit(batch).await?;
         self.faults.applied.fetch_add(1, Ordering::SeqCst);
         let lost = call.fault == Some(Fault::UnknownApplied);
@@ -221,10 +221,10 @@ impl Txn for FaultTxn {
 
 /// The state shared by the clones of a store and its transactions.
 struct Faults {
-    plan: RwLock<Plan>,
-    calls: [AtomicU64; Step::COUNT],
+    plan: RwLock<FaultPlan>,
+    calls: [AtomicU64; CallKind::COUNT],
     applied: AtomicU64,
-    injected: Mutex<BTreeMap<(Step, Fault), u64>>,
+    injected: Mutex<BTreeMap<(CallKind, Fault), u64>>,
     gate: Semaphore,
     held: watch::Sender<usize>,
 }
@@ -245,10 +245,10 @@ impl Call {
 }
 
 impl Faults {
-    fn new(plan: Plan) -> Self {
+    fn new(plan: FaultPlan) -> Self {
         Self {
             plan: RwLock::new(plan),
-            calls: [const { AtomicU64::new(0) }; Step::COUNT],
+            calls: [const { AtomicU64::new(0) }; CallKind::COUNT],
             applied: AtomicU64::new(0),
             injected: Mutex::default(),
             gate: Semaphore::new(0),
@@ -257,11 +257,11 @@ impl Faults {
     }
 
     /// Counts a call and applies the faults before its work.
-    async fn enter(self: &Arc<Self>, step: Step) -> StoreResult<Call> {
+    async fn enter(self: &Arc<Self>, step: CallKind) -> StoreResult<Call> {
         let n = self.calls[step as usize].fetch_add(1, Ordering::SeqCst) + 1;
         let fault = {
             let plan = self.plan.read();
-            let away = plan.is_away(self.applied.load(Ordering::SeqCst));
+            let away = plan.is_unavailable(self.applied.load(Ordering::SeqCst));
             if away { Some(Fault::Unavailable) } else { plan.fault(step, n) }
         };
         if let Some(fault) = fault {
@@ -291,7 +291,7 @@ impl Faults {
     /// Waits until released.
     async fn hold(&self) {
         self.held.send_modify(|held| *held += 1);
-        let _counted = Counted(&self.held);
+        let _counted = HeldCallGuard(&self.held);
         // The semaphore is never closed.
         if let Ok(permit) = self.gate.acquire().await {
             permit.forget();
@@ -300,9 +300,9 @@ impl Faults {
 }
 
 /// Counts a held call until it continues or is dropped.
-struct Counted<'a>(&'a watch::Sender<usize>);
+struct HeldCallGuard<'a>(&'a watch::Sender<usize>);
 
-impl Drop for Counted<'_> {
+impl Drop for HeldCallGuard<'_> {
     fn drop(&mut self) {
         self.0.send_modify(|held| *held -= 1);
     }

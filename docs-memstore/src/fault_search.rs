@@ -77,7 +77,7 @@ impl<S: SearchIndex> FaultSearch<S> {
     ///
     /// # Cancel safety
     /// Dropping the future ends the wait without side effects.
-    pub async fn until_applied(&self, batches: u64) {
+    pub async fn wait_until_applied(&self, batches: u64) {
         // The sender lives as long as `self`, so only the number ends the wait.
         let _ = self.applied.subscribe().wait_for(|applied| *applied >= batches).await;
     }

@@ -45,7 +45,7 @@ impl Feed {
         }
     }
 
-    pub(crate) fn after(
+    pub(crate) fn items_after(
         &self,
         topic: u16,
         after: Option<&FeedPos>,

@@ -12,7 +12,7 @@ use async_trait::async_trait;
 use bytes::Bytes;
 use docs_ports::{Checkout, Commit, FetchRequest, GitError, GitRemote, PushFiles, PushRequest, RepoEntry};
 
-use self::repository::{Shared, entries};
+use self::repository::{MemGitState, entries};
 
 pub use self::repository::{MemBranch, MemCommit, MemPushFault, MemRefs, MemRepository};
 
@@ -67,7 +67,7 @@ pub use self::repository::{MemBranch, MemCommit, MemPushFault, MemRefs, MemRepos
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Debug, Default)]
-pub struct MemGit(Arc<Shared>);
+pub struct MemGit(Arc<MemGitState>);
 
 impl MemGit {
     /// Creates a repository without files.
@@ -139,7 +139,7 @@ impl MemGit {
     ///
     /// # Cancel safety
     /// Dropping the future ends the wait without side effects.
-    pub async fn held(&self, fetches: usize) {
+    pub async fn wait_until_held(&self, fetches: usize) {
         // The sender lives as long as `self`, so only the number ends the wait.
         let _ = self.0.held.subscribe().wait_for(|held| *held >= fetches).await;
     }
@@ -148,10 +148,10 @@ impl MemGit {
 #[async_trait]
 impl GitRemote for MemGit {
     async fn fetch(&self, request: &FetchRequest) -> Result<Box<dyn Checkout>, GitError> {
-        self.0.ask(&request.url, request.cache_id.as_ref()).await;
+        self.0.record_request(&request.url, request.cache_id.as_ref()).await;
         self.0.fetches.fetch_add(1, Ordering::SeqCst);
         let repository = self.edit(|repository| repository.clone());
-        if let Some(failure) = repository.failure_of(&request.url, &request.reference) {
+        if let Some(failure) = repository.find_failure(&request.url, &request.reference) {
             return Err(failure);
         }
         let MemBranch { commit, files, links } = repository
@@ -162,15 +162,15 @@ impl GitRemote for MemGit {
     }
 
     async fn resolve(&self, request: &FetchRequest) -> Result<Option<String>, GitError> {
-        self.0.ask(&request.url, request.cache_id.as_ref()).await;
-        self.edit(|repository| match repository.failure_of(&request.url, &request.reference) {
+        self.0.record_request(&request.url, request.cache_id.as_ref()).await;
+        self.edit(|repository| match repository.find_failure(&request.url, &request.reference) {
             Some(failure) => Err(failure),
             None => Ok(repository.branch(&request.reference).map(|branch| branch.commit.oid)),
         })
     }
 
     async fn push(&self, request: &PushRequest, files: &mut dyn PushFiles) -> Result<Commit, GitError> {
-        self.0.ask(&request.url, request.cache_id.as_ref()).await;
+        self.0.record_request(&request.url, request.cache_id.as_ref()).await;
         push::push(&self.0, request, files).await
     }
 }
@@ -179,7 +179,7 @@ struct MemCheckout {
     commit: Commit,
     entries: Vec<RepoEntry>,
     files: BTreeMap<String, Bytes>,
-    shared: Arc<Shared>,
+    shared: Arc<MemGitState>,
 }
 
 #[async_trait]

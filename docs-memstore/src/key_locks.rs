@@ -11,10 +11,10 @@ use tokio::sync::{Mutex as AsyncMutex, OwnedMutexGuard};
 
 /// The locks that are held or waited for. Invariant: a lock without a [`KeyLock`] is removed.
 #[derive(Clone, Default, Debug)]
-pub(crate) struct KeyLocks(Arc<Mutex<BTreeMap<Key, Shared>>>);
+pub(crate) struct KeyLocks(Arc<Mutex<BTreeMap<Key, LockEntry>>>);
 
 #[derive(Debug)]
-struct Shared {
+struct LockEntry {
     lock: Arc<AsyncMutex<()>>,
     users: usize,
 }
@@ -48,7 +48,7 @@ impl KeyLocks {
 
     fn enter(&self, key: &Key) -> (KeyLock, Arc<AsyncMutex<()>>) {
         let mut shared = self.0.lock();
-        let at = shared.entry(key.clone()).or_insert_with(|| Shared { lock: Arc::default(), users: 0 });
+        let at = shared.entry(key.clone()).or_insert_with(|| LockEntry { lock: Arc::default(), users: 0 });
         at.users += 1;
         (KeyLock { of: self.clone(), key: key.clone(), held: None }, at.lock.clone())
     }

@@ -11,8 +11,8 @@ mod fault_search;
 mod feed;
 mod git;
 mod ids;
-mod inner;
 mod key_locks;
+mod mvcc;
 mod objects;
 mod registry;
 mod rng;
@@ -21,7 +21,7 @@ mod store;
 mod web;
 
 pub use clock::ManualClock;
-pub use fault::{Fault, FaultStore, Plan, Rates, Step};
+pub use fault::{CallKind, Fault, FaultPlan, FaultStore, Rates};
 pub use fault_search::FaultSearch;
 pub use git::{MemBranch, MemCommit, MemGit, MemPushFault, MemRefs, MemRepository};
 pub use ids::SeededIds;

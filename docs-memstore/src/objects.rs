@@ -12,22 +12,22 @@ use async_trait::async_trait;
 use bytes::Bytes;
 use chrono::{DateTime, TimeDelta, Utc};
 use docs_ports::{Clock, SystemClock};
-use docs_store::{Hash, Leftovers, Objects, StoreError, StoreResult};
+use docs_store::{Hash, Objects, OrphanPage, StoreError, StoreResult};
 use parking_lot::RwLock;
 
 /// [`Objects`] in memory. Clones share their content.
 ///
 /// Bytes are verified against their hash when written and when read.
 #[derive(Clone)]
-pub struct MemObjects(Arc<Shared>);
+pub struct MemObjects(Arc<ObjectState>);
 
-struct Shared {
-    domains: RwLock<HashMap<String, BTreeMap<Hash, Object>>>,
+struct ObjectState {
+    domains: RwLock<HashMap<String, BTreeMap<Hash, StoredObject>>>,
     clock: Arc<dyn Clock>,
 }
 
 #[derive(Clone)]
-struct Object {
+struct StoredObject {
     bytes: Bytes,
     touched: DateTime<Utc>,
 }
@@ -36,20 +36,20 @@ impl MemObjects {
     /// Creates an empty store with the system clock.
     #[must_use]
     pub fn new() -> Self {
-        Self::with(Arc::new(SystemClock))
+        Self::with_clock(Arc::new(SystemClock))
     }
 
     /// Creates an empty store with a given clock, which timestamps the touching of objects.
     #[must_use]
-    pub fn with(clock: Arc<dyn Clock>) -> Self {
-        Self(Arc::new(Shared { domains: RwLock::default(), clock }))
+    pub fn with_clock(clock: Arc<dyn Clock>) -> Self {
+        Self(Arc::new(ObjectState { domains: RwLock::default(), clock }))
     }
 
     /// Creates an independent copy of the current content.
     #[must_use]
     pub fn fork(&self) -> Self {
         let domains = RwLock::new(self.0.domains.read().clone());
-        Self(Arc::new(Shared { domains, clock: self.0.clock.clone() }))
+        Self(Arc::new(ObjectState { domains, clock: self.0.clock.clone() }))
     }
 
     /// Damages an object, as a failing disk would. Returns `None` if it does not exist.
@@ -95,7 +95,7 @@ impl fmt::Debug for MemObjects {
 #[async_trait]
 impl Objects for MemObjects {
     async fn put(&self, domain: &str, objects: &[(Hash, Bytes)]) -> StoreResult<()> {
-        if objects.iter().any(|(hash, bytes)| Hash::of(bytes) != *hash) {
+        if objects.iter().any(|(hash, bytes)| Hash::compute(bytes) != *hash) {
             return Err(StoreError::Misuse("an object has the hash of other bytes"));
         }
         if objects.is_empty() {
@@ -105,7 +105,7 @@ impl Objects for MemObjects {
         let mut domains = self.0.domains.write();
         let stored = domains.entry(domain.to_owned()).or_default();
         for (hash, bytes) in objects {
-            stored.insert(*hash, Object { bytes: bytes.clone(), touched });
+            stored.insert(*hash, StoredObject { bytes: bytes.clone(), touched });
         }
         Ok(())
     }
@@ -117,7 +117,7 @@ impl Objects for MemObjects {
             hashes.iter().map(|hash| Some(stored?.get(hash)?.bytes.clone())).collect()
         };
         for (hash, bytes) in hashes.iter().zip(&found) {
-            if bytes.as_ref().is_some_and(|bytes| Hash::of(bytes) != *hash) {
+            if bytes.as_ref().is_some_and(|bytes| Hash::compute(bytes) != *hash) {
                 return Err(StoreError::Corrupt(format!("the bytes of object {hash} do not match its hash")));
             }
         }
@@ -164,8 +164,8 @@ impl Objects for MemObjects {
     }
 
     /// Always empty: an object is stored as a whole or not at all.
-    async fn leftovers(&self, _: &str, _: Option<&str>, _: Duration) -> StoreResult<Leftovers> {
-        Ok(Leftovers::default())
+    async fn leftovers(&self, _: &str, _: Option<&str>, _: Duration) -> StoreResult<OrphanPage> {
+        Ok(OrphanPage::default())
     }
 
     async fn delete_leftovers(&self, _: &[String]) -> StoreResult<()> {
@@ -173,7 +173,7 @@ impl Objects for MemObjects {
     }
 }
 
-impl Object {
+impl StoredObject {
     fn is_old(&self, now: DateTime<Utc>, untouched_for: Duration) -> bool {
         // A duration that chrono cannot represent exceeds the age of every object.
         TimeDelta::from_std(untouched_for).is_ok_and(|span| now - self.touched >= span)

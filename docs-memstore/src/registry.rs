@@ -13,27 +13,27 @@ pub(crate) const MAX_TXN_DELTA: TimeDelta = TimeDelta::seconds(MAX_TXN.as_secs()
 pub(crate) struct Registry {
     begun: u64,
     /// The expiry of each transaction by ticket.
-    open: BTreeMap<Ticket, DateTime<Utc>>,
+    open: BTreeMap<TxnTicket, DateTime<Utc>>,
 }
 
 /// An open transaction: its snapshot, and a number that distinguishes transactions of the same snapshot.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub(crate) struct Ticket {
+pub(crate) struct TxnTicket {
     pub(crate) snapshot: u64,
     number: u64,
 }
 
 impl Registry {
     /// Registers a transaction. Returns its ticket and its expiry.
-    pub(crate) fn enter(&mut self, snapshot: u64, now: DateTime<Utc>) -> (Ticket, DateTime<Utc>) {
+    pub(crate) fn enter(&mut self, snapshot: u64, now: DateTime<Utc>) -> (TxnTicket, DateTime<Utc>) {
         self.begun += 1;
-        let ticket = Ticket { snapshot, number: self.begun };
+        let ticket = TxnTicket { snapshot, number: self.begun };
         let end = now.checked_add_signed(MAX_TXN_DELTA).unwrap_or(DateTime::<Utc>::MAX_UTC);
         self.open.insert(ticket, end);
         (ticket, end)
     }
 
-    pub(crate) fn leave(&mut self, ticket: Ticket) {
+    pub(crate) fn leave(&mut self, ticket: TxnTicket) {
         self.open.remove(&ticket);
     }
 

@@ -14,8 +14,8 @@ use docs_model::{PageId, SpaceId};
 use docs_ports::{
     SearchError, SearchIndex,
     search::{
-        Field, Found, IndexChange, IndexedSpace, Match, PageDocument, PageHit, Part, Postings, Query, Rank,
-        Scope, SearchQuery, Word, scores, select_pages, tie,
+        Field, IndexChange, IndexedSpace, Match, PageDocument, PageHit, PhraseWord, Postings, Query, Rank,
+        RankedPage, Scope, SearchQuery, Word, hash_name, scores, select_pages,
     },
 };
 use docs_store::FeedPos;
@@ -29,23 +29,23 @@ use self::terms::Terms;
 /// viable prefixes. All texts are held in memory in addition to the words, so it is suited to tests and to platforms
 /// whose content fits in memory.
 #[derive(Debug, Default)]
-pub struct MemSearch(RwLock<Inner>);
+pub struct MemSearch(RwLock<SearchState>);
 
 /// The pages that contain a word, with its positions on each.
 type Pages = BTreeMap<u32, Vec<u32>>;
 
 #[derive(Debug, Default)]
-struct Inner {
+struct SearchState {
     position: Option<FeedPos>,
     spaces: BTreeMap<SpaceId, IndexedSpace>,
     numbers: BTreeMap<(SpaceId, PageId), u32>,
-    pages: BTreeMap<u32, Stored>,
+    pages: BTreeMap<u32, IndexedPage>,
     terms: [Terms<Pages>; 4],
     next: u32,
 }
 
 #[derive(Debug)]
-struct Stored {
+struct IndexedPage {
     page: Arc<PageDocument>,
     rank_tie: u64,
     space_tie: u64,
@@ -60,7 +60,7 @@ impl MemSearch {
     }
 }
 
-impl Inner {
+impl SearchState {
     fn put(&mut self, page: PageDocument) {
         self.drop_page(&page.space, &page.page);
         let number = self.next;
@@ -74,8 +74,8 @@ impl Inner {
             }
         }
         self.numbers.insert((page.space.clone(), page.page.clone()), number);
-        let (rank_tie, space_tie) = (page.tie(), tie(&[page.space.as_str()]));
-        self.pages.insert(number, Stored { page: Arc::new(page), rank_tie, space_tie, title_words });
+        let (rank_tie, space_tie) = (page.tie_breaker(), hash_name(&[page.space.as_str()]));
+        self.pages.insert(number, IndexedPage { page: Arc::new(page), rank_tie, space_tie, title_words });
     }
 
     fn drop_page(&mut self, space: &SpaceId, page: &PageId) {
@@ -114,11 +114,11 @@ impl Inner {
         }
     }
 
-    fn find(&self, query: &SearchQuery) -> Vec<Found<u32>> {
+    fn find(&self, query: &SearchQuery) -> Vec<RankedPage<u32>> {
         let spaces: HashSet<u64> = match &query.scope {
             Scope::Organization(_) => HashSet::new(),
             Scope::Spaces(spaces) | Scope::OrganizationBut(_, spaces) => {
-                spaces.iter().map(|space| tie(&[space.as_str()])).collect()
+                spaces.iter().map(|space| hash_name(&[space.as_str()])).collect()
             }
         };
         let is_wanted = |number: u32| {
@@ -134,20 +134,20 @@ impl Inner {
         let found = scored.into_iter().filter_map(|(number, score)| {
             let stored = self.pages.get(&number)?;
             let rank = Rank { score, tie: stored.rank_tie };
-            Some(Found { rank, at: number })
+            Some(RankedPage { rank, at: number })
         });
         found.collect()
     }
 
-    fn hits(&self, query: &Query, found: Vec<Found<u32>>) -> Vec<PageHit> {
-        let hit = |found: Found<u32>| {
+    fn hits(&self, query: &Query, found: Vec<RankedPage<u32>>) -> Vec<PageHit> {
+        let hit = |found: RankedPage<u32>| {
             self.pages.get(&found.at).map(|stored| PageHit::new(found.rank, query, &stored.page))
         };
         found.into_iter().filter_map(hit).collect()
     }
 }
 
-impl Postings for Inner {
+impl Postings for SearchState {
     type Error = Infallible;
 
     fn words(
@@ -156,7 +156,7 @@ impl Postings for Inner {
         word: &Word,
         found: &mut dyn FnMut(u32, u32, Match),
     ) -> Result<(), Infallible> {
-        self.terms[field as usize].meeting(word, |pages, how| {
+        self.terms[field as usize].for_each_match(word, |pages, how| {
             for (page, places) in pages {
                 found(*page, u32::try_from(places.len()).unwrap_or(u32::MAX), how);
             }
@@ -167,10 +167,10 @@ impl Postings for Inner {
     fn places(
         &self,
         field: Field,
-        part: &Part,
+        part: &PhraseWord,
         found: &mut dyn FnMut(u32, &[u32]),
     ) -> Result<(), Infallible> {
-        self.terms[field as usize].whole(&part.word, |pages, _| {
+        self.terms[field as usize].for_each_word_match(&part.word, |pages, _| {
             for (page, places) in pages {
                 found(*page, places);
             }
@@ -229,7 +229,7 @@ impl SearchIndex for MemSearch {
     }
 
     async fn clear(&self) -> Result<(), SearchError> {
-        *self.0.write() = Inner::default();
+        *self.0.write() = SearchState::default();
         Ok(())
     }
 }

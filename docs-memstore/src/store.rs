@@ -1,4 +1,4 @@
-//! [`MemStore`]: the store contract on top of [`Inner`].
+//! [`MemStore`]: the store contract on top of [`MvccState`].
 
 use std::{
     fmt,
@@ -19,15 +19,15 @@ use docs_store::{
 use parking_lot::{Mutex, RwLock};
 
 use crate::{
-    inner::{Inner, ReadSet},
     key_locks::{KeyLock, KeyLocks},
-    registry::{MAX_TXN_DELTA, Registry, Ticket},
+    mvcc::{MvccState, ReadSet},
+    registry::{MAX_TXN_DELTA, Registry, TxnTicket},
 };
 
 /// Maximum number of keys read under one lock acquisition, so that a long read does not block writers.
-const PAGE: usize = 1_000;
+const READ_BATCH: usize = 1_000;
 /// Number of obsolete versions that a commit collects in addition to twice its number of operations.
-const COLLECT: usize = 64;
+const COLLECT_BATCH: usize = 64;
 
 /// The representation of stored records.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -66,7 +66,7 @@ pub enum Form {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone)]
-pub struct MemStore(Arc<Shared>);
+pub struct MemStore(Arc<MemStoreState>);
 
 /// Statistics of a store, for tests of garbage collection.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
@@ -87,19 +87,19 @@ impl MemStore {
     /// Creates an empty store of live values.
     #[must_use]
     pub fn new() -> Self {
-        Self::with(Form::Live, Arc::new(SystemClock))
+        Self::with_form_and_clock(Form::Live, Arc::new(SystemClock))
     }
 
     /// Creates an empty store of JSON.
     #[must_use]
-    pub fn json() -> Self {
-        Self::with(Form::Json, Arc::new(SystemClock))
+    pub fn new_json() -> Self {
+        Self::with_form_and_clock(Form::Json, Arc::new(SystemClock))
     }
 
     /// Creates an empty store with a given clock, which determines the expiry of transactions.
     #[must_use]
-    pub fn with(form: Form, clock: Arc<dyn Clock>) -> Self {
-        Self(Arc::new(Shared::new(Inner::default(), form, clock)))
+    pub fn with_form_and_clock(form: Form, clock: Arc<dyn Clock>) -> Self {
+        Self(Arc::new(MemStoreState::new(MvccState::default(), form, clock)))
     }
 
     /// Creates an independent copy of the current content.
@@ -108,7 +108,7 @@ impl MemStore {
     #[must_use]
     pub fn fork(&self) -> Self {
         let inner = self.0.inner.read().fork();
-        Self(Arc::new(Shared::new(inner, self.0.form, self.0.clock.clone())))
+        Self(Arc::new(MemStoreState::new(inner, self.0.form, self.0.clock.clone())))
     }
 
     /// Returns the current statistics.
@@ -159,7 +159,7 @@ impl Store for MemStore {
         after: Option<FeedPos>,
         max: u32,
     ) -> StoreResult<Vec<(FeedPos, Key)>> {
-        self.0.inner.read().feed.after(topic, after.as_ref(), max)
+        self.0.inner.read().feed.items_after(topic, after.as_ref(), max)
     }
 
     async fn changed(&self, topic: u16, after: Option<FeedPos>, wait: Duration) -> StoreResult<bool> {
@@ -177,8 +177,8 @@ impl Store for MemStore {
 }
 
 /// The state shared by clones. Lock order: `inner`, then `registry`.
-struct Shared {
-    inner: RwLock<Inner>,
+struct MemStoreState {
+    inner: RwLock<MvccState>,
     /// The newest snapshot. Updated from `inner.seq` when a commit is complete, so that `begin` does not lock `inner`.
     newest: AtomicU64,
     registry: Mutex<Registry>,
@@ -187,8 +187,8 @@ struct Shared {
     clock: Arc<dyn Clock>,
 }
 
-impl Shared {
-    fn new(inner: Inner, form: Form, clock: Arc<dyn Clock>) -> Self {
+impl MemStoreState {
+    fn new(inner: MvccState, form: Form, clock: Arc<dyn Clock>) -> Self {
         let newest = AtomicU64::new(inner.seq());
         Self {
             inner: RwLock::new(inner),
@@ -214,7 +214,7 @@ impl Shared {
         }
     }
 
-    fn enter(&self) -> (Ticket, DateTime<Utc>) {
+    fn enter(&self) -> (TxnTicket, DateTime<Utc>) {
         let now = self.clock.now();
         let mut registry = self.registry.lock();
         // Read under the lock, so that a floor computed before or after is never above the snapshot.
@@ -222,7 +222,7 @@ impl Shared {
     }
 
     fn commit(&self, snapshot: u64, reads: &ReadSet, batch: Batch) -> StoreResult<()> {
-        let budget = COLLECT + 2 * batch.ops.len();
+        let budget = COLLECT_BATCH + 2 * batch.ops.len();
         let now = self.clock.now();
         let mut inner = self.inner.write();
         let before = inner.seq();
@@ -237,9 +237,9 @@ impl Shared {
 
 /// A transaction. Invariant: registered from begin to drop, so that its snapshot stays readable until it expires.
 struct MemTxn {
-    shared: Arc<Shared>,
+    shared: Arc<MemStoreState>,
     mode: Mode,
-    ticket: Ticket,
+    ticket: TxnTicket,
     end: DateTime<Utc>,
     reads: Mutex<ReadSet>,
     /// Held until the transaction has ended.
@@ -258,7 +258,7 @@ impl Txn for MemTxn {
         self.check_time()?;
         keys.iter().try_for_each(|key| check_key(key))?;
         let mut found = Vec::with_capacity(keys.len());
-        for page in keys.chunks(PAGE) {
+        for page in keys.chunks(READ_BATCH) {
             found.append(&mut self.shared.inner.read().get(page, self.ticket.snapshot)?);
         }
         if self.mode == Mode::Write {

@@ -4,7 +4,7 @@ use std::{collections::BTreeMap, sync::Arc};
 
 use async_trait::async_trait;
 use bytes::Bytes;
-use docs_ports::{Fetched, Web, WebError};
+use docs_ports::{Web, WebError, WebResponse};
 use parking_lot::Mutex;
 
 /// Maximum number of redirects that are followed.
@@ -28,17 +28,17 @@ const MAX_REDIRECTS: usize = 10;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Debug, Default)]
-pub struct MemWeb(Arc<Mutex<State>>);
+pub struct MemWeb(Arc<Mutex<WebState>>);
 
 #[derive(Debug, Default)]
-struct State {
-    answers: BTreeMap<String, Answer>,
+struct WebState {
+    answers: BTreeMap<String, MemResponse>,
     urls: Vec<String>,
 }
 
 #[derive(Clone, Debug)]
-enum Answer {
-    Document(Fetched),
+enum MemResponse {
+    Document(WebResponse),
     MovedTo(String),
     Failure(WebError),
 }
@@ -57,18 +57,18 @@ impl MemWeb {
             None => (content_type, None),
         };
         let content_type = Some(kind.to_owned());
-        let document = Fetched { bytes: bytes.into(), content_type, charset, url: url.to_owned() };
-        self.answer(url, Answer::Document(document));
+        let document = WebResponse { bytes: bytes.into(), content_type, charset, url: url.to_owned() };
+        self.set_response(url, MemResponse::Document(document));
     }
 
     /// Redirects a URL to another one.
     pub fn redirect(&self, url: &str, to: &str) {
-        self.answer(url, Answer::MovedTo(to.to_owned()));
+        self.set_response(url, MemResponse::MovedTo(to.to_owned()));
     }
 
     /// Makes a URL fail.
     pub fn fail(&self, url: &str, failure: WebError) {
-        self.answer(url, Answer::Failure(failure));
+        self.set_response(url, MemResponse::Failure(failure));
     }
 
     /// Returns the requested URLs, in order.
@@ -77,22 +77,22 @@ impl MemWeb {
         self.0.lock().urls.clone()
     }
 
-    fn answer(&self, url: &str, answer: Answer) {
+    fn set_response(&self, url: &str, answer: MemResponse) {
         self.0.lock().answers.insert(url.to_owned(), answer);
     }
 }
 
 #[async_trait]
 impl Web for MemWeb {
-    async fn get(&self, url: &str) -> Result<Fetched, WebError> {
+    async fn get(&self, url: &str) -> Result<WebResponse, WebError> {
         let mut state = self.0.lock();
         state.urls.push(url.to_owned());
         let mut url = url;
         for _ in 0..=MAX_REDIRECTS {
             match state.answers.get(url) {
-                Some(Answer::Document(document)) => return Ok(document.clone()),
-                Some(Answer::MovedTo(to)) => url = to,
-                Some(Answer::Failure(failure)) => return Err(failure.clone()),
+                Some(MemResponse::Document(document)) => return Ok(document.clone()),
+                Some(MemResponse::MovedTo(to)) => url = to,
+                Some(MemResponse::Failure(failure)) => return Err(failure.clone()),
                 None => return Err(WebError::Status(404)),
             }
         }

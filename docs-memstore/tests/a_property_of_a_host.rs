@@ -11,7 +11,7 @@ use docs_core::{
     platform::{Caller, NewUser},
     store::{PageRequest, verify},
 };
-use docs_memstore::{FaultStore, ManualClock, MemObjects, MemStore, Plan, Rates, SeededIds};
+use docs_memstore::{FaultPlan, FaultStore, ManualClock, MemObjects, MemStore, Rates, SeededIds};
 use proptest::prelude::*;
 
 /// A user action. Numbers select one of the existing spaces.
@@ -128,7 +128,7 @@ async fn retried<T>(mut ask: impl AsyncFnMut() -> docs_core::Result<T>) -> docs_
 
 async fn host(store: Arc<FaultStore<MemStore>>) -> Host {
     let clock = ManualClock::default();
-    let objects = Arc::new(MemObjects::with(Arc::new(clock.clone())));
+    let objects = Arc::new(MemObjects::with_clock(Arc::new(clock.clone())));
     let platform = Platform::builder(store, objects).clock(clock).ids(SeededIds::new(1)).build();
     let ada = NewUser {
         display_name: "Ada".parse().expect("a name"),
@@ -148,12 +148,12 @@ proptest! {
     ) {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build();
         runtime.expect("a runtime").block_on(async {
-            let store = Arc::new(FaultStore::new(Arc::new(MemStore::new()), Plan::none()));
+            let store = Arc::new(FaultStore::new(Arc::new(MemStore::new()), FaultPlan::none()));
             let mut host = host(Arc::clone(&store)).await;
             // Two percent of the calls conflict, two percent find the store unavailable, and two percent of the commits
             // lose their response.
             let rates = Rates { conflict: 20, unavailable: 20, unknown_applied: 20, ..Rates::default() };
-            store.follow(Plan::seeded(seed, rates));
+            store.set_plan(FaultPlan::from_seed(seed, rates));
             for act in acts {
                 host.act(act).await;
                 host.check().await;

@@ -11,7 +11,7 @@ use docs_core::{
     platform::{Caller, NewUser},
     store::PageRequest,
 };
-use docs_memstore::{Fault, FaultStore, ManualClock, MemObjects, MemStore, Plan, SeededIds, Step};
+use docs_memstore::{CallKind, Fault, FaultPlan, FaultStore, ManualClock, MemObjects, MemStore, SeededIds};
 
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 
@@ -25,9 +25,9 @@ struct Docs {
 }
 
 async fn fresh_docs() -> Docs {
-    let store = Arc::new(FaultStore::new(Arc::new(MemStore::new()), Plan::none()));
+    let store = Arc::new(FaultStore::new(Arc::new(MemStore::new()), FaultPlan::none()));
     let clock = ManualClock::default();
-    let objects = Arc::new(MemObjects::with(Arc::new(clock.clone())));
+    let objects = Arc::new(MemObjects::with_clock(Arc::new(clock.clone())));
     let platform =
         Platform::builder(store.clone(), objects).clock(clock.clone()).ids(SeededIds::new(1)).build();
     let ada = NewUser {
@@ -77,8 +77,8 @@ async fn a_deleted_space_can_be_restored_for_a_week_and_not_longer() {
 async fn a_commit_whose_answer_is_lost_is_not_done_twice() {
     let docs = fresh_docs().await;
     // The next commit is applied, but its response is lost.
-    let next = docs.store.calls(Step::Commit) + 1;
-    docs.store.follow(Plan::none().at(Step::Commit, next, Fault::UnknownApplied));
+    let next = docs.store.calls(CallKind::Commit) + 1;
+    docs.store.set_plan(FaultPlan::none().with_fault(CallKind::Commit, next, Fault::UnknownApplied));
     docs.me().org(&docs.org).spaces().create(CreateSpace::default()).await.expect("found again");
     assert_eq!(docs.store.injected().values().sum::<u64>(), 1, "the fault happened");
     assert_eq!(docs.spaces().await, 1);
@@ -87,10 +87,10 @@ async fn a_commit_whose_answer_is_lost_is_not_done_twice() {
 #[tokio::test]
 async fn unavailable_store_returns_an_error_without_partial_writes() {
     let docs = fresh_docs().await;
-    docs.store.follow(Plan::none().away_after(docs.store.applied()));
+    docs.store.set_plan(FaultPlan::none().with_outage_after(docs.store.applied()));
     let away = docs.me().org(&docs.org).spaces().create(CreateSpace::default()).await.expect_err("away");
     assert_eq!(away.kind(), ErrorKind::Unavailable);
-    docs.store.follow(Plan::none());
+    docs.store.set_plan(FaultPlan::none());
     assert_eq!(docs.spaces().await, 0);
 }
 

@@ -4,7 +4,7 @@ use std::{sync::Arc, time::Duration};
 
 use docs_core::{
     Platform,
-    platform::{Builder, SiteHosts, stored_sealing_key},
+    platform::{Builder, SiteHosts, load_or_create_sealing_key},
     ports::{Metrics, RandomIds, SealingKey, SystemClock},
     store::Blobs,
 };
@@ -12,7 +12,7 @@ use docs_core::{
 pub(crate) use self::first_import::FirstImport;
 #[cfg(not(all(feature = "blobs", feature = "git", feature = "pdf", feature = "web")))]
 use self::missing_feature::refuse;
-use crate::{ServerConfig, ServerError, config::files_origin, search_index, store_url::Users};
+use crate::{ServerConfig, ServerError, config::files_origin, search_index, store_url::StoreAccess};
 
 mod first_import;
 #[cfg(feature = "git")]
@@ -30,50 +30,53 @@ pub(crate) async fn platform(
     base: &str,
     metrics: Arc<dyn Metrics>,
 ) -> Result<(Platform, FirstImport), ServerError> {
-    let blobs = blobs(config.blobs.as_deref())?;
+    let blobs = open_blobs(config.blobs.as_deref())?;
     let (store, objects) = config.store.open(blobs).await?;
     let key = match &config.secret {
-        Some(secret) => SealingKey::of_secret(secret.reveal()),
-        None => stored_sealing_key(&store, &SystemClock, &RandomIds).await?,
+        Some(secret) => SealingKey::from_secret(secret.reveal()),
+        None => load_or_create_sealing_key(&store, &SystemClock, &RandomIds).await?,
     };
     let builder = Platform::builder(store, objects).secrets(key).metrics(metrics);
-    let builder = addresses(builder, config, base)?;
-    let builder = builder.site_hosts(SiteHosts::listed(config.site_hosts.iter().cloned()));
+    let builder = add_addresses(builder, config, base)?;
+    let builder = builder.site_hosts(SiteHosts::from_rules(config.site_hosts.iter().cloned()));
     let builder = match config.job_lease {
         Some(seconds) => builder.job_lease(Duration::from_secs(seconds.get().into())),
         None => builder,
     };
     let builder = builder.search(search_index::open(config)?);
-    let builder = web(worker::equip(builder, config)?, config)?;
-    let builder = saml(translator(builder, config)?);
-    let (builder, first) = git(builder, config).await?;
+    let builder = add_web(worker::add_worker_adapters(builder, config)?, config)?;
+    let builder = add_saml(add_translator(builder, config)?);
+    let (builder, first) = add_git(builder, config).await?;
     let platform = builder.build();
-    platform.check_layout().await.map_err(|why| ServerError::flag("--store", why))?;
+    platform.check_layout().await.map_err(|why| ServerError::for_flag("--store", why))?;
     Ok((platform, first))
 }
 
 /// Builds a platform over a store for the `admin` commands. Its only adapter is the blob store.
-pub(crate) async fn bare(config: &ServerConfig, users: Users) -> Result<Platform, ServerError> {
-    let (store, objects) = config.store.open_for(users, blobs(config.blobs.as_deref())?).await?;
+pub(crate) async fn admin_platform(
+    config: &ServerConfig,
+    users: StoreAccess,
+) -> Result<Platform, ServerError> {
+    let (store, objects) = config.store.open_for(users, open_blobs(config.blobs.as_deref())?).await?;
     Ok(Platform::builder(store, objects).build())
 }
 
 /// Builds a platform for `export`, which reads content as visitors do. It has the base URL and the secrets of the
 /// server.
-pub(crate) async fn reading(config: &ServerConfig, base: &str) -> Result<Platform, ServerError> {
-    let (store, objects) = config.store.open(blobs(config.blobs.as_deref())?).await?;
+pub(crate) async fn export_platform(config: &ServerConfig, base: &str) -> Result<Platform, ServerError> {
+    let (store, objects) = config.store.open(open_blobs(config.blobs.as_deref())?).await?;
     let key = match &config.secret {
-        Some(secret) => SealingKey::of_secret(secret.reveal()),
-        None => stored_sealing_key(&store, &SystemClock, &RandomIds).await?,
+        Some(secret) => SealingKey::from_secret(secret.reveal()),
+        None => load_or_create_sealing_key(&store, &SystemClock, &RandomIds).await?,
     };
-    Ok(addresses(Platform::builder(store, objects).secrets(key), config, base)?.build())
+    Ok(add_addresses(Platform::builder(store, objects).secrets(key), config, base)?.build())
 }
 
 /// Sets the base URL of the addresses in responses, and the origin of files.
-fn addresses(builder: Builder, config: &ServerConfig, base: &str) -> Result<Builder, ServerError> {
+fn add_addresses(builder: Builder, config: &ServerConfig, base: &str) -> Result<Builder, ServerError> {
     let builder = builder.base_url(base);
     let Some(origin) = &config.files_origin else { return Ok(builder) };
-    let refused = |why: &str| ServerError::flag("--files-origin", why);
+    let refused = |why: &str| ServerError::for_flag("--files-origin", why);
     let origin = files_origin(origin).map_err(|why| refused(&why))?;
     let is_below = base.strip_prefix(&origin).is_some_and(|path| path.is_empty() || path.starts_with('/'));
     if is_below {
@@ -86,9 +89,10 @@ fn addresses(builder: Builder, config: &ServerConfig, base: &str) -> Result<Buil
 }
 
 #[cfg(feature = "blobs")]
-fn blobs(place: Option<&str>) -> Result<Option<Arc<dyn Blobs>>, ServerError> {
+fn open_blobs(place: Option<&str>) -> Result<Option<Arc<dyn Blobs>>, ServerError> {
     let Some(place) = place else { return Ok(None) };
-    let blobs: docs_blobs::ObjectBlobs = place.parse().map_err(|why| ServerError::flag("--blobs", why))?;
+    let blobs: docs_blobs::ObjectBlobs =
+        place.parse().map_err(|why| ServerError::for_flag("--blobs", why))?;
     Ok(Some(Arc::new(blobs)))
 }
 
@@ -98,41 +102,41 @@ fn blobs(place: Option<&str>) -> Result<Option<Arc<dyn Blobs>>, ServerError> {
 }
 
 #[cfg(feature = "web")]
-fn web(builder: Builder, config: &ServerConfig) -> Result<Builder, ServerError> {
+fn add_web(builder: Builder, config: &ServerConfig) -> Result<Builder, ServerError> {
     use docs_web::{Outbound, WebClient};
     let outbound = match config.outbound {
-        crate::Outbound::Public => Outbound::Public,
-        crate::Outbound::Private => Outbound::Private,
-        crate::Outbound::Files => Outbound::Files,
+        crate::OutboundPolicy::Public => Outbound::Public,
+        crate::OutboundPolicy::Private => Outbound::Private,
+        crate::OutboundPolicy::Files => Outbound::Files,
     };
-    Ok(builder.web(Arc::new(WebClient::new(outbound).map_err(ServerError::other)?)))
+    Ok(builder.web(Arc::new(WebClient::new(outbound).map_err(ServerError::from_error)?)))
 }
 
 #[cfg(not(feature = "web"))]
 fn web(builder: Builder, config: &ServerConfig) -> Result<Builder, ServerError> {
     // The flag also applies to imports from Git.
-    let is_asked = config.outbound != crate::Outbound::Public && !cfg!(feature = "git");
+    let is_asked = config.outbound != crate::OutboundPolicy::Public && !cfg!(feature = "git");
     refuse(is_asked, "--outbound", "web").map(|()| builder)
 }
 
 /// Adds the translator that a configuration selects.
 #[cfg(feature = "translate")]
-fn translator(builder: Builder, config: &ServerConfig) -> Result<Builder, ServerError> {
-    use docs_translate::{ChatTranslator, Key, LibreTranslate};
+fn add_translator(builder: Builder, config: &ServerConfig) -> Result<Builder, ServerError> {
+    use docs_translate::{ApiKey, ChatTranslator, LibreTranslate};
     let without = |flag: &'static str, given: bool| match given {
-        true => Err(ServerError::flag(
+        true => Err(ServerError::for_flag(
             flag,
             "is not supported by the pseudo-translator; select another one \
                                              with --translator",
         )),
         false => Ok(()),
     };
-    let key = config.translator_key.as_ref().map(|key| Key::new(key.reveal()));
+    let key = config.translator_key.as_ref().map(|key| ApiKey::new(key.reveal()));
     let url = || {
         let missing = "is required by the translator";
-        config.translator_url.as_deref().ok_or_else(|| ServerError::flag("--translator-url", missing))
+        config.translator_url.as_deref().ok_or_else(|| ServerError::for_flag("--translator-url", missing))
     };
-    let wrong = |error| ServerError::flag("--translator-url", error);
+    let wrong = |error| ServerError::for_flag("--translator-url", error);
     Ok(match config.translator {
         crate::TranslatorKind::Pseudo => {
             without("--translator-url", config.translator_url.is_some())?;
@@ -143,12 +147,15 @@ fn translator(builder: Builder, config: &ServerConfig) -> Result<Builder, Server
         crate::TranslatorKind::Openai => {
             let missing = "is required by the translator";
             let model = config.translator_model.as_deref();
-            let model = model.ok_or_else(|| ServerError::flag("--translator-model", missing))?;
+            let model = model.ok_or_else(|| ServerError::for_flag("--translator-model", missing))?;
             builder.translator(Arc::new(ChatTranslator::new(url()?, key, model).map_err(wrong)?))
         }
         crate::TranslatorKind::Libretranslate => {
             if config.translator_model.is_some() {
-                return Err(ServerError::flag("--translator-model", "is not supported by LibreTranslate"));
+                return Err(ServerError::for_flag(
+                    "--translator-model",
+                    "is not supported by LibreTranslate",
+                ));
             }
             builder.translator(Arc::new(LibreTranslate::new(url()?, key).map_err(wrong)?))
         }
@@ -165,7 +172,7 @@ fn translator(builder: Builder, config: &ServerConfig) -> Result<Builder, Server
 
 /// Adds the adapter that reads and writes SAML messages. `--saml` decides whether the sign-in pages are mounted.
 #[cfg(feature = "saml")]
-fn saml(builder: Builder) -> Builder {
+fn add_saml(builder: Builder) -> Builder {
     builder.saml(Arc::new(docs_saml::XmlSaml))
 }
 
@@ -176,8 +183,8 @@ fn saml(builder: Builder) -> Builder {
 
 /// Adds the client for Git repositories. Also returns the content of the first start.
 #[cfg(feature = "git")]
-async fn git(builder: Builder, config: &ServerConfig) -> Result<(Builder, FirstImport), ServerError> {
-    let (remote, first) = git::remote(config).await?;
+async fn add_git(builder: Builder, config: &ServerConfig) -> Result<(Builder, FirstImport), ServerError> {
+    let (remote, first) = git::open_remote(config).await?;
     Ok((builder.git(remote), first))
 }
 

@@ -10,38 +10,38 @@ use clap::Subcommand;
 use docs_core::platform::NewUser;
 
 use self::{
-    audit::Audit,
-    member::Member,
-    queries::{Outcome, each, user},
-    store::StoreTask,
-    token::Token,
+    audit::AuditCommand,
+    member::MemberCommand,
+    queries::{AdminResult, find_user, for_each_item},
+    store::StoreCommand,
+    token::TokenCommand,
 };
-use crate::{ServerConfig, ServerError, StoreUrl, adapters, store_url::Users};
+use crate::{ServerConfig, ServerError, StoreUrl, adapters, store_url::StoreAccess};
 
 /// The subcommands of `admin`.
 #[derive(Subcommand, Debug)]
-pub(crate) enum Admin {
+pub(crate) enum AdminCommand {
     /// Manages the tokens of users.
     #[command(subcommand)]
-    Token(Token),
+    Token(TokenCommand),
     /// Manages users.
     #[command(subcommand)]
-    User(User),
+    User(UserCommand),
     /// Manages organizations.
     #[command(subcommand)]
-    Org(Org),
+    Org(OrgCommand),
     /// Manages the members of organizations.
     #[command(subcommand)]
-    Member(Member),
+    Member(MemberCommand),
     /// Reads the audit log.
     #[command(subcommand)]
-    Audit(Audit),
+    Audit(AuditCommand),
     #[command(flatten)]
-    Store(StoreTask),
+    Store(StoreCommand),
 }
 
 #[derive(Subcommand, Debug)]
-pub(crate) enum User {
+pub(crate) enum UserCommand {
     /// Creates a user and prints its id.
     Create {
         /// E-mail address, unique among all users.
@@ -56,7 +56,7 @@ pub(crate) enum User {
 }
 
 #[derive(Subcommand, Debug)]
-pub(crate) enum Org {
+pub(crate) enum OrgCommand {
     /// Creates an organization and prints its id.
     Create {
         /// Title of the organization.
@@ -70,60 +70,62 @@ pub(crate) enum Org {
     List,
 }
 
-impl Admin {
+impl AdminCommand {
     /// Runs the command on the store of a server, and prints its result.
-    pub(crate) async fn run(&self, config: &ServerConfig) -> Outcome<()> {
+    pub(crate) async fn run(&self, config: &ServerConfig) -> AdminResult<()> {
         match &config.store {
             StoreUrl::Memory => {
                 let why = "must be the database of the server; `memory` has no data";
-                return Err(ServerError::flag("--store", why));
+                return Err(ServerError::for_flag("--store", why));
             }
             // Other commands are useless on a new database. The path is probably mistyped.
-            StoreUrl::Sqlite(path) if !matches!(self, Self::User(User::Create { .. })) && !path.exists() => {
+            StoreUrl::Sqlite(path)
+                if !matches!(self, Self::User(UserCommand::Create { .. })) && !path.exists() =>
+            {
                 let why = format!(
                     "the file `{}` does not exist; it is created when a server starts or a user is created",
                     path.display()
                 );
-                return Err(ServerError::flag("--store", why));
+                return Err(ServerError::for_flag("--store", why));
             }
             _ => {}
         }
         let users = match self {
-            Self::Store(StoreTask::Rebuild) => Users::One,
-            _ => Users::Any,
+            Self::Store(StoreCommand::Rebuild) => StoreAccess::One,
+            _ => StoreAccess::Any,
         };
-        let platform = adapters::bare(config, users).await?;
+        let platform = adapters::admin_platform(config, users).await?;
         // Only `verify` and `rebuild` accept a store with another layout.
-        if !matches!(self, Self::Store(StoreTask::Verify | StoreTask::Rebuild)) {
-            platform.check_layout().await.map_err(|why| ServerError::flag("--store", why))?;
+        if !matches!(self, Self::Store(StoreCommand::Verify | StoreCommand::Rebuild)) {
+            platform.check_layout().await.map_err(|why| ServerError::for_flag("--store", why))?;
         }
         match self {
             Self::Store(task) => task.run(&platform).await,
             Self::Token(token) => token.run(&platform).await,
             Self::Member(member) => member.run(&platform).await,
             Self::Audit(audit) => audit.run(&platform).await,
-            Self::User(User::List) => {
+            Self::User(UserCommand::List) => {
                 let list = async |page| platform.as_platform().users().list(&page).await;
-                each(list, |user| {
+                for_each_item(list, |user| {
                     println!("{}\t{}\t{}", user.id, user.email.unwrap_or_default(), user.display_name);
                 })
                 .await
             }
-            Self::Org(Org::List) => {
+            Self::Org(OrgCommand::List) => {
                 let list = async |page| platform.as_platform().orgs().list(&page).await;
-                each(list, |org| println!("{}\t{}\t{}", org.id, org.created_at, org.title)).await
+                for_each_item(list, |org| println!("{}\t{}\t{}", org.id, org.created_at, org.title)).await
             }
-            Self::User(User::Create { email, name }) => {
+            Self::User(UserCommand::Create { email, name }) => {
                 let new = NewUser {
-                    display_name: name.parse().map_err(|why| ServerError::flag("--name", why))?,
-                    email: email.parse().map_err(|why| ServerError::flag("--email", why))?,
+                    display_name: name.parse().map_err(|why| ServerError::for_flag("--name", why))?,
+                    email: email.parse().map_err(|why| ServerError::for_flag("--email", why))?,
                 };
                 println!("{}", platform.as_platform().users().create(new).await?.id);
                 Ok(())
             }
-            Self::Org(Org::Create { title, admin }) => {
-                let title = title.parse().map_err(|why| ServerError::flag("--title", why))?;
-                let admin = user(&platform, admin).await?;
+            Self::Org(OrgCommand::Create { title, admin }) => {
+                let title = title.parse().map_err(|why| ServerError::for_flag("--title", why))?;
+                let admin = find_user(&platform, admin).await?;
                 println!("{}", platform.as_platform().orgs().create(title, &admin).await?.id);
                 Ok(())
             }

@@ -80,7 +80,7 @@ impl BindAddress {
 
     /// Returns the host and the port to show to users. `port` is the actual port. The wildcard address is shown as
     /// `localhost`.
-    pub(crate) fn shown(&self, port: u16) -> String {
+    pub(crate) fn display_address(&self, port: u16) -> String {
         match &self.0 {
             _ if self.is_unspecified() => format!("localhost:{port}"),
             Host::Name(name, _) => format!("{name}:{port}"),
@@ -90,7 +90,7 @@ impl BindAddress {
 
     /// Returns the host and the port at which this machine reaches the server. `port` is the actual port. The wildcard
     /// address becomes the loopback address of its family, as `localhost` may resolve to the other family first.
-    pub(crate) fn reachable(&self, port: u16) -> String {
+    pub(crate) fn connect_address(&self, port: u16) -> String {
         match &self.0 {
             Host::Name(name, _) => format!("{name}:{port}"),
             Host::Number(address) => {
@@ -130,7 +130,11 @@ mod tests {
             ("docs_db.internal:0", "docs_db.internal:81", "docs_db.internal:81"),
         ] {
             let address: BindAddress = text.parse().expect("an address");
-            assert_eq!((&*address.shown(81), &*address.reachable(81)), (shown, reachable), "{text}");
+            assert_eq!(
+                (&*address.display_address(81), &*address.connect_address(81)),
+                (shown, reachable),
+                "{text}"
+            );
             assert_eq!(address.is_unspecified(), shown != reachable, "{text}");
         }
     }

@@ -11,8 +11,8 @@ use tracing_subscriber::{
 use url::Url;
 
 use crate::{
-    Server, ServerConfig, ServerError, admin::Admin, export::export, health_check, health_check::Question,
-    home::first_site, setup::Published,
+    Server, ServerConfig, ServerError, admin::AdminCommand, export::export, health_check,
+    health_check::HealthQuery, home::first_site, setup::CreatedSite,
 };
 
 /// A documentation platform.
@@ -31,7 +31,7 @@ pub struct Cli {
 enum Command {
     /// Manages users, organizations, members, tokens, the audit log and the store of a server, and exits.
     #[command(subcommand)]
-    Admin(Admin),
+    Admin(AdminCommand),
     /// Exports a public site as static files for any web server, reports broken links, and exits.
     Export {
         /// Id of the site, or its name in its URL.
@@ -68,13 +68,13 @@ pub fn run() -> ExitCode {
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
     let done = match runtime {
         Ok(runtime) => runtime.block_on(cli.run()),
-        Err(error) => Err(ServerError::other(error)),
+        Err(error) => Err(ServerError::from_error(error)),
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("error: {error}");
-            let mut source = error.source().filter(|_| !error.says_all());
+            let mut source = error.source().filter(|_| !error.is_complete());
             while let Some(why) = source {
                 eprintln!("  because {why}");
                 source = why.source();
@@ -107,8 +107,8 @@ impl Cli {
             Some(Command::Admin(admin)) => admin.run(&self.config).await,
             Some(Command::Export { site, to, url }) => export(&self.config, site, to, url.clone()).await,
             Some(Command::Health { ready }) => {
-                let question = if *ready { Question::Readiness } else { Question::Health };
-                health_check::ask(&self.config.bind, question).await
+                let question = if *ready { HealthQuery::Readiness } else { HealthQuery::Health };
+                health_check::query(&self.config.bind, question).await
             }
             _ => serve(self.config).await,
         }
@@ -135,20 +135,20 @@ async fn serve(config: ServerConfig) -> Result<(), ServerError> {
             println!("export DOCS_TOKEN={}", first.token);
         }
         let published = server.publish_first().await?;
-        greet(server.base_url(), &published);
+        print_addresses(server.base_url(), &published);
     }
-    server.serve(signalled()).await
+    server.serve(wait_for_signal()).await
 }
 
 /// Prints the URLs of the first site, the API explorer and the first space.
-fn greet(base: &str, Published { space, url, .. }: &Published) {
+fn print_addresses(base: &str, CreatedSite { space, url, .. }: &CreatedSite) {
     println!("  first site            {url}");
     println!("  API explorer          {base}/docs");
     println!("  first space           {base}/v1/spaces/{space}/content/pages");
 }
 
 /// Waits for SIGINT or SIGTERM.
-async fn signalled() {
+async fn wait_for_signal() {
     #[cfg(unix)]
     {
         use tokio::signal::unix::{SignalKind, signal};

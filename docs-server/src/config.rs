@@ -47,7 +47,7 @@ pub struct ServerConfig {
         env = "DOCS_STORE",
         hide_env_values = true,
         default_value = "memory",
-        value_parser = Concealed::<StoreUrl>(StoreUrl::from_str),
+        value_parser = SecretParser::<StoreUrl>(StoreUrl::from_str),
         global = true
     )]
     pub store: StoreUrl,
@@ -64,7 +64,7 @@ pub struct ServerConfig {
     pub token: Option<Secret>,
     /// Addresses that imports and files by URL may fetch from.
     #[arg(long, env = "DOCS_OUTBOUND", default_value = "public")]
-    pub outbound: Outbound,
+    pub outbound: OutboundPolicy,
     /// Folder for the persistent search index, or `memory`; PATH.search for a store `sqlite:PATH`, else memory when
     /// absent.
     #[arg(long, env = "DOCS_SEARCH_INDEX", value_name = "FOLDER")]
@@ -92,7 +92,7 @@ pub struct ServerConfig {
     #[arg(long, env = "DOCS_TRANSLATOR_URL", value_name = "URL")]
     pub translator_url: Option<String>,
     /// API key of the translator.
-    #[arg(long, env = "DOCS_TRANSLATOR_KEY", value_name = "KEY", hide_env_values = true, value_parser = Concealed(TranslatorKey::read))]
+    #[arg(long, env = "DOCS_TRANSLATOR_KEY", value_name = "KEY", hide_env_values = true, value_parser = SecretParser(TranslatorKey::parse))]
     pub translator_key: Option<TranslatorKey>,
     /// Model of an `openai` translator.
     #[arg(long, env = "DOCS_TRANSLATOR_MODEL", value_name = "NAME")]
@@ -174,7 +174,7 @@ impl FromStr for GitCachePlace {
 
 /// The addresses that imports and files by URL may fetch from.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, ValueEnum)]
-pub enum Outbound {
+pub enum OutboundPolicy {
     /// Public addresses only.
     #[default]
     Public,
@@ -216,7 +216,7 @@ impl TranslatorKey {
     /// # Errors
     /// Returns an error if the key is empty or has other than visible ASCII characters. The message does not contain
     /// the key.
-    pub fn read(text: &str) -> Result<Self, String> {
+    pub fn parse(text: &str) -> Result<Self, String> {
         if text.is_empty() || !text.bytes().all(|byte| byte.is_ascii_graphic()) {
             return Err("must consist of visible ASCII characters".to_owned());
         }
@@ -240,7 +240,7 @@ impl fmt::Debug for TranslatorKey {
 pub struct Secret(String);
 
 /// Minimum length of a chosen token in characters.
-const LEAST_TOKEN: usize = 16;
+const MIN_TOKEN_CHARS: usize = 16;
 
 impl Secret {
     /// Parses a secret chosen by the operator.
@@ -248,11 +248,11 @@ impl Secret {
     /// # Errors
     /// Returns an error if the secret is too short, or has characters other than letters, digits and `-._~+/=`
     /// (RFC 6750). The message does not contain the secret.
-    pub fn token(text: &str) -> Result<Self, String> {
+    pub fn parse(text: &str) -> Result<Self, String> {
         let fits = |c: char| c.is_ascii_alphanumeric() || "-._~+/=".contains(c);
-        if text.len() < LEAST_TOKEN || !text.chars().all(fits) {
+        if text.len() < MIN_TOKEN_CHARS || !text.chars().all(fits) {
             return Err(format!(
-                "must be at least {LEAST_TOKEN} characters, each a letter, a digit or one of -._~+/="
+                "must be at least {MIN_TOKEN_CHARS} characters, each a letter, a digit or one of -._~+/="
             ));
         }
         Ok(Self(text.to_owned()))
@@ -271,24 +271,24 @@ impl fmt::Debug for Secret {
 }
 
 impl ValueParserFactory for Secret {
-    type Parser = Concealed<Self>;
+    type Parser = SecretParser<Self>;
 
-    fn value_parser() -> Concealed<Self> {
-        Concealed(Self::token)
+    fn value_parser() -> SecretParser<Self> {
+        SecretParser(Self::parse)
     }
 }
 
 /// A parser for values that may contain a password. Unlike those of clap, its error messages do not repeat the value.
 #[derive(Clone)]
-pub struct Concealed<T>(fn(&str) -> Result<T, String>);
+pub struct SecretParser<T>(fn(&str) -> Result<T, String>);
 
-impl<T> fmt::Debug for Concealed<T> {
+impl<T> fmt::Debug for SecretParser<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Concealed")
     }
 }
 
-impl<T: Clone + Send + Sync + 'static> TypedValueParser for Concealed<T> {
+impl<T: Clone + Send + Sync + 'static> TypedValueParser for SecretParser<T> {
     type Value = T;
 
     fn parse_ref(&self, cmd: &Command, arg: Option<&Arg>, value: &OsStr) -> Result<T, clap::Error> {

@@ -41,18 +41,18 @@ pub enum ServerError {
 
 impl ServerError {
     /// Creates an error for a flag with an invalid value.
-    pub(crate) fn flag(flag: &'static str, why: impl ToString) -> Self {
+    pub(crate) fn for_flag(flag: &'static str, why: impl ToString) -> Self {
         Self::Flag { flag, why: why.to_string() }
     }
 
     /// Returns `true` if the message is sufficient. Otherwise the sources of the error, from the store, add details.
-    pub(crate) fn says_all(&self) -> bool {
+    pub(crate) fn is_complete(&self) -> bool {
         let Self::Platform(error) = self else { return false };
         !matches!(error.kind(), ErrorKind::Internal | ErrorKind::Unavailable)
     }
 
     /// Creates an error from any other error.
-    pub(crate) fn other(error: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
+    pub(crate) fn from_error(error: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
         Self::Other(error.into())
     }
 }

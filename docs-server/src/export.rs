@@ -23,18 +23,18 @@ pub(crate) async fn export(
     to: &Path,
     url_of_copy: Option<Url>,
 ) -> Result<(), ServerError> {
-    let options = url_of_copy.map_or_else(ExportOptions::default, ExportOptions::at);
+    let options = url_of_copy.map_or_else(ExportOptions::default, ExportOptions::for_url);
     if config.store == StoreUrl::Memory {
         let why = "must be the database of the server; `memory` has no data";
-        return Err(ServerError::flag("--store", why));
+        return Err(ServerError::for_flag("--store", why));
     }
     let given = config.base_url.as_deref().map(base_url).transpose();
-    let given = given.map_err(|why| ServerError::flag("--base-url", why))?;
+    let given = given.map_err(|why| ServerError::for_flag("--base-url", why))?;
     let base = given.unwrap_or_else(|| format!("http://{}", config.bind));
-    let platform = adapters::reading(config, &base).await?;
-    platform.check_layout().await.map_err(|why| ServerError::flag("--store", why))?;
-    let url = published(&platform, site).await?;
-    let path = Url::parse(&url).map_err(ServerError::other)?.path().to_owned();
+    let platform = adapters::export_platform(config, &base).await?;
+    platform.check_layout().await.map_err(|why| ServerError::for_flag("--store", why))?;
+    let url = find_site_url(&platform, site).await?;
+    let path = Url::parse(&url).map_err(ServerError::from_error)?.path().to_owned();
     let mut folder = Folder::new(to)?;
     let done = Sites::new(&platform, SiteConfig::default())?.export(&path, &options, &mut folder).await?;
     for link in &done.broken {
@@ -51,19 +51,19 @@ pub(crate) async fn export(
 }
 
 /// Returns the URL of a site, given its id or the name in its URL.
-async fn published(platform: &Platform, site: &str) -> Result<String, ServerError> {
+async fn find_site_url(platform: &Platform, site: &str) -> Result<String, ServerError> {
     let mut orgs = PageRequest::default();
     loop {
         let page = platform.as_platform().orgs().list(&orgs).await?;
         for org in &page.items {
             if let Some(found) = find(platform, &org.id, site).await? {
-                let why = || ServerError::other(format!("{site}: the site is not published"));
+                let why = || ServerError::from_error(format!("{site}: the site is not published"));
                 return found.urls.published.ok_or_else(why);
             }
         }
         orgs.page = page.next;
         if orgs.page.is_none() {
-            return Err(ServerError::other(format!(
+            return Err(ServerError::from_error(format!(
                 "{site}: must be the id of a site or the name in its address"
             )));
         }
@@ -101,11 +101,12 @@ struct Folder {
 
 impl Folder {
     fn new(root: &Path) -> Result<Self, ServerError> {
-        let cannot = |why: io::Error| ServerError::flag("--to", format_args!("{}: {why}", root.display()));
+        let cannot =
+            |why: io::Error| ServerError::for_flag("--to", format_args!("{}: {why}", root.display()));
         create_dir_all(root).map_err(cannot)?;
         if std::fs::read_dir(root).map_err(cannot)?.next().is_some() {
             let why = format_args!("{}: must be empty or new", root.display());
-            return Err(ServerError::flag("--to", why));
+            return Err(ServerError::for_flag("--to", why));
         }
         Ok(Self { root: root.to_owned(), open: None })
     }

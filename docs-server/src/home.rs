@@ -12,7 +12,7 @@ use poem::{
 };
 
 /// Maximum number of organizations that are searched for default content.
-const ORGS_ASKED: u32 = 100;
+const SEARCHED_ORGS: u32 = 100;
 
 /// Redirects the root of the server to a published site, and serves `robots.txt`. `next` handles all other requests,
 /// and the root if there is no such site.
@@ -74,7 +74,7 @@ async fn robots(platform: &Platform, path: &str) -> Response {
 /// # Errors
 /// Returns the errors of the platform.
 pub(crate) async fn first_site(platform: &Platform) -> Result<Option<String>> {
-    let page = PageRequest { limit: Some(ORGS_ASKED), ..PageRequest::default() };
+    let page = PageRequest { limit: Some(SEARCHED_ORGS), ..PageRequest::default() };
     let anybody = Visitor::anonymous();
     for org in platform.as_platform().orgs().list(&page).await?.items {
         let Some(content) = org.default_content else { continue };

@@ -59,13 +59,14 @@ pub use bind::BindAddress;
 pub use byte_size::ByteSize;
 pub use cli::{Cli, run};
 pub use config::{
-    GitCachePlace, Outbound, SamlMode, Secret, ServerConfig, TranslatorKey, TranslatorKind, WorkerProgram,
+    GitCachePlace, OutboundPolicy, SamlMode, Secret, ServerConfig, TranslatorKey, TranslatorKind,
+    WorkerProgram,
 };
 pub use error::ServerError;
 pub use search_place::SearchPlace;
 pub use serve::{ConnectionConfig, Pace};
 pub use server::Server;
-pub use setup::{FirstStart, HANDBOOK_URL, MAIN, create_site, first_start, import, imported};
+pub use setup::{FirstStart, HANDBOOK_URL, MAIN_REF, check_import, create_site, first_start, import};
 pub use store_url::StoreUrl;
 
 /// The example of the README, as a doctest.

@@ -9,13 +9,13 @@ use docs_core::ports::SearchIndex;
 
 use crate::{ServerConfig, ServerError, StoreUrl, search_place::SearchPlace};
 
-const FLAG: &str = "--search-index";
+const SEARCH_INDEX_FLAG: &str = "--search-index";
 
 /// Opens the configured index. The default is a folder for an SQLite store, and memory for other stores.
 pub(crate) fn open(config: &ServerConfig) -> Result<Arc<dyn SearchIndex>, ServerError> {
     match (&config.search_index, &config.store) {
         (Some(SearchPlace::Folder(folder)), _) => in_folder(folder),
-        (None, StoreUrl::Sqlite(file)) => beside(file),
+        (None, StoreUrl::Sqlite(file)) => open_for_file(file),
         (Some(SearchPlace::Memory), _) | (None, StoreUrl::Memory | StoreUrl::Postgres(_)) => Ok(in_memory()),
     }
 }
@@ -34,34 +34,34 @@ fn in_memory() -> Arc<dyn SearchIndex> {
 #[cfg(feature = "search")]
 fn in_folder(folder: &Path) -> Result<Arc<dyn SearchIndex>, ServerError> {
     let index = docs_search::SqliteSearch::folder(folder);
-    Ok(Arc::new(index.map_err(|error| refused(&error))?))
+    Ok(Arc::new(index.map_err(|error| flag_error(&error))?))
 }
 
 #[cfg(feature = "search")]
-fn refused(error: &docs_search::OpenError) -> ServerError {
+fn flag_error(error: &docs_search::OpenError) -> ServerError {
     let advice = match error {
         docs_search::OpenError::InUse { .. } => "use a separate folder for each server, or `memory`",
         _ => "use another folder, or `memory`",
     };
-    ServerError::flag(FLAG, format_args!("{error}: {advice}"))
+    ServerError::for_flag(SEARCH_INDEX_FLAG, format_args!("{error}: {advice}"))
 }
 
 /// Opens the index of an SQLite file. A second server on the same file uses an index in memory.
 #[cfg(feature = "search")]
-fn beside(file: &Path) -> Result<Arc<dyn SearchIndex>, ServerError> {
+fn open_for_file(file: &Path) -> Result<Arc<dyn SearchIndex>, ServerError> {
     match docs_search::SqliteSearch::folder(folder_of(file)) {
         Ok(index) => Ok(Arc::new(index)),
         Err(error @ docs_search::OpenError::InUse { .. }) => {
             tracing::warn!("{error}; use an index in memory");
             Ok(in_memory())
         }
-        Err(error) => Err(refused(&error)),
+        Err(error) => Err(flag_error(&error)),
     }
 }
 
 #[cfg(not(feature = "search"))]
 fn in_folder(_: &Path) -> Result<Arc<dyn SearchIndex>, ServerError> {
-    Err(ServerError::Feature { flag: FLAG, feature: "search" })
+    Err(ServerError::Feature { flag: SEARCH_INDEX_FLAG, feature: "search" })
 }
 
 #[cfg(not(feature = "search"))]

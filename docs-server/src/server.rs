@@ -18,14 +18,14 @@ use crate::{
     config::base_url,
     home::Home,
     serve::Service,
-    setup::{self, Published},
+    setup::{self, CreatedSite},
 };
 
 /// Maximum duration of in-flight requests after the server begins to stop.
-const GRACE: Duration = Duration::from_secs(30);
+const SHUTDOWN_GRACE: Duration = Duration::from_secs(30);
 
 /// Number of concurrent jobs, so that a long import does not delay PDF files.
-const WORKERS: usize = 4;
+const JOB_WORKERS: usize = 4;
 
 /// A listening server with an open store.
 pub struct Server {
@@ -55,8 +55,8 @@ impl Server {
         let listener = config.bind.listen().await.map_err(cannot)?;
         let port = listener.local_addr().map_err(cannot)?.port();
         let given = config.base_url.as_deref().map(base_url).transpose();
-        let given = given.map_err(|why| ServerError::flag("--base-url", why))?;
-        let base = given.clone().unwrap_or_else(|| format!("http://{}", config.bind.shown(port)));
+        let given = given.map_err(|why| ServerError::for_flag("--base-url", why))?;
+        let base = given.clone().unwrap_or_else(|| format!("http://{}", config.bind.display_address(port)));
         if given.is_none() && config.bind.is_unspecified() {
             tracing::warn!(
                 "listen on all addresses; responses contain the base URL {base}, so set --base-url to the \
@@ -68,11 +68,11 @@ impl Server {
         let http = HttpConfig { registry: Some(registry), ..http_config(&config) };
         // Without a configured base URL, the OpenAPI document contains no host.
         let server_url = given.map(|base| format!("{base}{}", http.api_path));
-        let app =
-            docs_http::routes(&platform, HttpConfig { server_url, ..http }).map_err(ServerError::other)?;
+        let app = docs_http::routes(&platform, HttpConfig { server_url, ..http })
+            .map_err(ServerError::from_error)?;
         let limit = config.rate_limit.map(RateLimit::per_minute);
         let limit = limit.map(|limit| limit.middleware(config.trusted_proxies.clone().unwrap_or_default()));
-        let app = mounted(app, &base, &platform, limit)?;
+        let app = mount_app(app, &base, &platform, limit)?;
         let proxies = config.trusted_proxies.clone().unwrap_or_default();
         let service = Service::new(app, listener, (config.connections.clone(), proxies));
         let first = setup::first_start(&platform, config.token.as_ref()).await?;
@@ -103,16 +103,17 @@ impl Server {
     /// # Errors
     /// Fails if the store is not new, or if the import into a store in memory fails, because such a server would be
     /// useless. With a persistent store, a failed import is only logged and can be retried.
-    pub async fn publish_first(&self) -> Result<Published, ServerError> {
-        let first = self.first.as_ref().ok_or_else(|| ServerError::other("the store already has data"))?;
+    pub async fn publish_first(&self) -> Result<CreatedSite, ServerError> {
+        let first =
+            self.first.as_ref().ok_or_else(|| ServerError::from_error("the store already has data"))?;
         let published = setup::create_site(&self.platform, first, &self.import.title).await?;
         let Some(source) = &self.import.source else { return Ok(published) };
         setup::import(&self.platform, first, &published.space, &source.url).await?;
         if source.is_at_hand {
             self.platform.settle().await?;
-            match setup::imported(&self.platform, first, &published.space).await {
+            match setup::check_import(&self.platform, first, &published.space).await {
                 Err(why) if self.store != StoreUrl::Memory => tracing::error!("--import: {why}"),
-                imported => imported.map_err(|why| ServerError::flag("--import", why))?,
+                imported => imported.map_err(|why| ServerError::for_flag("--import", why))?,
             }
         }
         Ok(published)
@@ -126,7 +127,7 @@ impl Server {
         let Self { platform, service, .. } = self;
         let (stopping, stopped) = watch::channel(false);
         let mut workers = JoinSet::new();
-        for _ in 0..WORKERS {
+        for _ in 0..JOB_WORKERS {
             let (platform, mut stopped) = (platform.clone(), stopped.clone());
             workers.spawn(async move {
                 platform.work(async move { drop(stopped.wait_for(|stop| *stop).await) }).await;
@@ -138,9 +139,9 @@ impl Server {
             // Sending fails if all workers have already ended.
             let _ = stopping.send(true);
         };
-        service.run(ended, GRACE).await;
+        service.run(ended, SHUTDOWN_GRACE).await;
         while let Some(ended) = workers.join_next().await {
-            ended.map_err(ServerError::other)?;
+            ended.map_err(ServerError::from_error)?;
         }
         Ok(())
     }
@@ -148,13 +149,13 @@ impl Server {
 
 /// Mounts the application at the path of the base URL and at the root, because some proxies strip the path before they
 /// forward a request. Published sites and the redirect of the root take precedence over it.
-fn mounted(
+fn mount_app(
     app: HttpApp,
     base: &str,
     platform: &Platform,
     limit: Option<RateLimiter>,
 ) -> Result<BoxEndpoint<'static>, ServerError> {
-    let url = Url::parse(base).map_err(ServerError::other)?;
+    let url = Url::parse(base).map_err(ServerError::from_error)?;
     let path = url.path().trim_end_matches('/').to_owned();
     let files = app.clone();
     let next = match path.as_str() {
@@ -164,31 +165,31 @@ fn mounted(
     let home = Home { platform: platform.clone(), path, next };
     let home: Arc<dyn DynEndpoint<Output = Response>> = Arc::new(ToDynEndpoint(home));
     let sites = Sites::new(platform, SiteConfig::default())?;
-    let pages = sites.clone().before(home.clone());
+    let pages = sites.clone().with_fallback(home.clone());
     let pages = match limit {
         Some(limit) => pages.with(limit).boxed(),
         None => pages.boxed(),
     };
-    Ok(Front { sites, pages, files, rest: home }.boxed())
+    Ok(HostDispatcher { sites, pages, files, rest: home }.boxed())
 }
 
 /// Dispatches requests to the site pages or to the API, each of which applies the rate limit. The host of files serves
 /// nothing else.
-struct Front {
+struct HostDispatcher {
     sites: Sites,
     pages: BoxEndpoint<'static>,
     files: HttpApp,
     rest: Arc<dyn DynEndpoint<Output = Response>>,
 }
 
-impl Endpoint for Front {
+impl Endpoint for HostDispatcher {
     type Output = Response;
 
     async fn call(&self, request: Request) -> poem::Result<Response> {
         if self.files.is_for_files(&request) {
             return self.files.call(request).await;
         }
-        match self.sites.may_answer(&request) {
+        match self.sites.can_handle(&request) {
             true => self.pages.call(request).await,
             false => self.rest.call(request).await,
         }
@@ -200,7 +201,7 @@ fn http_config(config: &ServerConfig) -> HttpConfig {
         saml: saml_pages(config),
         rate_limit: config.rate_limit.map(RateLimit::per_minute),
         trusted_proxies: config.trusted_proxies.clone().unwrap_or_default(),
-        cors: Some(Cors::origins(config.cors_origins.clone())),
+        cors: Some(Cors::from_origins(config.cors_origins.clone())),
         ..HttpConfig::default()
     }
 }

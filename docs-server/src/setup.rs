@@ -17,7 +17,7 @@ use crate::{Secret, ServerError};
 /// The URL of the compiled-in handbook in imports. It needs no network access.
 pub const HANDBOOK_URL: &str = "file:///handbook";
 /// The ref of imports from sources other than a Git repository.
-pub const MAIN: &str = "refs/heads/main";
+pub const MAIN_REF: &str = "refs/heads/main";
 
 /// The organization of a new store, with its administrator.
 #[derive(Clone)]
@@ -40,7 +40,7 @@ impl fmt::Debug for FirstStart {
 
 /// A published site with its space.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Published {
+pub struct CreatedSite {
     /// The organization of the site and the space.
     pub org: OrgId,
     pub space: SpaceId,
@@ -59,10 +59,10 @@ pub async fn first_start(
 ) -> Result<Option<FirstStart>, ServerError> {
     let new = SetUp {
         administrator: NewUser {
-            display_name: "Administrator".parse().map_err(ServerError::other)?,
-            email: "admin@docs.example".parse().map_err(ServerError::other)?,
+            display_name: "Administrator".parse().map_err(ServerError::from_error)?,
+            email: "admin@docs.example".parse().map_err(ServerError::from_error)?,
         },
-        organization: "Documentation".parse().map_err(ServerError::other)?,
+        organization: "Documentation".parse().map_err(ServerError::from_error)?,
         token: token.map(|token| token.reveal().to_owned()),
     };
     let done = match platform.as_platform().set_up(new).await {
@@ -81,20 +81,22 @@ pub async fn create_site(
     platform: &Platform,
     first: &FirstStart,
     title: &str,
-) -> Result<Published, ServerError> {
+) -> Result<CreatedSite, ServerError> {
     let FirstStart { org, admin, .. } = first;
-    let space = CreateSpace { title: SpaceTitle::cut(title), ..CreateSpace::default() };
+    let space = CreateSpace { title: SpaceTitle::from_truncated(title), ..CreateSpace::default() };
     let space = platform.as_actor(admin).org(org).spaces().create(space).await?.id;
     let spaces = Some(SiteSpacesInput::Existing(vec![space.to_string()]));
-    let site = CreateSite { title: SiteTitle::cut(title), spaces, ..CreateSite::default() };
+    let site = CreateSite { title: SiteTitle::from_truncated(title), spaces, ..CreateSite::default() };
     let site = platform.as_actor(admin).org(org).sites().create(site).await?.id;
     let shown = platform.as_actor(admin).org(org).site(&site).publish().await?;
-    let url =
-        shown.urls.published.ok_or_else(|| ServerError::other("a published site must have an address"))?;
+    let url = shown
+        .urls
+        .published
+        .ok_or_else(|| ServerError::from_error("a published site must have an address"))?;
     let begins = SitePointer { kind: Default::default(), site: site.clone() };
     let change = UpdateOrganization { default_content: Patch::Set(begins), ..UpdateOrganization::default() };
     platform.as_actor(admin).org(org).update(change).await?;
-    Ok(Published { org: org.clone(), space, site, url })
+    Ok(CreatedSite { org: org.clone(), space, site, url })
 }
 
 /// Starts an import of a repository into a space.
@@ -108,8 +110,8 @@ pub async fn import(
     url: &str,
 ) -> Result<(), ServerError> {
     let import = ImportGitRepository {
-        url: url.parse().map_err(|why| ServerError::flag("--import", why))?,
-        reference: MAIN.parse().map_err(ServerError::other)?,
+        url: url.parse().map_err(|why| ServerError::for_flag("--import", why))?,
+        reference: MAIN_REF.parse().map_err(ServerError::from_error)?,
         repo_cache_id: None,
         repo_tree_url: None,
         repo_commit_url: None,
@@ -127,10 +129,14 @@ pub async fn import(
 ///
 /// # Errors
 /// Returns the error message of the job, and the errors of the platform.
-pub async fn imported(platform: &Platform, first: &FirstStart, space: &SpaceId) -> Result<(), ServerError> {
+pub async fn check_import(
+    platform: &Platform,
+    first: &FirstStart,
+    space: &SpaceId,
+) -> Result<(), ServerError> {
     let jobs = platform.as_actor(&first.admin).space(space).list_jobs(&PageRequest::default()).await?;
     match jobs.items.iter().find_map(|job| job.error.clone()) {
-        Some(why) => Err(ServerError::other(why)),
+        Some(why) => Err(ServerError::from_error(why)),
         None => Ok(()),
     }
 }

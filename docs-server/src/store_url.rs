@@ -49,7 +49,7 @@ impl FromStr for StoreUrl {
 }
 
 /// A store and its objects.
-pub(crate) type Opened = (Arc<dyn Store>, Arc<dyn Objects>);
+pub(crate) type StoreParts = (Arc<dyn Store>, Arc<dyn Objects>);
 
 impl StoreUrl {
     /// Opens the store and its objects. Large objects are stored in `blobs`, if given. The memory store ignores
@@ -57,16 +57,16 @@ impl StoreUrl {
     ///
     /// # Errors
     /// Returns a [`ServerError`] if the database cannot be used.
-    pub async fn open(&self, blobs: Option<Arc<dyn Blobs>>) -> Result<Opened, ServerError> {
-        self.open_for(Users::Any, blobs).await
+    pub async fn open(&self, blobs: Option<Arc<dyn Blobs>>) -> Result<StoreParts, ServerError> {
+        self.open_for(StoreAccess::Any, blobs).await
     }
 
     /// Opens the store like [`open`](Self::open), with the given access for other programs.
     pub(crate) async fn open_for(
         &self,
-        users: Users,
+        users: StoreAccess,
         blobs: Option<Arc<dyn Blobs>>,
-    ) -> Result<Opened, ServerError> {
+    ) -> Result<StoreParts, ServerError> {
         match self {
             Self::Memory => {
                 drop(blobs);
@@ -80,7 +80,7 @@ impl StoreUrl {
 
 /// The programs that may use a store at the same time.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Users {
+pub(crate) enum StoreAccess {
     /// Any number of servers and commands.
     Any,
     /// Only this program.
@@ -88,10 +88,10 @@ pub(crate) enum Users {
 }
 
 #[cfg(any(feature = "sqlite", feature = "postgres"))]
-fn options(users: Users, blobs: Option<Arc<dyn Blobs>>) -> docs_sqlstore::Options {
+fn options(users: StoreAccess, blobs: Option<Arc<dyn Blobs>>) -> docs_sqlstore::Options {
     let options = docs_sqlstore::Options::new().sharing(match users {
-        Users::Any => docs_sqlstore::Sharing::Shared,
-        Users::One => docs_sqlstore::Sharing::Alone,
+        StoreAccess::Any => docs_sqlstore::SharingMode::Shared,
+        StoreAccess::One => docs_sqlstore::SharingMode::Exclusive,
     });
     match blobs {
         Some(blobs) => options.blobs(blobs),
@@ -102,29 +102,37 @@ fn options(users: Users, blobs: Option<Arc<dyn Blobs>>) -> docs_sqlstore::Option
 #[cfg(feature = "sqlite")]
 async fn sqlite(
     path: &std::path::Path,
-    users: Users,
+    users: StoreAccess,
     blobs: Option<Arc<dyn Blobs>>,
-) -> Result<Opened, ServerError> {
+) -> Result<StoreParts, ServerError> {
     let store = docs_sqlstore::SqliteStore::open(path, options(users, blobs)).await;
-    let store = store.map_err(|error| ServerError::flag("--store", error))?;
+    let store = store.map_err(|error| ServerError::for_flag("--store", error))?;
     let objects = store.objects();
     Ok((Arc::new(store), Arc::new(objects)))
 }
 
 #[cfg(not(feature = "sqlite"))]
-async fn sqlite(_: &std::path::Path, _: Users, _: Option<Arc<dyn Blobs>>) -> Result<Opened, ServerError> {
+async fn sqlite(
+    _: &std::path::Path,
+    _: StoreAccess,
+    _: Option<Arc<dyn Blobs>>,
+) -> Result<StoreParts, ServerError> {
     Err(ServerError::Feature { flag: "--store sqlite:PATH", feature: "sqlite" })
 }
 
 #[cfg(feature = "postgres")]
-async fn postgres(url: &str, users: Users, blobs: Option<Arc<dyn Blobs>>) -> Result<Opened, ServerError> {
+async fn postgres(
+    url: &str,
+    users: StoreAccess,
+    blobs: Option<Arc<dyn Blobs>>,
+) -> Result<StoreParts, ServerError> {
     let store = docs_sqlstore::PostgresStore::open(url, options(users, blobs)).await;
-    let store = store.map_err(|error| ServerError::flag("--store", error))?;
+    let store = store.map_err(|error| ServerError::for_flag("--store", error))?;
     let objects = store.objects();
     Ok((Arc::new(store), Arc::new(objects)))
 }
 
 #[cfg(not(feature = "postgres"))]
-async fn postgres(_: &str, _: Users, _: Option<Arc<dyn Blobs>>) -> Result<Opened, ServerError> {
+async fn postgres(_: &str, _: StoreAccess, _: Option<Arc<dyn Blobs>>) -> Result<StoreParts, ServerError> {
     Err(ServerError::Feature { flag: "--store postgres://…", feature: "postgres" })
 }

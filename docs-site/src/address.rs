@@ -11,7 +11,7 @@ use docs_core::{
 };
 use percent_encoding::utf8_percent_encode;
 
-use crate::{encode::SEGMENT, frame::Frame};
+use crate::{encode::SEGMENT, page_tree::PageTree};
 
 /// URL schemes that a link may use.
 const SCHEMES: [&str; 4] = ["http", "https", "mailto", "tel"];
@@ -20,7 +20,7 @@ const MAX_GROUPS: usize = 16;
 
 /// Returns the URL if a page may link to it: an http(s), mailto or tel URL, or a relative one. Returns `None`
 /// for any other scheme, such as `javascript:`.
-pub(crate) fn safe(url: &str) -> Option<Cow<'_, str>> {
+pub(crate) fn safe_link(url: &str) -> Option<Cow<'_, str>> {
     // Browsers ignore these characters anywhere in a URL, so they could hide a scheme.
     let is_passed_over = |c: char| c.is_control() || c == '\u{feff}';
     let url: Cow<'_, str> = match url.trim() {
@@ -37,21 +37,21 @@ pub(crate) fn safe(url: &str) -> Option<Cow<'_, str>> {
 }
 
 /// Returns the URL if it is an absolute http(s) URL.
-fn safe_picture(url: &str) -> Option<Cow<'_, str>> {
-    safe(url).filter(|url| {
+fn safe_image(url: &str) -> Option<Cow<'_, str>> {
+    safe_link(url).filter(|url| {
         let start = url.get(..8).unwrap_or(url).to_ascii_lowercase();
         start.starts_with("http://") || start.starts_with("https://")
     })
 }
 
 /// The address of the Markdown version of a page.
-pub(crate) fn as_markdown(address: &str) -> String {
+pub(crate) fn to_markdown_address(address: &str) -> String {
     if address.ends_with('/') { format!("{address}index.md") } else { format!("{address}.md") }
 }
 
 /// A space of a site with its section and path.
 #[derive(Clone, Debug)]
-pub(crate) struct Place<'s> {
+pub(crate) struct SitePlace<'s> {
     pub(crate) section: Option<&'s SiteSection>,
     pub(crate) space: &'s SiteSpace,
     /// The path below the site, with a slash after each segment.
@@ -59,7 +59,7 @@ pub(crate) struct Place<'s> {
 }
 
 /// All spaces of a site, in their order.
-pub(crate) fn places(site: &PublishedSite) -> Vec<Place<'_>> {
+pub(crate) fn places(site: &PublishedSite) -> Vec<SitePlace<'_>> {
     match &site.structure {
         SiteStructure::SiteSpaces(spaces) => spaces.iter().map(|space| place(None, space)).collect(),
         SiteStructure::Sections(items) => sections(items)
@@ -85,7 +85,7 @@ pub(crate) fn sections(items: &[SectionOrGroup]) -> Vec<&SiteSection> {
     found
 }
 
-fn place<'s>(section: Option<&'s SiteSection>, space: &'s SiteSpace) -> Place<'s> {
+fn place<'s>(section: Option<&'s SiteSection>, space: &'s SiteSpace) -> SitePlace<'s> {
     let mut path = String::new();
     let named = section.filter(|section| !section.default).map(|section| section.path.as_str());
     let own = (!space.default).then_some(space.path.as_str());
@@ -93,12 +93,12 @@ fn place<'s>(section: Option<&'s SiteSection>, space: &'s SiteSpace) -> Place<'s
         path.push_str(&utf8_percent_encode(segment, SEGMENT).to_string());
         path.push('/');
     }
-    Place { section, space, path }
+    SitePlace { section, space, path }
 }
 
 /// The address and name of a referenced item.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Target {
+pub(crate) struct ReferenceTarget {
     /// The address; `None` if the visitor has no access or the target does not exist.
     pub(crate) href: Option<String>,
     pub(crate) name: Option<String>,
@@ -116,8 +116,8 @@ pub(crate) struct Addresses {
     /// The spaces of the site: path below the site, and title.
     spaces: Arc<HashMap<SpaceId, (String, String)>>,
     /// The page trees of the referenced spaces.
-    pub(crate) frames: HashMap<SpaceId, Arc<Frame>>,
-    loads: Loads,
+    pub(crate) frames: HashMap<SpaceId, Arc<PageTree>>,
+    loads: ImageSchemes,
     /// The page trees with computed pages, each with the tag of their sources. The rendered output then depends on
     /// these sources too.
     pub(crate) computed: Vec<(SpaceId, EntityTag)>,
@@ -129,7 +129,7 @@ pub(crate) struct Addresses {
 /// The URL schemes of external images that pages load. Must match the content security policy (see
 /// `answer::policy`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(crate) enum Loads {
+pub(crate) enum ImageSchemes {
     /// https only.
     Encrypted,
     /// http and https: the pages themselves are served over http.
@@ -138,7 +138,7 @@ pub(crate) enum Loads {
 
 impl Addresses {
     /// The addresses of a site, seen from one of its spaces.
-    pub(crate) fn new(places: &[Place<'_>], site_base: &str, space: &SpaceId) -> Self {
+    pub(crate) fn new(places: &[SitePlace<'_>], site_base: &str, space: &SpaceId) -> Self {
         let spaces = places
             .iter()
             .map(|place| (place.space.space.id.clone(), (place.path.clone(), place.space.title.clone())))
@@ -148,37 +148,37 @@ impl Addresses {
             space: space.clone(),
             spaces: Arc::new(spaces),
             frames: HashMap::new(),
-            loads: Loads::Encrypted,
+            loads: ImageSchemes::Encrypted,
             computed: Vec::new(),
             is_passing: false,
         }
     }
 
     /// Sets the URL schemes of external images that pages load.
-    pub(crate) fn loading(self, loads: Loads) -> Self {
+    pub(crate) fn with_image_schemes(self, loads: ImageSchemes) -> Self {
         Self { loads, ..self }
     }
 
     /// Returns the URL if an image may be loaded from it.
-    pub(crate) fn loaded<'u>(&self, url: &'u str) -> Option<Cow<'u, str>> {
+    pub(crate) fn allowed_image_url<'u>(&self, url: &'u str) -> Option<Cow<'u, str>> {
         let is_plain = |url: &str| url.get(..5).is_some_and(|start| start.eq_ignore_ascii_case("http:"));
-        safe_picture(url).filter(|url| self.loads == Loads::Any || !is_plain(url))
+        safe_image(url).filter(|url| self.loads == ImageSchemes::Any || !is_plain(url))
     }
 
     /// Records that the rendered output depends on the sources of the computed pages of a space.
-    pub(crate) fn depend_on(&mut self, space: &SpaceId, computed: EntityTag) {
+    pub(crate) fn add_dependency(&mut self, space: &SpaceId, computed: EntityTag) {
         if self.computed.iter().all(|(known, _)| known != space) {
             self.computed.push((space.clone(), computed));
         }
     }
 
     /// Returns `true` if the rendered output depends only on the site record.
-    pub(crate) const fn follow_from_site(&self) -> bool {
+    pub(crate) const fn is_site_only(&self) -> bool {
         !self.is_passing && self.computed.is_empty()
     }
 
     /// The same addresses, seen from another space of the site.
-    pub(crate) fn within(&self, space: &SpaceId) -> Self {
+    pub(crate) fn for_space(&self, space: &SpaceId) -> Self {
         Self { space: space.clone(), ..self.clone() }
     }
 
@@ -193,27 +193,27 @@ impl Addresses {
     }
 
     /// The address of a space, with a trailing slash.
-    pub(crate) fn of_space(&self, space: &SpaceId) -> Option<String> {
+    pub(crate) fn space_address(&self, space: &SpaceId) -> Option<String> {
         self.spaces.get(space).map(|(path, _)| format!("{}{path}", self.site_base))
     }
 
     /// The address of an entry in the page tree of a space.
-    pub(crate) fn of_entry(&self, space: &SpaceId, frame: &Frame, at: usize) -> Option<String> {
+    pub(crate) fn entry_address(&self, space: &SpaceId, frame: &PageTree, at: usize) -> Option<String> {
         frame.entries.get(at)?;
-        Some(format!("{}{}", self.of_space(space)?, frame.address(at)))
+        Some(format!("{}{}", self.space_address(space)?, frame.address(at)))
     }
 
     /// Resolves a reference to its address and name.
-    pub(crate) fn target(&self, target: &ContentRef) -> Target {
+    pub(crate) fn target(&self, target: &ContentRef) -> ReferenceTarget {
         match target {
-            ContentRef::Url { url } => Target {
-                href: safe(url).map(Cow::into_owned),
+            ContentRef::Url { url } => ReferenceTarget {
+                href: safe_link(url).map(Cow::into_owned),
                 name: Some(url.clone()),
                 is_outside: !url.starts_with(['/', '#', '?', '.']) || url.starts_with("//"),
             },
             ContentRef::File { file } => {
                 let file = self.frames.get(&self.space).and_then(|frame| frame.file(file));
-                Target {
+                ReferenceTarget {
                     href: file.map(|file| file.download_url.clone()),
                     name: file.map(|file| file.name.clone()),
                     is_outside: false,
@@ -222,9 +222,9 @@ impl Addresses {
             ContentRef::Page { page, space } => {
                 let space = space.as_ref().unwrap_or(&self.space);
                 let found = self.frames.get(space).and_then(|frame| Some((frame, frame.page(page)?)));
-                let Some((frame, at)) = found else { return Target::default() };
-                Target {
-                    href: self.of_entry(space, frame, at),
+                let Some((frame, at)) = found else { return ReferenceTarget::default() };
+                ReferenceTarget {
+                    href: self.entry_address(space, frame, at),
                     name: Some(frame.entries[at].title.to_string()),
                     is_outside: false,
                 }
@@ -235,20 +235,24 @@ impl Addresses {
                         self.target(&ContentRef::Page { page: page.clone(), space: space.clone() })
                     }
                     (None, Some(space)) => self.target(&ContentRef::Space { space: space.clone() }),
-                    (None, None) => Target { href: Some(String::new()), ..Target::default() },
+                    (None, None) => {
+                        ReferenceTarget { href: Some(String::new()), ..ReferenceTarget::default() }
+                    }
                 };
                 let place = utf8_percent_encode(anchor, SEGMENT);
-                Target { href: whole.href.map(|href| format!("{href}#{place}")), ..whole }
+                ReferenceTarget { href: whole.href.map(|href| format!("{href}#{place}")), ..whole }
             }
-            ContentRef::Space { space } => Target {
-                href: self.of_space(space),
+            ContentRef::Space { space } => ReferenceTarget {
+                href: self.space_address(space),
                 name: self.spaces.get(space).map(|(_, title)| title.clone()),
                 is_outside: false,
             },
-            ContentRef::OpenApi { spec } => Target { name: Some(spec.clone()), ..Target::default() },
+            ContentRef::OpenApi { spec } => {
+                ReferenceTarget { name: Some(spec.clone()), ..ReferenceTarget::default() }
+            }
             // Visitors must not learn about users and collections.
             ContentRef::User { .. } | ContentRef::Collection { .. } | ContentRef::ReusableContent { .. } => {
-                Target::default()
+                ReferenceTarget::default()
             }
         }
     }
@@ -257,7 +261,7 @@ impl Addresses {
     pub(crate) fn picture(&self, target: &ContentRef) -> Option<Picture> {
         match target {
             ContentRef::Url { url } => {
-                Some(Picture { src: self.loaded(url)?.into_owned(), width: None, height: None })
+                Some(Picture { src: self.allowed_image_url(url)?.into_owned(), width: None, height: None })
             }
             ContentRef::File { file } => {
                 let file = self.frames.get(&self.space)?.file(file)?;
@@ -281,7 +285,7 @@ pub(crate) struct Picture {
 }
 
 /// Finds a space of a site by its id.
-pub(crate) fn find_place<'p, 's>(places: &'p [Place<'s>], id: &SiteSpaceId) -> Option<&'p Place<'s>> {
+pub(crate) fn find_place<'p, 's>(places: &'p [SitePlace<'s>], id: &SiteSpaceId) -> Option<&'p SitePlace<'s>> {
     places.iter().find(|place| place.space.id == *id)
 }
 
@@ -301,7 +305,7 @@ mod tests {
             "?a:b",
             "a/b:c",
         ] {
-            assert_eq!(safe(right).as_deref(), Some(right));
+            assert_eq!(safe_link(right).as_deref(), Some(right));
         }
         for wrong in [
             "javascript:alert(1)",
@@ -316,24 +320,24 @@ mod tests {
             "",
             " ",
         ] {
-            assert_eq!(safe(wrong), None, "{wrong:?}");
+            assert_eq!(safe_link(wrong), None, "{wrong:?}");
         }
-        assert_eq!(safe_picture("mailto:a@b.example"), None);
-        assert_eq!(safe_picture("//a.example/x.png"), None);
+        assert_eq!(safe_image("mailto:a@b.example"), None);
+        assert_eq!(safe_image("//a.example/x.png"), None);
     }
 
     #[test]
     fn pages_that_come_encrypted_load_no_picture_that_does_not() {
         let encrypted = Addresses::new(&[], "/", &"space".parse().expect("an id"));
-        let any = encrypted.clone().loading(Loads::Any);
+        let any = encrypted.clone().with_image_schemes(ImageSchemes::Any);
         for (url, is_encrypted) in [
             ("https://a.example/x.png", true),
             ("http://a.example/x.png", false),
             ("HTTP://a.example/x.png", false),
         ] {
-            assert_eq!(any.loaded(url).as_deref(), Some(url));
-            assert_eq!(encrypted.loaded(url).is_some(), is_encrypted, "{url}");
+            assert_eq!(any.allowed_image_url(url).as_deref(), Some(url));
+            assert_eq!(encrypted.allowed_image_url(url).is_some(), is_encrypted, "{url}");
         }
-        assert_eq!(any.loaded("javascript:alert(1)"), None);
+        assert_eq!(any.allowed_image_url("javascript:alert(1)"), None);
     }
 }

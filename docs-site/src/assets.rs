@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 
 use bytes::Bytes;
 
-use crate::{answer::encode, tagged::Tagged};
+use crate::{response::gzip, tagged_bytes::TaggedBytes};
 
 static ASSETS: LazyLock<[Asset; 2]> = LazyLock::new(|| {
     [
@@ -15,9 +15,9 @@ static ASSETS: LazyLock<[Asset; 2]> = LazyLock::new(|| {
 });
 
 /// The path segment below a site for everything that is not a page.
-pub(crate) const OWN: &str = "~site";
+pub(crate) const SITE_SEGMENT: &str = "~site";
 
-/// The name of the MCP endpoint below [`OWN`].
+/// The name of the MCP endpoint below [`SITE_SEGMENT`].
 pub(crate) const MCP: &str = "mcp";
 
 /// A static file that pages load.
@@ -26,17 +26,17 @@ pub(crate) struct Asset {
     /// The last segment of its address.
     pub(crate) name: String,
     pub(crate) media_type: &'static str,
-    pub(crate) body: Tagged,
+    pub(crate) body: TaggedBytes,
     /// The gzip-compressed body.
     pub(crate) encoded: Option<Bytes>,
 }
 
 impl Asset {
     fn new(stem: &str, extension: &'static str, text: &'static str) -> Self {
-        let body = Tagged::new(text.as_bytes());
+        let body = TaggedBytes::new(text.as_bytes());
         let media_type =
             if extension == "css" { "text/css; charset=utf-8" } else { "text/javascript; charset=utf-8" };
-        Self { name: hashed(stem, extension, &body), media_type, encoded: encode(&body.bytes), body }
+        Self { name: hashed_name(stem, extension, &body), media_type, encoded: gzip(&body.bytes), body }
     }
 
     pub(crate) fn style_sheet() -> &'static Self {
@@ -54,6 +54,6 @@ impl Asset {
 }
 
 /// A file name that contains the hash of the content.
-pub(crate) fn hashed(stem: &str, extension: &str, body: &Tagged) -> String {
+pub(crate) fn hashed_name(stem: &str, extension: &str, body: &TaggedBytes) -> String {
     format!("{stem}.{}.{extension}", &body.tag[..16])
 }

@@ -4,7 +4,7 @@
 use percent_encoding::{AsciiSet, CONTROLS, percent_decode_str, utf8_percent_encode};
 use serde_json::{Map, Value};
 
-use crate::request::{Asked, PUBLIC_COOKIE};
+use crate::request::{PUBLIC_COOKIE, SiteRequest};
 
 /// The prefix of URL parameters that make a claim.
 const PARAMETER: &str = "visitor.";
@@ -23,7 +23,7 @@ pub(crate) fn is_claim(parameter: &str) -> bool {
 /// Returns the claims of a request. Claims of URL parameters override those of cookies, and later cookies
 /// override earlier ones. Malformed claims are ignored. If the claims exceed [`MAX_CLAIMS`], all of them are
 /// discarded.
-pub(crate) fn claims(asked: &Asked<'_>) -> Map<String, Value> {
+pub(crate) fn claims(asked: &SiteRequest<'_>) -> Map<String, Value> {
     let mut all = Map::new();
     for (_, value) in asked.cookies().filter(|(name, _)| name.starts_with(PUBLIC_COOKIE)) {
         let text = percent_decode_str(value).decode_utf8_lossy();
@@ -33,25 +33,25 @@ pub(crate) fn claims(asked: &Asked<'_>) -> Map<String, Value> {
     }
     for (name, text) in asked.parameters() {
         if let Some(path) = name.strip_prefix(PARAMETER)
-            && let Some(value) = value(&text)
+            && let Some(value) = parse_value(&text)
         {
-            put(&mut all, path, value);
+            insert_claim(&mut all, path, value);
         }
     }
-    if text_of(&all).len() > MAX_CLAIMS { Map::new() } else { all }
+    if claims_json(&all).len() > MAX_CLAIMS { Map::new() } else { all }
 }
 
 /// Encodes claims as a cookie value.
-pub(crate) fn kept(claims: &Map<String, Value>) -> String {
-    utf8_percent_encode(&text_of(claims), WRITTEN_OUT).to_string()
+pub(crate) fn encode_claims(claims: &Map<String, Value>) -> String {
+    utf8_percent_encode(&claims_json(claims), WRITTEN_OUT).to_string()
 }
 
-fn text_of(claims: &Map<String, Value>) -> String {
+fn claims_json(claims: &Map<String, Value>) -> String {
     serde_json::to_string(claims).unwrap_or_default()
 }
 
 /// Parses the value of a parameter; `None` for `undefined`.
-fn value(text: &str) -> Option<Value> {
+fn parse_value(text: &str) -> Option<Value> {
     match serde_json::from_str(text) {
         _ if text == "undefined" => None,
         // A quoted value is a string that includes the quotes.
@@ -61,7 +61,7 @@ fn value(text: &str) -> Option<Value> {
 }
 
 /// Inserts a value at a dotted path.
-fn put(claims: &mut Map<String, Value>, path: &str, value: Value) {
+fn insert_claim(claims: &mut Map<String, Value>, path: &str, value: Value) {
     let mut names: Vec<&str> = path.split('.').collect();
     let is_path = names.len() <= MAX_PATH && names.iter().all(|name| !name.is_empty());
     let Some(last) = names.pop().filter(|_| is_path) else { return };
@@ -95,7 +95,7 @@ mod tests {
         let read = |query: &str, cookie: &str| {
             let uri = format!("/a?{query}").parse().expect("a target");
             let request = Request::builder().uri(uri).header("host", "localhost").header("cookie", cookie);
-            Value::Object(claims(&Asked::of(&request.finish(), &base)))
+            Value::Object(claims(&SiteRequest::new(&request.finish(), &base)))
         };
         let cookies = "x=1; gitbook-visitor-public={\"a\":1,\"b\":1}; gitbook-visitor-public-flags=%7B%22b%22%3A2%7D; \
                        gitbook-visitor-public-bad=no; gitbook-visitor-token={\"c\":1}";
@@ -111,6 +111,6 @@ mod tests {
         assert_eq!(read(&format!("visitor.a={}", "x".repeat(MAX_CLAIMS)), cookies), json!({}));
         assert_eq!(read("visitor.1.2.3.4.5.6.7.8.9=1", ""), json!({}));
         let Value::Object(some) = json!({ "a": "ü;, \"%" }) else { return };
-        assert_eq!(read("", &format!("{PUBLIC_COOKIE}={}", kept(&some))), json!({ "a": "ü;, \"%" }));
+        assert_eq!(read("", &format!("{PUBLIC_COOKIE}={}", encode_claims(&some))), json!({ "a": "ü;, \"%" }));
     }
 }

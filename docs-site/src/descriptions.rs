@@ -37,16 +37,16 @@ impl Descriptions {
 
 /// Parses descriptions and caches them.
 pub(crate) struct DescriptionParser {
-    cached: Arc<Cached>,
+    cached: Arc<DescriptionCache>,
     parses: Semaphore,
 }
 
-type Cached = Cache<blake3::Hash, Arc<Document>, ByMemory>;
+type DescriptionCache = Cache<blake3::Hash, Arc<Document>, DescriptionWeigher>;
 
 #[derive(Clone)]
-struct ByMemory;
+struct DescriptionWeigher;
 
-impl Weighter<blake3::Hash, Arc<Document>> for ByMemory {
+impl Weighter<blake3::Hash, Arc<Document>> for DescriptionWeigher {
     fn weight(&self, _: &blake3::Hash, document: &Arc<Document>) -> u64 {
         memory(document) as u64 + 128
     }
@@ -61,7 +61,7 @@ impl fmt::Debug for DescriptionParser {
 impl Default for DescriptionParser {
     fn default() -> Self {
         // One shard, because an entry must fit into its shard.
-        let cached = Arc::new(Cache::with_weighter(32, CACHE_BYTES, ByMemory));
+        let cached = Arc::new(Cache::with_weighter(32, CACHE_BYTES, DescriptionWeigher));
         Self { cached, parses: Semaphore::new(MAX_PARSES) }
     }
 }
@@ -83,7 +83,7 @@ impl DescriptionParser {
     }
 }
 
-fn parse_all(details: &[Arc<SpecDetail>], cached: &Cached) -> Descriptions {
+fn parse_all(details: &[Arc<SpecDetail>], cached: &DescriptionCache) -> Descriptions {
     let mut found = HashMap::new();
     let mut left = MAX_BYTES;
     for text in details.iter().flat_map(|detail| texts(detail)) {
@@ -110,19 +110,19 @@ fn texts(detail: &SpecDetail) -> Vec<&str> {
             let OperationDetail { description, parameters, request, responses, .. } = &**of;
             let mut all: Vec<&str> = description.as_deref().into_iter().collect();
             all.extend(parameters.iter().filter_map(|of| of.description.as_deref()));
-            all.extend(request.iter().flat_map(texts_of_body));
+            all.extend(request.iter().flat_map(body_texts));
             for response in responses {
                 all.extend(response.description.as_deref());
-                all.extend(response.body.iter().flat_map(texts_of_body));
+                all.extend(response.body.iter().flat_map(body_texts));
             }
             all
         }
-        SpecDetail::Schema(of) => texts_of_body(of).collect(),
+        SpecDetail::Schema(of) => body_texts(of).collect(),
         _ => Vec::new(),
     }
 }
 
-fn texts_of_body(of: &BodyDetail) -> impl Iterator<Item = &str> {
+fn body_texts(of: &BodyDetail) -> impl Iterator<Item = &str> {
     let fields = of.fields.iter().filter_map(|field| field.description.as_deref());
     of.description.as_deref().into_iter().chain(fields)
 }

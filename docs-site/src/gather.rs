@@ -13,7 +13,7 @@ use docs_core::{
 use crate::{
     address::Addresses,
     descriptions::DescriptionParser,
-    references::{MAX_SPACES, References, Reused, Specs},
+    references::{DocumentReferences, MAX_SPACES, ReusableContents, Specs},
     site_cache::SiteCaches,
     visit::Visit,
 };
@@ -27,8 +27,8 @@ const MAX_SUBJECTS: usize = 500;
 
 /// The content that a page shows in addition to its own document.
 #[derive(Debug, Default)]
-pub(crate) struct Gathered {
-    pub(crate) reused: Reused,
+pub(crate) struct EmbeddedContent {
+    pub(crate) reused: ReusableContents,
     /// The slugs of the OpenAPI specifications that the page references, even if they do not exist.
     pub(crate) specs: BTreeSet<String>,
     /// `true` if the page itself references some of them.
@@ -39,7 +39,7 @@ pub(crate) struct Gathered {
     subjects: usize,
 }
 
-impl Gathered {
+impl EmbeddedContent {
     /// Adds the OpenAPI specifications of a document; returns `true` if it references any and they are looked up.
     fn add_specs(&mut self, (slugs, subjects): (Vec<String>, usize)) -> bool {
         if slugs.is_empty() || self.subjects >= MAX_SUBJECTS {
@@ -59,23 +59,23 @@ impl Gathered {
 pub(crate) async fn gather(
     visit: &Visit,
     caches: &SiteCaches,
-    of_page: References,
+    of_page: DocumentReferences,
     addresses: &mut Arc<Addresses>,
-) -> Result<Gathered> {
-    let (mut gathered, mut of_page) = (Gathered::default(), of_page);
+) -> Result<EmbeddedContent> {
+    let (mut gathered, mut of_page) = (EmbeddedContent::default(), of_page);
     gathered.is_page_of_specs = gathered.add_specs(std::mem::take(&mut of_page.specs));
     let mut waiting = vec![(addresses.space.clone(), of_page)];
-    let (mut room, mut allowance) = (ReuseRoom::default(), document_allowance());
+    let (mut room, mut allowance) = (ReuseBudget::default(), document_allowance());
     while let Some((space, found)) = waiting.pop() {
         for other in found.spaces {
-            load(visit, caches, addresses, &other).await?;
+            load_page_tree(visit, caches, addresses, &other).await?;
         }
         for (of, id) in found.reused {
             let key = (of.unwrap_or_else(|| space.clone()), id);
             if room.is_full() || gathered.reused.contains_key(&key) {
                 continue;
             }
-            load(visit, caches, addresses, &key.0).await?;
+            load_page_tree(visit, caches, addresses, &key.0).await?;
             let content = visit.content(&key.0);
             let document = content.get_reusable_document_within(&key.1, Evaluated::Yes, &mut allowance);
             let document = match document.await {
@@ -84,7 +84,7 @@ pub(crate) async fn gather(
                 Err(error) => return Err(error),
             };
             room.take(&document);
-            let mut found = References::of(&document);
+            let mut found = DocumentReferences::from_document(&document);
             if gathered.add_specs(std::mem::take(&mut found.specs)) {
                 gathered.reused_of_specs.push(key.clone());
             }
@@ -96,18 +96,18 @@ pub(crate) async fn gather(
 }
 
 /// The reusable contents that a page may still load.
-struct ReuseRoom {
+struct ReuseBudget {
     number: usize,
     memory: usize,
 }
 
-impl Default for ReuseRoom {
+impl Default for ReuseBudget {
     fn default() -> Self {
         Self { number: MAX_REUSED, memory: MAX_REUSED_MEMORY }
     }
 }
 
-impl ReuseRoom {
+impl ReuseBudget {
     const fn is_full(&self) -> bool {
         self.number == 0 || self.memory == 0
     }
@@ -127,7 +127,7 @@ pub(crate) async fn gather_specs(
     parser: &DescriptionParser,
     space: &SpaceId,
     page: &PageId,
-    gathered: &Gathered,
+    gathered: &EmbeddedContent,
 ) -> Result<Specs> {
     let mut shown: Vec<ShownSpec> = Vec::new();
     let mut add = |found: Result<Vec<ShownSpec>>| match found {
@@ -150,7 +150,7 @@ pub(crate) async fn gather_specs(
 }
 
 /// Loads the page tree of a space of the site into `addresses`.
-async fn load(
+async fn load_page_tree(
     visit: &Visit,
     caches: &SiteCaches,
     addresses: &mut Arc<Addresses>,
@@ -162,11 +162,11 @@ async fn load(
     }
     let places = visit.places();
     let Some(place) = places.iter().find(|place| place.space.space.id == *space) else { return Ok(()) };
-    match visit.named_frame(caches, place).await {
+    match visit.keyed_page_tree(caches, place).await {
         Ok((key, frame)) => {
             let addresses = Arc::make_mut(addresses);
             addresses.is_passing |= !key.is_current(place);
-            key.computed.into_iter().for_each(|tag| addresses.depend_on(space, tag));
+            key.computed.into_iter().for_each(|tag| addresses.add_dependency(space, tag));
             addresses.frames.insert(space.clone(), frame);
         }
         // For example, its condition has changed since the site was read.
@@ -186,7 +186,7 @@ pub(crate) async fn gather_references<'r>(
     targets: impl Iterator<Item = &'r ContentRef>,
     addresses: &mut Arc<Addresses>,
 ) -> Result<()> {
-    let mut found = References::default();
+    let mut found = DocumentReferences::default();
     targets.for_each(|target| found.add(target));
     gather_spaces(visit, caches, &found.spaces, addresses).await
 }
@@ -202,7 +202,7 @@ pub(crate) async fn gather_spaces(
     addresses: &mut Arc<Addresses>,
 ) -> Result<()> {
     for space in spaces {
-        load(visit, caches, addresses, space).await?;
+        load_page_tree(visit, caches, addresses, space).await?;
     }
     Ok(())
 }
@@ -215,7 +215,7 @@ mod tests {
 
     /// Returns the number of documents that a page loads if it references many equal ones.
     fn loaded(document: &Document) -> usize {
-        let mut room = ReuseRoom::default();
+        let mut room = ReuseBudget::default();
         let mut loaded = 0;
         while !room.is_full() {
             room.take(document);
@@ -234,7 +234,7 @@ mod tests {
 
     #[test]
     fn specifications_of_reused_content_are_bounded() {
-        let mut gathered = Gathered::default();
+        let mut gathered = EmbeddedContent::default();
         let mut looked_up = 0;
         while gathered.add_specs((vec![format!("s{looked_up}")], MAX_SUBJECTS / 4)) {
             looked_up += 1;

@@ -19,12 +19,12 @@ const MIN_NAMED: usize = 256;
 
 /// Frequently used markup with the hash of its content as its name.
 #[derive(Debug)]
-pub(crate) struct Named {
+pub(crate) struct NamedMarkup {
     markup: Markup,
     name: blake3::Hash,
 }
 
-impl Named {
+impl NamedMarkup {
     pub(crate) fn new(markup: Markup) -> Self {
         Self { name: blake3::hash(markup.0.as_bytes()), markup }
     }
@@ -41,12 +41,12 @@ impl Named {
 
 impl Html {
     /// An empty buffer with a capacity of `bytes`.
-    pub(crate) fn with_room(bytes: usize) -> Self {
+    pub(crate) fn with_capacity(bytes: usize) -> Self {
         Self { written: String::with_capacity(bytes), named: Vec::new() }
     }
 
     /// Runs `write` on an empty buffer and returns the result as maud markup.
-    pub(crate) fn markup_of(write: impl FnOnce(&mut Self)) -> Markup {
+    pub(crate) fn build_markup(write: impl FnOnce(&mut Self)) -> Markup {
         let mut html = Self::default();
         write(&mut html);
         PreEscaped(html.written)
@@ -77,12 +77,16 @@ impl Html {
     }
 
     /// Writes named markup.
-    pub(crate) fn named(&mut self, named: &Named) -> &mut Self {
-        self.under(&named.name, |html| html.markup(&named.markup))
+    pub(crate) fn write_named(&mut self, named: &NamedMarkup) -> &mut Self {
+        self.write_under_name(&named.name, |html| html.markup(&named.markup))
     }
 
     /// Writes a part under a name. The name must identify its content: no other content may use it.
-    pub(crate) fn under(&mut self, name: &blake3::Hash, write: impl FnOnce(&mut Self)) -> &mut Self {
+    pub(crate) fn write_under_name(
+        &mut self,
+        name: &blake3::Hash,
+        write: impl FnOnce(&mut Self),
+    ) -> &mut Self {
         let (start, before) = (self.written.len(), self.named.len());
         write(self);
         let range = start..self.written.len();
@@ -108,21 +112,21 @@ impl Html {
     }
 
     /// Writes a byte range of markup, cut between tags.
-    pub(crate) fn piece(&mut self, markup: &Named, bytes: Range<usize>) {
+    pub(crate) fn piece(&mut self, markup: &NamedMarkup, bytes: Range<usize>) {
         self.written.push_str(markup.as_str().get(bytes).unwrap_or_default());
     }
 
     /// Writes escaped text.
     pub(crate) fn text(&mut self, text: &str) -> &mut Self {
-        self.escaped(text, entity)
+        self.push_escaped(text, entity)
     }
 
     /// Writes escaped text with `<br>` for line breaks.
     pub(crate) fn lines(&mut self, text: &str) -> &mut Self {
-        self.escaped(text, |byte| if byte == b'\n' { Some("<br>") } else { entity(byte) })
+        self.push_escaped(text, |byte| if byte == b'\n' { Some("<br>") } else { entity(byte) })
     }
 
-    fn escaped(&mut self, text: &str, written: impl Fn(u8) -> Option<&'static str>) -> &mut Self {
+    fn push_escaped(&mut self, text: &str, written: impl Fn(u8) -> Option<&'static str>) -> &mut Self {
         write_escaped(&mut self.written, text, written);
         self
     }
@@ -172,8 +176,8 @@ mod tests {
 
     #[test]
     fn html_has_another_name_where_any_of_its_bytes_is_another() {
-        let long = |of: &str| Named::new(PreEscaped(of.repeat(MIN_NAMED)));
-        let (one, two, short) = (long("a"), long("b"), Named::new(PreEscaped("a".to_owned())));
+        let long = |of: &str| NamedMarkup::new(PreEscaped(of.repeat(MIN_NAMED)));
+        let (one, two, short) = (long("a"), long("b"), NamedMarkup::new(PreEscaped("a".to_owned())));
         let name = |write: &dyn Fn(&mut Html)| {
             let mut html = Html::default();
             write(&mut html);
@@ -181,28 +185,32 @@ mod tests {
         };
         let names = [
             name(&|_| {}),
-            name(&|html| _ = html.named(&one)),
-            name(&|html| _ = html.named(&two)),
-            name(&|html| _ = html.named(&short)),
-            name(&|html| _ = html.named(&one).named(&two)),
-            name(&|html| _ = html.named(&two).named(&one)),
-            name(&|html| _ = html.named(&one).tags("x").named(&two)),
-            name(&|html| _ = html.tags("x").named(&one).named(&two)),
-            name(&|html| _ = html.named(&one).named(&two).tags("x")),
-            name(&|html| _ = html.under(&blake3::hash(b"pair"), |html| _ = html.named(&one).named(&two))),
+            name(&|html| _ = html.write_named(&one)),
+            name(&|html| _ = html.write_named(&two)),
+            name(&|html| _ = html.write_named(&short)),
+            name(&|html| _ = html.write_named(&one).write_named(&two)),
+            name(&|html| _ = html.write_named(&two).write_named(&one)),
+            name(&|html| _ = html.write_named(&one).tags("x").write_named(&two)),
+            name(&|html| _ = html.tags("x").write_named(&one).write_named(&two)),
+            name(&|html| _ = html.write_named(&one).write_named(&two).tags("x")),
+            name(&|html| {
+                _ = html.write_under_name(&blake3::hash(b"pair"), |html| {
+                    _ = html.write_named(&one).write_named(&two)
+                })
+            }),
         ];
         let different: std::collections::HashSet<_> = names.iter().collect();
         assert_eq!(different.len(), names.len());
         assert_eq!(
-            name(&|html| _ = html.named(&one).named(&short)),
-            name(&|html| _ = html.named(&one).tags("a"))
+            name(&|html| _ = html.write_named(&one).write_named(&short)),
+            name(&|html| _ = html.write_named(&one).tags("a"))
         );
     }
 
     #[test]
     fn text_and_attributes_are_escaped_as_maud_does_it() {
         for text in ["", "plain", "<script>\"&'</script>", "ü<ü>\u{10348}&", "&&", "a\nb"] {
-            let ours = Html::markup_of(|html| {
+            let ours = Html::build_markup(|html| {
                 html.tags("<a")
                     .attribute(" href=\"", text)
                     .attribute_if(" id=\"", None)

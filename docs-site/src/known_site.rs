@@ -7,7 +7,7 @@ use docs_core::{
     model::{Customization, PublishedSite, SiteSpaceId},
 };
 
-use crate::theme::Sheet;
+use crate::theme::StyleSheet;
 
 /// A site as a visitor sees it, with derived data.
 #[derive(Debug)]
@@ -18,7 +18,7 @@ pub(crate) struct KnownSite {
     /// The size as JSON, in bytes.
     size: usize,
     /// The style sheets of the site and of each space with its own customization, filled on first use.
-    sheets: HashMap<Option<SiteSpaceId>, OnceLock<Sheet>>,
+    sheets: HashMap<Option<SiteSpaceId>, OnceLock<StyleSheet>>,
 }
 
 impl Deref for KnownSite {
@@ -30,7 +30,7 @@ impl Deref for KnownSite {
 }
 
 impl KnownSite {
-    pub(crate) fn of(published: PublishedSite) -> Result<Self> {
+    pub(crate) fn new(published: PublishedSite) -> Result<Self> {
         let known = serde_json::to_vec(&published).map_err(Error::internal)?;
         let own = published.customizations.site_spaces.keys().cloned().map(Some);
         let sheets = own.chain([None]).map(|look| (look, OnceLock::new())).collect();
@@ -38,15 +38,15 @@ impl KnownSite {
     }
 
     /// The customization of a space.
-    pub(crate) fn look(&self, space: &SiteSpaceId) -> &Customization {
+    pub(crate) fn customization(&self, space: &SiteSpaceId) -> &Customization {
         let looks = &self.published.customizations;
         looks.site_spaces.get(space).unwrap_or(&looks.site)
     }
 
     /// The style sheet of a space.
-    pub(crate) fn sheet(&self, space: &SiteSpaceId) -> Sheet {
+    pub(crate) fn style_sheet(&self, space: &SiteSpaceId) -> StyleSheet {
         let own = self.sheets.get(&Some(space.clone())).or_else(|| self.sheets.get(&None));
-        let sheet = || Sheet::of(self.look(space));
+        let sheet = || StyleSheet::new(self.customization(space));
         own.map_or_else(sheet, |kept| kept.get_or_init(sheet).clone())
     }
 

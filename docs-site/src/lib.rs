@@ -28,37 +28,37 @@
 //! | `~site/mcp` | search, list and read pages for agents: the Model Context Protocol over streamable HTTP |
 
 mod address;
-mod answer;
 mod assets;
 mod cache;
 mod claims;
 mod descriptions;
 mod encode;
 mod export;
-mod frame;
-mod frames;
 mod gather;
 mod html;
 mod known_site;
 mod machine;
 mod mount;
-mod moved;
 mod page;
+mod page_redirect;
+mod page_tree;
+mod page_tree_cache;
 mod preview;
 mod preview_route;
 mod references;
 mod render;
 mod request;
-mod sent;
+mod request_body;
+mod response;
 mod site_cache;
 mod sources;
-mod tagged;
+mod tagged_bytes;
 mod theme;
 mod tower;
 mod visit;
 mod words;
 mod xml;
 
-pub use export::{BrokenLink, ExportOptions, ExportTarget, Exported};
-pub use mount::{BeforeSites, SiteConfig, Sites};
+pub use export::{BrokenLink, ExportOptions, ExportReport, ExportTarget};
+pub use mount::{SiteConfig, Sites, SitesEndpoint};
 pub use tower::{ResponseBody, SitesService};

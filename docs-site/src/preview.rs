@@ -8,7 +8,7 @@ use docs_core::{
     model::{ChangeRequest, SpaceId},
 };
 
-use crate::{preview_route::Version, request::Asked};
+use crate::{preview_route::Version, request::SiteRequest};
 
 /// The name of the comparison page of a preview.
 pub(crate) const COMPARE: &str = "~compare";
@@ -29,9 +29,12 @@ pub(crate) struct Preview {
 ///
 /// # Errors
 /// Those of the platform, except for an invalid token.
-pub(crate) async fn member(platform: &Platform, asked: &Asked<'_>) -> Result<Option<Actor>> {
+pub(crate) async fn authenticate_request(
+    platform: &Platform,
+    asked: &SiteRequest<'_>,
+) -> Result<Option<Actor>> {
     match asked.member_token() {
-        Some(token) => member_of(platform, &token).await,
+        Some(token) => authenticate_token(platform, &token).await,
         None => Ok(None),
     }
 }
@@ -40,7 +43,7 @@ pub(crate) async fn member(platform: &Platform, asked: &Asked<'_>) -> Result<Opt
 ///
 /// # Errors
 /// Those of the platform, except for an invalid token.
-pub(crate) async fn member_of(platform: &Platform, token: &str) -> Result<Option<Actor>> {
+pub(crate) async fn authenticate_token(platform: &Platform, token: &str) -> Result<Option<Actor>> {
     match platform.authenticate(token).await {
         Ok(actor @ (Actor::User(_) | Actor::Token(_))) => Ok(Some(actor)),
         Ok(_) => Ok(None),
@@ -54,7 +57,7 @@ impl Preview {
     ///
     /// # Errors
     /// `NotFound` if the member has no read access.
-    pub(crate) async fn of(
+    pub(crate) async fn open(
         platform: &Platform,
         actor: Actor,
         (space, version, path): (&SpaceId, Version, String),

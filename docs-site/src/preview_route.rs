@@ -3,7 +3,7 @@
 use docs_core::model::RevisionId;
 
 /// The separator between the address of a space and the path of a preview.
-const BETWEEN: &str = "/~/";
+const ROUTE_SEPARATOR: &str = "/~/";
 
 /// The content that a preview shows.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -15,7 +15,7 @@ pub(crate) enum Version {
 
 /// The part of an address after that of a space.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Behind {
+pub(crate) enum PreviewRoute {
     /// A preview, and its path below the space.
     Preview(Version, String),
     /// The sign-in of a member.
@@ -23,17 +23,18 @@ pub(crate) enum Behind {
 }
 
 /// Splits an address into that of a space and the route after it.
-pub(crate) fn split(path: &str) -> (&str, Option<Behind>) {
-    let Some((before, behind)) = path.split_once(BETWEEN) else { return (path, None) };
+pub(crate) fn split_route(path: &str) -> (&str, Option<PreviewRoute>) {
+    let Some((before, behind)) = path.split_once(ROUTE_SEPARATOR) else { return (path, None) };
     let mut segments = behind.split('/');
     let found = match (segments.next(), segments.next()) {
-        (Some("sign-in"), None) => Some(Behind::SignIn),
+        (Some("sign-in"), None) => Some(PreviewRoute::SignIn),
         (Some("changes"), Some(name)) if is_name(name) => {
-            Some(Behind::Preview(Version::Request(name.to_owned()), format!("~/changes/{name}/")))
+            Some(PreviewRoute::Preview(Version::Request(name.to_owned()), format!("~/changes/{name}/")))
         }
-        (Some("revisions"), Some(name)) => {
-            name.parse().ok().map(|id| Behind::Preview(Version::Revision(id), format!("~/revisions/{name}/")))
-        }
+        (Some("revisions"), Some(name)) => name
+            .parse()
+            .ok()
+            .map(|id| PreviewRoute::Preview(Version::Revision(id), format!("~/revisions/{name}/"))),
         _ => None,
     };
     match found {
@@ -53,15 +54,16 @@ mod tests {
 
     #[test]
     fn paths_below_a_space_are_previews_or_pages() {
-        let request =
-            |name: &str| Behind::Preview(Version::Request(name.to_owned()), format!("~/changes/{name}/"));
-        assert_eq!(split("/sites/a/~/changes/3"), ("/sites/a", Some(request("3"))));
-        assert_eq!(split("/sites/a/b/~/changes/3/c/d"), ("/sites/a/b", Some(request("3"))));
-        assert_eq!(split("/sites/a/~/sign-in"), ("/sites/a", Some(Behind::SignIn)));
+        let request = |name: &str| {
+            PreviewRoute::Preview(Version::Request(name.to_owned()), format!("~/changes/{name}/"))
+        };
+        assert_eq!(split_route("/sites/a/~/changes/3"), ("/sites/a", Some(request("3"))));
+        assert_eq!(split_route("/sites/a/b/~/changes/3/c/d"), ("/sites/a/b", Some(request("3"))));
+        assert_eq!(split_route("/sites/a/~/sign-in"), ("/sites/a", Some(PreviewRoute::SignIn)));
         for page in
             ["/sites/a/~", "/sites/a/~/changes", "/sites/a/~/changes/", "/sites/a/~/changes/%2e", "/a/~/b/c"]
         {
-            assert_eq!(split(page), (page, None), "{page}");
+            assert_eq!(split_route(page), (page, None), "{page}");
         }
     }
 }

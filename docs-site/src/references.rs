@@ -6,14 +6,14 @@ use std::{collections::HashMap, sync::Arc};
 pub(crate) const MAX_SPACES: usize = 20;
 
 use docs_core::{
-    model::{BlockKind, CellValue, ContentRef, Document, InlineKind, Part, ReusableId, SpaceId},
+    model::{BlockKind, CellValue, ContentRef, Document, DocumentPart, InlineKind, ReusableId, SpaceId},
     platform::{SpecDetail, SpecSubject},
 };
 
 use crate::descriptions::Descriptions;
 
 /// Reusable contents by space and id.
-pub(crate) type Reused = HashMap<(SpaceId, ReusableId), Document>;
+pub(crate) type ReusableContents = HashMap<(SpaceId, ReusableId), Document>;
 
 /// The shown parts of OpenAPI specifications.
 #[derive(Debug, Default)]
@@ -25,29 +25,29 @@ pub(crate) struct Specs {
 
 /// The references of a document.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct References {
+pub(crate) struct DocumentReferences {
     pub(crate) spaces: Vec<SpaceId>,
     pub(crate) reused: Vec<(Option<SpaceId>, ReusableId)>,
     /// The slugs of the OpenAPI specifications that it shows, and the number of their operations, webhooks and schemas.
     pub(crate) specs: (Vec<String>, usize),
 }
 
-impl References {
+impl DocumentReferences {
     /// Collects the references of a document.
-    pub(crate) fn of(document: &Document) -> Self {
+    pub(crate) fn from_document(document: &Document) -> Self {
         let mut found = Self::default();
         let mut shows_specs = false;
         for part in document.parts() {
             match part {
-                Part::Block(block) => {
-                    shows_specs |= SpecSubject::of(&block.kind).is_some();
-                    found.block(&block.kind);
+                DocumentPart::Block(block) => {
+                    shows_specs |= SpecSubject::from_block(&block.kind).is_some();
+                    found.add_block(&block.kind);
                 }
-                Part::Inline(inline) => found.inline(&inline.kind),
+                DocumentPart::Inline(inline) => found.add_inline(&inline.kind),
             }
         }
         if shows_specs {
-            let shown = SpecSubject::shown_in(document);
+            let shown = SpecSubject::from_document(document);
             let subjects = shown.values().map(Vec::len).sum();
             found.specs = (shown.into_keys().collect(), subjects);
         }
@@ -65,7 +65,7 @@ impl References {
         self.spaces.len() * 64 + self.reused.len() * 128 + specs
     }
 
-    fn block(&mut self, kind: &BlockKind) {
+    fn add_block(&mut self, kind: &BlockKind) {
         match kind {
             BlockKind::ContentRef { target } | BlockKind::ReusableContent { target } => self.add(target),
             BlockKind::Table(table) => {
@@ -80,7 +80,7 @@ impl References {
         }
     }
 
-    fn inline(&mut self, kind: &InlineKind) {
+    fn add_inline(&mut self, kind: &InlineKind) {
         match kind {
             InlineKind::Link { target, .. } | InlineKind::Mention { target } => self.add(target),
             InlineKind::Button { target: Some(target), .. } => self.add(target),
@@ -110,7 +110,7 @@ mod tests {
 
     #[test]
     fn spaces_beyond_the_bound_are_left_out() {
-        let mut found = References::default();
+        let mut found = DocumentReferences::default();
         for number in 0..MAX_SPACES + 9 {
             let space = Some(format!("space{number}").parse().expect("an id"));
             found.add(&ContentRef::Page { page: "page".parse().expect("an id"), space });

@@ -81,7 +81,7 @@ impl Base {
 
 /// A parsed request to a site.
 #[derive(Debug)]
-pub(crate) struct Asked<'r> {
+pub(crate) struct SiteRequest<'r> {
     /// The scheme and host for resolving addresses, without a trailing slash.
     pub(crate) origin: Cow<'r, str>,
     pub(crate) host: HostKind,
@@ -97,14 +97,14 @@ pub(crate) struct Asked<'r> {
     is_open: AtomicBool,
 }
 
-impl<'r> Asked<'r> {
+impl<'r> SiteRequest<'r> {
     /// Parses a request to a platform. On the platform's own host, the path of the base address is prepended
     /// if a proxy has stripped it.
-    pub(crate) fn of(request: &'r Request, base: &'r Base) -> Self {
+    pub(crate) fn new(request: &'r Request, base: &'r Base) -> Self {
         let uri = request.uri();
         let named = request.headers().get(header::HOST).and_then(|host| host.to_str().ok());
         let named = uri.authority().map(|authority| authority.as_str()).or(named);
-        let path = normal(uri.path());
+        let path = normalize_path(uri.path());
         let is_secure = base.url.scheme() == "https" || *request.scheme() == Scheme::HTTPS;
         let is_for_files = named.is_some_and(|host| base.urls.is_files_host(host));
         let (origin, host, path) = match named.and_then(|host| base.site_host(host)) {
@@ -130,13 +130,13 @@ impl<'r> Asked<'r> {
     }
 
     /// Records that the response is public.
-    pub(crate) fn opens(&self) {
+    pub(crate) fn mark_public(&self) {
         self.is_open.store(true, Ordering::Relaxed);
     }
 
     /// Returns `true` if the path may be logged. The path of any other response may contain the key of a
     /// share link.
-    pub(crate) fn is_open(&self) -> bool {
+    pub(crate) fn is_public(&self) -> bool {
         self.is_open.load(Ordering::Relaxed)
     }
 
@@ -146,7 +146,7 @@ impl<'r> Asked<'r> {
     }
 
     /// Returns `true` if the request is anonymous and has no query.
-    pub(crate) fn is_strangers(&self) -> bool {
+    pub(crate) fn is_anonymous(&self) -> bool {
         self.query.is_empty()
             && !self.headers.contains_key(header::AUTHORIZATION)
             && self.cookies().all(|(name, _)| name != VISITOR_COOKIE && !name.starts_with(PUBLIC_COOKIE))
@@ -168,28 +168,28 @@ impl<'r> Asked<'r> {
     }
 
     /// The visitor token that a sign-in passed with this request.
-    pub(crate) fn handed_token(&self) -> Option<String> {
+    pub(crate) fn parameter_token(&self) -> Option<String> {
         self.parameter(TOKEN_PARAMETER).filter(|token| !token.is_empty() && token.len() <= MAX_TOKEN)
     }
 
     /// The visitor token from the cookie.
-    pub(crate) fn kept_token(&self) -> Option<String> {
+    pub(crate) fn cookie_token(&self) -> Option<String> {
         self.cookie(VISITOR_COOKIE)
     }
 
     /// The member token from the header, otherwise from the cookie.
     pub(crate) fn member_token(&self) -> Option<String> {
-        self.bearer().or_else(|| self.cookie(MEMBER_COOKIE))
+        self.bearer_token().or_else(|| self.cookie(MEMBER_COOKIE))
     }
 
     /// The visitor token from the header, for clients other than browsers. Returns `None` for the path of a
     /// preview, where the header contains a member token.
     pub(crate) fn visitor_token(&self) -> Option<String> {
-        if preview_route::split(&self.path).1.is_some() { None } else { self.bearer() }
+        if preview_route::split_route(&self.path).1.is_some() { None } else { self.bearer_token() }
     }
 
     /// The token of the `Authorization` header.
-    fn bearer(&self) -> Option<String> {
+    fn bearer_token(&self) -> Option<String> {
         let line = self.headers.get(header::AUTHORIZATION)?.to_str().ok()?;
         let (scheme, token) = line.split_once(' ')?;
         let token = token.trim();
@@ -227,13 +227,13 @@ impl<'r> Asked<'r> {
 
     /// The decoded path segments below a prefix that ends in a slash. Returns `None` if the path is not below
     /// it.
-    pub(crate) fn below(&self, prefix: &str) -> Option<Vec<String>> {
+    pub(crate) fn segments_below(&self, prefix: &str) -> Option<Vec<String>> {
         let rest = match self.path.strip_prefix(prefix) {
             Some(rest) => rest,
             None if format!("{}/", self.path) == prefix => "",
             None => return None,
         };
-        Some(rest.split('/').filter(|part| !part.is_empty()).map(decoded).collect())
+        Some(rest.split('/').filter(|part| !part.is_empty()).map(decode_segment).collect())
     }
 }
 
@@ -244,14 +244,14 @@ pub(crate) fn is_token(text: &str) -> bool {
 }
 
 /// Percent-decodes a path segment.
-fn decoded(segment: &str) -> String {
+fn decode_segment(segment: &str) -> String {
     percent_decode_str(segment).decode_utf8_lossy().into_owned()
 }
 
 /// Normalizes a path to one slash before each segment and none at the end. Empty segments are removed, so
 /// that a path beginning with two slashes cannot be mistaken for a host. Dot segments are resolved as in URLs
 /// (RFC 3986, section 5.2.4).
-fn normal(path: &str) -> String {
+fn normalize_path(path: &str) -> String {
     let mut segments = Vec::new();
     for segment in path.split(['/', '\\']) {
         match segment.replace("%2e", ".").replace("%2E", ".").as_str() {
@@ -281,10 +281,10 @@ mod tests {
         for own in
             ["docs.example.com:4000", "DOCS.example.com", "127.0.0.1:4000", "localhost", "[::1]:80", "a b"]
         {
-            assert_eq!(Asked::of(&request(own, "/x"), &base).host, HostKind::Platform, "{own}");
+            assert_eq!(SiteRequest::new(&request(own, "/x"), &base).host, HostKind::Platform, "{own}");
         }
         let request = request("Guide.Example.org:8080", "/x");
-        let other = Asked::of(&request, &base);
+        let other = SiteRequest::new(&request, &base);
         assert_eq!((other.host, &*other.origin), (HostKind::Other, "https://guide.example.org"));
         assert_eq!(other.path, "/x");
     }
@@ -303,7 +303,7 @@ mod tests {
             ("/sites/a/%2E%2e/b/%2e", "/docs/sites/b"),
             ("/docs/../../sites/.../a..", "/docs/sites/.../a.."),
         ] {
-            assert_eq!(Asked::of(&request("localhost", target), &base).path, path, "{target}");
+            assert_eq!(SiteRequest::new(&request("localhost", target), &base).path, path, "{target}");
         }
     }
 
@@ -319,7 +319,7 @@ mod tests {
         ] {
             let request = Request::builder().header("accept", accept).finish();
             assert_eq!(
-                Asked::of(&request, &base("http://localhost")).prefers_markdown(),
+                SiteRequest::new(&request, &base("http://localhost")).prefers_markdown(),
                 prefers,
                 "{accept}"
             );
@@ -330,8 +330,8 @@ mod tests {
     fn a_parameter_is_taken_out_of_a_query_and_the_rest_stays() {
         let (request, base) =
             (request("localhost", "/a?q=b%20c&jwt_token=x.y.z&d"), base("http://localhost"));
-        let asked = Asked::of(&request, &base);
-        assert_eq!(asked.handed_token().as_deref(), Some("x.y.z"));
+        let asked = SiteRequest::new(&request, &base);
+        assert_eq!(asked.parameter_token().as_deref(), Some("x.y.z"));
         assert_eq!(asked.query_without(|name| name == TOKEN_PARAMETER), "?q=b+c&d=");
     }
 
@@ -342,8 +342,9 @@ mod tests {
             let token = "a".repeat(bytes);
             let in_query = request("localhost", &format!("/a?{TOKEN_PARAMETER}={token}"));
             let in_cookie = Request::builder().header("cookie", format!("{VISITOR_COOKIE}={token}")).finish();
-            let (in_query, in_cookie) = (Asked::of(&in_query, &base), Asked::of(&in_cookie, &base));
-            (in_query.handed_token().is_some(), in_cookie.kept_token().is_some())
+            let (in_query, in_cookie) =
+                (SiteRequest::new(&in_query, &base), SiteRequest::new(&in_cookie, &base));
+            (in_query.parameter_token().is_some(), in_cookie.cookie_token().is_some())
         };
         assert_eq!([MAX_TOKEN, MAX_TOKEN + 1].map(found), [(true, true), (false, false)]);
     }

@@ -4,15 +4,15 @@ use std::sync::Arc;
 
 use docs_core::{
     model::SiteId,
-    platform::{Moment, OpenSite},
+    platform::{AnonymousViewVersion, OpenSite},
 };
 use quick_cache::{Weighter, sync::Cache};
 
 use crate::{
-    cache::{At, EXPECTED, LARGE, Weigh},
-    frames::{FrameKey, Frames},
+    cache::{EXPECTED_ENTRIES, EXPECTED_LARGE_ENTRIES, EntryWeigher, Versioned},
     known_site::KnownSite,
-    machine::Summary,
+    machine::PageTreeSummary,
+    page_tree_cache::{PageTreeCache, PageTreeKey},
 };
 
 /// The origin and path prefix of a request, which may identify a site.
@@ -22,28 +22,28 @@ pub(crate) struct SiteStart {
     pub(crate) path: Box<str>,
 }
 
-impl Weighter<SiteStart, At<Option<Arc<OpenSite>>>> for Weigh {
-    fn weight(&self, start: &SiteStart, open: &At<Option<Arc<OpenSite>>>) -> u64 {
+impl Weighter<SiteStart, Versioned<Option<Arc<OpenSite>>>> for EntryWeigher {
+    fn weight(&self, start: &SiteStart, open: &Versioned<Option<Arc<OpenSite>>>) -> u64 {
         let site = open.found.as_ref().map_or(0, |open| open.weight());
         (start.origin.len() + start.path.len() + site) as u64 + 256
     }
 }
 
-impl Weighter<SiteId, At<Arc<KnownSite>>> for Weigh {
-    fn weight(&self, _: &SiteId, site: &At<Arc<KnownSite>>) -> u64 {
+impl Weighter<SiteId, Versioned<Arc<KnownSite>>> for EntryWeigher {
+    fn weight(&self, _: &SiteId, site: &Versioned<Arc<KnownSite>>) -> u64 {
         site.found.weight() as u64 + 256
     }
 }
 
 #[derive(Debug)]
 pub(crate) struct SiteCaches {
-    pub(crate) frames: Frames,
+    pub(crate) frames: PageTreeCache,
     /// Summaries of page trees.
-    pub(crate) summaries: Cache<FrameKey, Arc<Summary>, Weigh>,
+    pub(crate) summaries: Cache<PageTreeKey, Arc<PageTreeSummary>, EntryWeigher>,
     /// Sites as anonymous visitors see them.
-    sites: Cache<SiteId, At<Arc<KnownSite>>, Weigh>,
+    sites: Cache<SiteId, Versioned<Arc<KnownSite>>, EntryWeigher>,
     /// The site that anonymous visitors find at an address; `None` if it is not public.
-    open: Cache<SiteStart, At<Option<Arc<OpenSite>>>, Weigh>,
+    open: Cache<SiteStart, Versioned<Option<Arc<OpenSite>>>, EntryWeigher>,
 }
 
 impl SiteCaches {
@@ -51,34 +51,48 @@ impl SiteCaches {
     /// unit for sites, and one for the lookups of sites.
     pub(crate) fn new(unit: u64) -> Self {
         Self {
-            frames: Frames::new(5 * unit),
-            summaries: Cache::with_weighter(LARGE, unit / 2, Weigh),
-            sites: Cache::with_weighter(EXPECTED, unit / 2, Weigh),
-            open: Cache::with_weighter(LARGE, unit, Weigh),
+            frames: PageTreeCache::new(5 * unit),
+            summaries: Cache::with_weighter(EXPECTED_LARGE_ENTRIES, unit / 2, EntryWeigher),
+            sites: Cache::with_weighter(EXPECTED_ENTRIES, unit / 2, EntryWeigher),
+            open: Cache::with_weighter(EXPECTED_LARGE_ENTRIES, unit, EntryWeigher),
         }
     }
 
     /// The cached site that anonymous visitors find at an address, if it is still valid.
-    pub(crate) fn open(&self, start: &SiteStart, moment: Moment) -> Option<Option<Arc<OpenSite>>> {
+    pub(crate) fn open_site(
+        &self,
+        start: &SiteStart,
+        moment: AnonymousViewVersion,
+    ) -> Option<Option<Arc<OpenSite>>> {
         Some(self.open.get(start).filter(|kept| kept.moment == moment)?.found)
     }
 
     /// Caches the site that anonymous visitors find at an address, computed at `moment` or later.
-    pub(crate) fn keep_open(&self, start: SiteStart, moment: Moment, found: Option<Arc<OpenSite>>) {
-        self.open.insert(start, At { moment, found });
+    pub(crate) fn store_open_site(
+        &self,
+        start: SiteStart,
+        moment: AnonymousViewVersion,
+        found: Option<Arc<OpenSite>>,
+    ) {
+        self.open.insert(start, Versioned { moment, found });
     }
 
     /// The cached site as anonymous visitors see it, if it is still valid.
-    pub(crate) fn site(&self, id: &SiteId, moment: Moment) -> Option<Arc<KnownSite>> {
+    pub(crate) fn site(&self, id: &SiteId, moment: AnonymousViewVersion) -> Option<Arc<KnownSite>> {
         Some(self.sites.get(id).filter(|kept| kept.moment == moment)?.found)
     }
 
     /// Caches a site as anonymous visitors see it, computed at `moment` or later. Returns the previously
     /// cached site if it is equal.
-    pub(crate) fn keep_site(&self, id: &SiteId, moment: Moment, site: KnownSite) -> Arc<KnownSite> {
+    pub(crate) fn store_site(
+        &self,
+        id: &SiteId,
+        moment: AnonymousViewVersion,
+        site: KnownSite,
+    ) -> Arc<KnownSite> {
         let before = self.sites.get(id).map(|kept| kept.found).filter(|before| before.hash == site.hash);
         let found = before.unwrap_or_else(|| Arc::new(site));
-        self.sites.insert(id.clone(), At { moment, found: Arc::clone(&found) });
+        self.sites.insert(id.clone(), Versioned { moment, found: Arc::clone(&found) });
         found
     }
 }

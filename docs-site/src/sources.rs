@@ -19,7 +19,7 @@ pub(crate) enum Basis {
 
 impl Basis {
     /// The basis of a page with these addresses that shows the specifications with these slugs and their tag.
-    pub(crate) fn of(addresses: &Addresses, (slugs, specs): (BTreeSet<String>, Option<EntityTag>)) -> Self {
+    pub(crate) fn new(addresses: &Addresses, (slugs, specs): (BTreeSet<String>, Option<EntityTag>)) -> Self {
         if addresses.is_passing {
             return Self::Other;
         }

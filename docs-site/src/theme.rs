@@ -9,20 +9,20 @@ use docs_core::model::{
 };
 use serde::Serialize;
 
-use crate::{assets::hashed, tagged::Tagged, xml::escaped};
+use crate::{assets::hashed_name, tagged_bytes::TaggedBytes, xml::escape};
 
 /// The rendered style sheet of a site's customization.
 #[derive(Clone, Debug)]
-pub(crate) struct Sheet {
+pub(crate) struct StyleSheet {
     /// The last segment of its address. It depends on the content.
     pub(crate) name: String,
-    pub(crate) body: Tagged,
+    pub(crate) body: TaggedBytes,
 }
 
-impl Sheet {
-    pub(crate) fn of(look: &Customization) -> Self {
-        let body = Tagged::new(style_sheet(look));
-        Self { name: hashed("theme", "css", &body), body }
+impl StyleSheet {
+    pub(crate) fn new(look: &Customization) -> Self {
+        let body = TaggedBytes::new(style_sheet(look));
+        Self { name: hashed_name("theme", "css", &body), body }
     }
 }
 
@@ -76,14 +76,14 @@ fn style_sheet(look: &Customization) -> String {
             ".find{width:min(460px,46vw)}.find input{border-color:var(--primary);box-shadow:var(--shadow)}\n",
         );
     }
-    css.push_str(surroundings(look));
+    css.push_str(background_color(look));
     header(look, &mut css);
     fonts(look, &mut css);
     css
 }
 
 /// The background of a theme, tinted if the site has a tint.
-fn surroundings(look: &Customization) -> &'static str {
+fn background_color(look: &Customization) -> &'static str {
     let is_tinted = look.styling.tint.is_some();
     match (look.styling.theme, look.styling.background, is_tinted) {
         (Theme::Gradient, _, _) => {
@@ -131,16 +131,23 @@ fn header(look: &Customization, css: &mut String) {
 fn fonts(look: &Customization, css: &mut String) {
     let serif = [DefaultFont::RobotoSlab, DefaultFont::Merriweather, DefaultFont::IbmPlexSerif];
     let (text, rest) = match &look.styling.font {
-        FontOr::Named(font) if serif.contains(font) => (spaced(font), "Georgia,\"Noto Serif\",serif"),
-        FontOr::Named(font) => (spaced(font), SANS),
+        FontOr::Named(font) if serif.contains(font) => {
+            (font_family_name(font), "Georgia,\"Noto Serif\",serif")
+        }
+        FontOr::Named(font) => (font_family_name(font), SANS),
         FontOr::Defined(font) => (font.font_family.as_str().to_owned(), SANS),
     };
     let code = match &look.styling.monospace_font {
-        FontOr::Named(font) => spaced::<DefaultMonospaceFont>(font),
+        FontOr::Named(font) => font_family_name::<DefaultMonospaceFont>(font),
         FontOr::Defined(font) => font.font_family.as_str().to_owned(),
     };
     // Writing to a `String` cannot fail.
-    let _ = writeln!(css, ":root{{--sans:\"{}\",{rest};--mono:\"{}\",{MONO}}}", family(&text), family(&code));
+    let _ = writeln!(
+        css,
+        ":root{{--sans:\"{}\",{rest};--mono:\"{}\",{MONO}}}",
+        sanitize_family(&text),
+        sanitize_family(&code)
+    );
 }
 
 /// The fallback fonts.
@@ -149,7 +156,7 @@ const SANS: &str = "system-ui,-apple-system,\"Segoe UI\",Roboto,\"Helvetica Neue
 const MONO: &str = "ui-monospace,SFMono-Regular,Menlo,Consolas,\"Liberation Mono\",monospace";
 
 /// The name of a font family with spaces: `IBMPlexMono` becomes `IBM Plex Mono`.
-fn spaced<F: Serialize>(font: &F) -> String {
+fn font_family_name<F: Serialize>(font: &F) -> String {
     let name =
         serde_json::to_value(font).ok().and_then(|name| name.as_str().map(str::to_owned)).unwrap_or_default();
     let chars: Vec<char> = name.chars().collect();
@@ -170,7 +177,7 @@ fn spaced<F: Serialize>(font: &F) -> String {
 }
 
 /// Removes characters that cannot occur within a quoted font name.
-fn family(name: &str) -> String {
+fn sanitize_family(name: &str) -> String {
     name.chars().filter(|c| c.is_alphanumeric() || matches!(c, ' ' | '-' | '_')).collect()
 }
 
@@ -181,7 +188,7 @@ pub(crate) fn icon(look: &Customization, title: &str) -> String {
     match &look.favicon.emoji {
         Some(emoji) => format!(
             "{start}<text x=\"16\" y=\"25\" font-size=\"26\" text-anchor=\"middle\">{}</text></svg>",
-            escaped(emoji.as_str())
+            escape(emoji.as_str())
         ),
         None => {
             let letter = title.chars().find(|c| c.is_alphanumeric()).unwrap_or('·');
@@ -192,7 +199,7 @@ pub(crate) fn icon(look: &Customization, title: &str) -> String {
                  fill=\"{}\">{}</text></svg>",
                 color.as_str(),
                 text_on(color),
-                escaped(&letter.to_uppercase().to_string())
+                escape(&letter.to_uppercase().to_string())
             )
         }
     }
@@ -232,10 +239,10 @@ mod tests {
 
     #[test]
     fn font_names_are_spaced_and_sanitized() {
-        assert_eq!(spaced(&DefaultMonospaceFont::IbmPlexMono), "IBM Plex Mono");
-        assert_eq!(spaced(&DefaultFont::SourceSansPro), "Source Sans Pro");
-        assert_eq!(spaced(&DefaultFont::Inter), "Inter");
-        assert_eq!(family("x\"}body{display:none"), "xbodydisplaynone");
+        assert_eq!(font_family_name(&DefaultMonospaceFont::IbmPlexMono), "IBM Plex Mono");
+        assert_eq!(font_family_name(&DefaultFont::SourceSansPro), "Source Sans Pro");
+        assert_eq!(font_family_name(&DefaultFont::Inter), "Inter");
+        assert_eq!(sanitize_family("x\"}body{display:none"), "xbodydisplaynone");
     }
 
     #[test]

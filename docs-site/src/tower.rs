@@ -45,7 +45,7 @@ impl Sites {
     #[must_use]
     pub fn into_tower(self) -> SitesService {
         let nothing = make_sync(|_| Response::builder().status(StatusCode::NOT_FOUND).finish());
-        SitesService(std::sync::Arc::new(self.before(nothing).boxed()))
+        SitesService(std::sync::Arc::new(self.with_fallback(nothing).boxed()))
     }
 }
 

@@ -9,19 +9,21 @@ use docs_core::{
         Customization, ElsewhereTarget, PageId, PublishedUrl, RedirectSource, ResolveUrl, ResolveVisitor,
         ResolvedContent, ResolvedElsewhere, ResolvedUrl, RevisionId, SearchSite, SiteSpaceId, SpaceId,
     },
-    platform::{ContentHandle, Moment, OpenSite, Shown, ShownDocument, SiteHandle, SpaceHandle},
+    platform::{
+        AnonymousViewVersion, ContentHandle, ContentOptions, OpenSite, ShownDocument, SiteHandle, SpaceHandle,
+    },
     store::PageRequest,
 };
 
 use crate::{
-    address::{Addresses, Loads, Place, find_place, places},
+    address::{Addresses, ImageSchemes, SitePlace, find_place, places},
     claims::claims,
-    frame::Frame,
-    frames::FrameKey,
     known_site::KnownSite,
+    page_tree::PageTree,
+    page_tree_cache::PageTreeKey,
     preview::Preview,
     preview_route::Version,
-    request::Asked,
+    request::SiteRequest,
     site_cache::{SiteCaches, SiteStart},
 };
 
@@ -38,9 +40,9 @@ pub(crate) enum Arrival {
 
 /// The cache access of an anonymous request.
 #[derive(Debug)]
-pub(crate) struct Kept<'c> {
+pub(crate) struct CacheScope<'c> {
     /// The store version when the request arrived, determined before any other read.
-    pub(crate) moment: Moment,
+    pub(crate) moment: AnonymousViewVersion,
     pub(crate) caches: &'c SiteCaches,
     /// The part of the address that may identify a site.
     pub(crate) start: SiteStart,
@@ -54,7 +56,7 @@ pub(crate) struct Visit {
     pub(crate) found: ResolvedContent,
     pub(crate) site: Arc<KnownSite>,
     /// The store version of the data or an earlier one, for an anonymous visitor.
-    pub(crate) moment: Option<Moment>,
+    pub(crate) moment: Option<AnonymousViewVersion>,
     /// The cached access grant of a public site.
     open: Option<Arc<OpenSite>>,
     /// A key that is equal for visitors with the same view.
@@ -64,19 +66,19 @@ pub(crate) struct Visit {
     /// The preview that replaces the live content of a space.
     pub(crate) preview: Option<Preview>,
     /// The static export, if pages are rendered for one.
-    pub(crate) copy: Option<Copied>,
+    pub(crate) copy: Option<StaticExport>,
 }
 
 /// A static export of a site.
 #[derive(Clone, Debug)]
-pub(crate) struct Copied {
+pub(crate) struct StaticExport {
     /// The future address of the export, with a trailing slash; `None` if unknown.
     pub(crate) url: Option<String>,
 }
 
 impl Arrival {
     /// A redirect to other content or to the sign-in.
-    fn elsewhere(to: ResolvedElsewhere) -> Self {
+    fn from_redirect(to: ResolvedElsewhere) -> Self {
         match to.target {
             ElsewhereTarget::External => Self::SignIn(to.redirect),
             ElsewhereTarget::Application | ElsewhereTarget::Content => Self::Moved(to.redirect),
@@ -89,21 +91,21 @@ async fn find_site(
     platform: &Platform,
     actor: &Actor,
     content: &ResolvedContent,
-    kept: Option<&Kept<'_>>,
+    kept: Option<&CacheScope<'_>>,
 ) -> Result<Arc<KnownSite>> {
     if let Some(site) = kept.and_then(|kept| kept.caches.site(&content.site, kept.moment)) {
         return Ok(site);
     }
     let site = platform.as_actor(actor).org(&content.organization).site(&content.site);
-    let site = KnownSite::of(site.with_share_key(content.share_key.as_deref()).published().await?)?;
+    let site = KnownSite::new(site.with_share_key(content.share_key.as_deref()).published().await?)?;
     Ok(match kept {
-        Some(kept) => kept.caches.keep_site(&content.site, kept.moment, site),
+        Some(kept) => kept.caches.store_site(&content.site, kept.moment, site),
         None => Arc::new(site),
     })
 }
 
 /// The audience of anonymous visitors: the site and the share link that they used.
-fn unknown_audience(content: &ResolvedContent) -> String {
+fn anonymous_audience(content: &ResolvedContent) -> String {
     format!("{} {}", content.site, content.share_key.as_deref().unwrap_or_default())
 }
 
@@ -113,21 +115,21 @@ impl Visit {
     /// # Errors
     /// `NotFound` if nothing is published at the address or nothing is visible to this visitor;
     /// `Unauthenticated` if a token just passed by a sign-in is invalid.
-    pub(crate) async fn of(
+    pub(crate) async fn resolve(
         platform: &Platform,
-        asked: &Asked<'_>,
+        asked: &SiteRequest<'_>,
         path: &str,
-        kept: Option<Kept<'_>>,
+        kept: Option<CacheScope<'_>>,
     ) -> Result<Arrival> {
         let url = PublishedUrl::new(format!("{}{path}", asked.origin));
         let url = url.map_err(|_| Error::not_found("published content"))?;
         if let Some(kept) = &kept
-            && let Some(arrival) = Self::of_open(platform, &url, kept).await?
+            && let Some(arrival) = Self::resolve_open_site(platform, &url, kept).await?
         {
             return Ok(arrival);
         }
-        let handed = asked.handed_token().or_else(|| asked.visitor_token());
-        let token = handed.clone().or_else(|| asked.kept_token());
+        let handed = asked.parameter_token().or_else(|| asked.visitor_token());
+        let token = handed.clone().or_else(|| asked.cookie_token());
         let has_token = token.is_some();
         let ask = ResolveUrl {
             url,
@@ -138,7 +140,7 @@ impl Visit {
         };
         let content = match platform.resolve_url(&ask).await? {
             ResolvedUrl::Content(content) => *content,
-            ResolvedUrl::Redirect(to) => return Ok(Arrival::elsewhere(to)),
+            ResolvedUrl::Redirect(to) => return Ok(Arrival::from_redirect(to)),
         };
         let actor = platform.authenticate(&content.api_token).await?;
         let is_known = has_token || content.context_id.is_some();
@@ -152,7 +154,7 @@ impl Visit {
                 let known = format!("{} {context}", content.api_token);
                 blake3::hash(known.as_bytes()).to_hex().to_string()
             }
-            false => unknown_audience(&content),
+            false => anonymous_audience(&content),
         };
         Ok(Arrival::Here(Box::new(Self {
             platform: platform.clone(),
@@ -170,19 +172,23 @@ impl Visit {
 
     /// Resolves an anonymous request to a public site. The access grant is read once per store version.
     /// Returns `None` if the site is not public.
-    async fn of_open(platform: &Platform, url: &PublishedUrl, kept: &Kept<'_>) -> Result<Option<Arrival>> {
-        let open = match kept.caches.open(&kept.start, kept.moment) {
+    async fn resolve_open_site(
+        platform: &Platform,
+        url: &PublishedUrl,
+        kept: &CacheScope<'_>,
+    ) -> Result<Option<Arrival>> {
+        let open = match kept.caches.open_site(&kept.start, kept.moment) {
             Some(open) => open,
             None => {
                 let open = OpenSite::find(platform, url).await?.map(Arc::new);
-                kept.caches.keep_open(kept.start.clone(), kept.moment, open.clone());
+                kept.caches.store_open_site(kept.start.clone(), kept.moment, open.clone());
                 open
             }
         };
         let Some(open) = open else { return Ok(None) };
         let content = match open.resolve(url).await? {
             Some(ResolvedUrl::Content(content)) => *content,
-            Some(ResolvedUrl::Redirect(to)) => return Ok(Some(Arrival::elsewhere(to))),
+            Some(ResolvedUrl::Redirect(to)) => return Ok(Some(Arrival::from_redirect(to))),
             None => return Ok(None),
         };
         let actor = Actor::Visitor(open.visitor().clone());
@@ -192,7 +198,7 @@ impl Visit {
             actor,
             moment: Some(kept.moment),
             open: Some(open),
-            audience: unknown_audience(&content).into(),
+            audience: anonymous_audience(&content).into(),
             is_for_all: site.site.visibility.is_for_everybody(),
             preview: None,
             copy: None,
@@ -202,18 +208,18 @@ impl Visit {
     }
 
     /// The customization of a space.
-    pub(crate) fn look(&self, space: &SiteSpaceId) -> &Customization {
-        self.site.look(space)
+    pub(crate) fn customization(&self, space: &SiteSpaceId) -> &Customization {
+        self.site.customization(space)
     }
 
     /// The title of the site in a customization.
-    pub(crate) fn title_of<'v>(&'v self, look: &'v Customization) -> &'v str {
+    pub(crate) fn site_title<'v>(&'v self, look: &'v Customization) -> &'v str {
         look.title.as_ref().unwrap_or(&self.site.site.title).as_str()
     }
 
     /// The title of the site.
     pub(crate) fn title(&self) -> &str {
-        self.title_of(&self.site.customizations.site)
+        self.site_title(&self.site.customizations.site)
     }
 
     /// The handle for further reads of the site.
@@ -223,7 +229,7 @@ impl Visit {
     }
 
     /// The same visit for a static export.
-    pub(crate) fn into_files(self, copy: Copied) -> Self {
+    pub(crate) fn into_export(self, copy: StaticExport) -> Self {
         Self { copy: Some(copy), ..self }
     }
 
@@ -301,7 +307,7 @@ impl Visit {
     }
 
     /// The spaces of the site.
-    pub(crate) fn places(&self) -> Vec<Place<'_>> {
+    pub(crate) fn places(&self) -> Vec<SitePlace<'_>> {
         let mut places = places(&self.site);
         if let Some(preview) = &self.preview {
             let previewed = places.iter_mut().filter(|place| place.space.space.id == preview.space);
@@ -314,30 +320,30 @@ impl Visit {
     ///
     /// # Errors
     /// `NotFound` if it was removed from the site in the meantime.
-    pub(crate) fn place(&self) -> Result<Place<'_>> {
+    pub(crate) fn place(&self) -> Result<SitePlace<'_>> {
         let places = self.places();
         let place = find_place(&places, &self.found.site_space).cloned();
         place.ok_or_else(|| Error::not_found("published content"))
     }
 
     /// The addresses of the site, seen from one of its spaces.
-    pub(crate) fn addresses(&self, place: &Place<'_>) -> Addresses {
+    pub(crate) fn addresses(&self, place: &SitePlace<'_>) -> Addresses {
         let addresses = Addresses::new(&self.places(), &self.found.site_base_path, &place.space.space.id);
-        addresses.loading(self.loads())
+        addresses.with_image_schemes(self.loads())
     }
 
     /// The URL schemes of external images that pages load. http is allowed if the site itself is served over
     /// http, or if the address of an export is unknown.
-    pub(crate) fn loads(&self) -> Loads {
+    pub(crate) fn loads(&self) -> ImageSchemes {
         let served = match &self.copy {
             Some(copy) => copy.url.as_deref().unwrap_or("http:"),
             None => self.platform.urls().base(),
         };
-        if served.starts_with("http:") { Loads::Any } else { Loads::Encrypted }
+        if served.starts_with("http:") { ImageSchemes::Any } else { ImageSchemes::Encrypted }
     }
 
     /// The canonical address of the site, with a trailing slash; empty if unknown.
-    pub(crate) fn canonical_base(&self, place: &Place<'_>) -> String {
+    pub(crate) fn canonical_base(&self, place: &SitePlace<'_>) -> String {
         if let Some(copy) = &self.copy {
             return copy.url.clone().unwrap_or_default();
         }
@@ -351,13 +357,17 @@ impl Visit {
     ///
     /// # Errors
     /// `NotFound` if the visitor cannot access it.
-    pub(crate) async fn frame(&self, caches: &SiteCaches, place: &Place<'_>) -> Result<Arc<Frame>> {
-        Ok(self.named_frame(caches, place).await?.1)
+    pub(crate) async fn page_tree(
+        &self,
+        caches: &SiteCaches,
+        place: &SitePlace<'_>,
+    ) -> Result<Arc<PageTree>> {
+        Ok(self.keyed_page_tree(caches, place).await?.1)
     }
 
     /// The cache key of the page tree of a space without computed pages.
-    pub(crate) fn frame_key(&self, place: &Place<'_>) -> FrameKey {
-        FrameKey {
+    pub(crate) fn page_tree_key(&self, place: &SitePlace<'_>) -> PageTreeKey {
+        PageTreeKey {
             audience: Arc::clone(&self.audience),
             space: place.space.space.id.clone(),
             revision: place.space.space.revision.clone(),
@@ -369,15 +379,18 @@ impl Visit {
     ///
     /// # Errors
     /// `NotFound` if the visitor cannot access it.
-    pub(crate) async fn named_frame(
+    pub(crate) async fn keyed_page_tree(
         &self,
         caches: &SiteCaches,
-        place: &Place<'_>,
-    ) -> Result<(FrameKey, Arc<Frame>)> {
-        let mut key = self.frame_key(place);
+        place: &SitePlace<'_>,
+    ) -> Result<(PageTreeKey, Arc<PageTree>)> {
+        let mut key = self.page_tree_key(place);
         let content = self.content(&place.space.space.id);
         if self.preview.as_ref().is_some_and(|preview| preview.space == key.space) {
-            return Ok((key, Arc::new(Frame::of(content.get(Shown::default()).await?))));
+            return Ok((
+                key,
+                Arc::new(PageTree::from_revision(content.get(ContentOptions::default()).await?)),
+            ));
         }
         // Only trees without computed pages are cached under a key without the entity tag.
         if let Some(frame) = caches.frames.get(&key) {
@@ -385,9 +398,11 @@ impl Visit {
         }
         key.computed = content.computed_tag().await?;
         let build = async {
-            let revision = content.get(Shown::default()).await?;
+            let revision = content.get(ContentOptions::default()).await?;
             let id = revision.id.clone();
-            let frame = tokio::task::spawn_blocking(|| Frame::of(revision)).await.map_err(Error::internal)?;
+            let frame = tokio::task::spawn_blocking(|| PageTree::from_revision(revision))
+                .await
+                .map_err(Error::internal)?;
             Ok((id, frame))
         };
         caches.frames.get_or_build(key, build).await

@@ -137,7 +137,7 @@ words! {
 
 impl Words {
     /// The texts of a language.
-    pub(crate) const fn of(locale: Locale) -> &'static Self {
+    pub(crate) const fn for_locale(locale: Locale) -> &'static Self {
         match locale {
             Locale::En => &EN,
             Locale::Fr => &FR,

@@ -1,7 +1,7 @@
 //! Escaping of text in XML.
 
 /// Escapes text for XML. Control characters are removed.
-pub(crate) fn escaped(text: &str) -> String {
+pub(crate) fn escape(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
         match c {

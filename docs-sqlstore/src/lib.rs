@@ -15,7 +15,9 @@ mod sqlite;
 mod value;
 
 pub use objects::TableObjects;
-pub use options::{CONNECTIONS, Durability, INLINE, OpenError, Options, Sharing, WAIT};
+pub use options::{
+    DEFAULT_BEGIN_WAIT, DEFAULT_CONNECTIONS, Durability, INLINE_BYTES, OpenError, Options, SharingMode,
+};
 #[cfg(feature = "postgres")]
 pub use postgres::PostgresStore;
 #[cfg(feature = "sqlite")]

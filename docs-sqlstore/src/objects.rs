@@ -9,17 +9,17 @@ use async_trait::async_trait;
 use bytes::Bytes;
 use chrono::{DateTime, TimeDelta, Utc};
 use docs_ports::{Clock, Ids, RandomIds, id_text};
-use docs_store::{Blobs, Hash, Leftovers, MAX_PUT, Objects, StoreError, StoreResult};
+use docs_store::{Blobs, Hash, MAX_PUT, Objects, OrphanPage, StoreError, StoreResult};
 use futures_util::{StreamExt as _, TryStreamExt as _, stream};
 
-use crate::options::{INLINE, Options};
+use crate::options::{INLINE_BYTES, Options};
 
 /// Maximum number of concurrent blob reads or writes per call.
-const BLOBS_AT_ONCE: usize = 8;
+const BLOB_CONCURRENCY: usize = 8;
 /// Number of blob names that one query looks up.
-const NAMES_AT_ONCE: usize = 500;
+const BLOB_NAME_BATCH: usize = 500;
 /// Name of the blob that identifies the store owning the blobs.
-const OWNER: &str = "owner";
+const OWNER_BLOB: &str = "owner";
 
 /// Location of the bytes of an object.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -73,7 +73,7 @@ pub(crate) trait ObjectRows: Send + Sync + 'static {
     async fn domains(&self, after: Option<&str>, max: u32) -> StoreResult<Vec<String>>;
 
     /// Returns the given blobs that a row references, including condemned rows.
-    async fn named(&self, blobs: &[String]) -> StoreResult<Vec<String>>;
+    async fn referenced_blobs(&self, blobs: &[String]) -> StoreResult<Vec<String>>;
 }
 
 /// The [`Objects`] of a store in a database: in its tables, and in [`Options::blobs`]. Clones share the same objects.
@@ -86,14 +86,14 @@ pub struct TableObjects {
 
 impl TableObjects {
     pub(crate) fn new(rows: impl ObjectRows, options: &Options) -> Self {
-        Self { rows: Arc::new(rows), blobs: options.the_blobs(), clock: options.time_source() }
+        Self { rows: Arc::new(rows), blobs: options.blob_store(), clock: options.time_source() }
     }
 
     /// Stores a large new object as a blob and returns its location.
-    async fn locate(&self, hash: Hash, bytes: Bytes) -> StoreResult<(Hash, usize, ObjectLocation)> {
+    async fn store_large(&self, hash: Hash, bytes: Bytes) -> StoreResult<(Hash, usize, ObjectLocation)> {
         let len = bytes.len();
         let location = match &self.blobs {
-            Some(blobs) if len > INLINE => {
+            Some(blobs) if len > INLINE_BYTES => {
                 let text = hash.to_string();
                 let name = format!("{}/{text}-{}", &text[..2], id_text(RandomIds.next()));
                 blobs.put(&name, bytes).await?;
@@ -120,13 +120,13 @@ impl TableObjects {
                 })?
             }
         };
-        if Hash::of(&bytes) != hash {
+        if Hash::compute(&bytes) != hash {
             return Err(StoreError::Corrupt(format!("the bytes of object {hash} do not match its hash")));
         }
         Ok(Some(bytes))
     }
 
-    fn before(&self, untouched_for: Duration) -> Option<DateTime<Utc>> {
+    fn touch_cutoff(&self, untouched_for: Duration) -> Option<DateTime<Utc>> {
         // A time span that chrono cannot represent exceeds the age of any object.
         self.clock.now().checked_sub_signed(TimeDelta::from_std(untouched_for).ok()?)
     }
@@ -141,7 +141,7 @@ impl fmt::Debug for TableObjects {
 #[async_trait]
 impl Objects for TableObjects {
     async fn put(&self, domain: &str, objects: &[(Hash, Bytes)]) -> StoreResult<()> {
-        if objects.iter().any(|(hash, bytes)| Hash::of(bytes) != *hash) {
+        if objects.iter().any(|(hash, bytes)| Hash::compute(bytes) != *hash) {
             return Err(StoreError::Misuse("an object has the hash of other bytes"));
         }
         if objects.is_empty() {
@@ -158,13 +158,13 @@ impl Objects for TableObjects {
             if let Ok(at) = absent.binary_search(hash) {
                 // Each object is stored once, even if it is given several times.
                 absent.remove(at);
-                new.push(self.locate(*hash, bytes.clone()));
+                new.push(self.store_large(*hash, bytes.clone()));
             }
         }
         if new.is_empty() {
             return Ok(());
         }
-        let located: Vec<_> = stream::iter(new).buffered(BLOBS_AT_ONCE).try_collect().await?;
+        let located: Vec<_> = stream::iter(new).buffered(BLOB_CONCURRENCY).try_collect().await?;
         let has_blobs = located.iter().any(|(.., location)| matches!(location, ObjectLocation::Blob(_)));
         if has_blobs && (self.clock.now() - now).to_std().is_ok_and(|took| took >= MAX_PUT) {
             return Err(StoreError::Unavailable("the blob storage exceeded its time limit".into()));
@@ -179,7 +179,7 @@ impl Objects for TableObjects {
         let locations = self.rows.read(domain, hashes).await?;
         let reads: Vec<_> =
             hashes.iter().zip(locations).map(|(hash, location)| self.bytes(*hash, location)).collect();
-        stream::iter(reads).buffered(BLOBS_AT_ONCE).try_collect().await
+        stream::iter(reads).buffered(BLOB_CONCURRENCY).try_collect().await
     }
 
     async fn list(
@@ -189,14 +189,14 @@ impl Objects for TableObjects {
         untouched_for: Duration,
         max: u32,
     ) -> StoreResult<Vec<Hash>> {
-        match self.before(untouched_for) {
+        match self.touch_cutoff(untouched_for) {
             Some(before) => self.rows.list(domain, after, before, max).await,
             None => Ok(Vec::new()),
         }
     }
 
     async fn delete(&self, domain: &str, hashes: &[Hash], untouched_for: Duration) -> StoreResult<()> {
-        let Some(before) = self.before(untouched_for) else { return Ok(()) };
+        let Some(before) = self.touch_cutoff(untouched_for) else { return Ok(()) };
         if hashes.is_empty() {
             return Ok(());
         }
@@ -211,7 +211,7 @@ impl Objects for TableObjects {
         };
         // Blobs are deleted first. After an interruption, the next sweep finds the remaining rows.
         let gone: Vec<_> = condemned.iter().map(|(_, name)| blobs.delete(name)).collect();
-        stream::iter(gone).buffer_unordered(BLOBS_AT_ONCE).try_collect::<()>().await?;
+        stream::iter(gone).buffer_unordered(BLOB_CONCURRENCY).try_collect::<()>().await?;
         self.rows.remove(domain, &condemned).await
     }
 
@@ -224,28 +224,30 @@ impl Objects for TableObjects {
         owner: &str,
         after: Option<&str>,
         untouched_for: Duration,
-    ) -> StoreResult<Leftovers> {
-        let (Some(blobs), Some(before)) = (&self.blobs, self.before(untouched_for.max(2 * MAX_PUT))) else {
-            return Ok(Leftovers::default());
+    ) -> StoreResult<OrphanPage> {
+        let (Some(blobs), Some(before)) = (&self.blobs, self.touch_cutoff(untouched_for.max(2 * MAX_PUT)))
+        else {
+            return Ok(OrphanPage::default());
         };
         require_owner(&**blobs, owner).await?;
-        let Some(folder) = folder_after(after) else { return Ok(Leftovers::default()) };
+        let Some(folder) = folder_after(after) else { return Ok(OrphanPage::default()) };
         let old = blobs.list(&folder).await?.into_iter().filter(|blob| blob.stored_at <= before);
-        let mut names: BTreeSet<String> = old.map(|blob| blob.name).filter(|name| is_ours(name)).collect();
+        let mut names: BTreeSet<String> =
+            old.map(|blob| blob.name).filter(|name| is_blob_name(name)).collect();
         // Blobs are listed before rows are read: a row inserted later belongs to a blob stored later.
         let listed: Vec<String> = names.iter().cloned().collect();
-        for some in listed.chunks(NAMES_AT_ONCE) {
-            for name in self.rows.named(some).await? {
+        for some in listed.chunks(BLOB_NAME_BATCH) {
+            for name in self.rows.referenced_blobs(some).await? {
                 names.remove(&name);
             }
         }
-        Ok(Leftovers { names: names.into_iter().collect(), next: Some(folder) })
+        Ok(OrphanPage { names: names.into_iter().collect(), next: Some(folder) })
     }
 
     async fn delete_leftovers(&self, names: &[String]) -> StoreResult<()> {
         let Some(blobs) = &self.blobs else { return Ok(()) };
         let gone: Vec<_> = names.iter().map(|name| blobs.delete(name)).collect();
-        stream::iter(gone).buffer_unordered(BLOBS_AT_ONCE).try_collect().await
+        stream::iter(gone).buffer_unordered(BLOB_CONCURRENCY).try_collect().await
     }
 }
 
@@ -266,17 +268,17 @@ fn folder_after(folder: Option<&str>) -> Option<String> {
     Some([letter(number / 32)?, letter(number % 32)?].iter().collect())
 }
 
-/// Returns `true` if a name has the form that `locate` creates. Other blobs must not be removed.
-fn is_ours(name: &str) -> bool {
+/// Returns `true` if a name has the form that `store_large` creates. Other blobs must not be removed.
+fn is_blob_name(name: &str) -> bool {
     let parts = name.split_once('/').and_then(|(folder, rest)| Some((folder, rest.split_once('-')?)));
     parts.is_some_and(|(folder, (hash, _))| hash.starts_with(folder) && hash.parse::<Hash>().is_ok())
 }
 
 /// Claims a blob storage for a store; rejects one that another store has claimed.
 async fn require_owner(blobs: &dyn Blobs, owner: &str) -> StoreResult<()> {
-    match blobs.get(OWNER).await? {
+    match blobs.get(OWNER_BLOB).await? {
         Some(found) if found == owner.as_bytes() => Ok(()),
         Some(_) => Err(StoreError::Misuse("the blob storage belongs to another database")),
-        None => blobs.put(OWNER, Bytes::copy_from_slice(owner.as_bytes())).await,
+        None => blobs.put(OWNER_BLOB, Bytes::copy_from_slice(owner.as_bytes())).await,
     }
 }

@@ -8,14 +8,14 @@ use docs_store::Blobs;
 use crate::layout::{Layout, MAX_KIND, is_kind};
 
 /// Maximum size of an object in the database, in bytes. Larger ones are stored in [`Blobs`], if configured.
-pub const INLINE: usize = 128 * 1024;
+pub const INLINE_BYTES: usize = 128 * 1024;
 
 /// Default of [`Options::wait`]: the time that `begin` waits for its turn.
-pub const WAIT: Duration = Duration::from_secs(2);
+pub const DEFAULT_BEGIN_WAIT: Duration = Duration::from_secs(2);
 /// Maximum of [`Options::wait`].
-const LONGEST_WAIT: Duration = Duration::from_secs(3_600);
+const MAX_BEGIN_WAIT: Duration = Duration::from_secs(3_600);
 /// Default of [`Options::connections`]: the maximum number of concurrent read transactions.
-pub const CONNECTIONS: usize = 8;
+pub const DEFAULT_CONNECTIONS: usize = 8;
 
 /// Options for opening either store.
 #[derive(Clone)]
@@ -26,25 +26,25 @@ pub struct Options {
     wait: Duration,
     connections: usize,
     durability: Durability,
-    sharing: Sharing,
+    sharing: SharingMode,
 }
 
 /// The programs that may have a store open at the same time. The lock is released when a program ends, even by a crash.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
-pub enum Sharing {
-    /// Any number of programs, unless one has the store [`Alone`](Sharing::Alone).
+pub enum SharingMode {
+    /// Any number of programs, unless one has the store [`Exclusive`](Sharing::Exclusive).
     #[default]
     Shared,
     /// This program only, for maintenance of the whole store that excludes all other readers and writers.
-    Alone,
+    Exclusive,
 }
 
-impl Sharing {
+impl SharingMode {
     /// Error for a store that other programs have open.
-    pub(crate) fn refused(self, place: String) -> OpenError {
+    pub(crate) fn in_use_error(self, place: String) -> OpenError {
         match self {
             Self::Shared => OpenError::Taken { place },
-            Self::Alone => OpenError::InUse { place },
+            Self::Exclusive => OpenError::InUse { place },
         }
     }
 }
@@ -68,21 +68,21 @@ impl Options {
             clock: Arc::new(SystemClock),
             blobs: None,
             kinds: Vec::new(),
-            wait: WAIT,
-            connections: CONNECTIONS,
+            wait: DEFAULT_BEGIN_WAIT,
+            connections: DEFAULT_CONNECTIONS,
             durability: Durability::default(),
-            sharing: Sharing::default(),
+            sharing: SharingMode::default(),
         }
     }
 
     /// Sets the programs that may have the store open at the same time. Default: any number.
     #[must_use]
-    pub fn sharing(mut self, sharing: Sharing) -> Self {
+    pub fn sharing(mut self, sharing: SharingMode) -> Self {
         self.sharing = sharing;
         self
     }
 
-    pub(crate) fn the_sharing(&self) -> Sharing {
+    pub(crate) fn sharing_mode(&self) -> SharingMode {
         self.sharing
     }
 
@@ -116,7 +116,7 @@ impl Options {
     /// one writer at a time, before it returns `Unavailable`. Default: 2 s; maximum: one hour.
     #[must_use]
     pub fn wait(mut self, wait: Duration) -> Self {
-        self.wait = wait.min(LONGEST_WAIT);
+        self.wait = wait.min(MAX_BEGIN_WAIT);
         self
     }
 
@@ -140,12 +140,12 @@ impl Options {
         self.wait
     }
 
-    pub(crate) fn the_connections(&self) -> usize {
+    pub(crate) fn max_connections(&self) -> usize {
         self.connections
     }
 
     #[cfg(feature = "sqlite")]
-    pub(crate) fn the_durability(&self) -> Durability {
+    pub(crate) fn durability_level(&self) -> Durability {
         self.durability
     }
 
@@ -160,7 +160,7 @@ impl Options {
         Arc::clone(&self.clock)
     }
 
-    pub(crate) fn the_blobs(&self) -> Option<Arc<dyn Blobs>> {
+    pub(crate) fn blob_store(&self) -> Option<Arc<dyn Blobs>> {
         self.blobs.clone()
     }
 }
@@ -209,13 +209,13 @@ pub enum OpenError {
         /// The message of the database, and the remedy.
         why: String,
     },
-    /// Other programs have the store open, and it was opened with [`Sharing::Alone`].
+    /// Other programs have the store open, and it was opened with [`Sharing::Exclusive`].
     #[error("the database {place} is in use; stop all servers and other commands on it, then try again")]
     InUse {
         /// The file, or the database and its server.
         place: String,
     },
-    /// A program has opened the store with [`Sharing::Alone`].
+    /// A program has opened the store with [`Sharing::Exclusive`].
     #[error("the database {place} is being rebuilt by another program; try again when it has finished")]
     Taken {
         /// The file, or the database and its server.

@@ -10,7 +10,7 @@ mod pool;
 mod presence;
 mod rows;
 mod session;
-mod shared;
+mod state;
 #[cfg(test)]
 mod tests;
 mod version;
@@ -29,19 +29,19 @@ use docs_store::{FeedPos, Key, Mode, Store, StoreResult, StoreVersion, Txn};
 use tokio::time::{Instant, sleep, timeout};
 
 use self::{
-    blocking::{blocking, detached},
-    file::{File, NotOpen},
-    objects::Rows,
+    blocking::{run_blocking, run_detached},
+    file::{File, OpenFailure},
+    objects::SqliteObjectRows,
     presence::Presence,
-    session::{Session, SqliteTxn},
-    shared::Shared,
+    session::{SqliteSession, SqliteTxn},
+    state::SqliteState,
 };
 use crate::{OpenError, Options, objects::TableObjects};
 
 /// Interval at which a waiting reader of the feed checks for commits of other processes.
-const LOOK_AGAIN: Duration = Duration::from_millis(250);
+const FEED_POLL_INTERVAL: Duration = Duration::from_millis(250);
 /// Interval between attempts to open the file while another process opens or closes it.
-const OPEN_AGAIN: Duration = Duration::from_millis(20);
+const OPEN_RETRY_INTERVAL: Duration = Duration::from_millis(20);
 
 /// A [`Store`] in one SQLite file. Clones are the same store.
 ///
@@ -80,7 +80,7 @@ const OPEN_AGAIN: Duration = Duration::from_millis(20);
 /// ```
 #[derive(Clone)]
 pub struct SqliteStore {
-    shared: Arc<Shared>,
+    shared: Arc<SqliteState>,
     objects: TableObjects,
 }
 
@@ -102,10 +102,10 @@ impl SqliteStore {
         let until = Instant::now() + options.busy_timeout();
         let conn = loop {
             let (opening, tables) = (file.clone(), layout.clone());
-            match blocking(move || opening.open(&tables)).await {
+            match run_blocking(move || opening.open(&tables)).await {
                 Ok(Ok(conn)) => break conn,
-                Ok(Err(NotOpen::Busy(_))) if Instant::now() < until => sleep(OPEN_AGAIN).await,
-                Ok(Err(NotOpen::Busy(error) | NotOpen::Refused(error))) => return Err(error),
+                Ok(Err(OpenFailure::Busy(_))) if Instant::now() < until => sleep(OPEN_RETRY_INTERVAL).await,
+                Ok(Err(OpenFailure::Busy(error) | OpenFailure::Refused(error))) => return Err(error),
                 Err(error) => {
                     let place = file.path().display().to_string();
                     return Err(OpenError::Unusable { place, why: error.to_string() });
@@ -113,9 +113,9 @@ impl SqliteStore {
             }
         };
         let presence = Presence::take(file.path(), &options).await?;
-        let shared = Arc::new(Shared::new((file, presence), layout, &options));
+        let shared = Arc::new(SqliteState::new((file, presence), layout, &options));
         shared.pool(Mode::Write).add(conn);
-        let objects = TableObjects::new(Rows(Arc::clone(&shared)), &options);
+        let objects = TableObjects::new(SqliteObjectRows(Arc::clone(&shared)), &options);
         Ok(Self { shared, objects })
     }
 
@@ -145,15 +145,15 @@ impl SqliteStore {
     /// Dropping the future leaves a complete copy or none; the copy may continue in the background.
     pub async fn backup(&self, path: impl AsRef<Path>) -> StoreResult<()> {
         let (file, path) = (Arc::clone(&self.shared.file), path.as_ref().to_owned());
-        blocking(move || backup::write(&file, &path)).await?
+        run_blocking(move || backup::write(&file, &path)).await?
     }
 
     /// Returns `true` if there is an item after a position, and the number that later items exceed.
-    async fn seen(&self, topic: u16, pos: Option<FeedPos>) -> StoreResult<(bool, i64)> {
+    async fn check_feed(&self, topic: u16, pos: Option<FeedPos>) -> StoreResult<(bool, i64)> {
         self.shared
             .read(move |conn| {
                 let seen = feed::number(conn, topic, pos.as_ref())?;
-                Ok((feed::has(conn, topic, seen)?, seen))
+                Ok((feed::has_items_after(conn, topic, seen)?, seen))
             })
             .await
     }
@@ -168,12 +168,12 @@ impl fmt::Debug for SqliteStore {
 #[async_trait]
 impl Store for SqliteStore {
     async fn begin(&self, mode: Mode, _hot: &[Key]) -> StoreResult<Box<dyn Txn>> {
-        let session = detached(Session::begin(Arc::clone(&self.shared), mode)).await?;
+        let session = run_detached(SqliteSession::begin(Arc::clone(&self.shared), mode)).await?;
         Ok(Box::new(SqliteTxn(session)))
     }
 
     async fn version(&self) -> StoreResult<Option<StoreVersion>> {
-        self.shared.versions.now().await
+        self.shared.versions.current_version().await
     }
 
     async fn changes(
@@ -185,7 +185,7 @@ impl Store for SqliteStore {
         self.shared
             .read(move |conn| {
                 let seen = feed::number(conn, topic, after.as_ref())?;
-                feed::after(conn, topic, seen, max)
+                feed::items_after(conn, topic, seen, max)
             })
             .await
     }
@@ -194,7 +194,7 @@ impl Store for SqliteStore {
         // The watch starts before the lookup, so that no item is missed in between.
         let mut last = self.shared.topics.watch(topic);
         let mut told = *last.borrow_and_update();
-        let (has, seen) = self.seen(topic, after).await?;
+        let (has, seen) = self.check_feed(topic, after).await?;
         if has {
             return Ok(true);
         }
@@ -202,10 +202,10 @@ impl Store for SqliteStore {
             loop {
                 // The sender lives as long as the store, so this ends when the number has grown, or after the interval.
                 // Published items may have been trimmed, so the table is checked in either case.
-                if let Ok(Ok(last)) = timeout(LOOK_AGAIN, last.wait_for(|last| *last > told)).await {
+                if let Ok(Ok(last)) = timeout(FEED_POLL_INTERVAL, last.wait_for(|last| *last > told)).await {
                     told = *last;
                 }
-                if self.shared.read(move |conn| feed::has(conn, topic, seen)).await? {
+                if self.shared.read(move |conn| feed::has_items_after(conn, topic, seen)).await? {
                     return Ok(true);
                 }
             }

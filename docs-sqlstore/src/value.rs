@@ -16,7 +16,7 @@ impl Cell {
     ///
     /// # Errors
     /// [`StoreError::Misuse`] if the value has no JSON form.
-    pub(crate) fn of(value: &Value) -> StoreResult<Self> {
+    pub(crate) fn from_value(value: &Value) -> StoreResult<Self> {
         let json = match value {
             Value::Int(n) => return Ok(Self::Int(*n)),
             Value::Unit => return Ok(Self::Unit),
@@ -32,8 +32,8 @@ impl Cell {
     ///
     /// # Errors
     /// [`StoreError::Misuse`] if the value is not a record.
-    pub(crate) fn record(value: &Value) -> StoreResult<String> {
-        match Self::of(value)? {
+    pub(crate) fn record_json(value: &Value) -> StoreResult<String> {
+        match Self::from_value(value)? {
             Self::Json(text) => Ok(text),
             Self::Int(_) | Self::Unit => Err(StoreError::Misuse("a record key has a value of another kind")),
         }

@@ -92,7 +92,7 @@ impl ObjectBlobs {
         // A malformed address is not repeated, because it may contain a secret.
         let (bucket, prefix) = s3::parse(url)
             .map_err(|why| BlobsError::Bucket { place: "with this address".to_owned(), why })?;
-        let store = s3::open(&bucket).map_err(|why| BlobsError::Bucket { place: bucket, why })?;
+        let store = s3::open_bucket(&bucket).map_err(|why| BlobsError::Bucket { place: bucket, why })?;
         let store: Arc<dyn ObjectStore> = match prefix {
             None => Arc::new(store),
             Some(prefix) => Arc::new(PrefixStore::new(store, prefix)),

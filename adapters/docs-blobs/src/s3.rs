@@ -13,11 +13,11 @@ use rustls::ClientConfig;
 use url::Url;
 
 /// The read timeout.
-const IDLE: Duration = Duration::from_secs(10);
+const READ_TIMEOUT: Duration = Duration::from_secs(10);
 /// Only brief failures are retried. A longer outage is reported to the caller, who can retry later.
 const RETRIES: usize = 2;
 const RETRY_FOR: Duration = Duration::from_secs(5);
-const CONNECT: Duration = Duration::from_secs(5);
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// Parses a URL into the bucket and the prefix of all names.
 pub(crate) fn parse(text: &str) -> Result<(String, Option<Path>), String> {
@@ -33,7 +33,7 @@ pub(crate) fn parse(text: &str) -> Result<(String, Option<Path>), String> {
 }
 
 /// Opens a bucket with the configuration from the environment.
-pub(crate) fn open(bucket: &str) -> Result<AmazonS3, String> {
+pub(crate) fn open_bucket(bucket: &str) -> Result<AmazonS3, String> {
     let tls = docs_web::tls_config().map_err(|error| error.to_string())?;
     let builder = AmazonS3Builder::from_env()
         .with_bucket_name(bucket)
@@ -50,8 +50,8 @@ impl HttpConnector for Connector {
     fn connect(&self, _: &ClientOptions) -> object_store::Result<HttpClient> {
         let client = Client::builder()
             .no_proxy()
-            .connect_timeout(CONNECT)
-            .read_timeout(IDLE)
+            .connect_timeout(CONNECT_TIMEOUT)
+            .read_timeout(READ_TIMEOUT)
             .tls_backend_preconfigured(self.0.clone())
             .build()
             .map_err(|error| object_store::Error::Generic { store: "S3", source: Box::new(error) })?;

@@ -11,20 +11,21 @@ const MAX_ENTRIES: usize = 10_000;
 const MAX_BYTES: u64 = 200_000_000;
 /// Maximum unpacked size of a text part of a document, in bytes.
 const MAX_PART_BYTES: u64 = 40_000_000;
-/// Maximum compression ratio of a file that is not [`SMALL`]. Deflate reaches about 1,000; text about 10.
+/// Maximum compression ratio of a file that is not [`MIN_CHECKED_BYTES`]. Deflate reaches about 1,000; text about 10.
 const MAX_RATIO: u64 = 200;
 /// Compression ratio of usual files.
 const USUAL_RATIO: u64 = 16;
 /// Size in bytes below which the compression ratio is not checked.
-const SMALL: u64 = 1_000_000;
+const MIN_CHECKED_BYTES: u64 = 1_000_000;
 /// Maximum length of a path in bytes.
 const MAX_PATH: usize = 1_024;
 /// The signature of an entry in the central directory of an archive.
-const ENTRY: &[u8] = b"PK\x01\x02";
+const ENTRY_SIGNATURE: &[u8] = b"PK\x01\x02";
 /// File name extensions of nested archives, which are skipped.
-const ARCHIVES: [&str; 10] = [".zip", ".jar", ".tar", ".gz", ".tgz", ".bz2", ".xz", ".7z", ".rar", ".zst"];
+const ARCHIVE_EXTENSIONS: [&str; 10] =
+    [".zip", ".jar", ".tar", ".gz", ".tgz", ".bz2", ".xz", ".7z", ".rar", ".zst"];
 /// File name extensions of pages.
-const PAGES: [&str; 2] = [".md", ".markdown"];
+const PAGE_EXTENSIONS: [&str; 2] = [".md", ".markdown"];
 /// The file type bits of a Unix mode, and their value for a symbolic link.
 const KIND: u32 = 0o170_000;
 const LINK: u32 = 0o120_000;
@@ -56,8 +57,11 @@ impl<'a> Archive<'a> {
     pub(crate) fn open(bytes: &'a [u8], what: &str) -> Result<Self, ConvertError> {
         // Entries are counted before the directory is parsed, because the parsed form needs far more memory than its
         // bytes.
-        let entries =
-            bytes.windows(ENTRY.len()).filter(|window| *window == ENTRY).take(MAX_ENTRIES + 1).count();
+        let entries = bytes
+            .windows(ENTRY_SIGNATURE.len())
+            .filter(|window| *window == ENTRY_SIGNATURE)
+            .take(MAX_ENTRIES + 1)
+            .count();
         if entries > MAX_ENTRIES {
             return Err(too_many());
         }
@@ -73,9 +77,9 @@ impl<'a> Archive<'a> {
     fn require_bounded_texts(&mut self) -> Result<(), ConvertError> {
         let mut bytes: u64 = 0;
         for at in 0..self.zip.len() {
-            let entry = self.zip.by_index_raw(at).map_err(damaged)?;
-            let name = entry.name().map_err(damaged)?.to_ascii_lowercase();
-            if PAGES.iter().any(|ending| name.ends_with(ending)) {
+            let entry = self.zip.by_index_raw(at).map_err(damaged_archive)?;
+            let name = entry.name().map_err(damaged_archive)?.to_ascii_lowercase();
+            if PAGE_EXTENSIONS.iter().any(|ending| name.ends_with(ending)) {
                 bytes = bytes.saturating_add(entry.size());
             }
         }
@@ -88,7 +92,7 @@ impl<'a> Archive<'a> {
     }
 
     /// Returns the bytes of a file by path, or `None` if it does not exist.
-    pub(crate) fn named(&mut self, path: &str) -> Result<Option<Vec<u8>>, ConvertError> {
+    pub(crate) fn read_file(&mut self, path: &str) -> Result<Option<Vec<u8>>, ConvertError> {
         match self.zip.index_for_name(path) {
             Some(at) => self.read(at).map(Some),
             None => Ok(None),
@@ -118,35 +122,35 @@ impl<'a> Archive<'a> {
 
     /// Returns a file with its path, or `None` for folders, links and nested archives.
     fn file(&mut self, at: usize) -> Result<Option<UnpackedFile>, ConvertError> {
-        let entry = self.zip.by_index_raw(at).map_err(damaged)?;
+        let entry = self.zip.by_index_raw(at).map_err(damaged_archive)?;
         let is_link = entry.unix_mode().is_some_and(|mode| mode & KIND == LINK);
         let is_folder = entry.is_dir();
-        let path = checked_path(&entry.name().map_err(damaged)?)?;
+        let path = checked_path(&entry.name().map_err(damaged_archive)?)?;
         drop(entry);
         let lower = path.to_ascii_lowercase();
-        if is_folder || is_link || ARCHIVES.iter().any(|ending| lower.ends_with(ending)) {
+        if is_folder || is_link || ARCHIVE_EXTENSIONS.iter().any(|ending| lower.ends_with(ending)) {
             return Ok(None);
         }
         Ok(Some(UnpackedFile { path, bytes: self.read(at)?.into() }))
     }
 
     fn read(&mut self, at: usize) -> Result<Vec<u8>, ConvertError> {
-        let entry = self.zip.by_index_raw(at).map_err(damaged)?;
+        let entry = self.zip.by_index_raw(at).map_err(damaged_archive)?;
         let packed = entry.compressed_size();
         if entry.encrypted() {
             return Err(ConvertError::Unreadable("the archive must not be encrypted".to_owned()));
         }
         drop(entry);
-        let entry = self.zip.by_index(at).map_err(damaged)?;
+        let entry = self.zip.by_index(at).map_err(damaged_archive)?;
         let mut limit = MAX_FILE_BYTES.min(self.left);
         // The declared size of an entry may be wrong, so the actual output is limited.
-        limit = limit.min(packed.saturating_mul(MAX_RATIO).max(SMALL));
+        limit = limit.min(packed.saturating_mul(MAX_RATIO).max(MIN_CHECKED_BYTES));
         // The declared size is used as initial capacity, which avoids a second copy while the buffer grows. It is
         // capped by the usual compression ratio.
         let told = entry.size().min(limit).min(packed.saturating_mul(USUAL_RATIO)).saturating_add(1);
         let mut bytes = Vec::with_capacity(usize::try_from(told).unwrap_or_default());
         let read = entry.take(limit + 1).read_to_end(&mut bytes);
-        read.map_err(|error| damaged(ZipError::Io(error)))?;
+        read.map_err(|error| damaged_archive(ZipError::Io(error)))?;
         if bytes.len() as u64 > limit {
             let (file, all) = (MAX_FILE_BYTES / 1_000_000, MAX_BYTES / 1_000_000);
             return Err(ConvertError::TooLarge(format!(
@@ -181,7 +185,7 @@ fn too_many() -> ConvertError {
     ConvertError::TooLarge(format!("the archive must have at most {MAX_ENTRIES} entries"))
 }
 
-fn damaged(error: ZipError) -> ConvertError {
+fn damaged_archive(error: ZipError) -> ConvertError {
     ConvertError::Unreadable(format!("cannot read the archive: {}", reason(&error)))
 }
 

@@ -5,27 +5,30 @@ use encoding_rs::{Encoding, UTF_8, UTF_16BE, UTF_16LE, WINDOWS_1252, X_USER_DEFI
 use html5gum::{DefaultEmitter, StartTag, Token, Tokenizer};
 
 /// Number of bytes of a page that are searched for an encoding declaration, as in the HTML standard.
-const HEAD: usize = 1024;
+const DECLARATION_BYTES: usize = 1024;
 
 /// Decodes an HTML page. The encoding is taken from the byte order mark, the charset of the response, or the page's own
 /// declaration, in this order. Otherwise it is UTF-8, or windows-1252 if the page is not UTF-8.
 pub(crate) fn html(document: &Document) -> String {
-    decoded(&document.bytes, told(document).or_else(|| said(&document.bytes, in_page)))
+    decode_bytes(
+        &document.bytes,
+        declared_encoding(document).or_else(|| find_declaration(&document.bytes, in_page)),
+    )
 }
 
 /// Decodes any other text. The encoding is taken from the byte order mark or the charset of the response. Otherwise it
 /// is UTF-8, or windows-1252 if the text is not UTF-8.
-pub(crate) fn plain(document: &Document) -> String {
-    decoded(&document.bytes, told(document))
+pub(crate) fn decode_text(document: &Document) -> String {
+    decode_bytes(&document.bytes, declared_encoding(document))
 }
 
 /// Decodes an XML part of a document. The encoding is taken from the byte order mark or the XML declaration, otherwise
 /// it is UTF-8.
 pub(crate) fn xml(bytes: &[u8]) -> String {
-    decoded(bytes, said(bytes, in_declaration))
+    decode_bytes(bytes, find_declaration(bytes, in_declaration))
 }
 
-fn decoded(bytes: &[u8], encoding: Option<&'static Encoding>) -> String {
+fn decode_bytes(bytes: &[u8], encoding: Option<&'static Encoding>) -> String {
     if let Some((marked, length)) = Encoding::for_bom(bytes) {
         let body = bytes.get(length..).unwrap_or_default();
         return marked.decode_without_bom_handling(body).0.into_owned();
@@ -49,17 +52,17 @@ fn is_mostly_utf8(bytes: &[u8]) -> bool {
 }
 
 /// Returns the encoding for a label, or `None` for unknown and obsolete encodings.
-fn named(label: &str) -> Option<&'static Encoding> {
+fn encoding_for_label(label: &str) -> Option<&'static Encoding> {
     Encoding::for_label_no_replacement(label.as_bytes())
 }
 
-fn told(document: &Document) -> Option<&'static Encoding> {
-    document.charset.as_deref().and_then(named)
+fn declared_encoding(document: &Document) -> Option<&'static Encoding> {
+    document.charset.as_deref().and_then(encoding_for_label)
 }
 
-/// Returns the encoding that a document declares in its first [`HEAD`] bytes.
-fn said(bytes: &[u8], find: fn(&str) -> Option<&'static Encoding>) -> Option<&'static Encoding> {
-    let head = bytes.get(..HEAD.min(bytes.len())).unwrap_or_default();
+/// Returns the encoding that a document declares in its first [`DECLARATION_BYTES`] bytes.
+fn find_declaration(bytes: &[u8], find: fn(&str) -> Option<&'static Encoding>) -> Option<&'static Encoding> {
+    let head = bytes.get(..DECLARATION_BYTES.min(bytes.len())).unwrap_or_default();
     // An XML declaration in UTF-16.
     if head.starts_with(b"<\0?\0x\0") {
         return Some(UTF_16LE);
@@ -86,31 +89,31 @@ fn in_meta(head: &str) -> Option<&'static Encoding> {
     let mut emitter = DefaultEmitter::default();
     emitter.naively_switch_states(true);
     Tokenizer::new_with_emitter(head, emitter).find_map(|token| match token {
-        Ok(Token::StartTag(tag)) if &tag.name[..] == b"meta" => of_meta(&tag),
+        Ok(Token::StartTag(tag)) if &tag.name[..] == b"meta" => meta_encoding(&tag),
         _ => None,
     })
 }
 
-fn of_meta(tag: &StartTag<()>) -> Option<&'static Encoding> {
+fn meta_encoding(tag: &StartTag<()>) -> Option<&'static Encoding> {
     let attribute = |wanted: &[u8]| {
         let mut own = tag.attributes.iter();
         own.find(|(name, _)| &name[..] == wanted).map(|(_, value)| String::from_utf8_lossy(value))
     };
-    if let Some(encoding) = attribute(b"charset").and_then(|label| named(&label)) {
+    if let Some(encoding) = attribute(b"charset").and_then(|label| encoding_for_label(&label)) {
         return Some(encoding);
     }
     let is_type = attribute(b"http-equiv")?.trim().eq_ignore_ascii_case("content-type");
     let content = attribute(b"content").filter(|_| is_type)?;
-    named(assigned(&content, "charset")?)
+    encoding_for_label(assigned_value(&content, "charset")?)
 }
 
 fn in_declaration(head: &str) -> Option<&'static Encoding> {
     let (declaration, _) = head.strip_prefix("<?xml")?.split_once('>')?;
-    named(assigned(declaration, "encoding")?)
+    encoding_for_label(assigned_value(declaration, "encoding")?)
 }
 
 /// Returns the value after a name and `=`, with or without quotation marks.
-fn assigned<'t>(text: &'t str, name: &str) -> Option<&'t str> {
+fn assigned_value<'t>(text: &'t str, name: &str) -> Option<&'t str> {
     let lower = text.to_ascii_lowercase();
     lower.match_indices(name).find_map(|(at, _)| {
         let value = text.get(at + name.len()..)?.trim_start().strip_prefix('=')?.trim_start();
@@ -166,7 +169,7 @@ mod tests {
             }
             let bytes = encoding.encode(words).0;
             assert_eq!(html(&page(&*bytes, Some(label))), words, "{label}");
-            assert_eq!(plain(&page(&*bytes, Some(label))), words, "{label}");
+            assert_eq!(decode_text(&page(&*bytes, Some(label))), words, "{label}");
         }
     }
 
@@ -179,7 +182,7 @@ mod tests {
         let big: Vec<u8> = "\u{feff}ж".encode_utf16().flat_map(u16::to_be_bytes).collect();
         for wide in [little, big] {
             assert_eq!(html(&page(wide.clone(), Some("utf-8"))), "ж");
-            assert_eq!(plain(&page(wide, Some("windows-1252"))), "ж");
+            assert_eq!(decode_text(&page(wide, Some("windows-1252"))), "ж");
         }
         let (bytes, ..) = WINDOWS_1251.encode(text);
         assert_eq!(html(&page(&*bytes, Some("windows-1251"))), text);
@@ -214,8 +217,8 @@ mod tests {
     fn late_or_invalid_charset_declarations_are_ignored() {
         let word = WINDOWS_1252.encode("Größe").0;
         for before in [
-            format!("{}<meta charset=koi8-r>", " ".repeat(HEAD)),
-            format!("{}<meta charset=koi8-r>", " ".repeat(HEAD - 10)),
+            format!("{}<meta charset=koi8-r>", " ".repeat(DECLARATION_BYTES)),
+            format!("{}<meta charset=koi8-r>", " ".repeat(DECLARATION_BYTES - 10)),
             "<p title='<meta charset=koi8-r>'>".to_owned(),
             "<script>'<meta charset=koi8-r>'</script>".to_owned(),
             "<!-- <meta charset=koi8-r> -->".to_owned(),
@@ -235,8 +238,8 @@ mod tests {
     fn damage_in_a_text_is_no_other_encoding() {
         let bytes = [&b"Gr\xc3\xb6\xc3\x9fe \xff"[..], "äöü".as_bytes()].concat();
         for told in [None, Some("utf-8")] {
-            assert_eq!(plain(&page(bytes.clone(), told)), "Größe \u{fffd}äöü");
-            assert_eq!(plain(&page(b"Gr\xf6\xdfe 5 \x80".to_vec(), told)), "Größe 5 €");
+            assert_eq!(decode_text(&page(bytes.clone(), told)), "Größe \u{fffd}äöü");
+            assert_eq!(decode_text(&page(b"Gr\xf6\xdfe 5 \x80".to_vec(), told)), "Größe 5 €");
         }
     }
 
@@ -247,7 +250,7 @@ mod tests {
             label in prop::sample::select(&["utf-8", "utf-16", "shift_jis", "gb18030", "iso-2022-jp", "x"][..]),
         ) {
             let document = page(bytes, Some(label));
-            let (text, _) = (html(&document), plain(&document));
+            let (text, _) = (html(&document), decode_text(&document));
             prop_assert!(text.len() <= 3 * document.bytes.len() + 3);
         }
     }

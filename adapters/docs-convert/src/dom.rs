@@ -8,7 +8,7 @@ use std::collections::HashMap;
 /// Maximum number of elements and texts of a document.
 pub(crate) const MAX_NODES: usize = 500_000;
 /// Maximum depth of elements. Deeper ones are attached to the last level. The limit makes recursion over the tree safe.
-pub(crate) const MAX_DEPTH: usize = 200;
+pub(crate) const MAX_DOM_DEPTH: usize = 200;
 /// Maximum number of distinct element and attribute names. Further names share the last number; no real document has
 /// that many.
 const MAX_NAMES: u16 = 4_096;
@@ -23,14 +23,14 @@ const NONE: Id = Id::MAX;
 
 /// The content of a node.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Kind<'a> {
+pub(crate) enum NodeKind<'a> {
     /// An element with its name.
     Element(&'a str),
     Text(&'a str),
 }
 
 #[derive(Clone, Debug)]
-struct Node {
+struct DomNode {
     next: Id,
     /// For an element, its first and last child. For a text, its start and end.
     first: u32,
@@ -56,7 +56,7 @@ struct Attribute {
 /// The tree. Children follow their parents, so a backward iteration visits descendants first.
 #[derive(Debug)]
 pub(crate) struct Dom {
-    nodes: Vec<Node>,
+    nodes: Vec<DomNode>,
     /// In the order of their elements.
     attributes: Vec<Attribute>,
     /// All texts and attribute values.
@@ -80,7 +80,14 @@ impl Dom {
             numbers: HashMap::new(),
         };
         let name = dom.number("root");
-        dom.nodes.push(Node { next: NONE, first: NONE, last: NONE, name, is_block: true, has_block: false });
+        dom.nodes.push(DomNode {
+            next: NONE,
+            first: NONE,
+            last: NONE,
+            name,
+            is_block: true,
+            has_block: false,
+        });
         dom
     }
 
@@ -101,38 +108,38 @@ impl Dom {
     pub(crate) fn element(&mut self, parent: Id, name: &str) -> Id {
         let number = self.number(name);
         let (is_block, has_block) = (is_block(name), false);
-        self.add(parent, Node { next: NONE, first: NONE, last: NONE, name: number, is_block, has_block })
+        self.add(parent, DomNode { next: NONE, first: NONE, last: NONE, name: number, is_block, has_block })
     }
 
     /// Adds an attribute to the last element.
     pub(crate) fn set(&mut self, name: &str, value: &str) {
-        let of = small(self.nodes.len().saturating_sub(1));
+        let of = to_u32(self.nodes.len().saturating_sub(1));
         let name = self.number(name);
-        let start = small(self.text.len());
+        let start = to_u32(self.text.len());
         self.text.push_str(value);
         if self.attributes.len() == self.attributes.capacity() {
             self.attributes.reserve_exact(16 + self.attributes.len() / 4);
         }
-        self.attributes.push(Attribute { of, start, end: small(self.text.len()), name });
+        self.attributes.push(Attribute { of, start, end: to_u32(self.text.len()), name });
     }
 
     /// Adds text. It is merged with directly preceding text.
     pub(crate) fn text(&mut self, parent: Id, text: &str) {
-        let start = small(self.text.len());
+        let start = to_u32(self.text.len());
         self.text.push_str(text);
-        let end = small(self.text.len());
+        let end = to_u32(self.text.len());
         let last = self.node(parent).last;
-        let goes_on = |node: &&mut Node| node.name == TEXT && node.last == start;
+        let goes_on = |node: &&mut DomNode| node.name == TEXT && node.last == start;
         if let Some(before) = self.nodes.get_mut(large(last)).filter(goes_on) {
             before.last = end;
             return;
         }
         let (is_block, has_block) = (false, false);
-        self.add(parent, Node { next: NONE, first: start, last: end, name: TEXT, is_block, has_block });
+        self.add(parent, DomNode { next: NONE, first: start, last: end, name: TEXT, is_block, has_block });
     }
 
-    fn add(&mut self, parent: Id, node: Node) -> Id {
-        let id = small(self.nodes.len());
+    fn add(&mut self, parent: Id, node: DomNode) -> Id {
+        let id = to_u32(self.nodes.len());
         self.nodes.push(node);
         let Some(around) = self.nodes.get_mut(large(parent)) else { return id };
         let last = std::mem::replace(&mut around.last, id);
@@ -168,7 +175,7 @@ impl Dom {
 
     /// Computes which nodes contain blocks. Call it when the tree is complete.
     pub(crate) fn finish(&mut self) {
-        for id in (0..small(self.nodes.len())).rev() {
+        for id in (0..to_u32(self.nodes.len())).rev() {
             let below = self.children(id).any(|child| self.is_block(child) || self.has_block(child));
             if let Some(node) = self.nodes.get_mut(large(id)) {
                 node.has_block = below;
@@ -176,7 +183,7 @@ impl Dom {
         }
     }
 
-    fn node(&self, id: Id) -> &Node {
+    fn node(&self, id: Id) -> &DomNode {
         &self.nodes[large(id)]
     }
 
@@ -184,11 +191,11 @@ impl Dom {
         self.text.get(large(start)..large(end)).unwrap_or_default()
     }
 
-    pub(crate) fn kind(&self, id: Id) -> Kind<'_> {
+    pub(crate) fn kind(&self, id: Id) -> NodeKind<'_> {
         let node = self.node(id);
         match node.name {
-            TEXT => Kind::Text(self.text_at(node.first, node.last)),
-            _ => Kind::Element(self.name(id)),
+            TEXT => NodeKind::Text(self.text_at(node.first, node.last)),
+            _ => NodeKind::Element(self.name(id)),
         }
     }
 
@@ -237,7 +244,7 @@ impl Dom {
     }
 
     /// Iterates over the descendants in document order, parents first. Nodes below a skipped node are not visited.
-    pub(crate) fn below(&self, top: Id, skip: impl Fn(Id) -> bool) -> impl Iterator<Item = Id> {
+    pub(crate) fn descendants(&self, top: Id, skip: impl Fn(Id) -> bool) -> impl Iterator<Item = Id> {
         // The next node of each level.
         let mut todo: Vec<Id> = self.children(top).next().into_iter().collect();
         std::iter::from_fn(move || {
@@ -255,12 +262,12 @@ impl Dom {
     /// Returns the text of all descendants.
     pub(crate) fn text_of(&self, top: Id, skip: impl Fn(Id) -> bool) -> String {
         let mut out = String::new();
-        let texts = std::iter::once(top).chain(self.below(top, skip));
+        let texts = std::iter::once(top).chain(self.descendants(top, skip));
         for id in texts {
             match self.kind(id) {
-                Kind::Text(text) => out.push_str(text),
-                Kind::Element(name) if self.is_block(id) || name == "br" => out.push(' '),
-                Kind::Element(_) => {}
+                NodeKind::Text(text) => out.push_str(text),
+                NodeKind::Element(name) if self.is_block(id) || name == "br" => out.push(' '),
+                NodeKind::Element(_) => {}
             }
         }
         out
@@ -268,7 +275,7 @@ impl Dom {
 }
 
 /// The conversion never saturates, because the input size is limited.
-fn small(number: usize) -> u32 {
+fn to_u32(number: usize) -> u32 {
     u32::try_from(number).unwrap_or(u32::MAX)
 }
 

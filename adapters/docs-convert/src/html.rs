@@ -7,9 +7,9 @@ use html5gum::{DefaultEmitter, StartTag, Token};
 
 use crate::{
     charset,
-    clean::Content,
-    dom::{Dom, Id, MAX_DEPTH, MAX_NODES, ROOT, is_block},
-    link::Links,
+    dom::{Dom, Id, MAX_DOM_DEPTH, MAX_NODES, ROOT, is_block},
+    link::PageLinks,
+    main_content::MainContent,
     render,
     text::collapse,
     tokens::tokens,
@@ -20,16 +20,16 @@ const MAX_ATTRIBUTE: usize = 8 * 1024;
 
 pub(crate) fn page(document: &Document) -> Result<ConvertedPage, ConvertError> {
     let dom = parse(&charset::html(document))?;
-    let mut links = Links::new(document.url.as_deref());
-    let head = Head::read(&dom);
+    let mut links = PageLinks::new(document.url.as_deref());
+    let head = HtmlHead::read(&dom);
     if let Some(base) = &head.base {
         links.rebase(base);
     }
-    let content = Content::of(&dom);
+    let content = MainContent::find(&dom);
     let title = content.title().or(head.title).unwrap_or_else(|| document.name.clone());
     let markdown = render::markdown(&content, &mut links);
     Ok(ConvertedPage {
-        title: titled(&title),
+        title: normalize_title(&title),
         markdown,
         links: links.found,
         images: links.images,
@@ -38,21 +38,21 @@ pub(crate) fn page(document: &Document) -> Result<ConvertedPage, ConvertError> {
 }
 
 /// Normalizes a title. Never empty.
-pub(crate) fn titled(title: &str) -> String {
+pub(crate) fn normalize_title(title: &str) -> String {
     let title = collapse(title);
     if title.is_empty() { "Untitled".to_owned() } else { title }
 }
 
 /// Title and base address from the document head.
-struct Head {
+struct HtmlHead {
     title: Option<String>,
     base: Option<String>,
 }
 
-impl Head {
+impl HtmlHead {
     fn read(dom: &Dom) -> Self {
         let (mut title, mut shared, mut base) = (None, None, None);
-        for id in dom.below(ROOT, |id| matches!(dom.name(id), "svg" | "body")) {
+        for id in dom.descendants(ROOT, |id| matches!(dom.name(id), "svg" | "body")) {
             match dom.name(id) {
                 "title" if title.is_none() => title = Some(collapse(&dom.text_of(id, |_| false))),
                 "base" if base.is_none() => base = dom.attribute(id, "href").map(str::to_owned),
@@ -73,7 +73,7 @@ pub(crate) fn parse(html: &str) -> Result<Dom, ConvertError> {
     let mut emitter = DefaultEmitter::default();
     emitter.naively_switch_states(true);
     let dom = Dom::with_room(most_nodes(html), html.len());
-    let mut builder = Builder { dom, open: Vec::new(), all: 0, counts: Vec::new(), beyond: 0 };
+    let mut builder = DomBuilder { dom, open: Vec::new(), all: 0, counts: Vec::new(), beyond: 0 };
     for token in tokens(html, emitter) {
         match token {
             Token::StartTag(tag) => builder.start(&tag),
@@ -105,10 +105,10 @@ fn most_nodes(html: &str) -> usize {
     count.take(MAX_NODES).count() + 1
 }
 
-struct Builder {
+struct DomBuilder {
     dom: Dom,
     /// Open elements, outermost first.
-    open: Vec<Open>,
+    open: Vec<OpenElement>,
     /// The union of the flags of all open elements.
     all: u32,
     /// Number of open elements by name number.
@@ -119,7 +119,7 @@ struct Builder {
 
 /// An open element.
 #[derive(Clone, Copy)]
-struct Open {
+struct OpenElement {
     id: Id,
     /// The number of its name.
     name: u16,
@@ -151,7 +151,7 @@ const BODY: u32 = 1 << 18;
 const BLOCK: u32 = 1 << 19;
 
 /// Returns the flags of elements with a name.
-fn is_what(name: &str) -> u32 {
+fn element_flags(name: &str) -> u32 {
     let own = match name {
         "li" => LI,
         "ul" | "ol" | "menu" => LIST,
@@ -177,7 +177,7 @@ fn is_what(name: &str) -> u32 {
     own | if is_block(name) { BLOCK } else { 0 }
 }
 
-impl Builder {
+impl DomBuilder {
     fn top(&self) -> Id {
         self.open.last().map_or(ROOT, |open| open.id)
     }
@@ -188,10 +188,10 @@ impl Builder {
         if matches!(&*name, "html" | "head") {
             return;
         }
-        let is = is_what(&name);
+        let is = element_flags(&name);
         self.close_implied(&name, is);
         // The root counts as a level.
-        if self.open.len() + 1 >= MAX_DEPTH {
+        if self.open.len() + 1 >= MAX_DOM_DEPTH {
             if !is_void(&name) {
                 self.beyond += 1;
             }
@@ -204,7 +204,7 @@ impl Builder {
         let is_closed = is_void(&name) || (tag.self_closing && matches!(&*name, "path" | "svg" | "use"));
         if !is_closed {
             let name = self.dom.number_at(id);
-            self.open.push(Open { id, name, is, around: self.all });
+            self.open.push(OpenElement { id, name, is, around: self.all });
             self.all |= is;
             let place = usize::from(name);
             if self.counts.len() <= place {
@@ -228,7 +228,7 @@ impl Builder {
             return;
         }
         // An end tag of inline formatting is limited to its block, that of a block to its cell.
-        let is = is_what(name);
+        let is = element_flags(name);
         let stops = match is & BLOCK > 0 {
             true if is & (TABLE | ROWS | ROW | CELL | BODY) > 0 => 0,
             true => CELL | CAPTION,

@@ -9,12 +9,12 @@
 
 mod archive;
 mod charset;
-mod clean;
 mod docx;
 mod dom;
 mod hint;
 mod html;
 mod link;
+mod main_content;
 mod markdown;
 mod render;
 #[cfg(test)]
@@ -60,11 +60,11 @@ pub struct DocumentConverter;
 #[async_trait]
 impl Converter for DocumentConverter {
     async fn convert(&self, document: Document) -> Result<ConvertedPage, ConvertError> {
-        aside(move || convert(&document)).await
+        run_blocking(move || convert(&document)).await
     }
 
     async fn unpack(&self, archive: Bytes) -> Result<Vec<UnpackedFile>, ConvertError> {
-        aside(move || unpack(&archive)).await
+        run_blocking(move || unpack(&archive)).await
     }
 }
 
@@ -103,7 +103,7 @@ fn check_size(has: usize, limit: usize, what: &str) -> Result<(), ConvertError> 
 }
 
 /// Runs blocking work on a blocking thread.
-async fn aside<T: Send + 'static>(
+async fn run_blocking<T: Send + 'static>(
     work: impl FnOnce() -> Result<T, ConvertError> + Send + 'static,
 ) -> Result<T, ConvertError> {
     tokio::task::spawn_blocking(work).await.unwrap_or_else(|error| {

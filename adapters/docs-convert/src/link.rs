@@ -13,7 +13,7 @@ const MAX_FOUND: usize = 10_000;
 
 /// Resolves the links of one page, and collects their targets.
 #[derive(Debug, Default)]
-pub(crate) struct Links {
+pub(crate) struct PageLinks {
     /// The base URL of relative links. Without it, they stay relative.
     base: Option<Url>,
     pub(crate) found: Vec<String>,
@@ -21,7 +21,7 @@ pub(crate) struct Links {
     seen: HashSet<String>,
 }
 
-impl Links {
+impl PageLinks {
     pub(crate) fn new(url: Option<&str>) -> Self {
         let base = url.and_then(|url| Url::parse(url).ok()).filter(|url| !url.cannot_be_a_base());
         Self { base, ..Self::default() }
@@ -41,23 +41,23 @@ impl Links {
             return None;
         }
         if href.starts_with('#') {
-            return Some(plain(href));
+            return Some(escape_destination(href));
         }
-        let url = match self.absolute(href) {
-            Target::Url(url) => url,
-            Target::Relative => return Some(plain(href)),
-            Target::Nothing => return None,
+        let url = match self.resolve_url(href) {
+            ResolvedLink::Url(url) => url,
+            ResolvedLink::Relative => return Some(escape_destination(href)),
+            ResolvedLink::Nothing => return None,
         };
         if !matches!(url.scheme(), "http" | "https") {
-            return matches!(url.scheme(), "mailto" | "tel").then(|| plain(url.as_str()));
+            return matches!(url.scheme(), "mailto" | "tel").then(|| escape_destination(url.as_str()));
         }
         let mut page = url.clone();
         page.set_fragment(None);
-        let page = plain(page.as_str());
+        let page = escape_destination(page.as_str());
         if self.found.len() < MAX_FOUND && self.seen.insert(page.clone()) {
             self.found.push(page);
         }
-        Some(plain(url.as_str()))
+        Some(escape_destination(url.as_str()))
     }
 
     /// Returns the destination of an image, or `None` if it is not an image address.
@@ -66,39 +66,39 @@ impl Links {
         if source.is_empty() || source.starts_with('#') {
             return None;
         }
-        let mut url = match self.absolute(source) {
-            Target::Url(url) if matches!(url.scheme(), "http" | "https") => url,
-            Target::Relative => return Some(plain(source)),
-            Target::Url(_) | Target::Nothing => return None,
+        let mut url = match self.resolve_url(source) {
+            ResolvedLink::Url(url) if matches!(url.scheme(), "http" | "https") => url,
+            ResolvedLink::Relative => return Some(escape_destination(source)),
+            ResolvedLink::Url(_) | ResolvedLink::Nothing => return None,
         };
         url.set_fragment(None);
-        let address = plain(url.as_str());
+        let address = escape_destination(url.as_str());
         if self.images.len() < MAX_FOUND && self.seen.insert(format!("image {address}")) {
             self.images.push(FoundFile { name: file_name(&url), url: address.clone() });
         }
         Some(address)
     }
 
-    fn absolute(&self, text: &str) -> Target {
+    fn resolve_url(&self, text: &str) -> ResolvedLink {
         match (&self.base, Url::parse(text)) {
-            (_, Ok(url)) => Target::Url(url),
-            (Some(base), Err(_)) => base.join(text).map_or(Target::Nothing, Target::Url),
+            (_, Ok(url)) => ResolvedLink::Url(url),
+            (Some(base), Err(_)) => base.join(text).map_or(ResolvedLink::Nothing, ResolvedLink::Url),
             (None, Err(url::ParseError::RelativeUrlWithoutBase)) if !text.starts_with("//") => {
-                Target::Relative
+                ResolvedLink::Relative
             }
-            (None, Err(_)) => Target::Nothing,
+            (None, Err(_)) => ResolvedLink::Nothing,
         }
     }
 }
 
-enum Target {
+enum ResolvedLink {
     Url(Url),
     Relative,
     Nothing,
 }
 
 /// Escapes a destination so that Markdown and HTML parse it as one destination.
-pub(crate) fn plain(destination: &str) -> String {
+pub(crate) fn escape_destination(destination: &str) -> String {
     let mut out = String::with_capacity(destination.len());
     for c in destination.chars() {
         match c {
@@ -137,7 +137,7 @@ mod tests {
     #[test]
     fn file_names_longer_than_the_bound_are_cut() {
         let named = |characters: usize| {
-            let mut links = Links::default();
+            let mut links = PageLinks::default();
             assert!(links.image(&format!("https://e.example/{}", "ä".repeat(characters))).is_some());
             links.images[0].name.chars().count()
         };

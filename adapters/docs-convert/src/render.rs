@@ -8,13 +8,13 @@ mod table;
 
 use self::{
     blocks::{BlockKind, Blocks},
-    inline::{InlineContext, Marks, Writer},
+    inline::{InlineContext, LineWriter, Marks},
 };
 use crate::{
-    clean::Content,
-    dom::{Id, Kind},
+    dom::{Id, NodeKind},
     hint::{hint_style, style_of},
-    link::Links,
+    link::PageLinks,
+    main_content::MainContent,
     text::{collapse, longest_run},
 };
 
@@ -26,7 +26,7 @@ const HINT_TITLES: [&str; 4] =
     ["admonition-title", "admonition-heading", "custom-block-title", "markdown-alert-title"];
 
 /// Renders the content of a page as Markdown.
-pub(crate) fn markdown(content: &Content<'_>, links: &mut Links) -> String {
+pub(crate) fn markdown(content: &MainContent<'_>, links: &mut PageLinks) -> String {
     let mut renderer = Renderer { content, links, nested: 0, language: None };
     let mut blocks = Blocks::default();
     renderer.children(content.top, &mut blocks);
@@ -34,8 +34,8 @@ pub(crate) fn markdown(content: &Content<'_>, links: &mut Links) -> String {
 }
 
 struct Renderer<'a, 'l> {
-    content: &'a Content<'a>,
-    links: &'l mut Links,
+    content: &'a MainContent<'a>,
+    links: &'l mut PageLinks,
     /// Number of enclosing lists and quotations.
     nested: usize,
     /// The code language stated by an enclosing element.
@@ -46,20 +46,20 @@ impl Renderer<'_, '_> {
     /// Renders the children of an element as blocks.
     fn children(&mut self, parent: Id, out: &mut Blocks) {
         let dom = self.content.dom;
-        let mut line = Writer::new(InlineContext::Paragraph);
+        let mut line = LineWriter::new(InlineContext::Paragraph);
         for child in dom.children(parent) {
             if self.content.is_dropped(child) {
                 continue;
             }
             // A link around blocks stays one link, so its blocks are rendered as one line.
             if dom.is_block(child) || (dom.has_block(child) && dom.name(child) != "a") {
-                out.written(BlockKind::Paragraph, |text| line.finish(text));
+                out.push_block(BlockKind::Paragraph, |text| line.finish(text));
                 self.block(child, out);
             } else {
                 self.runs(child, Marks::default(), &mut line);
             }
         }
-        out.written(BlockKind::Paragraph, |text| line.finish(text));
+        out.push_block(BlockKind::Paragraph, |text| line.finish(text));
     }
 
     fn paragraph(&mut self, id: Id, out: &mut Blocks) {
@@ -69,7 +69,7 @@ impl Renderer<'_, '_> {
 
     /// Renders inline elements as one line.
     fn line(&mut self, ids: impl Iterator<Item = Id>, context: InlineContext) -> String {
-        let mut line = Writer::new(context);
+        let mut line = LineWriter::new(context);
         for id in ids {
             self.runs(id, Marks::default(), &mut line);
         }
@@ -87,14 +87,14 @@ impl Renderer<'_, '_> {
             "blockquote" if self.nested < MAX_NESTED => self.quote(id, out),
             "pre" => self.code(id, out),
             "table" => self.table(id, out),
-            "hr" => out.other("***"),
+            "hr" => out.push_other("***"),
             "details" => self.details(id, out),
             "figure" => self.figure(id, out),
             "iframe" => self.embed(id, out),
             "dt" => {
                 let title = self.line(dom.children(id), InlineContext::Cell);
                 if !title.is_empty() {
-                    out.other(&format!("**{}**", title.trim_matches('*')));
+                    out.push_other(&format!("**{}**", title.trim_matches('*')));
                 }
             }
             "note" => self.note(id, out),
@@ -123,13 +123,13 @@ impl Renderer<'_, '_> {
         let anchor = self.anchor(id).filter(|anchor| *anchor != docs_markup::slugify(&plain));
         let anchor =
             anchor.map(|anchor| format!(" <a href=\"#{anchor}\" id=\"{anchor}\"></a>")).unwrap_or_default();
-        out.other(&format!("{} {text}{anchor}", "#".repeat(level)));
+        out.push_other(&format!("{} {text}{anchor}", "#".repeat(level)));
     }
 
     /// Returns the anchor of a heading: its own id, or that of an element in it.
     fn anchor(&self, id: Id) -> Option<String> {
         let dom = self.content.dom;
-        let own = std::iter::once(id).chain(dom.below(id, |_| false).take(20));
+        let own = std::iter::once(id).chain(dom.descendants(id, |_| false).take(20));
         let anchor = own.filter_map(|id| dom.attribute(id, "id")).find(|id| !id.is_empty())?;
         let is_plain = |c: char| c.is_ascii_alphanumeric() || "-._+".contains(c);
         (anchor.len() <= 200 && anchor.chars().all(is_plain)).then(|| anchor.to_owned())
@@ -142,7 +142,7 @@ impl Renderer<'_, '_> {
         self.nested -= 1;
         let text = blocks.join();
         if !text.is_empty() {
-            out.written(BlockKind::Other, |out| prefixed(&text, "> ", "> ", out));
+            out.push_block(BlockKind::Other, |out| prefixed(&text, "> ", "> ", out));
         }
     }
 
@@ -155,31 +155,31 @@ impl Renderer<'_, '_> {
         if code.trim().is_empty() {
             return;
         }
-        let inner = dom.below(id, |_| false).take(5);
+        let inner = dom.descendants(id, |_| false).take(5);
         let own = std::iter::once(id).chain(inner).find_map(|id| self.language(id));
         let language = own.or_else(|| self.language.clone()).unwrap_or_default();
         let fence = "`".repeat(longest_run(code, '`').max(2) + 1);
-        out.other(&format!("{fence}{language}\n{code}\n{fence}"));
+        out.push_other(&format!("{fence}{language}\n{code}\n{fence}"));
     }
 
     fn raw(&self, id: Id, out: &mut String) {
         let dom = self.content.dom;
-        for id in dom.below(id, |id| self.content.is_dropped(id)) {
+        for id in dom.descendants(id, |id| self.content.is_dropped(id)) {
             match dom.kind(id) {
-                Kind::Text(text) => {
+                NodeKind::Text(text) => {
                     for (at, part) in text.split("\r\n").enumerate() {
                         out.push_str(if at > 0 { "\n" } else { "" });
                         out.push_str(part);
                     }
                 }
-                Kind::Element("br") => out.push('\n'),
+                NodeKind::Element("br") => out.push('\n'),
                 // Some pages wrap each line in an element instead of using line breaks.
-                Kind::Element("div" | "p") => {
+                NodeKind::Element("div" | "p") => {
                     if !out.is_empty() && !out.ends_with('\n') {
                         out.push('\n');
                     }
                 }
-                Kind::Element(_) => {}
+                NodeKind::Element(_) => {}
             }
         }
     }
@@ -212,7 +212,7 @@ impl Renderer<'_, '_> {
             }
         }
         let (title, body) = (escape::html(&title), blocks.join());
-        out.other(&format!("<details>\n\n<summary>{title}</summary>\n\n{body}\n</details>"));
+        out.push_other(&format!("<details>\n\n<summary>{title}</summary>\n\n{body}\n</details>"));
     }
 
     fn hint(&mut self, id: Id, style: &str, out: &mut Blocks) {
@@ -220,7 +220,7 @@ impl Renderer<'_, '_> {
         let mut blocks = Blocks::default();
         let is_title =
             |child: &Id| dom.classes(*child).iter().any(|class| HINT_TITLES.contains(&class.as_str()));
-        let title = dom.below(id, |_| false).take(10).find(is_title);
+        let title = dom.descendants(id, |_| false).take(10).find(is_title);
         let says_kind = title.is_none_or(|title| {
             let plain = collapse(&dom.text_of(title, |_| false));
             plain.is_empty() || style_of(&plain.to_lowercase()).is_some()
@@ -237,7 +237,7 @@ impl Renderer<'_, '_> {
         }
         blocks::join(blocks.range(skipped.min(blocks.len())..blocks.len()), &mut body);
         if !body.is_empty() {
-            out.other(&format!("{{% hint style=\"{style}\" %}}\n{body}{{% endhint %}}"));
+            out.push_other(&format!("{{% hint style=\"{style}\" %}}\n{body}{{% endhint %}}"));
         }
     }
 
@@ -246,7 +246,7 @@ impl Renderer<'_, '_> {
         let dom = self.content.dom;
         // The descendants are not collected, because figures may be nested.
         let (mut image, mut caption, mut is_more) = (None, None, false);
-        for below in dom.below(id, |id| self.content.is_dropped(id)) {
+        for below in dom.descendants(id, |id| self.content.is_dropped(id)) {
             match dom.name(below) {
                 "img" => is_more |= image.replace(below).is_some(),
                 "figcaption" if caption.is_none() => caption = Some(below),
@@ -273,7 +273,7 @@ impl Renderer<'_, '_> {
         let Some(source) = self.source(image) else { return true };
         let alt = escape::html(&collapse(dom.attribute(image, "alt").unwrap_or_default()));
         let (source, caption) = (escape::html(&source), escape::html(&caption));
-        out.other(&format!(
+        out.push_other(&format!(
             "<figure><img src=\"{source}\" alt=\"{alt}\"><figcaption><p>{caption}</p></figcaption></figure>"
         ));
         true
@@ -282,7 +282,7 @@ impl Renderer<'_, '_> {
     fn embed(&mut self, id: Id, out: &mut Blocks) {
         let source = self.content.dom.attribute(id, "src").unwrap_or_default();
         if let Some(url) = self.links.link(source).filter(|url| url.starts_with("https://")) {
-            out.other(&format!("{{% embed url=\"{url}\" %}}"));
+            out.push_other(&format!("{{% embed url=\"{url}\" %}}"));
         }
     }
 
@@ -294,7 +294,7 @@ impl Renderer<'_, '_> {
         let text = blocks.join();
         if !text.is_empty() {
             let first = format!("[^{name}]: ");
-            out.written(BlockKind::Other, |out| prefixed(&text, &first, "    ", out));
+            out.push_block(BlockKind::Other, |out| prefixed(&text, &first, "    ", out));
         }
     }
 
@@ -307,14 +307,14 @@ impl Renderer<'_, '_> {
     }
 
     /// Renders an inline element.
-    fn runs(&mut self, id: Id, marks: Marks, out: &mut Writer) {
+    fn runs(&mut self, id: Id, marks: Marks, out: &mut LineWriter) {
         let dom = self.content.dom;
         if self.content.is_dropped(id) {
             return;
         }
         let name = match dom.kind(id) {
-            Kind::Element(name) => name,
-            Kind::Text(text) => return out.text(text, marks),
+            NodeKind::Element(name) => name,
+            NodeKind::Text(text) => return out.text(text, marks),
         };
         match name {
             "br" => out.line_break(),
@@ -333,7 +333,7 @@ impl Renderer<'_, '_> {
             "a" => self.link(id, marks, out),
             "iframe" | "table" | "hr" => out.text(" ", marks),
             name => {
-                let marks = marks.with(name);
+                let marks = marks.with_element(name);
                 let is_block = dom.is_block(id);
                 for child in dom.children(id) {
                     self.runs(child, marks, out);
@@ -345,7 +345,7 @@ impl Renderer<'_, '_> {
         }
     }
 
-    fn link(&mut self, id: Id, marks: Marks, out: &mut Writer) {
+    fn link(&mut self, id: Id, marks: Marks, out: &mut LineWriter) {
         let dom = self.content.dom;
         let href = dom.attribute(id, "href").unwrap_or_default();
         // The label is dropped immediately, because links may be nested.
@@ -372,7 +372,7 @@ impl Renderer<'_, '_> {
     fn has_image(&mut self, id: Id) -> bool {
         let dom = self.content.dom;
         let content = self.content;
-        let images = dom.below(id, |id| content.is_dropped(id)).filter(|id| dom.name(*id) == "img");
+        let images = dom.descendants(id, |id| content.is_dropped(id)).filter(|id| dom.name(*id) == "img");
         images.into_iter().any(|image| self.source(image).is_some())
     }
 }

@@ -17,13 +17,13 @@ const VALUE_ENDS: [u8; 3] = [b'"', b'&', b'\0'];
 
 /// Tokenizes HTML, without parse errors. The stack depth is independent of the number of attributes.
 pub(crate) fn tokens<E: Emitter>(html: &str, emitter: E) -> impl Iterator<Item = E::Token> {
-    let reader = Pausing { reader: html.to_reader(), is_due: true };
+    let reader = PausingReader { reader: html.to_reader(), is_due: true };
     // A failure is only a pause, because the text is in memory.
     Tokenizer::new_with_emitter(reader, WithoutErrors(emitter)).filter_map(Result::ok)
 }
 
 /// A reader that fails once before each read within a double-quoted value.
-struct Pausing<'a> {
+struct PausingReader<'a> {
     reader: StringReader<'a>,
     /// `true` if the next such read fails.
     is_due: bool,
@@ -41,7 +41,7 @@ impl fmt::Display for Pause {
 
 impl Error for Pause {}
 
-impl Reader for Pausing<'_> {
+impl Reader for PausingReader<'_> {
     type Error = Pause;
 
     fn read_byte(&mut self) -> Result<Option<u8>, Pause> {

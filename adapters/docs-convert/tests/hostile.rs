@@ -7,7 +7,7 @@
 use std::io::{Cursor, Write as _};
 
 use docs_convert::{MAX_MARKDOWN_BYTES, MAX_TEXT_BYTES, convert, unpack};
-use docs_hostile::{MEMORY, OWN, Parser, Random, Read};
+use docs_hostile::{CONSTANT_MEMORY, MAX_MEMORY_PER_BYTE, Parser, ParserFn, Random};
 use docs_ports::{Document, DocumentFormat};
 
 #[test]
@@ -21,40 +21,40 @@ const PARSERS: &[Parser] = &[
         pieces: HTML,
         frames: PAGES,
         most: MAX_TEXT_BYTES,
-        own: OWN,
-        read: Read::Text(read_html),
+        own: CONSTANT_MEMORY,
+        read: ParserFn::Text(read_html),
     },
     Parser {
         name: "Markdown",
         pieces: MARKDOWN,
         frames: &[("", "")],
         most: MAX_MARKDOWN_BYTES,
-        own: OWN,
-        read: Read::Text(read_markdown),
+        own: CONSTANT_MEMORY,
+        read: ParserFn::Text(read_markdown),
     },
     Parser {
         name: "Word",
         pieces: WORD,
         frames: &[("", "")],
         most: 10 << 20,
-        own: OWN,
-        read: Read::Bytes { make: make_word, read: read_word },
+        own: CONSTANT_MEMORY,
+        read: ParserFn::Bytes { make: make_word, read: read_word },
     },
     Parser {
         name: "archive",
         pieces: HTML,
         frames: &[("", "")],
         most: 1 << 20,
-        own: OWN,
-        read: Read::Bytes { make: make_archive, read: read_archive },
+        own: CONSTANT_MEMORY,
+        read: ParserFn::Bytes { make: make_archive, read: read_archive },
     },
     Parser {
         name: "charsets",
         pieces: CHARACTERS,
         frames: &[("", ""), ("<p>", "</p>"), ("<?xml version=\"1.0\" encoding=\"", "\"?>")],
         most: MAX_TEXT_BYTES / 2,
-        own: OWN,
-        read: Read::Bytes { make: make_encoded, read: read_encoded },
+        own: CONSTANT_MEMORY,
+        read: ParserFn::Bytes { make: make_encoded, read: read_encoded },
     },
 ];
 
@@ -101,9 +101,9 @@ fn make_encoded(text: &str) -> Vec<u8> {
     const LABELS: [&str; 8] =
         ["utf-8", "utf-16le", "shift_jis", "gb18030", "iso-2022-jp", "big5", "koi8-r", "x-user-defined"];
     let mut random = Random::new(text.len() as u64);
-    let label = LABELS[random.below(LABELS.len())];
+    let label = LABELS[random.next_below(LABELS.len())];
     let encoding = encoding_rs::Encoding::for_label(label.as_bytes()).expect("an encoding");
-    let said = match random.below(3) {
+    let said = match random.next_below(3) {
         0 => String::new(),
         1 => format!("<meta charset={label}>"),
         _ => format!("<meta http-equiv=content-type content=\"text/html; charset={label}\">"),
@@ -141,7 +141,11 @@ fn what_the_standard_calls_an_error_takes_no_memory_of_its_own() {
     for piece in ["\0", "<a href=\"\"\"", "<p t<tr>"] {
         let text = piece.repeat(1_000_000 / piece.len());
         let ((), peak) = docs_hostile::own_peak_of(|| read_html(&text));
-        assert!(peak < OWN + MEMORY * text.len(), "{piece:?}: {peak} bytes for {}", text.len());
+        assert!(
+            peak < CONSTANT_MEMORY + MAX_MEMORY_PER_BYTE * text.len(),
+            "{piece:?}: {peak} bytes for {}",
+            text.len()
+        );
     }
 }
 
@@ -155,7 +159,11 @@ fn what_stands_in_its_own_kind_takes_no_memory_of_its_own() {
     ] {
         let text = format!("{}{}", piece.repeat(count), "<br>a".repeat(40_000));
         let ((), peak) = docs_hostile::own_peak_of(|| read_html(&text));
-        assert!(peak < OWN + MEMORY * text.len(), "{piece:?}: {peak} bytes for {}", text.len());
+        assert!(
+            peak < CONSTANT_MEMORY + MAX_MEMORY_PER_BYTE * text.len(),
+            "{piece:?}: {peak} bytes for {}",
+            text.len()
+        );
     }
 }
 

@@ -8,7 +8,7 @@ use url::Url;
 
 /// A parsed repository URL.
 #[derive(Debug)]
-pub(crate) enum Address {
+pub(crate) enum RepositoryAddress {
     /// A repository over HTTP.
     Web(Web),
     /// A repository on a disk of this machine.
@@ -32,7 +32,7 @@ pub(crate) struct Disk {
     pub(crate) path: PathBuf,
 }
 
-impl Address {
+impl RepositoryAddress {
     /// Parses a URL. Errors do not contain the URL, which may contain a password.
     pub(crate) fn parse(text: &str, outbound: Outbound) -> Result<Self, GitError> {
         let url = Url::parse(text.trim()).map_err(|_| {
@@ -95,8 +95,9 @@ mod tests {
 
     #[test]
     fn urls_are_taken_apart() {
-        let Address::Web(web) =
-            Address::parse(" https://me%40x:p%3Aw%20@Example.com:8443/a/b.git/ ", Outbound::Public).unwrap()
+        let RepositoryAddress::Web(web) =
+            RepositoryAddress::parse(" https://me%40x:p%3Aw%20@Example.com:8443/a/b.git/ ", Outbound::Public)
+                .unwrap()
         else {
             panic!()
         };
@@ -105,7 +106,9 @@ mod tests {
         assert_eq!((credentials.user.as_str(), credentials.password.as_str()), ("me@x", "p:w "));
         assert_eq!(format!("{credentials:?}"), "Credentials");
 
-        let Address::Disk(disk) = Address::parse("file:///srv/a b", Outbound::Files).unwrap() else {
+        let RepositoryAddress::Disk(disk) =
+            RepositoryAddress::parse("file:///srv/a b", Outbound::Files).unwrap()
+        else {
             panic!()
         };
         assert_eq!((disk.url.as_str(), disk.path), ("file:///srv/a%20b", PathBuf::from("/srv/a b")));
@@ -130,7 +133,7 @@ mod tests {
             "docs-http://remote/secret",
         ] {
             for outbound in [Outbound::Public, Outbound::Files] {
-                match Address::parse(text, outbound) {
+                match RepositoryAddress::parse(text, outbound) {
                     Ok(address) => assert_eq!(text, "file:secret", "{address:?}"),
                     Err(error) => {
                         assert!(
@@ -142,7 +145,7 @@ mod tests {
                 }
             }
         }
-        let error = Address::parse("file:///srv", Outbound::Private).unwrap_err();
+        let error = RepositoryAddress::parse("file:///srv", Outbound::Private).unwrap_err();
         assert!(matches!(error, GitError::Refused(_)), "{error:?}");
     }
 }

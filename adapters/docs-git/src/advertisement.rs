@@ -3,7 +3,7 @@
 use docs_ports::GitError;
 use git2::Oid;
 
-use crate::packet::{Packet, Packets, broken_off, strange};
+use crate::packet::{Packet, Packets, broken_off, malformed_packet};
 
 /// The advertised state of one ref, and the capabilities of the server.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -38,12 +38,12 @@ impl Advertisement {
 pub(crate) struct AdvertisementReader<'a> {
     reference: &'a str,
     packets: Packets,
-    state: State,
+    state: AdvertisementState,
     found: Advertisement,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum State {
+enum AdvertisementState {
     /// Before the line with the service name and the flush after it.
     Service,
     First,
@@ -57,7 +57,7 @@ impl<'a> AdvertisementReader<'a> {
         Self {
             reference,
             packets: Packets::default(),
-            state: State::Service,
+            state: AdvertisementState::Service,
             found: Advertisement::default(),
         }
     }
@@ -71,7 +71,7 @@ impl<'a> AdvertisementReader<'a> {
     }
 
     pub(crate) fn finish(self) -> Result<Advertisement, GitError> {
-        match self.state == State::Over && self.packets.is_empty() {
+        match self.state == AdvertisementState::Over && self.packets.is_empty() {
             true => Ok(self.found),
             false => Err(broken_off()),
         }
@@ -79,14 +79,14 @@ impl<'a> AdvertisementReader<'a> {
 
     fn packet(&mut self, packet: &Packet) -> Result<(), GitError> {
         let line = match (packet, self.state) {
-            (_, State::Over) => return Err(strange()),
+            (_, AdvertisementState::Over) => return Err(malformed_packet()),
             (Packet::Line(line), _) => line.strip_suffix(b"\n").unwrap_or(line),
-            (Packet::Flush, State::Service) => {
-                self.state = State::First;
+            (Packet::Flush, AdvertisementState::Service) => {
+                self.state = AdvertisementState::First;
                 return Ok(());
             }
             (Packet::Flush, _) => {
-                self.state = State::Over;
+                self.state = AdvertisementState::Over;
                 return Ok(());
             }
         };
@@ -94,15 +94,15 @@ impl<'a> AdvertisementReader<'a> {
             return Err(GitError::rejected(&String::from_utf8_lossy(reason)));
         }
         match self.state {
-            State::Service if line.starts_with(b"# service=") => Ok(()),
-            State::Service | State::Over => Err(strange()),
-            State::First => {
-                self.state = State::Refs;
-                let end = line.iter().position(|byte| *byte == 0).ok_or_else(strange)?;
+            AdvertisementState::Service if line.starts_with(b"# service=") => Ok(()),
+            AdvertisementState::Service | AdvertisementState::Over => Err(malformed_packet()),
+            AdvertisementState::First => {
+                self.state = AdvertisementState::Refs;
+                let end = line.iter().position(|byte| *byte == 0).ok_or_else(malformed_packet)?;
                 self.found.capabilities = String::from_utf8_lossy(&line[end + 1..]).trim().to_owned();
                 self.reference(&line[..end])
             }
-            State::Refs => self.reference(line),
+            AdvertisementState::Refs => self.reference(line),
         }
     }
 
@@ -110,9 +110,12 @@ impl<'a> AdvertisementReader<'a> {
         if line.starts_with(b"shallow ") {
             return Ok(());
         }
-        let (id, name) = line.split_at_checked(40).ok_or_else(strange)?;
-        let id = std::str::from_utf8(id).ok().and_then(|id| Oid::from_str(id).ok()).ok_or_else(strange)?;
-        let name = name.strip_prefix(b" ").ok_or_else(strange)?;
+        let (id, name) = line.split_at_checked(40).ok_or_else(malformed_packet)?;
+        let id = std::str::from_utf8(id)
+            .ok()
+            .and_then(|id| Oid::from_str(id).ok())
+            .ok_or_else(malformed_packet)?;
+        let name = name.strip_prefix(b" ").ok_or_else(malformed_packet)?;
         let is_below =
             |name: &[u8], folder: &[u8]| name.strip_prefix(folder).is_some_and(|rest| rest.starts_with(b"/"));
         let wanted = self.reference.as_bytes();
@@ -134,7 +137,7 @@ mod tests {
 
     const MAIN: &str = "refs/heads/main";
 
-    fn advertised(lines: &[&str]) -> Result<Advertisement, GitError> {
+    fn parse_lines(lines: &[&str]) -> Result<Advertisement, GitError> {
         let mut reader = AdvertisementReader::new(MAIN);
         let lines: String = lines.iter().map(|text| line(text)).collect();
         let all = format!("{}0000{lines}0000", line("# service=git-receive-pack\n"));
@@ -151,7 +154,7 @@ mod tests {
     #[test]
     fn a_list_of_refs_tells_where_the_ref_is() {
         let (first, second) = (oid("1"), oid("2"));
-        let found = advertised(&[
+        let found = parse_lines(&[
             &format!("{first} .have\0report-status side-band-64k object-format=sha1\n"),
             &format!("{second} {MAIN}\n"),
             &format!("shallow {first}\n"),
@@ -161,11 +164,11 @@ mod tests {
         assert!(found.can("report-status") && !found.can("report") && found.clash.is_none());
         assert_eq!(found.format(), Some("sha1"));
 
-        let empty = advertised(&[&format!("{} capabilities^{{}}\0report-status\n", oid("0"))]).unwrap();
+        let empty = parse_lines(&[&format!("{} capabilities^{{}}\0report-status\n", oid("0"))]).unwrap();
         assert_eq!((empty.tip, empty.format()), (None, None));
         for (name, clash) in [("refs/heads/main/x", true), ("refs/heads", true), ("refs/heads/maine", false)]
         {
-            let found = advertised(&[&format!("{first} {name}\0report-status\n")]).unwrap();
+            let found = parse_lines(&[&format!("{first} {name}\0report-status\n")]).unwrap();
             assert_eq!(found.clash.as_deref(), clash.then_some(name));
         }
     }
@@ -175,9 +178,9 @@ mod tests {
         let cut = AdvertisementReader::new(MAIN).finish().unwrap_err();
         assert!(cut.may_pass());
         for lines in [["short"], ["zz"], [&oid("1")], [&format!("{}{MAIN}\0", oid("1"))]] {
-            assert!(matches!(advertised(&lines), Err(GitError::Broken(_))), "{lines:?}");
+            assert!(matches!(parse_lines(&lines), Err(GitError::Broken(_))), "{lines:?}");
         }
-        let archived = advertised(&["ERR this repository is archived\n"]);
+        let archived = parse_lines(&["ERR this repository is archived\n"]);
         assert_eq!(archived, Err(GitError::Rejected("this repository is archived".to_owned())));
     }
 

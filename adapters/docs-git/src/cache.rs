@@ -22,13 +22,13 @@ pub(crate) struct Cache {
     /// Maximum total size in bytes.
     pub(crate) limit: u64,
     /// The repositories that are in use or waited for.
-    used: Mutex<HashMap<String, Used>>,
+    used: Mutex<HashMap<String, FolderUse>>,
     /// Excludes other processes from the folder.
     _lock: Option<File>,
 }
 
 #[derive(Debug, Default)]
-struct Used {
+struct FolderUse {
     users: usize,
     /// Held while writing.
     lock: Arc<tokio::sync::Mutex<()>>,
@@ -43,20 +43,20 @@ pub(crate) struct Lease {
 
 /// A cached repository with exclusive write access.
 #[derive(Debug)]
-pub(crate) struct Kept {
+pub(crate) struct CachedRepository {
     pub(crate) path: PathBuf,
     pub(crate) lease: Lease,
     pub(crate) lock: OwnedMutexGuard<()>,
 }
 
 /// Name prefix of repositories that are being deleted.
-const GONE: &str = "gone-";
+const DELETING_PREFIX: &str = "gone-";
 
 /// The lock file of a folder.
-const LOCK: &str = "in-use";
+const LOCK_FILE: &str = "in-use";
 
 /// The file in a repository whose modification time is the time of the last use.
-const STAMP: &str = "docs-used";
+const LAST_USE_FILE: &str = "docs-used";
 
 impl Cache {
     pub(crate) fn new(folder: PathBuf, limit: u64) -> Self {
@@ -72,7 +72,7 @@ impl Cache {
     ///
     /// The name depends on the URL as well as the id. Otherwise, a user who can choose an id could read repositories
     /// fetched by others.
-    pub(crate) async fn repository(self: &Arc<Self>, id: &str, identity: &str) -> Kept {
+    pub(crate) async fn repository(self: &Arc<Self>, id: &str, identity: &str) -> CachedRepository {
         let mut hasher = blake3::Hasher::new_derive_key("docs-git cache of repositories");
         hasher.update(&(id.len() as u64).to_le_bytes());
         hasher.update(id.as_bytes());
@@ -86,7 +86,7 @@ impl Cache {
         };
         let lease = Lease { cache: Arc::clone(self), name };
         let path = self.folder.join(&lease.name);
-        Kept { path, lease, lock: lock.lock_owned().await }
+        CachedRepository { path, lease, lock: lock.lock_owned().await }
     }
 
     /// Evicts the least recently used repositories until the total size is within the limit. Repositories in use are
@@ -96,7 +96,7 @@ impl Cache {
         let mut bytes = found.iter().map(|it| it.bytes).sum::<u64>();
         found.sort_by_key(|it| it.last_used);
         for repository in found {
-            if repository.name.starts_with(GONE) {
+            if repository.name.starts_with(DELETING_PREFIX) {
                 // Its deletion was interrupted by a shutdown, or is in progress.
                 remove(&self.folder.join(&repository.name))?;
                 bytes = bytes.saturating_sub(repository.bytes);
@@ -110,7 +110,7 @@ impl Cache {
 
     /// Deletes a repository that is not in use. Later requests create it again.
     fn remove(&self, name: &str) -> Result<bool, GitError> {
-        let gone = self.folder.join(format!("{GONE}{name}"));
+        let gone = self.folder.join(format!("{DELETING_PREFIX}{name}"));
         {
             let used = self.used.lock();
             if used.contains_key(name) {
@@ -127,13 +127,13 @@ impl Cache {
         Ok(true)
     }
 
-    fn list(&self) -> io::Result<Vec<Listed>> {
+    fn list(&self) -> io::Result<Vec<CacheEntry>> {
         let mut listed = Vec::new();
         for entry in fs::read_dir(&self.folder)? {
             let entry = entry?;
             let Ok(name) = entry.file_name().into_string() else { continue };
-            if is_ours(name.strip_prefix(GONE).unwrap_or(&name)) && entry.file_type()?.is_dir() {
-                listed.push(Listed {
+            if is_ours(name.strip_prefix(DELETING_PREFIX).unwrap_or(&name)) && entry.file_type()?.is_dir() {
+                listed.push(CacheEntry {
                     bytes: size_of(&entry.path()),
                     last_used: last_used(&entry.path()),
                     name,
@@ -145,7 +145,7 @@ impl Cache {
 }
 
 /// A cached repository.
-struct Listed {
+struct CacheEntry {
     name: String,
     bytes: u64,
     last_used: SystemTime,
@@ -160,7 +160,7 @@ impl Lease {
         }
         let note = || {
             docs_disk::create_folder(path)?;
-            docs_disk::create_file(&path.join(STAMP))?.set_modified(SystemTime::now())
+            docs_disk::create_file(&path.join(LAST_USE_FILE))?.set_modified(SystemTime::now())
         };
         note().map_err(|error: io::Error| no_room(&error.to_string()))
     }
@@ -188,7 +188,7 @@ impl Drop for Lease {
 /// Creates a folder if it is missing, and locks it.
 pub(crate) fn lock(folder: &Path) -> io::Result<File> {
     docs_disk::create_folder(folder)?;
-    let lock = docs_disk::create_file(&folder.join(LOCK))?;
+    let lock = docs_disk::create_file(&folder.join(LOCK_FILE))?;
     lock.try_lock()?;
     Ok(lock)
 }
@@ -201,7 +201,7 @@ fn is_ours(name: &str) -> bool {
 
 fn last_used(path: &Path) -> SystemTime {
     let date = |path: &Path| fs::metadata(path).and_then(|found| found.modified());
-    date(&path.join(STAMP)).or_else(|_| date(path)).unwrap_or(SystemTime::UNIX_EPOCH)
+    date(&path.join(LAST_USE_FILE)).or_else(|_| date(path)).unwrap_or(SystemTime::UNIX_EPOCH)
 }
 
 /// Deletes a folder recursively.

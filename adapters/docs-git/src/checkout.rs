@@ -18,8 +18,8 @@ use parking_lot::Mutex;
 use crate::{
     Limits,
     cancel::{CancelOnDrop, Cancelled},
-    clone::Held,
-    failure::broken,
+    clone::RepositoryGuards,
+    failure::git_failure,
     listing::{self, MAX_LINK, MAX_PATH},
     meter::{Meter, file_too_large, folders_too_large, repository_too_large},
     objects,
@@ -32,13 +32,13 @@ pub(crate) struct GitCheckout {
     commit: Commit,
     entries: Vec<RepoEntry>,
     limits: Limits,
-    shared: Arc<Shared>,
+    shared: Arc<GuardedRepository>,
 }
 
 /// A repository, with the guards that keep it in place while it is read.
-pub(crate) struct Shared {
+pub(crate) struct GuardedRepository {
     opened: Mutex<Opened>,
-    _held: Held,
+    _held: RepositoryGuards,
 }
 
 struct Opened {
@@ -47,8 +47,8 @@ struct Opened {
     spent: Duration,
 }
 
-impl Shared {
-    pub(crate) fn new(repository: Repository, held: Held) -> Self {
+impl GuardedRepository {
+    pub(crate) fn new(repository: Repository, held: RepositoryGuards) -> Self {
         Self { opened: Mutex::new(Opened { repository, spent: Duration::ZERO }), _held: held }
     }
 }
@@ -56,14 +56,14 @@ impl Shared {
 impl GitCheckout {
     /// Lists the files of a commit.
     pub(crate) fn read(
-        shared: Shared,
+        shared: GuardedRepository,
         id: Oid,
         limits: Limits,
         cancelled: &Cancelled,
     ) -> Result<Self, GitError> {
         let (commit, entries) = {
             let repository = &shared.opened.lock().repository;
-            let commit = repository.find_commit(id).map_err(|error| broken(&error))?;
+            let commit = repository.find_commit(id).map_err(|error| git_failure(&error))?;
             let committed_at = DateTime::from_timestamp(commit.time().seconds(), 0)
                 .ok_or_else(|| GitError::Broken("the commit has an invalid date".to_owned()))?;
             let message = String::from_utf8_lossy(commit.message_bytes()).into_owned();
@@ -95,7 +95,7 @@ impl Checkout for GitCheckout {
         if entry.size > self.limits.file_bytes {
             return Err(file_too_large(path, entry.size, self.limits.file_bytes));
         }
-        let id = Oid::from_str(&entry.oid).map_err(|error| broken(&error))?;
+        let id = Oid::from_str(&entry.oid).map_err(|error| git_failure(&error))?;
         let (shared, longest) = (self.shared.clone(), self.limits.time);
         let work = CancelOnDrop::default();
         let cancelled = work.cancelled();
@@ -115,8 +115,8 @@ impl Opened {
             )));
         }
         let begun = Instant::now();
-        let odb = self.repository.odb().map_err(|error| broken(&error))?;
-        let object = odb.read(id).map_err(|error| broken(&error))?;
+        let odb = self.repository.odb().map_err(|error| git_failure(&error))?;
+        let object = odb.read(id).map_err(|error| git_failure(&error))?;
         let bytes = Bytes::copy_from_slice(object.data());
         self.spent = self.spent.saturating_add(begun.elapsed());
         Ok(bytes)
@@ -160,7 +160,7 @@ impl<'a> Lister<'a> {
     fn new(repository: &'a Repository, limits: Limits, cancelled: &'a Cancelled) -> Result<Self, GitError> {
         Ok(Self {
             repository,
-            odb: repository.odb().map_err(|error| broken(&error))?,
+            odb: repository.odb().map_err(|error| git_failure(&error))?,
             limits,
             cancelled,
             entries: Vec::new(),
@@ -210,7 +210,7 @@ impl<'a> Lister<'a> {
         self.cancelled.check()?;
         let size = objects::check_folder(&self.odb, id, self.limits.object_bytes())?;
         self.folder_bytes.add(size)?;
-        let tree = Rc::new(self.repository.find_tree(id).map_err(|error| broken(&error))?);
+        let tree = Rc::new(self.repository.find_tree(id).map_err(|error| git_failure(&error))?);
         self.folders.insert(id, Rc::clone(&tree));
         Ok(tree)
     }
@@ -225,7 +225,7 @@ impl<'a> Lister<'a> {
         let target = match self.links.entry(id) {
             Entry::Occupied(known) => known.get().clone(),
             Entry::Vacant(place) => {
-                let object = self.odb.read(id).map_err(|error| broken(&error))?;
+                let object = self.odb.read(id).map_err(|error| git_failure(&error))?;
                 place.insert(String::from_utf8(object.data().to_vec()).ok()).clone()
             }
         };
@@ -241,7 +241,7 @@ impl<'a> Lister<'a> {
         if let Some(size) = self.sizes.get(&id) {
             return Ok(*size);
         }
-        let (size, kind) = self.odb.read_header(id).map_err(|error| broken(&error))?;
+        let (size, kind) = self.odb.read_header(id).map_err(|error| git_failure(&error))?;
         if kind != ObjectType::Blob {
             return Err(GitError::Broken("an entry of the commit is not a file".to_owned()));
         }

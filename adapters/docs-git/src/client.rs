@@ -8,16 +8,15 @@ use docs_web::{Dialer, Guard};
 
 use crate::{
     Limits, Outbound, Resolve, SystemResolver,
-    address::{self, Address},
+    address::{self, RepositoryAddress},
+    bridge::channel,
     cache::{self, Cache},
     cancel::CancelOnDrop,
-    checkout::{GitCheckout, Shared},
-    clone::{CloneFolder, Fetched, Job, Wanted, check_reference},
-    disk,
-    line::line,
-    listing,
-    push::{self, Base, update::Update},
-    scratch::{Scratch, Source},
+    checkout::{GitCheckout, GuardedRepository},
+    clone::{CloneFolder, CommitSelector, FetchedCommit, Job, check_reference},
+    disk, listing,
+    push::{self, ParentCommit, update::Update},
+    scratch::{CloneKey, Scratch},
     transport, web,
 };
 
@@ -77,7 +76,7 @@ impl GitClient {
             resolver: Arc::new(SystemResolver),
             limits: Limits::default(),
             cache: None,
-            scratch: Arc::new(Scratch::of_system()),
+            scratch: Arc::new(Scratch::system_temp()),
             dialer: Dialer::new(web::USER_AGENT).map_err(|error| GitError::Broken(error.to_string()))?,
         })
     }
@@ -106,7 +105,7 @@ impl GitClient {
     #[must_use]
     pub fn with_cache_of(mut self, folder: impl Into<PathBuf>, bytes: u64) -> Self {
         let folder = folder.into();
-        self.scratch = Arc::new(Scratch::below(folder.clone()));
+        self.scratch = Arc::new(Scratch::new(folder.clone()));
         self.cache = Some(Arc::new(Cache::new(folder, bytes)));
         self
     }
@@ -136,9 +135,9 @@ impl GitClient {
         Guard::new(self.outbound, self.resolver.clone())
     }
 
-    async fn clone_folder(&self, cache_id: Option<&String>, address: &Address) -> CloneFolder {
+    async fn clone_folder(&self, cache_id: Option<&String>, address: &RepositoryAddress) -> CloneFolder {
         match (&self.cache, cache_id) {
-            (Some(cache), Some(id)) => CloneFolder::Kept(cache.repository(id, &address.identity()).await),
+            (Some(cache), Some(id)) => CloneFolder::Cached(cache.repository(id, &address.identity()).await),
             _ => CloneFolder::Temporary(Arc::clone(&self.scratch)),
         }
     }
@@ -146,39 +145,45 @@ impl GitClient {
     /// Fetches a commit over the network and reads it.
     async fn download<T: Send + 'static>(
         &self,
-        address: Address,
+        address: RepositoryAddress,
         cache_id: Option<&String>,
-        wanted: Wanted,
-        read: impl Fn(Fetched) -> Result<T, GitError> + Send + 'static,
+        wanted: CommitSelector,
+        read: impl Fn(FetchedCommit) -> Result<T, GitError> + Send + 'static,
     ) -> Result<T, GitError> {
         let work = CancelOnDrop::default();
         let (guard, limits) = (self.guard(), self.limits);
         let folder = self.clone_folder(cache_id, &address).await;
         let credentials = match &address {
-            Address::Web(web) => web.credentials.clone(),
-            Address::Disk(_) => None,
+            RepositoryAddress::Web(web) => web.credentials.clone(),
+            RepositoryAddress::Disk(_) => None,
         };
-        let (line, asks) = line();
+        let (line, asks) = channel();
         let cancelled = work.cancelled();
-        let source = Source::new(&address.identity(), credentials.as_ref());
+        let source = CloneKey::new(&address.identity(), credentials.as_ref());
         let job = |url| Job { line, url, wanted: wanted.clone(), limits, credentials, source, cancelled };
         match address {
-            Address::Disk(_) => {
+            RepositoryAddress::Disk(_) => {
                 Err(GitError::Broken("a repository on disk cannot be read over the network".to_owned()))
             }
-            Address::Web(web) => {
-                let session = web::Session::new(web, guard, self.dialer.clone(), limits);
+            RepositoryAddress::Web(web) => {
+                let session = web::HttpSession::new(web, guard, self.dialer.clone(), limits);
                 let job = job(transport::WEB_URL);
-                both(web::serve(session, wanted, asks), move || job.run(folder, read)).await
+                run_both(web::serve(session, wanted, asks), move || job.run(folder, read)).await
             }
         }
     }
 
     /// Fetches the parent of the commit to push.
-    async fn base(&self, web: &address::Web, request: &PushRequest) -> Result<Option<Base>, GitError> {
+    async fn base(
+        &self,
+        web: &address::Web,
+        request: &PushRequest,
+    ) -> Result<Option<ParentCommit>, GitError> {
         let Some(parent) = Update::new(request)?.parent else { return Ok(None) };
-        let address = Address::Web(web.clone());
-        self.download(address, request.cache_id.as_ref(), Wanted::Commit(parent), Base::new).await.map(Some)
+        let address = RepositoryAddress::Web(web.clone());
+        self.download(address, request.cache_id.as_ref(), CommitSelector::Commit(parent), ParentCommit::new)
+            .await
+            .map(Some)
     }
 }
 
@@ -187,9 +192,9 @@ impl GitRemote for GitClient {
     fn check(&self, url: &str, reference: &str, access: GitAccess) -> Result<(), GitError> {
         check_reference(reference, access)?;
         let guard = self.guard();
-        match Address::parse(url, self.outbound)? {
-            Address::Disk(_) => return Ok(()),
-            Address::Web(web) => match (web.url.host(), web.url.port_or_known_default()) {
+        match RepositoryAddress::parse(url, self.outbound)? {
+            RepositoryAddress::Disk(_) => return Ok(()),
+            RepositoryAddress::Web(web) => match (web.url.host(), web.url.port_or_known_default()) {
                 (Some(host), Some(port)) => guard.check(&host.to_owned(), port),
                 _ => return Err(GitError::Url("the URL must have a host".to_owned())),
             },
@@ -198,21 +203,21 @@ impl GitRemote for GitClient {
     }
 
     async fn fetch(&self, request: &FetchRequest) -> Result<Box<dyn Checkout>, GitError> {
-        let address = Address::parse(&request.url, self.outbound)?;
+        let address = RepositoryAddress::parse(&request.url, self.outbound)?;
         check_reference(&request.reference, GitAccess::Fetch)?;
         let (reference, limits) = (request.reference.clone(), self.limits);
         let work = async {
-            if let Address::Disk(disk) = address {
+            if let RepositoryAddress::Disk(disk) = address {
                 let work = CancelOnDrop::default();
                 let cancelled = work.cancelled();
                 let read = move || disk::fetch(&disk.path, &reference, limits, &cancelled);
                 return listing::blocking(read).await;
             }
-            let read = move |fetched: Fetched| {
-                let Fetched { repository, commit, held, cancelled } = fetched;
-                GitCheckout::read(Shared::new(repository, held), commit, limits, &cancelled)
+            let read = move |fetched: FetchedCommit| {
+                let FetchedCommit { repository, commit, held, cancelled } = fetched;
+                GitCheckout::read(GuardedRepository::new(repository, held), commit, limits, &cancelled)
             };
-            self.download(address, request.cache_id.as_ref(), Wanted::Ref(reference), read).await
+            self.download(address, request.cache_id.as_ref(), CommitSelector::Ref(reference), read).await
         };
         match tokio::time::timeout(self.limits.time, work).await {
             Ok(result) => Ok(Box::new(result?)),
@@ -225,16 +230,16 @@ impl GitRemote for GitClient {
 
     /// Requests the list of refs only, with a short time limit.
     async fn resolve(&self, request: &FetchRequest) -> Result<Option<String>, GitError> {
-        let address = Address::parse(&request.url, self.outbound)?;
+        let address = RepositoryAddress::parse(&request.url, self.outbound)?;
         check_reference(&request.reference, GitAccess::Fetch)?;
         let (guard, limits, reference) = (self.guard(), self.limits, request.reference.clone());
         let work = async {
             match address {
-                Address::Disk(disk) => {
+                RepositoryAddress::Disk(disk) => {
                     listing::blocking(move || disk::commit_of(&disk.path, &reference, limits)).await
                 }
-                Address::Web(web) => {
-                    web::Session::new(web, guard, self.dialer.clone(), limits).commit_of(&reference).await
+                RepositoryAddress::Web(web) => {
+                    web::HttpSession::new(web, guard, self.dialer.clone(), limits).commit_of(&reference).await
                 }
             }
         };
@@ -251,11 +256,11 @@ impl GitRemote for GitClient {
 
     async fn push(&self, request: &PushRequest, files: &mut dyn PushFiles) -> Result<Commit, GitError> {
         check_reference(&request.reference, GitAccess::Push)?;
-        match Address::parse(&request.url, self.outbound)? {
-            Address::Disk(disk) => push::to_disk(disk.path, request, self.limits, files).await,
-            Address::Web(web) => {
+        match RepositoryAddress::parse(&request.url, self.outbound)? {
+            RepositoryAddress::Disk(disk) => push::to_disk(disk.path, request, self.limits, files).await,
+            RepositoryAddress::Web(web) => {
                 let (guard, dialer) = (self.guard(), self.dialer.clone());
-                let way = push::Way { guard, dialer, limits: self.limits };
+                let way = push::PushTransport { guard, dialer, limits: self.limits };
                 push::to_web(web.clone(), way, request, files, self.base(&web, request)).await
             }
         }
@@ -273,7 +278,7 @@ impl fmt::Debug for GitClient {
 
 /// Runs libgit2 and the network concurrently. If libgit2 fails, the error of the network is preferred as the cause. If
 /// libgit2 succeeds, an error of the network is irrelevant.
-async fn both<T: Send + 'static>(
+async fn run_both<T: Send + 'static>(
     network: impl Future<Output = Result<(), GitError>> + Send,
     work: impl FnOnce() -> Result<T, GitError> + Send + 'static,
 ) -> Result<T, GitError> {

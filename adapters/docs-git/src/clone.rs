@@ -11,32 +11,32 @@ use git2::{
 
 use crate::{
     Limits,
-    cache::{self, Kept, Lease},
+    bridge::NetworkHandle,
+    cache::{self, CachedRepository, Lease},
     cancel::{Cancelled, cancelled},
-    failure::{broken, no_room},
-    line::Line,
+    failure::{git_failure, no_room},
     meter::repository_too_large,
     objects, redact,
-    scratch::{Scratch, Source, TemporaryClone},
+    scratch::{CloneKey, Scratch, TemporaryClone},
     transport,
 };
 
 /// A fetch of one commit.
 pub(crate) struct Job {
     /// The connection to the source, and the URL that libgit2 uses for it.
-    pub(crate) line: Line,
+    pub(crate) line: NetworkHandle,
     pub(crate) url: &'static str,
-    pub(crate) wanted: Wanted,
+    pub(crate) wanted: CommitSelector,
     pub(crate) limits: Limits,
     /// The credentials, which are removed from messages of the server.
     pub(crate) credentials: Option<Credentials>,
-    pub(crate) source: Source,
+    pub(crate) source: CloneKey,
     pub(crate) cancelled: Cancelled,
 }
 
 /// The commit to fetch.
 #[derive(Clone, Debug)]
-pub(crate) enum Wanted {
+pub(crate) enum CommitSelector {
     /// The commit of a ref, given by its full, validated name.
     Ref(String),
     /// A specific commit that a ref of the repository points at.
@@ -48,20 +48,20 @@ pub(crate) enum CloneFolder {
     /// In a folder that is deleted with the checkout.
     Temporary(Arc<Scratch>),
     /// In the cache, with exclusive write access.
-    Kept(Kept),
+    Cached(CachedRepository),
 }
 
 /// A fetched commit.
-pub(crate) struct Fetched {
+pub(crate) struct FetchedCommit {
     pub(crate) repository: Repository,
     pub(crate) commit: Oid,
-    pub(crate) held: Held,
+    pub(crate) held: RepositoryGuards,
     pub(crate) cancelled: Cancelled,
 }
 
 /// Guards that keep a repository in place while it is read.
 #[derive(Debug, Default)]
-pub(crate) struct Held {
+pub(crate) struct RepositoryGuards {
     _temporary: Option<Arc<TemporaryClone>>,
     _lease: Option<Arc<Lease>>,
 }
@@ -87,27 +87,27 @@ impl Job {
     pub(crate) fn run<T>(
         self,
         folder: CloneFolder,
-        read: impl Fn(Fetched) -> Result<T, GitError>,
+        read: impl Fn(FetchedCommit) -> Result<T, GitError>,
     ) -> Result<T, GitError> {
         match folder {
             CloneFolder::Temporary(scratch) => {
                 let known = match self.wanted {
-                    Wanted::Commit(commit) => scratch.find(&self.source, commit),
-                    Wanted::Ref(_) => None,
+                    CommitSelector::Commit(commit) => scratch.find(&self.source, commit),
+                    CommitSelector::Ref(_) => None,
                 };
                 let clone = match known {
                     Some(clone) => clone,
                     None => scratch.clone_folder().map_err(|error| no_room(&error.to_string()))?,
                 };
-                let held = Held { _temporary: Some(Arc::clone(&clone)), _lease: None };
+                let held = RepositoryGuards { _temporary: Some(Arc::clone(&clone)), _lease: None };
                 let fetched = self.fetch(clone.path(), held)?;
                 docs_disk::restrict(clone.path()).map_err(|error| no_room(&error.to_string()))?;
                 scratch.note(&self.source, fetched.commit, &clone);
                 read(fetched)
             }
-            CloneFolder::Kept(Kept { path, lease, lock }) => {
+            CloneFolder::Cached(CachedRepository { path, lease, lock }) => {
                 let lease = Arc::new(lease);
-                let held = || Held { _temporary: None, _lease: Some(Arc::clone(&lease)) };
+                let held = || RepositoryGuards { _temporary: None, _lease: Some(Arc::clone(&lease)) };
                 lease.begin(&path, self.limits.total_bytes)?;
                 let result = match self.keep(&path, held()).and_then(&read) {
                     Err(GitError::Broken(reason)) if !self.cancelled.is_set() => {
@@ -125,24 +125,26 @@ impl Job {
         }
     }
 
-    fn fetch(&self, path: &Path, held: Held) -> Result<Fetched, GitError> {
+    fn fetch(&self, path: &Path, held: RepositoryGuards) -> Result<FetchedCommit, GitError> {
         let repository = open(path)?;
-        let tip = transport::with_line(self.line.clone(), || self.download(&repository))?;
+        let tip = transport::with_network(self.line.clone(), || self.download(&repository))?;
         let commit = objects::commit_at(&repository, tip, self.limits.object_bytes())?;
         let commit = commit.ok_or_else(|| match &self.wanted {
-            Wanted::Ref(reference) => GitError::Broken(format!("`{reference}` does not resolve to a commit")),
-            Wanted::Commit(id) => GitError::Broken(format!("`{id}` is not a commit")),
+            CommitSelector::Ref(reference) => {
+                GitError::Broken(format!("`{reference}` does not resolve to a commit"))
+            }
+            CommitSelector::Commit(id) => GitError::Broken(format!("`{id}` is not a commit")),
         })?;
-        Ok(Fetched { repository, commit, held, cancelled: self.cancelled.clone() })
+        Ok(FetchedCommit { repository, commit, held, cancelled: self.cancelled.clone() })
     }
 
     /// Fetches into a cached repository. The commit of the ref is recorded and offered to the server at the next fetch,
     /// so that the server sends new objects only.
-    fn keep(&self, path: &Path, held: Held) -> Result<Fetched, GitError> {
+    fn keep(&self, path: &Path, held: RepositoryGuards) -> Result<FetchedCommit, GitError> {
         let fetched = self.fetch(path, held)?;
-        if let Some(name) = self.kept_name() {
+        if let Some(name) = self.cached_ref_name() {
             let kept = fetched.repository.reference(&name, fetched.commit, true, "fetched");
-            kept.map_err(|error| broken(&error))?;
+            kept.map_err(|error| git_failure(&error))?;
         }
         // The library that fetches creates packs that every user of the machine can read.
         docs_disk::restrict(path).map_err(|error| no_room(&error.to_string()))?;
@@ -150,33 +152,33 @@ impl Job {
     }
 
     /// Returns the ref in a cached repository that records the last commit of the wanted ref.
-    fn kept_name(&self) -> Option<String> {
+    fn cached_ref_name(&self) -> Option<String> {
         match &self.wanted {
-            Wanted::Ref(reference) => {
+            CommitSelector::Ref(reference) => {
                 Some(format!("refs/docs/{}", blake3::hash(reference.as_bytes()).to_hex()))
             }
-            Wanted::Commit(_) => None,
+            CommitSelector::Commit(_) => None,
         }
     }
 
     /// Returns the history depth to fetch. For a ref that was fetched before, it probably covers the new commits.
     fn depth(&self, repository: &Repository) -> Depth {
         let is_kept = |name: &String| repository.refname_to_id(name).is_ok();
-        match self.kept_name().filter(is_kept) {
-            Some(_) => Depth::Some,
-            None => Depth::One,
+        match self.cached_ref_name().filter(is_kept) {
+            Some(_) => Depth::Recent,
+            None => Depth::Single,
         }
     }
 
     /// Fetches the wanted object if it is missing, and returns its id.
     fn download(&self, repository: &Repository) -> Result<Oid, GitError> {
-        if let Wanted::Commit(id) = self.wanted
+        if let CommitSelector::Commit(id) = self.wanted
             && self.has_commit(repository, id)?
         {
             return Ok(id);
         }
-        let received = Received { limit: self.limits.total_bytes, is_over: Cell::new(false) };
-        let mut remote = repository.remote_anonymous(self.url).map_err(|error| broken(&error))?;
+        let received = TransferProgress { limit: self.limits.total_bytes, is_over: Cell::new(false) };
+        let mut remote = repository.remote_anonymous(self.url).map_err(|error| git_failure(&error))?;
         let mut connection = remote
             .connect_auth(Direction::Fetch, Some(self.callbacks(&received)), None)
             .map_err(|error| self.failure(&error))?;
@@ -206,8 +208,8 @@ impl Job {
         let Some(commit) = objects::commit_at(repository, tip, self.limits.object_bytes())? else {
             return Ok(false);
         };
-        let odb = repository.odb().map_err(|error| broken(&error))?;
-        let tree = repository.find_commit(commit).map_err(|error| broken(&error))?.tree_id();
+        let odb = repository.odb().map_err(|error| git_failure(&error))?;
+        let tree = repository.find_commit(commit).map_err(|error| git_failure(&error))?.tree_id();
         Ok(odb.exists(tree))
     }
 
@@ -216,19 +218,19 @@ impl Job {
         remote: &mut Remote<'_>,
         name: &str,
         depth: Depth,
-        received: &Received,
+        received: &TransferProgress,
     ) -> Result<(), git2::Error> {
         let mut options = FetchOptions::new();
         options.download_tags(AutotagOption::None).remote_callbacks(self.callbacks(received));
         match depth {
-            Depth::One => drop(options.depth(1)),
-            Depth::Some => drop(options.depth(SOME)),
+            Depth::Single => drop(options.depth(1)),
+            Depth::Recent => drop(options.depth(SHALLOW_DEPTH)),
             Depth::All => {}
         }
         remote.download(&[format!("+{name}:refs/docs/fetched")], Some(&mut options))
     }
 
-    fn callbacks<'a>(&'a self, received: &'a Received) -> RemoteCallbacks<'a> {
+    fn callbacks<'a>(&'a self, received: &'a TransferProgress) -> RemoteCallbacks<'a> {
         let mut callbacks = RemoteCallbacks::new();
         callbacks.transfer_progress(move |progress| {
             let bytes = u64::try_from(progress.received_bytes()).unwrap_or(u64::MAX);
@@ -249,12 +251,12 @@ impl Job {
                 None => GitError::Unreachable(message.to_owned()),
             },
             (ErrorClass::Os | ErrorClass::Filesystem, _) => no_room(message),
-            _ => broken(error),
+            _ => git_failure(error),
         }
     }
 }
 
-impl Wanted {
+impl CommitSelector {
     /// Returns the ref to fetch and the object that it points at.
     fn find(&self, heads: &[git2::RemoteHead<'_>]) -> Result<(String, Oid), GitError> {
         let found = |is_it: &dyn Fn(&git2::RemoteHead<'_>) -> bool| {
@@ -275,17 +277,17 @@ impl Wanted {
 /// The history depth of a fetch.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Depth {
-    One,
-    Some,
+    Single,
+    Recent,
     All,
 }
 
 /// Number of commits fetched when an earlier commit is present. A server omits known objects only if the earlier commit
 /// is among them.
-const SOME: i32 = 20;
+const SHALLOW_DEPTH: i32 = 20;
 
 /// Progress of a transfer, as reported by libgit2.
-struct Received {
+struct TransferProgress {
     limit: u64,
     is_over: Cell<bool>,
 }
@@ -295,7 +297,7 @@ fn open(path: &Path) -> Result<Repository, GitError> {
     options.bare(true).mkpath(true).external_template(false);
     Repository::init_opts(path, &options).map_err(|error| match error.class() {
         ErrorClass::Os | ErrorClass::Filesystem => no_room(error.message()),
-        _ => broken(&error),
+        _ => git_failure(&error),
     })
 }
 

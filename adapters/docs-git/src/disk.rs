@@ -12,9 +12,9 @@ use git2::{ErrorClass, ErrorCode, Oid, Repository, RepositoryOpenFlags};
 use crate::{
     Limits,
     cancel::Cancelled,
-    checkout::{GitCheckout, Shared},
-    clone::Held,
-    failure::broken,
+    checkout::{GitCheckout, GuardedRepository},
+    clone::RepositoryGuards,
+    failure::git_failure,
     objects,
 };
 
@@ -28,7 +28,12 @@ pub(crate) fn fetch(
     let repository = open(folder, reference, RepositoryOpenFlags::BARE)?;
     let commit = find(&repository, reference, limits)?;
     let commit = commit.ok_or_else(|| GitError::NoRef(reference.to_owned()))?;
-    GitCheckout::read(Shared::new(repository, Held::default()), commit, limits, cancelled)
+    GitCheckout::read(
+        GuardedRepository::new(repository, RepositoryGuards::default()),
+        commit,
+        limits,
+        cancelled,
+    )
 }
 
 /// Resolves a ref of the repository in a folder. Returns `None` if it does not exist.
@@ -40,7 +45,7 @@ fn find(repository: &Repository, reference: &str, limits: Limits) -> Result<Opti
     let found = match repository.find_reference(reference).and_then(|found| found.resolve()) {
         Ok(found) => found,
         Err(error) if error.code() == ErrorCode::NotFound => return Ok(None),
-        Err(error) => return Err(broken(&error)),
+        Err(error) => return Err(git_failure(&error)),
     };
     let commit = found.target().map(|id| objects::commit_at(repository, id, limits.object_bytes()));
     match commit.transpose()?.flatten() {
@@ -71,18 +76,18 @@ fn open(folder: &Path, reference: &str, flags: RepositoryOpenFlags) -> Result<Re
         Ok(found) if found.is_file() => {
             let text = read_links(&own)?.unwrap_or_default();
             let named = text.trim().strip_prefix("gitdir:").ok_or(GitError::NoRepository)?.trim();
-            inside(&root, &root.join(named))?.ok_or(GitError::NoRepository)?
+            resolve_within(&root, &root.join(named))?.ok_or(GitError::NoRepository)?
         }
-        Ok(_) => inside(&root, &own)?.ok_or(GitError::NoRepository)?,
+        Ok(_) => resolve_within(&root, &own)?.ok_or(GitError::NoRepository)?,
     };
     let common = match read_links(&git.join("commondir"))? {
-        Some(named) => inside(&root, &git.join(named.trim()))?.ok_or(GitError::NoRepository)?,
+        Some(named) => resolve_within(&root, &git.join(named.trim()))?.ok_or(GitError::NoRepository)?,
         None => git.clone(),
     };
     for name in
         ["HEAD", "config", "objects", "objects/info", "objects/pack", "packed-refs", "refs", "refs/heads"]
     {
-        inside(&root, &common.join(name))?;
+        resolve_within(&root, &common.join(name))?;
     }
     check_reference(&root, [&git, &common], reference)?;
     check_objects(&root, common.join("objects"))?;
@@ -92,12 +97,12 @@ fn open(folder: &Path, reference: &str, flags: RepositoryOpenFlags) -> Result<Re
             GitError::Refused("the repository belongs to another user of this machine".to_owned())
         }
         (ErrorClass::Repository | ErrorClass::Os, ErrorCode::NotFound) => GitError::NoRepository,
-        _ => broken(&error),
+        _ => git_failure(&error),
     })
 }
 
 /// Maximum depth of files in an object folder: `info/commit-graphs/graph-….graph`.
-const MAX_DEPTH: usize = 2;
+const MAX_OBJECT_FILE_DEPTH: usize = 2;
 
 /// Maximum number of symbolic refs in a chain, as in libgit2.
 const MAX_SYMBOLIC: usize = 5;
@@ -108,7 +113,7 @@ fn check_reference(root: &Path, folders: [&Path; 2], reference: &str) -> Result<
     for _ in 0..=MAX_SYMBOLIC {
         let mut next = None;
         for folder in folders {
-            let Some(path) = inside(root, &folder.join(&name))?.filter(|path| path.is_file()) else {
+            let Some(path) = resolve_within(root, &folder.join(&name))?.filter(|path| path.is_file()) else {
                 continue;
             };
             let text = read_links(&path)?.unwrap_or_default();
@@ -141,8 +146,11 @@ fn check_links(root: &Path, folder: PathBuf) -> Result<(), GitError> {
             let (path, kind) = entry
                 .and_then(|entry| Ok((entry.path(), entry.file_type()?)))
                 .map_err(|error| GitError::Broken(error.to_string()))?;
-            let path = if kind.is_symlink() { inside(root, &path)? } else { Some(path) };
-            todo.extend(path.filter(|_| !kind.is_file() && depth < MAX_DEPTH).map(|path| (path, depth + 1)));
+            let path = if kind.is_symlink() { resolve_within(root, &path)? } else { Some(path) };
+            todo.extend(
+                path.filter(|_| !kind.is_file() && depth < MAX_OBJECT_FILE_DEPTH)
+                    .map(|path| (path, depth + 1)),
+            );
         }
     }
     Ok(())
@@ -164,14 +172,14 @@ fn check_objects(root: &Path, objects: PathBuf) -> Result<(), GitError> {
         check_links(root, objects.clone())?;
         let Some(text) = read_links(&objects.join("info/alternates"))? else { continue };
         for line in text.lines().filter(|line| !line.is_empty() && !line.starts_with('#')) {
-            todo.extend(inside(root, &objects.join(line))?);
+            todo.extend(resolve_within(root, &objects.join(line))?);
         }
     }
     Ok(())
 }
 
 /// Resolves links in a path that must be inside `root`. Returns `None` if the path does not exist.
-fn inside(root: &Path, path: &Path) -> Result<Option<PathBuf>, GitError> {
+fn resolve_within(root: &Path, path: &Path) -> Result<Option<PathBuf>, GitError> {
     match fs::canonicalize(path) {
         Ok(path) if path.starts_with(root) => Ok(Some(path)),
         Ok(_) => Err(GitError::Refused(

@@ -2,7 +2,7 @@
 
 use docs_ports::GitError;
 
-pub(crate) fn broken(error: &git2::Error) -> GitError {
+pub(crate) fn git_failure(error: &git2::Error) -> GitError {
     GitError::Broken(error.message().to_owned())
 }
 
@@ -13,10 +13,10 @@ pub(crate) fn no_room(reason: &str) -> GitError {
 }
 
 /// Returns the error for a host that sends nothing.
-pub(crate) fn silent() -> GitError {
+pub(crate) fn idle_error() -> GitError {
     GitError::Unreachable(docs_web::NO_RESPONSE.to_owned())
 }
 
-pub(crate) fn unreachable(error: &reqwest::Error) -> GitError {
+pub(crate) fn unreachable_error(error: &reqwest::Error) -> GitError {
     GitError::Unreachable(docs_web::reason(error))
 }

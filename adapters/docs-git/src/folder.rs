@@ -74,7 +74,7 @@ impl Checkout for FolderCheckout {
         let limit = self.limits.file_bytes;
         listing::blocking(move || {
             let bytes = read_file(&file, &entry.path, limit)?;
-            listing::unchanged(&entry, bytes)
+            listing::verify_unchanged(&entry, bytes)
         })
         .await
     }
@@ -161,8 +161,8 @@ impl Lister {
     fn list(&mut self, root: &Path) -> Result<(), GitError> {
         let mut todo = vec![(root.to_owned(), String::new())];
         while let Some((folder, prefix)) = todo.pop() {
-            for entry in fs::read_dir(&folder).map_err(|error| unreadable(&prefix, &error))? {
-                let entry = entry.map_err(|error| unreadable(&prefix, &error))?;
+            for entry in fs::read_dir(&folder).map_err(|error| unreadable_error(&prefix, &error))? {
+                let entry = entry.map_err(|error| unreadable_error(&prefix, &error))?;
                 self.visited += 1;
                 if self.visited > self.limits.entries {
                     return Err(listing::too_many(self.limits.entries));
@@ -175,7 +175,7 @@ impl Lister {
                 if path.len() > MAX_PATH {
                     return Err(listing::path_too_long());
                 }
-                let kind = entry.file_type().map_err(|error| unreadable(&path, &error))?;
+                let kind = entry.file_type().map_err(|error| unreadable_error(&path, &error))?;
                 if name == ".git" {
                     // A Git folder, or the `.git` file of a worktree.
                 } else if kind.is_dir() {
@@ -201,7 +201,7 @@ impl Lister {
     }
 
     fn link(&mut self, file: &Path, path: String) -> Result<(), GitError> {
-        let target = fs::read_link(file).map_err(|error| unreadable(&path, &error))?;
+        let target = fs::read_link(file).map_err(|error| unreadable_error(&path, &error))?;
         match target.to_str() {
             Some(target) if target.len() as u64 <= MAX_LINK => {
                 self.push(path, target.as_bytes(), RepoEntryKind::Symlink(target.to_owned()))
@@ -227,16 +227,16 @@ impl Lister {
 
 /// Reads a file. A symbolic link that has replaced it is not followed.
 fn read_file(file: &Path, path: &str, limit: u64) -> Result<Vec<u8>, GitError> {
-    let metadata = fs::symlink_metadata(file).map_err(|error| unreadable(path, &error))?;
+    let metadata = fs::symlink_metadata(file).map_err(|error| unreadable_error(path, &error))?;
     if !metadata.is_file() {
         return Err(GitError::NoSuchFile(path.to_owned()));
     }
     if metadata.len() > limit {
         return Err(file_too_large(path, metadata.len(), limit));
     }
-    fs::read(file).map_err(|error| unreadable(path, &error))
+    fs::read(file).map_err(|error| unreadable_error(path, &error))
 }
 
-fn unreadable(path: &str, error: &io::Error) -> GitError {
+fn unreadable_error(path: &str, error: &io::Error) -> GitError {
     GitError::Broken(format!("`{path}`: {error}"))
 }

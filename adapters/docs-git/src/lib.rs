@@ -9,6 +9,7 @@
 
 mod address;
 mod advertisement;
+mod bridge;
 mod cache;
 mod cancel;
 mod checkout;
@@ -18,7 +19,6 @@ mod disk;
 mod failure;
 mod folder;
 mod limits;
-mod line;
 mod listing;
 mod local;
 mod meter;

@@ -33,7 +33,7 @@ pub(crate) async fn blocking<T: Send + 'static>(
 
 /// Returns the Git object id of a blob.
 pub(crate) fn blob_id(bytes: &[u8]) -> Result<Oid, GitError> {
-    Oid::hash_object(ObjectType::Blob, bytes).map_err(|error| crate::failure::broken(&error))
+    Oid::hash_object(ObjectType::Blob, bytes).map_err(|error| crate::failure::git_failure(&error))
 }
 
 /// Creates a commit for files that are not in Git.
@@ -66,7 +66,7 @@ pub(crate) fn path_too_long() -> GitError {
 }
 
 /// Checks that bytes are the ones that were listed.
-pub(crate) fn unchanged(entry: &RepoEntry, bytes: Vec<u8>) -> Result<Bytes, GitError> {
+pub(crate) fn verify_unchanged(entry: &RepoEntry, bytes: Vec<u8>) -> Result<Bytes, GitError> {
     if blob_id(&bytes)?.to_string() == entry.oid {
         Ok(Bytes::from(bytes))
     } else {

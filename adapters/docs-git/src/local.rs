@@ -36,7 +36,7 @@ impl LocalRemote {
 
     /// Adds a checkout under a URL and a ref. The URL can be any text, and takes precedence over the other remote.
     #[must_use]
-    pub fn with(mut self, url: &str, reference: &str, checkout: impl Checkout + 'static) -> Self {
+    pub fn with_checkout(mut self, url: &str, reference: &str, checkout: impl Checkout + 'static) -> Self {
         let refs = self.checkouts.entry(url.to_owned()).or_default();
         refs.insert(reference.to_owned(), Arc::new(checkout));
         self
@@ -65,7 +65,7 @@ impl GitRemote for LocalRemote {
     async fn fetch(&self, request: &FetchRequest) -> Result<Box<dyn Checkout>, GitError> {
         match (self.checkouts.get(&request.url), &self.otherwise) {
             (Some(refs), _) => match refs.get(&request.reference) {
-                Some(checkout) => Ok(Box::new(Known(checkout.clone()))),
+                Some(checkout) => Ok(Box::new(SharedCheckout(checkout.clone()))),
                 None => Err(GitError::NoRef(request.reference.clone())),
             },
             (None, Some(otherwise)) => otherwise.fetch(request).await,
@@ -101,10 +101,10 @@ impl fmt::Debug for LocalRemote {
 }
 
 /// A checkout shared by many fetches.
-struct Known(Arc<dyn Checkout>);
+struct SharedCheckout(Arc<dyn Checkout>);
 
 #[async_trait]
-impl Checkout for Known {
+impl Checkout for SharedCheckout {
     fn commit(&self) -> &Commit {
         self.0.commit()
     }

@@ -3,7 +3,7 @@
 use docs_ports::GitError;
 use git2::{ErrorCode, ObjectType, Odb, Oid, Repository};
 
-use crate::{failure::broken, meter::object_too_large};
+use crate::{failure::git_failure, meter::object_too_large};
 
 /// Maximum length of a chain of tags.
 const MAX_TAGS: usize = 16;
@@ -14,13 +14,13 @@ const MAX_TAGS: usize = 16;
 /// # Errors
 /// [`GitError::TooLarge`] if the object exceeds the limit, [`GitError::Broken`] if it cannot be read.
 pub(crate) fn commit_at(repository: &Repository, id: Oid, limit: u64) -> Result<Option<Oid>, GitError> {
-    let odb = repository.odb().map_err(|error| broken(&error))?;
+    let odb = repository.odb().map_err(|error| git_failure(&error))?;
     let mut id = id;
     for _ in 0..MAX_TAGS {
         match header(&odb, id, limit)?.map(|(_, kind)| kind) {
             Some(ObjectType::Commit) => return Ok(Some(id)),
             Some(ObjectType::Tag) => {
-                id = repository.find_tag(id).map_err(|error| broken(&error))?.target_id();
+                id = repository.find_tag(id).map_err(|error| git_failure(&error))?.target_id();
             }
             _ => return Ok(None),
         }
@@ -42,6 +42,6 @@ fn header(odb: &Odb<'_>, id: Oid, limit: u64) -> Result<Option<(u64, ObjectType)
         Ok((size, kind)) if kind != ObjectType::Blob && size > limit => Err(object_too_large(limit)),
         Ok(found) => Ok(Some(found)),
         Err(error) if error.code() == ErrorCode::NotFound => Ok(None),
-        Err(error) => Err(broken(&error)),
+        Err(error) => Err(git_failure(&error)),
     }
 }

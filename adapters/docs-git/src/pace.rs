@@ -6,7 +6,7 @@ use bytes::Bytes;
 use docs_ports::GitError;
 use reqwest::Response;
 
-use crate::failure::unreachable;
+use crate::failure::unreachable_error;
 
 /// Minimum bytes per second of a response, as the mean of each period of [`Limits::idle`](crate::Limits::idle). Time in
 /// which the client does not read is not counted.
@@ -31,7 +31,7 @@ impl Pace {
             let begun = Instant::now();
             let left = self.period.saturating_sub(self.waited);
             let piece = tokio::time::timeout(left, response.chunk()).await;
-            let piece = piece.ok().transpose().map_err(|error| unreachable(&error))?;
+            let piece = piece.ok().transpose().map_err(|error| unreachable_error(&error))?;
             if let Some(None) = &piece {
                 return Ok(None);
             }

@@ -18,7 +18,7 @@ pub(crate) enum Packet {
 }
 
 /// Size in bytes of the length prefix.
-const PREFIX: usize = 4;
+const LENGTH_PREFIX_BYTES: usize = 4;
 
 /// Maximum size in bytes of a packet with its length prefix, as specified by Git.
 pub(crate) const MAX_LINE: usize = 65_520;
@@ -31,24 +31,24 @@ impl Packets {
 
     /// Returns the next complete packet. At most [`MAX_LINE`] bytes of a packet are buffered.
     pub(crate) fn next(&mut self) -> Result<Option<Packet>, GitError> {
-        let Some(prefix) = self.buffer.get(..PREFIX) else { return Ok(None) };
+        let Some(prefix) = self.buffer.get(..LENGTH_PREFIX_BYTES) else { return Ok(None) };
         let digits =
             std::str::from_utf8(prefix).ok().filter(|text| text.bytes().all(|b| b.is_ascii_hexdigit()));
         let length = digits.and_then(|text| usize::from_str_radix(text, 16).ok());
         match length {
             Some(0) => {
-                self.buffer.advance(PREFIX);
+                self.buffer.advance(LENGTH_PREFIX_BYTES);
                 Ok(Some(Packet::Flush))
             }
-            Some(length) if (PREFIX..=MAX_LINE).contains(&length) => {
+            Some(length) if (LENGTH_PREFIX_BYTES..=MAX_LINE).contains(&length) => {
                 if self.buffer.len() < length {
                     return Ok(None);
                 }
                 let mut packet = self.buffer.split_to(length).freeze();
-                packet.advance(PREFIX);
+                packet.advance(LENGTH_PREFIX_BYTES);
                 Ok(Some(Packet::Line(packet)))
             }
-            _ => Err(strange()),
+            _ => Err(malformed_packet()),
         }
     }
 
@@ -60,16 +60,16 @@ impl Packets {
 
 /// Returns a line with its length prefix.
 pub(crate) fn line(text: &str) -> String {
-    format!("{:04x}{text}", text.len() + PREFIX)
+    format!("{:04x}{text}", text.len() + LENGTH_PREFIX_BYTES)
 }
 
 /// Adds a line with its length prefix.
 pub(crate) fn put_line(to: &mut BytesMut, line: &[u8]) {
-    to.extend_from_slice(format!("{:04x}", line.len() + PREFIX).as_bytes());
+    to.extend_from_slice(format!("{:04x}", line.len() + LENGTH_PREFIX_BYTES).as_bytes());
     to.extend_from_slice(line);
 }
 
-pub(crate) fn strange() -> GitError {
+pub(crate) fn malformed_packet() -> GitError {
     GitError::Broken("the response is not from a Git server".to_owned())
 }
 

@@ -19,46 +19,46 @@ use git2::{ObjectType, Oid, Repository};
 
 use self::{
     pack::{Pack, PackWriter},
-    tree::{Changes, TreeEditor},
+    tree::{FolderChanges, TreeEditor},
     web::Receiver,
 };
 use crate::{
     Limits, address,
-    clone::{Fetched, Held},
-    failure::broken,
+    clone::{FetchedCommit, RepositoryGuards},
+    failure::git_failure,
     listing,
     meter::{file_too_large, repository_too_large},
-    web::Session,
+    web::HttpSession,
 };
 
 pub(crate) use self::{disk::push as to_disk, update::Update};
 
 /// The parent of the commit to push.
-pub(crate) struct Base {
+pub(crate) struct ParentCommit {
     repository: Repository,
     tree: Oid,
-    _held: Held,
+    _held: RepositoryGuards,
 }
 
 /// A commit that is ready to be sent.
-struct Made {
+struct PreparedCommit {
     id: Oid,
     commit: Commit,
     pack: Pack,
 }
 
 /// The connection settings and limits of a push over HTTP.
-pub(crate) struct Way {
+pub(crate) struct PushTransport {
     pub(crate) guard: Guard,
     pub(crate) dialer: Dialer,
     pub(crate) limits: Limits,
 }
 
-impl Base {
+impl ParentCommit {
     /// Creates the base from a fetched commit.
-    pub(crate) fn new(fetched: Fetched) -> Result<Self, GitError> {
-        let Fetched { repository, commit, held, .. } = fetched;
-        let tree = repository.find_commit(commit).map_err(|error| broken(&error))?.tree_id();
+    pub(crate) fn new(fetched: FetchedCommit) -> Result<Self, GitError> {
+        let FetchedCommit { repository, commit, held, .. } = fetched;
+        let tree = repository.find_commit(commit).map_err(|error| git_failure(&error))?.tree_id();
         Ok(Self { repository, tree, _held: held })
     }
 }
@@ -66,37 +66,40 @@ impl Base {
 /// Pushes over HTTP. `base` is polled only after the server has accepted the preconditions of the push.
 pub(crate) async fn to_web(
     address: address::Web,
-    way: Way,
+    way: PushTransport,
     request: &PushRequest,
     files: &mut dyn PushFiles,
-    base: impl Future<Output = Result<Option<Base>, GitError>>,
+    base: impl Future<Output = Result<Option<ParentCommit>, GitError>>,
 ) -> Result<Commit, GitError> {
     let update = Update::new(request)?;
     let Limits { time, idle, .. } = way.limits;
-    let session = Session::new(address, way.guard, way.dialer, way.limits);
+    let session = HttpSession::new(address, way.guard, way.dialer, way.limits);
     let mut receiver = Receiver::new(session, time, idle);
     let check = async { Ok((receiver.check(&update).await?, base.await?)) };
-    let (found, base) = within(time, check).await?;
+    let (found, base) = with_time_limit(time, check).await?;
     let made = make(base, request, way.limits, files).await?;
-    within(time, receiver.send(&found, &update, made.id, made.pack)).await?;
+    with_time_limit(time, receiver.send(&found, &update, made.id, made.pack)).await?;
     Ok(made.commit)
 }
 
 /// Limits the network time. The time to produce the files is not limited here.
-async fn within<T>(time: Duration, work: impl Future<Output = Result<T, GitError>>) -> Result<T, GitError> {
+async fn with_time_limit<T>(
+    time: Duration,
+    work: impl Future<Output = Result<T, GitError>>,
+) -> Result<T, GitError> {
     let late = || GitError::Unreachable(format!("the push exceeded its limit of {} seconds", time.as_secs()));
     tokio::time::timeout(time, work).await.map_err(|_| late())?
 }
 
 /// Reads all files and creates the commit.
 async fn make(
-    base: Option<Base>,
+    base: Option<ParentCommit>,
     request: &PushRequest,
     limits: Limits,
     files: &mut dyn PushFiles,
-) -> Result<Made, GitError> {
+) -> Result<PreparedCommit, GitError> {
     let mut pack = PackWriter::new()?;
-    let mut changes = Changes::default();
+    let mut changes = FolderChanges::default();
     let mut counter = Counter::new(limits);
     for path in &request.removed {
         counter.add(path, 0)?;
@@ -119,12 +122,12 @@ async fn make(
 
 /// Creates the trees and the commit.
 fn finish(
-    base: Option<&Base>,
+    base: Option<&ParentCommit>,
     request: &PushRequest,
-    changes: &Changes,
+    changes: &FolderChanges,
     mut pack: PackWriter,
     limits: Limits,
-) -> Result<Made, GitError> {
+) -> Result<PreparedCommit, GitError> {
     let mut editor = TreeEditor {
         repository: base.map(|base| &base.repository),
         pack: &mut pack,
@@ -143,7 +146,11 @@ fn finish(
     );
     let id = pack.add(ObjectType::Commit, bytes.as_bytes())?;
     let committed_at = DateTime::from_timestamp(seconds, 0).unwrap_or_default();
-    Ok(Made { id, commit: Commit { oid: id.to_string(), message, committed_at }, pack: pack.finish()? })
+    Ok(PreparedCommit {
+        id,
+        commit: Commit { oid: id.to_string(), message, committed_at },
+        pack: pack.finish()?,
+    })
 }
 
 /// Formats a person for a commit. Git requires a name, and permits neither angle brackets nor line breaks in name and

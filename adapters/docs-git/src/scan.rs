@@ -19,7 +19,7 @@ use std::collections::HashSet;
 use docs_ports::GitError;
 use flate2::{Decompress, FlushDecompress, Status};
 
-use self::frame::Frame;
+use self::frame::PacketState;
 pub(crate) use self::offer::Offer;
 use crate::{
     Limits,
@@ -34,10 +34,10 @@ const MAX_OBJECTS: u32 = 20_000_000;
 const MAX_CHAIN: u32 = 4095;
 
 /// Size in bytes of the buffer for unpacked data, which is discarded.
-const PIECE: usize = 64 * 1024;
+const DISCARD_BYTES: usize = 64 * 1024;
 
 /// Number of bytes inspected before yielding to other tasks.
-const SHARE: usize = 16 * PIECE;
+const YIELD_BYTES: usize = 16 * DISCARD_BYTES;
 
 /// Maximum encoded length in bytes of the two sizes at the start of a delta, with seven bits per byte.
 const MAX_SIZES: usize = 20;
@@ -47,13 +47,13 @@ const MAX_NUMBER: u32 = 63;
 
 /// The state of the inspection of a response that may contain a pack.
 pub(crate) struct Scan {
-    frame: Frame,
+    frame: PacketState,
     pack: Pack,
 }
 
 impl Scan {
     pub(crate) fn new(limits: Limits) -> Self {
-        Self { frame: Frame::new(), pack: Pack::new(limits) }
+        Self { frame: PacketState::new(), pack: Pack::new(limits) }
     }
 
     /// Inspects received bytes, and yields to other tasks in between.
@@ -63,12 +63,12 @@ impl Scan {
     ///
     /// # Cancel safety
     /// This method is not cancel safe: a partial inspection cannot be resumed.
-    pub(crate) async fn look(&mut self, mut bytes: &[u8]) -> Result<(), GitError> {
+    pub(crate) async fn inspect(&mut self, mut bytes: &[u8]) -> Result<(), GitError> {
         let mut done = 0;
         while let Some(mut packed) = self.frame.next(&mut bytes)? {
             while !packed.is_empty() {
                 done += self.pack.step(&mut packed)?;
-                if done >= SHARE {
+                if done >= YIELD_BYTES {
                     done = 0;
                     tokio::task::yield_now().await;
                 }
@@ -79,28 +79,28 @@ impl Scan {
 }
 
 /// The position in a pack.
-enum At {
+enum PackPosition {
     /// In the 12-byte header.
     Start(Vec<u8>),
     /// In the type and size of an object.
-    Head(Head),
+    Head(ObjectHeader),
     /// In the base offset of a delta.
     Offset(u64),
     /// In compressed data.
-    Body(Box<Body>),
+    Body(Box<ObjectBody>),
     /// In the checksum or after it, which libgit2 checks.
     End,
 }
 
 #[derive(Default)]
-struct Head {
+struct ObjectHeader {
     kind: u8,
     size: u64,
     shift: u32,
 }
 
 /// An object being unpacked.
-struct Body {
+struct ObjectBody {
     stream: Decompress,
     size: u64,
     /// The start of a delta.
@@ -132,7 +132,7 @@ fn units(bytes: u64) -> u32 {
 }
 
 struct Pack {
-    at: At,
+    at: PackPosition,
     /// Maximum size in bytes of objects in memory.
     limit: u64,
     /// The total size of all objects, and that of all objects with their bases.
@@ -142,7 +142,7 @@ struct Pack {
     place: u64,
     begun: u64,
     left: u32,
-    head: Head,
+    head: ObjectHeader,
     /// All objects up to the current one, by offset. A base at another offset would not be inspected.
     known: Vec<Known>,
     /// Offsets of undeltified blobs larger than the limit.
@@ -157,45 +157,45 @@ const BY_NAME: u8 = 7;
 impl Pack {
     fn new(limits: Limits) -> Self {
         Self {
-            at: At::Start(Vec::new()),
+            at: PackPosition::Start(Vec::new()),
             limit: limits.object_bytes(),
             unpacked: Meter::with_error(limits.unpacked_bytes, objects_too_large),
             chains: Meter::with_error(limits.chain_bytes, chains_too_large),
             place: 0,
             begun: 0,
             left: 0,
-            head: Head::default(),
+            head: ObjectHeader::default(),
             known: Vec::new(),
             large: HashSet::new(),
-            scratch: vec![0; PIECE].into_boxed_slice(),
+            scratch: vec![0; DISCARD_BYTES].into_boxed_slice(),
         }
     }
 
     /// Inspects some of the bytes, and returns the amount of work.
     fn step(&mut self, bytes: &mut &[u8]) -> Result<usize, GitError> {
-        if let At::Body(_) = &self.at {
+        if let PackPosition::Body(_) = &self.at {
             return self.unpack(bytes);
         }
-        if let At::End = &self.at {
+        if let PackPosition::End = &self.at {
             *bytes = &[];
             return Ok(1);
         }
         let Some(byte) = self.take(bytes) else { return Ok(0) };
         match &mut self.at {
-            At::Start(start) => {
+            PackPosition::Start(start) => {
                 start.push(byte);
                 if start.len() == 12 {
                     self.left = count(start)?;
                     self.begin();
                 }
             }
-            At::Head(head) => {
+            PackPosition::Head(head) => {
                 if head.shift == 0 {
                     head.kind = byte >> 4 & 7;
                     head.size = u64::from(byte & 15);
                     head.shift = 4;
                 } else if head.shift > MAX_NUMBER - 7 {
-                    return Err(broken("the size of an object has too many digits"));
+                    return Err(broken_pack("the size of an object has too many digits"));
                 } else {
                     head.size |= u64::from(byte & 127) << head.shift;
                     head.shift += 7;
@@ -205,15 +205,16 @@ impl Pack {
                     self.check_head()?;
                 }
             }
-            At::Offset(offset) => {
-                *offset = offset.checked_mul(128).ok_or_else(|| broken("an offset has too many digits"))?;
+            PackPosition::Offset(offset) => {
+                *offset =
+                    offset.checked_mul(128).ok_or_else(|| broken_pack("an offset has too many digits"))?;
                 *offset += u64::from(byte & 127);
                 match byte < 128 {
                     true => self.check_offset()?,
                     false => *offset += 1,
                 }
             }
-            At::Body(_) | At::End => {}
+            PackPosition::Body(_) | PackPosition::End => {}
         }
         Ok(1)
     }
@@ -231,14 +232,14 @@ impl Pack {
         self.at = match self.left.checked_sub(1) {
             Some(left) => {
                 self.left = left;
-                At::Head(Head::default())
+                PackPosition::Head(ObjectHeader::default())
             }
-            None => At::End,
+            None => PackPosition::End,
         };
     }
 
     fn check_head(&mut self) -> Result<(), GitError> {
-        let Head { kind, size, .. } = self.head;
+        let ObjectHeader { kind, size, .. } = self.head;
         if size > self.limit {
             if kind != BLOB {
                 return Err(object_too_large(self.limit));
@@ -251,27 +252,27 @@ impl Pack {
                 self.account(size)?;
                 self.body();
             }
-            BY_OFFSET => self.at = At::Offset(0),
+            BY_OFFSET => self.at = PackPosition::Offset(0),
             BY_NAME => {
                 let why = "the server sends reference deltas, which are not supported";
                 return Err(GitError::Broken(why.to_owned()));
             }
-            _ => return Err(broken("an object has an unknown type")),
+            _ => return Err(broken_pack("an object has an unknown type")),
         }
         Ok(())
     }
 
     fn check_offset(&mut self) -> Result<(), GitError> {
-        let At::Offset(offset) = self.at else { return Ok(()) };
+        let PackPosition::Offset(offset) = self.at else { return Ok(()) };
         let base = self.begun.checked_sub(offset).filter(|_| offset > 0);
-        let base = base.ok_or_else(|| broken("the base of a delta is missing"))?;
+        let base = base.ok_or_else(|| broken_pack("the base of a delta is missing"))?;
         if self.large.contains(&base) {
             return Err(object_too_large(self.limit));
         }
         let at = self.known.binary_search_by_key(&base, |known| known.place).ok();
         let base = at.and_then(|at| self.known.get(at));
         let Known { chain, units, .. } =
-            *base.ok_or_else(|| broken("the base of a delta is not an object"))?;
+            *base.ok_or_else(|| broken_pack("the base of a delta is not an object"))?;
         if chain == MAX_CHAIN {
             return Err(chain_too_long(MAX_CHAIN));
         }
@@ -291,17 +292,21 @@ impl Pack {
     fn body(&mut self) {
         let is_difference = self.head.kind == BY_OFFSET;
         let front = is_difference.then(Vec::new);
-        self.at = At::Body(Box::new(Body { stream: Decompress::new(true), size: self.head.size, front }));
+        self.at = PackPosition::Body(Box::new(ObjectBody {
+            stream: Decompress::new(true),
+            size: self.head.size,
+            front,
+        }));
     }
 
     /// Unpacks a part of an object.
     fn unpack(&mut self, bytes: &mut &[u8]) -> Result<usize, GitError> {
-        let At::Body(body) = &mut self.at else { return Ok(0) };
+        let PackPosition::Body(body) = &mut self.at else { return Ok(0) };
         let (read, made) = (body.stream.total_in(), body.stream.total_out());
         let done = body.stream.decompress(bytes, &mut self.scratch, FlushDecompress::None);
-        let status = done.map_err(|_| broken("failed to decompress an object"))?;
+        let status = done.map_err(|_| broken_pack("failed to decompress an object"))?;
         let read = usize::try_from(body.stream.total_in() - read).unwrap_or(bytes.len());
-        let made = usize::try_from(body.stream.total_out() - made).unwrap_or(PIECE);
+        let made = usize::try_from(body.stream.total_out() - made).unwrap_or(DISCARD_BYTES);
         *bytes = bytes.get(read..).unwrap_or_default();
         self.place += read as u64;
         let is_over = matches!(status, Status::StreamEnd);
@@ -316,10 +321,10 @@ impl Pack {
             }
         }
         if body.stream.total_out() > body.size || is_over && body.stream.total_out() < body.size {
-            return Err(broken("the size of an object differs from its declared size"));
+            return Err(broken_pack("the size of an object differs from its declared size"));
         }
         if !is_over && read == 0 && made == 0 && !bytes.is_empty() {
-            return Err(broken("failed to decompress an object"));
+            return Err(broken_pack("failed to decompress an object"));
         }
         if let Some(result) = result {
             self.account(result)?;
@@ -340,7 +345,7 @@ fn count(start: &[u8]) -> Result<u32, GitError> {
             Err(GitError::TooLarge(format!("a repository must have at most {MAX_OBJECTS} objects")))
         }
         (true, Some(2 | 3), Some(count)) => Ok(count),
-        _ => Err(broken("its version is not supported")),
+        _ => Err(broken_pack("its version is not supported")),
     }
 }
 
@@ -364,6 +369,6 @@ fn sizes(front: &[u8]) -> Option<(u64, u64)> {
     Some((number()?, number()?))
 }
 
-fn broken(why: &str) -> GitError {
+fn broken_pack(why: &str) -> GitError {
     GitError::Broken(format!("the pack is damaged: {why}"))
 }

@@ -16,25 +16,25 @@ use parking_lot::Mutex;
 use tempfile::TempDir;
 
 /// Name prefix of process folders.
-const PREFIX: &str = "docs-git-";
+const FOLDER_PREFIX: &str = "docs-git-";
 /// The file in a process folder that the process locks.
-const LOCK: &str = "in-use";
+const LOCK_FILE: &str = "in-use";
 /// Maximum number of attempts to create a folder, because another process may delete it as abandoned.
-const TRIES: usize = 8;
+const MAX_CREATE_ATTEMPTS: usize = 8;
 
 /// The location of temporary clones.
 #[derive(Debug)]
 pub(crate) struct Scratch {
     /// The parent of the process folder.
     parent: PathBuf,
-    own: Mutex<Option<Arc<Own>>>,
+    own: Mutex<Option<Arc<ProcessFolder>>>,
     /// Clones in use.
     open: Mutex<HashMap<blake3::Hash, Weak<TemporaryClone>>>,
 }
 
 /// The folder of this process.
 #[derive(Debug)]
-struct Own {
+struct ProcessFolder {
     folder: TempDir,
     _lock: File,
 }
@@ -43,7 +43,7 @@ struct Own {
 #[derive(Debug)]
 pub(crate) struct TemporaryClone {
     folder: TempDir,
-    _own: Arc<Own>,
+    _own: Arc<ProcessFolder>,
 }
 
 impl TemporaryClone {
@@ -54,13 +54,13 @@ impl TemporaryClone {
 
 impl Scratch {
     /// Uses the temporary folder of the system.
-    pub(crate) fn of_system() -> Self {
-        Self::below(env::temp_dir())
+    pub(crate) fn system_temp() -> Self {
+        Self::new(env::temp_dir())
     }
 
     /// Uses a parent folder, and deletes the folders of crashed processes in it.
-    pub(crate) fn below(parent: PathBuf) -> Self {
-        sweep(&parent);
+    pub(crate) fn new(parent: PathBuf) -> Self {
+        delete_orphans(&parent);
         Self { parent, own: Mutex::default(), open: Mutex::default() }
     }
 
@@ -78,25 +78,25 @@ impl Scratch {
 
     /// Records that a clone contains a commit, to share it with requests for the same commit of the same repository
     /// while it is in use.
-    pub(crate) fn note(&self, source: &Source, commit: Oid, clone: &Arc<TemporaryClone>) {
+    pub(crate) fn note(&self, source: &CloneKey, commit: Oid, clone: &Arc<TemporaryClone>) {
         let mut open = self.open.lock();
         open.retain(|_, clone| clone.strong_count() > 0);
         open.insert(source.name(commit), Arc::downgrade(clone));
     }
 
     /// Returns a clone in use that contains a commit.
-    pub(crate) fn find(&self, source: &Source, commit: Oid) -> Option<Arc<TemporaryClone>> {
+    pub(crate) fn find(&self, source: &CloneKey, commit: Oid) -> Option<Arc<TemporaryClone>> {
         self.open.lock().get(&source.name(commit)).and_then(Weak::upgrade)
     }
 }
 
 /// The source of a clone, including the credentials that fetched it. Other users must fetch the repository themselves.
 #[derive(Debug)]
-pub(crate) struct Source {
+pub(crate) struct CloneKey {
     hasher: blake3::Hasher,
 }
 
-impl Source {
+impl CloneKey {
     pub(crate) fn new(identity: &str, credentials: Option<&Credentials>) -> Self {
         let mut hasher = blake3::Hasher::new_derive_key("docs-git clones that are read");
         let none = Credentials { user: String::new(), password: String::new() };
@@ -114,30 +114,30 @@ impl Source {
 }
 
 /// Creates the folder of this process.
-fn begin(parent: &Path) -> io::Result<Own> {
+fn begin(parent: &Path) -> io::Result<ProcessFolder> {
     docs_disk::create_folder(parent)?;
-    for _ in 0..TRIES {
-        let folder = tempfile::Builder::new().prefix(PREFIX).tempdir_in(parent)?;
-        let lock = docs_disk::create_new_file(&folder.path().join(LOCK))?;
+    for _ in 0..MAX_CREATE_ATTEMPTS {
+        let folder = tempfile::Builder::new().prefix(FOLDER_PREFIX).tempdir_in(parent)?;
+        let lock = docs_disk::create_new_file(&folder.path().join(LOCK_FILE))?;
         // Whoever sweeps may have it for a moment, and then the folder goes.
-        if lock.try_lock().is_ok() && folder.path().join(LOCK).exists() {
-            return Ok(Own { folder, _lock: lock });
+        if lock.try_lock().is_ok() && folder.path().join(LOCK_FILE).exists() {
+            return Ok(ProcessFolder { folder, _lock: lock });
         }
     }
     Err(io::Error::other("other processes keep removing the scratch folder"))
 }
 
 /// Deletes the folders of processes that no longer run. Folders that cannot be deleted belong to other users.
-fn sweep(parent: &Path) {
+fn delete_orphans(parent: &Path) {
     let Ok(entries) = fs::read_dir(parent) else { return };
     for entry in entries.flatten() {
-        let is_one = entry.file_name().to_str().is_some_and(|name| name.starts_with(PREFIX))
+        let is_one = entry.file_name().to_str().is_some_and(|name| name.starts_with(FOLDER_PREFIX))
             && entry.file_type().is_ok_and(|kind| kind.is_dir());
         if !is_one {
             continue;
         }
         let path = entry.path();
-        let Ok(lock) = File::open(path.join(LOCK)) else { continue };
+        let Ok(lock) = File::open(path.join(LOCK_FILE)) else { continue };
         if lock.try_lock().is_ok() {
             match fs::remove_dir_all(&path) {
                 Ok(()) => tracing::info!(folder = %path.display(), "remove clones of ended processes"),
@@ -160,11 +160,11 @@ mod tests {
             fs::create_dir_all(at(name).join("clone")).unwrap();
         }
         for name in ["docs-git-dead", "mine"] {
-            File::create(at(name).join(LOCK)).unwrap();
+            File::create(at(name).join(LOCK_FILE)).unwrap();
         }
-        let living = Scratch::below(at(""));
+        let living = Scratch::new(at(""));
         let clone = living.clone_folder().unwrap();
-        let next = Scratch::below(at(""));
+        let next = Scratch::new(at(""));
         assert!(!at("docs-git-dead").exists());
         assert!(at("docs-git-other").exists() && at("mine").exists(), "what is not known to be one stays");
         assert!(clone.path().exists(), "the process lives");
@@ -179,18 +179,18 @@ mod tests {
     #[test]
     fn clones_are_shared_by_credentials_while_in_use() {
         let parent = tempfile::tempdir().unwrap();
-        let scratch = Scratch::below(parent.path().to_owned());
+        let scratch = Scratch::new(parent.path().to_owned());
         let who = |user: &str, password: &str| Credentials { user: user.into(), password: password.into() };
         let (commit, other) = (Oid::from_bytes(&[1; 20]).unwrap(), Oid::from_bytes(&[2; 20]).unwrap());
-        let ada = Source::new("https://git.example/docs", Some(&who("ada", "secret")));
+        let ada = CloneKey::new("https://git.example/docs", Some(&who("ada", "secret")));
         let clone = scratch.clone_folder().unwrap();
         scratch.note(&ada, commit, &clone);
         assert!(scratch.find(&ada, commit).is_some() && scratch.find(&ada, other).is_none());
         for source in [
-            Source::new("https://git.example/docs", None),
-            Source::new("https://git.example/docs", Some(&who("ada", "other"))),
-            Source::new("https://git.example/docs", Some(&who("adas", "ecret"))),
-            Source::new("https://git.example/other", Some(&who("ada", "secret"))),
+            CloneKey::new("https://git.example/docs", None),
+            CloneKey::new("https://git.example/docs", Some(&who("ada", "other"))),
+            CloneKey::new("https://git.example/docs", Some(&who("adas", "ecret"))),
+            CloneKey::new("https://git.example/other", Some(&who("ada", "secret"))),
         ] {
             assert!(scratch.find(&source, commit).is_none());
         }

@@ -8,7 +8,7 @@ use git2::{
     transport::{Service, SmartSubtransport, SmartSubtransportStream, Transport},
 };
 
-use crate::line::Line;
+use crate::bridge::NetworkHandle;
 
 /// The URL that libgit2 uses for all repositories over HTTP.
 pub(crate) const WEB_URL: &str = "docs-http://remote/";
@@ -18,30 +18,33 @@ pub(crate) const WEB_URL: &str = "docs-http://remote/";
 /// # Errors
 /// If libgit2 fails, which it does when it is out of memory.
 pub(crate) fn register() -> Result<(), GitError> {
-    static DONE: OnceLock<Result<(), String>> = OnceLock::new();
-    DONE.get_or_init(|| {
-        bound_memory().and_then(|()| register_transport()).map_err(|error| error.message().to_owned())
-    })
-    .clone()
-    .map_err(|message| GitError::Broken(format!("failed to register a transport with libgit2: {message}")))
+    static REGISTRATION: OnceLock<Result<(), String>> = OnceLock::new();
+    REGISTRATION
+        .get_or_init(|| {
+            bound_memory().and_then(|()| register_transport()).map_err(|error| error.message().to_owned())
+        })
+        .clone()
+        .map_err(|message| {
+            GitError::Broken(format!("failed to register a transport with libgit2: {message}"))
+        })
 }
 
 /// Runs libgit2 with a connection, which is used by all transports that it creates in this thread.
-pub(crate) fn with_line<T>(line: Line, run: impl FnOnce() -> T) -> T {
+pub(crate) fn with_network<T>(line: NetworkHandle, run: impl FnOnce() -> T) -> T {
     struct Reset;
     impl Drop for Reset {
         fn drop(&mut self) {
-            CURRENT.with_borrow_mut(Option::take);
+            CURRENT_CONNECTION.with_borrow_mut(Option::take);
         }
     }
-    CURRENT.with_borrow_mut(|current| *current = Some(line));
+    CURRENT_CONNECTION.with_borrow_mut(|current| *current = Some(line));
     let _reset = Reset;
     run()
 }
 
 thread_local! {
     /// The connection of the fetch in this thread. libgit2 creates a transport in the thread that connects.
-    static CURRENT: RefCell<Option<Line>> = const { RefCell::new(None) };
+    static CURRENT_CONNECTION: RefCell<Option<NetworkHandle>> = const { RefCell::new(None) };
 }
 
 #[expect(unsafe_code, reason = "libgit2 registers transports in an unlocked list of the process")]
@@ -55,11 +58,11 @@ fn register_transport() -> Result<(), Error> {
 
 /// Maximum size in bytes of a mapped window of a pack, and of all windows together. By default, libgit2 maps whole
 /// repositories, which counts as memory of the server.
-const WINDOW: usize = 8 << 20;
-const WINDOWS: usize = 32 << 20;
+const MAX_WINDOW_BYTES: usize = 8 << 20;
+const MAX_MAPPED_BYTES: usize = 32 << 20;
 
 /// Maximum size in bytes of the object cache of libgit2 for folders and commits.
-const KEPT: isize = 16 << 20;
+const MAX_OBJECT_CACHE: isize = 16 << 20;
 
 #[expect(unsafe_code, reason = "libgit2 options are unlocked globals of the process")]
 fn bound_memory() -> Result<(), Error> {
@@ -70,9 +73,9 @@ fn bound_memory() -> Result<(), Error> {
     // SAFETY: As for the transports, no fetch or push has begun, and `OnceLock` runs the function in one thread only.
     // Embedding applications that use libgit2 directly must create their client first.
     unsafe {
-        git2::opts::set_mwindow_size(WINDOW)?;
-        git2::opts::set_mwindow_mapped_limit(WINDOWS)?;
-        git2::opts::set_cache_max_size(KEPT)
+        git2::opts::set_mwindow_size(MAX_WINDOW_BYTES)?;
+        git2::opts::set_mwindow_mapped_limit(MAX_MAPPED_BYTES)?;
+        git2::opts::set_cache_max_size(MAX_OBJECT_CACHE)
     }
 }
 
@@ -80,11 +83,13 @@ fn web(remote: &Remote<'_>) -> Result<Transport, Error> {
     Transport::smart(remote, true, Web(current()?))
 }
 
-fn current() -> Result<Line, Error> {
-    CURRENT.with_borrow(Clone::clone).ok_or_else(|| Error::from_str("this URL scheme is internal to a fetch"))
+fn current() -> Result<NetworkHandle, Error> {
+    CURRENT_CONNECTION
+        .with_borrow(Clone::clone)
+        .ok_or_else(|| Error::from_str("this URL scheme is internal to a fetch"))
 }
 
-struct Web(Line);
+struct Web(NetworkHandle);
 
 impl SmartSubtransport for Web {
     fn action(&self, _url: &str, action: Service) -> Result<Box<dyn SmartSubtransportStream>, Error> {

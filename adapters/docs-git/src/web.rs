@@ -15,9 +15,9 @@ use crate::{
     Limits,
     address::{self, host_error},
     advertisement::AdvertisementReader,
-    clone::{Wanted, refusal},
-    failure::{silent, unreachable},
-    line::{Answer, Ask, Asks},
+    bridge::{NetworkRequest, NetworkRequests, ResponseSender},
+    clone::{CommitSelector, refusal},
+    failure::{idle_error, unreachable_error},
     meter::Meter,
     pace::Pace,
     redact,
@@ -25,11 +25,15 @@ use crate::{
 };
 
 /// Serves the requests of libgit2 to a repository over HTTP until libgit2 is done.
-pub(crate) async fn serve(mut session: Session, wanted: Wanted, mut asks: Asks) -> Result<(), GitError> {
+pub(crate) async fn serve(
+    mut session: HttpSession,
+    wanted: CommitSelector,
+    mut asks: NetworkRequests,
+) -> Result<(), GitError> {
     while let Some(ask) = asks.recv().await {
         match ask {
-            Ask::Refs(answer) => session.refs(wanted.clone(), answer).await?,
-            Ask::Exchange(body, answer) => session.exchange(body, answer).await?,
+            NetworkRequest::Refs(answer) => session.refs(wanted.clone(), answer).await?,
+            NetworkRequest::Exchange(body, answer) => session.exchange(body, answer).await?,
         }
     }
     Ok(())
@@ -45,7 +49,7 @@ pub(crate) enum Service {
 }
 
 /// A repository during a fetch or a push.
-pub(crate) struct Session {
+pub(crate) struct HttpSession {
     service: Service,
     guard: Guard,
     dialer: Dialer,
@@ -60,7 +64,7 @@ pub(crate) struct Session {
 }
 
 /// The kind of a response body.
-enum Arriving {
+enum ResponseKind {
     Refs(Box<Offer>),
     Pack(Box<Scan>),
 }
@@ -93,7 +97,7 @@ impl Service {
     }
 }
 
-impl Session {
+impl HttpSession {
     /// Creates a session for a fetch.
     pub(crate) fn new(address: address::Web, guard: Guard, dialer: Dialer, limits: Limits) -> Self {
         Self {
@@ -125,19 +129,19 @@ impl Session {
         check_status(response.status())?;
         self.check_type(&response, "advertisement")?;
         let mut reader = AdvertisementReader::new(reference);
-        while let Some(piece) = response.chunk().await.map_err(|error| unreachable(&error))? {
+        while let Some(piece) = response.chunk().await.map_err(|error| unreachable_error(&error))? {
             self.meter.add(piece.len() as u64)?;
             let added = reader.add(&piece).map_err(|error| redact::rejection(self.credentials(), error));
-            added.map_err(refused)?;
+            added.map_err(refusal_error)?;
         }
         Ok(reader.finish()?.commit())
     }
 
-    async fn refs(&mut self, wanted: Wanted, answer: Answer) -> Result<(), GitError> {
+    async fn refs(&mut self, wanted: CommitSelector, answer: ResponseSender) -> Result<(), GitError> {
         let response = self.open().await?;
         check_status(response.status())?;
         self.check_type(&response, "advertisement")?;
-        self.forward(response, answer, Arriving::Refs(Box::new(Offer::new(wanted)))).await
+        self.forward(response, answer, ResponseKind::Refs(Box::new(Offer::new(wanted)))).await
     }
 
     /// Requests the ref advertisement, and follows redirects. The caller checks the status.
@@ -156,12 +160,12 @@ impl Session {
         Err(GitError::Refused(format!("the server redirects more than {MAX_REDIRECTS} times")))
     }
 
-    async fn exchange(&mut self, body: Vec<u8>, answer: Answer) -> Result<(), GitError> {
+    async fn exchange(&mut self, body: Vec<u8>, answer: ResponseSender) -> Result<(), GitError> {
         let length = body.len() as u64;
         let response = self.post(body.into(), length).await?;
         check_status(response.status())?;
         self.check_type(&response, "result")?;
-        self.forward(response, answer, Arriving::Pack(Box::new(Scan::new(self.limits)))).await
+        self.forward(response, answer, ResponseKind::Pack(Box::new(Scan::new(self.limits)))).await
     }
 
     /// Sends a request with a body. Redirects are errors; the caller checks any other status.
@@ -195,8 +199,8 @@ impl Session {
             Some(credentials) => credentials.sign(request),
             None => request,
         };
-        let response = tokio::time::timeout(self.idle, request.send()).await.map_err(|_| silent())?;
-        response.map_err(|error| unreachable(&error))
+        let response = tokio::time::timeout(self.idle, request.send()).await.map_err(|_| idle_error())?;
+        response.map_err(|error| unreachable_error(&error))
     }
 
     /// Follows a redirect.
@@ -224,7 +228,7 @@ impl Session {
         let mut base = to.clone();
         base.set_path(path);
         base.set_query(None);
-        if !Credentials::stay(&self.base, &base) {
+        if !Credentials::survives_redirect(&self.base, &base) {
             self.credentials = None;
         }
         if self.base.origin() != base.origin() {
@@ -248,16 +252,16 @@ impl Session {
     async fn forward(
         &mut self,
         mut response: Response,
-        answer: Answer,
-        mut arriving: Arriving,
+        answer: ResponseSender,
+        mut arriving: ResponseKind,
     ) -> Result<(), GitError> {
         let mut pace = Pace::new(self.idle);
         while let Some(piece) = pace.chunk(&mut response).await? {
             self.meter.add(piece.len() as u64)?;
             let piece = match &mut arriving {
-                Arriving::Refs(offer) => offer.pass(&piece)?,
-                Arriving::Pack(scan) => {
-                    scan.look(&piece).await?;
+                ResponseKind::Refs(offer) => offer.pass(&piece)?,
+                ResponseKind::Pack(scan) => {
+                    scan.inspect(&piece).await?;
                     piece
                 }
             };
@@ -303,7 +307,7 @@ pub(crate) fn check_status(status: StatusCode) -> Result<(), GitError> {
 }
 
 /// Converts the message of a server that refuses to list its refs.
-pub(crate) fn refused(error: GitError) -> GitError {
+pub(crate) fn refusal_error(error: GitError) -> GitError {
     match error {
         GitError::Rejected(reason) => refusal(&reason),
         error => error,

@@ -5,8 +5,8 @@ use std::collections::HashSet;
 use docs_ports::{MAX_SPEC_PROBLEMS, SpecFile, SpecFormat, SpecProblem};
 
 use crate::{
-    place::line_of,
-    text::{Unparsed, as_text},
+    line_numbers::line_of,
+    text::{SyntaxFault, as_text},
 };
 
 /// Maximum number of bytes that are parsed again to find the lines of problems.
@@ -34,7 +34,7 @@ impl<'a> Findings<'a> {
     }
 
     /// Records a file that cannot be parsed.
-    pub(crate) fn unreadable(&mut self, file: &SpecFile, why: Unparsed) {
+    pub(crate) fn report_unreadable(&mut self, file: &SpecFile, why: SyntaxFault) {
         let mut problem = why.problem();
         if !std::ptr::eq(file, self.entry) {
             // The line refers to this file.
@@ -44,7 +44,7 @@ impl<'a> Findings<'a> {
     }
 
     /// Records a problem at a JSON pointer in a file.
-    pub(crate) fn at(&mut self, file: &SpecFile, pointer: &str, message: impl std::fmt::Display) {
+    pub(crate) fn report_at(&mut self, file: &SpecFile, pointer: &str, message: impl std::fmt::Display) {
         let message = match std::ptr::eq(file, self.entry) {
             true => message.to_string(),
             false => format!("in {}: {message}", file.location),
@@ -53,8 +53,8 @@ impl<'a> Findings<'a> {
     }
 
     fn push(&mut self, mut problem: SpecProblem) {
-        cut(&mut problem.message);
-        cut(&mut problem.pointer);
+        truncate_message(&mut problem.message);
+        truncate_message(&mut problem.pointer);
         if self.problems.len() >= MAX_SPEC_PROBLEMS {
             self.more += 1;
             return;
@@ -65,7 +65,7 @@ impl<'a> Findings<'a> {
     }
 
     /// Returns the problems, with line numbers as far as they can be determined.
-    pub(crate) fn told(mut self) -> Vec<SpecProblem> {
+    pub(crate) fn into_problems(mut self) -> Vec<SpecProblem> {
         let mut left = LOCATED_BYTES;
         if let Ok(text) = as_text(&self.entry.bytes) {
             let wanted =
@@ -84,7 +84,7 @@ impl<'a> Findings<'a> {
     }
 }
 
-fn cut(text: &mut String) {
+fn truncate_message(text: &mut String) {
     if let Some((end, _)) = text.char_indices().nth(MAX_MESSAGE) {
         text.truncate(end);
         text.push('…');

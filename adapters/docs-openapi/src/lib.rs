@@ -8,10 +8,10 @@
 //! once, and nothing is fetched. The result lists the files that a specification references, for the caller to fetch.
 
 mod findings;
+mod line_numbers;
 mod node;
 mod outline;
-mod parsed;
-mod place;
+mod parsed_file;
 mod references;
 mod shape;
 mod text;
@@ -25,8 +25,8 @@ use docs_ports::{
 
 use crate::{
     findings::Findings,
-    parsed::Parsed,
-    references::{Files, referred_files},
+    parsed_file::ParsedFile,
+    references::{SpecFileMap, referred_files},
     text::parse,
 };
 
@@ -73,17 +73,17 @@ fn read_here(files: &SpecFiles) -> Result<ReadSpec, SpecError> {
         )));
     }
     let mut findings = Findings::new(&files.entry);
-    let mut parsed: Vec<Parsed<'_>> = Vec::with_capacity(files.others.len() + 1);
+    let mut parsed: Vec<ParsedFile<'_>> = Vec::with_capacity(files.others.len() + 1);
     for file in all() {
         match parse(&file.bytes) {
-            Ok((format, root)) => parsed.push(Parsed { file, format, root: Arc::new(root) }),
+            Ok((format, root)) => parsed.push(ParsedFile { file, format, root: Arc::new(root) }),
             Err(problem) => {
-                findings.unreadable(file, problem);
-                return Ok(nothing(findings));
+                findings.report_unreadable(file, problem);
+                return Ok(unparsed_spec(findings));
             }
         }
     }
-    let at_hand = Files::new(&parsed);
+    let at_hand = SpecFileMap::new(&parsed);
     let mut told: Vec<ReadSpecFile> = Vec::with_capacity(parsed.len());
     let mut missing: Vec<String> = Vec::new();
     for file in &parsed {
@@ -99,14 +99,16 @@ fn read_here(files: &SpecFiles) -> Result<ReadSpec, SpecError> {
     }
     missing.sort();
     missing.dedup();
-    let Some(entry) = parsed.first() else { return Ok(nothing(findings)) };
-    let Some(version) = shape::check(entry, &at_hand, &mut findings) else { return Ok(nothing(findings)) };
+    let Some(entry) = parsed.first() else { return Ok(unparsed_spec(findings)) };
+    let Some(version) = shape::check(entry, &at_hand, &mut findings) else {
+        return Ok(unparsed_spec(findings));
+    };
     let outline = outline::outline(entry, &at_hand, version);
-    Ok(ReadSpec { outline, problems: findings.told(), missing, files: told })
+    Ok(ReadSpec { outline, problems: findings.into_problems(), missing, files: told })
 }
 
 /// Returns the result for a specification that cannot be parsed at all.
-fn nothing(findings: Findings<'_>) -> ReadSpec {
-    let (problems, outline) = (findings.told(), SpecOutline::default());
+fn unparsed_spec(findings: Findings<'_>) -> ReadSpec {
+    let (problems, outline) = (findings.into_problems(), SpecOutline::default());
     ReadSpec { outline, problems, missing: Vec::new(), files: Vec::new() }
 }

@@ -20,16 +20,16 @@ const BYTES_A_NODE: usize = 5;
 /// Maximum total bytes of the names and texts in a document, with aliases expanded.
 pub(crate) const MAX_TEXT_BYTES: usize = 2 * MAX_SPEC_BYTES;
 /// Objects with at most this many fields are searched linearly.
-const FEW: usize = 16;
+const MAX_LINEAR_FIELDS: usize = 16;
 
 /// A JSON or YAML value.
 #[derive(Clone, PartialEq, Debug)]
-pub(crate) enum Node {
+pub(crate) enum JsonNode {
     Null,
     Bool(bool),
     Number(Number),
     Text(Box<str>),
-    List(Vec<Node>),
+    List(Vec<JsonNode>),
     /// An empty object, without an allocation. A document may contain thousands of them.
     NoFields,
     Map(Box<Fields>),
@@ -38,7 +38,7 @@ pub(crate) enum Node {
 /// The fields of an object, in document order.
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) struct Fields {
-    fields: Box<[(Box<str>, Node)]>,
+    fields: Box<[(Box<str>, JsonNode)]>,
     /// Field indices sorted by name. Empty for small objects.
     by_name: Box<[u32]>,
 }
@@ -46,10 +46,10 @@ pub(crate) struct Fields {
 impl Fields {
     /// # Errors
     /// A duplicate field name.
-    fn new(fields: Vec<(Box<str>, Node)>) -> Result<Self, Box<str>> {
+    fn new(fields: Vec<(Box<str>, JsonNode)>) -> Result<Self, Box<str>> {
         let fields = fields.into_boxed_slice();
-        if fields.len() <= FEW {
-            let is_again = |(at, (name, _)): &(usize, &(Box<str>, Node))| {
+        if fields.len() <= MAX_LINEAR_FIELDS {
+            let is_again = |(at, (name, _)): &(usize, &(Box<str>, JsonNode))| {
                 fields.iter().take(*at).any(|(other, _)| other == name)
             };
             return match fields.iter().enumerate().find(is_again) {
@@ -66,7 +66,7 @@ impl Fields {
         }
     }
 
-    fn get(&self, name: &str) -> Option<&Node> {
+    fn get(&self, name: &str) -> Option<&JsonNode> {
         if self.by_name.is_empty() {
             return self.fields.iter().find(|(key, _)| **key == *name).map(|(_, value)| value);
         }
@@ -77,7 +77,7 @@ impl Fields {
     }
 }
 
-impl Node {
+impl JsonNode {
     /// Returns a field of an object.
     pub(crate) fn get(&self, name: &str) -> Option<&Self> {
         match self {
@@ -135,7 +135,7 @@ impl Node {
     }
 
     /// Resolves a JSON pointer without its `#`.
-    pub(crate) fn at(&self, pointer: &str) -> Option<&Self> {
+    pub(crate) fn resolve(&self, pointer: &str) -> Option<&Self> {
         let mut node = self;
         for part in pointer.split('/').skip(1) {
             let part = part.replace("~1", "/").replace("~0", "~");
@@ -153,7 +153,7 @@ impl Node {
     }
 }
 
-impl Serialize for Node {
+impl Serialize for JsonNode {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         match self {
             Self::Null => serializer.serialize_unit(),
@@ -180,16 +180,16 @@ impl Serialize for Node {
 }
 
 /// The remaining size budget of a document.
-pub(crate) struct Left {
+pub(crate) struct NodeBudget {
     nodes: Cell<usize>,
     bytes: Cell<usize>,
     /// Maximum number of values.
     most: usize,
 }
 
-impl Left {
+impl NodeBudget {
     /// Returns the budget of a document of `bytes` bytes.
-    pub(crate) fn of(bytes: usize) -> Self {
+    pub(crate) fn for_document(bytes: usize) -> Self {
         let most = MAX_NODES.min(FREE_NODES + bytes / BYTES_A_NODE);
         Self { nodes: Cell::new(most), bytes: Cell::new(MAX_TEXT_BYTES), most }
     }
@@ -205,7 +205,7 @@ fn add<T>(list: &mut Vec<T>, item: T) {
 
 /// Deserializes a node within the budget of its document.
 #[derive(Clone, Copy)]
-pub(crate) struct ReadNode<'a>(pub(crate) &'a Left);
+pub(crate) struct ReadNode<'a>(pub(crate) &'a NodeBudget);
 
 impl ReadNode<'_> {
     fn take<E: serde::de::Error>(left: &Cell<usize>, size: usize, most: usize, what: &str) -> Result<(), E> {
@@ -225,88 +225,90 @@ impl ReadNode<'_> {
 }
 
 impl<'de> DeserializeSeed<'de> for ReadNode<'_> {
-    type Value = Node;
+    type Value = JsonNode;
 
-    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Node, D::Error> {
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<JsonNode, D::Error> {
         Self::take::<D::Error>(&self.0.nodes, 1, self.0.most, "values")?;
         deserializer.deserialize_any(self)
     }
 }
 
 impl<'de> Visitor<'de> for ReadNode<'_> {
-    type Value = Node;
+    type Value = JsonNode;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("a value")
     }
 
-    fn visit_unit<E>(self) -> Result<Node, E> {
-        Ok(Node::Null)
+    fn visit_unit<E>(self) -> Result<JsonNode, E> {
+        Ok(JsonNode::Null)
     }
 
-    fn visit_none<E>(self) -> Result<Node, E> {
-        Ok(Node::Null)
+    fn visit_none<E>(self) -> Result<JsonNode, E> {
+        Ok(JsonNode::Null)
     }
 
-    fn visit_some<D: Deserializer<'de>>(self, deserializer: D) -> Result<Node, D::Error> {
+    fn visit_some<D: Deserializer<'de>>(self, deserializer: D) -> Result<JsonNode, D::Error> {
         deserializer.deserialize_any(self)
     }
 
-    fn visit_bool<E>(self, value: bool) -> Result<Node, E> {
-        Ok(Node::Bool(value))
+    fn visit_bool<E>(self, value: bool) -> Result<JsonNode, E> {
+        Ok(JsonNode::Bool(value))
     }
 
-    fn visit_i64<E>(self, value: i64) -> Result<Node, E> {
-        Ok(Node::Number(value.into()))
+    fn visit_i64<E>(self, value: i64) -> Result<JsonNode, E> {
+        Ok(JsonNode::Number(value.into()))
     }
 
-    fn visit_u64<E>(self, value: u64) -> Result<Node, E> {
-        Ok(Node::Number(value.into()))
+    fn visit_u64<E>(self, value: u64) -> Result<JsonNode, E> {
+        Ok(JsonNode::Number(value.into()))
     }
 
-    fn visit_i128<E>(self, value: i128) -> Result<Node, E> {
-        Ok(Number::from_i128(value).map_or_else(|| Node::Text(value.to_string().into()), Node::Number))
+    fn visit_i128<E>(self, value: i128) -> Result<JsonNode, E> {
+        Ok(Number::from_i128(value)
+            .map_or_else(|| JsonNode::Text(value.to_string().into()), JsonNode::Number))
     }
 
-    fn visit_u128<E>(self, value: u128) -> Result<Node, E> {
-        Ok(Number::from_u128(value).map_or_else(|| Node::Text(value.to_string().into()), Node::Number))
+    fn visit_u128<E>(self, value: u128) -> Result<JsonNode, E> {
+        Ok(Number::from_u128(value)
+            .map_or_else(|| JsonNode::Text(value.to_string().into()), JsonNode::Number))
     }
 
-    fn visit_f64<E>(self, value: f64) -> Result<Node, E> {
+    fn visit_f64<E>(self, value: f64) -> Result<JsonNode, E> {
         // YAML has infinity, which JSON does not: it becomes a text.
-        Ok(Number::from_f64(value).map_or_else(|| Node::Text(value.to_string().into()), Node::Number))
+        Ok(Number::from_f64(value).map_or_else(|| JsonNode::Text(value.to_string().into()), JsonNode::Number))
     }
 
-    fn visit_str<E: serde::de::Error>(self, value: &str) -> Result<Node, E> {
+    fn visit_str<E: serde::de::Error>(self, value: &str) -> Result<JsonNode, E> {
         self.text(value)?;
-        Ok(Node::Text(value.into()))
+        Ok(JsonNode::Text(value.into()))
     }
 
-    fn visit_string<E: serde::de::Error>(self, value: String) -> Result<Node, E> {
+    fn visit_string<E: serde::de::Error>(self, value: String) -> Result<JsonNode, E> {
         self.text(&value)?;
-        Ok(Node::Text(value.into()))
+        Ok(JsonNode::Text(value.into()))
     }
 
-    fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Node, A::Error> {
+    fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<JsonNode, A::Error> {
         let mut items = Vec::new();
         while let Some(item) = seq.next_element_seed(self)? {
             add(&mut items, item);
         }
         items.shrink_to_fit();
-        Ok(Node::List(items))
+        Ok(JsonNode::List(items))
     }
 
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Node, A::Error> {
-        let mut fields: Vec<(Box<str>, Node)> = Vec::new();
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<JsonNode, A::Error> {
+        let mut fields: Vec<(Box<str>, JsonNode)> = Vec::new();
         while let Some(name) = map.next_key::<Box<str>>()? {
             self.text::<A::Error>(&name)?;
             add(&mut fields, (name, map.next_value_seed(self)?));
         }
         if fields.is_empty() {
-            return Ok(Node::NoFields);
+            return Ok(JsonNode::NoFields);
         }
         match Fields::new(fields) {
-            Ok(fields) => Ok(Node::Map(Box::new(fields))),
+            Ok(fields) => Ok(JsonNode::Map(Box::new(fields))),
             Err(name) => Err(A::Error::custom(format_args!("the field `{name}` is a duplicate"))),
         }
     }

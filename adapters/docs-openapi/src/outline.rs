@@ -5,9 +5,9 @@ use std::collections::HashSet;
 use docs_ports::{SpecOperation, SpecOutline, SpecTag};
 
 use crate::{
-    node::Node,
-    parsed::Parsed,
-    references::Files,
+    node::JsonNode,
+    parsed_file::ParsedFile,
+    references::SpecFileMap,
     shape::{MAX_TAGS, OpenApiVersion, operations},
 };
 
@@ -19,11 +19,15 @@ const MAX_LINE: usize = 300;
 const MAX_SERVERS: usize = 50;
 
 /// Returns the outline of a validated specification.
-pub(crate) fn outline<'a>(entry: &'a Parsed<'a>, files: &Files<'a>, version: OpenApiVersion) -> SpecOutline {
+pub(crate) fn outline<'a>(
+    entry: &'a ParsedFile<'a>,
+    files: &SpecFileMap<'a>,
+    version: OpenApiVersion,
+) -> SpecOutline {
     let root = &*entry.root;
     let info = root.get("info");
-    let of_info = |name: &str| info.and_then(|info| info.get(name)).and_then(Node::text_or_number);
-    let of_root = |name: &str| root.get(name).and_then(Node::text_or_number);
+    let of_info = |name: &str| info.and_then(|info| info.get(name)).and_then(JsonNode::text_or_number);
+    let of_root = |name: &str| root.get(name).and_then(JsonNode::text_or_number);
     let schemas = match version {
         OpenApiVersion::V2 => root.get("definitions"),
         OpenApiVersion::V3_0 | OpenApiVersion::V3_1 => {
@@ -32,23 +36,23 @@ pub(crate) fn outline<'a>(entry: &'a Parsed<'a>, files: &Files<'a>, version: Ope
     };
     let mut outline = SpecOutline {
         openapi: of_root("openapi").or_else(|| of_root("swagger")).unwrap_or_default(),
-        title: cut(&of_info("title").unwrap_or_default()),
-        version: cut(&of_info("version").unwrap_or_default()),
+        title: one_line(&of_info("title").unwrap_or_default()),
+        version: one_line(&of_info("version").unwrap_or_default()),
         description: info.and_then(|info| text(info, "description")),
         servers: servers(root, version),
         // More tags than the limit are already reported as a problem, so they are dropped here.
         tags: root
             .get("tags")
-            .map(Node::items)
+            .map(JsonNode::items)
             .unwrap_or_default()
             .iter()
             .take(MAX_TAGS)
             .filter_map(tag)
             .collect(),
-        operations: all_of(entry, "paths", files),
-        webhooks: all_of(entry, "webhooks", files),
+        operations: collect_operations(entry, "paths", files),
+        webhooks: collect_operations(entry, "webhooks", files),
         schemas: schemas
-            .map(Node::fields)
+            .map(JsonNode::fields)
             .unwrap_or_default()
             .iter()
             .map(|(name, _)| name.to_string())
@@ -66,54 +70,64 @@ pub(crate) fn outline<'a>(entry: &'a Parsed<'a>, files: &Files<'a>, version: Ope
     outline
 }
 
-fn servers(root: &Node, version: OpenApiVersion) -> Vec<String> {
+fn servers(root: &JsonNode, version: OpenApiVersion) -> Vec<String> {
     if version == OpenApiVersion::V2 {
-        let Some(host) = root.get("host").and_then(Node::text) else { return Vec::new() };
-        let base = root.get("basePath").and_then(Node::text).unwrap_or_default();
-        let schemes = root.get("schemes").map(Node::items).unwrap_or_default().iter().filter_map(Node::text);
-        return schemes.take(MAX_SERVERS).map(|scheme| cut(&format!("{scheme}://{host}{base}"))).collect();
+        let Some(host) = root.get("host").and_then(JsonNode::text) else { return Vec::new() };
+        let base = root.get("basePath").and_then(JsonNode::text).unwrap_or_default();
+        let schemes =
+            root.get("schemes").map(JsonNode::items).unwrap_or_default().iter().filter_map(JsonNode::text);
+        return schemes
+            .take(MAX_SERVERS)
+            .map(|scheme| one_line(&format!("{scheme}://{host}{base}")))
+            .collect();
     }
-    let servers = root.get("servers").map(Node::items).unwrap_or_default();
-    servers.iter().filter_map(|server| server.get("url")?.text()).take(MAX_SERVERS).map(cut).collect()
+    let servers = root.get("servers").map(JsonNode::items).unwrap_or_default();
+    servers.iter().filter_map(|server| server.get("url")?.text()).take(MAX_SERVERS).map(one_line).collect()
 }
 
-fn tag(tag: &Node) -> Option<SpecTag> {
-    let line = |name: &str| tag.get(name).and_then(Node::text).filter(|it| !it.trim().is_empty()).map(cut);
+fn tag(tag: &JsonNode) -> Option<SpecTag> {
+    let line =
+        |name: &str| tag.get(name).and_then(JsonNode::text).filter(|it| !it.trim().is_empty()).map(one_line);
     Some(SpecTag {
         name: tag.get("name")?.text()?.to_owned(),
         title: line("x-page-title").or_else(|| line("x-displayName")),
         icon: line("x-page-icon"),
         summary: line("x-page-description"),
         description: text(tag, "description"),
-        parent: tag.get("x-parent").or_else(|| tag.get("parent")).and_then(Node::text).map(str::to_owned),
+        parent: tag.get("x-parent").or_else(|| tag.get("parent")).and_then(JsonNode::text).map(str::to_owned),
     })
 }
 
-fn all_of<'a>(entry: &'a Parsed<'a>, field: &str, files: &Files<'a>) -> Vec<SpecOperation> {
-    let items = entry.root.get(field).map(Node::fields).unwrap_or_default();
+fn collect_operations<'a>(
+    entry: &'a ParsedFile<'a>,
+    field: &str,
+    files: &SpecFileMap<'a>,
+) -> Vec<SpecOperation> {
+    let items = entry.root.get(field).map(JsonNode::fields).unwrap_or_default();
     let items = items.iter().filter(|(path, _)| !path.starts_with("x-"));
-    let of_item = |(path, item): &'a (Box<str>, Node)| {
+    let of_item = |(path, item): &'a (Box<str>, JsonNode)| {
         operations(entry, item, files).map(move |(method, operation)| SpecOperation {
             method: method.to_owned(),
             path: path.to_string(),
-            operation_id: operation.get("operationId").and_then(Node::text).map(str::to_owned),
-            summary: operation.get("summary").and_then(Node::text).map(cut),
+            operation_id: operation.get("operationId").and_then(JsonNode::text).map(str::to_owned),
+            summary: operation.get("summary").and_then(JsonNode::text).map(one_line),
             tags: tags(operation),
-            deprecated: matches!(operation.get("deprecated"), Some(Node::Bool(true))),
+            deprecated: matches!(operation.get("deprecated"), Some(JsonNode::Bool(true))),
         })
     };
     items.flat_map(of_item).collect()
 }
 
 /// Returns the tags of an operation without duplicates.
-fn tags(operation: &Node) -> Vec<String> {
+fn tags(operation: &JsonNode) -> Vec<String> {
     let mut seen = HashSet::new();
-    let named = operation.get("tags").map(Node::items).unwrap_or_default().iter().filter_map(Node::text);
+    let named =
+        operation.get("tags").map(JsonNode::items).unwrap_or_default().iter().filter_map(JsonNode::text);
     named.filter(|name| seen.insert(*name)).map(str::to_owned).collect()
 }
 
 /// Returns a multi-line text, cut to [`MAX_TEXT`].
-fn text(of: &Node, name: &str) -> Option<String> {
+fn text(of: &JsonNode, name: &str) -> Option<String> {
     let text = of.get(name)?.text().filter(|text| !text.trim().is_empty())?;
     let mut end = text.len().min(MAX_TEXT);
     while !text.is_char_boundary(end) {
@@ -123,7 +137,7 @@ fn text(of: &Node, name: &str) -> Option<String> {
 }
 
 /// Returns a text as one line, cut to [`MAX_LINE`].
-fn cut(text: &str) -> String {
+fn one_line(text: &str) -> String {
     let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
     match line.char_indices().nth(MAX_LINE) {
         None => line,

@@ -6,12 +6,12 @@ use docs_ports::SpecFile;
 use percent_encoding::percent_decode_str;
 use url::Url;
 
-use crate::{findings::Findings, node::Node, parsed::Parsed};
+use crate::{findings::Findings, node::JsonNode, parsed_file::ParsedFile};
 
 /// Fields whose values are data. References are not resolved in them.
-const DATA: [&str; 4] = ["example", "default", "enum", "const"];
+const DATA_FIELDS: [&str; 4] = ["example", "default", "enum", "const"];
 /// Fields whose values are maps with user-defined keys.
-const NAMED: [&str; 19] = [
+const MAP_FIELDS: [&str; 19] = [
     "properties",
     "patternProperties",
     "dependentSchemas",
@@ -34,12 +34,12 @@ const NAMED: [&str; 19] = [
 ];
 
 /// The files of a specification, by location.
-pub(crate) struct Files<'a> {
-    files: HashMap<&'a str, &'a Parsed<'a>>,
+pub(crate) struct SpecFileMap<'a> {
+    files: HashMap<&'a str, &'a ParsedFile<'a>>,
 }
 
-impl<'a> Files<'a> {
-    pub(crate) fn new(parsed: &'a [Parsed<'a>]) -> Self {
+impl<'a> SpecFileMap<'a> {
+    pub(crate) fn new(parsed: &'a [ParsedFile<'a>]) -> Self {
         Self { files: parsed.iter().map(|file| (file.file.location.as_str(), file)).collect() }
     }
 
@@ -48,7 +48,11 @@ impl<'a> Files<'a> {
     }
 
     /// Resolves a reference in a file. Returns `None` if the target is not available.
-    pub(crate) fn follow(&self, from: &'a Parsed<'a>, reference: &str) -> Option<(&'a Parsed<'a>, &'a Node)> {
+    pub(crate) fn follow(
+        &self,
+        from: &'a ParsedFile<'a>,
+        reference: &str,
+    ) -> Option<(&'a ParsedFile<'a>, &'a JsonNode)> {
         let (file, fragment) = match reference.split_once('#') {
             None => (reference, ""),
             Some(split) => split,
@@ -57,11 +61,11 @@ impl<'a> Files<'a> {
             "" => from,
             file => self.files.get(locate(from.file, file).ok()?.as_str()).copied()?,
         };
-        Some((target, target.root.at(&decoded(fragment))?))
+        Some((target, target.root.resolve(&decode_fragment(fragment))?))
     }
 }
 
-fn decoded(fragment: &str) -> String {
+fn decode_fragment(fragment: &str) -> String {
     percent_decode_str(fragment).decode_utf8_lossy().into_owned()
 }
 
@@ -87,7 +91,7 @@ fn locate(from: &SpecFile, file: &str) -> Result<String, String> {
 
 /// Returns the referenced files as absolute URLs. Reports unresolved references within the file, and references that
 /// can never be resolved.
-pub(crate) fn referred_files(parsed: &Parsed<'_>, findings: &mut Findings<'_>) -> Vec<String> {
+pub(crate) fn referred_files(parsed: &ParsedFile<'_>, findings: &mut Findings<'_>) -> Vec<String> {
     let mut found = BTreeSet::new();
     let mut seen: HashSet<&str> = HashSet::new();
     for_each_reference(&parsed.root, &mut |pointer, reference| {
@@ -101,14 +105,14 @@ pub(crate) fn referred_files(parsed: &Parsed<'_>, findings: &mut Findings<'_>) -
                 Ok(url) => {
                     found.insert(url);
                 }
-                Err(why) => findings.at(parsed.file, &pointer(), why),
+                Err(why) => findings.report_at(parsed.file, &pointer(), why),
             }
             return;
         }
         // A fragment that is not a pointer is a JSON Schema anchor.
         let is_pointer = fragment.is_empty() || fragment.starts_with('/');
-        if is_pointer && parsed.root.at(&decoded(fragment)).is_none() {
-            findings.at(
+        if is_pointer && parsed.root.resolve(&decode_fragment(fragment)).is_none() {
+            findings.report_at(
                 parsed.file,
                 &pointer(),
                 format_args!("refers to `{reference}`, which does not exist"),
@@ -119,44 +123,44 @@ pub(crate) fn referred_files(parsed: &Parsed<'_>, findings: &mut Findings<'_>) -
 }
 
 /// One step of a path to a node.
-enum Step<'a> {
+enum PathStep<'a> {
     Field(&'a str),
     Item(usize),
 }
 
 /// Calls a function for each `$ref`. The JSON pointer is computed on demand.
-fn for_each_reference<'a>(root: &'a Node, found: &mut dyn FnMut(&dyn Fn() -> String, &'a str)) {
+fn for_each_reference<'a>(root: &'a JsonNode, found: &mut dyn FnMut(&dyn Fn() -> String, &'a str)) {
     let mut way = Vec::new();
-    walk(root, (true, &mut way), found);
+    visit_node(root, (true, &mut way), found);
 }
 
-/// Recurses into a node. The depth is bounded by [`MAX_DEPTH`](crate::text::MAX_DEPTH).
-fn walk<'a>(
-    node: &'a Node,
-    (is_object, way): (bool, &mut Vec<Step<'a>>),
+/// Recurses into a node. The depth is bounded by [`MAX_DOCUMENT_DEPTH`](crate::text::MAX_DOCUMENT_DEPTH).
+fn visit_node<'a>(
+    node: &'a JsonNode,
+    (is_object, way): (bool, &mut Vec<PathStep<'a>>),
     found: &mut dyn FnMut(&dyn Fn() -> String, &'a str),
 ) {
     match node {
-        Node::Map(_) => {
+        JsonNode::Map(_) => {
             for (name, value) in node.fields() {
-                let is_data = DATA.contains(&&**name) || name.starts_with("x-");
+                let is_data = DATA_FIELDS.contains(&&**name) || name.starts_with("x-");
                 if is_object && is_data {
                     continue;
                 }
-                way.push(Step::Field(name));
+                way.push(PathStep::Field(name));
                 match value.text() {
                     Some(reference) if &**name == "$ref" => found(&|| pointer_of(way), reference),
                     // Named examples are objects or references to them. Everything below them is data.
                     _ if is_object && &**name == "examples" => examples(value, way, found),
-                    _ => walk(value, (!(is_object && NAMED.contains(&&**name)), way), found),
+                    _ => visit_node(value, (!(is_object && MAP_FIELDS.contains(&&**name)), way), found),
                 }
                 way.pop();
             }
         }
-        Node::List(items) => {
+        JsonNode::List(items) => {
             for (at, item) in items.iter().enumerate() {
-                way.push(Step::Item(at));
-                walk(item, (true, way), found);
+                way.push(PathStep::Item(at));
+                visit_node(item, (true, way), found);
                 way.pop();
             }
         }
@@ -165,33 +169,33 @@ fn walk<'a>(
 }
 
 fn examples<'a>(
-    node: &'a Node,
-    way: &mut Vec<Step<'a>>,
+    node: &'a JsonNode,
+    way: &mut Vec<PathStep<'a>>,
     found: &mut dyn FnMut(&dyn Fn() -> String, &'a str),
 ) {
     for (name, example) in node.fields() {
-        if let [(only, Node::Text(reference))] = example.fields()
+        if let [(only, JsonNode::Text(reference))] = example.fields()
             && &**only == "$ref"
         {
-            way.push(Step::Field(name));
+            way.push(PathStep::Field(name));
             found(&|| pointer_of(way), reference);
             way.pop();
         }
     }
 }
 
-fn pointer_of(way: &[Step<'_>]) -> String {
+fn pointer_of(way: &[PathStep<'_>]) -> String {
     way.iter().fold(String::new(), |mut pointer, step| {
         pointer.push('/');
         match step {
-            Step::Field(name) => pointer.push_str(&escaped(name)),
-            Step::Item(at) => pointer.push_str(&at.to_string()),
+            PathStep::Field(name) => pointer.push_str(&escape_pointer(name)),
+            PathStep::Item(at) => pointer.push_str(&at.to_string()),
         }
         pointer
     })
 }
 
 /// Escapes a name for a JSON pointer.
-pub(crate) fn escaped(name: &str) -> String {
+pub(crate) fn escape_pointer(name: &str) -> String {
     name.replace('~', "~0").replace('/', "~1")
 }

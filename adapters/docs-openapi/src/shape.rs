@@ -4,9 +4,9 @@ use std::collections::{HashMap, HashSet};
 
 use crate::{
     findings::Findings,
-    node::Node,
-    parsed::Parsed,
-    references::{Files, escaped},
+    node::JsonNode,
+    parsed_file::ParsedFile,
+    references::{SpecFileMap, escape_pointer},
 };
 
 /// The HTTP methods of a path item.
@@ -29,7 +29,7 @@ pub(crate) enum OpenApiVersion {
 
 /// State collected over all operations.
 #[derive(Default)]
-struct Met<'a> {
+struct OperationSummary<'a> {
     operations: usize,
     /// Pointers by operation id.
     ids: HashMap<&'a str, String>,
@@ -39,26 +39,26 @@ struct Met<'a> {
 
 /// Validates a specification. Returns `None` if its version is missing or unknown.
 pub(crate) fn check<'a>(
-    entry: &'a Parsed<'a>,
-    files: &Files<'a>,
+    entry: &'a ParsedFile<'a>,
+    files: &SpecFileMap<'a>,
     findings: &mut Findings<'_>,
 ) -> Option<OpenApiVersion> {
     findings.written_in(entry.format);
     let root = &*entry.root;
     if !root.is_map() {
-        findings.at(entry.file, "", format_args!("must be an object, is {}", root.kind()));
+        findings.report_at(entry.file, "", format_args!("must be an object, is {}", root.kind()));
         return None;
     }
     let version = version_of(entry, findings)?;
     info(entry, findings);
     tags(entry, findings);
-    let mut met = Met::default();
+    let mut met = OperationSummary::default();
     let webhooks = root.get("webhooks").filter(|_| version == OpenApiVersion::V3_1);
     match root.get("paths") {
         Some(paths) => items(entry, (paths, "/paths"), files, &mut met, findings),
-        None if version != OpenApiVersion::V3_1 => findings.at(entry.file, "", "must have `paths`"),
+        None if version != OpenApiVersion::V3_1 => findings.report_at(entry.file, "", "must have `paths`"),
         None if webhooks.is_none() && root.get("components").is_none() => {
-            findings.at(entry.file, "", "must have `paths`, `webhooks` or `components`");
+            findings.report_at(entry.file, "", "must have `paths`, `webhooks` or `components`");
         }
         None => {}
     }
@@ -69,7 +69,11 @@ pub(crate) fn check<'a>(
         [(met.operations, MAX_PATHS, "operations"), (met.tags.len(), MAX_TAGS, "tags of operations")]
     {
         if count > most {
-            findings.at(entry.file, "/paths", format_args!("must have at most {most} {what}, has {count}"));
+            findings.report_at(
+                entry.file,
+                "/paths",
+                format_args!("must have at most {most} {what}, has {count}"),
+            );
         }
     }
     for (pointer, schemas) in [
@@ -77,21 +81,21 @@ pub(crate) fn check<'a>(
         ("/components/schemas", root.get("components").and_then(|components| components.get("schemas"))),
     ] {
         if let Some(schemas) = schemas.filter(|schemas| !schemas.is_map()) {
-            findings.at(entry.file, pointer, format_args!("must be an object, is {}", schemas.kind()));
+            findings.report_at(entry.file, pointer, format_args!("must be an object, is {}", schemas.kind()));
         }
     }
     Some(version)
 }
 
-fn version_of(entry: &Parsed<'_>, findings: &mut Findings<'_>) -> Option<OpenApiVersion> {
-    let told = |name: &str| entry.root.get(name).and_then(Node::text_or_number);
+fn version_of(entry: &ParsedFile<'_>, findings: &mut Findings<'_>) -> Option<OpenApiVersion> {
+    let told = |name: &str| entry.root.get(name).and_then(JsonNode::text_or_number);
     let (name, version) = match (told("openapi"), told("swagger")) {
         (Some(version), _) => ("/openapi", version),
         (None, Some(version)) => ("/swagger", version),
         (None, None) => {
             let why =
                 "must be an OpenAPI specification with `openapi`, such as `3.1.0`, or `swagger: \"2.0\"`";
-            findings.at(entry.file, "", why);
+            findings.report_at(entry.file, "", why);
             return None;
         }
     };
@@ -104,46 +108,56 @@ fn version_of(entry: &Parsed<'_>, findings: &mut Findings<'_>) -> Option<OpenApi
         "/openapi" if is("3.1") => Some(OpenApiVersion::V3_1),
         _ => {
             let why = format!("must be a supported version (2.0, 3.0 or 3.1), is `{version}`");
-            findings.at(entry.file, name, why);
+            findings.report_at(entry.file, name, why);
             None
         }
     }
 }
 
-fn info(entry: &Parsed<'_>, findings: &mut Findings<'_>) {
-    let Some(info) = entry.root.get("info") else { return findings.at(entry.file, "", "must have `info`") };
+fn info(entry: &ParsedFile<'_>, findings: &mut Findings<'_>) {
+    let Some(info) = entry.root.get("info") else {
+        return findings.report_at(entry.file, "", "must have `info`");
+    };
     if !info.is_map() {
-        return findings.at(entry.file, "/info", format_args!("must be an object, is {}", info.kind()));
+        return findings.report_at(
+            entry.file,
+            "/info",
+            format_args!("must be an object, is {}", info.kind()),
+        );
     }
     for name in ["title", "version"] {
         match info.get(name) {
-            None => findings.at(entry.file, "/info", format_args!("must have `{name}`")),
+            None => findings.report_at(entry.file, "/info", format_args!("must have `{name}`")),
             Some(value) if value.text_or_number().is_none() => {
                 let pointer = format!("/info/{name}");
-                findings.at(entry.file, &pointer, format_args!("must be a string, is {}", value.kind()));
+                findings.report_at(
+                    entry.file,
+                    &pointer,
+                    format_args!("must be a string, is {}", value.kind()),
+                );
             }
             Some(_) => {}
         }
     }
 }
 
-fn tags(entry: &Parsed<'_>, findings: &mut Findings<'_>) {
+fn tags(entry: &ParsedFile<'_>, findings: &mut Findings<'_>) {
     let Some(tags) = entry.root.get("tags") else { return };
-    if !matches!(tags, Node::List(_)) {
-        return findings.at(entry.file, "/tags", format_args!("must be a list, is {}", tags.kind()));
+    if !matches!(tags, JsonNode::List(_)) {
+        return findings.report_at(entry.file, "/tags", format_args!("must be a list, is {}", tags.kind()));
     }
     if tags.items().len() > MAX_TAGS {
         let why = format_args!("must have at most {MAX_TAGS} tags, has {}", tags.items().len());
-        return findings.at(entry.file, "/tags", why);
+        return findings.report_at(entry.file, "/tags", why);
     }
     let mut seen = HashMap::new();
     for (at, tag) in tags.items().iter().enumerate() {
-        match tag.get("name").and_then(Node::text) {
-            None => findings.at(entry.file, &format!("/tags/{at}"), "must have `name`, a string"),
+        match tag.get("name").and_then(JsonNode::text) {
+            None => findings.report_at(entry.file, &format!("/tags/{at}"), "must have `name`, a string"),
             Some(name) => {
                 if let Some(first) = seen.insert(name, at) {
                     let why = format_args!("the tag `{name}` is a duplicate of /tags/{first}");
-                    findings.at(entry.file, &format!("/tags/{at}"), why);
+                    findings.report_at(entry.file, &format!("/tags/{at}"), why);
                 }
             }
         }
@@ -152,30 +166,30 @@ fn tags(entry: &Parsed<'_>, findings: &mut Findings<'_>) {
 
 /// Validates path items or webhooks.
 fn items<'a>(
-    entry: &'a Parsed<'a>,
-    (of, pointer): (&'a Node, &str),
-    files: &Files<'a>,
-    met: &mut Met<'a>,
+    entry: &'a ParsedFile<'a>,
+    (of, pointer): (&'a JsonNode, &str),
+    files: &SpecFileMap<'a>,
+    met: &mut OperationSummary<'a>,
     findings: &mut Findings<'_>,
 ) {
     if !of.is_map() {
-        return findings.at(entry.file, pointer, format_args!("must be an object, is {}", of.kind()));
+        return findings.report_at(entry.file, pointer, format_args!("must be an object, is {}", of.kind()));
     }
     if of.fields().len() > MAX_PATHS {
         let why = format_args!("must have at most {MAX_PATHS} paths, has {}", of.fields().len());
-        return findings.at(entry.file, pointer, why);
+        return findings.report_at(entry.file, pointer, why);
     }
     for (path, item) in of.fields().iter().filter(|(path, _)| !path.starts_with("x-")) {
-        let at = format!("{pointer}/{}", escaped(path));
+        let at = format!("{pointer}/{}", escape_pointer(path));
         if path.chars().nth(MAX_PATH).is_some() {
-            findings.at(entry.file, &at, format_args!("must be at most {MAX_PATH} characters"));
+            findings.report_at(entry.file, &at, format_args!("must be at most {MAX_PATH} characters"));
             continue;
         }
         if pointer == "/paths" && !path.starts_with('/') {
-            findings.at(entry.file, &at, format_args!("the path `{path}` must begin with `/`"));
+            findings.report_at(entry.file, &at, format_args!("the path `{path}` must begin with `/`"));
         }
         if !item.is_map() {
-            findings.at(entry.file, &at, format_args!("must be an object, is {}", item.kind()));
+            findings.report_at(entry.file, &at, format_args!("must be an object, is {}", item.kind()));
             continue;
         }
         parameters(entry, item, &at, findings);
@@ -186,59 +200,67 @@ fn items<'a>(
 }
 
 fn operation_shape<'a>(
-    entry: &Parsed<'_>,
-    operation: &'a Node,
+    entry: &ParsedFile<'_>,
+    operation: &'a JsonNode,
     at: &str,
-    met: &mut Met<'a>,
+    met: &mut OperationSummary<'a>,
     findings: &mut Findings<'_>,
 ) {
     met.operations += 1;
     if !operation.is_map() {
-        return findings.at(entry.file, at, format_args!("must be an object, is {}", operation.kind()));
+        return findings.report_at(
+            entry.file,
+            at,
+            format_args!("must be an object, is {}", operation.kind()),
+        );
     }
     if let Some(tags) = operation.get("tags") {
-        let is_list = matches!(tags, Node::List(items) if items.iter().all(|item| item.text().is_some()));
+        let is_list = matches!(tags, JsonNode::List(items) if items.iter().all(|item| item.text().is_some()));
         if !is_list {
-            findings.at(entry.file, &format!("{at}/tags"), "must be a list of strings");
+            findings.report_at(entry.file, &format!("{at}/tags"), "must be a list of strings");
         } else if tags.items().len() > MAX_OPERATION_TAGS {
             let why = format_args!("must have at most {MAX_OPERATION_TAGS} tags, has {}", tags.items().len());
-            findings.at(entry.file, &format!("{at}/tags"), why);
+            findings.report_at(entry.file, &format!("{at}/tags"), why);
         }
-        met.tags.extend(tags.items().iter().filter_map(Node::text));
+        met.tags.extend(tags.items().iter().filter_map(JsonNode::text));
     }
     if let Some(responses) = operation.get("responses").filter(|responses| !responses.is_map()) {
         let at = format!("{at}/responses");
-        findings.at(entry.file, &at, format_args!("must be an object, is {}", responses.kind()));
+        findings.report_at(entry.file, &at, format_args!("must be an object, is {}", responses.kind()));
     }
     parameters(entry, operation, at, findings);
-    if let Some(id) = operation.get("operationId").and_then(Node::text)
+    if let Some(id) = operation.get("operationId").and_then(JsonNode::text)
         && let Some(other) = met.ids.insert(id, at.to_owned())
     {
         let at = format!("{at}/operationId");
-        findings.at(entry.file, &at, format_args!("`{id}` is already the operationId of {other}"));
+        findings.report_at(entry.file, &at, format_args!("`{id}` is already the operationId of {other}"));
     }
 }
 
 /// The permitted locations of a parameter.
-const PLACES: [&str; 6] = ["query", "header", "path", "cookie", "body", "formData"];
+const PARAMETER_LOCATIONS: [&str; 6] = ["query", "header", "path", "cookie", "body", "formData"];
 
-fn parameters(entry: &Parsed<'_>, of: &Node, at: &str, findings: &mut Findings<'_>) {
+fn parameters(entry: &ParsedFile<'_>, of: &JsonNode, at: &str, findings: &mut Findings<'_>) {
     let Some(parameters) = of.get("parameters") else { return };
-    if !matches!(parameters, Node::List(_)) {
+    if !matches!(parameters, JsonNode::List(_)) {
         let at = format!("{at}/parameters");
-        return findings.at(entry.file, &at, format_args!("must be a list, is {}", parameters.kind()));
+        return findings.report_at(entry.file, &at, format_args!("must be a list, is {}", parameters.kind()));
     }
     for (number, parameter) in parameters.items().iter().enumerate() {
         let tell = |findings: &mut Findings<'_>, why: &str| {
-            findings.at(entry.file, &format!("{at}/parameters/{number}"), why);
+            findings.report_at(entry.file, &format!("{at}/parameters/{number}"), why);
         };
         if !parameter.is_map() {
             tell(findings, "must be an object");
         } else if parameter.get("$ref").is_none() {
-            if parameter.get("name").and_then(Node::text).is_none() {
+            if parameter.get("name").and_then(JsonNode::text).is_none() {
                 tell(findings, "must have `name`, a string");
             }
-            if !parameter.get("in").and_then(Node::text).is_some_and(|place| PLACES.contains(&place)) {
+            if !parameter
+                .get("in")
+                .and_then(JsonNode::text)
+                .is_some_and(|place| PARAMETER_LOCATIONS.contains(&place))
+            {
                 tell(
                     findings,
                     "must have `in`: `query`, `header`, `path` or `cookie`; in 2.0 also `body` or `formData`",
@@ -250,12 +272,12 @@ fn parameters(entry: &Parsed<'_>, of: &Node, at: &str, findings: &mut Findings<'
 
 /// Returns the operations of a path item in document order. Operations and the item itself may be in other files.
 pub(crate) fn operations<'a>(
-    entry: &'a Parsed<'a>,
-    item: &'a Node,
-    files: &Files<'a>,
-) -> impl Iterator<Item = (&'a str, &'a Node)> {
-    let led = |from: &'a Parsed<'a>, node: &'a Node| {
-        let reference = node.get("$ref").and_then(Node::text);
+    entry: &'a ParsedFile<'a>,
+    item: &'a JsonNode,
+    files: &SpecFileMap<'a>,
+) -> impl Iterator<Item = (&'a str, &'a JsonNode)> {
+    let led = |from: &'a ParsedFile<'a>, node: &'a JsonNode| {
+        let reference = node.get("$ref").and_then(JsonNode::text);
         reference.and_then(|reference| files.follow(from, reference)).unwrap_or((from, node))
     };
     let (file, item) = led(entry, item);

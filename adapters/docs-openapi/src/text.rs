@@ -5,10 +5,10 @@ use docs_ports::{SpecFormat, SpecProblem};
 use serde::de::DeserializeSeed;
 use serde_saphyr::NonFiniteFloatPolicy;
 
-use crate::node::{Left, MAX_NODES, MAX_TEXT_BYTES, Node, ReadNode};
+use crate::node::{JsonNode, MAX_NODES, MAX_TEXT_BYTES, NodeBudget, ReadNode};
 
 /// Maximum nesting of a document. The same limit as in `serde_json`.
-pub(crate) const MAX_DEPTH: usize = 127;
+pub(crate) const MAX_DOCUMENT_DEPTH: usize = 127;
 /// Maximum number of YAML aliases in a document.
 const MAX_ALIASES: usize = 50_000;
 /// Number of YAML events permitted within anchors, and bytes of input required for each further event. An event takes
@@ -18,25 +18,25 @@ const FREE_ANCHORED: usize = 40_000;
 const BYTES_AN_ANCHORED: usize = 40;
 
 /// The error for a text that cannot be parsed.
-pub(crate) struct Unparsed {
+pub(crate) struct SyntaxFault {
     pub(crate) message: String,
     pub(crate) line: Option<u64>,
 }
 
-impl Unparsed {
+impl SyntaxFault {
     pub(crate) fn problem(self) -> SpecProblem {
         SpecProblem { message: self.message, pointer: String::new(), line: self.line }
     }
 }
 
 /// Parses a JSON or YAML document.
-pub(crate) fn parse(bytes: &Bytes) -> Result<(SpecFormat, Node), Unparsed> {
-    let text = as_text(bytes).map_err(|at| Unparsed {
+pub(crate) fn parse(bytes: &Bytes) -> Result<(SpecFormat, JsonNode), SyntaxFault> {
+    let text = as_text(bytes).map_err(|at| SyntaxFault {
         message: format!("must be UTF-8 text; byte {at} is not"),
         line: Some(1 + bytes.iter().take(at).filter(|byte| **byte == b'\n').count() as u64),
     })?;
     let format = format_of(text);
-    let root = read_with(text, format, ReadNode(&Left::of(text.len())))?;
+    let root = read_with(text, format, ReadNode(&NodeBudget::for_document(text.len())))?;
     Ok((format, root))
 }
 
@@ -58,25 +58,25 @@ pub(crate) fn read_with<'de, S: DeserializeSeed<'de>>(
     text: &'de str,
     format: SpecFormat,
     seed: S,
-) -> Result<S::Value, Unparsed> {
+) -> Result<S::Value, SyntaxFault> {
     match format {
         SpecFormat::Json => read_json(text, seed),
         SpecFormat::Yaml => read_yaml(text, seed),
     }
 }
 
-fn read_json<'de, S: DeserializeSeed<'de>>(text: &'de str, seed: S) -> Result<S::Value, Unparsed> {
+fn read_json<'de, S: DeserializeSeed<'de>>(text: &'de str, seed: S) -> Result<S::Value, SyntaxFault> {
     let mut deserializer = serde_json::Deserializer::from_str(text);
     let read = seed.deserialize(&mut deserializer).and_then(|value| deserializer.end().map(|()| value));
     read.map_err(|error| {
         let line = u64::try_from(error.line()).ok().filter(|line| *line > 0);
         let message = error.to_string();
         let message = message.rsplit_once(" at line ").map_or(message.as_str(), |(message, _)| message);
-        Unparsed { message: format!("must be valid JSON: {message}"), line }
+        SyntaxFault { message: format!("must be valid JSON: {message}"), line }
     })
 }
 
-fn read_yaml<'de, S: DeserializeSeed<'de>>(text: &'de str, seed: S) -> Result<S::Value, Unparsed> {
+fn read_yaml<'de, S: DeserializeSeed<'de>>(text: &'de str, seed: S) -> Result<S::Value, SyntaxFault> {
     let options = serde_saphyr::options! {
         strict_booleans: true,
         with_snippet: false,
@@ -85,7 +85,7 @@ fn read_yaml<'de, S: DeserializeSeed<'de>>(text: &'de str, seed: S) -> Result<S:
             max_events: 2 * MAX_NODES,
             max_nodes: MAX_NODES,
             max_total_scalar_bytes: MAX_TEXT_BYTES,
-            max_depth: MAX_DEPTH,
+            max_depth: MAX_DOCUMENT_DEPTH,
             max_aliases: MAX_ALIASES,
             max_anchors: MAX_ALIASES,
             max_recorded_anchor_events: FREE_ANCHORED + text.len() / BYTES_AN_ANCHORED,
@@ -98,7 +98,7 @@ fn read_yaml<'de, S: DeserializeSeed<'de>>(text: &'de str, seed: S) -> Result<S:
         let line = error.location().map(|location| location.line());
         let message = error.without_snippet().to_string();
         let message = message.lines().next().unwrap_or("invalid YAML").to_owned();
-        Unparsed { message: format!("must be valid YAML: {message}"), line }
+        SyntaxFault { message: format!("must be valid YAML: {message}"), line }
     })
 }
 

@@ -5,7 +5,7 @@
 //! inputs of each format, and also limits the time.
 
 use bytes::Bytes;
-use docs_hostile::{MEMORY, OWN, Parser, Read};
+use docs_hostile::{CONSTANT_MEMORY, MAX_MEMORY_PER_BYTE, Parser, ParserFn};
 use docs_openapi::read;
 use docs_ports::{MAX_SPEC_BYTES, SpecFile, SpecFiles};
 
@@ -16,7 +16,7 @@ fn repeated_constructs_take_memory_that_follows_their_bytes() {
 
 #[test]
 fn nested_anchors_and_empty_objects_take_bounded_memory() {
-    let _alone = docs_hostile::alone();
+    let _alone = docs_hostile::lock_process();
     let nested = |piece: &str| format!("openapi: 3.1.0\npaths: {{}}\nx: [{}", piece.repeat(120));
     let long = |piece: &str, count: usize| {
         format!("{{\"openapi\":\"3.0.0\",\"paths\":{{}},\"x\":[{}0]}}", piece.repeat(count))
@@ -30,7 +30,11 @@ fn nested_anchors_and_empty_objects_take_bounded_memory() {
     ] {
         let ((), peak) = docs_hostile::peak_of(|| read_spec(&text));
         let start: String = text.chars().take(80).collect();
-        assert!(peak < OWN + ANCHORED + MEMORY * text.len(), "{start:?}: {peak} bytes for {}", text.len());
+        assert!(
+            peak < CONSTANT_MEMORY + ANCHORED + MAX_MEMORY_PER_BYTE * text.len(),
+            "{start:?}: {peak} bytes for {}",
+            text.len()
+        );
     }
 }
 
@@ -43,24 +47,24 @@ const PARSERS: &[Parser] = &[
         pieces: JSON,
         frames: IN_JSON,
         most: MAX_SPEC_BYTES,
-        own: OWN,
-        read: Read::Text(read_spec),
+        own: CONSTANT_MEMORY,
+        read: ParserFn::Text(read_spec),
     },
     Parser {
         name: "YAML",
         pieces: YAML,
         frames: IN_YAML,
         most: MAX_SPEC_BYTES,
-        own: OWN + ANCHORED,
-        read: Read::Text(read_spec),
+        own: CONSTANT_MEMORY + ANCHORED,
+        read: ParserFn::Text(read_spec),
     },
     Parser {
         name: "specifications of files",
         pieces: REFERENCES,
         frames: IN_REFERENCES,
         most: MAX_SPEC_BYTES / 3,
-        own: OWN + ANCHORED,
-        read: Read::Bytes { make: |text| text.repeat(3).into_bytes(), read: read_files },
+        own: CONSTANT_MEMORY + ANCHORED,
+        read: ParserFn::Bytes { make: |text| text.repeat(3).into_bytes(), read: read_files },
     },
 ];
 

@@ -12,14 +12,14 @@ use parley::{
 };
 use usvg::fontdb;
 
-use crate::stop::{Done, Stop};
+use crate::termination::{LayoutResult, LayoutStop};
 
 /// Built-in fonts, and fonts added by the embedding application.
 ///
 /// The built-in fonts are Libertinus Serif for text, DejaVu Sans Mono for code, New Computer Modern for mathematical
 /// symbols, and Noto Emoji (monochrome). They cover the Latin, Greek, Cyrillic and Hebrew scripts, and Arabic through
 /// DejaVu Sans Mono. Other scripts, such as Chinese, Japanese, Korean and those of India, need a font added with
-/// [`Fonts::with`] or [`Fonts::folder`]. Without one, their characters are rendered as empty boxes.
+/// [`Fonts::with_font`] or [`Fonts::folder`]. Without one, their characters are rendered as empty boxes.
 #[derive(Clone)]
 pub struct Fonts {
     /// Fonts for the text of books.
@@ -104,7 +104,7 @@ impl Fonts {
     ///
     /// # Errors
     /// [`NoFont`] if the file contains no font.
-    pub fn with(mut self, file: Vec<u8>) -> Result<Self, NoFont> {
+    pub fn with_font(mut self, file: Vec<u8>) -> Result<Self, NoFont> {
         if self.add(Arc::new(file)) == 0 { Err(NoFont) } else { Ok(self) }
     }
 
@@ -125,7 +125,7 @@ impl Fonts {
         files.sort();
         for path in files {
             let named = |e: NoFont| std::io::Error::other(format!("{}: {e}", path.display()));
-            self = self.with(std::fs::read(&path)?).map_err(named)?;
+            self = self.with_font(std::fs::read(&path)?).map_err(named)?;
         }
         Ok(self)
     }
@@ -153,17 +153,17 @@ pub struct NoFont;
 
 /// The fonts used by a book, in the form required by the PDF writer.
 #[derive(Default)]
-pub(crate) struct Faces {
+pub(crate) struct BookFonts {
     known: HashMap<(u64, u32), u16>,
     all: Vec<krilla::text::Font>,
 }
 
-impl Faces {
+impl BookFonts {
     /// Returns the number of a font, and registers it on first use.
     ///
     /// # Errors
     /// [`Stop::Failed`] if the font cannot be embedded.
-    pub(crate) fn number(&mut self, font: &parley::FontData) -> Done<u16> {
+    pub(crate) fn number(&mut self, font: &parley::FontData) -> LayoutResult<u16> {
         let key = (font.data.id(), font.index);
         if let Some(number) = self.known.get(&key) {
             return Ok(*number);
@@ -178,10 +178,11 @@ impl Faces {
     ///
     /// # Errors
     /// [`Stop::Failed`] if the font cannot be embedded.
-    pub(crate) fn push(&mut self, data: krilla::Data, index: u32) -> Done<u16> {
+    pub(crate) fn push(&mut self, data: krilla::Data, index: u32) -> LayoutResult<u16> {
         let font = krilla::text::Font::new(data, index);
-        let font = font.ok_or_else(|| Stop::Failed("failed to embed a font".to_owned()))?;
-        let number = u16::try_from(self.all.len()).map_err(|_| Stop::Failed("too many fonts".to_owned()))?;
+        let font = font.ok_or_else(|| LayoutStop::Failed("failed to embed a font".to_owned()))?;
+        let number =
+            u16::try_from(self.all.len()).map_err(|_| LayoutStop::Failed("too many fonts".to_owned()))?;
         self.all.push(font);
         Ok(number)
     }
@@ -205,14 +206,14 @@ mod tests {
 
     #[test]
     fn a_file_that_is_no_font_is_refused() {
-        assert_eq!(Fonts::default().with(b"no font".to_vec()).map(|_| ()), Err(NoFont));
+        assert_eq!(Fonts::default().with_font(b"no font".to_vec()).map(|_| ()), Err(NoFont));
     }
 
     #[test]
     fn a_font_of_the_host_is_added() {
         let file = FILES[0].to_vec();
         let before = Fonts::default();
-        let after = before.clone().with(file).expect("a font");
+        let after = before.clone().with_font(file).expect("a font");
         assert!(after.drawings.len() > before.drawings.len());
         assert!(after.text().len() > before.text().len() || after.more.len() == 1);
     }

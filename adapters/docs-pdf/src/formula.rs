@@ -15,19 +15,19 @@ use ratex_types::{display_item::DisplayItem, math_style::MathStyle, path_command
 use skrifa::MetadataProvider as _;
 
 use crate::{
-    fonts::Faces,
-    look::Ink,
-    sheet::{Area, Glyph, Mark, Paint, Part, Sheet, count},
-    stop::Done,
+    appearance::RgbColor,
+    fonts::BookFonts,
+    sheet::{Area, Glyph, Mark, Paint, Sheet, SheetRange, count},
     tags::TagId,
+    termination::LayoutResult,
 };
 
 /// Maximum number of boxes laid out for a formula.
-const BOXES: usize = 16_000;
+const MAX_BOXES: usize = 16_000;
 /// Maximum number of glyphs and lines of a formula.
-const ITEMS: usize = 8_000;
+const MAX_ITEMS: usize = 8_000;
 /// Maximum distance of an item from the origin of a formula, in em.
-const FAR: f64 = 2_000.0;
+const MAX_ITEM_DISTANCE: f64 = 2_000.0;
 
 #[derive(Clone, Debug)]
 pub(crate) struct Formula {
@@ -37,7 +37,7 @@ pub(crate) struct Formula {
 
 /// A laid-out formula, or a part of one, on a single line. Lengths are in em.
 #[derive(Clone, Debug)]
-pub(crate) struct Drawn {
+pub(crate) struct FormulaLayout {
     items: Vec<DisplayItem>,
     pub(crate) width: f32,
     /// Height above the baseline.
@@ -48,12 +48,12 @@ pub(crate) struct Drawn {
 
 /// The position and appearance of a formula on a sheet.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Spot {
+pub(crate) struct FormulaPosition {
     pub(crate) x: f32,
     /// The baseline.
     pub(crate) y: f32,
     pub(crate) em: f32,
-    pub(crate) ink: Ink,
+    pub(crate) ink: RgbColor,
     pub(crate) tag: TagId,
 }
 
@@ -61,20 +61,20 @@ impl Formula {
     /// Parses a formula. Returns `None` if it is unsupported or too large.
     pub(crate) fn read(tex: &str, style: MathStyle) -> Option<Self> {
         let nodes = match style {
-            MathStyle::Display => docs_formula::alone(tex),
+            MathStyle::Display => docs_formula::parse_display(tex),
             _ => docs_formula::within_text(tex),
         };
-        let formula = Self { nodes: nodes.filter(|nodes| weight::is_within(nodes, BOXES))?, style };
-        formula.whole().map(|_| formula)
+        let formula = Self { nodes: nodes.filter(|nodes| weight::is_within(nodes, MAX_BOXES))?, style };
+        formula.layout_one_line().map(|_| formula)
     }
 
     /// Lays out the formula on one line. Returns `None` if it is too large.
-    pub(crate) fn whole(&self) -> Option<Drawn> {
+    pub(crate) fn layout_one_line(&self) -> Option<FormulaLayout> {
         self.draw(&self.nodes)
     }
 
     /// Lays out the parts of a formula between possible line breaks, which are after relations and binary operators.
-    pub(crate) fn parts(&self) -> Vec<Drawn> {
+    pub(crate) fn parts(&self) -> Vec<FormulaLayout> {
         let mut out = Vec::new();
         let mut rest = self.nodes.as_slice();
         while !rest.is_empty() {
@@ -89,17 +89,17 @@ impl Formula {
         out
     }
 
-    fn draw(&self, nodes: &[ParseNode]) -> Option<Drawn> {
+    fn draw(&self, nodes: &[ParseNode]) -> Option<FormulaLayout> {
         let boxes = layout(nodes, &LayoutOptions::default().with_style(self.style));
         validate_layout(&boxes).ok()?;
         let list = to_display_list(&boxes);
-        let sane = |length: f64| length.is_finite() && length.abs() <= FAR;
+        let sane = |length: f64| length.is_finite() && length.abs() <= MAX_ITEM_DISTANCE;
         let all = [list.width, list.height, list.depth];
-        if list.items.len() > ITEMS || !all.into_iter().all(sane) || !list.items.iter().all(is_sane) {
+        if list.items.len() > MAX_ITEMS || !all.into_iter().all(sane) || !list.items.iter().all(is_sane) {
             return None;
         }
         let (width, height, depth) = (point(list.width), point(list.height), point(list.depth));
-        Some(Drawn { items: list.items, width: width.max(0.0), height, depth })
+        Some(FormulaLayout { items: list.items, width: width.max(0.0), height, depth })
     }
 }
 
@@ -109,7 +109,7 @@ fn may_break(node: &ParseNode) -> bool {
 }
 
 fn is_sane(item: &DisplayItem) -> bool {
-    let near = |length: f64| length.is_finite() && length.abs() <= FAR;
+    let near = |length: f64| length.is_finite() && length.abs() <= MAX_ITEM_DISTANCE;
     match item {
         DisplayItem::GlyphPath { x, y, scale, .. } => near(*x) && near(*y) && near(*scale),
         DisplayItem::Line { x, y, width, thickness, .. } => {
@@ -119,13 +119,13 @@ fn is_sane(item: &DisplayItem) -> bool {
             near(*x) && near(*y) && near(*width) && near(*height)
         }
         DisplayItem::Path { x, y, commands, .. } => {
-            near(*x) && near(*y) && commands.len() <= ITEMS && commands.iter().all(is_near)
+            near(*x) && near(*y) && commands.len() <= MAX_ITEMS && commands.iter().all(is_near)
         }
     }
 }
 
 fn is_near(command: &PathCommand) -> bool {
-    let near = |length: f64| length.is_finite() && length.abs() <= FAR;
+    let near = |length: f64| length.is_finite() && length.abs() <= MAX_ITEM_DISTANCE;
     match *command {
         PathCommand::MoveTo { x, y } | PathCommand::LineTo { x, y } => near(x) && near(y),
         PathCommand::QuadTo { x1, y1, x, y } => near(x1) && near(y1) && near(x) && near(y),
@@ -144,18 +144,18 @@ const fn point(length: f64) -> f32 {
 /// The formula fonts used by a book.
 #[derive(Default)]
 pub(crate) struct FormulaFonts {
-    known: HashMap<String, Option<Known>>,
+    known: HashMap<String, Option<FormulaFont>>,
 }
 
 #[derive(Clone)]
-struct Known {
+struct FormulaFont {
     number: u16,
     id: FontId,
     data: Rc<[u8]>,
 }
 
 impl FormulaFonts {
-    fn get(&mut self, name: &str, faces: &mut Faces) -> Done<Option<Known>> {
+    fn get(&mut self, name: &str, faces: &mut BookFonts) -> LayoutResult<Option<FormulaFont>> {
         if let Some(known) = self.known.get(name) {
             return Ok(known.clone());
         }
@@ -163,7 +163,7 @@ impl FormulaFonts {
         let known = match (file, FontId::parse(name)) {
             (Some(file), Some(id)) => {
                 let number = faces.push(file.to_vec().into(), 0)?;
-                Some(Known { number, id, data: file.as_ref().into() })
+                Some(FormulaFont { number, id, data: file.as_ref().into() })
             }
             _ => None,
         };
@@ -175,7 +175,13 @@ impl FormulaFonts {
     ///
     /// # Errors
     /// [`crate::stop::Stop::Failed`] if a font cannot be embedded.
-    pub(crate) fn put(&mut self, drawn: &Drawn, spot: Spot, faces: &mut Faces, sheet: &mut Sheet) -> Done {
+    pub(crate) fn draw(
+        &mut self,
+        drawn: &FormulaLayout,
+        spot: FormulaPosition,
+        faces: &mut BookFonts,
+        sheet: &mut Sheet,
+    ) -> LayoutResult {
         let top = spot.y - drawn.height * spot.em;
         let place = |x: f64, y: f64| (spot.x + point(x) * spot.em, top + point(y) * spot.em);
         for item in &drawn.items {
@@ -184,24 +190,24 @@ impl FormulaFonts {
                     let Some(known) = self.get(font, faces)? else { continue };
                     let size = point(*scale) * spot.em;
                     let (x, y) = place(*x, *y);
-                    put_glyph(&known, *char_code, Spot { x, y, em: size, ..spot }, sheet);
+                    put_glyph(&known, *char_code, FormulaPosition { x, y, em: size, ..spot }, sheet);
                 }
                 DisplayItem::Line { x, y, width, thickness, .. } => {
                     let (x, y) = place(*x, *y);
                     let high = (point(*thickness) * spot.em).max(0.35);
                     let area = Area { x, y: y - high / 2.0, w: point(*width) * spot.em, h: high };
-                    sheet.put(spot.tag, Mark::Box { area, paint: filled(spot.ink) });
+                    sheet.put(spot.tag, Mark::Box { area, paint: fill_paint(spot.ink) });
                 }
                 DisplayItem::Rect { x, y, width, height, color } => {
                     let (x, y) = place(*x, *y);
                     let area = Area { x, y, w: point(*width) * spot.em, h: point(*height) * spot.em };
                     let ink = if is_black(*color) { spot.ink } else { colour(*color) };
-                    sheet.put(spot.tag, Mark::Box { area, paint: filled(ink) });
+                    sheet.put(spot.tag, Mark::Box { area, paint: fill_paint(ink) });
                 }
                 DisplayItem::Path { x, y, commands, fill, .. } => {
                     let (x, y) = place(*x, *y);
                     let path = commands.as_slice().into();
-                    let Spot { em, ink, tag, .. } = spot;
+                    let FormulaPosition { em, ink, tag, .. } = spot;
                     sheet.put(tag, Mark::Path { x, y, em, ink, filled: *fill, path });
                 }
             }
@@ -214,17 +220,17 @@ fn is_black(colour: ratex_types::color::Color) -> bool {
     colour.r + colour.g + colour.b < f32::EPSILON
 }
 
-fn colour(colour: ratex_types::color::Color) -> Ink {
+fn colour(colour: ratex_types::color::Color) -> RgbColor {
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "the value is from 0 to 255")]
     let channel = |part: f32| (part.clamp(0.0, 1.0) * 255.0).round() as u8;
-    Ink(channel(colour.r), channel(colour.g), channel(colour.b))
+    RgbColor(channel(colour.r), channel(colour.g), channel(colour.b))
 }
 
-fn filled(ink: Ink) -> Paint {
+fn fill_paint(ink: RgbColor) -> Paint {
     Paint { fill: Some(ink), ..Paint::default() }
 }
 
-fn put_glyph(known: &Known, code: u32, spot: Spot, sheet: &mut Sheet) {
+fn put_glyph(known: &FormulaFont, code: u32, spot: FormulaPosition, sheet: &mut Sheet) {
     let Ok(font) = skrifa::FontRef::new(&known.data) else { return };
     let Some(id) = font.charmap().map(katex_ttf_glyph_char(known.id, code)) else { return };
     let (Ok(id), Some(said)) = (u16::try_from(id.to_u32()), char::from_u32(code)) else { return };
@@ -232,9 +238,9 @@ fn put_glyph(known: &Known, code: u32, spot: Spot, sheet: &mut Sheet) {
     sheet.text.push(said);
     let length = u16::try_from(said.len_utf8()).unwrap_or(4);
     sheet.glyphs.push(Glyph { advance: 0.0, start: 0, length, id });
-    let glyphs = Part { from, to: from + 1 };
-    let text = Part { from: text, to: count(sheet.text.len()) };
-    let Spot { x, y, em: size, ink, tag } = spot;
+    let glyphs = SheetRange { from, to: from + 1 };
+    let text = SheetRange { from: text, to: count(sheet.text.len()) };
+    let FormulaPosition { x, y, em: size, ink, tag } = spot;
     sheet.put(tag, Mark::Run { x, y, size, ink, font: known.number, glyphs, text });
 }
 

@@ -15,18 +15,18 @@
 //! # }
 //! ```
 
+mod appearance;
 mod fonts;
 mod formula;
 mod layout;
+mod layout_tree;
 mod limits;
-mod look;
 mod lower;
 mod pages;
 mod pictures;
 mod sheet;
-mod shown;
-mod stop;
 mod tags;
+mod termination;
 mod text;
 mod typeset;
 mod write;
@@ -42,7 +42,7 @@ pub use fonts::{Fonts, NoFont};
 pub use limits::Limits;
 
 /// Additional time that a caller waits after the time limit of a book.
-const GRACE: Duration = Duration::from_secs(2);
+const TIMEOUT_GRACE: Duration = Duration::from_secs(2);
 
 /// Typesets books as PDF files. Clones are cheap and share the limit of concurrent books.
 #[derive(Clone, Debug)]
@@ -97,9 +97,9 @@ impl Pdf for Typesetter {
             .spawn(work)
             .map_err(|e| failed(&e))?;
         // The thread stops soon after its time limit. The caller does not wait for that.
-        match tokio::time::timeout(self.limits.time.saturating_add(GRACE), set).await {
+        match tokio::time::timeout(self.limits.time.saturating_add(TIMEOUT_GRACE), set).await {
             Ok(set) => set.map_err(|_| failed(&"the typesetter thread ended early"))?.map(Bytes::from),
-            Err(_) => Err(stop::Clock::late(self.limits.time)),
+            Err(_) => Err(termination::Clock::late_error(self.limits.time)),
         }
     }
 }

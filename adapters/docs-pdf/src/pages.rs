@@ -5,17 +5,17 @@
 //! out one after the other from the same position. Later columns reuse the sheets that earlier ones created.
 
 use crate::{
-    look::{BOTTOM, SIDE, TOP, WIDTH},
+    appearance::{CONTENT_BOTTOM, CONTENT_WIDTH, SIDE_MARGIN, TOP_MARGIN},
     sheet::{Area, Paint, Sheet},
-    stop::{Done, Stop},
+    termination::{LayoutResult, LayoutStop},
 };
 
 /// Tolerance for comparing distances, in points.
-const NOTHING: f32 = 0.01;
+const DISTANCE_TOLERANCE: f32 = 0.01;
 
 /// The drawing for an open frame at the end of a sheet and at the start of the next one.
 #[derive(Clone, Debug)]
-enum Frame {
+enum PageFrame {
     /// A box behind the content.
     Box {
         x: f32,
@@ -27,12 +27,12 @@ enum Frame {
         from: f32,
     },
     /// Repeated content: the head of a table.
-    Again(Box<Sheet>),
+    Repeated(Box<Sheet>),
 }
 
 #[derive(Clone, Debug)]
-struct Open {
-    frame: Frame,
+struct OpenFrame {
+    frame: PageFrame,
     /// The last sheet that the frame reached.
     reached: usize,
     /// The top of the frame on further sheets.
@@ -69,7 +69,7 @@ pub(crate) struct Pager {
     gap: f32,
     /// `true` at the beginning of a box, where no space is added.
     fresh: bool,
-    open: Vec<Open>,
+    open: Vec<OpenFrame>,
     /// `true` for a trial layout, which cannot continue on another sheet.
     trial: bool,
 }
@@ -78,11 +78,11 @@ impl Pager {
     /// Creates a pager with one empty sheet. Further sheets are added on demand.
     pub(crate) fn new() -> Self {
         Self {
-            sheets: vec![Sheet { filled: TOP, ..Sheet::default() }],
+            sheets: vec![Sheet { filled: TOP_MARGIN, ..Sheet::default() }],
             at: 0,
-            y: TOP,
-            top: TOP,
-            bottom: BOTTOM,
+            y: TOP_MARGIN,
+            top: TOP_MARGIN,
+            bottom: CONTENT_BOTTOM,
             gap: 0.0,
             fresh: true,
             open: Vec::new(),
@@ -91,7 +91,7 @@ impl Pager {
     }
 
     /// Creates a pager for a trial layout: one piece with a maximum height, whose top is at 0.
-    pub(crate) fn trial(height: f32) -> Self {
+    pub(crate) fn for_trial(height: f32) -> Self {
         let sheets = vec![Sheet::default()];
         Self { sheets, y: 0.0, top: 0.0, bottom: height, trial: true, ..Self::new() }
     }
@@ -117,14 +117,14 @@ impl Pager {
     }
 
     /// Moves to the start of a column next to content already laid out.
-    pub(crate) fn go(&mut self, position: SheetPosition) {
+    pub(crate) fn move_to(&mut self, position: SheetPosition) {
         (self.at, self.y, self.gap) = (position.sheet.min(self.sheets.len() - 1), position.y, 0.0);
         self.fresh = true;
     }
 
     /// Moves to the end of adjacent columns.
-    pub(crate) fn go_on(&mut self, position: SheetPosition) {
-        self.go(position);
+    pub(crate) fn move_to_end(&mut self, position: SheetPosition) {
+        self.move_to(position);
         self.fresh = false;
     }
 
@@ -135,7 +135,7 @@ impl Pager {
 
     /// Returns `true` if the current content is at the top of the sheet.
     pub(crate) fn is_at_top(&self) -> bool {
-        self.y <= self.top + NOTHING
+        self.y <= self.top + DISTANCE_TOLERANCE
     }
 
     /// Returns the remaining height of the sheet.
@@ -171,11 +171,11 @@ impl Pager {
     ///
     /// # Errors
     /// [`Stop::Full`] in a trial layout.
-    pub(crate) fn ensure(&mut self, height: f32) -> Done {
+    pub(crate) fn ensure(&mut self, height: f32) -> LayoutResult {
         if self.trial {
-            return if self.room() + NOTHING < height { Err(Stop::Full) } else { Ok(()) };
+            return if self.room() + DISTANCE_TOLERANCE < height { Err(LayoutStop::Full) } else { Ok(()) };
         }
-        while self.room() + NOTHING < height {
+        while self.room() + DISTANCE_TOLERANCE < height {
             let is_new = self.at + 1 == self.sheets.len();
             if self.is_at_top() && is_new && self.sheets[self.at].notes.is_empty() {
                 return Ok(());
@@ -189,7 +189,7 @@ impl Pager {
     ///
     /// # Errors
     /// As [`Pager::ensure`].
-    pub(crate) fn take(&mut self, height: f32) -> Done<f32> {
+    pub(crate) fn take(&mut self, height: f32) -> LayoutResult<f32> {
         self.ensure(height)?;
         self.y += self.gap_before();
         (self.gap, self.fresh) = (0.0, false);
@@ -205,24 +205,24 @@ impl Pager {
     ///
     /// # Errors
     /// As [`Pager::ensure`].
-    pub(crate) fn next(&mut self) -> Done {
+    pub(crate) fn next(&mut self) -> LayoutResult {
         if self.trial {
-            return Err(Stop::Full);
+            return Err(LayoutStop::Full);
         }
         self.close_parts();
         self.at += 1;
         if self.at == self.sheets.len() {
-            self.sheets.push(Sheet { filled: TOP, ..Sheet::default() });
+            self.sheets.push(Sheet { filled: TOP_MARGIN, ..Sheet::default() });
         }
         let sheet = &mut self.sheets[self.at];
         for open in self.open.iter_mut().filter(|open| open.reached < self.at) {
             open.reached = self.at;
             match &mut open.frame {
-                Frame::Box { place, from, .. } => {
+                PageFrame::Box { place, from, .. } => {
                     *place = sheet.keep();
                     *from = open.top;
                 }
-                Frame::Again(head) => {
+                PageFrame::Repeated(head) => {
                     sheet.absorb((**head).clone(), open.top);
                 }
             }
@@ -234,7 +234,7 @@ impl Pager {
     /// Draws the parts of open frames on the sheet that is being left.
     fn close_parts(&mut self) {
         let notes = self.sheets[self.at].notes_height;
-        let mut end = BOTTOM - notes;
+        let mut end = CONTENT_BOTTOM - notes;
         for open in &self.open {
             if open.reached == self.at {
                 self.sheets[self.at].filled = self.sheets[self.at].filled.max(end);
@@ -248,10 +248,10 @@ impl Pager {
     ///
     /// # Errors
     /// As [`Pager::ensure`].
-    pub(crate) fn open(&mut self, x: f32, w: f32, inset: Inset, paint: Paint) -> Done {
+    pub(crate) fn open(&mut self, x: f32, w: f32, inset: Inset, paint: Paint) -> LayoutResult {
         let from = self.take(inset.top)?;
         let place = self.sheet().keep();
-        let frame = Frame::Box { x, w, paint, place, from };
+        let frame = PageFrame::Box { x, w, paint, place, from };
         self.push(frame, inset);
         self.fresh = true;
         Ok(())
@@ -259,7 +259,7 @@ impl Pager {
 
     /// Repeats a head with a height at the top of each further sheet.
     pub(crate) fn open_head(&mut self, head: Sheet, height: f32) {
-        self.push(Frame::Again(Box::new(head)), Inset { top: height, bottom: 0.0 });
+        self.push(PageFrame::Repeated(Box::new(head)), Inset { top: height, bottom: 0.0 });
     }
 
     /// Ends the repetition of the head.
@@ -269,8 +269,8 @@ impl Pager {
         }
     }
 
-    fn push(&mut self, frame: Frame, inset: Inset) {
-        self.open.push(Open { frame, reached: self.at, top: self.top, takes: inset });
+    fn push(&mut self, frame: PageFrame, inset: Inset) {
+        self.open.push(OpenFrame { frame, reached: self.at, top: self.top, takes: inset });
         self.top += inset.top;
         self.bottom -= inset.bottom;
     }
@@ -291,7 +291,7 @@ impl Pager {
     ///
     /// # Errors
     /// As [`Pager::ensure`].
-    pub(crate) fn put(&mut self, mut piece: Sheet, height: f32) -> Done {
+    pub(crate) fn put(&mut self, mut piece: Sheet, height: f32) -> LayoutResult {
         let notes = std::mem::take(&mut piece.notes);
         let y = self.take(height)?;
         self.sheet().absorb(piece, y);
@@ -303,12 +303,14 @@ impl Pager {
 
     /// Returns `true` if content fits here, with its notes at the foot of the sheet.
     pub(crate) fn fits(&self, height: f32, notes: f32) -> bool {
-        if self.room() + NOTHING < height + notes {
+        if self.room() + DISTANCE_TOLERANCE < height + notes {
             return false;
         }
         // An adjacent column may reach farther down.
         let Some(sheet) = self.sheets.get(self.at) else { return false };
-        self.trial || notes <= 0.0 || sheet.filled + notes + sheet.notes_height <= BOTTOM + NOTHING
+        self.trial
+            || notes <= 0.0
+            || sheet.filled + notes + sheet.notes_height <= CONTENT_BOTTOM + DISTANCE_TOLERANCE
     }
 
     /// Adds a note at the foot of the sheet.
@@ -330,10 +332,10 @@ impl Pager {
         let mut sheets = self.sheets;
         for sheet in &mut sheets {
             let notes = std::mem::take(&mut sheet.notes);
-            let mut y = BOTTOM - sheet.notes_height;
+            let mut y = CONTENT_BOTTOM - sheet.notes_height;
             if !notes.is_empty() {
-                let area = Area { x: SIDE, y: y + 2.0, w: WIDTH * 0.3, h: 0.5 };
-                let paint = Paint { fill: Some(crate::look::LINE), ..Paint::default() };
+                let area = Area { x: SIDE_MARGIN, y: y + 2.0, w: CONTENT_WIDTH * 0.3, h: 0.5 };
+                let paint = Paint { fill: Some(crate::appearance::LINE), ..Paint::default() };
                 sheet.put(crate::tags::TagId::DECOR, crate::sheet::Mark::Box { area, paint });
             }
             for (note, height) in notes {
@@ -346,8 +348,8 @@ impl Pager {
 }
 
 /// Draws the part of a box that ends at a vertical position.
-fn draw(open: &Open, sheet: &mut Sheet, end: f32) {
-    if let Frame::Box { x, w, paint, place, from } = &open.frame {
+fn draw(open: &OpenFrame, sheet: &mut Sheet, end: f32) {
+    if let PageFrame::Box { x, w, paint, place, from } = &open.frame {
         let area = Area { x: *x, y: *from, w: *w, h: (end - from).max(0.0) };
         sheet.fill(*place, area, *paint);
     }
@@ -356,10 +358,10 @@ fn draw(open: &Open, sheet: &mut Sheet, end: f32) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::look::HEIGHT;
+    use crate::appearance::CONTENT_HEIGHT;
 
-    fn filled() -> Paint {
-        Paint { fill: Some(crate::look::PANEL), ..Paint::default() }
+    fn fill_paint() -> Paint {
+        Paint { fill: Some(crate::appearance::PANEL), ..Paint::default() }
     }
 
     fn boxes(sheet: &Sheet) -> usize {
@@ -369,9 +371,9 @@ mod tests {
     #[test]
     fn what_has_no_room_goes_on_at_the_top_of_the_next_sheet() {
         let mut pager = Pager::new();
-        pager.take(HEIGHT - 10.0).expect("room");
+        pager.take(CONTENT_HEIGHT - 10.0).expect("room");
         pager.space(5.0);
-        assert_eq!(pager.take(20.0), Ok(TOP));
+        assert_eq!(pager.take(20.0), Ok(TOP_MARGIN));
         assert_eq!(pager.len(), 2);
     }
 
@@ -379,7 +381,7 @@ mod tests {
     fn what_is_higher_than_a_sheet_ends_nothing() {
         let mut pager = Pager::new();
         for _ in 0..3 {
-            pager.take(HEIGHT * 2.0).expect("a place");
+            pager.take(CONTENT_HEIGHT * 2.0).expect("a place");
         }
         assert_eq!(pager.len(), 3);
     }
@@ -387,9 +389,9 @@ mod tests {
     #[test]
     fn a_box_is_drawn_on_every_sheet_that_it_reaches() {
         let mut pager = Pager::new();
-        pager.open(0.0, 10.0, Inset { top: 5.0, bottom: 5.0 }, filled()).expect("room");
+        pager.open(0.0, 10.0, Inset { top: 5.0, bottom: 5.0 }, fill_paint()).expect("room");
         for _ in 0..3 {
-            pager.take(HEIGHT - 20.0).expect("a place");
+            pager.take(CONTENT_HEIGHT - 20.0).expect("a place");
         }
         pager.close();
         assert_eq!(pager.finish().iter().map(boxes).collect::<Vec<_>>(), [1, 1, 1]);
@@ -398,24 +400,24 @@ mod tests {
     #[test]
     fn what_stands_side_by_side_shares_its_sheets() {
         let mut pager = Pager::new();
-        pager.open(0.0, 10.0, Inset::default(), filled()).expect("room");
+        pager.open(0.0, 10.0, Inset::default(), fill_paint()).expect("room");
         let start = pager.position();
-        pager.take(HEIGHT).expect("a place");
-        pager.take(HEIGHT).expect("a place");
+        pager.take(CONTENT_HEIGHT).expect("a place");
+        pager.take(CONTENT_HEIGHT).expect("a place");
         let left = pager.position();
-        pager.go(start);
-        pager.take(HEIGHT).expect("a place");
+        pager.move_to(start);
+        pager.take(CONTENT_HEIGHT).expect("a place");
         pager.take(10.0).expect("a place");
         let right = pager.position();
-        pager.go_on(if left > right { left } else { right });
+        pager.move_to_end(if left > right { left } else { right });
         pager.close();
         assert_eq!(pager.finish().iter().map(boxes).collect::<Vec<_>>(), [1, 1]);
     }
 
     #[test]
     fn what_is_on_trial_is_one_piece() {
-        let mut pager = Pager::trial(20.0);
+        let mut pager = Pager::for_trial(20.0);
         assert_eq!(pager.take(15.0), Ok(0.0));
-        assert_eq!(pager.take(15.0), Err(Stop::Full));
+        assert_eq!(pager.take(15.0), Err(LayoutStop::Full));
     }
 }

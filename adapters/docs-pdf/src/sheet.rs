@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use ratex_types::path_command::PathCommand;
 
-use crate::{look::Ink, tags::TagId};
+use crate::{appearance::RgbColor, tags::TagId};
 
 /// A glyph of a run. Compact (12 bytes), because a book has millions of them.
 #[derive(Clone, Copy, Debug)]
@@ -29,7 +29,7 @@ pub(crate) struct Offset {
 
 /// A range in one of the lists of a sheet.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Part {
+pub(crate) struct SheetRange {
     pub(crate) from: u32,
     pub(crate) to: u32,
 }
@@ -45,11 +45,11 @@ pub(crate) struct Area {
 /// The fill and the border of a rectangle.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub(crate) struct Paint {
-    pub(crate) fill: Option<Ink>,
+    pub(crate) fill: Option<RgbColor>,
     /// Colour and width of the border.
-    pub(crate) line: Option<(Ink, f32)>,
+    pub(crate) line: Option<(RgbColor, f32)>,
     /// Colour and width of the line on the left.
-    pub(crate) left: Option<(Ink, f32)>,
+    pub(crate) left: Option<(RgbColor, f32)>,
     pub(crate) radius: f32,
 }
 
@@ -57,7 +57,7 @@ pub(crate) struct Paint {
 #[derive(Clone, Debug)]
 pub(crate) enum Mark {
     /// A placeholder for a background of later operations.
-    Kept,
+    Reserved,
     Box {
         area: Area,
         paint: Paint,
@@ -72,10 +72,10 @@ pub(crate) enum Mark {
         x: f32,
         y: f32,
         size: f32,
-        ink: Ink,
+        ink: RgbColor,
         font: u16,
-        glyphs: Part,
-        text: Part,
+        glyphs: SheetRange,
+        text: SheetRange,
     },
     Picture {
         area: Area,
@@ -86,7 +86,7 @@ pub(crate) enum Mark {
         x: f32,
         y: f32,
         em: f32,
-        ink: Ink,
+        ink: RgbColor,
         filled: bool,
         path: Rc<[PathCommand]>,
     },
@@ -153,7 +153,7 @@ impl Sheet {
 
     /// Adds a placeholder for a background of later operations.
     pub(crate) fn keep(&mut self) -> usize {
-        self.ops.push(Op { tag: TagId::DECOR, mark: Mark::Kept });
+        self.ops.push(Op { tag: TagId::DECOR, mark: Mark::Reserved });
         self.ops.len() - 1
     }
 
@@ -181,14 +181,14 @@ impl Sheet {
     /// Appends all content of another sheet except its notes, moved down.
     pub(crate) fn absorb(&mut self, other: Self, down: f32) {
         let (glyphs, text) = (count(self.glyphs.len()), count(self.text.len()));
-        let shift = |part: Part, by: u32| Part { from: part.from + by, to: part.to + by };
+        let shift = |part: SheetRange, by: u32| SheetRange { from: part.from + by, to: part.to + by };
         self.text.push_str(&other.text);
         self.glyphs.extend(other.glyphs);
         let offsets = other.offsets.into_iter();
         self.offsets.extend(offsets.map(|offset| Offset { glyph: offset.glyph + glyphs, ..offset }));
         self.ops.extend(other.ops.into_iter().map(|mut op| {
             match &mut op.mark {
-                Mark::Kept => {}
+                Mark::Reserved => {}
                 Mark::Box { area, .. } | Mark::Picture { area, .. } => area.y += down,
                 Mark::Dots { y, .. } | Mark::Path { y, .. } => *y += down,
                 Mark::Run { y, glyphs: part, text: said, .. } => {

@@ -85,7 +85,7 @@ impl Role {
 }
 
 #[derive(Debug)]
-struct Entry {
+struct TagEntry {
     role: Role,
     above: TagId,
     /// `true` if the tag is among the children of its parent.
@@ -102,12 +102,14 @@ enum Child {
 /// The tags of a book. Tags of discarded layouts are left out of the tree.
 #[derive(Debug)]
 pub(crate) struct Tags {
-    all: Vec<Entry>,
+    all: Vec<TagEntry>,
 }
 
 impl Tags {
     pub(crate) fn new() -> Self {
-        Self { all: vec![Entry { role: Role::Book, above: TagId::BOOK, placed: true, children: Vec::new() }] }
+        Self {
+            all: vec![TagEntry { role: Role::Book, above: TagId::BOOK, placed: true, children: Vec::new() }],
+        }
     }
 
     /// Adds a tag. A child of an artifact is the same artifact.
@@ -116,7 +118,7 @@ impl Tags {
             return above;
         }
         let id = u32::try_from(self.all.len()).unwrap_or(TagId::DECOR.0);
-        self.all.push(Entry { role, above, placed: false, children: Vec::new() });
+        self.all.push(TagEntry { role, above, placed: false, children: Vec::new() });
         TagId(id)
     }
 
@@ -131,7 +133,7 @@ impl Tags {
     }
 
     /// Records content of a tag. Tags are ordered by their first content.
-    pub(crate) fn drawn(&mut self, id: TagId, what: Identifier) {
+    pub(crate) fn add_content(&mut self, id: TagId, what: Identifier) {
         let Some(entry) = self.all.get_mut(id.at()) else { return };
         entry.children.push(Child::Drawn(what));
         let mut id = id;

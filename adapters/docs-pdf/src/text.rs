@@ -1,7 +1,7 @@
 //! Text preparation: control characters are removed, and break opportunities are added to long words.
 
 /// An invisible line break opportunity.
-const BREAK: char = '\u{200b}';
+const ZERO_WIDTH_SPACE: char = '\u{200b}';
 /// Characters after which a long word is preferably broken.
 const SEPARATORS: &str = "/._-?&=:,;|\\@#%+~)]}>";
 
@@ -11,16 +11,16 @@ const ZWNJ: char = '\u{200c}';
 
 /// Replaces characters that cannot be displayed.
 pub(crate) fn clean(text: &str) -> String {
-    text.chars().filter(|c| *c != '\r').map(seen).collect()
+    text.chars().filter(|c| *c != '\r').map(visible_char).collect()
 }
 
 /// Replaces characters that cannot be displayed, and converts a text to one line, for titles.
 pub(crate) fn one_line(text: &str) -> String {
-    let line: String = text.chars().map(|c| if c.is_whitespace() { ' ' } else { seen(c) }).collect();
+    let line: String = text.chars().map(|c| if c.is_whitespace() { ' ' } else { visible_char(c) }).collect();
     line.trim().to_owned()
 }
 
-fn seen(c: char) -> char {
+fn visible_char(c: char) -> char {
     match c {
         '\n' | '\t' => c,
         // Unclosed directional formatting characters would affect the following text.
@@ -61,7 +61,7 @@ impl Breaker {
     pub(crate) fn run(&mut self, text: &str) -> String {
         let mut out = String::with_capacity(text.len());
         for c in text.chars() {
-            if c.is_whitespace() || c == BREAK {
+            if c.is_whitespace() || c == ZERO_WIDTH_SPACE {
                 (self.since_space, self.since_break) = (0, 0);
                 out.push(c);
                 continue;
@@ -70,7 +70,7 @@ impl Breaker {
             let held = std::mem::replace(&mut self.joins, c == ZWJ);
             let combines = held || is_joined(c);
             if self.since_space >= self.fits && self.since_break >= self.piece && !combines {
-                out.push(BREAK);
+                out.push(ZERO_WIDTH_SPACE);
                 self.since_break = 0;
             }
             out.push(c);
@@ -80,7 +80,7 @@ impl Breaker {
             self.since_space += 1;
             self.since_break += 1;
             if SEPARATORS.contains(c) && self.since_space >= self.fits.min(12) && self.since_break > 1 {
-                out.push(BREAK);
+                out.push(ZERO_WIDTH_SPACE);
                 self.since_break = 0;
             }
         }
@@ -110,24 +110,24 @@ mod tests {
         let mut breaker = Breaker::new(70);
         assert_eq!(breaker.run("some usual-words here"), "some usual-words here");
         let long = Breaker::new(70).run(&"x".repeat(100));
-        let longest = long.split(BREAK).map(str::len).max();
+        let longest = long.split(ZERO_WIDTH_SPACE).map(str::len).max();
         assert_eq!(longest, Some(24));
-        assert_eq!(long.replace(BREAK, ""), "x".repeat(100));
+        assert_eq!(long.replace(ZERO_WIDTH_SPACE, ""), "x".repeat(100));
     }
 
     #[test]
     fn a_word_that_goes_on_in_the_next_run_is_one_word() {
         let mut breaker = Breaker::new(10);
         let broken: Vec<String> = (0..10).map(|_| breaker.run("abc")).collect();
-        assert!(broken.concat().contains(BREAK));
+        assert!(broken.concat().contains(ZERO_WIDTH_SPACE));
     }
 
     #[test]
     fn an_emoji_of_several_characters_stays_whole() {
         let family = "👩\u{200d}👩\u{200d}👧";
         let broken = Breaker::new(2).run(&family.repeat(9));
-        assert!(broken.contains(BREAK));
-        assert!(broken.split(BREAK).all(|part| part.replace(family, "").is_empty()), "{broken:?}");
+        assert!(broken.contains(ZERO_WIDTH_SPACE));
+        assert!(broken.split(ZERO_WIDTH_SPACE).all(|part| part.replace(family, "").is_empty()), "{broken:?}");
         let flags = "🇩🇪".repeat(30);
         assert_eq!(Breaker::new(2).run(&flags), flags);
     }

@@ -8,11 +8,11 @@ use crate::{
     Limits,
     fonts::Fonts,
     layout::{Front, Setter, number_sheets},
-    lower::{Lower, language},
+    lower::{BookLowering, language},
     pictures::Pictures,
-    stop::{Clock, Done, Stop},
+    termination::{Clock, LayoutResult, LayoutStop},
     text::one_line,
-    write::{About, Sources, write},
+    write::{PdfMetadata, SheetResources, write},
 };
 
 /// Stack size of a typesetting thread. Nested blocks are laid out recursively.
@@ -38,10 +38,10 @@ pub(crate) fn typeset(book: &Book, fonts: &Fonts, limits: &Limits) -> Result<Vec
     }
 }
 
-fn set(book: &Book, fonts: &Fonts, limits: &Limits, clock: Clock) -> Done<Vec<u8>> {
+fn set(book: &Book, fonts: &Fonts, limits: &Limits, clock: Clock) -> LayoutResult<Vec<u8>> {
     clock.check()?;
     let pictures = Pictures::read(book, fonts, &clock, limits.bytes)?;
-    let mut lower = Lower::new(book, &pictures.known, limits);
+    let mut lower = BookLowering::new(book, &pictures.known, limits);
     let mut setter = Setter::new(fonts, clock, book.pages.len());
     let mut at = 0;
     while let Some(page) = lower.page(at)? {
@@ -56,10 +56,10 @@ fn set(book: &Book, fonts: &Fonts, limits: &Limits, clock: Clock) -> Done<Vec<u8
     let mut sheets = front.lay(&mut setter, &body)?;
     sheets.extend(body);
     number_sheets(&mut setter, &mut sheets, &title)?;
-    let about = About { title, language: language(book) };
+    let about = PdfMetadata { title, language: language(book) };
     let Setter { faces, targets, tags, .. } = setter;
-    let sources = Sources { faces: &faces, targets: &targets, shapes: pictures.shapes };
+    let sources = SheetResources { faces: &faces, targets: &targets, shapes: pictures.shapes };
     let file = write(sheets, &about, sources, tags, &clock)?;
     clock.check()?;
-    if file.len() > limits.bytes { Err(Stop::TooLarge(file.len())) } else { Ok(file) }
+    if file.len() > limits.bytes { Err(LayoutStop::TooLarge(file.len())) } else { Ok(file) }
 }

@@ -23,31 +23,31 @@ use krilla_svg::{SurfaceExt as _, SvgSettings};
 use ratex_types::path_command::PathCommand;
 
 use crate::{
-    fonts::Faces,
-    layout::Target,
-    look::{Ink, LINE, SHEET_HEIGHT, SHEET_WIDTH},
-    pictures::Shape,
-    sheet::{Area, LinkArea, Mark, Op, Paint, Part, Sheet},
-    stop::{Clock, Done, Stop},
+    appearance::{LINE, RgbColor, SHEET_HEIGHT, SHEET_WIDTH},
+    fonts::BookFonts,
+    layout::LinkDestination,
+    pictures::PictureContent,
+    sheet::{Area, LinkArea, Mark, Op, Paint, Sheet, SheetRange},
     tags::{TagId, Tags},
+    termination::{Clock, LayoutResult, LayoutStop},
 };
 
 /// Distance above a heading at which a link to it arrives, in points.
-const ABOVE: f32 = 6.0;
+const LINK_MARGIN: f32 = 6.0;
 /// Maximum number of characters of a title in the outline.
-const TITLE: usize = 500;
+const MAX_OUTLINE_TITLE: usize = 500;
 
 /// The metadata of a file.
-pub(crate) struct About {
+pub(crate) struct PdfMetadata {
     pub(crate) title: String,
     pub(crate) language: String,
 }
 
 /// Resources referenced by sheets.
-pub(crate) struct Sources<'a> {
-    pub(crate) faces: &'a Faces,
-    pub(crate) targets: &'a [Target],
-    pub(crate) shapes: Vec<Shape>,
+pub(crate) struct SheetResources<'a> {
+    pub(crate) faces: &'a BookFonts,
+    pub(crate) targets: &'a [LinkDestination],
+    pub(crate) shapes: Vec<PictureContent>,
 }
 
 /// Writes sheets.
@@ -56,26 +56,26 @@ pub(crate) struct Sources<'a> {
 /// [`Stop::Late`], and [`Stop::Failed`] if the PDF library fails.
 pub(crate) fn write(
     sheets: Vec<Sheet>,
-    about: &About,
-    sources: Sources<'_>,
+    about: &PdfMetadata,
+    sources: SheetResources<'_>,
     mut tags: Tags,
     clock: &Clock,
-) -> Done<Vec<u8>> {
+) -> LayoutResult<Vec<u8>> {
     let mut document = Document::new();
-    let places = Places::of(&sheets);
+    let places = LabelPositions::from_sheets(&sheets);
     let outline = outline(&sheets);
     let mut pictures = Pictures { shapes: sources.shapes, drawn: HashMap::new() };
     for sheet in sheets {
         clock.check()?;
         let settings = PageSettings::from_wh(SHEET_WIDTH, SHEET_HEIGHT);
-        let settings = settings.ok_or_else(|| Stop::Failed("the sheet size is valid".to_owned()))?;
+        let settings = settings.ok_or_else(|| LayoutStop::Failed("the sheet size is valid".to_owned()))?;
         let mut page = document.start_page_with(settings);
         let mut surface = page.surface();
         let mut rest = sheet.ops.as_slice();
         while let Some(first) = rest.first() {
             let end = rest.iter().position(|op| op.tag != first.tag).unwrap_or(rest.len());
             let (same, after) = rest.split_at(end);
-            if same.iter().any(|op| !matches!(op.mark, Mark::Kept)) {
+            if same.iter().any(|op| !matches!(op.mark, Mark::Reserved)) {
                 let id = surface.start_tagged(content(first.tag));
                 same.iter().for_each(|op| draw(op, &sheet, sources.faces, &mut pictures, &mut surface));
                 surface.end_tagged();
@@ -96,7 +96,7 @@ pub(crate) fn write(
     document.set_outline(outline);
     document.set_tag_tree(tags.tree(&about.language));
     document.set_metadata(Metadata::new().title(about.title.clone()).language(about.language.clone()));
-    document.finish().map_err(|why| Stop::Failed(format!("{why:?}").chars().take(200).collect()))
+    document.finish().map_err(|why| LayoutStop::Failed(format!("{why:?}").chars().take(200).collect()))
 }
 
 fn content(tag: TagId) -> ContentTag<'static> {
@@ -109,15 +109,15 @@ fn content(tag: TagId) -> ContentTag<'static> {
 
 fn place_tag(tags: &mut Tags, tag: TagId, id: Identifier) {
     if !tag.is_artifact() {
-        tags.drawn(tag, id);
+        tags.add_content(tag, id);
     }
 }
 
 /// Positions of labels.
-struct Places(HashMap<std::rc::Rc<str>, (usize, f32)>);
+struct LabelPositions(HashMap<std::rc::Rc<str>, (usize, f32)>);
 
-impl Places {
-    fn of(sheets: &[Sheet]) -> Self {
+impl LabelPositions {
+    fn from_sheets(sheets: &[Sheet]) -> Self {
         let all = sheets.iter().enumerate().flat_map(|(at, sheet)| sheet.labels.iter().map(move |l| (at, l)));
         let mut known = HashMap::new();
         for (sheet, label) in all {
@@ -131,16 +131,16 @@ impl Places {
     }
 }
 
-fn annotation(link: &LinkArea, targets: &[Target], places: &Places) -> Option<Annotation> {
+fn annotation(link: &LinkArea, targets: &[LinkDestination], places: &LabelPositions) -> Option<Annotation> {
     let Area { x, y, w, h } = link.area;
     let area = Rect::from_xywh(x, y, w.max(0.1), h.max(0.1))?;
     let jump = |(sheet, y): (usize, f32)| {
-        let point = Point::from_xy(crate::look::SIDE, (y - ABOVE).max(0.0));
+        let point = Point::from_xy(crate::appearance::SIDE_MARGIN, (y - LINK_MARGIN).max(0.0));
         Way::Destination(XyzDestination::new(sheet, point).into())
     };
     let way = match targets.get(link.target as usize)? {
-        Target::Position { sheet, y } => jump((*sheet, *y)),
-        Target::Named { to, page, url } => {
+        LinkDestination::Position { sheet, y } => jump((*sheet, *y)),
+        LinkDestination::Named { to, page, url } => {
             let place = places.get(to.as_ref()).or_else(|| places.get(page.as_ref()));
             match (place, url) {
                 (Some(place), _) => jump(place),
@@ -150,7 +150,7 @@ fn annotation(link: &LinkArea, targets: &[Target], places: &Places) -> Option<An
         }
     };
     let said = match targets.get(link.target as usize)? {
-        Target::Named { url: Some(url), .. } => Some(url.clone()),
+        LinkDestination::Named { url: Some(url), .. } => Some(url.clone()),
         _ => None,
     };
     Some(Annotation::new_link(LinkAnnotation::new(area, way), said))
@@ -172,8 +172,8 @@ fn outline(sheets: &[Sheet]) -> Outline {
             while open.last().is_some_and(|(level, _)| *level >= mark.level) {
                 close(&mut open, &mut outline);
             }
-            let point = Point::from_xy(crate::look::SIDE, (mark.y - ABOVE).max(0.0));
-            let title: String = mark.title.chars().take(TITLE).collect();
+            let point = Point::from_xy(crate::appearance::SIDE_MARGIN, (mark.y - LINK_MARGIN).max(0.0));
+            let title: String = mark.title.chars().take(MAX_OUTLINE_TITLE).collect();
             open.push((mark.level, OutlineNode::new(title, XyzDestination::new(at, point))));
         }
     }
@@ -185,13 +185,13 @@ fn outline(sheets: &[Sheet]) -> Outline {
 
 /// Images, each of which is written once.
 struct Pictures {
-    shapes: Vec<Shape>,
+    shapes: Vec<PictureContent>,
     drawn: HashMap<u32, Graphic>,
 }
 
-fn draw(op: &Op, sheet: &Sheet, faces: &Faces, pictures: &mut Pictures, surface: &mut Surface<'_>) {
+fn draw(op: &Op, sheet: &Sheet, faces: &BookFonts, pictures: &mut Pictures, surface: &mut Surface<'_>) {
     match &op.mark {
-        Mark::Kept => {}
+        Mark::Reserved => {}
         Mark::Box { area, paint } => draw_box(*area, *paint, surface),
         Mark::Dots { x, y, w } => draw_dots(*x, *y, *w, surface),
         Mark::Run { x, y, size, ink, font, glyphs, text } => {
@@ -217,7 +217,7 @@ fn draw(op: &Op, sheet: &Sheet, faces: &Faces, pictures: &mut Pictures, surface:
 }
 
 /// Returns the glyphs of a run. The text range of each is relative to the text of the run.
-fn glyphs_of(sheet: &Sheet, part: Part, said: &str) -> Vec<KrillaGlyph> {
+fn glyphs_of(sheet: &Sheet, part: SheetRange, said: &str) -> Vec<KrillaGlyph> {
     let (from, to) = (part.from as usize, part.to as usize);
     let first = sheet.offsets.partition_point(|offset| offset.glyph < part.from);
     let mut offsets = sheet.offsets.get(first..).unwrap_or_default().iter().peekable();
@@ -234,13 +234,13 @@ fn glyphs_of(sheet: &Sheet, part: Part, said: &str) -> Vec<KrillaGlyph> {
     out
 }
 
-fn fill(surface: &mut Surface<'_>, ink: Ink) {
+fn fill(surface: &mut Surface<'_>, ink: RgbColor) {
     let paint = rgb::Color::new(ink.0, ink.1, ink.2).into();
     surface.set_stroke(None);
     surface.set_fill(Some(Fill { paint, opacity: NormalizedF32::ONE, rule: FillRule::NonZero }));
 }
 
-fn stroke(surface: &mut Surface<'_>, ink: Ink, width: f32) {
+fn stroke(surface: &mut Surface<'_>, ink: RgbColor, width: f32) {
     let paint = rgb::Color::new(ink.0, ink.1, ink.2).into();
     surface.set_fill(None);
     surface.set_stroke(Some(Stroke { paint, width, ..Stroke::default() }));
@@ -251,7 +251,7 @@ fn draw_box(area: Area, paint: Paint, surface: &mut Surface<'_>) {
     if w <= 0.0 || h <= 0.0 {
         return;
     }
-    if let Some(path) = rounded(area, paint.radius) {
+    if let Some(path) = rounded_rectangle(area, paint.radius) {
         if let Some(ink) = paint.fill {
             fill(surface, ink);
             surface.draw_path(&path);
@@ -262,7 +262,7 @@ fn draw_box(area: Area, paint: Paint, surface: &mut Surface<'_>) {
         }
     }
     if let Some((ink, width)) = paint.left
-        && let Some(bar) = rounded(Area { x, y, w: width, h }, 0.0)
+        && let Some(bar) = rounded_rectangle(Area { x, y, w: width, h }, 0.0)
     {
         fill(surface, ink);
         surface.draw_path(&bar);
@@ -270,7 +270,7 @@ fn draw_box(area: Area, paint: Paint, surface: &mut Surface<'_>) {
 }
 
 /// Returns the path of a rectangle with rounded corners.
-fn rounded(Area { x, y, w, h }: Area, radius: f32) -> Option<Path> {
+fn rounded_rectangle(Area { x, y, w, h }: Area, radius: f32) -> Option<Path> {
     /// Distance of the Bézier handles of a quarter circle from the corner, as a fraction of the radius.
     const HANDLE: f32 = 0.447_715;
     let r = radius.min(w / 2.0).min(h / 2.0);
@@ -298,7 +298,7 @@ fn draw_dots(x: f32, y: f32, w: f32, surface: &mut Surface<'_>) {
     path.move_to(x, y);
     path.line_to(x + w, y);
     let Some(path) = path.finish() else { return };
-    let Ink(r, g, b) = LINE;
+    let RgbColor(r, g, b) = LINE;
     let dash = Some(StrokeDash { array: vec![1.0, 3.0], offset: 0.0 });
     surface.set_fill(None);
     let paint = rgb::Color::new(r, g, b).into();
@@ -310,13 +310,13 @@ fn draw_picture(area: Area, picture: u32, pictures: &mut Pictures, surface: &mut
     let Area { x, y, w, h } = area;
     let Some(shape) = pictures.shapes.get(picture as usize) else { return };
     match shape {
-        Shape::Raster(image) => {
+        PictureContent::Raster(image) => {
             let Some(size) = Size::from_wh(w, h) else { return };
             surface.push_transform(&Transform::from_translate(x, y));
             surface.draw_image(image.clone(), size);
             surface.pop();
         }
-        Shape::Drawing(drawing) => {
+        PictureContent::Drawing(drawing) => {
             let tree = drawing.tree();
             let (wide, high) = (tree.size().width(), tree.size().height());
             let Some(size) = Size::from_wh(wide, high) else { return };

@@ -13,7 +13,7 @@ use x509_cert::{
     },
 };
 
-use crate::refusal::refused;
+use crate::refusal::refuse;
 
 /// An RSA key (RFC 8017).
 const RSA: ObjectIdentifier = ObjectIdentifier::new_unwrap("1.2.840.113549.1.1.1");
@@ -74,16 +74,16 @@ const DIGESTS: &[(&str, &digest::Algorithm)] = &[
 ];
 
 /// The public key of an identity provider.
-pub(crate) struct Key {
+pub(crate) struct PublicKey {
     kind: KeyKind,
     bytes: Vec<u8>,
 }
 
-impl Key {
+impl PublicKey {
     /// Reads the key of a certificate, PEM or plain base64 of DER. The certificate is trusted because an administrator
     /// of the organization configured it. Its issuer and validity period add no trust, so they are not checked.
     pub(crate) fn of_certificate(text: &str) -> Result<Self, SamlRefused> {
-        let unreadable = || refused("the certificate of the provider is not readable; paste it again");
+        let unreadable = || refuse("the certificate of the provider is not readable; paste it again");
         let body = text.trim().trim_start_matches("-----BEGIN CERTIFICATE-----");
         let body = body.trim_end_matches("-----END CERTIFICATE-----");
         let der = base64(body).ok_or_else(unreadable)?;
@@ -100,19 +100,19 @@ impl Key {
             _ => None,
         };
         let kind = kind.ok_or_else(|| {
-            refused("the key of the provider's certificate must be RSA, or ECDSA on the curve P-256 or P-384")
+            refuse("the key of the provider's certificate must be RSA, or ECDSA on the curve P-256 or P-384")
         })?;
         let bytes = info.subject_public_key.as_bytes().ok_or_else(unreadable)?;
         if kind == KeyKind::Rsa {
             let modulus = modulus_bytes(bytes).ok_or_else(unreadable)?;
             if modulus < *RSA_BYTES.start() {
-                return Err(refused(format!(
+                return Err(refuse(format!(
                     "the RSA key of the provider's certificate must be at least {} bits",
                     8 * RSA_BYTES.start()
                 )));
             }
             if modulus > *RSA_BYTES.end() {
-                return Err(refused(format!(
+                return Err(refuse(format!(
                     "the RSA key of the provider's certificate must be at most {} bits",
                     8 * RSA_BYTES.end()
                 )));
@@ -125,16 +125,16 @@ impl Key {
     pub(crate) fn verify(&self, algorithm: &str, signed: &[u8], signature: &[u8]) -> Result<(), SamlRefused> {
         let found = SIGNATURES.iter().find(|(name, _, _)| *name == algorithm);
         let (_, kind, verification) = found.ok_or_else(|| {
-            refused("its signature algorithm is not supported; sign with RSA or ECDSA and SHA-256")
+            refuse("its signature algorithm is not supported; sign with RSA or ECDSA and SHA-256")
         })?;
         if *kind != self.kind {
-            return Err(refused(
+            return Err(refuse(
                 "its signature algorithm does not match the key of the provider's certificate",
             ));
         }
         signature::UnparsedPublicKey::new(*verification, &self.bytes)
             .verify(signed, signature)
-            .map_err(|_| refused("its signature does not verify with the key of the provider's certificate"))
+            .map_err(|_| refuse("its signature does not verify with the key of the provider's certificate"))
     }
 }
 
@@ -153,7 +153,7 @@ fn modulus_bytes(key: &[u8]) -> Option<usize> {
 pub(crate) fn digest_of(algorithm: &str, bytes: &[u8]) -> Result<digest::Digest, SamlRefused> {
     let found = DIGESTS.iter().find(|(name, _)| *name == algorithm);
     let (_, found) = found
-        .ok_or_else(|| refused("its digest algorithm is not supported; use SHA-256, SHA-384 or SHA-512"))?;
+        .ok_or_else(|| refuse("its digest algorithm is not supported; use SHA-256, SHA-384 or SHA-512"))?;
     Ok(digest::digest(found, bytes))
 }
 

@@ -54,11 +54,11 @@ impl Saml for XmlSaml {
     }
 
     fn check_certificate(&self, certificate: &str) -> Result<(), SamlRefused> {
-        key::Key::of_certificate(certificate).map(drop)
+        key::PublicKey::of_certificate(certificate).map(drop)
     }
 
     fn request(&self, request: &SamlRequest) -> Result<String, SamlRefused> {
-        request::address(request)
+        request::redirect_url(request)
     }
 
     fn metadata(&self, service: &SamlService) -> String {

@@ -2,6 +2,6 @@
 
 use docs_ports::SamlRefused;
 
-pub(crate) fn refused(why: impl Into<String>) -> SamlRefused {
+pub(crate) fn refuse(why: impl Into<String>) -> SamlRefused {
     SamlRefused(why.into())
 }

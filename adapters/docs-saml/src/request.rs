@@ -10,7 +10,7 @@ use flate2::{Compression, write::DeflateEncoder};
 use url::Url;
 
 use crate::{
-    refusal::refused,
+    refusal::refuse,
     xml::{ASSERTION, PROTOCOL},
 };
 
@@ -22,8 +22,8 @@ const EMAIL: &str = "urn:oasis:names:tc:SAML:1.1:nameid-format:emailAddress";
 const METADATA: &str = "urn:oasis:names:tc:SAML:2.0:metadata";
 
 /// Returns the redirect URL that contains a request.
-pub(crate) fn address(request: &SamlRequest) -> Result<String, SamlRefused> {
-    let no_address = || refused("the address of the provider must begin with http:// or https://");
+pub(crate) fn redirect_url(request: &SamlRequest) -> Result<String, SamlRefused> {
+    let no_address = || refuse("the address of the provider must begin with http:// or https://");
     let mut address = Url::parse(&request.destination).map_err(|_| no_address())?;
     if !matches!(address.scheme(), "http" | "https") {
         return Err(no_address());
@@ -31,7 +31,7 @@ pub(crate) fn address(request: &SamlRequest) -> Result<String, SamlRefused> {
     let mut deflated = DeflateEncoder::new(Vec::new(), Compression::default());
     // Writing to memory never fails.
     let deflated = deflated.write_all(xml(request).as_bytes()).and_then(|()| deflated.finish());
-    let deflated = deflated.map_err(|error| refused(error.to_string()))?;
+    let deflated = deflated.map_err(|error| refuse(error.to_string()))?;
     address.query_pairs_mut().append_pair("SAMLRequest", &BASE64.encode(&deflated));
     Ok(address.into())
 }
@@ -43,11 +43,11 @@ fn xml(request: &SamlRequest) -> String {
          IssueInstant=\"{}\" Destination=\"{}\" AssertionConsumerServiceURL=\"{}\" ProtocolBinding=\"{POST}\">\
          <saml:Issuer>{}</saml:Issuer>\
          <samlp:NameIDPolicy Format=\"{EMAIL}\" AllowCreate=\"true\"/></samlp:AuthnRequest>",
-        escaped(id),
+        escape_xml(id),
         at.time().to_rfc3339_opts(SecondsFormat::Secs, true),
-        escaped(destination),
-        escaped(recipient),
-        escaped(issuer),
+        escape_xml(destination),
+        escape_xml(recipient),
+        escape_xml(issuer),
     )
 }
 
@@ -62,13 +62,13 @@ pub(crate) fn metadata(service: &SamlService) -> String {
          \x20   <md:AssertionConsumerService Binding=\"{POST}\" Location=\"{}\" index=\"0\" isDefault=\"true\"/>\n\
          \x20 </md:SPSSODescriptor>\n\
          </md:EntityDescriptor>\n",
-        escaped(&service.entity_id),
-        escaped(&service.acs_url),
+        escape_xml(&service.entity_id),
+        escape_xml(&service.acs_url),
     )
 }
 
 /// Escapes text for XML attributes and elements.
-fn escaped(text: &str) -> String {
+fn escape_xml(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for c in text.chars() {
         match c {

@@ -6,10 +6,12 @@ use docs_ports::{SamlIdentity, SamlRefused, SamlTrust};
 use roxmltree::{Document, Node};
 
 use crate::{
-    key::{Key, base64},
-    refusal::refused,
-    signature::verified,
-    xml::{ASSERTION, DSIG, PROTOCOL, at_most_one, attribute, children, is, one, parse, text},
+    key::{PublicKey, base64},
+    refusal::refuse,
+    signature::verify_parent,
+    xml::{
+        ASSERTION, DSIG, PROTOCOL, attribute, children, is_element, only_child, optional_child, parse, text,
+    },
 };
 
 /// Maximum size of a response in bytes of XML.
@@ -70,11 +72,11 @@ pub(crate) fn verify(trust: &SamlTrust, response: &str, now: Timestamp) -> Resul
     // From here on, only the signed bytes are used. The original document has been dropped: its tree takes many times
     // the memory of its text.
     let signed = parse(&signed)?;
-    let assertion = match is(signed.root_element(), ASSERTION, "Assertion") {
+    let assertion = match is_element(signed.root_element(), ASSERTION, "Assertion") {
         true => signed.root_element(),
         false => {
             check_response(signed.root_element(), trust)?;
-            one(signed.root_element(), ASSERTION, "Assertion")?
+            only_child(signed.root_element(), ASSERTION, "Assertion")?
         }
     };
     read(assertion, trust, (&answered, &clock))
@@ -86,21 +88,21 @@ fn signed_part(trust: &SamlTrust, response: &str) -> Result<(Option<String>, Str
     let document = parse(&text)?;
     require_shape(&document)?;
     let answered = check_response(document.root_element(), trust)?;
-    let signed = signed_assertion(&document, &Key::of_certificate(&trust.certificate)?)?;
+    let signed = signed_assertion(&document, &PublicKey::of_certificate(&trust.certificate)?)?;
     Ok((answered, signed))
 }
 
 fn decode(response: &str) -> Result<String, SamlRefused> {
-    let too_large = || refused(format!("it must be at most {MAX_RESPONSE_BYTES} bytes"));
+    let too_large = || refuse(format!("it must be at most {MAX_RESPONSE_BYTES} bytes"));
     // Whitespace of line breaks is at most one character in ten.
     if response.len() > MAX_RESPONSE_BYTES / 2 * 3 {
         return Err(too_large());
     }
-    let bytes = base64(response).ok_or_else(|| refused("it is not valid base64"))?;
+    let bytes = base64(response).ok_or_else(|| refuse("it is not valid base64"))?;
     if bytes.len() > MAX_RESPONSE_BYTES {
         return Err(too_large());
     }
-    let text = String::from_utf8(bytes).map_err(|_| refused("it is not XML in UTF-8"))?;
+    let text = String::from_utf8(bytes).map_err(|_| refuse("it is not XML in UTF-8"))?;
     // A byte order mark is not part of the document (XML 1.0, 4.3.3).
     Ok(text.strip_prefix('\u{feff}').map(str::to_owned).unwrap_or(text))
 }
@@ -108,8 +110,8 @@ fn decode(response: &str) -> Result<String, SamlRefused> {
 /// Requires a response with exactly one assertion as a direct child, and no assertion anywhere else.
 fn require_shape(document: &Document<'_>) -> Result<(), SamlRefused> {
     let root = document.root_element();
-    if !is(root, PROTOCOL, "Response") {
-        return Err(refused("it is not a SAML 2.0 Response"));
+    if !is_element(root, PROTOCOL, "Response") {
+        return Err(refuse("it is not a SAML 2.0 Response"));
     }
     let mut ids = Vec::new();
     let mut assertions = 0;
@@ -119,18 +121,18 @@ fn require_shape(document: &Document<'_>) -> Result<(), SamlRefused> {
         match tag.name() {
             "EncryptedAssertion" | "EncryptedID" => {
                 let why = "it is encrypted, which is not supported; turn off encryption at the provider";
-                return Err(refused(why));
+                return Err(refuse(why));
             }
             "Assertion" => {
                 assertions += 1;
                 if node.parent() != Some(root) || tag.namespace() != Some(ASSERTION) {
-                    return Err(refused("it has an assertion at an unexpected position"));
+                    return Err(refuse("it has an assertion at an unexpected position"));
                 }
             }
             "Signature" if tag.namespace() == Some(DSIG) => {
-                let of = node.parent().filter(|of| *of == root || is(*of, ASSERTION, "Assertion"));
+                let of = node.parent().filter(|of| *of == root || is_element(*of, ASSERTION, "Assertion"));
                 if of.is_none() {
-                    return Err(refused("it has a signature at an unexpected position"));
+                    return Err(refuse("it has a signature at an unexpected position"));
                 }
             }
             _ => {}
@@ -138,47 +140,47 @@ fn require_shape(document: &Document<'_>) -> Result<(), SamlRefused> {
     }
     ids.sort_unstable();
     if ids.windows(2).any(|two| two[0] == two[1]) {
-        return Err(refused("it has a duplicate ID"));
+        return Err(refuse("it has a duplicate ID"));
     }
     match assertions {
         1 => Ok(()),
-        0 => check_status(root).and(Err(refused("it has no assertion"))),
-        _ => Err(refused("it has more than one assertion")),
+        0 => check_status(root).and(Err(refuse("it has no assertion"))),
+        _ => Err(refuse("it has more than one assertion")),
     }
 }
 
 /// Checks the attributes and status of a response. Returns the request id that it references.
 fn check_response(response: Node<'_, '_>, trust: &SamlTrust) -> Result<Option<String>, SamlRefused> {
     if attribute(response, "Version")? != "2.0" {
-        return Err(refused("its Version must be 2.0"));
+        return Err(refuse("its Version must be 2.0"));
     }
     check_status(response)?;
     let destination = attribute(response, "Destination")?;
     if destination != trust.recipient {
-        return Err(refused(format!("its Destination must be {}", shown(&trust.recipient))));
+        return Err(refuse(format!("its Destination must be {}", format_for_message(&trust.recipient))));
     }
-    if let Some(issuer) = at_most_one(response, ASSERTION, "Issuer")? {
+    if let Some(issuer) = optional_child(response, ASSERTION, "Issuer")? {
         check_issuer(issuer, trust)?;
     }
     Ok(response.attribute("InResponseTo").map(str::to_owned))
 }
 
 fn check_status(response: Node<'_, '_>) -> Result<(), SamlRefused> {
-    let status = one(response, PROTOCOL, "Status")?;
-    let code = one(status, PROTOCOL, "StatusCode")?;
+    let status = only_child(response, PROTOCOL, "Status")?;
+    let code = only_child(status, PROTOCOL, "StatusCode")?;
     let value = attribute(code, "Value")?;
     if value == SUCCESS {
         return Ok(());
     }
-    let inner = at_most_one(code, PROTOCOL, "StatusCode")?.and_then(|code| code.attribute("Value"));
+    let inner = optional_child(code, PROTOCOL, "StatusCode")?.and_then(|code| code.attribute("Value"));
     let named = |value: &str| {
         let name = value.strip_prefix(STATUS)?;
         FAILURES.into_iter().find(|known| *known == name)
     };
     let said: Vec<&str> = [Some(value), inner].into_iter().flatten().filter_map(named).collect();
     match said.is_empty() {
-        true => Err(refused("the provider rejected the sign-in; its log has the reason")),
-        false => Err(refused(format!(
+        true => Err(refuse("the provider rejected the sign-in; its log has the reason")),
+        false => Err(refuse(format!(
             "the provider rejected the sign-in: {}; its log has the reason",
             said.join(", ")
         ))),
@@ -188,21 +190,21 @@ fn check_status(response: Node<'_, '_>) -> Result<(), SamlRefused> {
 fn check_issuer(issuer: Node<'_, '_>, trust: &SamlTrust) -> Result<(), SamlRefused> {
     match text(issuer)? == trust.issuer {
         true => Ok(()),
-        false => Err(refused(format!("its Issuer must be {}", shown(&trust.issuer)))),
+        false => Err(refuse(format!("its Issuer must be {}", format_for_message(&trust.issuer)))),
     }
 }
 
 /// Verifies all signatures. Returns the signed assertion, or the signed response that contains it.
-fn signed_assertion(document: &Document<'_>, key: &Key) -> Result<String, SamlRefused> {
+fn signed_assertion(document: &Document<'_>, key: &PublicKey) -> Result<String, SamlRefused> {
     let root = document.root_element();
-    let assertion = one(root, ASSERTION, "Assertion")?;
+    let assertion = only_child(root, ASSERTION, "Assertion")?;
     let signed = |element| -> Result<Option<String>, SamlRefused> {
-        let signature = at_most_one(element, DSIG, "Signature")?;
-        signature.map(|signature| verified(document, element, signature, key)).transpose()
+        let signature = optional_child(element, DSIG, "Signature")?;
+        signature.map(|signature| verify_parent(document, element, signature, key)).transpose()
     };
     let (response, assertion) = (signed(root)?, signed(assertion)?);
     assertion.or(response).ok_or_else(|| {
-        refused(
+        refuse(
             "it is not signed; configure the provider to sign \
                                                   assertions",
         )
@@ -216,22 +218,22 @@ fn read(
     (answered, clock): (&Option<String>, &Clock),
 ) -> Result<SamlIdentity, SamlRefused> {
     if attribute(assertion, "Version")? != "2.0" {
-        return Err(refused("the Version of its assertion must be 2.0"));
+        return Err(refuse("the Version of its assertion must be 2.0"));
     }
-    check_issuer(one(assertion, ASSERTION, "Issuer")?, trust)?;
-    clock.issued(assertion)?;
-    let conditions = one(assertion, ASSERTION, "Conditions")?;
+    check_issuer(only_child(assertion, ASSERTION, "Issuer")?, trust)?;
+    clock.check_issue_time(assertion)?;
+    let conditions = only_child(assertion, ASSERTION, "Conditions")?;
     let until = check_conditions(conditions, trust, clock)?;
-    let subject = one(assertion, ASSERTION, "Subject")?;
+    let subject = only_child(assertion, ASSERTION, "Subject")?;
     let confirmed = check_confirmation(subject, trust, answered, clock)?;
-    let name = one(subject, ASSERTION, "NameID")?;
+    let name = only_child(subject, ASSERTION, "NameID")?;
     if name.attribute("Format").is_some_and(|format| !EMAIL_FORMATS.contains(&format)) {
-        return Err(refused("the format of its NameID must be emailAddress"));
+        return Err(refuse("the format of its NameID must be emailAddress"));
     }
     let mut session_until = None;
     let mut statements = children(assertion, ASSERTION, "AuthnStatement").peekable();
     if statements.peek().is_none() {
-        return Err(refused("its assertion has no AuthnStatement"));
+        return Err(refuse("its assertion has no AuthnStatement"));
     }
     for statement in statements {
         if let Some(end) = clock.session_end(statement)? {
@@ -244,8 +246,8 @@ fn read(
         session_until: session_until.map(Timestamp::new),
         in_response_to: answered.clone(),
         email: text(name)?,
-        first_name: named(assertion, "first_name")?,
-        last_name: named(assertion, "last_name")?,
+        first_name: first_attribute(assertion, "first_name")?,
+        last_name: first_attribute(assertion, "last_name")?,
     })
 }
 
@@ -255,15 +257,18 @@ fn check_conditions(
     trust: &SamlTrust,
     clock: &Clock,
 ) -> Result<Option<DateTime<Utc>>, SamlRefused> {
-    clock.begun(conditions, "NotBefore")?;
+    clock.check_start(conditions, "NotBefore")?;
     let until = clock.end(conditions, "NotOnOrAfter")?;
-    let known = |node: Node<'_, '_>| CONDITIONS.iter().any(|name| is(node, ASSERTION, name));
+    let known = |node: Node<'_, '_>| CONDITIONS.iter().any(|name| is_element(node, ASSERTION, name));
     if let Some(other) = conditions.children().find(|child| child.is_element() && !known(*child)) {
-        return Err(refused(format!("its condition {} is not supported", shown(other.tag_name().name()))));
+        return Err(refuse(format!(
+            "its condition {} is not supported",
+            format_for_message(other.tag_name().name())
+        )));
     }
     let mut restrictions = children(conditions, ASSERTION, "AudienceRestriction").peekable();
     if restrictions.peek().is_none() {
-        return Err(refused("its assertion has no Audience"));
+        return Err(refuse("its assertion has no Audience"));
     }
     for restriction in restrictions {
         let mut audiences = Vec::new();
@@ -271,10 +276,10 @@ fn check_conditions(
             audiences.push(text(audience)?);
         }
         if !audiences.contains(&trust.audience) {
-            return Err(refused(format!(
+            return Err(refuse(format!(
                 "its Audience is {}, expected {}",
-                shown(&audiences.join(", ")),
-                shown(&trust.audience)
+                format_for_message(&audiences.join(", ")),
+                format_for_message(&trust.audience)
             )));
         }
     }
@@ -292,27 +297,27 @@ fn check_confirmation(
     let mut bearer = children(subject, ASSERTION, "SubjectConfirmation")
         .filter(|confirmation| confirmation.attribute("Method") == Some(BEARER));
     let data = match (bearer.next(), bearer.next()) {
-        (Some(confirmation), None) => one(confirmation, ASSERTION, "SubjectConfirmationData")?,
-        (None, _) => return Err(refused("its subject has no bearer confirmation")),
-        (Some(_), Some(_)) => return Err(refused("its subject has more than one bearer confirmation")),
+        (Some(confirmation), None) => only_child(confirmation, ASSERTION, "SubjectConfirmationData")?,
+        (None, _) => return Err(refuse("its subject has no bearer confirmation")),
+        (Some(_), Some(_)) => return Err(refuse("its subject has more than one bearer confirmation")),
     };
     let recipient = attribute(data, "Recipient")?;
     if recipient != trust.recipient {
-        return Err(refused(format!(
+        return Err(refuse(format!(
             "its Recipient is {}, expected the address of this service",
-            shown(recipient)
+            format_for_message(recipient)
         )));
     }
     if data.attribute("InResponseTo") != answered.as_deref() {
-        return Err(refused("the InResponseTo of the response and of its assertion differ"));
+        return Err(refuse("the InResponseTo of the response and of its assertion differ"));
     }
-    clock.begun(data, "NotBefore")?;
+    clock.check_start(data, "NotBefore")?;
     let until = clock.end(data, "NotOnOrAfter")?;
-    until.ok_or_else(|| refused("its SubjectConfirmationData has no NotOnOrAfter"))
+    until.ok_or_else(|| refuse("its SubjectConfirmationData has no NotOnOrAfter"))
 }
 
 /// Returns the first value of a subject attribute, if it is not empty.
-fn named(assertion: Node<'_, '_>, name: &str) -> Result<Option<String>, SamlRefused> {
+fn first_attribute(assertion: Node<'_, '_>, name: &str) -> Result<Option<String>, SamlRefused> {
     for statement in children(assertion, ASSERTION, "AttributeStatement") {
         for attribute in children(statement, ASSERTION, "Attribute") {
             let value = children(attribute, ASSERTION, "AttributeValue").next();
@@ -328,21 +333,21 @@ fn named(assertion: Node<'_, '_>, name: &str) -> Result<Option<String>, SamlRefu
 struct Clock(DateTime<Utc>);
 
 impl Clock {
-    const SKEW: TimeDelta = TimeDelta::seconds(CLOCK_SKEW_SECONDS);
+    const CLOCK_SKEW: TimeDelta = TimeDelta::seconds(CLOCK_SKEW_SECONDS);
     /// Maximum time to the end of a response's validity. The replay protection remembers accepted responses until then.
-    const FARTHEST: TimeDelta = TimeDelta::seconds(MAX_VALIDITY_SECONDS);
+    const MAX_VALIDITY: TimeDelta = TimeDelta::seconds(MAX_VALIDITY_SECONDS);
 
     fn read(node: Node<'_, '_>, name: &str) -> Result<Option<DateTime<Utc>>, SamlRefused> {
         let Some(text) = node.attribute(name) else { return Ok(None) };
         let time = DateTime::parse_from_rfc3339(text.trim());
-        let time = time.map_err(|_| refused(format!("its {name} is not a valid time")))?;
+        let time = time.map_err(|_| refuse(format!("its {name} is not a valid time")))?;
         Ok(Some(time.to_utc()))
     }
 
     /// Rejects a start time in the future.
-    fn begun(&self, node: Node<'_, '_>, name: &str) -> Result<(), SamlRefused> {
+    fn check_start(&self, node: Node<'_, '_>, name: &str) -> Result<(), SamlRefused> {
         match Self::read(node, name)? {
-            Some(from) if from > self.0 + Self::SKEW => Err(refused(format!(
+            Some(from) if from > self.0 + Self::CLOCK_SKEW => Err(refuse(format!(
                 "it is not valid yet: its {name} is {from}, and the time here is {}; check both clocks",
                 self.0
             ))),
@@ -353,16 +358,16 @@ impl Clock {
     /// Rejects an end time that has passed or exceeds the maximum validity. Returns the end including clock skew.
     fn end(&self, node: Node<'_, '_>, name: &str) -> Result<Option<DateTime<Utc>>, SamlRefused> {
         let Some(end) = Self::read(node, name)? else { return Ok(None) };
-        if end > self.0 + Self::FARTHEST {
-            return Err(refused(format!(
+        if end > self.0 + Self::MAX_VALIDITY {
+            return Err(refuse(format!(
                 "its validity is too long: its {name} must be at most {} hours ahead, and the time here is {}",
-                Self::FARTHEST.num_hours(),
+                Self::MAX_VALIDITY.num_hours(),
                 self.0
             )));
         }
-        let taken = end + Self::SKEW;
+        let taken = end + Self::CLOCK_SKEW;
         if taken <= self.0 {
-            return Err(refused(format!(
+            return Err(refuse(format!(
                 "it has expired: its {name} is {end}, and the time here is {}; sign in again",
                 self.0
             )));
@@ -373,7 +378,7 @@ impl Clock {
     /// Rejects an expired session. Returns the session end that the provider states, without adding clock skew.
     fn session_end(&self, statement: Node<'_, '_>) -> Result<Option<DateTime<Utc>>, SamlRefused> {
         match Self::read(statement, "SessionNotOnOrAfter")? {
-            Some(end) if end <= self.0 => Err(refused(format!(
+            Some(end) if end <= self.0 => Err(refuse(format!(
                 "the session at the provider has ended: its SessionNotOnOrAfter is {end}, and the time here \
                  is {}; sign in again",
                 self.0
@@ -383,11 +388,11 @@ impl Clock {
     }
 
     /// Rejects an issue time more than a day from now, in either direction.
-    fn issued(&self, node: Node<'_, '_>) -> Result<(), SamlRefused> {
+    fn check_issue_time(&self, node: Node<'_, '_>) -> Result<(), SamlRefused> {
         let name = "IssueInstant";
-        let at = Self::read(node, name)?.ok_or_else(|| refused(format!("its assertion has no {name}")))?;
-        match (at - self.0).abs() > Self::FARTHEST {
-            true => Err(refused(format!(
+        let at = Self::read(node, name)?.ok_or_else(|| refuse(format!("its assertion has no {name}")))?;
+        match (at - self.0).abs() > Self::MAX_VALIDITY {
+            true => Err(refuse(format!(
                 "its {name} is {at}, which differs too much from the time here, {}; check both \
                  clocks",
                 self.0
@@ -398,7 +403,7 @@ impl Clock {
 }
 
 /// Formats a text from a provider for an error message: one line, limited length.
-fn shown(text: &str) -> String {
+fn format_for_message(text: &str) -> String {
     let mut shown: String = text.chars().filter(|c| !c.is_control()).take(MAX_SHOWN).collect();
     if shown.len() < text.len() {
         shown.push('…');
@@ -417,7 +422,7 @@ mod tests {
     /// Returns the signed part of a response without checking its shape.
     fn signed_of(response: &str) -> Result<String, SamlRefused> {
         let document = Document::parse(response).expect("XML");
-        signed_assertion(&document, &Key::of_certificate(CERTIFICATE).expect("a key"))
+        signed_assertion(&document, &PublicKey::of_certificate(CERTIFICATE).expect("a key"))
     }
 
     /// Returns the e-mail address of a signed assertion.
@@ -435,7 +440,7 @@ mod tests {
     }
 
     /// Splits a text before the first match of `from` and after the first match of `to`.
-    fn cut<'a>(text: &'a str, from: &str, to: &str) -> (&'a str, &'a str, &'a str) {
+    fn split_around<'a>(text: &'a str, from: &str, to: &str) -> (&'a str, &'a str, &'a str) {
         let start = text.find(from).expect("its start");
         let end = text.find(to).expect("its end") + to.len();
         (&text[..start], &text[start..end], &text[end..])
@@ -443,8 +448,8 @@ mod tests {
 
     #[test]
     fn verified_content_equals_signed_content_in_any_shape() {
-        let (before, signed, behind) = cut(SIGNED, "<Assertion ", "</Assertion>");
-        let (head, signature, rest) = cut(signed, "<ds:Signature ", "</ds:Signature>");
+        let (before, signed, behind) = split_around(SIGNED, "<Assertion ", "</Assertion>");
+        let (head, signature, rest) = split_around(signed, "<ds:Signature ", "</ds:Signature>");
         let bare = format!("{head}{rest}");
         let alike = bare.replace("ada@example.com", "evil@example.com");
         let evil = alike.replace("_assert", "_evil");

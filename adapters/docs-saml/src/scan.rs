@@ -6,12 +6,12 @@
 
 use docs_ports::SamlRefused;
 
-use crate::refusal::refused;
+use crate::refusal::refuse;
 
 /// Maximum number of elements.
 const MAX_ELEMENTS: usize = 4_000;
 /// Maximum nesting depth.
-const MAX_DEPTH: usize = 32;
+const MAX_ELEMENT_DEPTH: usize = 32;
 /// Maximum number of attributes of an element, including namespace declarations.
 const MAX_ATTRIBUTES: usize = 32;
 /// Maximum number of equals signs anywhere in the document. The XML library allocates an attribute for each of them,
@@ -28,31 +28,31 @@ const MAX_DECLARATION: usize = 256;
 /// Rejects a document with other constructs than elements and text, or over the limits.
 pub(crate) fn check(text: &str) -> Result<(), SamlRefused> {
     if text.bytes().filter(|byte| *byte == b'=').count() > MAX_EQUALS {
-        return Err(refused(format!("it must have at most {MAX_EQUALS} equals signs")));
+        return Err(refuse(format!("it must have at most {MAX_EQUALS} equals signs")));
     }
-    let mut rest = declared(text)?.as_bytes();
+    let mut rest = skip_declaration(text)?.as_bytes();
     let (mut elements, mut namespaces) = (0, 0);
     // For each open element, the number of namespace declarations in scope.
     let mut open: Vec<usize> = Vec::new();
     while let Some(at) = rest.iter().position(|byte| *byte == b'<') {
-        let tag = Tag::read(&rest[at + 1..])?;
+        let tag = XmlTag::read(&rest[at + 1..])?;
         rest = &rest[at + 1 + tag.length..];
         namespaces += tag.namespaces;
         let in_scope = open.last().unwrap_or(&0) + tag.namespaces;
         match tag.kind {
-            Kind::End => drop(open.pop()),
-            Kind::Start => {
+            TagForm::End => drop(open.pop()),
+            TagForm::Start => {
                 elements += 1;
                 open.push(in_scope);
             }
-            Kind::Empty => elements += 1,
+            TagForm::Empty => elements += 1,
         }
         if in_scope > MAX_IN_SCOPE {
-            return Err(refused(format!("an element must have at most {MAX_IN_SCOPE} namespaces in scope")));
+            return Err(refuse(format!("an element must have at most {MAX_IN_SCOPE} namespaces in scope")));
         }
-        if elements > MAX_ELEMENTS || open.len() > MAX_DEPTH || namespaces > MAX_NAMESPACES {
-            return Err(refused(format!(
-                "it must have at most {MAX_ELEMENTS} elements, {MAX_DEPTH} levels and {MAX_NAMESPACES} \
+        if elements > MAX_ELEMENTS || open.len() > MAX_ELEMENT_DEPTH || namespaces > MAX_NAMESPACES {
+            return Err(refuse(format!(
+                "it must have at most {MAX_ELEMENTS} elements, {MAX_ELEMENT_DEPTH} levels and {MAX_NAMESPACES} \
                  namespaces"
             )));
         }
@@ -61,39 +61,39 @@ pub(crate) fn check(text: &str) -> Result<(), SamlRefused> {
 }
 
 /// Skips the XML declaration, if there is one, and returns the rest.
-fn declared(text: &str) -> Result<&str, SamlRefused> {
+fn skip_declaration(text: &str) -> Result<&str, SamlRefused> {
     let text = text.trim_start();
     let Some(declaration) = text.strip_prefix("<?xml ") else { return Ok(text) };
-    let open = || refused("it is not XML: its declaration is not closed");
+    let open = || refuse("it is not XML: its declaration is not closed");
     let (declaration, rest) = declaration.split_once("?>").ok_or_else(open)?;
     let declaration = declaration.to_ascii_lowercase();
     match declaration.split_once("encoding") {
-        Some((_, encoding)) if !encoding.contains("utf-8") => Err(refused("its encoding must be UTF-8")),
+        Some((_, encoding)) if !encoding.contains("utf-8") => Err(refuse("its encoding must be UTF-8")),
         _ => Ok(rest),
     }
 }
 
-enum Kind {
+enum TagForm {
     Start,
     Empty,
     End,
 }
 
 /// A tag, starting after its `<`.
-struct Tag {
-    kind: Kind,
+struct XmlTag {
+    kind: TagForm,
     length: usize,
     namespaces: usize,
 }
 
-impl Tag {
+impl XmlTag {
     fn read(text: &[u8]) -> Result<Self, SamlRefused> {
         let first = match text.first() {
             Some(b'!') if text.starts_with(b"!DOCTYPE") => {
-                return Err(refused("it must not have a document type"));
+                return Err(refuse("it must not have a document type"));
             }
             Some(b'!' | b'?') => {
-                return Err(refused("it must not have comments, CDATA sections or processing instructions"));
+                return Err(refuse("it must not have comments, CDATA sections or processing instructions"));
             }
             first => first,
         };
@@ -104,7 +104,7 @@ impl Tag {
                 (Some(open), byte) if open == *byte => {
                     quote = None;
                     if declaration.take().is_some_and(|start| at - start > MAX_DECLARATION) {
-                        return Err(refused(format!(
+                        return Err(refuse(format!(
                             "a namespace declaration must be at most {MAX_DECLARATION} bytes"
                         )));
                     }
@@ -119,19 +119,19 @@ impl Tag {
                 (None, b'<') => break,
                 (None, b'>') => {
                     let kind = match (first, text[..at].last()) {
-                        (Some(b'/'), _) => Kind::End,
-                        (_, Some(b'/')) => Kind::Empty,
-                        _ => Kind::Start,
+                        (Some(b'/'), _) => TagForm::End,
+                        (_, Some(b'/')) => TagForm::Empty,
+                        _ => TagForm::Start,
                     };
                     return Ok(Self { kind, length: at + 1, namespaces });
                 }
                 (None, _) => {}
             }
             if attributes > MAX_ATTRIBUTES {
-                return Err(refused(format!("an element must have at most {MAX_ATTRIBUTES} attributes")));
+                return Err(refuse(format!("an element must have at most {MAX_ATTRIBUTES} attributes")));
             }
         }
-        Err(refused("it is not XML: a tag is not closed"))
+        Err(refuse("it is not XML: a tag is not closed"))
     }
 }
 
@@ -156,7 +156,7 @@ mod tests {
         for right in [
             "<a/>",
             "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<a b='1>2'>x</a>",
-            &nested(MAX_DEPTH),
+            &nested(MAX_ELEMENT_DEPTH),
             &format!("<a>{}</a>", "<b/>".repeat(MAX_ELEMENTS - 1)),
             &attributes(MAX_ATTRIBUTES),
             &namespaces(MAX_IN_SCOPE),
@@ -167,7 +167,7 @@ mod tests {
             assert_eq!(check(right), Ok(()), "{}", &right[..right.len().min(60)]);
         }
         for (wrong, said) in [
-            (nested(MAX_DEPTH + 1), "levels"),
+            (nested(MAX_ELEMENT_DEPTH + 1), "levels"),
             (format!("<a>{}</a>", "<b/>".repeat(MAX_ELEMENTS)), "elements"),
             (attributes(MAX_ATTRIBUTES + 1), "attributes"),
             (format!("<a>{}</a>", "<b xmlns='c'/>".repeat(MAX_NAMESPACES + 1)), "256 namespaces"),

@@ -12,9 +12,9 @@ use roxmltree::{Document, Node};
 use xml_sec::c14n::{C14nAlgorithm, C14nMode, canonicalize};
 
 use crate::{
-    key::{Key, base64, digest_of},
-    refusal::refused,
-    xml::{DSIG, attribute, is, one, parse, text},
+    key::{PublicKey, base64, digest_of},
+    refusal::refuse,
+    xml::{DSIG, attribute, is_element, only_child, parse, text},
 };
 
 /// The identifier of exclusive canonicalization, and the namespace of its parameters.
@@ -30,108 +30,113 @@ const ENVELOPED: &str = "http://www.w3.org/2000/09/xmldsig#enveloped-signature";
 
 /// Verifies the signature of its parent element. Returns the signed form of the element: the digested bytes, without
 /// the signature.
-pub(crate) fn verified(
+pub(crate) fn verify_parent(
     document: &Document<'_>,
     element: Node<'_, '_>,
     signature: Node<'_, '_>,
-    key: &Key,
+    key: &PublicKey,
 ) -> Result<String, SamlRefused> {
     require_parts(signature, &["SignedInfo", "SignatureValue", "KeyInfo"])?;
     let info = signed_info(document, signature, key)?;
     let info = parse(&info)?;
-    let reference = one(info.root_element(), DSIG, "Reference")?;
+    let reference = only_child(info.root_element(), DSIG, "Reference")?;
     require_parts(reference, &["Transforms", "DigestMethod", "DigestValue"])?;
     let id = attribute(element, "ID")?;
     if attribute(reference, "URI")?.strip_prefix('#') != Some(id) {
-        return Err(refused("a signature must refer to the element that contains it"));
+        return Err(refuse("a signature must refer to the element that contains it"));
     }
-    let form = transforms(one(reference, DSIG, "Transforms")?)?;
+    let form = read_transforms(only_child(reference, DSIG, "Transforms")?)?;
     let signed = canonical(document, element, Some(signature), &form)?;
     let digest =
-        digest_of(attribute(one(reference, DSIG, "DigestMethod")?, "Algorithm")?, signed.as_bytes())?;
-    let said = base64(&text(one(reference, DSIG, "DigestValue")?)?);
+        digest_of(attribute(only_child(reference, DSIG, "DigestMethod")?, "Algorithm")?, signed.as_bytes())?;
+    let said = base64(&text(only_child(reference, DSIG, "DigestValue")?)?);
     if said.as_deref() != Some(digest.as_ref()) {
-        return Err(refused("it was changed after it was signed"));
+        return Err(refuse("it was changed after it was signed"));
     }
     Ok(signed)
 }
 
 /// Returns the signed bytes of a `SignedInfo` after verifying them. The canonicalization method is read from the
 /// document and must equal the signed one; the signature algorithm is read from the signed bytes.
-fn signed_info(document: &Document<'_>, signature: Node<'_, '_>, key: &Key) -> Result<String, SamlRefused> {
-    let info = one(signature, DSIG, "SignedInfo")?;
-    let signed = canonical(document, info, None, &form_of(info)?)?;
-    let value = base64(&text(one(signature, DSIG, "SignatureValue")?)?)
-        .ok_or_else(|| refused("its SignatureValue is not valid base64"))?;
+fn signed_info(
+    document: &Document<'_>,
+    signature: Node<'_, '_>,
+    key: &PublicKey,
+) -> Result<String, SamlRefused> {
+    let info = only_child(signature, DSIG, "SignedInfo")?;
+    let signed = canonical(document, info, None, &canonicalization(info)?)?;
+    let value = base64(&text(only_child(signature, DSIG, "SignatureValue")?)?)
+        .ok_or_else(|| refuse("its SignatureValue is not valid base64"))?;
     {
         let again = parse(&signed)?;
         let info = again.root_element();
-        form_of(info)?;
-        let method = attribute(one(info, DSIG, "SignatureMethod")?, "Algorithm")?;
+        canonicalization(info)?;
+        let method = attribute(only_child(info, DSIG, "SignatureMethod")?, "Algorithm")?;
         key.verify(method, signed.as_bytes(), &value)?;
     }
     Ok(signed)
 }
 
 /// Returns the canonicalization method of a `SignedInfo`, and requires its three children.
-fn form_of(info: Node<'_, '_>) -> Result<C14nAlgorithm, SamlRefused> {
+fn canonicalization(info: Node<'_, '_>) -> Result<C14nAlgorithm, SamlRefused> {
     require_parts(info, &["CanonicalizationMethod", "SignatureMethod", "Reference"])?;
-    let method = one(info, DSIG, "CanonicalizationMethod")?;
+    let method = only_child(info, DSIG, "CanonicalizationMethod")?;
     if attribute(method, "Algorithm")? != EXCLUSIVE {
-        return Err(refused("its signature must use exclusive canonical XML without comments"));
+        return Err(refuse("its signature must use exclusive canonical XML without comments"));
     }
-    exclusive(method)
+    exclusive_c14n(method)
 }
 
 /// Requires an element to have exactly these children in this order. A trailing `KeyInfo` is optional.
 fn require_parts(node: Node<'_, '_>, names: &[&str]) -> Result<(), SamlRefused> {
     let mut found = node.children().filter(Node::is_element);
     let all_there = names.iter().all(|name| match found.next() {
-        Some(child) => is(child, DSIG, name),
+        Some(child) => is_element(child, DSIG, name),
         None => *name == "KeyInfo",
     });
     if all_there && found.next().is_none() {
         return Ok(());
     }
     let name = node.tag_name().name();
-    Err(refused(format!("{name} of its signature must have exactly {}", names.join(", "))))
+    Err(refuse(format!("{name} of its signature must have exactly {}", names.join(", "))))
 }
 
 /// Reads the canonicalization method from the two transforms of a reference.
-fn transforms(node: Node<'_, '_>) -> Result<C14nAlgorithm, SamlRefused> {
+fn read_transforms(node: Node<'_, '_>) -> Result<C14nAlgorithm, SamlRefused> {
     let other = || {
-        refused("its signature must have two transforms: enveloped-signature, then exclusive canonical XML")
+        refuse("its signature must have two transforms: enveloped-signature, then exclusive canonical XML")
     };
     let all: Vec<Node<'_, '_>> = node.children().filter(Node::is_element).collect();
     let [enveloped, form] = all[..] else { return Err(other()) };
-    let named =
-        |node, algorithm| is(node, DSIG, "Transform") && node.attribute("Algorithm") == Some(algorithm);
+    let named = |node, algorithm| {
+        is_element(node, DSIG, "Transform") && node.attribute("Algorithm") == Some(algorithm)
+    };
     if !named(enveloped, ENVELOPED) || enveloped.first_element_child().is_some() || !named(form, EXCLUSIVE) {
         return Err(other());
     }
-    exclusive(form)
+    exclusive_c14n(form)
 }
 
 /// Creates an exclusive canonicalization with its inclusive namespace prefixes.
-fn exclusive(method: Node<'_, '_>) -> Result<C14nAlgorithm, SamlRefused> {
+fn exclusive_c14n(method: Node<'_, '_>) -> Result<C14nAlgorithm, SamlRefused> {
     let form = C14nAlgorithm::new(C14nMode::Exclusive1_0, false);
     let mut told = method.children().filter(Node::is_element);
     let form = match told.next() {
         None => form,
-        Some(told) if is(told, EXCLUSIVE, "InclusiveNamespaces") => {
+        Some(told) if is_element(told, EXCLUSIVE, "InclusiveNamespaces") => {
             let prefixes = attribute(told, "PrefixList")?;
             if prefixes.split_whitespace().count() > MAX_PREFIXES {
-                return Err(refused(format!(
+                return Err(refuse(format!(
                     "the PrefixList of its signature must have at most {MAX_PREFIXES} prefixes"
                 )));
             }
             form.with_prefix_list(prefixes)
         }
-        Some(_) => return Err(refused("the canonicalization method of its signature has an unknown child")),
+        Some(_) => return Err(refuse("the canonicalization method of its signature has an unknown child")),
     };
     match told.next() {
         None => Ok(form),
-        Some(_) => Err(refused("the canonicalization method of its signature has more than one child")),
+        Some(_) => Err(refuse("the canonicalization method of its signature has more than one child")),
     }
 }
 
@@ -152,19 +157,19 @@ fn canonical(
             && lies_in(node, &whole)
             && !without.as_ref().is_some_and(|range| lies_in(node, range))
     };
-    let declared = declarations(element);
+    let declared = namespace_bytes(element);
     if declared > DECLARED_ANY + DECLARED_A_BYTE * whole.len() {
-        return Err(refused("its canonical form is too long"));
+        return Err(refuse("its canonical form is too long"));
     }
     let mut bytes = Vec::with_capacity(whole.len() + declared);
     canonicalize(document, Some(&is_seen), form, &mut bytes)
-        .map_err(|error| refused(format!("it cannot be canonicalized: {error}")))?;
-    String::from_utf8(bytes).map_err(|_| refused("its canonical form is not UTF-8"))
+        .map_err(|error| refuse(format!("it cannot be canonicalized: {error}")))?;
+    String::from_utf8(bytes).map_err(|_| refuse("its canonical form is not UTF-8"))
 }
 
 /// Returns an upper bound of the namespace URI bytes in the canonical form: the URIs of each element's name and
 /// attributes, repeated at each element.
-fn declarations(element: Node<'_, '_>) -> usize {
+fn namespace_bytes(element: Node<'_, '_>) -> usize {
     let elements = element.descendants().filter(Node::is_element);
     let of_one = |node: Node<'_, '_>| {
         let attributes = node.attributes().filter_map(|it| it.namespace());

@@ -3,7 +3,7 @@
 use docs_ports::SamlRefused;
 use roxmltree::{Document, Node, ParsingOptions};
 
-use crate::{refusal::refused, scan};
+use crate::{refusal::refuse, scan};
 
 /// The namespace of assertions.
 pub(crate) const ASSERTION: &str = "urn:oasis:names:tc:SAML:2.0:assertion";
@@ -21,12 +21,12 @@ pub(crate) fn parse(text: &str) -> Result<Document<'_>, SamlRefused> {
     // Parser errors quote unsigned content, so only their position is reported.
     Document::parse_with_options(text, options).map_err(|error| {
         let at = error.pos();
-        refused(format!("it is not XML (line {}, column {})", at.row, at.col))
+        refuse(format!("it is not XML (line {}, column {})", at.row, at.col))
     })
 }
 
 /// Returns `true` if a node is an element with this name.
-pub(crate) fn is(node: Node<'_, '_>, namespace: &str, name: &str) -> bool {
+pub(crate) fn is_element(node: Node<'_, '_>, namespace: &str, name: &str) -> bool {
     let tag = node.tag_name();
     node.is_element() && tag.name() == name && tag.namespace() == Some(namespace)
 }
@@ -37,11 +37,11 @@ pub(crate) fn children<'a, 'i: 'a>(
     namespace: &'a str,
     name: &'a str,
 ) -> impl Iterator<Item = Node<'a, 'i>> {
-    node.children().filter(move |child| is(*child, namespace, name))
+    node.children().filter(move |child| is_element(*child, namespace, name))
 }
 
 /// Returns the child element with this name, if any. Fails if there are several.
-pub(crate) fn at_most_one<'a, 'i: 'a>(
+pub(crate) fn optional_child<'a, 'i: 'a>(
     node: Node<'a, 'i>,
     namespace: &'a str,
     name: &'a str,
@@ -49,24 +49,24 @@ pub(crate) fn at_most_one<'a, 'i: 'a>(
     let mut found = children(node, namespace, name);
     let first = found.next();
     match found.next() {
-        Some(_) => Err(refused(format!("{} has more than one {name}", node.tag_name().name()))),
+        Some(_) => Err(refuse(format!("{} has more than one {name}", node.tag_name().name()))),
         None => Ok(first),
     }
 }
 
 /// Returns the child element with this name. Fails unless there is exactly one.
-pub(crate) fn one<'a, 'i: 'a>(
+pub(crate) fn only_child<'a, 'i: 'a>(
     node: Node<'a, 'i>,
     namespace: &'a str,
     name: &'a str,
 ) -> Result<Node<'a, 'i>, SamlRefused> {
-    let missing = || refused(format!("{} has no {name}", node.tag_name().name()));
-    at_most_one(node, namespace, name)?.ok_or_else(missing)
+    let missing = || refuse(format!("{} has no {name}", node.tag_name().name()));
+    optional_child(node, namespace, name)?.ok_or_else(missing)
 }
 
 /// Returns an attribute without namespace.
 pub(crate) fn attribute<'a>(node: Node<'a, '_>, name: &str) -> Result<&'a str, SamlRefused> {
-    let missing = || refused(format!("{} has no {name}", node.tag_name().name()));
+    let missing = || refuse(format!("{} has no {name}", node.tag_name().name()));
     node.attribute(name).ok_or_else(missing)
 }
 
@@ -76,7 +76,7 @@ pub(crate) fn text(node: Node<'_, '_>) -> Result<String, SamlRefused> {
     for child in node.children() {
         match child.text().filter(|_| child.is_text()) {
             Some(part) => text.push_str(part),
-            None => return Err(refused(format!("{} must have text content only", node.tag_name().name()))),
+            None => return Err(refuse(format!("{} must have text content only", node.tag_name().name()))),
         }
     }
     Ok(text.trim().to_owned())

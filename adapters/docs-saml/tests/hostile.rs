@@ -13,7 +13,7 @@ use std::time::Duration;
 
 use cpu_time::ThreadTime;
 use data_encoding::BASE64;
-use docs_hostile::{MEMORY, OWN, alone, keep, peak_of};
+use docs_hostile::{CONSTANT_MEMORY, MAX_MEMORY_PER_BYTE, keep, lock_process, peak_of};
 use docs_ports::Saml as _;
 use docs_saml::{MAX_RESPONSE_BYTES, XmlSaml};
 
@@ -155,7 +155,7 @@ fn signed_if_xml(parts: &Parts) -> String {
 
 #[test]
 fn a_response_takes_no_room_for_attributes_that_it_has_not() {
-    let _alone = alone();
+    let _alone = lock_process();
     let own = Parts::default();
     let statements = format!("<a>{}</a>{}", "=".repeat(MAX_RESPONSE_BYTES - 6_000), own.statements);
     let xml = signed_if_xml(&Parts { statements, ..own });
@@ -163,12 +163,12 @@ fn a_response_takes_no_room_for_attributes_that_it_has_not() {
     let (done, peak) = peak_of(|| XmlSaml.verify(&trust("curve"), &response, now().into()));
     let said = done.expect_err("too many").to_string();
     assert!(said.contains("at most 16000 equals signs"), "{said}");
-    assert!(peak <= OWN + 2 * response.len(), "{peak} bytes for {}", response.len());
+    assert!(peak <= CONSTANT_MEMORY + 2 * response.len(), "{peak} bytes for {}", response.len());
 }
 
 #[test]
 fn response_with_an_oversized_canonical_form_is_refused() {
-    let _alone = alone();
+    let _alone = lock_process();
     let own = Parts::default();
     let uri = "u".repeat(230);
     let namespaces: String = (0..20).map(|n| format!(" xmlns:n{n}='{uri}'")).collect();
@@ -179,24 +179,24 @@ fn response_with_an_oversized_canonical_form_is_refused() {
     let (done, peak) = peak_of(|| XmlSaml.verify(&trust("curve"), &response, now().into()));
     let said = done.expect_err("too long").to_string();
     assert!(said.contains("its canonical form is too long"), "{said}");
-    assert!(peak <= OWN + 10 * response.len(), "{peak} bytes for {}", response.len());
+    assert!(peak <= CONSTANT_MEMORY + 10 * response.len(), "{peak} bytes for {}", response.len());
 }
 
 #[test]
 fn a_response_of_small_elements_is_one_tree_at_a_time() {
-    let _alone = alone();
+    let _alone = lock_process();
     let own = Parts::default();
     let statements = format!("<a>{}</a>{}", "<a b='c'/>=".repeat(3_500), own.statements);
     let xml = signed_if_xml(&Parts { statements, ..own });
     let response = BASE64.encode(xml.as_bytes());
     let (done, peak) = peak_of(|| XmlSaml.verify(&trust("curve"), &response, now().into()));
     assert_eq!(done.expect("it is signed").email, EMAIL);
-    assert!(peak <= OWN + 12 * response.len(), "{peak} bytes for {}", response.len());
+    assert!(peak <= CONSTANT_MEMORY + 12 * response.len(), "{peak} bytes for {}", response.len());
 }
 
 #[test]
 fn mutated_response_is_refused_or_returns_signed_content() {
-    let _alone = alone();
+    let _alone = lock_process();
     let number = |name: &str| std::env::var(name).ok().map(|text| text.parse::<u64>().expect("a number"));
     let (inputs, seed) = (number("DOCS_FUZZ_INPUTS"), number("DOCS_FUZZ_SEED").unwrap_or(1));
     let parts = Parts::default();
@@ -229,8 +229,8 @@ fn mutated_response_is_refused_or_returns_signed_content() {
             (XmlSaml.verify(trust, &response, now().into()), start.elapsed())
         };
         let ((done, mut time), peak) = peak_of(read);
-        memory = memory.max(peak.saturating_sub(OWN) as f64 / response.len() as f64);
-        if peak > OWN + MEMORY * response.len() {
+        memory = memory.max(peak.saturating_sub(CONSTANT_MEMORY) as f64 / response.len() as f64);
+        if peak > CONSTANT_MEMORY + MAX_MEMORY_PER_BYTE * response.len() {
             keep("SAML", xml.as_bytes());
             panic!("{peak} bytes for {}: {xml:.300}", response.len());
         }
@@ -247,7 +247,7 @@ fn mutated_response_is_refused_or_returns_signed_content() {
     }
     let inputs = inputs.unwrap_or(INPUTS);
     println!(
-        "{inputs} inputs, {taken} of them taken, at most {memory:.1} bytes of memory a byte beyond {OWN}, slowest \
+        "{inputs} inputs, {taken} of them taken, at most {memory:.1} bytes of memory a byte beyond {CONSTANT_MEMORY}, slowest \
          {slowest:?}"
     );
 }

@@ -11,22 +11,22 @@ use docs_ports::search::{Field, IndexChange, IndexedSpace, PageDocument};
 use rusqlite::{Connection, OptionalExtension as _, params};
 
 use crate::{
-    failure::{Failure, Outcome},
+    failure::{Failure, IndexResult},
     generation::PageColumns,
-    postings::{Change, Places, changed},
+    postings::{PositionEncoder, PostingChange, apply_changes},
 };
 
 /// Bytes of changed postings that are buffered before a write, so that a large space fits into one batch.
-const HELD: usize = 32 * 1024 * 1024;
+const MAX_BUFFERED_BYTES: usize = 32 * 1024 * 1024;
 /// The approximate overhead of a changed posting in bytes.
 const OF_A_CHANGE: usize = 64;
 
 /// A word in a field.
-type Key = (String, u8);
+type FieldWord = (String, u8);
 
 /// The effect of a batch on the cached page columns.
 #[derive(Default)]
-pub(crate) struct Written {
+pub(crate) struct ColumnChanges {
     pub(crate) put: Vec<(u32, PageColumns)>,
     pub(crate) gone: Vec<u32>,
 }
@@ -36,12 +36,12 @@ pub(crate) fn write(
     conn: &Connection,
     changes: Vec<IndexChange>,
     position: Option<&FeedPos>,
-) -> Outcome<Written> {
+) -> IndexResult<ColumnChanges> {
     let sql = "SELECT next_page, next_word FROM state";
     let (next_page, next_word) = conn.query_row(sql, [], |row| Ok((row.get(0)?, row.get(1)?)))?;
     let lists = BTreeMap::new();
-    let mut batch = Batch { conn, next_page, next_word, lists, held: 0, written: Written::default() };
-    let net = Net::of(conn, changes)?;
+    let mut batch = Batch { conn, next_page, next_word, lists, held: 0, written: ColumnChanges::default() };
+    let net = BatchEffect::from_changes(conn, changes)?;
     for (space, note) in net.notes {
         batch.note(&space, note.as_ref())?;
     }
@@ -62,13 +62,13 @@ pub(crate) fn write(
 
 /// The final state of each page and space record after all changes of a batch.
 #[derive(Default)]
-struct Net {
+struct BatchEffect {
     pages: BTreeMap<SpaceId, BTreeMap<PageId, Option<Box<PageDocument>>>>,
     notes: BTreeMap<SpaceId, Option<IndexedSpace>>,
 }
 
-impl Net {
-    fn of(conn: &Connection, changes: Vec<IndexChange>) -> Outcome<Self> {
+impl BatchEffect {
+    fn from_changes(conn: &Connection, changes: Vec<IndexChange>) -> IndexResult<Self> {
         let mut net = Self::default();
         for change in changes {
             match change {
@@ -94,18 +94,20 @@ impl Net {
     }
 }
 
-fn pages_of(conn: &Connection, space: &SpaceId) -> Outcome<Vec<PageId>> {
+fn pages_of(conn: &Connection, space: &SpaceId) -> IndexResult<Vec<PageId>> {
     let mut pages = conn.prepare_cached("SELECT page FROM pages WHERE space = ?1")?;
     let mut rows = pages.query([space.as_str()])?;
     let mut found = Vec::new();
     while let Some(row) = rows.next()? {
-        found.push(row.get_ref(0)?.as_str()?.parse().map_err(|_| Failure::damaged("a page has no id"))?);
+        found.push(
+            row.get_ref(0)?.as_str()?.parse().map_err(|_| Failure::invalid_content("a page has no id"))?,
+        );
     }
     Ok(found)
 }
 
 /// A page in the tables.
-struct Stored {
+struct StoredPage {
     number: u32,
     columns: PageColumns,
     document: PageDocument,
@@ -115,14 +117,14 @@ struct Batch<'c> {
     conn: &'c Connection,
     next_page: i64,
     next_word: i64,
-    lists: BTreeMap<Key, Vec<Change>>,
+    lists: BTreeMap<FieldWord, Vec<PostingChange>>,
     /// The approximate size of the lists in bytes.
     held: usize,
-    written: Written,
+    written: ColumnChanges,
 }
 
 impl Batch<'_> {
-    fn note(&self, space: &SpaceId, note: Option<&IndexedSpace>) -> Outcome<()> {
+    fn note(&self, space: &SpaceId, note: Option<&IndexedSpace>) -> IndexResult<()> {
         match note {
             Some(note) => self
                 .conn
@@ -135,14 +137,14 @@ impl Batch<'_> {
         Ok(())
     }
 
-    fn page(&mut self, space: &SpaceId, page: &PageId, new: Option<&PageDocument>) -> Outcome<()> {
-        let old = self.stored(space, page)?;
+    fn page(&mut self, space: &SpaceId, page: &PageId, new: Option<&PageDocument>) -> IndexResult<()> {
+        let old = self.load_page(space, page)?;
         let mut before = old.as_ref().map(|old| words_of(&old.document).0).unwrap_or_default();
         let Some(new) = new else {
             return old.map_or(Ok(()), |old| self.remove(old.number, before));
         };
         let (words, title_words) = words_of(new);
-        let columns = PageColumns::of(new, title_words);
+        let columns = PageColumns::new(new, title_words);
         let number = match old {
             Some(old) if old.document == *new => return Ok(()),
             Some(old) if old.columns == columns => {
@@ -168,7 +170,7 @@ impl Batch<'_> {
         Ok(())
     }
 
-    fn stored(&self, space: &SpaceId, page: &PageId) -> Outcome<Option<Stored>> {
+    fn load_page(&self, space: &SpaceId, page: &PageId) -> IndexResult<Option<StoredPage>> {
         let sql = "SELECT number, page_tie, space_tie, org_tie, title_words FROM pages WHERE space = ?1 AND page = ?2";
         let found = self
             .conn
@@ -176,13 +178,13 @@ impl Batch<'_> {
             .query_row([space.as_str(), page.as_str()], |row| Ok((row.get(0)?, PageColumns::read(row, 1)?)))
             .optional()?;
         let Some((number, columns)) = found else { return Ok(None) };
-        Ok(Some(Stored { number, columns, document: document(self.conn, number)? }))
+        Ok(Some(StoredPage { number, columns, document: document(self.conn, number)? }))
     }
 
     /// Inserts a page without its words. Returns its number.
-    fn insert(&mut self, page: &PageDocument, columns: PageColumns) -> Outcome<u32> {
-        let number =
-            u32::try_from(self.next_page).map_err(|_| Failure::damaged("the page numbers are exhausted"))?;
+    fn insert(&mut self, page: &PageDocument, columns: PageColumns) -> IndexResult<u32> {
+        let number = u32::try_from(self.next_page)
+            .map_err(|_| Failure::invalid_content("the page numbers are exhausted"))?;
         self.next_page += 1;
         self.conn.prepare_cached("INSERT INTO pages VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)")?.execute(
             params![
@@ -201,7 +203,7 @@ impl Batch<'_> {
         Ok(number)
     }
 
-    fn remove(&mut self, number: u32, words: HashMap<Key, Vec<u8>>) -> Outcome<()> {
+    fn remove(&mut self, number: u32, words: HashMap<FieldWord, Vec<u8>>) -> IndexResult<()> {
         self.conn.prepare_cached("DELETE FROM pages WHERE number = ?1")?.execute([number])?;
         self.conn.prepare_cached("DELETE FROM documents WHERE number = ?1")?.execute([number])?;
         self.written.gone.push(number);
@@ -211,13 +213,13 @@ impl Batch<'_> {
         Ok(())
     }
 
-    fn change(&mut self, word: Key, change: Change) -> Outcome<()> {
+    fn change(&mut self, word: FieldWord, change: PostingChange) -> IndexResult<()> {
         self.held += OF_A_CHANGE + word.0.len() + change.1.as_ref().map_or(0, Vec::len);
         self.lists.entry(word).or_default().push(change);
-        if self.held < HELD { Ok(()) } else { self.write_lists() }
+        if self.held < MAX_BUFFERED_BYTES { Ok(()) } else { self.write_lists() }
     }
 
-    fn write_lists(&mut self) -> Outcome<()> {
+    fn write_lists(&mut self) -> IndexResult<()> {
         self.held = 0;
         let mut lists = std::mem::take(&mut self.lists).into_iter().peekable();
         while let Some(((term, field), changes)) = lists.next() {
@@ -230,7 +232,7 @@ impl Batch<'_> {
         Ok(())
     }
 
-    fn write_word(&mut self, term: &str, lists: Vec<(u8, Vec<Change>)>) -> Outcome<()> {
+    fn write_word(&mut self, term: &str, lists: Vec<(u8, Vec<PostingChange>)>) -> IndexResult<()> {
         let found: Option<(i64, u8)> = self
             .conn
             .prepare_cached("SELECT word, fields FROM words WHERE term = ?1")?
@@ -241,7 +243,7 @@ impl Batch<'_> {
         for (field, mut changes) in lists {
             changes.sort_unstable_by_key(|(page, _)| *page);
             let bit = 1 << field;
-            let list = List { conn: self.conn, number: word * 4 + i64::from(field) };
+            let list = PostingList { conn: self.conn, number: word * 4 + i64::from(field) };
             let is_left =
                 if before & bit == 0 { list.write(None, &changes)? } else { list.update(&changes)? };
             fields = if is_left { fields | bit } else { fields & !bit };
@@ -260,14 +262,14 @@ impl Batch<'_> {
 }
 
 /// The posting list of a word in a field.
-struct List<'c> {
+struct PostingList<'c> {
     conn: &'c Connection,
     number: i64,
 }
 
-impl List<'_> {
+impl PostingList<'_> {
     /// Applies changes in the order of their pages. Returns `true` if any posting remains.
-    fn update(&self, changes: &[Change]) -> Outcome<bool> {
+    fn update(&self, changes: &[PostingChange]) -> IndexResult<bool> {
         let (Some((first, _)), Some((last, _))) = (changes.first(), changes.last()) else { return Ok(true) };
         let blocks = self.blocks(*first, *last)?;
         let mut is_left = false;
@@ -289,7 +291,7 @@ impl List<'_> {
     }
 
     /// Returns all consecutive blocks that contain pages of this range, or would contain them, in order.
-    fn blocks(&self, first: u32, last: u32) -> Outcome<Vec<(u32, Vec<u8>)>> {
+    fn blocks(&self, first: u32, last: u32) -> IndexResult<Vec<(u32, Vec<u8>)>> {
         let sql = "SELECT coalesce(
             (SELECT max(first_page) FROM postings WHERE list = ?1 AND first_page <= ?2),
             (SELECT min(first_page) FROM postings WHERE list = ?1))";
@@ -304,9 +306,9 @@ impl List<'_> {
     }
 
     /// Rewrites a block with changes, or writes a new one. Returns `true` if any posting remains.
-    fn write(&self, old: Option<&(u32, Vec<u8>)>, changes: &[Change]) -> Outcome<bool> {
+    fn write(&self, old: Option<&(u32, Vec<u8>)>, changes: &[PostingChange]) -> IndexResult<bool> {
         let (first, block) = old.map_or((None, &[][..]), |(first, block)| (Some(*first), block.as_slice()));
-        let blocks = changed(block, changes)?;
+        let blocks = apply_changes(block, changes)?;
         if let Some(first) = first
             && blocks.first().is_none_or(|(new, _)| *new != first)
         {
@@ -322,8 +324,8 @@ impl List<'_> {
 }
 
 /// Returns the words of a page with their positions, and the number of words in its title.
-fn words_of(page: &PageDocument) -> (HashMap<Key, Vec<u8>>, u32) {
-    let mut words: HashMap<Key, Places> = HashMap::new();
+fn words_of(page: &PageDocument) -> (HashMap<FieldWord, Vec<u8>>, u32) {
+    let mut words: HashMap<FieldWord, PositionEncoder> = HashMap::new();
     let mut title_words = 0;
     for field in Field::ALL {
         for token in page.tokens(field) {
@@ -335,9 +337,9 @@ fn words_of(page: &PageDocument) -> (HashMap<Key, Vec<u8>>, u32) {
 }
 
 /// Returns the page with a number.
-pub(crate) fn document(conn: &Connection, number: u32) -> Outcome<PageDocument> {
+pub(crate) fn document(conn: &Connection, number: u32) -> IndexResult<PageDocument> {
     let mut found = conn.prepare_cached("SELECT document FROM documents WHERE number = ?1")?;
     let mut rows = found.query([number])?;
-    let row = rows.next()?.ok_or_else(|| Failure::damaged("a page has no document"))?;
+    let row = rows.next()?.ok_or_else(|| Failure::invalid_content("a page has no document"))?;
     Ok(serde_json::from_str(row.get_ref(0)?.as_str()?)?)
 }

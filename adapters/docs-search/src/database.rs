@@ -8,10 +8,10 @@ use std::{
 
 use rusqlite::{Connection, OpenFlags, config::DbConfig};
 
-use crate::failure::{Failure, Outcome};
+use crate::failure::{Failure, IndexResult};
 
 /// The version of the format: tables, their content, and tokenization. An index of another version is rebuilt.
-const FORM: i64 = 1;
+const FORMAT_VERSION: i64 = 1;
 
 /// The tables. The id of a posting list is four times the number of the word, plus the field.
 const TABLES: &str = "
@@ -50,9 +50,9 @@ const LOG_BYTES: i64 = 32 << 20;
 /// Pages of the WAL after which it is checkpointed: 16 MB.
 const LOG_PAGES: i64 = 4_000;
 /// The prepared statement cache of a connection. It exceeds the number of statements.
-const STATEMENTS: usize = 64;
+const STATEMENT_CACHE: usize = 64;
 /// The time a connection waits while another one opens or closes the file.
-const PATIENCE: Duration = Duration::from_secs(5);
+const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// The location of an index file.
 #[derive(Clone, Debug)]
@@ -70,7 +70,7 @@ impl IndexFile {
     }
 
     /// Opens the writing connection. Creates missing tables.
-    pub(crate) fn writer(&self) -> Outcome<Connection> {
+    pub(crate) fn writer(&self) -> IndexResult<Connection> {
         self.create();
         let conn = self.connect(OpenFlags::SQLITE_OPEN_CREATE)?;
         conn.pragma_update(None, "cache_size", -WRITER_CACHE)?;
@@ -88,9 +88,10 @@ impl IndexFile {
         let form: i64 = conn.pragma_query_value(None, "user_version", |row| row.get(0))?;
         let tables: i64 = conn.query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0))?;
         match (form, tables) {
-            (FORM, 1..) => {}
-            (0, 0) => conn.execute_batch(&format!("BEGIN; {TABLES} PRAGMA user_version = {FORM}; COMMIT"))?,
-            _ => return Err(Failure::damaged("the file has another format")),
+            (FORMAT_VERSION, 1..) => {}
+            (0, 0) => conn
+                .execute_batch(&format!("BEGIN; {TABLES} PRAGMA user_version = {FORMAT_VERSION}; COMMIT"))?,
+            _ => return Err(Failure::invalid_content("the file has another format")),
         }
         Ok(conn)
     }
@@ -102,22 +103,22 @@ impl IndexFile {
     }
 
     /// Opens a read-only connection to an existing index.
-    pub(crate) fn reader(&self) -> Outcome<Connection> {
+    pub(crate) fn reader(&self) -> IndexResult<Connection> {
         let conn = self.connect(OpenFlags::empty()).map_err(|error| {
             let is_gone = matches!(self.path.try_exists(), Ok(false));
-            if is_gone { Failure::damaged("the file no longer exists") } else { error }
+            if is_gone { Failure::invalid_content("the file no longer exists") } else { error }
         })?;
         conn.pragma_update(None, "cache_size", -READER_CACHE)?;
         conn.pragma_update(None, "query_only", true)?;
         Ok(conn)
     }
 
-    fn connect(&self, more: OpenFlags) -> Outcome<Connection> {
+    fn connect(&self, more: OpenFlags) -> IndexResult<Connection> {
         // A connection is used by one thread at a time.
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX | more;
         let conn = Connection::open_with_flags(&self.path, flags)?;
-        conn.busy_timeout(PATIENCE)?;
-        conn.set_prepared_statement_cache_capacity(STATEMENTS);
+        conn.busy_timeout(BUSY_TIMEOUT)?;
+        conn.set_prepared_statement_cache_capacity(STATEMENT_CACHE);
         conn.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true)?;
         conn.pragma_update(None, "trusted_schema", false)?;
         Ok(conn)

@@ -16,11 +16,11 @@ pub(crate) enum Failure {
     Replaced,
 }
 
-pub(crate) type Outcome<T> = Result<T, Failure>;
+pub(crate) type IndexResult<T> = Result<T, Failure>;
 
 impl Failure {
     /// Returns a failure for invalid content.
-    pub(crate) fn damaged(what: impl ToString) -> Self {
+    pub(crate) fn invalid_content(what: impl ToString) -> Self {
         Self::Damaged(what.to_string())
     }
 
@@ -49,13 +49,13 @@ impl Failure {
 
 impl From<FromSqlError> for Failure {
     fn from(error: FromSqlError) -> Self {
-        Self::damaged(error)
+        Self::invalid_content(error)
     }
 }
 
 impl From<serde_json::Error> for Failure {
     fn from(error: serde_json::Error) -> Self {
-        Self::damaged(error)
+        Self::invalid_content(error)
     }
 }
 

@@ -6,7 +6,7 @@ use std::{
     path::Path,
 };
 
-use crate::{database::IndexFile, generation::Opened};
+use crate::{database::IndexFile, generation::OpenedIndex};
 
 /// A folder that is locked by this process until the value is dropped or the process ends.
 pub(crate) struct Folder {
@@ -30,17 +30,17 @@ impl Folder {
     }
 
     /// Opens the index, or rebuilds it if it is unusable.
-    pub(crate) fn open(&self) -> Result<Opened, OpenError> {
+    pub(crate) fn open(&self) -> Result<OpenedIndex, OpenError> {
         let place = self.file.path().display().to_string();
         let unusable = |error: &dyn std::fmt::Display| OpenError::Folder {
             place: place.clone(),
             why: error.to_string(),
         };
-        match Opened::open(&self.file) {
+        match OpenedIndex::open(&self.file) {
             Err(error) if error.is_damage() => {
                 tracing::warn!(%place, %error, "rebuild unusable search index");
                 self.file.remove().map_err(|error| unusable(&error))?;
-                Opened::open(&self.file).map_err(|error| unusable(&error))
+                OpenedIndex::open(&self.file).map_err(|error| unusable(&error))
             }
             opened => opened.map_err(|error| unusable(&error)),
         }

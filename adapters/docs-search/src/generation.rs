@@ -3,19 +3,19 @@
 use std::{collections::HashMap, sync::Arc};
 
 use docs_model::feed::FeedPos;
-use docs_ports::search::{PageDocument, tie};
+use docs_ports::search::{PageDocument, hash_name};
 use parking_lot::{Mutex, RwLock};
 use rusqlite::{Connection, OptionalExtension as _, Row};
 
 use crate::{
     database::IndexFile,
-    failure::{Failure, Outcome},
+    failure::{Failure, IndexResult},
 };
 
 /// The columns that rank and filter a page, in addition to its words. They are immutable for a page number.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct PageColumns {
-    /// The hash of the page, see [`PageDocument::tie`].
+    /// The hash of the page, see [`PageDocument::tie_breaker`].
     pub(crate) page: u64,
     /// The hash of its space.
     pub(crate) space: u64,
@@ -26,11 +26,11 @@ pub(crate) struct PageColumns {
 }
 
 impl PageColumns {
-    pub(crate) fn of(page: &PageDocument, title_words: u32) -> Self {
+    pub(crate) fn new(page: &PageDocument, title_words: u32) -> Self {
         Self {
-            page: page.tie(),
-            space: tie(&[page.space.as_str()]),
-            organization: tie(&[page.organization.as_str()]),
+            page: page.tie_breaker(),
+            space: hash_name(&[page.space.as_str()]),
+            organization: hash_name(&[page.organization.as_str()]),
             title_words,
         }
     }
@@ -48,7 +48,7 @@ impl PageColumns {
 }
 
 /// An opened file.
-pub(crate) struct Opened {
+pub(crate) struct OpenedIndex {
     /// The writing connection.
     pub(crate) conn: Connection,
     pub(crate) generation: Generation,
@@ -56,8 +56,8 @@ pub(crate) struct Opened {
     pub(crate) position: Option<FeedPos>,
 }
 
-impl Opened {
-    pub(crate) fn open(file: &IndexFile) -> Outcome<Self> {
+impl OpenedIndex {
+    pub(crate) fn open(file: &IndexFile) -> IndexResult<Self> {
         let conn = file.writer()?;
         let position: Option<String> = conn.query_row("SELECT position FROM state", [], |row| row.get(0))?;
         let columns = {
@@ -82,11 +82,11 @@ pub(crate) struct Generation {
     file: IndexFile,
     /// The columns around the last commit. A reader reads a missing page from its own snapshot.
     columns: RwLock<HashMap<u32, PageColumns>>,
-    state: Mutex<State>,
+    state: Mutex<ConnectionPool>,
 }
 
 #[derive(Default)]
-struct State {
+struct ConnectionPool {
     /// Connections without a reader.
     idle: Vec<Connection>,
     /// Detected damage that requires a rebuild.
@@ -96,7 +96,7 @@ struct State {
 
 impl Generation {
     /// Runs a read on a connection with a snapshot of one commit.
-    pub(crate) fn read<T>(&self, look: impl FnOnce(Snapshot<'_>) -> Outcome<T>) -> Outcome<T> {
+    pub(crate) fn read<T>(&self, look: impl FnOnce(Snapshot<'_>) -> IndexResult<T>) -> IndexResult<T> {
         let looked = self.connection().and_then(|conn| {
             let transaction = conn.unchecked_transaction()?;
             let looked = look(Snapshot { conn: &transaction, generation: self })?;
@@ -121,7 +121,7 @@ impl Generation {
         }
     }
 
-    fn connection(&self) -> Outcome<Connection> {
+    fn connection(&self) -> IndexResult<Connection> {
         if let Some(conn) = self.state.lock().idle.pop() {
             return Ok(conn);
         }
@@ -131,7 +131,7 @@ impl Generation {
     }
 
     /// Applies a commit to the columns.
-    pub(crate) fn committed(&self, put: Vec<(u32, PageColumns)>, gone: &[u32]) {
+    pub(crate) fn apply_commit(&self, put: Vec<(u32, PageColumns)>, gone: &[u32]) {
         let mut columns = self.columns.write();
         for number in gone {
             columns.remove(number);
@@ -182,13 +182,13 @@ pub(crate) struct Snapshot<'s> {
 
 impl Snapshot<'_> {
     /// Returns the columns of a page that has postings.
-    pub(crate) fn columns(&self, number: u32) -> Outcome<PageColumns> {
+    pub(crate) fn columns(&self, number: u32) -> IndexResult<PageColumns> {
         if let Some(columns) = self.generation.columns.read().get(&number) {
             return Ok(*columns);
         }
         let sql = "SELECT page_tie, space_tie, org_tie, title_words FROM pages WHERE number = ?1";
         let mut found = self.conn.prepare_cached(sql)?;
         let columns = found.query_row([number], |row| PageColumns::read(row, 0)).optional()?;
-        columns.ok_or_else(|| Failure::damaged("a page with postings is missing"))
+        columns.ok_or_else(|| Failure::invalid_content("a page with postings is missing"))
     }
 }

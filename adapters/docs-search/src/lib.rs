@@ -29,11 +29,11 @@ use docs_ports::{
 
 pub use self::folder::OpenError;
 use self::{
-    failure::Outcome,
+    failure::IndexResult,
     folder::Folder,
     generation::{Current, Snapshot},
     readers::Readers,
-    writer::{Task, Writer},
+    writer::{IndexWriter, Task},
 };
 
 /// A full-text index in a folder. Clones share it.
@@ -54,7 +54,7 @@ use self::{
 pub struct SqliteSearch {
     current: Arc<Current>,
     readers: Arc<Readers>,
-    writer: Arc<Writer>,
+    writer: Arc<IndexWriter>,
 }
 
 impl SqliteSearch {
@@ -65,18 +65,18 @@ impl SqliteSearch {
     ///
     /// [`OpenError`].
     pub fn folder(path: impl AsRef<Path>) -> Result<Self, OpenError> {
-        let (current, writer) = Writer::start(Folder::take(path.as_ref())?)?;
+        let (current, writer) = IndexWriter::start(Folder::take(path.as_ref())?)?;
         Ok(Self { current, readers: Arc::new(Readers::new()), writer: Arc::new(writer) })
     }
 
     /// Runs a read on a blocking thread. A search counts towards the share of its tenant.
-    async fn look<T: Send + 'static>(
+    async fn run_read<T: Send + 'static>(
         &self,
         tenant: Option<&str>,
-        look: impl FnOnce(Snapshot<'_>) -> Outcome<T> + Send + 'static,
+        look: impl FnOnce(Snapshot<'_>) -> IndexResult<T> + Send + 'static,
     ) -> Result<T, SearchError> {
         let stopped = |error: &dyn fmt::Display| SearchError::Unavailable(error.to_string());
-        let turn = self.readers.turn(tenant).await.map_err(|error| stopped(&error))?;
+        let turn = self.readers.acquire(tenant).await.map_err(|error| stopped(&error))?;
         let current = Arc::clone(&self.current);
         let looked = tokio::task::spawn_blocking(move || {
             let looked = current.get().read(look);
@@ -105,22 +105,22 @@ impl SearchIndex for SqliteSearch {
 
     async fn indexed(&self, spaces: &[SpaceId]) -> Result<Vec<Option<IndexedSpace>>, SearchError> {
         let spaces = spaces.to_vec();
-        self.look(None, move |snapshot| snapshot.indexed(&spaces)).await
+        self.run_read(None, move |snapshot| snapshot.indexed(&spaces)).await
     }
 
     async fn spaces(&self, after: Option<&SpaceId>, limit: usize) -> Result<Vec<SpaceId>, SearchError> {
         let after = after.cloned();
-        self.look(None, move |snapshot| snapshot.spaces(after.as_ref(), limit)).await
+        self.run_read(None, move |snapshot| snapshot.spaces(after.as_ref(), limit)).await
     }
 
     async fn find_pages(&self, query: &SearchQuery) -> Result<Vec<PageHit>, SearchError> {
         let (tenant, query) = (query.tenant.clone(), query.clone());
-        self.look(Some(&tenant), move |snapshot| snapshot.find_pages(&query)).await
+        self.run_read(Some(&tenant), move |snapshot| snapshot.find_pages(&query)).await
     }
 
     async fn documents(&self, space: &SpaceId) -> Result<Vec<PageDocument>, SearchError> {
         let space = space.clone();
-        self.look(None, move |snapshot| snapshot.documents(&space)).await
+        self.run_read(None, move |snapshot| snapshot.documents(&space)).await
     }
 
     async fn clear(&self) -> Result<(), SearchError> {

@@ -9,14 +9,14 @@ use std::{
 
 use docs_model::{OrgId, SpaceId};
 use docs_ports::search::{
-    Field, Found, IndexedSpace, Match, PageDocument, PageHit, Part, Postings, Query, Rank, Scope,
-    SearchQuery, Word, near_words, scores, select_pages, tie,
+    Field, IndexedSpace, Match, PageDocument, PageHit, PhraseWord, Postings, Query, Rank, RankedPage, Scope,
+    SearchQuery, Word, hash_name, near_words, scores, select_pages,
 };
 use rusqlite::{CachedStatement, OptionalExtension as _, params};
 
 use crate::{
     batch::document,
-    failure::{Failure, Outcome},
+    failure::{Failure, IndexResult},
     generation::{PageColumns, Snapshot},
     postings::{Posting, each_posting},
 };
@@ -24,19 +24,19 @@ use crate::{
 /// Maximum number of postings that a search reads. The words of a query and the fields have equal shares.
 const MAX_POSTINGS: usize = 8_000_000;
 /// An upper bound for words with a prefix, when appended to it. It is not a letter, so no word contains it.
-const LAST: char = char::MAX;
+const PREFIX_UPPER_BOUND: char = char::MAX;
 
 impl Snapshot<'_> {
-    pub(crate) fn indexed(&self, spaces: &[SpaceId]) -> Outcome<Vec<Option<IndexedSpace>>> {
+    pub(crate) fn indexed(&self, spaces: &[SpaceId]) -> IndexResult<Vec<Option<IndexedSpace>>> {
         let mut found = self.conn.prepare_cached("SELECT note FROM spaces WHERE space = ?1")?;
-        let mut note = |space: &SpaceId| -> Outcome<Option<IndexedSpace>> {
+        let mut note = |space: &SpaceId| -> IndexResult<Option<IndexedSpace>> {
             let note: Option<String> = found.query_row([space.as_str()], |row| row.get(0)).optional()?;
             Ok(note.map(|note| serde_json::from_str(&note)).transpose()?)
         };
         spaces.iter().map(&mut note).collect()
     }
 
-    pub(crate) fn spaces(&self, after: Option<&SpaceId>, limit: usize) -> Outcome<Vec<SpaceId>> {
+    pub(crate) fn spaces(&self, after: Option<&SpaceId>, limit: usize) -> IndexResult<Vec<SpaceId>> {
         let sql = "SELECT space FROM spaces WHERE space > ?1 ORDER BY space LIMIT ?2";
         let mut found = self.conn.prepare_cached(sql)?;
         let limit = i64::try_from(limit).unwrap_or(i64::MAX);
@@ -44,12 +44,12 @@ impl Snapshot<'_> {
         let mut spaces = Vec::new();
         while let Some(row) = rows.next()? {
             let space = row.get_ref(0)?.as_str()?.parse();
-            spaces.push(space.map_err(|_| Failure::damaged("a note has no space"))?);
+            spaces.push(space.map_err(|_| Failure::invalid_content("a note has no space"))?);
         }
         Ok(spaces)
     }
 
-    pub(crate) fn documents(&self, space: &SpaceId) -> Outcome<Vec<PageDocument>> {
+    pub(crate) fn documents(&self, space: &SpaceId) -> IndexResult<Vec<PageDocument>> {
         let sql = "SELECT document FROM pages JOIN documents USING (number) WHERE space = ?1 ORDER BY page";
         let mut found = self.conn.prepare_cached(sql)?;
         let mut rows = found.query([space.as_str()])?;
@@ -60,42 +60,44 @@ impl Snapshot<'_> {
         Ok(documents)
     }
 
-    pub(crate) fn find_pages(&self, query: &SearchQuery) -> Outcome<Vec<PageHit>> {
+    pub(crate) fn find_pages(&self, query: &SearchQuery) -> IndexResult<Vec<PageHit>> {
         let found = select_pages(self.find(query)?, query.after, query.limit);
         self.hits(&query.query, found)
     }
 
-    fn find(&self, query: &SearchQuery) -> Outcome<Vec<Found<u32>>> {
-        let scope = Ties::of(&query.scope);
+    fn find(&self, query: &SearchQuery) -> IndexResult<Vec<RankedPage<u32>>> {
+        let scope = ScopeHashes::from_scope(&query.scope);
         let words = Words::new(*self, MAX_POSTINGS / (query.query.words().count().max(1) * Field::ALL.len()));
         let is_wanted = |page| words.columns(page).is_some_and(|columns| scope.has(&columns));
         let scored = scores(&query.query, &words, &is_wanted)?;
         let found = scored.into_iter().filter_map(|(number, score)| {
             let columns = words.columns(number)?;
-            Some(Found { rank: Rank { score, tie: columns.page }, at: number })
+            Some(RankedPage { rank: Rank { score, tie: columns.page }, at: number })
         });
         let found = found.collect();
         words.failure.take().map_or(Ok(found), Err)
     }
 
     /// One page is in memory at a time.
-    fn hits(&self, query: &Query, found: Vec<Found<u32>>) -> Outcome<Vec<PageHit>> {
-        let hit = |found: Found<u32>| Ok(PageHit::new(found.rank, query, &document(self.conn, found.at)?));
+    fn hits(&self, query: &Query, found: Vec<RankedPage<u32>>) -> IndexResult<Vec<PageHit>> {
+        let hit =
+            |found: RankedPage<u32>| Ok(PageHit::new(found.rank, query, &document(self.conn, found.at)?));
         found.into_iter().map(hit).collect()
     }
 }
 
 /// The scope of a query as hashes of names.
-struct Ties {
+struct ScopeHashes {
     organization: Option<u64>,
     but: HashSet<u64>,
     only: Option<HashSet<u64>>,
 }
 
-impl Ties {
-    fn of(scope: &Scope) -> Self {
-        let spaces = |spaces: &BTreeSet<SpaceId>| spaces.iter().map(|space| tie(&[space.as_str()])).collect();
-        let org = |org: &OrgId| Some(tie(&[org.as_str()]));
+impl ScopeHashes {
+    fn from_scope(scope: &Scope) -> Self {
+        let spaces =
+            |spaces: &BTreeSet<SpaceId>| spaces.iter().map(|space| hash_name(&[space.as_str()])).collect();
+        let org = |org: &OrgId| Some(hash_name(&[org.as_str()]));
         let (organization, but, only) = match scope {
             Scope::Organization(of) => (org(of), HashSet::new(), None),
             Scope::OrganizationBut(of, but) => (org(of), spaces(but), None),
@@ -113,7 +115,7 @@ impl Ties {
 
 /// An indexed word that matches a search term.
 #[derive(Clone, Copy)]
-struct Matching {
+struct WordMatch {
     word: i64,
     /// A bit for each field that contains it.
     fields: u8,
@@ -121,7 +123,7 @@ struct Matching {
 }
 
 /// The matching words of each search term, by its text, whether it may be a prefix, and its typos.
-type MatchingWords = HashMap<(String, bool, u8), Rc<[Matching]>>;
+type MatchingWords = HashMap<(String, bool, u8), Rc<[WordMatch]>>;
 
 /// The words of an index during one query.
 struct Words<'s> {
@@ -144,7 +146,7 @@ impl<'s> Words<'s> {
         columns.map_err(|failure| _ = self.failure.borrow_mut().get_or_insert(failure)).ok()
     }
 
-    fn statement(&self, sql: &str) -> Outcome<CachedStatement<'s>> {
+    fn statement(&self, sql: &str) -> IndexResult<CachedStatement<'s>> {
         Ok(self.snapshot.conn.prepare_cached(sql)?)
     }
 
@@ -153,8 +155,8 @@ impl<'s> Words<'s> {
         &self,
         field: Field,
         word: &Word,
-        mut each: impl FnMut(Posting<'_>, Match) -> Outcome<()>,
-    ) -> Outcome<()> {
+        mut each: impl FnMut(Posting<'_>, Match) -> IndexResult<()>,
+    ) -> IndexResult<()> {
         let mut blocks = self.statement("SELECT block FROM postings WHERE list = ?1 ORDER BY first_page")?;
         let mut left = self.most_postings;
         for matching in self.matching(word)?.iter().filter(|matching| matching.fields & bit(field) != 0) {
@@ -173,7 +175,7 @@ impl<'s> Words<'s> {
     }
 
     /// Returns the indexed words that match a search term, within its number of visits.
-    fn matching(&self, word: &Word) -> Outcome<Rc<[Matching]>> {
+    fn matching(&self, word: &Word) -> IndexResult<Rc<[WordMatch]>> {
         let key = (word.text().to_owned(), word.is_beginning(), word.typos());
         if let Some(matching) = self.matching.borrow().get(&key) {
             return Ok(Rc::clone(matching));
@@ -181,16 +183,16 @@ impl<'s> Words<'s> {
         let mut matching = Vec::new();
         self.add_whole(word, &mut matching)?;
         self.add_near(word, &mut matching)?;
-        let matching: Rc<[Matching]> = matching.into();
+        let matching: Rc<[WordMatch]> = matching.into();
         self.matching.borrow_mut().insert(key, Rc::clone(&matching));
         Ok(matching)
     }
 
     /// Adds the word itself and, if it may be a prefix, words that begin with it.
-    fn add_whole(&self, word: &Word, matching: &mut Vec<Matching>) -> Outcome<()> {
+    fn add_whole(&self, word: &Word, matching: &mut Vec<WordMatch>) -> IndexResult<()> {
         let text = word.text();
         let (end, most) = match word.is_beginning() {
-            true => (format!("{text}{LAST}"), i64::try_from(word.visits()).unwrap_or(i64::MAX)),
+            true => (format!("{text}{PREFIX_UPPER_BOUND}"), i64::try_from(word.visits()).unwrap_or(i64::MAX)),
             false => (text.to_owned(), 1),
         };
         let sql =
@@ -200,14 +202,14 @@ impl<'s> Words<'s> {
         while let Some(row) = rows.next()? {
             let how = word.matches(row.get_ref(2)?.as_str()?);
             if let Some(how @ (Match::Exact | Match::Beginning)) = how {
-                matching.push(Matching { word: row.get(0)?, fields: row.get(1)?, how });
+                matching.push(WordMatch { word: row.get(0)?, fields: row.get(1)?, how });
             }
         }
         Ok(())
     }
 
     /// Adds words that match up to the permitted number of typos.
-    fn add_near(&self, word: &Word, matching: &mut Vec<Matching>) -> Outcome<()> {
+    fn add_near(&self, word: &Word, matching: &mut Vec<WordMatch>) -> IndexResult<()> {
         if word.typos() == 0 {
             return Ok(());
         }
@@ -215,7 +217,7 @@ impl<'s> Words<'s> {
             self.statement("SELECT term, word, fields FROM words WHERE term >= ?1 ORDER BY term LIMIT 1")?;
         let mut behind =
             self.statement("SELECT term, word, fields FROM words WHERE term > ?1 ORDER BY term LIMIT 1")?;
-        let next = |bound: Bound<&str>| -> Outcome<Option<(String, (i64, u8))>> {
+        let next = |bound: Bound<&str>| -> IndexResult<Option<(String, (i64, u8))>> {
             let (statement, bound) = match bound {
                 Bound::Unbounded => (&mut from, ""),
                 Bound::Included(bound) => (&mut from, bound),
@@ -224,21 +226,21 @@ impl<'s> Words<'s> {
             let found = statement.query_row([bound], |row| Ok((row.get(0)?, (row.get(1)?, row.get(2)?))));
             Ok(found.optional()?)
         };
-        near_words(word, next, |(word, fields), how| matching.push(Matching { word, fields, how }))
+        near_words(word, next, |(word, fields), how| matching.push(WordMatch { word, fields, how }))
     }
 }
 
 impl Postings for Words<'_> {
     type Error = Failure;
 
-    fn words(&self, field: Field, word: &Word, found: &mut dyn FnMut(u32, u32, Match)) -> Outcome<()> {
+    fn words(&self, field: Field, word: &Word, found: &mut dyn FnMut(u32, u32, Match)) -> IndexResult<()> {
         self.each_match(field, word, |posting, how| {
             found(posting.page, posting.count(), how);
             Ok(())
         })
     }
 
-    fn places(&self, field: Field, part: &Part, found: &mut dyn FnMut(u32, &[u32])) -> Outcome<()> {
+    fn places(&self, field: Field, part: &PhraseWord, found: &mut dyn FnMut(u32, &[u32])) -> IndexResult<()> {
         let mut places = Vec::new();
         self.each_match(field, &part.word, |posting, _| {
             posting.read_places(&mut places)?;
@@ -262,7 +264,7 @@ mod tests {
     use docs_model::hash::Hash;
     use docs_ports::{
         SearchIndex as _,
-        search::{IndexChange, Need},
+        search::{IndexChange, QueryTerm},
     };
 
     use super::*;
@@ -275,7 +277,7 @@ mod tests {
             page: format!("p{number}").parse().expect("an id"),
             title: "Alpha".to_owned(),
             description: None,
-            text: Hash::of(b""),
+            text: Hash::compute(b""),
             sections: Vec::new(),
         }))
     }
@@ -286,7 +288,7 @@ mod tests {
         let index = SqliteSearch::folder(folder.path()).expect("an index");
         index.apply((0..3_000).map(put).collect(), None).await.expect("applied");
         let query = Query::parse("alpha ");
-        let [Need::Word(word)] = query.needs() else { panic!("one word") };
+        let [QueryTerm::Word(word)] = query.needs() else { panic!("one word") };
         for (most, expected) in [(100, 100..1_000), (100_000, 3_000..3_001)] {
             let read = index.current.get().read(|snapshot| {
                 let mut read = 0;

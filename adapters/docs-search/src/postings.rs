@@ -3,30 +3,30 @@
 //! A list is split into blocks, so that changing a page does not rewrite a long list. A block starts with the number of
 //! its first page; further pages are encoded as differences.
 
-use crate::failure::{Failure, Outcome};
+use crate::failure::{Failure, IndexResult};
 
 /// The size of a block in bytes, unless a single page needs more. Such rows fit into pages of SQLite.
-const BLOCK: usize = 900;
+const BLOCK_BYTES: usize = 900;
 
 /// A page in a posting list.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Posting<'b> {
     pub(crate) page: u32,
-    /// See [`Places`].
+    /// See [`PositionEncoder`].
     pub(crate) places: &'b [u8],
 }
 
 /// The change of a page in a list: its new positions, or `None` for its removal.
-pub(crate) type Change = (u32, Option<Vec<u8>>);
+pub(crate) type PostingChange = (u32, Option<Vec<u8>>);
 
 /// An encoder of the positions of a word on a page, as differences.
 #[derive(Default)]
-pub(crate) struct Places {
+pub(crate) struct PositionEncoder {
     bytes: Vec<u8>,
     last: u32,
 }
 
-impl Places {
+impl PositionEncoder {
     /// Appends a position.
     pub(crate) fn push(&mut self, place: u32) {
         put_number(&mut self.bytes, place.saturating_sub(self.last));
@@ -42,15 +42,15 @@ impl Posting<'_> {
     /// The number of positions.
     pub(crate) fn count(&self) -> u32 {
         // Only the last byte of a number lacks the mark.
-        u32::try_from(self.places.iter().filter(|byte| **byte < MARK).count()).unwrap_or(u32::MAX)
+        u32::try_from(self.places.iter().filter(|byte| **byte < CONTINUATION_BIT).count()).unwrap_or(u32::MAX)
     }
 
     /// Decodes the positions into a buffer, replacing its content.
-    pub(crate) fn read_places(&self, into: &mut Vec<u32>) -> Outcome<()> {
+    pub(crate) fn read_places(&self, into: &mut Vec<u32>) -> IndexResult<()> {
         into.clear();
         let (mut left, mut last) = (self.places, 0_u32);
         while !left.is_empty() {
-            last = last.checked_add(number(&mut left)?).ok_or_else(torn)?;
+            last = last.checked_add(number(&mut left)?).ok_or_else(corrupt_block)?;
             into.push(last);
         }
         Ok(())
@@ -60,13 +60,13 @@ impl Posting<'_> {
 /// Calls `each` for each page of a block, in order.
 pub(crate) fn each_posting<'b>(
     mut block: &'b [u8],
-    mut each: impl FnMut(Posting<'b>) -> Outcome<()>,
-) -> Outcome<()> {
+    mut each: impl FnMut(Posting<'b>) -> IndexResult<()>,
+) -> IndexResult<()> {
     let mut page = 0_u32;
     while !block.is_empty() {
-        page = page.checked_add(number(&mut block)?).ok_or_else(torn)?;
+        page = page.checked_add(number(&mut block)?).ok_or_else(corrupt_block)?;
         let length = number(&mut block)? as usize;
-        let (places, rest) = block.split_at_checked(length).ok_or_else(torn)?;
+        let (places, rest) = block.split_at_checked(length).ok_or_else(corrupt_block)?;
         block = rest;
         each(Posting { page, places })?;
     }
@@ -75,7 +75,7 @@ pub(crate) fn each_posting<'b>(
 
 /// Applies changes in page order to a block. Returns the resulting blocks with their first pages, none if no page
 /// remains. Removed pages may be missing.
-pub(crate) fn changed(block: &[u8], changes: &[Change]) -> Outcome<Vec<(u32, Vec<u8>)>> {
+pub(crate) fn apply_changes(block: &[u8], changes: &[PostingChange]) -> IndexResult<Vec<(u32, Vec<u8>)>> {
     let mut blocks = Blocks::default();
     let mut changes = changes.iter().peekable();
     each_posting(block, |posting| {
@@ -104,7 +104,7 @@ struct Blocks {
 impl Blocks {
     fn put(&mut self, page: u32, places: Option<&[u8]>) {
         let Some(places) = places else { return };
-        if self.done.last().is_none_or(|(_, block)| block.len() + places.len() >= BLOCK) {
+        if self.done.last().is_none_or(|(_, block)| block.len() + places.len() >= BLOCK_BYTES) {
             self.done.push((page, Vec::new()));
             self.last = 0;
         }
@@ -118,32 +118,32 @@ impl Blocks {
 }
 
 /// The continuation bit of each byte of a number except the last.
-const MARK: u8 = 0x80;
+const CONTINUATION_BIT: u8 = 0x80;
 
 /// Appends a number with seven bits per byte, lowest first.
 fn put_number(out: &mut Vec<u8>, mut number: u32) {
-    while number >= u32::from(MARK) {
-        out.push(number as u8 | MARK);
+    while number >= u32::from(CONTINUATION_BIT) {
+        out.push(number as u8 | CONTINUATION_BIT);
         number >>= 7;
     }
     out.push(number as u8);
 }
 
-fn number(bytes: &mut &[u8]) -> Outcome<u32> {
+fn number(bytes: &mut &[u8]) -> IndexResult<u32> {
     let mut number = 0_u64;
     for shift in [0, 7, 14, 21, 28] {
-        let (byte, rest) = bytes.split_first().ok_or_else(torn)?;
+        let (byte, rest) = bytes.split_first().ok_or_else(corrupt_block)?;
         *bytes = rest;
-        number |= u64::from(byte & !MARK) << shift;
-        if *byte < MARK {
-            return u32::try_from(number).map_err(|_| torn());
+        number |= u64::from(byte & !CONTINUATION_BIT) << shift;
+        if *byte < CONTINUATION_BIT {
+            return u32::try_from(number).map_err(|_| corrupt_block());
         }
     }
-    Err(torn())
+    Err(corrupt_block())
 }
 
-fn torn() -> Failure {
-    Failure::damaged("a postings list is malformed")
+fn corrupt_block() -> Failure {
+    Failure::invalid_content("a postings list is malformed")
 }
 
 #[cfg(test)]
@@ -154,16 +154,16 @@ mod tests {
 
     use super::*;
 
-    type List = BTreeMap<u32, Vec<u32>>;
+    type ExpectedList = BTreeMap<u32, Vec<u32>>;
 
     fn bytes(places: &[u32]) -> Vec<u8> {
-        let mut all = Places::default();
+        let mut all = PositionEncoder::default();
         places.iter().for_each(|place| all.push(*place));
         all.into_bytes()
     }
 
-    fn read(block: &[u8]) -> Outcome<List> {
-        let mut list = List::new();
+    fn read(block: &[u8]) -> IndexResult<ExpectedList> {
+        let mut list = ExpectedList::new();
         each_posting(block, |posting| {
             let mut places = Vec::new();
             posting.read_places(&mut places)?;
@@ -174,7 +174,7 @@ mod tests {
         Ok(list)
     }
 
-    fn lists() -> impl Strategy<Value = List> {
+    fn lists() -> impl Strategy<Value = ExpectedList> {
         let places = prop::collection::btree_set(0..100_000_u32, 1..40);
         let places = places.prop_map(|places| places.into_iter().collect());
         prop::collection::btree_map(prop_oneof![0..200_u32, any::<u32>()], places, 0..80)
@@ -187,29 +187,29 @@ mod tests {
             put in lists(),
             gone in prop::collection::btree_set(0..200_u32, 0..40),
         ) {
-            let all: Vec<Change> = before.iter().map(|(page, places)| (*page, Some(bytes(places)))).collect();
+            let all: Vec<PostingChange> = before.iter().map(|(page, places)| (*page, Some(bytes(places)))).collect();
             let mut expected = before;
             let mut changes: BTreeMap<u32, Option<Vec<u8>>> = gone.iter().map(|page| (*page, None)).collect();
             expected.retain(|page, _| !gone.contains(page));
             changes.extend(put.iter().map(|(page, places)| (*page, Some(bytes(places)))));
             expected.extend(put);
-            let changes: Vec<Change> = changes.into_iter().collect();
+            let changes: Vec<PostingChange> = changes.into_iter().collect();
 
-            let mut found = List::new();
-            let old = changed(&[], &all).expect("blocks");
+            let mut found = ExpectedList::new();
+            let old = apply_changes(&[], &all).expect("blocks");
             for (at, (first, block)) in old.iter().enumerate() {
                 let end = old.get(at + 1).map_or(u64::from(u32::MAX) + 1, |(first, _)| u64::from(*first));
                 let from = if at == 0 { 0 } else { *first };
                 let ours = |page: u32| page >= from && u64::from(page) < end;
-                let ours: Vec<Change> = changes.iter().filter(|(page, _)| ours(*page)).cloned().collect();
-                for (first, block) in changed(block, &ours).expect("blocks") {
+                let ours: Vec<PostingChange> = changes.iter().filter(|(page, _)| ours(*page)).cloned().collect();
+                for (first, block) in apply_changes(block, &ours).expect("blocks") {
                     let block = read(&block).expect("a block");
                     prop_assert_eq!(block.keys().next(), Some(&first));
                     found.extend(block);
                 }
             }
             if old.is_empty() {
-                for (_, block) in changed(&[], &changes).expect("blocks") {
+                for (_, block) in apply_changes(&[], &changes).expect("blocks") {
                     found.extend(read(&block).expect("a block"));
                 }
             }
@@ -227,10 +227,10 @@ mod tests {
     #[test]
     fn a_block_ends_when_it_is_full_and_takes_a_page_of_any_size() {
         let long: Vec<u32> = (0..5_000).collect();
-        let changes: Vec<Change> =
+        let changes: Vec<PostingChange> =
             (0..1_000).map(|page| (page, Some(bytes(if page == 500 { &long } else { &[1, 2] })))).collect();
-        let blocks = changed(&[], &changes).expect("blocks");
+        let blocks = apply_changes(&[], &changes).expect("blocks");
         assert!(blocks.len() > 3, "{}", blocks.len());
-        assert_eq!(blocks.iter().filter(|(_, block)| block.len() > BLOCK + 12).count(), 1);
+        assert_eq!(blocks.iter().filter(|(_, block)| block.len() > BLOCK_BYTES + 12).count(), 1);
     }
 }

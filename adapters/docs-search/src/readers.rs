@@ -6,7 +6,7 @@ use parking_lot::Mutex;
 use tokio::sync::{AcquireError, OwnedSemaphorePermit, Semaphore};
 
 /// Concurrent reads. Others are queued.
-const READERS: usize = 4;
+const MAX_CONCURRENT_READS: usize = 4;
 /// Concurrent searches of a tenant. Its others do not delay those of other tenants.
 const TENANT_READERS: usize = 2;
 
@@ -18,26 +18,26 @@ pub(crate) struct Readers {
 }
 
 /// The permission to read. Dropping it admits the next read.
-pub(crate) struct Turn {
+pub(crate) struct ReadPermit {
     _tenant: Option<OwnedSemaphorePermit>,
     _all: OwnedSemaphorePermit,
 }
 
 impl Readers {
     pub(crate) fn new() -> Self {
-        Self { all: Arc::new(Semaphore::new(READERS)), tenants: Mutex::default() }
+        Self { all: Arc::new(Semaphore::new(MAX_CONCURRENT_READS)), tenants: Mutex::default() }
     }
 
     /// Waits for the turn of a search, or of a read of the platform itself, which has no tenant.
-    pub(crate) async fn turn(&self, tenant: Option<&str>) -> Result<Turn, AcquireError> {
+    pub(crate) async fn acquire(&self, tenant: Option<&str>) -> Result<ReadPermit, AcquireError> {
         let tenant = match tenant {
-            Some(tenant) => Some(self.of_tenant(tenant).acquire_owned().await?),
+            Some(tenant) => Some(self.tenant_semaphore(tenant).acquire_owned().await?),
             None => None,
         };
-        Ok(Turn { _tenant: tenant, _all: Arc::clone(&self.all).acquire_owned().await? })
+        Ok(ReadPermit { _tenant: tenant, _all: Arc::clone(&self.all).acquire_owned().await? })
     }
 
-    fn of_tenant(&self, tenant: &str) -> Arc<Semaphore> {
+    fn tenant_semaphore(&self, tenant: &str) -> Arc<Semaphore> {
         let mut tenants = self.tenants.lock();
         if let Some(own) = tenants.get(tenant) {
             return Arc::clone(own);
@@ -55,7 +55,7 @@ mod tests {
 
     use super::*;
 
-    async fn is_pending(turn: impl Future<Output = Result<Turn, AcquireError>>) -> bool {
+    async fn is_pending(turn: impl Future<Output = Result<ReadPermit, AcquireError>>) -> bool {
         let mut turn = pin!(turn);
         std::future::poll_fn(|cx| Poll::Ready(turn.as_mut().poll(cx).is_pending())).await
     }
@@ -63,11 +63,11 @@ mod tests {
     #[tokio::test]
     async fn searches_of_one_tenant_leave_readers_to_others() {
         let readers = Readers::new();
-        let turn = async |tenant| readers.turn(tenant).await.expect("a turn");
+        let turn = async |tenant| readers.acquire(tenant).await.expect("a turn");
         let busy = [turn(Some("busy")).await, turn(Some("busy")).await];
-        assert!(is_pending(readers.turn(Some("busy"))).await, "it has its share");
+        assert!(is_pending(readers.acquire(Some("busy"))).await, "it has its share");
         let others = [turn(Some("other")).await, turn(None).await];
-        assert!(is_pending(readers.turn(Some("third"))).await, "all readers are busy");
+        assert!(is_pending(readers.acquire(Some("third"))).await, "all readers are busy");
         drop(others);
         let third = turn(Some("third")).await;
         drop(busy);

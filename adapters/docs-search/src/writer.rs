@@ -16,29 +16,29 @@ use tokio::sync::oneshot;
 
 use crate::{
     batch,
-    failure::{Failure, Outcome},
+    failure::{Failure, IndexResult},
     folder::{Folder, OpenError},
-    generation::{Current, Opened},
+    generation::{Current, OpenedIndex},
 };
 
-type Answer<T> = oneshot::Sender<Result<T, SearchError>>;
+type ReplySender<T> = oneshot::Sender<Result<T, SearchError>>;
 
 /// A task of the thread.
 pub(crate) enum Task {
-    Apply { changes: Vec<IndexChange>, position: Option<FeedPos>, answer: Answer<()> },
-    Position(Answer<Option<FeedPos>>),
-    Clear(Answer<()>),
+    Apply { changes: Vec<IndexChange>, position: Option<FeedPos>, answer: ReplySender<()> },
+    Position(ReplySender<Option<FeedPos>>),
+    Clear(ReplySender<()>),
 }
 
 /// A handle of the thread, which ends when this is dropped.
-pub(crate) struct Writer {
+pub(crate) struct IndexWriter {
     tasks: Mutex<Option<Sender<Task>>>,
     thread: Mutex<Option<JoinHandle<()>>>,
 }
 
-impl Writer {
+impl IndexWriter {
     pub(crate) fn start(folder: Folder) -> Result<(Arc<Current>, Self), OpenError> {
-        let work = Work::open(folder)?;
+        let work = WriterThread::open(folder)?;
         let current = Arc::clone(&work.current);
         let (tasks, asked) = channel();
         let thread = thread::Builder::new()
@@ -49,7 +49,7 @@ impl Writer {
     }
 
     /// Runs a task after all earlier ones.
-    pub(crate) async fn ask<T>(&self, task: impl FnOnce(Answer<T>) -> Task) -> Result<T, SearchError> {
+    pub(crate) async fn ask<T>(&self, task: impl FnOnce(ReplySender<T>) -> Task) -> Result<T, SearchError> {
         let (answer, answered) = oneshot::channel();
         let gone = || SearchError::Unavailable("the writer thread has ended".to_owned());
         {
@@ -60,7 +60,7 @@ impl Writer {
     }
 }
 
-impl Drop for Writer {
+impl Drop for IndexWriter {
     fn drop(&mut self) {
         drop(self.tasks.lock().take());
         // The folder is in use until the thread has ended. It has at most one batch to finish.
@@ -72,7 +72,7 @@ impl Drop for Writer {
     }
 }
 
-struct Work {
+struct WriterThread {
     // Closed before the folder is unlocked.
     conn: Option<Connection>,
     current: Arc<Current>,
@@ -81,9 +81,9 @@ struct Work {
     folder: Folder,
 }
 
-impl Work {
+impl WriterThread {
     fn open(folder: Folder) -> Result<Self, OpenError> {
-        let Opened { conn, generation, position } = folder.open()?;
+        let OpenedIndex { conn, generation, position } = folder.open()?;
         Ok(Self { conn: Some(conn), current: Arc::new(Current::new(generation)), position, folder })
     }
 
@@ -117,8 +117,8 @@ impl Work {
         Ok(self.conn.insert(conn))
     }
 
-    fn reopen(&mut self) -> Outcome<Connection> {
-        let Opened { conn, generation, position } = Opened::open(&self.folder.file)?;
+    fn reopen(&mut self) -> IndexResult<Connection> {
+        let OpenedIndex { conn, generation, position } = OpenedIndex::open(&self.folder.file)?;
         self.current.replace(generation);
         self.position = position;
         Ok(conn)
@@ -127,9 +127,9 @@ impl Work {
     /// Applies and commits a batch, or leaves the index unchanged.
     fn apply(&mut self, changes: Vec<IndexChange>, position: Option<FeedPos>) -> Result<(), SearchError> {
         let conn = self.connection()?;
-        match committed(conn, changes, position.as_ref()) {
+        match commit_batch(conn, changes, position.as_ref()) {
             Ok(written) => {
-                self.current.get().committed(written.put, &written.gone);
+                self.current.get().apply_commit(written.put, &written.gone);
                 self.position = position.or_else(|| self.position.take());
                 Ok(())
             }
@@ -156,11 +156,11 @@ impl Work {
     }
 }
 
-fn committed(
+fn commit_batch(
     conn: &mut Connection,
     changes: Vec<IndexChange>,
     position: Option<&FeedPos>,
-) -> Result<batch::Written, Failure> {
+) -> Result<batch::ColumnChanges, Failure> {
     let transaction = conn.transaction_with_behavior(TransactionBehavior::Immediate)?;
     let written = batch::write(&transaction, changes, position)?;
     transaction.commit()?;
@@ -181,19 +181,19 @@ mod tests {
             page: name.parse().expect("an id"),
             title: "Alpha".to_owned(),
             description: None,
-            text: Hash::of(text.as_bytes()),
+            text: Hash::compute(text.as_bytes()),
             sections: vec![Section { anchor: None, heading: None, text: text.to_owned() }],
         }))
     }
 
-    fn found(work: &Work, text: &str) -> usize {
+    fn found(work: &WriterThread, text: &str) -> usize {
         let scope = Scope::Organization("org".parse().expect("an id"));
         let query =
             SearchQuery { query: Query::parse(text), scope, after: None, limit: 100, tenant: "org".into() };
         work.current.get().read(|snapshot| snapshot.find_pages(&query)).expect("found").len()
     }
 
-    fn limit(work: &mut Work, pages: i64) {
+    fn limit(work: &mut WriterThread, pages: i64) {
         let conn = work.connection().expect("a connection");
         conn.pragma_update_and_check(None, "max_page_count", pages, |_| Ok(())).expect("it is set");
     }
@@ -201,7 +201,7 @@ mod tests {
     #[test]
     fn batch_on_a_full_disk_leaves_the_index_unchanged() {
         let folder = tempfile::tempdir().expect("a folder");
-        let mut work = Work::open(Folder::take(folder.path()).expect("a folder")).expect("an index");
+        let mut work = WriterThread::open(Folder::take(folder.path()).expect("a folder")).expect("an index");
         let at = |n: u64| Some(FeedPos(n.to_string().into()));
         work.apply(vec![put("a", "before")], at(1)).expect("applied");
         limit(&mut work, 40);
@@ -230,7 +230,7 @@ mod tests {
     #[test]
     fn a_search_that_began_before_a_commit_sees_what_was_there() {
         let folder = tempfile::tempdir().expect("a folder");
-        let mut work = Work::open(Folder::take(folder.path()).expect("a folder")).expect("an index");
+        let mut work = WriterThread::open(Folder::take(folder.path()).expect("a folder")).expect("an index");
         work.apply(vec![put("a", "before"), put("b", "before")], None).expect("applied");
         let scope = Scope::Organization("org".parse().expect("an id"));
         let query = SearchQuery {
@@ -259,7 +259,7 @@ mod tests {
     #[test]
     fn search_never_mixes_a_cleared_index_with_the_new_one() {
         let folder = tempfile::tempdir().expect("a folder");
-        let mut work = Work::open(Folder::take(folder.path()).expect("a folder")).expect("an index");
+        let mut work = WriterThread::open(Folder::take(folder.path()).expect("a folder")).expect("an index");
         work.apply(vec![put("a", "before")], None).expect("applied");
         let old = work.current.get();
         work.clear().expect("cleared");

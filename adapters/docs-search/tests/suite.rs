@@ -56,7 +56,7 @@ fn page(space_name: &str, name: &str, title: &str, text: &str) -> PageDocument {
         page: name.parse().expect("an id"),
         title: title.to_owned(),
         description: None,
-        text: Hash::of(text.as_bytes()),
+        text: Hash::compute(text.as_bytes()),
         sections: vec![Section { anchor: None, heading: None, text: text.to_owned() }],
     }
 }
@@ -77,7 +77,7 @@ async fn count(index: &impl SearchIndex, text: &str) -> usize {
 #[tokio::test]
 async fn a_folder_keeps_what_was_committed_with_its_position() {
     let folder = TempDir::new().expect("a folder");
-    let note = IndexedSpace { space: space("s"), organization: org(), root: Hash::of(b"root") };
+    let note = IndexedSpace { space: space("s"), organization: org(), root: Hash::compute(b"root") };
     let at = FeedPos("12 \"quoted\"".into());
     {
         let index = SqliteSearch::folder(folder.path()).expect("an index");
@@ -303,7 +303,7 @@ fn page_of(step: &Step) -> Option<PageDocument> {
     Some(PageDocument {
         organization: named.parse().expect("an id"),
         description: texts.first().cloned(),
-        text: Hash::of(format!("{texts:?}").as_bytes()),
+        text: Hash::compute(format!("{texts:?}").as_bytes()),
         sections: texts.iter().skip(1).enumerate().map(section).collect(),
         ..page(&format!("s{space}"), &format!("p{name}"), title, "")
     })

@@ -4,7 +4,7 @@ use async_trait::async_trait;
 use docs_ports::{TermRule, TranslateError, TranslationBatch, Translator};
 use serde_json::{Value, json};
 
-use crate::service::{Key, NotAService, Service, ServiceLimits, Signed};
+use crate::service::{ApiKey, KeyLocation, NotAService, Service, ServiceLimits};
 
 /// A translator that uses a language model.
 ///
@@ -21,7 +21,7 @@ impl ChatTranslator {
     ///
     /// # Errors
     /// When the URL is invalid, or TLS cannot be initialized.
-    pub fn new(base: &str, key: Option<Key>, model: impl Into<String>) -> Result<Self, NotAService> {
+    pub fn new(base: &str, key: Option<ApiKey>, model: impl Into<String>) -> Result<Self, NotAService> {
         Ok(Self { service: Service::new(base, key)?, model: model.into() })
     }
 
@@ -48,7 +48,7 @@ impl Translator for ChatTranslator {
                 { "role": "user", "content": Value::from(batch.segments.clone()).to_string() },
             ],
         });
-        let answer = self.service.post("chat/completions", &body, Signed::Bearer).await?;
+        let answer = self.service.post("chat/completions", &body, KeyLocation::Bearer).await?;
         let choice = &answer["choices"][0];
         if choice["finish_reason"] == "length" {
             return Err(TranslateError::Malformed(

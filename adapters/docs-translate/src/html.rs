@@ -15,7 +15,7 @@ impl<'a> Glossary<'a> {
 }
 
 /// A segment as HTML.
-pub(crate) struct Written {
+pub(crate) struct HtmlSegment {
     pub(crate) html: String,
     /// The translations of the terms, represented by the elements `t0`, `t1` ….
     terms: Vec<String>,
@@ -24,8 +24,8 @@ pub(crate) struct Written {
 }
 
 /// Converts a segment to HTML. Placeholders and terms become elements.
-pub(crate) fn write(segment: &str, glossary: &Glossary<'_>) -> Written {
-    let mut written = Written { html: String::new(), terms: Vec::new(), pairs: Vec::new() };
+pub(crate) fn write(segment: &str, glossary: &Glossary<'_>) -> HtmlSegment {
+    let mut written = HtmlSegment { html: String::new(), terms: Vec::new(), pairs: Vec::new() };
     let mut rest = segment;
     while let Some(at) = rest.find(PLACEHOLDER_OPEN) {
         let (text, after) = rest.split_at(at);
@@ -50,19 +50,19 @@ pub(crate) fn write(segment: &str, glossary: &Glossary<'_>) -> Written {
     written
 }
 
-impl Written {
+impl HtmlSegment {
     fn text(&mut self, text: &str, glossary: &Glossary<'_>) {
         let mut done = 0;
         for FoundTerm { range, rule } in glossary.terms.find_all(text) {
-            self.escaped(&text[done..range.start]);
+            self.push_escaped(&text[done..range.start]);
             self.html.push_str(&format!("<span id=\"t{}\" translate=\"no\"></span>", self.terms.len()));
             self.terms.push(glossary.rules[rule].translation.clone());
             done = range.end;
         }
-        self.escaped(&text[done..]);
+        self.push_escaped(&text[done..]);
     }
 
-    fn escaped(&mut self, text: &str) {
+    fn push_escaped(&mut self, text: &str) {
         for c in text.chars() {
             match c {
                 '&' => self.html.push_str("&amp;"),
@@ -86,7 +86,7 @@ impl Written {
 }
 
 /// Converts translated HTML back to a segment. Unknown markup is kept as text.
-pub(crate) fn read(html: &str, written: &Written) -> String {
+pub(crate) fn read(html: &str, written: &HtmlSegment) -> String {
     let mut out = String::new();
     let mut open: Vec<String> = Vec::new();
     let mut rest = html;

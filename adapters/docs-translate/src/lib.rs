@@ -13,4 +13,4 @@ mod service;
 
 pub use chat::ChatTranslator;
 pub use libre::LibreTranslate;
-pub use service::{Key, NotAService, ServiceLimits};
+pub use service::{ApiKey, NotAService, ServiceLimits};

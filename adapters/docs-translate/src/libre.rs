@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use crate::{
     html,
-    service::{Key, NotAService, Service, ServiceLimits, Signed},
+    service::{ApiKey, KeyLocation, NotAService, Service, ServiceLimits},
 };
 
 /// A translator that uses a LibreTranslate server.
@@ -24,7 +24,7 @@ impl LibreTranslate {
     ///
     /// # Errors
     /// When the URL is invalid, or TLS cannot be initialized.
-    pub fn new(base: &str, key: Option<Key>) -> Result<Self, NotAService> {
+    pub fn new(base: &str, key: Option<ApiKey>) -> Result<Self, NotAService> {
         Ok(Self { service: Service::new(base, key)? })
     }
 
@@ -44,7 +44,7 @@ impl Translator for LibreTranslate {
 
     async fn translate(&self, batch: &TranslationBatch) -> Result<Vec<String>, TranslateError> {
         let glossary = html::Glossary::new(&batch.glossary);
-        let written: Vec<html::Written> =
+        let written: Vec<html::HtmlSegment> =
             batch.segments.iter().map(|segment| html::write(segment, &glossary)).collect();
         let texts: Vec<&str> = written.iter().map(|written| written.html.as_str()).collect();
         let mut body = json!({
@@ -54,9 +54,9 @@ impl Translator for LibreTranslate {
             "format": "html",
         });
         if let Some(key) = self.service.key() {
-            body["api_key"] = key.reveal().into();
+            body["api_key"] = key.expose().into();
         }
-        let answer = self.service.post("translate", &body, Signed::InBody).await?;
+        let answer = self.service.post("translate", &body, KeyLocation::InBody).await?;
         let texts = answer["translatedText"].as_array();
         let texts: Option<Vec<&str>> = texts.and_then(|texts| texts.iter().map(Value::as_str).collect());
         let texts = texts

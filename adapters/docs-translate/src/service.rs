@@ -39,20 +39,20 @@ impl Default for ServiceLimits {
 
 /// An API key. Its `Debug` output is redacted.
 #[derive(Clone, PartialEq, Eq)]
-pub struct Key(String);
+pub struct ApiKey(String);
 
-impl Key {
+impl ApiKey {
     #[must_use]
     pub fn new(key: impl Into<String>) -> Self {
         Self(key.into())
     }
 
-    pub(crate) fn reveal(&self) -> &str {
+    pub(crate) fn expose(&self) -> &str {
         &self.0
     }
 }
 
-impl fmt::Debug for Key {
+impl fmt::Debug for ApiKey {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Key")
     }
@@ -74,7 +74,7 @@ impl std::error::Error for NotAService {}
 #[derive(Clone, Debug)]
 pub(crate) struct Service {
     base: Url,
-    key: Option<Key>,
+    key: Option<ApiKey>,
     guard: Guard,
     dialer: Dialer,
     pub(crate) limits: ServiceLimits,
@@ -82,7 +82,7 @@ pub(crate) struct Service {
 
 /// The location of the API key in a request.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Signed {
+pub(crate) enum KeyLocation {
     /// In the `Authorization` header.
     Bearer,
     /// In the body, which the caller writes.
@@ -90,7 +90,7 @@ pub(crate) enum Signed {
 }
 
 impl Service {
-    pub(crate) fn new(base: &str, key: Option<Key>) -> Result<Self, NotAService> {
+    pub(crate) fn new(base: &str, key: Option<ApiKey>) -> Result<Self, NotAService> {
         let wrong = || NotAService("must be an http or https URL without `?` and `#`".to_owned());
         let mut url = Url::parse(base).map_err(|_| wrong())?;
         let is_plain =
@@ -114,7 +114,7 @@ impl Service {
         self.base.host_str().unwrap_or_default()
     }
 
-    pub(crate) fn key(&self) -> Option<&Key> {
+    pub(crate) fn key(&self) -> Option<&ApiKey> {
         self.key.as_ref()
     }
 
@@ -123,7 +123,7 @@ impl Service {
         &self,
         path: &str,
         body: &Value,
-        signed: Signed,
+        signed: KeyLocation,
     ) -> Result<Value, TranslateError> {
         let mut waited = Duration::ZERO;
         loop {
@@ -147,13 +147,18 @@ impl Service {
         }
     }
 
-    async fn post_once(&self, path: &str, body: &Value, signed: Signed) -> Result<Value, TranslateError> {
+    async fn post_once(
+        &self,
+        path: &str,
+        body: &Value,
+        signed: KeyLocation,
+    ) -> Result<Value, TranslateError> {
         let url = self.base.join(path).map_err(|error| TranslateError::Refused(error.to_string()))?;
         let client = self.dialer.client(&self.guard, &url).await;
         let client = client.map_err(|error| TranslateError::unavailable(error.to_string()))?;
         let mut request = client.post(url).header(CONTENT_TYPE, "application/json").body(body.to_string());
-        if let (Signed::Bearer, Some(key)) = (signed, &self.key) {
-            let value = HeaderValue::from_str(&format!("Bearer {}", key.reveal()));
+        if let (KeyLocation::Bearer, Some(key)) = (signed, &self.key) {
+            let value = HeaderValue::from_str(&format!("Bearer {}", key.expose()));
             let mut value = value.map_err(|_| {
                 TranslateError::Refused("the key contains characters that a header cannot contain".to_owned())
             })?;
@@ -187,7 +192,7 @@ impl Service {
         if status.is_success() {
             return value.ok_or_else(|| TranslateError::Malformed("the response is not JSON".to_owned()));
         }
-        let said = self.said(value.as_ref());
+        let said = self.error_message(value.as_ref());
         let reason = format!("the service responded with {}{said}", status.as_u16());
         Err(match status {
             StatusCode::TOO_MANY_REQUESTS | StatusCode::SERVICE_UNAVAILABLE => {
@@ -202,12 +207,12 @@ impl Service {
     }
 
     /// Returns the error message of the service, with the key redacted.
-    fn said(&self, body: Option<&Value>) -> String {
+    fn error_message(&self, body: Option<&Value>) -> String {
         let error = body.and_then(|body| body.get("error"));
         let said = error.and_then(|error| error.as_str().or_else(|| error.get("message")?.as_str()));
         let Some(said) = said else { return String::new() };
         let said = match &self.key {
-            Some(key) if !key.reveal().is_empty() => said.replace(key.reveal(), "…"),
+            Some(key) if !key.expose().is_empty() => said.replace(key.expose(), "…"),
             _ => said.to_owned(),
         };
         let said: String = said.chars().filter(|c| !c.is_control()).take(MAX_SAID).collect();

@@ -7,7 +7,7 @@ use std::{
 
 use docs_model::TranslationLanguage;
 use docs_ports::{TermRule, TranslateError, TranslationBatch, Translator};
-use docs_translate::{ChatTranslator, Key, LibreTranslate, ServiceLimits};
+use docs_translate::{ApiKey, ChatTranslator, LibreTranslate, ServiceLimits};
 use serde_json::{Value, json};
 use tokio::{
     io::{AsyncReadExt as _, AsyncWriteExt as _},
@@ -151,11 +151,13 @@ fn limits() -> ServiceLimits {
 
 fn chat(service: &Service) -> ChatTranslator {
     let base = format!("{}/v1", service.base);
-    ChatTranslator::new(&base, Some(Key::new("the-key")), "a-model").expect("a client").with_limits(limits())
+    ChatTranslator::new(&base, Some(ApiKey::new("the-key")), "a-model")
+        .expect("a client")
+        .with_limits(limits())
 }
 
 fn libre(service: &Service) -> LibreTranslate {
-    LibreTranslate::new(&service.base, Some(Key::new("the-key"))).expect("a client").with_limits(limits())
+    LibreTranslate::new(&service.base, Some(ApiKey::new("the-key"))).expect("a client").with_limits(limits())
 }
 
 fn content(text: impl Into<String>) -> Answer {

@@ -4,7 +4,7 @@ use std::{str, sync::Arc, time::Duration};
 
 use async_trait::async_trait;
 use bytes::BytesMut;
-use docs_ports::{FetchMeter, Fetched, Web, WebError};
+use docs_ports::{FetchMeter, Web, WebError, WebResponse};
 use reqwest::{
     Response, StatusCode,
     header::{ACCEPT_ENCODING, CONTENT_ENCODING, CONTENT_TYPE, HeaderName, LOCATION},
@@ -107,7 +107,7 @@ impl WebClient {
         text: &str,
         meter: &dyn FetchMeter,
         time: &mut TimeLeft,
-    ) -> Result<Fetched, WebError> {
+    ) -> Result<WebResponse, WebError> {
         let mut url = parse(text)?;
         let mut credentials =
             Credentials::take(&mut url).map_err(|error| WebError::Refused(error.to_string()))?;
@@ -117,7 +117,7 @@ impl WebClient {
                 return self.read(response, &url, meter, time).await;
             };
             let to = follow(&url, location)?;
-            if !Credentials::stay(&url, &to) {
+            if !Credentials::survives_redirect(&url, &to) {
                 credentials = None;
             }
             url = to;
@@ -133,7 +133,7 @@ impl WebClient {
             Some(credentials) => credentials.sign(request),
             None => request,
         };
-        request.send().await.map_err(|error| unreachable(&error))
+        request.send().await.map_err(|error| unreachable_error(&error))
     }
 
     async fn read(
@@ -142,7 +142,7 @@ impl WebClient {
         url: &Url,
         meter: &dyn FetchMeter,
         time: &mut TimeLeft,
-    ) -> Result<Fetched, WebError> {
+    ) -> Result<WebResponse, WebError> {
         let limit = self.limits.bytes;
         // No range was requested, and a partial response must not be mistaken for the whole file.
         if !response.status().is_success() || response.status() == StatusCode::PARTIAL_CONTENT {
@@ -157,7 +157,9 @@ impl WebClient {
         let told = header(&response, &CONTENT_TYPE);
         let (content_type, charset) = (told.and_then(media_type), told.and_then(charset));
         let mut bytes = BytesMut::new();
-        while let Some(piece) = time.spend(response.chunk()).await?.map_err(|error| unreachable(&error))? {
+        while let Some(piece) =
+            time.spend(response.chunk()).await?.map_err(|error| unreachable_error(&error))?
+        {
             if u64::try_from(bytes.len() + piece.len()).unwrap_or(u64::MAX) > limit {
                 return Err(WebError::TooLarge(limit));
             }
@@ -166,7 +168,7 @@ impl WebClient {
         }
         let mut url = url.clone();
         url.set_fragment(None);
-        Ok(Fetched { bytes: bytes.freeze(), content_type, charset, url: url.into() })
+        Ok(WebResponse { bytes: bytes.freeze(), content_type, charset, url: url.into() })
     }
 }
 
@@ -206,11 +208,11 @@ impl FetchMeter for Unmetered {
 
 #[async_trait]
 impl Web for WebClient {
-    async fn get(&self, url: &str) -> Result<Fetched, WebError> {
+    async fn get(&self, url: &str) -> Result<WebResponse, WebError> {
         self.get_metered(url, &Unmetered).await
     }
 
-    async fn get_metered(&self, url: &str, meter: &dyn FetchMeter) -> Result<Fetched, WebError> {
+    async fn get_metered(&self, url: &str, meter: &dyn FetchMeter) -> Result<WebResponse, WebError> {
         self.fetch(url, meter, &mut TimeLeft::new(&self.limits)).await
     }
 }
@@ -269,6 +271,6 @@ fn charset(value: &str) -> Option<String> {
     parameters.into_iter().find_map(named).filter(is_name)
 }
 
-fn unreachable(error: &reqwest::Error) -> WebError {
+fn unreachable_error(error: &reqwest::Error) -> WebError {
     WebError::Unreachable(reason(error))
 }

@@ -46,7 +46,7 @@ impl Credentials {
     /// Returns `true` if the credentials are also sent after a redirect: within the same origin, or from http to https
     /// on the same host and the default ports.
     #[must_use]
-    pub fn stay(from: &Url, to: &Url) -> bool {
+    pub fn survives_redirect(from: &Url, to: &Url) -> bool {
         let is_upgrade = from.scheme() == "http"
             && to.scheme() == "https"
             && from.port_or_known_default() == Some(80)
@@ -93,7 +93,7 @@ mod tests {
             ("http://a.test:8080/x", "https://a.test/x", false),
             ("http://a.test/x", "https://b.test/x", false),
         ] {
-            assert_eq!(Credentials::stay(&url(from), &url(to)), stay, "{from} {to}");
+            assert_eq!(Credentials::survives_redirect(&url(from), &url(to)), stay, "{from} {to}");
         }
     }
 }

@@ -65,7 +65,7 @@ impl Dialer {
             .connect_timeout(CONNECT_TIMEOUT)
             .tls_backend_preconfigured((*self.tls).clone())
             // An IP address in a URL bypasses this resolver. The guard has checked it already.
-            .dns_resolver(Pinned(addresses))
+            .dns_resolver(PinnedResolver(addresses))
             .build()
             .map_err(|error| HostError::Client(reason(&error)))
     }
@@ -78,9 +78,9 @@ impl fmt::Debug for Dialer {
 }
 
 /// A resolver that returns the checked addresses for every name.
-struct Pinned(Vec<SocketAddr>);
+struct PinnedResolver(Vec<SocketAddr>);
 
-impl Resolve for Pinned {
+impl Resolve for PinnedResolver {
     fn resolve(&self, _name: Name) -> Resolving {
         let addresses: Addrs = Box::new(self.0.clone().into_iter());
         Box::pin(future::ready(Ok(addresses)))

@@ -116,7 +116,7 @@ impl Guard {
         }
         let addresses: Vec<_> = addresses.into_iter().map(|address| SocketAddr::new(address, port)).collect();
         if !addresses.iter().all(|address| self.allows(*address)) {
-            return Err(self.refused(host));
+            return Err(self.host_refused_error(host));
         }
         Ok(addresses)
     }
@@ -131,10 +131,10 @@ impl Guard {
             Host::Ipv6(address) => IpAddr::V6(*address),
             Host::Domain(_) => return Ok(()),
         };
-        if self.allows(SocketAddr::new(address, port)) { Ok(()) } else { Err(self.refused(host)) }
+        if self.allows(SocketAddr::new(address, port)) { Ok(()) } else { Err(self.host_refused_error(host)) }
     }
 
-    fn refused(&self, host: &Host<String>) -> HostError {
+    fn host_refused_error(&self, host: &Host<String>) -> HostError {
         HostError::Refused(match self.outbound {
             Outbound::Public => {
                 format!("`{host}` is not a public address; this server connects to public addresses only")
@@ -150,10 +150,10 @@ impl Guard {
         if self.exempt == Some(address) {
             return true;
         }
-        match Reach::of(address.ip()) {
-            Reach::Public => true,
-            Reach::Private => self.outbound >= Outbound::Private,
-            Reach::Never => false,
+        match AddressClass::classify(address.ip()) {
+            AddressClass::Public => true,
+            AddressClass::Private => self.outbound >= Outbound::Private,
+            AddressClass::Blocked => false,
         }
     }
 
@@ -168,23 +168,23 @@ impl Guard {
 
 /// The reachability class of an address.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Reach {
+enum AddressClass {
     Public,
     /// In a private network, or on this machine.
     Private,
     /// Never fetched from: cloud metadata, multicast, unspecified, documentation and reserved addresses.
-    Never,
+    Blocked,
 }
 
 /// Addresses of services that cloud providers offer inside their machines.
-const METADATA: [IpAddr; 3] = [
+const METADATA_ADDRESSES: [IpAddr; 3] = [
     IpAddr::V4(Ipv4Addr::new(168, 63, 129, 16)),
     IpAddr::V4(Ipv4Addr::new(100, 100, 100, 200)),
     IpAddr::V6(Ipv6Addr::new(0xfd00, 0x0ec2, 0, 0, 0, 0, 0, 0x0254)),
 ];
 
 /// Networks that are never fetched from. The link-local range contains the metadata services of most clouds.
-const NEVER: [(Ipv4Addr, u32); 11] = [
+const BLOCKED_NETWORKS: [(Ipv4Addr, u32); 11] = [
     (Ipv4Addr::new(0, 0, 0, 0), 8),
     (Ipv4Addr::new(169, 254, 0, 0), 16),
     (Ipv4Addr::new(192, 0, 0, 0), 24),
@@ -199,7 +199,7 @@ const NEVER: [(Ipv4Addr, u32); 11] = [
 ];
 
 /// Local networks: loopback, private networks, and the shared address space of providers.
-const PRIVATE: [(Ipv4Addr, u32); 5] = [
+const PRIVATE_NETWORKS: [(Ipv4Addr, u32); 5] = [
     (Ipv4Addr::new(10, 0, 0, 0), 8),
     (Ipv4Addr::new(100, 64, 0, 0), 10),
     (Ipv4Addr::new(127, 0, 0, 0), 8),
@@ -214,34 +214,34 @@ const NEVER_6: [(Ipv6Addr, u32); 3] = [
     (Ipv6Addr::new(0x3fff, 0, 0, 0, 0, 0, 0, 0), 20),
 ];
 
-impl Reach {
-    fn of(address: IpAddr) -> Self {
-        if METADATA.contains(&address) {
-            return Self::Never;
+impl AddressClass {
+    fn classify(address: IpAddr) -> Self {
+        if METADATA_ADDRESSES.contains(&address) {
+            return Self::Blocked;
         }
         match address {
-            IpAddr::V4(address) => Self::of_v4(address),
-            IpAddr::V6(address) => match embedded(address) {
-                Some(inside) => Self::of(IpAddr::V4(inside)),
-                None => Self::of_v6(address),
+            IpAddr::V4(address) => Self::classify_v4(address),
+            IpAddr::V6(address) => match embedded_ipv4(address) {
+                Some(inside) => Self::classify(IpAddr::V4(inside)),
+                None => Self::classify_v6(address),
             },
         }
     }
 
-    fn of_v4(address: Ipv4Addr) -> Self {
+    fn classify_v4(address: Ipv4Addr) -> Self {
         let within = |(network, length): &(Ipv4Addr, u32)| {
             address.to_bits() >> (32 - length) == network.to_bits() >> (32 - length)
         };
-        if NEVER.iter().any(within) {
-            Self::Never
-        } else if PRIVATE.iter().any(within) {
+        if BLOCKED_NETWORKS.iter().any(within) {
+            Self::Blocked
+        } else if PRIVATE_NETWORKS.iter().any(within) {
             Self::Private
         } else {
             Self::Public
         }
     }
 
-    fn of_v6(address: Ipv6Addr) -> Self {
+    fn classify_v6(address: Ipv6Addr) -> Self {
         let within = |network: Ipv6Addr, length: u32| {
             address.to_bits() >> (128 - length) == network.to_bits() >> (128 - length)
         };
@@ -252,13 +252,13 @@ impl Reach {
         {
             Self::Public
         } else {
-            Self::Never
+            Self::Blocked
         }
     }
 }
 
 /// Returns the IPv4 address embedded in an IPv6 address: mapped, translated (NAT64) or tunneled (6to4).
-fn embedded(address: Ipv6Addr) -> Option<Ipv4Addr> {
+fn embedded_ipv4(address: Ipv6Addr) -> Option<Ipv4Addr> {
     let [a, b, c, d, e, f, g, h] = address.segments();
     let of = |high: u16, low: u16| Ipv4Addr::from_bits(u32::from(high) << 16 | u32::from(low));
     match [a, b, c, d, e, f] {
@@ -300,12 +300,12 @@ mod tests {
                 "1.1.1.1 8.8.8.8 93.184.215.14 100.63.255.255 100.128.0.0 172.15.0.1 172.32.0.1 192.0.1.1 198.20.0.1 \
                  223.255.255.255 2606:4700::1111 2a00:1450::1 2001:4860:4860::8888 ::ffff:8.8.8.8 64:ff9b::808:808 \
                  2002:808:808::1",
-                Reach::Public,
+                AddressClass::Public,
             ),
             (
                 "10.0.0.1 10.255.255.255 127.0.0.1 127.255.255.254 172.16.0.1 172.31.255.255 192.168.1.1 100.64.0.1 \
                  100.127.255.255 ::1 fc00::1 fdff::1 ::ffff:127.0.0.1 ::ffff:10.0.0.1 64:ff9b::7f00:1 2002:7f00:1::",
-                Reach::Private,
+                AddressClass::Private,
             ),
             (
                 "0.0.0.0 0.1.2.3 169.254.169.254 169.254.0.1 192.0.0.192 192.0.2.1 198.18.0.1 198.19.255.255 \
@@ -313,11 +313,11 @@ mod tests {
                  168.63.129.16 100.100.100.200 :: ::2 ::7f00:1 fe80::1 febf::1 fec0::1 ff02::1 fd00:ec2::254 2001:db8::1 \
                  2001::1 2001:20::1 3fff::1 100::1 5f00::1 64:ff9b:1::1 ::ffff:169.254.169.254 ::ffff:0.0.0.0 \
                  64:ff9b::a9fe:a9fe 2002:a9fe:a9fe::1 4000::1",
-                Reach::Never,
+                AddressClass::Blocked,
             ),
         ] {
             for address in addresses.split_whitespace() {
-                assert_eq!(Reach::of(address.parse().unwrap()), reach, "{address}");
+                assert_eq!(AddressClass::classify(address.parse().unwrap()), reach, "{address}");
             }
         }
     }

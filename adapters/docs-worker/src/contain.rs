@@ -12,7 +12,7 @@ const MAX_FILES: u64 = 64;
 const NICENESS: i32 = 5;
 /// Time in seconds between the CPU limit signal and the kill of the process.
 #[cfg(unix)]
-const GRACE: u64 = 1;
+const KILL_GRACE_SECONDS: u64 = 1;
 
 /// Sets the limits of this process.
 ///
@@ -32,7 +32,7 @@ pub(crate) fn contain(bounds: Bounds) -> io::Result<()> {
     limit(Resource::Core, 0, 0)?;
     limit(Resource::Nofile, MAX_FILES, MAX_FILES)?;
     limit(Resource::Fsize, 0, 0)?;
-    limit(Resource::Cpu, bounds.cpu_seconds, bounds.cpu_seconds + GRACE)?;
+    limit(Resource::Cpu, bounds.cpu_seconds, bounds.cpu_seconds + KILL_GRACE_SECONDS)?;
     // Much of the address space is only reserved, for stacks and allocator arenas. Written memory is what counts.
     #[cfg(target_os = "linux")]
     limit(Resource::Data, bounds.memory, bounds.memory)?;

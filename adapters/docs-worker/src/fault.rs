@@ -4,7 +4,7 @@ use docs_ports::{ConvertError, PdfError, SpecError};
 
 use crate::{
     options::{JobKind, WorkerLimits},
-    refusal::Refusal,
+    refusal::AdapterRefusal,
 };
 
 /// A reason why a job has no answer.
@@ -25,7 +25,7 @@ pub(crate) enum Fault {
     /// An image could not be loaded.
     Image(PdfError),
     /// The adapter in the process returned an error.
-    Refused(Refusal),
+    Refused(AdapterRefusal),
     /// The caller no longer waits for the answer.
     Unwanted,
 }

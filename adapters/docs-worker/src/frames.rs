@@ -14,9 +14,9 @@ use tokio::{
 /// Maximum size in bytes of a JSON frame from a worker.
 const MAX_JSON: u64 = 64 << 20;
 /// Approximate size in bytes of the parts in which a value is written to a worker.
-const PART: usize = 64 << 10;
+const PART_BYTES: usize = 64 << 10;
 /// Maximum number of value parts buffered for a worker.
-const WAITING: usize = 4;
+const MAX_BUFFERED_PARTS: usize = 4;
 /// Maximum size in bytes of the parts in which a file is forwarded.
 const FILE_PART: usize = 64 << 10;
 /// Size in bytes of the tag and the length of a frame.
@@ -24,7 +24,7 @@ const HEADER: usize = 9;
 
 /// The type of a frame.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Tag {
+pub(crate) enum FrameKind {
     /// A JSON value, or its last part.
     Json = 1,
     /// The bytes of a file.
@@ -35,13 +35,13 @@ pub(crate) enum Tag {
     JsonPart = 4,
 }
 
-impl Tag {
+impl FrameKind {
     const fn header(self, length: usize) -> [u8; HEADER] {
         let [a, b, c, d, e, f, g, h] = (length as u64).to_le_bytes();
         [self as u8, a, b, c, d, e, f, g, h]
     }
 
-    fn of_header(header: [u8; HEADER]) -> Option<(Self, u64)> {
+    fn from_header(header: [u8; HEADER]) -> Option<(Self, u64)> {
         let [tag, length @ ..] = header;
         let tag = match tag {
             1 => Self::Json,
@@ -82,7 +82,7 @@ impl<R: AsyncRead + Unpin> FrameReader<R> {
 
     /// Reads the next frame, which must be JSON.
     pub(crate) async fn json<T: DeserializeOwned + Send + 'static>(&mut self) -> Result<T, FrameError> {
-        let bytes = self.frame(Tag::Json, MAX_JSON).await?;
+        let bytes = self.frame(FrameKind::Json, MAX_JSON).await?;
         let read = tokio::task::spawn_blocking(move || serde_json::from_slice(&bytes)).await;
         let read = read.map_err(|error| FrameError::Malformed(error.to_string()))?;
         read.map_err(|error| FrameError::Malformed(error.to_string()))
@@ -90,12 +90,12 @@ impl<R: AsyncRead + Unpin> FrameReader<R> {
 
     /// Reads the next frame, which must be a file.
     pub(crate) async fn file(&mut self) -> Result<Bytes, FrameError> {
-        self.frame(Tag::File, u64::MAX).await.map(Bytes::from)
+        self.frame(FrameKind::File, u64::MAX).await.map(Bytes::from)
     }
 
     /// Reads the next frame, which must be a file, and forwards it in parts as it arrives.
     pub(crate) async fn file_into(&mut self, parts: &mpsc::Sender<Bytes>) -> Result<(), FrameError> {
-        let mut left = self.header(Tag::File, u64::MAX).await?;
+        let mut left = self.header(FrameKind::File, u64::MAX).await?;
         while left > 0 {
             let mut part = BytesMut::with_capacity(left.min(FILE_PART));
             let read = self.input.read_buf(&mut (&mut part).limit(left.min(FILE_PART))).await;
@@ -109,7 +109,7 @@ impl<R: AsyncRead + Unpin> FrameReader<R> {
         Ok(())
     }
 
-    async fn frame(&mut self, expected: Tag, limit: u64) -> Result<Vec<u8>, FrameError> {
+    async fn frame(&mut self, expected: FrameKind, limit: u64) -> Result<Vec<u8>, FrameError> {
         let length = self.header(expected, limit).await?;
         // The length is only reserved. Memory is committed as bytes arrive.
         let mut bytes = Vec::new();
@@ -126,10 +126,10 @@ impl<R: AsyncRead + Unpin> FrameReader<R> {
 
     /// Reads the header of the next frame and returns its length. The frame must have the expected tag and fit into the
     /// remaining size of the answer.
-    async fn header(&mut self, expected: Tag, limit: u64) -> Result<usize, FrameError> {
+    async fn header(&mut self, expected: FrameKind, limit: u64) -> Result<usize, FrameError> {
         let mut header = [0; HEADER];
         self.input.read_exact(&mut header).await.map_err(|_| FrameError::Ended)?;
-        let (tag, length) = Tag::of_header(header)
+        let (tag, length) = FrameKind::from_header(header)
             .ok_or_else(|| FrameError::Malformed("the frame has an unknown type".to_owned()))?;
         if tag != expected {
             return Err(FrameError::Malformed(format!("{tag:?} instead of {expected:?}")));
@@ -148,25 +148,25 @@ pub(crate) async fn send_json<T>(output: &mut (impl AsyncWrite + Unpin), value: 
 where
     T: Serialize + Send + 'static,
 {
-    let (sender, mut parts) = mpsc::channel(WAITING);
+    let (sender, mut parts) = mpsc::channel(MAX_BUFFERED_PARTS);
     // Serializing a long page takes a while. If the receiver is dropped, the next part fails and ends the task.
     let writing = tokio::task::spawn_blocking(move || {
-        let mut writer = BufWriter::with_capacity(PART, Parts(sender));
+        let mut writer = BufWriter::with_capacity(PART_BYTES, ChannelWriter(sender));
         serde_json::to_writer(&mut writer, &value)?;
         writer.flush()
     });
     while let Some(part) = parts.recv().await {
-        output.write_all(&Tag::JsonPart.header(part.len())).await?;
+        output.write_all(&FrameKind::JsonPart.header(part.len())).await?;
         output.write_all(&part).await?;
     }
     writing.await??;
-    output.write_all(&Tag::Json.header(0)).await
+    output.write_all(&FrameKind::Json.header(0)).await
 }
 
 /// A writer that sends everything written to a channel.
-struct Parts(mpsc::Sender<Vec<u8>>);
+struct ChannelWriter(mpsc::Sender<Vec<u8>>);
 
-impl Write for Parts {
+impl Write for ChannelWriter {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         self.0.blocking_send(bytes.to_vec()).map_err(|_| io::ErrorKind::BrokenPipe)?;
         Ok(bytes.len())
@@ -183,9 +183,9 @@ pub(crate) async fn send_file(
     file: Option<&Bytes>,
 ) -> io::Result<()> {
     match file {
-        None => output.write_all(&Tag::NoFile.header(0)).await,
+        None => output.write_all(&FrameKind::NoFile.header(0)).await,
         Some(file) => {
-            output.write_all(&Tag::File.header(file.len())).await?;
+            output.write_all(&FrameKind::File.header(file.len())).await?;
             output.write_all(file).await
         }
     }
@@ -194,7 +194,7 @@ pub(crate) async fn send_file(
 /// Reads a value from the server.
 pub(crate) fn receive_json<T: DeserializeOwned>(input: &mut impl Read) -> io::Result<T> {
     let mut json = Vec::new();
-    while receive(input, &[Tag::JsonPart, Tag::Json], &mut json)? != Tag::Json {}
+    while receive(input, &[FrameKind::JsonPart, FrameKind::Json], &mut json)? != FrameKind::Json {}
     let mut deserializer = serde_json::Deserializer::from_slice(&json);
     // The server is trusted, and its parsers already limit the depth of documents.
     deserializer.disable_recursion_limit();
@@ -206,15 +206,15 @@ pub(crate) fn receive_json<T: DeserializeOwned>(input: &mut impl Read) -> io::Re
 /// Reads a file from the server. Returns `None` if the file no longer exists.
 pub(crate) fn receive_file(input: &mut impl Read) -> io::Result<Option<Bytes>> {
     let mut file = Vec::new();
-    let tag = receive(input, &[Tag::File, Tag::NoFile], &mut file)?;
-    Ok((tag == Tag::File).then(|| file.into()))
+    let tag = receive(input, &[FrameKind::File, FrameKind::NoFile], &mut file)?;
+    Ok((tag == FrameKind::File).then(|| file.into()))
 }
 
 /// Reads a frame with one of the expected tags and appends it to `bytes`.
-fn receive(input: &mut impl Read, expected: &[Tag], bytes: &mut Vec<u8>) -> io::Result<Tag> {
+fn receive(input: &mut impl Read, expected: &[FrameKind], bytes: &mut Vec<u8>) -> io::Result<FrameKind> {
     let mut header = [0; HEADER];
     input.read_exact(&mut header)?;
-    let found = Tag::of_header(header).filter(|(tag, _)| expected.contains(tag));
+    let found = FrameKind::from_header(header).filter(|(tag, _)| expected.contains(tag));
     let (tag, length) = found.ok_or_else(|| {
         io::Error::new(io::ErrorKind::InvalidData, format!("expected a frame of {expected:?}"))
     })?;
@@ -230,13 +230,13 @@ fn receive(input: &mut impl Read, expected: &[Tag], bytes: &mut Vec<u8>) -> io::
 /// Writes a value to the server.
 pub(crate) fn answer_json(output: &mut impl Write, value: &impl Serialize) -> io::Result<()> {
     let json = serde_json::to_vec(value)?;
-    output.write_all(&Tag::Json.header(json.len()))?;
+    output.write_all(&FrameKind::Json.header(json.len()))?;
     output.write_all(&json)
 }
 
 /// Writes a file to the server.
 pub(crate) fn answer_file(output: &mut impl Write, file: &[u8]) -> io::Result<()> {
-    output.write_all(&Tag::File.header(file.len()))?;
+    output.write_all(&FrameKind::File.header(file.len()))?;
     output.write_all(file)
 }
 
@@ -290,7 +290,7 @@ mod tests {
         answer_file(&mut written, &[7; 100]).unwrap();
         assert!(matches!(read(&written, 99).await, Err(FrameError::TooLong)));
         assert_eq!(read(&written, 100).await.unwrap().len(), 100);
-        let claims = Tag::File.header(usize::MAX);
+        let claims = FrameKind::File.header(usize::MAX);
         assert!(matches!(read(&claims, u64::MAX).await, Err(FrameError::TooLong)));
     }
 

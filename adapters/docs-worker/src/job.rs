@@ -1,7 +1,7 @@
 //! Messages between the server and a worker process.
 //!
 //! The server sends [`Bounds`] and the process responds with [`Ready`]. The server then sends a [`Job`], followed by
-//! its documents and files in order. The process writes an [`Answer`] with its files. Both sides must have the same
+//! its documents and files in order. The process writes an [`JobAnswer`] with its files. Both sides must have the same
 //! version; there is no compatibility across versions.
 
 use std::{collections::BTreeMap, sync::Arc};
@@ -13,7 +13,7 @@ use docs_ports::{
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    refusal::Refusal,
+    refusal::AdapterRefusal,
     spec::{SpecLocations, SpecReading},
 };
 
@@ -79,7 +79,7 @@ struct LinkOutline {
 }
 
 impl BookOutline {
-    pub(crate) fn of(book: &Book) -> Self {
+    pub(crate) fn new(book: &Book) -> Self {
         let pages = book.pages.iter().map(|page| PageOutline {
             id: page.id.clone(),
             title: page.title.clone(),
@@ -156,7 +156,7 @@ enum Format {
 }
 
 impl DocumentOutline {
-    pub(crate) fn of(document: &ports::Document) -> Self {
+    pub(crate) fn new(document: &ports::Document) -> Self {
         let format = match document.format {
             DocumentFormat::Html => Format::Html,
             DocumentFormat::Markdown => Format::Markdown,
@@ -182,22 +182,22 @@ impl DocumentOutline {
 
 /// The result of a job.
 #[derive(Debug, Serialize, Deserialize)]
-pub(crate) enum Answer {
+pub(crate) enum JobAnswer {
     /// A PDF file. Its bytes follow.
     Rendered,
     /// A page. The bytes of its files follow.
-    Converted(Page),
+    Converted(PageHeader),
     /// The paths of unpacked files. Their bytes follow.
     Unpacked(Vec<String>),
     /// The result of reading a specification. The JSON of its files follows.
     SpecRead(Box<SpecReading>),
     /// The adapter returned an error.
-    Refused(Refusal),
+    Refused(AdapterRefusal),
 }
 
 /// A converted page without the bytes of its files.
 #[derive(Debug, Serialize, Deserialize)]
-pub(crate) struct Page {
+pub(crate) struct PageHeader {
     title: String,
     markdown: String,
     links: Vec<String>,
@@ -207,9 +207,9 @@ pub(crate) struct Page {
     pub(crate) files: Vec<(String, String)>,
 }
 
-impl Page {
+impl PageHeader {
     /// Splits a page into its wire form and the bytes of its files.
-    pub(crate) fn of(page: ConvertedPage) -> (Self, Vec<bytes::Bytes>) {
+    pub(crate) fn split(page: ConvertedPage) -> (Self, Vec<bytes::Bytes>) {
         let (files, bytes) =
             page.files.into_iter().map(|file| ((file.destination, file.name), file.bytes)).unzip();
         let images = page.images.into_iter().map(|image| (image.url, image.name)).collect();

@@ -25,9 +25,9 @@ const PARTS_WAITING: usize = 4;
 /// A process ends with its job, when the job exceeds a limit, when the caller drops the future, and when the server
 /// ends. The pool waits for the exit of the process before it returns the answer, so no process is left behind.
 #[derive(Clone)]
-pub struct WorkerPool(Arc<Shared>);
+pub struct WorkerPool(Arc<PoolState>);
 
-struct Shared {
+struct PoolState {
     program: Program,
     options: WorkerOptions,
     places: Arc<Semaphore>,
@@ -47,14 +47,14 @@ impl WorkerPool {
     #[must_use]
     pub fn new(program: Program, options: WorkerOptions) -> Self {
         let places = Arc::new(Semaphore::new(options.at_once.get().min(Semaphore::MAX_PERMITS)));
-        Self(Arc::new(Shared { program, options, places }))
+        Self(Arc::new(PoolState { program, options, places }))
     }
 
     /// Waits until no process is running and no job is waiting. An embedding application can call it before shutdown.
     ///
     /// # Cancel safety
     /// This method is cancel safe.
-    pub async fn idle(&self) {
+    pub async fn wait_until_idle(&self) {
         let all = u32::try_from(self.0.options.at_once.get()).unwrap_or(u32::MAX);
         // The semaphore is never closed.
         drop(self.0.places.acquire_many(all).await);
@@ -73,7 +73,7 @@ impl WorkerPool {
                 Ok(mut process) => {
                     let ended = tokio::select! {
                         ended = process.exchange(request, limits, shared.options.start) => ended,
-                        () = done.closed() => Err(crate::process::Stop::Unwanted),
+                        () = done.closed() => Err(crate::process::ExchangeStop::Unwanted),
                     };
                     process.end(ended, &shared.program).await
                 }
@@ -96,7 +96,7 @@ impl WorkerPool {
 #[async_trait]
 impl Pdf for WorkerPool {
     async fn render(&self, book: Arc<Book>) -> Result<Bytes, PdfError> {
-        let mut whole = Whole::default();
+        let mut whole = PdfBytes::default();
         self.render_into(book, &mut whole).await?;
         Ok(whole.0.freeze())
     }
@@ -124,10 +124,10 @@ impl Pdf for WorkerPool {
 
 /// A PDF file collected in memory.
 #[derive(Default)]
-struct Whole(BytesMut);
+struct PdfBytes(BytesMut);
 
 #[async_trait]
-impl PdfSink for Whole {
+impl PdfSink for PdfBytes {
     async fn write(&mut self, part: Bytes) -> Result<(), PdfError> {
         self.0.extend_from_slice(&part);
         Ok(())

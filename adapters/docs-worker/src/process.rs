@@ -15,10 +15,10 @@ use tokio::{
 use crate::{
     fault::Fault,
     frames::{FrameError, FrameReader, send_file, send_json},
-    job::{Answer, BookOutline, Bounds, DocumentOutline, Job, PROTOCOL, Ready},
+    job::{BookOutline, Bounds, DocumentOutline, Job, JobAnswer, PROTOCOL, Ready},
     options::{JobKind, WorkerLimits},
     program::Program,
-    refusal::Refusal,
+    refusal::AdapterRefusal,
     spec::SpecLocations,
 };
 
@@ -55,7 +55,7 @@ pub(crate) enum Reply {
 
 /// A reason why an exchange ended without an answer.
 #[derive(Debug)]
-pub(crate) enum Stop {
+pub(crate) enum ExchangeStop {
     /// The process is not a worker, or was not ready in time.
     NotReady(String),
     /// The process closed its output before it was ready.
@@ -71,12 +71,12 @@ pub(crate) enum Stop {
     /// An image could not be loaded.
     Image(PdfError),
     /// The adapter returned an error.
-    Refused(Refusal),
+    Refused(AdapterRefusal),
     /// The caller no longer waits for the answer.
     Unwanted,
 }
 
-impl From<FrameError> for Stop {
+impl From<FrameError> for ExchangeStop {
     fn from(error: FrameError) -> Self {
         match error {
             FrameError::Ended => Self::Ended,
@@ -115,27 +115,27 @@ impl Process {
         else {
             return Err(failed(io::Error::other("its standard streams are missing")));
         };
-        Ok(Self { kind, child, input, output, errors: tokio::spawn(last_of(errors)) })
+        Ok(Self { kind, child, input, output, errors: tokio::spawn(drain_last(errors)) })
     }
 
     /// Sends the job and reads the answer.
     ///
     /// # Errors
-    /// Every kind of [`Stop`].
+    /// Every kind of [`ExchangeStop`].
     pub(crate) async fn exchange(
         &mut self,
         request: Request,
         limits: &WorkerLimits,
         start: Duration,
-    ) -> Result<Reply, Stop> {
+    ) -> Result<Reply, ExchangeStop> {
         let seconds = start.as_secs_f32();
-        let late = |_| Err(Stop::NotReady(format!("it was not ready within {seconds} seconds")));
+        let late = |_| Err(ExchangeStop::NotReady(format!("it was not ready within {seconds} seconds")));
         timeout(start, self.greet(limits)).await.unwrap_or_else(late)?;
-        timeout(limits.wall, self.work(request, limits)).await.unwrap_or(Err(Stop::Late))
+        timeout(limits.wall, self.exchange_job(request, limits)).await.unwrap_or(Err(ExchangeStop::Late))
     }
 
     /// Sends the limits to the process, and waits for the confirmation.
-    async fn greet(&mut self, limits: &WorkerLimits) -> Result<(), Stop> {
+    async fn greet(&mut self, limits: &WorkerLimits) -> Result<(), ExchangeStop> {
         let cpu = limits.cpu;
         let cpu_seconds = cpu.as_secs() + u64::from(cpu.subsec_nanos() > 0);
         let bounds = Bounds { protocol: PROTOCOL, memory: limits.memory, cpu_seconds: cpu_seconds.max(1) };
@@ -144,15 +144,19 @@ impl Process {
         let ready: Result<Ready, FrameError> = FrameReader::new(&mut self.output, MAX_READY).json().await;
         match ready {
             Ok(Ready { protocol: PROTOCOL }) => Ok(()),
-            Ok(Ready { protocol }) => Err(Stop::NotReady(format!("its protocol version is {protocol}"))),
-            Err(FrameError::Ended) => Err(Stop::EndedEarly),
-            Err(FrameError::TooLong) => Err(Stop::NotReady("its first message is malformed".to_owned())),
-            Err(FrameError::Malformed(what)) => Err(Stop::NotReady(what)),
-            Err(FrameError::Unwanted) => Err(Stop::Unwanted),
+            Ok(Ready { protocol }) => {
+                Err(ExchangeStop::NotReady(format!("its protocol version is {protocol}")))
+            }
+            Err(FrameError::Ended) => Err(ExchangeStop::EndedEarly),
+            Err(FrameError::TooLong) => {
+                Err(ExchangeStop::NotReady("its first message is malformed".to_owned()))
+            }
+            Err(FrameError::Malformed(what)) => Err(ExchangeStop::NotReady(what)),
+            Err(FrameError::Unwanted) => Err(ExchangeStop::Unwanted),
         }
     }
 
-    async fn work(&mut self, request: Request, limits: &WorkerLimits) -> Result<Reply, Stop> {
+    async fn exchange_job(&mut self, request: Request, limits: &WorkerLimits) -> Result<Reply, ExchangeStop> {
         let file = match &request {
             Request::Render(_, file) => Some(file.clone()),
             Request::Convert(_) | Request::Unpack(_) | Request::ReadSpec(_) => None,
@@ -166,8 +170,8 @@ impl Process {
         };
         match written {
             // A worker that stops reading has answered or exited. Its output shows which.
-            Ok(()) | Err(Unsent::Pipe) => read.await,
-            Err(Unsent::Image(error)) => Err(Stop::Image(error)),
+            Ok(()) | Err(SendFailure::Pipe) => read.await,
+            Err(SendFailure::Image(error)) => Err(ExchangeStop::Image(error)),
         }
     }
 
@@ -175,9 +179,13 @@ impl Process {
     ///
     /// # Errors
     /// Every kind of [`Fault`].
-    pub(crate) async fn end(mut self, ended: Result<Reply, Stop>, program: &Program) -> Result<Reply, Fault> {
+    pub(crate) async fn end(
+        mut self,
+        ended: Result<Reply, ExchangeStop>,
+        program: &Program,
+    ) -> Result<Reply, Fault> {
         let mut status = None;
-        if matches!(ended, Err(Stop::Ended | Stop::EndedEarly)) {
+        if matches!(ended, Err(ExchangeStop::Ended | ExchangeStop::EndedEarly)) {
             status = timeout(LAST_BREATH, self.child.wait()).await.ok().and_then(Result::ok);
         }
         if status.is_none() {
@@ -199,7 +207,7 @@ impl Process {
             }
             Err(stop) => stop,
         };
-        if let Stop::Malformed(what) = &stop {
+        if let ExchangeStop::Malformed(what) = &stop {
             tracing::warn!(what, "worker process sent a malformed response");
         }
         let fault = fault_of(stop, status, &errors, program);
@@ -218,27 +226,27 @@ impl Process {
 
 /// Determines the fault of a process from the end of the exchange and its exit status. The status is present only if
 /// the process exited by itself.
-fn fault_of(stop: Stop, status: Option<ExitStatus>, errors: &str, program: &Program) -> Fault {
+fn fault_of(stop: ExchangeStop, status: Option<ExitStatus>, errors: &str, program: &Program) -> Fault {
     let not_started = |why: &str| {
         let path = program.path().display();
         Fault::NotStarted(format!("the worker process {path} did not start: {why}"))
     };
     match stop {
-        Stop::NotReady(why) => not_started(&why),
-        Stop::EndedEarly => not_started("it exited early"),
-        Stop::Ended if status.is_some_and(is_over_cpu) => Fault::Cpu,
+        ExchangeStop::NotReady(why) => not_started(&why),
+        ExchangeStop::EndedEarly => not_started("it exited early"),
+        ExchangeStop::Ended if status.is_some_and(is_over_cpu) => Fault::Cpu,
         // Killed, but not by this server: the system has run out of memory.
-        Stop::Ended if status.is_some_and(is_killed) => Fault::Memory,
-        Stop::Ended if NO_MEMORY.iter().any(|said| errors.contains(said)) => Fault::Memory,
-        Stop::Ended | Stop::Malformed(_) => Fault::Crashed,
-        Stop::TooLong => Fault::Answer,
-        Stop::Late => Fault::Wall,
-        Stop::Image(error) => Fault::Image(error),
-        Stop::Refused(mut refusal) => {
+        ExchangeStop::Ended if status.is_some_and(is_killed) => Fault::Memory,
+        ExchangeStop::Ended if NO_MEMORY.iter().any(|said| errors.contains(said)) => Fault::Memory,
+        ExchangeStop::Ended | ExchangeStop::Malformed(_) => Fault::Crashed,
+        ExchangeStop::TooLong => Fault::Answer,
+        ExchangeStop::Late => Fault::Wall,
+        ExchangeStop::Image(error) => Fault::Image(error),
+        ExchangeStop::Refused(mut refusal) => {
             refusal.text = refusal.text.chars().take(MAX_REFUSAL).collect();
             Fault::Refused(refusal)
         }
-        Stop::Unwanted => Fault::Unwanted,
+        ExchangeStop::Unwanted => Fault::Unwanted,
     }
 }
 
@@ -265,24 +273,24 @@ fn is_killed(_: ExitStatus) -> bool {
 }
 
 /// A reason why a job was not sent.
-enum Unsent {
+enum SendFailure {
     /// The process does not read its input.
     Pipe,
     /// An image could not be loaded.
     Image(PdfError),
 }
 
-impl From<io::Error> for Unsent {
+impl From<io::Error> for SendFailure {
     fn from(_: io::Error) -> Self {
         Self::Pipe
     }
 }
 
-async fn send_request(input: &mut ChildStdin, request: Request) -> Result<(), Unsent> {
+async fn send_request(input: &mut ChildStdin, request: Request) -> Result<(), SendFailure> {
     match request {
         Request::Render(book, _) => send_book(input, &book).await?,
         Request::Convert(document) => {
-            send_json(input, Job::Convert(DocumentOutline::of(&document))).await?;
+            send_json(input, Job::Convert(DocumentOutline::new(&document))).await?;
             send_file(input, Some(&document.bytes)).await?;
         }
         Request::Unpack(archive) => {
@@ -290,7 +298,7 @@ async fn send_request(input: &mut ChildStdin, request: Request) -> Result<(), Un
             send_file(input, Some(&archive)).await?;
         }
         Request::ReadSpec(files) => {
-            send_json(input, Job::ReadSpec(SpecLocations::of(&files))).await?;
+            send_json(input, Job::ReadSpec(SpecLocations::new(&files))).await?;
             for file in std::iter::once(&files.entry).chain(&files.others) {
                 send_file(input, Some(&file.bytes)).await?;
             }
@@ -300,14 +308,14 @@ async fn send_request(input: &mut ChildStdin, request: Request) -> Result<(), Un
 }
 
 /// Sends a book, one page and one image at a time, so that at most one of them is in memory in serialized form.
-async fn send_book(input: &mut ChildStdin, book: &Book) -> Result<(), Unsent> {
-    send_json(input, Job::Render(BookOutline::of(book))).await?;
+async fn send_book(input: &mut ChildStdin, book: &Book) -> Result<(), SendFailure> {
+    send_json(input, Job::Render(BookOutline::new(book))).await?;
     let documents = book.pages.iter().filter_map(|page| page.document.as_ref());
     for document in documents.chain(book.reusables.values()) {
         send_json(input, Arc::clone(document)).await?;
     }
     for image in book.images.values() {
-        let image = image.load().await.map_err(Unsent::Image)?;
+        let image = image.load().await.map_err(SendFailure::Image)?;
         send_file(input, image.as_ref()).await?;
     }
     Ok(())
@@ -317,40 +325,40 @@ async fn read_reply(
     mut frames: FrameReader<&mut ChildStdout>,
     kind: JobKind,
     file: Option<mpsc::Sender<Bytes>>,
-) -> Result<Reply, Stop> {
+) -> Result<Reply, ExchangeStop> {
     Ok(match (frames.json().await?, kind, file) {
-        (Answer::Refused(refusal), ..) => return Err(Stop::Refused(refusal)),
-        (Answer::Rendered, JobKind::Render, Some(file)) => {
+        (JobAnswer::Refused(refusal), ..) => return Err(ExchangeStop::Refused(refusal)),
+        (JobAnswer::Rendered, JobKind::Render, Some(file)) => {
             frames.file_into(&file).await?;
             Reply::Rendered
         }
-        (Answer::Converted(page), JobKind::Convert, _) => {
+        (JobAnswer::Converted(page), JobKind::Convert, _) => {
             let mut files = Vec::new();
             for _ in &page.files {
                 files.push(frames.file().await?);
             }
             Reply::Page(page.with_files(files))
         }
-        (Answer::Unpacked(paths), JobKind::Unpack, _) => {
+        (JobAnswer::Unpacked(paths), JobKind::Unpack, _) => {
             let mut files = Vec::new();
             for path in paths {
                 files.push(UnpackedFile { path, bytes: frames.file().await? });
             }
             Reply::Files(files)
         }
-        (Answer::SpecRead(reading), JobKind::ReadSpec, _) => {
+        (JobAnswer::SpecRead(reading), JobKind::ReadSpec, _) => {
             let mut json = Vec::new();
             for _ in reading.files.iter().filter(|file| file.has_json) {
                 json.push(frames.file().await?);
             }
             Reply::Spec(Box::new(reading.with_json(json)))
         }
-        _ => return Err(Stop::Malformed("the response belongs to another job".to_owned())),
+        _ => return Err(ExchangeStop::Malformed("the response belongs to another job".to_owned())),
     })
 }
 
 /// Drains standard error so that the process never blocks on it, and returns the last part.
-async fn last_of(mut errors: ChildStderr) -> Vec<u8> {
+async fn drain_last(mut errors: ChildStderr) -> Vec<u8> {
     let mut kept = Vec::new();
     loop {
         match errors.read_buf(&mut kept).await {

@@ -10,7 +10,7 @@ use std::{
 use tokio::process::Command;
 
 /// The path of the running executable on Linux.
-const SELF: &str = "/proc/self/exe";
+const CURRENT_EXECUTABLE: &str = "/proc/self/exe";
 /// Environment variables that a program may need to load. All others are removed, because they may contain secrets of
 /// the server.
 const KEPT_VARIABLES: [&str; 4] = ["LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH", "SystemRoot", "SystemDrive"];
@@ -35,13 +35,13 @@ impl Program {
     /// If the system does not report the path of the running program.
     pub fn current() -> io::Result<Self> {
         let name = std::env::current_exe()?;
-        let file = if cfg!(target_os = "linux") { PathBuf::from(SELF) } else { name.clone() };
+        let file = if cfg!(target_os = "linux") { PathBuf::from(CURRENT_EXECUTABLE) } else { name.clone() };
         Ok(Self { file, name, arguments: Vec::new() })
     }
 
     /// Returns another program. A path without a folder is searched like in a shell.
     #[must_use]
-    pub fn at(path: impl Into<PathBuf>) -> Self {
+    pub fn from_path(path: impl Into<PathBuf>) -> Self {
         let name = path.into();
         Self { file: name.clone(), name, arguments: Vec::new() }
     }

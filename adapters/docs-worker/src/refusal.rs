@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 /// An error returned by an adapter.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
-pub(crate) struct Refusal {
+pub(crate) struct AdapterRefusal {
     pub(crate) kind: RefusalKind,
     pub(crate) text: String,
 }
@@ -20,7 +20,7 @@ pub(crate) enum RefusalKind {
     Failed,
 }
 
-impl Refusal {
+impl AdapterRefusal {
     pub(crate) fn failed(text: impl ToString) -> Self {
         Self { kind: RefusalKind::Failed, text: text.to_string() }
     }
@@ -43,7 +43,7 @@ impl Refusal {
     }
 }
 
-impl From<PdfError> for Refusal {
+impl From<PdfError> for AdapterRefusal {
     fn from(error: PdfError) -> Self {
         match error {
             PdfError::TooLarge(text) => Self { kind: RefusalKind::TooLarge, text },
@@ -55,7 +55,7 @@ impl From<PdfError> for Refusal {
     }
 }
 
-impl From<ConvertError> for Refusal {
+impl From<ConvertError> for AdapterRefusal {
     fn from(error: ConvertError) -> Self {
         match error {
             ConvertError::TooLarge(text) => Self { kind: RefusalKind::TooLarge, text },
@@ -66,7 +66,7 @@ impl From<ConvertError> for Refusal {
     }
 }
 
-impl Refusal {
+impl AdapterRefusal {
     pub(crate) fn into_spec_error(self) -> SpecError {
         match self.kind {
             RefusalKind::TooLarge | RefusalKind::TooSlow | RefusalKind::Unreadable => {
@@ -77,7 +77,7 @@ impl Refusal {
     }
 }
 
-impl From<SpecError> for Refusal {
+impl From<SpecError> for AdapterRefusal {
     fn from(error: SpecError) -> Self {
         match error {
             SpecError::TooLarge(text) => Self { kind: RefusalKind::TooLarge, text },

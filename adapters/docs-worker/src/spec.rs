@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 pub(crate) struct SpecLocations(pub(crate) Vec<(String, Option<String>)>);
 
 impl SpecLocations {
-    pub(crate) fn of(files: &SpecFiles) -> Self {
+    pub(crate) fn new(files: &SpecFiles) -> Self {
         let all = std::iter::once(&files.entry).chain(&files.others);
         Self(all.map(|file| (file.location.clone(), file.base.clone())).collect())
     }
@@ -51,7 +51,7 @@ pub(crate) struct SpecFileReading {
 
 impl SpecReading {
     /// Splits a result into its wire form and the JSON of its files.
-    pub(crate) fn of(spec: ReadSpec) -> (Self, Vec<Bytes>) {
+    pub(crate) fn from_spec(spec: ReadSpec) -> (Self, Vec<Bytes>) {
         let mut bytes = Vec::new();
         let files = spec.files.into_iter().map(|file| {
             let has_json = file.json.is_some();

@@ -15,8 +15,8 @@ use tokio::runtime::{Builder, Runtime};
 use crate::{
     contain::contain,
     frames::{answer_file, answer_json, receive_file, receive_json},
-    job::{Answer, Bounds, Job, PROTOCOL, Page, Ready},
-    refusal::Refusal,
+    job::{Bounds, Job, JobAnswer, PROTOCOL, PageHeader, Ready},
+    refusal::AdapterRefusal,
     spec::SpecReading,
 };
 
@@ -24,7 +24,7 @@ use crate::{
 const STACK: usize = 8 << 20;
 const WATCH_STACK: usize = 64 << 10;
 /// Exit code of a process that has lost its server.
-const ORPHANED: i32 = 3;
+const ORPHANED_EXIT_CODE: i32 = 3;
 
 /// Creates an adapter on demand.
 type Make<T> = Box<dyn FnOnce() -> Result<Arc<T>, Box<dyn Error + Send + Sync>> + Send>;
@@ -52,7 +52,7 @@ impl fmt::Debug for Worker {
 }
 
 /// A job with its documents and files.
-enum Received {
+enum ReceivedJob {
     Render(Box<Book>),
     Convert(Document),
     Unpack(Bytes),
@@ -105,7 +105,7 @@ impl Worker {
     /// This method starts a runtime of its own, so it must not be called within one.
     #[must_use]
     pub fn run(self) -> ExitCode {
-        match self.serve() {
+        match self.serve_jobs() {
             Ok(()) => ExitCode::SUCCESS,
             Err(error) => {
                 eprintln!("the worker received no job: {error}");
@@ -114,7 +114,7 @@ impl Worker {
         }
     }
 
-    fn serve(self) -> io::Result<()> {
+    fn serve_jobs(self) -> io::Result<()> {
         let mut input = io::stdin().lock();
         let bounds: Bounds = receive_json(&mut input)?;
         if bounds.protocol != PROTOCOL {
@@ -132,8 +132,8 @@ impl Worker {
         drop(input);
         end_with_the_server()?;
         let runtime = Builder::new_current_thread().enable_time().thread_stack_size(STACK).build()?;
-        match self.answer(job, &runtime) {
-            Err(refusal) => answer_json(&mut output, &Answer::Refused(refusal))?,
+        match self.execute(job, &runtime) {
+            Err(refusal) => answer_json(&mut output, &JobAnswer::Refused(refusal))?,
             Ok((answer, files)) => {
                 answer_json(&mut output, &answer)?;
                 for file in files {
@@ -144,48 +144,48 @@ impl Worker {
         output.flush()
     }
 
-    fn answer(self, job: Received, runtime: &Runtime) -> Result<(Answer, Vec<Bytes>), Refusal> {
+    fn execute(self, job: ReceivedJob, runtime: &Runtime) -> Result<(JobAnswer, Vec<Bytes>), AdapterRefusal> {
         match job {
-            Received::Render(book) => {
-                let pdf = made(self.pdf, "does not render PDF files")?;
+            ReceivedJob::Render(book) => {
+                let pdf = make_adapter(self.pdf, "does not render PDF files")?;
                 let file = runtime.block_on(pdf.render(Arc::from(book)))?;
-                Ok((Answer::Rendered, vec![file]))
+                Ok((JobAnswer::Rendered, vec![file]))
             }
-            Received::Convert(document) => {
-                let converter = made(self.converter, "does not convert documents")?;
-                let (page, files) = Page::of(runtime.block_on(converter.convert(document))?);
-                Ok((Answer::Converted(page), files))
+            ReceivedJob::Convert(document) => {
+                let converter = make_adapter(self.converter, "does not convert documents")?;
+                let (page, files) = PageHeader::split(runtime.block_on(converter.convert(document))?);
+                Ok((JobAnswer::Converted(page), files))
             }
-            Received::Unpack(archive) => {
-                let converter = made(self.converter, "does not unpack archives")?;
+            ReceivedJob::Unpack(archive) => {
+                let converter = make_adapter(self.converter, "does not unpack archives")?;
                 let files = runtime.block_on(converter.unpack(archive))?;
                 let (paths, files) = files.into_iter().map(|file| (file.path, file.bytes)).unzip();
-                Ok((Answer::Unpacked(paths), files))
+                Ok((JobAnswer::Unpacked(paths), files))
             }
-            Received::ReadSpec(files) => {
-                let reader = made(self.spec_reader, "does not read specifications")?;
-                let (reading, json) = SpecReading::of(runtime.block_on(reader.read(files))?);
-                Ok((Answer::SpecRead(Box::new(reading)), json))
+            ReceivedJob::ReadSpec(files) => {
+                let reader = make_adapter(self.spec_reader, "does not read specifications")?;
+                let (reading, json) = SpecReading::from_spec(runtime.block_on(reader.read(files))?);
+                Ok((JobAnswer::SpecRead(Box::new(reading)), json))
             }
         }
     }
 }
 
-fn made<T: ?Sized>(make: Option<Make<T>>, lacks: &str) -> Result<Arc<T>, Refusal> {
-    let make = make.ok_or_else(|| Refusal::failed(format!("this worker {lacks}")))?;
-    make().map_err(Refusal::failed)
+fn make_adapter<T: ?Sized>(make: Option<Make<T>>, lacks: &str) -> Result<Arc<T>, AdapterRefusal> {
+    let make = make.ok_or_else(|| AdapterRefusal::failed(format!("this worker {lacks}")))?;
+    make().map_err(AdapterRefusal::failed)
 }
 
 /// Reads a job with its documents and files.
-fn receive(input: &mut impl Read) -> io::Result<Received> {
+fn receive(input: &mut impl Read) -> io::Result<ReceivedJob> {
     let missing = || io::Error::new(io::ErrorKind::InvalidData, "the file of the job is missing");
     Ok(match receive_json(input)? {
         Job::Convert(outline) => {
-            Received::Convert(outline.into_document(receive_file(input)?.ok_or_else(missing)?))
+            ReceivedJob::Convert(outline.into_document(receive_file(input)?.ok_or_else(missing)?))
         }
-        Job::Unpack => Received::Unpack(receive_file(input)?.ok_or_else(missing)?),
+        Job::Unpack => ReceivedJob::Unpack(receive_file(input)?.ok_or_else(missing)?),
         Job::ReadSpec(locations) => {
-            Received::ReadSpec(locations.into_files(|| receive_file(input)?.ok_or_else(missing))?)
+            ReceivedJob::ReadSpec(locations.into_files(|| receive_file(input)?.ok_or_else(missing))?)
         }
         Job::Render(mut outline) => {
             let images = std::mem::take(&mut outline.images);
@@ -195,7 +195,7 @@ fn receive(input: &mut impl Read) -> io::Result<Received> {
                     book.images.insert(name, BookImage::Loaded(image));
                 }
             }
-            Received::Render(Box::new(book))
+            ReceivedJob::Render(Box::new(book))
         }
     })
 }
@@ -208,7 +208,7 @@ fn end_with_the_server() -> io::Result<()> {
     let watch = || {
         // The server sends nothing more. Whatever the read returns, the server no longer needs this process.
         let _ = io::stdin().lock().read(&mut [0]);
-        std::process::exit(ORPHANED);
+        std::process::exit(ORPHANED_EXIT_CODE);
     };
     std::thread::Builder::new().name("watch".to_owned()).stack_size(WATCH_STACK).spawn(watch)?;
     Ok(())

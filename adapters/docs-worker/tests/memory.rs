@@ -50,7 +50,7 @@ async fn server_holds_one_image_at_a_time_and_worker_each_once() {
     // The worker holds all images. The limit leaves less than the same amount for everything else.
     let limits = WorkerLimits { memory: 400 << 20, ..WorkerOptions::default().render };
     let options = WorkerOptions { render: limits, at_once: NonZeroUsize::MIN, ..WorkerOptions::default() };
-    let program = Program::at(env!("CARGO_BIN_EXE_docs-worker-test-program")).arg("worker");
+    let program = Program::from_path(env!("CARGO_BIN_EXE_docs-worker-test-program")).arg("worker");
     let pool = WorkerPool::new(program, options);
     let book = Arc::new(book());
     PEAK.reset_peak_usage();

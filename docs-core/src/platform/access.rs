@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 pub(super) use self::{
     audience::Audience,
-    resolver::{AccessResolver, MAX_DEPTH, MAX_TEAM_GRANTS},
+    resolver::{AccessResolver, MAX_COLLECTION_DEPTH, MAX_TEAM_GRANTS},
 };
 use crate::{
     Error, ErrorKind, Result,
@@ -16,7 +16,7 @@ use crate::{
         kernel::{actor::Actor, token_user::TokenUser},
         nouns::SiteRef,
     },
-    policy::{CollectionAccess, OrgAccess, SignIn, SiteAction, SpaceAccess, Standing},
+    policy::{CollectionAccess, EffectiveRole, OrgAccess, SignIn, SiteAction, SpaceAccess},
     store::{
         Entity as _, Key, Tx,
         records::{CollectionRecord, MemberRecord, OrgRecord, SamlProviderRecord, SiteRecord, SpaceRecord},
@@ -26,16 +26,18 @@ use crate::{
 /// Returns the access of an actor to an organization.
 pub(super) async fn org(tx: &Tx, actor: &Actor, id: &OrgId) -> Result<OrgAccess> {
     match actor {
-        Actor::Platform => OrgAccess::of_platform(tx.get(&OrgRecord::at(id)).await?),
+        Actor::Platform => OrgAccess::for_platform(tx.get(&OrgRecord::key_for(id)).await?),
         Actor::User(user) => {
             let (org, member) = membership(tx, user, id).await?;
-            OrgAccess::of_member(org, member.as_deref())
+            OrgAccess::for_member(org, member.as_deref())
         }
         Actor::Token(token) if !token.reaches(id) => Err(Error::not_found("organization")),
         Actor::Token(token) => {
             let (org, member) = membership(tx, token.user(), id).await?;
-            match org_of(actor, org, member.as_deref()) {
-                Err(error) if error.kind() == ErrorKind::Forbidden => Err(way_in(tx, token, id).await?),
+            match org_from_records(actor, org, member.as_deref()) {
+                Err(error) if error.kind() == ErrorKind::Forbidden => {
+                    Err(sso_required_error(tx, token, id).await?)
+                }
                 access => access,
             }
         }
@@ -44,14 +46,14 @@ pub(super) async fn org(tx: &Tx, actor: &Actor, id: &OrgId) -> Result<OrgAccess>
 }
 
 /// Returns the access of a user to an organization that their token covers, derived from their membership.
-pub(super) fn org_of(
+pub(super) fn org_from_records(
     actor: &Actor,
     org: Option<Arc<OrgRecord>>,
     member: Option<&MemberRecord>,
 ) -> Result<OrgAccess> {
     match actor {
-        Actor::Token(token) => OrgAccess::of_bearer(org, member, token.sign_in()),
-        _ => OrgAccess::of_member(org, member),
+        Actor::Token(token) => OrgAccess::for_bearer(org, member, token.sign_in()),
+        _ => OrgAccess::for_member(org, member),
     }
 }
 
@@ -61,7 +63,7 @@ pub(super) fn org_of(
 /// before they satisfy the organization's single sign-on requirement.
 pub(super) async fn org_before_sign_in(tx: &Tx, actor: &Actor, id: &OrgId) -> Result<OrgAccess> {
     match actor {
-        Actor::Token(token) if token.session_of().is_none() => {
+        Actor::Token(token) if token.session_org().is_none() => {
             org(tx, &Actor::User(token.user().clone()), id).await
         }
         _ => org(tx, actor, id).await,
@@ -74,7 +76,7 @@ async fn membership(
     user: &UserId,
     id: &OrgId,
 ) -> Result<(Option<Arc<OrgRecord>>, Option<Arc<MemberRecord>>)> {
-    let found = tx.get_values(&[OrgRecord::at(id), MemberRecord::at(id, user)]).await?;
+    let found = tx.get_values(&[OrgRecord::key_for(id), MemberRecord::key_for(id, user)]).await?;
     let [org, member] = <[_; 2]>::try_from(found).map_err(|_| Error::not_found("organization"))?;
     let org = org.map(crate::store::decode::<OrgRecord>).transpose()?;
     let member = member.map(crate::store::decode::<MemberRecord>).transpose()?;
@@ -85,7 +87,7 @@ async fn membership(
 ///
 /// `None` for guests, for former members, and if the organization does not accept how the user signed in. `sign_in` is
 /// `None` for users whom the embedding application authenticated.
-pub(super) async fn vouched_role(
+pub(super) async fn asserted_role(
     tx: &Tx,
     id: &OrgId,
     user: &UserId,
@@ -93,8 +95,8 @@ pub(super) async fn vouched_role(
 ) -> Result<Option<Role>> {
     let (org, member) = membership(tx, user, id).await?;
     let access = match sign_in {
-        Some(sign_in) => OrgAccess::of_bearer(org, member.as_deref(), sign_in),
-        None => OrgAccess::of_member(org, member.as_deref()),
+        Some(sign_in) => OrgAccess::for_bearer(org, member.as_deref(), sign_in),
+        None => OrgAccess::for_member(org, member.as_deref()),
     };
     match access {
         Ok(access) => Ok(access.role()),
@@ -104,7 +106,7 @@ pub(super) async fn vouched_role(
 }
 
 /// Error for a token that the organization does not accept; its message states where to sign in.
-async fn way_in(tx: &Tx, token: &TokenUser, id: &OrgId) -> Result<Error> {
+async fn sso_required_error(tx: &Tx, token: &TokenUser, id: &OrgId) -> Result<Error> {
     let active = active_providers(tx, id).await?;
     Ok(Error::forbidden(match active.first() {
         Some(provider) => format!(
@@ -120,7 +122,7 @@ async fn way_in(tx: &Tx, token: &TokenUser, id: &OrgId) -> Result<Error> {
 
 /// Returns the access of an actor to a space, including a deleted one.
 pub(super) async fn any_space(tx: &Tx, actor: &Actor, id: &SpaceId) -> Result<SpaceAccess> {
-    let space: Option<Arc<SpaceRecord>> = tx.get(&SpaceRecord::at(id)).await?;
+    let space: Option<Arc<SpaceRecord>> = tx.get(&SpaceRecord::key_for(id)).await?;
     let Some(space) = space else { return Err(Error::not_found("space")) };
     let org = org(tx, actor, &space.organization).await.map_err(|error| hide(error, "space"))?;
     let seen = AccessResolver::new(org, actor).spaces(tx, vec![Some(space)]).await?.pop().flatten();
@@ -129,7 +131,7 @@ pub(super) async fn any_space(tx: &Tx, actor: &Actor, id: &SpaceId) -> Result<Sp
 
 /// Returns the access of an actor to a collection.
 pub(super) async fn collection(tx: &Tx, actor: &Actor, id: &CollectionId) -> Result<CollectionAccess> {
-    let collection: Option<Arc<CollectionRecord>> = tx.get(&CollectionRecord::at(id)).await?;
+    let collection: Option<Arc<CollectionRecord>> = tx.get(&CollectionRecord::key_for(id)).await?;
     let Some(collection) = collection else { return Err(Error::not_found("collection")) };
     let org = org(tx, actor, &collection.organization).await.map_err(|error| hide(error, "collection"))?;
     let seen = AccessResolver::new(org, actor).collections(tx, vec![Some(collection)]).await?.pop().flatten();
@@ -165,7 +167,7 @@ pub(super) async fn site(
     action: SiteAction,
 ) -> Result<(OrgAccess, Arc<SiteRecord>)> {
     let org = org(tx, actor, of.org).await?;
-    let site: Option<Arc<SiteRecord>> = tx.get(&SiteRecord::at(of.site)).await?;
+    let site: Option<Arc<SiteRecord>> = tx.get(&SiteRecord::key_for(of.site)).await?;
     let site = site.filter(|site| site.organization == *of.org).ok_or_else(|| Error::not_found("site"))?;
     org.require_site(action, Some(&site.created_by), actor.user())?;
     Ok((org, site))
@@ -177,7 +179,7 @@ pub(super) async fn site(
 ///
 /// # Errors
 /// `Forbidden`; `Precondition` if they would no longer see or manage the content.
-pub(super) fn check_level(before: Standing, after: Result<Standing>) -> Result<()> {
+pub(super) fn check_level(before: EffectiveRole, after: Result<EffectiveRole>) -> Result<()> {
     let hidden = "defaultLevel: must not hide the content from you; ask an administrator or its creator";
     let after = after.map_err(|error| match error.kind() {
         ErrorKind::NotFound => Error::new(ErrorKind::Precondition, hidden.to_owned()),
@@ -202,7 +204,7 @@ fn hide(error: Error, noun: &str) -> Error {
 /// Returns `true` for a deleted space.
 pub(in crate::platform) async fn is_deleted(tx: &Tx, content: &ContentTarget) -> Result<bool> {
     let ContentTarget::Space(id) = content else { return Ok(false) };
-    let space: Option<Arc<SpaceRecord>> = tx.get(&SpaceRecord::at(id)).await?;
+    let space: Option<Arc<SpaceRecord>> = tx.get(&SpaceRecord::key_for(id)).await?;
     Ok(space.is_some_and(|space| space.deleted_at.is_some()))
 }
 
@@ -211,7 +213,7 @@ pub(in crate::platform) async fn active_providers(
     tx: &Tx,
     org: &OrgId,
 ) -> Result<Vec<Arc<SamlProviderRecord>>> {
-    let rows = tx.below(&SamlProviderRecord::of_org(org), MAX_PROVIDERS).await?;
+    let rows = tx.scan_prefix(&SamlProviderRecord::by_org(org), MAX_PROVIDERS).await?;
     let keys: Vec<Key> = SamlProviderRecord::named_by_all(&rows);
     let providers = tx.get_many::<SamlProviderRecord>(&keys).await?.into_iter().flatten();
     Ok(providers.filter(|provider| provider.is_active()).collect())

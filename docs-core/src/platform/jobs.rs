@@ -8,7 +8,7 @@ use async_trait::async_trait;
 use futures_util::FutureExt as _;
 use serde::{Serialize, de::DeserializeOwned};
 
-pub(super) use self::run::{Progress, Run, finish_in};
+pub(super) use self::run::{JobRun, Progress, finish_in};
 use crate::{
     BoxFuture, Error, ErrorKind, Result,
     model::{JobId, Timestamp},
@@ -24,10 +24,10 @@ use crate::{
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Urgency {
     /// Requested by a user: a postponed retry is run immediately.
-    Asked,
+    Requested,
     /// Follows from a change: a postponed retry stays postponed. Otherwise a burst of changes would use up the attempts
     /// while a dependency is unreachable.
-    Follows,
+    FollowUp,
 }
 
 /// The payload of a kind of background job.
@@ -44,7 +44,7 @@ pub(super) trait Payload: Serialize + DeserializeOwned + Send + Sync {
     ///
     /// # Errors
     /// `Internal` for a payload that cannot be serialized.
-    fn about(&self, id: &JobId, subject: impl ToString, now: Timestamp) -> Result<NewJob> {
+    fn to_new_job(&self, id: &JobId, subject: impl ToString, now: Timestamp) -> Result<NewJob> {
         let payload = serde_json::to_value(self).map_err(Error::internal)?;
         let (id, subject) = (id.clone(), subject.to_string());
         let audience = Audience::Operator;
@@ -69,7 +69,7 @@ pub(super) trait Payload: Serialize + DeserializeOwned + Send + Sync {
 /// crash, and the job is run again.
 #[async_trait]
 pub(super) trait Job: Payload {
-    async fn run(self, platform: &Platform, run: &mut Run) -> Result<Effect>;
+    async fn run(self, platform: &Platform, run: &mut JobRun) -> Result<Effect>;
 }
 
 /// A job that removes the records of a deleted resource in batches.
@@ -84,7 +84,7 @@ pub(super) trait Purge: Payload {
 
 #[async_trait]
 impl<P: Purge> Job for P {
-    async fn run(self, platform: &Platform, _: &mut Run) -> Result<Effect> {
+    async fn run(self, platform: &Platform, _: &mut JobRun) -> Result<Effect> {
         let batch = PurgeBatch(self);
         if P::LOGGED {
             while platform.write(&Actor::Platform, &batch).await? {}
@@ -99,7 +99,7 @@ struct PurgeBatch<P>(P);
 
 #[async_trait]
 impl<P: Purge> Operation for PurgeBatch<P> {
-    type Out = bool;
+    type Output = bool;
     const NAME: &'static str = P::KIND;
 
     async fn apply(&self, tx: &mut Tx) -> Result<bool> {
@@ -108,13 +108,13 @@ impl<P: Purge> Operation for PurgeBatch<P> {
 }
 
 /// A kind of job, with the function that runs it.
-pub(in crate::platform) struct Kind {
+pub(in crate::platform) struct JobHandler {
     pub(in crate::platform) name: &'static str,
-    pub(in crate::platform) run: for<'a> fn(&'a Platform, &'a mut Run) -> BoxFuture<'a, Result<Effect>>,
+    pub(in crate::platform) run: for<'a> fn(&'a Platform, &'a mut JobRun) -> BoxFuture<'a, Result<Effect>>,
 }
 
-impl Kind {
-    pub(in crate::platform) const fn of<J: Job>() -> Self {
+impl JobHandler {
+    pub(in crate::platform) const fn new<J: Job>() -> Self {
         Self {
             name: J::KIND,
             run: |platform, run| {
@@ -137,7 +137,7 @@ pub(super) enum Effect {
 
 impl Platform {
     /// Renews the lease of a job while a future runs; `None` if another worker has taken the job over.
-    pub(super) async fn while_leased<T>(
+    pub(super) async fn with_lease_renewal<T>(
         &self,
         job: &JobRecord,
         doing: impl Future<Output = Result<T>>,
@@ -166,8 +166,8 @@ impl Platform {
     }
 
     /// Stores the end of a run, unless the job was taken over or has already ended.
-    pub(in crate::platform) async fn end_run(&self, mut run: Run, end: jobs::JobEnd) -> Result<()> {
-        if let jobs::JobEnd::Failed(_, why) | jobs::JobEnd::Again(_, why) = &end {
+    pub(in crate::platform) async fn end_run(&self, mut run: JobRun, end: jobs::JobEnd) -> Result<()> {
+        if let jobs::JobEnd::Failed(_, why) | jobs::JobEnd::Retry(_, why) = &end {
             run.log.push(JobLine { at: self.now(), text: why.clone() });
         }
         let finish = jobs::FinishJob { job: run.job, now: self.now(), end, log: run.log };
@@ -186,7 +186,7 @@ impl Platform {
 }
 
 /// Converts a panic into an error, so that a panicking job does not end the worker.
-pub(super) async fn unpanicked<T>(doing: impl Future<Output = Result<T>>) -> Result<T> {
+pub(super) async fn catch_panic<T>(doing: impl Future<Output = Result<T>>) -> Result<T> {
     let caught = AssertUnwindSafe(doing).catch_unwind().await;
     caught.unwrap_or_else(|_| Err(Error::internal("it panicked")))
 }

@@ -2,7 +2,7 @@
 
 pub(super) mod actor;
 pub(super) mod audit_log;
-pub(super) mod content_of;
+pub(super) mod content_version;
 pub(super) mod emoji;
 pub(super) mod idempotency;
 pub(super) mod import_memory;
@@ -15,7 +15,7 @@ pub(super) mod precondition;
 pub(super) mod request;
 pub(super) mod secret;
 pub(super) mod site_hosts;
-pub(super) mod storing;
 pub(super) mod token_user;
 pub(super) mod urls;
 pub(super) mod write;
+pub(super) mod write_window;

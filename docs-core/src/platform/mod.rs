@@ -32,7 +32,7 @@ pub use content::{
         BodyDetail, FieldDetail, OperationDetail, ParameterDetail, ResponseDetail, ShownSpec, SpecDetail,
         SpecSubject,
     },
-    read::{PageRedirect, Shown, ShownDocument, TaggedRevision, open_site::OpenSite},
+    read::{ContentOptions, PageRedirect, ShownDocument, TaggedRevision, open_site::OpenSite},
 };
 pub use exchange::{
     git::{GitDelivery, GitHostEvent, GitWebhook, GitWebhookAnswer},
@@ -40,14 +40,14 @@ pub use exchange::{
 };
 pub use host::{
     builder::Builder,
-    collect::{CollectMode, Collected},
+    collect::{CollectMode, CollectionStats},
     limits::{Amount, LIMITS, Limit, LimitGroup},
-    setup::{SetUp, SetUpDone, stored_sealing_key},
+    setup::{SetUp, SetUpResult, load_or_create_sealing_key},
 };
 pub use kernel::{
     actor::{Actor, Visitor},
     audit_log::AuditLog,
-    content_of::{ContentOf, Version},
+    content_version::{ContentVersion, Version},
     metrics, own_paths,
     platform::Platform,
     request::{
@@ -55,9 +55,9 @@ pub use kernel::{
         Tags,
     },
     site_hosts::{NotASiteHost, SiteHostRule, SiteHosts},
-    storing::{CLOCKS_APART, COLLECT_WINDOW, UNTOUCHED, WRITE_WINDOW},
     token_user::TokenUser,
     urls::Urls,
+    write_window::{COLLECT_WINDOW, MAX_CLOCK_SKEW, OBJECT_GRACE_PERIOD, WRITE_WINDOW},
 };
 pub use library::head::RESTORE_WINDOW;
 pub use nouns::{
@@ -76,5 +76,5 @@ pub use people::{
     saml::{SamlAnswer, SamlSession, SamlStart},
     users::{NewToken, NewUser, TokenInfo, TokenSecret},
 };
-pub use publishing::visitors::Moment;
+pub use publishing::visitors::AnonymousViewVersion;
 pub use sites::structure::places::SiteSpaceFilter;

@@ -11,9 +11,9 @@ mod caller;
 pub(in crate::platform) mod filters;
 pub(in crate::platform) mod list_identities;
 mod of_caller;
-mod of_org;
-mod of_site;
-mod of_space;
+mod org;
+mod site;
+mod space;
 
 pub(super) use self::addresses::{ContentAddress, GrantTarget};
 pub(crate) use self::addresses::{RequestRef, SiteRef};

@@ -3,7 +3,7 @@
 pub(super) mod invites;
 pub(super) mod joining;
 pub(super) mod members;
-pub(super) mod named;
+pub(super) mod names;
 pub(super) mod orgs;
 pub(super) mod saml;
 pub(super) mod teams;

@@ -6,7 +6,7 @@
 //! Searches are refused until the index has been complete once.
 
 mod follow;
-mod range;
+mod scope;
 
 use std::{
     collections::{BTreeMap, BTreeSet, HashMap},
@@ -15,10 +15,10 @@ use std::{
 
 use docs_macros::boxed;
 
-pub(super) use self::follow::{Follower, Round};
+pub(super) use self::follow::{Follower, RoundOutcome};
 use crate::{
     Error, Result,
-    content::{ENDLESS, PageEntry, PageKind, View},
+    content::{CYCLE_DEPTH, PageEntry, PageKind, View},
     model::{
         OrgId, PageId, PageUrls, SearchPageResult, SearchSectionResult, SearchSite, SearchSpaceResult,
         SearchText, SiteSearchMode, SiteSearchScope, SiteSpaceId, SpaceId,
@@ -28,10 +28,10 @@ use crate::{
         kernel::{actor::Actor, platform::Platform},
         nouns::{OrgHandle, SiteHandle, SpaceHandle, list_identities},
         publishing::{
-            outline::Part,
-            visitors::{Reader, VisitorClaims},
+            outline::OutlinePart,
+            visitors::{ContentReader, VisitorClaims},
         },
-        sites::view::{Opened, Viewer},
+        sites::view::{Viewer, VisibleSite},
     },
     policy::SpaceAccess,
     ports::search::{PageHit, Query, Rank, Scope, SearchQuery},
@@ -51,7 +51,7 @@ enum Audience {
     /// Editors of the content, who see all of it.
     Members,
     /// Anonymous visitors of a site, who see no content that depends on visitor claims.
-    Anybody,
+    Public,
     /// A visitor of a site with claims.
     Visitor(Arc<VisitorClaims>),
 }
@@ -88,13 +88,13 @@ impl<'p> SpaceHandle<'p> {
         drop(tx);
         let scope = Scope::Spaces(BTreeSet::from([space.clone()]));
         let tenant = access.space().organization.as_str();
-        let mut walk = Walk::new(list_identities::search_of_space(space), query, scope, tenant, page)?;
+        let mut walk = SearchPager::new(list_identities::space_search(space), query, scope, tenant, page)?;
         let index = platform.searchable_index().await?;
         let mut items = Vec::new();
         while let Some(ask) = walk.next(items.len()) {
             let hits = index.find_pages(&ask).await?;
             let found: Vec<&PageHit> = hits.iter().collect();
-            let shown = platform.shown(access.space(), &found, &Audience::Members).await?;
+            let shown = platform.resolve_space_hits(access.space(), &found, &Audience::Members).await?;
             let ranks = hits.iter().map(|hit| hit.rank);
             walk.take(&mut items, ranks.zip(shown), hits.len() < ask.limit);
         }
@@ -120,9 +120,9 @@ impl<'p> OrgHandle<'p> {
         let (platform, ref actor, org) = self.parts();
         let tx = platform.read().await?;
         let access = access::org(&tx, actor, org).await?;
-        let scope = range::spaces_of(&tx, access, actor).await?;
+        let scope = scope::search_scope(&tx, access, actor).await?;
         drop(tx);
-        let walk = Walk::new(list_identities::search_of_org(org), query, scope, org.as_str(), page)?;
+        let walk = SearchPager::new(list_identities::org_search(org), query, scope, org.as_str(), page)?;
         platform.search_spaces(actor, org, walk, Audience::Members).await
     }
 }
@@ -145,21 +145,21 @@ impl<'p> SiteHandle<'p> {
     ) -> Result<Page<SearchSpaceResult>> {
         let (platform, ref actor, at, share_key) = self.parts();
         let tx = platform.read().await?;
-        let opened = platform.opened(&tx, actor, at.opened_with(share_key)).await?;
+        let opened = platform.load_visible_site(&tx, actor, at.with_share_key(share_key)).await?;
         drop(tx);
         let site = &opened.site;
         if !site.published {
             return Err(Error::not_found("published site"));
         }
         let default = opened.outline.default_place().map(|place| &place.id);
-        let spaces = Wanted::of(search, default)?.spaces(&opened)?;
+        let spaces = SiteSpaceSelection::from_request(search, default)?.spaces(&opened)?;
         let audience = match &opened.viewer {
-            Viewer::Member(..) => Audience::Anybody,
+            Viewer::Member(..) => Audience::Public,
             Viewer::Visitor(visitor) => Audience::Visitor(Arc::clone(visitor)),
         };
-        let list = list_identities::search_of_site(&site.id, &spaces);
+        let list = list_identities::site_search(&site.id, &spaces);
         let scope = Scope::Spaces(spaces.clone());
-        let walk = Walk::new(list, &search.query, scope, site.id.as_str(), page)?;
+        let walk = SearchPager::new(list, &search.query, scope, site.id.as_str(), page)?;
         platform.search_spaces(actor, at.org, walk, audience).await
     }
 }
@@ -169,23 +169,23 @@ impl Platform {
         &self,
         actor: &Actor,
         org: &OrgId,
-        mut walk: Walk,
+        mut walk: SearchPager,
         audience: Audience,
     ) -> Result<Page<SearchSpaceResult>> {
         let index = self.searchable_index().await?;
         let mut items = Vec::new();
         while let Some(ask) = walk.next(items.len()) {
             let hits = index.find_pages(&ask).await?;
-            let shown = self.shown_in(actor, &audience, org, &hits).await?;
+            let shown = self.resolve_hits(actor, &audience, org, &hits).await?;
             let ranks = hits.iter().map(|hit| hit.rank);
             walk.take(&mut items, ranks.zip(shown), hits.len() < ask.limit);
         }
         let Page { items, next, count } = walk.finish(items);
-        Ok(Page { items: by_space(items), next, count })
+        Ok(Page { items: group_by_space(items), next, count })
     }
 
     /// Resolves hits of several spaces against the store. A hit outside the audience is `None`.
-    async fn shown_in(
+    async fn resolve_hits(
         &self,
         actor: &Actor,
         audience: &Audience,
@@ -197,12 +197,13 @@ impl Platform {
             places.entry(&hit.space).or_default().push(at);
         }
         let ids: Vec<&SpaceId> = places.keys().copied().collect();
-        let seen = self.still_seen(actor, audience, org, &ids).await?;
+        let seen = self.visible_spaces(actor, audience, org, &ids).await?;
         let mut shown = vec![None; hits.len()];
         for (id, places) in places {
             let Some(space) = seen.get(id).map(SpaceAccess::space) else { continue };
             let found: Vec<&PageHit> = places.iter().map(|at| &hits[*at]).collect();
-            for (at, page) in places.into_iter().zip(self.shown(space, &found, audience).await?) {
+            for (at, page) in places.into_iter().zip(self.resolve_space_hits(space, &found, audience).await?)
+            {
                 shown[at] = page.map(|page| (Arc::clone(space), page));
             }
         }
@@ -210,7 +211,7 @@ impl Platform {
     }
 
     /// Returns the spaces that the actor may currently see.
-    async fn still_seen(
+    async fn visible_spaces(
         &self,
         actor: &Actor,
         audience: &Audience,
@@ -218,13 +219,13 @@ impl Platform {
         ids: &[&SpaceId],
     ) -> Result<BTreeMap<SpaceId, SpaceAccess>> {
         let tx = self.read().await?;
-        let keys: Vec<Key> = ids.iter().map(|id| SpaceRecord::at(id)).collect();
+        let keys: Vec<Key> = ids.iter().map(|id| SpaceRecord::key_for(id)).collect();
         let spaces = tx.get_many::<SpaceRecord>(&keys).await?;
         let live = spaces.into_iter().map(|space| space.filter(|space| space.deleted_at.is_none()));
         let seen: Vec<SpaceAccess> = match audience {
             // The visible spaces of a site were computed at the start of the search.
-            Audience::Visitor(_) => live.flatten().map(SpaceAccess::of_visitor).collect(),
-            Audience::Members | Audience::Anybody => {
+            Audience::Visitor(_) => live.flatten().map(SpaceAccess::for_visitor).collect(),
+            Audience::Members | Audience::Public => {
                 let access = access::org(&tx, actor, org).await?;
                 AccessResolver::new(access, actor)
                     .spaces(&tx, live.collect())
@@ -238,7 +239,7 @@ impl Platform {
     }
 
     /// Resolves hits of one space against the store. A missing page, or one outside the audience, is `None`.
-    async fn shown(
+    async fn resolve_space_hits(
         &self,
         space: &SpaceRecord,
         hits: &[&PageHit],
@@ -249,9 +250,9 @@ impl Platform {
         let mut pages = lineage(&view, ids).await?;
         match audience {
             Audience::Members => {}
-            Audience::Anybody => pages.retain(|_, page| page.condition.is_none()),
+            Audience::Public => pages.retain(|_, page| page.condition.is_none()),
             Audience::Visitor(visitor) => {
-                let filter = Reader::Visitor(Arc::clone(visitor)).content_filter(&view).await?;
+                let filter = ContentReader::Visitor(Arc::clone(visitor)).content_filter(&view).await?;
                 pages.retain(|id, page| filter.meets(id, page));
             }
         }
@@ -267,7 +268,7 @@ impl Platform {
         let id = &hit.page;
         let Some(entry) = pages.get(id).filter(|entry| is_indexed(entry)) else { return Ok(None) };
         let above = |entry: &&PageEntry| entry.parent.as_ref().and_then(|parent| pages.get(parent));
-        let line: Vec<&PageEntry> = std::iter::successors(Some(entry), above).take(ENDLESS).collect();
+        let line: Vec<&PageEntry> = std::iter::successors(Some(entry), above).take(CYCLE_DEPTH).collect();
         // A page outside the audience hides its descendants.
         let is_whole = line.last().is_none_or(|top| top.parent.is_none());
         if !is_whole || line.iter().any(|entry| entry.no_index) {
@@ -276,7 +277,7 @@ impl Platform {
         let slugs: Vec<&str> = line.iter().rev().map(|entry| entry.slug.as_str()).collect();
         let path = slugs.join("/");
         let app = self.urls().page(&space.id, &path);
-        let found = if hit.text == text_of(entry)? { hit.excerpts.as_slice() } else { &[] };
+        let found = if hit.text == text_hash(entry)? { hit.excerpts.as_slice() } else { &[] };
         let sections = found.iter().map(|section| {
             let anchor = section.anchor.as_ref().map(|anchor| format!("#{anchor}")).unwrap_or_default();
             SearchSectionResult {
@@ -298,7 +299,7 @@ impl Platform {
 }
 
 /// Groups pages by space. Spaces are in the order of their best page.
-fn by_space(pages: Vec<(Arc<SpaceRecord>, SearchPageResult)>) -> Vec<SearchSpaceResult> {
+fn group_by_space(pages: Vec<(Arc<SpaceRecord>, SearchPageResult)>) -> Vec<SearchSpaceResult> {
     let mut spaces: Vec<SearchSpaceResult> = Vec::new();
     let mut places: HashMap<SpaceId, usize> = HashMap::new();
     for (space, page) in pages {
@@ -318,8 +319,8 @@ fn is_indexed(entry: &PageEntry) -> bool {
 }
 
 /// The hash of a page's text.
-fn text_of(entry: &PageEntry) -> Result<Hash> {
-    Ok(Hash::of(&serde_json::to_vec(&entry.body).map_err(Error::internal)?))
+fn text_hash(entry: &PageEntry) -> Result<Hash> {
+    Ok(Hash::compute(&serde_json::to_vec(&entry.body).map_err(Error::internal)?))
 }
 
 /// Reads pages and all their ancestors, level by level.
@@ -337,24 +338,24 @@ async fn lineage(view: &View, ids: Vec<PageId>) -> Result<BTreeMap<PageId, PageE
 }
 
 /// The site spaces of a search request.
-enum Wanted {
+enum SiteSpaceSelection {
     All,
     /// The given spaces, each with the request field that names it.
-    Some(Vec<(String, SiteSpaceId)>),
+    Listed(Vec<(String, SiteSpaceId)>),
 }
 
-impl Wanted {
-    fn of(search: &SearchSite, default: Option<&SiteSpaceId>) -> Result<Self> {
+impl SiteSpaceSelection {
+    fn from_request(search: &SearchSite, default: Option<&SiteSpaceId>) -> Result<Self> {
         let named = |field: &str, ids: &[String]| -> Result<Vec<(String, SiteSpaceId)>> {
             let each = ids.iter().enumerate().map(|(at, id)| {
                 let field = format!("{field}[{at}]");
-                id.parse().map(|id| (field.clone(), id)).map_err(|_| unknown(&field))
+                id.parse().map(|id| (field.clone(), id)).map_err(|_| unknown_site_space(&field))
             });
             each.collect()
         };
         let some = |field: &str, ids: &[String]| match ids {
             [] => Err(Error::invalid(field, "must have at least one site space")),
-            ids => named(field, ids).map(Self::Some),
+            ids => named(field, ids).map(Self::Listed),
         };
         match (&search.scope, search.mode) {
             (Some(SiteSearchScope::All), _) | (None, Some(SiteSearchMode::All)) => Ok(Self::All),
@@ -364,13 +365,13 @@ impl Wanted {
             (Some(SiteSearchScope::Default { included_site_spaces }), _) => {
                 let mut wanted = named("scope.includedSiteSpaces", included_site_spaces)?;
                 wanted.extend(default.map(|default| ("scope".to_owned(), default.clone())));
-                Ok(Self::Some(wanted))
+                Ok(Self::Listed(wanted))
             }
             (None, Some(SiteSearchMode::Current)) => {
                 let missing = || Error::invalid("siteSpaceId", "is required for the mode `current`");
                 let id = search.site_space_id.as_ref().ok_or_else(missing)?;
-                let id = id.parse().map_err(|_| unknown("siteSpaceId"))?;
-                Ok(Self::Some(vec![("siteSpaceId".to_owned(), id)]))
+                let id = id.parse().map_err(|_| unknown_site_space("siteSpaceId"))?;
+                Ok(Self::Listed(vec![("siteSpaceId".to_owned(), id)]))
             }
             (None, Some(SiteSearchMode::Specific)) => {
                 some("siteSpaceIds", search.site_space_ids.as_deref().unwrap_or_default())
@@ -384,33 +385,33 @@ impl Wanted {
 
     /// Returns the spaces at these places of a site. For members, who are not visitors, only unconditional places
     /// count.
-    fn spaces(self, opened: &Opened) -> Result<BTreeSet<SpaceId>> {
+    fn spaces(self, opened: &VisibleSite) -> Result<BTreeSet<SpaceId>> {
         let outline = &opened.outline;
         let is_visitor = matches!(opened.viewer, Viewer::Visitor(_));
         let open = outline.filter(|part| {
             is_visitor
                 || match part {
-                    Part::Section(section) => section.condition.is_none(),
-                    Part::SiteSpace(place) => place.condition.is_none(),
+                    OutlinePart::Section(section) => section.condition.is_none(),
+                    OutlinePart::SiteSpace(place) => place.condition.is_none(),
                 }
         });
         let space = |place: &Arc<SiteSpaceRecord>| place.space.clone();
-        let Self::Some(wanted) = self else {
+        let Self::Listed(wanted) = self else {
             return Ok(open.all_places().into_iter().map(space).collect());
         };
         for (field, id) in &wanted {
-            outline.place(id).ok_or_else(|| unknown(field))?;
+            outline.place(id).ok_or_else(|| unknown_site_space(field))?;
         }
         Ok(wanted.iter().filter_map(|(_, id)| open.place(id)).map(space).collect())
     }
 }
 
-fn unknown(field: &str) -> Error {
+fn unknown_site_space(field: &str) -> Error {
     Error::invalid(field, "the site has no such site space")
 }
 
 /// The state of reading one page of results.
-struct Walk {
+struct SearchPager {
     query: Query,
     scope: Scope,
     tenant: Box<str>,
@@ -420,11 +421,11 @@ struct Walk {
     shown: Option<Rank>,
     after: Option<Rank>,
     rounds: usize,
-    end: End,
+    end: PagerState,
 }
 
 #[derive(PartialEq, Eq)]
-enum End {
+enum PagerState {
     Open,
     /// There is another page.
     Full,
@@ -432,7 +433,7 @@ enum End {
     Reached,
 }
 
-impl Walk {
+impl SearchPager {
     fn new(
         list: ListIdentity,
         text: &SearchText,
@@ -441,23 +442,25 @@ impl Walk {
         page: &PageRequest,
     ) -> Result<Self> {
         let limit = checked_limit(page)?;
-        let fingerprint = list.with("text", text.as_str()).fingerprint();
+        let fingerprint = list.with_part("text", text.as_str()).fingerprint();
         let query = Query::parse(text);
         let nowhere = matches!(&scope, Scope::Spaces(spaces) if spaces.is_empty());
-        let after = page.page.as_ref().map(|token| rank(&open_cursor(token, fingerprint)?)).transpose()?;
-        let end = if limit == 0 || nowhere || query.is_empty() { End::Reached } else { End::Open };
+        let after =
+            page.page.as_ref().map(|token| parse_rank(&open_cursor(token, fingerprint)?)).transpose()?;
+        let end =
+            if limit == 0 || nowhere || query.is_empty() { PagerState::Reached } else { PagerState::Open };
         let tenant = tenant.into();
         Ok(Self { query, scope, tenant, fingerprint, limit, shown: None, after, rounds: 0, end })
     }
 
     /// Returns the next index query for a page with `items` results, `None` when the page is done.
     fn next(&mut self, items: usize) -> Option<SearchQuery> {
-        if self.end == End::Open && self.rounds == MAX_ROUNDS {
+        if self.end == PagerState::Open && self.rounds == MAX_ROUNDS {
             // Few of the hits are visible: the next page continues here.
-            self.end = End::Full;
+            self.end = PagerState::Full;
             self.shown = self.after;
         }
-        if self.end != End::Open {
+        if self.end != PagerState::Open {
             return None;
         }
         self.rounds += 1;
@@ -481,7 +484,7 @@ impl Walk {
     ) {
         for (rank, item) in found {
             if item.is_some() && items.len() == self.limit {
-                self.end = End::Full;
+                self.end = PagerState::Full;
                 return;
             }
             self.after = Some(rank);
@@ -491,19 +494,19 @@ impl Walk {
             }
         }
         if is_last {
-            self.end = End::Reached;
+            self.end = PagerState::Reached;
         }
     }
 
     fn finish<T>(self, items: Vec<T>) -> Page<T> {
         let position = |rank: Rank| format!("{}!{}", rank.score, rank.tie);
-        let next = self.shown.filter(|_| self.end == End::Full);
+        let next = self.shown.filter(|_| self.end == PagerState::Full);
         Page { items, next: next.map(|rank| seal_cursor(&position(rank), self.fingerprint)), count: None }
     }
 }
 
 /// Parses the position in a cursor.
-fn rank(position: &str) -> Result<Rank> {
+fn parse_rank(position: &str) -> Result<Rank> {
     let read = |(score, tie): (&str, &str)| Some(Rank { score: score.parse().ok()?, tie: tie.parse().ok()? });
     position.split_once('!').and_then(read).ok_or_else(wrong_cursor)
 }

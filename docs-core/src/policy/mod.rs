@@ -102,7 +102,7 @@ impl SpaceAction {
     }
 }
 
-fn lacks(role: Role, place: &str) -> Error {
+fn missing_role_error(role: Role, place: &str) -> Error {
     Error::forbidden(format!("this needs the role `{role}` {place}"))
 }
 
@@ -118,7 +118,7 @@ impl OrgAccess {
     ///
     /// # Errors
     /// `NotFound` without a membership, so that only members learn that an organization exists.
-    pub fn of_member(org: Option<Arc<OrgRecord>>, member: Option<&MemberRecord>) -> Result<Self> {
+    pub fn for_member(org: Option<Arc<OrgRecord>>, member: Option<&MemberRecord>) -> Result<Self> {
         match (org, member) {
             (Some(org), Some(member)) if member.organization == org.id => Ok(Self { org, role: member.role }),
             _ => Err(Error::not_found("organization")),
@@ -131,16 +131,16 @@ impl OrgAccess {
     /// `NotFound` without a membership, and for a single sign-on session of a member who no longer uses single sign-on.
     /// `Forbidden` for other tokens if the organization enforces single sign-on. Its administrators keep access with
     /// other tokens, so that they can repair a broken provider.
-    pub fn of_bearer(
+    pub fn for_bearer(
         org: Option<Arc<OrgRecord>>,
         member: Option<&MemberRecord>,
         sign_in: SignIn,
     ) -> Result<Self> {
         let linked = member.is_some_and(|member| member.sso);
-        let access = Self::of_member(org, member)?;
+        let access = Self::for_member(org, member)?;
         match sign_in {
             SignIn::Sso if !linked => Err(Error::not_found("organization")),
-            SignIn::Token if !access.takes_tokens() => {
+            SignIn::Token if !access.accepts_tokens() => {
                 Err(Error::forbidden("the organization requires single sign-on"))
             }
             SignIn::Sso | SignIn::Token => Ok(access),
@@ -149,7 +149,7 @@ impl OrgAccess {
 
     /// Returns `true` if the organization accepts tokens of this member that were not issued by single sign-on.
     #[must_use]
-    pub fn takes_tokens(&self) -> bool {
+    pub fn accepts_tokens(&self) -> bool {
         !self.org.sso || self.role == Some(Role::Admin)
     }
 
@@ -157,7 +157,7 @@ impl OrgAccess {
     ///
     /// # Errors
     /// `NotFound` without an organization.
-    pub fn of_platform(org: Option<Arc<OrgRecord>>) -> Result<Self> {
+    pub fn for_platform(org: Option<Arc<OrgRecord>>) -> Result<Self> {
         Ok(Self { org: org.ok_or_else(|| Error::not_found("organization"))?, role: Some(Role::Admin) })
     }
 
@@ -188,7 +188,7 @@ impl OrgAccess {
                 Error::forbidden("guests cannot see the OpenAPI specifications of the organization")
             }
             OrgAction::CreateContent | OrgAction::Administrate => {
-                lacks(action.needs(), "in the organization")
+                missing_role_error(action.needs(), "in the organization")
             }
         })
     }
@@ -227,7 +227,7 @@ impl OrgAccess {
         let stated = space.default_level;
         Ok(SpaceAccess {
             space,
-            standing: Standing { role, level: resolved_level(self.role, layers) },
+            standing: EffectiveRole { role, level: resolved_level(self.role, layers) },
             stated,
         })
     }
@@ -246,7 +246,7 @@ impl OrgAccess {
         let role = role.ok_or_else(|| Error::not_found("collection"))?;
         Ok(CollectionAccess {
             collection,
-            standing: Standing { role, level: resolved_level(self.role, layers) },
+            standing: EffectiveRole { role, level: resolved_level(self.role, layers) },
         })
     }
 
@@ -270,7 +270,7 @@ impl OrgAccess {
         match self.role {
             None => Err(Error::not_found("site")),
             Some(role) if role.includes(needed) => Ok(()),
-            Some(_) if needed == Role::Create => Err(lacks(needed, "in the organization")),
+            Some(_) if needed == Role::Create => Err(missing_role_error(needed, "in the organization")),
             Some(_) => Err(Error::forbidden(
                 "this needs the role `admin`; the creator of the site needs \
                                              `create`",
@@ -281,7 +281,7 @@ impl OrgAccess {
 
 /// An actor's role on content, and its resolved default level.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Standing {
+pub struct EffectiveRole {
     /// The role of the actor.
     pub role: Role,
     /// The [resolved default level](resolved_level), `None` if it hides the content.
@@ -292,7 +292,7 @@ pub struct Standing {
 #[derive(Clone, Debug)]
 pub struct SpaceAccess {
     space: Arc<SpaceRecord>,
-    standing: Standing,
+    standing: EffectiveRole,
     stated: DefaultLevel,
 }
 
@@ -300,8 +300,8 @@ impl SpaceAccess {
     /// Creates read access for a visitor of a published site that contains the space, independent of its default level
     /// for members.
     #[must_use]
-    pub const fn of_visitor(space: Arc<SpaceRecord>) -> Self {
-        let standing = Standing { role: Role::Read, level: Some(Role::Read) };
+    pub const fn for_visitor(space: Arc<SpaceRecord>) -> Self {
+        let standing = EffectiveRole { role: Role::Read, level: Some(Role::Read) };
         Self { space, standing, stated: DefaultLevel::Role(Role::Read) }
     }
 
@@ -317,7 +317,7 @@ impl SpaceAccess {
 
     /// The role on the space, and its resolved default level.
     #[must_use]
-    pub fn standing(&self) -> Standing {
+    pub fn effective_role(&self) -> EffectiveRole {
         self.standing
     }
 
@@ -334,7 +334,7 @@ impl SpaceAccess {
         if self.may(action) {
             return Ok(SpaceProof { space: Arc::clone(&self.space) });
         }
-        Err(lacks(action.needs(), "on the space"))
+        Err(missing_role_error(action.needs(), "on the space"))
     }
 
     fn may(&self, action: SpaceAction) -> bool {
@@ -423,7 +423,7 @@ impl CollectionAction {
 #[derive(Clone, Debug)]
 pub struct CollectionAccess {
     collection: Arc<CollectionRecord>,
-    standing: Standing,
+    standing: EffectiveRole,
 }
 
 impl CollectionAccess {
@@ -439,7 +439,7 @@ impl CollectionAccess {
 
     /// The role on the collection, and its resolved default level.
     #[must_use]
-    pub fn standing(&self) -> Standing {
+    pub fn effective_role(&self) -> EffectiveRole {
         self.standing
     }
 
@@ -453,7 +453,11 @@ impl CollectionAccess {
     /// # Errors
     /// `Forbidden`.
     pub fn require(&self, action: CollectionAction) -> Result<&Arc<CollectionRecord>> {
-        if self.may(action) { Ok(&self.collection) } else { Err(lacks(action.needs(), "on the collection")) }
+        if self.may(action) {
+            Ok(&self.collection)
+        } else {
+            Err(missing_role_error(action.needs(), "on the collection"))
+        }
     }
 
     fn may(&self, action: CollectionAction) -> bool {

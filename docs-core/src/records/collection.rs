@@ -38,14 +38,14 @@ impl Entity for CollectionRecord {
 impl CollectionRecord {
     /// The key of a collection.
     #[must_use]
-    pub fn at(id: &CollectionId) -> Key {
+    pub fn key_for(id: &CollectionId) -> Key {
         KeyBuf::new(Self::KIND).part(id.as_str()).key()
     }
 
     /// Index of the closed collections of an organization. In a closed collection, the default level hides content from
     /// members.
     #[must_use]
-    pub fn closed_in(organization: &OrgId) -> KeyBuf {
+    pub fn closed_by_org(organization: &OrgId) -> KeyBuf {
         KeyBuf::new("col.c").part(organization.as_str())
     }
 
@@ -59,14 +59,14 @@ impl CollectionRecord {
 impl Indexed for CollectionRecord {
     const INDEXES: &'static [&'static str] = &["col.c", CHILDREN, "ctr"];
     fn key(&self) -> Key {
-        Self::at(&self.id)
+        Self::key_for(&self.id)
     }
     fn rows(&self) -> Vec<Row> {
-        let parent = Parent::of(&self.organization, self.parent.as_ref());
+        let parent = Parent::new(&self.organization, self.parent.as_ref());
         let mut rows = child_rows(parent, &self.rank, &ContentTarget::Collection(self.id.clone()));
         rows.push(Row::Count(Self::count_in(&self.organization)));
         if self.default_level == DefaultLevel::Nobody {
-            let closed = Self::closed_in(&self.organization).part(self.id.as_str());
+            let closed = Self::closed_by_org(&self.organization).part(self.id.as_str());
             rows.push(Row::Index(closed.key(), Value::Unit));
         }
         rows
@@ -90,7 +90,7 @@ pub enum Parent<'a> {
 impl<'a> Parent<'a> {
     /// Returns the parent for the `parent` field of a record.
     #[must_use]
-    pub fn of(organization: &'a OrgId, parent: Option<&'a CollectionId>) -> Self {
+    pub fn new(organization: &'a OrgId, parent: Option<&'a CollectionId>) -> Self {
         parent.map_or(Self::Top(organization), Self::In)
     }
 
@@ -121,7 +121,7 @@ impl<'a> Parent<'a> {
 }
 
 /// Returns the value of an index row that references a collection or a space.
-pub(super) fn kind_of(target: &ContentTarget) -> Value {
+pub(super) fn kind_value(target: &ContentTarget) -> Value {
     text(match target {
         ContentTarget::Collection(_) => "collection",
         ContentTarget::Space(_) => "space",
@@ -132,7 +132,7 @@ pub(super) fn kind_of(target: &ContentTarget) -> Value {
 ///
 /// # Errors
 /// [`StoreError::Corrupt`].
-pub fn target_of(row: &(Key, Value)) -> StoreResult<ContentTarget> {
+pub fn parse_target(row: &(Key, Value)) -> StoreResult<ContentTarget> {
     let corrupt = || StoreError::Corrupt(format!("the row `{}` refers to no content", row.0));
     let id = key::last_segment(&row.0);
     let Value::Json(kind) = &row.1 else { return Err(corrupt()) };
@@ -145,5 +145,5 @@ pub fn target_of(row: &(Key, Value)) -> StoreResult<ContentTarget> {
 
 /// Returns the index rows of a child of `parent`.
 pub(super) fn child_rows(parent: Parent<'_>, rank: &Rank, child: &ContentTarget) -> Vec<Row> {
-    vec![Row::Index(parent.child(rank, child.id()), kind_of(child)), Row::Count(parent.count())]
+    vec![Row::Index(parent.child(rank, child.id()), kind_value(child)), Row::Count(parent.count())]
 }

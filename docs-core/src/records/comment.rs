@@ -32,13 +32,13 @@ impl CommentScope {
 
     /// Counter of open comments.
     #[must_use]
-    pub fn count_of_open(&self) -> Key {
+    pub fn open_count(&self) -> Key {
         counter(self.owner(), "comments")
     }
 
     /// Counter of resolved comments.
     #[must_use]
-    pub fn count_of_resolved(&self) -> Key {
+    pub fn resolved_count(&self) -> Key {
         counter(self.owner(), "comments.resolved")
     }
 
@@ -48,7 +48,7 @@ impl CommentScope {
         KeyBuf::new(super::COUNTERS).part(self.owner()).part(COMMENTERS)
     }
 
-    fn posted_by(&self, user: &UserId) -> Row {
+    fn author_row(&self, user: &UserId) -> Row {
         Row::Count(self.commenters().part(user.as_str()).key())
     }
 }
@@ -81,7 +81,7 @@ pub struct Resolution {
 
 /// Fields shared by comments and replies.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Posted {
+pub struct Post {
     pub by: UserId,
     pub at: Timestamp,
     /// The time of the last edit of the text.
@@ -94,7 +94,7 @@ pub struct Posted {
     pub reactions: Vec<Reactions>,
 }
 
-impl Posted {
+impl Post {
     /// Maximum number of reactions to a comment or reply. Together with the text, they fit into one store value.
     pub const MAX_REACTIONS: usize = 500;
     /// Maximum number of different emoji among the reactions of a comment or reply.
@@ -106,7 +106,7 @@ pub struct CommentRecord {
     pub id: CommentId,
     #[serde(rename = "board")]
     pub scope: CommentScope,
-    pub posted: Posted,
+    pub posted: Post,
     /// The resolution. `None` while the comment is open.
     #[serde(default)]
     pub resolved: Option<Resolution>,
@@ -127,13 +127,13 @@ impl Entity for CommentRecord {
 impl CommentRecord {
     /// The key of a comment.
     #[must_use]
-    pub fn at(id: &CommentId) -> Key {
+    pub fn key_for(id: &CommentId) -> Key {
         KeyBuf::new(Self::KIND).part(id.as_str()).key()
     }
 
     /// Index of the comments of a scope by time, optionally restricted to a page and a status.
     #[must_use]
-    pub fn on(owner: &str, page: Option<&PageId>, status: CommentStatus) -> KeyBuf {
+    pub fn by_scope(owner: &str, page: Option<&PageId>, status: CommentStatus) -> KeyBuf {
         let status = match status {
             CommentStatus::All => "",
             CommentStatus::Open => "open",
@@ -144,7 +144,7 @@ impl CommentRecord {
 
     /// Counter of the replies to a comment.
     #[must_use]
-    pub fn count_of_replies(id: &CommentId) -> Key {
+    pub fn reply_count(id: &CommentId) -> Key {
         counter(id.as_str(), "replies")
     }
 
@@ -157,18 +157,18 @@ impl CommentRecord {
 impl Indexed for CommentRecord {
     const INDEXES: &'static [&'static str] = &["cmt.l", "ctr"];
     fn key(&self) -> Key {
-        Self::at(&self.id)
+        Self::key_for(&self.id)
     }
     fn rows(&self) -> Vec<Row> {
         let page = self.target.as_ref().map(|target| &target.page.id);
-        let mut rows = vec![self.scope.posted_by(&self.posted.by)];
+        let mut rows = vec![self.scope.author_row(&self.posted.by)];
         rows.push(Row::Count(match self.status() {
-            CommentStatus::Resolved => self.scope.count_of_resolved(),
-            CommentStatus::All | CommentStatus::Open => self.scope.count_of_open(),
+            CommentStatus::Resolved => self.scope.resolved_count(),
+            CommentStatus::All | CommentStatus::Open => self.scope.open_count(),
         }));
         for page in std::iter::once(None).chain(page.map(Some)) {
             for status in [CommentStatus::All, self.status()] {
-                let row = Self::on(self.scope.owner(), page, status).time(self.posted.at.time());
+                let row = Self::by_scope(self.scope.owner(), page, status).time(self.posted.at.time());
                 // The row holds the author, so filtering by author reads no records.
                 rows.push(Row::Index(row.part(self.id.as_str()).key(), super::text(self.posted.by.as_str())));
             }
@@ -176,7 +176,7 @@ impl Indexed for CommentRecord {
         rows
     }
     fn owner(&self) -> Owner {
-        Owner::As(SpaceRecord::at(&self.scope.space))
+        Owner::As(SpaceRecord::key_for(&self.scope.space))
     }
 }
 
@@ -187,7 +187,7 @@ pub struct ReplyRecord {
     pub comment: CommentId,
     #[serde(rename = "board")]
     pub scope: CommentScope,
-    pub posted: Posted,
+    pub posted: Post,
 }
 
 impl Entity for ReplyRecord {
@@ -197,13 +197,13 @@ impl Entity for ReplyRecord {
 impl ReplyRecord {
     /// The key of a reply.
     #[must_use]
-    pub fn at(comment: &CommentId, id: &CommentReplyId) -> Key {
+    pub fn key_for(comment: &CommentId, id: &CommentReplyId) -> Key {
         KeyBuf::new(Self::KIND).part(comment.as_str()).part(id.as_str()).key()
     }
 
     /// Index of the replies to a comment, by time.
     #[must_use]
-    pub fn to(comment: &CommentId) -> KeyBuf {
+    pub fn by_comment(comment: &CommentId) -> KeyBuf {
         KeyBuf::new("cmr.t").part(comment.as_str())
     }
 }
@@ -211,18 +211,18 @@ impl ReplyRecord {
 impl Indexed for ReplyRecord {
     const INDEXES: &'static [&'static str] = &["cmr.t", "ctr"];
     fn key(&self) -> Key {
-        Self::at(&self.comment, &self.id)
+        Self::key_for(&self.comment, &self.id)
     }
     fn rows(&self) -> Vec<Row> {
-        let row = Self::to(&self.comment).time(self.posted.at.time()).part(self.id.as_str());
+        let row = Self::by_comment(&self.comment).time(self.posted.at.time()).part(self.id.as_str());
         vec![
             Row::Index(row.key(), Value::Unit),
-            Row::Count(CommentRecord::count_of_replies(&self.comment)),
-            self.scope.posted_by(&self.posted.by),
+            Row::Count(CommentRecord::reply_count(&self.comment)),
+            self.scope.author_row(&self.posted.by),
         ]
     }
     fn owner(&self) -> Owner {
-        Owner::As(SpaceRecord::at(&self.scope.space))
+        Owner::As(SpaceRecord::key_for(&self.scope.space))
     }
 }
 

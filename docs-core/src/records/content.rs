@@ -80,19 +80,19 @@ impl RevisionRecord {
 
     /// The key of a revision.
     #[must_use]
-    pub fn at(space: &SpaceId, id: &RevisionId) -> Key {
-        Self::of_space(space).part(id.as_str()).key()
+    pub fn key_for(space: &SpaceId, id: &RevisionId) -> Key {
+        Self::by_space(space).part(id.as_str()).key()
     }
 
     /// Prefix of the keys of all revisions of a space, including those of its change requests.
     #[must_use]
-    pub fn of_space(space: &SpaceId) -> KeyBuf {
+    pub fn by_space(space: &SpaceId) -> KeyBuf {
         KeyBuf::new(Self::KIND).part(space.as_str())
     }
 
     /// Index of the revisions that were live in a space, by number.
     #[must_use]
-    pub fn history_of(space: &SpaceId) -> KeyBuf {
+    pub fn history(space: &SpaceId) -> KeyBuf {
         KeyBuf::new("rev.h").part(space.as_str())
     }
 }
@@ -100,14 +100,14 @@ impl RevisionRecord {
 impl Indexed for RevisionRecord {
     const INDEXES: &'static [&'static str] = &["rev.h"];
     fn key(&self) -> Key {
-        Self::at(&self.space, &self.id)
+        Self::key_for(&self.space, &self.id)
     }
     fn rows(&self) -> Vec<Row> {
-        let row = |number| Self::history_of(&self.space).number(number).part(self.id.as_str());
+        let row = |number| Self::history(&self.space).number(number).part(self.id.as_str());
         self.number.map(|number| Row::Index(row(number).key(), Value::Unit)).into_iter().collect()
     }
     fn owner(&self) -> Owner {
-        Owner::As(SpaceRecord::at(&self.space))
+        Owner::As(SpaceRecord::key_for(&self.space))
     }
 }
 
@@ -180,25 +180,25 @@ impl ChangeRequestRecord {
 
     /// The key of a change request.
     #[must_use]
-    pub fn at(id: &ChangeRequestId) -> Key {
+    pub fn key_for(id: &ChangeRequestId) -> Key {
         KeyBuf::new(Self::KIND).part(id.as_str()).key()
     }
 
     /// Index of the change requests of a space, by number.
     #[must_use]
-    pub fn of_space(space: &SpaceId) -> KeyBuf {
+    pub fn by_space(space: &SpaceId) -> KeyBuf {
         KeyBuf::new("crq.n").part(space.as_str())
     }
 
     /// Index key of the change request with a number.
     #[must_use]
     pub fn by_number(space: &SpaceId, number: u64) -> Key {
-        Self::of_space(space).number(number).key()
+        Self::by_space(space).number(number).key()
     }
 
     /// Index of the change requests of a space in a status, by number.
     #[must_use]
-    pub fn in_status(space: &SpaceId, status: ChangeRequestStatus) -> KeyBuf {
+    pub fn by_status(space: &SpaceId, status: ChangeRequestStatus) -> KeyBuf {
         KeyBuf::new("crq.s").part(space.as_str()).part(status.as_str())
     }
 
@@ -233,13 +233,13 @@ impl ChangeRequestRecord {
 impl Indexed for ChangeRequestRecord {
     const INDEXES: &'static [&'static str] = &["crq.n", "crq.s", "crq.c", "ctr"];
     fn key(&self) -> Key {
-        Self::at(&self.id)
+        Self::key_for(&self.id)
     }
     fn rows(&self) -> Vec<Row> {
         let id = super::text(self.id.as_str());
         let mut rows = vec![
             Row::Unique(Self::by_number(&self.space, self.number), id.clone()),
-            Row::Index(Self::in_status(&self.space, self.status).number(self.number).key(), id.clone()),
+            Row::Index(Self::by_status(&self.space, self.status).number(self.number).key(), id.clone()),
             Row::Count(Self::count_in(&self.space, None)),
             Row::Count(Self::count_in(&self.space, Some(self.status))),
         ];
@@ -250,7 +250,7 @@ impl Indexed for ChangeRequestRecord {
         rows
     }
     fn owner(&self) -> Owner {
-        Owner::As(SpaceRecord::at(&self.space))
+        Owner::As(SpaceRecord::key_for(&self.space))
     }
 }
 

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{collection::kind_of, counter, member_counter};
+use super::{collection::kind_value, counter, member_counter};
 use crate::{
     model::{ContentTarget, Grantee, OrgId, Role, TeamId, Timestamp, UserId},
     store::{Entity, Indexed, Key, KeyBuf, Owner, Row},
@@ -29,55 +29,55 @@ impl Entity for GrantRecord {
 impl GrantRecord {
     /// The key of a member's grant.
     #[must_use]
-    pub fn of_user(content: &str, user: &UserId) -> Key {
-        Self::users_of(content).part(user.as_str()).key()
+    pub fn user_key(content: &str, user: &UserId) -> Key {
+        Self::user_grants(content).part(user.as_str()).key()
     }
 
     /// The key of a team's grant.
     #[must_use]
-    pub fn of_team(content: &str, team: &TeamId) -> Key {
-        Self::teams_of(content).part(team.as_str()).key()
+    pub fn team_key(content: &str, team: &TeamId) -> Key {
+        Self::team_grants(content).part(team.as_str()).key()
     }
 
     /// Prefix of the keys of all grants on content.
     #[must_use]
-    pub fn on(content: &str) -> KeyBuf {
+    pub fn by_content(content: &str) -> KeyBuf {
         KeyBuf::new(Self::KIND).part(content)
     }
 
     /// Prefix of the keys of member grants on content.
     #[must_use]
-    pub fn users_of(content: &str) -> KeyBuf {
-        Self::on(content).part("u")
+    pub fn user_grants(content: &str) -> KeyBuf {
+        Self::by_content(content).part("u")
     }
 
     /// Prefix of the keys of team grants on content.
     #[must_use]
-    pub fn teams_of(content: &str) -> KeyBuf {
-        Self::on(content).part("t")
+    pub fn team_grants(content: &str) -> KeyBuf {
+        Self::by_content(content).part("t")
     }
 
     /// Index of the content granted to a member of an organization directly.
     #[must_use]
-    pub fn held_by(organization: &OrgId, user: &UserId) -> KeyBuf {
+    pub fn by_user(organization: &OrgId, user: &UserId) -> KeyBuf {
         KeyBuf::new("grt.u").part(organization.as_str()).part(user.as_str())
     }
 
     /// Index of the content granted to a team.
     #[must_use]
-    pub fn held_by_team(team: &TeamId) -> KeyBuf {
+    pub fn by_team(team: &TeamId) -> KeyBuf {
         KeyBuf::new("grt.t").part(team.as_str())
     }
 
     /// Counter of the spaces granted to a member directly, without deleted ones.
     #[must_use]
-    pub fn spaces_of(organization: &OrgId, user: &UserId) -> Key {
+    pub fn user_space_count(organization: &OrgId, user: &UserId) -> Key {
         member_counter(organization, user, "spaces")
     }
 
     /// Counter of the spaces granted to a team, without deleted ones.
     #[must_use]
-    pub fn spaces_of_team(team: &TeamId) -> Key {
+    pub fn team_space_count(team: &TeamId) -> Key {
         counter(team.as_str(), "spaces")
     }
 }
@@ -86,18 +86,18 @@ impl Indexed for GrantRecord {
     const INDEXES: &'static [&'static str] = &["grt.u", "grt.t", "ctr"];
     fn key(&self) -> Key {
         match &self.grantee {
-            Grantee::User(user) => Self::of_user(self.content.id(), user),
-            Grantee::Team(team) => Self::of_team(self.content.id(), team),
+            Grantee::User(user) => Self::user_key(self.content.id(), user),
+            Grantee::Team(team) => Self::team_key(self.content.id(), team),
         }
     }
     fn rows(&self) -> Vec<Row> {
         let (held, count) = match &self.grantee {
             Grantee::User(user) => {
-                (Self::held_by(&self.organization, user), Self::spaces_of(&self.organization, user))
+                (Self::by_user(&self.organization, user), Self::user_space_count(&self.organization, user))
             }
-            Grantee::Team(team) => (Self::held_by_team(team), Self::spaces_of_team(team)),
+            Grantee::Team(team) => (Self::by_team(team), Self::team_space_count(team)),
         };
-        let mut rows = vec![Row::Index(held.part(self.content.id()).key(), kind_of(&self.content))];
+        let mut rows = vec![Row::Index(held.part(self.content.id()).key(), kind_value(&self.content))];
         if matches!(self.content, ContentTarget::Space(_)) && !self.space_deleted {
             rows.push(Row::Count(count));
         }

@@ -32,7 +32,7 @@ impl Entity for IdempotencyRecord {
 impl IdempotencyRecord {
     /// The key of a record.
     #[must_use]
-    pub fn at(id: &str) -> Key {
+    pub fn key_for(id: &str) -> Key {
         KeyBuf::new(Self::KIND).part(id).key()
     }
 
@@ -46,13 +46,13 @@ impl IdempotencyRecord {
 impl Indexed for IdempotencyRecord {
     const INDEXES: &'static [&'static str] = &["idm.t"];
     fn key(&self) -> Key {
-        Self::at(&self.id)
+        Self::key_for(&self.id)
     }
     fn rows(&self) -> Vec<Row> {
         let place = Self::by_time().time(self.created_at.time()).part(&self.id);
         vec![Row::Index(place.key(), Value::Unit)]
     }
     fn owner(&self) -> Owner {
-        Owner::Nobody
+        Owner::NoOrganization
     }
 }

@@ -11,7 +11,7 @@ use crate::{
 /// The effect of an invite link.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum LinkGives {
+pub enum LinkInviteGrant {
     /// Membership with a role in the organization, `None` for a guest.
     Member(Option<Role>),
     /// Access as a guest with a role on content.
@@ -24,7 +24,7 @@ pub struct LinkInviteRecord {
     /// The id, which is the secret of the link.
     pub id: InviteId,
     pub organization: OrgId,
-    pub gives: LinkGives,
+    pub gives: LinkInviteGrant,
     /// The user who created the link or last changed it. The link is valid only as long as this user may grant its
     /// role.
     #[serde(alias = "created_by")]
@@ -39,19 +39,19 @@ impl Entity for LinkInviteRecord {
 impl LinkInviteRecord {
     /// The key of an invite link.
     #[must_use]
-    pub fn at(id: &InviteId) -> Key {
+    pub fn key_for(id: &InviteId) -> Key {
         KeyBuf::new(Self::KIND).part(id.as_str()).key()
     }
 
     /// Index of the links to a role in an organization, by creation time.
     #[must_use]
-    pub fn of_org(organization: &OrgId) -> KeyBuf {
+    pub fn by_org(organization: &OrgId) -> KeyBuf {
         KeyBuf::new("ivl.o").part(organization.as_str())
     }
 
     /// Index of the links to a role on content, by creation time.
     #[must_use]
-    pub fn of_content(content: &str) -> KeyBuf {
+    pub fn by_content(content: &str) -> KeyBuf {
         KeyBuf::new("ivl.c").part(content)
     }
 }
@@ -59,12 +59,12 @@ impl LinkInviteRecord {
 impl Indexed for LinkInviteRecord {
     const INDEXES: &'static [&'static str] = &["ivl.o", "ivl.c"];
     fn key(&self) -> Key {
-        Self::at(&self.id)
+        Self::key_for(&self.id)
     }
     fn rows(&self) -> Vec<Row> {
         let list = match &self.gives {
-            LinkGives::Member(_) => Self::of_org(&self.organization),
-            LinkGives::Content(content, _) => Self::of_content(content.id()),
+            LinkInviteGrant::Member(_) => Self::by_org(&self.organization),
+            LinkInviteGrant::Content(content, _) => Self::by_content(content.id()),
         };
         let row = list.time(self.created_at.time()).part(self.id.as_str());
         vec![Row::Index(row.key(), Value::Unit)]
@@ -100,7 +100,7 @@ impl Entity for EmailInviteRecord {
 impl EmailInviteRecord {
     /// The key of an invitation.
     #[must_use]
-    pub fn at(id: &InviteId) -> Key {
+    pub fn key_for(id: &InviteId) -> Key {
         KeyBuf::new(Self::KIND).part(id.as_str()).key()
     }
 
@@ -112,19 +112,19 @@ impl EmailInviteRecord {
 
     /// Index of the invitations of an address.
     #[must_use]
-    pub fn of_email(email: &str) -> KeyBuf {
+    pub fn by_address(email: &str) -> KeyBuf {
         KeyBuf::new("ive.e").part(&email.to_lowercase())
     }
 
     /// Index of the invitations to an organization, by creation time.
     #[must_use]
-    pub fn of_org(organization: &OrgId) -> KeyBuf {
+    pub fn by_org(organization: &OrgId) -> KeyBuf {
         KeyBuf::new("ive.o").part(organization.as_str())
     }
 
     /// Index of all invitations, by expiry time.
     #[must_use]
-    pub fn by_end() -> KeyBuf {
+    pub fn by_expiry() -> KeyBuf {
         KeyBuf::new("ive.x")
     }
 }
@@ -132,16 +132,16 @@ impl EmailInviteRecord {
 impl Indexed for EmailInviteRecord {
     const INDEXES: &'static [&'static str] = &["u", "ive.e", "ive.o", "ive.x"];
     fn key(&self) -> Key {
-        Self::at(&self.id)
+        Self::key_for(&self.id)
     }
     fn rows(&self) -> Vec<Row> {
         let id = self.id.as_str();
         let row = |key: KeyBuf| Row::Index(key.part(id).key(), Value::Unit);
         vec![
             Row::Unique(Self::by_email(&self.organization, &self.email), super::text(id)),
-            row(Self::of_email(&self.email)),
-            row(Self::of_org(&self.organization).time(self.created_at.time())),
-            row(Self::by_end().time(self.expires_at.time())),
+            row(Self::by_address(&self.email)),
+            row(Self::by_org(&self.organization).time(self.created_at.time())),
+            row(Self::by_expiry().time(self.expires_at.time())),
         ]
     }
     fn owner(&self) -> Owner {

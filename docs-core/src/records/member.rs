@@ -9,7 +9,7 @@ use crate::{
     model::{MemberRole, OrgId, Role, Timestamp, UserId},
     store::{
         Entity, Indexed, Key, KeyBuf, Owner, Row, Value,
-        grams::{self, Wanted},
+        grams::{self, GramQuery},
     },
 };
 
@@ -42,7 +42,7 @@ impl Entity for MemberRecord {
 impl MemberRecord {
     /// Creates the membership of a user who joins now.
     #[must_use]
-    pub fn joining(organization: &OrgId, user: &UserRecord, role: Option<Role>, now: Timestamp) -> Self {
+    pub fn new(organization: &OrgId, user: &UserRecord, role: Option<Role>, now: Timestamp) -> Self {
         Self {
             organization: organization.clone(),
             user: user.id.clone(),
@@ -57,43 +57,43 @@ impl MemberRecord {
 
     /// The key of a membership.
     #[must_use]
-    pub fn at(organization: &OrgId, user: &UserId) -> Key {
+    pub fn key_for(organization: &OrgId, user: &UserId) -> Key {
         KeyBuf::new(Self::KIND).part(organization.as_str()).part(user.as_str()).key()
     }
 
     /// Index of the organizations of a user, by time of joining.
     #[must_use]
-    pub fn orgs_of(user: &UserId) -> KeyBuf {
+    pub fn by_user(user: &UserId) -> KeyBuf {
         KeyBuf::new("org.u").part(user.as_str())
     }
 
     /// Index of the members of an organization, by time of joining.
     #[must_use]
-    pub fn of_org(organization: &OrgId) -> KeyBuf {
+    pub fn by_org(organization: &OrgId) -> KeyBuf {
         KeyBuf::new("mem.j").part(organization.as_str())
     }
 
     /// Index of the members with a role, by time of joining.
     #[must_use]
-    pub fn in_role(organization: &OrgId, role: MemberRole) -> KeyBuf {
+    pub fn by_role(organization: &OrgId, role: MemberRole) -> KeyBuf {
         KeyBuf::new("mem.r").part(organization.as_str()).part(role.as_str())
     }
 
     /// Index of the members whose name or e-mail address contains an n-gram, by time of joining.
     #[must_use]
-    pub fn with_gram(organization: &OrgId, gram: &str) -> KeyBuf {
+    pub fn by_gram(organization: &OrgId, gram: &str) -> KeyBuf {
         KeyBuf::new("mem.g").part(organization.as_str()).part(gram)
     }
 
     /// Index of the members with a recorded visit, by time of the last visit.
     #[must_use]
-    pub fn seen(organization: &OrgId) -> KeyBuf {
+    pub fn by_last_visit(organization: &OrgId) -> KeyBuf {
         KeyBuf::new("mem.s").part(organization.as_str())
     }
 
     /// Index of the members with a role and a recorded visit, by time of the last visit.
     #[must_use]
-    pub fn seen_in_role(organization: &OrgId, role: MemberRole) -> KeyBuf {
+    pub fn by_role_and_visit(organization: &OrgId, role: MemberRole) -> KeyBuf {
         KeyBuf::new("mem.t").part(organization.as_str()).part(role.as_str())
     }
 
@@ -108,13 +108,13 @@ impl MemberRecord {
 
     /// Returns `true` if the member matches a search.
     #[must_use]
-    pub fn matches(&self, wanted: &Wanted) -> bool {
+    pub fn matches(&self, wanted: &GramQuery) -> bool {
         wanted.is_in(&self.display_name) || wanted.is_in(&self.email)
     }
 
     fn grams(&self) -> BTreeSet<String> {
-        let mut grams = grams::of_text(&self.display_name);
-        grams.extend(grams::of_text(&self.email));
+        let mut grams = grams::from_text(&self.display_name);
+        grams.extend(grams::from_text(&self.email));
         grams
     }
 }
@@ -122,25 +122,25 @@ impl MemberRecord {
 impl Indexed for MemberRecord {
     const INDEXES: &'static [&'static str] = &["org.u", "mem.j", "mem.r", "mem.g", "mem.s", "mem.t", "ctr"];
     fn key(&self) -> Key {
-        Self::at(&self.organization, &self.user)
+        Self::key_for(&self.organization, &self.user)
     }
     fn rows(&self) -> Vec<Row> {
         let (org, role) = (&self.organization, MemberRole::from(self.role));
         let by = |prefix: KeyBuf, at: Timestamp| {
             Row::Index(prefix.time(at.time()).part(self.user.as_str()).key(), Value::Unit)
         };
-        let own = Self::orgs_of(&self.user).time(self.joined_at.time()).part(org.as_str());
+        let own = Self::by_user(&self.user).time(self.joined_at.time()).part(org.as_str());
         let mut rows = vec![
             Row::Index(own.key(), Value::Unit),
             Row::Count(counter(self.user.as_str(), "orgs")),
-            by(Self::of_org(org), self.joined_at),
-            by(Self::in_role(org, role), self.joined_at),
+            by(Self::by_org(org), self.joined_at),
+            by(Self::by_role(org, role), self.joined_at),
             Row::Count(Self::count_in(org, None)),
             Row::Count(Self::count_in(org, Some(role))),
         ];
-        rows.extend(self.grams().iter().map(|gram| by(Self::with_gram(org, gram), self.joined_at)));
+        rows.extend(self.grams().iter().map(|gram| by(Self::by_gram(org, gram), self.joined_at)));
         if let Some(at) = self.last_seen_at {
-            rows.extend([by(Self::seen(org), at), by(Self::seen_in_role(org, role), at)]);
+            rows.extend([by(Self::by_last_visit(org), at), by(Self::by_role_and_visit(org, role), at)]);
         }
         rows
     }

@@ -70,13 +70,13 @@ impl Entity for OpenApiSpecRecord {
 impl OpenApiSpecRecord {
     /// The key of a specification.
     #[must_use]
-    pub fn at(id: &OpenApiSpecId) -> Key {
+    pub fn key_for(id: &OpenApiSpecId) -> Key {
         KeyBuf::new(Self::KIND).part(id.as_str()).key()
     }
 
     /// Index of the specifications of an organization, by creation time.
     #[must_use]
-    pub fn of_org(organization: &OrgId) -> KeyBuf {
+    pub fn by_org(organization: &OrgId) -> KeyBuf {
         KeyBuf::new("oas.o").part(organization.as_str())
     }
 
@@ -95,27 +95,27 @@ impl OpenApiSpecRecord {
     /// The storage domain of the objects of a specification.
     #[must_use]
     pub fn domain(id: &OpenApiSpecId) -> String {
-        format!("{SPEC_DOMAINS}{id}")
+        format!("{SPEC_DOMAIN_PREFIX}{id}")
     }
 
     /// Returns the specification of a storage domain, or `None` for the domain of a space.
     #[must_use]
-    pub fn of_domain(domain: &str) -> Option<OpenApiSpecId> {
-        domain.strip_prefix(SPEC_DOMAINS)?.parse().ok()
+    pub fn id_from_domain(domain: &str) -> Option<OpenApiSpecId> {
+        domain.strip_prefix(SPEC_DOMAIN_PREFIX)?.parse().ok()
     }
 }
 
 /// Prefix of the storage domains of specifications.
-const SPEC_DOMAINS: &str = "openapi-";
+const SPEC_DOMAIN_PREFIX: &str = "openapi-";
 
 impl Indexed for OpenApiSpecRecord {
     const INDEXES: &'static [&'static str] = &["oas.o", "u", "ctr"];
     fn key(&self) -> Key {
-        Self::at(&self.id)
+        Self::key_for(&self.id)
     }
     fn rows(&self) -> Vec<Row> {
         let id = self.id.as_str();
-        let row = Self::of_org(&self.organization).time(self.created_at.time()).part(id);
+        let row = Self::by_org(&self.organization).time(self.created_at.time()).part(id);
         vec![
             Row::Index(row.key(), Value::Unit),
             Row::Unique(Self::by_slug(&self.organization, self.slug.as_str()), text(id)),
@@ -153,13 +153,13 @@ impl Entity for OpenApiSpecVersionRecord {
 impl OpenApiSpecVersionRecord {
     /// The key of a version.
     #[must_use]
-    pub fn at(id: &OpenApiSpecVersionId) -> Key {
+    pub fn key_for(id: &OpenApiSpecVersionId) -> Key {
         KeyBuf::new(Self::KIND).part(id.as_str()).key()
     }
 
     /// Index of the versions of a specification, by creation time.
     #[must_use]
-    pub fn of_spec(spec: &OpenApiSpecId) -> KeyBuf {
+    pub fn by_spec(spec: &OpenApiSpecId) -> KeyBuf {
         KeyBuf::new("oav.s").part(spec.as_str())
     }
 
@@ -171,7 +171,7 @@ impl OpenApiSpecVersionRecord {
 
     /// References to all stored objects of this version.
     #[must_use]
-    pub const fn stored(&self) -> [&StoredBytes; 3] {
+    pub const fn objects(&self) -> [&StoredBytes; 3] {
         [&self.document, &self.filesystem, &self.outline]
     }
 }
@@ -179,10 +179,10 @@ impl OpenApiSpecVersionRecord {
 impl Indexed for OpenApiSpecVersionRecord {
     const INDEXES: &'static [&'static str] = &["oav.s", "ctr"];
     fn key(&self) -> Key {
-        Self::at(&self.id)
+        Self::key_for(&self.id)
     }
     fn rows(&self) -> Vec<Row> {
-        let row = Self::of_spec(&self.spec).time(self.created_at.time()).part(self.id.as_str());
+        let row = Self::by_spec(&self.spec).time(self.created_at.time()).part(self.id.as_str());
         vec![Row::Index(row.key(), Value::Unit), Row::Count(Self::count_of(&self.spec))]
     }
     fn owner(&self) -> Owner {

@@ -31,7 +31,7 @@ impl Entity for UserRecord {
 impl UserRecord {
     /// The key of a user.
     #[must_use]
-    pub fn at(id: &UserId) -> Key {
+    pub fn key_for(id: &UserId) -> Key {
         KeyBuf::new(Self::KIND).part(id.as_str()).key()
     }
 
@@ -51,13 +51,13 @@ impl UserRecord {
 impl Indexed for UserRecord {
     const INDEXES: &'static [&'static str] = &["u"];
     fn key(&self) -> Key {
-        Self::at(&self.id)
+        Self::key_for(&self.id)
     }
     fn rows(&self) -> Vec<Row> {
         vec![Row::Unique(Self::by_email(&self.email), text(self.id.as_str()))]
     }
     fn owner(&self) -> Owner {
-        Owner::Nobody
+        Owner::NoOrganization
     }
 }
 
@@ -104,19 +104,19 @@ impl Entity for TokenRecord {
 impl TokenRecord {
     /// The key of a token.
     #[must_use]
-    pub fn at(hash: &crate::store::Hash) -> Key {
+    pub fn key_for(hash: &crate::store::Hash) -> Key {
         KeyBuf::new(Self::KIND).part(&hash.to_string()).key()
     }
 
     /// Index of the tokens of a user, oldest first.
     #[must_use]
-    pub fn of_user(user: &UserId) -> KeyBuf {
+    pub fn by_user(user: &UserId) -> KeyBuf {
         KeyBuf::new("tok.u").part(user.as_str())
     }
 
     /// Index of all single sign-on sessions, by expiry time.
     #[must_use]
-    pub fn sessions_by_end() -> KeyBuf {
+    pub fn sessions_by_expiry() -> KeyBuf {
         KeyBuf::new("tok.x")
     }
 }
@@ -124,13 +124,13 @@ impl TokenRecord {
 impl Indexed for TokenRecord {
     const INDEXES: &'static [&'static str] = &["tok.u", "tok.x"];
     fn key(&self) -> Key {
-        Self::at(&self.hash)
+        Self::key_for(&self.hash)
     }
     fn rows(&self) -> Vec<Row> {
-        let row = Self::of_user(&self.user).time(self.created_at.time()).part(&self.hash.to_string());
+        let row = Self::by_user(&self.user).time(self.created_at.time()).part(&self.hash.to_string());
         let mut rows = vec![Row::Index(row.key(), Value::Unit)];
         if let (Some(_), Some(end)) = (&self.sso, self.expires_at) {
-            let row = Self::sessions_by_end().time(end.time()).part(&self.hash.to_string());
+            let row = Self::sessions_by_expiry().time(end.time()).part(&self.hash.to_string());
             rows.push(Row::Index(row.key(), Value::Unit));
         }
         rows
@@ -138,7 +138,7 @@ impl Indexed for TokenRecord {
     fn owner(&self) -> Owner {
         match &self.sso {
             Some(session) => Owner::Organization(session.organization.clone()),
-            None => Owner::Nobody,
+            None => Owner::NoOrganization,
         }
     }
 }
@@ -201,7 +201,7 @@ impl Entity for OrgRecord {
 impl OrgRecord {
     /// The key of an organization.
     #[must_use]
-    pub fn at(id: &OrgId) -> Key {
+    pub fn key_for(id: &OrgId) -> Key {
         KeyBuf::new(Self::KIND).part(id.as_str()).key()
     }
 
@@ -227,7 +227,7 @@ impl OrgRecord {
 impl Indexed for OrgRecord {
     const INDEXES: &'static [&'static str] = &["u"];
     fn key(&self) -> Key {
-        Self::at(&self.id)
+        Self::key_for(&self.id)
     }
     fn rows(&self) -> Vec<Row> {
         let hostname = self.hostname.iter().map(|name| Self::by_hostname(name.as_str()));

@@ -34,13 +34,13 @@ impl Entity for ReviewRecord {
 impl ReviewRecord {
     /// The key of a review.
     #[must_use]
-    pub fn at(request: &ChangeRequestId, id: &ReviewId) -> Key {
+    pub fn key_for(request: &ChangeRequestId, id: &ReviewId) -> Key {
         KeyBuf::new(Self::KIND).part(request.as_str()).part(id.as_str()).key()
     }
 
     /// Index of the reviews of a change request, by time.
     #[must_use]
-    pub fn of_request(request: &ChangeRequestId) -> KeyBuf {
+    pub fn by_request(request: &ChangeRequestId) -> KeyBuf {
         KeyBuf::new("rvw.t").part(request.as_str())
     }
 
@@ -54,14 +54,14 @@ impl ReviewRecord {
 impl Indexed for ReviewRecord {
     const INDEXES: &'static [&'static str] = &["rvw.t", "ctr"];
     fn key(&self) -> Key {
-        Self::at(&self.request, &self.id)
+        Self::key_for(&self.request, &self.id)
     }
     fn rows(&self) -> Vec<Row> {
-        let row = Self::of_request(&self.request).time(self.created_at.time()).part(self.id.as_str());
+        let row = Self::by_request(&self.request).time(self.created_at.time()).part(self.id.as_str());
         vec![Row::Index(row.key(), Value::Unit), Row::Count(Self::count_in(&self.request))]
     }
     fn owner(&self) -> Owner {
-        Owner::As(ChangeRequestRecord::at(&self.request))
+        Owner::As(ChangeRequestRecord::key_for(&self.request))
     }
 }
 
@@ -85,19 +85,19 @@ impl Entity for RequestedReviewerRecord {
 impl RequestedReviewerRecord {
     /// The key of a requested reviewer of a change request.
     #[must_use]
-    pub fn at(request: &ChangeRequestId, user: &UserId) -> Key {
+    pub fn key_for(request: &ChangeRequestId, user: &UserId) -> Key {
         KeyBuf::new(Self::KIND).part(request.as_str()).part(user.as_str()).key()
     }
 
     /// Index of the requested reviewers of a change request, by time of the request.
     #[must_use]
-    pub fn of_request(request: &ChangeRequestId) -> KeyBuf {
+    pub fn by_request(request: &ChangeRequestId) -> KeyBuf {
         KeyBuf::new("rqr.t").part(request.as_str())
     }
 
     /// Index of the change requests that wait for a review by a user.
     #[must_use]
-    pub fn of_user(user: &UserId) -> KeyBuf {
+    pub fn by_user(user: &UserId) -> KeyBuf {
         KeyBuf::new("rqr.u").part(user.as_str())
     }
 
@@ -111,11 +111,11 @@ impl RequestedReviewerRecord {
 impl Indexed for RequestedReviewerRecord {
     const INDEXES: &'static [&'static str] = &["rqr.t", "rqr.u", "ctr"];
     fn key(&self) -> Key {
-        Self::at(&self.request, &self.user)
+        Self::key_for(&self.request, &self.user)
     }
     fn rows(&self) -> Vec<Row> {
-        let row = Self::of_request(&self.request).time(self.created_at.time()).part(self.user.as_str());
-        let of_user = Self::of_user(&self.user).part(self.request.as_str());
+        let row = Self::by_request(&self.request).time(self.created_at.time()).part(self.user.as_str());
+        let of_user = Self::by_user(&self.user).part(self.request.as_str());
         vec![
             Row::Index(row.key(), Value::Unit),
             Row::Index(of_user.key(), Value::Unit),
@@ -123,6 +123,6 @@ impl Indexed for RequestedReviewerRecord {
         ]
     }
     fn owner(&self) -> Owner {
-        Owner::As(ChangeRequestRecord::at(&self.request))
+        Owner::As(ChangeRequestRecord::key_for(&self.request))
     }
 }

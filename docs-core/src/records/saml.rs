@@ -44,19 +44,19 @@ impl Entity for SamlProviderRecord {
 impl SamlProviderRecord {
     /// The key of a provider.
     #[must_use]
-    pub fn at(id: &SamlProviderId) -> Key {
+    pub fn key_for(id: &SamlProviderId) -> Key {
         KeyBuf::new(Self::KIND).part(id.as_str()).key()
     }
 
     /// Index of the providers of an organization, by creation time.
     #[must_use]
-    pub fn of_org(organization: &OrgId) -> KeyBuf {
+    pub fn by_org(organization: &OrgId) -> KeyBuf {
         KeyBuf::new("sml.o").part(organization.as_str())
     }
 
     /// Index of the providers that add their members to a team.
     #[must_use]
-    pub fn into_team(team: &TeamId) -> KeyBuf {
+    pub fn by_team(team: &TeamId) -> KeyBuf {
         KeyBuf::new("sml.t").part(team.as_str())
     }
 
@@ -69,18 +69,18 @@ impl SamlProviderRecord {
     /// Returns `true` if the configuration is complete, so that members can sign in through the provider.
     #[must_use]
     pub fn is_active(&self) -> bool {
-        self.missing().is_empty()
+        self.missing_fields().is_empty()
     }
 
     /// The trust settings. Sessions from before a change of them are invalid.
     #[must_use]
-    pub fn trusted_by(&self) -> (Option<&Url>, Option<&SamlEntityId>, Option<&Certificate>) {
+    pub fn trust_settings(&self) -> (Option<&Url>, Option<&SamlEntityId>, Option<&Certificate>) {
         (self.sso_url.as_ref(), self.entity_id.as_ref(), self.certificate.as_ref())
     }
 
     /// Names of the required fields that are not set. Sign-in is possible once it is empty.
     #[must_use]
-    pub fn missing(&self) -> Vec<&'static str> {
+    pub fn missing_fields(&self) -> Vec<&'static str> {
         let fields = [
             ("ssoURL", self.sso_url.is_some()),
             ("entityID", self.entity_id.is_some()),
@@ -93,15 +93,15 @@ impl SamlProviderRecord {
 impl Indexed for SamlProviderRecord {
     const INDEXES: &'static [&'static str] = &["sml.o", "sml.t", "ctr"];
     fn key(&self) -> Key {
-        Self::at(&self.id)
+        Self::key_for(&self.id)
     }
     fn rows(&self) -> Vec<Row> {
         let id = self.id.as_str();
-        let of_org = Self::of_org(&self.organization).time(self.created_at.time()).part(id);
+        let of_org = Self::by_org(&self.organization).time(self.created_at.time()).part(id);
         let mut rows =
             vec![Row::Index(of_org.key(), Value::Unit), Row::Count(Self::count_in(&self.organization))];
         if let Some(team) = &self.default_team {
-            rows.push(Row::Index(Self::into_team(team).part(id).key(), Value::Unit));
+            rows.push(Row::Index(Self::by_team(team).part(id).key(), Value::Unit));
         }
         rows
     }
@@ -128,23 +128,23 @@ impl Entity for SamlAssertionRecord {
 impl SamlAssertionRecord {
     /// The key of an assertion, by the id that the provider gave it.
     #[must_use]
-    pub fn at(provider: &SamlProviderId, assertion: &str) -> Key {
-        Self::key_of(&Self::hash_of(provider, assertion))
+    pub fn key_for(provider: &SamlProviderId, assertion: &str) -> Key {
+        Self::key_for_hash(&Self::assertion_hash(provider, assertion))
     }
 
     /// The hash of an assertion id and its provider.
     #[must_use]
-    pub fn hash_of(provider: &SamlProviderId, assertion: &str) -> Hash {
-        Hash::of(format!("{provider} {assertion}").as_bytes())
+    pub fn assertion_hash(provider: &SamlProviderId, assertion: &str) -> Hash {
+        Hash::compute(format!("{provider} {assertion}").as_bytes())
     }
 
-    fn key_of(hash: &Hash) -> Key {
+    fn key_for_hash(hash: &Hash) -> Key {
         KeyBuf::new(Self::KIND).part(&hash.to_string()).key()
     }
 
     /// Index of all records, by the end of their retention.
     #[must_use]
-    pub fn by_end() -> KeyBuf {
+    pub fn by_expiry() -> KeyBuf {
         KeyBuf::new("sma.x")
     }
 }
@@ -152,10 +152,10 @@ impl SamlAssertionRecord {
 impl Indexed for SamlAssertionRecord {
     const INDEXES: &'static [&'static str] = &["sma.x"];
     fn key(&self) -> Key {
-        Self::key_of(&self.hash)
+        Self::key_for_hash(&self.hash)
     }
     fn rows(&self) -> Vec<Row> {
-        let row = Self::by_end().time(self.until.time());
+        let row = Self::by_expiry().time(self.until.time());
         vec![Row::Index(row.part(&self.hash.to_string()).key(), Value::Unit)]
     }
     fn owner(&self) -> Owner {
@@ -180,7 +180,7 @@ impl Entity for SamlRefusalRecord {
 impl SamlRefusalRecord {
     /// The key of the last refusal of a provider.
     #[must_use]
-    pub fn at(provider: &SamlProviderId) -> Key {
+    pub fn key_for(provider: &SamlProviderId) -> Key {
         KeyBuf::new(Self::KIND).part(provider.as_str()).key()
     }
 }
@@ -188,7 +188,7 @@ impl SamlRefusalRecord {
 impl Indexed for SamlRefusalRecord {
     const INDEXES: &'static [&'static str] = &[];
     fn key(&self) -> Key {
-        Self::at(&self.provider)
+        Self::key_for(&self.provider)
     }
     fn rows(&self) -> Vec<Row> {
         Vec::new()

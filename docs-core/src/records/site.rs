@@ -58,13 +58,13 @@ impl Entity for SiteRecord {
 impl SiteRecord {
     /// The key of a site.
     #[must_use]
-    pub fn at(id: &SiteId) -> Key {
+    pub fn key_for(id: &SiteId) -> Key {
         KeyBuf::new(Self::KIND).part(id.as_str()).key()
     }
 
     /// Index of the sites of an organization, by creation time.
     #[must_use]
-    pub fn of_org(organization: &OrgId) -> KeyBuf {
+    pub fn by_org(organization: &OrgId) -> KeyBuf {
         KeyBuf::new("site.t").part(organization.as_str())
     }
 
@@ -90,7 +90,7 @@ impl SiteRecord {
 
     /// A scan over all sites mounted below a path, ordered by mount point.
     #[must_use]
-    pub fn proxied_below(origin: &str) -> Scan {
+    pub fn scan_mounts_below(origin: &str) -> Scan {
         let (from, to) = (Self::by_proxy(&format!("{origin}/")), Self::by_proxy(&format!("{origin}0")));
         Scan { from, to, rev: false, limit: MAX_SCAN }
     }
@@ -99,10 +99,10 @@ impl SiteRecord {
 impl Indexed for SiteRecord {
     const INDEXES: &'static [&'static str] = &["site.t", "u", "ctr"];
     fn key(&self) -> Key {
-        Self::at(&self.id)
+        Self::key_for(&self.id)
     }
     fn rows(&self) -> Vec<Row> {
-        let row = Self::of_org(&self.organization).time(self.created_at.time()).part(self.id.as_str());
+        let row = Self::by_org(&self.organization).time(self.created_at.time()).part(self.id.as_str());
         let mut rows = vec![
             Row::Index(row.key(), Value::Unit),
             Row::Count(Self::count_in(&self.organization)),

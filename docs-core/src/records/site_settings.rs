@@ -16,13 +16,13 @@ use crate::{
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct CustomizationRecord {
     pub site: SiteId,
-    pub look: Look,
+    pub look: CustomizationEntry,
 }
 
 /// A customization, with its target.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub enum Look {
+pub enum CustomizationEntry {
     /// The customization of the site.
     Site(Box<Customization>),
     /// The overrides of a space on the site.
@@ -36,26 +36,26 @@ impl Entity for CustomizationRecord {
 impl CustomizationRecord {
     /// Prefix of the customization keys of a site and its spaces.
     #[must_use]
-    pub fn of_site(site: &SiteId) -> KeyBuf {
+    pub fn by_site(site: &SiteId) -> KeyBuf {
         KeyBuf::new(Self::KIND).part(site.as_str())
     }
 
     /// The key of the site's own customization.
     #[must_use]
-    pub fn at(site: &SiteId) -> Key {
-        Self::of_site(site).part("site").key()
+    pub fn key_for(site: &SiteId) -> Key {
+        Self::by_site(site).part("site").key()
     }
 
     /// The key of the overrides of a site space.
     #[must_use]
-    pub fn at_place(site: &SiteId, place: &SiteSpaceId) -> Key {
-        Self::of_site(site).part("space").part(place.as_str()).key()
+    pub fn key_for_place(site: &SiteId, place: &SiteSpaceId) -> Key {
+        Self::by_site(site).part("space").part(place.as_str()).key()
     }
 
     /// Prefix of the keys of the overrides of all site spaces.
     #[must_use]
-    pub fn of_places(site: &SiteId) -> KeyBuf {
-        Self::of_site(site).part("space")
+    pub fn places_by_site(site: &SiteId) -> KeyBuf {
+        Self::by_site(site).part("space")
     }
 }
 
@@ -63,15 +63,15 @@ impl Indexed for CustomizationRecord {
     const INDEXES: &'static [&'static str] = &[];
     fn key(&self) -> Key {
         match &self.look {
-            Look::Site(_) => Self::at(&self.site),
-            Look::SiteSpace(place, _) => Self::at_place(&self.site, place),
+            CustomizationEntry::Site(_) => Self::key_for(&self.site),
+            CustomizationEntry::SiteSpace(place, _) => Self::key_for_place(&self.site, place),
         }
     }
     fn rows(&self) -> Vec<Row> {
         Vec::new()
     }
     fn owner(&self) -> Owner {
-        Owner::As(SiteRecord::at(&self.site))
+        Owner::As(SiteRecord::key_for(&self.site))
     }
 }
 
@@ -96,19 +96,19 @@ impl Entity for ShareLinkRecord {
 impl ShareLinkRecord {
     /// Returns `true` if the link grants access to a site.
     #[must_use]
-    pub fn opens(&self, site: &SiteId) -> bool {
+    pub fn is_valid_for(&self, site: &SiteId) -> bool {
         self.active && self.site == *site
     }
 
     /// The key of a share link.
     #[must_use]
-    pub fn at(id: &ShareLinkId) -> Key {
+    pub fn key_for(id: &ShareLinkId) -> Key {
         KeyBuf::new(Self::KIND).part(id.as_str()).key()
     }
 
     /// Index of the share links of a site, by creation time.
     #[must_use]
-    pub fn of_site(site: &SiteId) -> KeyBuf {
+    pub fn by_site(site: &SiteId) -> KeyBuf {
         KeyBuf::new("shl.t").part(site.as_str())
     }
 
@@ -128,18 +128,18 @@ impl ShareLinkRecord {
 impl Indexed for ShareLinkRecord {
     const INDEXES: &'static [&'static str] = &["shl.t", "u", "ctr"];
     fn key(&self) -> Key {
-        Self::at(&self.id)
+        Self::key_for(&self.id)
     }
     fn rows(&self) -> Vec<Row> {
         let id = self.id.as_str();
         vec![
-            Row::Index(Self::of_site(&self.site).time(self.created_at.time()).part(id).key(), Value::Unit),
+            Row::Index(Self::by_site(&self.site).time(self.created_at.time()).part(id).key(), Value::Unit),
             Row::Unique(Self::by_digest(&self.digest), text(id)),
             Row::Count(Self::count_in(&self.site)),
         ]
     }
     fn owner(&self) -> Owner {
-        Owner::As(SiteRecord::at(&self.site))
+        Owner::As(SiteRecord::key_for(&self.site))
     }
 }
 
@@ -167,7 +167,7 @@ impl Entity for SiteAuthRecord {
 impl SiteAuthRecord {
     /// The key of a site's authentication settings.
     #[must_use]
-    pub fn at(site: &SiteId) -> Key {
+    pub fn key_for(site: &SiteId) -> Key {
         KeyBuf::new(Self::KIND).part(site.as_str()).key()
     }
 }
@@ -175,13 +175,13 @@ impl SiteAuthRecord {
 impl Indexed for SiteAuthRecord {
     const INDEXES: &'static [&'static str] = &[];
     fn key(&self) -> Key {
-        Self::at(&self.site)
+        Self::key_for(&self.site)
     }
     fn rows(&self) -> Vec<Row> {
         Vec::new()
     }
     fn owner(&self) -> Owner {
-        Owner::As(SiteRecord::at(&self.site))
+        Owner::As(SiteRecord::key_for(&self.site))
     }
 }
 
@@ -202,20 +202,20 @@ impl Entity for RedirectRecord {
 impl RedirectRecord {
     /// The key of a redirect.
     #[must_use]
-    pub fn at(id: &RedirectId) -> Key {
+    pub fn key_for(id: &RedirectId) -> Key {
         KeyBuf::new(Self::KIND).part(id.as_str()).key()
     }
 
     /// Index of the redirects of a site, by creation time.
     #[must_use]
-    pub fn of_site(site: &SiteId) -> KeyBuf {
+    pub fn by_site(site: &SiteId) -> KeyBuf {
         KeyBuf::new("srd.t").part(site.as_str())
     }
 
     /// Index of the redirects that reference a section, a site space or a page of it, by the id of the section or site
     /// space.
     #[must_use]
-    pub fn leading_to(part: &str) -> KeyBuf {
+    pub fn by_target(part: &str) -> KeyBuf {
         KeyBuf::new("srd.d").part(part)
     }
 
@@ -228,26 +228,26 @@ impl RedirectRecord {
     /// Unique index from a source path on a site to its redirect.
     #[must_use]
     pub fn by_source(site: &SiteId, source: &RedirectSource) -> Key {
-        unique("srd.source", site.as_str(), &source.normal())
+        unique("srd.source", site.as_str(), &source.normalized())
     }
 }
 
 impl Indexed for RedirectRecord {
     const INDEXES: &'static [&'static str] = &["srd.t", "srd.d", "u", "ctr"];
     fn key(&self) -> Key {
-        Self::at(&self.id)
+        Self::key_for(&self.id)
     }
     fn rows(&self) -> Vec<Row> {
         let id = self.id.as_str();
         vec![
-            Row::Index(Self::of_site(&self.site).time(self.created_at.time()).part(id).key(), Value::Unit),
-            Row::Index(Self::leading_to(self.destination.part()).part(id).key(), Value::Unit),
+            Row::Index(Self::by_site(&self.site).time(self.created_at.time()).part(id).key(), Value::Unit),
+            Row::Index(Self::by_target(self.destination.part()).part(id).key(), Value::Unit),
             Row::Unique(Self::by_source(&self.site, &self.source), text(id)),
             Row::Count(Self::count_in(&self.site)),
         ]
     }
     fn owner(&self) -> Owner {
-        Owner::As(SiteRecord::at(&self.site))
+        Owner::As(SiteRecord::key_for(&self.site))
     }
 }
 
@@ -267,7 +267,7 @@ impl Entity for AdaptiveRecord {
 impl AdaptiveRecord {
     /// The key of the visitor schema of a site.
     #[must_use]
-    pub fn at(site: &SiteId) -> Key {
+    pub fn key_for(site: &SiteId) -> Key {
         KeyBuf::new(Self::KIND).part(site.as_str()).key()
     }
 }
@@ -275,12 +275,12 @@ impl AdaptiveRecord {
 impl Indexed for AdaptiveRecord {
     const INDEXES: &'static [&'static str] = &[];
     fn key(&self) -> Key {
-        Self::at(&self.site)
+        Self::key_for(&self.site)
     }
     fn rows(&self) -> Vec<Row> {
         Vec::new()
     }
     fn owner(&self) -> Owner {
-        Owner::As(SiteRecord::at(&self.site))
+        Owner::As(SiteRecord::key_for(&self.site))
     }
 }

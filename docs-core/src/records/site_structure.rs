@@ -57,13 +57,13 @@ impl Entity for SectionRecord {
 impl SectionRecord {
     /// The key of a section.
     #[must_use]
-    pub fn at(id: &SectionId) -> Key {
+    pub fn key_for(id: &SectionId) -> Key {
         KeyBuf::new(Self::KIND).part(id.as_str()).key()
     }
 
     /// Index of all sections of a site, inside and outside groups, by rank.
     #[must_use]
-    pub fn of_site(site: &SiteId) -> KeyBuf {
+    pub fn by_site(site: &SiteId) -> KeyBuf {
         KeyBuf::new("sec.r").part(site.as_str())
     }
 
@@ -77,17 +77,17 @@ impl SectionRecord {
 impl Indexed for SectionRecord {
     const INDEXES: &'static [&'static str] = &["sec.r", "u"];
     fn key(&self) -> Key {
-        Self::at(&self.id)
+        Self::key_for(&self.id)
     }
     fn rows(&self) -> Vec<Row> {
         let id = self.id.as_str();
         vec![
-            Row::Index(Self::of_site(&self.site).number(self.rank).part(id).key(), Value::Unit),
+            Row::Index(Self::by_site(&self.site).number(self.rank).part(id).key(), Value::Unit),
             Row::Unique(Self::by_path(&self.site, self.path.as_str()), text(id)),
         ]
     }
     fn owner(&self) -> Owner {
-        Owner::As(SiteRecord::at(&self.site))
+        Owner::As(SiteRecord::key_for(&self.site))
     }
 }
 
@@ -114,13 +114,13 @@ impl Entity for SectionGroupRecord {
 impl SectionGroupRecord {
     /// The key of a group.
     #[must_use]
-    pub fn at(id: &SectionGroupId) -> Key {
+    pub fn key_for(id: &SectionGroupId) -> Key {
         KeyBuf::new(Self::KIND).part(id.as_str()).key()
     }
 
     /// Index of the groups of a site, by rank.
     #[must_use]
-    pub fn of_site(site: &SiteId) -> KeyBuf {
+    pub fn by_site(site: &SiteId) -> KeyBuf {
         KeyBuf::new("sgr.r").part(site.as_str())
     }
 }
@@ -128,14 +128,14 @@ impl SectionGroupRecord {
 impl Indexed for SectionGroupRecord {
     const INDEXES: &'static [&'static str] = &["sgr.r"];
     fn key(&self) -> Key {
-        Self::at(&self.id)
+        Self::key_for(&self.id)
     }
     fn rows(&self) -> Vec<Row> {
-        let row = Self::of_site(&self.site).number(self.rank).part(self.id.as_str());
+        let row = Self::by_site(&self.site).number(self.rank).part(self.id.as_str());
         vec![Row::Index(row.key(), Value::Unit)]
     }
     fn owner(&self) -> Owner {
-        Owner::As(SiteRecord::at(&self.site))
+        Owner::As(SiteRecord::key_for(&self.site))
     }
 }
 
@@ -170,19 +170,19 @@ impl Entity for SiteSpaceRecord {
 impl SiteSpaceRecord {
     /// The key of a site space.
     #[must_use]
-    pub fn at(id: &SiteSpaceId) -> Key {
+    pub fn key_for(id: &SiteSpaceId) -> Key {
         KeyBuf::new(Self::KIND).part(id.as_str()).key()
     }
 
     /// Index of the site spaces of a site in all its sections, by rank.
     #[must_use]
-    pub fn of_site(site: &SiteId) -> KeyBuf {
+    pub fn by_site(site: &SiteId) -> KeyBuf {
         KeyBuf::new("ssp.r").part(site.as_str())
     }
 
     /// Index of the site spaces that show a space.
     #[must_use]
-    pub fn of_space(space: &SpaceId) -> KeyBuf {
+    pub fn by_space(space: &SpaceId) -> KeyBuf {
         KeyBuf::new("ssp.s").part(space.as_str())
     }
 
@@ -202,14 +202,14 @@ impl SiteSpaceRecord {
 impl Indexed for SiteSpaceRecord {
     const INDEXES: &'static [&'static str] = &["ssp.r", "ssp.s", "u", "ctr"];
     fn key(&self) -> Key {
-        Self::at(&self.id)
+        Self::key_for(&self.id)
     }
     fn rows(&self) -> Vec<Row> {
         let id = self.id.as_str();
         let path = Self::by_path(&self.site, self.section.as_ref(), self.path.as_str());
         let mut rows = vec![
-            Row::Index(Self::of_site(&self.site).number(self.rank).part(id).key(), Value::Unit),
-            Row::Index(Self::of_space(&self.space).part(self.site.as_str()).part(id).key(), Value::Unit),
+            Row::Index(Self::by_site(&self.site).number(self.rank).part(id).key(), Value::Unit),
+            Row::Index(Self::by_space(&self.space).part(self.site.as_str()).part(id).key(), Value::Unit),
             Row::Unique(path, text(id)),
         ];
         if !self.space_deleted {
@@ -218,6 +218,6 @@ impl Indexed for SiteSpaceRecord {
         rows
     }
     fn owner(&self) -> Owner {
-        Owner::As(SiteRecord::at(&self.site))
+        Owner::As(SiteRecord::key_for(&self.site))
     }
 }

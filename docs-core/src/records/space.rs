@@ -90,12 +90,12 @@ pub struct GitState {
     pub layout: Option<Hash>,
     /// The content paths in the commit.
     #[serde(default)]
-    pub places: Option<ContentPlaces>,
+    pub places: Option<ContentPaths>,
 }
 
 /// The paths of a space's content in a repository, relative to the project directory, as its configuration states them.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct ContentPlaces {
+pub struct ContentPaths {
     /// The content folder.
     pub root: String,
     /// The first page.
@@ -107,7 +107,7 @@ pub struct ContentPlaces {
 impl GitState {
     /// Returns `true` if the space is in sync with this commit of this source.
     #[must_use]
-    pub fn is_of(&self, oid: &str, source: &str) -> bool {
+    pub fn is_synced_to(&self, oid: &str, source: &str) -> bool {
         self.oid.as_deref() == Some(oid) && self.source.as_deref() == Some(source)
     }
 }
@@ -170,7 +170,7 @@ impl GitSyncState {
     }
 
     /// Records an import or an export. Ignored for a repository other than the configured one.
-    pub fn note(&mut self, done: GitSyncDirection, git: &GitState, at: Timestamp) {
+    pub fn record(&mut self, done: GitSyncDirection, git: &GitState, at: Timestamp) {
         if git.source.as_ref() != Some(&self.source()) {
             return;
         }
@@ -198,52 +198,52 @@ impl Entity for SpaceRecord {
 impl SpaceRecord {
     /// The key of a space.
     #[must_use]
-    pub fn at(id: &SpaceId) -> Key {
+    pub fn key_for(id: &SpaceId) -> Key {
         KeyBuf::new(Self::KIND).part(id.as_str()).key()
     }
 
     /// Index of the spaces of an organization by creation time, without deleted ones.
     #[must_use]
-    pub fn of_org(organization: &OrgId) -> KeyBuf {
+    pub fn by_org(organization: &OrgId) -> KeyBuf {
         KeyBuf::new("spc.o").part(organization.as_str())
     }
 
     /// Index of the deleted spaces of a collection that are not yet removed from it.
     #[must_use]
-    pub fn deleted_in(parent: &CollectionId) -> KeyBuf {
+    pub fn deleted_by_parent(parent: &CollectionId) -> KeyBuf {
         KeyBuf::new("spc.d").part(parent.as_str())
     }
 
     /// Index of the deleted spaces of an organization, by time of deletion.
     #[must_use]
-    pub fn deleted_of(organization: &OrgId) -> KeyBuf {
+    pub fn deleted_by_org(organization: &OrgId) -> KeyBuf {
         KeyBuf::new("spc.t").part(organization.as_str())
     }
 
     /// Returns `true` if the content equals the last commit of the configured repository, or if no repository is
     /// configured.
     #[must_use]
-    pub fn is_in_step(&self) -> bool {
+    pub fn is_in_sync(&self) -> bool {
         let Some(sync) = &self.git_sync else { return true };
-        self.git_of(&sync.source()).is_some_and(|git| git.revision.as_ref() == Some(&self.head))
+        self.git_state_for(&sync.source()).is_some_and(|git| git.revision.as_ref() == Some(&self.head))
     }
 
     /// Returns the Git state for a source, or `None` if the last sync was with a different source. See [`git_source`].
     #[must_use]
-    pub fn git_of(&self, source: &str) -> Option<&GitState> {
+    pub fn git_state_for(&self, source: &str) -> Option<&GitState> {
         self.git.as_ref().filter(|git| git.source.as_deref() == Some(source))
     }
 
     /// The position among its siblings.
     #[must_use]
     pub fn rank(&self) -> Rank {
-        self.rank.clone().unwrap_or_else(|| Rank::at_time(self.created_at))
+        self.rank.clone().unwrap_or_else(|| Rank::from_time(self.created_at))
     }
 
     /// Index of the closed spaces of an organization, where the default level hides content from members. All members
     /// can see other spaces, unless a parent collection is closed.
     #[must_use]
-    pub fn closed_in(organization: &OrgId) -> KeyBuf {
+    pub fn closed_by_org(organization: &OrgId) -> KeyBuf {
         KeyBuf::new("spc.c").part(organization.as_str())
     }
 
@@ -257,22 +257,22 @@ impl SpaceRecord {
 impl Indexed for SpaceRecord {
     const INDEXES: &'static [&'static str] = &["spc.o", "spc.c", "spc.d", "spc.t", CHILDREN, "ctr"];
     fn key(&self) -> Key {
-        Self::at(&self.id)
+        Self::key_for(&self.id)
     }
     fn rows(&self) -> Vec<Row> {
         if let Some(at) = self.deleted_at {
-            let of_parent = self.parent.as_ref().map(Self::deleted_in);
-            let of_org = Self::deleted_of(&self.organization).time(at.time());
+            let of_parent = self.parent.as_ref().map(Self::deleted_by_parent);
+            let of_org = Self::deleted_by_org(&self.organization).time(at.time());
             let rows = of_parent.into_iter().chain([of_org]).map(|row| row.part(self.id.as_str()));
             return rows.map(|row| Row::Index(row.key(), Value::Unit)).collect();
         }
-        let parent = Parent::of(&self.organization, self.parent.as_ref());
+        let parent = Parent::new(&self.organization, self.parent.as_ref());
         let mut rows = child_rows(parent, &self.rank(), &ContentTarget::Space(self.id.clone()));
-        let row = Self::of_org(&self.organization).time(self.created_at.time()).part(self.id.as_str());
+        let row = Self::by_org(&self.organization).time(self.created_at.time()).part(self.id.as_str());
         rows.push(Row::Index(row.key(), Value::Unit));
         rows.push(Row::Count(Self::count_in(&self.organization)));
         if self.default_level == DefaultLevel::Nobody {
-            let closed = Self::closed_in(&self.organization).part(self.id.as_str());
+            let closed = Self::closed_by_org(&self.organization).part(self.id.as_str());
             rows.push(Row::Index(closed.key(), Value::Unit));
         }
         rows

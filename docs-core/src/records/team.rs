@@ -24,20 +24,20 @@ impl Entity for TeamRecord {
 impl TeamRecord {
     /// The key of a team.
     #[must_use]
-    pub fn at(id: &TeamId) -> Key {
+    pub fn key_for(id: &TeamId) -> Key {
         KeyBuf::new(Self::KIND).part(id.as_str()).key()
     }
 
     /// Index of the teams of an organization, by title.
     #[must_use]
-    pub fn of_org(organization: &OrgId) -> KeyBuf {
+    pub fn by_org(organization: &OrgId) -> KeyBuf {
         KeyBuf::new("tea.o").part(organization.as_str())
     }
 
-    /// The index key in [`Self::of_org`].
+    /// The index key in [`Self::by_org`].
     #[must_use]
-    pub fn place(&self) -> Key {
-        Self::of_org(&self.organization).sort_text(&self.title).part(self.id.as_str()).key()
+    pub fn index_key(&self) -> Key {
+        Self::by_org(&self.organization).sort_text(&self.title).part(self.id.as_str()).key()
     }
 
     /// Counter of the teams of an organization.
@@ -50,10 +50,10 @@ impl TeamRecord {
 impl Indexed for TeamRecord {
     const INDEXES: &'static [&'static str] = &["tea.o", "ctr"];
     fn key(&self) -> Key {
-        Self::at(&self.id)
+        Self::key_for(&self.id)
     }
     fn rows(&self) -> Vec<Row> {
-        vec![Row::Index(self.place(), Value::Unit), Row::Count(Self::count_in(&self.organization))]
+        vec![Row::Index(self.index_key(), Value::Unit), Row::Count(Self::count_in(&self.organization))]
     }
     fn owner(&self) -> Owner {
         Owner::Organization(self.organization.clone())
@@ -78,25 +78,25 @@ impl Entity for TeamMemberRecord {
 impl TeamMemberRecord {
     /// The key of a team membership.
     #[must_use]
-    pub fn at(team: &TeamId, user: &UserId) -> Key {
+    pub fn key_for(team: &TeamId, user: &UserId) -> Key {
         KeyBuf::new(Self::KIND).part(team.as_str()).part(user.as_str()).key()
     }
 
     /// Index of the members of a team, by the time they were added.
     #[must_use]
-    pub fn of_team(team: &TeamId) -> KeyBuf {
+    pub fn by_team(team: &TeamId) -> KeyBuf {
         KeyBuf::new("tmm.t").part(team.as_str())
     }
 
     /// Index of the teams of a member.
     #[must_use]
-    pub fn of_member(organization: &OrgId, user: &UserId) -> KeyBuf {
+    pub fn by_member(organization: &OrgId, user: &UserId) -> KeyBuf {
         KeyBuf::new("tmm.u").part(organization.as_str()).part(user.as_str())
     }
 
     /// Index of the teams that a member owns.
     #[must_use]
-    pub fn owned_by(organization: &OrgId, user: &UserId) -> KeyBuf {
+    pub fn by_owner(organization: &OrgId, user: &UserId) -> KeyBuf {
         KeyBuf::new("tmm.o").part(organization.as_str()).part(user.as_str())
     }
 
@@ -108,7 +108,7 @@ impl TeamMemberRecord {
 
     /// Counter of the teams of a member.
     #[must_use]
-    pub fn count_of(organization: &OrgId, user: &UserId) -> Key {
+    pub fn count_by_member(organization: &OrgId, user: &UserId) -> Key {
         member_counter(organization, user, "teams")
     }
 }
@@ -116,19 +116,19 @@ impl TeamMemberRecord {
 impl Indexed for TeamMemberRecord {
     const INDEXES: &'static [&'static str] = &["tmm.t", "tmm.u", "tmm.o", "ctr"];
     fn key(&self) -> Key {
-        Self::at(&self.team, &self.user)
+        Self::key_for(&self.team, &self.user)
     }
     fn rows(&self) -> Vec<Row> {
         let (org, team) = (&self.organization, self.team.as_str());
-        let in_team = Self::of_team(&self.team).time(self.added_at.time()).part(self.user.as_str());
+        let in_team = Self::by_team(&self.team).time(self.added_at.time()).part(self.user.as_str());
         let mut rows = vec![
             Row::Index(in_team.key(), Value::Unit),
-            Row::Index(Self::of_member(org, &self.user).part(team).key(), Value::Unit),
+            Row::Index(Self::by_member(org, &self.user).part(team).key(), Value::Unit),
             Row::Count(Self::count_in(&self.team)),
-            Row::Count(Self::count_of(org, &self.user)),
+            Row::Count(Self::count_by_member(org, &self.user)),
         ];
         if self.role == TeamRole::Owner {
-            rows.push(Row::Index(Self::owned_by(org, &self.user).part(team).key(), Value::Unit));
+            rows.push(Row::Index(Self::by_owner(org, &self.user).part(team).key(), Value::Unit));
         }
         rows
     }

@@ -41,7 +41,7 @@ pub struct TranslationRecord {
     pub job: Option<JobId>,
     /// The result of the last run.
     #[serde(default)]
-    pub done: Option<TranslationDone>,
+    pub done: Option<TranslationOutcome>,
     /// Statistics over its runs.
     #[serde(default)]
     pub stats: TranslationStats,
@@ -52,7 +52,7 @@ pub struct TranslationRecord {
 
 /// The result of a run of a translation.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct TranslationDone {
+pub struct TranslationOutcome {
     /// Root hash of the translated source content.
     pub source_root: Hash,
     /// Root hash of the output of the translator, without later changes by users in the target space.
@@ -66,7 +66,7 @@ pub struct TranslationDone {
     pub asked: u64,
     /// Items with segments that failed to translate. The next run retries them.
     #[serde(default)]
-    pub failed: BTreeSet<TranslatedThing>,
+    pub failed: BTreeSet<TranslatedItemId>,
 }
 
 impl Entity for TranslationRecord {
@@ -76,25 +76,25 @@ impl Entity for TranslationRecord {
 impl TranslationRecord {
     /// The key of a translation.
     #[must_use]
-    pub fn at(id: &TranslationId) -> Key {
+    pub fn key_for(id: &TranslationId) -> Key {
         KeyBuf::new(Self::KIND).part(id.as_str()).key()
     }
 
     /// Index of the translations of an organization, by creation time.
     #[must_use]
-    pub fn of_org(organization: &OrgId) -> KeyBuf {
+    pub fn by_org(organization: &OrgId) -> KeyBuf {
         KeyBuf::new("trn.o").part(organization.as_str())
     }
 
     /// Index of the translations of a source space.
     #[must_use]
-    pub fn of_source(space: &SpaceId) -> KeyBuf {
+    pub fn by_source(space: &SpaceId) -> KeyBuf {
         KeyBuf::new("trn.s").part(space.as_str())
     }
 
     /// Index of the translation that fills a target space.
     #[must_use]
-    pub fn of_target(space: &SpaceId) -> KeyBuf {
+    pub fn by_target(space: &SpaceId) -> KeyBuf {
         KeyBuf::new("trn.t").part(space.as_str())
     }
 
@@ -108,15 +108,15 @@ impl TranslationRecord {
 impl Indexed for TranslationRecord {
     const INDEXES: &'static [&'static str] = &["trn.o", "trn.s", "trn.t", "ctr"];
     fn key(&self) -> Key {
-        Self::at(&self.id)
+        Self::key_for(&self.id)
     }
     fn rows(&self) -> Vec<Row> {
         let id = self.id.as_str();
-        let of_org = Self::of_org(&self.organization).time(self.created_at.time()).part(id);
+        let of_org = Self::by_org(&self.organization).time(self.created_at.time()).part(id);
         vec![
             Row::Index(of_org.key(), Value::Unit),
-            Row::Index(Self::of_source(&self.source).part(id).key(), Value::Unit),
-            Row::Index(Self::of_target(&self.target).part(id).key(), Value::Unit),
+            Row::Index(Self::by_source(&self.source).part(id).key(), Value::Unit),
+            Row::Index(Self::by_target(&self.target).part(id).key(), Value::Unit),
             Row::Count(Self::count_in(&self.organization)),
         ]
     }
@@ -128,7 +128,7 @@ impl Indexed for TranslationRecord {
 /// An item with translatable segments: a page or reusable content.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum TranslatedThing {
+pub enum TranslatedItemId {
     Page(PageId),
     Reusable(ReusableId),
 }
@@ -138,7 +138,7 @@ pub enum TranslatedThing {
 pub struct TranslationMemoryRecord {
     pub translation: TranslationId,
     /// The item with the segments.
-    pub thing: TranslatedThing,
+    pub thing: TranslatedItemId,
     /// The part number, counting from 0.
     pub part: u64,
     /// Translations by the hash of the segment and all other inputs.
@@ -152,17 +152,17 @@ impl Entity for TranslationMemoryRecord {
 impl TranslationMemoryRecord {
     /// Prefix of the memory keys of a translation.
     #[must_use]
-    pub fn of_translation(translation: &TranslationId) -> KeyBuf {
+    pub fn by_translation(translation: &TranslationId) -> KeyBuf {
         KeyBuf::new(Self::KIND).part(translation.as_str())
     }
 
     /// Prefix of the memory keys of a page or reusable content, in parts.
     #[must_use]
-    pub fn of_thing(translation: &TranslationId, thing: &TranslatedThing) -> KeyBuf {
-        let of = Self::of_translation(translation);
+    pub fn by_item(translation: &TranslationId, thing: &TranslatedItemId) -> KeyBuf {
+        let of = Self::by_translation(translation);
         match thing {
-            TranslatedThing::Page(id) => of.part("p").part(id.as_str()),
-            TranslatedThing::Reusable(id) => of.part("r").part(id.as_str()),
+            TranslatedItemId::Page(id) => of.part("p").part(id.as_str()),
+            TranslatedItemId::Reusable(id) => of.part("r").part(id.as_str()),
         }
     }
 }
@@ -170,13 +170,13 @@ impl TranslationMemoryRecord {
 impl Indexed for TranslationMemoryRecord {
     const INDEXES: &'static [&'static str] = &[];
     fn key(&self) -> Key {
-        Self::of_thing(&self.translation, &self.thing).number(self.part).key()
+        Self::by_item(&self.translation, &self.thing).number(self.part).key()
     }
     fn rows(&self) -> Vec<Row> {
         Vec::new()
     }
     fn owner(&self) -> Owner {
-        Owner::As(TranslationRecord::at(&self.translation))
+        Owner::As(TranslationRecord::key_for(&self.translation))
     }
 }
 
@@ -195,7 +195,7 @@ impl Entity for GlossaryRecord {
 impl GlossaryRecord {
     /// The key of the glossary of an organization.
     #[must_use]
-    pub fn at(organization: &OrgId) -> Key {
+    pub fn key_for(organization: &OrgId) -> Key {
         KeyBuf::new(Self::KIND).part(organization.as_str()).key()
     }
 }
@@ -203,7 +203,7 @@ impl GlossaryRecord {
 impl Indexed for GlossaryRecord {
     const INDEXES: &'static [&'static str] = &[];
     fn key(&self) -> Key {
-        Self::at(&self.organization)
+        Self::key_for(&self.organization)
     }
     fn rows(&self) -> Vec<Row> {
         Vec::new()

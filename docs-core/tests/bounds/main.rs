@@ -20,8 +20,8 @@ use docs_core::{
         Block, BlockKind, EditMode, ImportContent, ImportContentResult, ImportGitRepository, JobState,
         MAX_PAGE_BYTES, OrgId, RevisionPage, SpaceId, UpdateSpace,
     },
-    platform::{CollectMode, FileUpload, NewUpload, NewUser, RESTORE_WINDOW, Shown},
-    store::{Hash, Leftovers, Objects, PageRequest, StoreResult},
+    platform::{CollectMode, ContentOptions, FileUpload, NewUpload, NewUser, RESTORE_WINDOW},
+    store::{Hash, Objects, OrphanPage, PageRequest, StoreResult},
 };
 use docs_memstore::{ManualClock, MemGit, MemObjects, MemStore, MemWeb, SeededIds};
 use docs_openapi::OpenApiReader;
@@ -80,7 +80,7 @@ struct Setting {
 impl Setting {
     async fn new() -> Self {
         let clock = ManualClock::default();
-        Self::over(Arc::new(MemObjects::with(Arc::new(clock.clone()))), clock).await
+        Self::over(Arc::new(MemObjects::with_clock(Arc::new(clock.clone()))), clock).await
     }
 
     async fn over(objects: Arc<dyn Objects>, clock: ManualClock) -> Self {
@@ -142,7 +142,7 @@ impl Setting {
 
     async fn pages(&self) -> Vec<RevisionPage> {
         let content = self.platform.as_actor(&self.admin).space(&self.space).content();
-        content.list_pages(Shown::default()).await.expect("read").pages
+        content.list_pages(ContentOptions::default()).await.expect("read").pages
     }
 }
 
@@ -214,7 +214,7 @@ async fn yaml_aliases_are_not_expanded_in_memory() {
     let mut contents = String::from("* [Start](README.md)\n");
     for number in 0..150_u32 {
         let noise: String =
-            (0..8_u32).map(|part| Hash::of(&(8 * number + part).to_be_bytes()).to_string()).collect();
+            (0..8_u32).map(|part| Hash::compute(&(8 * number + part).to_be_bytes()).to_string()).collect();
         let text = format!("{noise}{}", "x".repeat(20_000));
         let _ = write!(contents, "* ```yaml\n  type: &a {text}\n  b: [{aliases}]\n  ```\n");
     }
@@ -385,7 +385,7 @@ impl Objects for Passing {
     async fn domains(&self, after: Option<&str>, max: u32) -> StoreResult<Vec<String>> {
         self.0.domains(after, max).await
     }
-    async fn leftovers(&self, owner: &str, after: Option<&str>, by: Duration) -> StoreResult<Leftovers> {
+    async fn leftovers(&self, owner: &str, after: Option<&str>, by: Duration) -> StoreResult<OrphanPage> {
         self.0.leftovers(owner, after, by).await
     }
     async fn delete_leftovers(&self, names: &[String]) -> StoreResult<()> {

@@ -117,7 +117,8 @@ async fn reading_a_computed_page_does_not_generate_all() {
     for page in pages.iter().rev().take(3) {
         let RevisionPage::Document(page) = page else { panic!("{page:?}") };
         measured.restart();
-        let read = reader.space(&setting.space).content().get_page(&page.base.id, Shown::default()).await;
+        let read =
+            reader.space(&setting.space).content().get_page(&page.base.id, ContentOptions::default()).await;
         let RevisionPage::Document(read) = read.expect("a page") else { panic!("it has no content") };
         assert_eq!(read.base.title, page.base.title);
         assert!(measured.peak() < MB / 2, "{} bytes", measured.peak());

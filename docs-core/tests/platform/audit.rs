@@ -59,14 +59,14 @@ async fn entries_contain_actor_operation_records_and_organization() {
     w.clock.advance(Duration::from_secs(1));
     let before = w.clock.now();
     let space = w.space().await;
-    let filter = AuditFilter { subject: Some(SpaceRecord::at(&space)), ..AuditFilter::default() };
+    let filter = AuditFilter { subject: Some(SpaceRecord::key_for(&space)), ..AuditFilter::default() };
     let entries = log_of(&w, &Actor::Platform, &filter).await;
     let [entry] = entries.as_slice() else { panic!("one entry: {entries:?}") };
     assert_eq!(entry.at, before.into());
     assert_eq!(entry.user.as_ref(), w.admin.user());
     assert_eq!(entry.operation, "space_create");
     assert_eq!(entry.organizations, std::slice::from_ref(&w.org));
-    assert!(entry.records.contains(&SpaceRecord::at(&space)), "{entry:?}");
+    assert!(entry.records.contains(&SpaceRecord::key_for(&space)), "{entry:?}");
     assert_eq!(entry.changed as usize, entry.records.len(), "the space and its first revision");
     w.check().await;
 }
@@ -156,7 +156,7 @@ async fn administrators_read_only_the_log_of_their_organization() {
         ["space_create", "org_create"]
     );
     // Records of other organizations are not found through the own organization.
-    let subject = Some(OrgRecord::at(&other));
+    let subject = Some(OrgRecord::key_for(&other));
     let about = AuditFilter { subject, ..filter(Some(w.org.clone())) };
     assert_eq!(log_of(&w, &w.admin, &about).await, []);
 }
@@ -191,7 +191,7 @@ async fn filters_narrow_the_log_and_cursors_are_bound_to_them() {
     let made = |operation: &str| AuditFilter { operation: Some(operation.to_owned()), ..filter.clone() };
     assert_eq!(log_of(&w, &w.admin, &made("space_create")).await, hers);
     assert_eq!(log_of(&w, &w.admin, &made("space_delete")).await, []);
-    let subject = user.as_ref().map(UserRecord::at);
+    let subject = user.as_ref().map(UserRecord::key_for);
     let filter = AuditFilter { subject, ..AuditFilter::default() };
     assert_eq!(log_of(&w, &Actor::Platform, &filter).await.len(), 1, "the user was created once");
     let page = PageRequest { page: None, limit: Some(2) };
@@ -203,7 +203,7 @@ async fn filters_narrow_the_log_and_cursors_are_bound_to_them() {
 
 #[tokio::test]
 async fn entries_are_removed_when_their_time_is_over() {
-    let kept = AuditLog::Kept(TimeDelta::days(2));
+    let kept = AuditLog::Retained(TimeDelta::days(2));
     let w = World::build(Arc::new(MemStore::new()), |builder| builder.audit(kept)).await;
     for _ in 0..120 {
         w.as_admin().org(&w.org).spaces().create(CreateSpace::default()).await.expect("created");
@@ -345,7 +345,7 @@ async fn run(steps: Vec<Step>, store: Arc<dyn Store>) {
     let entries = log_of(&w, &Actor::Platform, &AuditFilter::default()).await;
     let ids: BTreeSet<_> = entries.iter().map(|entry| entry.id.clone()).collect();
     assert_eq!(ids.len(), entries.len());
-    let subjects: Vec<Key> = spaces.iter().map(SpaceRecord::at).collect();
+    let subjects: Vec<Key> = spaces.iter().map(SpaceRecord::key_for).collect();
     for subject in subjects {
         let about: Vec<_> =
             entries.iter().filter(|entry| entry.records.contains(&subject)).cloned().collect();
@@ -365,7 +365,7 @@ proptest! {
 
     #[test]
     fn the_log_is_the_same_on_a_store_that_keeps_json(steps in steps()) {
-        block_on(run(steps, Arc::new(MemStore::json())));
+        block_on(run(steps, Arc::new(MemStore::new_json())));
     }
 }
 

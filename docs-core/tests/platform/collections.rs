@@ -13,10 +13,10 @@ use docs_core::{
         SiteSpacesInput, Space, SpaceId, Timestamp, TransferContent, UpdateCollection, UpdateOrganization,
         UpdateSpace, Visibility,
     },
-    platform::{Reach, Shown},
+    platform::{ContentOptions, Reach},
     ports::{Clock, Ids},
     store::{
-        Logged, Mode, Operation, Page, PageRequest, Receipt, Tx,
+        AuditMode, Mode, Operation, Page, PageRequest, Receipt, Tx,
         records::{GrantRecord, LinkInviteRecord, SpaceRecord},
         run,
     },
@@ -95,7 +95,7 @@ struct Grant(GrantRecord);
 
 #[async_trait]
 impl Operation for Grant {
-    type Out = ();
+    type Output = ();
     const NAME: &'static str = "test_grant";
 
     async fn apply(&self, tx: &mut Tx) -> Result<()> {
@@ -114,7 +114,8 @@ async fn grant(w: &World, content: ContentTarget, actor: &Actor, role: Role) {
         space_deleted: false,
     };
     let seed = w.clock.now().timestamp_millis().unsigned_abs();
-    let receipt = Receipt { at: w.clock.now(), id: SeededIds::new(seed).next(), logged: Logged::No };
+    let receipt =
+        Receipt { at: w.clock.now(), id: SeededIds::new(seed).next(), logged: AuditMode::Unaudited };
     w.clock.advance(Duration::from_millis(1));
     run(w.platform.store(), &receipt, &Grant(record)).await.expect("granted");
 }
@@ -380,7 +381,7 @@ async fn a_walk_under_moves_shows_everything_that_stays_once() {
 
 async fn domain(w: &World, id: &SpaceId) -> String {
     let tx = Tx::new(w.platform.store().begin(Mode::Read, &[]).await.expect("begins"));
-    let space: Option<Arc<SpaceRecord>> = tx.get(&SpaceRecord::at(id)).await.expect("read");
+    let space: Option<Arc<SpaceRecord>> = tx.get(&SpaceRecord::key_for(id)).await.expect("read");
     space.expect("there").domain.clone()
 }
 
@@ -408,7 +409,7 @@ async fn a_transfer_takes_everything_along_but_roles_by_name() {
     let shown = w.as_admin().space(&inside).get().await.expect("shown");
     assert_eq!((shown.organization, shown.parent), (other.clone(), Some(inner.clone())));
     assert_eq!(domain(&w, &inside).await, before, "its content stays where it is stored");
-    let pages = w.as_admin().space(&inside).content().list_pages(Shown::default()).await;
+    let pages = w.as_admin().space(&inside).content().list_pages(ContentOptions::default()).await;
     pages.expect("its content is read");
     w.platform.as_actor(&guest).space(&inside).get().await.refused(ErrorKind::NotFound);
     w.platform.as_actor(&guest).collection(&whole).get().await.refused(ErrorKind::NotFound);
@@ -515,7 +516,7 @@ async fn roles_on_a_collection_go_with_it_however_many_there_are() {
     assert!(w.as_admin().collection(&id).delete().await.expect("deleted"));
     w.platform.settle().await.expect("settled");
     let tx = Tx::new(w.platform.store().begin(Mode::Read, &[]).await.expect("begins"));
-    let left = tx.below(&GrantRecord::on(id.as_str()), 1_000).await.expect("read");
+    let left = tx.scan_prefix(&GrantRecord::by_content(id.as_str()), 1_000).await.expect("read");
     assert_eq!(left.len(), 0);
     w.check().await;
 }
@@ -588,7 +589,7 @@ async fn deleting_a_collection_deletes_all_invite_links_to_it() {
         w.as_admin().collection(&id).delete().await.expect("deleted");
         p.settle().await.expect("settled");
         let tx = Tx::new(p.store().begin(Mode::Read, &[]).await.expect("begins"));
-        let left = tx.below(&LinkInviteRecord::of_content(id.as_str()), 1).await.expect("read");
+        let left = tx.scan_prefix(&LinkInviteRecord::by_content(id.as_str()), 1).await.expect("read");
         assert_eq!(left.len(), 0, "of {links}");
         w.check().await;
     }

@@ -14,7 +14,7 @@ use docs_core::{
         PostCommentReply, RequestReviewers, Role, SettableStatus, SpaceId, UpdateChangeRequest,
         UpdateComment, UpdateCommentReply, UpdateContent,
     },
-    platform::{CommentQuery, ContentOf, Thread},
+    platform::{CommentQuery, ContentVersion, Thread},
     store::{PageRequest, Store},
 };
 use docs_memstore::MemStore;
@@ -104,7 +104,7 @@ struct Run {
     w: World,
     people: Vec<Actor>,
     space: SpaceId,
-    boards: [ContentOf; 2],
+    boards: [ContentVersion; 2],
     /// In order of creation. `None` for deleted comments.
     things: Vec<Option<Model>>,
 }
@@ -132,7 +132,7 @@ impl Run {
         let space = space.expect("created").id;
         let new = CreateChangeRequest::default();
         w.as_admin().space(&space).change_requests().create(new).await.expect("created");
-        let boards = [ContentOf::space(space.clone()), ContentOf::request(space.clone(), "1")];
+        let boards = [ContentVersion::space(space.clone()), ContentVersion::request(space.clone(), "1")];
         Self { w, people, space, boards, things: Vec::new() }
     }
 
@@ -372,7 +372,7 @@ impl Run {
         }
     }
 
-    async fn same_commenters(&self, of: &ContentOf, all: &[&Model]) {
+    async fn same_commenters(&self, of: &ContentVersion, all: &[&Model]) {
         let list = self.w.as_admin().content(of).comments().list_commenters(&PageRequest::default()).await;
         let shown: BTreeSet<_> = list.expect("listed").items.into_iter().map(|member| member.id).collect();
         let said = all.iter().flat_map(|thing| {
@@ -416,7 +416,7 @@ proptest! {
 
     #[test]
     fn a_discussion_holds_on_a_store_that_keeps_json(steps in steps()) {
-        block_on(run(steps, Arc::new(MemStore::json())));
+        block_on(run(steps, Arc::new(MemStore::new_json())));
     }
 }
 
@@ -445,13 +445,13 @@ async fn a_comment_keeps_the_page_it_was_about_when_the_page_is_gone() {
     let (p, me, space) = (&w.platform, &w.admin, w.space().await);
     let first = w.request(&space).await;
     edit(&w, &space, &first, json!({ "operation": "insert_page", "title": "Guide", "document": {} })).await;
-    let of = ContentOf::request(space.clone(), &first);
+    let of = ContentVersion::request(space.clone(), &first);
     let pages = p.as_actor(me).content(&of).list_pages(Default::default()).await.expect("read").pages;
     let page = match &pages[0] {
         docs_core::model::RevisionPage::Document(page) => page.base.id.clone(),
         other => panic!("{other:?}"),
     };
-    let live = ContentOf::space(space.clone());
+    let live = ContentVersion::space(space.clone());
     p.as_actor(me).content(&live).comments().post(about(Some(&page))).await.refused(ErrorKind::Invalid);
     let in_request = p.as_actor(me).content(&of).comments().post(about(Some(&page))).await.expect("posted");
     let merged = p.as_actor(me).space(&space).change_request(&first).merge().await.expect("merged").revision;
@@ -491,7 +491,7 @@ async fn a_comment_keeps_the_page_it_was_about_when_the_page_is_gone() {
 async fn deleting_a_comment_deletes_replies_beyond_a_transaction() {
     let w = World::new().await;
     let (p, me, space) = (&w.platform, &w.admin, w.space().await);
-    let of = ContentOf::space(space.clone());
+    let of = ContentVersion::space(space.clone());
     let comment = p.as_actor(me).content(&of).comments().post(about(None)).await.expect("posted").id;
     let thread = Thread { of: of.clone(), comment };
     let mut last = None;
@@ -523,7 +523,7 @@ async fn a_space_that_is_removed_for_good_takes_what_was_said_with_it() {
     let w = World::new().await;
     let (p, me, space) = (&w.platform, &w.admin, w.space().await);
     let name = w.request(&space).await;
-    for of in [ContentOf::space(space.clone()), ContentOf::request(space.clone(), &name)] {
+    for of in [ContentVersion::space(space.clone()), ContentVersion::request(space.clone(), &name)] {
         for _ in 0..25 {
             let comment = p.as_actor(me).content(&of).comments().post(about(None)).await.expect("posted").id;
             let thread = Thread { of: of.clone(), comment };
@@ -540,7 +540,7 @@ async fn a_space_that_is_removed_for_good_takes_what_was_said_with_it() {
     let ask = RequestReviewers { users, subject: None };
     p.as_actor(me).space(&space).change_request(&name).request_reviewers(ask).await.expect("asked");
     assert!(p.as_actor(me).space(&space).delete().await.expect("deleted"));
-    let of = ContentOf::space(space.clone());
+    let of = ContentVersion::space(space.clone());
     p.as_actor(me).content(&of).comments().post(about(None)).await.refused(ErrorKind::NotFound);
     p.as_platform().space(&space).purge().await.expect("removed");
     w.check().await;
@@ -560,7 +560,7 @@ async fn guests_do_not_see_who_else_commented() {
     let users = Some(vec![guest.user().expect("a user").to_string()]);
     let invite = Invite { role: Some(Role::Comment), users, teams: None };
     w.as_admin().space(&space).permissions().invite(invite).await.expect("given");
-    for of in [ContentOf::space(space.clone()), ContentOf::request(space.clone(), &name)] {
+    for of in [ContentVersion::space(space.clone()), ContentVersion::request(space.clone(), &name)] {
         p.as_actor(&guest).content(&of).comments().post(about(None)).await.expect("posted");
         p.as_actor(&guest)
             .content(&of)

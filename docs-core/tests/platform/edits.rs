@@ -8,7 +8,7 @@ use docs_core::{
         ChangeRequestStatus, ContentUpdateChange, CreateChangeRequest, MAX_PAGE_BYTES, MergeOutcome, PageId,
         RevisionPage, SpaceId, UpdateContent, UpdateOutcome,
     },
-    platform::{ContentOf, Shown},
+    platform::{ContentOptions, ContentVersion},
     ports::WebError,
     store::PageRequest,
 };
@@ -54,8 +54,8 @@ impl<'a> Draft<'a> {
         self.edit(json!([change])).await.expect("set");
     }
 
-    fn of(&self) -> ContentOf {
-        ContentOf::request(self.space.clone(), &self.number)
+    fn of(&self) -> ContentVersion {
+        ContentVersion::request(self.space.clone(), &self.number)
     }
 
     async fn merge(&self) -> MergeOutcome {
@@ -81,8 +81,8 @@ impl<'a> Draft<'a> {
     }
 }
 
-async fn text(w: &World, of: &ContentOf, page: &PageId) -> String {
-    match w.as_admin().content(of).get_page(page, Shown::default()).await.expect("read") {
+async fn text(w: &World, of: &ContentVersion, page: &PageId) -> String {
+    match w.as_admin().content(of).get_page(page, ContentOptions::default()).await.expect("read") {
         RevisionPage::Document(page) => page.markdown.expect("markdown"),
         other => panic!("{other:?}"),
     }
@@ -93,7 +93,7 @@ async fn bytes_of(w: &World, space: &SpaceId, sealed: &str) -> docs_core::Result
     w.platform.file_bytes(&file, None).await
 }
 
-async fn paths(w: &World, of: &ContentOf) -> Vec<String> {
+async fn paths(w: &World, of: &ContentVersion) -> Vec<String> {
     fn walk(pages: &[RevisionPage], out: &mut Vec<String>) {
         for page in pages {
             if let RevisionPage::Document(page) = page {
@@ -103,7 +103,10 @@ async fn paths(w: &World, of: &ContentOf) -> Vec<String> {
         }
     }
     let mut out = Vec::new();
-    walk(&w.as_admin().content(of).list_pages(Shown::default()).await.expect("read").pages, &mut out);
+    walk(
+        &w.as_admin().content(of).list_pages(ContentOptions::default()).await.expect("read").pages,
+        &mut out,
+    );
     out
 }
 
@@ -111,7 +114,7 @@ async fn paths(w: &World, of: &ContentOf) -> Vec<String> {
 async fn edit_is_visible_in_the_request_and_merged_into_the_space() {
     let w = World::new().await;
     let space = w.space().await;
-    let live = ContentOf::space(space.clone());
+    let live = ContentVersion::space(space.clone());
     let draft = Draft::new(&w, &space).await;
     let page = draft.insert("ignored", "# Welcome\n\nHello.\n").await;
     assert_eq!(paths(&w, &draft.of()).await, ["welcome"]);
@@ -181,7 +184,7 @@ async fn pages_and_files_of_a_request_link_to_each_other_by_name() {
 async fn requests_with_changes_of_different_lines_both_merge() {
     let w = World::new().await;
     let space = w.space().await;
-    let live = ContentOf::space(space.clone());
+    let live = ContentVersion::space(space.clone());
     let first = Draft::new(&w, &space).await;
     let page = first.insert("Page", "one\n\ntwo\n\nthree\n").await;
     first.merge().await;
@@ -201,7 +204,7 @@ async fn requests_with_changes_of_different_lines_both_merge() {
 async fn a_conflict_is_applied_told_and_kept_until_somebody_decides() {
     let w = World::new().await;
     let space = w.space().await;
-    let live = ContentOf::space(space.clone());
+    let live = ContentVersion::space(space.clone());
     let first = Draft::new(&w, &space).await;
     let page = first.insert("Page", "same\n\nline\n").await;
     first.merge().await;
@@ -285,7 +288,12 @@ async fn files_are_listed_in_pages_of_one_revision() {
         let of = draft.of();
         let (platform, me) = (&w.platform, &w.admin);
         async move {
-            platform.as_actor(me).content(&of).list_files(Shown::default(), &request).await.expect("listed")
+            platform
+                .as_actor(me)
+                .content(&of)
+                .list_files(ContentOptions::default(), &request)
+                .await
+                .expect("listed")
         }
     };
     let first = list(None).await;
@@ -346,7 +354,7 @@ async fn unfetchable_file_is_rejected_by_name_without_changes() {
         assert!(error.message().starts_with("changes[2].files[0].url: "), "{error}");
         assert_eq!(paths(w, &draft.of()).await, [""; 0]);
         let list = PageRequest { page: None, limit: None };
-        let files = w.as_admin().content(&draft.of()).list_files(Shown::default(), &list).await;
+        let files = w.as_admin().content(&draft.of()).list_files(ContentOptions::default(), &list).await;
         assert!(files.expect("read").items.is_empty());
         assert_eq!(request().await.expect("read").revision, before, "no revision was made");
         w.check().await;

@@ -11,16 +11,16 @@ use docs_core::{
     model::{ChangeRequestStatus, CreateChangeRequest, CreateSpace, MergeOutcome},
     platform::{NewToken, NewUser},
     store::{
-        Key, KeyBuf, Logged, Mode, Operation, PageRequest, Receipt, Store, StoreError, Tx, Value, everything,
-        run, run_and_show,
+        AuditMode, Key, KeyBuf, Mode, Operation, PageRequest, Receipt, Store, StoreError, Tx, Value,
+        all_keys, run, run_and_show,
     },
 };
-use docs_memstore::{Fault, FaultStore, MemStore, Plan, Step};
+use docs_memstore::{CallKind, Fault, FaultPlan, FaultStore, MemStore};
 
 use crate::support::{BeforeTransactions, Refused, World};
 
 async fn world() -> (World, Arc<FaultStore<MemStore>>) {
-    let store = Arc::new(FaultStore::new(Arc::new(MemStore::new()), Plan::none()));
+    let store = Arc::new(FaultStore::new(Arc::new(MemStore::new()), FaultPlan::none()));
     (World::over(store.clone()).await, store)
 }
 
@@ -35,10 +35,10 @@ async fn unknown_commit_is_recovered_after_store_outage() {
         .await
         .expect("created");
     // The merge is applied, its response is lost, and the store is unavailable for the next two attempts.
-    let (commits, begins) = (store.calls(Step::Commit), store.calls(Step::Begin));
-    let plan = Plan::none().at(Step::Commit, commits + 1, Fault::UnknownApplied);
-    store.follow(plan.at(Step::Begin, begins + 3, Fault::Unavailable).at(
-        Step::Begin,
+    let (commits, begins) = (store.calls(CallKind::Commit), store.calls(CallKind::Begin));
+    let plan = FaultPlan::none().with_fault(CallKind::Commit, commits + 1, Fault::UnknownApplied);
+    store.set_plan(plan.with_fault(CallKind::Begin, begins + 3, Fault::Unavailable).with_fault(
+        CallKind::Begin,
         begins + 4,
         Fault::Unavailable,
     ));
@@ -55,8 +55,8 @@ async fn unknown_commit_is_recovered_after_store_outage() {
 #[tokio::test]
 async fn a_commit_that_got_lost_is_done_once() {
     let (w, store) = world().await;
-    let commits = store.calls(Step::Commit);
-    store.follow(Plan::none().at(Step::Commit, commits + 1, Fault::UnknownLost));
+    let commits = store.calls(CallKind::Commit);
+    store.set_plan(FaultPlan::none().with_fault(CallKind::Commit, commits + 1, Fault::UnknownLost));
     w.as_admin().org(&w.org).spaces().create(CreateSpace::default()).await.expect("created");
     let list = w.as_admin().org(&w.org).spaces().list(&PageRequest::default()).await.expect("listed");
     assert_eq!((list.items.len(), list.count), (1, Some(1)));
@@ -66,12 +66,13 @@ async fn a_commit_that_got_lost_is_done_once() {
 #[tokio::test]
 async fn a_store_that_stays_away_is_told_and_nothing_is_done() {
     let (w, store) = world().await;
-    let begins = store.calls(Step::Begin);
-    let plan = (1..=20).fold(Plan::none(), |plan, n| plan.at(Step::Begin, begins + n, Fault::Unavailable));
-    store.follow(plan);
+    let begins = store.calls(CallKind::Begin);
+    let plan = (1..=20)
+        .fold(FaultPlan::none(), |plan, n| plan.with_fault(CallKind::Begin, begins + n, Fault::Unavailable));
+    store.set_plan(plan);
     let new = CreateSpace::default();
     w.as_admin().org(&w.org).spaces().create(new).await.refused(ErrorKind::Unavailable);
-    store.follow(Plan::none());
+    store.set_plan(FaultPlan::none());
     let list = w.as_admin().org(&w.org).spaces().list(&PageRequest::default()).await.expect("listed");
     assert!(list.items.is_empty());
 }
@@ -80,7 +81,7 @@ async fn a_store_that_stays_away_is_told_and_nothing_is_done() {
 async fn operator_writes_return_without_reads_after_the_commit() {
     let (w, store) = world().await;
     let p = &w.platform;
-    let away = || store.follow(Plan::none().away_after(store.applied() + 1));
+    let away = || store.set_plan(FaultPlan::none().with_outage_after(store.applied() + 1));
     away();
     let new = NewUser {
         display_name: "Bob".parse().expect("a name"),
@@ -93,13 +94,13 @@ async fn operator_writes_return_without_reads_after_the_commit() {
     away();
     let new = NewToken { label: "one".parse().expect("a label"), secret: None, expires_at: None };
     let token = p.as_platform().user(&user.id).issue_token(new).await.expect("created");
-    store.follow(Plan::none());
+    store.set_plan(FaultPlan::none());
     assert_eq!(p.as_platform().user(&user.id).get().await.expect("read"), user);
     assert_eq!(p.as_platform().org(&org.id).get().await.expect("read"), org);
     assert_eq!(p.authenticate(&token.secret).await.expect("signed in").user(), Some(&user.id));
 }
 
-/// Writes a key. `Out` is the written value.
+/// Writes a key. `Output` is the written value.
 struct Note;
 
 fn note() -> Key {
@@ -108,7 +109,7 @@ fn note() -> Key {
 
 #[async_trait]
 impl Operation for Note {
-    type Out = String;
+    type Output = String;
     const NAME: &'static str = "note";
 
     async fn apply(&self, tx: &mut Tx) -> Result<String> {
@@ -122,7 +123,7 @@ impl Operation for Note {
 #[tokio::test]
 async fn write_is_stored_unless_reading_its_result_fails() {
     let at = chrono::DateTime::UNIX_EPOCH;
-    let receipt = |id| Receipt { at, id: uuid::Uuid::from_u128(id), logged: Logged::No };
+    let receipt = |id| Receipt { at, id: uuid::Uuid::from_u128(id), logged: AuditMode::Unaudited };
     for (id, why, stored) in [
         (1, None, true),
         (2, Some(Error::not_found("note")), true),
@@ -146,19 +147,23 @@ async fn write_is_stored_unless_reading_its_result_fails() {
 
 #[tokio::test]
 async fn who_has_met_conflicts_asks_that_others_wait_before_giving_up() {
-    let conflicts =
-        |count| (1..=count).fold(Plan::none(), |plan, n| plan.at(Step::Commit, n, Fault::Conflict));
+    let conflicts = |count| {
+        (1..=count).fold(FaultPlan::none(), |plan, n| plan.with_fault(CallKind::Commit, n, Fault::Conflict))
+    };
     for (count, attempts, is_done) in [(0, 1, true), (3, 4, true), (9, 10, true), (10, 10, false)] {
         let store = FaultStore::new(Arc::new(MemStore::new()), conflicts(count));
         let asked = Arc::new(Mutex::new(Vec::new()));
         let seen = Arc::clone(&asked);
         let before = move |hot: &[Key]| -> BoxFuture<'static, ()> {
-            seen.lock().expect("nobody panics").push(hot.contains(&everything()));
+            seen.lock().expect("nobody panics").push(hot.contains(&all_keys()));
             Box::pin(ready(()))
         };
         let store: Arc<dyn Store> = Arc::new(BeforeTransactions { store, before });
-        let receipt =
-            Receipt { at: chrono::DateTime::UNIX_EPOCH, id: uuid::Uuid::from_u128(1), logged: Logged::No };
+        let receipt = Receipt {
+            at: chrono::DateTime::UNIX_EPOCH,
+            id: uuid::Uuid::from_u128(1),
+            logged: AuditMode::Unaudited,
+        };
         assert_eq!(run(&store, &receipt, &Note).await.is_ok(), is_done, "{count}");
         let asked = asked.lock().expect("nobody panics").clone();
         assert_eq!(asked.len(), attempts, "{count}");

@@ -12,7 +12,7 @@ use docs_core::{
         ContentFormat, ContentLocation, ContentRef, ImportGitRepository, Job, JobState, PageId, PostComment,
         RevisionPage, SpaceId,
     },
-    platform::{CommentQuery, ContentOf, Shown, Thread},
+    platform::{CommentQuery, ContentOptions, ContentVersion, Thread},
     ports::GitError,
     store::PageRequest,
 };
@@ -60,7 +60,7 @@ async fn outline(w: &World, space: &SpaceId) -> Vec<String> {
             walk(below, depth + 1, out);
         }
     }
-    let pages = w.as_admin().space(space).content().list_pages(Shown::default()).await;
+    let pages = w.as_admin().space(space).content().list_pages(ContentOptions::default()).await;
     let mut out = Vec::new();
     walk(&pages.expect("read").pages, 0, &mut out);
     out
@@ -91,7 +91,7 @@ fn all_ids(pages: &[RevisionPage], out: &mut BTreeMap<String, PageId>) {
 }
 
 async fn ids(w: &World, space: &SpaceId) -> BTreeMap<String, PageId> {
-    let pages = w.as_admin().space(space).content().list_pages(Shown::default()).await;
+    let pages = w.as_admin().space(space).content().list_pages(ContentOptions::default()).await;
     let mut out = BTreeMap::new();
     all_ids(&pages.expect("read").pages, &mut out);
     out
@@ -125,14 +125,22 @@ async fn a_repository_becomes_the_tree_of_its_table_of_contents() {
             "  link Elsewhere /https://example.com/x",
         ]
     );
-    let of = ContentOf::space(space.clone());
-    let first =
-        w.as_admin().content(&of).get_page_by_path("guides/first", Shown::default()).await.expect("read");
+    let of = ContentVersion::space(space.clone());
+    let first = w
+        .as_admin()
+        .content(&of)
+        .get_page_by_path("guides/first", ContentOptions::default())
+        .await
+        .expect("read");
     let RevisionPage::Document(first) = first else { panic!("a document") };
     assert_eq!(first.description.as_deref(), Some("How to start"));
     assert_eq!(first.git.map(|git| git.path).as_deref(), Some("guides/first.md"));
-    let files =
-        w.as_admin().content(&of).list_files(Shown::default(), &Default::default()).await.expect("listed");
+    let files = w
+        .as_admin()
+        .content(&of)
+        .list_files(ContentOptions::default(), &Default::default())
+        .await
+        .expect("listed");
     assert_eq!(files.items.iter().map(|file| file.name.as_str()).collect::<Vec<_>>(), ["a.svg"]);
     assert_eq!(
         first.markdown,
@@ -149,7 +157,8 @@ async fn a_listed_place_on_a_page_becomes_a_link_to_that_place() {
     let (w, remote, space) = world().await;
     remote.put("SUMMARY.md", "* [Welcome](README.md)\n* [The end](README.md#end)\n");
     import(&w, &space).await;
-    let pages = w.as_admin().space(&space).content().list_pages(Shown::default()).await.expect("read").pages;
+    let pages =
+        w.as_admin().space(&space).content().list_pages(ContentOptions::default()).await.expect("read").pages;
     let [RevisionPage::Document(page), RevisionPage::Link(link)] = &pages[..] else { panic!("{pages:?}") };
     let target =
         ContentRef::Anchor { anchor: "end".to_owned(), page: Some(page.base.id.clone()), space: None };
@@ -212,8 +221,8 @@ async fn renamed_and_edited_page_keeps_its_id() {
 
 /// Adds a comment to the last block of a page.
 async fn comment_on(w: &World, space: &SpaceId, page: &PageId) -> Thread {
-    let of = ContentOf::space(space.clone());
-    let shown = Shown { format: ContentFormat::Document, ..Shown::default() };
+    let of = ContentVersion::space(space.clone());
+    let shown = ContentOptions { format: ContentFormat::Document, ..ContentOptions::default() };
     let RevisionPage::Document(read) = w.as_admin().content(&of).get_page(page, shown).await.expect("read")
     else {
         panic!("a document")
@@ -417,8 +426,8 @@ async fn where_texts_lead_in_the_repository_is_kept_by_id() {
     remote.put("a.svg", "<svg/>");
     remote.put(".gitbook/includes/note.md", "---\ntitle: Note\n---\n\n[home](../../README.md)\n");
     assert_eq!(import(&w, &space).await, (JobState::Done, None));
-    let of = ContentOf::space(space.clone());
-    let revision = w.as_admin().content(&of).get(Shown::default()).await.expect("read");
+    let of = ContentVersion::space(space.clone());
+    let revision = w.as_admin().content(&of).get(ContentOptions::default()).await.expect("read");
     let (file, note) = (&revision.files[0].id, &revision.reusable_contents[0].id);
     let known = ids(&w, &space).await;
     let RevisionPage::Document(first) = page(&w, &of, &known["guides/first"]).await else {
@@ -443,7 +452,7 @@ async fn where_texts_lead_in_the_repository_is_kept_by_id() {
     ));
     remote.put("guides/README.md", "# Guides\n\nNew.\n");
     assert_eq!(import(&w, &space).await.0, JobState::Done);
-    let again = w.as_admin().content(&of).get(Shown::default()).await.expect("read");
+    let again = w.as_admin().content(&of).get(ContentOptions::default()).await.expect("read");
     assert_eq!(again.reusable_contents, revision.reusable_contents, "the same ids, hence the same text");
     w.check().await;
 }
@@ -460,7 +469,7 @@ async fn handbook_imports_completely_with_equal_bodies() {
     assert_eq!(import(&w, &space).await, (JobState::Done, None));
     let job = latest(&w, &space).await;
     assert!(!job.log.iter().any(|line| line.text.contains(".md:")), "warnings: {:?}", job.log);
-    let of = ContentOf::space(space.clone());
+    let of = ContentVersion::space(space.clone());
     let mut checked = 0;
     for (path, id) in ids(&w, &space).await {
         let RevisionPage::Document(page) = page(&w, &of, &id).await else { continue };

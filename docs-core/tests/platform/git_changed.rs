@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use docs_core::{
     model::{ImportGitRepository, JobState, RevisionPage, SpaceId},
-    platform::{ContentOf, Shown},
+    platform::{ContentOptions, ContentVersion},
 };
 use docs_memstore::MemGit;
 use proptest::prelude::*;
@@ -47,16 +47,16 @@ async fn snapshot(w: &World, space: &SpaceId) -> Value {
             }
         }
     }
-    let of = ContentOf::space(space.clone());
-    let pages = w.as_admin().content(&of).list_pages(Shown::default()).await.expect("read").pages;
+    let of = ContentVersion::space(space.clone());
+    let pages = w.as_admin().content(&of).list_pages(ContentOptions::default()).await.expect("read").pages;
     let mut ids = Vec::new();
     documents(&pages, &mut ids);
     let mut texts = Vec::new();
     for id in &ids {
-        let page = w.as_admin().content(&of).get_page(id, Shown::default()).await.expect("read");
+        let page = w.as_admin().content(&of).get_page(id, ContentOptions::default()).await.expect("read");
         texts.push(serde_json::to_value(page).expect("JSON"));
     }
-    let files = w.as_admin().content(&of).list_files(Shown::default(), &Default::default()).await;
+    let files = w.as_admin().content(&of).list_files(ContentOptions::default(), &Default::default()).await;
     let mut files = serde_json::to_value(files.expect("listed").items).expect("JSON");
     for file in files.as_array_mut().into_iter().flatten() {
         file["downloadURL"] = Value::Null;

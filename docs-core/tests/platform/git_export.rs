@@ -11,7 +11,7 @@ use docs_core::{
         ContentUpdateChange, CreateChangeRequest, ExportGitRepository, ImportGitRepository, Job, JobState,
         MergeOutcome, PageId, RevisionPage, SpaceId, UpdateContent,
     },
-    platform::{ContentOf, Shown},
+    platform::{ContentOptions, ContentVersion},
     store::PageRequest,
 };
 use docs_memstore::MemGit;
@@ -110,8 +110,8 @@ pub(crate) fn commits(remote: &MemGit) -> usize {
 
 /// Returns the page at a path.
 pub(crate) async fn at(w: &World, space: &SpaceId, path: &str) -> PageId {
-    let of = ContentOf::space(space.clone());
-    match w.as_admin().content(&of).get_page_by_path(path, Shown::default()).await.expect(path) {
+    let of = ContentVersion::space(space.clone());
+    match w.as_admin().content(&of).get_page_by_path(path, ContentOptions::default()).await.expect(path) {
         RevisionPage::Document(page) => page.base.id,
         RevisionPage::Group(page) => page.base.id,
         other => panic!("{other:?}"),
@@ -148,8 +148,8 @@ pub(crate) async fn content(w: &World, space: &SpaceId) -> Value {
             }
         }
     }
-    let of = ContentOf::space(space.clone());
-    let revision = w.as_admin().content(&of).get(Shown::default()).await.expect("read");
+    let of = ContentVersion::space(space.clone());
+    let revision = w.as_admin().content(&of).get(ContentOptions::default()).await.expect("read");
     let mut pages = Vec::new();
     ids(&revision.pages, &mut pages);
     let mut texts = BTreeMap::new();

@@ -2,7 +2,7 @@
 
 use std::{fs, process::Command};
 
-use docs_core::content::{Hunk, LineMerger, TextMerger};
+use docs_core::content::{LineMerger, MergeHunk, TextMerger};
 use proptest::prelude::*;
 
 /// The result of a merge: the merged text, or `None` for a conflict.
@@ -10,9 +10,9 @@ type Verdict = Option<String>;
 
 fn ours(base: &str, one: &str, two: &str) -> Verdict {
     let hunks = LineMerger.merge(base, one, two);
-    let clean = |hunk: &Hunk| match hunk {
-        Hunk::Clean(text) => Some(text.clone()),
-        Hunk::Clash { .. } => None,
+    let clean = |hunk: &MergeHunk| match hunk {
+        MergeHunk::Clean(text) => Some(text.clone()),
+        MergeHunk::Clash { .. } => None,
     };
     hunks.iter().map(clean).collect()
 }

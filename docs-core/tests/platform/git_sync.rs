@@ -111,7 +111,7 @@ async fn push(w: &World, space: &SpaceId, remote: &MemGit, (path, text): (&str, 
 /// Returns the Markdown of the page at a path.
 async fn text(w: &World, space: &SpaceId, path: &str) -> String {
     let page = at(w, space, path).await;
-    let of = docs_core::platform::ContentOf::space(space.clone());
+    let of = docs_core::platform::ContentVersion::space(space.clone());
     let page = serde_json::to_value(crate::support::page(w, &of, &page).await).expect("JSON");
     page["markdown"].as_str().unwrap_or_default().to_owned()
 }

@@ -6,7 +6,7 @@ use docs_core::{
         ContentUpdate, EditMode, RevisionId, RevisionSummary, RevisionType, Role, SpaceId, UpdateContent,
         UpdateSpace,
     },
-    platform::{ContentOf, Precondition, Shown},
+    platform::{ContentOptions, ContentVersion, Precondition},
     store::PageRequest,
 };
 use proptest::prelude::*;
@@ -51,14 +51,15 @@ async fn history(w: &World, space: &SpaceId) -> Vec<RevisionSummary> {
 }
 
 /// Returns the content as seen by its reader: the tree with texts, files and variables.
-async fn content(w: &World, of: &ContentOf) -> Value {
+async fn content(w: &World, of: &ContentVersion) -> Value {
     let content = w.as_admin().content(of);
-    let mut shown = serde_json::to_value(content.get(Shown::default()).await.expect("read")).expect("JSON");
+    let mut shown =
+        serde_json::to_value(content.get(ContentOptions::default()).await.expect("read")).expect("JSON");
     let mut texts = Vec::new();
     for page in shown["pages"].as_array().expect("pages") {
         let id = page["id"].as_str().expect("an id").parse().expect("an id");
         texts.push(
-            serde_json::to_value(content.get_page(&id, Shown::default()).await.expect("a page"))
+            serde_json::to_value(content.get_page(&id, ContentOptions::default()).await.expect("a page"))
                 .expect("JSON"),
         );
     }
@@ -86,7 +87,8 @@ async fn history_lists_live_revisions_newest_first() {
     assert!(matches!(&shown[1].kind, RevisionType::Merge { merged_from } if merged_from.number == 1));
     assert_eq!(shown[2].kind, RevisionType::Edits);
     assert!(shown.iter().all(|revision| Some(&revision.created_by.id) == w.admin.user()));
-    let read = w.as_admin().space(&space).revision(&back.id).get(Shown::default()).await.expect("read");
+    let read =
+        w.as_admin().space(&space).revision(&back.id).get(ContentOptions::default()).await.expect("read");
     assert_eq!((&read.kind, &read.parents), (&back.kind, &vec![merge]));
     w.check().await;
 }
@@ -138,7 +140,8 @@ async fn an_open_request_merges_into_what_was_gone_back_to() {
     let after = w.as_admin().space(&space).change_request(&request).get().await.expect("read");
     assert!(after.outdated, "the space moved on");
     w.as_admin().space(&space).change_request(&request).merge().await.expect("merged");
-    let pages = w.as_admin().space(&space).content().list_pages(Shown::default()).await.expect("pages");
+    let pages =
+        w.as_admin().space(&space).content().list_pages(ContentOptions::default()).await.expect("pages");
     let pages = serde_json::to_value(pages).expect("JSON");
     let titles: Vec<&str> = pages["pages"]
         .as_array()
@@ -201,7 +204,10 @@ async fn of_two_who_edit_what_they_have_seen_one_is_refused() {
     let request = w.request(&space).await;
     let content = w.as_admin().space(&space).change_request(&request).content();
     let seen = content.revision_tag().await.expect("told").expect("a member");
-    assert_eq!(content.get_with_tag(Shown::default()).await.expect("read").tag.as_ref(), Some(&seen));
+    assert_eq!(
+        content.get_with_tag(ContentOptions::default()).await.expect("read").tag.as_ref(),
+        Some(&seen)
+    );
     let platform = w.platform.with_precondition(Precondition::if_match(seen));
     let (space, request) = (&space, request.as_str());
     let edit = || {
@@ -266,7 +272,7 @@ impl Model {
 
     /// Records the current revision.
     async fn note(&mut self) {
-        let of = ContentOf::space(self.space.clone());
+        let of = ContentVersion::space(self.space.clone());
         let id = self.w.as_admin().space(&self.space).get().await.expect("read").revision;
         self.made.push(Made { id, content: content(&self.w, &of).await });
     }
@@ -333,7 +339,7 @@ impl Model {
         let made: Vec<RevisionId> = self.made.iter().rev().map(|made| made.id.clone()).collect();
         assert_eq!(listed, made);
         for made in &self.made {
-            let of = ContentOf::revision(self.space.clone(), made.id.clone());
+            let of = ContentVersion::revision(self.space.clone(), made.id.clone());
             assert_eq!(content(&self.w, &of).await, made.content);
         }
         self.w.check().await;

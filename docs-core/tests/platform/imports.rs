@@ -15,9 +15,10 @@ use docs_core::{
         ApplySpaceTemplate, ContentRef, CreateChangeRequest, EditMode, ImportContent, ImportContentResult,
         PageId, RevisionPage, Role, SpaceId, UpdateSpace,
     },
-    platform::{ContentOf, Shown},
+    platform::{ContentOptions, ContentVersion},
     ports::{
-        ConvertError, ConvertedPage, Converter, Document, FetchMeter, Fetched, UnpackedFile, Web, WebError,
+        ConvertError, ConvertedPage, Converter, Document, FetchMeter, UnpackedFile, Web, WebError,
+        WebResponse,
     },
     store::PageRequest,
 };
@@ -30,7 +31,7 @@ struct Setting {
     w: World,
     web: MemWeb,
     git: MemGit,
-    of: ContentOf,
+    of: ContentVersion,
 }
 
 impl Setting {
@@ -49,7 +50,7 @@ impl Setting {
         let space = w.space().await;
         let change = UpdateSpace { edit_mode: Some(EditMode::Live), ..UpdateSpace::default() };
         w.as_admin().space(&space).update(change).await.expect("open for edits");
-        Self { w, web, git, of: ContentOf::space(space) }
+        Self { w, web, git, of: ContentVersion::space(space) }
     }
 
     fn space(&self) -> &SpaceId {
@@ -70,7 +71,8 @@ impl Setting {
 
     /// Returns the paths and titles of all pages, in order.
     async fn tree(&self) -> Vec<(String, String)> {
-        let pages = self.w.as_admin().content(&self.of).list_pages(Shown::default()).await.expect("read");
+        let pages =
+            self.w.as_admin().content(&self.of).list_pages(ContentOptions::default()).await.expect("read");
         let mut out = Vec::new();
         let mut stack: Vec<&RevisionPage> = pages.pages.iter().rev().collect();
         while let Some(page) = stack.pop() {
@@ -94,7 +96,7 @@ impl Setting {
         let page = platform
             .as_actor(&self.w.admin)
             .content(&self.of)
-            .get_page_by_path(path, Shown::default())
+            .get_page_by_path(path, ContentOptions::default())
             .await
             .expect(path);
         match page {
@@ -105,8 +107,13 @@ impl Setting {
 
     async fn files(&self) -> Vec<(String, String)> {
         let all = PageRequest { page: None, limit: None };
-        let files =
-            self.w.as_admin().content(&self.of).list_files(Shown::default(), &all).await.expect("read");
+        let files = self
+            .w
+            .as_admin()
+            .content(&self.of)
+            .list_files(ContentOptions::default(), &all)
+            .await
+            .expect("read");
         files.items.into_iter().map(|file| (file.id.to_string(), file.name)).collect()
     }
 
@@ -298,7 +305,7 @@ async fn imported_files_keep_no_tricky_type_of_a_web_server() {
     let content = || s.w.as_admin().space(s.space()).change_request(request.id.as_str());
     content().edit(change).await.expect("inserted");
     let all = PageRequest { page: None, limit: None };
-    let files = content().content().list_files(Shown::default(), &all).await.expect("read");
+    let files = content().content().list_files(ContentOptions::default(), &all).await.expect("read");
     let mut types: Vec<String> = files.items.into_iter().map(|file| file.content_type).collect();
     types.sort();
     assert_eq!(types, [["image/jpeg"; 4], ["image/png"; 4]].concat());
@@ -352,7 +359,7 @@ async fn a_wiki_that_does_not_come_in_time_ends_the_import() {
     s.git.hold();
     let import = s.try_import("https://github.com/o/r/wiki", "github-wiki");
     let (done, ()) = tokio::join!(import, async {
-        s.git.held(1).await;
+        s.git.wait_until_held(1).await;
         s.w.clock.advance(std::time::Duration::from_secs(121));
     });
     let error = done.refused(ErrorKind::Invalid);
@@ -401,7 +408,7 @@ async fn an_import_touches_nothing_that_is_there() {
     let done = s.try_import("https://a.test/x", "html").await.expect("imported");
     assert_eq!(s.paths().await, ["same", "same-2"]);
     assert_eq!((s.at("same").await.1.as_str(), s.at("same-2").await.1.as_str()), ("first\n", "second\n"));
-    let now = s.w.as_admin().content(&s.of).get(Shown::default()).await.expect("read");
+    let now = s.w.as_admin().content(&s.of).get(ContentOptions::default()).await.expect("read");
     assert_eq!((now.id, now.parents), (done.revision, vec![revision]), "one revision, on the one before");
 }
 
@@ -426,7 +433,7 @@ async fn import_requires_edit_permission_before_fetching() {
     platform.as_actor(&s.w.admin).content(&s.of).import(request()).await.refused(ErrorKind::Conflict);
     assert_eq!(s.web.urls(), [""; 0]);
     let draft = mine.change_requests().create(Default::default()).await.expect("created");
-    let of = ContentOf::request(s.space().clone(), draft.id.as_str());
+    let of = ContentVersion::request(s.space().clone(), draft.id.as_str());
     let editor = s.w.member("Eve", Some(Role::Edit)).await;
     let done = platform.as_actor(&editor).content(&of).import(request()).await.expect("imported");
     let draft = mine.change_request(draft.id.as_str()).get().await.expect("read");
@@ -436,7 +443,7 @@ async fn import_requires_edit_permission_before_fetching() {
     let space = without.space().await;
     let draft =
         without.as_admin().space(&space).change_requests().create(Default::default()).await.expect("created");
-    let of = ContentOf::request(space, draft.id.as_str());
+    let of = ContentVersion::request(space, draft.id.as_str());
     without.as_admin().content(&of).import(request()).await.refused(ErrorKind::Precondition);
 }
 
@@ -535,11 +542,11 @@ struct SlowWeb(MemWeb);
 
 #[async_trait]
 impl Web for SlowWeb {
-    async fn get(&self, url: &str) -> Result<Fetched, WebError> {
+    async fn get(&self, url: &str) -> Result<WebResponse, WebError> {
         self.0.get(url).await
     }
 
-    async fn get_metered(&self, url: &str, meter: &dyn FetchMeter) -> Result<Fetched, WebError> {
+    async fn get_metered(&self, url: &str, meter: &dyn FetchMeter) -> Result<WebResponse, WebError> {
         if url.starts_with("https://slow.example/") {
             meter.keep(1_000).await?;
             return std::future::pending().await;
@@ -565,9 +572,9 @@ async fn slow_hosts_do_not_delay_other_imports() {
         let space = w.space().await;
         let change = UpdateSpace { edit_mode: Some(EditMode::Live), ..UpdateSpace::default() };
         w.as_admin().space(&space).update(change).await.expect("open for edits");
-        spaces.push(ContentOf::space(space));
+        spaces.push(ContentVersion::space(space));
     }
-    let import = async |of: &ContentOf, url: &str, source: &str| {
+    let import = async |of: &ContentVersion, url: &str, source: &str| {
         let request = serde_json::from_value(json!({ "url": url, "source": source })).expect("a request");
         w.as_admin().content(of).import(request).await
     };
@@ -592,11 +599,11 @@ struct SizedWeb(MemWeb);
 
 #[async_trait]
 impl Web for SizedWeb {
-    async fn get(&self, url: &str) -> Result<Fetched, WebError> {
+    async fn get(&self, url: &str) -> Result<WebResponse, WebError> {
         self.0.get(url).await
     }
 
-    async fn get_metered(&self, url: &str, meter: &dyn FetchMeter) -> Result<Fetched, WebError> {
+    async fn get_metered(&self, url: &str, meter: &dyn FetchMeter) -> Result<WebResponse, WebError> {
         let size = url.rsplit('/').next().and_then(|size| size.parse().ok()).expect("a size");
         meter.keep(size).await?;
         if url.contains("/open/") {
@@ -620,9 +627,9 @@ async fn an_import_without_memory_in_time_can_be_tried_again() {
     w.as_admin().space(&space).update(change).await.expect("open for edits");
     let draft = w.as_admin().space(&space).change_requests().create(CreateChangeRequest::default()).await;
     let draft = draft.expect("created").number.to_string();
-    let of = ContentOf::space(space.clone());
+    let of = ContentVersion::space(space.clone());
     let content = || w.as_admin().content(&of);
-    let before = content().get(Shown::default()).await.expect("read").id;
+    let before = content().get(ContentOptions::default()).await.expect("read").id;
     let files = json!([{ "name": "a.bin", "url": "https://a.example/open/200000000" }]);
     let edit =
         serde_json::from_value(json!({ "changes": [{ "operation": "insert_files", "files": files }] }));
@@ -647,7 +654,11 @@ async fn an_import_without_memory_in_time_can_be_tried_again() {
         done = waits => done.refused(ErrorKind::Unavailable),
     };
     assert_eq!(refused.message(), "the memory for imports is in use; try again later");
-    assert_eq!(content().get(Shown::default()).await.expect("read").id, before, "nothing is changed");
+    assert_eq!(
+        content().get(ContentOptions::default()).await.expect("read").id,
+        before,
+        "nothing is changed"
+    );
     content().import(request()).await.expect("imported, because the memory is free");
 }
 

@@ -46,9 +46,9 @@ async fn meet(lists: &[BTreeSet<u32>], start: Option<u32>, order: ListOrder, bud
         let mut intersection = Intersection::new(&prefixes, order, after.as_deref(), budget);
         loop {
             match intersection.next(&tx).await.expect("reads") {
-                intersection::Step::Hit(at) => found.push(at),
-                intersection::Step::End => break 'walk,
-                intersection::Step::OutOfBudget(passed) => {
+                intersection::IntersectionStep::Hit(at) => found.push(at),
+                intersection::IntersectionStep::End => break 'walk,
+                intersection::IntersectionStep::OutOfBudget(passed) => {
                     assert_ne!(passed, after, "a walk that is tired has come further");
                     after = passed;
                     break;

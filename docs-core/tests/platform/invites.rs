@@ -267,7 +267,7 @@ async fn people_whose_address_is_in_a_claimed_domain_become_guests() {
     assert_eq!(org.email_domains, domains("example.com"), "domains are kept in lower case");
     w.platform.as_actor(&kim).user(&user(&kim)).join_by_domain().await.refused(ErrorKind::Forbidden);
     let found =
-        w.platform.as_actor(&kim).orgs().of_email_domain("EXAMPLE.com").await.expect("found").organizations;
+        w.platform.as_actor(&kim).orgs().by_email_domain("EXAMPLE.com").await.expect("found").organizations;
     assert_eq!(found.len(), 1);
     assert_eq!(found[0].permissions, Default::default(), "somebody outside may do nothing");
     assert_eq!(w.platform.as_platform().user(&user(&kim)).join_by_domain().await.expect("joined"), w.org);
@@ -277,7 +277,7 @@ async fn people_whose_address_is_in_a_claimed_domain_become_guests() {
     w.platform.as_platform().user(&user(&kim)).join_by_domain().await.expect("a member already");
     assert_eq!(role(&w, &kim).await, Some(Role::Edit));
     let found =
-        w.platform.as_actor(&kim).orgs().of_email_domain("example.com").await.expect("found").organizations;
+        w.platform.as_actor(&kim).orgs().by_email_domain("example.com").await.expect("found").organizations;
     assert!(
         found[0].permissions.view && found[0].default_role == Some(Role::Read),
         "a member sees all of it"
@@ -289,7 +289,7 @@ async fn people_whose_address_is_in_a_claimed_domain_become_guests() {
     let out = Actor::User(w.platform.as_platform().users().create(name).await.expect("a user").id);
     for text in ["example.com", "other.example", "no domain"] {
         let found =
-            w.platform.as_actor(&out).orgs().of_email_domain(text).await.expect("found").organizations;
+            w.platform.as_actor(&out).orgs().by_email_domain(text).await.expect("found").organizations;
         assert!(found.is_empty(), "{text}");
     }
 }

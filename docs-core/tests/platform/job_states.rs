@@ -18,16 +18,16 @@ use docs_core::{
         EditMode, ExportGitRepository, ImportContent, ImportGitRepository, JobProgress, JobStage, JobState,
         Role, SpaceId, Timestamp, UpdateSpace,
     },
-    platform::Shown,
+    platform::ContentOptions,
     ports::{
-        Clock, ConvertError, ConvertedPage, Converter, Document, Fetched, GitError, Ids, UnpackedFile, Web,
-        WebError,
+        Clock, ConvertError, ConvertedPage, Converter, Document, GitError, Ids, UnpackedFile, Web, WebError,
+        WebResponse,
     },
     store::{
-        Entity as _, Key, Logged, Mode, Operation, PageRequest, Receipt, Store, Tx,
+        AuditMode, Entity as _, Key, Mode, Operation, PageRequest, Receipt, Store, Tx,
         jobs::{
-            self, Audience, BeginJob, BusyOwner, ClaimJob, Claimed, FinishJob, JobClass, JobEnd, JobOutcome,
-            LEASE, MAX_LISTED, MAX_STARTS, NewJob, PutOff, RenewJob, TellProgress,
+            self, Audience, BeginJob, BusyOwner, ClaimJob, ClaimOutcome, DEFAULT_LEASE, FinishJob, JobClass,
+            JobEnd, JobOutcome, MAX_LISTED, MAX_STARTS, NewJob, PutOff, RenewJob, TellProgress,
         },
         records::{JobRecord, JobState as Stored},
         run,
@@ -110,7 +110,7 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
         4 => (0..20_usize, end).prop_map(|(run, end)| Step::Finish(run, end)),
         1 => (0..20_usize).prop_map(Step::Renew),
         1 => (0..20_usize).prop_map(Step::Tell),
-        3 => prop_oneof![Just(1), Just(5), Just(LEASE.num_seconds()), Just(3_601)].prop_map(Step::Wait),
+        3 => prop_oneof![Just(1), Just(5), Just(DEFAULT_LEASE.num_seconds()), Just(3_601)].prop_map(Step::Wait),
     ];
     prop::collection::vec(step, 1..60)
 }
@@ -135,8 +135,8 @@ impl Desk {
         self.w.clock.now().into()
     }
 
-    async fn run<O: Operation>(&self, operation: &O) -> docs_core::Result<O::Out> {
-        let receipt = Receipt { at: self.w.clock.now(), id: self.ids.next(), logged: Logged::No };
+    async fn run<O: Operation>(&self, operation: &O) -> docs_core::Result<O::Output> {
+        let receipt = Receipt { at: self.w.clock.now(), id: self.ids.next(), logged: AuditMode::Unaudited };
         run(self.w.platform.store(), &receipt, operation).await
     }
 
@@ -158,7 +158,7 @@ impl Desk {
 
     async fn all(&self) -> Vec<Arc<JobRecord>> {
         let tx = Tx::new(self.w.platform.store().begin(Mode::Read, &[]).await.expect("begins"));
-        let rows = tx.below(&JobRecord::of_subject("subject"), 1_000).await.expect("read");
+        let rows = tx.scan_prefix(&JobRecord::by_subject("subject"), 1_000).await.expect("read");
         let found = tx.get_many::<JobRecord>(&JobRecord::named_by_all(&rows)).await.expect("read");
         found.into_iter().map(|job| job.expect("a row leads to a job")).collect()
     }
@@ -182,7 +182,7 @@ impl Desk {
                 tx.commit().await.expect("stored");
             }
             Step::Begin => {
-                let begin = BeginJob { job: self.job(false), now: self.now(), lease: LEASE };
+                let begin = BeginJob { job: self.job(false), now: self.now(), lease: DEFAULT_LEASE };
                 self.run(&begin).await.expect("begun");
                 self.keep_run(&begin.job.id).await;
             }
@@ -191,8 +191,10 @@ impl Desk {
             Step::Renew(at) => {
                 if let Some(job) = self.runs.get(*at).cloned() {
                     let is_latest = self.is_latest(&job).await;
-                    let renewed =
-                        self.run(&RenewJob { job, now: self.now(), lease: LEASE }).await.expect("renewed");
+                    let renewed = self
+                        .run(&RenewJob { job, now: self.now(), lease: DEFAULT_LEASE })
+                        .await
+                        .expect("renewed");
                     assert_eq!(renewed, is_latest);
                 }
             }
@@ -201,7 +203,7 @@ impl Desk {
                     let is_latest = self.is_latest(&job).await;
                     let progress = Some(JobProgress { done: 1, total: 2 });
                     let stage = JobStage::ContentProcess;
-                    let tell = TellProgress { job, now: self.now(), lease: LEASE, stage, progress };
+                    let tell = TellProgress { job, now: self.now(), lease: DEFAULT_LEASE, stage, progress };
                     assert_eq!(self.run(&tell).await.expect("told"), is_latest);
                 }
             }
@@ -216,20 +218,20 @@ impl Desk {
         let all = self.all().await;
         let first = all.iter().filter(|job| reach.contains(job)).min_by_key(|job| (job.due, &job.id));
         let Reach { classes, busy } = reach.clone();
-        let claim = ClaimJob { now: self.now(), lease: LEASE, classes, busy };
+        let claim = ClaimJob { now: self.now(), lease: DEFAULT_LEASE, classes, busy };
         let claimed = self.run(&claim).await.expect("claimed");
         match first {
             Some(job) if job.due > claim.now && reach.busy.is_empty() => {
-                assert_eq!(claimed, Claimed::Nothing(Some(job.due)));
+                assert_eq!(claimed, ClaimOutcome::Nothing(Some(job.due)));
             }
-            Some(job) if job.due > claim.now => assert!(matches!(claimed, Claimed::Nothing(Some(_)))),
-            Some(job) if job.attempt == MAX_STARTS => assert_eq!(claimed, Claimed::GivenUp),
+            Some(job) if job.due > claim.now => assert!(matches!(claimed, ClaimOutcome::Nothing(Some(_)))),
+            Some(job) if job.attempt == MAX_STARTS => assert_eq!(claimed, ClaimOutcome::GivenUp),
             Some(job) => {
-                assert_eq!(claimed, Claimed::Job(job.id.clone()));
+                assert_eq!(claimed, ClaimOutcome::Job(job.id.clone()));
                 self.keep_run(&job.id).await;
             }
-            None if reach.busy.is_empty() => assert_eq!(claimed, Claimed::Nothing(None)),
-            None => assert!(matches!(claimed, Claimed::Nothing(_))),
+            None if reach.busy.is_empty() => assert_eq!(claimed, ClaimOutcome::Nothing(None)),
+            None => assert!(matches!(claimed, ClaimOutcome::Nothing(_))),
         }
     }
 
@@ -245,7 +247,7 @@ impl Desk {
         let end = match end {
             End::Done => JobEnd::Done(JobOutcome::default()),
             End::Failed => JobEnd::Failed(ErrorKind::Invalid, why),
-            End::Again => JobEnd::Again(jobs::again_at(self.w.clock.now(), job.attempt), why),
+            End::Again => JobEnd::Retry(jobs::again_at(self.w.clock.now(), job.attempt), why),
         };
         let finish = FinishJob { job, now: self.now(), end, log: Vec::new() };
         assert_eq!(self.run(&finish).await.expect("finished"), is_latest, "only the latest run ends a job");
@@ -306,7 +308,7 @@ async fn oldest_finished_jobs_beyond_the_limit_are_evicted() {
     for _ in 0..MAX_LISTED {
         desk.step(&Step::Begin).await;
     }
-    let more = BeginJob { job: desk.job(false), now: desk.now(), lease: LEASE };
+    let more = BeginJob { job: desk.job(false), now: desk.now(), lease: DEFAULT_LEASE };
     let error = desk.run(&more).await.refused(ErrorKind::Conflict);
     assert!(error.message().contains("can be unfinished"), "{error}");
     // The second job finishes before the first.
@@ -319,7 +321,7 @@ async fn oldest_finished_jobs_beyond_the_limit_are_evicted() {
     assert!(kept.contains(&"job-1".to_owned()) && !kept.contains(&"job-2".to_owned()));
     // Other kinds have a separate limit.
     let other = NewJob { kind: "other", ..desk.job(false) };
-    desk.run(&BeginJob { job: other, now: desk.now(), lease: LEASE }).await.expect("begun");
+    desk.run(&BeginJob { job: other, now: desk.now(), lease: DEFAULT_LEASE }).await.expect("begun");
     desk.w.check().await;
 }
 
@@ -368,7 +370,7 @@ async fn only_job(w: &World, space: &SpaceId) -> (JobState, String) {
 }
 
 async fn page_count(w: &World, space: &SpaceId) -> usize {
-    let pages = w.as_admin().space(space).content().list_pages(Shown::default()).await;
+    let pages = w.as_admin().space(space).content().list_pages(ContentOptions::default()).await;
     pages.expect("read").pages.len()
 }
 
@@ -390,7 +392,7 @@ async fn import_survives_a_crash_at_any_step() {
                 break;
             }
             deaths += 1;
-            w.clock.advance(Duration::from_secs(LEASE.num_seconds().unsigned_abs() + 1));
+            w.clock.advance(Duration::from_secs(DEFAULT_LEASE.num_seconds().unsigned_abs() + 1));
             w.platform.settle().await.expect("settled");
             let (state, error) = only_job(&w, &space).await;
             let pages = page_count(&w, &space).await;
@@ -460,14 +462,14 @@ async fn export_survives_a_crash_at_any_step_with_one_commit() {
         w.clock.advance(Duration::from_secs(1));
         w.as_admin().space(&space).export_git(export).await.expect("enqueued");
         let is_over = mortal.until_death(steps, w.platform.settle()).await;
-        w.clock.advance(Duration::from_secs(LEASE.num_seconds().unsigned_abs() + 1));
+        w.clock.advance(Duration::from_secs(DEFAULT_LEASE.num_seconds().unsigned_abs() + 1));
         w.platform.settle().await.expect("settled");
         let jobs = w.as_admin().space(&space).list_jobs(&PageRequest::default()).await.expect("listed").items;
         assert!(jobs.iter().all(|job| job.state == JobState::Done), "{steps}: {jobs:?}");
         let commits = remote.commits();
         assert_eq!(commits.len(), 1, "{steps}: {commits:#?}");
-        let of = docs_core::platform::ContentOf::space(space.clone());
-        let head = w.as_admin().content(&of).get(Shown::default()).await.expect("read");
+        let of = docs_core::platform::ContentVersion::space(space.clone());
+        let head = w.as_admin().content(&of).get(ContentOptions::default()).await.expect("read");
         let git = head.git.expect("it is in the repository");
         assert_eq!((&git.oid, git.created_by_git_book), (&commits[0].branch.commit.oid, true), "{steps}");
         w.check().await;
@@ -484,12 +486,12 @@ struct OnePage;
 
 #[async_trait]
 impl Web for OnePage {
-    async fn get(&self, url: &str) -> Result<Fetched, WebError> {
+    async fn get(&self, url: &str) -> Result<WebResponse, WebError> {
         if url.ends_with("/gone") {
             return Err(WebError::Status(404));
         }
         let (bytes, content_type) = (b"Start".as_slice().into(), Some("text/html".to_owned()));
-        Ok(Fetched { bytes, content_type, charset: None, url: url.to_owned() })
+        Ok(WebResponse { bytes, content_type, charset: None, url: url.to_owned() })
     }
 }
 
@@ -531,7 +533,7 @@ async fn document_import_is_atomic_when_its_server_crashes() {
             break;
         }
         deaths += 1;
-        w.clock.advance(Duration::from_secs(LEASE.num_seconds().unsigned_abs() + 1));
+        w.clock.advance(Duration::from_secs(DEFAULT_LEASE.num_seconds().unsigned_abs() + 1));
         w.platform.settle().await.expect("settled");
         let jobs = w.as_admin().space(&space).list_jobs(&PageRequest::default()).await.expect("listed").items;
         let state = jobs.first().map(|job| job.state);

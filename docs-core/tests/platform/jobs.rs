@@ -8,10 +8,10 @@ use docs_core::{
     model::{ImportGitRepository, JobId, SpaceId, Timestamp},
     ports::Clock,
     store::{
-        Entity as _, KeyBuf, Logged, MAX_SCAN, Mode, Receipt, StoreLayout, Tx, Value,
+        AuditMode, Entity as _, KeyBuf, MAX_SCAN, Mode, Receipt, StoreLayout, Tx, Value,
         jobs::{
-            self, Audience, BusyOwner, ClaimJob, Claimed, FinishJob, JobClass, JobEnd, JobOutcome, LEASE,
-            MAX_UNFINISHED, NewJob, PutOff,
+            self, Audience, BusyOwner, ClaimJob, ClaimOutcome, DEFAULT_LEASE, FinishJob, JobClass, JobEnd,
+            JobOutcome, MAX_UNFINISHED, NewJob, PutOff,
         },
         records::{JobLine, JobRecord, JobState},
         run,
@@ -57,7 +57,7 @@ fn receipt(w: &World) -> Receipt {
     Receipt {
         at: w.clock.now(),
         id: SeededIds::new(w.clock.now().timestamp_micros().unsigned_abs()).next(),
-        logged: Logged::No,
+        logged: AuditMode::Unaudited,
     }
 }
 
@@ -65,14 +65,14 @@ fn receipt(w: &World) -> Receipt {
 async fn claim(w: &World) -> Option<JobRecord> {
     w.clock.advance(Duration::from_millis(1));
     match claim_of(w, &JobClass::ALL, &[]).await {
-        Claimed::Job(id) => Some(job(&w.platform, &id).await),
-        Claimed::GivenUp | Claimed::Nothing(_) => None,
+        ClaimOutcome::Job(id) => Some(job(&w.platform, &id).await),
+        ClaimOutcome::GivenUp | ClaimOutcome::Nothing(_) => None,
     }
 }
 
 /// Claims the next job of these classes, apart from those of busy owners.
-async fn claim_of(w: &World, classes: &'static [JobClass], busy: &[BusyOwner]) -> Claimed {
-    let claim = ClaimJob { now: w.clock.now().into(), lease: LEASE, classes, busy: busy.to_vec() };
+async fn claim_of(w: &World, classes: &'static [JobClass], busy: &[BusyOwner]) -> ClaimOutcome {
+    let claim = ClaimJob { now: w.clock.now().into(), lease: DEFAULT_LEASE, classes, busy: busy.to_vec() };
     run(w.platform.store(), &receipt(w), &claim).await.expect("claimed")
 }
 
@@ -84,7 +84,7 @@ async fn finish(w: &World, job: &JobRecord, end: JobEnd, log: Vec<JobLine>) -> b
 
 async fn job(platform: &Platform, id: &JobId) -> JobRecord {
     let tx = Tx::new(platform.store().begin(Mode::Read, &[]).await.expect("begins"));
-    let job: Option<Arc<JobRecord>> = tx.get(&JobRecord::at(id)).await.expect("read");
+    let job: Option<Arc<JobRecord>> = tx.get(&JobRecord::key_for(id)).await.expect("read");
     let job = JobRecord::clone(&*job.expect("a job"));
     let shown = platform.as_platform().get_job(id).await.expect("a job");
     assert_eq!((shown.state, &shown.error, &shown.log), (job.state.shown(), &job.error, &job.log));
@@ -155,7 +155,7 @@ async fn what_keeps_failing_is_given_up_and_a_long_log_still_fits() {
         let run = claim(&w).await.expect("it is due again");
         assert_eq!(run.attempt, attempt);
         let due = jobs::again_at(w.clock.now(), attempt);
-        assert!(finish(&w, &run, JobEnd::Again(due, "no answer".to_owned()), vec![line.clone(); 100]).await);
+        assert!(finish(&w, &run, JobEnd::Retry(due, "no answer".to_owned()), vec![line.clone(); 100]).await);
         w.clock.set(due.time());
     }
     let given_up = job(&w.platform, &"job".parse().expect("an id")).await;
@@ -246,14 +246,14 @@ async fn hosts_that_say_nothing_keep_no_other_job_waiting() {
         workers.spawn(async move { platform.work(std::future::pending()).await });
     }
     // The jobs of an organization leave a worker to those of others.
-    remote.held(1).await;
+    remote.wait_until_held(1).await;
     let zoe = person(&w.platform, "Zoe").await;
     let other = crate::collections::organization(&w, &zoe).await;
     let caller = w.platform.as_actor(&zoe);
     let space = caller.org(&other).spaces().create(Default::default()).await.expect("created");
     let request: ImportGitRepository = serde_json::from_value(request).expect("a request");
     caller.space(&space.id).import_git(request).await.expect("enqueued");
-    remote.held(2).await;
+    remote.wait_until_held(2).await;
     // The new job runs after all others.
     add(&w, "other", None).await;
     let other = "other".parse().expect("an id");
@@ -278,16 +278,16 @@ async fn claim_of_one_class_finds_later_jobs() {
         enqueue(&w, NewJob { class: JobClass::Remote, ..new_job(&w, &format!("left-{n}")) }).await;
     }
     w.clock.advance(Duration::from_millis(1));
-    assert_eq!(claim_of(&w, &[JobClass::Local], &[]).await, Claimed::Nothing(None));
+    assert_eq!(claim_of(&w, &[JobClass::Local], &[]).await, ClaimOutcome::Nothing(None));
     let space = w.space().await;
     w.as_admin().space(&space).delete().await.expect("deleted");
     // The job is purged by then.
     w.clock.advance(Duration::from_secs(90 * 24 * 3_600));
-    let Claimed::Job(id) = claim_of(&w, &[JobClass::Local], &[]).await else {
+    let ClaimOutcome::Job(id) = claim_of(&w, &[JobClass::Local], &[]).await else {
         panic!("there is another one")
     };
     assert_ne!(job(&w.platform, &id).await.kind, "test");
-    assert!(matches!(claim_of(&w, &JobClass::ALL, &[]).await, Claimed::Job(_)));
+    assert!(matches!(claim_of(&w, &JobClass::ALL, &[]).await, ClaimOutcome::Job(_)));
 }
 
 /// The number of values that a claim reads, in addition to those of its answer, depends on the number of busy owners
@@ -313,7 +313,7 @@ async fn claim_reads_few_values_of_long_queues() {
         w.clock.advance(Duration::from_millis(1));
         reads.take();
         match claim_of(&w, classes, busy).await {
-            Claimed::Job(id) => (id.to_string(), reads.take()),
+            ClaimOutcome::Job(id) => (id.to_string(), reads.take()),
             other => panic!("{other:?}"),
         }
     };
@@ -377,7 +377,7 @@ async fn requests_above_the_jobs_of_an_organization_conflict() {
 /// Removes the fields and rows that layout 5 did not have.
 async fn downgrade(w: &World) {
     let mut tx = Tx::new(w.platform.store().begin(Mode::Write, &[]).await.expect("begins"));
-    for (key, _) in tx.below(&KeyBuf::new(JobRecord::KIND), MAX_SCAN).await.expect("read") {
+    for (key, _) in tx.scan_prefix(&KeyBuf::new(JobRecord::KIND), MAX_SCAN).await.expect("read") {
         let job: Arc<JobRecord> = tx.get(&key).await.expect("read").expect("a job");
         let mut json = serde_json::to_value(&*job).expect("JSON");
         let fields = json.as_object_mut().expect("an object");
@@ -388,7 +388,7 @@ async fn downgrade(w: &World) {
         tx.put_value(key, Value::Json(json.to_string().into()));
     }
     for class in ["job.c", "job.o"] {
-        for (row, _) in tx.below(&KeyBuf::new(class), MAX_SCAN).await.expect("read") {
+        for (row, _) in tx.scan_prefix(&KeyBuf::new(class), MAX_SCAN).await.expect("read") {
             tx.delete_value(row);
         }
     }

@@ -7,7 +7,7 @@ use docs_core::{
     model::{CreateChangeRequest, CreateSpace, Role},
     store::{Batches, KINDS, KeyBuf, LAYOUT, MAX_SCAN, Mode, Store, StoreLayout, Tx, Value, key},
 };
-use docs_memstore::{Fault, FaultStore, MemObjects, MemStore, Plan, Step};
+use docs_memstore::{CallKind, Fault, FaultPlan, FaultStore, MemObjects, MemStore};
 
 use crate::support::{Refused, World};
 
@@ -96,27 +96,31 @@ async fn a_rebuild_makes_every_row_what_the_records_say() {
 
 #[tokio::test]
 async fn interrupted_rebuild_resumes_without_double_counting() {
-    let faults = Arc::new(FaultStore::new(Arc::new(MemStore::new()), Plan::none()));
+    let faults = Arc::new(FaultStore::new(Arc::new(MemStore::new()), FaultPlan::none()));
     let w = filled(faults.clone()).await;
     let store = w.platform.store().as_ref();
     let before = rows(store).await;
     damage(store).await;
     let mut breaks = 0;
     for nth in (1..).step_by(2) {
-        let plan = Plan::none().at(Step::Commit, faults.calls(Step::Commit) + nth, Fault::Unavailable);
-        faults.follow(plan);
+        let plan = FaultPlan::none().with_fault(
+            CallKind::Commit,
+            faults.calls(CallKind::Commit) + nth,
+            Fault::Unavailable,
+        );
+        faults.set_plan(plan);
         match w.platform.as_platform().rebuild().await {
             Ok(()) => break,
             Err(error) => assert_eq!(error.kind(), ErrorKind::Unavailable, "{error:?}"),
         }
-        faults.follow(Plan::none());
+        faults.set_plan(FaultPlan::none());
         breaks += 1;
         if nth > 1 {
             let refused = w.platform.check_layout().await.refused(ErrorKind::Precondition);
             assert!(refused.message().contains("being rebuilt"), "{refused:?}");
         }
     }
-    faults.follow(Plan::none());
+    faults.set_plan(FaultPlan::none());
     assert!(breaks >= 3, "{breaks}");
     assert_eq!(rows(store).await, before);
     w.platform.check_layout().await.expect("it is done");

@@ -8,7 +8,7 @@ use docs_core::{
         LinkRelation, LinkStatus, LinkUsage, PageId, PutTeamMember, Revision, RevisionPage, Role, SpaceId,
         TeamRole, UpdateContent, VersionContext,
     },
-    platform::{ContentOf, RequestLinkFilter, Shown},
+    platform::{ContentOptions, ContentVersion, RequestLinkFilter},
     store::PageRequest,
 };
 use serde_json::{Value, json};
@@ -248,7 +248,7 @@ async fn totals_resolve_a_bounded_number_of_cross_space_links() {
     let all = links(&w, &w.admin, &space, None).await;
     assert_eq!((all.stats.total, all.stats.broken.total), (6_000, 5_000));
     assert!(all.items.iter().all(|link| link.status == LinkStatus::Broken));
-    let of = ContentOf::space(space);
+    let of = ContentVersion::space(space);
     let page = PageRequest { limit: Some(1), ..PageRequest::default() };
     for id in &pages {
         let list = w.as_admin().content(&of).list_page_links(id, None, &page).await.expect("listed");
@@ -266,7 +266,7 @@ async fn revision_of_a_link_location_has_no_content() {
     else {
         panic!("{list:?}")
     };
-    let read = w.as_admin().space(&space).content().get(Shown::default()).await;
+    let read = w.as_admin().space(&space).content().get(ContentOptions::default()).await;
     let read = read.expect("read");
     assert_eq!(read.pages.len(), 2);
     let bare = Revision { pages: Vec::new(), files: Vec::new(), variables: None, ..read };
@@ -323,7 +323,7 @@ async fn backlinks_tell_where_a_page_is_linked_from() {
     let w = World::new().await;
     let (space, pages) =
         filled(&w, &["[me](/pages/{0})", "[a](/pages/{0}) [b](/pages/{0}#x)", "[a](/pages/{0})"]).await;
-    let of = ContentOf::space(space.clone());
+    let of = ContentVersion::space(space.clone());
     let back = async |n: usize, page: PageRequest| {
         w.as_admin().content(&of).list_backlinks(&LinkTarget::Page(pages[n].clone()), &page).await
     };

@@ -15,7 +15,7 @@ use docs_core::{
     platform::MemberFilter,
     store::{
         Mode, Page, PageRequest, Tx,
-        grams::Wanted,
+        grams::GramQuery,
         records::{GrantRecord, TeamMemberRecord},
     },
 };
@@ -57,7 +57,7 @@ async fn walk(w: &World, filter: &MemberFilter, limit: u32) -> Vec<Member> {
 
 /// Returns the members that satisfy a filter, by checking each member.
 fn naive(everybody: &[Member], filter: &MemberFilter) -> Vec<UserId> {
-    let wanted = filter.search.as_deref().and_then(Wanted::new);
+    let wanted = filter.search.as_deref().and_then(GramQuery::new);
     let mut kept: Vec<&Member> = everybody
         .iter()
         .filter(|member| filter.role.is_none_or(|role| MemberRole::from(member.role) == role))
@@ -532,7 +532,7 @@ async fn names_as_long_as_they_may_be_are_found_and_removed() {
 
 #[tokio::test]
 async fn a_store_that_keeps_json_lists_the_same() {
-    let w = World::over(Arc::new(docs_memstore::MemStore::json())).await;
+    let w = World::over(Arc::new(docs_memstore::MemStore::new_json())).await;
     w.member("Anna", Some(Role::Read)).await;
     let filter = MemberFilter { search: Some("ann".parse().expect("a search")), ..MemberFilter::default() };
     assert_eq!(walk(&w, &filter, 1).await.len(), 1);

@@ -17,7 +17,7 @@ use docs_core::{
     ports::WebError,
     store::{PageRequest, Store},
 };
-use docs_memstore::{FaultStore, MemStore, MemWeb, Plan};
+use docs_memstore::{FaultPlan, FaultStore, MemStore, MemWeb};
 use docs_openapi::OpenApiReader;
 use serde_json::{Value, json};
 
@@ -375,13 +375,13 @@ async fn oldest_versions_beyond_the_limit_are_evicted() {
 #[tokio::test]
 async fn a_round_that_is_killed_anywhere_is_done_again_and_done_once() {
     for commits in 1..6 {
-        let store = Arc::new(FaultStore::new(Arc::new(MemStore::new()), Plan::none()));
+        let store = Arc::new(FaultStore::new(Arc::new(MemStore::new()), FaultPlan::none()));
         let (w, web) = world_over(store.clone()).await;
         web.put(SOURCE, "application/json", titled("One"));
         w.put_spec("pets", url(SOURCE)).await;
-        store.follow(Plan::none().away_after(store.applied() + commits - 1));
+        store.set_plan(FaultPlan::none().with_outage_after(store.applied() + commits - 1));
         let was_killed = w.platform.settle().await.is_err();
-        store.follow(Plan::none());
+        store.set_plan(FaultPlan::none());
         // The lease of the crashed server expires.
         w.clock.advance(Duration::from_secs(60));
         w.settled().await;

@@ -16,7 +16,7 @@ use docs_core::{
         ContentRef, ContentUpdateChange, CreateChangeRequest, CreateSpace, Job, JobStage, JobState, PageId,
         Role, SpaceId, UpdateContent,
     },
-    platform::{CollectMode, ContentOf, PDF_WINDOW, PdfAnswer, PdfFile, PdfPart},
+    platform::{CollectMode, ContentVersion, PDF_WINDOW, PdfAnswer, PdfFile, PdfPart},
     ports::{Book, Pdf, PdfError},
     store::{Mode, PageRequest, Tx, records::UserRecord},
 };
@@ -115,11 +115,11 @@ impl Desk {
         Self { w, press, space, start, below, hidden }
     }
 
-    fn of(&self) -> ContentOf {
-        ContentOf::space(self.space.clone())
+    fn of(&self) -> ContentVersion {
+        ContentVersion::space(self.space.clone())
     }
 
-    async fn url(&self, of: &ContentOf, part: &PdfPart) -> String {
+    async fn url(&self, of: &ContentVersion, part: &PdfPart) -> String {
         self.w.as_admin().content(of).pdf_url(part).await.expect("an address").url
     }
 
@@ -162,7 +162,7 @@ impl Desk {
     }
 
     /// Returns the titles of the pages of a part, as printed by the typesetter.
-    async fn titles(&self, of: &ContentOf, part: PdfPart) -> String {
+    async fn titles(&self, of: &ContentVersion, part: PdfPart) -> String {
         let url = self.url(of, &part).await;
         let file = self.load(&url).await.expect("a file");
         String::from_utf8(file.bytes).expect("text")
@@ -249,7 +249,7 @@ async fn an_address_shows_the_content_as_it_was_when_it_was_made() {
     let url = desk.url(&desk.of(), &PdfPart::default()).await;
     let change = json!([{ "operation": "update_page", "page": desk.start, "title": "Renamed" }]);
     let (number, _) = request(&desk.w, &desk.space, change).await;
-    let draft = ContentOf::request(desk.space.clone(), &number);
+    let draft = ContentVersion::request(desk.space.clone(), &number);
     assert!(desk.titles(&draft, PdfPart::default()).await.starts_with("Renamed|"));
     assert_eq!(desk.press.last().subtitle.as_deref(), Some(format!("#{number} Better words").as_str()));
     desk.w.as_admin().space(&desk.space).change_request(&number).merge().await.expect("merged");
@@ -281,7 +281,7 @@ async fn a_file_shows_the_names_that_members_have_now() {
     let changes =
         json!([{ "operation": "insert_page", "title": "Who", "document": { "markdown": mention } }]);
     let (number, pages) = request(&desk.w, &desk.space, changes).await;
-    let of = ContentOf::request(desk.space.clone(), &number);
+    let of = ContentVersion::request(desk.space.clone(), &number);
     let shown = async || {
         desk.titles(&of, part(&pages[0], true)).await;
         let link = desk.press.last().links.get(&ContentRef::User { user: bob.clone() }).cloned();
@@ -294,7 +294,7 @@ async fn a_file_shows_the_names_that_members_have_now() {
     shown().await;
     assert_eq!(desk.press.begun.load(Ordering::SeqCst), 2, "nothing has changed");
     let mut tx = Tx::new(desk.w.platform.store().begin(Mode::Write, &[]).await.expect("begins"));
-    let record: Arc<UserRecord> = tx.get(&UserRecord::at(&bob)).await.expect("read").expect("the user");
+    let record: Arc<UserRecord> = tx.get(&UserRecord::key_for(&bob)).await.expect("read").expect("the user");
     let renamed = UserRecord { display_name: "Robert".to_owned(), ..UserRecord::clone(&record) };
     tx.put(&*record, renamed).expect("put");
     tx.commit().await.expect("stored");
@@ -334,11 +334,13 @@ async fn whoever_may_read_may_have_a_pdf_and_nobody_else() {
 #[tokio::test]
 async fn unavailable_content_is_rejected_when_requesting_the_url() {
     let desk = Desk::new().await;
-    let ask = async |of: &ContentOf, part: PdfPart| desk.w.as_admin().content(of).pdf_url(&part).await;
+    let ask = async |of: &ContentVersion, part: PdfPart| desk.w.as_admin().content(of).pdf_url(&part).await;
     let error = ask(&desk.of(), PdfPart { page: None, only: true }).await.refused(ErrorKind::Invalid);
     assert!(error.message().starts_with("only: "), "{error}");
     ask(&desk.of(), part(&"nosuchpage".parse().expect("an id"), false)).await.refused(ErrorKind::NotFound);
-    ask(&ContentOf::request(desk.space.clone(), "99"), PdfPart::default()).await.refused(ErrorKind::NotFound);
+    ask(&ContentVersion::request(desk.space.clone(), "99"), PdfPart::default())
+        .await
+        .refused(ErrorKind::NotFound);
     let plain = World::new().await;
     let space = plain.space().await;
     let none = plain.as_admin().space(&space).content().pdf_url(&PdfPart::default()).await;
@@ -473,7 +475,7 @@ async fn pictures_and_links_of_the_pages_are_in_the_book() {
         { "operation": "insert_page", "title": "Linked", "document": { "markdown": text } },
     ]);
     let (number, pages) = request(&desk.w, &desk.space, changes).await;
-    let of = ContentOf::request(desk.space.clone(), &number);
+    let of = ContentVersion::request(desk.space.clone(), &number);
     assert_eq!(desk.titles(&of, part(&pages[0], true)).await, "Linked");
     let book = desk.press.last();
     assert!(
@@ -511,7 +513,7 @@ async fn variables_are_resolved_except_visitor_expressions() {
     );
     let changes = json!([{ "operation": "insert_page", "title": "Said", "document": { "markdown": text } }]);
     let (number, pages) = request(&desk.w, &desk.space, changes).await;
-    desk.titles(&ContentOf::request(desk.space.clone(), &number), part(&pages[0], true)).await;
+    desk.titles(&ContentVersion::request(desk.space.clone(), &number), part(&pages[0], true)).await;
     let shown = serde_json::to_value(&desk.press.last().pages[0].document).expect("JSON").to_string();
     for said in ["\"2.4\"", "\"2.4x\"", "visitor.claims.name"] {
         assert!(shown.contains(said), "{said}: {shown}");
@@ -527,7 +529,7 @@ async fn reusable_contents_beyond_the_bound_are_left_out() {
     let changes =
         json!([{ "operation": "insert_page", "title": "Reuses", "document": { "markdown": text } }]);
     let (number, pages) = request(&desk.w, &desk.space, changes).await;
-    let of = ContentOf::request(desk.space.clone(), &number);
+    let of = ContentVersion::request(desk.space.clone(), &number);
     assert_eq!(desk.titles(&of, part(&pages[0], true)).await, "Reuses");
     assert_eq!(desk.press.last().reusables.len(), 1_000);
 }

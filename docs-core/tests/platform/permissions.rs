@@ -139,7 +139,7 @@ async fn team_of(w: &World, members: &[&Actor]) -> TeamId {
 async fn nest(w: &World, space: &SpaceId, levels: &[DefaultLevel]) -> Vec<ContentTarget> {
     let store = w.platform.store();
     let mut tx = Tx::new(store.begin(Mode::Write, &[]).await.expect("begins"));
-    let old: Arc<SpaceRecord> = tx.get(&SpaceRecord::at(space)).await.expect("read").expect("there");
+    let old: Arc<SpaceRecord> = tx.get(&SpaceRecord::key_for(space)).await.expect("read").expect("there");
     let ids: Vec<docs_core::model::CollectionId> =
         (0..levels.len()).map(|n| format!("collection{n}{space}").parse().expect("an id")).collect();
     for (n, level) in levels.iter().enumerate() {

@@ -3,7 +3,7 @@
 use docs_core::{
     ErrorKind,
     model::{JobState, PageId, RevisionPage, SpaceId},
-    platform::Shown,
+    platform::ContentOptions,
 };
 use serde_json::json;
 
@@ -15,7 +15,7 @@ use crate::{
 
 /// Returns the id and the path of the page at a path, including old paths.
 async fn at(w: &World, space: &SpaceId, path: &str) -> Option<(PageId, String)> {
-    match w.as_admin().space(space).content().get_page_by_path(path, Shown::default()).await {
+    match w.as_admin().space(space).content().get_page_by_path(path, ContentOptions::default()).await {
         Ok(RevisionPage::Document(page)) => Some((page.base.id, page.path)),
         Err(error) if error.kind() == ErrorKind::NotFound => None,
         other => panic!("a page, but {other:?}"),
@@ -30,7 +30,8 @@ async fn path_at(w: &World, space: &SpaceId, path: &str) -> Option<String> {
 async fn redirect(w: &World, space: &SpaceId, path: &str) -> (String, Option<String>) {
     let content = w.as_admin().space(space).content();
     let found = content.resolve_redirect(path).await.expect("a redirect");
-    let RevisionPage::Document(page) = content.get_page(&found.page, Shown::default()).await.expect("a page")
+    let RevisionPage::Document(page) =
+        content.get_page(&found.page, ContentOptions::default()).await.expect("a page")
     else {
         panic!("no document");
     };

@@ -5,7 +5,7 @@ use std::{collections::BTreeMap, sync::Arc, time::Duration};
 use docs_core::{
     Platform,
     model::{CreateChangeRequest, RevisionId, SpaceId, UpdateContent},
-    platform::{ContentOf, Shown},
+    platform::{ContentOptions, ContentVersion},
     store::{Objects, PageRequest},
 };
 use docs_memstore::{MemObjects, MemStore, SeededIds};
@@ -45,8 +45,8 @@ fn flatten(pages: &Value, parent: Option<&str>, out: &mut Flat) {
     }
 }
 
-async fn pages(w: &World, of: &ContentOf) -> Flat {
-    let pages = w.as_admin().content(of).list_pages(Shown::default()).await.expect("pages");
+async fn pages(w: &World, of: &ContentVersion) -> Flat {
+    let pages = w.as_admin().content(of).list_pages(ContentOptions::default()).await.expect("pages");
     let mut flat = Flat::new();
     flatten(&serde_json::to_value(pages).expect("JSON")["pages"], None, &mut flat);
     flat
@@ -194,8 +194,8 @@ impl Draft {
         Self { space: space.clone(), number: request.number.to_string(), head: request.revision }
     }
 
-    fn of(&self) -> ContentOf {
-        ContentOf::request(self.space.clone(), &self.number)
+    fn of(&self) -> ContentVersion {
+        ContentVersion::request(self.space.clone(), &self.number)
     }
 
     /// Applies a batch. If it is accepted, checks that the listed changes equal the actual ones.
@@ -210,13 +210,13 @@ impl Draft {
             return;
         }
         self.head = done.change_request.revision;
-        let of = ContentOf::revision(self.space.clone(), self.head.clone());
+        let of = ContentVersion::revision(self.space.clone(), self.head.clone());
         agree(w, &of, &before).await;
     }
 }
 
 /// Checks that the listed changes of content transform the previous pages into the current ones.
-async fn agree(w: &World, of: &ContentOf, before: &Flat) {
+async fn agree(w: &World, of: &ContentVersion, before: &Flat) {
     let after = pages(w, of).await;
     let told = w.as_admin().content(of).list_changes(Some(1000)).await.expect("changes");
     let told = serde_json::to_value(told).expect("JSON");
@@ -238,14 +238,14 @@ fn run(first: &[Vec<Act>], second: &[Vec<Act>]) {
         let w = World::new().await;
         let space = w.space().await;
         for batches in [first, second] {
-            let base = pages(&w, &ContentOf::space(space.clone())).await;
+            let base = pages(&w, &ContentVersion::space(space.clone())).await;
             let mut draft = Draft::new(&w, &space).await;
             for batch in batches {
                 draft.apply(&w, batch).await;
             }
             agree(&w, &draft.of(), &base).await;
             w.as_admin().space(&space).change_request(&draft.number).merge().await.expect("merged");
-            agree(&w, &ContentOf::space(space.clone()), &base).await;
+            agree(&w, &ContentVersion::space(space.clone()), &base).await;
         }
         w.check().await;
     });
@@ -310,11 +310,11 @@ async fn the_same_bytes_are_stored_once_however_often_they_come() {
         platform.as_actor(&me).space(&space.id).change_request(&number).edit(update).await.expect("inserted");
         platform.as_actor(&me).space(&space.id).change_request(&number).merge().await.expect("merged");
     }
-    let of = ContentOf::space(space.id.clone());
+    let of = ContentVersion::space(space.id.clone());
     let files = platform
         .as_actor(&me)
         .content(&of)
-        .list_files(Shown::default(), &PageRequest::default())
+        .list_files(ContentOptions::default(), &PageRequest::default())
         .await
         .expect("files");
     assert_eq!(files.items.len(), 6);

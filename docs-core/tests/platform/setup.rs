@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use docs_core::{
     ErrorKind, Platform,
-    platform::{NewUser, SetUp, stored_sealing_key},
+    platform::{NewUser, SetUp, load_or_create_sealing_key},
     ports::{Ids, RandomIds, Secrets, SystemClock},
     store::Store,
 };
@@ -41,11 +41,11 @@ async fn setup_creates_an_administrator_with_token_once() {
 #[tokio::test]
 async fn servers_on_one_store_seal_with_the_same_key() {
     let store: Arc<dyn Store> = Arc::new(MemStore::new());
-    let key = async || stored_sealing_key(&store, &SystemClock, &RandomIds).await.expect("a key");
+    let key = async || load_or_create_sealing_key(&store, &SystemClock, &RandomIds).await.expect("a key");
     let (first, second) = (key().await, key().await);
     let sealed = first.seal("file", "secret", RandomIds.next()).expect("sealed");
     assert_eq!(second.open("file", &sealed).as_deref(), Ok("secret"));
     let other: Arc<dyn Store> = Arc::new(MemStore::new());
-    let other = stored_sealing_key(&other, &SystemClock, &RandomIds).await.expect("a key");
+    let other = load_or_create_sealing_key(&other, &SystemClock, &RandomIds).await.expect("a key");
     other.open("file", &sealed).expect_err("another store has another key");
 }

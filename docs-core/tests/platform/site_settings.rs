@@ -45,7 +45,7 @@ async fn records(w: &World) -> usize {
     let tx = w.platform.store().begin(Mode::Read, &[]).await.expect("a snapshot");
     let kinds = ["cust", "shl", "sauth", "srd", "adap"];
     let scans = kinds.map(|kind| {
-        let (from, to) = docs_core::store::KeyBuf::new(kind).below();
+        let (from, to) = docs_core::store::KeyBuf::new(kind).prefix_range();
         Scan { from, to, rev: false, limit: MAX_SCAN }
     });
     tx.scan(&scans).await.expect("a scan").iter().map(Vec::len).sum()

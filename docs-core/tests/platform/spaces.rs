@@ -6,11 +6,11 @@ use docs_core::{
         ContentTarget, CreateSpace, DefaultLevel, EditMode, Emoji, Grantee, Invite, Level, Patch, Role,
         SpaceId, Timestamp, UpdateSpace,
     },
-    platform::{ContentOf, Shown},
+    platform::{ContentOptions, ContentVersion},
     ports::{Clock as _, Ids as _},
     store::{
         MAX_SCAN, Mode, PageRequest, Tx, decode,
-        records::{GrantRecord, LinkGives, LinkInviteRecord, RevisionRecord, SpaceRecord},
+        records::{GrantRecord, LinkInviteGrant, LinkInviteRecord, RevisionRecord, SpaceRecord},
     },
 };
 use docs_memstore::SeededIds;
@@ -30,8 +30,8 @@ async fn a_new_space_is_locked_private_and_empty() {
     assert_eq!(&*space.title, "Guide");
     assert_eq!(space.edit_mode, EditMode::Locked);
     assert_eq!((space.comments, space.change_requests), (0, 0));
-    let of = ContentOf::space(space.id);
-    let pages = w.as_admin().content(&of).list_pages(Shown::default());
+    let of = ContentVersion::space(space.id);
+    let pages = w.as_admin().content(&of).list_pages(ContentOptions::default());
     assert_eq!(pages.await.expect("read").pages, []);
     w.check().await;
 }
@@ -152,8 +152,8 @@ async fn load(w: &World, id: &SpaceId) {
     let at = Timestamp::new(w.clock.now());
     for kind in 0..3 {
         let mut tx = Tx::new(store.begin(Mode::Write, &[]).await.expect("begins"));
-        let space: Arc<SpaceRecord> = tx.get(&SpaceRecord::at(id)).await.expect("read").expect("there");
-        let head = RevisionRecord::at(id, &space.head);
+        let space: Arc<SpaceRecord> = tx.get(&SpaceRecord::key_for(id)).await.expect("read").expect("there");
+        let head = RevisionRecord::key_for(id, &space.head);
         let head: Arc<RevisionRecord> = tx.get(&head).await.expect("read").expect("there");
         let (organization, content) = (w.org.clone(), ContentTarget::Space(id.clone()));
         match kind {
@@ -170,7 +170,7 @@ async fn load(w: &World, id: &SpaceId) {
                 });
             }),
             1 => (0..199).for_each(|_| {
-                let gives = LinkGives::Content(content.clone(), Role::Read);
+                let gives = LinkInviteGrant::Content(content.clone(), Role::Read);
                 let (id, vouched_by) = (id_text().parse().expect("an id"), space.created_by.clone());
                 let organization = organization.clone();
                 tx.create(LinkInviteRecord { id, organization, gives, vouched_by, created_at: at });
@@ -187,11 +187,11 @@ async fn load(w: &World, id: &SpaceId) {
 /// Counts the members with a role by name on a space whose number of spaces includes it.
 async fn counted(w: &World, space: &SpaceId) -> usize {
     let tx = Tx::new(w.platform.store().begin(Mode::Read, &[]).await.expect("begins"));
-    let grants = tx.below(&GrantRecord::on(space.as_str()), MAX_SCAN).await.expect("read");
+    let grants = tx.scan_prefix(&GrantRecord::by_content(space.as_str()), MAX_SCAN).await.expect("read");
     let users =
         grants.into_iter().map(|(_, value)| match &decode::<GrantRecord>(value).expect("a grant").grantee {
-            Grantee::User(user) => GrantRecord::spaces_of(&w.org, user),
-            Grantee::Team(team) => GrantRecord::spaces_of_team(team),
+            Grantee::User(user) => GrantRecord::user_space_count(&w.org, user),
+            Grantee::Team(team) => GrantRecord::team_space_count(team),
         });
     let numbers = tx.numbers(&users.collect::<Vec<_>>()).await.expect("read");
     numbers.into_iter().filter(|number| *number == 1).count()
@@ -228,11 +228,11 @@ async fn a_deleted_space_is_removed_whatever_it_has_of_each_kind() {
     w.check().await;
     let tx = Tx::new(w.platform.store().begin(Mode::Read, &[]).await.expect("begins"));
     let prefixes = [
-        GrantRecord::on(space.as_str()),
-        LinkInviteRecord::of_content(space.as_str()),
-        RevisionRecord::of_space(&space),
+        GrantRecord::by_content(space.as_str()),
+        LinkInviteRecord::by_content(space.as_str()),
+        RevisionRecord::by_space(&space),
     ];
     for prefix in prefixes {
-        assert!(tx.below(&prefix, 1).await.expect("read").is_empty(), "{prefix:?}");
+        assert!(tx.scan_prefix(&prefix, 1).await.expect("read").is_empty(), "{prefix:?}");
     }
 }

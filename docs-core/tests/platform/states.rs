@@ -216,7 +216,7 @@ proptest! {
 
     #[test]
     fn the_tables_hold_on_a_store_that_keeps_json(steps in steps()) {
-        block_on(run(steps, Arc::new(MemStore::json())));
+        block_on(run(steps, Arc::new(MemStore::new_json())));
     }
 }
 

@@ -525,7 +525,7 @@ proptest! {
 
     #[test]
     fn a_structure_survives_a_store_that_keeps_json(steps in steps()) {
-        block_on(run(steps, Arc::new(MemStore::json())));
+        block_on(run(steps, Arc::new(MemStore::new_json())));
     }
 
     #[test]

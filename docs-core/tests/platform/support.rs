@@ -12,11 +12,11 @@ use async_trait::async_trait;
 use docs_core::{
     Actor, BoxFuture, Error, ErrorKind, Platform,
     model::{CreateChangeRequest, CreateSpace, OrgId, PageId, RevisionPage, Role, SpaceId, Timestamp},
-    platform::{Builder, Caller, ContentOf, NewUser, Shown},
+    platform::{Builder, Caller, ContentOptions, ContentVersion, NewUser},
     ports::{GitRemote, Pdf, SearchIndex, Web},
     store::{Batch, FeedPos, Key, Mode, Objects, Scan, Store, StoreResult, Txn, Value as Stored, verify},
 };
-use docs_memstore::{Fault, FaultStore, ManualClock, MemObjects, MemStore, Plan, SeededIds, Step};
+use docs_memstore::{CallKind, Fault, FaultPlan, FaultStore, ManualClock, MemObjects, MemStore, SeededIds};
 use serde_json::{Value, json};
 
 #[derive(Clone)]
@@ -55,7 +55,7 @@ impl World {
 
     pub(crate) async fn build(store: Arc<dyn Store>, more: impl FnOnce(Builder) -> Builder) -> Self {
         let clock = ManualClock::default();
-        let objects: Arc<dyn Objects> = Arc::new(MemObjects::with(Arc::new(clock.clone())));
+        let objects: Arc<dyn Objects> = Arc::new(MemObjects::with_clock(Arc::new(clock.clone())));
         let builder =
             Platform::builder(store, Arc::clone(&objects)).clock(clock.clone()).ids(SeededIds::new(7));
         let platform = more(builder).build();
@@ -121,7 +121,8 @@ pub(crate) fn block_on<T>(future: impl Future<Output = T>) -> T {
 /// Creates a store in which every second commit fails in one of three ways.
 pub(crate) fn failing() -> Arc<dyn Store> {
     let faults = [Fault::Conflict, Fault::UnknownApplied, Fault::UnknownLost];
-    let plan = (1..2_000).fold(Plan::none(), |plan, n| plan.at(Step::Commit, 2 * n, faults[n as usize % 3]));
+    let plan = (1..2_000)
+        .fold(FaultPlan::none(), |plan, n| plan.with_fault(CallKind::Commit, 2 * n, faults[n as usize % 3]));
     Arc::new(FaultStore::new(Arc::new(MemStore::new()), plan))
 }
 
@@ -151,8 +152,8 @@ pub(crate) fn insert(title: &str, text: &str) -> Value {
 }
 
 /// Reads a page with its Markdown.
-pub(crate) async fn page(w: &World, of: &ContentOf, id: &PageId) -> RevisionPage {
-    w.as_admin().content(of).get_page(id, Shown::default()).await.expect("read")
+pub(crate) async fn page(w: &World, of: &ContentVersion, id: &PageId) -> RevisionPage {
+    w.as_admin().content(of).get_page(id, ContentOptions::default()).await.expect("read")
 }
 
 /// A store with a hook before each of its transactions, which receives the hot keys.

@@ -14,7 +14,7 @@ use docs_core::{
     platform::TeamFilter,
     store::{PageRequest, Store},
 };
-use docs_memstore::{FaultStore, MemStore, Plan, Step as FaultStep};
+use docs_memstore::{CallKind as FaultStep, FaultPlan, FaultStore, MemStore};
 use proptest::prelude::*;
 
 use crate::support::{Refused, World, block_on, failing, person};
@@ -141,7 +141,7 @@ proptest! {
 
     #[test]
     fn who_is_added_and_removed_is_removed(steps in steps()) {
-        block_on(run(steps, Arc::new(MemStore::json())));
+        block_on(run(steps, Arc::new(MemStore::new_json())));
     }
 }
 
@@ -190,7 +190,7 @@ async fn deleted_team_grants_nothing_and_is_removed_in_batches() {
     assert!(!w.as_admin().org(&w.org).team(&team).delete().await.expect("gone"));
     assert_eq!(w.platform.settle().await.expect("settled"), 1, "a job removes the rest");
     w.check().await;
-    let left = docs_core::store::records::TeamMemberRecord::of_team(&team);
+    let left = docs_core::store::records::TeamMemberRecord::by_team(&team);
     let tx = w.platform.store().begin(docs_core::store::Mode::Read, &[]).await.expect("begins");
     assert!(tx.scan(&[left.scan(10)]).await.expect("read")[0].is_empty());
 }
@@ -277,7 +277,7 @@ async fn owners_manage_the_members_of_their_team_and_nothing_else() {
 
 #[tokio::test]
 async fn owned_teams_are_listed_by_title_at_their_own_cost() {
-    let store = FaultStore::new(Arc::new(MemStore::new()), Plan::none());
+    let store = FaultStore::new(Arc::new(MemStore::new()), FaultPlan::none());
     let w = World::over(Arc::new(store.clone())).await;
     let owner = w.member("Owen", Some(Role::Read)).await;
     let mut expected = Vec::new();

@@ -128,7 +128,7 @@ async fn a_secret_that_no_header_carries_is_refused() {
 #[tokio::test]
 async fn no_secret_is_stored_or_shown() {
     const SECRET: &str = "a-secret-of-an-operator";
-    let store = Arc::new(MemStore::json());
+    let store = Arc::new(MemStore::new_json());
     let w = World::over(store).await;
     let new = NewToken { secret: Some(SECRET.to_owned()), ..labelled("chosen") };
     let set_up = SetUp {
@@ -149,7 +149,7 @@ async fn no_secret_is_stored_or_shown() {
         let scan = docs_core::store::Scan { from: from.clone(), to: "~".into(), rev: false, limit: 1_000 };
         let rows = tx.scan(&[scan]).await.expect("a scan").pop().expect("one range");
         let Some((last, _)) = rows.last() else { break };
-        from = key::after(last);
+        from = key::successor(last);
         assert!(rows.iter().all(|row| !format!("{row:?}").contains(SECRET)), "{rows:?}");
     }
 }

@@ -17,7 +17,7 @@ use docs_core::{
         Document, Job, JobState, PageId, RevisionPage, RevisionType, Role, SpaceId, Translation,
         TranslationId, TranslationStatus, UpdateTranslation,
     },
-    platform::{ContentOf, Shown},
+    platform::{ContentOptions, ContentVersion},
     ports::{PseudoTranslator, TranslateError, TranslationBatch, Translator},
     store::{PageRequest, Store},
 };
@@ -183,13 +183,16 @@ impl Desk {
                 }
             }
         }
-        let of = ContentOf::space(space.clone());
+        let of = ContentVersion::space(space.clone());
         let content = self.w.as_admin();
         let mut ids = Vec::new();
-        walk(&content.content(&of).list_pages(Shown::default()).await.expect("read").pages, &mut ids);
+        walk(
+            &content.content(&of).list_pages(ContentOptions::default()).await.expect("read").pages,
+            &mut ids,
+        );
         let mut out = Vec::new();
         for id in ids {
-            let page = content.content(&of).get_page(&id, Shown::default()).await.expect("read");
+            let page = content.content(&of).get_page(&id, ContentOptions::default()).await.expect("read");
             let RevisionPage::Document(page) = page else { panic!("a document") };
             out.push((id, page.base.title.clone(), page.markdown.unwrap_or_default()));
         }

@@ -10,10 +10,10 @@ use docs_core::{
     content::PART_BYTES,
     model::{EditMode, MergeOutcome, RevisionFile, Role, SpaceId, UpdateContent, UpdateSpace},
     platform::{
-        Caller, CollectMode, ContentOf, FileUpload, IdempotentRequest, NewUpload, Shown, StoredFile,
-        UNTOUCHED, WRITE_WINDOW,
+        Caller, CollectMode, ContentOptions, ContentVersion, FileUpload, IdempotentRequest, NewUpload,
+        OBJECT_GRACE_PERIOD, StoredFile, WRITE_WINDOW,
     },
-    ports::{Fetched, Web, WebError},
+    ports::{Web, WebError, WebResponse},
     store::PageRequest,
 };
 use serde_json::json;
@@ -32,7 +32,12 @@ fn bytes(size: usize) -> Vec<u8> {
         .collect()
 }
 
-async fn upload(me: Caller<'_>, of: &ContentOf, new: NewUpload, pieces: &[&[u8]]) -> Result<RevisionFile> {
+async fn upload(
+    me: Caller<'_>,
+    of: &ContentVersion,
+    new: NewUpload,
+    pieces: &[&[u8]],
+) -> Result<RevisionFile> {
     let mut upload = me.content(of).upload_file(new).await?;
     for piece in pieces {
         upload.write(Bytes::copy_from_slice(piece)).await?;
@@ -46,12 +51,12 @@ async fn stored(w: &World, space: &SpaceId, file: &RevisionFile) -> StoredFile {
 }
 
 /// Creates a space with editable live content and an open change request, as targets of files.
-async fn places(w: &World) -> (SpaceId, [ContentOf; 2]) {
+async fn places(w: &World) -> (SpaceId, [ContentVersion; 2]) {
     let space = w.space().await;
     let open = UpdateSpace { edit_mode: Some(EditMode::Live), ..UpdateSpace::default() };
     w.as_admin().space(&space).update(open).await.expect("open for edits");
     let request = w.request(&space).await;
-    let places = [ContentOf::space(space.clone()), ContentOf::request(space.clone(), &request)];
+    let places = [ContentVersion::space(space.clone()), ContentVersion::request(space.clone(), &request)];
     (space, places)
 }
 
@@ -66,7 +71,8 @@ async fn a_file_of_any_size_is_read_as_it_came_whole_and_in_ranges() {
         for of in &places {
             let file = upload(w.as_admin(), of, named("data.bin"), &pieces).await.expect("uploaded");
             assert_eq!(file.size, size as u64);
-            let shown = w.as_admin().content(of).get_file(&file.id, Shown::default()).await.expect("read");
+            let shown =
+                w.as_admin().content(of).get_file(&file.id, ContentOptions::default()).await.expect("read");
             assert_eq!(shown, file, "it is shown as it was answered");
             let stored = stored(&w, &space, &file).await;
             let whole = w.platform.file_bytes(&stored, None).await.expect("read");
@@ -96,9 +102,9 @@ struct One(Vec<u8>);
 
 #[async_trait]
 impl Web for One {
-    async fn get(&self, url: &str) -> std::result::Result<Fetched, WebError> {
+    async fn get(&self, url: &str) -> std::result::Result<WebResponse, WebError> {
         let bytes = Bytes::copy_from_slice(&self.0);
-        Ok(Fetched { bytes, content_type: None, charset: None, url: url.to_owned() })
+        Ok(WebResponse { bytes, content_type: None, charset: None, url: url.to_owned() })
     }
 }
 
@@ -129,7 +135,7 @@ async fn equal_bytes_are_equal_files_for_all_upload_methods() {
     }
 }
 
-fn uploaded_to(request: &ContentOf) -> String {
+fn uploaded_to(request: &ContentVersion) -> String {
     match &request.version {
         docs_core::platform::Version::Request(name) => name.clone(),
         other => panic!("{other:?}"),
@@ -151,7 +157,8 @@ async fn a_file_has_a_name_and_a_type_that_can_be_shown() {
         let file = upload(w.as_admin(), &live, new, &[b"x"]).await.expect("uploaded");
         assert_eq!(file.content_type, shown_as, "{name} {told:?}");
     }
-    let files = w.as_admin().content(&live).list_files(Shown::default(), &PageRequest::default()).await;
+    let files =
+        w.as_admin().content(&live).list_files(ContentOptions::default(), &PageRequest::default()).await;
     let mut names: Vec<String> = files.expect("listed").items.into_iter().map(|file| file.name).collect();
     names.sort();
     assert_eq!(names, ["logo", "logo (1).png", "logo.png", "notes", "notes.unknown"]);
@@ -184,11 +191,11 @@ async fn upload_checks_permission_before_and_after_the_bytes() {
     }
     let head = w.as_admin().space(&space).get().await.expect("read").revision;
     w.as_admin()
-        .content(&ContentOf::revision(space.clone(), head))
+        .content(&ContentVersion::revision(space.clone(), head))
         .upload_file(named("a"))
         .await
         .refused(ErrorKind::Invalid);
-    let begin = async |of: &ContentOf| {
+    let begin = async |of: &ContentVersion| {
         let upload = w.platform.as_actor(&eve).content(of).upload_file(named("a")).await;
         let mut upload: FileUpload = upload.expect("begun");
         upload.write("text".into()).await.expect("taken");
@@ -206,7 +213,8 @@ async fn upload_checks_permission_before_and_after_the_bytes() {
     let user = eve.user().expect("a user");
     w.platform.as_platform().org(&w.org).member(user).put(Some(Role::Read)).await.expect("lowered");
     last.finish().await.refused(ErrorKind::Forbidden);
-    let files = w.as_admin().content(&live).list_files(Shown::default(), &PageRequest::default()).await;
+    let files =
+        w.as_admin().content(&live).list_files(ContentOptions::default(), &PageRequest::default()).await;
     assert_eq!(files.expect("listed").items, [], "nothing came into the content");
     w.check().await;
 }
@@ -235,7 +243,7 @@ async fn interrupted_upload_is_garbage_collected() {
     let scrambled: Vec<u8> = other.iter().map(|byte| !byte).collect();
     broken.write(scrambled.into()).await.expect("a part is stored");
     drop(broken);
-    w.clock.advance(UNTOUCHED.to_std().expect("a span") + Duration::from_secs(3600));
+    w.clock.advance(OBJECT_GRACE_PERIOD.to_std().expect("a span") + Duration::from_secs(3600));
     let collected = w.platform.as_platform().collect(CollectMode::Remove).await.expect("collected");
     assert_eq!((collected.objects, collected.unreadable), (1, 0), "the one part of the broken-off upload");
     let stored = stored(&w, &space, &file).await;

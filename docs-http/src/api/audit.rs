@@ -7,12 +7,12 @@ use docs_core::{
 };
 use poem_openapi::OpenApi;
 
-use super::{Answer, AsCaller as _, Auth, PageQuery, Path, Query, Reply, Tag};
+use super::{ApiResult, ApiTag, AsCaller as _, Auth, PageQuery, Path, Query, Reply};
 
 #[derive(Debug)]
 pub struct AuditLog(pub(super) Platform);
 
-#[OpenApi(prefix_path = "/orgs/:organizationId", tag = "Tag::Organizations")]
+#[OpenApi(prefix_path = "/orgs/:organizationId", tag = "ApiTag::Organizations")]
 impl AuditLog {
     /// List the audit log of an organization
     ///
@@ -35,7 +35,7 @@ impl AuditLog {
         since: Query<Timestamp>,
         /// Restricts the list to changes before this time.
         until: Query<Timestamp>,
-    ) -> Answer<Reply<List<AuditEntry>>> {
+    ) -> ApiResult<Reply<List<AuditEntry>>> {
         let filter = AuditFilter {
             organization: Some(org.0),
             user: user.0,

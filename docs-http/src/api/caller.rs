@@ -8,10 +8,10 @@ use docs_core::{
 };
 
 /// The authenticated caller.
-pub(super) type Auth = crate::auth::Signed<Actor>;
+pub(super) type Auth = crate::auth::RequestActor<Actor>;
 
 /// The caller of an operation that reads published content; anonymous without a token.
-pub(super) type Reader = crate::auth::MaybeSigned<Actor>;
+pub(super) type MaybeAuth = crate::auth::MaybeRequestActor<Actor>;
 
 /// The sender of a request.
 pub(super) trait AsCaller {
@@ -25,12 +25,12 @@ impl AsCaller for Auth {
     }
 }
 
-impl AsCaller for Reader {
+impl AsCaller for MaybeAuth {
     fn caller<'p>(&'p self, platform: &'p Platform) -> Caller<'p> {
-        static ANYBODY: LazyLock<Visitor> = LazyLock::new(Visitor::anonymous);
+        static ANONYMOUS: LazyLock<Visitor> = LazyLock::new(Visitor::anonymous);
         match &self.0 {
             Some(actor) => platform.as_actor(actor),
-            None => platform.as_visitor(&ANYBODY),
+            None => platform.as_visitor(&ANONYMOUS),
         }
     }
 }

@@ -11,13 +11,14 @@ use docs_core::{
 use poem_openapi::OpenApi;
 
 use super::{
-    Answer, AsCaller as _, Auth, Condition, Created, Idempotency, PageQuery, Path, Query, Reply, Strict, Tag,
+    ApiResult, ApiTag, AsCaller as _, Auth, Condition, Created, Idempotency, PageQuery, Path, Query, Reply,
+    Strict,
 };
 
 #[derive(Debug)]
 pub struct ChangeRequests(pub(super) Platform);
 
-#[OpenApi(prefix_path = "/spaces/:spaceId/change-requests", tag = "Tag::ChangeRequests")]
+#[OpenApi(prefix_path = "/spaces/:spaceId/change-requests", tag = "ApiTag::ChangeRequests")]
 impl ChangeRequests {
     /// List the change requests of a space
     ///
@@ -34,7 +35,7 @@ impl ChangeRequests {
         contributor: Query<String>,
         /// Restricts the list to change requests that this user created.
         creator: Query<String>,
-    ) -> Answer<Reply<List<ChangeRequest>>> {
+    ) -> ApiResult<Reply<List<ChangeRequest>>> {
         let filter = RequestFilter { status: status.0, contributor: contributor.0, creator: creator.0 };
         let list = auth.caller(&self.0).space(&space).change_requests().list(&filter, &page.0).await?;
         Ok(Reply(list.into()))
@@ -50,11 +51,11 @@ impl ChangeRequests {
         #[oai(name = "Idempotency-Key")] idempotency: Idempotency,
         #[oai(name = "spaceId")] space: Path<SpaceId>,
         new: Strict<CreateChangeRequest>,
-    ) -> Answer<Created<ChangeRequest>> {
+    ) -> ApiResult<Created<ChangeRequest>> {
         let request =
             auth.caller(&idempotency.platform(&self.0)).space(&space).change_requests().create(new.0).await?;
         let location = request.urls.location.clone();
-        Ok(Created::new(request).at(location))
+        Ok(Created::new(request).with_location(location))
     }
 
     /// Get a change request
@@ -66,7 +67,7 @@ impl ChangeRequests {
         auth: Auth,
         #[oai(name = "spaceId")] space: Path<SpaceId>,
         #[oai(name = "changeRequestId")] request: Path<String>,
-    ) -> Answer<Reply<ChangeRequest>> {
+    ) -> ApiResult<Reply<ChangeRequest>> {
         Ok(Reply(auth.caller(&self.0).space(&space).change_request(&request).get().await?))
     }
 
@@ -81,7 +82,7 @@ impl ChangeRequests {
         #[oai(name = "spaceId")] space: Path<SpaceId>,
         #[oai(name = "changeRequestId")] request: Path<String>,
         change: Strict<UpdateChangeRequest>,
-    ) -> Answer<Reply<ChangeRequest>> {
+    ) -> ApiResult<Reply<ChangeRequest>> {
         Ok(Reply(
             auth.caller(&condition.platform(&self.0))
                 .space(&space)
@@ -101,7 +102,7 @@ impl ChangeRequests {
         #[oai(name = "Idempotency-Key")] idempotency: Idempotency,
         #[oai(name = "spaceId")] space: Path<SpaceId>,
         #[oai(name = "changeRequestId")] request: Path<String>,
-    ) -> Answer<Reply<MergeResult>> {
+    ) -> ApiResult<Reply<MergeResult>> {
         Ok(Reply(
             auth.caller(&idempotency.platform(&self.0))
                 .space(&space)
@@ -122,7 +123,7 @@ impl ChangeRequests {
         #[oai(name = "Idempotency-Key")] idempotency: Idempotency,
         #[oai(name = "spaceId")] space: Path<SpaceId>,
         #[oai(name = "changeRequestId")] request: Path<String>,
-    ) -> Answer<Reply<UpdateResult>> {
+    ) -> ApiResult<Reply<UpdateResult>> {
         Ok(Reply(
             auth.caller(&idempotency.platform(&self.0)).space(&space).change_request(&request).pull().await?,
         ))
@@ -143,7 +144,7 @@ impl ChangeRequests {
         /// `false` includes the effects of the edits in the response; by default it contains only the change request.
         compat: Query<bool>,
         changes: Strict<UpdateContent>,
-    ) -> Answer<Reply<ContentAnswer>> {
+    ) -> ApiResult<Reply<ContentAnswer>> {
         let done = auth
             .caller(&condition.platform(&idempotency.platform(&self.0)))
             .space(&space)

@@ -11,14 +11,14 @@ use docs_core::{
 use poem_openapi::OpenApi;
 
 use super::{
-    Answer, AsCaller as _, Auth, Condition, Conditional, Created, Deleted, Empty, Idempotency, NoContent,
-    Optional, PageQuery, Path, Query, Reply, Strict, Tag,
+    ApiResult, ApiTag, AsCaller as _, Auth, Condition, Conditional, Created, Deleted, Empty, Idempotency,
+    NoContent, Optional, PageQuery, Path, Query, Reply, Strict,
 };
 
 #[derive(Debug)]
 pub struct Collections(pub(super) Platform);
 
-#[OpenApi(tag = "Tag::Collections")]
+#[OpenApi(tag = "ApiTag::Collections")]
 impl Collections {
     /// List the collections of an organization
     ///
@@ -35,7 +35,7 @@ impl Collections {
         page: PageQuery,
         /// `false` omits collections within other collections; `true` by default.
         nested: Query<bool>,
-    ) -> Answer<Reply<List<Collection>>> {
+    ) -> ApiResult<Reply<List<Collection>>> {
         let reach = if nested.0.unwrap_or(true) { Reach::Nested } else { Reach::Direct };
         Ok(Reply(auth.caller(&self.0).org(&org).collections().list(reach, &page.0).await?.into()))
     }
@@ -50,11 +50,11 @@ impl Collections {
         #[oai(name = "Idempotency-Key")] idempotency: Idempotency,
         #[oai(name = "organizationId")] org: Path<OrgId>,
         new: Optional<CreateCollection>,
-    ) -> Answer<Created<Collection>> {
+    ) -> ApiResult<Created<Collection>> {
         let collection =
             auth.caller(&idempotency.platform(&self.0)).org(&org).collections().create(new.0).await?;
         let location = collection.urls.location.clone();
-        Ok(Created::new(collection).at(location))
+        Ok(Created::new(collection).with_location(location))
     }
 
     /// Get a collection
@@ -65,7 +65,7 @@ impl Collections {
         &self,
         auth: Auth,
         #[oai(name = "collectionId")] collection: Path<CollectionId>,
-    ) -> Answer<Reply<Collection>> {
+    ) -> ApiResult<Reply<Collection>> {
         Ok(Reply(auth.caller(&self.0).collection(&collection).get().await?))
     }
 
@@ -79,7 +79,7 @@ impl Collections {
         #[oai(name = "If-Match")] condition: Condition,
         #[oai(name = "collectionId")] collection: Path<CollectionId>,
         change: Strict<UpdateCollection>,
-    ) -> Answer<Conditional<Collection>> {
+    ) -> ApiResult<Conditional<Collection>> {
         Ok(Conditional(
             auth.caller(&condition.platform(&self.0)).collection(&collection).update(change.0).await?,
         ))
@@ -94,7 +94,7 @@ impl Collections {
         auth: Auth,
         #[oai(name = "If-Match")] condition: Condition,
         #[oai(name = "collectionId")] collection: Path<CollectionId, Deleted>,
-    ) -> Answer<NoContent> {
+    ) -> ApiResult<NoContent> {
         auth.caller(&condition.platform(&self.0)).collection(&collection).delete().await?;
         Ok(Empty)
     }
@@ -112,7 +112,7 @@ impl Collections {
         auth: Auth,
         #[oai(name = "collectionId")] collection: Path<CollectionId>,
         page: PageQuery,
-    ) -> Answer<Reply<List<Space>>> {
+    ) -> ApiResult<Reply<List<Space>>> {
         Ok(Reply(auth.caller(&self.0).collection(&collection).list_spaces(&page.0).await?.into()))
     }
 
@@ -126,7 +126,7 @@ impl Collections {
         auth: Auth,
         #[oai(name = "collectionId")] collection: Path<CollectionId>,
         to: Strict<MoveContent>,
-    ) -> Answer<Reply<Collection>> {
+    ) -> ApiResult<Reply<Collection>> {
         Ok(Reply(auth.caller(&self.0).collection(&collection).move_to(to.0).await?))
     }
 
@@ -140,7 +140,7 @@ impl Collections {
         auth: Auth,
         #[oai(name = "collectionId")] collection: Path<CollectionId>,
         to: Strict<TransferContent>,
-    ) -> Answer<Conditional<Collection>> {
+    ) -> ApiResult<Conditional<Collection>> {
         Ok(Conditional(auth.caller(&self.0).collection(&collection).transfer(to.0).await?))
     }
 }

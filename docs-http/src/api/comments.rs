@@ -6,20 +6,20 @@ use docs_core::{
         Comment, CommentId, CommentReply, CommentReplyId, CommentStatus, ContentFormat, List, ListOrder,
         Member, PostComment, PostCommentReply, SpaceId, UpdateComment, UpdateCommentReply,
     },
-    platform::{CommentQuery, ContentOf, Thread},
+    platform::{CommentQuery, ContentVersion, Thread},
 };
 use poem_openapi::OpenApi;
 
 use super::{
-    Answer, AsCaller as _, Auth, Condition, Deleted, Empty, Idempotency, NoContent, PageQuery, Path, Query,
-    Reply, Strict, Tag,
+    ApiResult, ApiTag, AsCaller as _, Auth, Condition, Deleted, Empty, Idempotency, NoContent, PageQuery,
+    Path, Query, Reply, Strict,
 };
 
-pub(super) type Comments = (OfSpace, OfRequest);
+pub(super) type Comments = (SpaceComments, RequestComments);
 
 /// Creates the operations on comments and replies.
 pub(super) fn comments(platform: &Platform) -> Comments {
-    (OfSpace(platform.clone()), OfRequest(platform.clone()))
+    (SpaceComments(platform.clone()), RequestComments(platform.clone()))
 }
 
 /// Declares the operations on comments below one path prefix.
@@ -46,7 +46,7 @@ macro_rules! mount {
         #[derive(Debug)]
         pub struct $Mount(Platform);
 
-        #[OpenApi(prefix_path = $prefix, tag = "Tag::Comments")]
+        #[OpenApi(prefix_path = $prefix, tag = "ApiTag::Comments")]
         impl $Mount {
             #[doc = $list_title]
             ///
@@ -68,7 +68,7 @@ macro_rules! mount {
                 authors: Query<Vec<String>>,
                 /// The format of the text: Markdown, the default, or a document tree.
                 format: Query<ContentFormat>,
-            ) -> Answer<Reply<List<Comment>>> {
+            ) -> ApiResult<Reply<List<Comment>>> {
                 let query = CommentQuery {
                     status: status.0.unwrap_or_default(),
                     order: order.0.unwrap_or_default(),
@@ -90,7 +90,7 @@ macro_rules! mount {
                 #[oai(name = "Idempotency-Key")] idempotency: Idempotency,
                 $(#[oai(name = $name)] $parameter: Path<$Id>,)+
                 new: Strict<PostComment>,
-            ) -> Answer<Reply<Comment>> {
+            ) -> ApiResult<Reply<Comment>> {
                 let platform = idempotency.platform(&self.0);
                 Ok(Reply(auth.caller(&platform).content(&$content).comments().post(new.0).await?))
             }
@@ -106,7 +106,7 @@ macro_rules! mount {
                 #[oai(name = "commentId")] comment: Path<CommentId>,
                 /// The format of the text: Markdown, the default, or a document tree.
                 format: Query<ContentFormat>,
-            ) -> Answer<Reply<Comment>> {
+            ) -> ApiResult<Reply<Comment>> {
                 let thread = Thread { of: $content, comment: comment.0 };
                 Ok(Reply(auth.caller(&self.0).comment(&thread).get(format.0.unwrap_or_default()).await?))
             }
@@ -122,7 +122,7 @@ macro_rules! mount {
                 $(#[oai(name = $name)] $parameter: Path<$Id>,)+
                 #[oai(name = "commentId")] comment: Path<CommentId>,
                 change: Strict<UpdateComment>,
-            ) -> Answer<Reply<Comment>> {
+            ) -> ApiResult<Reply<Comment>> {
                 let thread = Thread { of: $content, comment: comment.0 };
                 Ok(Reply(auth.caller(&condition.platform(&self.0)).comment(&thread).update(change.0).await?))
             }
@@ -136,7 +136,7 @@ macro_rules! mount {
                 auth: Auth,
                 $(#[oai(name = $name)] $parameter: Path<$Id, Deleted>,)+
                 #[oai(name = "commentId")] comment: Path<CommentId, Deleted>,
-            ) -> Answer<NoContent> {
+            ) -> ApiResult<NoContent> {
                 let thread = Thread { of: $content, comment: comment.0 };
                 auth.caller(&self.0).comment(&thread).delete().await?;
                 Ok(Empty)
@@ -154,7 +154,7 @@ macro_rules! mount {
                 page: PageQuery,
                 /// The format of the text: Markdown, the default, or a document tree.
                 format: Query<ContentFormat>,
-            ) -> Answer<Reply<List<CommentReply>>> {
+            ) -> ApiResult<Reply<List<CommentReply>>> {
                 let thread = Thread { of: $content, comment: comment.0 };
                 let format = format.0.unwrap_or_default();
                 Ok(Reply(auth.caller(&self.0).comment(&thread).list_replies(format, &page.0).await?.into()))
@@ -175,7 +175,7 @@ macro_rules! mount {
                     $format: Query<ContentFormat>,
                 )?
                 new: Strict<PostCommentReply>,
-            ) -> Answer<Reply<CommentReply>> {
+            ) -> ApiResult<Reply<CommentReply>> {
                 let platform = idempotency.platform(&self.0);
                 let thread = Thread { of: $content, comment: comment.0 };
                 let format = Option::<ContentFormat>::None$(.or($format.0))?.unwrap_or_default();
@@ -194,7 +194,7 @@ macro_rules! mount {
                 #[oai(name = "commentReplyId")] reply: Path<CommentReplyId>,
                 /// The format of the text: Markdown, the default, or a document tree.
                 format: Query<ContentFormat>,
-            ) -> Answer<Reply<CommentReply>> {
+            ) -> ApiResult<Reply<CommentReply>> {
                 let thread = Thread { of: $content, comment: comment.0 };
                 let format = format.0.unwrap_or_default();
                 Ok(Reply(auth.caller(&self.0).comment(&thread).reply(&reply).get(format).await?))
@@ -212,7 +212,7 @@ macro_rules! mount {
                 #[oai(name = "commentId")] comment: Path<CommentId>,
                 #[oai(name = "commentReplyId")] reply: Path<CommentReplyId>,
                 change: Strict<UpdateCommentReply>,
-            ) -> Answer<Reply<CommentReply>> {
+            ) -> ApiResult<Reply<CommentReply>> {
                 let thread = Thread { of: $content, comment: comment.0 };
                 Ok(Reply(auth.caller(&condition.platform(&self.0)).comment(&thread).reply(&reply).update(change.0).await?))
             }
@@ -227,7 +227,7 @@ macro_rules! mount {
                 $(#[oai(name = $name)] $parameter: Path<$Id, Deleted>,)+
                 #[oai(name = "commentId")] comment: Path<CommentId, Deleted>,
                 #[oai(name = "commentReplyId")] reply: Path<CommentReplyId, Deleted>,
-            ) -> Answer<NoContent> {
+            ) -> ApiResult<NoContent> {
                 let thread = Thread { of: $content, comment: comment.0 };
                 auth.caller(&self.0).comment(&thread).reply(&reply).delete().await?;
                 Ok(Empty)
@@ -242,7 +242,7 @@ macro_rules! mount {
                 auth: Auth,
                 $(#[oai(name = $name)] $parameter: Path<$Id>,)+
                 page: PageQuery,
-            ) -> Answer<Reply<List<Member>>> {
+            ) -> ApiResult<Reply<List<Member>>> {
                 let list = auth.caller(&self.0).content(&$content).comments().list_commenters(&page.0).await?;
                 Ok(Reply(list.into()))
             }
@@ -252,8 +252,8 @@ macro_rules! mount {
 
 mount! {
     /// Comments on the content of a space.
-    OfSpace at "/spaces/:spaceId" with ("spaceId" as space: SpaceId)
-        on ContentOf::space(space.0);
+    SpaceComments at "/spaces/:spaceId" with ("spaceId" as space: SpaceId)
+        on ContentVersion::space(space.0);
     "listCommentsInSpace" "List the comments of a space"
         "Ordered by time of posting, newest first by default. Comments on change requests are not included.";
     "postCommentInSpace" "Post a comment in a space"
@@ -271,9 +271,9 @@ mount! {
 
 mount! {
     /// Comments on the content of a change request.
-    OfRequest at "/spaces/:spaceId/change-requests/:changeRequestId"
+    RequestComments at "/spaces/:spaceId/change-requests/:changeRequestId"
         with ("spaceId" as space: SpaceId, "changeRequestId" as request: String)
-        on ContentOf::request(space.0, &request);
+        on ContentVersion::request(space.0, &request);
     "listCommentsInChangeRequest" "List the comments of a change request"
         "Ordered by time of posting, newest first by default.";
     "postCommentInChangeRequest" "Post a comment in a change request"

@@ -9,43 +9,47 @@ use docs_core::{
         ContentFormat, Document, FileId, List, PageId, Pages, ReusableContent, ReusableId, Revision,
         RevisionFile, RevisionId, RevisionPage, RevisionSemanticChanges, SpaceId,
     },
-    platform::{ContentHandle, ContentOf, EntityTag, Shown, TaggedRevision},
+    platform::{ContentHandle, ContentOptions, ContentVersion, EntityTag, TaggedRevision},
 };
 use poem_openapi::OpenApi;
 
-use super::{Answer, AsCaller as _, Auth, PageQuery, Path, Query, Reader, Reply, Tag};
+use super::{ApiResult, ApiTag, AsCaller as _, Auth, MaybeAuth, PageQuery, Path, Query, Reply};
 use crate::{
-    conditions::Known,
+    conditions::ClientCache,
     wire::{
-        kept::{Kept, Use},
+        cacheable::{CacheMode, CacheableReply},
         params::Limit,
     },
 };
 
-pub(super) type Content = (Live, OfRequest, OfRevision, Changes, Documents);
+pub(super) type Content = (LiveContent, RequestContent, RevisionContent, ContentChanges, Documents);
 
 /// Creates the operations that read content.
 pub(super) fn content(platform: &Platform) -> Content {
     (
-        Live(platform.clone()),
-        OfRequest(platform.clone()),
-        OfRevision(platform.clone()),
-        Changes(platform.clone()),
+        LiveContent(platform.clone()),
+        RequestContent(platform.clone()),
+        RevisionContent(platform.clone()),
+        ContentChanges(platform.clone()),
         Documents(platform.clone()),
     )
 }
 
-fn shown(metadata: Query<bool>) -> Shown {
-    Shown { git: metadata.0.unwrap_or(true), ..Shown::default() }
+fn content_options(metadata: Query<bool>) -> ContentOptions {
+    ContentOptions { git: metadata.0.unwrap_or(true), ..ContentOptions::default() }
 }
 
-fn with_computed(shown: Shown, computed: Query<bool>) -> Shown {
-    Shown { computed: computed.0.unwrap_or(true), ..shown }
+fn with_computed(shown: ContentOptions, computed: Query<bool>) -> ContentOptions {
+    ContentOptions { computed: computed.0.unwrap_or(true), ..shown }
 }
 
-fn written(metadata: Query<bool>, format: Query<ContentFormat>, evaluated: Query<Evaluated>) -> Shown {
+fn text_options(
+    metadata: Query<bool>,
+    format: Query<ContentFormat>,
+    evaluated: Query<Evaluated>,
+) -> ContentOptions {
     let (format, evaluated) = (format.0.unwrap_or_default(), evaluated.0.unwrap_or_default());
-    Shown { format, evaluated, ..shown(metadata) }
+    ContentOptions { format, evaluated, ..content_options(metadata) }
 }
 
 /// The schema version of documents.
@@ -59,53 +63,57 @@ enum DocumentSchema {
 }
 
 /// Returns content. With a tag it is immutable, and it is not read if the client has it; without, it is revalidated.
-async fn by_tag<T: Send>(
+async fn cacheable_by_tag<T: Send>(
     tag: Option<EntityTag>,
-    known: Known,
+    known: ClientCache,
     read: impl Future<Output = Result<T>> + Send,
-) -> Answer<Kept<T>> {
+) -> ApiResult<CacheableReply<T>> {
     Ok(match tag {
-        None => Kept::new(read.await?, None, Use::Asking),
-        Some(tag) if known.has(&tag) => Kept::known(tag, Use::Lasting),
-        tag => Kept::new(read.await?, tag, Use::Lasting),
+        None => CacheableReply::new(read.await?, None, CacheMode::Revalidate),
+        Some(tag) if known.has(&tag) => CacheableReply::not_modified(tag, CacheMode::Immutable),
+        tag => CacheableReply::new(read.await?, tag, CacheMode::Immutable),
     })
 }
 
 /// Returns content. Immutable content is not read if the client has it, and its response can be cached without
 /// revalidation.
-async fn kept<T: Send>(
+async fn cacheable<T: Send>(
     content: ContentHandle<'_>,
-    known: Known,
+    known: ClientCache,
     read: impl Future<Output = Result<T>> + Send,
-) -> Answer<Kept<T>> {
-    by_tag(content.lasting_tag().await?, known, read).await
+) -> ApiResult<CacheableReply<T>> {
+    cacheable_by_tag(content.permanent_tag().await?, known, read).await
 }
 
 /// Returns pages or documents. Computed ones can change without a new revision.
-async fn kept_pages<T: Send>(
+async fn cacheable_pages<T: Send>(
     content: ContentHandle<'_>,
-    known: Known,
+    known: ClientCache,
     read: impl Future<Output = Result<T>> + Send,
-) -> Answer<Kept<T>> {
-    let tag = match content.lasting_tag().await? {
+) -> ApiResult<CacheableReply<T>> {
+    let tag = match content.permanent_tag().await? {
         // Clients never receive this ETag for computed content, so a client that sends it has the complete response.
         Some(tag) if known.has(&tag) => Some(tag),
         Some(tag) if content.computed_tag().await?.is_none() => Some(tag),
         _ => None,
     };
-    by_tag(tag, known, read).await
+    cacheable_by_tag(tag, known, read).await
 }
 
 /// Returns a complete revision. Its content is not read if the client has it. The response requires revalidation,
 /// because the published address and the merged change request can change.
-async fn whole_revision(content: ContentHandle<'_>, known: Known, shown: Shown) -> Answer<Kept<Revision>> {
+async fn whole_revision(
+    content: ContentHandle<'_>,
+    known: ClientCache,
+    shown: ContentOptions,
+) -> ApiResult<CacheableReply<Revision>> {
     let tag = content.revision_tag().await?;
     if let Some(tag) = tag.as_ref().filter(|tag| known.has(tag)) {
-        return Ok(Kept::known(tag.clone(), Use::Asking));
+        return Ok(CacheableReply::not_modified(tag.clone(), CacheMode::Revalidate));
     }
     // Both can be newer than the ETag read above.
     let TaggedRevision { revision, tag } = content.get_with_tag(shown).await?;
-    Ok(Kept::new(revision, tag, Use::Asking))
+    Ok(CacheableReply::new(revision, tag, CacheMode::Revalidate))
 }
 
 /// Declares the operations that read content below one path prefix.
@@ -128,7 +136,7 @@ macro_rules! mount {
         #[derive(Debug)]
         pub struct $Mount(Platform);
 
-        #[OpenApi(prefix_path = $prefix, tag = "Tag::Content")]
+        #[OpenApi(prefix_path = $prefix, tag = "ApiTag::Content")]
         impl $Mount {
             #[doc = $revision_title]
             ///
@@ -137,15 +145,15 @@ macro_rules! mount {
             async fn revision(
                 &self,
                 auth: $auth,
-                known: Known,
+                known: ClientCache,
                 $(#[oai(name = $name)] $parameter: Path<$Id>,)+
                 /// `false` omits Git metadata of pages and files; `true` by default.
                 metadata: Query<bool>,
                 /// `false` returns computed pages as defined, instead of the pages they generate; `true` by default.
                 computed: Query<bool>,
-            ) -> Answer<Kept<Revision>> {
+            ) -> ApiResult<CacheableReply<Revision>> {
                 let of = $content;
-                let shown = with_computed(shown(metadata), computed);
+                let shown = with_computed(content_options(metadata), computed);
                 whole_revision(auth.caller(&self.0).content(&of), known, shown).await
             }
 
@@ -156,17 +164,17 @@ macro_rules! mount {
             async fn pages(
                 &self,
                 auth: $auth,
-                known: Known,
+                known: ClientCache,
                 $(#[oai(name = $name)] $parameter: Path<$Id>,)+
                 /// `false` omits Git metadata of pages and files; `true` by default.
                 metadata: Query<bool>,
                 /// `false` returns computed pages as defined, instead of the pages they generate; `true` by default.
                 computed: Query<bool>,
-            ) -> Answer<Kept<Pages>> {
+            ) -> ApiResult<CacheableReply<Pages>> {
                 let of = $content;
                 let content = auth.caller(&self.0).content(&of);
-                let shown = with_computed(shown(metadata), computed);
-                kept_pages(content, known, content.list_pages(shown)).await
+                let shown = with_computed(content_options(metadata), computed);
+                cacheable_pages(content, known, content.list_pages(shown)).await
             }
 
             #[doc = $files_title]
@@ -176,7 +184,7 @@ macro_rules! mount {
             async fn files(
                 &self,
                 auth: $auth,
-                known: Known,
+                known: ClientCache,
                 $(#[oai(name = $name)] $parameter: Path<$Id>,)+
                 page: PageQuery,
                 /// `false` omits Git metadata of pages and files; `true` by default.
@@ -184,11 +192,11 @@ macro_rules! mount {
                 /// Accepted for compatibility; has no effect on files.
                 #[oai(name = "computed")]
                 _computed: Query<bool>,
-            ) -> Answer<Kept<List<RevisionFile>>> {
+            ) -> ApiResult<CacheableReply<List<RevisionFile>>> {
                 let of = $content;
                 let content = auth.caller(&self.0).content(&of);
-                let files = async { Ok(content.list_files(shown(metadata), &page.0).await?.into()) };
-                kept(content, known, files).await
+                let files = async { Ok(content.list_files(content_options(metadata), &page.0).await?.into()) };
+                cacheable(content, known, files).await
             }
 
             #[doc = $file_title]
@@ -198,7 +206,7 @@ macro_rules! mount {
             async fn file(
                 &self,
                 auth: $auth,
-                known: Known,
+                known: ClientCache,
                 $(#[oai(name = $name)] $parameter: Path<$Id>,)+
                 #[oai(name = "fileId")] file: Path<FileId>,
                 /// `false` omits Git metadata of pages and files; `true` by default.
@@ -206,10 +214,10 @@ macro_rules! mount {
                 /// Accepted for compatibility; has no effect on files.
                 #[oai(name = "computed")]
                 _computed: Query<bool>,
-            ) -> Answer<Kept<RevisionFile>> {
+            ) -> ApiResult<CacheableReply<RevisionFile>> {
                 let of = $content;
                 let content = auth.caller(&self.0).content(&of);
-                kept(content, known, content.get_file(&file, shown(metadata))).await
+                cacheable(content, known, content.get_file(&file, content_options(metadata))).await
             }
 
             #[doc = $page_title]
@@ -219,7 +227,7 @@ macro_rules! mount {
             async fn page(
                 &self,
                 auth: $auth,
-                known: Known,
+                known: ClientCache,
                 $(#[oai(name = $name)] $parameter: Path<$Id>,)+
                 #[oai(name = "pageId")] page: Path<PageId>,
                 /// The format of the content; `markdown` by default.
@@ -230,11 +238,11 @@ macro_rules! mount {
                 metadata: Query<bool>,
                 /// `false` returns computed pages as defined, instead of the pages they generate; `true` by default.
                 computed: Query<bool>,
-            ) -> Answer<Kept<RevisionPage>> {
+            ) -> ApiResult<CacheableReply<RevisionPage>> {
                 let of = $content;
                 let content = auth.caller(&self.0).content(&of);
-                let shown = with_computed(written(metadata, format, evaluated), computed);
-                kept_pages(content, known, content.get_page(&page, shown)).await
+                let shown = with_computed(text_options(metadata, format, evaluated), computed);
+                cacheable_pages(content, known, content.get_page(&page, shown)).await
             }
 
             #[doc = $path_title]
@@ -245,7 +253,7 @@ macro_rules! mount {
             async fn path(
                 &self,
                 auth: $auth,
-                known: Known,
+                known: ClientCache,
                 $(#[oai(name = $name)] $parameter: Path<$Id>,)+
                 #[oai(name = "pagePath")] path: Path<String>,
                 /// The format of the content; `markdown` by default.
@@ -256,11 +264,11 @@ macro_rules! mount {
                 metadata: Query<bool>,
                 /// `false` returns computed pages as defined, instead of the pages they generate; `true` by default.
                 computed: Query<bool>,
-            ) -> Answer<Kept<RevisionPage>> {
-                let how = with_computed(written(metadata, format, evaluated), computed);
+            ) -> ApiResult<CacheableReply<RevisionPage>> {
+                let how = with_computed(text_options(metadata, format, evaluated), computed);
                 let of = $content;
                 let content = auth.caller(&self.0).content(&of);
-                kept_pages(content, known, content.get_page_by_path(&path, how)).await
+                cacheable_pages(content, known, content.get_page_by_path(&path, how)).await
             }
 
             #[doc = $reusable_title]
@@ -270,7 +278,7 @@ macro_rules! mount {
             async fn reusable_content(
                 &self,
                 auth: $auth,
-                known: Known,
+                known: ClientCache,
                 $(#[oai(name = $name)] $parameter: Path<$Id>,)+
                 #[oai(name = "reusableContentId")] reusable: Path<ReusableId>,
                 /// `false` omits Git metadata; `true` by default.
@@ -278,10 +286,10 @@ macro_rules! mount {
                 /// Accepted for compatibility; computed contents are always returned as defined.
                 #[oai(name = "computed")]
                 _computed: Query<bool>,
-            ) -> Answer<Kept<ReusableContent>> {
+            ) -> ApiResult<CacheableReply<ReusableContent>> {
                 let of = $content;
                 let content = auth.caller(&self.0).content(&of);
-                kept(content, known, content.get_reusable_content(&reusable, shown(metadata))).await
+                cacheable(content, known, content.get_reusable_content(&reusable, content_options(metadata))).await
             }
         }
     };
@@ -289,7 +297,7 @@ macro_rules! mount {
 
 mount! {
     /// The live content of a space.
-    Live at "/spaces/:spaceId/content" with ("spaceId" as space: SpaceId) reads ContentOf::space(space.0), for Reader;
+    LiveContent at "/spaces/:spaceId/content" with ("spaceId" as space: SpaceId) reads ContentVersion::space(space.0), for MaybeAuth;
     "getCurrentRevision" "Get the latest revision of a space";
     "listPages" "List the pages of a space";
     "listFiles" "List the files of a space";
@@ -301,9 +309,9 @@ mount! {
 
 mount! {
     /// The content of a change request.
-    OfRequest at "/spaces/:spaceId/change-requests/:changeRequestId/content"
+    RequestContent at "/spaces/:spaceId/change-requests/:changeRequestId/content"
         with ("spaceId" as space: SpaceId, "changeRequestId" as request: String)
-        reads ContentOf::request(space.0, &request), for Auth;
+        reads ContentVersion::request(space.0, &request), for Auth;
     "getRevisionOfChangeRequestById" "Get the latest revision of a change request";
     "listPagesInChangeRequest" "List the pages of a change request";
     "listFilesInChangeRequestById" "List the files of a change request";
@@ -315,9 +323,9 @@ mount! {
 
 mount! {
     /// The content of any revision of a space or of its change requests.
-    OfRevision at "/spaces/:spaceId/revisions/:revisionId"
+    RevisionContent at "/spaces/:spaceId/revisions/:revisionId"
         with ("spaceId" as space: SpaceId, "revisionId" as revision: RevisionId)
-        reads ContentOf::revision(space.0, revision.0), for Reader;
+        reads ContentVersion::revision(space.0, revision.0), for MaybeAuth;
     "getRevisionById" "Get a revision";
     "listPagesInRevisionById" "List the pages of a revision";
     "listFilesInRevisionById" "List the files of a revision";
@@ -328,10 +336,10 @@ mount! {
 }
 
 #[derive(Debug)]
-pub struct Changes(Platform);
+pub struct ContentChanges(Platform);
 
-#[OpenApi(tag = "Tag::Content")]
-impl Changes {
+#[OpenApi(tag = "ApiTag::Content")]
+impl ContentChanges {
     /// List the changes of a change request
     ///
     /// Compares the change request with the revision of the space that it is based on.
@@ -340,17 +348,20 @@ impl Changes {
         method = "get",
         operation_id = "getChangeRequestChanges"
     )]
-    async fn of_request(
+    async fn request_changes(
         &self,
         auth: Auth,
         #[oai(name = "spaceId")] space: Path<SpaceId>,
         #[oai(name = "changeRequestId")] request: Path<String>,
         /// The maximum number of changes in the response; has a small default.
         limit: Query<Limit>,
-    ) -> Answer<Reply<RevisionSemanticChanges>> {
+    ) -> ApiResult<Reply<RevisionSemanticChanges>> {
         let limit = limit.0.map(|limit| limit.0);
         Ok(Reply(
-            auth.caller(&self.0).content(&ContentOf::request(space.0, &request)).list_changes(limit).await?,
+            auth.caller(&self.0)
+                .content(&ContentVersion::request(space.0, &request))
+                .list_changes(limit)
+                .await?,
         ))
     }
 
@@ -363,7 +374,7 @@ impl Changes {
         method = "get",
         operation_id = "getRevisionSemanticChanges"
     )]
-    async fn of_revision(
+    async fn revision_changes(
         &self,
         auth: Auth,
         #[oai(name = "spaceId")] space: Path<SpaceId>,
@@ -376,11 +387,11 @@ impl Changes {
         _computed: Query<bool>,
         /// The maximum number of changes in the response; has a small default.
         limit: Query<Limit>,
-    ) -> Answer<Reply<RevisionSemanticChanges>> {
+    ) -> ApiResult<Reply<RevisionSemanticChanges>> {
         let limit = limit.0.map(|limit| limit.0);
         Ok(Reply(
             auth.caller(&self.0)
-                .content(&ContentOf::revision(space.0, revision.0))
+                .content(&ContentVersion::revision(space.0, revision.0))
                 .list_changes(limit)
                 .await?,
         ))
@@ -390,7 +401,7 @@ impl Changes {
 #[derive(Debug)]
 pub struct Documents(Platform);
 
-#[OpenApi(tag = "Tag::Content")]
+#[OpenApi(tag = "ApiTag::Content")]
 impl Documents {
     /// Get a document
     ///
@@ -398,13 +409,13 @@ impl Documents {
     #[oai(path = "/spaces/:spaceId/documents/:documentId", method = "get", operation_id = "getDocumentById")]
     async fn document(
         &self,
-        auth: Reader,
+        auth: MaybeAuth,
         #[oai(name = "spaceId")] space: Path<SpaceId>,
         #[oai(name = "documentId")] document: Path<String>,
         /// Accepted for compatibility; both versions are equal.
         #[oai(name = "schema")]
         _schema: Query<DocumentSchema>,
-    ) -> Answer<Reply<Document>> {
+    ) -> ApiResult<Reply<Document>> {
         Ok(Reply(auth.caller(&self.0).space(&space).get_document(&document).await?))
     }
 
@@ -418,17 +429,18 @@ impl Documents {
     )]
     async fn page_document(
         &self,
-        auth: Reader,
-        known: Known,
+        auth: MaybeAuth,
+        known: ClientCache,
         #[oai(name = "spaceId")] space: Path<SpaceId>,
         #[oai(name = "revisionId")] revision: Path<RevisionId>,
         #[oai(name = "pageId")] page: Path<PageId>,
         /// The evaluation of conditions and expressions; disabled by default.
         evaluated: Query<Evaluated>,
-    ) -> Answer<Kept<Document>> {
-        let of = ContentOf::revision(space.0, revision.0);
+    ) -> ApiResult<CacheableReply<Document>> {
+        let of = ContentVersion::revision(space.0, revision.0);
         let content = auth.caller(&self.0).content(&of);
-        kept_pages(content, known, content.get_page_document(&page, evaluated.0.unwrap_or_default())).await
+        cacheable_pages(content, known, content.get_page_document(&page, evaluated.0.unwrap_or_default()))
+            .await
     }
 
     /// Get the document of a reusable content of a revision
@@ -441,17 +453,17 @@ impl Documents {
     )]
     async fn reusable_document(
         &self,
-        auth: Reader,
-        known: Known,
+        auth: MaybeAuth,
+        known: ClientCache,
         #[oai(name = "spaceId")] space: Path<SpaceId>,
         #[oai(name = "revisionId")] revision: Path<RevisionId>,
         #[oai(name = "reusableContentId")] reusable: Path<ReusableId>,
         /// The evaluation of conditions and expressions; disabled by default.
         evaluated: Query<Evaluated>,
-    ) -> Answer<Kept<Document>> {
-        let of = ContentOf::revision(space.0, revision.0);
+    ) -> ApiResult<CacheableReply<Document>> {
+        let of = ContentVersion::revision(space.0, revision.0);
         let content = auth.caller(&self.0).content(&of);
         let document = content.get_reusable_document(&reusable, evaluated.0.unwrap_or_default());
-        kept_pages(content, known, document).await
+        cacheable_pages(content, known, document).await
     }
 }

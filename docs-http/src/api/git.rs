@@ -7,13 +7,14 @@ use docs_core::{
 use poem_openapi::OpenApi;
 
 use super::{
-    Answer, AsCaller as _, Auth, Deleted, Empty, Idempotency, NoContent, Path, Reply, Started, Strict, Tag,
+    ApiResult, ApiTag, AsCaller as _, Auth, Deleted, Empty, Idempotency, NoContent, Path, Reply, StartedJob,
+    Strict,
 };
 
 #[derive(Debug)]
 pub struct Git(pub(super) Platform);
 
-#[OpenApi(tag = "Tag::Git")]
+#[OpenApi(tag = "ApiTag::Git")]
 impl Git {
     /// Import a Git repository
     ///
@@ -26,10 +27,10 @@ impl Git {
         #[oai(name = "Idempotency-Key")] idempotency: Idempotency,
         #[oai(name = "spaceId")] space: Path<SpaceId>,
         request: Strict<ImportGitRepository>,
-    ) -> Answer<Started> {
+    ) -> ApiResult<StartedJob> {
         let platform = idempotency.platform(&self.0);
         let job = auth.caller(&platform).space(&space).import_git(request.0).await?;
-        Ok(Started::at(self.0.urls().job(&space, &job)))
+        Ok(StartedJob::new(self.0.urls().job(&space, &job)))
     }
 
     /// Export to a Git repository
@@ -44,10 +45,10 @@ impl Git {
         #[oai(name = "Idempotency-Key")] idempotency: Idempotency,
         #[oai(name = "spaceId")] space: Path<SpaceId>,
         request: Strict<ExportGitRepository>,
-    ) -> Answer<Started> {
+    ) -> ApiResult<StartedJob> {
         let platform = idempotency.platform(&self.0);
         let job = auth.caller(&platform).space(&space).export_git(request.0).await?;
-        Ok(Started::at(self.0.urls().job(&space, &job)))
+        Ok(StartedJob::new(self.0.urls().job(&space, &job)))
     }
 
     /// Remove the legacy installation of a space
@@ -63,7 +64,7 @@ impl Git {
         &self,
         auth: Auth,
         #[oai(name = "spaceId")] space: Path<SpaceId, Deleted>,
-    ) -> Answer<NoContent> {
+    ) -> ApiResult<NoContent> {
         auth.caller(&self.0).space(&space).remove_legacy_git_installation().await?;
         Ok(Empty)
     }
@@ -76,7 +77,7 @@ impl Git {
         &self,
         auth: Auth,
         #[oai(name = "spaceId")] space: Path<SpaceId>,
-    ) -> Answer<Reply<GitSync>> {
+    ) -> ApiResult<Reply<GitSync>> {
         Ok(Reply(auth.caller(&self.0).space(&space).git_info().await?))
     }
 }

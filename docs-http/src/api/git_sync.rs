@@ -7,14 +7,14 @@ use docs_core::{
 use poem_openapi::OpenApi;
 
 use super::{
-    Answer, AsCaller as _, Auth, Condition, Deleted, Empty, Idempotency, NoContent, Path, Reply, Started,
-    Strict, Tag,
+    ApiResult, ApiTag, AsCaller as _, Auth, Condition, Deleted, Empty, Idempotency, NoContent, Path, Reply,
+    StartedJob, Strict,
 };
 
 #[derive(Debug)]
 pub struct GitSync(pub(super) Platform);
 
-#[OpenApi(prefix_path = "/spaces/:spaceId/git/sync", tag = "Tag::Git")]
+#[OpenApi(prefix_path = "/spaces/:spaceId/git/sync", tag = "ApiTag::Git")]
 impl GitSync {
     /// Get the Git synchronization of a space
     ///
@@ -24,7 +24,7 @@ impl GitSync {
         &self,
         auth: Auth,
         #[oai(name = "spaceId")] space: Path<SpaceId>,
-    ) -> Answer<Reply<GitSyncSetting>> {
+    ) -> ApiResult<Reply<GitSyncSetting>> {
         Ok(Reply(auth.caller(&self.0).space(&space).git_sync().await?))
     }
 
@@ -39,7 +39,7 @@ impl GitSync {
         #[oai(name = "If-Match")] condition: Condition,
         #[oai(name = "spaceId")] space: Path<SpaceId>,
         setting: Strict<SetGitSync>,
-    ) -> Answer<Reply<GitSyncSetting>> {
+    ) -> ApiResult<Reply<GitSyncSetting>> {
         let platform = condition.platform(&self.0);
         Ok(Reply(auth.caller(&platform).space(&space).set_git_sync(setting.0).await?))
     }
@@ -53,7 +53,7 @@ impl GitSync {
         auth: Auth,
         #[oai(name = "If-Match")] condition: Condition,
         #[oai(name = "spaceId")] space: Path<SpaceId, Deleted>,
-    ) -> Answer<NoContent> {
+    ) -> ApiResult<NoContent> {
         auth.caller(&condition.platform(&self.0)).space(&space).remove_git_sync().await?;
         Ok(Empty)
     }
@@ -68,7 +68,7 @@ impl GitSync {
         auth: Auth,
         #[oai(name = "Idempotency-Key")] idempotency: Idempotency,
         #[oai(name = "spaceId")] space: Path<SpaceId>,
-    ) -> Answer<Reply<GitSyncSetting>> {
+    ) -> ApiResult<Reply<GitSyncSetting>> {
         let platform = idempotency.platform(&self.0);
         Ok(Reply(auth.caller(&platform).space(&space).rotate_git_sync_secret().await?))
     }
@@ -82,9 +82,9 @@ impl GitSync {
         auth: Auth,
         #[oai(name = "Idempotency-Key")] idempotency: Idempotency,
         #[oai(name = "spaceId")] space: Path<SpaceId>,
-    ) -> Answer<Started> {
+    ) -> ApiResult<StartedJob> {
         let platform = idempotency.platform(&self.0);
         let job = auth.caller(&platform).space(&space).run_git_sync().await?;
-        Ok(Started::at(self.0.urls().job(&space, &job)))
+        Ok(StartedJob::new(self.0.urls().job(&space, &job)))
     }
 }

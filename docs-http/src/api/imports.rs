@@ -3,12 +3,12 @@
 use docs_core::{
     Platform,
     model::{ApplySpaceTemplate, ImportContent, ImportContentResult, SpaceId},
-    platform::ContentOf,
+    platform::ContentVersion,
 };
 use poem_openapi::OpenApi;
 
-use super::{Answer, AsCaller as _, Auth, Created, Empty, Idempotency, Path, Strict, Tag};
-use crate::wire::reply::CreatedEmpty;
+use super::{ApiResult, ApiTag, AsCaller as _, Auth, Created, Empty, Idempotency, Path, Strict};
+use crate::wire::reply::EmptyCreated;
 
 #[derive(Debug)]
 pub struct Imports(pub(super) Platform);
@@ -19,15 +19,15 @@ impl Imports {
         &self,
         auth: &Auth,
         idempotency: &Idempotency,
-        of: ContentOf,
+        of: ContentVersion,
         request: ImportContent,
-    ) -> Answer<Created<ImportContentResult>> {
+    ) -> ApiResult<Created<ImportContentResult>> {
         let result = auth.caller(&idempotency.platform(&self.0)).content(&of).import(request).await?;
-        Ok(Created::new(result).at(self.0.urls().content(&of)))
+        Ok(Created::new(result).with_location(self.0.urls().content(&of)))
     }
 }
 
-#[OpenApi(tag = "Tag::Content")]
+#[OpenApi(tag = "ApiTag::Content")]
 impl Imports {
     /// Import documents into a space
     ///
@@ -40,8 +40,8 @@ impl Imports {
         #[oai(name = "Idempotency-Key")] idempotency: Idempotency,
         #[oai(name = "spaceId")] space: Path<SpaceId>,
         request: Strict<ImportContent>,
-    ) -> Answer<Created<ImportContentResult>> {
-        self.import(&auth, &idempotency, ContentOf::space(space.0), request.0).await
+    ) -> ApiResult<Created<ImportContentResult>> {
+        self.import(&auth, &idempotency, ContentVersion::space(space.0), request.0).await
     }
 
     /// Import documents into a change request
@@ -59,8 +59,8 @@ impl Imports {
         #[oai(name = "spaceId")] space: Path<SpaceId>,
         #[oai(name = "changeRequestId")] request: Path<String>,
         import: Strict<ImportContent>,
-    ) -> Answer<Created<ImportContentResult>> {
-        self.import(&auth, &idempotency, ContentOf::request(space.0, &request), import.0).await
+    ) -> ApiResult<Created<ImportContentResult>> {
+        self.import(&auth, &idempotency, ContentVersion::request(space.0, &request), import.0).await
     }
 
     /// Apply a template to a space
@@ -74,7 +74,7 @@ impl Imports {
         #[oai(name = "Idempotency-Key")] idempotency: Idempotency,
         #[oai(name = "spaceId")] space: Path<SpaceId>,
         request: Strict<ApplySpaceTemplate>,
-    ) -> Answer<CreatedEmpty> {
+    ) -> ApiResult<EmptyCreated> {
         auth.caller(&idempotency.platform(&self.0)).space(&space).apply_template(request.0).await?;
         Ok(Empty)
     }

@@ -10,14 +10,14 @@ use docs_core::{
 use poem_openapi::OpenApi;
 
 use super::{
-    Answer, AsCaller as _, Auth, Condition, Created, Deleted, Idempotency, NoContent, PageQuery, Path, Reply,
-    Strict, Tag,
+    ApiResult, ApiTag, AsCaller as _, Auth, Condition, Created, Deleted, Idempotency, NoContent, PageQuery,
+    Path, Reply, Strict,
 };
 
 #[derive(Debug)]
 pub struct Invites(pub(super) Platform);
 
-#[OpenApi(prefix_path = "/orgs/:organizationId", tag = "Tag::Organizations")]
+#[OpenApi(prefix_path = "/orgs/:organizationId", tag = "ApiTag::Organizations")]
 impl Invites {
     /// Invite people by their e-mail addresses
     ///
@@ -29,7 +29,7 @@ impl Invites {
         #[oai(name = "Idempotency-Key")] idempotency: Idempotency,
         #[oai(name = "organizationId")] org: Path<OrgId>,
         new: Strict<InviteUsers>,
-    ) -> Answer<Reply<InvitedUsers>> {
+    ) -> ApiResult<Reply<InvitedUsers>> {
         Ok(Reply(auth.caller(&idempotency.platform(&self.0)).org(&org).invites().send(new.0).await?))
     }
 
@@ -43,7 +43,7 @@ impl Invites {
         auth: Auth,
         #[oai(name = "organizationId")] org: Path<OrgId>,
         #[oai(name = "inviteId")] invite: Path<InviteId>,
-    ) -> Answer<Reply<JoinedOrganization>> {
+    ) -> ApiResult<Reply<JoinedOrganization>> {
         Ok(Reply(auth.caller(&self.0).org(&org).invite(&invite).join().await?))
     }
 
@@ -56,7 +56,7 @@ impl Invites {
         auth: Auth,
         #[oai(name = "organizationId")] org: Path<OrgId>,
         page: PageQuery,
-    ) -> Answer<Reply<List<MemberInvite>>> {
+    ) -> ApiResult<Reply<List<MemberInvite>>> {
         Ok(Reply(auth.caller(&self.0).org(&org).invites().list_links(&page.0).await?.into()))
     }
 
@@ -72,10 +72,10 @@ impl Invites {
         #[oai(name = "Idempotency-Key")] idempotency: Idempotency,
         #[oai(name = "organizationId")] org: Path<OrgId>,
         new: Strict<CreateLinkInvite>,
-    ) -> Answer<Created<LinkInvite>> {
+    ) -> ApiResult<Created<LinkInvite>> {
         let link = auth.caller(&idempotency.platform(&self.0)).org(&org).invites().create_link(new.0).await?;
         let location = self.0.urls().link_invite(&org, link.id());
-        Ok(Created::new(link).at(location))
+        Ok(Created::new(link).with_location(location))
     }
 
     /// Get an invite link
@@ -87,7 +87,7 @@ impl Invites {
         auth: Auth,
         #[oai(name = "organizationId")] org: Path<OrgId>,
         #[oai(name = "inviteId")] invite: Path<InviteId>,
-    ) -> Answer<Reply<LinkInvite>> {
+    ) -> ApiResult<Reply<LinkInvite>> {
         Ok(Reply(auth.caller(&self.0).org(&org).invite(&invite).get().await?))
     }
 
@@ -103,7 +103,7 @@ impl Invites {
         #[oai(name = "organizationId")] org: Path<OrgId>,
         #[oai(name = "inviteId")] invite: Path<InviteId>,
         change: Strict<UpdateLinkInvite>,
-    ) -> Answer<Reply<LinkInvite>> {
+    ) -> ApiResult<Reply<LinkInvite>> {
         Ok(Reply(auth.caller(&condition.platform(&self.0)).org(&org).invite(&invite).update(change.0).await?))
     }
 
@@ -116,7 +116,7 @@ impl Invites {
         auth: Auth,
         #[oai(name = "organizationId")] org: Path<OrgId, Deleted>,
         #[oai(name = "inviteId")] invite: Path<InviteId, Deleted>,
-    ) -> Answer<NoContent> {
+    ) -> ApiResult<NoContent> {
         auth.caller(&self.0).org(&org).invite(&invite).delete().await?;
         Ok(NoContent::default())
     }

@@ -6,12 +6,12 @@ use docs_core::{
 };
 use poem_openapi::OpenApi;
 
-use super::{Answer, AsCaller as _, Auth, PageQuery, Path, Reply, Tag};
+use super::{ApiResult, ApiTag, AsCaller as _, Auth, PageQuery, Path, Reply};
 
 #[derive(Debug)]
 pub struct Jobs(pub(super) Platform);
 
-#[OpenApi(prefix_path = "/spaces/:spaceId/jobs", tag = "Tag::Spaces")]
+#[OpenApi(prefix_path = "/spaces/:spaceId/jobs", tag = "ApiTag::Spaces")]
 impl Jobs {
     /// List the jobs of a space
     ///
@@ -23,7 +23,7 @@ impl Jobs {
         auth: Auth,
         #[oai(name = "spaceId")] space: Path<SpaceId>,
         page: PageQuery,
-    ) -> Answer<Reply<List<Job>>> {
+    ) -> ApiResult<Reply<List<Job>>> {
         Ok(Reply(auth.caller(&self.0).space(&space).list_jobs(&page.0).await?.into()))
     }
 
@@ -36,7 +36,7 @@ impl Jobs {
         auth: Auth,
         #[oai(name = "spaceId")] space: Path<SpaceId>,
         #[oai(name = "jobId")] job: Path<JobId>,
-    ) -> Answer<Reply<Job>> {
+    ) -> ApiResult<Reply<Job>> {
         Ok(Reply(auth.caller(&self.0).space(&space).get_job(&job).await?))
     }
 }

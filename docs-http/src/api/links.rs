@@ -4,17 +4,17 @@ use docs_core::{
     Platform,
     content::LinkTarget,
     model::{BrokenContext, ContentLocation, FileId, LinkList, LinkStatus, List, PageId, SpaceId},
-    platform::{ContentOf, RequestLinkFilter},
+    platform::{ContentVersion, RequestLinkFilter},
 };
 use poem_openapi::OpenApi;
 
-use super::{Answer, AsCaller as _, Auth, PageQuery, Path, Query, Reply, Tag};
+use super::{ApiResult, ApiTag, AsCaller as _, Auth, PageQuery, Path, Query, Reply};
 
 #[derive(Debug)]
-pub struct Links(pub(super) Platform);
+pub struct ContentLinks(pub(super) Platform);
 
-#[OpenApi(tag = "Tag::Content")]
-impl Links {
+#[OpenApi(tag = "ApiTag::Content")]
+impl ContentLinks {
     /// List the links of a space
     ///
     /// Returns the links of all pages and reusable contents, broken links first.
@@ -26,7 +26,7 @@ impl Links {
         page: PageQuery,
         /// Restricts the list to links with this status.
         status: Query<LinkStatus>,
-    ) -> Answer<Reply<LinkList>> {
+    ) -> ApiResult<Reply<LinkList>> {
         Ok(Reply(auth.caller(&self.0).space(&space).list_links(status.0, &page.0).await?))
     }
 
@@ -49,7 +49,7 @@ impl Links {
         /// Restricts the list to links broken or added by the change request, or to links that are broken in the space.
         #[oai(name = "brokenContext")]
         broken_context: Query<BrokenContext>,
-    ) -> Answer<Reply<LinkList>> {
+    ) -> ApiResult<Reply<LinkList>> {
         let filter = RequestLinkFilter { status: status.0, broken_context: broken_context.0 };
         Ok(Reply(
             auth.caller(&self.0).space(&space).change_request(&request).list_links(filter, &page.0).await?,
@@ -72,8 +72,8 @@ impl Links {
         page: PageQuery,
         /// Restricts the list to links with this status.
         status: Query<LinkStatus>,
-    ) -> Answer<Reply<LinkList>> {
-        let of = ContentOf::space(space.0);
+    ) -> ApiResult<Reply<LinkList>> {
+        let of = ContentVersion::space(space.0);
         Ok(Reply(auth.caller(&self.0).content(&of).list_page_links(&id_of_page, status.0, &page.0).await?))
     }
 
@@ -91,8 +91,8 @@ impl Links {
         #[oai(name = "spaceId")] space: Path<SpaceId>,
         #[oai(name = "pageId")] id_of_page: Path<PageId>,
         page: PageQuery,
-    ) -> Answer<Reply<List<ContentLocation>>> {
-        let (of, target) = (ContentOf::space(space.0), LinkTarget::Page(id_of_page.0));
+    ) -> ApiResult<Reply<List<ContentLocation>>> {
+        let (of, target) = (ContentVersion::space(space.0), LinkTarget::Page(id_of_page.0));
         let list = auth.caller(&self.0).content(&of).list_backlinks(&target, &page.0).await?;
         Ok(Reply(list.into()))
     }
@@ -111,8 +111,8 @@ impl Links {
         #[oai(name = "spaceId")] space: Path<SpaceId>,
         #[oai(name = "fileId")] id_of_file: Path<FileId>,
         page: PageQuery,
-    ) -> Answer<Reply<List<ContentLocation>>> {
-        let (of, target) = (ContentOf::space(space.0), LinkTarget::File(id_of_file.0));
+    ) -> ApiResult<Reply<List<ContentLocation>>> {
+        let (of, target) = (ContentVersion::space(space.0), LinkTarget::File(id_of_file.0));
         let list = auth.caller(&self.0).content(&of).list_backlinks(&target, &page.0).await?;
         Ok(Reply(list.into()))
     }
@@ -134,8 +134,8 @@ impl Links {
         page: PageQuery,
         /// Restricts the list to links with this status.
         status: Query<LinkStatus>,
-    ) -> Answer<Reply<LinkList>> {
-        let of = ContentOf::request(space.0, &request);
+    ) -> ApiResult<Reply<LinkList>> {
+        let of = ContentVersion::request(space.0, &request);
         Ok(Reply(auth.caller(&self.0).content(&of).list_page_links(&id_of_page, status.0, &page.0).await?))
     }
 
@@ -154,8 +154,8 @@ impl Links {
         #[oai(name = "changeRequestId")] request: Path<String>,
         #[oai(name = "pageId")] id_of_page: Path<PageId>,
         page: PageQuery,
-    ) -> Answer<Reply<List<ContentLocation>>> {
-        let (of, target) = (ContentOf::request(space.0, &request), LinkTarget::Page(id_of_page.0));
+    ) -> ApiResult<Reply<List<ContentLocation>>> {
+        let (of, target) = (ContentVersion::request(space.0, &request), LinkTarget::Page(id_of_page.0));
         let list = auth.caller(&self.0).content(&of).list_backlinks(&target, &page.0).await?;
         Ok(Reply(list.into()))
     }
@@ -175,8 +175,8 @@ impl Links {
         #[oai(name = "changeRequestId")] request: Path<String>,
         #[oai(name = "fileId")] id_of_file: Path<FileId>,
         page: PageQuery,
-    ) -> Answer<Reply<List<ContentLocation>>> {
-        let (of, target) = (ContentOf::request(space.0, &request), LinkTarget::File(id_of_file.0));
+    ) -> ApiResult<Reply<List<ContentLocation>>> {
+        let (of, target) = (ContentVersion::request(space.0, &request), LinkTarget::File(id_of_file.0));
         let list = auth.caller(&self.0).content(&of).list_backlinks(&target, &page.0).await?;
         Ok(Reply(list.into()))
     }

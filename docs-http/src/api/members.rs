@@ -8,14 +8,14 @@ use docs_core::{
 use poem_openapi::OpenApi;
 
 use super::{
-    Answer, AsCaller as _, Auth, Condition, Deleted, NoContent, OrgMember, PageQuery, Path, Query, Reply,
-    Strict, Tag,
+    ApiResult, ApiTag, AsCaller as _, Auth, Condition, Deleted, NoContent, OrgMember, PageQuery, Path, Query,
+    Reply, Strict,
 };
 
 #[derive(Debug)]
 pub struct Members(pub(super) Platform);
 
-#[OpenApi(prefix_path = "/orgs/:organizationId/members", tag = "Tag::Organizations")]
+#[OpenApi(prefix_path = "/orgs/:organizationId/members", tag = "ApiTag::Organizations")]
 impl Members {
     /// List the members of an organization
     ///
@@ -36,7 +36,7 @@ impl Members {
         search: Query<BoundedText<0, 512>>,
         /// The sort key. With `lastSeenAt`, members who never visited are omitted.
         sort: Query<MemberSort>,
-    ) -> Answer<Reply<List<Member>>> {
+    ) -> ApiResult<Reply<List<Member>>> {
         let filter = MemberFilter {
             role: role.0,
             search: search.0,
@@ -55,7 +55,7 @@ impl Members {
         auth: Auth,
         #[oai(name = "organizationId")] org: Path<OrgId>,
         #[oai(name = "userId")] user: Path<OrgMember>,
-    ) -> Answer<Reply<Member>> {
+    ) -> ApiResult<Reply<Member>> {
         Ok(Reply(auth.caller(&self.0).org(&org).member(&user).get().await?))
     }
 
@@ -70,7 +70,7 @@ impl Members {
         #[oai(name = "organizationId")] org: Path<OrgId>,
         #[oai(name = "userId")] user: Path<OrgMember>,
         change: Strict<UpdateMember>,
-    ) -> Answer<Reply<Member>> {
+    ) -> ApiResult<Reply<Member>> {
         Ok(Reply(auth.caller(&condition.platform(&self.0)).org(&org).member(&user).update(change.0).await?))
     }
 
@@ -84,7 +84,7 @@ impl Members {
         auth: Auth,
         #[oai(name = "organizationId")] org: Path<OrgId, Deleted>,
         #[oai(name = "userId")] user: Path<OrgMember, Deleted>,
-    ) -> Answer<NoContent> {
+    ) -> ApiResult<NoContent> {
         auth.caller(&self.0).org(&org).member(&user).remove().await?;
         Ok(NoContent::default())
     }
@@ -98,7 +98,7 @@ impl Members {
         auth: Auth,
         #[oai(name = "organizationId")] org: Path<OrgId>,
         #[oai(name = "userId")] user: Path<OrgMember>,
-    ) -> Answer<Reply<Member>> {
+    ) -> ApiResult<Reply<Member>> {
         Ok(Reply(auth.caller(&self.0).org(&org).member(&user).set_sso().await?))
     }
 
@@ -115,7 +115,7 @@ impl Members {
         page: PageQuery,
         /// The sort direction; `desc` by default.
         order: Query<ListOrder>,
-    ) -> Answer<Reply<List<MemberSpace>>> {
+    ) -> ApiResult<Reply<List<MemberSpace>>> {
         let order = order.0.unwrap_or_default();
         Ok(Reply(auth.caller(&self.0).org(&org).member(&user).list_spaces(order, &page.0).await?.into()))
     }

@@ -41,17 +41,17 @@ mod users;
 pub use self::operations::Api;
 pub(crate) use self::operations::api;
 use self::{
-    caller::{AsCaller, Auth, Reader},
+    caller::{AsCaller, Auth, MaybeAuth},
     path::{Deleted, OrgMember, Path, TeamRole, UserRole},
-    tag::Tag,
+    tag::ApiTag,
 };
 use crate::{
     conditions::Condition,
     idempotency::Idempotency,
     wire::{
-        error::Answer,
+        error::ApiResult,
         params::{PageQuery, Query, RequiredQuery},
         payload::{Optional, Strict},
-        reply::{Conditional, Created, Empty, NoContent, Reply, Started},
+        reply::{Conditional, Created, Empty, NoContent, Reply, StartedJob},
     },
 };

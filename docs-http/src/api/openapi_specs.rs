@@ -10,14 +10,14 @@ use docs_core::{
 use poem_openapi::OpenApi;
 
 use super::{
-    Answer, AsCaller as _, Auth, Condition, Created, Deleted, Empty, Idempotency, NoContent, PageQuery, Path,
-    Reply, Strict, Tag,
+    ApiResult, ApiTag, AsCaller as _, Auth, Condition, Created, Deleted, Empty, Idempotency, NoContent,
+    PageQuery, Path, Reply, Strict,
 };
 
 #[derive(Debug)]
 pub struct OpenApiSpecs(pub(super) Platform);
 
-#[OpenApi(prefix_path = "/orgs/:organizationId/openapi", tag = "Tag::OpenApi")]
+#[OpenApi(prefix_path = "/orgs/:organizationId/openapi", tag = "ApiTag::OpenApi")]
 impl OpenApiSpecs {
     /// List the OpenAPI specifications of an organization
     ///
@@ -28,7 +28,7 @@ impl OpenApiSpecs {
         auth: Auth,
         #[oai(name = "organizationId")] org: Path<OrgId>,
         page: PageQuery,
-    ) -> Answer<Reply<List<OpenApiSpec>>> {
+    ) -> ApiResult<Reply<List<OpenApiSpec>>> {
         Ok(Reply(auth.caller(&self.0).org(&org).openapi_specs().list(&page.0).await?.into()))
     }
 
@@ -43,7 +43,7 @@ impl OpenApiSpecs {
         #[oai(name = "Idempotency-Key")] idempotency: Idempotency,
         #[oai(name = "organizationId")] org: Path<OrgId>,
         new: Strict<CreateOpenApiSpec>,
-    ) -> Answer<Created<OpenApiSpec>> {
+    ) -> ApiResult<Created<OpenApiSpec>> {
         let platform = idempotency.platform(&self.0);
         Ok(Created::new(auth.caller(&platform).org(&org).openapi_specs().create(new.0).await?))
     }
@@ -57,7 +57,7 @@ impl OpenApiSpecs {
         auth: Auth,
         #[oai(name = "organizationId")] org: Path<OrgId>,
         #[oai(name = "specSlug")] slug: Path<String>,
-    ) -> Answer<Reply<OpenApiSpec>> {
+    ) -> ApiResult<Reply<OpenApiSpec>> {
         Ok(Reply(auth.caller(&self.0).org(&org).openapi_spec(&slug).get().await?))
     }
 
@@ -73,7 +73,7 @@ impl OpenApiSpecs {
         #[oai(name = "organizationId")] org: Path<OrgId>,
         #[oai(name = "specSlug")] slug: Path<String>,
         put: Strict<PutOpenApiSpec>,
-    ) -> Answer<Reply<OpenApiSpec>> {
+    ) -> ApiResult<Reply<OpenApiSpec>> {
         let platform = condition.platform(&self.0);
         Ok(Reply(auth.caller(&platform).org(&org).openapi_spec(&slug).put(put.0).await?))
     }
@@ -89,7 +89,7 @@ impl OpenApiSpecs {
         #[oai(name = "organizationId")] org: Path<OrgId>,
         #[oai(name = "specSlug")] slug: Path<String>,
         change: Strict<UpdateOpenApiSpec>,
-    ) -> Answer<Reply<OpenApiSpec>> {
+    ) -> ApiResult<Reply<OpenApiSpec>> {
         let platform = condition.platform(&self.0);
         Ok(Reply(auth.caller(&platform).org(&org).openapi_spec(&slug).update(change.0).await?))
     }
@@ -105,7 +105,7 @@ impl OpenApiSpecs {
         #[oai(name = "If-Match")] condition: Condition,
         #[oai(name = "organizationId")] org: Path<OrgId, Deleted>,
         #[oai(name = "specSlug")] slug: Path<String>,
-    ) -> Answer<NoContent> {
+    ) -> ApiResult<NoContent> {
         auth.caller(&condition.platform(&self.0)).org(&org).openapi_spec(&slug).delete().await?;
         Ok(Empty)
     }
@@ -120,7 +120,7 @@ impl OpenApiSpecs {
         #[oai(name = "organizationId")] org: Path<OrgId>,
         #[oai(name = "specSlug")] slug: Path<String>,
         page: PageQuery,
-    ) -> Answer<Reply<List<OpenApiSpecVersion>>> {
+    ) -> ApiResult<Reply<List<OpenApiSpecVersion>>> {
         let spec = auth.caller(&self.0);
         Ok(Reply(spec.org(&org).openapi_spec(&slug).list_versions(&page.0).await?.into()))
     }
@@ -134,7 +134,7 @@ impl OpenApiSpecs {
         auth: Auth,
         #[oai(name = "organizationId")] org: Path<OrgId>,
         #[oai(name = "specSlug")] slug: Path<String>,
-    ) -> Answer<Reply<OpenApiSpecVersion>> {
+    ) -> ApiResult<Reply<OpenApiSpecVersion>> {
         Ok(Reply(auth.caller(&self.0).org(&org).openapi_spec(&slug).latest_version().get().await?))
     }
 
@@ -151,7 +151,7 @@ impl OpenApiSpecs {
         auth: Auth,
         #[oai(name = "organizationId")] org: Path<OrgId>,
         #[oai(name = "specSlug")] slug: Path<String>,
-    ) -> Answer<Reply<OpenApiSpecContent>> {
+    ) -> ApiResult<Reply<OpenApiSpecContent>> {
         Ok(Reply(auth.caller(&self.0).org(&org).openapi_spec(&slug).latest_version().content().await?))
     }
 
@@ -169,7 +169,7 @@ impl OpenApiSpecs {
         #[oai(name = "organizationId")] org: Path<OrgId>,
         #[oai(name = "specSlug")] slug: Path<String>,
         #[oai(name = "versionId")] version: Path<OpenApiSpecVersionId>,
-    ) -> Answer<Reply<OpenApiSpecVersion>> {
+    ) -> ApiResult<Reply<OpenApiSpecVersion>> {
         Ok(Reply(auth.caller(&self.0).org(&org).openapi_spec(&slug).version(&version).get().await?))
     }
 
@@ -187,7 +187,7 @@ impl OpenApiSpecs {
         #[oai(name = "organizationId")] org: Path<OrgId>,
         #[oai(name = "specSlug")] slug: Path<String>,
         #[oai(name = "versionId")] version: Path<OpenApiSpecVersionId>,
-    ) -> Answer<Reply<OpenApiSpecContent>> {
+    ) -> ApiResult<Reply<OpenApiSpecContent>> {
         Ok(Reply(auth.caller(&self.0).org(&org).openapi_spec(&slug).version(&version).content().await?))
     }
 }

@@ -6,18 +6,18 @@ use docs_core::{
 };
 use poem_openapi::OpenApi;
 
-use super::{Answer, AsCaller as _, Auth, Condition, PageQuery, Path, Reply, Strict, Tag};
+use super::{ApiResult, ApiTag, AsCaller as _, Auth, Condition, PageQuery, Path, Reply, Strict};
 
 #[derive(Debug)]
 pub struct Orgs(pub(super) Platform);
 
-#[OpenApi(tag = "Tag::Organizations")]
+#[OpenApi(tag = "ApiTag::Organizations")]
 impl Orgs {
     /// List the organizations of the user
     ///
     /// Ordered by the time of joining. Includes organizations where the user is a guest.
     #[oai(path = "/orgs", method = "get", operation_id = "listOrganizationsForAuthenticatedUser")]
-    async fn list(&self, auth: Auth, page: PageQuery) -> Answer<Reply<List<Organization>>> {
+    async fn list(&self, auth: Auth, page: PageQuery) -> ApiResult<Reply<List<Organization>>> {
         Ok(Reply(auth.caller(&self.0).orgs().list(&page.0).await?.into()))
     }
 
@@ -29,7 +29,7 @@ impl Orgs {
         &self,
         auth: Auth,
         #[oai(name = "organizationId")] org: Path<OrgId>,
-    ) -> Answer<Reply<Organization>> {
+    ) -> ApiResult<Reply<Organization>> {
         Ok(Reply(auth.caller(&self.0).org(&org).get().await?))
     }
 
@@ -43,7 +43,7 @@ impl Orgs {
         #[oai(name = "If-Match")] condition: Condition,
         #[oai(name = "organizationId")] org: Path<OrgId>,
         change: Strict<UpdateOrganization>,
-    ) -> Answer<Reply<Organization>> {
+    ) -> ApiResult<Reply<Organization>> {
         Ok(Reply(auth.caller(&condition.platform(&self.0)).org(&org).update(change.0).await?))
     }
 
@@ -60,7 +60,7 @@ impl Orgs {
         &self,
         auth: Auth,
         #[oai(name = "organizationId")] org: Path<OrgId>,
-    ) -> Answer<Reply<Visit>> {
+    ) -> ApiResult<Reply<Visit>> {
         Ok(Reply(auth.caller(&self.0).org(&org).ping().await?))
     }
 
@@ -68,7 +68,7 @@ impl Orgs {
     ///
     /// Available to all signed-in users. The response contains only the id of the organization.
     #[oai(path = "/subdomains/:subdomain", method = "get", operation_id = "getSubdomain")]
-    async fn subdomain(&self, auth: Auth, subdomain: Path<String>) -> Answer<Reply<Subdomain>> {
+    async fn subdomain(&self, auth: Auth, subdomain: Path<String>) -> ApiResult<Reply<Subdomain>> {
         Ok(Reply(auth.caller(&self.0).subdomain(&subdomain).await?))
     }
 
@@ -81,11 +81,11 @@ impl Orgs {
         method = "get",
         operation_id = "getOrganizationsForEmailDomain"
     )]
-    async fn of_email_domain(
+    async fn list_by_email_domain(
         &self,
         auth: Auth,
         #[oai(name = "emailDomain")] domain: Path<String>,
-    ) -> Answer<Reply<DomainOrganizations>> {
-        Ok(Reply(auth.caller(&self.0).orgs().of_email_domain(&domain).await?))
+    ) -> ApiResult<Reply<DomainOrganizations>> {
+        Ok(Reply(auth.caller(&self.0).orgs().by_email_domain(&domain).await?))
     }
 }

@@ -3,16 +3,16 @@
 use docs_core::{
     Platform,
     model::{PdfLink, SpaceId},
-    platform::{ContentOf, PdfPart},
+    platform::{ContentVersion, PdfPart},
 };
 use poem_openapi::OpenApi;
 
-use super::{Answer, AsCaller as _, Auth, Path, Query, Reply, Tag};
+use super::{ApiResult, ApiTag, AsCaller as _, Auth, Path, Query, Reply};
 
 #[derive(Debug)]
 pub struct Pdf(pub(super) Platform);
 
-fn part(page: Query<String>, only: Query<bool>) -> Answer<PdfPart> {
+fn part(page: Query<String>, only: Query<bool>) -> ApiResult<PdfPart> {
     let not_found = |_| docs_core::Error::not_found("page");
     let page = page.0.map(|page| page.parse().map_err(not_found)).transpose()?;
     Ok(PdfPart { page, only: only.0.unwrap_or(false) })
@@ -24,7 +24,12 @@ impl Pdf {
     ///
     /// Returns the address of a PDF file of the current content. The address needs no token and is valid for a limited
     /// time, while the user may read the content.
-    #[oai(path = "/spaces/:spaceId/pdf", method = "get", operation_id = "getSpacePDF", tag = "Tag::Content")]
+    #[oai(
+        path = "/spaces/:spaceId/pdf",
+        method = "get",
+        operation_id = "getSpacePDF",
+        tag = "ApiTag::Content"
+    )]
     async fn space(
         &self,
         auth: Auth,
@@ -33,8 +38,8 @@ impl Pdf {
         page: Query<String>,
         /// `true` omits the subpages.
         only: Query<bool>,
-    ) -> Answer<Reply<PdfLink>> {
-        let of = ContentOf::space(space.0);
+    ) -> ApiResult<Reply<PdfLink>> {
+        let of = ContentVersion::space(space.0);
         Ok(Reply(auth.caller(&self.0).content(&of).pdf_url(&part(page, only)?).await?))
     }
 
@@ -46,7 +51,7 @@ impl Pdf {
         path = "/spaces/:spaceId/change-requests/:changeRequestId/pdf",
         method = "get",
         operation_id = "getChangeRequestPDF",
-        tag = "Tag::ChangeRequests"
+        tag = "ApiTag::ChangeRequests"
     )]
     async fn request(
         &self,
@@ -57,8 +62,8 @@ impl Pdf {
         page: Query<String>,
         /// `true` omits the subpages.
         only: Query<bool>,
-    ) -> Answer<Reply<PdfLink>> {
-        let of = ContentOf::request(space.0, &request);
+    ) -> ApiResult<Reply<PdfLink>> {
+        let of = ContentVersion::request(space.0, &request);
         Ok(Reply(auth.caller(&self.0).content(&of).pdf_url(&part(page, only)?).await?))
     }
 }

@@ -10,15 +10,15 @@ use docs_core::{
 use poem_openapi::OpenApi;
 
 use super::{
-    Answer, AsCaller as _, Auth, Deleted, Empty, Idempotency, NoContent, PageQuery, Path, Query, Reply,
-    Strict, Tag, TeamRole, UserRole,
+    ApiResult, ApiTag, AsCaller as _, Auth, Deleted, Empty, Idempotency, NoContent, PageQuery, Path, Query,
+    Reply, Strict, TeamRole, UserRole,
 };
 
-pub(super) type Permissions = (OfSpace, OfCollection);
+pub(super) type Permissions = (SpacePermissions, CollectionPermissions);
 
 /// Creates the operations on explicit roles.
 pub(super) fn permissions(platform: &Platform) -> Permissions {
-    (OfSpace(platform.clone()), OfCollection(platform.clone()))
+    (SpacePermissions(platform.clone()), CollectionPermissions(platform.clone()))
 }
 
 /// Declares the operations on explicit roles for one kind of content.
@@ -42,7 +42,7 @@ macro_rules! mount {
         #[derive(Debug)]
         pub struct $Mount(Platform);
 
-        #[OpenApi(prefix_path = $prefix, tag = "Tag::Permissions")]
+        #[OpenApi(prefix_path = $prefix, tag = "ApiTag::Permissions")]
         impl $Mount {
             #[doc = $invite_title]
             ///
@@ -55,7 +55,7 @@ macro_rules! mount {
                 #[oai(name = "Idempotency-Key")] idempotency: Idempotency,
                 #[oai(name = $name)] content: Path<$Id>,
                 invite: Strict<Invite>,
-            ) -> Answer<NoContent> {
+            ) -> ApiResult<NoContent> {
                 auth.caller(&idempotency.platform(&self.0)).permissions(&$target(content.0)).invite(invite.0).await?;
                 Ok(Empty)
             }
@@ -69,7 +69,7 @@ macro_rules! mount {
                 auth: Auth,
                 #[oai(name = $name)] content: Path<$Id>,
                 page: PageQuery,
-            ) -> Answer<Reply<List<UserPermission>>> {
+            ) -> ApiResult<Reply<List<UserPermission>>> {
                 let content = $target(content.0);
                 Ok(Reply(auth.caller(&self.0).permissions(&content).list_users(&page.0).await?.into()))
             }
@@ -84,7 +84,7 @@ macro_rules! mount {
                 #[oai(name = $name)] content: Path<$Id>,
                 #[oai(name = "userId")] of: Path<UserRole>,
                 change: Strict<UpdatePermission>,
-            ) -> Answer<NoContent> {
+            ) -> ApiResult<NoContent> {
                 auth.caller(&self.0).permissions(&$target(content.0)).update(&Grantee::User(of.0), change.0).await?;
                 Ok(Empty)
             }
@@ -98,7 +98,7 @@ macro_rules! mount {
                 auth: Auth,
                 #[oai(name = $name)] content: Path<$Id, Deleted>,
                 #[oai(name = "userId")] of: Path<UserRole, Deleted>,
-            ) -> Answer<NoContent> {
+            ) -> ApiResult<NoContent> {
                 auth.caller(&self.0).permissions(&$target(content.0)).remove(&Grantee::User(of.0)).await?;
                 Ok(Empty)
             }
@@ -112,7 +112,7 @@ macro_rules! mount {
                 auth: Auth,
                 #[oai(name = $name)] content: Path<$Id>,
                 page: PageQuery,
-            ) -> Answer<Reply<List<TeamPermission>>> {
+            ) -> ApiResult<Reply<List<TeamPermission>>> {
                 let content = $target(content.0);
                 Ok(Reply(auth.caller(&self.0).permissions(&content).list_teams(&page.0).await?.into()))
             }
@@ -127,7 +127,7 @@ macro_rules! mount {
                 #[oai(name = $name)] content: Path<$Id>,
                 #[oai(name = "teamId")] of: Path<TeamRole>,
                 change: Strict<UpdatePermission>,
-            ) -> Answer<NoContent> {
+            ) -> ApiResult<NoContent> {
                 auth.caller(&self.0).permissions(&$target(content.0)).update(&Grantee::Team(of.0), change.0).await?;
                 Ok(Empty)
             }
@@ -141,7 +141,7 @@ macro_rules! mount {
                 auth: Auth,
                 #[oai(name = $name)] content: Path<$Id, Deleted>,
                 #[oai(name = "teamId")] of: Path<TeamRole, Deleted>,
-            ) -> Answer<NoContent> {
+            ) -> ApiResult<NoContent> {
                 auth.caller(&self.0).permissions(&$target(content.0)).remove(&Grantee::Team(of.0)).await?;
                 Ok(Empty)
             }
@@ -158,7 +158,7 @@ macro_rules! mount {
                 page: PageQuery,
                 /// Restricts the list to users with this role.
                 role: Query<Role>,
-            ) -> Answer<Reply<List<UserPermission>>> {
+            ) -> ApiResult<Reply<List<UserPermission>>> {
                 let content = $target(content.0);
                 Ok(Reply(auth.caller(&self.0).permissions(&content).list(role.0, &page.0).await?.into()))
             }
@@ -168,7 +168,7 @@ macro_rules! mount {
 
 mount! {
     /// Roles on a space.
-    OfSpace at "/spaces/:spaceId/permissions" with "spaceId" as SpaceId in ContentTarget::Space;
+    SpacePermissions at "/spaces/:spaceId/permissions" with "spaceId" as SpaceId in ContentTarget::Space;
     "inviteToSpace" "Grant users and teams a role on a space";
     "listUserPermissionsInSpace" "List the users who have a role on a space";
     "updateUserPermissionInSpace" "Change the role of a user on a space";
@@ -181,7 +181,7 @@ mount! {
 
 mount! {
     /// Roles on a collection and its content.
-    OfCollection at "/collections/:collectionId/permissions" with "collectionId" as CollectionId in ContentTarget::Collection;
+    CollectionPermissions at "/collections/:collectionId/permissions" with "collectionId" as CollectionId in ContentTarget::Collection;
     "inviteToCollection" "Grant users and teams a role on a collection";
     "listUserPermissionsInCollection" "List the users who have a role on a collection";
     "updateUserPermissionInCollection" "Change the role of a user on a collection";

@@ -3,7 +3,7 @@
 use docs_core::model::ApiInformation;
 use poem_openapi::OpenApi;
 
-use super::{Answer, Auth, Reply, Tag};
+use super::{ApiResult, ApiTag, Auth, Reply};
 
 /// The date of the latest release in CHANGELOG.md; a test compares the two.
 const RELEASED: &str = "2026-11-23";
@@ -11,13 +11,13 @@ const RELEASED: &str = "2026-11-23";
 #[derive(Debug)]
 pub struct PlatformInfo;
 
-#[OpenApi(tag = "Tag::Service")]
+#[OpenApi(tag = "ApiTag::Service")]
 impl PlatformInfo {
     /// Get information about the API
     ///
     /// Returns the version of the server and the date of its release.
     #[oai(path = "/", method = "get", operation_id = "getApiInformation")]
-    async fn get(&self, _auth: Auth) -> Answer<Reply<ApiInformation>> {
+    async fn get(&self, _auth: Auth) -> ApiResult<Reply<ApiInformation>> {
         let (version, build) = (env!("CARGO_PKG_VERSION").to_owned(), RELEASED.to_owned());
         Ok(Reply(ApiInformation { version, build }))
     }

@@ -10,14 +10,14 @@ use docs_core::{
 use poem_openapi::OpenApi;
 
 use super::{
-    Answer, AsCaller as _, Auth, Created, Deleted, Empty, Idempotency, NoContent, OrgMember, PageQuery, Path,
-    Query, Reply, Strict, Tag,
+    ApiResult, ApiTag, AsCaller as _, Auth, Created, Deleted, Empty, Idempotency, NoContent, OrgMember,
+    PageQuery, Path, Query, Reply, Strict,
 };
 
 #[derive(Debug)]
 pub struct Reviews(pub(super) Platform);
 
-#[OpenApi(prefix_path = "/spaces/:spaceId/change-requests/:changeRequestId", tag = "Tag::ChangeRequests")]
+#[OpenApi(prefix_path = "/spaces/:spaceId/change-requests/:changeRequestId", tag = "ApiTag::ChangeRequests")]
 impl Reviews {
     /// List the reviews of a change request
     ///
@@ -31,7 +31,7 @@ impl Reviews {
         /// The format of the comments: Markdown, the default, or a document tree.
         format: Query<ContentFormat>,
         page: PageQuery,
-    ) -> Answer<Reply<List<Review>>> {
+    ) -> ApiResult<Reply<List<Review>>> {
         let format = format.0.unwrap_or_default();
         Ok(Reply(
             auth.caller(&self.0)
@@ -54,7 +54,7 @@ impl Reviews {
         #[oai(name = "spaceId")] space: Path<SpaceId>,
         #[oai(name = "changeRequestId")] request: Path<String>,
         new: Strict<SubmitReview>,
-    ) -> Answer<Created<Review>> {
+    ) -> ApiResult<Created<Review>> {
         let review = auth
             .caller(&idempotency.platform(&self.0))
             .space(&space)
@@ -62,7 +62,7 @@ impl Reviews {
             .submit_review(new.0)
             .await?;
         // A review has no address of its own, so `Location` refers to the list of reviews.
-        Ok(Created::new(review).at(self.0.urls().reviews(&space, &request)))
+        Ok(Created::new(review).with_location(self.0.urls().reviews(&space, &request)))
     }
 
     /// List the requested reviewers of a change request
@@ -73,13 +73,13 @@ impl Reviews {
         method = "get",
         operation_id = "getRequestedReviewersByChangeRequestId"
     )]
-    async fn asked(
+    async fn list_requested(
         &self,
         auth: Auth,
         #[oai(name = "spaceId")] space: Path<SpaceId>,
         #[oai(name = "changeRequestId")] request: Path<String>,
         page: PageQuery,
-    ) -> Answer<Reply<List<RequestedReviewer>>> {
+    ) -> ApiResult<Reply<List<RequestedReviewer>>> {
         Ok(Reply(
             auth.caller(&self.0)
                 .space(&space)
@@ -94,14 +94,14 @@ impl Reviews {
     ///
     /// A draft becomes open.
     #[oai(path = "/requested-reviewers", method = "post", operation_id = "requestReviewersForChangeRequest")]
-    async fn ask(
+    async fn request_reviewers(
         &self,
         auth: Auth,
         #[oai(name = "Idempotency-Key")] idempotency: Idempotency,
         #[oai(name = "spaceId")] space: Path<SpaceId>,
         #[oai(name = "changeRequestId")] request: Path<String>,
         new: Strict<RequestReviewers>,
-    ) -> Answer<Reply<RequestedReviewers>> {
+    ) -> ApiResult<Reply<RequestedReviewers>> {
         Ok(Reply(
             auth.caller(&idempotency.platform(&self.0))
                 .space(&space)
@@ -119,13 +119,13 @@ impl Reviews {
         method = "delete",
         operation_id = "removeRequestedReviewerFromChangeRequest"
     )]
-    async fn unask(
+    async fn remove_requested(
         &self,
         auth: Auth,
         #[oai(name = "spaceId")] space: Path<SpaceId, Deleted>,
         #[oai(name = "changeRequestId")] request: Path<String>,
         #[oai(name = "userId")] user: Path<OrgMember, Deleted>,
-    ) -> Answer<NoContent> {
+    ) -> ApiResult<NoContent> {
         auth.caller(&self.0).space(&space).change_request(&request).remove_requested_reviewer(&user).await?;
         Ok(Empty)
     }
@@ -139,7 +139,7 @@ impl Reviews {
         auth: Auth,
         #[oai(name = "spaceId")] space: Path<SpaceId>,
         #[oai(name = "changeRequestId")] request: Path<String>,
-    ) -> Answer<Reply<List<Contributor>>> {
+    ) -> ApiResult<Reply<List<Contributor>>> {
         Ok(Reply(
             auth.caller(&self.0).space(&space).change_request(&request).list_contributors().await?.into(),
         ))

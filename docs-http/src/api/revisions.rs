@@ -6,12 +6,12 @@ use docs_core::{
 };
 use poem_openapi::OpenApi;
 
-use super::{Answer, AsCaller as _, Auth, Created, Idempotency, PageQuery, Path, Reply, Tag};
+use super::{ApiResult, ApiTag, AsCaller as _, Auth, Created, Idempotency, PageQuery, Path, Reply};
 
 #[derive(Debug)]
 pub struct Revisions(pub(super) Platform);
 
-#[OpenApi(prefix_path = "/spaces/:spaceId/revisions", tag = "Tag::Content")]
+#[OpenApi(prefix_path = "/spaces/:spaceId/revisions", tag = "ApiTag::Content")]
 impl Revisions {
     /// List the revisions of a space
     ///
@@ -23,7 +23,7 @@ impl Revisions {
         auth: Auth,
         #[oai(name = "spaceId")] space: Path<SpaceId>,
         page: PageQuery,
-    ) -> Answer<Reply<List<RevisionSummary>>> {
+    ) -> ApiResult<Reply<List<RevisionSummary>>> {
         Ok(Reply(auth.caller(&self.0).space(&space).revisions().list(&page.0).await?.into()))
     }
 
@@ -38,10 +38,10 @@ impl Revisions {
         #[oai(name = "Idempotency-Key")] idempotency: Idempotency,
         #[oai(name = "spaceId")] space: Path<SpaceId>,
         #[oai(name = "revisionId")] revision: Path<RevisionId>,
-    ) -> Answer<Created<RevisionSummary>> {
+    ) -> ApiResult<Created<RevisionSummary>> {
         let platform = idempotency.platform(&self.0);
         let made = auth.caller(&platform).space(&space).revisions().rollback(&revision).await?;
         let location = made.urls.location.clone();
-        Ok(Created::new(made).at(location))
+        Ok(Created::new(made).with_location(location))
     }
 }

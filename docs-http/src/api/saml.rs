@@ -7,14 +7,14 @@ use docs_core::{
 use poem_openapi::OpenApi;
 
 use super::{
-    Answer, AsCaller as _, Auth, Condition, Created, Deleted, Empty, Idempotency, NoContent, PageQuery, Path,
-    Reply, Strict, Tag,
+    ApiResult, ApiTag, AsCaller as _, Auth, Condition, Created, Deleted, Empty, Idempotency, NoContent,
+    PageQuery, Path, Reply, Strict,
 };
 
 #[derive(Debug)]
 pub struct Saml(pub(super) Platform);
 
-#[OpenApi(prefix_path = "/orgs/:organizationId", tag = "Tag::SingleSignOn")]
+#[OpenApi(prefix_path = "/orgs/:organizationId", tag = "ApiTag::SingleSignOn")]
 impl Saml {
     /// List the SAML providers of an organization
     ///
@@ -25,7 +25,7 @@ impl Saml {
         auth: Auth,
         #[oai(name = "organizationId")] org: Path<OrgId>,
         page: PageQuery,
-    ) -> Answer<Reply<List<SamlProvider>>> {
+    ) -> ApiResult<Reply<List<SamlProvider>>> {
         Ok(Reply(auth.caller(&self.0).org(&org).saml_providers().list(&page.0).await?.into()))
     }
 
@@ -39,11 +39,11 @@ impl Saml {
         #[oai(name = "Idempotency-Key")] idempotency: Idempotency,
         #[oai(name = "organizationId")] org: Path<OrgId>,
         new: Strict<CreateSamlProvider>,
-    ) -> Answer<Created<SamlProvider>> {
+    ) -> ApiResult<Created<SamlProvider>> {
         let provider =
             auth.caller(&idempotency.platform(&self.0)).org(&org).saml_providers().create(new.0).await?;
         let location = provider.urls.location.clone();
-        Ok(Created::new(provider).at(location))
+        Ok(Created::new(provider).with_location(location))
     }
 
     /// Get a SAML provider
@@ -55,7 +55,7 @@ impl Saml {
         auth: Auth,
         #[oai(name = "organizationId")] org: Path<OrgId>,
         #[oai(name = "samlProviderId")] provider: Path<SamlProviderId>,
-    ) -> Answer<Reply<SamlProvider>> {
+    ) -> ApiResult<Reply<SamlProvider>> {
         Ok(Reply(auth.caller(&self.0).org(&org).saml_provider(&provider).get().await?))
     }
 
@@ -71,7 +71,7 @@ impl Saml {
         #[oai(name = "organizationId")] org: Path<OrgId>,
         #[oai(name = "samlProviderId")] provider: Path<SamlProviderId>,
         change: Strict<UpdateSamlProvider>,
-    ) -> Answer<Reply<SamlProvider>> {
+    ) -> ApiResult<Reply<SamlProvider>> {
         Ok(Reply(
             auth.caller(&condition.platform(&self.0))
                 .org(&org)
@@ -91,7 +91,7 @@ impl Saml {
         #[oai(name = "If-Match")] condition: Condition,
         #[oai(name = "organizationId")] org: Path<OrgId, Deleted>,
         #[oai(name = "samlProviderId")] provider: Path<SamlProviderId, Deleted>,
-    ) -> Answer<NoContent> {
+    ) -> ApiResult<NoContent> {
         auth.caller(&condition.platform(&self.0)).org(&org).saml_provider(&provider).delete().await?;
         Ok(Empty)
     }
@@ -104,7 +104,7 @@ impl Saml {
         &self,
         auth: Auth,
         #[oai(name = "organizationId")] org: Path<OrgId>,
-    ) -> Answer<Reply<SsoLogins>> {
+    ) -> ApiResult<Reply<SsoLogins>> {
         Ok(Reply(auth.caller(&self.0).org(&org).list_sso_logins().await?))
     }
 }

@@ -6,12 +6,14 @@ use docs_core::{
 };
 use poem_openapi::OpenApi;
 
-use super::{Answer, AsCaller as _, Auth, PageQuery, Path, Reader, Reply, RequiredQuery, Strict, Tag};
+use super::{
+    ApiResult, ApiTag, AsCaller as _, Auth, MaybeAuth, PageQuery, Path, Reply, RequiredQuery, Strict,
+};
 
 #[derive(Debug)]
 pub struct Search(pub(super) Platform);
 
-#[OpenApi(tag = "Tag::Search")]
+#[OpenApi(tag = "ApiTag::Search")]
 impl Search {
     /// Search the pages of a space
     ///
@@ -26,7 +28,7 @@ impl Search {
         /// The text to search for.
         query: RequiredQuery<SearchText>,
         page: PageQuery,
-    ) -> Answer<Reply<List<SearchPageResult>>> {
+    ) -> ApiResult<Reply<List<SearchPageResult>>> {
         Ok(Reply(auth.caller(&self.0).space(&space).search(&query.0, &page.0).await?.into()))
     }
 
@@ -42,7 +44,7 @@ impl Search {
         /// The text to search for.
         query: RequiredQuery<SearchText>,
         page: PageQuery,
-    ) -> Answer<Reply<List<SearchSpaceResult>>> {
+    ) -> ApiResult<Reply<List<SearchSpaceResult>>> {
         Ok(Reply(auth.caller(&self.0).org(&org).search(&query.0, &page.0).await?.into()))
     }
 
@@ -57,12 +59,12 @@ impl Search {
     )]
     async fn site(
         &self,
-        auth: Reader,
+        auth: MaybeAuth,
         #[oai(name = "organizationId")] org: Path<OrgId>,
         #[oai(name = "siteId")] site: Path<SiteId>,
         page: PageQuery,
         search: Strict<SearchSite>,
-    ) -> Answer<Reply<List<SearchSpaceResult>>> {
+    ) -> ApiResult<Reply<List<SearchSpaceResult>>> {
         Ok(Reply(auth.caller(&self.0).org(&org).site(&site).search(&search.0, &page.0).await?.into()))
     }
 }

@@ -12,14 +12,14 @@ use docs_core::{
 use poem_openapi::OpenApi;
 
 use super::{
-    Answer, AsCaller as _, Auth, Condition, Created, Deleted, Empty, Idempotency, NoContent, PageQuery, Path,
-    Query, Reader, Reply, RequiredQuery, Strict, Tag,
+    ApiResult, ApiTag, AsCaller as _, Auth, Condition, Created, Deleted, Empty, Idempotency, MaybeAuth,
+    NoContent, PageQuery, Path, Query, Reply, RequiredQuery, Strict,
 };
 
 #[derive(Debug)]
 pub struct SiteSettings(pub(super) Platform);
 
-#[OpenApi(prefix_path = "/orgs/:organizationId/sites/:siteId", tag = "Tag::Sites")]
+#[OpenApi(prefix_path = "/orgs/:organizationId/sites/:siteId", tag = "ApiTag::Sites")]
 impl SiteSettings {
     /// Get the customization of a site
     ///
@@ -33,7 +33,7 @@ impl SiteSettings {
         /// Accepted for compatibility; no values are masked.
         #[oai(name = "unmasked")]
         _unmasked: Query<bool>,
-    ) -> Answer<Reply<Customization>> {
+    ) -> ApiResult<Reply<Customization>> {
         Ok(Reply(auth.caller(&self.0).org(&org).site(&site).get_customization().await?))
     }
 
@@ -48,7 +48,7 @@ impl SiteSettings {
         #[oai(name = "organizationId")] org: Path<OrgId>,
         #[oai(name = "siteId")] site: Path<SiteId>,
         look: Strict<Customization>,
-    ) -> Answer<Reply<Customization>> {
+    ) -> ApiResult<Reply<Customization>> {
         Ok(Reply(
             auth.caller(&condition.platform(&self.0)).org(&org).site(&site).set_customization(look.0).await?,
         ))
@@ -71,7 +71,7 @@ impl SiteSettings {
         /// Accepted for compatibility; no values are masked.
         #[oai(name = "unmasked")]
         _unmasked: Query<bool>,
-    ) -> Answer<Reply<Customization>> {
+    ) -> ApiResult<Reply<Customization>> {
         Ok(Reply(auth.caller(&self.0).org(&org).site(&site).space(&place).get_customization().await?))
     }
 
@@ -91,7 +91,7 @@ impl SiteSettings {
         #[oai(name = "siteId")] site: Path<SiteId>,
         #[oai(name = "siteSpaceId")] place: Path<SiteSpaceId>,
         change: Strict<CustomizationOverride>,
-    ) -> Answer<Reply<Customization>> {
+    ) -> ApiResult<Reply<Customization>> {
         let id_of_place = place.0;
         let platform = condition.platform(&self.0);
         let place = auth.caller(&platform).org(&org).site(&site).space(&id_of_place);
@@ -113,7 +113,7 @@ impl SiteSettings {
         #[oai(name = "organizationId")] org: Path<OrgId, Deleted>,
         #[oai(name = "siteId")] site: Path<SiteId, Deleted>,
         #[oai(name = "siteSpaceId")] place: Path<SiteSpaceId, Deleted>,
-    ) -> Answer<NoContent> {
+    ) -> ApiResult<NoContent> {
         auth.caller(&condition.platform(&self.0))
             .org(&org)
             .site(&site)
@@ -133,13 +133,13 @@ impl SiteSettings {
         #[oai(name = "organizationId")] org: Path<OrgId>,
         #[oai(name = "siteId")] site: Path<SiteId>,
         page: PageQuery,
-    ) -> Answer<Reply<List<ShareLink>>> {
+    ) -> ApiResult<Reply<List<ShareLink>>> {
         Ok(Reply(auth.caller(&self.0).org(&org).site(&site).share_links().list(&page.0).await?.into()))
     }
 
     /// Create a share link
     ///
-    /// Anyone who has the address of the link can read the site while its visibility is `share-link`.
+    /// Anyone who has the address of the link can read the site while its visibility is `with_cors-link`.
     #[oai(path = "/share-links", method = "post", operation_id = "createSiteShareLink")]
     async fn create_share_link(
         &self,
@@ -148,7 +148,7 @@ impl SiteSettings {
         #[oai(name = "organizationId")] org: Path<OrgId>,
         #[oai(name = "siteId")] site: Path<SiteId>,
         new: Strict<CreateShareLink>,
-    ) -> Answer<Created<ShareLink>> {
+    ) -> ApiResult<Created<ShareLink>> {
         let link = auth
             .caller(&idempotency.platform(&self.0))
             .org(&org)
@@ -157,7 +157,7 @@ impl SiteSettings {
             .create(new.0)
             .await?;
         let location = self.0.urls().share_link(&org, &site, &link.id);
-        Ok(Created::new(link).at(location))
+        Ok(Created::new(link).with_location(location))
     }
 
     /// Change a share link
@@ -171,7 +171,7 @@ impl SiteSettings {
         #[oai(name = "siteId")] site: Path<SiteId>,
         #[oai(name = "shareLinkId")] link: Path<ShareLinkId>,
         change: Strict<UpdateShareLink>,
-    ) -> Answer<Reply<ShareLink>> {
+    ) -> ApiResult<Reply<ShareLink>> {
         Ok(Reply(auth.caller(&self.0).org(&org).site(&site).share_link(&link).update(change.0).await?))
     }
 
@@ -185,7 +185,7 @@ impl SiteSettings {
         #[oai(name = "organizationId")] org: Path<OrgId, Deleted>,
         #[oai(name = "siteId")] site: Path<SiteId, Deleted>,
         #[oai(name = "shareLinkId")] link: Path<ShareLinkId, Deleted>,
-    ) -> Answer<NoContent> {
+    ) -> ApiResult<NoContent> {
         auth.caller(&self.0).org(&org).site(&site).share_link(&link).delete().await?;
         Ok(Empty)
     }
@@ -199,7 +199,7 @@ impl SiteSettings {
         auth: Auth,
         #[oai(name = "organizationId")] org: Path<OrgId>,
         #[oai(name = "siteId")] site: Path<SiteId>,
-    ) -> Answer<Reply<PublishingAuth>> {
+    ) -> ApiResult<Reply<PublishingAuth>> {
         Ok(Reply(auth.caller(&self.0).org(&org).site(&site).get_publishing_auth().await?))
     }
 
@@ -214,7 +214,7 @@ impl SiteSettings {
         #[oai(name = "organizationId")] org: Path<OrgId>,
         #[oai(name = "siteId")] site: Path<SiteId>,
         change: Strict<UpdatePublishingAuth>,
-    ) -> Answer<Reply<PublishingAuth>> {
+    ) -> ApiResult<Reply<PublishingAuth>> {
         Ok(Reply(
             auth.caller(&condition.platform(&self.0))
                 .org(&org)
@@ -238,7 +238,7 @@ impl SiteSettings {
         #[oai(name = "Idempotency-Key")] idempotency: Idempotency,
         #[oai(name = "organizationId")] org: Path<OrgId>,
         #[oai(name = "siteId")] site: Path<SiteId>,
-    ) -> Answer<Reply<PublishingAuth>> {
+    ) -> ApiResult<Reply<PublishingAuth>> {
         Ok(Reply(
             auth.caller(&idempotency.platform(&self.0))
                 .org(&org)
@@ -258,7 +258,7 @@ impl SiteSettings {
         #[oai(name = "organizationId")] org: Path<OrgId>,
         #[oai(name = "siteId")] site: Path<SiteId>,
         page: PageQuery,
-    ) -> Answer<Reply<List<SiteRedirect>>> {
+    ) -> ApiResult<Reply<List<SiteRedirect>>> {
         Ok(Reply(auth.caller(&self.0).org(&org).site(&site).redirects().list(&page.0).await?.into()))
     }
 
@@ -273,7 +273,7 @@ impl SiteSettings {
         #[oai(name = "organizationId")] org: Path<OrgId>,
         #[oai(name = "siteId")] site: Path<SiteId>,
         new: Strict<CreateSiteRedirect>,
-    ) -> Answer<Created<SiteRedirect>> {
+    ) -> ApiResult<Created<SiteRedirect>> {
         Ok(Created::new(
             auth.caller(&idempotency.platform(&self.0))
                 .org(&org)
@@ -295,7 +295,7 @@ impl SiteSettings {
         #[oai(name = "siteId")] site: Path<SiteId>,
         #[oai(name = "siteRedirectId")] redirect: Path<RedirectId>,
         change: Strict<UpdateSiteRedirect>,
-    ) -> Answer<Reply<SiteRedirect>> {
+    ) -> ApiResult<Reply<SiteRedirect>> {
         Ok(Reply(auth.caller(&self.0).org(&org).site(&site).redirect(&redirect).update(change.0).await?))
     }
 
@@ -309,7 +309,7 @@ impl SiteSettings {
         #[oai(name = "organizationId")] org: Path<OrgId, Deleted>,
         #[oai(name = "siteId")] site: Path<SiteId, Deleted>,
         #[oai(name = "siteRedirectId")] redirect: Path<RedirectId, Deleted>,
-    ) -> Answer<NoContent> {
+    ) -> ApiResult<NoContent> {
         auth.caller(&self.0).org(&org).site(&site).redirect(&redirect).delete().await?;
         Ok(Empty)
     }
@@ -320,7 +320,7 @@ impl SiteSettings {
     #[oai(path = "/redirect", method = "get", operation_id = "getSiteRedirectBySource")]
     async fn redirect(
         &self,
-        auth: Reader,
+        auth: MaybeAuth,
         #[oai(name = "organizationId")] org: Path<OrgId>,
         #[oai(name = "siteId")] site: Path<SiteId>,
         /// The key of a share link of the site, which is then part of the returned address.
@@ -328,7 +328,7 @@ impl SiteSettings {
         share_key: Query<String>,
         /// The path on the site.
         source: RequiredQuery<RedirectSource>,
-    ) -> Answer<Reply<ResolvedRedirect>> {
+    ) -> ApiResult<Reply<ResolvedRedirect>> {
         let site = auth.caller(&self.0).org(&org).site(&site).with_share_key(share_key.0.as_deref());
         Ok(Reply(site.resolve_redirect(&source.0).await?))
     }
@@ -342,7 +342,7 @@ impl SiteSettings {
         auth: Auth,
         #[oai(name = "organizationId")] org: Path<OrgId>,
         #[oai(name = "siteId")] site: Path<SiteId>,
-    ) -> Answer<Reply<SiteAdaptiveSchema>> {
+    ) -> ApiResult<Reply<SiteAdaptiveSchema>> {
         Ok(Reply(auth.caller(&self.0).org(&org).site(&site).get_adaptive_schema().await?))
     }
 
@@ -357,7 +357,7 @@ impl SiteSettings {
         #[oai(name = "organizationId")] org: Path<OrgId>,
         #[oai(name = "siteId")] site: Path<SiteId>,
         new: Strict<UpdateAdaptiveSchema>,
-    ) -> Answer<Reply<SiteAdaptiveSchema>> {
+    ) -> ApiResult<Reply<SiteAdaptiveSchema>> {
         Ok(Reply(
             auth.caller(&condition.platform(&self.0))
                 .org(&org)
@@ -380,7 +380,7 @@ impl SiteSettings {
         auth: Auth,
         #[oai(name = "organizationId")] org: Path<OrgId>,
         #[oai(name = "siteId")] site: Path<SiteId>,
-    ) -> Answer<Reply<TemplateConditions>> {
+    ) -> ApiResult<Reply<TemplateConditions>> {
         Ok(Reply(auth.caller(&self.0).org(&org).site(&site).template_conditions().await?))
     }
 }

@@ -13,14 +13,14 @@ use docs_core::{
 use poem_openapi::OpenApi;
 
 use super::{
-    Answer, AsCaller as _, Auth, Created, Deleted, Empty, Idempotency, NoContent, PageQuery, Path, Query,
-    Reader, Reply, Strict, Tag,
+    ApiResult, ApiTag, AsCaller as _, Auth, Created, Deleted, Empty, Idempotency, MaybeAuth, NoContent,
+    PageQuery, Path, Query, Reply, Strict,
 };
 
 #[derive(Debug)]
 pub struct Structure(pub(super) Platform);
 
-#[OpenApi(prefix_path = "/orgs/:organizationId/sites/:siteId", tag = "Tag::Sites")]
+#[OpenApi(prefix_path = "/orgs/:organizationId/sites/:siteId", tag = "ApiTag::Sites")]
 impl Structure {
     /// Get the structure of a site
     ///
@@ -28,13 +28,13 @@ impl Structure {
     #[oai(path = "/structure", method = "get", operation_id = "getSiteStructure")]
     async fn structure(
         &self,
-        auth: Reader,
+        auth: MaybeAuth,
         #[oai(name = "organizationId")] org: Path<OrgId>,
         #[oai(name = "siteId")] site: Path<SiteId>,
         /// The key of a share link of the site. It grants visitors access, and is part of the returned addresses.
         #[oai(name = "shareKey")]
         share_key: Query<String>,
-    ) -> Answer<Reply<SiteStructure>> {
+    ) -> ApiResult<Reply<SiteStructure>> {
         Ok(Reply(
             auth.caller(&self.0)
                 .org(&org)
@@ -56,7 +56,7 @@ impl Structure {
         #[oai(name = "organizationId")] org: Path<OrgId>,
         #[oai(name = "siteId")] site: Path<SiteId>,
         sort: Strict<SortStructure>,
-    ) -> Answer<Reply<SiteStructureItem>> {
+    ) -> ApiResult<Reply<SiteStructureItem>> {
         Ok(Reply(auth.caller(&self.0).org(&org).site(&site).sort_structure(sort.0).await?))
     }
 
@@ -66,7 +66,7 @@ impl Structure {
     #[oai(path = "/site-spaces", method = "get", operation_id = "listSiteSpaces")]
     async fn places(
         &self,
-        auth: Reader,
+        auth: MaybeAuth,
         #[oai(name = "organizationId")] org: Path<OrgId>,
         #[oai(name = "siteId")] site: Path<SiteId>,
         page: PageQuery,
@@ -75,7 +75,7 @@ impl Structure {
         share_key: Query<String>,
         /// `true` returns only the default site space, `false` all others.
         default: Query<bool>,
-    ) -> Answer<Reply<List<SiteSpace>>> {
+    ) -> ApiResult<Reply<List<SiteSpace>>> {
         Ok(Reply(
             auth.caller(&self.0)
                 .org(&org)
@@ -100,11 +100,11 @@ impl Structure {
         #[oai(name = "organizationId")] org: Path<OrgId>,
         #[oai(name = "siteId")] site: Path<SiteId>,
         add: Strict<AddSiteSpace>,
-    ) -> Answer<Created<SiteSpace>> {
+    ) -> ApiResult<Created<SiteSpace>> {
         let added =
             auth.caller(&idempotency.platform(&self.0)).org(&org).site(&site).spaces().create(add.0).await?;
         let location = self.0.urls().site_part(&org, &site, &format!("site-spaces/{}", added.id));
-        Ok(Created::new(added).at(location))
+        Ok(Created::new(added).with_location(location))
     }
 
     /// Change a space on a site
@@ -118,7 +118,7 @@ impl Structure {
         #[oai(name = "siteId")] site: Path<SiteId>,
         #[oai(name = "siteSpaceId")] place: Path<SiteSpaceId>,
         change: Strict<UpdateSiteSpace>,
-    ) -> Answer<Reply<SiteSpace>> {
+    ) -> ApiResult<Reply<SiteSpace>> {
         Ok(Reply(auth.caller(&self.0).org(&org).site(&site).space(&place).update(change.0).await?))
     }
 
@@ -132,7 +132,7 @@ impl Structure {
         #[oai(name = "organizationId")] org: Path<OrgId, Deleted>,
         #[oai(name = "siteId")] site: Path<SiteId, Deleted>,
         #[oai(name = "siteSpaceId")] place: Path<SiteSpaceId, Deleted>,
-    ) -> Answer<NoContent> {
+    ) -> ApiResult<NoContent> {
         auth.caller(&self.0).org(&org).site(&site).space(&place).delete().await?;
         Ok(Empty)
     }
@@ -149,7 +149,7 @@ impl Structure {
         #[oai(name = "siteId")] site: Path<SiteId>,
         #[oai(name = "siteSpaceId")] place: Path<SiteSpaceId>,
         to: Strict<MoveBeside<SiteSpacePointer>>,
-    ) -> Answer<Reply<SiteSpace>> {
+    ) -> ApiResult<Reply<SiteSpace>> {
         Ok(Reply(auth.caller(&self.0).org(&org).site(&site).space(&place).move_beside(to.0).await?))
     }
 
@@ -159,14 +159,14 @@ impl Structure {
     #[oai(path = "/sections", method = "get", operation_id = "listSiteSections")]
     async fn sections(
         &self,
-        auth: Reader,
+        auth: MaybeAuth,
         #[oai(name = "organizationId")] org: Path<OrgId>,
         #[oai(name = "siteId")] site: Path<SiteId>,
         page: PageQuery,
         /// The key of a share link of the site. It grants visitors access, and is part of the returned addresses.
         #[oai(name = "shareKey")]
         share_key: Query<String>,
-    ) -> Answer<Reply<List<SiteSection>>> {
+    ) -> ApiResult<Reply<List<SiteSection>>> {
         Ok(Reply(
             auth.caller(&self.0)
                 .org(&org)
@@ -190,7 +190,7 @@ impl Structure {
         #[oai(name = "organizationId")] org: Path<OrgId>,
         #[oai(name = "siteId")] site: Path<SiteId>,
         add: Strict<AddSection>,
-    ) -> Answer<Created<SiteSection>> {
+    ) -> ApiResult<Created<SiteSection>> {
         let added = auth
             .caller(&idempotency.platform(&self.0))
             .org(&org)
@@ -199,7 +199,7 @@ impl Structure {
             .create(add.0)
             .await?;
         let location = self.0.urls().site_part(&org, &site, &format!("sections/{}", added.id));
-        Ok(Created::new(added).at(location))
+        Ok(Created::new(added).with_location(location))
     }
 
     /// Change a section
@@ -213,7 +213,7 @@ impl Structure {
         #[oai(name = "siteId")] site: Path<SiteId>,
         #[oai(name = "siteSectionId")] section: Path<SectionId>,
         change: Strict<UpdateSection>,
-    ) -> Answer<Reply<SiteSection>> {
+    ) -> ApiResult<Reply<SiteSection>> {
         Ok(Reply(auth.caller(&self.0).org(&org).site(&site).section(&section).update(change.0).await?))
     }
 
@@ -227,7 +227,7 @@ impl Structure {
         #[oai(name = "organizationId")] org: Path<OrgId, Deleted>,
         #[oai(name = "siteId")] site: Path<SiteId, Deleted>,
         #[oai(name = "siteSectionId")] section: Path<SectionId, Deleted>,
-    ) -> Answer<NoContent> {
+    ) -> ApiResult<NoContent> {
         auth.caller(&self.0).org(&org).site(&site).section(&section).delete().await?;
         Ok(Empty)
     }
@@ -248,7 +248,7 @@ impl Structure {
         #[oai(name = "siteId")] site: Path<SiteId>,
         #[oai(name = "siteSectionId")] section: Path<SectionId>,
         to: Strict<MoveBeside<SectionPointer>>,
-    ) -> Answer<Reply<SiteSection>> {
+    ) -> ApiResult<Reply<SiteSection>> {
         Ok(Reply(auth.caller(&self.0).org(&org).site(&site).section(&section).move_beside(to.0).await?))
     }
 
@@ -258,11 +258,11 @@ impl Structure {
     #[oai(path = "/section-groups", method = "get", operation_id = "listSiteSectionGroups")]
     async fn groups(
         &self,
-        auth: Reader,
+        auth: MaybeAuth,
         #[oai(name = "organizationId")] org: Path<OrgId>,
         #[oai(name = "siteId")] site: Path<SiteId>,
         page: PageQuery,
-    ) -> Answer<Reply<List<SiteSectionGroup>>> {
+    ) -> ApiResult<Reply<List<SiteSectionGroup>>> {
         Ok(Reply(auth.caller(&self.0).org(&org).site(&site).section_groups().list(&page.0).await?.into()))
     }
 
@@ -277,7 +277,7 @@ impl Structure {
         #[oai(name = "organizationId")] org: Path<OrgId>,
         #[oai(name = "siteId")] site: Path<SiteId>,
         add: Strict<AddSectionGroup>,
-    ) -> Answer<Created<SiteSectionGroup>> {
+    ) -> ApiResult<Created<SiteSectionGroup>> {
         let added = auth
             .caller(&idempotency.platform(&self.0))
             .org(&org)
@@ -286,7 +286,7 @@ impl Structure {
             .create(add.0)
             .await?;
         let location = self.0.urls().site_part(&org, &site, &format!("section-groups/{}", added.id));
-        Ok(Created::new(added).at(location))
+        Ok(Created::new(added).with_location(location))
     }
 
     /// Change a group of sections
@@ -304,7 +304,7 @@ impl Structure {
         #[oai(name = "siteId")] site: Path<SiteId>,
         #[oai(name = "siteSectionGroupId")] group: Path<SectionGroupId>,
         change: Strict<UpdateSectionGroup>,
-    ) -> Answer<Reply<SiteSectionGroup>> {
+    ) -> ApiResult<Reply<SiteSectionGroup>> {
         Ok(Reply(auth.caller(&self.0).org(&org).site(&site).section_group(&group).update(change.0).await?))
     }
 
@@ -322,7 +322,7 @@ impl Structure {
         #[oai(name = "organizationId")] org: Path<OrgId, Deleted>,
         #[oai(name = "siteId")] site: Path<SiteId, Deleted>,
         #[oai(name = "siteSectionGroupId")] group: Path<SectionGroupId, Deleted>,
-    ) -> Answer<NoContent> {
+    ) -> ApiResult<NoContent> {
         auth.caller(&self.0).org(&org).site(&site).section_group(&group).delete().await?;
         Ok(Empty)
     }
@@ -343,7 +343,7 @@ impl Structure {
         #[oai(name = "siteId")] site: Path<SiteId>,
         #[oai(name = "siteSectionGroupId")] group: Path<SectionGroupId>,
         to: Strict<MoveBeside<SectionGroupPointer>>,
-    ) -> Answer<Reply<SiteSectionGroup>> {
+    ) -> ApiResult<Reply<SiteSectionGroup>> {
         Ok(Reply(auth.caller(&self.0).org(&org).site(&site).section_group(&group).move_beside(to.0).await?))
     }
 
@@ -363,7 +363,7 @@ impl Structure {
         #[oai(name = "siteId")] site: Path<SiteId>,
         #[oai(name = "siteSectionGroupId")] group: Path<SectionGroupId>,
         add: Strict<AddSectionToGroup>,
-    ) -> Answer<Created<SiteSectionGroup>> {
+    ) -> ApiResult<Created<SiteSectionGroup>> {
         let location = format!("section-groups/{}/sections/{}", group.0, add.0.section_id);
         let changed = auth
             .caller(&idempotency.platform(&self.0))
@@ -373,7 +373,7 @@ impl Structure {
             .add_section(add.0)
             .await?;
         let location = self.0.urls().site_part(&org, &site, &location);
-        Ok(Created::new(changed).at(location))
+        Ok(Created::new(changed).with_location(location))
     }
 
     /// Move a section out of a group
@@ -391,7 +391,7 @@ impl Structure {
         #[oai(name = "siteId")] site: Path<SiteId, Deleted>,
         #[oai(name = "siteSectionGroupId")] group: Path<SectionGroupId, Deleted>,
         #[oai(name = "siteSectionId")] section: Path<SectionId, Deleted>,
-    ) -> Answer<NoContent> {
+    ) -> ApiResult<NoContent> {
         auth.caller(&self.0).org(&org).site(&site).section_group(&group).remove_section(&section).await?;
         Ok(Empty)
     }

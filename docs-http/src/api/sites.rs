@@ -8,14 +8,14 @@ use docs_core::{
 use poem_openapi::OpenApi;
 
 use super::{
-    Answer, AsCaller as _, Auth, Condition, Created, Deleted, Empty, Idempotency, NoContent, Optional,
-    PageQuery, Path, Query, Reader, Reply, Strict, Tag,
+    ApiResult, ApiTag, AsCaller as _, Auth, Condition, Created, Deleted, Empty, Idempotency, MaybeAuth,
+    NoContent, Optional, PageQuery, Path, Query, Reply, Strict,
 };
 
 #[derive(Debug)]
 pub struct Sites(pub(super) Platform);
 
-#[OpenApi(prefix_path = "/orgs/:organizationId/sites", tag = "Tag::Sites")]
+#[OpenApi(prefix_path = "/orgs/:organizationId/sites", tag = "ApiTag::Sites")]
 impl Sites {
     /// List the sites of an organization
     ///
@@ -35,7 +35,7 @@ impl Sites {
         /// Restricts the list to sites of these types.
         #[oai(name = "type")]
         types: Query<Vec<SiteType>>,
-    ) -> Answer<Reply<List<Site>>> {
+    ) -> ApiResult<Reply<List<Site>>> {
         let filter = SiteFilter {
             space: space.0,
             title: title.0,
@@ -55,10 +55,10 @@ impl Sites {
         #[oai(name = "Idempotency-Key")] idempotency: Idempotency,
         #[oai(name = "organizationId")] org: Path<OrgId>,
         new: Optional<CreateSite>,
-    ) -> Answer<Created<Site>> {
+    ) -> ApiResult<Created<Site>> {
         let site = auth.caller(&idempotency.platform(&self.0)).org(&org).sites().create(new.0).await?;
         let location = site.urls.location.clone();
-        Ok(Created::new(site).at(location))
+        Ok(Created::new(site).with_location(location))
     }
 
     /// Get a site
@@ -67,10 +67,10 @@ impl Sites {
     #[oai(path = "/:siteId", method = "get", operation_id = "getSiteById")]
     async fn get(
         &self,
-        auth: Reader,
+        auth: MaybeAuth,
         #[oai(name = "organizationId")] org: Path<OrgId>,
         #[oai(name = "siteId")] site: Path<SiteId>,
-    ) -> Answer<Reply<Site>> {
+    ) -> ApiResult<Reply<Site>> {
         Ok(Reply(auth.caller(&self.0).org(&org).site(&site).get().await?))
     }
 
@@ -85,7 +85,7 @@ impl Sites {
         #[oai(name = "organizationId")] org: Path<OrgId>,
         #[oai(name = "siteId")] site: Path<SiteId>,
         change: Strict<UpdateSite>,
-    ) -> Answer<Reply<Site>> {
+    ) -> ApiResult<Reply<Site>> {
         Ok(Reply(auth.caller(&condition.platform(&self.0)).org(&org).site(&site).update(change.0).await?))
     }
 
@@ -99,7 +99,7 @@ impl Sites {
         #[oai(name = "If-Match")] condition: Condition,
         #[oai(name = "organizationId")] org: Path<OrgId, Deleted>,
         #[oai(name = "siteId")] site: Path<SiteId, Deleted>,
-    ) -> Answer<NoContent> {
+    ) -> ApiResult<NoContent> {
         auth.caller(&condition.platform(&self.0)).org(&org).site(&site).delete().await?;
         Ok(Empty)
     }
@@ -113,7 +113,7 @@ impl Sites {
         auth: Auth,
         #[oai(name = "organizationId")] org: Path<OrgId>,
         #[oai(name = "siteId")] site: Path<SiteId>,
-    ) -> Answer<Reply<Site>> {
+    ) -> ApiResult<Reply<Site>> {
         Ok(Reply(auth.caller(&self.0).org(&org).site(&site).publish().await?))
     }
 
@@ -126,7 +126,7 @@ impl Sites {
         auth: Auth,
         #[oai(name = "organizationId")] org: Path<OrgId>,
         #[oai(name = "siteId")] site: Path<SiteId>,
-    ) -> Answer<Reply<Site>> {
+    ) -> ApiResult<Reply<Site>> {
         Ok(Reply(auth.caller(&self.0).org(&org).site(&site).unpublish().await?))
     }
 
@@ -136,13 +136,13 @@ impl Sites {
     #[oai(path = "/:siteId/published", method = "get", operation_id = "getPublishedContentSite")]
     async fn published(
         &self,
-        auth: Reader,
+        auth: MaybeAuth,
         #[oai(name = "organizationId")] org: Path<OrgId>,
         #[oai(name = "siteId")] site: Path<SiteId>,
         /// The key of a share link of the site, which is then part of the returned addresses.
         #[oai(name = "shareKey")]
         share_key: Query<String>,
-    ) -> Answer<Reply<PublishedSite>> {
+    ) -> ApiResult<Reply<PublishedSite>> {
         Ok(Reply(
             auth.caller(&self.0)
                 .org(&org)

@@ -7,14 +7,14 @@ use docs_core::{
 use poem_openapi::OpenApi;
 
 use super::{
-    Answer, AsCaller as _, Auth, Condition, Conditional, Created, Deleted, Empty, Idempotency, NoContent,
-    Optional, PageQuery, Path, Query, Reader, Reply, Strict, Tag,
+    ApiResult, ApiTag, AsCaller as _, Auth, Condition, Conditional, Created, Deleted, Empty, Idempotency,
+    MaybeAuth, NoContent, Optional, PageQuery, Path, Query, Reply, Strict,
 };
 
 #[derive(Debug)]
 pub struct Spaces(pub(super) Platform);
 
-#[OpenApi(tag = "Tag::Spaces")]
+#[OpenApi(tag = "ApiTag::Spaces")]
 impl Spaces {
     /// List the spaces of an organization
     ///
@@ -29,7 +29,7 @@ impl Spaces {
         auth: Auth,
         #[oai(name = "organizationId")] org: Path<OrgId>,
         page: PageQuery,
-    ) -> Answer<Reply<List<Space>>> {
+    ) -> ApiResult<Reply<List<Space>>> {
         Ok(Reply(auth.caller(&self.0).org(&org).spaces().list(&page.0).await?.into()))
     }
 
@@ -47,7 +47,7 @@ impl Spaces {
         auth: Auth,
         #[oai(name = "organizationId")] org: Path<OrgId>,
         page: PageQuery,
-    ) -> Answer<Reply<List<Space>>> {
+    ) -> ApiResult<Reply<List<Space>>> {
         Ok(Reply(auth.caller(&self.0).org(&org).spaces().list_deleted(&page.0).await?.into()))
     }
 
@@ -61,10 +61,10 @@ impl Spaces {
         #[oai(name = "Idempotency-Key")] idempotency: Idempotency,
         #[oai(name = "organizationId")] org: Path<OrgId>,
         new: Optional<CreateSpace>,
-    ) -> Answer<Created<Space>> {
+    ) -> ApiResult<Created<Space>> {
         let space = auth.caller(&idempotency.platform(&self.0)).org(&org).spaces().create(new.0).await?;
         let location = space.urls.location.clone();
-        Ok(Created::new(space).at(location))
+        Ok(Created::new(space).with_location(location))
     }
 
     /// Get a space
@@ -73,13 +73,13 @@ impl Spaces {
     #[oai(path = "/spaces/:spaceId", method = "get", operation_id = "getSpaceById")]
     async fn get(
         &self,
-        auth: Reader,
+        auth: MaybeAuth,
         #[oai(name = "spaceId")] space: Path<SpaceId>,
         /// The key of a share link of the site that publishes the space. It grants access to the space, and is part of
         /// the returned address.
         #[oai(name = "shareKey")]
         share_key: Query<String>,
-    ) -> Answer<Reply<Space>> {
+    ) -> ApiResult<Reply<Space>> {
         Ok(Reply(auth.caller(&self.0).space(&space).get_shared(share_key.0.as_deref()).await?))
     }
 
@@ -93,7 +93,7 @@ impl Spaces {
         #[oai(name = "If-Match")] condition: Condition,
         #[oai(name = "spaceId")] space: Path<SpaceId>,
         change: Strict<UpdateSpace>,
-    ) -> Answer<Conditional<Space>> {
+    ) -> ApiResult<Conditional<Space>> {
         Ok(Conditional(auth.caller(&condition.platform(&self.0)).space(&space).update(change.0).await?))
     }
 
@@ -106,7 +106,7 @@ impl Spaces {
         auth: Auth,
         #[oai(name = "If-Match")] condition: Condition,
         #[oai(name = "spaceId")] space: Path<SpaceId, Deleted>,
-    ) -> Answer<NoContent> {
+    ) -> ApiResult<NoContent> {
         auth.caller(&condition.platform(&self.0)).space(&space).delete().await?;
         Ok(Empty)
     }
@@ -120,10 +120,10 @@ impl Spaces {
         auth: Auth,
         #[oai(name = "Idempotency-Key")] idempotency: Idempotency,
         #[oai(name = "spaceId")] space: Path<SpaceId>,
-    ) -> Answer<Created<Space>> {
+    ) -> ApiResult<Created<Space>> {
         let space = auth.caller(&idempotency.platform(&self.0)).space(&space).duplicate().await?;
         let location = space.urls.location.clone();
-        Ok(Created::new(space).at(location))
+        Ok(Created::new(space).with_location(location))
     }
 
     /// Restore a space
@@ -134,7 +134,7 @@ impl Spaces {
         &self,
         auth: Auth,
         #[oai(name = "spaceId")] space: Path<SpaceId>,
-    ) -> Answer<Reply<Space>> {
+    ) -> ApiResult<Reply<Space>> {
         Ok(Reply(auth.caller(&self.0).space(&space).restore().await?))
     }
 
@@ -148,7 +148,7 @@ impl Spaces {
         auth: Auth,
         #[oai(name = "spaceId")] space: Path<SpaceId>,
         to: Strict<MoveContent>,
-    ) -> Answer<Reply<Space>> {
+    ) -> ApiResult<Reply<Space>> {
         Ok(Reply(auth.caller(&self.0).space(&space).move_to(to.0).await?))
     }
 
@@ -162,7 +162,7 @@ impl Spaces {
         auth: Auth,
         #[oai(name = "spaceId")] space: Path<SpaceId>,
         to: Strict<TransferContent>,
-    ) -> Answer<Conditional<Space>> {
+    ) -> ApiResult<Conditional<Space>> {
         Ok(Conditional(auth.caller(&self.0).space(&space).transfer(to.0).await?))
     }
 }

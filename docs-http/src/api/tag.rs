@@ -4,7 +4,7 @@ use poem_openapi::Tags;
 
 /// The group of an operation in the OpenAPI document.
 #[derive(Tags)]
-pub(super) enum Tag {
+pub(super) enum ApiTag {
     /// The service as a whole.
     Service,
     /// The user of the token.

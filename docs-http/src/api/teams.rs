@@ -11,14 +11,14 @@ use docs_core::{
 use poem_openapi::OpenApi;
 
 use super::{
-    Answer, AsCaller as _, Auth, Condition, Created, Deleted, Empty, Idempotency, NoContent, Optional,
-    OrgMember, PageQuery, Path, Query, Reply, Strict, Tag,
+    ApiResult, ApiTag, AsCaller as _, Auth, Condition, Created, Deleted, Empty, Idempotency, NoContent,
+    Optional, OrgMember, PageQuery, Path, Query, Reply, Strict,
 };
 
 #[derive(Debug)]
 pub struct Teams(pub(super) Platform);
 
-#[OpenApi(prefix_path = "/orgs/:organizationId", tag = "Tag::Teams")]
+#[OpenApi(prefix_path = "/orgs/:organizationId", tag = "ApiTag::Teams")]
 impl Teams {
     /// List the teams of an organization
     ///
@@ -34,7 +34,7 @@ impl Teams {
         owner: Query<String>,
         /// Restricts the list to teams with this text in the title, ignoring case.
         title: Query<String>,
-    ) -> Answer<Reply<List<Team>>> {
+    ) -> ApiResult<Reply<List<Team>>> {
         let filter = TeamFilter { owner: owner.0, title: title.0 };
         Ok(Reply(auth.caller(&self.0).org(&org).teams().list(&filter, &page.0).await?.into()))
     }
@@ -49,7 +49,7 @@ impl Teams {
         #[oai(name = "Idempotency-Key")] idempotency: Idempotency,
         #[oai(name = "organizationId")] org: Path<OrgId>,
         new: Strict<CreateTeam>,
-    ) -> Answer<Created<Team>> {
+    ) -> ApiResult<Created<Team>> {
         Ok(Created::new(auth.caller(&idempotency.platform(&self.0)).org(&org).teams().create(new.0).await?))
     }
 
@@ -62,7 +62,7 @@ impl Teams {
         auth: Auth,
         #[oai(name = "organizationId")] org: Path<OrgId>,
         #[oai(name = "teamId")] team: Path<TeamId>,
-    ) -> Answer<Reply<Team>> {
+    ) -> ApiResult<Reply<Team>> {
         Ok(Reply(auth.caller(&self.0).org(&org).team(&team).get().await?))
     }
 
@@ -77,7 +77,7 @@ impl Teams {
         #[oai(name = "organizationId")] org: Path<OrgId>,
         #[oai(name = "teamId")] team: Path<TeamId>,
         change: Strict<UpdateTeam>,
-    ) -> Answer<Reply<Team>> {
+    ) -> ApiResult<Reply<Team>> {
         Ok(Reply(auth.caller(&condition.platform(&self.0)).org(&org).team(&team).update(change.0).await?))
     }
 
@@ -91,7 +91,7 @@ impl Teams {
         #[oai(name = "If-Match")] condition: Condition,
         #[oai(name = "organizationId")] org: Path<OrgId, Deleted>,
         #[oai(name = "teamId")] team: Path<TeamId, Deleted>,
-    ) -> Answer<NoContent> {
+    ) -> ApiResult<NoContent> {
         auth.caller(&condition.platform(&self.0)).org(&org).team(&team).delete().await?;
         Ok(Empty)
     }
@@ -110,7 +110,7 @@ impl Teams {
         #[oai(name = "organizationId")] org: Path<OrgId>,
         #[oai(name = "teamId")] team: Path<TeamId>,
         page: PageQuery,
-    ) -> Answer<Reply<List<TeamMember>>> {
+    ) -> ApiResult<Reply<List<TeamMember>>> {
         Ok(Reply(auth.caller(&self.0).org(&org).team(&team).list_members(&page.0).await?.into()))
     }
 
@@ -124,7 +124,7 @@ impl Teams {
         #[oai(name = "organizationId")] org: Path<OrgId>,
         #[oai(name = "teamId")] team: Path<TeamId>,
         change: Strict<UpdateTeamMembers>,
-    ) -> Answer<NoContent> {
+    ) -> ApiResult<NoContent> {
         auth.caller(&self.0).org(&org).team(&team).update_members(change.0).await?;
         Ok(Empty)
     }
@@ -145,7 +145,7 @@ impl Teams {
         #[oai(name = "teamId")] team: Path<TeamId>,
         #[oai(name = "userId")] user: Path<OrgMember>,
         place: Optional<PutTeamMember>,
-    ) -> Answer<NoContent> {
+    ) -> ApiResult<NoContent> {
         auth.caller(&self.0).org(&org).team(&team).put_member(&user, place.0).await?;
         Ok(Empty)
     }
@@ -164,7 +164,7 @@ impl Teams {
         #[oai(name = "organizationId")] org: Path<OrgId, Deleted>,
         #[oai(name = "teamId")] team: Path<TeamId, Deleted>,
         #[oai(name = "userId")] user: Path<OrgMember, Deleted>,
-    ) -> Answer<NoContent> {
+    ) -> ApiResult<NoContent> {
         auth.caller(&self.0).org(&org).team(&team).remove_member(&user).await?;
         Ok(Empty)
     }
@@ -173,7 +173,7 @@ impl Teams {
     ///
     /// Guests of the organization cannot see its teams.
     #[oai(path = "/members/:userId/teams", method = "get", operation_id = "listTeamsForOrganizationMember")]
-    async fn of_member(
+    async fn list_by_member(
         &self,
         auth: Auth,
         #[oai(name = "organizationId")] org: Path<OrgId>,
@@ -181,7 +181,7 @@ impl Teams {
         page: PageQuery,
         /// Restricts the list to teams with this text in the title, ignoring case.
         title: Query<String>,
-    ) -> Answer<Reply<List<MemberTeam>>> {
+    ) -> ApiResult<Reply<List<MemberTeam>>> {
         let list = auth.caller(&self.0).org(&org).member(&user).list_teams(title.0.as_deref(), &page.0);
         Ok(Reply(list.await?.into()))
     }

@@ -9,15 +9,15 @@ use docs_core::{
 use poem_openapi::OpenApi;
 
 use super::{
-    Answer, AsCaller as _, Auth, Condition, Created, Deleted, Empty, Idempotency, NoContent, PageQuery, Path,
-    Reply, Strict, Tag,
+    ApiResult, ApiTag, AsCaller as _, Auth, Condition, Created, Deleted, Empty, Idempotency, NoContent,
+    PageQuery, Path, Reply, Strict,
 };
 use crate::wire::reply::Deletion;
 
 #[derive(Debug)]
 pub struct Translations(pub(super) Platform);
 
-#[OpenApi(prefix_path = "/orgs/:organizationId", tag = "Tag::Translations")]
+#[OpenApi(prefix_path = "/orgs/:organizationId", tag = "ApiTag::Translations")]
 impl Translations {
     /// List the translations of an organization
     ///
@@ -28,7 +28,7 @@ impl Translations {
         auth: Auth,
         #[oai(name = "organizationId")] org: Path<OrgId>,
         page: PageQuery,
-    ) -> Answer<Reply<List<Translation>>> {
+    ) -> ApiResult<Reply<List<Translation>>> {
         Ok(Reply(auth.caller(&self.0).org(&org).translations().list(&page.0).await?.into()))
     }
 
@@ -43,7 +43,7 @@ impl Translations {
         #[oai(name = "Idempotency-Key")] idempotency: Idempotency,
         #[oai(name = "organizationId")] org: Path<OrgId>,
         new: Strict<CreateTranslation>,
-    ) -> Answer<Created<Translation>> {
+    ) -> ApiResult<Created<Translation>> {
         let caller = idempotency.platform(&self.0);
         Ok(Created::new(auth.caller(&caller).org(&org).translations().create(new.0).await?))
     }
@@ -57,7 +57,7 @@ impl Translations {
         auth: Auth,
         #[oai(name = "organizationId")] org: Path<OrgId>,
         #[oai(name = "translationId")] translation: Path<TranslationId>,
-    ) -> Answer<Reply<Translation>> {
+    ) -> ApiResult<Reply<Translation>> {
         Ok(Reply(auth.caller(&self.0).org(&org).translation(&translation).get().await?))
     }
 
@@ -72,7 +72,7 @@ impl Translations {
         #[oai(name = "organizationId")] org: Path<OrgId>,
         #[oai(name = "translationId")] translation: Path<TranslationId>,
         change: Strict<UpdateTranslation>,
-    ) -> Answer<Reply<Translation>> {
+    ) -> ApiResult<Reply<Translation>> {
         let platform = condition.platform(&self.0);
         Ok(Reply(auth.caller(&platform).org(&org).translation(&translation).update(change.0).await?))
     }
@@ -88,7 +88,7 @@ impl Translations {
         #[oai(name = "If-Match")] condition: Condition,
         #[oai(name = "organizationId")] org: Path<OrgId, Deleted>,
         #[oai(name = "translationId")] translation: Path<TranslationId, Deleted>,
-    ) -> Answer<Deletion> {
+    ) -> ApiResult<Deletion> {
         let platform = condition.platform(&self.0);
         let existed = auth.caller(&platform).org(&org).translation(&translation).delete().await?;
         Ok(if existed { Deletion::Deleted } else { Deletion::Absent })
@@ -105,7 +105,7 @@ impl Translations {
         #[oai(name = "Idempotency-Key")] idempotency: Idempotency,
         #[oai(name = "organizationId")] org: Path<OrgId>,
         #[oai(name = "translationId")] translation: Path<TranslationId>,
-    ) -> Answer<NoContent> {
+    ) -> ApiResult<NoContent> {
         let platform = idempotency.platform(&self.0);
         auth.caller(&platform).org(&org).translation(&translation).run().await?;
         Ok(Empty)
@@ -119,7 +119,7 @@ impl Translations {
         &self,
         auth: Auth,
         #[oai(name = "organizationId")] org: Path<OrgId>,
-    ) -> Answer<Reply<Glossary>> {
+    ) -> ApiResult<Reply<Glossary>> {
         Ok(Reply(auth.caller(&self.0).org(&org).translations().get_glossary().await?))
     }
 
@@ -133,7 +133,7 @@ impl Translations {
         #[oai(name = "If-Match")] condition: Condition,
         #[oai(name = "organizationId")] org: Path<OrgId>,
         new: Strict<SetGlossary>,
-    ) -> Answer<Reply<Glossary>> {
+    ) -> ApiResult<Reply<Glossary>> {
         let platform = condition.platform(&self.0);
         Ok(Reply(auth.caller(&platform).org(&org).translations().set_glossary(new.0).await?))
     }

@@ -3,13 +3,13 @@
 use docs_core::{
     Platform,
     model::{BoundedText, RevisionFile, SpaceId},
-    platform::{ContentOf, NewUpload},
+    platform::{ContentVersion, NewUpload},
 };
 use poem_openapi::OpenApi;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::{Answer, AsCaller as _, Auth, Created, Idempotency, Path, Query, Tag};
+use super::{ApiResult, ApiTag, AsCaller as _, Auth, Created, Idempotency, Path, Query};
 use crate::{
     idempotency::StreamedBody,
     wire::{error::ApiError, upload::FileBody},
@@ -23,7 +23,7 @@ pub struct Uploads(pub(super) Platform);
 #[schemars(inline)]
 struct FileName(#[schemars(regex(pattern = docs_core::model::schema::FILE_NAME))] BoundedText<1, 256>);
 
-#[OpenApi(prefix_path = "/spaces/:spaceId", tag = "Tag::Content")]
+#[OpenApi(prefix_path = "/spaces/:spaceId", tag = "ApiTag::Content")]
 impl Uploads {
     /// Upload a file into a space
     ///
@@ -31,7 +31,7 @@ impl Uploads {
     /// content as a new revision; if the name is in use, a number is appended. Returns an error if live content is
     /// locked.
     #[oai(path = "/content/files", method = "post", operation_id = "uploadFile")]
-    async fn live(
+    async fn upload_live(
         &self,
         auth: Auth,
         #[oai(name = "Idempotency-Key")] idempotency: Idempotency<StreamedBody>,
@@ -39,8 +39,8 @@ impl Uploads {
         /// The name of the file, without a folder. By default the name of the file in the form.
         name: Query<FileName>,
         body: FileBody,
-    ) -> Answer<Created<RevisionFile>> {
-        upload(&idempotency.platform(&self.0), &auth, ContentOf::space(space.0), name.0, body).await
+    ) -> ApiResult<Created<RevisionFile>> {
+        upload(&idempotency.platform(&self.0), &auth, ContentVersion::space(space.0), name.0, body).await
     }
 
     /// Upload a file into a change request
@@ -52,7 +52,7 @@ impl Uploads {
         method = "post",
         operation_id = "uploadFileInChangeRequestById"
     )]
-    async fn in_request(
+    async fn upload_in_request(
         &self,
         auth: Auth,
         #[oai(name = "Idempotency-Key")] idempotency: Idempotency<StreamedBody>,
@@ -61,9 +61,15 @@ impl Uploads {
         /// The name of the file, without a folder. By default the name of the file in the form.
         name: Query<FileName>,
         body: FileBody,
-    ) -> Answer<Created<RevisionFile>> {
-        upload(&idempotency.platform(&self.0), &auth, ContentOf::request(space.0, &request), name.0, body)
-            .await
+    ) -> ApiResult<Created<RevisionFile>> {
+        upload(
+            &idempotency.platform(&self.0),
+            &auth,
+            ContentVersion::request(space.0, &request),
+            name.0,
+            body,
+        )
+        .await
     }
 }
 
@@ -71,10 +77,10 @@ impl Uploads {
 async fn upload(
     platform: &Platform,
     auth: &Auth,
-    of: ContentOf,
+    of: ContentVersion,
     name: Option<FileName>,
     body: FileBody,
-) -> Answer<Created<RevisionFile>> {
+) -> ApiResult<Created<RevisionFile>> {
     let mut sent = body.open().await?;
     let name = match (name, sent.name.take()) {
         (Some(FileName(name)), _) => name,
@@ -92,5 +98,5 @@ async fn upload(
     }
     let file = upload.finish().await?;
     let location = format!("{}/files/{}", platform.urls().content(&of), file.id);
-    Ok(Created::new(file).at(location))
+    Ok(Created::new(file).with_location(location))
 }

@@ -6,19 +6,19 @@ use docs_core::{
 };
 use poem_openapi::OpenApi;
 
-use super::{Answer, Query, Reader, Reply, RequiredQuery, Strict, Tag};
+use super::{ApiResult, ApiTag, MaybeAuth, Query, Reply, RequiredQuery, Strict};
 
 #[derive(Debug)]
 pub struct Urls(pub(super) Platform);
 
-#[OpenApi(prefix_path = "/urls", tag = "Tag::Sites")]
+#[OpenApi(prefix_path = "/urls", tag = "ApiTag::Sites")]
 impl Urls {
     /// Resolve a published address
     ///
     /// Returns the published content and a token to read it. The request is answered for the visitor in the body; the
     /// caller's own identity is ignored.
     #[oai(path = "/published", method = "post", operation_id = "resolvePublishedContentByUrl")]
-    async fn resolve(&self, _auth: Reader, ask: Strict<ResolveUrl>) -> Answer<Reply<ResolvedUrl>> {
+    async fn resolve(&self, _auth: MaybeAuth, ask: Strict<ResolveUrl>) -> ApiResult<Reply<ResolvedUrl>> {
         Ok(Reply(self.0.resolve_url(&ask.0).await?))
     }
 
@@ -28,7 +28,7 @@ impl Urls {
     #[oai(path = "/published", method = "get", operation_id = "getPublishedContentByUrl", deprecated)]
     async fn find(
         &self,
-        _auth: Reader,
+        _auth: MaybeAuth,
         /// The published address.
         url: RequiredQuery<PublishedUrl>,
         /// A token signed with the key of the site.
@@ -37,7 +37,7 @@ impl Urls {
         /// `true` resolves to the sign-in address if the visitor's token is invalid; by default the request fails.
         #[oai(name = "redirectOnError")]
         redirect_on_error: Query<bool>,
-    ) -> Answer<Reply<ResolvedUrl>> {
+    ) -> ApiResult<Reply<ResolvedUrl>> {
         let visitor = ResolveVisitor { jwt_token: token.0, unsigned_claims: None };
         let ask = ResolveUrl { url: url.0, redirect_on_error: redirect_on_error.0, visitor: Some(visitor) };
         Ok(Reply(self.0.resolve_url(&ask).await?))

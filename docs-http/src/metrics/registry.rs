@@ -124,20 +124,20 @@ impl fmt::Debug for Registry {
 impl Metrics for Registry {
     fn add(&self, metric: &'static Metric, labels: &[&'static str], n: u64) {
         let counter = self.counters(metric).and_then(|all| all.get_metric_with_label_values(labels));
-        recorded(metric, counter.map(|counter| counter.inc_by(n)));
+        log_failure(metric, counter.map(|counter| counter.inc_by(n)));
     }
 
     fn set_total(&self, metric: &'static Metric, labels: &[&'static str], total: u64) {
         let counter = self.counters(metric).and_then(|all| all.get_metric_with_label_values(labels));
-        recorded(metric, counter.map(|counter| counter.inc_by(total.saturating_sub(counter.get()))));
+        log_failure(metric, counter.map(|counter| counter.inc_by(total.saturating_sub(counter.get()))));
     }
 
     fn set(&self, metric: &'static Metric, labels: &[&'static str], value: f64) {
-        recorded(metric, self.gauge(metric, labels).map(|gauge| gauge.set(value)));
+        log_failure(metric, self.gauge(metric, labels).map(|gauge| gauge.set(value)));
     }
 
     fn observe(&self, metric: &'static Metric, labels: &[&'static str], took: Duration) {
-        recorded(
+        log_failure(
             metric,
             self.histogram(metric, labels).map(|histogram| histogram.observe(took.as_secs_f64())),
         );
@@ -145,7 +145,7 @@ impl Metrics for Registry {
 }
 
 /// Logs the failure of an update, whose cause is an invalid definition of the metric.
-fn recorded(metric: &Metric, result: Result<()>) {
+fn log_failure(metric: &Metric, result: Result<()>) {
     if let Err(error) = result {
         tracing::error!(metric = metric.name, %error, "a metric could not be recorded");
     }

@@ -12,7 +12,7 @@ use crate::{
         error::ErrorBody,
         ignored,
         params::PageQuery,
-        reply::{UNMET, bare, content, text_header},
+        reply::{UNMET_CONDITION, empty_meta, json_content, text_header},
     },
 };
 
@@ -29,13 +29,13 @@ pub(super) fn complete(apis: Vec<MetaApi>) -> Vec<MetaApi> {
         path.operations.iter_mut().for_each(describe_headers);
         path.operations.iter_mut().for_each(describe_path);
         path.operations.iter_mut().for_each(add_failures);
-        match places.get(&shape(&path.path)).and_then(|place| paths.get_mut(*place)) {
+        match places.get(&path_shape(&path.path)).and_then(|place| paths.get_mut(*place)) {
             Some(known) => {
                 rename_parameters(&mut path, &known.path);
                 known.operations.append(&mut path.operations);
             }
             None => {
-                places.insert(shape(&path.path), paths.len());
+                places.insert(path_shape(&path.path), paths.len());
                 paths.push(path);
             }
         }
@@ -44,15 +44,15 @@ pub(super) fn complete(apis: Vec<MetaApi>) -> Vec<MetaApi> {
 }
 
 /// Returns a path with anonymous parameters, for comparison: `/spaces/{id}` and `/spaces/:param0` become `/spaces/{}`.
-pub(super) fn shape(path: &str) -> String {
-    rewritten(path, |_, _| "{}".to_owned())
+pub(super) fn path_shape(path: &str) -> String {
+    rewrite_parameters(path, |_, _| "{}".to_owned())
 }
 
 /// Returns a path of the route table with parameters named by position, as poem-openapi handlers expect.
 ///
 /// poem-openapi renames the parameters in the path of an operation, but not in the prefix of an API object.
-pub(super) fn positional(path: &str) -> String {
-    rewritten(path, |position, _| format!(":param{position}"))
+pub(super) fn positional_path(path: &str) -> String {
+    rewrite_parameters(path, |position, _| format!(":param{position}"))
 }
 
 /// Turns the path of a page into a catch-all parameter, the only one that may contain slashes. Clients can send the
@@ -66,11 +66,11 @@ pub(super) fn open_ended(path: &str) -> String {
 
 /// Returns a path in the form of the document. poem-openapi leaves prefixes in the form of the route table.
 fn template(path: &str) -> String {
-    rewritten(path, |_, name| format!("{{{name}}}"))
+    rewrite_parameters(path, |_, name| format!("{{{name}}}"))
 }
 
 /// Replaces each parameter of a path by the result of `write` for its position and name.
-fn rewritten(path: &str, write: impl Fn(usize, &str) -> String) -> String {
+fn rewrite_parameters(path: &str, write: impl Fn(usize, &str) -> String) -> String {
     let mut position = 0;
     let segments = path.split('/').map(|segment| match parameter(segment) {
         Some(name) => {
@@ -120,7 +120,7 @@ pub(super) fn is_condition(parameter: &MetaOperationParam) -> bool {
 }
 
 fn is_key(parameter: &MetaOperationParam) -> bool {
-    parameter.in_type == MetaParamIn::Header && parameter.name.eq_ignore_ascii_case(idempotency::KEY)
+    parameter.in_type == MetaParamIn::Header && parameter.name.eq_ignore_ascii_case(idempotency::KEY_HEADER)
 }
 
 /// Adds the pattern of path parameters: text without NUL. Other values return 404.
@@ -153,7 +153,7 @@ fn add_failures(operation: &mut MetaOperation) {
         (signed_in, 403, "The caller lacks the required permission"),
         (has_place || is_open, 404, "The object does not exist or is not visible to the caller"),
         (writes, 409, "The state of the object prevents the operation, or a unique value is already used"),
-        (has_condition || !writes, 412, UNMET),
+        (has_condition || !writes, 412, UNMET_CONDITION),
         (has_body, 413, "The body exceeds a size limit"),
         (has_body, 415, "The body is not JSON"),
         (has_key, 422, "The `Idempotency-Key` was used for a different request"),
@@ -165,12 +165,15 @@ fn add_failures(operation: &mut MetaOperation) {
         if !applies || known {
             continue;
         }
-        let mut response = bare(status, description);
-        response.content = content::<ErrorBody>();
+        let mut response = empty_meta(status, description);
+        response.content = json_content::<ErrorBody>();
         response.headers = match status {
             400 => vec![
-                text_header(ignored::PARAMETERS.as_str(), "Ignored parameters; part of every response"),
-                text_header(ignored::FIELDS.as_str(), "Ignored fields; part of every response"),
+                text_header(
+                    ignored::PARAMETERS_HEADER.as_str(),
+                    "Ignored parameters; part of every response",
+                ),
+                text_header(ignored::FIELDS_HEADER.as_str(), "Ignored fields; part of every response"),
             ],
             401 => vec![text_header("WWW-Authenticate", "The required authentication")],
             429 => vec![
@@ -196,7 +199,7 @@ fn name_states(operation: &mut MetaOperation) {
     for response in operation.responses.responses.iter_mut().filter(|response| response.status == Some(200)) {
         response.headers.push(tag());
     }
-    let mut known = bare(304, "The state matches `If-None-Match`; the response has no body");
+    let mut known = empty_meta(304, "The state matches `If-None-Match`; the response has no body");
     known.headers.push(tag());
     operation.responses.responses.push(known);
 }
@@ -207,9 +210,9 @@ mod tests {
 
     #[test]
     fn paths_are_compared_without_the_names_of_their_parameters() {
-        assert_eq!(shape("/spaces/{spaceId}/x"), shape("/spaces/:param0/x"));
-        assert_ne!(shape("/spaces/{id}"), shape("/spaces/trash"));
-        assert_eq!(positional("/spaces/:spaceId/x/:param0"), "/spaces/:param0/x/:param1");
+        assert_eq!(path_shape("/spaces/{spaceId}/x"), path_shape("/spaces/:param0/x"));
+        assert_ne!(path_shape("/spaces/{id}"), path_shape("/spaces/trash"));
+        assert_eq!(positional_path("/spaces/:spaceId/x/:param0"), "/spaces/:param0/x/:param1");
         assert_eq!(template("/spaces/:spaceId/x/{id}"), "/spaces/{spaceId}/x/{id}");
     }
 }

@@ -10,10 +10,10 @@ use serde_json::{Map, Value, json};
 use super::Problems;
 use crate::wire::reply::JSON;
 
-type Object = Map<String, Value>;
+type JsonObject = Map<String, Value>;
 
 /// Members of the document that are written first.
-const FIRST: [&str; 6] = ["openapi", "info", "servers", "tags", "paths", "components"];
+const LEADING_MEMBERS: [&str; 6] = ["openapi", "info", "servers", "tags", "paths", "components"];
 
 /// Converts the document of an [`OpenApiService`](poem_openapi::OpenApiService) to that of [`HttpApp::document`]:
 ///
@@ -38,8 +38,8 @@ const FIRST: [&str; 6] = ["openapi", "info", "servers", "tags", "paths", "compon
 ///
 /// [`HttpApp::document`]: crate::HttpApp::document
 /// [`About::examples`]: crate::About::examples
-pub fn finished(spec: &str, examples: Option<&str>) -> Result<String, Problems> {
-    let mut document: Object = object(spec, "the document")?;
+pub fn finish_document(spec: &str, examples: Option<&str>) -> Result<String, Problems> {
+    let mut document: JsonObject = object(spec, "the document")?;
     let mut examples = object(examples.unwrap_or("{}"), "the examples")?;
     let mut failures = BTreeMap::new();
     let paths = document.get_mut("paths").and_then(Value::as_object_mut);
@@ -49,20 +49,20 @@ pub fn finished(spec: &str, examples: Option<&str>) -> Result<String, Problems> 
         finish_operation(operation, example, &mut failures);
     }
     if let Some(id) = examples.keys().next() {
-        return Err(Problems::one(format!("an example refers to the unknown operation {id}")));
+        return Err(Problems::new(format!("an example refers to the unknown operation {id}")));
     }
     finish_components(&mut document, failures);
-    serde_json::to_string(&Ordered(&document)).map_err(|error| Problems::one(error.to_string()))
+    serde_json::to_string(&OrderedObject(&document)).map_err(|error| Problems::new(error.to_string()))
 }
 
-fn object(text: &str, what: &str) -> Result<Object, Problems> {
-    serde_json::from_str(text).map_err(|error| Problems::one(format!("{what}: {error}")))
+fn object(text: &str, what: &str) -> Result<JsonObject, Problems> {
+    serde_json::from_str(text).map_err(|error| Problems::new(format!("{what}: {error}")))
 }
 
 /// The shared failure responses by name.
 type Failures = BTreeMap<String, Value>;
 
-fn finish_operation(operation: &mut Object, mut example: Option<Value>, failures: &mut Failures) {
+fn finish_operation(operation: &mut JsonObject, mut example: Option<Value>, failures: &mut Failures) {
     drop_defaults(operation);
     for parameter in values(operation, "parameters").filter_map(Value::as_object_mut) {
         drop_defaults(parameter);
@@ -98,7 +98,7 @@ fn failure(status: &str) -> Option<String> {
     Some(status.canonical_reason()?.replace(' ', ""))
 }
 
-fn finish_content(holder: &mut Object, mut example: Option<Value>) {
+fn finish_content(holder: &mut JsonObject, mut example: Option<Value>) {
     for (name, media) in members(holder, "content") {
         let Some(media) = media.as_object_mut() else { continue };
         finish_part(media, "schema");
@@ -108,7 +108,7 @@ fn finish_content(holder: &mut Object, mut example: Option<Value>) {
     }
 }
 
-fn finish_components(document: &mut Object, failures: Failures) {
+fn finish_components(document: &mut JsonObject, failures: Failures) {
     let Some(Value::Object(components)) = document.get_mut("components") else { return };
     for (_, schema) in members(components, "schemas") {
         finish_schema(schema);
@@ -118,7 +118,7 @@ fn finish_components(document: &mut Object, failures: Failures) {
     }
 }
 
-fn finish_part(holder: &mut Object, key: &str) {
+fn finish_part(holder: &mut JsonObject, key: &str) {
     if let Some(schema) = holder.get_mut(key) {
         finish_schema(schema);
     }
@@ -149,7 +149,7 @@ fn finish_schema(schema: &mut Value) {
 }
 
 /// Allows `null` in a schema without `type`, because OpenAPI 3.0 ignores `nullable` there.
-fn allow_null(schema: &mut Object) {
+fn allow_null(schema: &mut JsonObject) {
     schema.remove("nullable");
     let nothing = json!({ "type": "string", "nullable": true, "enum": [null] });
     for key in ["oneOf", "anyOf"] {
@@ -175,7 +175,7 @@ fn write_whole(number: &mut Value) {
 }
 
 /// Removes members that have their default value.
-fn drop_defaults(object: &mut Object) {
+fn drop_defaults(object: &mut JsonObject) {
     for key in ["deprecated", "required"] {
         if object.get(key) == Some(&Value::Bool(false)) {
             object.remove(key);
@@ -183,26 +183,26 @@ fn drop_defaults(object: &mut Object) {
     }
 }
 
-fn members<'o>(object: &'o mut Object, key: &str) -> impl Iterator<Item = (&'o String, &'o mut Value)> {
+fn members<'o>(object: &'o mut JsonObject, key: &str) -> impl Iterator<Item = (&'o String, &'o mut Value)> {
     object.get_mut(key).and_then(Value::as_object_mut).into_iter().flatten()
 }
 
-fn values<'o>(object: &'o mut Object, key: &str) -> impl Iterator<Item = &'o mut Value> {
+fn values<'o>(object: &'o mut JsonObject, key: &str) -> impl Iterator<Item = &'o mut Value> {
     object.get_mut(key).and_then(Value::as_array_mut).into_iter().flatten()
 }
 
-/// An object that serializes the members in `FIRST` before all others.
-struct Ordered<'o>(&'o Object);
+/// An object that serializes the members in `LEADING_MEMBERS` before all others.
+struct OrderedObject<'o>(&'o JsonObject);
 
-impl Serialize for Ordered<'_> {
+impl Serialize for OrderedObject<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut map = serializer.serialize_map(Some(self.0.len()))?;
-        for key in FIRST {
+        for key in LEADING_MEMBERS {
             if let Some(value) = self.0.get(key) {
                 map.serialize_entry(key, value)?;
             }
         }
-        for (key, value) in self.0.iter().filter(|(key, _)| !FIRST.contains(&key.as_str())) {
+        for (key, value) in self.0.iter().filter(|(key, _)| !LEADING_MEMBERS.contains(&key.as_str())) {
             map.serialize_entry(key, value)?;
         }
         map.end()
@@ -256,7 +256,7 @@ mod tests {
 
     #[test]
     fn examples_have_to_be_of_operations() {
-        let told = |spec, examples| finished(spec, examples).map_err(|problems| problems.to_string());
+        let told = |spec, examples| finish_document(spec, examples).map_err(|problems| problems.to_string());
         let wrong = told("{}", Some(r#"{"x":{}}"#));
         assert_eq!(wrong, Err("an example refers to the unknown operation x".to_owned()));
         assert!(told("[]", None).is_err() && told("{}", Some("5")).is_err());

@@ -1,15 +1,15 @@
 //! The decorator of the API and the OpenAPI document that describes the API.
 
-mod about;
 mod document;
+pub(crate) mod document_cache;
 mod finish;
-pub(crate) mod made;
+mod info;
 mod operation;
 mod operation_layer;
 mod problems;
 
-pub use about::About;
-pub use finish::finished;
-pub(crate) use operation::{known_methods, panicked};
+pub use finish::finish_document;
+pub use info::ApiInfo;
+pub(crate) use operation::{known_methods, panic_error};
 pub use operation_layer::OperationLayer;
-pub use problems::{Problems, problems};
+pub use problems::{Problems, check_api};

@@ -15,12 +15,12 @@ use tracing::Instrument;
 
 use crate::{
     conditions,
-    idempotency::{KEY, REPLAYED, Served},
+    idempotency::{IdempotencySlot, KEY_HEADER, REPLAYED_HEADER},
     metrics::{Metrics, Series},
-    representation::{Asked, Tagging},
+    representation::{RequestConditions, TagPolicy},
     wire::{
         budget::BodyAccount,
-        error::{ApiError, answer},
+        error::{ApiError, outcome_response},
         ignored::{self, IgnoredFields},
     },
 };
@@ -48,7 +48,7 @@ pub(super) struct Operation {
     parameters: Vec<String>,
     task: Task,
     conditions: Conditions,
-    tagging: Tagging,
+    tagging: TagPolicy,
     series: Arc<Series>,
 }
 
@@ -71,7 +71,7 @@ enum Task {
 }
 
 /// The properties of an operation in the OpenAPI document.
-pub(super) struct KnownOperation {
+pub(super) struct OperationInfo {
     pub(super) id: &'static str,
     /// The names of the query parameters.
     pub(super) parameters: Vec<String>,
@@ -81,14 +81,14 @@ pub(super) struct KnownOperation {
 impl Operation {
     pub(super) fn new(
         inner: BoxEndpoint<'static>,
-        KnownOperation { id, parameters, conditions }: KnownOperation,
+        OperationInfo { id, parameters, conditions }: OperationInfo,
         method: &Method,
         metrics: &Metrics,
     ) -> Self {
         let task = if method.is_safe() { Task::OfConnection } else { Task::Own };
         // A patch that accepts the state of a resource as a condition returns the new state.
         let is_patch = *method == Method::PATCH && conditions == Conditions::Taken;
-        let tagging = if method.is_safe() || is_patch { Tagging::All } else { Tagging::Given };
+        let tagging = if method.is_safe() || is_patch { TagPolicy::All } else { TagPolicy::Existing };
         Self { inner: Arc::new(inner), id, parameters, task, conditions, tagging, series: metrics.series(id) }
     }
 
@@ -99,11 +99,11 @@ impl Operation {
         }
         if matches!(self.task, Task::Own)
             && self.conditions == Conditions::Refused
-            && let Some(refused) = conditions::unwanted(request.headers())
+            && let Some(refused) = conditions::unsupported_error(request.headers())
         {
             return Err(refused.into());
         }
-        let served = request.headers().contains_key(KEY).then(Served::default);
+        let served = request.headers().contains_key(KEY_HEADER).then(IdempotencySlot::default);
         if let Some(served) = &served {
             request.set_data(served.clone());
         }
@@ -111,10 +111,10 @@ impl Operation {
         let id = self.id;
         let work = async move {
             let outcome = AssertUnwindSafe(inner.call(request)).catch_unwind().await;
-            let mut outcome = outcome.unwrap_or_else(|panic| Err(panicked(id, panic.as_ref()).into()));
-            let replayed = served.and_then(|served| served.replayed());
+            let mut outcome = outcome.unwrap_or_else(|panic| Err(panic_error(id, panic.as_ref()).into()));
+            let replayed = served.and_then(|served| served.replay_header());
             if let (Ok(response), Some(replayed)) = (&mut outcome, replayed) {
-                response.headers_mut().insert(REPLAYED, replayed);
+                response.headers_mut().insert(REPLAYED_HEADER, replayed);
             }
             outcome
         };
@@ -137,21 +137,21 @@ impl Endpoint for Operation {
     async fn call(&self, mut request: Request) -> poem::Result<Response> {
         let running = self.series.begin();
         request.set_data(BodyAccount::default());
-        let asked = Asked::of(&request);
+        let asked = RequestConditions::from_request(&request);
         let parameters = ignored::parameters(request.uri().query(), &self.parameters);
         let fields = matches!(self.task, Task::Own).then(IgnoredFields::default);
         if let Some(fields) = &fields {
             request.set_data(fields.clone());
         }
-        let response = answer(self.run(request).await);
+        let response = outcome_response(self.run(request).await);
         let mut response = asked.represent(response, self.tagging).await;
         running.end(response.status().as_u16());
         let headers = response.headers_mut();
         if let Some(parameters) = parameters {
-            headers.insert(ignored::PARAMETERS, parameters);
+            headers.insert(ignored::PARAMETERS_HEADER, parameters);
         }
         if let Some(fields) = fields {
-            fields.tell(headers);
+            fields.add_header(headers);
         }
         response.set_data(OperationId(self.id));
         Ok(response)
@@ -159,7 +159,7 @@ impl Endpoint for Operation {
 }
 
 /// Converts a panic to an internal error. The panic message is logged; the caller receives a generic message.
-pub(crate) fn panicked(operation: &str, panic: &(dyn Any + Send)) -> ApiError {
+pub(crate) fn panic_error(operation: &str, panic: &(dyn Any + Send)) -> ApiError {
     let text = panic
         .downcast_ref::<&str>()
         .copied()

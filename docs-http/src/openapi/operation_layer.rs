@@ -16,11 +16,11 @@ use poem_openapi::{
 };
 
 use super::{
-    document::{complete, is_condition, open_ended, positional, shape},
-    operation::{Conditions, KnownOperation, Operation, known_methods},
+    document::{complete, is_condition, open_ended, path_shape, positional_path},
+    operation::{Conditions, Operation, OperationInfo, known_methods},
 };
 use crate::{
-    endpoints::other_method,
+    endpoints::method_response,
     metrics::Metrics,
     wire::{
         error::{ApiError, ErrorBody},
@@ -81,13 +81,13 @@ impl<T: OpenApi> OpenApi for OperationLayer<T> {
         // The same path can have two forms: poem-openapi names parameters by position, but not in a prefix.
         let mut paths: HashMap<String, Methods> = HashMap::new();
         for (path, methods) in inner {
-            paths.entry(positional(&path)).or_default().extend(methods);
+            paths.entry(positional_path(&path)).or_default().extend(methods);
         }
         let mut root = None;
         for (path, methods) in paths {
-            let shape = shape(&path);
+            let shape = path_shape(&path);
             let methods = methods.into_iter().map(|(method, endpoint)| {
-                let known = known.remove(&(shape.clone(), method.clone())).unwrap_or(KnownOperation {
+                let known = known.remove(&(shape.clone(), method.clone())).unwrap_or(OperationInfo {
                     id: "unnamed",
                     parameters: Vec::new(),
                     conditions: Conditions::Refused,
@@ -95,7 +95,7 @@ impl<T: OpenApi> OpenApi for OperationLayer<T> {
                 let operation = Operation::new(endpoint, known, &method, &self.metrics);
                 (method, operation.boxed())
             });
-            let methods = refuse_others(methods.collect());
+            let methods = refuse_other_methods(methods.collect());
             if path == "/" {
                 root = Some(methods);
             } else {
@@ -107,18 +107,18 @@ impl<T: OpenApi> OpenApi for OperationLayer<T> {
 }
 
 /// Returns the properties of each operation by path shape and method.
-fn known_operations<T: OpenApi>() -> HashMap<(String, Method), KnownOperation> {
+fn known_operations<T: OpenApi>() -> HashMap<(String, Method), OperationInfo> {
     let paths = T::meta().into_iter().flat_map(|api| api.paths);
     paths
         .flat_map(|path| {
-            let shape = shape(&path.path);
+            let shape = path_shape(&path.path);
             path.operations.into_iter().filter_map(move |mut operation| {
                 let takes = operation.params.iter().any(is_condition);
                 let conditions = if takes { Conditions::Taken } else { Conditions::Refused };
                 PageQuery::document(&mut operation.params);
                 let queries = operation.params.into_iter().filter(|it| it.in_type == MetaParamIn::Query);
                 let parameters = queries.map(|parameter| parameter.name).collect();
-                let known = |id| KnownOperation { id, parameters, conditions };
+                let known = |id| OperationInfo { id, parameters, conditions };
                 operation.operation_id.map(|id| ((shape.clone(), operation.method), known(id)))
             })
         })
@@ -126,8 +126,8 @@ fn known_operations<T: OpenApi>() -> HashMap<(String, Method), KnownOperation> {
 }
 
 /// Adds `OPTIONS` and responses for unsupported methods. poem derives `HEAD` from `GET`.
-fn refuse_others(mut methods: Methods) -> Methods {
-    let allow = allowed(methods.keys());
+fn refuse_other_methods(mut methods: Methods) -> Methods {
+    let allow = allow_header(methods.keys());
     for method in known_methods() {
         let is_head_of_get = method == Method::HEAD && methods.contains_key(&Method::GET);
         if is_head_of_get || methods.contains_key(&method) {
@@ -135,14 +135,14 @@ fn refuse_others(mut methods: Methods) -> Methods {
         }
         let allow = allow.clone();
         let other = method.clone();
-        let endpoint = make_sync(move |_| other_method(&other, allow.clone())).boxed();
+        let endpoint = make_sync(move |_| method_response(&other, allow.clone())).boxed();
         methods.insert(method, endpoint);
     }
     methods
 }
 
 /// Returns the value of `Allow` for a path with these methods.
-fn allowed<'m>(methods: impl Iterator<Item = &'m Method>) -> HeaderValue {
+fn allow_header<'m>(methods: impl Iterator<Item = &'m Method>) -> HeaderValue {
     let mut names: BTreeSet<&str> = methods.map(Method::as_str).collect();
     if names.contains("GET") {
         names.insert("HEAD");

@@ -8,7 +8,7 @@ use poem_openapi::{
 };
 
 use super::{
-    document::{parameters, shape},
+    document::{parameters, path_shape},
     operation_layer::OperationLayer,
 };
 use crate::wire::schema;
@@ -24,7 +24,7 @@ impl fmt::Display for Problems {
 }
 
 impl Problems {
-    pub(crate) fn one(problem: impl Into<String>) -> Self {
+    pub(crate) fn new(problem: impl Into<String>) -> Self {
         Self(vec![problem.into()])
     }
 }
@@ -35,16 +35,16 @@ impl Problems {
 /// [`Problems`] that list operations without an id, ids and routes shared by two operations, handlers that do not take
 /// the parameters of their path in order, names shared by two schemas, and references to schemas that are not
 /// registered.
-pub fn problems<T: OpenApi>() -> Result<(), Problems> {
+pub fn check_api<T: OpenApi>() -> Result<(), Problems> {
     let mut registry = Registry::new();
     OperationLayer::<T>::register(&mut registry);
     let apis = T::meta();
-    let mut found = mistakes(&apis);
+    let mut found = find_mistakes(&apis);
     let clashes = schema::clashes(&registry).into_iter();
     found.extend(clashes.map(|name| format!("two schemas share the name {name}")));
-    let mut references = References::new(&registry);
+    let mut references = ReferenceCollector::new(&registry);
     for operation in operations(&apis) {
-        references.of_operation(operation);
+        references.visit_operation(operation);
     }
     found.extend(references.missing.iter().map(|name| format!("the schema {name} is not registered")));
     if found.is_empty() { Ok(()) } else { Err(Problems(found)) }
@@ -54,7 +54,7 @@ fn operations(apis: &[MetaApi]) -> impl Iterator<Item = &MetaOperation> {
     apis.iter().flat_map(|api| &api.paths).flat_map(|path| &path.operations)
 }
 
-fn mistakes(apis: &[MetaApi]) -> Vec<String> {
+fn find_mistakes(apis: &[MetaApi]) -> Vec<String> {
     let mut found = Vec::new();
     let mut ids = BTreeSet::new();
     let mut routes = BTreeSet::new();
@@ -66,7 +66,7 @@ fn mistakes(apis: &[MetaApi]) -> Vec<String> {
                 Some(id) if !ids.insert(id) => found.push(format!("two operations share the id {id}")),
                 Some(_) => {}
             }
-            if !routes.insert((operation.method.to_string(), shape(&path.path))) {
+            if !routes.insert((operation.method.to_string(), path_shape(&path.path))) {
                 found.push(format!("two operations share the route {route}"));
             }
             // Handlers receive path parameters by position, regardless of their names.
@@ -80,34 +80,34 @@ fn mistakes(apis: &[MetaApi]) -> Vec<String> {
 }
 
 /// Traverses schemas and collects references to unregistered ones.
-struct References<'r> {
+struct ReferenceCollector<'r> {
     registry: &'r Registry,
     seen: BTreeSet<String>,
     missing: BTreeSet<String>,
 }
 
-impl<'r> References<'r> {
+impl<'r> ReferenceCollector<'r> {
     fn new(registry: &'r Registry) -> Self {
         Self { registry, seen: BTreeSet::new(), missing: BTreeSet::new() }
     }
 
-    fn of_operation(&mut self, operation: &MetaOperation) {
+    fn visit_operation(&mut self, operation: &MetaOperation) {
         let requests = operation.request.iter().flat_map(|request| &request.content);
         let responses = operation.responses.responses.iter().flat_map(|response| &response.content);
         for media in requests.chain(responses) {
-            self.of_reference(&media.schema);
+            self.visit_reference(&media.schema);
         }
         for parameter in &operation.params {
-            self.of_reference(&parameter.schema);
+            self.visit_reference(&parameter.schema);
         }
     }
 
-    fn of_reference(&mut self, reference: &MetaSchemaRef) {
+    fn visit_reference(&mut self, reference: &MetaSchemaRef) {
         match reference {
-            MetaSchemaRef::Inline(schema) => self.of_schema(schema),
+            MetaSchemaRef::Inline(schema) => self.visit_schema(schema),
             MetaSchemaRef::Reference(name) if self.seen.insert(name.clone()) => {
                 match self.registry.schemas.get(name) {
-                    Some(schema) => self.of_schema(schema),
+                    Some(schema) => self.visit_schema(schema),
                     None => {
                         self.missing.insert(name.clone());
                     }
@@ -117,12 +117,12 @@ impl<'r> References<'r> {
         }
     }
 
-    fn of_schema(&mut self, schema: &MetaSchema) {
+    fn visit_schema(&mut self, schema: &MetaSchema) {
         let properties = schema.properties.iter().map(|(_, reference)| reference);
         let parts = schema.any_of.iter().chain(&schema.one_of).chain(&schema.all_of);
         let boxed = schema.items.iter().chain(&schema.additional_properties).map(AsRef::as_ref);
         for reference in properties.chain(parts).chain(boxed) {
-            self.of_reference(reference);
+            self.visit_reference(reference);
         }
     }
 }

@@ -8,7 +8,7 @@ use poem::{
 };
 use serde_json::json;
 
-use super::refusal::Refusal;
+use super::page_error::SamlPageError;
 use crate::wire::reply::JSON;
 
 /// The content security policy of these pages. They can only submit a form to their own origin.
@@ -16,16 +16,16 @@ const POLICY: &str = "default-src 'none'; form-action 'self'; base-uri 'none'; f
 
 /// The format that a client accepts.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Shape {
+pub(crate) enum ResponseFormat {
     /// An HTML page.
     Html,
     /// A JSON object, for programs.
     Json,
 }
 
-impl Shape {
+impl ResponseFormat {
     /// Determines the format. Programs request JSON; browsers always accept HTML.
-    pub(crate) fn of(headers: &HeaderMap) -> Self {
+    pub(crate) fn from_headers(headers: &HeaderMap) -> Self {
         let accept = headers.get(header::ACCEPT).and_then(|accept| accept.to_str().ok()).unwrap_or_default();
         match accept.contains("application/json") && !accept.contains("text/html") {
             true => Self::Json,
@@ -35,7 +35,7 @@ impl Shape {
 }
 
 /// Returns a response without a body, with the common headers.
-pub(crate) fn bare(status: StatusCode) -> Response {
+pub(crate) fn empty_response(status: StatusCode) -> Response {
     let mut response = Response::builder().status(status).finish();
     let headers = response.headers_mut();
     for (name, value) in [
@@ -51,8 +51,8 @@ pub(crate) fn bare(status: StatusCode) -> Response {
     response
 }
 
-fn sent(status: StatusCode, media_type: &'static str, body: String) -> Response {
-    let mut response = bare(status);
+fn page_response(status: StatusCode, media_type: &'static str, body: String) -> Response {
+    let mut response = empty_response(status);
     response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static(media_type));
     response.set_body(body);
     response
@@ -76,17 +76,17 @@ fn page(status: StatusCode, title: &str, content: &Markup) -> Response {
             }
         }
     };
-    sent(status, "text/html; charset=utf-8", page.into_string())
+    page_response(status, "text/html; charset=utf-8", page.into_string())
 }
 
 /// The page of a completed sign-in. The token is shown only here.
-pub(crate) fn signed_in(shape: Shape, session: &SamlSession, end: &str) -> Response {
+pub(crate) fn sign_in_page(shape: ResponseFormat, session: &SamlSession, end: &str) -> Response {
     let SamlSession { organization, user, token, expires_at, .. } = session;
-    if shape == Shape::Json {
+    if shape == ResponseFormat::Json {
         let body = json!({
             "token": token, "expiresAt": expires_at, "organization": organization, "user": user,
         });
-        return sent(StatusCode::OK, JSON, body.to_string());
+        return page_response(StatusCode::OK, JSON, body.to_string());
     }
     page(
         StatusCode::OK,
@@ -108,20 +108,24 @@ pub(crate) fn signed_in(shape: Shape, session: &SamlSession, end: &str) -> Respo
 }
 
 /// The page of an ended session.
-pub(crate) fn signed_out(shape: Shape) -> Response {
-    if shape == Shape::Json {
-        return bare(StatusCode::NO_CONTENT);
+pub(crate) fn sign_out_page(shape: ResponseFormat) -> Response {
+    if shape == ResponseFormat::Json {
+        return empty_response(StatusCode::NO_CONTENT);
     }
     let said = html! { p { "Your token has been revoked. You can close this page." } };
     page(StatusCode::OK, "You are signed out", &said)
 }
 
 /// The page of a refused sign-in.
-pub(crate) fn refused(shape: Shape, refusal: &Refusal, start: Option<String>) -> Response {
-    let Refusal { status, message } = refusal;
-    if shape == Shape::Json {
+pub(crate) fn refusal_page(
+    shape: ResponseFormat,
+    refusal: &SamlPageError,
+    start: Option<String>,
+) -> Response {
+    let SamlPageError { status, message } = refusal;
+    if shape == ResponseFormat::Json {
         let body = json!({ "error": { "code": status.as_u16(), "message": message } });
-        return sent(*status, JSON, body.to_string());
+        return page_response(*status, JSON, body.to_string());
     }
     page(
         *status,

@@ -87,7 +87,7 @@ impl AnonymousBodyLimit {
 
 /// A part of a [`BodyBudget`], returned to it when dropped.
 #[derive(Debug, Default)]
-pub(crate) struct Reserved {
+pub(crate) struct BodyReservation {
     _place: Option<Place>,
 }
 
@@ -100,7 +100,7 @@ pub(crate) struct BodyAccount(Arc<Account>);
 struct Account {
     /// The id of the user if the authenticator returns one. Empty without a token of a user.
     user: OnceLock<Option<Arc<str>>>,
-    reserved: Mutex<Vec<Reserved>>,
+    reserved: Mutex<Vec<BodyReservation>>,
 }
 
 impl BodyAccount {
@@ -117,7 +117,7 @@ impl BodyAccount {
         self.0.user.get().cloned().flatten()
     }
 
-    fn hold(&self, reserved: Reserved) {
+    fn hold(&self, reserved: BodyReservation) {
         self.0.reserved.lock().push(reserved);
     }
 }
@@ -146,7 +146,7 @@ pub(crate) async fn collect_within(
     budget: Option<(&BodyBudget, Holder)>,
     body: Body,
     limit: usize,
-) -> Result<(Vec<u8>, Reserved), ApiError> {
+) -> Result<(Vec<u8>, BodyReservation), ApiError> {
     let AnonymousBodyLimit(free) = AnonymousBodyLimit::DEFAULT;
     let mut place = budget.map(|(BodyBudget(shares), holder)| shares.place(holder));
     let mut bytes = Vec::new();
@@ -177,7 +177,7 @@ pub(crate) async fn collect_within(
     if let Some(place) = &place {
         place.complete();
     }
-    Ok((bytes, Reserved { _place: place }))
+    Ok((bytes, BodyReservation { _place: place }))
 }
 
 fn used_up() -> ApiError {
@@ -201,7 +201,7 @@ mod tests {
 
     use super::*;
 
-    const UNIT: usize = Shares::UNIT;
+    const UNIT: usize = Shares::UNIT_BYTES;
     const FREE: usize = AnonymousBodyLimit::DEFAULT.0;
     const MOST: usize = 10 << 20;
 
@@ -269,7 +269,7 @@ mod tests {
         assert!(of(FREE + 2 * UNIT).await.is_err(), "the user has its half");
         let account = BodyAccount::default();
         account.hold(held);
-        account.hold(Reserved::default());
+        account.hold(BodyReservation::default());
         assert!(of(FREE + 2 * UNIT).await.is_err(), "adding nothing releases nothing");
         drop(account);
         assert!(of(FREE + 2 * UNIT).await.is_ok());

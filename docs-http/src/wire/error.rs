@@ -17,7 +17,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 /// The result of an operation over HTTP.
-pub type Answer<T> = Result<T, ApiError>;
+pub type ApiResult<T> = Result<T, ApiError>;
 
 /// The challenge for bearer tokens.
 pub(crate) const BEARER: HeaderValue = HeaderValue::from_static("Bearer");
@@ -59,9 +59,9 @@ pub struct ErrorDetail {
 /// assert_eq!(error.status(), StatusCode::NOT_FOUND);
 /// assert_eq!(error.message(), "no such space");
 /// ```
-pub struct ApiError(Box<Inner>);
+pub struct ApiError(Box<ApiErrorFields>);
 
-struct Inner {
+struct ApiErrorFields {
     status: StatusCode,
     message: Cow<'static, str>,
     /// The allowed methods, if the method is wrong.
@@ -79,7 +79,13 @@ impl ApiError {
     /// Creates an error with a status and one sentence for the caller.
     #[must_use]
     pub fn new(status: StatusCode, message: impl Into<Cow<'static, str>>) -> Self {
-        Self(Box::new(Inner { status, message: message.into(), allow: None, challenge: None, cause: None }))
+        Self(Box::new(ApiErrorFields {
+            status,
+            message: message.into(),
+            allow: None,
+            challenge: None,
+            cause: None,
+        }))
     }
 
     /// Creates a 400 for an invalid request. The message begins with the name of the field or parameter.
@@ -97,17 +103,17 @@ impl ApiError {
     /// Creates a 500 for an internal error. The cause is only logged.
     #[must_use]
     pub fn internal(cause: impl Into<Box<dyn StdError + Send + Sync>>) -> Self {
-        Self::new(StatusCode::INTERNAL_SERVER_ERROR, INTERNAL).caused_by(cause)
+        Self::new(StatusCode::INTERNAL_SERVER_ERROR, INTERNAL).with_cause(cause)
     }
 
     /// Adds the cause for the log.
-    pub(crate) fn caused_by(mut self, cause: impl Into<Box<dyn StdError + Send + Sync>>) -> Self {
+    pub(crate) fn with_cause(mut self, cause: impl Into<Box<dyn StdError + Send + Sync>>) -> Self {
         self.0.cause = Some(cause.into());
         self
     }
 
     /// Replaces the default challenge.
-    pub(crate) fn challenged(mut self, challenge: HeaderValue) -> Self {
+    pub(crate) fn with_challenge(mut self, challenge: HeaderValue) -> Self {
         self.0.challenge = Some(challenge);
         self
     }
@@ -171,7 +177,7 @@ impl From<docs_core::Error> for ApiError {
             ErrorKind::Internal => Cow::Borrowed(INTERNAL),
             _ => Cow::Owned(error.message().to_owned()),
         };
-        Self::new(status, message).caused_by(error)
+        Self::new(status, message).with_cause(error)
     }
 }
 
@@ -278,7 +284,7 @@ impl StdError for ApiError {
 /// Converts the outcome of an endpoint to a response.
 ///
 /// A redirect that was returned as an error stays a redirect; every other error becomes a JSON body.
-pub(crate) fn answer(outcome: poem::Result<Response>) -> Response {
+pub(crate) fn outcome_response(outcome: poem::Result<Response>) -> Response {
     match outcome {
         Ok(response) => response,
         Err(error) if error.is_from_response() && error.status().as_u16() < 400 => error.into_response(),

@@ -4,15 +4,19 @@ use serde_json::{Value, error::Category};
 use serde_path_to_error::{Path, Segment};
 
 /// Maximum number of characters of a message that may repeat input of the client.
-const MOST_REPEATED: usize = 200;
+const MAX_REPEATED_CHARS: usize = 200;
 
 /// The error of a parser for a rejected body.
-pub(super) type Refusal = serde_path_to_error::Error<serde_json::Error>;
+pub(super) type JsonPathError = serde_path_to_error::Error<serde_json::Error>;
 
 /// Returns the message for a rejected JSON body. `again` runs the same parser on another body.
 ///
 /// Malformed JSON is located by line and column, every other error by the path of the field.
-pub(super) fn body(error: &Refusal, json: &[u8], again: &dyn Fn(&[u8]) -> Option<Refusal>) -> String {
+pub(super) fn rejection_message(
+    error: &JsonPathError,
+    json: &[u8],
+    again: &dyn Fn(&[u8]) -> Option<JsonPathError>,
+) -> String {
     let inner = error.inner();
     let text = inner.to_string();
     let path = match error.path().to_string() {
@@ -22,11 +26,11 @@ pub(super) fn body(error: &Refusal, json: &[u8], again: &dyn Fn(&[u8]) -> Option
     match inner.classify() {
         Category::Data => {
             let position = format!(" at line {} column {}", inner.line(), inner.column());
-            at(&path, text.strip_suffix(&position).unwrap_or(&text))
+            prefix_path(&path, text.strip_suffix(&position).unwrap_or(&text))
         }
         // The parser also reports a syntax error for a number or list in place of an enumeration value.
         Category::Syntax => match serde_json::from_slice(json) {
-            Ok(value) => at(&path, &names(value, error.path(), again)),
+            Ok(value) => prefix_path(&path, &enum_message(value, error.path(), again)),
             Err(_) => format!("the body is not valid JSON: {text}"),
         },
         Category::Eof | Category::Io => format!("the body is not valid JSON: {text}"),
@@ -35,7 +39,7 @@ pub(super) fn body(error: &Refusal, json: &[u8], again: &dyn Fn(&[u8]) -> Option
 
 /// Returns the message for a value in place of an enumeration value. The permitted values are taken from the error for
 /// an unknown one.
-fn names(mut body: Value, path: &Path, again: &dyn Fn(&[u8]) -> Option<Refusal>) -> String {
+fn enum_message(mut body: Value, path: &Path, again: &dyn Fn(&[u8]) -> Option<JsonPathError>) -> String {
     let mut names = || {
         *find(&mut body, path)? = Value::String(String::new());
         let error = again(&serde_json::to_vec(&body).ok()?)?;
@@ -62,22 +66,22 @@ fn find<'v>(body: &'v mut Value, path: &Path) -> Option<&'v mut Value> {
 /// Prefixes a message with its place.
 ///
 /// A message may contain a place further inside, because untagged types parse their parts themselves.
-pub(super) fn at(path: &str, message: &str) -> String {
-    if let Some(field) = quoted(message, "missing field ") {
+pub(super) fn prefix_path(path: &str, message: &str) -> String {
+    if let Some(field) = quoted_name(message, "missing field ") {
         return format!("{}: is required", join(path, field));
     }
-    if let Some(field) = quoted(message, "duplicate field ") {
+    if let Some(field) = quoted_name(message, "duplicate field ") {
         return format!("{}: is a duplicate", join(path, field));
     }
     if let Some((inside, rest)) = leading_path(message) {
-        return at(&join(path, inside), rest);
+        return prefix_path(&join(path, inside), rest);
     }
     let place = if path.is_empty() { "the body" } else { path };
-    format!("{place}: {}", plain(message))
+    format!("{place}: {}", plain_message(message))
 }
 
 /// Returns the message without names of Rust types and without long repetitions of the input.
-pub(super) fn plain(message: &str) -> String {
+pub(super) fn plain_message(message: &str) -> String {
     if message.starts_with("data did not match any variant of untagged enum") {
         return "has none of the permitted forms".to_owned();
     }
@@ -110,14 +114,14 @@ fn expectation(expected: &str) -> &str {
 }
 
 fn shorten(text: &str) -> String {
-    match text.char_indices().nth(MOST_REPEATED) {
+    match text.char_indices().nth(MAX_REPEATED_CHARS) {
         Some((end, _)) => format!("{}…", &text[..end]),
         None => text.to_owned(),
     }
 }
 
 /// Returns the name in backquotes that follows a prefix and ends the message.
-fn quoted<'a>(message: &'a str, beginning: &str) -> Option<&'a str> {
+fn quoted_name<'a>(message: &'a str, beginning: &str) -> Option<&'a str> {
     message.strip_prefix(beginning)?.strip_prefix('`')?.strip_suffix('`')
 }
 
@@ -171,14 +175,14 @@ mod tests {
             ),
         ];
         for (path, message, expected) in cases {
-            assert_eq!(at(path, message), expected);
+            assert_eq!(prefix_path(path, message), expected);
         }
     }
 
     #[test]
     fn long_input_is_not_repeated() {
         let message = format!("invalid type: string \"{}\", expected u64", "x".repeat(1000));
-        let told = at("n", &message);
+        let told = prefix_path("n", &message);
         assert!(told.chars().count() < 300, "{told}");
         assert!(told.ends_with("…, expected a whole number of at least 0"), "{told}");
     }

@@ -1,5 +1,5 @@
-//! A streaming parser of forms with files: `multipart/form-data` (RFC 7578). It buffers at most [`STEP`] bytes and the
-//! head of a part.
+//! A streaming parser of forms with files: `multipart/form-data` (RFC 7578). It buffers at most [`CHUNK_BYTES`] bytes
+//! and the head of a part.
 
 use bytes::{Bytes, BytesMut};
 use percent_encoding::percent_decode_str;
@@ -7,16 +7,16 @@ use percent_encoding::percent_decode_str;
 use super::{chunks::Chunks, error::ApiError};
 
 /// Bytes that are processed at a time.
-const STEP: usize = 64 * 1024;
+const CHUNK_BYTES: usize = 64 * 1024;
 /// Maximum number of bytes before the first boundary, and of the head of a part.
-const MAX_HEAD: usize = 8 * 1024;
+const MAX_HEAD_BYTES: usize = 8 * 1024;
 /// Maximum number of characters of a boundary (RFC 2046, 5.1.1).
 const MAX_BOUNDARY: usize = 70;
 const LINE_END: &[u8] = b"\r\n";
 
 /// The head of a part.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub(crate) struct Part {
+pub(crate) struct FormPart {
     /// The name of the field.
     pub(crate) name: String,
     /// The name of the file in the field.
@@ -49,17 +49,17 @@ impl Form {
     /// # Errors
     ///
     /// 400 for a malformed or truncated form.
-    pub(crate) async fn next_part(&mut self) -> Result<Option<Part>, ApiError> {
+    pub(crate) async fn next_part(&mut self) -> Result<Option<FormPart>, ApiError> {
         let mut skipped = 0;
         while let Some(bytes) = self.next_bytes().await? {
             skipped += bytes.len();
-            if skipped > MAX_HEAD {
+            if skipped > MAX_HEAD_BYTES {
                 return Err(ApiError::invalid("the form: must begin with its boundary"));
             }
         }
         let delimiter = self.delimiter.len();
         while self.buffer.len() < delimiter + LINE_END.len() {
-            self.more().await?;
+            self.fill_buffer().await?;
         }
         if self.buffer[delimiter..].starts_with(b"--") {
             return Ok(None);
@@ -70,16 +70,16 @@ impl Form {
             if let Some(end) = line.and_then(|line| Some(find(&self.buffer[line..], b"\r\n\r\n")? + line)) {
                 break end;
             }
-            if self.buffer.len() > delimiter + MAX_HEAD {
+            if self.buffer.len() > delimiter + MAX_HEAD_BYTES {
                 return Err(ApiError::invalid("the form: the header of a part is too long"));
             }
-            self.more().await?;
+            self.fill_buffer().await?;
         };
         let head = self.buffer.split_to(end + 2 * LINE_END.len());
         self.is_at_delimiter = false;
         let wrong = || ApiError::invalid("the form: the header of a part is malformed");
         let head = std::str::from_utf8(&head[delimiter..]).map_err(|_| wrong())?;
-        part(head).map(Some).ok_or_else(wrong)
+        parse_part(head).map(Some).ok_or_else(wrong)
     }
 
     /// Returns the next bytes of the part, `None` at its end.
@@ -97,19 +97,19 @@ impl Form {
                 return Ok(Some(self.buffer.split_to(done).freeze()));
             }
             if !self.is_at_delimiter {
-                self.more().await?;
+                self.fill_buffer().await?;
             }
         }
         Ok(None)
     }
 
     /// Buffers the next bytes of the form.
-    async fn more(&mut self) -> Result<(), ApiError> {
+    async fn fill_buffer(&mut self) -> Result<(), ApiError> {
         while self.incoming.is_empty() {
             let more = self.chunks.next().await?;
             self.incoming = more.ok_or_else(|| ApiError::invalid("the form: must end with its boundary"))?;
         }
-        let step = self.incoming.split_to(self.incoming.len().min(STEP));
+        let step = self.incoming.split_to(self.incoming.len().min(CHUNK_BYTES));
         self.buffer.extend_from_slice(&step);
         Ok(())
     }
@@ -131,18 +131,18 @@ fn find(bytes: &[u8], wanted: &[u8]) -> Option<usize> {
 
 /// Parses the boundary of a media type.
 pub(crate) fn boundary(media_type: &str) -> Option<String> {
-    let boundary = parameters(media_type).into_iter().find(|(name, _)| name == "boundary")?.1;
+    let boundary = parse_parameters(media_type).into_iter().find(|(name, _)| name == "boundary")?.1;
     let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"'()+_,-./:=? ".contains(&byte);
     let fits = (1..=MAX_BOUNDARY).contains(&boundary.len()) && !boundary.ends_with(' ');
     (fits && boundary.bytes().all(is_plain)).then_some(boundary)
 }
 
 /// Parses the head of a part, from its boundary to the empty line.
-fn part(head: &str) -> Option<Part> {
+fn parse_part(head: &str) -> Option<FormPart> {
     let mut lines = head.split("\r\n");
     // Only white space may follow a boundary.
     lines.next().filter(|rest| rest.trim().is_empty())?;
-    let (mut part, mut is_named) = (Part::default(), false);
+    let (mut part, mut is_named) = (FormPart::default(), false);
     for line in lines.filter(|line| !line.is_empty()) {
         let (name, value) = line.split_once(':')?;
         if name.eq_ignore_ascii_case("content-disposition") {
@@ -151,12 +151,12 @@ fn part(head: &str) -> Option<Part> {
                 return None;
             }
             is_named = true;
-            for (name, value) in parameters(value) {
+            for (name, value) in parse_parameters(value) {
                 match name.as_str() {
-                    "name" => part.name = unescaped(&value),
+                    "name" => part.name = unescape(&value),
                     // The form with a character set takes precedence.
-                    "filename" if part.file_name.is_none() => part.file_name = Some(unescaped(&value)),
-                    "filename*" => part.file_name = Some(extended(&value)?),
+                    "filename" if part.file_name.is_none() => part.file_name = Some(unescape(&value)),
+                    "filename*" => part.file_name = Some(decode_extended(&value)?),
                     _ => {}
                 }
             }
@@ -171,13 +171,13 @@ fn part(head: &str) -> Option<Part> {
 }
 
 /// Parses the parameters of a header value, with names in lower case. Malformed parameters are dropped.
-fn parameters(header: &str) -> Vec<(String, String)> {
+fn parse_parameters(header: &str) -> Vec<(String, String)> {
     let mut found = Vec::new();
     let mut rest = header.split_once(';').map_or("", |(_, rest)| rest);
     while let Some((name, after)) = rest.split_once('=') {
         let name = name.trim_start_matches([';', ' ', '\t']).trim_end().to_ascii_lowercase();
         let (value, after) = match after.trim_start().strip_prefix('"') {
-            Some(quoted) => unquoted(quoted),
+            Some(quoted) => parse_quoted(quoted),
             None => {
                 let (value, after) = after.split_once(';').unwrap_or((after, ""));
                 (value.trim().to_owned(), after)
@@ -191,7 +191,7 @@ fn parameters(header: &str) -> Vec<(String, String)> {
 
 /// Parses a quoted text after its opening quote, and returns the remainder. A backslash escapes only a quote or a
 /// backslash; elsewhere it is literal, as in the paths that some programs send.
-fn unquoted(text: &str) -> (String, &str) {
+fn parse_quoted(text: &str) -> (String, &str) {
     let (mut value, mut chars) = (String::new(), text.char_indices().peekable());
     while let Some((at, c)) = chars.next() {
         match c {
@@ -207,12 +207,12 @@ fn unquoted(text: &str) -> (String, &str) {
 }
 
 /// Decodes the characters that browsers escape: quotes and line breaks.
-fn unescaped(value: &str) -> String {
+fn unescape(value: &str) -> String {
     value.replace("%22", "\"").replace("%0D", "\r").replace("%0A", "\n")
 }
 
 /// Decodes an extended value in UTF-8 (RFC 8187): `UTF-8''na%C3%AFve.txt`.
-fn extended(value: &str) -> Option<String> {
+fn decode_extended(value: &str) -> Option<String> {
     let (alphabet, rest) = value.split_once('\'')?;
     let text = rest.split_once('\'')?.1;
     let text = percent_decode_str(text).decode_utf8().ok()?;
@@ -228,7 +228,7 @@ mod tests {
     use super::*;
 
     /// Reads a form from these pieces. Returns all parts with their bytes, or the error.
-    fn read(boundary: &str, pieces: Vec<Vec<u8>>) -> Result<Vec<(Part, Vec<u8>)>, String> {
+    fn read(boundary: &str, pieces: Vec<Vec<u8>>) -> Result<Vec<(FormPart, Vec<u8>)>, String> {
         let pieces = pieces.into_iter().map(|piece| Ok::<_, std::io::Error>(Bytes::from(piece)));
         let chunks = Chunks::new(Body::from_bytes_stream(stream::iter(pieces)));
         let reading = async {
@@ -236,7 +236,10 @@ mod tests {
             while let Some(part) = form.next_part().await? {
                 let mut bytes = Vec::new();
                 while let Some(more) = form.next_bytes().await? {
-                    assert!(form.buffer.len() + more.len() <= STEP + MAX_HEAD + 200, "little is held");
+                    assert!(
+                        form.buffer.len() + more.len() <= CHUNK_BYTES + MAX_HEAD_BYTES + 200,
+                        "little is held"
+                    );
                     bytes.extend(more);
                 }
                 parts.push((part, bytes));
@@ -275,7 +278,7 @@ mod tests {
             (r#"name="text""#, "text", None),
             ("", "", None),
         ] {
-            let part = part(&disposition(rest)).unwrap_or_else(|| panic!("{rest}"));
+            let part = parse_part(&disposition(rest)).unwrap_or_else(|| panic!("{rest}"));
             assert_eq!((part.name.as_str(), part.file_name.as_deref()), (name, file_name), "{rest}");
         }
         for wrong in [
@@ -287,7 +290,7 @@ mod tests {
             disposition("name=file; filename*=latin1''a.png"),
             disposition("name=file; filename*=UTF-8''%ff"),
         ] {
-            assert_eq!(part(&wrong), None, "{wrong:?}");
+            assert_eq!(parse_part(&wrong), None, "{wrong:?}");
         }
     }
 

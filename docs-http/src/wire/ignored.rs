@@ -1,8 +1,8 @@
 //! Unknown parts of a request: parameters and fields that its operation does not declare.
 //!
 //! They are ignored, because newer clients send them. So that a misspelt `role` does not go unnoticed, the response
-//! lists them: [`PARAMETERS`] those of the query, [`FIELDS`] those of the body with their paths. The OpenAPI document
-//! determines the known names. Only names are returned, never values, and their number is limited.
+//! lists them: [`PARAMETERS_HEADER`] those of the query, [`FIELDS_HEADER`] those of the body with their paths. The
+//! OpenAPI document determines the known names. Only names are returned, never values, and their number is limited.
 
 mod fields;
 mod names;
@@ -22,19 +22,19 @@ use poem::{
 use schemars::JsonSchema;
 
 use self::{
-    fields::{Found, KnownFields},
-    names::{Names, escaped},
+    fields::{BodyFindings, KnownFields},
+    names::{IgnoredNames, escape_name},
 };
 
 /// The response header that lists ignored query parameters.
-pub(crate) const PARAMETERS: HeaderName = HeaderName::from_static("ignored-parameters");
+pub(crate) const PARAMETERS_HEADER: HeaderName = HeaderName::from_static("ignored-parameters");
 
 /// The response header that lists ignored body fields.
-pub(crate) const FIELDS: HeaderName = HeaderName::from_static("ignored-fields");
+pub(crate) const FIELDS_HEADER: HeaderName = HeaderName::from_static("ignored-fields");
 
 /// Lists the query parameters that an operation does not declare.
 pub(crate) fn parameters(query: Option<&str>, known: &[String]) -> Option<HeaderValue> {
-    let mut names = Names::default();
+    let mut names = IgnoredNames::default();
     for pair in query?.split('&').filter(|pair| !pair.is_empty()) {
         let name = pair.split_once('=').map_or(pair, |(name, _)| name);
         if known.iter().any(|known| known == name) {
@@ -43,7 +43,7 @@ pub(crate) fn parameters(query: Option<&str>, known: &[String]) -> Option<Header
         let name = name.replace('+', " ");
         let name: Vec<u8> = percent_decode_str(&name).collect();
         if !known.iter().any(|known| known.as_bytes() == name) {
-            names.add(escaped(&name));
+            names.add(escape_name(&name));
         }
     }
     names.header()
@@ -57,7 +57,7 @@ impl IgnoredFields {
     /// Records the fields of a body that its type does not declare, if the endpoint has a slot for them. Returns the
     /// first place of the body with a list in place of an object.
     pub(crate) fn note<T: JsonSchema + 'static>(request: &Request, body: &[u8]) -> Option<String> {
-        let Found { names, list } = known::<T>().walk(body);
+        let BodyFindings { names, list } = known_fields::<T>().walk(body);
         if let (Some(Self(place)), Some(names)) = (request.data(), names.header()) {
             place.get_or_init(|| names);
         }
@@ -65,28 +65,28 @@ impl IgnoredFields {
     }
 
     /// Adds the recorded names to the headers of the response.
-    pub(crate) fn tell(&self, headers: &mut HeaderMap) {
+    pub(crate) fn add_header(&self, headers: &mut HeaderMap) {
         if let Some(names) = self.0.get() {
-            headers.insert(FIELDS, names.clone());
+            headers.insert(FIELDS_HEADER, names.clone());
         }
     }
 }
 
 /// Returns the fields that a type declares. They are computed on the first request of the type.
-fn known<T: JsonSchema + 'static>() -> Arc<KnownFields> {
-    type Types = HashMap<TypeId, Arc<KnownFields>>;
-    static KNOWN: LazyLock<RwLock<Types>> = LazyLock::new(RwLock::default);
-    if let Some(known) = KNOWN.read().get(&TypeId::of::<T>()) {
+fn known_fields<T: JsonSchema + 'static>() -> Arc<KnownFields> {
+    type FieldsByType = HashMap<TypeId, Arc<KnownFields>>;
+    static KNOWN_FIELDS: LazyLock<RwLock<FieldsByType>> = LazyLock::new(RwLock::default);
+    if let Some(known) = KNOWN_FIELDS.read().get(&TypeId::of::<T>()) {
         return Arc::clone(known);
     }
-    let known = Arc::new(KnownFields::of::<T>());
-    Arc::clone(KNOWN.write().entry(TypeId::of::<T>()).or_insert(known))
+    let known = Arc::new(KnownFields::for_type::<T>());
+    Arc::clone(KNOWN_FIELDS.write().entry(TypeId::of::<T>()).or_insert(known))
 }
 
 #[cfg(test)]
 mod tests {
     use super::{
-        names::{MORE, MOST_NAMES, MOST_OF_NAME},
+        names::{ELLIPSIS, MAX_NAME_CHARS, MAX_NAMES},
         *,
     };
 
@@ -110,9 +110,9 @@ mod tests {
         let many: String = (0..1_000).map(|n| format!("p{n}&")).collect();
         let told = parameters(Some(&many), &[]).expect("names");
         let names: Vec<&str> = told.to_str().expect("is ASCII").split(", ").collect();
-        assert_eq!((names.len(), names[0], names[MOST_NAMES]), (MOST_NAMES + 1, "p0", MORE));
+        assert_eq!((names.len(), names[0], names[MAX_NAMES]), (MAX_NAMES + 1, "p0", ELLIPSIS));
         let long = parameters(Some(&"ä".repeat(10_000)), &[]).expect("a name");
-        assert_eq!(long.len(), MOST_OF_NAME);
-        assert!(long.to_str().expect("is ASCII").ends_with(MORE));
+        assert_eq!(long.len(), MAX_NAME_CHARS);
+        assert!(long.to_str().expect("is ASCII").ends_with(ELLIPSIS));
     }
 }

@@ -1,12 +1,12 @@
 //! Types on the wire: request bodies, parameters and unknown parts of requests, responses, errors, and their schemas.
 
 pub mod budget;
+pub(crate) mod cacheable;
 mod chunks;
 pub mod error;
 mod fault;
 mod form;
 pub(crate) mod ignored;
-pub(crate) mod kept;
 mod media_type;
 pub mod params;
 pub mod payload;

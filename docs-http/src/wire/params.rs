@@ -198,7 +198,7 @@ fn read<T: DeserializeOwned>(request: &Request, name: &str) -> Result<Option<T>,
     }
     T::deserialize(Values(&values))
         .map(Some)
-        .map_err(|error| ApiError::invalid(format!("{name}: {}", fault::plain(&error.to_string()))))
+        .map_err(|error| ApiError::invalid(format!("{name}: {}", fault::plain_message(&error.to_string()))))
 }
 
 /// Returns all values of a query parameter, in order.
@@ -226,15 +226,15 @@ struct Values<'v>(&'v [String]);
 
 impl<'v> Values<'v> {
     /// Returns the value of a parameter that is not a list.
-    fn one(self) -> Result<&'v str, ValueError> {
+    fn single(self) -> Result<&'v str, ValueError> {
         match self.0 {
             [value] => Ok(value),
             values => Err(ValueError::custom(format_args!("must occur once, occurs {} times", values.len()))),
         }
     }
 
-    fn parsed<T: std::str::FromStr>(self, what: &str) -> Result<T, ValueError> {
-        let value = self.one()?;
+    fn parse<T: std::str::FromStr>(self, what: &str) -> Result<T, ValueError> {
+        let value = self.single()?;
         value.parse().map_err(|_| {
             let shown: String = value.chars().take(50).collect();
             ValueError::custom(format_args!("must be {what}, is `{shown}`"))
@@ -246,7 +246,7 @@ impl<'v> Values<'v> {
 macro_rules! numbers {
     ($($method:ident => $visit:ident, $type:ty, $what:literal);* $(;)?) => {$(
         fn $method<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, ValueError> {
-            visitor.$visit(self.parsed::<$type>($what)?)
+            visitor.$visit(self.parse::<$type>($what)?)
         }
     )*};
 }
@@ -255,11 +255,11 @@ impl<'de> Deserializer<'de> for Values<'_> {
     type Error = ValueError;
 
     fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, ValueError> {
-        visitor.visit_str(self.one()?)
+        visitor.visit_str(self.single()?)
     }
 
     fn deserialize_bool<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, ValueError> {
-        visitor.visit_bool(self.parsed("`true` or `false`")?)
+        visitor.visit_bool(self.parse("`true` or `false`")?)
     }
 
     numbers! {
@@ -288,7 +288,7 @@ impl<'de> Deserializer<'de> for Values<'_> {
     }
 
     fn deserialize_seq<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, ValueError> {
-        visitor.visit_seq(SeqDeserializer::new(self.0.iter().map(Item)))
+        visitor.visit_seq(SeqDeserializer::new(self.0.iter().map(ListValue)))
     }
 
     fn deserialize_enum<V: Visitor<'de>>(
@@ -297,7 +297,7 @@ impl<'de> Deserializer<'de> for Values<'_> {
         variants: &'static [&'static str],
         visitor: V,
     ) -> Result<V::Value, ValueError> {
-        let value: serde::de::value::StrDeserializer<'_, ValueError> = self.one()?.into_deserializer();
+        let value: serde::de::value::StrDeserializer<'_, ValueError> = self.single()?.into_deserializer();
         value.deserialize_enum(name, variants, visitor)
     }
 
@@ -307,9 +307,9 @@ impl<'de> Deserializer<'de> for Values<'_> {
 }
 
 /// One value of a list.
-struct Item<'v>(&'v String);
+struct ListValue<'v>(&'v String);
 
-impl<'v> IntoDeserializer<'_, ValueError> for Item<'v> {
+impl<'v> IntoDeserializer<'_, ValueError> for ListValue<'v> {
     type Deserializer = Values<'v>;
     fn into_deserializer(self) -> Values<'v> {
         Values(std::slice::from_ref(self.0))
@@ -322,42 +322,43 @@ mod tests {
 
     use super::*;
 
-    fn told<T: DeserializeOwned>(query: &str) -> Result<T, String> {
+    fn parse_query<T: DeserializeOwned>(query: &str) -> Result<T, String> {
         let values = values(query, "p").map_err(|error| error.message().to_owned())?;
-        T::deserialize(Values(&values)).map_err(|error| fault::plain(&error.to_string()))
+        T::deserialize(Values(&values)).map_err(|error| fault::plain_message(&error.to_string()))
     }
 
     #[test]
     fn values_are_read_by_type() {
-        assert_eq!(told("p=5"), Ok(5_u32));
-        assert_eq!(told("q=1&p=-5"), Ok(-5_i64));
-        assert_eq!(told("p=true"), Ok(true));
-        assert_eq!(told("p=1.5"), Ok(1.5_f64));
-        assert_eq!(told("p=a+b%2Cc"), Ok("a b,c".to_owned()));
-        assert_eq!(told("p=legacy-basic"), Ok(SiteType::LegacyBasic));
-        assert_eq!(told("p=x"), Ok(Some("x".to_owned())));
-        assert_eq!(told("p=basic&p=premium"), Ok(vec![SiteType::Basic, SiteType::Premium]));
+        assert_eq!(parse_query("p=5"), Ok(5_u32));
+        assert_eq!(parse_query("q=1&p=-5"), Ok(-5_i64));
+        assert_eq!(parse_query("p=true"), Ok(true));
+        assert_eq!(parse_query("p=1.5"), Ok(1.5_f64));
+        assert_eq!(parse_query("p=a+b%2Cc"), Ok("a b,c".to_owned()));
+        assert_eq!(parse_query("p=legacy-basic"), Ok(SiteType::LegacyBasic));
+        assert_eq!(parse_query("p=x"), Ok(Some("x".to_owned())));
+        assert_eq!(parse_query("p=basic&p=premium"), Ok(vec![SiteType::Basic, SiteType::Premium]));
     }
 
     #[test]
     fn what_does_not_fit_is_told_in_words() {
-        let number = |query| told::<u8>(query).expect_err(query);
+        let number = |query| parse_query::<u8>(query).expect_err(query);
         assert_eq!(number("p=abc"), "must be a whole number of at least 0, is `abc`");
         assert_eq!(number("p=-1"), "must be a whole number of at least 0, is `-1`");
         assert_eq!(number("p=1&p=2"), "must occur once, occurs 2 times");
         assert_eq!(number("p=300"), "invalid value: integer `300`, expected a whole number from 0 to 255");
-        assert_eq!(told::<bool>("p=1"), Err("must be `true` or `false`, is `1`".to_owned()));
+        assert_eq!(parse_query::<bool>("p=1"), Err("must be `true` or `false`, is `1`".to_owned()));
         assert_eq!(
-            told::<BoundedText<1, 3>>("p=abcd").map(|_| ()),
+            parse_query::<BoundedText<1, 3>>("p=abcd").map(|_| ()),
             Err("must be at most 3 characters, has 4".to_owned())
         );
-        let choice = told::<Vec<SiteType>>("p=basic,premium").expect_err("a comma is part of the value");
+        let choice =
+            parse_query::<Vec<SiteType>>("p=basic,premium").expect_err("a comma is part of the value");
         assert!(choice.starts_with("unknown variant `basic,premium`, expected one of `basic`"), "{choice}");
     }
 
     #[test]
     fn a_value_has_to_be_text() {
-        assert_eq!(told::<String>("p=%ff"), Err("p: must be UTF-8 text, percent-encoded".to_owned()));
-        assert_eq!(told::<String>("p=a%00"), Err("p: must not contain the NUL character".to_owned()));
+        assert_eq!(parse_query::<String>("p=%ff"), Err("p: must be UTF-8 text, percent-encoded".to_owned()));
+        assert_eq!(parse_query::<String>("p=a%00"), Err("p: must not contain the NUL character".to_owned()));
     }
 }

@@ -30,7 +30,7 @@ impl BodyLimit {
 
     /// Returns the limit of a request: at most the [`AnonymousBodyLimit`] unless its sender has a token of a user.
     #[must_use]
-    pub fn of(request: &Request) -> Self {
+    pub fn for_request(request: &Request) -> Self {
         let Self(limit) = request.data().copied().unwrap_or(Self::DEFAULT);
         if request.data::<BodyAccount>().is_none_or(BodyAccount::is_personal) {
             return Self(limit);
@@ -70,7 +70,7 @@ impl<'a, T: DeserializeOwned + JsonSchema + Send + 'static> ApiExtractor<'a> for
     }
 
     fn request_meta() -> Option<MetaRequest> {
-        Some(described::<T>(Need::Required))
+        Some(describe_body::<T>(BodyPresence::Required))
     }
 
     async fn from_request(
@@ -95,7 +95,7 @@ impl<'a, T: DeserializeOwned + Default + JsonSchema + Send + 'static> ApiExtract
     }
 
     fn request_meta() -> Option<MetaRequest> {
-        Some(described::<T>(Need::Optional))
+        Some(describe_body::<T>(BodyPresence::Optional))
     }
 
     async fn from_request(
@@ -114,7 +114,7 @@ impl<'a, T: DeserializeOwned + Default + JsonSchema + Send + 'static> ApiExtract
 /// 413 for a longer body, 400 if the connection ends before the body does, 503 if the
 /// [`BodyBudget`](super::budget::BodyBudget) attached to the request is used up.
 pub async fn bytes(request: &Request, body: Body) -> Result<Vec<u8>, ApiError> {
-    let BodyLimit(limit) = BodyLimit::of(request);
+    let BodyLimit(limit) = BodyLimit::for_request(request);
     let announced = request.header(header::CONTENT_LENGTH).and_then(|length| length.parse::<usize>().ok());
     if announced.is_some_and(|length| length > limit) {
         return Err(ApiError::too_large(limit));
@@ -122,19 +122,19 @@ pub async fn bytes(request: &Request, body: Body) -> Result<Vec<u8>, ApiError> {
     collect(request, body, limit).await
 }
 
-enum Need {
+enum BodyPresence {
     Required,
     Optional,
 }
 
-fn described<T: JsonSchema + 'static>(need: Need) -> MetaRequest {
+fn describe_body<T: JsonSchema + 'static>(need: BodyPresence) -> MetaRequest {
     MetaRequest {
         description: None,
         content: vec![MetaMediaType {
             content_type: JSON,
             schema: schema::reference::<T>(Direction::Request),
         }],
-        required: matches!(need, Need::Required),
+        required: matches!(need, BodyPresence::Required),
     }
 }
 
@@ -148,7 +148,7 @@ async fn read<T: DeserializeOwned + JsonSchema + 'static>(
     if let Some(place) = IgnoredFields::note::<T>(request, &bytes) {
         return Err(ApiError::invalid(match place.as_str() {
             "" => "the body: must be a JSON object, is a list".to_owned(),
-            place => format!("{}: must be an object, is a list", fault::plain(place)),
+            place => format!("{}: must be an object, is a list", fault::plain_message(place)),
         }));
     }
     parse(&bytes).map(Some)
@@ -166,14 +166,14 @@ async fn json(request: &Request, body: &mut RequestBody) -> Result<Option<Vec<u8
     if let Some(media_type) = media_type.filter(|media_type| !is_json(media_type)) {
         // The length of a chunked body is unknown; reading one byte shows if it is empty.
         let is_empty = body.into_bytes_limit(0).await.is_ok();
-        return if is_empty { Ok(None) } else { Err(unsupported(media_type)) };
+        return if is_empty { Ok(None) } else { Err(unsupported_error(media_type)) };
     }
     let bytes = bytes(request, body).await?;
     if bytes.trim_ascii().is_empty() {
         return Ok(None);
     }
     if media_type.is_none() {
-        return Err(unsupported("none"));
+        return Err(unsupported_error("none"));
     }
     if let Some(position) = escaped_nul(&bytes) {
         let (line, column) = line_and_column(&bytes, position);
@@ -187,9 +187,10 @@ async fn json(request: &Request, body: &mut RequestBody) -> Result<Option<Vec<u8
 
 fn parse<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, ApiError> {
     let mut deserializer = serde_json::Deserializer::from_slice(bytes);
-    let value = located(&mut deserializer).map_err(|error| {
-        let again = |other: &[u8]| located::<T>(&mut serde_json::Deserializer::from_slice(other)).err();
-        ApiError::invalid(fault::body(&error, bytes, &again))
+    let value = parse_with_path(&mut deserializer).map_err(|error| {
+        let again =
+            |other: &[u8]| parse_with_path::<T>(&mut serde_json::Deserializer::from_slice(other)).err();
+        ApiError::invalid(fault::rejection_message(&error, bytes, &again))
     })?;
     deserializer.end().map_err(|error| ApiError::invalid(format!("the body is not valid JSON: {error}")))?;
     Ok(value)
@@ -198,9 +199,9 @@ fn parse<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, ApiError> {
 /// Parses a value, with the path in errors. This is the only place where a request type is parsed, so that its parser
 /// is compiled once.
 #[inline(never)]
-fn located<T: DeserializeOwned>(
+fn parse_with_path<T: DeserializeOwned>(
     json: &mut serde_json::Deserializer<serde_json::de::SliceRead<'_>>,
-) -> Result<T, fault::Refusal> {
+) -> Result<T, fault::JsonPathError> {
     serde_path_to_error::deserialize(json)
 }
 
@@ -217,10 +218,10 @@ fn is_json(media_type: &str) -> bool {
         })
 }
 
-fn unsupported(media_type: &str) -> ApiError {
+fn unsupported_error(media_type: &str) -> ApiError {
     ApiError::new(
         StatusCode::UNSUPPORTED_MEDIA_TYPE,
-        format!("Content-Type: must be `{JSON}`, is `{}`", fault::plain(media_type)),
+        format!("Content-Type: must be `{JSON}`, is `{}`", fault::plain_message(media_type)),
     )
 }
 
@@ -278,12 +279,12 @@ mod tests {
     fn a_message_of_the_parser_begins_with_the_path() {
         #[derive(Debug, serde::Deserialize)]
         #[expect(dead_code, reason = "only parsed")]
-        struct In {
+        struct TestBody {
             title: docs_core::model::SpaceTitle,
-            list: Vec<In>,
+            list: Vec<TestBody>,
             mode: Option<docs_core::model::EditMode>,
         }
-        let told = |json: &str| parse::<In>(json.as_bytes()).expect_err(json).message().to_owned();
+        let told = |json: &str| parse::<TestBody>(json.as_bytes()).expect_err(json).message().to_owned();
         assert_eq!(told("{}"), "title: is required");
         assert_eq!(told(r#"{"title":5}"#), "title: invalid type: integer `5`, expected a string");
         assert_eq!(told(r#"{"title":"a","list":[{"title":"a"}]}"#), "list[0].list: is required");

@@ -18,7 +18,7 @@ use super::{
 };
 
 /// The description of the 412 response in the OpenAPI document.
-pub(crate) const UNMET: &str = "A condition failed; the message names the header";
+pub(crate) const UNMET_CONDITION: &str = "A condition failed; the message names the header";
 
 /// 200 with a JSON body.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -50,7 +50,7 @@ impl<T> Created<T> {
 
     /// Sets the `Location` header to the address of the new resource.
     #[must_use]
-    pub fn at(mut self, location: impl Into<String>) -> Self {
+    pub fn with_location(mut self, location: impl Into<String>) -> Self {
         self.location = Some(location.into());
         self
     }
@@ -61,9 +61,9 @@ impl<T> Created<T> {
 pub struct Empty<const STATUS: u16>;
 
 /// 200 without a body.
-pub type Done = Empty<200>;
+pub type EmptyOk = Empty<200>;
 /// 201 without a body.
-pub type CreatedEmpty = Empty<201>;
+pub type EmptyCreated = Empty<201>;
 /// 204 without a body.
 pub type NoContent = Empty<204>;
 
@@ -75,14 +75,14 @@ pub type NoContent = Empty<204>;
 /// # let _ = answer;
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Started {
+pub struct StartedJob {
     job: String,
 }
 
-impl Started {
+impl StartedJob {
     /// Creates the response for a job at this address.
     #[must_use]
-    pub fn at(job: impl Into<String>) -> Self {
+    pub fn new(job: impl Into<String>) -> Self {
         Self { job: job.into() }
     }
 }
@@ -98,13 +98,13 @@ pub enum Deletion {
 
 impl<T: Serialize + Send> IntoResponse for Reply<T> {
     fn into_response(self) -> Response {
-        json(StatusCode::OK, &self.0).unwrap_or_else(IntoResponse::into_response)
+        json_response(StatusCode::OK, &self.0).unwrap_or_else(IntoResponse::into_response)
     }
 }
 
 impl<T: JsonSchema + Serialize + Send + 'static> ApiResponse for Reply<T> {
     fn meta() -> MetaResponses {
-        one(MetaResponse { content: content::<T>(), ..bare(200, "Done") })
+        single_response(MetaResponse { content: json_content::<T>(), ..empty_meta(200, "Done") })
     }
 
     fn register(registry: &mut Registry) {
@@ -121,8 +121,8 @@ impl<T: Serialize + Send> IntoResponse for Conditional<T> {
 impl<T: JsonSchema + Serialize + Send + 'static> ApiResponse for Conditional<T> {
     fn meta() -> MetaResponses {
         let mut responses = Reply::<T>::meta();
-        let unmet = bare(412, UNMET);
-        responses.responses.push(MetaResponse { content: content::<ErrorBody>(), ..unmet });
+        let unmet = empty_meta(412, UNMET_CONDITION);
+        responses.responses.push(MetaResponse { content: json_content::<ErrorBody>(), ..unmet });
         responses
     }
 
@@ -133,7 +133,7 @@ impl<T: JsonSchema + Serialize + Send + 'static> ApiResponse for Conditional<T> 
 
 impl<T: Serialize + Send> IntoResponse for Created<T> {
     fn into_response(self) -> Response {
-        let located = json(StatusCode::CREATED, &self.body).and_then(|mut response| {
+        let located = json_response(StatusCode::CREATED, &self.body).and_then(|mut response| {
             if let Some(location) = &self.location {
                 let location = HeaderValue::from_str(location).map_err(ApiError::internal)?;
                 response.headers_mut().insert(header::LOCATION, location);
@@ -147,7 +147,11 @@ impl<T: Serialize + Send> IntoResponse for Created<T> {
 impl<T: JsonSchema + Serialize + Send + 'static> ApiResponse for Created<T> {
     fn meta() -> MetaResponses {
         let location = text_header("Location", "Address of the new resource");
-        one(MetaResponse { content: content::<T>(), headers: vec![location], ..bare(201, "Created") })
+        single_response(MetaResponse {
+            content: json_content::<T>(),
+            headers: vec![location],
+            ..empty_meta(201, "Created")
+        })
     }
 
     fn register(registry: &mut Registry) {
@@ -166,13 +170,13 @@ impl<const STATUS: u16> IntoResponse for Empty<STATUS> {
 
 impl<const STATUS: u16> ApiResponse for Empty<STATUS> {
     fn meta() -> MetaResponses {
-        one(bare(STATUS, "Done; the response has no body"))
+        single_response(empty_meta(STATUS, "Done; the response has no body"))
     }
 
     fn register(_: &mut Registry) {}
 }
 
-impl IntoResponse for Started {
+impl IntoResponse for StartedJob {
     fn into_response(self) -> Response {
         match HeaderValue::from_str(&format!("<{}>; rel=\"status\"", self.job)) {
             Ok(link) => {
@@ -183,10 +187,13 @@ impl IntoResponse for Started {
     }
 }
 
-impl ApiResponse for Started {
+impl ApiResponse for StartedJob {
     fn meta() -> MetaResponses {
         let link = text_header("Link", "Address of the started job, as `<address>; rel=\"status\"`");
-        one(MetaResponse { headers: vec![link], ..bare(204, "Started; the response has no body") })
+        single_response(MetaResponse {
+            headers: vec![link],
+            ..empty_meta(204, "Started; the response has no body")
+        })
     }
 
     fn register(_: &mut Registry) {}
@@ -203,19 +210,21 @@ impl IntoResponse for Deletion {
 
 impl ApiResponse for Deletion {
     fn meta() -> MetaResponses {
-        MetaResponses { responses: vec![bare(204, "The resource did not exist"), bare(205, "Deleted")] }
+        MetaResponses {
+            responses: vec![empty_meta(204, "The resource did not exist"), empty_meta(205, "Deleted")],
+        }
     }
 
     fn register(_: &mut Registry) {}
 }
 
 /// The OpenAPI description of a status without body and headers.
-pub(crate) fn bare(status: u16, description: &'static str) -> MetaResponse {
+pub(crate) fn empty_meta(status: u16, description: &'static str) -> MetaResponse {
     MetaResponse { description, status: Some(status), status_range: None, content: vec![], headers: vec![] }
 }
 
 /// The OpenAPI description of a JSON body.
-pub(crate) fn content<T: JsonSchema + 'static>() -> Vec<MetaMediaType> {
+pub(crate) fn json_content<T: JsonSchema + 'static>() -> Vec<MetaMediaType> {
     vec![MetaMediaType { content_type: JSON, schema: schema::reference::<T>(Direction::Response) }]
 }
 
@@ -230,11 +239,11 @@ pub(crate) fn text_header(name: &str, description: &str) -> MetaHeader {
     }
 }
 
-fn one(response: MetaResponse) -> MetaResponses {
+fn single_response(response: MetaResponse) -> MetaResponses {
     MetaResponses { responses: vec![response] }
 }
 
-fn json(status: StatusCode, body: &impl Serialize) -> Result<Response, ApiError> {
+fn json_response(status: StatusCode, body: &impl Serialize) -> Result<Response, ApiError> {
     let body = serde_json::to_vec(body).map_err(ApiError::internal)?;
     Ok(Response::builder().status(status).content_type(JSON).body(body))
 }

@@ -18,7 +18,7 @@ use tokio::{
 };
 
 /// The longest time that a body waits for a part of the budget.
-const WAIT: Duration = Duration::from_secs(2);
+const BUDGET_WAIT: Duration = Duration::from_secs(2);
 /// Interval at which the waiting bodies together search for stalled ones: a search reads all bodies.
 const RETRY: Duration = Duration::from_millis(100);
 
@@ -85,10 +85,10 @@ pub(super) struct Place {
 
 impl Shares {
     /// The unit of a budget in bytes.
-    pub(super) const UNIT: usize = 1024;
+    pub(super) const UNIT_BYTES: usize = 1024;
 
     pub(super) fn new(bytes: usize, stalled: Duration) -> Arc<Self> {
-        let units = bytes.div_ceil(Self::UNIT).max(1);
+        let units = bytes.div_ceil(Self::UNIT_BYTES).max(1);
         Arc::new(Self {
             units,
             stalled,
@@ -100,7 +100,7 @@ impl Shares {
 
     /// The size of the budget in bytes.
     pub(super) const fn bytes(&self) -> usize {
-        self.units.saturating_mul(Self::UNIT)
+        self.units.saturating_mul(Self::UNIT_BYTES)
     }
 
     /// Returns the place of a body without a part of the budget.
@@ -173,14 +173,15 @@ impl Table {
 }
 
 impl Place {
-    /// Increases the part of the body to its new size in bytes, and waits for the budget at most [`WAIT`]. Returns
+    /// Increases the part of the body to its new size in bytes, and waits for the budget at most [`BUDGET_WAIT`].
+    /// Returns
     /// `false` if others hold it.
     pub(super) async fn grow(&mut self, bytes: usize) -> bool {
-        let units = bytes.div_ceil(Shares::UNIT);
+        let units = bytes.div_ceil(Shares::UNIT_BYTES);
         if units <= self.units {
             return true;
         }
-        let end = Instant::now() + WAIT;
+        let end = Instant::now() + BUDGET_WAIT;
         loop {
             let freed = self.shares.freed.notified();
             let now = Instant::now();
@@ -293,7 +294,7 @@ mod tests {
     proptest! {
         #[test]
         fn shares_stay_within_the_budget_and_are_all_returned(steps in vec(step(), 1..60)) {
-            let shares = Shares::new(UNITS * Shares::UNIT, Duration::from_secs(3));
+            let shares = Shares::new(UNITS * Shares::UNIT_BYTES, Duration::from_secs(3));
             let (mut places, mut now) = (Vec::new(), Instant::now());
             for step in steps {
                 let count = places.len();

@@ -14,7 +14,7 @@ use super::{
     chunks::Chunks,
     error::ApiError,
     fault,
-    form::{Form, Part, boundary},
+    form::{Form, FormPart, boundary},
 };
 
 /// The form field with the file.
@@ -32,23 +32,23 @@ const FORM: &str = "multipart/form-data";
 /// without a boundary.
 pub(crate) struct FileBody {
     chunks: Chunks,
-    kind: Kind,
+    kind: UploadFormat,
 }
 
-enum Kind {
+enum UploadFormat {
     Bytes { content_type: Option<String> },
     Form { boundary: String },
 }
 
 /// A file that is being read, with its metadata.
-pub(crate) struct SentFile {
+pub(crate) struct UploadedFile {
     /// The file name, `None` for raw bytes.
     pub(crate) name: Option<String>,
     pub(crate) content_type: Option<String>,
-    source: Source,
+    source: FileSource,
 }
 
-enum Source {
+enum FileSource {
     Bytes(Chunks),
     Form(FileForm),
 }
@@ -62,7 +62,7 @@ struct FileForm {
 
 impl FileForm {
     /// Returns the next part with the name of the file field, skipping earlier parts.
-    async fn next_file(&mut self) -> Result<Option<Part>, ApiError> {
+    async fn next_file(&mut self) -> Result<Option<FormPart>, ApiError> {
         while let Some(part) = self.form.next_part().await? {
             if part.name == FIELD {
                 return Ok(Some(part));
@@ -85,21 +85,21 @@ impl FileBody {
     /// # Errors
     ///
     /// 400 for a malformed form, for a form without a file, and for too many bytes before it.
-    pub(crate) async fn open(self) -> Result<SentFile, ApiError> {
+    pub(crate) async fn open(self) -> Result<UploadedFile, ApiError> {
         let boundary = match self.kind {
-            Kind::Bytes { content_type } => {
-                return Ok(SentFile { name: None, content_type, source: Source::Bytes(self.chunks) });
+            UploadFormat::Bytes { content_type } => {
+                return Ok(UploadedFile { name: None, content_type, source: FileSource::Bytes(self.chunks) });
             }
-            Kind::Form { boundary } => boundary,
+            UploadFormat::Form { boundary } => boundary,
         };
         let mut form = FileForm { form: Form::new(self.chunks, &boundary), room: FORM_OVERHEAD };
-        let part = form.next_file().await?.ok_or_else(only_a_file)?;
+        let part = form.next_file().await?.ok_or_else(single_file_error)?;
         let content_type = part.content_type;
-        Ok(SentFile { name: part.file_name, content_type, source: Source::Form(form) })
+        Ok(UploadedFile { name: part.file_name, content_type, source: FileSource::Form(form) })
     }
 }
 
-impl SentFile {
+impl UploadedFile {
     /// Returns the next bytes, `None` at the end.
     ///
     /// # Errors
@@ -107,20 +107,20 @@ impl SentFile {
     /// 400 for a truncated body, and for a form with a second file or too many bytes after the first.
     pub(crate) async fn next(&mut self) -> Result<Option<Bytes>, ApiError> {
         let form = match &mut self.source {
-            Source::Bytes(chunks) => return chunks.next().await,
-            Source::Form(form) => form,
+            FileSource::Bytes(chunks) => return chunks.next().await,
+            FileSource::Form(form) => form,
         };
         if let Some(bytes) = form.form.next_bytes().await? {
             return Ok(Some(bytes));
         }
         match form.next_file().await? {
             None => Ok(None),
-            Some(_) => Err(only_a_file()),
+            Some(_) => Err(single_file_error()),
         }
     }
 }
 
-fn only_a_file() -> ApiError {
+fn single_file_error() -> ApiError {
     ApiError::invalid("the form: must have one field `file` with the file")
 }
 
@@ -155,11 +155,11 @@ impl<'a> ApiExtractor<'a> for FileBody {
         body: &mut RequestBody,
         _: ExtractParamOptions<()>,
     ) -> poem::Result<Self> {
-        let kind = kind(request.headers())?;
+        let kind = upload_format(request.headers())?;
         let most = docs_core::platform::FileUpload::MAX_BYTES;
         let allowed = match kind {
-            Kind::Bytes { .. } => most,
-            Kind::Form { .. } => most + FORM_OVERHEAD,
+            UploadFormat::Bytes { .. } => most,
+            UploadFormat::Form { .. } => most + FORM_OVERHEAD,
         };
         let announced = request.header(header::CONTENT_LENGTH).and_then(|length| length.parse::<u64>().ok());
         if announced.is_some_and(|length| length > allowed) {
@@ -171,30 +171,30 @@ impl<'a> ApiExtractor<'a> for FileBody {
     }
 }
 
-fn kind(headers: &HeaderMap) -> Result<Kind, ApiError> {
+fn upload_format(headers: &HeaderMap) -> Result<UploadFormat, ApiError> {
     let unsupported = |message: String| ApiError::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, message);
     if let Some(coding) = text(headers, &header::CONTENT_ENCODING)?
         && !coding.trim().eq_ignore_ascii_case("identity")
     {
-        let coding = fault::plain(&coding);
+        let coding = fault::plain_message(&coding);
         return Err(unsupported(format!("Content-Encoding: must be `identity`, is `{coding}`")));
     }
     let Some(told) = text(headers, &header::CONTENT_TYPE)? else {
-        return Ok(Kind::Bytes { content_type: None });
+        return Ok(UploadFormat::Bytes { content_type: None });
     };
     let essence = told.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
     if essence == FORM {
         let boundary = boundary(&told)
             .ok_or_else(|| ApiError::invalid("Content-Type: must contain the boundary of the form"))?;
-        return Ok(Kind::Form { boundary });
+        return Ok(UploadFormat::Form { boundary });
     }
     if essence.starts_with("multipart/") {
-        let told = fault::plain(&told);
+        let told = fault::plain_message(&told);
         return Err(unsupported(format!(
             "Content-Type: must be `{FORM}` or the type of a file, is `{told}`"
         )));
     }
-    Ok(Kind::Bytes { content_type: Some(told) })
+    Ok(UploadFormat::Bytes { content_type: Some(told) })
 }
 
 /// Returns the text of a header that occurs at most once.

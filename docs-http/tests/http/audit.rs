@@ -51,7 +51,7 @@ async fn only_administrators_of_the_organization_read_its_audit_log() {
         ("an editor", &s.editor, 403),
         ("a reader", &s.reader, 403),
         ("a guest", &s.guest, 403),
-        ("an administrator of another organization", &s.stranger, 404),
+        ("an administrator of another organization", &s.outsider, 404),
     ] {
         let answer = s.ask("GET", &log(&s), token, None).await;
         assert_eq!(answer.status, status, "{who}: {}", answer.body);

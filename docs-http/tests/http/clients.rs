@@ -39,13 +39,13 @@ async fn the_host_name_of_an_organization_leads_to_it() {
     let s = Server::new().await;
     let org = format!("/v1/orgs/{}", s.org);
     let path = "/v1/subdomains/engine-docs";
-    s.ask("GET", path, &s.stranger, None).await.refused(404, "nobody has it");
+    s.ask("GET", path, &s.outsider, None).await.refused(404, "nobody has it");
     s.patch(&org, json!({ "hostname": "engine-docs" })).await;
     let leads = json!({
         "object": "subdomain", "subdomain": "engine-docs", "isActive": true,
         "target": { "type": "organization", "organization": s.org },
     });
-    for (path, token) in [(path, &s.admin), (path, &s.stranger), ("/v1/subdomains/Engine-Docs", &s.guest)] {
+    for (path, token) in [(path, &s.admin), (path, &s.outsider), ("/v1/subdomains/Engine-Docs", &s.guest)] {
         assert_eq!(s.ask("GET", path, token, None).await.is(200, path), leads);
     }
     s.send("GET", path, None, None).await.refused(401, path);
@@ -165,9 +165,9 @@ async fn a_site_is_found_on_a_host_of_its_own() {
     assert_eq!(below["site"], s.get(&other).await["id"]);
     // A site of another organization may not.
     let sites = format!("/v1/orgs/{}/sites", s.other_org);
-    let theirs = s.ask("POST", &sites, &s.stranger, Some(json!({}))).await.is(201, "a site");
+    let theirs = s.ask("POST", &sites, &s.outsider, Some(json!({}))).await.is(201, "a site");
     let change = json!({ "proxy": "docs.engines.example/theirs" });
-    let answer = s.ask("PATCH", &format!("{sites}/{}", id(&theirs)), &s.stranger, Some(change)).await;
+    let answer = s.ask("PATCH", &format!("{sites}/{}", id(&theirs)), &s.outsider, Some(change)).await;
     assert!(answer.refused(409, "below a host of ours").starts_with("proxy: "));
     on(&site, None).await.expect("taken away");
     resolve("https://docs.engines.example/start").await.refused(404, "nothing is there");

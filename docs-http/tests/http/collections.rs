@@ -270,7 +270,7 @@ async fn content_is_transferred_when_nothing_holds_on_to_it() {
     assert_eq!(pages.is(200, "content")["pages"][0]["title"], "Start", "its content is read there");
     let path = format!("/v1/orgs/{}/collections", s.other_org);
     assert_eq!(
-        s.ask("GET", &path, &s.stranger, None).await.is(200, "listed")["items"][0]["id"],
+        s.ask("GET", &path, &s.outsider, None).await.is(200, "listed")["items"][0]["id"],
         json!(outer)
     );
     let back = s.ask("POST", &of_space, &s.both, Some(to(&s.org))).await.is(200, "back");

@@ -399,7 +399,7 @@ async fn a_reviewer_is_a_member_who_may_review_what_is_in_the_space() {
     let (space, request, _) = work(&s).await;
     let path = format!("{request}/requested-reviewers");
     let (ada, eve) = (me(&s, &s.admin).await, me(&s, &s.editor).await);
-    for token in [&s.guest, &s.stranger] {
+    for token in [&s.guest, &s.outsider] {
         let users = json!({ "users": [ada, me(&s, token).await] });
         s.invalid("POST", &path, users, "users[1]: must be a member").await;
     }

@@ -117,7 +117,7 @@ async fn permission_is_checked_before_the_condition() {
     let w = World::new().await;
     let before = w.s.stored().await;
     let path = format!("/v1/spaces/{}", w.name("spaceId"));
-    for (who, status) in [(&w.s.reader, 403), (&w.s.stranger, 404)] {
+    for (who, status) in [(&w.s.reader, 403), (&w.s.outsider, 404)] {
         let authorization = bearer(who);
         let headers = [("authorization", authorization.as_str()), ("if-match", "\"another\"")];
         let body = Some(("application/json", json!({ "title": "New" }).to_string()));

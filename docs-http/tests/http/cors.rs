@@ -2,7 +2,7 @@
 
 use std::{num::NonZeroU32, sync::Arc};
 
-use docs_http::{About, Cors, HttpApp, HttpConfig, RateLimit, assemble};
+use docs_http::{ApiInfo, Cors, HttpApp, HttpConfig, RateLimit, assemble};
 use poem::{Endpoint as _, Request, Response, http::Method};
 
 use crate::toy::{Reads, Tokens};
@@ -16,11 +16,11 @@ fn app(origins: &[&str]) -> HttpApp {
 fn with_limit(origins: &[&str], requests: Option<u32>) -> HttpApp {
     let origins = origins.iter().map(|origin| origin.parse().expect("an origin"));
     let config = HttpConfig {
-        cors: Some(Cors::origins(origins)),
+        cors: Some(Cors::from_origins(origins)),
         rate_limit: requests.and_then(NonZeroU32::new).map(RateLimit::per_minute),
         ..HttpConfig::default()
     };
-    assemble(Reads, About::new("x", "1"), config, Arc::new(Tokens)).expect("no problems")
+    assemble(Reads, ApiInfo::new("x", "1"), config, Arc::new(Tokens)).expect("no problems")
 }
 
 async fn ask(app: &HttpApp, method: Method, path: &str, headers: &[(&str, &str)]) -> Response {
@@ -146,7 +146,7 @@ async fn wildcard_allows_any_origin_and_default_allows_none() {
         let response = ask(&any, Method::GET, "/healthz", &[("origin", origin)]).await;
         assert_eq!(response.header("access-control-allow-origin"), Some(origin));
     }
-    let without = assemble(Reads, About::new("x", "1"), HttpConfig::default(), Arc::new(Tokens));
+    let without = assemble(Reads, ApiInfo::new("x", "1"), HttpConfig::default(), Arc::new(Tokens));
     for app in [app(&[]), without.expect("no problems")] {
         let response = ask(&app, Method::GET, "/healthz", &[("origin", PAGE)]).await;
         assert_eq!(response.header("access-control-allow-origin"), None);

@@ -7,10 +7,10 @@ use docs_core::model::{
     UpdateSpace,
 };
 use docs_http::{
-    About, HttpConfig, assemble,
-    openapi::problems,
+    ApiInfo, HttpConfig, assemble,
+    openapi::check_api,
     wire::{
-        error::Answer,
+        error::ApiResult,
         payload::Strict,
         reply::{NoContent, Reply},
         schema::{self, Direction},
@@ -319,24 +319,24 @@ struct Contradicting;
 #[OpenApi]
 impl Contradicting {
     #[oai(path = "/a", method = "post", operation_id = "same")]
-    async fn a(&self, _body: Strict<crate::toy::Sketch>) -> Answer<Reply<other::Sketch>> {
+    async fn a(&self, _body: Strict<crate::toy::Sketch>) -> ApiResult<Reply<other::Sketch>> {
         Ok(Reply(other::Sketch { something: 1 }))
     }
 
     #[oai(path = "/b/:x", method = "get", operation_id = "same")]
-    async fn b(&self) -> Answer<NoContent> {
+    async fn b(&self) -> ApiResult<NoContent> {
         Ok(NoContent::default())
     }
 
     #[oai(path = "/b/:y", method = "get")]
-    async fn c(&self) -> Answer<NoContent> {
+    async fn c(&self) -> ApiResult<NoContent> {
         Ok(NoContent::default())
     }
 }
 
 #[test]
 fn an_api_that_contradicts_itself_is_not_assembled() {
-    let found = problems::<Contradicting>().expect_err("problems").to_string();
+    let found = check_api::<Contradicting>().expect_err("problems").to_string();
     for problem in [
         "two operations share the id same",
         "GET /b/{y} has no operation id",
@@ -346,7 +346,7 @@ fn an_api_that_contradicts_itself_is_not_assembled() {
     ] {
         assert!(found.contains(problem), "{problem} is missing in: {found}");
     }
-    let about = || About::new("x", "1");
+    let about = || ApiInfo::new("x", "1");
     assert!(assemble(Contradicting, about(), HttpConfig::default(), Arc::new(Tokens)).is_err());
     let config = HttpConfig { api_path: "/:any".to_owned(), ..HttpConfig::default() };
     assert!(assemble((), about(), config, Arc::new(Tokens)).is_err());

@@ -54,7 +54,7 @@ fn planted(url: &str, space: &str, content_type: &str) -> String {
     let path = url.strip_prefix("https://docs.example").expect("an address of this server");
     let mut parts: Vec<&str> = path.split('/').collect();
     // The key of the servers in these tests: the first one drawn from the same ids.
-    let key = SealingKey::of_process(&SeededIds::new(11));
+    let key = SealingKey::ephemeral(&SeededIds::new(11));
     let purpose = format!("file of {space}");
     let mut address: Value =
         serde_json::from_str(&key.open(&purpose, parts[3]).expect("sealed")).expect("an address");
@@ -122,7 +122,7 @@ async fn tricky_media_types_are_refused_on_every_way_in() {
 async fn stored_tricks_are_answered_as_bytes_with_every_status() {
     let s = Server::new().await;
     let (space, url) = uploaded(&s).await;
-    let tag = format!("\"{}-b\"", Hash::of(PAGE));
+    let tag = format!("\"{}-b\"", Hash::compute(PAGE));
     for stored in TRICKS.iter().chain(UNSENT).chain(ACTIVE) {
         let path = planted(&url, &space, stored);
         for (name, value, status) in [

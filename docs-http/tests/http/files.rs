@@ -196,7 +196,7 @@ async fn only_addresses_of_the_platform_lead_to_bytes() {
             .expect("an id")
             .to_owned()
     };
-    let blob = docs_core::store::Hash::of(b"a").to_string();
+    let blob = docs_core::store::Hash::compute(b"a").to_string();
     for wrong in [
         format!("/files/{other}/{sealed}/a.txt"),
         format!("/files/{space}/{blob}/a.txt"),
@@ -341,9 +341,9 @@ async fn public_file_url_works_while_its_site_is_public() {
     for visibility in ["public", "unlisted"] {
         let (space, site) = published(&s, visibility).await;
         let token = token_of(&s, &s.get(&site).await["urls"]["published"]).await;
-        let stranger = format!("Bearer {}", s.stranger);
+        let outsider = format!("Bearer {}", s.outsider);
         let mut paths = Vec::new();
-        for reader in [None, Some(&*token), Some(&*stranger)] {
+        for reader in [None, Some(&*token), Some(&*outsider)] {
             paths.push(picture(&s, &space, reader).await);
         }
         for path in paths {

@@ -79,7 +79,7 @@ async fn going_back_is_refused_with_a_reason_and_changes_nothing() {
         (&s.admin, "not%20an%20id", 404, "no such revision"),
         (&s.reader, &first, 403, "the role `edit`"),
         (&s.guest, &first, 404, "no such space"),
-        (&s.stranger, &first, 404, "no such space"),
+        (&s.outsider, &first, 404, "no such space"),
     ] {
         let rollback = format!("{path}/revisions/{revision}/rollback");
         let answer = s.ask("POST", &rollback, who, None).await;
@@ -126,7 +126,7 @@ async fn whoever_may_restore_a_deleted_space_finds_it() {
             "who may not restore it does not see it"
         );
     }
-    s.ask("GET", &list, &s.stranger, None).await.refused(404, &list);
+    s.ask("GET", &list, &s.outsider, None).await.refused(404, &list);
     s.post(&format!("/v1/spaces/{two}/restore"), 200, json!({})).await;
     assert_eq!(s.get(&list).await["items"].as_array().expect("items").len(), 1);
     assert!(s.get(&format!("/v1/spaces/{two}")).await.get("restorableUntil").is_none());

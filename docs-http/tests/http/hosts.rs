@@ -10,11 +10,11 @@ use axum::{
     http::{HeaderValue, Request, StatusCode},
 };
 use docs_http::{
-    About, HttpConfig, assemble,
+    ApiInfo, HttpConfig, assemble,
     auth::SharedAuthenticator,
     metrics::Metrics,
     service,
-    wire::{error::Answer, payload::BodyLimit, reply::Reply},
+    wire::{error::ApiResult, payload::BodyLimit, reply::Reply},
 };
 use futures_util::{StreamExt, stream};
 use poem::{EndpointExt, Route, test::TestClient};
@@ -96,14 +96,14 @@ struct Address;
 impl Address {
     /// Returns the address of the client
     #[oai(path = "/address", method = "get", operation_id = "getAddress")]
-    async fn get(&self, request: &poem::Request) -> Answer<Reply<Option<String>>> {
+    async fn get(&self, request: &poem::Request) -> ApiResult<Reply<Option<String>>> {
         Ok(Reply(request.remote_addr().as_socket_addr().map(ToString::to_string)))
     }
 }
 
 #[tokio::test]
 async fn the_address_of_the_client_is_what_the_host_says() {
-    let app = assemble(Address, About::new("x", "1"), HttpConfig::default(), Arc::new(Tokens))
+    let app = assemble(Address, ApiInfo::new("x", "1"), HttpConfig::default(), Arc::new(Tokens))
         .expect("no problems");
     let address: SocketAddr = "192.0.2.7:443".parse().expect("an address");
     let plain = app.clone().into_tower();
@@ -136,7 +136,7 @@ async fn poem_can_host_the_application_below_a_prefix() {
 #[tokio::test]
 async fn the_api_can_be_taken_alone() {
     let service =
-        service((Reads, Writes(Slow::default())), About::new("Toy", "1"), Arc::new(Metrics::default()))
+        service((Reads, Writes(Slow::default())), ApiInfo::new("Toy", "1"), Arc::new(Metrics::default()))
             .expect("no problems");
     let document: Value = serde_json::from_str(&service.spec()).expect("JSON");
     assert!(document["paths"]["/spaces"].is_object());

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use docs_core::model::Role;
-use docs_memstore::{Fault, Plan, Step};
+use docs_memstore::{CallKind, Fault, FaultPlan};
 use serde_json::{Value, json};
 
 use crate::{
@@ -90,11 +90,11 @@ async fn retries_after_a_lost_response_take_effect_once() {
         }
         // The write is stored, its response is lost, and then the store is unavailable.
         w.s.store.rewind(&before);
-        let (commit, applied) = (w.s.faults.calls(Step::Commit), w.s.faults.applied());
-        let lost = Plan::none().at(Step::Commit, commit + commits, Fault::UnknownApplied);
-        w.s.faults.follow(lost.away_after(applied + commits));
+        let (commit, applied) = (w.s.faults.calls(CallKind::Commit), w.s.faults.applied());
+        let lost = FaultPlan::none().with_fault(CallKind::Commit, commit + commits, Fault::UnknownApplied);
+        w.s.faults.set_plan(lost.with_outage_after(applied + commits));
         let answer = send(&w, op, &w.s.both, KEY).await;
-        w.s.faults.follow(Plan::none());
+        w.s.faults.set_plan(FaultPlan::none());
         let message = answer.refused(503, &op.id);
         assert!(message.ends_with("with the same `Idempotency-Key` is safe"), "{}: {message}", op.id);
         let done = w.s.stored().await;
@@ -177,11 +177,11 @@ async fn of_two_requests_with_one_key_at_the_same_time_one_is_done() {
     let count = async || w.s.get(&format!("/v1/orgs/{}/spaces", w.s.org)).await["count"].as_u64();
     let before = count().await.expect("a count");
     // Both requests look up the stored response before either has created anything.
-    let commits = w.s.faults.calls(Step::Commit);
-    let held = Plan::none().at(Step::Commit, commits + 1, Fault::HoldBefore);
-    w.s.faults.follow(held.at(Step::Commit, commits + 2, Fault::HoldBefore));
+    let commits = w.s.faults.calls(CallKind::Commit);
+    let held = FaultPlan::none().with_fault(CallKind::Commit, commits + 1, Fault::HoldBefore);
+    w.s.faults.set_plan(held.with_fault(CallKind::Commit, commits + 2, Fault::HoldBefore));
     let release = async {
-        w.s.faults.held(2).await;
+        w.s.faults.wait_until_held(2).await;
         w.s.faults.release(2);
     };
     let (one, two, ()) = tokio::join!(send(&w, op, &w.s.both, KEY), send(&w, op, &w.s.both, KEY), release);

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use docs_memstore::{Fault, Plan, Step};
+use docs_memstore::{CallKind, Fault, FaultPlan};
 use serde_json::{Value, json};
 
 use crate::server::{Server, id};
@@ -108,10 +108,10 @@ async fn an_import_that_runs_says_how_many_of_its_pages_are_done() {
     for nth in 1.. {
         let space = format!("/v1/spaces/{}", s.space().await);
         let path = import(&s, &space, "https://git.example/docs", "refs/heads/main").await;
-        let commit = s.faults.calls(Step::Commit) + nth;
-        s.faults.follow(Plan::none().at(Step::Commit, commit, Fault::HoldBefore));
+        let commit = s.faults.calls(CallKind::Commit) + nth;
+        s.faults.set_plan(FaultPlan::none().with_fault(CallKind::Commit, commit, Fault::HoldBefore));
         let look = async {
-            s.faults.held(1).await;
+            s.faults.wait_until_held(1).await;
             let job = s.get(&path).await;
             s.faults.release(1);
             job
@@ -191,7 +191,7 @@ async fn jobs_are_for_those_who_may_edit_the_space() {
     let space = format!("/v1/spaces/{}", s.space().await);
     let job = import(&s, &space, "https://git.example/docs", "refs/heads/nope").await;
     for path in [format!("{space}/jobs"), job.clone()] {
-        for (token, status) in [(&s.editor, 200), (&s.reader, 403), (&s.guest, 404), (&s.stranger, 404)] {
+        for (token, status) in [(&s.editor, 200), (&s.reader, 403), (&s.guest, 404), (&s.outsider, 404)] {
             assert_eq!(s.ask("GET", &path, token, None).await.status, status, "{path}");
         }
     }

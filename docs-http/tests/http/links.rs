@@ -253,7 +253,7 @@ async fn what_is_not_there_has_no_links_and_filters_are_checked() {
                 assert!(answer.refused(400, &path).starts_with("status: "), "{path}");
             }
             s.ask("GET", &path, &s.reader, None).await.is(200, "readers see links");
-            for token in [&s.guest, &s.stranger] {
+            for token in [&s.guest, &s.outsider] {
                 s.ask("GET", &path, token, None).await.refused(404, &path);
             }
         }

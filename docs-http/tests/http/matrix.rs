@@ -139,8 +139,8 @@ async fn peopled() -> (World, Vec<(&'static str, Option<String>)>) {
         }
         people.push((name, Some(bearer(&token))));
     }
-    people.push(("stranger", Some(bearer(&w.s.stranger))));
-    people.push(("nobody", None));
+    people.push(("outsider", Some(bearer(&w.s.outsider))));
+    people.push(("anonymous", None));
     (w, people)
 }
 

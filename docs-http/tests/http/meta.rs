@@ -6,7 +6,7 @@ use std::sync::{
 };
 
 use docs_core::{Error, ErrorKind};
-use docs_http::{About, HealthCheck, HttpConfig, assemble};
+use docs_http::{ApiInfo, HealthCheck, HttpConfig, assemble};
 use poem::test::TestClient;
 
 use crate::toy::{Reads, Slow, Tokens, app, client, failure, parts};
@@ -34,7 +34,7 @@ async fn health_and_readiness_are_what_the_host_says() {
             "/healthz" => HttpConfig { health: Some(check.clone()), ..HttpConfig::default() },
             _ => HttpConfig { readiness: Some(check.clone()), ..HttpConfig::default() },
         };
-        let app = assemble(Reads, About::new("x", "1"), config, Arc::new(Tokens)).expect("no problems");
+        let app = assemble(Reads, ApiInfo::new("x", "1"), config, Arc::new(Tokens)).expect("no problems");
         let client = TestClient::new(app);
         let response = client.get(path).send().await.0;
         assert_eq!(response.header("retry-after"), Some("1"));

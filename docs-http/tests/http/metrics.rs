@@ -10,11 +10,13 @@ use std::{
 use docs_core::{
     Platform,
     model::{OrgId, SpaceId, UserId},
-    platform::{CollectMode, NewUser, UNTOUCHED, metrics},
+    platform::{CollectMode, NewUser, OBJECT_GRACE_PERIOD, metrics},
     ports::{Metric, Metrics},
 };
 use docs_http::{HttpConfig, metrics::Registry};
-use docs_memstore::{Fault, FaultStore, ManualClock, MemGit, MemObjects, MemSearch, MemStore, Plan, Step};
+use docs_memstore::{
+    CallKind, Fault, FaultPlan, FaultStore, ManualClock, MemGit, MemObjects, MemSearch, MemStore,
+};
 use poem::test::TestClient;
 use serde_json::json;
 
@@ -24,7 +26,7 @@ type Client = TestClient<docs_http::HttpApp>;
 
 fn served(store: Arc<dyn docs_core::store::Store>, clock: ManualClock) -> (Platform, Client) {
     let registry = Arc::new(Registry::default());
-    let objects = MemObjects::with(Arc::new(clock.clone()));
+    let objects = MemObjects::with_clock(Arc::new(clock.clone()));
     let platform = Platform::builder(store, Arc::new(objects))
         .clock(clock)
         .git(Arc::new(MemGit::new()))
@@ -125,9 +127,9 @@ async fn metrics_cover_store_jobs_index_and_caches() {
 
 #[tokio::test]
 async fn conflicts_and_failures_of_the_store_are_counted_by_operation() {
-    let faults = FaultStore::new(Arc::new(MemStore::new()), Plan::none());
+    let faults = FaultStore::new(Arc::new(MemStore::new()), FaultPlan::none());
     let (platform, client) = served(Arc::new(faults.clone()), ManualClock::default());
-    faults.follow(Plan::none().at(Step::Commit, 1, Fault::Conflict));
+    faults.set_plan(FaultPlan::none().with_fault(CallKind::Commit, 1, Fault::Conflict));
     person(&platform, 1).await.expect("at the second attempt");
     let text = shown(&client).await;
     let attempts = |outcome: &str| {
@@ -139,22 +141,22 @@ async fn conflicts_and_failures_of_the_store_are_counted_by_operation() {
 
 #[tokio::test(start_paused = true)]
 async fn open_transactions_are_counted_by_mode() {
-    let faults = FaultStore::new(Arc::new(MemStore::new()), Plan::none());
+    let faults = FaultStore::new(Arc::new(MemStore::new()), FaultPlan::none());
     let (platform, client) = served(Arc::new(faults.clone()), ManualClock::default());
     let (ada, org, _) = space(&platform).await;
     let open = |text: &str| {
         ["read", "write"].map(|mode| number(text, &format!(r#"docs_transactions_open{{mode="{mode}"}}"#)))
     };
-    for (step, expected) in [(Step::Commit, [0.0, 1.0]), (Step::Get, [1.0, 0.0])] {
-        faults.follow(Plan::none().at(step, faults.calls(step) + 1, Fault::HoldBefore));
+    for (step, expected) in [(CallKind::Commit, [0.0, 1.0]), (CallKind::Get, [1.0, 0.0])] {
+        faults.set_plan(FaultPlan::none().with_fault(step, faults.calls(step) + 1, Fault::HoldBefore));
         let (platform, ada, org) = (platform.clone(), ada.clone(), org.clone());
         let held = tokio::spawn(async move {
             match step {
-                Step::Commit => person(&platform, 2).await.map(drop),
+                CallKind::Commit => person(&platform, 2).await.map(drop),
                 _ => platform.as_user(&ada).org(&org).get().await.map(drop),
             }
         });
-        faults.held(1).await;
+        faults.wait_until_held(1).await;
         tokio::time::advance(Duration::from_secs(2)).await;
         assert_eq!(open(&shown(&client).await), expected, "{step:?}");
         faults.release(1);
@@ -179,7 +181,7 @@ async fn failed_jobs_are_counted_by_kind_and_failure() {
 
 #[tokio::test]
 async fn what_the_collector_removes_and_what_it_leaves_is_counted() {
-    let faults = FaultStore::new(Arc::new(MemStore::new()), Plan::none());
+    let faults = FaultStore::new(Arc::new(MemStore::new()), FaultPlan::none());
     let clock = ManualClock::default();
     let (platform, client) = served(Arc::new(faults.clone()), clock.clone());
     let (ada, _, space) = space(&platform).await;
@@ -192,9 +194,13 @@ async fn what_the_collector_removes_and_what_it_leaves_is_counted() {
     };
     edit("kept").await.expect("edited");
     // The objects of a failed edit are unreferenced.
-    faults.follow(Plan::none().at(Step::Commit, faults.calls(Step::Commit) + 1, Fault::Unavailable));
+    faults.set_plan(FaultPlan::none().with_fault(
+        CallKind::Commit,
+        faults.calls(CallKind::Commit) + 1,
+        Fault::Unavailable,
+    ));
     edit("lost").await.expect_err("the store is away");
-    clock.advance(UNTOUCHED.to_std().expect("a span") + Duration::from_secs(3600));
+    clock.advance(OBJECT_GRACE_PERIOD.to_std().expect("a span") + Duration::from_secs(3600));
     let done = platform.as_platform().collect(CollectMode::Remove).await.expect("collected");
     let text = shown(&client).await;
     assert!(done.objects >= 1, "{done:?}");

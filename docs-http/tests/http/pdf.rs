@@ -171,7 +171,7 @@ async fn wrong_requests_for_a_pdf_are_refused_in_words() {
         let told = answer.refused(status, &path);
         assert!(told.starts_with(message), "{path}: {told}");
     }
-    assert_eq!(s.ask("GET", &format!("{request}/pdf"), &s.stranger, None).await.status, 404);
+    assert_eq!(s.ask("GET", &format!("{request}/pdf"), &s.outsider, None).await.status, 404);
     assert_eq!(s.ask("GET", &format!("{request}/pdf"), &s.reader, None).await.status, 200);
 }
 

@@ -97,12 +97,12 @@ async fn organization_of_an_email_domain_is_shown_to_its_users() {
         let body = s.ask("GET", &path, token, None).await.is(200, domain);
         body["organizations"].as_array().expect("a list").clone()
     };
-    let outside = found(&s.stranger, "Example.com").await;
+    let outside = found(&s.outsider, "Example.com").await;
     assert_eq!((outside.len(), &outside[0]["id"]), (1, &json!(s.org)));
     assert_eq!(outside[0]["emailDomains"], json!(["example.com"]), "other domains are nobody's business");
     assert!(outside[0].get("hostname").is_none());
     assert!(outside[0]["permissions"].as_object().expect("flags").values().all(|flag| flag == &json!(false)));
-    assert!(found(&s.stranger, "secret.example").await.is_empty());
+    assert!(found(&s.outsider, "secret.example").await.is_empty());
     let inside = found(&s.guest, "secret.example").await;
     assert_eq!(inside[0]["permissions"]["view"], true);
     for nothing in ["unknown.example", "no", "a%20b"] {
@@ -290,7 +290,7 @@ async fn invite_links_contain_their_target_and_role() {
     for _ in 0..2 {
         s.ask("DELETE", &space_link, &s.admin, None).await.is(204, "deleted");
     }
-    s.ask("POST", &join(&space_link), &s.stranger, None).await.refused(404, "deleted");
+    s.ask("POST", &join(&space_link), &s.outsider, None).await.refused(404, "deleted");
     s.check().await;
 }
 
@@ -335,7 +335,7 @@ async fn an_invitation_of_an_address_is_deleted_like_a_link() {
     let invite = &list.items[0].id;
     let path = format!("{}/link-invites/{invite}", org(&s));
     s.ask("DELETE", &path, &s.editor, None).await.refused(403, "for administrators");
-    s.ask("DELETE", &path, &s.stranger, None).await.is(204, "as if there were none");
+    s.ask("DELETE", &path, &s.outsider, None).await.is(204, "as if there were none");
     for _ in 0..2 {
         s.ask("DELETE", &path, &s.admin, None).await.is(204, "deleted");
     }
@@ -355,11 +355,11 @@ async fn a_link_of_somebody_who_lost_the_right_is_not_found() {
     let join = format!("{}/invites/{}", org(&s), id(&made));
     s.ask("POST", &join, &s.guest, None).await.is(200, "joins");
     s.patch(&format!("{}/members/{cat}", org(&s)), json!({ "role": "read" })).await;
-    for (who, token) in [("a stranger", &s.stranger), ("the one who made it", &token)] {
+    for (who, token) in [("an outsider", &s.outsider), ("the one who made it", &token)] {
         s.ask("POST", &join, token, None).await.refused(404, who);
     }
-    let nowhere = s.ask("POST", "/v1/orgs/unknown/invites/unknown", &s.stranger, None).await;
-    let unknown = s.ask("POST", &format!("{}/invites/unknown", org(&s)), &s.stranger, None).await;
+    let nowhere = s.ask("POST", "/v1/orgs/unknown/invites/unknown", &s.outsider, None).await;
+    let unknown = s.ask("POST", &format!("{}/invites/unknown", org(&s)), &s.outsider, None).await;
     assert_eq!(nowhere.refused(404, "no organization"), unknown.refused(404, "no invite"));
     s.check().await;
 }

@@ -3,7 +3,7 @@
 use std::{net::SocketAddr, num::NonZeroU32, sync::Arc, time::Duration};
 
 use docs_core::ports::Clock as _;
-use docs_http::{About, HttpApp, HttpConfig, RateLimit, assemble};
+use docs_http::{ApiInfo, HttpApp, HttpConfig, RateLimit, assemble};
 use docs_memstore::ManualClock;
 use poem::{
     Addr, Body, Endpoint as _, Request, RequestParts, Response,
@@ -19,7 +19,7 @@ fn app() -> (HttpApp, ManualClock) {
     let clock = ManualClock::default();
     let limit = NonZeroU32::new(LIMIT).map(|limit| RateLimit::per_minute(limit).clock(clock.clone()));
     let config = HttpConfig { rate_limit: limit, ..HttpConfig::default() };
-    let app = assemble(Reads, About::new("x", "1"), config, Arc::new(Tokens)).expect("no problems");
+    let app = assemble(Reads, ApiInfo::new("x", "1"), config, Arc::new(Tokens)).expect("no problems");
     (app, clock)
 }
 
@@ -115,7 +115,7 @@ async fn a_token_that_nobody_asked_about_counts_for_the_address() {
 #[tokio::test]
 async fn only_the_api_is_rate_limited_and_only_with_a_limit() {
     let (limited, _) = app();
-    let free = assemble(Reads, About::new("x", "1"), HttpConfig::default(), Arc::new(Tokens));
+    let free = assemble(Reads, ApiInfo::new("x", "1"), HttpConfig::default(), Arc::new(Tokens));
     let free = free.expect("no problems");
     for _ in 0..2 * LIMIT {
         assert_eq!(told(&ask(&limited, "/healthz", None, 1).await), (200, None));
@@ -131,7 +131,7 @@ fn behind(proxies: &str) -> HttpApp {
         trusted_proxies: proxies.parse().expect("networks"),
         ..HttpConfig::default()
     };
-    assemble(Reads, About::new("x", "1"), config, Arc::new(Tokens)).expect("no problems")
+    assemble(Reads, ApiInfo::new("x", "1"), config, Arc::new(Tokens)).expect("no problems")
 }
 
 /// Returns the remaining requests of the client to which an anonymous request is attributed.

@@ -523,12 +523,12 @@ async fn a_reader_reads_everything_and_changes_nothing() {
 async fn other_organizations_cannot_detect_resources() {
     let w = World::unpublished().await;
     let before = w.s.stored().await;
-    let stranger = bearer(&w.s.stranger);
+    let outsider = bearer(&w.s.outsider);
     for op in w.ops() {
         if op.is_for_everybody() {
             continue;
         }
-        let answer = w.send(&op, &w.path(&op), Some(&stranger)).await;
+        let answer = w.send(&op, &w.path(&op), Some(&outsider)).await;
         if !op.template.contains('{') {
             assert!(!answer.is(200, &op.id).to_string().contains(&w.s.org), "{}", op.id);
         } else if op.method == "DELETE" {

@@ -193,8 +193,8 @@ async fn a_document_is_found_by_its_id_in_its_own_space_only() {
     let path = format!("/v1/spaces/{copy}/documents/{start}");
     s.ask("GET", &path, &s.admin, None).await.refused(404, "of another space");
     // Hashes of texts and other objects, and the sealed name of a file, are not document ids.
-    let text = docs_core::store::Hash::of(b"Same.").to_string();
-    let bytes = docs_core::store::Hash::of(b"<svg/>").to_string();
+    let text = docs_core::store::Hash::compute(b"Same.").to_string();
+    let bytes = docs_core::store::Hash::compute(b"<svg/>").to_string();
     let url = draft["files"][0]["downloadURL"].as_str().expect("an address").to_owned();
     let sealed = url.split('/').nth_back(1).expect("a sealed name").to_owned();
     let cut = start[..start.len() - 1].to_owned();

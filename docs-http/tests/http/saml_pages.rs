@@ -8,7 +8,7 @@ use docs_core::{
     model::{SamlService, Timestamp},
     ports::{Saml, SamlIdentity, SamlRefused, SamlRequest, SamlTrust},
 };
-use docs_http::{About, HttpApp, HttpConfig, RateLimit, SamlPages, assemble};
+use docs_http::{ApiInfo, HttpApp, HttpConfig, RateLimit, SamlPages, assemble};
 use docs_memstore::ManualClock;
 use flate2::{Compression, write::DeflateEncoder};
 use poem::test::{TestClient, TestResponse};
@@ -405,7 +405,7 @@ async fn each_address_takes_its_method_and_a_provider_that_is_there() {
     let not_mounted = client(&p.s, None).get(format!("{}/start", p.path)).send().await;
     assert_eq!(not_mounted.0.status().as_u16(), 404);
     let config = HttpConfig { saml: Some(SamlPages::default()), ..HttpConfig::default() };
-    let problems = assemble(Reads, About::new("Reads", "1"), config, std::sync::Arc::new(Tokens));
+    let problems = assemble(Reads, ApiInfo::new("Reads", "1"), config, std::sync::Arc::new(Tokens));
     assert!(
         problems.expect_err("it signs in to no platform").to_string().contains("`saml` requires `routes`")
     );
@@ -452,7 +452,7 @@ async fn enforced_sso_rejects_tokens_with_the_login_url() {
     s.ask("POST", &format!("{org}/spaces"), &s.editor, Some(json!({}))).await.refused(403, "a write");
     let logins = s.ask("GET", &format!("{org}/sso"), &s.reader, None).await.is(200, "before one signs in");
     assert_eq!(logins["items"][0]["startURL"], start);
-    s.ask("GET", &org, &s.stranger, None).await.refused(404, "nobody's business");
+    s.ask("GET", &org, &s.outsider, None).await.refused(404, "nobody's business");
     let orgs = s.ask("GET", "/v1/orgs", &s.reader, None).await.is(200, "a list");
     assert_eq!(
         (&orgs["items"][0]["sso"], &orgs["items"][0]["permissions"]["view"]),

@@ -19,7 +19,7 @@ use docs_core::{
     store::{Key, MAX_SCAN, Mode, Scan, verify},
 };
 use docs_http::{HttpApp, HttpConfig, wire::payload::BodyLimit};
-use docs_memstore::{FaultStore, ManualClock, MemGit, MemObjects, MemSearch, MemWeb, Plan, SeededIds};
+use docs_memstore::{FaultPlan, FaultStore, ManualClock, MemGit, MemObjects, MemSearch, MemWeb, SeededIds};
 use poem::{
     http::{HeaderMap, Method},
     test::TestClient,
@@ -55,7 +55,7 @@ pub(crate) struct Server {
     /// The token of a guest.
     pub(crate) guest: String,
     /// The token of an administrator of the other organization, who is not a member of this one.
-    pub(crate) stranger: String,
+    pub(crate) outsider: String,
     /// The token of an administrator of both organizations.
     pub(crate) both: String,
     /// The ids of all called operations.
@@ -104,9 +104,9 @@ impl Server {
     pub(crate) async fn at(base: &str) -> Self {
         let clock = ManualClock::default();
         let repository = repository();
-        let objects = Arc::new(MemObjects::with(Arc::new(clock.clone())));
+        let objects = Arc::new(MemObjects::with_clock(Arc::new(clock.clone())));
         let store = Rewind::default();
-        let faults = FaultStore::new(Arc::new(store.clone()), Plan::none());
+        let faults = FaultStore::new(Arc::new(store.clone()), FaultPlan::none());
         let platform = Platform::builder(Arc::new(faults.clone()), objects.clone())
             .clock(clock.clone())
             .ids(SeededIds::new(11))
@@ -149,7 +149,7 @@ impl Server {
             editor: eve.1,
             reader: rob.1,
             guest: gus.1,
-            stranger: zoe.1,
+            outsider: zoe.1,
             both: bea.1,
             asked: Mutex::default(),
             held: Mutex::default(),

@@ -16,7 +16,7 @@ use axum::{
 };
 use docs_core::{model::UserId, platform::Visitor};
 use docs_http::{
-    About, HostAuthenticator, HostSignIn, HttpConfig, Identity, SignInFailure, assemble, auth::RequestHead,
+    ApiInfo, HostAuthenticator, HostSignIn, HttpConfig, Identity, SignInFailure, assemble, auth::RequestHead,
 };
 use poem::test::TestClient;
 use serde_json::{Value, json};
@@ -95,8 +95,8 @@ async fn whom_the_host_signs_in_is_let_in_and_nobody_else() {
     let s = Server::new().await;
     let ada = id(&s.get("/v1/user").await);
     let (beside, alone) = (
-        hosted(&s, HostSignIn::beside_tokens(Header::default())),
-        hosted(&s, HostSignIn::alone(Header::default())),
+        hosted(&s, HostSignIn::with_tokens(Header::default())),
+        hosted(&s, HostSignIn::without_tokens(Header::default())),
     );
     let admin = Some(s.admin.as_str());
     let realm = Some("Header realm=\"host\"");
@@ -139,7 +139,7 @@ async fn public_content_is_readable_for_unknown_users() {
     let (space, hidden) = (s.space().await, s.space().await);
     let site = s.site("Docs", &[&space]).await;
     s.post(&format!("{site}/publish"), 200, json!({})).await;
-    let client = hosted(&s, HostSignIn::alone(Header::default()));
+    let client = hosted(&s, HostSignIn::without_tokens(Header::default()));
     for (who, status) in [(None, 200), (Some("visitor"), 200), (Some("refused"), 401), (Some("failed"), 503)]
     {
         let got = ask(&client, &format!("/v1/spaces/{space}"), who, None).await;
@@ -156,7 +156,7 @@ async fn the_audit_log_names_whom_the_host_signed_in() {
     let s = Server::new().await;
     let bea = id(&s.ask("GET", "/v1/user", &s.both, None).await.body);
     let asked = Header::default();
-    let client = hosted(&s, HostSignIn::beside_tokens(asked.clone()));
+    let client = hosted(&s, HostSignIn::with_tokens(asked.clone()));
     s.clock.advance(Duration::from_secs(1));
     let path = format!("/v1/orgs/{}/spaces", s.org);
     // The token of another user has no effect: the application takes precedence.
@@ -174,7 +174,7 @@ async fn what_stands_beside_the_api_asks_nobody() {
     let s = Server::new().await;
     let asked = Header::default();
     s.platform.settle().await.expect("settled");
-    let client = hosted(&s, HostSignIn::alone(asked.clone()));
+    let client = hosted(&s, HostSignIn::without_tokens(asked.clone()));
     for path in ["/healthz", "/readyz", "/metrics", "/openapi.json"] {
         client.get(path).header("x-who", "failed").send().await.assert_status_is_ok();
     }
@@ -183,8 +183,9 @@ async fn what_stands_beside_the_api_asks_nobody() {
 
 #[test]
 fn an_api_with_an_authenticator_of_its_own_refuses_a_second_one() {
-    let config = HttpConfig { sign_in: Some(HostSignIn::alone(Header::default())), ..HttpConfig::default() };
-    let refused = assemble(Reads, About::new("x", "1"), config, Arc::new(Tokens)).expect_err("refused");
+    let config =
+        HttpConfig { sign_in: Some(HostSignIn::without_tokens(Header::default())), ..HttpConfig::default() };
+    let refused = assemble(Reads, ApiInfo::new("x", "1"), config, Arc::new(Tokens)).expect_err("refused");
     assert!(refused.to_string().contains("sign_in"), "{refused}");
 }
 
@@ -203,7 +204,7 @@ impl HostAuthenticator for Told {
 #[tokio::test]
 async fn a_host_is_told_method_address_peer_and_what_its_layers_found() {
     let s = Server::new().await;
-    let config = || HttpConfig { sign_in: Some(HostSignIn::alone(Told)), ..HttpConfig::default() };
+    let config = || HttpConfig { sign_in: Some(HostSignIn::without_tokens(Told)), ..HttpConfig::default() };
     let service = docs_http::tower_service(&s.platform, config()).expect("a service");
     let peer: SocketAddr = "192.0.2.7:443".parse().expect("an address");
     for (peer, name, told) in [

@@ -132,9 +132,9 @@ async fn a_name_of_somebody_who_is_not_there_is_refused_at_its_field() {
     let s = Server::new().await;
     let org = format!("/v1/orgs/{}", s.org);
     let (team, space) = (team(&s, "Team").await, s.space().await);
-    let (mine, stranger) = (me(&s, &s.admin).await, me(&s, &s.stranger).await);
+    let (mine, outsider) = (me(&s, &s.admin).await, me(&s, &s.outsider).await);
     let theirs = put_elsewhere(&s).await;
-    for wrong in ["unknown", "not an id", "zoe@example.com", "x@", &stranger] {
+    for wrong in ["unknown", "not an id", "zoe@example.com", "x@", &outsider] {
         let members = json!({ "title": "A", "members": [mine, mine, wrong] });
         s.invalid("PUT", &format!("{org}/teams"), members, "members[2]: ").await;
         let add = json!({ "add": [mine, wrong], "remove": [wrong] });

@@ -11,13 +11,13 @@ use docs_core::{
     },
 };
 use docs_http::{
-    About, HttpApp, HttpConfig, assemble,
-    auth::{Authenticator, MaybeSigned, Signed},
+    ApiInfo, HttpApp, HttpConfig, assemble,
+    auth::{Authenticator, MaybeRequestActor, RequestActor},
     wire::{
-        error::Answer,
+        error::ApiResult,
         params::{Path, Query, RequiredQuery},
         payload::{BodyLimit, Optional, Strict},
-        reply::{Created, CreatedEmpty, Deletion, Empty, NoContent, Reply},
+        reply::{Created, Deletion, Empty, EmptyCreated, NoContent, Reply},
     },
 };
 use poem::{
@@ -54,7 +54,7 @@ impl Authenticator for Tokens {
     }
 }
 
-type Auth = Signed<Person>;
+type Auth = RequestActor<Person>;
 
 /// A space in responses of this API.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -85,7 +85,7 @@ impl Reads {
     ///
     /// A longer text.
     #[oai(path = "/spaces/:id", method = "get", operation_id = "getSpace")]
-    async fn get(&self, who: Auth, id: Path<String>) -> Answer<Reply<Sketch>> {
+    async fn get(&self, who: Auth, id: Path<String>) -> ApiResult<Reply<Sketch>> {
         let id: SpaceId = id.0.parse().map_err(|_| Error::not_found("space"))?;
         match id.as_str() {
             "secret" => Err(Error::forbidden("reading this space needs the role `read`").into()),
@@ -106,33 +106,41 @@ impl Reads {
         types: Query<Vec<SiteType>>,
         /// Includes deleted spaces.
         deleted: Query<bool>,
-    ) -> Answer<Reply<List<String>>> {
+    ) -> ApiResult<Reply<List<String>>> {
         let items = vec![format!("{:?} {:?} {:?}", limit.0, types.0, deleted.0)];
         Ok(Reply(List { next: None, count: Some(1), items }))
     }
 
     /// Searches spaces
     #[oai(path = "/search", method = "get", operation_id = "search")]
-    async fn search(&self, who: MaybeSigned<Person>, query: RequiredQuery<String>) -> Answer<Reply<String>> {
+    async fn search(
+        &self,
+        who: MaybeRequestActor<Person>,
+        query: RequiredQuery<String>,
+    ) -> ApiResult<Reply<String>> {
         let name = who.0.map_or("nobody".to_owned(), |who| who.0);
         Ok(Reply(format!("{name} looks for {}", query.0)))
     }
 
     /// Shows a page
     #[oai(path = "/pages/:id", method = "get", operation_id = "getPage")]
-    async fn page(&self, _who: Auth, #[oai(name = "id")] _id: Path<String>) -> Answer<Reply<RevisionPage>> {
+    async fn page(
+        &self,
+        _who: Auth,
+        #[oai(name = "id")] _id: Path<String>,
+    ) -> ApiResult<Reply<RevisionPage>> {
         Err(Error::not_found("page").into())
     }
 
     /// Panics
     #[oai(path = "/panic", method = "get", operation_id = "panicRead")]
-    async fn panic_read(&self) -> Answer<NoContent> {
+    async fn panic_read(&self) -> ApiResult<NoContent> {
         panic!("the secret is 42")
     }
 
     /// The root
     #[oai(path = "/", method = "get", operation_id = "getRoot")]
-    async fn root(&self) -> Answer<Reply<String>> {
+    async fn root(&self) -> ApiResult<Reply<String>> {
         Ok(Reply("root".to_owned()))
     }
 }
@@ -148,7 +156,7 @@ impl Pages {
         &self,
         #[oai(name = "spaceId")] space: Path<String>,
         #[oai(name = "pageId")] page: Path<String>,
-    ) -> Answer<Reply<String>> {
+    ) -> ApiResult<Reply<String>> {
         Ok(Reply(format!("page {} of space {}", page.0, space.0)))
     }
 }
@@ -164,34 +172,34 @@ impl Writes {
         who: Auth,
         #[oai(name = "spaceId")] id: Path<String>,
         change: Strict<UpdateSpace>,
-    ) -> Answer<Reply<Sketch>> {
+    ) -> ApiResult<Reply<Sketch>> {
         let id = id.0.parse().map_err(|_| Error::not_found("space"))?;
         Ok(Reply(Sketch { id, title: change.0.title, asked_by: who.0.0 }))
     }
 
     /// Creates a space
     #[oai(path = "/spaces", method = "post", operation_id = "createSpace")]
-    async fn create(&self, who: Auth, body: Optional<CreateSpace>) -> Answer<Created<Sketch>> {
+    async fn create(&self, who: Auth, body: Optional<CreateSpace>) -> ApiResult<Created<Sketch>> {
         let id = "new".parse().map_err(Error::internal)?;
         let sketch = Sketch { id, title: body.0.title, asked_by: who.0.0 };
-        Ok(Created::new(sketch).at("/v1/spaces/new"))
+        Ok(Created::new(sketch).with_location("/v1/spaces/new"))
     }
 
     /// Deletes a space
     #[oai(path = "/spaces/:spaceId", method = "delete", operation_id = "deleteSpace")]
-    async fn delete(&self, _who: Auth, #[oai(name = "spaceId")] id: Path<String>) -> Answer<Deletion> {
+    async fn delete(&self, _who: Auth, #[oai(name = "spaceId")] id: Path<String>) -> ApiResult<Deletion> {
         Ok(if id.0 == "known" { Deletion::Deleted } else { Deletion::Absent })
     }
 
     /// Deletes a page of a space
     #[oai(path = "/spaces/:id/pages/:page", method = "delete", operation_id = "deletePageOfSpace")]
-    async fn delete_page(&self, id: Path<String>, page: Path<String>) -> Answer<Reply<String>> {
+    async fn delete_page(&self, id: Path<String>, page: Path<String>) -> ApiResult<Reply<String>> {
         Ok(Reply(format!("no page {} of space {}", page.0, id.0)))
     }
 
     /// Changes content
     #[oai(path = "/content", method = "post", operation_id = "updateContent")]
-    async fn content(&self, _who: Auth, body: Strict<UpdateContent>) -> Answer<Reply<usize>> {
+    async fn content(&self, _who: Auth, body: Strict<UpdateContent>) -> ApiResult<Reply<usize>> {
         Ok(Reply(body.0.changes.len()))
     }
 
@@ -201,43 +209,43 @@ impl Writes {
         &self,
         _who: Auth,
         body: Strict<ImportGitRepository>,
-    ) -> Answer<Reply<ImportGitRepository>> {
+    ) -> ApiResult<Reply<ImportGitRepository>> {
         Ok(Reply(body.0))
     }
 
     /// Sets a pointer
     #[oai(path = "/pointer", method = "put", operation_id = "putPointer")]
-    async fn pointer(&self, _who: Auth, body: Strict<SitePointer>) -> Answer<Reply<SitePointer>> {
+    async fn pointer(&self, _who: Auth, body: Strict<SitePointer>) -> ApiResult<Reply<SitePointer>> {
         Ok(Reply(body.0))
     }
 
     /// Creates a resource without a body
     #[oai(path = "/empty", method = "post", operation_id = "createEmpty")]
-    async fn empty(&self) -> Answer<CreatedEmpty> {
+    async fn empty(&self) -> ApiResult<EmptyCreated> {
         Ok(Empty)
     }
 
     /// Accepts any list
     #[oai(path = "/names", method = "post", operation_id = "postNames")]
-    async fn names(&self, body: Strict<Vec<String>>) -> Answer<Reply<Vec<String>>> {
+    async fn names(&self, body: Strict<Vec<String>>) -> ApiResult<Reply<Vec<String>>> {
         Ok(Reply(body.0))
     }
 
     /// Returns a conflict
     #[oai(path = "/conflict", method = "post", operation_id = "conflict")]
-    async fn conflict(&self) -> Answer<NoContent> {
+    async fn conflict(&self) -> ApiResult<NoContent> {
         Err(Error::conflict("the change request is archived; reopen it first").into())
     }
 
     /// Panics
     #[oai(path = "/panic", method = "post", operation_id = "panicWrite")]
-    async fn panic_write(&self) -> Answer<NoContent> {
+    async fn panic_write(&self) -> ApiResult<NoContent> {
         panic!("the secret is 42")
     }
 
     /// Waits for the test
     #[oai(path = "/slow", method = "post", operation_id = "slowWrite")]
-    async fn slow(&self) -> Answer<NoContent> {
+    async fn slow(&self) -> ApiResult<NoContent> {
         self.0.begun.notify_one();
         self.0.go.notified().await;
         self.0.done.notify_one();
@@ -248,7 +256,7 @@ impl Writes {
 /// Returns the API as an application.
 pub(crate) fn app(slow: Slow) -> HttpApp {
     let config = HttpConfig { body_limit: BodyLimit(LIMIT), ..HttpConfig::default() };
-    assemble((Reads, Pages, Writes(slow)), About::new("Toy", "1.2.3"), config, Arc::new(Tokens))
+    assemble((Reads, Pages, Writes(slow)), ApiInfo::new("Toy", "1.2.3"), config, Arc::new(Tokens))
         .expect("no problems")
 }
 

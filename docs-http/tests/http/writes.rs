@@ -1,6 +1,6 @@
 //! Every write operation of the document, on a store that becomes unavailable as soon as the write is stored.
 
-use docs_memstore::Plan;
+use docs_memstore::FaultPlan;
 use serde_json::Value;
 
 use crate::{
@@ -49,9 +49,9 @@ async fn write_returns_its_resource_without_reads_after_commit() {
         }
         wrote += 1;
         w.s.store.rewind(&ready);
-        w.s.faults.follow(Plan::none().away_after(after + (after - before)));
+        w.s.faults.set_plan(FaultPlan::none().with_outage_after(after + (after - before)));
         let answer = ask(&w, op).await;
-        w.s.faults.follow(Plan::none());
+        w.s.faults.set_plan(FaultPlan::none());
         if (answer.status, names(&answer.body)) != (undisturbed.status, names(&undisturbed.body)) {
             failed.push(format!("{}: {} {}", op.id, answer.status, answer.body));
             continue;

@@ -6,7 +6,7 @@ use crate::rng::splitmix;
 
 /// A kind of call.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub enum Step {
+pub enum CallKind {
     /// [`Store::begin`](docs_store::Store::begin).
     Begin,
     /// [`Txn::get`](docs_store::Txn::get).
@@ -25,7 +25,7 @@ pub enum Step {
     Version,
 }
 
-impl Step {
+impl CallKind {
     pub(super) const COUNT: usize = 8;
 }
 
@@ -54,12 +54,12 @@ pub enum Fault {
 impl Fault {
     /// Returns `true` if the contract permits the fault at the step.
     #[must_use]
-    pub fn fits(self, step: Step) -> bool {
+    pub fn is_permitted_at(self, step: CallKind) -> bool {
         match self {
             Self::Unavailable | Self::Yield | Self::HoldBefore | Self::HoldAfter => true,
-            Self::Conflict => matches!(step, Step::Get | Step::Scan | Step::Commit),
-            Self::UnknownApplied | Self::UnknownLost => step == Step::Commit,
-            Self::Repeat => step == Step::Changes,
+            Self::Conflict => matches!(step, CallKind::Get | CallKind::Scan | CallKind::Commit),
+            Self::UnknownApplied | Self::UnknownLost => step == CallKind::Commit,
+            Self::Repeat => step == CallKind::Changes,
         }
     }
 }
@@ -84,7 +84,7 @@ pub struct Rates {
 }
 
 impl Rates {
-    fn each(self) -> [(Fault, u16); 6] {
+    fn per_fault(self) -> [(Fault, u16); 6] {
         [
             (Fault::Conflict, self.conflict),
             (Fault::Unavailable, self.unavailable),
@@ -98,13 +98,13 @@ impl Rates {
 
 /// A schedule of faults.
 #[derive(Clone, PartialEq, Eq, Default, Debug)]
-pub struct Plan {
-    at: BTreeMap<(Step, u64), Fault>,
+pub struct FaultPlan {
+    at: BTreeMap<(CallKind, u64), Fault>,
     seeded: Option<(u64, Rates)>,
     away_after: Option<u64>,
 }
 
-impl Plan {
+impl FaultPlan {
     /// A plan without faults.
     #[must_use]
     pub fn none() -> Self {
@@ -113,17 +113,17 @@ impl Plan {
 
     /// A plan with random faults, reproducible from the seed.
     #[must_use]
-    pub fn seeded(seed: u64, rates: Rates) -> Self {
+    pub fn from_seed(seed: u64, rates: Rates) -> Self {
         Self { seeded: Some((seed, rates)), ..Self::default() }
     }
 
     /// Injects a fault at the `n`-th call of a kind, counted from 1. Takes precedence over random faults.
     ///
     /// # Panics
-    /// When the contract does not permit the fault at that step, see [`Fault::fits`], and when `n` is 0.
+    /// When the contract does not permit the fault at that step, see [`Fault::is_permitted_at`], and when `n` is 0.
     #[must_use]
-    pub fn at(mut self, step: Step, n: u64, fault: Fault) -> Self {
-        assert!(fault.fits(step), "no store responds to {step:?} with {fault:?}");
+    pub fn with_fault(mut self, step: CallKind, n: u64, fault: Fault) -> Self {
+        assert!(fault.is_permitted_at(step), "no store responds to {step:?} with {fault:?}");
         assert!(n > 0, "calls are counted from 1");
         self.at.insert((step, n), fault);
         self
@@ -133,22 +133,22 @@ impl Plan {
     /// [`FaultStore::applied`](super::FaultStore::applied). Every later call returns `Unavailable`, regardless of the
     /// rest of the plan. The response to the last commit is lost only if the plan has a fault for it.
     #[must_use]
-    pub fn away_after(mut self, applied: u64) -> Self {
+    pub fn with_outage_after(mut self, applied: u64) -> Self {
         self.away_after = Some(applied);
         self
     }
 
-    pub(super) fn is_away(&self, applied: u64) -> bool {
+    pub(super) fn is_unavailable(&self, applied: u64) -> bool {
         self.away_after.is_some_and(|last| applied >= last)
     }
 
-    pub(super) fn fault(&self, step: Step, n: u64) -> Option<Fault> {
+    pub(super) fn fault(&self, step: CallKind, n: u64) -> Option<Fault> {
         if let Some(fault) = self.at.get(&(step, n)) {
             return Some(*fault);
         }
         let (seed, rates) = self.seeded?;
         let mut drawn = splitmix(splitmix(seed, step as u64), n) % 1_000;
-        for (fault, rate) in rates.each().into_iter().filter(|(fault, _)| fault.fits(step)) {
+        for (fault, rate) in rates.per_fault().into_iter().filter(|(fault, _)| fault.is_permitted_at(step)) {
             if drawn < u64::from(rate) {
                 return Some(fault);
             }
@@ -166,25 +166,25 @@ mod tests {
     fn chance_repeats_and_keeps_to_its_rates_and_steps() {
         let rates =
             Rates { conflict: 100, unavailable: 50, unknown_lost: 20, repeat: 300, ..Rates::default() };
-        let draw = |seed, step| (1..=10_000).map(move |n| Plan::seeded(seed, rates).fault(step, n));
-        assert!(draw(1, Step::Commit).eq(draw(1, Step::Commit)));
-        assert!(!draw(1, Step::Commit).eq(draw(2, Step::Commit)));
-        assert!(!draw(1, Step::Commit).eq(draw(1, Step::Get)));
+        let draw = |seed, step| (1..=10_000).map(move |n| FaultPlan::from_seed(seed, rates).fault(step, n));
+        assert!(draw(1, CallKind::Commit).eq(draw(1, CallKind::Commit)));
+        assert!(!draw(1, CallKind::Commit).eq(draw(2, CallKind::Commit)));
+        assert!(!draw(1, CallKind::Commit).eq(draw(1, CallKind::Get)));
         let count = |step, fault| draw(3, step).filter(|drawn| *drawn == Some(fault)).count();
         let near = |count: usize, expected: usize| count.abs_diff(expected) < 150;
-        assert!(near(count(Step::Commit, Fault::Conflict), 1_000));
-        assert!(near(count(Step::Commit, Fault::UnknownLost), 200));
-        assert!(near(count(Step::Begin, Fault::Unavailable), 500));
-        assert!(near(count(Step::Changes, Fault::Repeat), 3_000));
-        assert_eq!(count(Step::Begin, Fault::Conflict) + count(Step::Get, Fault::UnknownLost), 0);
+        assert!(near(count(CallKind::Commit, Fault::Conflict), 1_000));
+        assert!(near(count(CallKind::Commit, Fault::UnknownLost), 200));
+        assert!(near(count(CallKind::Begin, Fault::Unavailable), 500));
+        assert!(near(count(CallKind::Changes, Fault::Repeat), 3_000));
+        assert_eq!(count(CallKind::Begin, Fault::Conflict) + count(CallKind::Get, Fault::UnknownLost), 0);
     }
 
     #[test]
     fn a_chosen_call_goes_before_chance() {
         let rates = Rates { conflict: 1_000, ..Rates::default() };
-        let plan = Plan::seeded(1, rates).at(Step::Commit, 2, Fault::UnknownApplied);
-        assert_eq!(plan.fault(Step::Commit, 1), Some(Fault::Conflict));
-        assert_eq!(plan.fault(Step::Commit, 2), Some(Fault::UnknownApplied));
-        assert_eq!(Plan::none().fault(Step::Commit, 1), None);
+        let plan = FaultPlan::from_seed(1, rates).with_fault(CallKind::Commit, 2, Fault::UnknownApplied);
+        assert_eq!(plan.fault(CallKind::Commit, 1), Some(Fault::Conflict));
+        assert_eq!(plan.fault(CallKind::Commit, 2), Some(Fault::UnknownApplied));
+        assert_eq!(FaultPlan::none().fault(CallKind::Commit, 1), None);
     }
 }

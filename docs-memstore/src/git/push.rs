@@ -8,13 +8,13 @@ use docs_model::hash::Hash;
 use docs_ports::{Commit, GitError, PushFile, PushFiles, PushRequest, check_push_path};
 
 use super::repository::{
-    MemBranch, MemCommit, MemPushFault, MemRefs, MemRepository, Pushed, Shared, content_id, entries,
-    object_id,
+    MemBranch, MemCommit, MemGitState, MemPushFault, MemRefs, MemRepository, PushedCommit, content_id,
+    entries, object_id,
 };
 
 /// Pushes. Reads all files before it locks the repository.
 pub(super) async fn push(
-    shared: &Shared,
+    shared: &MemGitState,
     request: &PushRequest,
     files: &mut dyn PushFiles,
 ) -> Result<Commit, GitError> {
@@ -23,7 +23,7 @@ pub(super) async fn push(
     }
     let fault = {
         let mut repository = shared.repository.lock();
-        if let Some(failure) = repository.failure_of(&request.url, &request.reference) {
+        if let Some(failure) = repository.find_failure(&request.url, &request.reference) {
             return Err(failure);
         }
         // Git checks before sending, and again after receiving everything.
@@ -43,7 +43,7 @@ pub(super) async fn push(
         _ => {}
     }
     check_expected(&repository, request)?;
-    let made = make(shared, &repository, request, given)?;
+    let made = build_commit(shared, &repository, request, given)?;
     if let Some(MemPushFault::Rejected(text)) = &fault {
         return Err(GitError::rejected(text));
     }
@@ -64,8 +64,8 @@ fn check_expected(repository: &MemRepository, request: &PushRequest) -> Result<(
 }
 
 /// Builds the commit of a request.
-fn make(
-    shared: &Shared,
+fn build_commit(
+    shared: &MemGitState,
     repository: &MemRepository,
     request: &PushRequest,
     given: Vec<PushFile>,
@@ -73,7 +73,7 @@ fn make(
     let MemBranch { mut files, mut links, .. } = match &request.parent {
         Some(parent) => find(shared, repository, parent).ok_or(GitError::Moved)?,
         None => MemBranch {
-            commit: commit_of(request, String::new()),
+            commit: commit_for(request, String::new()),
             files: BTreeMap::new(),
             links: BTreeMap::new(),
         },
@@ -106,8 +106,8 @@ fn make(
             return Err(GitError::Path(format!("`{path}` is both a file and a folder")));
         }
     }
-    let content = Hash::of(format!("{request:?}{:?}", entries(&files, &links)).as_bytes());
-    let branch = MemBranch { commit: commit_of(request, object_id(content)), files, links };
+    let content = Hash::compute(format!("{request:?}{:?}", entries(&files, &links)).as_bytes());
+    let branch = MemBranch { commit: commit_for(request, object_id(content)), files, links };
     Ok(MemCommit {
         url: request.url.clone(),
         reference: request.reference.clone(),
@@ -120,14 +120,14 @@ fn make(
     })
 }
 
-fn commit_of(request: &PushRequest, oid: String) -> Commit {
+fn commit_for(request: &PushRequest, oid: String) -> Commit {
     let committed_at =
         DateTime::<Utc>::from_timestamp(request.committed_at.timestamp(), 0).unwrap_or_default();
     Commit { oid, message: request.message.clone(), committed_at }
 }
 
 /// Returns the files of a commit that a ref points to or that was pushed.
-fn find(shared: &Shared, repository: &MemRepository, oid: &str) -> Option<MemBranch> {
+fn find(shared: &MemGitState, repository: &MemRepository, oid: &str) -> Option<MemBranch> {
     let tips = repository.branch("HEAD").into_iter().chain(repository.branches.values().cloned());
     let pushed = shared.commits.lock().iter().map(|made| made.branch.clone()).collect::<Vec<_>>();
     tips.chain(pushed).find(|branch| branch.commit.oid == oid)
@@ -136,7 +136,7 @@ fn find(shared: &Shared, repository: &MemRepository, oid: &str) -> Option<MemBra
 /// Adds a commit of a concurrent push.
 fn overtake(repository: &mut MemRepository, request: &PushRequest, path: &str, bytes: Bytes) {
     let Some(mut branch) = repository.branch(&request.reference) else {
-        let commit = Commit { message: "Another commit".to_owned(), ..commit_of(request, String::new()) };
+        let commit = Commit { message: "Another commit".to_owned(), ..commit_for(request, String::new()) };
         let files = BTreeMap::from([(path.to_owned(), bytes)]);
         return overtake_with(
             repository,
@@ -165,5 +165,5 @@ fn move_ref(repository: &mut MemRepository, reference: &str, branch: MemBranch) 
     let MemBranch { commit, files, links } = branch;
     let content = content_id(&commit.message, &entries(&files, &links));
     (repository.files, repository.links, repository.message) = (files, links, commit.message.clone());
-    repository.pushed = Some(Pushed { content, commit });
+    repository.pushed = Some(PushedCommit { content, commit });
 }

@@ -32,27 +32,27 @@ pub struct MemRepository {
     /// The faults of the next pushes, one each.
     pub push_faults: VecDeque<MemPushFault>,
     /// The last commit pushed to these files. Valid until a test edits them.
-    pub(super) pushed: Option<Pushed>,
+    pub(super) pushed: Option<PushedCommit>,
 }
 
 /// A pushed commit with the id derived from its files and message alone.
 #[derive(Clone, Debug)]
-pub(super) struct Pushed {
+pub(super) struct PushedCommit {
     pub(super) content: String,
     pub(super) commit: Commit,
 }
 
 /// The arguments of a fetch or push.
 #[derive(Debug)]
-pub(super) struct Asked {
+pub(super) struct RemoteRequest {
     pub(super) url: String,
     pub(super) cache_id: Option<String>,
 }
 
 #[derive(Debug, Default)]
-pub(super) struct Shared {
+pub(super) struct MemGitState {
     pub(super) repository: Mutex<MemRepository>,
-    pub(super) asked: Mutex<Vec<Asked>>,
+    pub(super) asked: Mutex<Vec<RemoteRequest>>,
     pub(super) commits: Mutex<Vec<MemCommit>>,
     pub(super) fetches: AtomicUsize,
     pub(super) reads: AtomicUsize,
@@ -104,7 +104,7 @@ impl MemRepository {
     }
 
     /// Returns the configured error for a URL and a ref.
-    pub(super) fn failure_of(&self, url: &str, reference: &str) -> Option<GitError> {
+    pub(super) fn find_failure(&self, url: &str, reference: &str) -> Option<GitError> {
         let named = || self.failures.get(url).or_else(|| self.failures.get(reference));
         self.failure.as_ref().or_else(named).cloned()
     }
@@ -131,8 +131,8 @@ pub(super) fn entries(files: &BTreeMap<String, Bytes>, links: &BTreeMap<String, 
 
 /// Computes a commit id from the message and the entries.
 pub(super) fn content_id(message: &str, entries: &[RepoEntry]) -> String {
-    object_id(entries.iter().fold(Hash::of(message.as_bytes()), |before, entry| {
-        Hash::of(format!("{before}{entry:?}").as_bytes())
+    object_id(entries.iter().fold(Hash::compute(message.as_bytes()), |before, entry| {
+        Hash::compute(format!("{before}{entry:?}").as_bytes())
     }))
 }
 
@@ -140,13 +140,13 @@ pub(super) fn object_id(hash: Hash) -> String {
     hash.as_bytes()[..20].iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-impl Shared {
+impl MemGitState {
     /// Records a request, and holds it if requested.
-    pub(super) async fn ask(&self, url: &str, cache_id: Option<&String>) {
-        self.asked.lock().push(Asked { url: url.to_owned(), cache_id: cache_id.cloned() });
+    pub(super) async fn record_request(&self, url: &str, cache_id: Option<&String>) {
+        self.asked.lock().push(RemoteRequest { url: url.to_owned(), cache_id: cache_id.cloned() });
         if self.is_holding.load(Ordering::SeqCst) {
             self.held.send_modify(|held| *held += 1);
-            let _held = Held(&self.held);
+            let _held = HeldRequestGuard(&self.held);
             std::future::pending::<()>().await;
         }
     }
@@ -218,9 +218,9 @@ impl MemRefs {
 }
 
 /// Counts a held request until it is dropped.
-struct Held<'g>(&'g watch::Sender<usize>);
+struct HeldRequestGuard<'g>(&'g watch::Sender<usize>);
 
-impl Drop for Held<'_> {
+impl Drop for HeldRequestGuard<'_> {
     fn drop(&mut self) {
         self.0.send_modify(|held| *held -= 1);
     }

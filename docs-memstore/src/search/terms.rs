@@ -36,14 +36,14 @@ impl<V> Terms<V> {
     }
 
     /// Calls `each` for every matching word, in unspecified order.
-    pub(super) fn meeting<'t>(&'t self, word: &Word, mut each: impl FnMut(&'t V, Match)) {
-        self.whole(word, &mut each);
-        let next = |from: Bound<&str>| Ok::<_, Infallible>(self.next(from));
+    pub(super) fn for_each_match<'t>(&'t self, word: &Word, mut each: impl FnMut(&'t V, Match)) {
+        self.for_each_word_match(word, &mut each);
+        let next = |from: Bound<&str>| Ok::<_, Infallible>(self.next_from(from));
         near_words(word, next, each).unwrap_or_else(|never| match never {});
     }
 
     /// Calls `each` for every word that matches exactly or, if permitted, as a prefix: at most [`Word::visits`].
-    pub(super) fn whole<'t>(&'t self, word: &Word, mut each: impl FnMut(&'t V, Match)) {
+    pub(super) fn for_each_word_match<'t>(&'t self, word: &Word, mut each: impl FnMut(&'t V, Match)) {
         if !word.is_beginning() {
             if let Some(value) = self.0.get(word.text()) {
                 each(value, Match::Exact);
@@ -59,7 +59,7 @@ impl<V> Terms<V> {
         }
     }
 
-    fn next(&self, from: Bound<&str>) -> Option<(&str, &V)> {
+    fn next_from(&self, from: Bound<&str>) -> Option<(&str, &V)> {
         self.0.range::<str, _>((from, Bound::Unbounded)).next().map(|(term, value)| (&**term, value))
     }
 }
@@ -68,7 +68,7 @@ impl<V> Terms<V> {
 mod tests {
     use std::collections::BTreeMap;
 
-    use docs_ports::search::{Need, Query};
+    use docs_ports::search::{Query, QueryTerm};
     use proptest::prelude::*;
 
     use super::*;
@@ -76,9 +76,9 @@ mod tests {
     /// Returns the words of a query, without its phrases.
     fn words(text: &str) -> Vec<Word> {
         let query = Query::parse(text);
-        let word = |need: &Need| match need {
-            Need::Word(word) => Some(word.clone()),
-            Need::Phrase(_) => None,
+        let word = |need: &QueryTerm| match need {
+            QueryTerm::Word(word) => Some(word.clone()),
+            QueryTerm::Phrase(_) => None,
         };
         query.needs().iter().filter_map(word).collect()
     }
@@ -89,7 +89,7 @@ mod tests {
 
     fn found(terms: &Terms<String>, word: &Word) -> BTreeMap<String, Match> {
         let mut found = BTreeMap::new();
-        terms.meeting(word, |term, how| {
+        terms.for_each_match(word, |term, how| {
             assert_eq!(found.insert(term.clone(), how), None, "{term} is told twice");
         });
         found

@@ -3,7 +3,7 @@
 use std::{sync::Arc, time::Duration};
 
 use async_trait::async_trait;
-use docs_memstore::{Fault, FaultStore, Form, MemStore, Plan, Rates, Step};
+use docs_memstore::{CallKind, Fault, FaultPlan, FaultStore, Form, MemStore, Rates};
 use docs_store::{
     Batch, FeedItem, Hash, Key, Mode, Objects, Op, Scan, Store, StoreError, StoreResult, Value,
     conformance::Factory,
@@ -20,7 +20,7 @@ const OFTEN: Rates =
 #[async_trait]
 impl Factory for Unsteady {
     async fn store(&self) -> Arc<dyn Store> {
-        Arc::new(FaultStore::new(self.0.store().await, Plan::seeded(11, OFTEN)))
+        Arc::new(FaultStore::new(self.0.store().await, FaultPlan::from_seed(11, OFTEN)))
     }
 
     async fn objects(&self) -> Arc<dyn Objects> {
@@ -44,7 +44,7 @@ mod unsteady {
     docs_store::suite_despite_faults!(super::Unsteady(super::Memory::new(super::Form::Live)));
 }
 
-fn faulty(plan: Plan) -> FaultStore<MemStore> {
+fn faulty(plan: FaultPlan) -> FaultStore<MemStore> {
     FaultStore::new(Arc::new(MemStore::new()), plan)
 }
 
@@ -71,7 +71,7 @@ async fn each_commit_fault_answers_and_applies_as_it_says() {
         (Fault::UnknownLost, false),
     ];
     for (fault, applied) in cases {
-        let store = faulty(Plan::none().at(Step::Commit, 2, fault));
+        let store = faulty(FaultPlan::none().with_fault(CallKind::Commit, 2, fault));
         assert_eq!(create(&store, "a").await, Ok(()));
         let answer = create(&store, "b").await;
         let fits = match fault {
@@ -82,26 +82,26 @@ async fn each_commit_fault_answers_and_applies_as_it_says() {
         assert!(fits, "{fault:?}: {answer:?}");
         assert_eq!(create(&store, "c").await, Ok(()));
         assert_eq!(exists(store.inner(), "b").await, applied, "{fault:?}");
-        assert_eq!(store.injected().into_iter().collect::<Vec<_>>(), [((Step::Commit, fault), 1)]);
-        assert_eq!(store.calls(Step::Commit), 3);
+        assert_eq!(store.injected().into_iter().collect::<Vec<_>>(), [((CallKind::Commit, fault), 1)]);
+        assert_eq!(store.calls(CallKind::Commit), 3);
         assert_eq!(store.inner().stats().open, 0);
     }
 }
 
 #[tokio::test]
 async fn an_unknown_commit_that_is_refused_says_so() {
-    let store = faulty(Plan::none().at(Step::Commit, 2, Fault::UnknownApplied));
+    let store = faulty(FaultPlan::none().with_fault(CallKind::Commit, 2, Fault::UnknownApplied));
     assert_eq!(create(&store, "a").await, Ok(()));
     assert_eq!(create(&store, "a").await, Err(StoreError::Exists("a".into())));
 }
 
 #[tokio::test]
 async fn a_transaction_is_over_after_a_failed_read() {
-    for (step, fault) in [(Step::Get, Fault::Conflict), (Step::Scan, Fault::Unavailable)] {
-        let store = faulty(Plan::none().at(step, 1, fault));
+    for (step, fault) in [(CallKind::Get, Fault::Conflict), (CallKind::Scan, Fault::Unavailable)] {
+        let store = faulty(FaultPlan::none().with_fault(step, 1, fault));
         let txn = store.begin(Mode::Write, &[]).await.expect("no fault yet");
         let read = match step {
-            Step::Get => txn.get(&[Key::from("a")]).await.map(drop),
+            CallKind::Get => txn.get(&[Key::from("a")]).await.map(drop),
             _ => txn.scan(&[Scan { from: "a".into(), to: "b".into(), rev: false, limit: 1 }]).await.map(drop),
         };
         assert!(matches!(read, Err(StoreError::Conflict | StoreError::Unavailable(_))), "{read:?}");
@@ -113,8 +113,9 @@ async fn a_transaction_is_over_after_a_failed_read() {
 
 #[tokio::test]
 async fn every_step_can_be_unavailable() {
-    let steps = [Step::Begin, Step::Changes, Step::Changed, Step::Trim, Step::Version];
-    let plan = steps.into_iter().fold(Plan::none(), |plan, step| plan.at(step, 1, Fault::Unavailable));
+    let steps = [CallKind::Begin, CallKind::Changes, CallKind::Changed, CallKind::Trim, CallKind::Version];
+    let plan =
+        steps.into_iter().fold(FaultPlan::none(), |plan, step| plan.with_fault(step, 1, Fault::Unavailable));
     let store = faulty(plan);
     let away = |answer: Option<StoreError>| assert!(matches!(answer, Some(StoreError::Unavailable(_))));
     away(store.begin(Mode::Read, &[]).await.err());
@@ -132,7 +133,7 @@ async fn every_step_can_be_unavailable() {
 
 #[tokio::test]
 async fn repeated_items_keep_to_the_page_and_lose_nothing() {
-    let store = faulty(Plan::seeded(1, Rates { repeat: 1_000, ..Rates::default() }));
+    let store = faulty(FaultPlan::from_seed(1, Rates { repeat: 1_000, ..Rates::default() }));
     for key in ["a", "b", "c"] {
         create(&store, key).await.expect("no fault at commits");
     }
@@ -152,19 +153,23 @@ async fn repeated_items_keep_to_the_page_and_lose_nothing() {
 #[tokio::test]
 async fn a_held_commit_waits_for_its_release_and_may_be_dropped() {
     for (fault, applied) in [(Fault::HoldBefore, false), (Fault::HoldAfter, true)] {
-        let store = faulty(Plan::none().at(Step::Commit, 1, fault).at(Step::Commit, 2, fault));
+        let store = faulty(FaultPlan::none().with_fault(CallKind::Commit, 1, fault).with_fault(
+            CallKind::Commit,
+            2,
+            fault,
+        ));
         let commit = |key: &'static str| {
             let store = store.clone();
             tokio::spawn(async move { create(&store, key).await })
         };
         let dropped = commit("dropped");
-        store.held(1).await;
+        store.wait_until_held(1).await;
         assert_eq!(exists(store.inner(), "dropped").await, applied);
         dropped.abort();
         assert!(dropped.await.is_err_and(|end| end.is_cancelled()));
         assert_eq!(exists(store.inner(), "dropped").await, applied);
         let kept = commit("kept");
-        store.held(1).await;
+        store.wait_until_held(1).await;
         assert_eq!(exists(store.inner(), "kept").await, applied);
         store.release(1);
         assert_eq!(kept.await.expect("the task ends"), Ok(()));
@@ -174,16 +179,16 @@ async fn a_held_commit_waits_for_its_release_and_may_be_dropped() {
 
 #[tokio::test]
 async fn a_plan_can_be_replaced() {
-    let store = faulty(Plan::seeded(1, Rates { unavailable: 1_000, ..Rates::default() }));
+    let store = faulty(FaultPlan::from_seed(1, Rates { unavailable: 1_000, ..Rates::default() }));
     assert!(create(&store, "a").await.is_err());
-    store.follow(Plan::none());
+    store.set_plan(FaultPlan::none());
     assert_eq!(create(&store, "a").await, Ok(()));
 }
 
 #[tokio::test]
 async fn store_that_fails_after_a_commit_acknowledges_that_commit() {
     let inner = Arc::new(MemStore::new());
-    let store = FaultStore::new(Arc::clone(&inner), Plan::none().away_after(1));
+    let store = FaultStore::new(Arc::clone(&inner), FaultPlan::none().with_outage_after(1));
     let late = store.begin(Mode::Write, &[]).await.expect("it is there");
     create(&store, "u!a").await.expect("the answer is not lost");
     assert_eq!(store.applied(), 1);
@@ -191,6 +196,6 @@ async fn store_that_fails_after_a_commit_acknowledges_that_commit() {
     assert!(matches!(late.commit(batch).await, Err(StoreError::Unavailable(_))));
     assert!(matches!(store.begin(Mode::Read, &[]).await, Err(StoreError::Unavailable(_))));
     assert!(exists(&inner, "u!a").await && !exists(&inner, "u!b").await);
-    store.follow(Plan::none());
+    store.set_plan(FaultPlan::none());
     create(&store, "u!b").await.expect("it is back");
 }

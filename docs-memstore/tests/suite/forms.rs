@@ -16,14 +16,14 @@ pub(crate) struct Memory {
 impl Memory {
     pub(crate) fn new(form: Form) -> Self {
         let clock = ManualClock::default();
-        Self { form, objects: MemObjects::with(Arc::new(clock.clone())), clock }
+        Self { form, objects: MemObjects::with_clock(Arc::new(clock.clone())), clock }
     }
 }
 
 #[async_trait]
 impl Factory for Memory {
     async fn store(&self) -> Arc<dyn Store> {
-        Arc::new(MemStore::with(self.form, Arc::new(self.clock.clone())))
+        Arc::new(MemStore::with_form_and_clock(self.form, Arc::new(self.clock.clone())))
     }
 
     async fn objects(&self) -> Arc<dyn Objects> {

@@ -30,7 +30,7 @@ fn range(from: &str, to: &str, limit: u32) -> Scan {
 
 fn with_clock() -> (MemStore, ManualClock) {
     let clock = ManualClock::default();
-    (MemStore::with(Form::Live, Arc::new(clock.clone())), clock)
+    (MemStore::with_form_and_clock(Form::Live, Arc::new(clock.clone())), clock)
 }
 
 #[tokio::test]
@@ -227,7 +227,7 @@ async fn only_positions_that_were_given_are_taken() {
 #[tokio::test]
 async fn the_json_form_gives_json_and_the_live_form_the_value_itself() {
     let note = Arc::new(docs_store::conformance::Note::new("kept"));
-    for (store, json) in [(MemStore::new(), false), (MemStore::json(), true)] {
+    for (store, json) in [(MemStore::new(), false), (MemStore::new_json(), true)] {
         let op = Op::Put("note!a".into(), Value::Live(note.clone()));
         commit(&store, vec![op]).await.expect("no conflict");
         let found =
@@ -250,7 +250,7 @@ async fn a_record_under_a_key_of_another_kind_is_misuse() {
 async fn objects_fork_too() {
     use docs_store::{Hash, Objects};
     let objects = MemObjects::new();
-    let (hash, bytes) = (Hash::of(b"one"), bytes::Bytes::from_static(b"one"));
+    let (hash, bytes) = (Hash::compute(b"one"), bytes::Bytes::from_static(b"one"));
     objects.put("d", &[(hash, bytes)]).await.expect("the hash fits");
     let fork = objects.fork();
     objects.delete("d", &[hash], Duration::ZERO).await.expect("memory is there");

@@ -291,6 +291,6 @@ proptest! {
 
     #[test]
     fn json_memstore_equals_oracle_on_random_programs(program in prop::collection::vec(any_step(), 1..80)) {
-        run(MemStore::json(), program)?;
+        run(MemStore::new_json(), program)?;
     }
 }

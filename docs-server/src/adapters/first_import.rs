@@ -5,10 +5,10 @@ pub(crate) struct FirstImport {
     /// Title of the space and of the site.
     pub(crate) title: String,
     /// The repository to import. Without one, the space stays empty.
-    pub(crate) source: Option<Source>,
+    pub(crate) source: Option<FirstImportSource>,
 }
 
-pub(crate) struct Source {
+pub(crate) struct FirstImportSource {
     pub(crate) url: String,
     /// `true` if the repository is local, so that the import can be awaited at the start.
     pub(crate) is_at_hand: bool,

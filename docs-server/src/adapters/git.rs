@@ -14,11 +14,11 @@ use docs_git::{EmbeddedCheckout, FolderCheckout, GitClient, Limits, LocalRemote,
 use rust_embed::RustEmbed;
 use url::Url;
 
-use super::first_import::{FirstImport, Source};
-use crate::{ByteSize, GitCachePlace, HANDBOOK_URL, MAIN, ServerConfig, ServerError, StoreUrl};
+use super::first_import::{FirstImport, FirstImportSource};
+use crate::{ByteSize, GitCachePlace, HANDBOOK_URL, MAIN_REF, ServerConfig, ServerError, StoreUrl};
 
 /// Default of `--git-cache-size`, in bytes.
-const CACHE_BYTES: u64 = 2_000_000_000;
+const DEFAULT_CACHE_BYTES: u64 = 2_000_000_000;
 
 /// The files of the handbook, compiled in.
 #[derive(RustEmbed)]
@@ -38,42 +38,45 @@ pub fn handbook() -> Result<EmbeddedCheckout, ServerError> {
         Some((path, bytes))
     };
     let files = Handbook::iter().filter_map(file);
-    EmbeddedCheckout::new("The handbook", Default::default(), files).map_err(ServerError::other)
+    EmbeddedCheckout::new("The handbook", Default::default(), files).map_err(ServerError::from_error)
 }
 
 /// Returns the client for repositories, and the content of the first start.
-pub(super) async fn remote(config: &ServerConfig) -> Result<(Arc<dyn GitRemote>, FirstImport), ServerError> {
+pub(super) async fn open_remote(
+    config: &ServerConfig,
+) -> Result<(Arc<dyn GitRemote>, FirstImport), ServerError> {
     let remote = LocalRemote::new().or(client(config)?);
     let Some(import) = config.import.as_deref() else {
-        let source = Source { url: HANDBOOK_URL.to_owned(), is_at_hand: true };
+        let source = FirstImportSource { url: HANDBOOK_URL.to_owned(), is_at_hand: true };
         let first = FirstImport { title: "Handbook".to_owned(), source: Some(source) };
-        return Ok((Arc::new(remote.with(HANDBOOK_URL, MAIN, handbook()?)), first));
+        return Ok((Arc::new(remote.with_checkout(HANDBOOK_URL, MAIN_REF, handbook()?)), first));
     };
     let name = import.trim_end_matches('/').rsplit('/').next().unwrap_or_default().trim_end_matches(".git");
     let title = if name.is_empty() { "Documentation".to_owned() } else { name.to_owned() };
-    let first = |url: String, is_at_hand| FirstImport { title, source: Some(Source { url, is_at_hand }) };
+    let first =
+        |url: String, is_at_hand| FirstImport { title, source: Some(FirstImportSource { url, is_at_hand }) };
     if import.contains("://") {
         return Ok((Arc::new(remote), first(import.to_owned(), false)));
     }
-    let wrong = |why: String| ServerError::flag("--import", format_args!("{import}: {why}"));
+    let wrong = |why: String| ServerError::for_flag("--import", format_args!("{import}: {why}"));
     let folder = fs::canonicalize(Path::new(import))
         .map_err(|e| wrong(format!("{e}; use a folder, or a Git URL like https://example.com/docs.git")))?;
     let url = Url::from_file_path(&folder).map_err(|()| wrong("must be the path of a folder".to_owned()))?;
     let checkout =
         FolderCheckout::open(folder, Limits::default()).await.map_err(|error| wrong(error.to_string()))?;
-    Ok((Arc::new(remote.with(url.as_str(), MAIN, checkout)), first(url.into(), true)))
+    Ok((Arc::new(remote.with_checkout(url.as_str(), MAIN_REF, checkout)), first(url.into(), true)))
 }
 
 /// Returns the client for repositories on the network, with its cache folder: the configured folder, or the default
 /// folder of an SQLite store.
 fn client(config: &ServerConfig) -> Result<GitClient, ServerError> {
     let outbound = match config.outbound {
-        crate::Outbound::Public => Outbound::Public,
-        crate::Outbound::Private => Outbound::Private,
-        crate::Outbound::Files => Outbound::Files,
+        crate::OutboundPolicy::Public => Outbound::Public,
+        crate::OutboundPolicy::Private => Outbound::Private,
+        crate::OutboundPolicy::Files => Outbound::Files,
     };
-    let client = GitClient::new(outbound).map_err(ServerError::other)?;
-    let size = config.git_cache_size.map_or(CACHE_BYTES, ByteSize::bytes);
+    let client = GitClient::new(outbound).map_err(ServerError::from_error)?;
+    let size = config.git_cache_size.map_or(DEFAULT_CACHE_BYTES, ByteSize::bytes);
     let wrong = |folder: &Path, error: io::Error| {
         let advice = match error.kind() {
             ErrorKind::WouldBlock => {
@@ -81,14 +84,14 @@ fn client(config: &ServerConfig) -> Result<GitClient, ServerError> {
             }
             _ => error.to_string(),
         };
-        ServerError::flag("--git-cache", format_args!("{}: {advice}", folder.display()))
+        ServerError::for_flag("--git-cache", format_args!("{}: {advice}", folder.display()))
     };
     match (&config.git_cache, &config.store) {
         (Some(GitCachePlace::Folder(folder)), _) => {
             client.with_own_cache(folder, size).map_err(|error| wrong(folder, error))
         }
         (None, StoreUrl::Sqlite(file)) => {
-            let folder = beside(file);
+            let folder = cache_folder_for(file);
             match client.clone().with_own_cache(&folder, size) {
                 Err(error) if error.kind() == ErrorKind::WouldBlock => {
                     tracing::warn!(
@@ -104,14 +107,14 @@ fn client(config: &ServerConfig) -> Result<GitClient, ServerError> {
             if config.git_cache_size.is_some() =>
         {
             let missing = "requires a cache folder; set --git-cache";
-            Err(ServerError::flag("--git-cache-size", missing))
+            Err(ServerError::for_flag("--git-cache-size", missing))
         }
         (Some(GitCachePlace::Nowhere), _) | (None, StoreUrl::Memory | StoreUrl::Postgres(_)) => Ok(client),
     }
 }
 
 /// Returns the cache folder of an SQLite file: its path with the suffix `.git`.
-fn beside(file: &Path) -> PathBuf {
+fn cache_folder_for(file: &Path) -> PathBuf {
     let mut name = file.as_os_str().to_owned();
     name.push(".git");
     name.into()

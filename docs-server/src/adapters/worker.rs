@@ -14,11 +14,11 @@ use crate::{ServerConfig, ServerError};
 
 /// The subcommand that runs a program as a worker.
 #[cfg(feature = "worker")]
-const COMMAND: &str = "worker";
+const WORKER_COMMAND: &str = "worker";
 
 /// Adds the adapters for this work, in the process that `--worker` selects.
 #[cfg(feature = "worker")]
-pub(crate) fn equip(builder: Builder, config: &ServerConfig) -> Result<Builder, ServerError> {
+pub(crate) fn add_worker_adapters(builder: Builder, config: &ServerConfig) -> Result<Builder, ServerError> {
     let fonts = config.fonts.as_deref();
     #[cfg(not(feature = "pdf"))]
     super::missing_feature::refuse(fonts.is_some(), "--fonts", "pdf")?;
@@ -35,14 +35,14 @@ pub(crate) fn equip(builder: Builder, config: &ServerConfig) -> Result<Builder, 
             let builder = builder.spec_reader(Arc::new(docs_openapi::OpenApiReader));
             return Ok(builder);
         }
-        WorkerProgram::Current => Program::current().map_err(|why| ServerError::flag("--worker", why))?,
-        WorkerProgram::At(path) => Program::at(path),
+        WorkerProgram::Current => Program::current().map_err(|why| ServerError::for_flag("--worker", why))?,
+        WorkerProgram::At(path) => Program::from_path(path),
     };
     let program = match fonts {
         Some(fonts) => program.arg("--fonts").arg(absolute(fonts)?),
         None => program,
     };
-    let pool = Arc::new(WorkerPool::new(program.arg(COMMAND), WorkerOptions::default()));
+    let pool = Arc::new(WorkerPool::new(program.arg(WORKER_COMMAND), WorkerOptions::default()));
     #[cfg(feature = "pdf")]
     let builder = builder.pdf(Arc::clone(&pool) as _);
     #[cfg(feature = "convert")]
@@ -82,7 +82,7 @@ pub(crate) fn worker(config: &ServerConfig) -> Worker {
 #[cfg(feature = "worker")]
 fn absolute(fonts: &Path) -> Result<std::path::PathBuf, ServerError> {
     std::path::absolute(fonts)
-        .map_err(|why| ServerError::flag("--fonts", format_args!("{}: {why}", fonts.display())))
+        .map_err(|why| ServerError::for_flag("--fonts", format_args!("{}: {why}", fonts.display())))
 }
 
 /// Returns a typesetter with the built-in fonts and those of a folder.
@@ -93,7 +93,7 @@ fn typesetter(fonts: Option<&Path>) -> Result<docs_pdf::Typesetter, ServerError>
         None => Fonts::default(),
         Some(folder) => Fonts::default()
             .folder(folder)
-            .map_err(|why| ServerError::flag("--fonts", format_args!("{}: {why}", folder.display())))?,
+            .map_err(|why| ServerError::for_flag("--fonts", format_args!("{}: {why}", folder.display())))?,
     };
     Ok(Typesetter::new(all, Limits::default()))
 }

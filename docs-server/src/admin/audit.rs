@@ -3,11 +3,11 @@
 use clap::Subcommand;
 use docs_core::{Platform, platform::AuditFilter, store::PageRequest};
 
-use super::queries::{Outcome, time, user};
+use super::queries::{AdminResult, find_user, parse_time};
 use crate::ServerError;
 
 #[derive(Subcommand, Debug)]
-pub(crate) enum Audit {
+pub(crate) enum AuditCommand {
     /// Lists changes, newest first: time, operation, id of the user or `-`, number of changed records, their keys, and
     /// details of some operations.
     List {
@@ -32,19 +32,19 @@ pub(crate) enum Audit {
     },
 }
 
-impl Audit {
-    pub(super) async fn run(&self, platform: &Platform) -> Outcome<()> {
+impl AuditCommand {
+    pub(super) async fn run(&self, platform: &Platform) -> AdminResult<()> {
         let Self::List { org, user: email, since, until, operation, limit } = self;
         let organization = org.as_deref().map(str::parse).transpose();
         let mut filter = AuditFilter {
-            organization: organization.map_err(|why| ServerError::flag("--org", why))?,
+            organization: organization.map_err(|why| ServerError::for_flag("--org", why))?,
             operation: operation.clone(),
-            since: since.as_deref().map(|text| time("--since", text)).transpose()?,
-            until: until.as_deref().map(|text| time("--until", text)).transpose()?,
+            since: since.as_deref().map(|text| parse_time("--since", text)).transpose()?,
+            until: until.as_deref().map(|text| parse_time("--until", text)).transpose()?,
             ..AuditFilter::default()
         };
         if let Some(email) = email {
-            filter.user = Some(user(platform, email).await?);
+            filter.user = Some(find_user(platform, email).await?);
         }
         let (mut left, mut page) = (*limit, PageRequest::default());
         while left > 0 {

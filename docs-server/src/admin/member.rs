@@ -6,11 +6,11 @@ use docs_core::{
     model::{OrgId, Role},
 };
 
-use super::queries::{Outcome, user};
+use super::queries::{AdminResult, find_user};
 use crate::ServerError;
 
 #[derive(Subcommand, Debug)]
-pub(crate) enum Member {
+pub(crate) enum MemberCommand {
     /// Adds a user to an organization, or changes the role of a member.
     Add {
         /// Id of the organization, as printed by `org list`.
@@ -25,20 +25,23 @@ pub(crate) enum Member {
     },
 }
 
-impl Member {
-    pub(super) async fn run(&self, platform: &Platform) -> Outcome<()> {
+impl MemberCommand {
+    pub(super) async fn run(&self, platform: &Platform) -> AdminResult<()> {
         let Self::Add { org, user: email, role } = self;
-        let org: OrgId = org.parse().map_err(|why| ServerError::flag("--org", why))?;
-        let role = role.as_deref().map(named).transpose()?;
-        let user = user(platform, email).await?;
+        let org: OrgId = org.parse().map_err(|why| ServerError::for_flag("--org", why))?;
+        let role = role.as_deref().map(parse_role).transpose()?;
+        let user = find_user(platform, email).await?;
         platform.as_platform().org(&org).member(&user).put(role).await?;
         Ok(())
     }
 }
 
-fn named(name: &str) -> Outcome<Role> {
+fn parse_role(name: &str) -> AdminResult<Role> {
     name.parse().map_err(|_| {
         let names: Vec<&str> = Role::ALL.iter().map(|role| role.as_str()).collect();
-        ServerError::flag("--role", format_args!("`{name}` is not a role; use one of {}", names.join(", ")))
+        ServerError::for_flag(
+            "--role",
+            format_args!("`{name}` is not a role; use one of {}", names.join(", ")),
+        )
     })
 }

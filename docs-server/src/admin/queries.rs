@@ -8,13 +8,13 @@ use docs_core::{
 
 use crate::ServerError;
 
-pub(super) type Outcome<T> = Result<T, ServerError>;
+pub(super) type AdminResult<T> = Result<T, ServerError>;
 
 /// Calls `show` for every item of a list, page by page.
-pub(super) async fn each<T>(
+pub(super) async fn for_each_item<T>(
     mut list: impl AsyncFnMut(PageRequest) -> docs_core::Result<Page<T>>,
     mut show: impl FnMut(T),
-) -> Outcome<()> {
+) -> AdminResult<()> {
     let mut page = PageRequest::default();
     loop {
         let found = list(page.clone()).await?;
@@ -26,9 +26,9 @@ pub(super) async fn each<T>(
     }
 }
 
-pub(super) fn time(flag: &'static str, text: &str) -> Outcome<Timestamp> {
+pub(super) fn parse_time(flag: &'static str, text: &str) -> AdminResult<Timestamp> {
     let wrong = |_| {
-        ServerError::flag(
+        ServerError::for_flag(
             flag,
             format_args!(
                 "`{text}` is not a valid time; use a form like \
@@ -39,7 +39,7 @@ pub(super) fn time(flag: &'static str, text: &str) -> Outcome<Timestamp> {
     serde_json::from_value(text.into()).map_err(wrong)
 }
 
-pub(super) async fn user(platform: &Platform, email: &str) -> Outcome<UserId> {
+pub(super) async fn find_user(platform: &Platform, email: &str) -> AdminResult<UserId> {
     let found = platform.as_platform().users().by_email(email).await;
-    Ok(found.map_err(|why| ServerError::other(format!("{email}: {why}")))?.id)
+    Ok(found.map_err(|why| ServerError::from_error(format!("{email}: {why}")))?.id)
 }

@@ -3,15 +3,15 @@
 use clap::Subcommand;
 use docs_core::{
     Platform,
-    platform::{CollectMode, Collected},
+    platform::{CollectMode, CollectionStats},
 };
 
-use super::queries::Outcome;
+use super::queries::AdminResult;
 use crate::ServerError;
 
 /// A maintenance command for a store.
 #[derive(Subcommand, Debug)]
-pub(crate) enum StoreTask {
+pub(crate) enum StoreCommand {
     /// Recomputes every index row, unique value and counter from the records, and prints the differences. Exits with 0
     /// if there are none.
     Verify,
@@ -27,8 +27,8 @@ pub(crate) enum StoreTask {
     },
 }
 
-impl StoreTask {
-    pub(crate) async fn run(&self, platform: &Platform) -> Outcome<()> {
+impl StoreCommand {
+    pub(crate) async fn run(&self, platform: &Platform) -> AdminResult<()> {
         match self {
             Self::Verify => verify(platform).await,
             Self::Rebuild => {
@@ -45,7 +45,7 @@ impl StoreTask {
     }
 }
 
-async fn verify(platform: &Platform) -> Outcome<()> {
+async fn verify(platform: &Platform) -> AdminResult<()> {
     let drift = platform.as_platform().verify().await?;
     for key in &drift.missing {
         println!("missing\t{key}");
@@ -61,12 +61,12 @@ async fn verify(platform: &Platform) -> Outcome<()> {
         return Ok(());
     }
     let number = drift.missing.len() + drift.stray.len() + drift.counters.len();
-    Err(ServerError::other(format!(
+    Err(ServerError::from_error(format!(
         "{number} rows differ from the records; stop all servers and run `docs-server admin rebuild`"
     )))
 }
 
-fn show(collected: &Collected, mode: CollectMode) {
+fn show(collected: &CollectionStats, mode: CollectMode) {
     let done = match mode {
         CollectMode::DryRun => "would be removed",
         CollectMode::Remove => "removed",

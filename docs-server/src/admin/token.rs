@@ -3,15 +3,15 @@
 use clap::{Args, Subcommand};
 use docs_core::{Platform, platform::NewToken};
 
-use super::queries::{Outcome, each, time, user};
+use super::queries::{AdminResult, find_user, for_each_item, parse_time};
 use crate::ServerError;
 
 #[derive(Subcommand, Debug)]
-pub(crate) enum Token {
+pub(crate) enum TokenCommand {
     /// Creates a token and prints it. The store keeps only its hash, so it cannot be printed again.
     Create {
         #[command(flatten)]
-        of: Of,
+        of: TokenOwner,
         /// Purpose of the token, at most 50 characters.
         #[arg(long, default_value = "")]
         label: String,
@@ -22,12 +22,12 @@ pub(crate) enum Token {
     /// Lists tokens: id, creation time, expiry time, label.
     List {
         #[command(flatten)]
-        of: Of,
+        of: TokenOwner,
     },
     /// Revokes a token.
     Revoke {
         #[command(flatten)]
-        of: Of,
+        of: TokenOwner,
         /// Id of the token, as printed by `token list`.
         id: String,
     },
@@ -35,36 +35,36 @@ pub(crate) enum Token {
 
 /// The owner of tokens.
 #[derive(Args, Debug)]
-pub(crate) struct Of {
+pub(crate) struct TokenOwner {
     /// E-mail address of the user.
     #[arg(long, value_name = "EMAIL")]
     user: String,
 }
 
-impl Token {
-    pub(super) async fn run(&self, platform: &Platform) -> Outcome<()> {
+impl TokenCommand {
+    pub(super) async fn run(&self, platform: &Platform) -> AdminResult<()> {
         match self {
             Self::Create { of, label, expires } => {
-                let label = label.parse().map_err(|why| ServerError::flag("--label", why))?;
-                let expires_at = expires.as_deref().map(|text| time("--expires", text)).transpose()?;
+                let label = label.parse().map_err(|why| ServerError::for_flag("--label", why))?;
+                let expires_at = expires.as_deref().map(|text| parse_time("--expires", text)).transpose()?;
                 let new = NewToken { label, secret: None, expires_at };
-                let user = user(platform, &of.user).await?;
+                let user = find_user(platform, &of.user).await?;
                 let token = platform.as_platform().user(&user).issue_token(new).await?;
                 eprintln!("token {} of {}, not shown again:", token.id, of.user);
                 println!("{}", token.secret);
             }
             Self::List { of } => {
-                let user = user(platform, &of.user).await?;
+                let user = find_user(platform, &of.user).await?;
                 let list = async |page| platform.as_platform().user(&user).list_tokens(&page).await;
-                each(list, |token| {
+                for_each_item(list, |token| {
                     let end = token.expires_at.map_or_else(|| "never".to_owned(), |end| end.to_string());
                     println!("{}\t{}\t{end}\t{}", token.id, token.created_at, token.label);
                 })
                 .await?;
             }
             Self::Revoke { of, id } => {
-                let user = user(platform, &of.user).await?;
-                let id = id.parse().map_err(|why| ServerError::other(format!("the token: {why}")))?;
+                let user = find_user(platform, &of.user).await?;
+                let id = id.parse().map_err(|why| ServerError::from_error(format!("the token: {why}")))?;
                 platform.as_platform().user(&user).revoke_token(&id).await?;
             }
         }

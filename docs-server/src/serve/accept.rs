@@ -13,15 +13,15 @@ use tokio::{
 
 use super::{
     ConnectionConfig, descriptors,
-    exchange::{Shared, serve},
+    exchange::{ServiceState, serve},
     memory::Memory,
     peer::Peer,
-    table::{Stops, Table},
+    table::{ConnectionTable, ServerPhase},
 };
 
 /// Initial delay after a failed accept, and the maximum delay.
-const PAUSE: Duration = Duration::from_millis(10);
-const MAX_PAUSE: Duration = Duration::from_secs(1);
+const MIN_ACCEPT_PAUSE: Duration = Duration::from_millis(10);
+const MAX_ACCEPT_PAUSE: Duration = Duration::from_secs(1);
 /// Bytes of responses that the system buffers for a connection. A blocked socket accepts bytes again once about a third
 /// of its buffer is sent, so a client that reads slowly would seem to stall behind a larger one.
 #[cfg(unix)]
@@ -29,7 +29,7 @@ const SEND_BUFFER: usize = 256 * 1024;
 
 /// An application served on a listener.
 pub(crate) struct Service {
-    shared: Arc<Shared>,
+    shared: Arc<ServiceState>,
     proxies: TrustedProxies,
     listener: TcpListener,
 }
@@ -41,9 +41,9 @@ impl Service {
         listener: TcpListener,
         (config, proxies): (ConnectionConfig, TrustedProxies),
     ) -> Self {
-        let table = Table::new(&config, descriptors::for_connections());
+        let table = ConnectionTable::new(&config, descriptors::raise_for_connections());
         let memory = Memory::new(config.response_bytes);
-        Self { shared: Arc::new(Shared { app, config, table, memory }), proxies, listener }
+        Self { shared: Arc::new(ServiceState { app, config, table, memory }), proxies, listener }
     }
 
     /// Serves connections until `stop` completes, then gives in-flight requests up to `grace` to finish.
@@ -70,28 +70,28 @@ impl Service {
 }
 
 /// Periodically closes connections of clients that are too slow.
-async fn sweep(shared: Arc<Shared>, stopped: watch::Receiver<bool>) {
+async fn sweep(shared: Arc<ServiceState>, stopped: watch::Receiver<bool>) {
     let mut ticks = interval(shared.config.tick());
     loop {
         ticks.tick().await;
-        let stops = if *stopped.borrow() { Stops::Now } else { Stops::Later };
+        let stops = if *stopped.borrow() { ServerPhase::Now } else { ServerPhase::Later };
         shared.table.sweep(&shared.config, stops);
     }
 }
 
 /// Accepts connections, and spawns a task for each.
 async fn accept(
-    shared: &Arc<Shared>,
+    shared: &Arc<ServiceState>,
     listener: &TcpListener,
     proxies: &TrustedProxies,
     tasks: &mut JoinSet<()>,
     stopped: watch::Receiver<bool>,
 ) -> std::convert::Infallible {
-    let mut pause = PAUSE;
+    let mut pause = MIN_ACCEPT_PAUSE;
     loop {
         match listener.accept().await {
             Ok(accepted) => {
-                pause = PAUSE;
+                pause = MIN_ACCEPT_PAUSE;
                 let (stream, peer) = accepted;
                 admit(shared, stream, Peer::new(peer, proxies), tasks, &stopped).await;
             }
@@ -101,8 +101,8 @@ async fn accept(
                 tracing::warn!(%error, "failed to accept connection");
                 shared.table.close_one();
                 tokio::select! {
-                    () = sleep(pause) => pause = (2 * pause).min(MAX_PAUSE),
-                    () = shared.table.ended() => {}
+                    () = sleep(pause) => pause = (2 * pause).min(MAX_ACCEPT_PAUSE),
+                    () = shared.table.wait_until_ended() => {}
                 }
             }
         }
@@ -111,7 +111,7 @@ async fn accept(
 
 /// Serves a connection if the limits permit it.
 async fn admit(
-    shared: &Arc<Shared>,
+    shared: &Arc<ServiceState>,
     stream: TcpStream,
     peer: Peer,
     tasks: &mut JoinSet<()>,

@@ -32,11 +32,11 @@ pub(super) struct Connection {
     pub(super) is_last: AtomicBool,
     closed: Notify,
     written: Notify,
-    state: Mutex<State>,
+    state: Mutex<ConnectionState>,
 }
 
 #[derive(Debug)]
-struct State {
+struct ConnectionState {
     is_closed: bool,
     is_http2: bool,
     /// Number of started requests with a response that has not left the server completely.
@@ -57,7 +57,7 @@ struct State {
     has_served: bool,
     /// Progress of writes to the socket.
     write: Pacer,
-    responses: Vec<Arc<Sending>>,
+    responses: Vec<Arc<ResponseTransfer>>,
 }
 
 /// The reason why a connection waits, in the order of closing connections to make room.
@@ -73,7 +73,7 @@ pub(super) enum Wait {
 
 impl Connection {
     pub(super) fn new(id: u64, peer: Peer, pace: Pace) -> Self {
-        let state = State {
+        let state = ConnectionState {
             is_closed: false,
             is_http2: false,
             requests: 0,
@@ -111,7 +111,7 @@ impl Connection {
     }
 
     /// Waits until the server closes the connection.
-    pub(super) async fn closed(&self) {
+    pub(super) async fn wait_until_closed(&self) {
         self.closed.notified().await;
     }
 
@@ -132,7 +132,7 @@ impl Connection {
 
     /// Records that bytes arrived. Returns `false` if the client of an HTTP/2 connection has sent too many without
     /// progress, such as only window updates.
-    pub(super) fn read(&self, bytes: usize) -> bool {
+    pub(super) fn record_read(&self, bytes: usize) -> bool {
         let mut state = self.state.lock();
         state.has_read = true;
         state.without_progress += bytes;
@@ -143,23 +143,23 @@ impl Connection {
     }
 
     /// Records progress of a request: its body was read, or its response.
-    pub(super) fn progress(&self) {
+    pub(super) fn record_progress(&self) {
         self.state.lock().without_progress = 0;
     }
 
     /// Records that the socket accepted bytes.
-    pub(super) fn wrote(&self, bytes: usize) {
+    pub(super) fn record_write(&self, bytes: usize) {
         self.state.lock().write.progress(Instant::now(), bytes);
         self.written.notify_waiters();
     }
 
     /// Records that the socket currently accepts no bytes.
-    pub(super) fn write_blocked(&self) {
+    pub(super) fn record_blocked_write(&self) {
         self.state.lock().write.wait(Instant::now());
     }
 
     /// Waits until the socket accepts bytes. A client that does not read responses gets no further ones.
-    pub(super) async fn writable(&self) {
+    pub(super) async fn wait_until_writable(&self) {
         loop {
             let written = self.written.notified();
             if self.state.lock().write.waiting_since().is_none() {
@@ -170,7 +170,7 @@ impl Connection {
     }
 
     /// Begins a request.
-    pub(super) fn begin(&self) {
+    pub(super) fn begin_request(&self) {
         let mut state = self.state.lock();
         if state.requests == 0 {
             state.since = Instant::now();
@@ -182,7 +182,7 @@ impl Connection {
     }
 
     /// Ends a request.
-    pub(super) fn end(&self) {
+    pub(super) fn end_request(&self) {
         let mut state = self.state.lock();
         state.requests = state.requests.saturating_sub(1);
         if state.requests == 0 {
@@ -203,17 +203,17 @@ impl Connection {
         state.received = Instant::now();
     }
 
-    pub(super) fn begin_sending(&self, sending: &Arc<Sending>) {
+    pub(super) fn begin_sending(&self, sending: &Arc<ResponseTransfer>) {
         self.state.lock().responses.push(Arc::clone(sending));
     }
 
-    pub(super) fn end_sending(&self, sending: &Arc<Sending>) {
+    pub(super) fn end_sending(&self, sending: &Arc<ResponseTransfer>) {
         self.state.lock().responses.retain(|other| !Arc::ptr_eq(other, sending));
     }
 
     /// Returns the current wait with its start, or `None` while the server works on a request or the client has made
     /// progress within `stall`.
-    pub(super) fn waits(&self, now: Instant, stall: Duration) -> Option<(Wait, Instant)> {
+    pub(super) fn current_wait(&self, now: Instant, stall: Duration) -> Option<(Wait, Instant)> {
         let state = self.state.lock();
         if state.is_closed {
             return None;
@@ -242,14 +242,14 @@ impl Connection {
             return false;
         }
         state
-            .stalled(now, ConnectionConfig::STALLED)
+            .stalled_transfers(now, ConnectionConfig::STALLED)
             .fold(false, |is_any, sending| sending.reset(now) | is_any)
     }
 
     /// Returns `true` if an HTTP/2 connection has requests beside those whose clients do not read.
     pub(super) fn has_other_streams(&self, now: Instant, stall: Duration) -> bool {
         let state = self.state.lock();
-        state.is_http2 && state.requests > state.stalled(now, stall).count()
+        state.is_http2 && state.requests > state.stalled_transfers(now, stall).count()
     }
 
     /// Resets the HTTP/2 streams of clients that are too slow. Returns `true` if the connection must be closed, because
@@ -271,9 +271,13 @@ impl Connection {
     }
 }
 
-impl State {
+impl ConnectionState {
     /// Responses that their clients have not read for the time of a stall.
-    fn stalled(&self, now: Instant, stall: Duration) -> impl Iterator<Item = &Arc<Sending>> {
+    fn stalled_transfers(
+        &self,
+        now: Instant,
+        stall: Duration,
+    ) -> impl Iterator<Item = &Arc<ResponseTransfer>> {
         self.responses.iter().filter(move |sending| {
             let since = sending.pacer.lock().waiting_since();
             since.is_some_and(|since| now.saturating_duration_since(since) >= stall)
@@ -293,19 +297,19 @@ impl State {
 
 /// A response that is being sent to the client.
 #[derive(Debug)]
-pub(super) struct Sending {
+pub(super) struct ResponseTransfer {
     pub(super) pacer: Mutex<Pacer>,
     reset: Notify,
     reset_at: Mutex<Option<Instant>>,
 }
 
-impl Sending {
+impl ResponseTransfer {
     pub(super) fn new(pace: Pace) -> Self {
         Self { pacer: Mutex::new(Pacer::new(pace)), reset: Notify::new(), reset_at: Mutex::new(None) }
     }
 
     /// Waits for a request to reset the stream of the response.
-    pub(super) async fn reset_requested(&self) {
+    pub(super) async fn wait_for_reset(&self) {
         self.reset.notified().await;
     }
 
@@ -323,17 +327,17 @@ impl Sending {
 
 /// A started request. Dropping it ends the request.
 #[derive(Debug)]
-pub(super) struct Ticket(pub(super) Arc<Connection>);
+pub(super) struct RequestTicket(pub(super) Arc<Connection>);
 
-impl Ticket {
+impl RequestTicket {
     pub(super) fn new(connection: &Arc<Connection>) -> Self {
-        connection.begin();
+        connection.begin_request();
         Self(Arc::clone(connection))
     }
 }
 
-impl Drop for Ticket {
+impl Drop for RequestTicket {
     fn drop(&mut self) {
-        self.0.end();
+        self.0.end_request();
     }
 }

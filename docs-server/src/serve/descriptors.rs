@@ -1,26 +1,26 @@
 //! The limit of open files of the process.
 
 /// Number of descriptors reserved for the store, indexes, repositories and worker processes.
-const RESERVE: u64 = 256;
+const RESERVED_DESCRIPTORS: u64 = 256;
 /// Maximum limit to request: with a higher one, programs that iterate over all descriptors become slow.
-const MOST: u64 = 1 << 20;
+const MAX_DESCRIPTORS: u64 = 1 << 20;
 /// Number of descriptors if the operating system reports no limit.
-const UNKNOWN: u64 = 4_096;
+const FALLBACK_DESCRIPTORS: u64 = 4_096;
 
 /// Raises the limit of open files as far as permitted, and returns the number of descriptors for connections.
-pub(super) fn for_connections() -> usize {
-    let limit = raise().unwrap_or(UNKNOWN);
-    usize::try_from(limit - RESERVE.min(limit / 2)).unwrap_or(usize::MAX)
+pub(super) fn raise_for_connections() -> usize {
+    let limit = raise_limit().unwrap_or(FALLBACK_DESCRIPTORS);
+    usize::try_from(limit - RESERVED_DESCRIPTORS.min(limit / 2)).unwrap_or(usize::MAX)
 }
 
 #[cfg(unix)]
-fn raise() -> Option<u64> {
+fn raise_limit() -> Option<u64> {
     use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
     let limit = getrlimit(Resource::Nofile);
-    let wanted = limit.maximum.unwrap_or(MOST).min(MOST);
+    let wanted = limit.maximum.unwrap_or(MAX_DESCRIPTORS).min(MAX_DESCRIPTORS);
     if limit.current.is_none_or(|current| current >= wanted) {
-        return Some(limit.current.unwrap_or(MOST));
+        return Some(limit.current.unwrap_or(MAX_DESCRIPTORS));
     }
     match setrlimit(Resource::Nofile, Rlimit { current: Some(wanted), maximum: limit.maximum }) {
         Ok(()) => Some(wanted),

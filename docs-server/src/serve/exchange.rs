@@ -24,38 +24,38 @@ use tokio::{net::TcpStream, sync::watch, task::yield_now};
 
 use super::{
     ConnectionConfig,
-    connection::{Connection, Sending, Ticket},
-    io::Watched,
+    connection::{Connection, RequestTicket, ResponseTransfer},
+    io::WatchedSocket,
     memory::Memory,
-    request::Received,
-    response::Sent,
+    request::PacedRequestBody,
+    response::PacedResponseBody,
     streams::{self, StreamExecutor},
-    table::Table,
+    table::ConnectionTable,
 };
 
 /// Buffer size of a connection in each direction, in bytes.
-const BUFFER: usize = 32 * 1024;
+const BUFFER_BYTES: usize = 32 * 1024;
 /// Flow control window of an HTTP/2 stream: bytes of a request body that the client may send ahead of the application.
 const STREAM_WINDOW: u32 = 256 * 1024;
 /// Flow control window of an HTTP/2 connection, for all its streams together.
 const CONNECTION_WINDOW: u32 = 1 << 20;
 /// Interval of HTTP/2 pings, and timeout of their responses.
-const PING: Duration = Duration::from_secs(20);
+const PING_INTERVAL: Duration = Duration::from_secs(20);
 /// Maximum number of streams that a client may reset before the server has accepted them. Beyond it, the connection
 /// ends.
 const MAX_RESETS: usize = 20;
 
 /// The state shared by all connections of a server.
-pub(super) struct Shared {
+pub(super) struct ServiceState {
     pub(super) app: BoxEndpoint<'static>,
     pub(super) config: ConnectionConfig,
-    pub(super) table: Arc<Table>,
+    pub(super) table: Arc<ConnectionTable>,
     pub(super) memory: Arc<Memory>,
 }
 
 /// Serves a connection until it ends. After the server stops, only requests that have already begun are answered.
 pub(super) async fn serve(
-    shared: Arc<Shared>,
+    shared: Arc<ServiceState>,
     stream: TcpStream,
     connection: Arc<Connection>,
     mut stopping: watch::Receiver<bool>,
@@ -69,7 +69,7 @@ pub(super) async fn serve(
     };
     let ended = tokio::select! {
         ended = exchange => ended,
-        () = connection.closed() => Ok(()),
+        () = connection.wait_until_closed() => Ok(()),
         () = stop => Ok(()),
     };
     if let Err(error) = ended {
@@ -78,17 +78,17 @@ pub(super) async fn serve(
 }
 
 async fn exchange(
-    shared: Arc<Shared>,
+    shared: Arc<ServiceState>,
     stream: TcpStream,
     connection: Arc<Connection>,
     mut stopping: watch::Receiver<bool>,
 ) -> Result<(), Box<dyn std::error::Error + Send + Sync>> {
-    let mut io = Watched::new(stream, Arc::clone(&connection));
+    let mut io = WatchedSocket::new(stream, Arc::clone(&connection));
     // Without TLS, only trusted proxies may use HTTP/2.
     let is_http2 = connection.peer.is_trusted && io.is_http2().await?;
     let config = shared.config.clone();
     let (app, of) = (shared, Arc::clone(&connection));
-    let service = service_fn(move |request| answer(Arc::clone(&app), Arc::clone(&of), request));
+    let service = service_fn(move |request| respond(Arc::clone(&app), Arc::clone(&of), request));
     let stop = async move {
         if stopping.wait_for(|stops| *stops).await.is_err() {
             std::future::pending::<()>().await;
@@ -118,7 +118,7 @@ fn http1_builder() -> http1::Builder {
     builder
         .header_read_timeout(None)
         .max_header_size(ConnectionConfig::MAX_HEAD_BYTES as usize)
-        .max_buf_size(BUFFER);
+        .max_buf_size(BUFFER_BYTES);
     builder
 }
 
@@ -128,57 +128,57 @@ fn http2_builder(config: &ConnectionConfig) -> http2::Builder<StreamExecutor> {
         .timer(TokioTimer::new())
         .max_concurrent_streams(config.max_streams)
         .max_header_list_size(ConnectionConfig::MAX_HEAD_BYTES)
-        .max_send_buf_size(BUFFER)
+        .max_send_buf_size(BUFFER_BYTES)
         .initial_stream_window_size(STREAM_WINDOW)
         .initial_connection_window_size(CONNECTION_WINDOW)
         .max_pending_accept_reset_streams(MAX_RESETS)
-        .keep_alive_interval(PING)
-        .keep_alive_timeout(PING);
+        .keep_alive_interval(PING_INTERVAL)
+        .keep_alive_timeout(PING_INTERVAL);
     builder
 }
 
 /// Answers a request once the client has read enough of its previous responses.
-async fn answer(
-    shared: Arc<Shared>,
+async fn respond(
+    shared: Arc<ServiceState>,
     connection: Arc<Connection>,
     request: Request<Incoming>,
-) -> Result<Response<Sent>, Infallible> {
-    let ticket = Ticket::new(&connection);
+) -> Result<Response<PacedResponseBody>, Infallible> {
+    let ticket = RequestTicket::new(&connection);
     // Requests that a client sends together yield to those of other clients.
     if !connection.has_read() {
         yield_now().await;
     }
-    connection.writable().await;
+    connection.wait_until_writable().await;
     let charge = shared.memory.admit(&shared.table, &connection).await;
     let is_admitted = charge.is_some();
     let charge = charge.unwrap_or_else(|| shared.memory.overdraw(&connection));
     let of = (Arc::clone(&connection), Arc::clone(&charge));
     let pace = shared.config.request_pace;
     let (parts, body) = request.into_parts();
-    let received = Received::new(body, pace, of);
-    let timed_out = received.timed_out();
+    let received = PacedRequestBody::new(body, pace, of);
+    let timed_out = received.timeout_flag();
     let request = poem_request(Request::from_parts(parts, received), Some(connection.peer.address));
     let mut response = match is_admitted {
-        true => charge.expect(shared.app.get_response(request)).await,
-        false => busy().into_response(),
+        true => charge.with_reservation(shared.app.get_response(request)).await,
+        false => busy_error().into_response(),
     };
-    if timed_out.get() {
-        response = too_slow().into_response();
+    if timed_out.is_set() {
+        response = too_slow_error().into_response();
         response.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
     }
     // Browsers must not guess the type of any response.
     response.headers_mut().insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
-    let sending = Arc::new(Sending::new(shared.config.response_pace));
-    streams::responds(&sending);
+    let sending = Arc::new(ResponseTransfer::new(shared.config.response_pace));
+    streams::set_response(&sending);
     let response: Response<BoxBody<Bytes, io::Error>> = response.into();
-    Ok(response.map(|body| Sent::new(body, ticket, (charge, sending))))
+    Ok(response.map(|body| PacedResponseBody::new(body, ticket, (charge, sending))))
 }
 
-fn busy() -> ApiError {
+fn busy_error() -> ApiError {
     let message = "the server has too many unread responses; try again later";
     ApiError::new(StatusCode::SERVICE_UNAVAILABLE, message)
 }
 
-fn too_slow() -> ApiError {
+fn too_slow_error() -> ApiError {
     ApiError::new(StatusCode::REQUEST_TIMEOUT, "the body: was sent too slowly; send the request again")
 }

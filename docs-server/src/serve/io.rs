@@ -21,15 +21,15 @@ use super::connection::Connection;
 const PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
 /// Maximum time that a socket stays open after the last response. Bytes received in that time are discarded. Without
 /// the delay, unread bytes at the close would make the client's operating system discard the response.
-const LINGER: Duration = Duration::from_secs(1);
+const LINGER_TIMEOUT: Duration = Duration::from_secs(1);
 /// Number of bytes discarded per read.
-const DROPPED: usize = 16 * 1024;
+const DISCARD_BYTES: usize = 16 * 1024;
 
 /// Number of bytes after which a connection yields to others. With many connections, a round takes milliseconds.
-const TURN: usize = 128 * 1024;
+const TURN_BYTES: usize = 128 * 1024;
 
 /// A socket that records its progress in its [`Connection`].
-pub(super) struct Watched {
+pub(super) struct WatchedSocket {
     stream: TcpStream,
     connection: Arc<Connection>,
     /// Bytes that were read to detect the protocol.
@@ -45,7 +45,7 @@ enum Linger {
     Dropping(Pin<Box<Sleep>>),
 }
 
-impl Watched {
+impl WatchedSocket {
     pub(super) const fn new(stream: TcpStream, connection: Arc<Connection>) -> Self {
         Self { stream, connection, replay: Bytes::new(), linger: Linger::Open, turn: 0 }
     }
@@ -59,7 +59,7 @@ impl Watched {
             if bytes == 0 {
                 break;
             }
-            self.connection.read(bytes);
+            self.connection.record_read(bytes);
         }
         let is_http2 = read == PREFACE;
         self.replay = read.into();
@@ -68,7 +68,7 @@ impl Watched {
 
     /// Yields once the turn has used its bytes. The task then runs again after other tasks.
     fn poll_turn(&mut self, cx: &mut Context<'_>) -> Poll<()> {
-        if self.turn < TURN {
+        if self.turn < TURN_BYTES {
             return Poll::Ready(());
         }
         self.turn = 0;
@@ -76,23 +76,23 @@ impl Watched {
         Poll::Pending
     }
 
-    fn noted(&mut self, outcome: Poll<io::Result<usize>>) -> Poll<io::Result<usize>> {
+    fn record_outcome(&mut self, outcome: Poll<io::Result<usize>>) -> Poll<io::Result<usize>> {
         match &outcome {
             Poll::Ready(Ok(bytes)) => {
                 self.turn += *bytes;
-                self.connection.wrote(*bytes);
+                self.connection.record_write(*bytes);
             }
             Poll::Ready(Err(_)) => {}
             Poll::Pending => {
                 self.turn = 0;
-                self.connection.write_blocked();
+                self.connection.record_blocked_write();
             }
         }
         outcome
     }
 }
 
-impl AsyncRead for Watched {
+impl AsyncRead for WatchedSocket {
     fn poll_read(
         self: Pin<&mut Self>,
         cx: &mut Context<'_>,
@@ -109,19 +109,19 @@ impl AsyncRead for Watched {
         ready!(Pin::new(&mut this.stream).poll_read(cx, buffer))?;
         let read = buffer.filled().len() - before;
         this.turn += read;
-        if read > 0 && !this.connection.read(read) {
+        if read > 0 && !this.connection.record_read(read) {
             return Poll::Ready(Err(io::Error::other("the client sends frames without progress")));
         }
         Poll::Ready(Ok(()))
     }
 }
 
-impl AsyncWrite for Watched {
+impl AsyncWrite for WatchedSocket {
     fn poll_write(self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
         let this = self.get_mut();
         ready!(this.poll_turn(cx));
         let outcome = Pin::new(&mut this.stream).poll_write(cx, bytes);
-        this.noted(outcome)
+        this.record_outcome(outcome)
     }
 
     fn poll_write_vectored(
@@ -132,7 +132,7 @@ impl AsyncWrite for Watched {
         let this = self.get_mut();
         ready!(this.poll_turn(cx));
         let outcome = Pin::new(&mut this.stream).poll_write_vectored(cx, slices);
-        this.noted(outcome)
+        this.record_outcome(outcome)
     }
 
     fn is_write_vectored(&self) -> bool {
@@ -147,14 +147,14 @@ impl AsyncWrite for Watched {
         let this = self.get_mut();
         if matches!(this.linger, Linger::Open) {
             ready!(Pin::new(&mut this.stream).poll_shutdown(cx))?;
-            this.linger = Linger::Dropping(Box::pin(sleep(LINGER)));
+            this.linger = Linger::Dropping(Box::pin(sleep(LINGER_TIMEOUT)));
         }
         let Linger::Dropping(end) = &mut this.linger else { return Poll::Ready(Ok(())) };
         if this.connection.is_last.load(Ordering::Relaxed) || end.as_mut().poll(cx).is_ready() {
             return Poll::Ready(Ok(()));
         }
         loop {
-            let mut dropped = [0; DROPPED];
+            let mut dropped = [0; DISCARD_BYTES];
             let mut buffer = ReadBuf::new(&mut dropped);
             match ready!(Pin::new(&mut this.stream).poll_read(cx, &mut buffer)) {
                 Ok(()) if !buffer.filled().is_empty() => {}

@@ -16,29 +16,29 @@ use tokio::{
     time::{Instant, sleep_until},
 };
 
-use super::{connection::Connection, table::Table};
+use super::{connection::Connection, table::ConnectionTable};
 
 /// Bytes reserved for a request while its response is produced.
-const EXPECTED: usize = 1 << 20;
+const RESERVATION_BYTES: usize = 1 << 20;
 /// Duration of that reservation. A longer request waits for something other than memory.
-const EXPECTED_FOR: Duration = Duration::from_secs(1);
+const RESERVATION_TIME: Duration = Duration::from_secs(1);
 /// Concurrent requests that are admitted although the memory is used up, for addresses that use none of it.
-const RESERVED: usize = 8;
+const RESERVED_REQUESTS: usize = 8;
 /// Maximum time that a request waits for memory.
-const PATIENCE: Duration = Duration::from_secs(10);
+const MEMORY_WAIT: Duration = Duration::from_secs(10);
 /// Interval at which the waiting requests together search for stalled responses.
-const RETRY: Duration = Duration::from_millis(20);
+const STALL_SEARCH_INTERVAL: Duration = Duration::from_millis(20);
 
 /// The memory of responses, shared by all connections.
 #[derive(Debug)]
 pub(super) struct Memory {
     most: usize,
-    used: Mutex<Used>,
+    used: Mutex<MemoryUsage>,
     freed: Notify,
 }
 
 #[derive(Debug, Default)]
-struct Used {
+struct MemoryUsage {
     all: usize,
     by: HashMap<Holder, usize>,
     /// Requests that were admitted with [`Place::Reserved`].
@@ -50,9 +50,9 @@ struct Used {
 }
 
 /// Counts a request that waits for memory, until it is dropped.
-struct Waiting<'a>(&'a Memory);
+struct WaitGuard<'a>(&'a Memory);
 
-impl Drop for Waiting<'_> {
+impl Drop for WaitGuard<'_> {
     fn drop(&mut self) {
         self.0.used.lock().waiting -= 1;
     }
@@ -66,7 +66,7 @@ enum Holder {
 }
 
 impl Holder {
-    const fn of(connection: &Connection) -> Self {
+    const fn for_connection(connection: &Connection) -> Self {
         match connection.peer.is_trusted {
             true => Self::Connection(connection.id),
             false => Self::Network(connection.peer.network),
@@ -80,29 +80,29 @@ pub(super) struct Charge {
     memory: Arc<Memory>,
     connection: Arc<Connection>,
     holder: Holder,
-    place: Place,
+    place: AdmissionReason,
     /// Bytes of the response that are in memory.
     bytes: AtomicUsize,
     /// State of the reservation for a response that is being produced.
-    expected: Mutex<Expected>,
+    expected: Mutex<ReservationState>,
 }
 
 /// The reason for which a request was admitted.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Place {
+enum AdmissionReason {
     /// There was memory, or the response is an error.
     Free,
-    /// It is one of the [`RESERVED`] ones.
+    /// It is one of the [`RESERVED_REQUESTS`] ones.
     Reserved,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Expected {
-    Counted,
+enum ReservationState {
+    Active,
     /// Paused while the request waits for its client.
     Paused,
     /// Released: the response exists, or takes too long.
-    Over,
+    Released,
 }
 
 impl Memory {
@@ -111,14 +111,14 @@ impl Memory {
     }
 
     /// Waits until there is memory for a response. An address may use as much as it leaves free: one alone a half, two
-    /// together a third each. If there is not enough, ends stalled responses. Returns `None` after [`PATIENCE`].
+    /// together a third each. If there is not enough, ends stalled responses. Returns `None` after [`MEMORY_WAIT`].
     pub(super) async fn admit(
         self: &Arc<Self>,
-        table: &Table,
+        table: &ConnectionTable,
         connection: &Arc<Connection>,
     ) -> Option<Arc<Charge>> {
-        let holder = Holder::of(connection);
-        let end = Instant::now() + PATIENCE;
+        let holder = Holder::for_connection(connection);
+        let end = Instant::now() + MEMORY_WAIT;
         let mut waiting = None;
         loop {
             let freed = self.freed.notified();
@@ -140,54 +140,55 @@ impl Memory {
 
     /// Returns the charge of a response beyond the limit, such as an error response.
     pub(super) fn overdraw(self: &Arc<Self>, connection: &Arc<Connection>) -> Arc<Charge> {
-        let charge = self.charge(connection, Place::Free);
-        *charge.expected.lock() = Expected::Over;
+        let charge = self.charge(connection, AdmissionReason::Free);
+        *charge.expected.lock() = ReservationState::Released;
         Arc::new(charge)
     }
 
-    fn charge(self: &Arc<Self>, connection: &Arc<Connection>, place: Place) -> Charge {
+    fn charge(self: &Arc<Self>, connection: &Arc<Connection>, place: AdmissionReason) -> Charge {
         Charge {
             memory: Arc::clone(self),
             connection: Arc::clone(connection),
-            holder: Holder::of(connection),
+            holder: Holder::for_connection(connection),
             place,
             bytes: AtomicUsize::new(0),
-            expected: Mutex::new(Expected::Counted),
+            expected: Mutex::new(ReservationState::Active),
         }
     }
 
-    fn try_admit(&self, holder: Holder) -> Option<Place> {
+    fn try_admit(&self, holder: Holder) -> Option<AdmissionReason> {
         let mut used = self.used.lock();
         let own = used.by.get(&holder).copied().unwrap_or_default();
         let free = self.most.saturating_sub(used.all);
         // Even with little memory, a server answers one request at a time.
         let place = match () {
-            () if used.all == 0 || own + EXPECTED <= free => Place::Free,
-            () if own == 0 && used.reserved < RESERVED => Place::Reserved,
+            () if used.all == 0 || own + RESERVATION_BYTES <= free => AdmissionReason::Free,
+            () if own == 0 && used.reserved < RESERVED_REQUESTS => AdmissionReason::Reserved,
             () => return None,
         };
-        used.reserved += usize::from(place == Place::Reserved);
-        used.add(holder, EXPECTED);
+        used.reserved += usize::from(place == AdmissionReason::Reserved);
+        used.add(holder, RESERVATION_BYTES);
         Some(place)
     }
 
-    fn wait(&self) -> Waiting<'_> {
+    fn wait(&self) -> WaitGuard<'_> {
         self.used.lock().waiting += 1;
-        Waiting(self)
+        WaitGuard(self)
     }
 
-    /// Ends one stalled response for each waiting request, once per [`RETRY`]: a search reads all connections. Returns
-    /// the time of the next search.
-    fn make_room(&self, table: &Table, now: Instant) -> Instant {
+    /// Ends one stalled response for each waiting request, once per [`STALL_SEARCH_INTERVAL`]: a search reads all
+    /// connections. Returns the time of the next search.
+    fn make_room(&self, table: &ConnectionTable, now: Instant) -> Instant {
         let mut used = self.used.lock();
-        match used.searched.map(|last| last + RETRY) {
+        match used.searched.map(|last| last + STALL_SEARCH_INTERVAL) {
             Some(next) if now < next => next,
             _ => {
                 used.searched = Some(now);
-                let usage =
-                    |connection: &_| used.by.get(&Holder::of(connection)).copied().unwrap_or_default();
+                let usage = |connection: &_| {
+                    used.by.get(&Holder::for_connection(connection)).copied().unwrap_or_default()
+                };
                 table.end_stalled(used.waiting, usage);
-                now + RETRY
+                now + STALL_SEARCH_INTERVAL
             }
         }
     }
@@ -210,7 +211,7 @@ impl Memory {
     }
 }
 
-impl Used {
+impl MemoryUsage {
     fn add(&mut self, holder: Holder, bytes: usize) {
         self.all += bytes;
         *self.by.entry(holder).or_default() += bytes;
@@ -218,28 +219,28 @@ impl Used {
 }
 
 impl Charge {
-    /// Runs the work that produces the response. After [`EXPECTED_FOR`], releases the reservation.
-    pub(super) async fn expect<T: Send>(&self, work: impl Future<Output = T> + Send) -> T {
+    /// Runs the work that produces the response. After [`RESERVATION_TIME`], releases the reservation.
+    pub(super) async fn with_reservation<T: Send>(&self, work: impl Future<Output = T> + Send) -> T {
         let mut work = std::pin::pin!(work);
-        let result = match tokio::time::timeout(EXPECTED_FOR, &mut work).await {
+        let result = match tokio::time::timeout(RESERVATION_TIME, &mut work).await {
             Ok(result) => result,
             Err(_) => {
-                self.expected(Expected::Over);
+                self.set_reservation(ReservationState::Released);
                 work.await
             }
         };
-        self.expected(Expected::Over);
+        self.set_reservation(ReservationState::Released);
         result
     }
 
     /// Pauses the reservation while the request waits for its client.
     pub(super) fn pause(&self) {
-        self.expected(Expected::Paused);
+        self.set_reservation(ReservationState::Paused);
     }
 
     /// Resumes the reservation after a wait.
     pub(super) fn resume(&self) {
-        self.expected(Expected::Counted);
+        self.set_reservation(ReservationState::Active);
     }
 
     pub(super) fn add(&self, bytes: usize) {
@@ -254,14 +255,14 @@ impl Charge {
         self.memory.free(self.holder, bytes);
     }
 
-    fn expected(&self, now: Expected) {
+    fn set_reservation(&self, now: ReservationState) {
         let mut expected = self.expected.lock();
-        if *expected == Expected::Over || *expected == now {
+        if *expected == ReservationState::Released || *expected == now {
             return;
         }
-        match (*expected == Expected::Counted, now == Expected::Counted) {
-            (true, false) => self.memory.free(self.holder, EXPECTED),
-            (false, true) => self.memory.add(self.holder, EXPECTED),
+        match (*expected == ReservationState::Active, now == ReservationState::Active) {
+            (true, false) => self.memory.free(self.holder, RESERVATION_BYTES),
+            (false, true) => self.memory.add(self.holder, RESERVATION_BYTES),
             _ => {}
         }
         *expected = now;
@@ -270,8 +271,8 @@ impl Charge {
 
 impl Drop for Charge {
     fn drop(&mut self) {
-        self.expected(Expected::Over);
-        if self.place == Place::Reserved {
+        self.set_reservation(ReservationState::Released);
+        if self.place == AdmissionReason::Reserved {
             self.memory.used.lock().reserved -= 1;
         }
         let bytes = self.bytes.load(Ordering::Relaxed);
@@ -292,7 +293,7 @@ mod tests {
     #[test]
     fn addresses_share_the_memory_and_leave_some_free() {
         for addresses in [1, 2, 20] {
-            let memory = Memory::new(84 * EXPECTED);
+            let memory = Memory::new(84 * RESERVATION_BYTES);
             for _ in 0..84 {
                 for address in 0..addresses {
                     memory.try_admit(holder(address));
@@ -300,25 +301,29 @@ mod tests {
             }
             let used = memory.used.lock();
             let least = used.by.values().min().expect("an address");
-            assert!(*least >= 84 / (usize::from(addresses) + 1) * EXPECTED, "{addresses}: {:?}", used.by);
-            assert!(used.all + least <= memory.most + EXPECTED, "{addresses}: {:?}", used.by);
+            assert!(
+                *least >= 84 / (usize::from(addresses) + 1) * RESERVATION_BYTES,
+                "{addresses}: {:?}",
+                used.by
+            );
+            assert!(used.all + least <= memory.most + RESERVATION_BYTES, "{addresses}: {:?}", used.by);
         }
     }
 
     #[test]
     fn addresses_without_responses_have_reserved_places() {
-        let memory = Memory::new(10 * EXPECTED);
+        let memory = Memory::new(10 * RESERVATION_BYTES);
         let proxies = TrustedProxies::default();
         let address = "192.0.2.1:1".parse().expect("an address");
         let pace = super::super::ConnectionConfig::RESPONSE_PACE;
         let connection = Arc::new(Connection::new(1, Peer::new(address, &proxies), pace));
-        memory.add(holder(1), 20 * EXPECTED);
+        memory.add(holder(1), 20 * RESERVATION_BYTES);
         assert_eq!(memory.try_admit(holder(1)), None, "it uses the memory");
         let admitted: Vec<_> = (2..).map_while(|number| memory.try_admit(holder(number))).collect();
-        assert_eq!(admitted, [Place::Reserved; RESERVED]);
-        let charge = memory.charge(&connection, Place::Reserved);
-        charge.expected(Expected::Over);
+        assert_eq!(admitted, [AdmissionReason::Reserved; RESERVED_REQUESTS]);
+        let charge = memory.charge(&connection, AdmissionReason::Reserved);
+        charge.set_reservation(ReservationState::Released);
         drop(charge);
-        assert_eq!(memory.try_admit(holder(100)), Some(Place::Reserved));
+        assert_eq!(memory.try_admit(holder(100)), Some(AdmissionReason::Reserved));
     }
 }

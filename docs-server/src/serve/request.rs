@@ -18,7 +18,7 @@ use tokio::time::{Instant, Sleep, sleep_until};
 use super::{Pace, connection::Connection, memory::Charge, pace::Pacer};
 
 /// The body of a request.
-pub(super) struct Received {
+pub(super) struct PacedRequestBody {
     body: Incoming,
     connection: Arc<Connection>,
     charge: Arc<Charge>,
@@ -26,20 +26,20 @@ pub(super) struct Received {
     /// Timer of the deadline of the current wait.
     timer: Option<Pin<Box<Sleep>>>,
     is_waiting: bool,
-    timed_out: TimedOut,
+    timed_out: TimeoutFlag,
 }
 
 /// A flag that is set if the client of a request was too slow.
 #[derive(Clone, Debug, Default)]
-pub(super) struct TimedOut(Arc<AtomicBool>);
+pub(super) struct TimeoutFlag(Arc<AtomicBool>);
 
-impl TimedOut {
-    pub(super) fn get(&self) -> bool {
+impl TimeoutFlag {
+    pub(super) fn is_set(&self) -> bool {
         self.0.load(Ordering::Relaxed)
     }
 }
 
-impl Received {
+impl PacedRequestBody {
     pub(super) fn new(
         body: Incoming,
         pace: Pace,
@@ -52,11 +52,11 @@ impl Received {
             pacer: Pacer::new(pace),
             timer: None,
             is_waiting: false,
-            timed_out: TimedOut::default(),
+            timed_out: TimeoutFlag::default(),
         }
     }
 
-    pub(super) fn timed_out(&self) -> TimedOut {
+    pub(super) fn timeout_flag(&self) -> TimeoutFlag {
         self.timed_out.clone()
     }
 
@@ -83,7 +83,7 @@ impl Received {
     }
 }
 
-impl Body for Received {
+impl Body for PacedRequestBody {
     type Data = Bytes;
     type Error = io::Error;
 
@@ -99,7 +99,7 @@ impl Body for Received {
                 let bytes = frame.as_ref().and_then(Frame::data_ref).map_or(0, Bytes::len);
                 this.pacer.progress(Instant::now(), bytes);
                 if bytes > 0 {
-                    this.connection.progress();
+                    this.connection.record_progress();
                 }
                 Poll::Ready(frame.map(Ok))
             }
@@ -121,7 +121,7 @@ impl Body for Received {
     }
 }
 
-impl Drop for Received {
+impl Drop for PacedRequestBody {
     fn drop(&mut self) {
         self.stop_waiting();
     }

@@ -13,21 +13,21 @@ use http_body_util::combinators::BoxBody;
 use tokio::time::Instant;
 
 use super::{
-    connection::{Sending, Ticket},
+    connection::{RequestTicket, ResponseTransfer},
     memory::Charge,
 };
 
 /// Maximum number of bytes passed to an HTTP/1 connection at a time.
-const PIECE: usize = 64 * 1024;
+const HTTP1_PIECE_BYTES: usize = 64 * 1024;
 /// Maximum number of bytes passed to an HTTP/2 stream at a time. Progress of a stream is measured in such pieces.
-const STREAM_PIECE: usize = 32 * 1024;
+const HTTP2_PIECE_BYTES: usize = 32 * 1024;
 
 /// The body of a response.
-pub(super) struct Sent {
+pub(super) struct PacedResponseBody {
     body: BoxBody<Bytes, io::Error>,
-    held: Arc<Held>,
+    held: Arc<ResponseResources>,
     /// The rest of a chunk that is sent in pieces.
-    rest: Option<Rest>,
+    rest: Option<ChunkRest>,
     /// `true` if the size of the whole body was charged at the start.
     is_counted: bool,
     /// Bytes of a piece.
@@ -35,34 +35,34 @@ pub(super) struct Sent {
 }
 
 /// The resources that a response holds until it has left the server.
-struct Held {
-    ticket: Ticket,
+struct ResponseResources {
+    ticket: RequestTicket,
     charge: Arc<Charge>,
-    sending: Arc<Sending>,
+    sending: Arc<ResponseTransfer>,
 }
 
 /// Bytes of the body. Their memory is freed when all their pieces have left the server.
 struct Chunk {
     bytes: Bytes,
-    held: Arc<Held>,
+    held: Arc<ResponseResources>,
 }
 
-struct Rest {
+struct ChunkRest {
     chunk: Arc<Chunk>,
     start: usize,
 }
 
-struct Piece {
+struct ChunkPiece {
     chunk: Arc<Chunk>,
     start: usize,
     end: usize,
 }
 
-impl Sent {
+impl PacedResponseBody {
     pub(super) fn new(
         body: BoxBody<Bytes, io::Error>,
-        ticket: Ticket,
-        (charge, sending): (Arc<Charge>, Arc<Sending>),
+        ticket: RequestTicket,
+        (charge, sending): (Arc<Charge>, Arc<ResponseTransfer>),
     ) -> Self {
         let size = body.size_hint().exact().and_then(|size| usize::try_from(size).ok());
         charge.add(size.unwrap_or_default());
@@ -72,32 +72,32 @@ impl Sent {
             ticket.0.begin_sending(&sending);
             sending.pacer.lock().wait(Instant::now());
         }
-        let held = Arc::new(Held { ticket, charge, sending });
-        let piece = if is_stream { STREAM_PIECE } else { PIECE };
+        let held = Arc::new(ResponseResources { ticket, charge, sending });
+        let piece = if is_stream { HTTP2_PIECE_BYTES } else { HTTP1_PIECE_BYTES };
         Self { body, held, rest: None, is_counted: size.is_some(), piece }
     }
 
     /// Returns the next piece of the current chunk.
-    fn piece(&mut self) -> Option<Bytes> {
-        let Rest { chunk, start } = self.rest.take()?;
+    fn next_piece(&mut self) -> Option<Bytes> {
+        let ChunkRest { chunk, start } = self.rest.take()?;
         let end = chunk.bytes.len().min(start + self.piece);
         if end < chunk.bytes.len() {
-            self.rest = Some(Rest { chunk: Arc::clone(&chunk), start: end });
+            self.rest = Some(ChunkRest { chunk: Arc::clone(&chunk), start: end });
         }
         self.held.sending.pacer.lock().wait(Instant::now());
-        Some(Bytes::from_owner(Piece { chunk, start, end }))
+        Some(Bytes::from_owner(ChunkPiece { chunk, start, end }))
     }
 }
 
-impl AsRef<[u8]> for Piece {
+impl AsRef<[u8]> for ChunkPiece {
     fn as_ref(&self) -> &[u8] {
         &self.chunk.bytes[self.start..self.end]
     }
 }
 
-impl Drop for Piece {
+impl Drop for ChunkPiece {
     fn drop(&mut self) {
-        self.chunk.held.ticket.0.progress();
+        self.chunk.held.ticket.0.record_progress();
         let mut pacer = self.chunk.held.sending.pacer.lock();
         let is_waiting = pacer.waiting_since().is_some();
         pacer.progress(Instant::now(), self.end - self.start);
@@ -114,13 +114,13 @@ impl Drop for Chunk {
     }
 }
 
-impl Drop for Held {
+impl Drop for ResponseResources {
     fn drop(&mut self) {
         self.ticket.0.end_sending(&self.sending);
     }
 }
 
-impl Body for Sent {
+impl Body for PacedResponseBody {
     type Data = Bytes;
     type Error = io::Error;
 
@@ -131,7 +131,7 @@ impl Body for Sent {
         let this = self.get_mut();
         // The connection requests more data. From here on, it waits for the application.
         this.held.sending.pacer.lock().progress(Instant::now(), 0);
-        if let Some(piece) = this.piece() {
+        if let Some(piece) = this.next_piece() {
             return Poll::Ready(Some(Ok(Frame::data(piece))));
         }
         let Some(frame) = ready!(Pin::new(&mut this.body).poll_frame(cx)?) else { return Poll::Ready(None) };
@@ -143,8 +143,8 @@ impl Body for Sent {
             this.held.charge.add(bytes.len());
         }
         let chunk = Arc::new(Chunk { bytes, held: Arc::clone(&this.held) });
-        this.rest = Some(Rest { chunk, start: 0 });
-        Poll::Ready(this.piece().map(|piece| Ok(Frame::data(piece))))
+        this.rest = Some(ChunkRest { chunk, start: 0 });
+        Poll::Ready(this.next_piece().map(|piece| Ok(Frame::data(piece))))
     }
 
     fn is_end_stream(&self) -> bool {

@@ -5,7 +5,7 @@ use std::sync::{Arc, OnceLock};
 
 use hyper::rt::Executor;
 
-use super::connection::Sending;
+use super::connection::ResponseTransfer;
 
 tokio::task_local! {
     /// The stream that the current task serves.
@@ -14,10 +14,10 @@ tokio::task_local! {
 
 /// An HTTP/2 stream with its response, once that exists.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Stream(Arc<(OnceLock<Arc<Sending>>, tokio::sync::Notify)>);
+pub(super) struct Stream(Arc<(OnceLock<Arc<ResponseTransfer>>, tokio::sync::Notify)>);
 
 /// Records the response of the current stream. Does nothing in tasks of HTTP/1 connections.
-pub(super) fn responds(sending: &Arc<Sending>) {
+pub(super) fn set_response(sending: &Arc<ResponseTransfer>) {
     // Only tasks of streams have a stream, and a stream has a single response.
     let _ = STREAM.try_with(|Stream(stream)| {
         let _ = stream.0.set(Arc::clone(sending));
@@ -31,7 +31,7 @@ impl Stream {
         let Self(stream) = self;
         stream.1.notified().await;
         match stream.0.get() {
-            Some(sending) => sending.reset_requested().await,
+            Some(sending) => sending.wait_for_reset().await,
             None => std::future::pending().await,
         }
     }

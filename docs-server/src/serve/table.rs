@@ -15,21 +15,21 @@ use super::{
 };
 
 /// Interval at which a full server checks again for a connection that can be closed.
-const RETRY: Duration = Duration::from_millis(20);
+const ADMIT_RETRY_INTERVAL: Duration = Duration::from_millis(20);
 /// Maximum number of closed connections that have not ended. Beyond it, no further ones are closed for new ones.
 const MAX_ENDING: usize = 64;
 
 /// The connections of a server.
 #[derive(Debug)]
-pub(super) struct Table {
+pub(super) struct ConnectionTable {
     most: usize,
     most_per_network: usize,
-    state: Mutex<State>,
+    state: Mutex<TableState>,
     ended: Notify,
 }
 
 #[derive(Debug, Default)]
-struct State {
+struct TableState {
     next: u64,
     connections: HashMap<u64, Arc<Connection>>,
     /// Open connections per network, except closed ones that have not ended.
@@ -40,21 +40,21 @@ struct State {
 
 /// A connection in the table. Dropping it removes the connection.
 #[derive(Debug)]
-pub(super) struct Registered {
-    table: Arc<Table>,
+pub(super) struct ConnectionGuard {
+    table: Arc<ConnectionTable>,
     pub(super) connection: Arc<Connection>,
 }
 
 /// The decision about a new connection.
 enum Admission {
-    Admitted(Registered),
+    Admitted(ConnectionGuard),
     /// All connections of its address are busy.
     Refused,
     /// All connections are busy.
     Full,
 }
 
-impl Table {
+impl ConnectionTable {
     pub(super) fn new(config: &ConnectionConfig, room: usize) -> Arc<Self> {
         let most = config.connections(room);
         let most_per_network = config.connections_per_address(most);
@@ -63,7 +63,11 @@ impl Table {
 
     /// Adds a connection. At the limit, closes the connection that has waited longest for its client, of the address
     /// with the most connections; waits if all are busy. Returns `None` if all connections of the address are busy.
-    pub(super) async fn admit(self: &Arc<Self>, peer: Peer, config: &ConnectionConfig) -> Option<Registered> {
+    pub(super) async fn admit(
+        self: &Arc<Self>,
+        peer: Peer,
+        config: &ConnectionConfig,
+    ) -> Option<ConnectionGuard> {
         loop {
             let ended = self.ended.notified();
             match self.try_admit(peer, config) {
@@ -73,7 +77,7 @@ impl Table {
             }
             tokio::select! {
                 () = ended => {}
-                () = sleep(RETRY) => {}
+                () = sleep(ADMIT_RETRY_INTERVAL) => {}
             }
         }
     }
@@ -102,7 +106,7 @@ impl Table {
         let connection = Arc::new(Connection::new(id, peer, config.response_pace));
         state.connections.insert(id, Arc::clone(&connection));
         *state.networks.entry(peer.network).or_default() += 1;
-        Admission::Admitted(Registered { table: Arc::clone(self), connection })
+        Admission::Admitted(ConnectionGuard { table: Arc::clone(self), connection })
     }
 
     /// Closes a connection that waits for its client, to free its descriptor.
@@ -117,7 +121,8 @@ impl Table {
         let mut state = self.state.lock();
         let stalled = state.connections.values().filter_map(|connection| {
             // The cheap test first: most connections hold nothing.
-            let wait = (connection.unread() > 0).then(|| connection.waits(now, ConnectionConfig::STALLED))?;
+            let wait =
+                (connection.unread() > 0).then(|| connection.current_wait(now, ConnectionConfig::STALLED))?;
             let (Wait::Stalled, since) = wait? else { return None };
             Some(((usage(connection), now.saturating_duration_since(since)), connection))
         });
@@ -131,11 +136,11 @@ impl Table {
     }
 
     /// Closes connections of clients that are too slow, and, if the server stops, those without a request.
-    pub(super) fn sweep(&self, config: &ConnectionConfig, stops: Stops) {
+    pub(super) fn sweep(&self, config: &ConnectionConfig, stops: ServerPhase) {
         let now = Instant::now();
         let mut state = self.state.lock();
         let is_over = |connection: &Connection| {
-            (stops == Stops::Now && connection.is_idle()) || connection.is_overdue(config, now)
+            (stops == ServerPhase::Now && connection.is_idle()) || connection.is_overdue(config, now)
         };
         let over: Vec<_> = state.connections.values().filter(|it| is_over(it)).cloned().collect();
         for connection in over {
@@ -153,21 +158,21 @@ impl Table {
     }
 
     /// Waits until a connection has ended.
-    pub(super) async fn ended(&self) {
+    pub(super) async fn wait_until_ended(&self) {
         self.ended.notified().await;
     }
 }
 
 /// The phase of the server.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Stops {
+pub(super) enum ServerPhase {
     /// It accepts requests.
     Later,
     /// It only finishes requests that have begun.
     Now,
 }
 
-impl State {
+impl TableState {
     /// Closes the connection that has waited longest for its client, of the network with the most connections. `stall`
     /// returns the time of a stall for a connection and the number of connections of its network, or `None` to exclude
     /// the connection.
@@ -180,7 +185,7 @@ impl State {
                 false => self.networks.get(&connection.peer.network).copied().unwrap_or_default(),
             };
             let stall = stall(connection, others)?;
-            let (wait, since) = connection.waits(now, stall)?;
+            let (wait, since) = connection.current_wait(now, stall)?;
             if connection.has_other_streams(now, stall) {
                 return None;
             }
@@ -210,7 +215,7 @@ impl State {
     }
 }
 
-impl Drop for Registered {
+impl Drop for ConnectionGuard {
     fn drop(&mut self) {
         let mut state = self.table.state.lock();
         state.connections.remove(&self.connection.id);
@@ -235,17 +240,17 @@ mod tests {
         Peer::new(format!("{address}:1").parse().expect("an address"), &proxies)
     }
 
-    fn table(most: u32, per_address: u32) -> (Arc<Table>, ConnectionConfig) {
+    fn table(most: u32, per_address: u32) -> (Arc<ConnectionTable>, ConnectionConfig) {
         let config = ConnectionConfig {
             max_connections: most.try_into().ok(),
             max_connections_per_address: per_address.try_into().ok(),
             ..ConnectionConfig::default()
         };
-        (Table::new(&config, usize::MAX), config)
+        (ConnectionTable::new(&config, usize::MAX), config)
     }
 
-    fn is_open(registered: &Registered) -> bool {
-        registered.connection.waits(Instant::now(), ConnectionConfig::STALLED).is_some()
+    fn is_open(registered: &ConnectionGuard) -> bool {
+        registered.connection.current_wait(Instant::now(), ConnectionConfig::STALLED).is_some()
     }
 
     #[tokio::test(start_paused = true)]
@@ -270,7 +275,8 @@ mod tests {
         let second = table.admit(peer("192.0.2.2"), &config).await.expect("there is room");
         let third = table.admit(peer("192.0.2.2"), &config).await.expect("its oldest makes room");
         assert!(!is_open(&first) && is_open(&other));
-        let _at_work = [&second, &third].map(|it| super::super::connection::Ticket::new(&it.connection));
+        let _at_work =
+            [&second, &third].map(|it| super::super::connection::RequestTicket::new(&it.connection));
         assert!(table.admit(peer("192.0.2.2"), &config).await.is_none(), "all of them are at work");
         let mut proxied = Vec::new();
         for _ in 0..3 {
@@ -283,7 +289,7 @@ mod tests {
     async fn a_full_server_waits_for_a_connection_at_work() {
         let (table, config) = table(1, 1);
         let busy = table.admit(peer("192.0.2.1"), &config).await.expect("there is room");
-        let ticket = super::super::connection::Ticket::new(&busy.connection);
+        let ticket = super::super::connection::RequestTicket::new(&busy.connection);
         let mut next = std::pin::pin!(table.admit(peer("192.0.2.2"), &config));
         let early = tokio::time::timeout(Duration::from_secs(5), &mut next).await;
         assert!(early.is_err(), "the connection is at work");

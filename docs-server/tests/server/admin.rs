@@ -195,7 +195,7 @@ async fn an_operator_verifies_rebuilds_and_collects() {
     // Removes an index row, as if the program were newer than the rows of the file.
     let opened = platform(&file).await;
     let mut tx = Tx::new(opened.store().begin(Mode::Write, &[]).await.expect("begins"));
-    let (row, _) = tx.below(&KeyBuf::new("mem.j"), 1).await.expect("read").remove(0);
+    let (row, _) = tx.scan_prefix(&KeyBuf::new("mem.j"), 1).await.expect("read").remove(0);
     tx.delete_value(row.clone());
     tx.commit().await.expect("stored");
     let output = admin(&store, &["verify"]);
@@ -233,7 +233,7 @@ async fn an_operator_verifies_rebuilds_and_collects() {
 /// Age of the deletions that a collection removes.
 const LONG: Duration = Duration::from_secs(30 * 24 * 60 * 60);
 /// A size in bytes that is too large for an inline object.
-const LARGE: usize = docs_sqlstore::INLINE + 1;
+const LARGE: usize = docs_sqlstore::INLINE_BYTES + 1;
 
 /// Opens the platform on the file and the blobs, with a manual clock.
 async fn platform_at(clock: &ManualClock, file: &Path, blobs: &Path) -> Platform {

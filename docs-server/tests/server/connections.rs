@@ -72,7 +72,7 @@ impl Running {
 
     async fn configured(config: ServerConfig) -> Self {
         let bind = "127.0.0.1:0".parse().expect("an address");
-        let token = Some(Secret::token(TOKEN).expect("a token"));
+        let token = Some(Secret::parse(TOKEN).expect("a token"));
         let server = Server::start(ServerConfig { bind, token, ..config }).await.expect("the server starts");
         let address = server.base_url().trim_start_matches("http://").parse().expect("an address");
         let (stop, stopped) = oneshot::channel::<()>();

@@ -6,7 +6,9 @@ mod translated;
 use docs_core::{Platform, model::SpaceId, platform::Builder};
 use docs_git::LocalRemote;
 use docs_memstore::{MemObjects, MemStore};
-use docs_server::{FirstStart, HANDBOOK_URL, MAIN, create_site, first_start, handbook, import, imported};
+use docs_server::{
+    FirstStart, HANDBOOK_URL, MAIN_REF, check_import, create_site, first_start, handbook, import,
+};
 
 /// A platform with the handbook as its only space.
 struct Handbook {
@@ -17,7 +19,8 @@ struct Handbook {
 
 impl Handbook {
     async fn with(more: impl FnOnce(Builder) -> Builder) -> Self {
-        let remote = LocalRemote::new().with(HANDBOOK_URL, MAIN, handbook().expect("the handbook"));
+        let remote =
+            LocalRemote::new().with_checkout(HANDBOOK_URL, MAIN_REF, handbook().expect("the handbook"));
         let (store, objects) = (std::sync::Arc::new(MemStore::new()), std::sync::Arc::new(MemObjects::new()));
         let builder = Platform::builder(store, objects).git(std::sync::Arc::new(remote));
         let platform = more(builder).build();
@@ -25,7 +28,7 @@ impl Handbook {
         let space = create_site(&platform, &setup, "Handbook").await.expect("published").space;
         import(&platform, &setup, &space, HANDBOOK_URL).await.expect("accepted");
         platform.settle().await.expect("settled");
-        imported(&platform, &setup, &space).await.expect("imported");
+        check_import(&platform, &setup, &space).await.expect("imported");
         Self { platform, setup, space }
     }
 }

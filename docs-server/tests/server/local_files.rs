@@ -9,7 +9,7 @@ use std::{
 
 use data_encoding::BASE64;
 use docs_core::store::Mode;
-use docs_sqlstore::{Options, PostgresStore, Sharing, SqliteStore};
+use docs_sqlstore::{Options, PostgresStore, SharingMode, SqliteStore};
 use serde_json::json;
 use tempfile::TempDir;
 
@@ -106,7 +106,8 @@ async fn rebuild_is_refused_beside_a_server_on_sqlite() {
     let stand = sqlite();
     rebuilds_alone(&stand).await;
     let path = stand.url.strip_prefix("sqlite:").expect("a file");
-    let alone = SqliteStore::open(path, Options::new().sharing(Sharing::Alone)).await.expect("it opens");
+    let alone =
+        SqliteStore::open(path, Options::new().sharing(SharingMode::Exclusive)).await.expect("it opens");
     for flags in
         [&["--bind", ANY, "--store", &stand.url][..], &["admin", "user", "list", "--store", &stand.url]]
     {
@@ -137,8 +138,9 @@ async fn rebuild_finds_the_lock_under_other_names_of_the_file() {
 async fn rebuild_is_refused_beside_a_server_on_postgres() {
     let Some(stand) = postgres().await else { return };
     rebuilds_alone(&stand).await;
-    let alone =
-        PostgresStore::open(&stand.url, Options::new().sharing(Sharing::Alone)).await.expect("it opens");
+    let alone = PostgresStore::open(&stand.url, Options::new().sharing(SharingMode::Exclusive))
+        .await
+        .expect("it opens");
     let (said, code) = refused(&["--bind", ANY, "--store", &stand.url]).await;
     assert!(said.contains("is being rebuilt") && code != Some(0), "{said}");
     drop(alone);
@@ -157,7 +159,7 @@ async fn a_lost_connection_takes_the_lock_of_postgres_again() {
     proxy.cut().await;
     let mut alone = None;
     until("the database to notice", async || {
-        alone = PostgresStore::open(&stand.url, Options::new().sharing(Sharing::Alone)).await.ok();
+        alone = PostgresStore::open(&stand.url, Options::new().sharing(SharingMode::Exclusive)).await.ok();
         alone.is_some()
     })
     .await;
@@ -166,6 +168,6 @@ async fn a_lost_connection_takes_the_lock_of_postgres_again() {
     assert!(refused.to_string().contains("is being rebuilt"), "{refused}");
     drop(alone);
     until("the store to be free", async || reads().await.is_ok()).await;
-    let refused = PostgresStore::open(&stand.url, Options::new().sharing(Sharing::Alone)).await;
+    let refused = PostgresStore::open(&stand.url, Options::new().sharing(SharingMode::Exclusive)).await;
     assert!(refused.is_err_and(|why| why.to_string().contains("is in use")), "the lock is taken again");
 }

@@ -144,7 +144,7 @@ async fn upload(client: &Client) -> (String, Vec<String>) {
 /// Returns the URL of a file as an earlier version stored it, with a media type that is rejected today.
 fn planted(url: &str, space: &str, content_type: &str) -> String {
     let mut parts: Vec<&str> = url.split('/').collect();
-    let (key, purpose) = (SealingKey::of_secret(SECRET), format!("file of {space}"));
+    let (key, purpose) = (SealingKey::from_secret(SECRET), format!("file of {space}"));
     let sealed = parts.len() - 2;
     let address = key.open(&purpose, parts[sealed]).expect("sealed");
     let mut address: Value = serde_json::from_str(&address).expect("an address");

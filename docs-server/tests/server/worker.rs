@@ -11,7 +11,10 @@ use docs_pdf::Typesetter;
 use docs_worker::{Program, WorkerOptions, WorkerPool};
 
 fn pool() -> WorkerPool {
-    WorkerPool::new(Program::at(env!("CARGO_BIN_EXE_docs-server")).arg("worker"), WorkerOptions::default())
+    WorkerPool::new(
+        Program::from_path(env!("CARGO_BIN_EXE_docs-server")).arg("worker"),
+        WorkerOptions::default(),
+    )
 }
 
 fn book() -> Book {

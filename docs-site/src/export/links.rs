@@ -8,8 +8,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use percent_encoding::percent_decode_str;
 
 use crate::{
-    assets::OWN,
-    encode::encoded,
+    assets::SITE_SEGMENT,
+    encode::encode_path,
     html::{entity, write_escaped},
 };
 
@@ -18,20 +18,20 @@ const ATTRIBUTES: [&str; 4] = [" href=\"", " src=\"", " data-site=\"", " content
 
 /// The target of an address.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Leads {
+pub(super) enum AddressTarget {
     /// An external address or a mail address.
-    Away,
+    External,
     /// A page or other resource of the site: path below the site, and anchor.
-    Below(String, Option<String>),
+    SitePath(String, Option<String>),
     /// A file of a space.
     File { space: String, sealed: String, name: String },
     /// The platform, or a path above the site.
-    Nowhere,
+    Missing,
 }
 
 /// A link to a resource that the export should contain.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Found {
+pub(super) struct SiteLink {
     /// The address as written in the link.
     pub(super) said: String,
     /// The target path below the site; `None` if it cannot be part of the site.
@@ -54,31 +54,31 @@ impl Linker {
     }
 
     /// Resolves an address in a page.
-    pub(super) fn leads(&self, page: &str, address: &str) -> Leads {
+    pub(super) fn resolve(&self, page: &str, address: &str) -> AddressTarget {
         if let Some(rest) = address.strip_prefix(self.files.as_str()) {
             let mut parts = rest.splitn(3, '/');
             return match (parts.next(), parts.next(), parts.next()) {
-                (Some(space), Some(sealed), Some(name)) => Leads::File {
+                (Some(space), Some(sealed), Some(name)) => AddressTarget::File {
                     space: space.to_owned(),
                     sealed: sealed.to_owned(),
                     name: name.split(['?', '#']).next().unwrap_or_default().to_owned(),
                 },
-                _ => Leads::Nowhere,
+                _ => AddressTarget::Missing,
             };
         }
         let (whole, anchor) = match address.split_once('#') {
-            Some((whole, anchor)) => (whole, Some(decoded(anchor)).filter(|anchor| !anchor.is_empty())),
+            Some((whole, anchor)) => (whole, Some(decode_path(anchor)).filter(|anchor| !anchor.is_empty())),
             None => (address, None),
         };
         let whole = whole.split('?').next().unwrap_or_default();
         let has_scheme = whole.split('/').next().is_some_and(|first| first.contains(':'));
         if has_scheme || whole.starts_with("//") {
-            return Leads::Away;
+            return AddressTarget::External;
         }
         let path = match whole.strip_prefix(self.base.as_str()) {
             Some(below) => below.to_owned(),
             None if format!("{whole}/") == self.base => String::new(),
-            None if whole.starts_with('/') => return Leads::Nowhere,
+            None if whole.starts_with('/') => return AddressTarget::Missing,
             None if whole.is_empty() => page.to_owned(),
             // Relative to the page, as browsers resolve it.
             None => {
@@ -87,7 +87,7 @@ impl Linker {
                 for part in whole.split('/') {
                     match part {
                         "" | "." => {}
-                        ".." if segments.pop().is_none() => return Leads::Nowhere,
+                        ".." if segments.pop().is_none() => return AddressTarget::Missing,
                         ".." => {}
                         part => segments.push(part),
                     }
@@ -95,58 +95,58 @@ impl Linker {
                 segments.join("/")
             }
         };
-        Leads::Below(path.trim_end_matches('/').to_owned(), anchor)
+        AddressTarget::SitePath(path.trim_end_matches('/').to_owned(), anchor)
     }
 
     /// Rewrites the links of a page relative to its own folder, and returns all links to the site.
-    pub(super) fn relative(
+    pub(super) fn rewrite_relative(
         &self,
         page: &str,
         html: &str,
         files: &BTreeMap<String, String>,
-    ) -> (String, Vec<Found>) {
+    ) -> (String, Vec<SiteLink>) {
         let depth = page.split('/').filter(|part| !part.is_empty()).count();
         let up = if depth == 0 { "./".to_owned() } else { "../".repeat(depth) };
-        self.rooted(page, &up, html, files)
+        self.rewrite_with_prefix(page, &up, html, files)
     }
 
     /// Rewrites the links of a page with `up` as the prefix of all paths of the site.
-    pub(super) fn rooted(
+    pub(super) fn rewrite_with_prefix(
         &self,
         page: &str,
         up: &str,
         html: &str,
         files: &BTreeMap<String, String>,
-    ) -> (String, Vec<Found>) {
+    ) -> (String, Vec<SiteLink>) {
         let mut found = Vec::new();
         let mut out = String::with_capacity(html.len());
         let mut rest = html;
         while let Some((start, end)) = next_address(rest) {
-            let said = unescaped(&rest[start..end]);
+            let said = unescape(&rest[start..end]);
             out.push_str(&rest[..start]);
-            let written = match self.leads(page, &said) {
-                Leads::Away => None,
-                Leads::Nowhere => {
-                    found.push(Found { said: said.clone(), path: None, anchor: None });
+            let written = match self.resolve(page, &said) {
+                AddressTarget::External => None,
+                AddressTarget::Missing => {
+                    found.push(SiteLink { said: said.clone(), path: None, anchor: None });
                     None
                 }
-                Leads::File { .. } => {
+                AddressTarget::File { .. } => {
                     let path = files.get(&said).filter(|path| !path.is_empty());
-                    found.push(Found {
+                    found.push(SiteLink {
                         said: said.clone(),
-                        path: path.map(|path| encoded(path)),
+                        path: path.map(|path| encode_path(path)),
                         anchor: None,
                     });
-                    path.map(|path| format!("{up}{}", encoded(path)))
+                    path.map(|path| format!("{up}{}", encode_path(path)))
                 }
-                Leads::Below(path, anchor) => {
+                AddressTarget::SitePath(path, anchor) => {
                     let behind =
                         anchor.as_ref().and_then(|_| said.split_once('#')).map_or("", |(_, anchor)| anchor);
-                    found.push(Found { said: said.clone(), path: Some(path.clone()), anchor });
-                    Some(if said.starts_with('#') { said.clone() } else { folder(up, &path, behind) })
+                    found.push(SiteLink { said: said.clone(), path: Some(path.clone()), anchor });
+                    Some(if said.starts_with('#') { said.clone() } else { folder_address(up, &path, behind) })
                 }
             };
-            out.push_str(&written.map_or_else(|| rest[start..end].to_owned(), |to| escaped(&to)));
+            out.push_str(&written.map_or_else(|| rest[start..end].to_owned(), |to| escape(&to)));
             rest = &rest[end..];
         }
         out.push_str(rest);
@@ -155,9 +155,9 @@ impl Linker {
 }
 
 /// The address of an exported path. Pages are folders and get a trailing slash; files do not.
-fn folder(up: &str, path: &str, anchor: &str) -> String {
+fn folder_address(up: &str, path: &str, anchor: &str) -> String {
     let last = path.rsplit('/').next().unwrap_or_default();
-    let is_file = path.split('/').any(|part| part == OWN)
+    let is_file = path.split('/').any(|part| part == SITE_SEGMENT)
         || [".md", ".txt", ".xml"].iter().any(|end| last.ends_with(end));
     let slash = if path.is_empty() || is_file { "" } else { "/" };
     let hash = if anchor.is_empty() { "" } else { "#" };
@@ -169,7 +169,7 @@ pub(super) fn addresses(html: &str) -> Vec<String> {
     let mut found = Vec::new();
     let mut rest = html;
     while let Some((start, end)) = next_address(rest) {
-        found.push(unescaped(&rest[start..end]));
+        found.push(unescape(&rest[start..end]));
         rest = &rest[end..];
     }
     found
@@ -177,7 +177,7 @@ pub(super) fn addresses(html: &str) -> Vec<String> {
 
 /// The anchors in a page.
 pub(super) fn anchors(html: &str) -> BTreeSet<String> {
-    html.split(" id=\"").skip(1).filter_map(|rest| Some(unescaped(rest.split_once('"')?.0))).collect()
+    html.split(" id=\"").skip(1).filter_map(|rest| Some(unescape(rest.split_once('"')?.0))).collect()
 }
 
 /// The byte range of the next address. A full scan visits each byte once, regardless of the number of
@@ -194,24 +194,24 @@ fn next_address(html: &str) -> Option<(usize, usize)> {
     Some((start, start + html[start..].find('"')?))
 }
 
-fn unescaped(text: &str) -> String {
+fn unescape(text: &str) -> String {
     text.replace("&lt;", "<").replace("&gt;", ">").replace("&quot;", "\"").replace("&amp;", "&")
 }
 
-fn escaped(text: &str) -> String {
+fn escape(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     write_escaped(&mut out, text, entity);
     out
 }
 
 /// Percent-decodes a path.
-pub(super) fn decoded(path: &str) -> String {
+pub(super) fn decode_path(path: &str) -> String {
     percent_decode_str(path).decode_utf8_lossy().into_owned()
 }
 
 /// The name of an exported file, derived from the last segment of its address.
 pub(super) fn file_name(segment: &str) -> String {
-    let name = decoded(segment);
+    let name = decode_path(segment);
     let is_kept =
         |c: char| !c.is_control() && !matches!(c, '/' | '\\' | ':' | '*' | '?' | '"' | '<' | '>' | '|' | '%');
     let name: String = name.chars().map(|c| if is_kept(c) { c } else { '-' }).collect();
@@ -245,11 +245,11 @@ mod tests {
             ("a", "http://docs.test/files/s/x/a%20b.png", "../files/12/a%20b.png"),
             ("a", "mailto:a@b.test", "mailto:a@b.test"),
         ] {
-            let (html, _) = linker.relative(page, &format!("<a href=\"{address}\">"), &files);
+            let (html, _) = linker.rewrite_relative(page, &format!("<a href=\"{address}\">"), &files);
             assert_eq!(html, format!("<a href=\"{expected}\">"), "{address} of {page}");
         }
-        assert_eq!(linker.leads("a", "../../x"), Leads::Nowhere);
-        assert_eq!(linker.leads("a", "/v1/x"), Leads::Nowhere);
+        assert_eq!(linker.resolve("a", "../../x"), AddressTarget::Missing);
+        assert_eq!(linker.resolve("a", "/v1/x"), AddressTarget::Missing);
     }
 
     #[test]
@@ -259,7 +259,7 @@ mod tests {
         let page = format!("{} </p>", "<p>text</p> <a href=\"/sites/docs/a\">a</a> <b>".repeat(60_000));
         let since = std::time::Instant::now();
         let linker = Linker::new("/sites/docs/", "http://docs.test");
-        let (html, found) = linker.relative("b", &page, &BTreeMap::new());
+        let (html, found) = linker.rewrite_relative("b", &page, &BTreeMap::new());
         assert_eq!((found.len(), html.matches("../a/").count()), (60_000, 60_000));
         assert_eq!(addresses(&page).len(), 60_000);
         assert!(since.elapsed() < std::time::Duration::from_secs(10), "{:?}", since.elapsed());

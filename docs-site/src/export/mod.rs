@@ -22,26 +22,26 @@ use poem::{Request, http::header};
 use url::Url;
 
 use self::{
-    links::{Found, Leads, Linker},
-    names::Names,
+    links::{AddressTarget, Linker, SiteLink},
+    names::TakenPaths,
 };
 use crate::{
-    address::Place,
-    assets::{Asset, OWN},
-    encode::encoded,
-    frame::EntryKind,
-    machine::{above, feed, page_markdown, robots, short_list, sitemap},
-    mount::{Shared, Sites},
-    page::{Part, Scene, document_page_of, is_listed_in_parts, missing_page, moved_page},
-    request::Asked,
+    address::SitePlace,
+    assets::{Asset, SITE_SEGMENT},
+    encode::encode_path,
+    machine::{feed, page_markdown, relative_root, robots, short_list, sitemap},
+    mount::{SiteServer, Sites},
+    page::{ListPart, PageContext, document_page_of, is_listed_in_parts, not_found_page, redirect_page},
+    page_tree::EntryKind,
+    request::SiteRequest,
     theme,
-    visit::{Arrival, Copied, Visit},
+    visit::{Arrival, StaticExport, Visit},
 };
 
 /// The result of an export.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Exported {
+pub struct ExportReport {
     /// The number of pages written.
     pub pages: usize,
     /// The number of files written that pages show or offer for download.
@@ -75,17 +75,17 @@ pub struct ExportOptions {
 impl ExportOptions {
     /// Options for files that will be served at `url`.
     #[must_use]
-    pub const fn at(url: Url) -> Self {
+    pub const fn for_url(url: Url) -> Self {
         Self { url: Some(url) }
     }
 
-    fn copy(&self) -> Result<Copied> {
-        let Some(url) = &self.url else { return Ok(Copied { url: None }) };
+    fn static_export(&self) -> Result<StaticExport> {
+        let Some(url) = &self.url else { return Ok(StaticExport { url: None }) };
         let is_plain = url.query().is_none() && url.fragment().is_none() && url.username().is_empty();
         if !matches!(url.scheme(), "http" | "https") || !is_plain || url.password().is_some() {
             return Err(Error::invalid("url", "must be an http or https URL without user, `?` and `#`"));
         }
-        Ok(Copied { url: Some(format!("{}/", url.as_str().trim_end_matches('/'))) })
+        Ok(StaticExport { url: Some(format!("{}/", url.as_str().trim_end_matches('/'))) })
     }
 }
 
@@ -126,65 +126,65 @@ impl Sites {
         path: &str,
         options: &ExportOptions,
         target: &mut dyn ExportTarget,
-    ) -> Result<Exported> {
-        let (shared, copy) = (self.shared(), options.copy()?);
+    ) -> Result<ExportReport> {
+        let (shared, copy) = (self.server(), options.static_export()?);
         let request = Request::builder()
             .uri(path.parse().map_err(|_| Error::not_found("published site"))?)
             .header(header::HOST, shared.authority())
             .finish();
-        let asked = Asked::of(&request, shared.base());
-        let visit = match Visit::of(shared.platform(), &asked, &asked.path, None).await? {
+        let asked = SiteRequest::new(&request, shared.base());
+        let visit = match Visit::resolve(shared.platform(), &asked, &asked.path, None).await? {
             Arrival::Here(visit) => *visit,
             Arrival::Moved(_) => return Err(Error::not_found("published site")),
-            Arrival::SignIn(_) => return Err(not_public()),
+            Arrival::SignIn(_) => return Err(not_public_error()),
         };
         if visit.site.site.visibility != SiteVisibility::Public {
-            return Err(not_public());
+            return Err(not_public_error());
         }
-        let visit = visit.into_files(copy);
+        let visit = visit.into_export(copy);
         let mut export = Export {
             shared,
             linker: Linker::new(&visit.found.site_base_path, shared.platform().urls().files_base()),
             visit: &visit,
             target,
-            names: Names::default(),
+            names: TakenPaths::default(),
             written: BTreeSet::new(),
             anchors: BTreeMap::new(),
             links: Vec::new(),
             files: BTreeMap::new(),
-            done: Exported::default(),
+            done: ExportReport::default(),
         };
-        export.names().await?;
-        export.own().await?;
+        export.reserve_names().await?;
+        export.write_site_files().await?;
         for place in visit.places() {
-            export.space(place).await?;
+            export.write_space(place).await?;
         }
-        export.missing().await?;
-        Ok(export.checked())
+        export.write_not_found().await?;
+        Ok(export.into_report())
     }
 }
 
-fn not_public() -> Error {
+fn not_public_error() -> Error {
     Error::new(ErrorKind::Forbidden, "only a public site can be exported; publish the site as public first")
 }
 
 /// An export in progress.
 struct Export<'e> {
-    shared: &'e Shared,
+    shared: &'e SiteServer,
     linker: Linker,
     visit: &'e Visit,
     target: &'e mut dyn ExportTarget,
     /// The paths that are taken, to detect collisions.
-    names: Names,
+    names: TakenPaths,
     /// The paths of all written files.
     written: BTreeSet<String>,
     /// The anchors of each page, by the page's path.
     anchors: BTreeMap<String, BTreeSet<String>>,
     /// Links to resources of the site, each with the path of its page.
-    links: Vec<(String, Found)>,
+    links: Vec<(String, SiteLink)>,
     /// The written path of each file of a space, by the file's address.
     files: BTreeMap<String, String>,
-    done: Exported,
+    done: ExportReport,
 }
 
 impl Export<'_> {
@@ -195,25 +195,25 @@ impl Export<'_> {
     }
 
     /// Reserves the paths of all pages, so that collisions are reported before anything is written.
-    async fn names(&mut self) -> Result<()> {
+    async fn reserve_names(&mut self) -> Result<()> {
         let (visit, caches) = (self.visit, self.shared.caches());
-        self.names.take_own(visit)?;
+        self.names.reserve_own(visit)?;
         for place in visit.places() {
-            let frame = visit.frame(&caches.sites, &place).await?;
+            let frame = visit.page_tree(&caches.sites, &place).await?;
             for (at, entry) in frame.entries.iter().enumerate() {
                 let path = format!("{}{}", place.path, frame.address(at));
-                let whose = format!("the page “{}” at “{}”", entry.title, links::decoded(&path));
+                let whose = format!("the page “{}” at “{}”", entry.title, links::decode_path(&path));
                 match entry.kind {
                     EntryKind::Document => {
-                        self.names.take(&names::page(&path), &whose)?;
-                        self.names.take(&names::markdown(&path), &whose)?;
+                        self.names.reserve(&names::page_file(&path), &whose)?;
+                        self.names.reserve(&names::markdown_file(&path), &whose)?;
                         if frame.first() == Some(at) && !entry.path.is_empty() {
-                            let own = format!("{}{}", place.path, encoded(&entry.path));
-                            self.names.take(&names::page(&own), &whose)?;
+                            let own = format!("{}{}", place.path, encode_path(&entry.path));
+                            self.names.reserve(&names::page_file(&own), &whose)?;
                         }
                     }
-                    EntryKind::Group if !entry.path.is_empty() && frame.first_below(at).is_some() => {
-                        self.names.take(&names::page(&path), &whose)?;
+                    EntryKind::Group if !entry.path.is_empty() && frame.first_descendant(at).is_some() => {
+                        self.names.reserve(&names::page_file(&path), &whose)?;
                     }
                     EntryKind::Group | EntryKind::Link(_) | EntryKind::Computed => {}
                 }
@@ -223,9 +223,9 @@ impl Export<'_> {
     }
 
     /// Writes the assets shared by all pages, and the files for search engines and agents.
-    async fn own(&mut self) -> Result<()> {
+    async fn write_site_files(&mut self) -> Result<()> {
         for asset in [Asset::style_sheet(), Asset::script()] {
-            self.write(&format!("{OWN}/{}", asset.name), &asset.body.bytes)?;
+            self.write(&format!("{SITE_SEGMENT}/{}", asset.name), &asset.body.bytes)?;
         }
         let (visit, caches) = (self.visit, self.shared.caches());
         if let Some(map) = sitemap(visit, caches, None).await? {
@@ -246,52 +246,56 @@ impl Export<'_> {
     }
 
     /// Replaces the platform's file addresses in a Markdown page by those of the exported files.
-    fn with_files<'t>(&self, path: &str, text: &'t str) -> Cow<'t, str> {
+    fn rewrite_file_addresses<'t>(&self, path: &str, text: &'t str) -> Cow<'t, str> {
         let url = self.visit.copy.as_ref().and_then(|copy| copy.url.clone());
-        let base = url.unwrap_or_else(|| above(path));
+        let base = url.unwrap_or_else(|| relative_root(path));
         rewrite_links(text, |link| match self.files.get(&link.destination).filter(|path| !path.is_empty()) {
-            Some(path) => Resolution::To(format!("{base}{}", encoded(path))),
+            Some(path) => Resolution::To(format!("{base}{}", encode_path(path))),
             None => Resolution::Keep,
         })
     }
 
     /// Writes the pages of a space.
-    async fn space(&mut self, place: Place<'_>) -> Result<()> {
+    async fn write_space(&mut self, place: SitePlace<'_>) -> Result<()> {
         let (visit, caches) = (self.visit, self.shared.caches());
-        let look = visit.look(&place.space.id);
-        let sheet = visit.site.sheet(&place.space.id);
-        self.write(&format!("{}{OWN}/{}", place.path, sheet.name), &sheet.body.bytes)?;
-        self.write(&format!("{}{OWN}/icon.svg", place.path), theme::icon(look, visit.title_of(look)))?;
-        self.lists(&place).await?;
-        let frame = visit.frame(&caches.sites, &place).await?;
+        let look = visit.customization(&place.space.id);
+        let sheet = visit.site.style_sheet(&place.space.id);
+        self.write(&format!("{}{SITE_SEGMENT}/{}", place.path, sheet.name), &sheet.body.bytes)?;
+        self.write(
+            &format!("{}{SITE_SEGMENT}/icon.svg", place.path),
+            theme::icon(look, visit.site_title(look)),
+        )?;
+        self.write_lists(&place).await?;
+        let frame = visit.page_tree(&caches.sites, &place).await?;
         for at in 0..frame.entries.len() {
             let entry = &frame.entries[at];
             let path = format!("{}{}", place.path, frame.address(at));
             match entry.kind {
                 EntryKind::Document => {
                     let page = document_page_of(visit, caches, place.clone(), at).await?;
-                    self.page(&path, &String::from_utf8_lossy(&page.html.bytes)).await?;
+                    self.write_page(&path, &String::from_utf8_lossy(&page.html.bytes)).await?;
                     self.done.pages += 1;
-                    let mut scene = Scene::at(visit, caches, place.clone()).await?;
+                    let mut scene = PageContext::load_place(visit, caches, place.clone()).await?;
                     let text = page_markdown(&mut scene, caches, &entry.id).await?;
-                    let text = self.with_files(&path, &text).into_owned();
-                    self.write(&names::markdown(&path), text)?;
+                    let text = self.rewrite_file_addresses(&path, &text).into_owned();
+                    self.write(&names::markdown_file(&path), text)?;
                     // The first page is also served at its own path.
                     if frame.first() == Some(at) && !entry.path.is_empty() {
-                        self.moved(&format!("{}{}", place.path, encoded(&entry.path)), &path).await?;
+                        self.write_redirect(&format!("{}{}", place.path, encode_path(&entry.path)), &path)
+                            .await?;
                     }
                 }
                 EntryKind::Group if !entry.path.is_empty() => {
-                    let scene = Scene::at(visit, caches, place.clone()).await?;
-                    let first = frame.first_below(at);
-                    let to =
-                        first.and_then(|at| scene.addresses.of_entry(&scene.addresses.space, &frame, at));
+                    let scene = PageContext::load_place(visit, caches, place.clone()).await?;
+                    let first = frame.first_descendant(at);
+                    let to = first
+                        .and_then(|at| scene.addresses.entry_address(&scene.addresses.space, &frame, at));
                     if let Some(to) = to {
                         let to = to
                             .strip_prefix(visit.found.site_base_path.as_str())
                             .unwrap_or_default()
                             .to_owned();
-                        self.moved(&path, &to).await?;
+                        self.write_redirect(&path, &to).await?;
                     }
                 }
                 EntryKind::Group | EntryKind::Link(_) | EntryKind::Computed => {}
@@ -301,67 +305,68 @@ impl Export<'_> {
     }
 
     /// Writes the page lists of a space if its navigation links to them.
-    async fn lists(&mut self, place: &Place<'_>) -> Result<()> {
-        let scene = Scene::at(self.visit, self.shared.caches(), place.clone()).await?;
+    async fn write_lists(&mut self, place: &SitePlace<'_>) -> Result<()> {
+        let scene = PageContext::load_place(self.visit, self.shared.caches(), place.clone()).await?;
         if !is_listed_in_parts(&scene) {
             return Ok(());
         }
         let frame = Arc::clone(&scene.frame);
-        for part in Part::all(&frame) {
-            let folder = format!("{}{OWN}", place.path);
+        for part in ListPart::all(&frame) {
+            let folder = format!("{}{SITE_SEGMENT}", place.path);
             let path = format!("{folder}/{}", part.name(&frame));
             let up = "../".repeat(folder.split('/').count());
-            let html = self.linked(&path, Some(&up), &part.page(&scene)).await?;
+            let html = self.write_linked_files(&path, Some(&up), &part.page(&scene)).await?;
             self.write(&path, html)?;
         }
         Ok(())
     }
 
     /// Writes a page that redirects to another one.
-    async fn moved(&mut self, path: &str, to: &str) -> Result<()> {
-        let page = moved_page(&format!("{}{to}", self.visit.found.site_base_path));
-        self.page(path, &page).await
+    async fn write_redirect(&mut self, path: &str, to: &str) -> Result<()> {
+        let page = redirect_page(&format!("{}{to}", self.visit.found.site_base_path));
+        self.write_page(path, &page).await
     }
 
     /// Writes the not-found page under the name that many web servers expect.
-    async fn missing(&mut self) -> Result<()> {
-        let page = missing_page(self.visit, self.shared.caches()).await?;
+    async fn write_not_found(&mut self) -> Result<()> {
+        let page = not_found_page(self.visit, self.shared.caches()).await?;
         // It is served at any depth, so its links cannot be relative.
         let url = self.visit.copy.as_ref().and_then(|copy| copy.url.as_deref());
         let root = url
             .and_then(|url| Url::parse(url).ok())
             .map_or_else(|| "/".to_owned(), |url| url.path().to_owned());
-        let html = self.linked("", Some(&root), &String::from_utf8_lossy(&page.html.bytes)).await?;
+        let html =
+            self.write_linked_files("", Some(&root), &String::from_utf8_lossy(&page.html.bytes)).await?;
         self.write("404.html", html)
     }
 
-    async fn page(&mut self, path: &str, html: &str) -> Result<()> {
+    async fn write_page(&mut self, path: &str, html: &str) -> Result<()> {
         let path = path.trim_end_matches('/');
-        let html = self.linked(path, None, html).await?;
+        let html = self.write_linked_files(path, None, html).await?;
         self.anchors.insert(path.to_owned(), links::anchors(&html));
-        self.write(&names::page(path), html)
+        self.write(&names::page_file(path), html)
     }
 
     /// Writes the files that a page shows, then rewrites the links of the page relative to it or to `root`.
-    async fn linked(&mut self, path: &str, root: Option<&str>, html: &str) -> Result<String> {
+    async fn write_linked_files(&mut self, path: &str, root: Option<&str>, html: &str) -> Result<String> {
         for address in links::addresses(html) {
-            if let Leads::File { space, sealed, name } = self.linker.leads(path, &address)
+            if let AddressTarget::File { space, sealed, name } = self.linker.resolve(path, &address)
                 && !self.files.contains_key(&address)
             {
-                let written = self.file(&space, &sealed, &name).await?;
+                let written = self.write_file(&space, &sealed, &name).await?;
                 self.files.insert(address, written.unwrap_or_default());
             }
         }
         let (html, found) = match root {
-            Some(root) => self.linker.rooted(path, root, html, &self.files),
-            None => self.linker.relative(path, html, &self.files),
+            Some(root) => self.linker.rewrite_with_prefix(path, root, html, &self.files),
+            None => self.linker.rewrite_relative(path, html, &self.files),
         };
         self.links.extend(found.into_iter().map(|link| (path.to_owned(), link)));
         Ok(html)
     }
 
     /// Writes a file of a space in chunks. Returns `None` if the file no longer exists.
-    async fn file(&mut self, space: &str, sealed: &str, name: &str) -> Result<Option<String>> {
+    async fn write_file(&mut self, space: &str, sealed: &str, name: &str) -> Result<Option<String>> {
         let Ok(space) = space.parse::<SpaceId>() else { return Ok(None) };
         let platform = self.shared.platform();
         let file = match platform.find_file(&space, sealed).await {
@@ -373,7 +378,7 @@ impl Export<'_> {
         if self.written.contains(&path) {
             return Ok(Some(path));
         }
-        self.names.take(&path, &format!("the file “{}”", links::file_name(name)))?;
+        self.names.reserve(&path, &format!("the file “{}”", links::file_name(name)))?;
         self.written.insert(path.clone());
         self.done.files += 1;
         for piece in file.pieces(0..file.size) {
@@ -387,21 +392,21 @@ impl Export<'_> {
     }
 
     /// Returns the result with all broken links.
-    fn checked(mut self) -> Exported {
+    fn into_report(mut self) -> ExportReport {
         let mut broken = BTreeSet::new();
         for (page, link) in &self.links {
             let is_there = match &link.path {
                 None => false,
                 Some(path) => {
-                    let name = links::decoded(path);
-                    let is_page = self.written.contains(&names::page(path));
+                    let name = links::decode_path(path);
+                    let is_page = self.written.contains(&names::page_file(path));
                     let anchor = link.anchor.as_deref().filter(|_| is_page);
                     (is_page || self.written.contains(&name))
                         && anchor.is_none_or(|id| self.anchors.get(path).is_none_or(|ids| ids.contains(id)))
                 }
             };
             if !is_there {
-                broken.insert(BrokenLink { page: links::decoded(page), target: link.said.clone() });
+                broken.insert(BrokenLink { page: links::decode_path(page), target: link.said.clone() });
             }
         }
         self.done.broken = broken.into_iter().collect();
@@ -409,7 +414,7 @@ impl Export<'_> {
     }
 }
 
-impl Shared {
+impl SiteServer {
     fn authority(&self) -> &str {
         self.base().origin().split_once("://").map_or("", |(_, authority)| authority)
     }

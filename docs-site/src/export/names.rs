@@ -4,59 +4,59 @@ use std::collections::BTreeMap;
 
 use docs_core::{Error, ErrorKind, Result};
 
-use super::links::decoded;
-use crate::{assets::OWN, visit::Visit};
+use super::links::decode_path;
+use crate::{assets::SITE_SEGMENT, visit::Visit};
 
 /// Files at the root that are not pages.
-const ROOT: [&str; 3] = ["robots.txt", "llms.txt", "404.html"];
+const ROOT_FILES: [&str; 3] = ["robots.txt", "llms.txt", "404.html"];
 /// Files at the root that exist only if the address of the export is known.
-const ADDRESSED: [&str; 2] = ["sitemap.xml", "rss.xml"];
+const ADDRESSED_FILES: [&str; 2] = ["sitemap.xml", "rss.xml"];
 
 /// The file of a page, from its path below the site.
-pub(super) fn page(path: &str) -> String {
-    match decoded(path.trim_end_matches('/')) {
+pub(super) fn page_file(path: &str) -> String {
+    match decode_path(path.trim_end_matches('/')) {
         name if name.is_empty() => "index.html".to_owned(),
         name => format!("{name}/index.html"),
     }
 }
 
 /// The file of a page's Markdown version, from its path below the site.
-pub(super) fn markdown(path: &str) -> String {
+pub(super) fn markdown_file(path: &str) -> String {
     let index = if path.is_empty() || path.ends_with('/') { "index" } else { "" };
-    format!("{}{index}.md", decoded(path))
+    format!("{}{index}.md", decode_path(path))
 }
 
 /// Taken paths, as files and as folders, each with a description of its owner.
 #[derive(Debug, Default)]
-pub(super) struct Names {
+pub(super) struct TakenPaths {
     files: BTreeMap<String, String>,
     folders: BTreeMap<String, String>,
 }
 
-impl Names {
+impl TakenPaths {
     /// Reserves the paths that are not pages.
     ///
     /// # Errors
     /// `Conflict` if one is taken.
-    pub(super) fn take_own(&mut self, visit: &Visit) -> Result<()> {
-        let addressed: &[&str] = if visit.has_address() { &ADDRESSED } else { &[] };
-        for name in ROOT.iter().chain(addressed) {
-            self.take(name, "the site itself")?;
+    pub(super) fn reserve_own(&mut self, visit: &Visit) -> Result<()> {
+        let addressed: &[&str] = if visit.has_address() { &ADDRESSED_FILES } else { &[] };
+        for name in ROOT_FILES.iter().chain(addressed) {
+            self.reserve(name, "the site itself")?;
         }
-        self.take(&format!("{OWN}/index.html"), "the site itself")
+        self.reserve(&format!("{SITE_SEGMENT}/index.html"), "the site itself")
     }
 
     /// Reserves the path of a file.
     ///
     /// # Errors
     /// `Conflict` if the path is a folder, is below a file, or is taken.
-    pub(super) fn take(&mut self, path: &str, whose: &str) -> Result<()> {
+    pub(super) fn reserve(&mut self, path: &str, whose: &str) -> Result<()> {
         if let Some(other) = self.files.get(path).or_else(|| self.folders.get(path)) {
-            return Err(taken(path, whose, other));
+            return Err(collision_error(path, whose, other));
         }
         for folder in path.match_indices('/').filter_map(|(end, _)| path.get(..end)) {
             if let Some(other) = self.files.get(folder) {
-                return Err(taken(folder, whose, other));
+                return Err(collision_error(folder, whose, other));
             }
             if !self.folders.contains_key(folder) {
                 self.folders.insert(folder.to_owned(), whose.to_owned());
@@ -67,7 +67,7 @@ impl Names {
     }
 }
 
-fn taken(path: &str, whose: &str, other: &str) -> Error {
+fn collision_error(path: &str, whose: &str, other: &str) -> Error {
     let why = format!(
         "the path `{path}` of {whose} is already in use by {other}; change the path of the page, and export \
          again"
@@ -89,8 +89,8 @@ mod tests {
             (["a/b/c", "x", "a/b"], true),
             (["a", "x", "a"], true),
         ] {
-            let mut names = Names::default();
-            let done: Vec<_> = paths.iter().map(|path| names.take(path, path).is_err()).collect();
+            let mut names = TakenPaths::default();
+            let done: Vec<_> = paths.iter().map(|path| names.reserve(path, path).is_err()).collect();
             assert_eq!(done, [false, false, taken], "{paths:?}");
         }
     }

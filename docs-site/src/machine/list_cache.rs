@@ -2,13 +2,13 @@
 
 use std::sync::Arc;
 
-use docs_core::platform::Moment;
+use docs_core::platform::AnonymousViewVersion;
 use quick_cache::{Weighter, sync::Cache};
 
 use crate::{
-    answer::{RSS, TEXT, XML},
-    cache::{LARGE, Weigh},
-    tagged::Tagged,
+    cache::{EXPECTED_LARGE_ENTRIES, EntryWeigher},
+    response::{RSS, TEXT, XML},
+    tagged_bytes::TaggedBytes,
 };
 
 /// A list of the pages of a site.
@@ -57,21 +57,21 @@ pub(super) struct ListKey {
     pub(super) site: blake3::Hash,
     /// The canonical address of the site, and its requested base path.
     pub(super) addresses: (Box<str>, Box<str>),
-    pub(super) moment: Moment,
+    pub(super) moment: AnonymousViewVersion,
 }
 
-impl Weighter<ListKey, Arc<Tagged>> for Weigh {
-    fn weight(&self, _: &ListKey, list: &Arc<Tagged>) -> u64 {
+impl Weighter<ListKey, Arc<TaggedBytes>> for EntryWeigher {
+    fn weight(&self, _: &ListKey, list: &Arc<TaggedBytes>) -> u64 {
         list.bytes.len() as u64 + 512
     }
 }
 
 /// The cached lists, bounded in bytes.
 #[derive(Debug)]
-pub(crate) struct SiteLists(pub(super) Cache<ListKey, Arc<Tagged>, Weigh>);
+pub(crate) struct SiteLists(pub(super) Cache<ListKey, Arc<TaggedBytes>, EntryWeigher>);
 
 impl SiteLists {
     pub(crate) fn new(bytes: u64) -> Self {
-        Self(Cache::with_weighter(LARGE, bytes, Weigh))
+        Self(Cache::with_weighter(EXPECTED_LARGE_ENTRIES, bytes, EntryWeigher))
     }
 }

@@ -4,16 +4,16 @@ use std::{sync::Arc, vec};
 
 use docs_core::Result;
 
-use super::summary::Summary;
-use crate::{address::Place, frames::FrameKey, site_cache::SiteCaches, visit::Visit};
+use super::summary::PageTreeSummary;
+use crate::{address::SitePlace, page_tree_cache::PageTreeKey, site_cache::SiteCaches, visit::Visit};
 
 /// The number of pages of a site after which its lists contain no further space.
 const MAX_SITE_PAGES: usize = 100_000;
 
 /// The number of pages that further spaces of a list may have.
-struct PageRoom(usize);
+struct PageBudget(usize);
 
-impl PageRoom {
+impl PageBudget {
     const fn is_full(&self) -> bool {
         self.0 == 0
     }
@@ -26,20 +26,23 @@ impl PageRoom {
 /// The spaces that the lists of a site contain, in order: they end with the space that reaches [`MAX_SITE_PAGES`].
 pub(super) struct ListedSpaces<'v> {
     visit: &'v Visit,
-    places: vec::IntoIter<Place<'v>>,
-    room: PageRoom,
+    places: vec::IntoIter<SitePlace<'v>>,
+    room: PageBudget,
 }
 
 impl<'v> ListedSpaces<'v> {
-    pub(super) fn of(visit: &'v Visit) -> Self {
-        Self { visit, places: visit.places().into_iter(), room: PageRoom(MAX_SITE_PAGES) }
+    pub(super) fn new(visit: &'v Visit) -> Self {
+        Self { visit, places: visit.places().into_iter(), room: PageBudget(MAX_SITE_PAGES) }
     }
 
     /// The next space with its summary.
     ///
     /// # Errors
     /// Those of the platform.
-    pub(super) async fn next(&mut self, caches: &SiteCaches) -> Result<Option<(Place<'v>, Arc<Summary>)>> {
+    pub(super) async fn next(
+        &mut self,
+        caches: &SiteCaches,
+    ) -> Result<Option<(SitePlace<'v>, Arc<PageTreeSummary>)>> {
         if self.room.is_full() {
             return Ok(None);
         }
@@ -53,7 +56,10 @@ impl<'v> ListedSpaces<'v> {
     ///
     /// # Errors
     /// Those of the platform.
-    pub(super) async fn all(mut self, caches: &SiteCaches) -> Result<Vec<(Place<'v>, Arc<Summary>)>> {
+    pub(super) async fn all(
+        mut self,
+        caches: &SiteCaches,
+    ) -> Result<Vec<(SitePlace<'v>, Arc<PageTreeSummary>)>> {
         let mut all = Vec::new();
         while let Some(space) = self.next(caches).await? {
             all.push(space);
@@ -62,29 +68,29 @@ impl<'v> ListedSpaces<'v> {
     }
 
     /// Returns `true` if the site has further spaces that its lists do not contain.
-    pub(super) fn is_cut(&self) -> bool {
+    pub(super) fn is_truncated(&self) -> bool {
         self.room.is_full() && !self.places.as_slice().is_empty()
     }
 }
 
 /// The summary of a space, from the cache if possible.
-async fn summary(visit: &Visit, caches: &SiteCaches, place: &Place<'_>) -> Result<Arc<Summary>> {
+async fn summary(visit: &Visit, caches: &SiteCaches, place: &SitePlace<'_>) -> Result<Arc<PageTreeSummary>> {
     if visit.preview.is_some() {
-        return Ok(Arc::new(Summary::of(&*visit.frame(caches, place).await?)));
+        return Ok(Arc::new(PageTreeSummary::from_page_tree(&*visit.page_tree(caches, place).await?)));
     }
-    let key = visit.frame_key(place);
+    let key = visit.page_tree_key(place);
     // As for page trees, only summaries without computed pages are cached under a key without the entity tag.
     if let Some(known) = caches.summaries.get(&key) {
         return Ok(known);
     }
     let computed = visit.content(&key.space).computed_tag().await?;
     if computed.is_some()
-        && let Some(known) = caches.summaries.get(&FrameKey { computed, ..key })
+        && let Some(known) = caches.summaries.get(&PageTreeKey { computed, ..key })
     {
         return Ok(known);
     }
-    let (key, frame) = visit.named_frame(caches, place).await?;
-    let summary = Arc::new(Summary::of(&frame));
+    let (key, frame) = visit.keyed_page_tree(caches, place).await?;
+    let summary = Arc::new(PageTreeSummary::from_page_tree(&frame));
     if key.is_current(place) {
         caches.summaries.insert(key, Arc::clone(&summary));
     }
@@ -97,7 +103,7 @@ mod tests {
 
     #[test]
     fn lists_end_after_the_space_that_reaches_the_bound() {
-        let mut room = PageRoom(MAX_SITE_PAGES);
+        let mut room = PageBudget(MAX_SITE_PAGES);
         let mut spaces = 0;
         while !room.is_full() {
             room.take(MAX_SITE_PAGES / 4 + 1);

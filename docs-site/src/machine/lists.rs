@@ -10,7 +10,7 @@ use super::{
     llms::short_list,
     robots::sitemap,
 };
-use crate::{page::Caches, tagged::Tagged, visit::Visit};
+use crate::{page::Caches, tagged_bytes::TaggedBytes, visit::Visit};
 
 impl SiteList {
     async fn write(self, visit: &Visit, caches: &Caches) -> Result<Option<String>> {
@@ -27,9 +27,13 @@ impl SiteList {
 ///
 /// # Errors
 /// Those of the platform.
-pub(crate) async fn site_list(visit: &Visit, caches: &Caches, list: SiteList) -> Result<Option<Arc<Tagged>>> {
+pub(crate) async fn site_list(
+    visit: &Visit,
+    caches: &Caches,
+    list: SiteList,
+) -> Result<Option<Arc<TaggedBytes>>> {
     let Some(moment) = visit.moment.filter(|_| visit.is_for_all && visit.is_live()) else {
-        return Ok(list.write(visit, caches).await?.map(|text| Arc::new(Tagged::new(text))));
+        return Ok(list.write(visit, caches).await?.map(|text| Arc::new(TaggedBytes::new(text))));
     };
     let addresses =
         (visit.canonical_base(&visit.place()?).into(), visit.found.site_base_path.as_str().into());
@@ -39,7 +43,7 @@ pub(crate) async fn site_list(visit: &Visit, caches: &Caches, list: SiteList) ->
         Err(guard) => guard,
     };
     let Some(text) = list.write(visit, caches).await? else { return Ok(None) };
-    let text = Arc::new(Tagged::new(text));
+    let text = Arc::new(TaggedBytes::new(text));
     drop(guard.insert(Arc::clone(&text)));
     // A full cache evicts what a guard inserts before anything else.
     if !caches.lists.0.contains_key(&key) {

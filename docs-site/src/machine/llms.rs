@@ -11,8 +11,8 @@ use super::{
     markdown::{markdown_page, one_line},
 };
 use crate::{
-    address::Place,
-    assets::{MCP, OWN},
+    address::SitePlace,
+    assets::{MCP, SITE_SEGMENT},
     page::Caches,
     visit::Visit,
 };
@@ -33,17 +33,17 @@ pub(crate) async fn short_list(visit: &Visit, caches: &Caches) -> Result<String>
     let mut out = format!("# {}\n", one_line(visit.title()));
     if visit.site.customizations.site.page_actions.mcp && visit.copy.is_none() {
         out.push_str(&format!(
-            "\n> Agents can query {base}{OWN}/{MCP} (Model Context Protocol, streamable HTTP).\n"
+            "\n> Agents can query {base}{SITE_SEGMENT}/{MCP} (Model Context Protocol, streamable HTTP).\n"
         ));
     }
-    let (mut listed, mut is_cut, mut spaces) = (0, false, ListedSpaces::of(visit));
+    let (mut listed, mut is_cut, mut spaces) = (0, false, ListedSpaces::new(visit));
     'site: while let Some((place, summary)) = spaces.next(&caches.sites).await? {
-        out.push_str(&format!("\n## {}\n\n", one_line(&heading(&place))));
+        out.push_str(&format!("\n## {}\n\n", one_line(&space_heading(&place))));
         if summary.listed == 0 {
             continue;
         }
-        let frame = visit.frame(&caches.sites, &place).await?;
-        for at in frame.listed() {
+        let frame = visit.page_tree(&caches.sites, &place).await?;
+        for at in frame.listed_pages() {
             if listed >= MAX_LISTED || out.len() > MAX_LIST_BYTES {
                 is_cut = true;
                 break 'site;
@@ -55,13 +55,13 @@ pub(crate) async fn short_list(visit: &Visit, caches: &Caches) -> Result<String>
             // Brackets would end the label.
             let label = one_line(&page.title).replace(['[', ']'], "");
             out.push_str(&format!("- [{label}]({base}{}{path}.md)", place.path));
-            if let Some(text) = page.about() {
+            if let Some(text) = page.description_text() {
                 out.push_str(&format!(": {}", one_line(text)));
             }
             out.push('\n');
         }
     }
-    if is_cut || spaces.is_cut() {
+    if is_cut || spaces.is_truncated() {
         let map = if visit.has_address() { format!(": {base}sitemap.xml") } else { String::new() };
         out.push_str(&format!("\nThis list is incomplete{map}\n"));
     }
@@ -69,7 +69,7 @@ pub(crate) async fn short_list(visit: &Visit, caches: &Caches) -> Result<String>
 }
 
 /// The heading of a space in a list.
-fn heading(place: &Place<'_>) -> String {
+fn space_heading(place: &SitePlace<'_>) -> String {
     match place.section {
         Some(section) if section.site_spaces.len() > 1 => {
             format!("{}: {}", section.title.as_str(), place.space.title)
@@ -93,14 +93,14 @@ pub(crate) async fn full_list(
     };
     let mut pages: Vec<(usize, PageId)> = Vec::new();
     let mut seen = 0;
-    let (mut at, mut spaces) = (0, ListedSpaces::of(&visit));
+    let (mut at, mut spaces) = (0, ListedSpaces::new(&visit));
     while pages.len() < PART_PAGES
         && let Some((place, summary)) = spaces.next(&caches.sites).await?
     {
         let passed = skipped.saturating_sub(seen);
         if passed < summary.listed {
-            let frame = visit.frame(&caches.sites, &place).await?;
-            let own = frame.listed().skip(passed).take(PART_PAGES - pages.len());
+            let frame = visit.page_tree(&caches.sites, &place).await?;
+            let own = frame.listed_pages().skip(passed).take(PART_PAGES - pages.len());
             pages.extend(own.map(|page| (at, frame.entries[page].id.clone())));
         }
         seen += summary.listed;
@@ -112,7 +112,7 @@ pub(crate) async fn full_list(
     let pages = stream::iter(pages).then(move |(at, page)| {
         let (visit, caches) = (Arc::clone(&visit), Arc::clone(&caches));
         async move {
-            let text = match whole(&visit, &caches, (at, &page)).await {
+            let text = match page_text(&visit, &caches, (at, &page)).await {
                 Ok(text) => text,
                 // The page was removed or hidden since it was listed.
                 Err(error) if error.kind() == ErrorKind::NotFound => Bytes::new(),
@@ -129,7 +129,7 @@ pub(crate) async fn full_list(
 }
 
 /// The text of a page in the space at a position of the site.
-async fn whole(visit: &Visit, caches: &Caches, (at, page): (usize, &PageId)) -> Result<Bytes> {
+async fn page_text(visit: &Visit, caches: &Caches, (at, page): (usize, &PageId)) -> Result<Bytes> {
     let Some(place) = visit.places().into_iter().nth(at) else { return Ok(Bytes::new()) };
     let page = markdown_page(visit, caches, place, page).await?;
     Ok([&page.body.bytes[..], b"\n\n"].concat().into())

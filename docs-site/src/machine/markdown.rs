@@ -10,18 +10,18 @@ use docs_core::{
     content::{
         Evaluated,
         markdown::{Resolution, links, rewrite_links},
-        reference::exactly,
-        work_on,
+        reference::parse_exact,
+        run_on_text,
     },
     model::{ContentFormat, ContentRef, PageId, RevisionPage},
-    platform::Shown,
+    platform::ContentOptions,
 };
 
 use super::markdown_page::MarkdownPage;
 use crate::{
-    address::Place,
+    address::SitePlace,
     gather::gather_references,
-    page::{Caches, PageKey, Scene, SpaceKey, find_page},
+    page::{Caches, PageContext, PageKey, SpaceKey, find_page},
     sources::Basis,
     visit::Visit,
 };
@@ -33,22 +33,22 @@ use crate::{
 pub(crate) async fn markdown_page(
     visit: &Visit,
     caches: &Caches,
-    place: Place<'_>,
+    place: SitePlace<'_>,
     page: &PageId,
 ) -> Result<Arc<MarkdownPage>> {
     let key = match visit.is_live() {
         true => {
-            let (key, _) = visit.named_frame(&caches.sites, &place).await?;
-            let space = SpaceKey::of(visit, (key, &place.space.id));
+            let (key, _) = visit.keyed_page_tree(&caches.sites, &place).await?;
+            let space = SpaceKey::new(visit, (key, &place.space.id));
             Some(PageKey { space, page: page.clone(), versions: None })
         }
         false => None,
     };
     let render = async {
-        let mut scene = Scene::at(visit, caches, place).await?;
+        let mut scene = PageContext::load_place(visit, caches, place).await?;
         let text = page_markdown(&mut scene, caches, page).await?;
         // Specifications are not part of the Markdown.
-        let basis = Basis::of(&scene.addresses, Default::default());
+        let basis = Basis::new(&scene.addresses, Default::default());
         Ok(MarkdownPage::new(text, basis))
     };
     match key {
@@ -61,9 +61,17 @@ pub(crate) async fn markdown_page(
 ///
 /// # Errors
 /// Those of the platform; `NotFound` for a page that was removed in the meantime.
-pub(crate) async fn page_markdown(scene: &mut Scene<'_>, caches: &Caches, page: &PageId) -> Result<String> {
-    let shown =
-        Shown { git: false, format: ContentFormat::Markdown, evaluated: Evaluated::Yes, ..Shown::default() };
+pub(crate) async fn page_markdown(
+    scene: &mut PageContext<'_>,
+    caches: &Caches,
+    page: &PageId,
+) -> Result<String> {
+    let shown = ContentOptions {
+        git: false,
+        format: ContentFormat::Markdown,
+        evaluated: Evaluated::Yes,
+        ..ContentOptions::default()
+    };
     let space = scene.addresses.space.clone();
     let id = page.clone();
     let page = match scene.visit.content(&space).get_page(page, shown).await? {
@@ -71,15 +79,15 @@ pub(crate) async fn page_markdown(scene: &mut Scene<'_>, caches: &Caches, page: 
         _ => return Err(docs_core::Error::not_found("page")),
     };
     let text = page.markdown.unwrap_or_default();
-    let targets = work_on(&text, references).await;
+    let targets = run_on_text(&text, references).await;
     let visit = scene.visit;
     let linked = targets.iter().map(|(_, target)| target);
     gather_references(visit, &caches.sites, linked, &mut scene.addresses).await?;
-    let own = scene.frame.page(&id).and_then(|at| scene.addresses.of_entry(&space, &scene.frame, at));
+    let own = scene.frame.page(&id).and_then(|at| scene.addresses.entry_address(&space, &scene.frame, at));
     let own = own.unwrap_or_default();
-    let up = above(own.strip_prefix(scene.site_base()).unwrap_or_default());
+    let up = relative_root(own.strip_prefix(scene.site_base()).unwrap_or_default());
     let resolve = |target: &ContentRef| match scene.addresses.target(target).href {
-        Some(href) => Resolution::To(absolute(scene, &up, &href)),
+        Some(href) => Resolution::To(absolute_address(scene, &up, &href)),
         None => Resolution::Plain,
     };
     let resolved: HashMap<String, Resolution> =
@@ -89,7 +97,7 @@ pub(crate) async fn page_markdown(scene: &mut Scene<'_>, caches: &Caches, page: 
         let resolve = |destination: &str| resolved.get(destination).cloned().unwrap_or(Resolution::Keep);
         rewrite_links(text, |link| resolve(&link.destination)).into_owned()
     };
-    let text = work_on(&text, rewrite).await;
+    let text = run_on_text(&text, rewrite).await;
     let mut out = format!("# {}\n\n", one_line(&page.base.title));
     if let Some(description) = page.description.as_deref().filter(|text| !text.trim().is_empty()) {
         out.push_str(&format!("> {}\n\n", one_line(description)));
@@ -104,7 +112,8 @@ fn references(text: &str) -> Vec<(String, ContentRef)> {
     let mut seen = HashSet::new();
     let mut references = Vec::new();
     for site in links(text) {
-        if let Some(target) = exactly(&site.destination).filter(|_| seen.insert(site.destination.clone())) {
+        if let Some(target) = parse_exact(&site.destination).filter(|_| seen.insert(site.destination.clone()))
+        {
             references.push((site.destination, target));
         }
     }
@@ -112,7 +121,7 @@ fn references(text: &str) -> Vec<(String, ContentRef)> {
 }
 
 /// The relative path from a file to the root of the site. `path` is the file's path below the site.
-pub(crate) fn above(path: &str) -> String {
+pub(crate) fn relative_root(path: &str) -> String {
     match path.matches('/').count() {
         0 => "./".to_owned(),
         depth => "../".repeat(depth),
@@ -121,7 +130,7 @@ pub(crate) fn above(path: &str) -> String {
 
 /// The absolute address of a link. If the address of the site is unknown, the link becomes relative to the
 /// file, with `up` as the path to the root of the site.
-fn absolute(scene: &Scene<'_>, up: &str, href: &str) -> String {
+fn absolute_address(scene: &PageContext<'_>, up: &str, href: &str) -> String {
     let base = if scene.visit.has_address() { &scene.canonical_base } else { up };
     match href.strip_prefix(scene.site_base()) {
         Some(below) => scene.visit.address(base, below),

@@ -3,12 +3,12 @@
 use bytes::Bytes;
 use tokio::sync::OnceCell;
 
-use crate::{answer::gzipped, page::PageForm, sources::Basis, tagged::Tagged};
+use crate::{page::PageForm, response::compress, sources::Basis, tagged_bytes::TaggedBytes};
 
 /// A page as Markdown, with its compressed form.
 #[derive(Debug)]
 pub(crate) struct MarkdownPage {
-    pub(crate) body: Tagged,
+    pub(crate) body: TaggedBytes,
     /// The gzip-compressed page, filled on first use; the inner `None` means that compression failed.
     encoded: OnceCell<Option<Bytes>>,
     basis: Basis,
@@ -16,12 +16,12 @@ pub(crate) struct MarkdownPage {
 
 impl MarkdownPage {
     pub(super) fn new(text: String, basis: Basis) -> Self {
-        Self { body: Tagged::new(text), encoded: OnceCell::new(), basis }
+        Self { body: TaggedBytes::new(text), encoded: OnceCell::new(), basis }
     }
 
     /// The gzip-compressed page, compressed on first use.
-    pub(crate) async fn encoded(&self) -> Option<Bytes> {
-        self.encoded.get_or_init(|| gzipped(&self.body.bytes)).await.clone()
+    pub(crate) async fn gzip_bytes(&self) -> Option<Bytes> {
+        self.encoded.get_or_init(|| compress(&self.body.bytes)).await.clone()
     }
 }
 

@@ -31,26 +31,26 @@ use super::{
     markdown::{markdown_page, one_line},
 };
 use crate::{
-    frame::EntryKind,
-    moved::moved_page,
-    page::{Caches, Found, Outcome, search},
-    request::Asked,
+    page::{Caches, SearchHit, SearchOutcome, search},
+    page_redirect::find_redirect,
+    page_tree::EntryKind,
+    request::SiteRequest,
     visit::Visit,
 };
 
 /// The maximum size in bytes of a request message.
 pub(crate) const MAX_MESSAGE: usize = 32 * 1024;
 /// The maximum size in bytes of a response, which is buffered as a whole.
-const MAX_ANSWER: usize = 16 * 1024 * 1024;
+const MAX_RESPONSE: usize = 16 * 1024 * 1024;
 /// The maximum number of pages in one list result.
-const LISTED: usize = 200;
+const LISTED_PAGES: usize = 200;
 
 /// Handles a message of an agent.
 ///
 /// # Errors
 /// `Internal` if the SDK's response cannot be forwarded.
-pub(crate) async fn answer(
-    asked: &Asked<'_>,
+pub(crate) async fn handle_message(
+    asked: &SiteRequest<'_>,
     visit: Visit,
     caches: Arc<Caches>,
     sent: Bytes,
@@ -73,7 +73,7 @@ pub(crate) async fn answer(
     }
     let request = request.body(Full::new(sent)).map_err(docs_core::Error::internal)?;
     let (parts, body) = service.handle(request).await.into_parts();
-    let body = whole(body).await?;
+    let body = read_body(body).await?;
     let mut response = Response::builder().status(parts.status).body(body);
     for name in [header::CONTENT_TYPE, header::ALLOW] {
         if let Some(value) = parts.headers.get(&name) {
@@ -91,13 +91,13 @@ pub(crate) async fn answer(
 /// Reads the body of a response.
 ///
 /// # Errors
-/// `Internal` if it has more than [`MAX_ANSWER`] bytes or cannot be read.
-async fn whole<B>(body: B) -> Result<Bytes>
+/// `Internal` if it has more than [`MAX_RESPONSE`] bytes or cannot be read.
+async fn read_body<B>(body: B) -> Result<Bytes>
 where
     B: http_body::Body,
     B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
 {
-    let body = http_body_util::Limited::new(body, MAX_ANSWER);
+    let body = http_body_util::Limited::new(body, MAX_RESPONSE);
     Ok(body.collect().await.map_err(docs_core::Error::internal)?.to_bytes())
 }
 
@@ -158,30 +158,30 @@ impl ServerHandler for Tools {
 }
 
 /// The result of a tool, or a message that explains to the agent how to correct its call.
-type Told = Result<std::result::Result<CallToolResult, String>>;
+type ToolOutcome = Result<std::result::Result<CallToolResult, String>>;
 
 impl Tools {
     fn title(&self) -> String {
         one_line(self.visit.title())
     }
 
-    async fn search(&self, arguments: &JsonObject) -> Told {
+    async fn search(&self, arguments: &JsonObject) -> ToolOutcome {
         let Some(query) = text(arguments, "query") else {
             return Ok(Err("query: must be a string".to_owned()));
         };
         let found = match search(&self.visit, query).await? {
-            Outcome::Found(found) => found,
-            Outcome::Unasked => return Ok(Err("query: must not be blank".to_owned())),
-            Outcome::NotNow => {
+            SearchOutcome::Hits(found) => found,
+            SearchOutcome::InvalidQuery => return Ok(Err("query: must not be blank".to_owned())),
+            SearchOutcome::IndexOutdated => {
                 return Ok(Err("The search is not ready yet; try again in a moment.".to_owned()));
             }
         };
         let origin = self.base()?;
-        let pages: Vec<Value> = found.iter().map(|page| self.shown(page, &origin)).collect();
+        let pages: Vec<Value> = found.iter().map(|page| self.result_json(page, &origin)).collect();
         Ok(Ok(CallToolResult::structured(json!({ "pages": pages }))))
     }
 
-    fn shown(&self, page: &Found, base: &str) -> Value {
+    fn result_json(&self, page: &SearchHit, base: &str) -> Value {
         let url = |href: &str| match href.strip_prefix(self.visit.found.site_base_path.as_str()) {
             Some(below) => format!("{base}{below}"),
             None => href.to_owned(),
@@ -194,7 +194,7 @@ impl Tools {
         json!({ "title": page.title, "url": url(&page.href), "space": page.of, "sections": places })
     }
 
-    async fn read(&self, arguments: &JsonObject) -> Told {
+    async fn read(&self, arguments: &JsonObject) -> ToolOutcome {
         let Some(asked) = text(arguments, "page") else {
             return Ok(Err("page: must be the URL or the path of a page".to_owned()));
         };
@@ -216,11 +216,11 @@ impl Tools {
                 None => continue,
             };
             let below = if below == "index" { "" } else { below };
-            let frame = self.visit.frame(&self.caches.sites, &place).await?;
+            let frame = self.visit.page_tree(&self.caches.sites, &place).await?;
             let found = frame.find(below).filter(|at| frame.entries[*at].kind == EntryKind::Document);
             let found = match found {
                 Some(at) => Some(at),
-                None => moved_page(&self.visit, &place, &frame, below).await?.map(|moved| moved.at),
+                None => find_redirect(&self.visit, &place, &frame, below).await?.map(|moved| moved.at),
             };
             if let Some(at) = found {
                 let page = markdown_page(&self.visit, &self.caches, place, &frame.entries[at].id).await?;
@@ -231,7 +231,7 @@ impl Tools {
         Ok(Err(format!("page: `{path}` does not exist; use a URL from `list_pages`")))
     }
 
-    async fn list(&self, arguments: &JsonObject) -> Told {
+    async fn list(&self, arguments: &JsonObject) -> ToolOutcome {
         let skipped = match arguments.get("offset") {
             None | Some(Value::Null) => 0,
             Some(offset) => match offset.as_u64().and_then(|offset| usize::try_from(offset).ok()) {
@@ -241,16 +241,16 @@ impl Tools {
         };
         let base = self.base()?;
         let (mut pages, mut seen) = (Vec::new(), 0);
-        for (place, summary) in ListedSpaces::of(&self.visit).all(&self.caches.sites).await? {
-            let (passed, room) = (skipped.saturating_sub(seen), LISTED - pages.len());
+        for (place, summary) in ListedSpaces::new(&self.visit).all(&self.caches.sites).await? {
+            let (passed, room) = (skipped.saturating_sub(seen), LISTED_PAGES - pages.len());
             seen += summary.listed;
             if passed >= summary.listed || room == 0 {
                 continue;
             }
-            let frame = self.visit.frame(&self.caches.sites, &place).await?;
-            for at in frame.listed().skip(passed).take(room) {
+            let frame = self.visit.page_tree(&self.caches.sites, &place).await?;
+            for at in frame.listed_pages().skip(passed).take(room) {
                 let (page, path) = (&frame.entries[at], frame.address(at));
-                pages.push(json!({ "title": page.title, "description": page.about(),
+                pages.push(json!({ "title": page.title, "description": page.description_text(),
                     "url": format!("{base}{}{path}", place.path), "space": place.space.title }));
             }
         }
@@ -293,7 +293,7 @@ fn tools() -> Vec<Tool> {
         ),
         tool(
             "list_pages",
-            &format!("Lists the pages in site order with their URLs, at most {LISTED} per response."),
+            &format!("Lists the pages in site order with their URLs, at most {LISTED_PAGES} per response."),
             json!({ "type": "object", "properties": {
                 "offset": { "type": "integer", "minimum": 0, "description": "Number of pages to skip: \
                                                                              `nextOffset` of the previous \
@@ -308,8 +308,8 @@ mod tests {
 
     #[tokio::test]
     async fn responses_larger_than_the_bound_fail() {
-        for (bytes, is_sent) in [(MAX_ANSWER, true), (MAX_ANSWER + 1, false)] {
-            let read = whole(Full::new(Bytes::from(vec![b' '; bytes]))).await;
+        for (bytes, is_sent) in [(MAX_RESPONSE, true), (MAX_RESPONSE + 1, false)] {
+            let read = read_body(Full::new(Bytes::from(vec![b' '; bytes]))).await;
             assert_eq!(read.is_ok(), is_sent, "{bytes} bytes");
             assert!(read.is_ok_and(|body| body.len() == bytes) == is_sent);
         }

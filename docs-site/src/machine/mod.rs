@@ -17,8 +17,8 @@ pub(crate) use self::{
     list_cache::{SiteList, SiteLists},
     lists::site_list,
     llms::{full_list, short_list},
-    markdown::{above, markdown_page, page_markdown},
+    markdown::{markdown_page, page_markdown, relative_root},
     markdown_page::MarkdownPage,
     robots::{robots, sitemap},
-    summary::Summary,
+    summary::PageTreeSummary,
 };

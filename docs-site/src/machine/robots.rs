@@ -8,13 +8,13 @@ use docs_core::{
 };
 
 use super::listed_spaces::ListedSpaces;
-use crate::{assets::OWN, page::Caches, visit::Visit, xml::escaped};
+use crate::{assets::SITE_SEGMENT, page::Caches, visit::Visit, xml::escape};
 
 /// The maximum number of addresses in one sitemap. The protocol allows more, but each sitemap is built for
 /// its request.
 const MAX_URLS: usize = 5_000;
-const START: &str = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n";
-const SCHEMA: &str = "xmlns=\"http://www.sitemaps.org/schemas/sitemap/0.9\"";
+const XML_DECLARATION: &str = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n";
+const SITEMAP_NAMESPACE: &str = "xmlns=\"http://www.sitemaps.org/schemas/sitemap/0.9\"";
 
 /// The `robots.txt` of a site.
 ///
@@ -30,7 +30,7 @@ pub(crate) fn robots(visit: &Visit) -> Result<String> {
         let map = if visit.has_address() { format!("Sitemap: {base}sitemap.xml\n") } else { String::new() };
         return Ok(format!("User-agent: *\nAllow: /\n{map}"));
     }
-    Ok(format!("User-agent: *\nDisallow: {own}{OWN}/search\nSitemap: {base}sitemap.xml\n"))
+    Ok(format!("User-agent: *\nDisallow: {own}{SITE_SEGMENT}/search\nSitemap: {base}sitemap.xml\n"))
 }
 
 /// The sitemap of a site, or one part of it, numbered from 1. If the addresses do not fit into one sitemap,
@@ -44,7 +44,7 @@ pub(crate) async fn sitemap(visit: &Visit, caches: &Caches, part: Option<usize>)
         return Ok(None);
     }
     let base = visit.canonical_base(&visit.place()?);
-    let spaces = ListedSpaces::of(visit).all(&caches.sites).await?;
+    let spaces = ListedSpaces::new(visit).all(&caches.sites).await?;
     let mut window = Window::new(part, MAX_URLS, spaces.iter().map(|(_, summary)| summary.mapped).sum());
     let mut urls = Vec::new();
     for (place, summary) in spaces {
@@ -52,13 +52,13 @@ pub(crate) async fn sitemap(visit: &Visit, caches: &Caches, part: Option<usize>)
         if own.is_empty() {
             continue;
         }
-        let frame = visit.frame(&caches.sites, &place).await?;
-        for at in frame.mapped().skip(own.start).take(own.len()) {
+        let frame = visit.page_tree(&caches.sites, &place).await?;
+        for at in frame.sitemap_pages().skip(own.start).take(own.len()) {
             let below = format!("{}{}", place.path, frame.address(at));
             urls.push((visit.address(&base, &below), frame.entries[at].updated_at));
         }
     }
-    Ok(window.map(&base, &urls))
+    Ok(window.render_sitemap(&base, &urls))
 }
 
 /// Selects the addresses of one part while iterating over the spaces.
@@ -96,18 +96,18 @@ impl Window {
 
     /// The sitemap with the addresses of the part and their modification times. Without a part: the sitemap
     /// index if there is more than one part.
-    fn map(&self, base: &str, urls: &[(String, Option<Timestamp>)]) -> Option<String> {
+    fn render_sitemap(&self, base: &str, urls: &[(String, Option<Timestamp>)]) -> Option<String> {
         if self.is_index() {
-            return Some(index(base, self.total.div_ceil(self.most)));
+            return Some(sitemap_index(base, self.total.div_ceil(self.most)));
         }
         // A site without pages still has a sitemap.
         if self.part.is_some() && urls.is_empty() {
             return None;
         }
-        let mut out = format!("{START}<urlset {SCHEMA}>\n");
+        let mut out = format!("{XML_DECLARATION}<urlset {SITEMAP_NAMESPACE}>\n");
         for (url, at) in urls {
             // Writing to a `String` cannot fail.
-            let _ = write!(out, "<url><loc>{}</loc>", escaped(url));
+            let _ = write!(out, "<url><loc>{}</loc>", escape(url));
             if let Some(at) = at {
                 let _ = write!(out, "<lastmod>{at}</lastmod>");
             }
@@ -118,10 +118,10 @@ impl Window {
 }
 
 /// A sitemap index.
-fn index(base: &str, parts: usize) -> String {
-    let mut out = format!("{START}<sitemapindex {SCHEMA}>\n");
+fn sitemap_index(base: &str, parts: usize) -> String {
+    let mut out = format!("{XML_DECLARATION}<sitemapindex {SITEMAP_NAMESPACE}>\n");
     for part in 1..=parts {
-        let _ = writeln!(out, "<sitemap><loc>{}sitemap-{part}.xml</loc></sitemap>", escaped(base));
+        let _ = writeln!(out, "<sitemap><loc>{}sitemap-{part}.xml</loc></sitemap>", escape(base));
     }
     out + "</sitemapindex>\n"
 }
@@ -139,7 +139,7 @@ mod tests {
             let spaces = [&urls[..2], &urls[2..3], &urls[3..]];
             let own = spaces.iter().flat_map(|space| space[window.next(space.len())].iter().cloned());
             let own: Vec<_> = own.collect();
-            window.map("https://a.test/", &own)
+            window.render_sitemap("https://a.test/", &own)
         };
         let whole = of(None, 5).expect("a map");
         assert_eq!(whole.matches("<url><loc>").count(), 5);
@@ -153,7 +153,7 @@ mod tests {
         let counts: Vec<_> = parts.iter().map(|part| part.matches("<url><loc>").count()).collect();
         assert_eq!(counts, [2, 2, 1], "each address is in one part");
         assert_eq!((of(Some(0), 2), of(Some(4), 2)), (None, None));
-        let empty = Window::new(None, 2, 0).map("https://a.test/", &[]);
+        let empty = Window::new(None, 2, 0).render_sitemap("https://a.test/", &[]);
         assert!(empty.is_some_and(|map| map.contains("<urlset")));
     }
 }

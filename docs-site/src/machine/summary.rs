@@ -8,14 +8,14 @@ use std::{cmp::Reverse, sync::Arc};
 use docs_core::model::Timestamp;
 use quick_cache::Weighter;
 
-use crate::{cache::Weigh, frame::Frame, frames::FrameKey};
+use crate::{cache::EntryWeigher, page_tree::PageTree, page_tree_cache::PageTreeKey};
 
 /// The maximum number of items of the feed of a site.
-pub(super) const MAX_NEWS: usize = 50;
+pub(super) const MAX_FEED_ITEMS: usize = 50;
 
 /// The numbers and the newest pages of a page tree.
 #[derive(Debug, Default)]
-pub(crate) struct Summary {
+pub(crate) struct PageTreeSummary {
     /// The number of pages with content.
     pub(super) pages: usize,
     /// The number of pages in lists.
@@ -23,12 +23,12 @@ pub(crate) struct Summary {
     /// The number of pages in the sitemap.
     pub(super) mapped: usize,
     /// The most recently changed pages in lists, newest first.
-    pub(super) newest: Box<[NewPage]>,
+    pub(super) newest: Box<[RecentPage]>,
 }
 
 /// A recently changed page.
 #[derive(Debug)]
-pub(super) struct NewPage {
+pub(super) struct RecentPage {
     pub(super) at: Timestamp,
     pub(super) title: Box<str>,
     pub(super) about: Option<Box<str>>,
@@ -36,37 +36,37 @@ pub(super) struct NewPage {
     pub(super) path: Box<str>,
 }
 
-impl Summary {
-    pub(crate) fn of(frame: &Frame) -> Self {
+impl PageTreeSummary {
+    pub(crate) fn from_page_tree(frame: &PageTree) -> Self {
         let mut newest: Vec<(Timestamp, usize)> =
-            frame.listed().filter_map(|page| Some((frame.entries[page].updated_at?, page))).collect();
+            frame.listed_pages().filter_map(|page| Some((frame.entries[page].updated_at?, page))).collect();
         newest.sort_by_key(|(at, _)| Reverse(*at));
-        newest.truncate(MAX_NEWS);
-        let page = |(at, page): (Timestamp, usize)| NewPage {
+        newest.truncate(MAX_FEED_ITEMS);
+        let page = |(at, page): (Timestamp, usize)| RecentPage {
             at,
             title: frame.entries[page].title.clone(),
-            about: frame.entries[page].about().map(Into::into),
+            about: frame.entries[page].description_text().map(Into::into),
             path: frame.address(page).into(),
         };
         Self {
             pages: frame.documents().count(),
-            listed: frame.listed().count(),
-            mapped: frame.mapped().count(),
+            listed: frame.listed_pages().count(),
+            mapped: frame.sitemap_pages().count(),
             newest: newest.into_iter().map(page).collect(),
         }
     }
 
     /// The approximate memory in bytes.
     fn weight(&self) -> usize {
-        let texts = |page: &NewPage| {
+        let texts = |page: &RecentPage| {
             page.title.len() + page.about.as_ref().map_or(0, |it| it.len()) + page.path.len()
         };
-        self.newest.iter().map(|page| texts(page) + size_of::<NewPage>() + 48).sum::<usize>() + 64
+        self.newest.iter().map(|page| texts(page) + size_of::<RecentPage>() + 48).sum::<usize>() + 64
     }
 }
 
-impl Weighter<FrameKey, Arc<Summary>> for Weigh {
-    fn weight(&self, _: &FrameKey, summary: &Arc<Summary>) -> u64 {
+impl Weighter<PageTreeKey, Arc<PageTreeSummary>> for EntryWeigher {
+    fn weight(&self, _: &PageTreeKey, summary: &Arc<PageTreeSummary>) -> u64 {
         summary.weight() as u64 + 256
     }
 }

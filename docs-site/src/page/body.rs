@@ -4,64 +4,68 @@ use std::sync::Arc;
 
 use docs_core::{Error, Result, model::Document};
 
-use super::{Caches, Scene, around::write_aside, cache::DrawnKey};
+use super::{Caches, PageContext, article::write_aside, cache::PrerenderedKey};
 use crate::{
-    frame::TextName,
     html::Html,
-    references::References,
-    render::{Drawn, Renderer, outline},
+    page_tree::TextName,
+    references::DocumentReferences,
+    render::{PrerenderedPage, Renderer, outline},
 };
 
 /// The body of a page before it is written.
 #[derive(Debug)]
-pub(super) enum Body {
+pub(super) enum PageBody {
     /// The page has no content.
     None,
     /// A document that must be rendered as a whole.
-    Tree(Arc<Document>),
+    Document(Arc<Document>),
     /// A prerendered text with placeholders.
-    Drawn(Arc<Drawn>),
+    Prerendered(Arc<PrerenderedPage>),
 }
 
-impl Body {
+impl PageBody {
     /// Finds the body of a page. A prerendered text is not read again.
     ///
     /// # Errors
     /// Those of the platform; `NotFound` for a page that was removed in the meantime.
-    pub(super) async fn find(caches: &Caches, scene: &Scene<'_>, at: usize) -> Result<Self> {
+    pub(super) async fn load(caches: &Caches, scene: &PageContext<'_>, at: usize) -> Result<Self> {
         let (visit, space) = (scene.visit, &scene.addresses.space);
         let entry = scene.frame.entries.get(at).ok_or_else(|| Error::not_found("page"))?;
-        let key = |text| DrawnKey::of(space, text, scene.manner());
-        let known = entry.text.filter(|_| visit.is_live()).and_then(|text| caches.drawn(&key(text)));
+        let key = |text| PrerenderedKey::new(space, text, scene.render_options());
+        let known = entry.text.filter(|_| visit.is_live()).and_then(|text| caches.prerendered(&key(text)));
         if let Some(Some(drawn)) = known {
-            return Ok(Self::Drawn(drawn));
+            return Ok(Self::Prerendered(drawn));
         }
         let shown = visit.page_document(space, &scene.revision, &entry.id).await?;
         let Some(shown) = shown else { return Ok(Self::None) };
         // The document may be newer than the entry.
-        let text = shown.id.as_deref().map(TextName::of).filter(|_| visit.is_live() && known.is_none());
-        let draw = || Drawn::of(&shown.document, space, scene.manner());
-        let drawn = text.and_then(|text| caches.keep_drawn(key(text), draw));
-        Ok(drawn.map_or(Self::Tree(shown.document), Self::Drawn))
+        let text = shown
+            .id
+            .as_deref()
+            .map(TextName::from_document_id)
+            .filter(|_| visit.is_live() && known.is_none());
+        let draw = || PrerenderedPage::prerender(&shown.document, space, scene.render_options());
+        let drawn = text.and_then(|text| caches.prerender_and_store(key(text), draw));
+        Ok(drawn.map_or(Self::Document(shown.document), Self::Prerendered))
     }
 
     /// The references of the content.
-    pub(super) fn references(&self) -> Option<References> {
+    pub(super) fn references(&self) -> Option<DocumentReferences> {
         match self {
             Self::None => None,
-            Self::Tree(document) => Some(References::of(document)),
-            Self::Drawn(drawn) => Some(drawn.references.clone()),
+            Self::Document(document) => Some(DocumentReferences::from_document(document)),
+            Self::Prerendered(drawn) => Some(drawn.references.clone()),
         }
     }
 
     /// Writes the outline.
-    pub(super) fn write_outline(&self, html: &mut Html, scene: &Scene<'_>, at: usize) {
+    pub(super) fn write_outline(&self, html: &mut Html, scene: &PageContext<'_>, at: usize) {
         match self {
             Self::None => write_aside(html, scene, at, None),
-            Self::Tree(document) => {
+            Self::Document(document) => {
                 write_aside(html, scene, at, outline(document, scene.words).as_ref());
             }
-            Self::Drawn(drawn) => write_aside(html, scene, at, drawn.outline.as_ref()),
+            Self::Prerendered(drawn) => write_aside(html, scene, at, drawn.outline.as_ref()),
         }
     }
 
@@ -69,8 +73,8 @@ impl Body {
     pub(super) fn write(&self, html: &mut Html, renderer: &Renderer<'_>) {
         match self {
             Self::None => {}
-            Self::Tree(document) => renderer.write_document(html, document),
-            Self::Drawn(drawn) => drawn.write(html, renderer),
+            Self::Document(document) => renderer.write_document(html, document),
+            Self::Prerendered(drawn) => drawn.write(html, renderer),
         }
     }
 }

@@ -4,39 +4,39 @@ use std::sync::Arc;
 
 use docs_core::{
     model::{ExternalLinksTarget, SpaceId},
-    platform::Moment,
+    platform::AnonymousViewVersion,
 };
 use quick_cache::{Weighter, sync::Cache};
 
 use super::{
+    context::SpaceLayout,
     page_cache::{CachedPage, PageCache},
     page_key::{PageKey, SpaceKey},
-    rendered::Rendered,
-    scene::Surroundings,
+    rendered_page::RenderedPage,
 };
 use crate::{
-    address::Loads,
-    cache::{At, EXPECTED, LARGE, Weigh},
+    address::ImageSchemes,
+    cache::{EXPECTED_ENTRIES, EXPECTED_LARGE_ENTRIES, EntryWeigher, Versioned},
     descriptions::DescriptionParser,
-    frame::TextName,
     machine::{MarkdownPage, SiteLists},
-    render::{Drawn, Manner},
-    request::Asked,
+    page_tree::TextName,
+    render::{PrerenderedPage, RenderOptions},
+    request::SiteRequest,
     site_cache::SiteCaches,
 };
 
 /// The key of a prerendered text: a document of a space with its render options.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(crate) struct DrawnKey {
+pub(crate) struct PrerenderedKey {
     space: SpaceId,
     text: TextName,
     language: &'static str,
     is_outside_apart: bool,
-    loads: Loads,
+    loads: ImageSchemes,
 }
 
-impl DrawnKey {
-    pub(crate) fn of(space: &SpaceId, text: TextName, manner: Manner) -> Self {
+impl PrerenderedKey {
+    pub(crate) fn new(space: &SpaceId, text: TextName, manner: RenderOptions) -> Self {
         Self {
             space: space.clone(),
             text,
@@ -49,34 +49,34 @@ impl DrawnKey {
 
 /// The key of an anonymous page request.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(crate) struct StrangerKey {
+pub(crate) struct AnonymousPageKey {
     origin: Box<str>,
     path: Box<str>,
 }
 
-impl StrangerKey {
+impl AnonymousPageKey {
     /// Returns the key of a request that carries no information about the visitor, so that all visitors get
     /// the same response. Returns `None` for any other request.
-    pub(crate) fn of(asked: &Asked<'_>) -> Option<Self> {
-        let is_page = asked.is_strangers() && !asked.prefers_markdown();
+    pub(crate) fn from_request(asked: &SiteRequest<'_>) -> Option<Self> {
+        let is_page = asked.is_anonymous() && !asked.prefers_markdown();
         is_page.then(|| Self { origin: (&*asked.origin).into(), path: asked.path.as_str().into() })
     }
 }
 
-impl Weighter<DrawnKey, Option<Arc<Drawn>>> for Weigh {
-    fn weight(&self, _: &DrawnKey, drawn: &Option<Arc<Drawn>>) -> u64 {
+impl Weighter<PrerenderedKey, Option<Arc<PrerenderedPage>>> for EntryWeigher {
+    fn weight(&self, _: &PrerenderedKey, drawn: &Option<Arc<PrerenderedPage>>) -> u64 {
         drawn.as_ref().map_or(0, |drawn| drawn.weight()) as u64 + 256
     }
 }
 
-impl Weighter<SpaceKey, Arc<Surroundings>> for Weigh {
-    fn weight(&self, _: &SpaceKey, around: &Arc<Surroundings>) -> u64 {
+impl Weighter<SpaceKey, Arc<SpaceLayout>> for EntryWeigher {
+    fn weight(&self, _: &SpaceKey, around: &Arc<SpaceLayout>) -> u64 {
         around.weight() as u64 + 512
     }
 }
 
-impl Weighter<StrangerKey, At<Arc<PageKey>>> for Weigh {
-    fn weight(&self, key: &StrangerKey, _: &At<Arc<PageKey>>) -> u64 {
+impl Weighter<AnonymousPageKey, Versioned<Arc<PageKey>>> for EntryWeigher {
+    fn weight(&self, key: &AnonymousPageKey, _: &Versioned<Arc<PageKey>>) -> u64 {
         (key.origin.len() + key.path.len()) as u64 + 512
     }
 }
@@ -84,15 +84,15 @@ impl Weighter<StrangerKey, At<Arc<PageKey>>> for Weigh {
 #[derive(Debug)]
 pub(crate) struct Caches {
     pub(crate) sites: SiteCaches,
-    pub(crate) pages: PageCache<Rendered>,
+    pub(crate) pages: PageCache<RenderedPage>,
     pub(crate) markdown: PageCache<MarkdownPage>,
     pub(crate) lists: SiteLists,
-    pub(crate) surroundings: Cache<SpaceKey, Arc<Surroundings>, Weigh>,
+    pub(crate) surroundings: Cache<SpaceKey, Arc<SpaceLayout>, EntryWeigher>,
     /// Prerendered texts that are the same for all visitors; `None` for a text that must be rendered each
     /// time.
-    drawn: Cache<DrawnKey, Option<Arc<Drawn>>, Weigh>,
+    drawn: Cache<PrerenderedKey, Option<Arc<PrerenderedPage>>, EntryWeigher>,
     /// The page that answers an anonymous request.
-    answered: Cache<StrangerKey, At<Arc<PageKey>>, Weigh>,
+    answered: Cache<AnonymousPageKey, Versioned<Arc<PageKey>>, EntryWeigher>,
     pub(super) descriptions: DescriptionParser,
 }
 
@@ -105,28 +105,28 @@ impl Caches {
         Self {
             sites: SiteCaches::new(small),
             // A page of a few megabytes would not fit into one of several shards.
-            pages: Cache::with_weighter(LARGE, 4 * small, Weigh),
-            markdown: Cache::with_weighter(LARGE, 2 * small, Weigh),
+            pages: Cache::with_weighter(EXPECTED_LARGE_ENTRIES, 4 * small, EntryWeigher),
+            markdown: Cache::with_weighter(EXPECTED_LARGE_ENTRIES, 2 * small, EntryWeigher),
             lists: SiteLists::new(small / 2),
-            surroundings: Cache::with_weighter(LARGE, small, Weigh),
-            drawn: Cache::with_weighter(LARGE, small, Weigh),
-            answered: Cache::with_weighter(EXPECTED, small / 2, Weigh),
+            surroundings: Cache::with_weighter(EXPECTED_LARGE_ENTRIES, small, EntryWeigher),
+            drawn: Cache::with_weighter(EXPECTED_LARGE_ENTRIES, small, EntryWeigher),
+            answered: Cache::with_weighter(EXPECTED_ENTRIES, small / 2, EntryWeigher),
             descriptions: DescriptionParser::default(),
         }
     }
 
     /// Returns a prerendered text; the inner `None` marks a text that must be rendered each time.
-    pub(crate) fn drawn(&self, key: &DrawnKey) -> Option<Option<Arc<Drawn>>> {
+    pub(crate) fn prerendered(&self, key: &PrerenderedKey) -> Option<Option<Arc<PrerenderedPage>>> {
         self.drawn.get(key)
     }
 
     /// Renders a text and caches it if it fits. A text that does not fit is cached as `None`, so that it is
     /// rendered each time.
-    pub(crate) fn keep_drawn(
+    pub(crate) fn prerender_and_store(
         &self,
-        key: DrawnKey,
-        draw: impl FnOnce() -> Option<Drawn>,
-    ) -> Option<Arc<Drawn>> {
+        key: PrerenderedKey,
+        draw: impl FnOnce() -> Option<PrerenderedPage>,
+    ) -> Option<Arc<PrerenderedPage>> {
         let room = self.drawn.capacity();
         if room == 0 {
             return None;
@@ -137,7 +137,11 @@ impl Caches {
     }
 
     /// The cached page that answers an anonymous request, if it is still valid.
-    pub(crate) fn answered(&self, key: &StrangerKey, moment: Moment) -> Option<Arc<Rendered>> {
+    pub(crate) fn anonymous_page(
+        &self,
+        key: &AnonymousPageKey,
+        moment: AnonymousViewVersion,
+    ) -> Option<Arc<RenderedPage>> {
         let page = self.answered.get(key).filter(|kept| kept.moment == moment)?.found;
         match self.pages.get(&*page)? {
             CachedPage::Rendered(page) => Some(page),
@@ -146,7 +150,12 @@ impl Caches {
     }
 
     /// Caches the page that answers an anonymous request, computed at `moment` or later.
-    pub(crate) fn keep_answered(&self, key: StrangerKey, moment: Moment, page: PageKey) {
-        self.answered.insert(key, At { moment, found: Arc::new(page) });
+    pub(crate) fn store_anonymous_page(
+        &self,
+        key: AnonymousPageKey,
+        moment: AnonymousViewVersion,
+        page: PageKey,
+    ) {
+        self.answered.insert(key, Versioned { moment, found: Arc::new(page) });
     }
 }

@@ -8,9 +8,9 @@ use docs_core::{
 use maud::{Markup, html};
 use serde_json::Value;
 
-use super::{Caches, Scene, head::Head, shell};
+use super::{Caches, PageContext, head::PageHead, shell};
 use crate::{
-    encode::encoded,
+    encode::encode_path,
     preview::{COMPARE, Preview},
     visit::Visit,
 };
@@ -18,11 +18,11 @@ use crate::{
 /// The maximum number of changes in the list.
 const MAX_CHANGES: u32 = 500;
 /// The number of page texts that are compared on one page. The others link to a comparison of their own.
-const COMPARED: usize = 20;
+const COMPARED_TEXTS: usize = 20;
 /// The maximum size in bytes of a text for a comparison by words.
 const MAX_TEXT: usize = 512 * 1024;
 /// The number of unchanged words shown around a change.
-const CONTEXT: usize = 40;
+const CONTEXT_WORDS: usize = 40;
 /// The maximum length of a shown field value, in characters.
 const MAX_VALUE: usize = 200;
 
@@ -37,14 +37,14 @@ pub(crate) async fn compare_page(
     page: Option<&str>,
 ) -> Result<Option<String>> {
     let Some(preview) = &visit.preview else { return Ok(None) };
-    let scene = Scene::of(visit, caches).await?;
+    let scene = PageContext::load(visit, caches).await?;
     let found = visit.content(&preview.space).list_changes(Some(MAX_CHANGES)).await?;
     let mut items = Vec::new();
     let mut compared = 0;
     for change in &found.changes {
         let SemanticChange::PageEdited { page: of, attributes } = change else {
             if page.is_none() {
-                items.push(listed(&scene, change));
+                items.push(change_line(&scene, change));
             }
             continue;
         };
@@ -52,7 +52,7 @@ pub(crate) async fn compare_page(
             continue;
         }
         let text = match &attributes.document {
-            Some(document) if compared < COMPARED => {
+            Some(document) if compared < COMPARED_TEXTS => {
                 compared += 1;
                 text_changes(visit, preview, document).await?
             }
@@ -63,7 +63,7 @@ pub(crate) async fn compare_page(
         };
         items.push(entry(&scene, "changed", of, &html! { (fields(attributes)) (text) }));
     }
-    let head = Head { title: format!("Changes of {}", preview.name()), ..Head::default() };
+    let head = PageHead { title: format!("Changes of {}", preview.name()), ..PageHead::default() };
     let main = html! {
         article.compare {
             h1 { "What changed" }
@@ -72,11 +72,11 @@ pub(crate) async fn compare_page(
             @if let Some(more) = found.more { p { (more) " more changes are not shown." } }
         }
     };
-    Ok(Some(shell::shell_around(&scene, &head, &main).into_string()))
+    Ok(Some(shell::shell_with_markup(&scene, &head, &main).into_string()))
 }
 
 /// A change as a single line.
-fn listed(scene: &Scene<'_>, change: &SemanticChange) -> Markup {
+fn change_line(scene: &PageContext<'_>, change: &SemanticChange) -> Markup {
     let plain = |kind: &str, name: &str, detail: &str| {
         html! { li { span class={ "kind " (kind) } { (kind) } " " b { (name) } " " span.about { (detail) } } }
     };
@@ -115,8 +115,8 @@ fn listed(scene: &Scene<'_>, change: &SemanticChange) -> Markup {
 }
 
 /// A change of an existing page, with a link to the page.
-fn entry(scene: &Scene<'_>, kind: &str, page: &ChangedPage, inner: &Markup) -> Markup {
-    let href = page.path.as_ref().map(|path| format!("{}{}", scene.base(), encoded(path)));
+fn entry(scene: &PageContext<'_>, kind: &str, page: &ChangedPage, inner: &Markup) -> Markup {
+    let href = page.path.as_ref().map(|path| format!("{}{}", scene.base(), encode_path(path)));
     html! {
         li {
             span class={ "kind " (kind) } { (kind) } " "
@@ -155,11 +155,11 @@ fn fields(attributes: &PageAttributes) -> Markup {
 async fn text_changes(visit: &Visit, preview: &Preview, document: &Changed<String>) -> Result<Markup> {
     let before = text(visit, preview, document.before.as_deref()).await?;
     let after = text(visit, preview, document.after.as_deref()).await?;
-    Ok(compared(&before, &after))
+    Ok(compare_texts(&before, &after))
 }
 
 /// Compares the words of two texts, unless one of them is too long.
-fn compared(before: &str, after: &str) -> Markup {
+fn compare_texts(before: &str, after: &str) -> Markup {
     if before.len().max(after.len()) > MAX_TEXT {
         return html! { p { "The text is too long to be compared here." } };
     }
@@ -204,7 +204,7 @@ fn word_changes(before: &str, after: &str) -> Markup {
     let mut parts = Vec::new();
     let mut done = 0;
     for change in diff::changed(&old, &new) {
-        parts.push(unchanged(&new[done..change.new.start], done > 0, true));
+        parts.push(unchanged_words(&new[done..change.new.start], done > 0, true));
         let (gone, come) = (old[change.old].concat(), new[change.new.clone()].concat());
         parts.push(html! {
             @if !gone.is_empty() { del { (gone) } }
@@ -212,13 +212,14 @@ fn word_changes(before: &str, after: &str) -> Markup {
         });
         done = change.new.end;
     }
-    parts.push(unchanged(&new[done..], true, false));
+    parts.push(unchanged_words(&new[done..], true, false));
     html! { pre.words { @for part in parts { (part) } } }
 }
 
 /// Unchanged words; only those next to a change are shown if there are many.
-fn unchanged(words: &[String], is_behind: bool, is_before: bool) -> Markup {
-    let (first, last) = (if is_behind { CONTEXT } else { 0 }, if is_before { CONTEXT } else { 0 });
+fn unchanged_words(words: &[String], is_behind: bool, is_before: bool) -> Markup {
+    let (first, last) =
+        (if is_behind { CONTEXT_WORDS } else { 0 }, if is_before { CONTEXT_WORDS } else { 0 });
     if words.len() <= first + last {
         return html! { (words.concat()) };
     }
@@ -248,7 +249,8 @@ mod tests {
 
     #[test]
     fn texts_longer_than_the_bound_are_not_compared() {
-        let is_compared = |bytes: usize| compared("b", &"a".repeat(bytes)).into_string().contains("<ins>aaa");
+        let is_compared =
+            |bytes: usize| compare_texts("b", &"a".repeat(bytes)).into_string().contains("<ins>aaa");
         assert_eq!([MAX_TEXT, MAX_TEXT + 1].map(is_compared), [true, false]);
     }
 

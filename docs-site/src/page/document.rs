@@ -2,25 +2,27 @@
 
 use docs_core::{Error, Result};
 
-use super::{around, body::Body, cache::Caches, head, rendered::Rendered, scene::Scene, shell};
+use super::{
+    article, body::PageBody, cache::Caches, context::PageContext, head, rendered_page::RenderedPage, shell,
+};
 use crate::{
-    address::Place,
-    gather::{Gathered, gather, gather_specs},
+    address::SitePlace,
+    gather::{EmbeddedContent, gather, gather_specs},
     html::Html,
-    references::{Reused, Specs},
+    references::{ReusableContents, Specs},
     render::{Counter, Renderer},
     sources::Basis,
     visit::Visit,
 };
 
 /// The initial buffer capacity in bytes, sufficient for the content of most pages.
-const ROOM: usize = 32 * 1024;
+const PAGE_CAPACITY: usize = 32 * 1024;
 
 /// Renders a page of the requested space.
 ///
 /// # Errors
 /// Those of the platform; `NotFound` for a page that was removed in the meantime.
-pub(crate) async fn document_page(visit: &Visit, caches: &Caches, at: usize) -> Result<Rendered> {
+pub(crate) async fn document_page(visit: &Visit, caches: &Caches, at: usize) -> Result<RenderedPage> {
     document_page_of(visit, caches, visit.place()?, at).await
 }
 
@@ -31,18 +33,18 @@ pub(crate) async fn document_page(visit: &Visit, caches: &Caches, at: usize) -> 
 pub(crate) async fn document_page_of(
     visit: &Visit,
     caches: &Caches,
-    place: Place<'_>,
+    place: SitePlace<'_>,
     at: usize,
-) -> Result<Rendered> {
-    let mut scene = Scene::at(visit, caches, place).await?;
+) -> Result<RenderedPage> {
+    let mut scene = PageContext::load_place(visit, caches, place).await?;
     let id = scene.frame.entries.get(at).map(|entry| entry.id.clone());
     let id = id.ok_or_else(|| Error::not_found("page"))?;
     // The template is built before the page adds page trees to the addresses, because it is shared by all
     // pages.
     scene.template();
     let space = scene.addresses.space.clone();
-    let body = Body::find(caches, &scene, at).await?;
-    let (mut gathered, mut specs) = (Gathered::default(), Specs::default());
+    let body = PageBody::load(caches, &scene, at).await?;
+    let (mut gathered, mut specs) = (EmbeddedContent::default(), Specs::default());
     let mut specs_tag = None;
     if let Some(references) = body.references() {
         gathered = gather(visit, &caches.sites, references, &mut scene.addresses).await?;
@@ -54,16 +56,22 @@ pub(crate) async fn document_page_of(
         }
     }
     scene.find_variants(caches, at).await?;
-    let html = draw(&scene, at, &body, &gathered.reused, &specs);
+    let html = render_page(&scene, at, &body, &gathered.reused, &specs);
     let is_indexed = visit.site.site.visibility == docs_core::model::SiteVisibility::Public
         && !scene.frame.entries[at].is_unindexed;
-    let basis = Basis::of(&scene.addresses, (gathered.specs, specs_tag));
-    Ok(Rendered { basis, ..Rendered::new(html, is_indexed) })
+    let basis = Basis::new(&scene.addresses, (gathered.specs, specs_tag));
+    Ok(RenderedPage { basis, ..RenderedPage::new(html, is_indexed) })
 }
 
-fn draw(scene: &Scene<'_>, at: usize, body: &Body, reused: &Reused, specs: &Specs) -> Html {
+fn render_page(
+    scene: &PageContext<'_>,
+    at: usize,
+    body: &PageBody,
+    reused: &ReusableContents,
+    specs: &Specs,
+) -> Html {
     let counter = Counter::default();
-    let manner = scene.manner();
+    let manner = scene.render_options();
     let renderer = Renderer {
         addresses: &scene.addresses,
         reused,
@@ -74,8 +82,8 @@ fn draw(scene: &Scene<'_>, at: usize, body: &Body, reused: &Reused, specs: &Spec
         gaps: None,
     };
     let write = |html: &mut Html| body.write(html, &renderer);
-    let write = (!matches!(body, Body::None)).then_some(write);
-    let main = |html: &mut Html| around::write_article(html, scene, at, write.as_ref());
+    let write = (!matches!(body, PageBody::None)).then_some(write);
+    let main = |html: &mut Html| article::write_article(html, scene, at, write.as_ref());
     let aside = |html: &mut Html| body.write_outline(html, scene, at);
-    shell::shell(scene, &head::page_head(scene, at), ROOM, main, aside)
+    shell::shell(scene, &head::page_head(scene, at), PAGE_CAPACITY, main, aside)
 }

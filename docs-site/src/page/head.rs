@@ -7,19 +7,19 @@ use maud::{Markup, PreEscaped, html};
 use serde::Serialize;
 
 use super::{
-    Scene,
-    parts::{Way, brief},
+    PageContext,
+    parts::{BreadcrumbPath, brief},
     template::Slot,
 };
 use crate::{
-    address::as_markdown,
-    assets::{Asset, OWN},
+    address::to_markdown_address,
+    assets::{Asset, SITE_SEGMENT},
     html::{Html, write_escaped},
 };
 
 /// The metadata of a page.
 #[derive(Debug, Default)]
-pub(super) struct Head {
+pub(super) struct PageHead {
     pub(super) title: String,
     pub(super) description: Option<String>,
     pub(super) canonical: Option<String>,
@@ -36,11 +36,11 @@ pub(super) struct Head {
 }
 
 /// The metadata of a page with content.
-pub(super) fn page_head(scene: &Scene<'_>, at: usize) -> Head {
+pub(super) fn page_head(scene: &PageContext<'_>, at: usize) -> PageHead {
     let page = &scene.frame.entries[at];
     let canonical = scene.canonical(at);
     let linked_data = linked_data(scene, canonical.as_deref(), at);
-    Head {
+    PageHead {
         title: page.title.to_string(),
         description: page.description.as_deref().map(str::to_owned),
         markdown: markdown_address(scene, at),
@@ -103,9 +103,9 @@ struct Crumb<'p> {
 
 const SCHEMA: &str = "https://schema.org";
 
-fn linked_data(scene: &Scene<'_>, canonical: Option<&str>, at: usize) -> String {
+fn linked_data(scene: &PageContext<'_>, canonical: Option<&str>, at: usize) -> String {
     let page = &scene.frame.entries[at];
-    let way = Way::of(&scene.frame, at);
+    let way = BreadcrumbPath::new(&scene.frame, at);
     let crumb = |(index, at): (usize, usize)| Crumb {
         kind: "ListItem",
         item: scene.canonical(at),
@@ -133,17 +133,17 @@ fn linked_data(scene: &Scene<'_>, canonical: Option<&str>, at: usize) -> String 
 }
 
 /// The address of the Markdown version of a page.
-pub(super) fn markdown_address(scene: &Scene<'_>, at: usize) -> Option<String> {
-    let own = scene.addresses.of_entry(&scene.addresses.space, &scene.frame, at)?;
-    Some(as_markdown(&own))
+pub(super) fn markdown_address(scene: &PageContext<'_>, at: usize) -> Option<String> {
+    let own = scene.addresses.entry_address(&scene.addresses.space, &scene.frame, at)?;
+    Some(to_markdown_address(&own))
 }
 
 /// The head as HTML, with slots for the metadata of a page.
-pub(super) fn markup(scene: &Scene<'_>) -> Markup {
+pub(super) fn head_template(scene: &PageContext<'_>) -> Markup {
     let site = scene.title();
-    let own = |name: &str| format!("{}{OWN}/{name}", scene.site_base());
-    let theme = scene.visit.site.sheet(&scene.place.space.id).name;
-    let loaded = |url| scene.addresses.loaded(url);
+    let own = |name: &str| format!("{}{SITE_SEGMENT}/{name}", scene.site_base());
+    let theme = scene.visit.site.style_sheet(&scene.place.space.id).name;
+    let loaded = |url| scene.addresses.allowed_image_url(url);
     let icon = scene.look.favicon.icon.as_ref();
     let icon = icon.and_then(|icon| loaded(icon.light.as_str()).zip(loaded(icon.dark.as_str())));
     let picture = scene.look.social_preview.url.as_ref();
@@ -152,33 +152,33 @@ pub(super) fn markup(scene: &Scene<'_>) -> Markup {
         meta name="viewport" content="width=device-width, initial-scale=1";
         title { (Slot::Title) }
         link rel="stylesheet" href=(own(&Asset::style_sheet().name));
-        link rel="stylesheet" href={ (scene.base()) (OWN) "/" (theme) };
+        link rel="stylesheet" href={ (scene.base()) (SITE_SEGMENT) "/" (theme) };
         script src=(own(&Asset::script().name)) {}
         @match icon {
             Some((light, dark)) => {
                 link rel="icon" href=(light) media="(prefers-color-scheme: light)";
                 link rel="icon" href=(dark) media="(prefers-color-scheme: dark)";
             }
-            None => link rel="icon" type="image/svg+xml" href={ (scene.base()) (OWN) "/icon.svg" };
+            None => link rel="icon" type="image/svg+xml" href={ (scene.base()) (SITE_SEGMENT) "/icon.svg" };
         }
-        (Slot::Told)
+        (Slot::MetadataTags)
         @if scene.visit.has_address() {
             link rel="alternate" type="application/rss+xml" title=(site) href={ (scene.site_base()) "rss.xml" };
         }
         meta property="og:site_name" content=(site);
         meta property="og:title" content=(Slot::Name);
         meta property="og:type" content="article";
-        (Slot::Shared)
+        (Slot::OpenGraph)
         @if let Some(url) = picture {
             meta property="og:image" content=(url.as_str());
             meta name="twitter:card" content="summary_large_image";
         }
-        (Slot::Data)
+        (Slot::LinkedData)
     }
 }
 
 /// Writes the title of a page followed by that of its site.
-pub(super) fn write_title(html: &mut Html, scene: &Scene<'_>, head: &Head) {
+pub(super) fn write_title(html: &mut Html, scene: &PageContext<'_>, head: &PageHead) {
     if !head.title.is_empty() {
         html.text(&head.title).tags(" | ");
     }
@@ -186,12 +186,12 @@ pub(super) fn write_title(html: &mut Html, scene: &Scene<'_>, head: &Head) {
 }
 
 /// Writes the title of a page, or of its site if the page has none.
-pub(super) fn write_name(html: &mut Html, scene: &Scene<'_>, head: &Head) {
+pub(super) fn write_name(html: &mut Html, scene: &PageContext<'_>, head: &PageHead) {
     html.text(if head.title.is_empty() { scene.title() } else { &head.title });
 }
 
 /// The metadata for browsers and search engines.
-pub(super) fn told(scene: &Scene<'_>, head: &Head) -> Markup {
+pub(super) fn metadata_tags(scene: &PageContext<'_>, head: &PageHead) -> Markup {
     html! {
         @if let Some(text) = &head.description { meta name="description" content=(text); }
         @if !head.is_indexed { meta name="robots" content="noindex"; }
@@ -204,14 +204,14 @@ pub(super) fn told(scene: &Scene<'_>, head: &Head) -> Markup {
 }
 
 /// The Open Graph metadata, except the title.
-pub(super) fn shared(head: &Head) -> Markup {
+pub(super) fn open_graph_tags(head: &PageHead) -> Markup {
     html! {
         @if let Some(text) = &head.description { meta property="og:description" content=(text); }
         @if let Some(url) = &head.canonical { meta property="og:url" content=(url); }
     }
 }
 
-pub(super) fn data(head: &Head) -> Markup {
+pub(super) fn linked_data_script(head: &PageHead) -> Markup {
     html! {
         @if let Some(data) = &head.linked_data {
             script type="application/ld+json" { (PreEscaped(within_script(data))) }

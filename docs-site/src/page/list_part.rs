@@ -1,31 +1,31 @@
 //! The parts of the lists of all pages.
 
-use super::Scene;
-use crate::{assets::OWN, frame::Frame};
+use super::PageContext;
+use crate::{assets::SITE_SEGMENT, page_tree::PageTree};
 
 /// The maximum number of entries of a part.
 pub(crate) const MAX_ENTRIES: usize = 100;
 /// A part of the list of an entry's children, or of the top level.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Part {
+pub(crate) struct ListPart {
     pub(super) parent: Option<usize>,
     /// The number, from 0.
     pub(super) number: usize,
 }
 
-impl Part {
+impl ListPart {
     /// The first part of a list.
     pub(crate) const fn first(parent: Option<usize>) -> Self {
         Self { parent, number: 0 }
     }
 
     /// The part of a list that contains the entry at a position.
-    pub(super) const fn with(parent: Option<usize>, position: usize) -> Self {
+    pub(super) const fn containing(parent: Option<usize>, position: usize) -> Self {
         Self { parent, number: position / MAX_ENTRIES }
     }
 
     /// Finds a part by its file name.
-    pub(super) fn find(frame: &Frame, name: &str) -> Option<Self> {
+    pub(super) fn find(frame: &PageTree, name: &str) -> Option<Self> {
         let name = name.strip_prefix("pages.")?.strip_suffix(".html")?;
         let (parent, number) = match name.split_once('.') {
             None => (None, name),
@@ -36,7 +36,7 @@ impl Part {
     }
 
     /// The file name of the part below `~site`.
-    pub(crate) fn name(&self, frame: &Frame) -> String {
+    pub(crate) fn name(&self, frame: &PageTree) -> String {
         let number = self.number + 1;
         match self.parent {
             None => format!("pages.{number}.html"),
@@ -44,17 +44,17 @@ impl Part {
         }
     }
 
-    pub(super) fn address(&self, scene: &Scene<'_>) -> String {
-        format!("{}{OWN}/{}", scene.base(), self.name(&scene.frame))
+    pub(super) fn address(&self, scene: &PageContext<'_>) -> String {
+        format!("{}{SITE_SEGMENT}/{}", scene.base(), self.name(&scene.frame))
     }
 
     /// The number of parts of its list.
-    pub(super) fn count(&self, frame: &Frame) -> usize {
-        frame.shown(self.parent).len().div_ceil(MAX_ENTRIES)
+    pub(super) fn count(&self, frame: &PageTree) -> usize {
+        frame.visible_children(self.parent).len().div_ceil(MAX_ENTRIES)
     }
 
     /// All parts of all lists of a space.
-    pub(crate) fn all(frame: &Frame) -> impl Iterator<Item = Self> + '_ {
+    pub(crate) fn all(frame: &PageTree) -> impl Iterator<Item = Self> + '_ {
         let parents = [None].into_iter().chain((0..frame.entries.len()).map(Some));
         parents.flat_map(|parent| {
             (0..Self::first(parent).count(frame)).map(move |number| Self { parent, number })

@@ -9,59 +9,59 @@ use docs_core::Result;
 use maud::{Markup, html};
 
 use super::{
-    Caches, Part, Scene,
-    head::Head,
+    Caches, ListPart, PageContext,
+    head::PageHead,
     list_part::MAX_ENTRIES,
-    parts::{Way, brief, write_brief},
+    parts::{BreadcrumbPath, brief, write_brief},
     shell, tree,
 };
-use crate::{frame::EntryKind, html::Html, visit::Visit};
+use crate::{html::Html, page_tree::EntryKind, visit::Visit};
 
 /// The distances of the other parts that a part links to, in addition to the first and the last.
-const STEPS: [usize; 6] = [1, 2, 3, 10, 100, 1_000];
+const PART_DISTANCES: [usize; 6] = [1, 2, 3, 10, 100, 1_000];
 
 /// The page with a part of a list, by its file name. Returns `None` if there is no such part.
 ///
 /// # Errors
 /// Those of the platform.
 pub(crate) async fn list_page(visit: &Visit, caches: &Caches, name: &str) -> Result<Option<String>> {
-    let scene = Scene::of(visit, caches).await?;
-    Ok(Part::find(&scene.frame, name).map(|part| part.page(&scene)))
+    let scene = PageContext::load(visit, caches).await?;
+    Ok(ListPart::find(&scene.frame, name).map(|part| part.page(&scene)))
 }
 
-impl Part {
+impl ListPart {
     /// The page with the part.
-    pub(crate) fn page(&self, scene: &Scene<'_>) -> String {
+    pub(crate) fn page(&self, scene: &PageContext<'_>) -> String {
         let title = match self.parent {
             None => scene.words.all_pages.to_owned(),
             Some(parent) => brief(&scene.frame.entries[parent].title).into_owned(),
         };
-        let all = scene.frame.shown(self.parent);
+        let all = scene.frame.visible_children(self.parent);
         let start = self.number * MAX_ENTRIES;
         let entries = all.iter().skip(start).take(MAX_ENTRIES).map(|at| *at as usize);
-        let items = Html::markup_of(|html| entries.for_each(|at| write_item(html, scene, at)));
+        let items = Html::build_markup(|html| entries.for_each(|at| write_item(html, scene, at)));
         let main = html! {
             article.all-pages {
-                (self.crumbs(scene))
+                (self.breadcrumbs(scene))
                 h1 dir="auto" { (title) }
                 ul.pages { (items) }
                 (self.links(scene))
             }
         };
-        let head = Head { title, ..Head::default() };
-        shell::shell_around(scene, &head, &main).into_string()
+        let head = PageHead { title, ..PageHead::default() };
+        shell::shell_with_markup(scene, &head, &main).into_string()
     }
 
     /// Links to the lists of the ancestors.
-    fn crumbs(&self, scene: &Scene<'_>) -> Markup {
+    fn breadcrumbs(&self, scene: &PageContext<'_>) -> Markup {
         let Some(parent) = self.parent else { return Markup::default() };
         let crumb = |at: Option<usize>| {
             let title = at.map(|at| brief(&scene.frame.entries[at].title));
-            html! { li { a href=(Part::first(at).address(scene)) {
+            html! { li { a href=(ListPart::first(at).address(scene)) {
                 (title.as_deref().unwrap_or(scene.words.all_pages))
             } } }
         };
-        let way = Way::of(&scene.frame, parent);
+        let way = BreadcrumbPath::new(&scene.frame, parent);
         html! {
             nav.crumbs dir="auto" aria-label=(scene.place.space.title) {
                 ol {
@@ -75,20 +75,20 @@ impl Part {
     }
 
     /// Links to other parts of the list.
-    fn links(&self, scene: &Scene<'_>) -> Markup {
+    fn links(&self, scene: &PageContext<'_>) -> Markup {
         let count = self.count(&scene.frame);
         if count < 2 {
             return Markup::default();
         }
         let near = |step: usize| [self.number.checked_sub(step), self.number.checked_add(step)];
         let numbers: BTreeSet<usize> =
-            STEPS.into_iter().flat_map(near).flatten().chain([0, self.number, count - 1]).collect();
+            PART_DISTANCES.into_iter().flat_map(near).flatten().chain([0, self.number, count - 1]).collect();
         html! {
             nav.parts aria-label=(scene.words.all_pages) {
                 ul {
                     @for number in numbers.into_iter().filter(|number| *number < count) {
                         @let is_here = number == self.number;
-                        li { a href=(Part { number, ..*self }.address(scene))
+                        li { a href=(ListPart { number, ..*self }.address(scene))
                             aria-current=[is_here.then_some("page")] { (number + 1) } }
                     }
                 }
@@ -98,16 +98,16 @@ impl Part {
 }
 
 /// Writes an entry of a list, with a link to the list of its children.
-fn write_item(html: &mut Html, scene: &Scene<'_>, at: usize) {
+fn write_item(html: &mut Html, scene: &PageContext<'_>, at: usize) {
     let entry = &scene.frame.entries[at];
     if let EntryKind::Link(target) = &entry.kind {
         tree::write_link(html, scene, entry, target);
         return;
     }
-    let below = scene.frame.shown(Some(at)).len();
-    let list = (below > 0).then(|| Part::first(Some(at)).address(scene));
+    let below = scene.frame.visible_children(Some(at)).len();
+    let list = (below > 0).then(|| ListPart::first(Some(at)).address(scene));
     let page = match entry.kind {
-        EntryKind::Document => scene.addresses.of_entry(&scene.addresses.space, &scene.frame, at),
+        EntryKind::Document => scene.addresses.entry_address(&scene.addresses.space, &scene.frame, at),
         _ => None,
     };
     html.tags("<li>");

@@ -9,14 +9,14 @@ use docs_core::{
 
 use super::{
     cache::Caches,
+    context::{PageContext, SpaceLayout},
     page_key::SpaceKey,
-    scene::{Scene, Surroundings},
 };
 use crate::{
-    address::Place,
-    encode::encoded,
-    frame::EntryKind,
+    address::SitePlace,
+    encode::encode_path,
     gather::{gather_references, gather_spaces},
+    page_tree::EntryKind,
     visit::Visit,
     words::Words,
 };
@@ -24,28 +24,28 @@ use crate::{
 /// The maximum number of other variants that are searched for a page.
 const MAX_VARIANTS: usize = 20;
 
-impl<'s> Scene<'s> {
+impl<'s> PageContext<'s> {
     /// Loads the context for the pages of the requested space.
     ///
     /// # Errors
     /// Those of the platform.
-    pub(crate) async fn of(visit: &'s Visit, caches: &Caches) -> Result<Self> {
-        Self::at(visit, caches, visit.place()?).await
+    pub(crate) async fn load(visit: &'s Visit, caches: &Caches) -> Result<Self> {
+        Self::load_place(visit, caches, visit.place()?).await
     }
 
     /// Loads the context for the pages of any space of the site.
     ///
     /// # Errors
     /// Those of the platform.
-    pub(crate) async fn at(visit: &'s Visit, caches: &Caches, place: Place<'s>) -> Result<Self> {
-        let (key, frame) = visit.named_frame(&caches.sites, &place).await?;
-        let (look, revision) = (visit.look(&place.space.id), key.revision.clone());
-        let key = visit.is_live().then(|| SpaceKey::of(visit, (key, &place.space.id)));
+    pub(crate) async fn load_place(visit: &'s Visit, caches: &Caches, place: SitePlace<'s>) -> Result<Self> {
+        let (key, frame) = visit.keyed_page_tree(&caches.sites, &place).await?;
+        let (look, revision) = (visit.customization(&place.space.id), key.revision.clone());
+        let key = visit.is_live().then(|| SpaceKey::new(visit, (key, &place.space.id)));
         let kept = key.as_ref().and_then(|key| caches.surroundings.get(key));
         let is_kept = kept.is_some();
         let around = match kept {
             Some(around) => around,
-            None => Arc::new(Surroundings {
+            None => Arc::new(SpaceLayout {
                 addresses: visit.addresses(&place),
                 template: OnceLock::new(),
                 tree: OnceLock::new(),
@@ -55,7 +55,7 @@ impl<'s> Scene<'s> {
         addresses.frames.insert(addresses.space.clone(), Arc::clone(&frame));
         let mut addresses = Arc::new(addresses);
         gather_spaces(visit, &caches.sites, &frame.linked, &mut addresses).await?;
-        gather_references(visit, &caches.sites, targets_of(look), &mut addresses).await?;
+        gather_references(visit, &caches.sites, link_targets(look), &mut addresses).await?;
         let scene = Self {
             visit,
             canonical_base: visit.canonical_base(&visit.place()?),
@@ -63,14 +63,14 @@ impl<'s> Scene<'s> {
             places: visit.places(),
             place,
             look,
-            words: Words::of(look.internationalization.locale),
+            words: Words::for_locale(look.internationalization.locale),
             addresses,
             frame,
             revision,
             around,
             variants: Vec::new(),
         };
-        if let Some(key) = key.filter(|_| !is_kept && scene.addresses.follow_from_site()) {
+        if let Some(key) = key.filter(|_| !is_kept && scene.addresses.is_site_only()) {
             // Fills the layout before it is cached, because the cache weighs it only on insertion.
             scene.template();
             scene.whole_tree();
@@ -88,34 +88,34 @@ impl<'s> Scene<'s> {
         let path = if self.frame.first() == Some(at) { "" } else { &*entry.path };
         let (mut found, mut looked) = (Vec::new(), 0);
         let (mut is_passing, mut computed) = (false, Vec::new());
-        for (number, place) in self.beside() {
+        for (number, place) in self.variants() {
             if place.space.id == self.place.space.id {
-                found.push((number, encoded(path)));
+                found.push((number, encode_path(path)));
                 continue;
             }
             looked += 1;
             if looked > MAX_VARIANTS {
                 continue;
             }
-            let (key, frame) = self.visit.named_frame(&caches.sites, place).await?;
+            let (key, frame) = self.visit.keyed_page_tree(&caches.sites, place).await?;
             is_passing |= !key.is_current(place);
             computed.extend(key.computed.map(|tag| (key.space, tag)));
             if frame.find(path).is_some_and(|at| frame.entries[at].kind == EntryKind::Document) {
-                found.push((number, encoded(path)));
+                found.push((number, encode_path(path)));
             }
         }
         self.variants = found;
         if is_passing || !computed.is_empty() {
             let addresses = Arc::make_mut(&mut self.addresses);
             addresses.is_passing |= is_passing;
-            computed.into_iter().for_each(|(space, tag)| addresses.depend_on(&space, tag));
+            computed.into_iter().for_each(|(space, tag)| addresses.add_dependency(&space, tag));
         }
         Ok(())
     }
 }
 
 /// The targets of the links in a site's header, footer and announcement.
-fn targets_of(look: &Customization) -> impl Iterator<Item = &ContentRef> {
+fn link_targets(look: &Customization) -> impl Iterator<Item = &ContentRef> {
     let header = look
         .header
         .links

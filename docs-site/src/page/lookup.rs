@@ -34,8 +34,8 @@ pub(crate) async fn find_page<P: PageForm>(
     let entry = match cache.get_value_or_guard_async(&base).await {
         Ok(entry) => entry,
         Err(guard) => {
-            let (found, entry) = found_and_entry(&base, render.await?);
-            found.keep(cache);
+            let (found, entry) = page_and_entry(&base, render.await?);
+            found.store(cache);
             // The waiting requests receive the entry, even if the cache has no room for it.
             drop(guard.insert(entry.clone()));
             // A full cache evicts what a guard inserts before anything else.
@@ -69,25 +69,25 @@ async fn find_version<P: PageForm>(
         Ok(_) => return Ok(replace(cache, base, render.await?)),
         Err(guard) => guard,
     };
-    let (found, entry) = found_and_entry(&base, render.await?);
+    let (found, entry) = page_and_entry(&base, render.await?);
     if found.key.as_ref() == Some(&key) {
         drop(guard.insert(CachedPage::Rendered(Arc::clone(&found.page))));
     }
-    found.keep(cache);
+    found.store(cache);
     cache.insert(base, entry);
     Ok(found)
 }
 
 /// Replaces the cache entry of a page that was rendered again.
 fn replace<P: PageForm>(cache: &PageCache<P>, base: PageKey, page: P) -> FoundPage<P> {
-    let (found, entry) = found_and_entry(&base, page);
-    found.keep(cache);
+    let (found, entry) = page_and_entry(&base, page);
+    found.store(cache);
     cache.insert(base, entry);
     found
 }
 
 /// A rendered page, with the cache entry for its key without versions.
-fn found_and_entry<P: PageForm>(base: &PageKey, page: P) -> (FoundPage<P>, CachedPage<P>) {
+fn page_and_entry<P: PageForm>(base: &PageKey, page: P) -> (FoundPage<P>, CachedPage<P>) {
     let page = Arc::new(page);
     let (key, entry) = match page.basis() {
         Basis::Site => (Some(base.clone()), CachedPage::Rendered(Arc::clone(&page))),
@@ -102,7 +102,7 @@ fn found_and_entry<P: PageForm>(base: &PageKey, page: P) -> (FoundPage<P>, Cache
 
 impl<P: PageForm> FoundPage<P> {
     /// Caches a page that depends on sources.
-    fn keep(&self, cache: &PageCache<P>) {
+    fn store(&self, cache: &PageCache<P>) {
         if let Some(key) = self.key.as_ref().filter(|key| key.versions.is_some())
             && !cache.contains_key(key)
         {

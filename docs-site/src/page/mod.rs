@@ -1,21 +1,21 @@
 //! Rendering of pages: layout and content.
 
-mod around;
+mod article;
 mod body;
 mod cache;
 mod compare;
+mod context;
 mod document;
+mod error_page;
 mod head;
 mod list_part;
 mod listing;
 mod load;
 mod lookup;
-mod missing;
 mod page_cache;
 mod page_key;
 mod parts;
-mod rendered;
-mod scene;
+mod rendered_page;
 mod search;
 mod shell;
 mod template;
@@ -23,17 +23,17 @@ mod tree;
 mod written_tree;
 
 pub(crate) use self::{
-    cache::{Caches, StrangerKey},
+    cache::{AnonymousPageKey, Caches},
     compare::compare_page,
+    context::PageContext,
     document::{document_page, document_page_of},
-    list_part::Part,
+    error_page::{bare_page, not_found_page, redirect_page, sign_in_page},
+    list_part::ListPart,
     listing::list_page,
     lookup::{FoundPage, find_page},
-    missing::{bare_page, missing_page, moved_page, sign_in_page},
     page_cache::PageForm,
     page_key::{PageKey, SpaceKey},
-    rendered::Rendered,
-    scene::Scene,
-    search::{Found, Outcome, results_as_json, search, search_page},
+    rendered_page::RenderedPage,
+    search::{SearchHit, SearchOutcome, results_as_json, search, search_page},
     tree::is_listed_in_parts,
 };

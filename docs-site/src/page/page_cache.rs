@@ -6,7 +6,7 @@ use quick_cache::{Weighter, sync::Cache};
 
 use super::page_key::PageKey;
 use crate::{
-    cache::Weigh,
+    cache::EntryWeigher,
     sources::{Basis, Sources},
 };
 
@@ -39,7 +39,7 @@ impl<P> Clone for CachedPage<P> {
     }
 }
 
-impl<P: PageForm> Weighter<PageKey, CachedPage<P>> for Weigh {
+impl<P: PageForm> Weighter<PageKey, CachedPage<P>> for EntryWeigher {
     fn weight(&self, key: &PageKey, page: &CachedPage<P>) -> u64 {
         let page = match page {
             CachedPage::Rendered(page) => page.weight(),
@@ -51,4 +51,4 @@ impl<P: PageForm> Weighter<PageKey, CachedPage<P>> for Weigh {
 }
 
 /// The cached pages in one form, bounded in bytes.
-pub(crate) type PageCache<P> = Cache<PageKey, CachedPage<P>, Weigh>;
+pub(crate) type PageCache<P> = Cache<PageKey, CachedPage<P>, EntryWeigher>;

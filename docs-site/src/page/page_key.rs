@@ -4,12 +4,12 @@ use std::sync::Arc;
 
 use docs_core::model::{PageId, SiteSpaceId};
 
-use crate::{frames::FrameKey, sources::Versions, visit::Visit};
+use crate::{page_tree_cache::PageTreeKey, sources::Versions, visit::Visit};
 
 /// The key of the page layout around the pages of a space.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct SpaceKey {
-    pub(super) frame: FrameKey,
+    pub(super) frame: PageTreeKey,
     place: SiteSpaceId,
     /// The hash of the site: its customization, its structure, and the revisions of its spaces.
     site: blake3::Hash,
@@ -18,7 +18,7 @@ pub(crate) struct SpaceKey {
 }
 
 impl SpaceKey {
-    pub(crate) fn of(visit: &Visit, (frame, place): (FrameKey, &SiteSpaceId)) -> Self {
+    pub(crate) fn new(visit: &Visit, (frame, place): (PageTreeKey, &SiteSpaceId)) -> Self {
         let base = visit.found.site_base_path.as_str().into();
         Self { frame, place: place.clone(), site: visit.site.hash, base }
     }

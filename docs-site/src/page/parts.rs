@@ -5,10 +5,10 @@ use std::borrow::Cow;
 use docs_core::model::{ContentRef, ExternalLinksTarget, Themed, Url};
 use maud::{Markup, html};
 
-use super::Scene;
+use super::PageContext;
 use crate::{
-    frame::{Entry, Frame},
     html::Html,
+    page_tree::{PageTree, PageTreeEntry},
 };
 
 /// The anchor of the content. Anchors of the layout begin with `~`, which anchors of headings never contain.
@@ -19,8 +19,8 @@ pub(super) const TREE: &str = "~pages";
 pub(super) const LINKS: &str = "~links";
 
 /// An image of the site with light and dark variants. If it cannot be loaded, the alternative text is shown.
-pub(super) fn logo(scene: &Scene<'_>, picture: &Themed<Url>, alt: &str) -> Markup {
-    let loaded = |url| scene.addresses.loaded(url);
+pub(super) fn logo(scene: &PageContext<'_>, picture: &Themed<Url>, alt: &str) -> Markup {
+    let loaded = |url| scene.addresses.allowed_image_url(url);
     match (loaded(picture.light.as_str()), loaded(picture.dark.as_str())) {
         (Some(light), Some(dark)) if light != dark => html! {
             img.logo.for-light src=(light) alt=(alt);
@@ -32,7 +32,7 @@ pub(super) fn logo(scene: &Scene<'_>, picture: &Themed<Url>, alt: &str) -> Marku
 }
 
 /// A link of the site's configuration. If the visitor cannot access the target, only the title is shown.
-pub(super) fn link_to(scene: &Scene<'_>, to: &ContentRef, title: &str, class: Option<&str>) -> Markup {
+pub(super) fn link_to(scene: &PageContext<'_>, to: &ContentRef, title: &str, class: Option<&str>) -> Markup {
     let target = scene.addresses.target(to);
     let opens = target.is_outside && scene.look.external_links.target == ExternalLinksTarget::Blank;
     match &target.href {
@@ -47,18 +47,18 @@ pub(super) fn link_to(scene: &Scene<'_>, to: &ContentRef, title: &str, class: Op
 }
 
 /// Writes the title of an entry, with its emoji.
-pub(super) fn write_named(html: &mut Html, entry: &Entry) {
+pub(super) fn write_named(html: &mut Html, entry: &PageTreeEntry) {
     write_emoji(html, entry);
     html.text(&entry.title);
 }
 
 /// Writes the shortened title of an entry for navigation, with its emoji.
-pub(super) fn write_brief(html: &mut Html, entry: &Entry) {
+pub(super) fn write_brief(html: &mut Html, entry: &PageTreeEntry) {
     write_emoji(html, entry);
     html.text(&brief(&entry.title));
 }
 
-fn write_emoji(html: &mut Html, entry: &Entry) {
+fn write_emoji(html: &mut Html, entry: &PageTreeEntry) {
     if let Some(emoji) = &entry.emoji {
         html.tags("<span class=\"emoji\">").text(emoji).tags("</span> ");
     }
@@ -78,21 +78,21 @@ pub(super) fn brief(text: &str) -> Cow<'_, str> {
 /// The ancestors of an entry for breadcrumbs, from the top. If there are many, only the first and the nearest
 /// are included.
 #[derive(Debug)]
-pub(super) struct Way {
+pub(super) struct BreadcrumbPath {
     pub(super) start: Vec<usize>,
     pub(super) end: Vec<usize>,
     /// `true` if entries between the two are left out.
     pub(super) is_cut: bool,
 }
 
-impl Way {
+impl BreadcrumbPath {
     /// The maximum number of entries in `start`.
     const START: usize = 2;
     /// The maximum number of entries in `end`.
     const END: usize = 6;
 
-    pub(super) fn of(frame: &Frame, at: usize) -> Self {
-        let mut all: Vec<usize> = frame.above(at).collect();
+    pub(super) fn new(frame: &PageTree, at: usize) -> Self {
+        let mut all: Vec<usize> = frame.ancestors(at).collect();
         all.reverse();
         let end = all.split_off(all.len().saturating_sub(Self::END));
         let is_cut = all.len() > Self::START;

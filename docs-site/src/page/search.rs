@@ -4,16 +4,16 @@ use docs_core::{ErrorKind, Result, model::SearchSite, store::PageRequest};
 use maud::{Markup, html};
 use serde_json::{Value, json};
 
-use super::{Caches, Scene, head::Head, shell};
-use crate::{assets::OWN, encode::encoded, visit::Visit};
+use super::{Caches, PageContext, head::PageHead, shell};
+use crate::{assets::SITE_SEGMENT, encode::encode_path, visit::Visit};
 
 /// The maximum number of pages in the results.
-const MAX_FOUND: u32 = 30;
+const MAX_HITS: u32 = 30;
 /// The maximum number of matching sections per page.
-const MAX_PLACES: usize = 3;
+const MAX_SECTIONS: usize = 3;
 
 /// A page in the results.
-pub(crate) struct Found {
+pub(crate) struct SearchHit {
     pub(crate) title: String,
     /// The title of its space, if the site has several.
     pub(crate) of: Option<String>,
@@ -23,25 +23,25 @@ pub(crate) struct Found {
 }
 
 /// The result of a search.
-pub(crate) enum Outcome {
+pub(crate) enum SearchOutcome {
     /// The query is blank or invalid.
-    Unasked,
-    Found(Vec<Found>),
+    InvalidQuery,
+    Hits(Vec<SearchHit>),
     /// The index is not up to date yet.
-    NotNow,
+    IndexOutdated,
 }
 
 /// Searches a site.
 ///
 /// # Errors
 /// Those of the platform.
-pub(crate) async fn search(visit: &Visit, query: &str) -> Result<Outcome> {
-    let Ok(query) = query.trim().parse() else { return Ok(Outcome::Unasked) };
+pub(crate) async fn search(visit: &Visit, query: &str) -> Result<SearchOutcome> {
+    let Ok(query) = query.trim().parse() else { return Ok(SearchOutcome::InvalidQuery) };
     let search = SearchSite { query, scope: None, mode: None, site_space_id: None, site_space_ids: None };
-    let page = PageRequest { limit: Some(MAX_FOUND), ..PageRequest::default() };
+    let page = PageRequest { limit: Some(MAX_HITS), ..PageRequest::default() };
     let spaces = match visit.search(&search, &page).await {
         Ok(spaces) => spaces,
-        Err(error) if error.kind() == ErrorKind::Unavailable => return Ok(Outcome::NotNow),
+        Err(error) if error.kind() == ErrorKind::Unavailable => return Ok(SearchOutcome::IndexOutdated),
         Err(error) => return Err(error),
     };
     let places = visit.places();
@@ -52,24 +52,24 @@ pub(crate) async fn search(visit: &Visit, query: &str) -> Result<Outcome> {
         let address = |path: &str| {
             let (path, anchor) =
                 path.split_once('#').map_or((path, None), |(path, anchor)| (path, Some(anchor)));
-            let anchor = anchor.map(|anchor| format!("#{}", encoded(anchor))).unwrap_or_default();
-            format!("{base}{}{}{anchor}", place.path, encoded(path))
+            let anchor = anchor.map(|anchor| format!("#{}", encode_path(anchor))).unwrap_or_default();
+            format!("{base}{}{}{anchor}", place.path, encode_path(path))
         };
         found.extend(space.pages.into_iter().map(|page| {
-            Found {
+            SearchHit {
                 href: address(&page.path),
                 title: page.title,
                 of: (places.len() > 1).then(|| place.space.title.clone()),
                 places: page
                     .sections
                     .into_iter()
-                    .take(MAX_PLACES)
+                    .take(MAX_SECTIONS)
                     .map(|section| (section.title, section.body, address(&section.path)))
                     .collect(),
             }
         }));
     }
-    Ok(Outcome::Found(found))
+    Ok(SearchOutcome::Hits(found))
 }
 
 /// The page with the search results.
@@ -77,28 +77,28 @@ pub(crate) async fn search(visit: &Visit, query: &str) -> Result<Outcome> {
 /// # Errors
 /// Those of the platform.
 pub(crate) async fn search_page(visit: &Visit, caches: &Caches, query: &str) -> Result<String> {
-    let scene = Scene::of(visit, caches).await?;
+    let scene = PageContext::load(visit, caches).await?;
     let outcome = search(visit, query).await?;
-    let head = Head { title: scene.words.search.to_owned(), ..Head::default() };
+    let head = PageHead { title: scene.words.search.to_owned(), ..PageHead::default() };
     let main = html! {
         article.search {
             h1 { (scene.words.search) }
-            form action={ (scene.base()) (OWN) "/search" } {
+            form action={ (scene.base()) (SITE_SEGMENT) "/search" } {
                 input type="search" name="q" value=(query) maxlength="512" aria-label=(scene.words.search);
                 button.button.primary type="submit" { (scene.words.search) }
             }
             @match &outcome {
-                Outcome::Unasked => {}
-                Outcome::NotNow => p { (scene.words.not_now) },
-                Outcome::Found(found) if found.is_empty() => p { (scene.words.nothing_found) },
-                Outcome::Found(found) => ol.results { @for page in found { (result(page)) } },
+                SearchOutcome::InvalidQuery => {}
+                SearchOutcome::IndexOutdated => p { (scene.words.not_now) },
+                SearchOutcome::Hits(found) if found.is_empty() => p { (scene.words.nothing_found) },
+                SearchOutcome::Hits(found) => ol.results { @for page in found { (result(page)) } },
             }
         }
     };
-    Ok(shell::shell_around(&scene, &head, &main).into_string())
+    Ok(shell::shell_with_markup(&scene, &head, &main).into_string())
 }
 
-fn result(page: &Found) -> Markup {
+fn result(page: &SearchHit) -> Markup {
     html! {
         li dir="auto" {
             a.name href=(page.href) { (page.title) }
@@ -116,8 +116,8 @@ fn result(page: &Found) -> Markup {
 /// Those of the platform.
 pub(crate) async fn results_as_json(visit: &Visit, query: &str) -> Result<String> {
     let found = match search(visit, query).await? {
-        Outcome::Found(found) => found,
-        Outcome::Unasked | Outcome::NotNow => Vec::new(),
+        SearchOutcome::Hits(found) => found,
+        SearchOutcome::InvalidQuery | SearchOutcome::IndexOutdated => Vec::new(),
     };
     let pages: Vec<Value> = found
         .iter()

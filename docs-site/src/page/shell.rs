@@ -6,37 +6,37 @@ use docs_core::model::{
 use maud::{DOCTYPE, Markup, html};
 
 use super::{
-    Scene,
-    head::{self, Head},
+    PageContext,
+    head::{self, PageHead},
     parts::{CONTENT, LINKS, link_to, logo},
-    template::{Slot, Template},
+    template::{PageTemplate, Slot},
     tree,
 };
-use crate::{address::sections, assets::OWN, html::Html, preview::COMPARE};
+use crate::{address::sections, assets::SITE_SEGMENT, html::Html, preview::COMPARE};
 
 /// Writes a complete page. `main` writes the content and `aside` the outline; `room` is the expected size of
 /// both in bytes.
 pub(super) fn shell(
-    scene: &Scene<'_>,
-    head: &Head,
+    scene: &PageContext<'_>,
+    head: &PageHead,
     room: usize,
     main: impl Fn(&mut Html),
     aside: impl Fn(&mut Html),
 ) -> Html {
     let template = scene.template();
-    let mut html = Html::with_room(template.weight() + room);
+    let mut html = Html::with_capacity(template.weight() + room);
     template.fill(&mut html, |html, slot| match slot {
         Slot::Title => head::write_title(html, scene, head),
-        Slot::Told => html.markup(&head::told(scene, head)),
+        Slot::MetadataTags => html.markup(&head::metadata_tags(scene, head)),
         Slot::Name => head::write_name(html, scene, head),
-        Slot::Shared => html.markup(&head::shared(head)),
-        Slot::Data => html.markup(&head::data(head)),
+        Slot::OpenGraph => html.markup(&head::open_graph_tags(head)),
+        Slot::LinkedData => html.markup(&head::linked_data_script(head)),
         Slot::Variants => html.markup(&variants(scene)),
         Slot::Class => {
             html.tags(if head.is_wide { "page wide" } else { "page" });
         }
         Slot::Tree if head.is_without_tree => {}
-        Slot::Tree => tree::write_side(html, scene, head.current),
+        Slot::Tree => tree::write_navigation(html, scene, head.current),
         Slot::Main => main(html),
         Slot::Aside => aside(html),
     });
@@ -44,19 +44,19 @@ pub(super) fn shell(
 }
 
 /// Writes a complete page around existing markup.
-pub(super) fn shell_around(scene: &Scene<'_>, head: &Head, main: &Markup) -> Html {
+pub(super) fn shell_with_markup(scene: &PageContext<'_>, head: &PageHead, main: &Markup) -> Html {
     shell(scene, head, main.0.len(), |html: &mut Html| html.markup(main), |_: &mut Html| {})
 }
 
-impl Scene<'_> {
+impl PageContext<'_> {
     /// The page template.
-    pub(super) fn template(&self) -> &Template {
+    pub(super) fn template(&self) -> &PageTemplate {
         self.around.template.get_or_init(|| template(self))
     }
 }
 
 /// Builds the template of all pages of a space.
-fn template(scene: &Scene<'_>) -> Template {
+fn template(scene: &PageContext<'_>) -> PageTemplate {
     let words = scene.words;
     let themes = scene.look.themes;
     // The color scheme of the visitor's system is not a choice: the default of the site applies until the
@@ -65,11 +65,11 @@ fn template(scene: &Scene<'_>) -> Template {
         ThemeMode::Light => "light",
         ThemeMode::Dark => "dark",
     };
-    let search = scene.visit.is_searched().then(|| format!("{}{OWN}/search", scene.base()));
-    Template::of(html! {
+    let search = scene.visit.is_searched().then(|| format!("{}{SITE_SEGMENT}/search", scene.base()));
+    PageTemplate::from_markup(html! {
         (DOCTYPE)
         html lang=(words.language) dir="ltr" data-theme=(theme) data-choose[themes.toggeable] {
-            head { (head::markup(scene)) }
+            head { (head::head_template(scene)) }
             body data-site=(scene.site_base()) data-search=[search] data-copy=(words.copy) data-copied=(words.copied)
                 data-none=(words.nothing_found) {
                 a.skip href={ "#" (CONTENT) } { (words.skip) }
@@ -89,7 +89,7 @@ fn template(scene: &Scene<'_>) -> Template {
 }
 
 /// The notice on preview pages, with a link to the live site.
-fn preview_bar(scene: &Scene<'_>) -> Markup {
+fn preview_bar(scene: &PageContext<'_>) -> Markup {
     let Some(preview) = &scene.visit.preview else { return Markup::default() };
     let live = scene.base().strip_suffix(preview.path.as_str()).unwrap_or(scene.base());
     html! {
@@ -102,7 +102,7 @@ fn preview_bar(scene: &Scene<'_>) -> Markup {
     }
 }
 
-fn announcement(scene: &Scene<'_>) -> Markup {
+fn announcement(scene: &PageContext<'_>) -> Markup {
     let Some(it) = scene.look.announcement.as_ref().filter(|it| it.enabled) else { return Markup::default() };
     let style = match it.style {
         AnnouncementStyle::Info => "info",
@@ -118,7 +118,7 @@ fn announcement(scene: &Scene<'_>) -> Markup {
     }
 }
 
-fn header(scene: &Scene<'_>) -> Markup {
+fn header(scene: &PageContext<'_>) -> Markup {
     let words = scene.words;
     html! {
         header.top {
@@ -130,7 +130,7 @@ fn header(scene: &Scene<'_>) -> Markup {
             }
             (Slot::Variants)
             @if scene.visit.is_searched() {
-                form.find role="search" action={ (scene.base()) (OWN) "/search" } {
+                form.find role="search" action={ (scene.base()) (SITE_SEGMENT) "/search" } {
                     input type="search" name="q" maxlength="512" placeholder=(words.search) aria-label=(words.search)
                         autocomplete="off";
                     div.found hidden {}
@@ -145,7 +145,7 @@ fn header(scene: &Scene<'_>) -> Markup {
 }
 
 /// The header links. On narrow screens they are shown while they are the target of the page's address.
-fn header_links(scene: &Scene<'_>) -> Markup {
+fn header_links(scene: &PageContext<'_>) -> Markup {
     let links = &scene.look.header.links;
     if links.is_empty() {
         return Markup::default();
@@ -173,8 +173,8 @@ fn header_links(scene: &Scene<'_>) -> Markup {
 }
 
 /// The menu of the variants of a space.
-fn variants(scene: &Scene<'_>) -> Markup {
-    let beside: Vec<_> = scene.beside().collect();
+fn variants(scene: &PageContext<'_>) -> Markup {
+    let beside: Vec<_> = scene.variants().collect();
     if beside.len() < 2 {
         return Markup::default();
     }
@@ -194,7 +194,7 @@ fn variants(scene: &Scene<'_>) -> Markup {
 }
 
 /// The section bar of a site, with a menu for each group.
-fn section_bar(scene: &Scene<'_>) -> Markup {
+fn section_bar(scene: &PageContext<'_>) -> Markup {
     let SiteStructure::Sections(items) = &scene.visit.site.structure else { return Markup::default() };
     if items.is_empty() || sections(items).len() < 2 {
         return Markup::default();
@@ -214,8 +214,8 @@ fn section_bar(scene: &Scene<'_>) -> Markup {
     }
 }
 
-fn section_link(scene: &Scene<'_>, section: &docs_core::model::SiteSection) -> Markup {
-    let of = |place: &&crate::address::Place<'_>| {
+fn section_link(scene: &PageContext<'_>, section: &docs_core::model::SiteSection) -> Markup {
+    let of = |place: &&crate::address::SitePlace<'_>| {
         place.section.is_some_and(|of| of.id == section.id) && place.space.default
     };
     let is_here = scene.place.section.is_some_and(|here| here.id == section.id);
@@ -228,11 +228,11 @@ fn section_link(scene: &Scene<'_>, section: &docs_core::model::SiteSection) -> M
     }
 }
 
-fn titled_links(scene: &Scene<'_>, links: &[TitledLink]) -> Markup {
+fn titled_links(scene: &PageContext<'_>, links: &[TitledLink]) -> Markup {
     html! { ul { @for link in links { li { (link_to(scene, &link.to, link.title.as_str(), None)) } } } }
 }
 
-fn footer(scene: &Scene<'_>) -> Markup {
+fn footer(scene: &PageContext<'_>) -> Markup {
     let footer = &scene.look.footer;
     let privacy = scene.look.privacy_policy.url.as_ref();
     let is_empty =

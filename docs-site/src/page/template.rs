@@ -3,7 +3,7 @@
 
 use maud::{Markup, PreEscaped, Render};
 
-use crate::html::{Html, Named};
+use crate::html::{Html, NamedMarkup};
 
 /// A part that differs between pages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -11,13 +11,13 @@ pub(super) enum Slot {
     /// The title in the head.
     Title,
     /// The metadata for browsers and search engines.
-    Told,
+    MetadataTags,
     /// The Open Graph title.
     Name,
     /// The other Open Graph metadata.
-    Shared,
+    OpenGraph,
     /// The JSON-LD data.
-    Data,
+    LinkedData,
     /// The variants of the space.
     Variants,
     /// The class of the page.
@@ -34,10 +34,10 @@ pub(super) enum Slot {
 /// marker.
 const MARKS: [(Slot, &str); 10] = [
     (Slot::Title, "<?0>"),
-    (Slot::Told, "<?1>"),
+    (Slot::MetadataTags, "<?1>"),
     (Slot::Name, "<?2>"),
-    (Slot::Shared, "<?3>"),
-    (Slot::Data, "<?4>"),
+    (Slot::OpenGraph, "<?3>"),
+    (Slot::LinkedData, "<?4>"),
     (Slot::Variants, "<?5>"),
     (Slot::Class, "<?6>"),
     (Slot::Tree, "<?7>"),
@@ -53,15 +53,15 @@ impl Render for Slot {
 
 /// A page with slots.
 #[derive(Debug)]
-pub(crate) struct Template {
+pub(crate) struct PageTemplate {
     /// Pieces of markup, each with the slot after it.
-    pieces: Vec<(Named, Slot)>,
-    end: Named,
+    pieces: Vec<(NamedMarkup, Slot)>,
+    end: NamedMarkup,
 }
 
-impl Template {
+impl PageTemplate {
     /// Splits markup at its slots.
-    pub(super) fn of(markup: Markup) -> Self {
+    pub(super) fn from_markup(markup: Markup) -> Self {
         let (mut pieces, mut rest) = (Vec::new(), markup.0.as_str());
         while let Some((at, (slot, mark))) = rest.find("<?").and_then(|at| {
             let found =
@@ -69,19 +69,19 @@ impl Template {
             Some((at, found?))
         }) {
             let (piece, behind) = rest.split_at(at);
-            pieces.push((Named::new(PreEscaped(piece.to_owned())), *slot));
+            pieces.push((NamedMarkup::new(PreEscaped(piece.to_owned())), *slot));
             rest = behind.strip_prefix(mark).unwrap_or_default();
         }
-        Self { pieces, end: Named::new(PreEscaped(rest.to_owned())) }
+        Self { pieces, end: NamedMarkup::new(PreEscaped(rest.to_owned())) }
     }
 
     /// Writes a page, calling `fill` for each slot in order.
     pub(super) fn fill(&self, html: &mut Html, mut fill: impl FnMut(&mut Html, Slot)) {
         for (piece, slot) in &self.pieces {
-            html.named(piece);
+            html.write_named(piece);
             fill(html, *slot);
         }
-        html.named(&self.end);
+        html.write_named(&self.end);
     }
 
     /// The size in bytes.
@@ -99,12 +99,12 @@ mod tests {
 
     #[test]
     fn slots_are_filled_in_their_order_and_text_is_no_slot() {
-        let template = Template::of(html! {
+        let template = PageTemplate::from_markup(html! {
             h1 class=(Slot::Class) title="<?1>" { "<?8>" (Slot::Main) }
             p { (Slot::Title) }
         });
         let mut seen = Vec::new();
-        let html = Html::markup_of(|html| {
+        let html = Html::build_markup(|html| {
             template.fill(html, |html, slot| {
                 seen.push(slot);
                 html.text(&format!("{slot:?}"));

@@ -10,26 +10,26 @@ use docs_core::model::ContentRef;
 use maud::PreEscaped;
 
 use super::{
-    Part, Scene,
+    ListPart, PageContext,
     parts::{CONTENT, TREE, brief, write_brief},
     written_tree::{Marks, WrittenTree},
 };
 use crate::{
-    frame::{Entry, EntryKind, Frame},
-    html::{Html, Named, entity},
+    html::{Html, NamedMarkup, entity},
+    page_tree::{EntryKind, PageTree, PageTreeEntry},
 };
 
 /// The maximum number of entries and of bytes of a tree that is shown as a whole.
-const MAX_WHOLE: usize = 300;
+const MAX_WHOLE_ENTRIES: usize = 300;
 const MAX_WHOLE_BYTES: usize = 96 * 1024;
 /// The maximum depth of entries in the navigation.
-const MAX_DEPTH: usize = 12;
+const MAX_NAVIGATION_DEPTH: usize = 12;
 /// The maximum number of siblings per level of a partial tree, and of bytes of all its levels together.
 const MAX_SIBLINGS: usize = 50;
 const MAX_PART_BYTES: usize = 48 * 1024;
 /// The numbers of ancestors that a partial tree shows: from the top, and nearest to the page.
-const WAY_START: usize = 2;
-const WAY_END: usize = 8;
+const TOP_ANCESTORS: usize = 2;
+const NEAREST_ANCESTORS: usize = 8;
 /// The size in bytes of a partial tree beyond which groups off the path are shown collapsed.
 const MAX_GROUP_BYTES: usize = 24 * 1024;
 
@@ -37,62 +37,66 @@ const MAX_GROUP_BYTES: usize = 24 * 1024;
 /// others.
 pub(super) const MAX_CARDS: usize = 60;
 
-impl Scene<'_> {
+impl PageContext<'_> {
     /// The page tree; `None` if it is too large for a page.
     pub(super) fn whole_tree(&self) -> Option<&WrittenTree> {
-        self.around.tree.get_or_init(|| whole(self)).as_ref()
+        self.around.tree.get_or_init(|| render_whole_tree(self)).as_ref()
     }
 }
 
 /// Writes the page tree of a space.
-pub(super) fn write_side(html: &mut Html, scene: &Scene<'_>, current: Option<usize>) {
+pub(super) fn write_navigation(html: &mut Html, scene: &PageContext<'_>, current: Option<usize>) {
     match scene.whole_tree() {
         Some(tree) => tree.write(html, &scene.frame, current),
-        None => write_tree(scene, Some(Path::to(&scene.frame, current))).write(html, &scene.frame, current),
+        None => render_tree(scene, Some(ExpandedPath::for_entry(&scene.frame, current))).write(
+            html,
+            &scene.frame,
+            current,
+        ),
     }
 }
 
 /// Returns `true` if the navigation of a space, or a page of it, links to the lists of all pages.
-pub(crate) fn is_listed_in_parts(scene: &Scene<'_>) -> bool {
+pub(crate) fn is_listed_in_parts(scene: &PageContext<'_>) -> bool {
     scene.whole_tree().is_none()
-        || (0..scene.frame.entries.len()).any(|at| scene.frame.shown(Some(at)).len() > MAX_CARDS)
+        || (0..scene.frame.entries.len()).any(|at| scene.frame.visible_children(Some(at)).len() > MAX_CARDS)
 }
 
 /// Renders the whole tree of a space. Returns `None` if it exceeds the limits of a whole tree.
-fn whole(scene: &Scene<'_>) -> Option<WrittenTree> {
+fn render_whole_tree(scene: &PageContext<'_>) -> Option<WrittenTree> {
     let entries = &scene.frame.entries;
-    let is_small = entries.len() <= MAX_WHOLE
-        && (0..entries.len()).all(|at| scene.frame.above(at).nth(MAX_DEPTH).is_none())
-        && entries.iter().map(|entry| cost(scene, entry)).sum::<usize>() <= MAX_WHOLE_BYTES;
-    is_small.then(|| write_tree(scene, None))
+    let is_small = entries.len() <= MAX_WHOLE_ENTRIES
+        && (0..entries.len()).all(|at| scene.frame.ancestors(at).nth(MAX_NAVIGATION_DEPTH).is_none())
+        && entries.iter().map(|entry| entry_bytes(scene, entry)).sum::<usize>() <= MAX_WHOLE_BYTES;
+    is_small.then(|| render_tree(scene, None))
 }
 
 /// Renders the whole tree, or the part around a path.
-fn write_tree(scene: &Scene<'_>, path: Option<Path>) -> WrittenTree {
-    let mut writer = Writer { scene, path, html: Html::default(), marks: HashMap::new() };
-    writer.side();
-    WrittenTree { written: Named::new(PreEscaped(writer.html.into_string())), marks: writer.marks }
+fn render_tree(scene: &PageContext<'_>, path: Option<ExpandedPath>) -> WrittenTree {
+    let mut writer = TreeWriter { scene, path, html: Html::default(), marks: HashMap::new() };
+    writer.write_aside();
+    WrittenTree { written: NamedMarkup::new(PreEscaped(writer.html.into_string())), marks: writer.marks }
 }
 
 /// The expanded entries of a partial tree: the ancestors of the page and the page itself.
 #[derive(Debug, Default)]
-struct Path {
-    /// From the top. If some are left out, the gap is after the first [`WAY_START`] entries.
+struct ExpandedPath {
+    /// From the top. If some are left out, the gap is after the first [`TOP_ANCESTORS`] entries.
     open: Vec<usize>,
     is_cut: bool,
 }
 
-impl Path {
-    fn to(frame: &Frame, current: Option<usize>) -> Self {
+impl ExpandedPath {
+    fn for_entry(frame: &PageTree, current: Option<usize>) -> Self {
         let mut open: Vec<usize> =
-            current.into_iter().flat_map(|at| [at].into_iter().chain(frame.above(at))).collect();
+            current.into_iter().flat_map(|at| [at].into_iter().chain(frame.ancestors(at))).collect();
         open.reverse();
         // Descendants of a hidden entry are not part of the navigation.
         let end = open.iter().position(|at| frame.entries[*at].is_hidden).unwrap_or(open.len());
         open.truncate(end);
-        let is_cut = open.len() > WAY_START + WAY_END;
+        let is_cut = open.len() > TOP_ANCESTORS + NEAREST_ANCESTORS;
         if is_cut {
-            open.drain(WAY_START..open.len() - WAY_END);
+            open.drain(TOP_ANCESTORS..open.len() - NEAREST_ANCESTORS);
         }
         Self { open, is_cut }
     }
@@ -100,8 +104,8 @@ impl Path {
     /// The entry that is shown below `at` in place of its children, because the levels between the two are
     /// left out.
     fn after_cut(&self, at: usize) -> Option<usize> {
-        let is_before = self.is_cut && self.open.get(WAY_START - 1) == Some(&at);
-        self.open.get(WAY_START).copied().filter(|_| is_before)
+        let is_before = self.is_cut && self.open.get(TOP_ANCESTORS - 1) == Some(&at);
+        self.open.get(TOP_ANCESTORS).copied().filter(|_| is_before)
     }
 
     /// The maximum size of a level in bytes.
@@ -111,16 +115,16 @@ impl Path {
 }
 
 /// A tree during rendering.
-struct Writer<'t> {
-    scene: &'t Scene<'t>,
+struct TreeWriter<'t> {
+    scene: &'t PageContext<'t>,
     /// The path around which the tree is shown; `None` for the whole tree.
-    path: Option<Path>,
+    path: Option<ExpandedPath>,
     html: Html,
     marks: HashMap<usize, Marks>,
 }
 
-impl<'t> Writer<'t> {
-    fn side(&mut self) {
+impl<'t> TreeWriter<'t> {
+    fn write_aside(&mut self) {
         let words = self.scene.words;
         let html = &mut self.html;
         html.tags("<aside class=\"side\"").attribute(" aria-label=\"", words.menu);
@@ -129,23 +133,23 @@ impl<'t> Writer<'t> {
         html.tags("</a><nav class=\"tree\"").attribute(" id=\"", TREE);
         html.attribute(" aria-label=\"", words.menu).tags("><a class=\"close-tree\"");
         html.attribute(" href=\"#", CONTENT).attribute(" aria-label=\"", words.skip).tags(">✕</a>");
-        self.list(None, 0);
+        self.write_children(None, 0);
         self.html.tags("</nav></aside>");
     }
 
     /// Writes the children of an entry.
-    fn list(&mut self, parent: Option<usize>, depth: usize) {
-        let all = self.scene.frame.shown(parent);
+    fn write_children(&mut self, parent: Option<usize>, depth: usize) {
+        let all = self.scene.frame.visible_children(parent);
         let window = self.window(all);
         self.html.tags("<ul>");
         if let Some(last) = window.start.checked_sub(1) {
-            self.gap(Part::with(parent, last), window.start);
+            self.write_gap(ListPart::containing(parent, last), window.start);
         }
         for at in all.get(window.clone()).unwrap_or_default() {
-            self.entry(*at as usize, depth);
+            self.write_entry(*at as usize, depth);
         }
         if window.end < all.len() {
-            self.gap(Part::with(parent, window.end), all.len() - window.end);
+            self.write_gap(ListPart::containing(parent, window.end), all.len() - window.end);
         }
         self.html.tags("</ul>");
     }
@@ -156,7 +160,7 @@ impl<'t> Writer<'t> {
         let Some(path) = &self.path else { return 0..all.len() };
         let cost = |index: usize| {
             let entry = all.get(index).and_then(|at| self.scene.frame.entries.get(*at as usize))?;
-            Some(cost(self.scene, entry))
+            Some(entry_bytes(self.scene, entry))
         };
         let on_path = |at: &usize| all.binary_search_by(|own| (*own as usize).cmp(at)).ok();
         let focus = path.open.iter().find_map(on_path);
@@ -181,19 +185,20 @@ impl<'t> Writer<'t> {
     }
 
     /// Writes a link to the list of the entries that are left out.
-    fn gap(&mut self, part: Part, count: usize) {
+    fn write_gap(&mut self, part: ListPart, count: usize) {
         let href = part.address(self.scene);
         let label = format!("{} … {count}", self.scene.words.all_pages);
         self.html.tags("<li class=\"more\"><a").attribute(" href=\"", &href);
         self.html.attribute(" aria-label=\"", &label).tags(">… ").text(&count.to_string()).tags("</a></li>");
     }
 
-    fn entry(&mut self, at: usize, depth: usize) {
+    fn write_entry(&mut self, at: usize, depth: usize) {
         let entry = &self.scene.frame.entries[at];
-        let has_below = depth < MAX_DEPTH && !self.scene.frame.shown(Some(at)).is_empty();
+        let has_below =
+            depth < MAX_NAVIGATION_DEPTH && !self.scene.frame.visible_children(Some(at)).is_empty();
         match &entry.kind {
             EntryKind::Group if has_below && !self.opens_group(at) => {
-                let href = Part::first(Some(at)).address(self.scene);
+                let href = ListPart::first(Some(at)).address(self.scene);
                 self.html.tags("<li class=\"group closed\"><a class=\"head\"").attribute(" href=\"", &href);
                 self.html.tags(" dir=\"auto\">");
                 write_brief(&mut self.html, entry);
@@ -204,14 +209,14 @@ impl<'t> Writer<'t> {
                 write_brief(&mut self.html, entry);
                 self.html.tags("</span>");
                 if has_below {
-                    self.below(at, depth);
+                    self.write_descendants(at, depth);
                 }
                 self.html.tags("</li>");
             }
-            EntryKind::Document if has_below => self.branch(at, entry, depth),
+            EntryKind::Document if has_below => self.write_branch(at, entry, depth),
             EntryKind::Document => {
                 self.html.tags("<li>");
-                self.link(at, entry);
+                self.write_page_link(at, entry);
                 self.html.tags("</li>");
             }
             EntryKind::Link(target) => {
@@ -229,39 +234,39 @@ impl<'t> Writer<'t> {
     }
 
     /// Writes the children of an entry, or its next shown descendant if the path is cut.
-    fn below(&mut self, at: usize, depth: usize) {
+    fn write_descendants(&mut self, at: usize, depth: usize) {
         match self.path.as_ref().and_then(|path| path.after_cut(at)) {
-            None => self.list(Some(at), depth + 1),
+            None => self.write_children(Some(at), depth + 1),
             Some(next) => {
                 self.html.tags("<ul>");
-                let count = self.scene.frame.shown(Some(at)).len();
-                self.gap(Part::first(Some(at)), count);
-                self.entry(next, depth + 1);
+                let count = self.scene.frame.visible_children(Some(at)).len();
+                self.write_gap(ListPart::first(Some(at)), count);
+                self.write_entry(next, depth + 1);
                 self.html.tags("</ul>");
             }
         }
     }
 
     /// Writes a page with children.
-    fn branch(&mut self, at: usize, entry: &'t Entry, depth: usize) {
+    fn write_branch(&mut self, at: usize, entry: &'t PageTreeEntry, depth: usize) {
         if self.path.as_ref().is_some_and(|path| !path.open.contains(&at)) {
             self.html.tags("<li class=\"branch closed\">");
-            self.link(at, entry);
+            self.write_page_link(at, entry);
             self.html.tags("</li>");
             return;
         }
         self.html.tags("<li class=\"branch\">");
-        self.link(at, entry);
+        self.write_page_link(at, entry);
         self.html.tags("<details");
         self.marks.entry(at).or_default().open = Some(self.html.len());
         self.html.tags("><summary").attribute(" aria-label=\"", &brief(&entry.title)).tags("></summary>");
-        self.below(at, depth);
+        self.write_descendants(at, depth);
         self.html.tags("</details></li>");
     }
 
-    fn link(&mut self, at: usize, entry: &Entry) {
+    fn write_page_link(&mut self, at: usize, entry: &PageTreeEntry) {
         let addresses = &self.scene.addresses;
-        let href = addresses.of_entry(&addresses.space, &self.scene.frame, at);
+        let href = addresses.entry_address(&addresses.space, &self.scene.frame, at);
         self.html.tags("<a").attribute_if(" href=\"", href.as_deref());
         self.marks.entry(at).or_default().current = Some(self.html.len());
         self.html.tags(" dir=\"auto\">");
@@ -271,7 +276,12 @@ impl<'t> Writer<'t> {
 }
 
 /// Writes an entry that links to another resource, as a list item.
-pub(super) fn write_link(html: &mut Html, scene: &Scene<'_>, entry: &Entry, target: &ContentRef) {
+pub(super) fn write_link(
+    html: &mut Html,
+    scene: &PageContext<'_>,
+    entry: &PageTreeEntry,
+    target: &ContentRef,
+) {
     let to = scene.addresses.target(target);
     match &to.href {
         // A relative URL would resolve to a different address on each page.
@@ -294,7 +304,7 @@ pub(super) fn write_link(html: &mut Html, scene: &Scene<'_>, entry: &Entry, targ
 }
 
 /// The approximate size of an entry in a tree, in bytes, without its descendants.
-fn cost(scene: &Scene<'_>, entry: &Entry) -> usize {
+fn entry_bytes(scene: &PageContext<'_>, entry: &PageTreeEntry) -> usize {
     /// The size of an entry's tags in bytes.
     const TAGS: usize = 128;
     let text = |text: &str| text.bytes().map(|byte| entity(byte).map_or(1, str::len)).sum::<usize>();

@@ -3,14 +3,14 @@
 use std::collections::HashMap;
 
 use crate::{
-    frame::Frame,
-    html::{Html, Named},
+    html::{Html, NamedMarkup},
+    page_tree::PageTree,
 };
 
 /// A rendered tree, independent of the current page.
 #[derive(Debug)]
 pub(crate) struct WrittenTree {
-    pub(super) written: Named,
+    pub(super) written: NamedMarkup,
     /// The byte offsets of the marks of each entry.
     pub(super) marks: HashMap<usize, Marks>,
 }
@@ -26,9 +26,9 @@ pub(super) struct Marks {
 
 impl WrittenTree {
     /// Writes the tree with the marks of the current page.
-    pub(super) fn write(&self, html: &mut Html, frame: &Frame, current: Option<usize>) {
+    pub(super) fn write(&self, html: &mut Html, frame: &PageTree, current: Option<usize>) {
         let marks = |at: usize| self.marks.get(&at).copied().unwrap_or_default();
-        let way = current.into_iter().flat_map(|at| frame.above(at).chain([at]));
+        let way = current.into_iter().flat_map(|at| frame.ancestors(at).chain([at]));
         let open = way.filter_map(|at| Some((marks(at).open?, " open")));
         let here = current.and_then(|at| Some((marks(at).current?, " aria-current=\"page\"")));
         let mut all: Vec<(usize, &'static str)> = open.chain(here).collect();
@@ -38,7 +38,7 @@ impl WrittenTree {
         for (at, mark) in &all {
             name.update(&(*at as u64).to_le_bytes()).update(mark.as_bytes());
         }
-        html.under(&name.finalize(), |html| {
+        html.write_under_name(&name.finalize(), |html| {
             let mut done = 0;
             for (at, mark) in all {
                 html.piece(&self.written, done..at);

@@ -7,7 +7,7 @@ use docs_core::{
 };
 use maud::{Markup, PreEscaped, html};
 
-use super::{At, Renderer};
+use super::{NodePosition, Renderer};
 
 /// The maximum length of a line of a sample request, in characters.
 const MAX_LINE: usize = 2_000;
@@ -25,10 +25,10 @@ impl Renderer<'_> {
     /// Renders a block from its specification. Returns `None` if the specification is unknown, and within
     /// descriptions of a specification: a description that references its own operation would recurse
     /// forever.
-    pub(super) fn described(&self, kind: &BlockKind, at: At) -> Option<Markup> {
-        let (target, subjects) = SpecSubject::of(kind)?;
+    pub(super) fn spec_block(&self, kind: &BlockKind, at: NodePosition) -> Option<Markup> {
+        let (target, subjects) = SpecSubject::from_block(kind)?;
         let ContentRef::OpenApi { spec } = target else { return None };
-        self.gaps.inspect(|gaps| gaps.miss());
+        self.gaps.inspect(|gaps| gaps.record_missing_data());
         if at.is_told {
             return None;
         }
@@ -37,15 +37,15 @@ impl Renderer<'_> {
         let mut drawn: Option<String> = None;
         // Rendered lazily, because the size of each item decides if the next one is rendered.
         for (detail, subject) in subjects.into_iter().filter_map(known) {
-            if !self.counter.counts_described() {
+            if !self.counter.try_count_described() {
                 break;
             }
             let own = match (&**detail, &subject) {
                 (SpecDetail::Operation(of), SpecSubject::Operation { method, path }) => {
-                    self.operation_of(method, path, of, at)
+                    self.operation_detail(method, path, of, at)
                 }
                 (SpecDetail::Operation(of), SpecSubject::Webhook { method, name }) => {
-                    self.operation_of(method, name, of, at)
+                    self.operation_detail(method, name, of, at)
                 }
                 (SpecDetail::Schema(of), _) => self.schema(of, at),
                 _ => Markup::default(),
@@ -55,7 +55,7 @@ impl Renderer<'_> {
         drawn.map(PreEscaped)
     }
 
-    fn operation_of(&self, method: &str, path: &str, of: &OperationDetail, at: At) -> Markup {
+    fn operation_detail(&self, method: &str, path: &str, of: &OperationDetail, at: NodePosition) -> Markup {
         let words = &self.words.api;
         let server = of.server.as_deref().unwrap_or_default();
         let is_called = path.starts_with('/');
@@ -66,7 +66,7 @@ impl Renderer<'_> {
                     @if of.deprecated { " " span.tag { (words.deprecated) } }
                 }
                 @if let Some(summary) = &of.summary { p.api-summary { strong { (summary) } } }
-                (self.told(of.description.as_deref(), at))
+                (self.description(of.description.as_deref(), at))
                 @if !of.security.is_empty() {
                     @let ways: Vec<String> = of.security.iter().map(|way| way.join(" + ")).collect();
                     p.about { (words.authorization) ": " (ways.join(", ")) }
@@ -77,7 +77,7 @@ impl Renderer<'_> {
                 }
                 @if is_called {
                     p.head { (words.request) }
-                    (self.code_text(&call((method, path), server, of), "bash", None))
+                    (self.code_text(&sample_request((method, path), server, of), "bash", None))
                 }
                 @if let Some(body) = &of.request {
                     (self.body(body, if is_called { Sample::Above } else { Sample::Shown }, at))
@@ -87,7 +87,7 @@ impl Renderer<'_> {
                     details.expandable open[index == 0] {
                         summary { code { (response.status) } }
                         div {
-                            (self.told(response.description.as_deref(), at))
+                            (self.description(response.description.as_deref(), at))
                             @if let Some(body) = &response.body { (self.body(body, Sample::Shown, at)) }
                         }
                     }
@@ -96,7 +96,7 @@ impl Renderer<'_> {
         }
     }
 
-    fn schema(&self, of: &BodyDetail, at: At) -> Markup {
+    fn schema(&self, of: &BodyDetail, at: NodePosition) -> Markup {
         html! {
             details.expandable.api {
                 summary { code { (of.name) } }
@@ -106,11 +106,11 @@ impl Renderer<'_> {
     }
 
     /// A body: its fields, and an example if requested.
-    fn body(&self, of: &BodyDetail, sample: Sample, at: At) -> Markup {
+    fn body(&self, of: &BodyDetail, sample: Sample, at: NodePosition) -> Markup {
         let syntax = if of.name.contains("xml") { "xml" } else { "json" };
         html! {
             p.about { code { (of.name) } @if of.kind != of.name { " " (of.kind) } }
-            (self.told(of.description.as_deref(), at))
+            (self.description(of.description.as_deref(), at))
             @if !of.fields.is_empty() { (self.fields(&of.fields, at)) }
             @if sample == Sample::Shown {
                 @if let Some(example) = &of.example { (self.code_text(example, syntax, Some(self.words.api.example))) }
@@ -118,7 +118,7 @@ impl Renderer<'_> {
         }
     }
 
-    fn parameters(&self, all: &[ParameterDetail], at: At) -> Markup {
+    fn parameters(&self, all: &[ParameterDetail], at: NodePosition) -> Markup {
         html! {
             dl.api-fields {
                 @for of in all {
@@ -127,7 +127,7 @@ impl Renderer<'_> {
                         @if of.required { " " span.tag { (self.words.api.required) } }
                     }
                     dd {
-                        (self.told(of.description.as_deref(), at))
+                        (self.description(of.description.as_deref(), at))
                         @if let Some(example) = &of.example {
                             p.about { (self.words.api.example) ": " code { (example) } }
                         }
@@ -137,7 +137,7 @@ impl Renderer<'_> {
         }
     }
 
-    fn fields(&self, all: &[FieldDetail], at: At) -> Markup {
+    fn fields(&self, all: &[FieldDetail], at: NodePosition) -> Markup {
         html! {
             dl.api-fields {
                 @for of in all {
@@ -145,7 +145,7 @@ impl Renderer<'_> {
                         code { (of.name) } " " span.about { (of.kind) }
                         @if of.required { " " span.tag { (self.words.api.required) } }
                     }
-                    dd class={ "depth-" (of.depth.min(6)) } { (self.told(of.description.as_deref(), at)) }
+                    dd class={ "depth-" (of.depth.min(6)) } { (self.description(of.description.as_deref(), at)) }
                 }
             }
         }
@@ -153,18 +153,18 @@ impl Renderer<'_> {
 
     /// A description. It is rendered without reusable content and without specifications, and as plain text if it was
     /// not parsed.
-    fn told(&self, text: Option<&str>, at: At) -> Markup {
+    fn description(&self, text: Option<&str>, at: NodePosition) -> Markup {
         let Some(text) = text else { return Markup::default() };
         let Some(document) = self.specs.descriptions.get(text) else {
             return html! { div.api-text { p { (text) } } };
         };
-        let at = At { reuses: super::position::MAX_REUSE_DEPTH, is_told: true, ..at.inner() };
+        let at = NodePosition { reuses: super::position::MAX_REUSE_DEPTH, is_told: true, ..at.child() };
         html! { div.api-text { (self.blocks(&document.nodes, at)) } }
     }
 }
 
 /// The sample request as a curl command.
-fn call((method, path): (&str, &str), server: &str, of: &OperationDetail) -> String {
+fn sample_request((method, path): (&str, &str), server: &str, of: &OperationDetail) -> String {
     let line = |text: &str| text.chars().take(MAX_LINE).collect::<String>();
     // Single quotes are escaped, so no content can end the shell string.
     let quoted = |text: &str| format!("'{}'", line(text).replace('\'', "'\\''"));
@@ -200,7 +200,7 @@ mod tests {
     #[test]
     fn lines_of_a_request_longer_than_the_bound_are_cut() {
         let length = |characters: usize| {
-            let request = call(("get", &"/".repeat(characters)), "", &OperationDetail::default());
+            let request = sample_request(("get", &"/".repeat(characters)), "", &OperationDetail::default());
             request.len() - "curl -X GET ''".len()
         };
         assert_eq!([MAX_LINE - 1, MAX_LINE, MAX_LINE + 1].map(length), [MAX_LINE - 1, MAX_LINE, MAX_LINE]);

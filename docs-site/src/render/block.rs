@@ -7,32 +7,32 @@ use docs_core::model::{
 use maud::{Markup, html};
 
 use super::{
-    At, Renderer,
-    code::CodeLook,
+    NodePosition, Renderer,
+    code::CodeOptions,
     figure::{Gallery, width_class},
     math,
-    plain::plain,
+    plain::plain_text,
 };
 use crate::html::Html;
 
 impl Renderer<'_> {
     /// Renders a sequence of blocks.
-    pub(super) fn blocks(&self, blocks: &[Block], at: At) -> Markup {
-        Html::markup_of(|html| self.write_blocks(html, blocks, at))
+    pub(super) fn blocks(&self, blocks: &[Block], at: NodePosition) -> Markup {
+        Html::build_markup(|html| self.write_blocks(html, blocks, at))
     }
 
     /// Writes a sequence of blocks.
-    pub(super) fn write_blocks(&self, html: &mut Html, blocks: &[Block], at: At) {
+    pub(super) fn write_blocks(&self, html: &mut Html, blocks: &[Block], at: NodePosition) {
         blocks.iter().for_each(|block| self.write_block(html, block, at));
     }
 
     /// Renders the children of a block.
-    fn held(&self, nodes: &[Node], at: At) -> Markup {
-        Html::markup_of(|html| self.write_held(html, nodes, at))
+    fn children(&self, nodes: &[Node], at: NodePosition) -> Markup {
+        Html::build_markup(|html| self.write_children(html, nodes, at))
     }
 
     /// Writes the children of a block. Consecutive inline nodes become a paragraph.
-    fn write_held(&self, html: &mut Html, nodes: &[Node], at: At) {
+    fn write_children(&self, html: &mut Html, nodes: &[Node], at: NodePosition) {
         let mut rest = nodes;
         while let Some(first) = rest.first() {
             if let Node::Block(block) = first {
@@ -49,34 +49,41 @@ impl Renderer<'_> {
     }
 
     /// Writes the children of a block between two tags.
-    fn write_around(&self, html: &mut Html, start: &'static str, end: &'static str, held: (&[Node], At)) {
+    fn write_wrapped(
+        &self,
+        html: &mut Html,
+        start: &'static str,
+        end: &'static str,
+        held: (&[Node], NodePosition),
+    ) {
         html.tags(start);
-        self.write_held(html, held.0, held.1);
+        self.write_children(html, held.0, held.1);
         html.tags(end);
     }
 
     /// Renders the text fragments of a block's data, such as a caption. Returns `None` if they are empty.
-    pub(super) fn fragments(&self, block: &Block, at: At) -> Option<Markup> {
+    pub(super) fn fragments(&self, block: &Block, at: NodePosition) -> Option<Markup> {
         let blocks = || block.fragments().iter().flat_map(|fragment| &fragment.nodes);
-        let has_text = blocks().any(|block| !plain(&block.nodes).trim().is_empty() || block.is_void);
-        has_text.then(|| Html::markup_of(|html| blocks().for_each(|block| self.write_block(html, block, at))))
+        let has_text = blocks().any(|block| !plain_text(&block.nodes).trim().is_empty() || block.is_void);
+        has_text
+            .then(|| Html::build_markup(|html| blocks().for_each(|block| self.write_block(html, block, at))))
     }
 
     /// Writes a block. The match is exhaustive, so a new kind must be added here.
     #[expect(clippy::too_many_lines, reason = "a flat table from block kinds to HTML")]
-    pub(super) fn write_block(&self, html: &mut Html, block: &Block, at: At) {
-        if at.is_deep() {
-            html.tags("<p>").text(&plain(&block.nodes)).tags("</p>");
+    pub(super) fn write_block(&self, html: &mut Html, block: &Block, at: NodePosition) {
+        if at.is_too_deep() {
+            html.tags("<p>").text(&plain_text(&block.nodes)).tags("</p>");
             return;
         }
         if self.gaps.is_some_and(|gaps| gaps.leave_block(html, block, at)) {
             return;
         }
-        let at = at.inner();
+        let at = at.child();
         let held = (block.nodes.as_slice(), at);
         let drawn = match &block.kind {
             BlockKind::Paragraph { align } => {
-                html.tags("<p").attribute_if(" class=\"", aligned(*align)).tags(">");
+                html.tags("<p").attribute_if(" class=\"", alignment_class(*align)).tags(">");
                 self.write_inlines(html, &block.nodes, at);
                 html.tags("</p>");
                 return;
@@ -84,22 +91,24 @@ impl Renderer<'_> {
             BlockKind::Heading1(data) => return self.write_heading(html, block, data, "h2", at),
             BlockKind::Heading2(data) => return self.write_heading(html, block, data, "h3", at),
             BlockKind::Heading3(data) => return self.write_heading(html, block, data, "h4", at),
-            BlockKind::ListUnordered {} => return self.write_around(html, "<ul>", "</ul>", held),
+            BlockKind::ListUnordered {} => return self.write_wrapped(html, "<ul>", "</ul>", held),
             BlockKind::ListOrdered { start: None } => {
-                return self.write_around(html, "<ol>", "</ol>", held);
+                return self.write_wrapped(html, "<ol>", "</ol>", held);
             }
-            BlockKind::ListOrdered { start } => html! { ol start=[*start] { (self.held(&block.nodes, at)) } },
+            BlockKind::ListOrdered { start } => {
+                html! { ol start=[*start] { (self.children(&block.nodes, at)) } }
+            }
             BlockKind::ListTasks {} => {
-                return self.write_around(html, "<ul class=\"tasks\">", "</ul>", held);
+                return self.write_wrapped(html, "<ul class=\"tasks\">", "</ul>", held);
             }
             BlockKind::ListItem { checked } => return self.write_item(html, block, *checked, at),
             BlockKind::Divider {} => html! { hr; },
             BlockKind::Blockquote {} => {
-                return self.write_around(html, "<blockquote>", "</blockquote>", held);
+                return self.write_wrapped(html, "<blockquote>", "</blockquote>", held);
             }
             BlockKind::Hint { style, .. } => return self.write_hint(html, block, *style, at),
             BlockKind::Code { syntax, title, overflow, line_numbers, full_width } => {
-                let look = CodeLook {
+                let look = CodeOptions {
                     syntax: syntax.as_deref(),
                     title: title.as_deref().filter(|title| !title.is_empty()),
                     wraps: *overflow == Some(CodeOverflow::Wrap),
@@ -122,7 +131,7 @@ impl Renderer<'_> {
             },
             BlockKind::Embed { url, full_width } => {
                 let target = ContentRef::Url { url: url.clone() };
-                wide(*full_width, self.card(&target, None, self.fragments(block, at)))
+                wrap_full_width(*full_width, self.card(&target, None, self.fragments(block, at)))
             }
             BlockKind::ContentRef { target } => self.card(target, None, None),
             BlockKind::Expandable { default_expanded } => self.expandable(block, *default_expanded, at),
@@ -131,25 +140,25 @@ impl Renderer<'_> {
             BlockKind::TabsItem { title, .. } => html! {
                 section {
                     @if let Some(title) = title { p { strong { (title) } } }
-                    (self.held(&block.nodes, at))
+                    (self.children(&block.nodes, at))
                 }
             },
             BlockKind::Stepper {} => {
-                return self.write_around(html, "<ol class=\"steps\">", "</ol>", held);
+                return self.write_wrapped(html, "<ol class=\"steps\">", "</ol>", held);
             }
             BlockKind::StepperStep { .. } => {
-                return self.write_around(html, "<li class=\"step\">", "</li>", held);
+                return self.write_wrapped(html, "<li class=\"step\">", "</li>", held);
             }
             BlockKind::Columns { full_width } => html! {
                 div class=(if *full_width == Some(true) { "columns full" } else { "columns" }) {
-                    (self.held(&block.nodes, at))
+                    (self.children(&block.nodes, at))
                 }
             },
             BlockKind::Column { width, vertical_alignment } => {
                 let width = width.as_ref().map_or("", width_class);
                 html! {
-                    div class={ "column " (width) " " (vertical(*vertical_alignment)) } {
-                        (self.held(&block.nodes, at))
+                    div class={ "column " (width) " " (vertical_class(*vertical_alignment)) } {
+                        (self.children(&block.nodes, at))
                     }
                 }
             }
@@ -157,25 +166,32 @@ impl Renderer<'_> {
             // Conditions are evaluated before rendering, so a remaining one does not hold.
             BlockKind::If { .. } => return,
             BlockKind::ReusableContent { target } => self.reusable(target, at),
-            BlockKind::Integration(data) => wide(data.full_width, self.integration(data)),
+            BlockKind::Integration(data) => wrap_full_width(data.full_width, self.integration(data)),
             BlockKind::Swagger { path, method, target, full_width, .. } => {
-                wide(*full_width, self.operation(method, path, target))
+                wrap_full_width(*full_width, self.operation(method, path, target))
             }
             BlockKind::OpenapiOperation { path: name, method, target }
             | BlockKind::OpenapiWebhook { name, method, target } => {
-                self.described(&block.kind, at).unwrap_or_else(|| self.operation(method, name, target))
+                self.spec_block(&block.kind, at).unwrap_or_else(|| self.operation(method, name, target))
             }
             BlockKind::OpenapiSchemas { schemas, target, .. } => self
-                .described(&block.kind, at)
+                .spec_block(&block.kind, at)
                 .unwrap_or_else(|| self.card(target, Some(&schemas.join(", ")), None)),
         };
         html.markup(&drawn);
     }
 
-    fn write_heading(&self, html: &mut Html, block: &Block, data: &HeadingData, tag: &'static str, at: At) {
+    fn write_heading(
+        &self,
+        html: &mut Html,
+        block: &Block,
+        data: &HeadingData,
+        tag: &'static str,
+        at: NodePosition,
+    ) {
         let anchor = block.meta.as_ref().map(|meta| meta.id.as_str()).or(data.id.as_deref());
         html.tags("<").tags(tag).attribute_if(" id=\"", anchor);
-        html.attribute_if(" class=\"", aligned(data.align)).tags(">");
+        html.attribute_if(" class=\"", alignment_class(data.align)).tags(">");
         self.write_inlines(html, &block.nodes, at);
         if let Some(anchor) = anchor {
             html.tags(" <a class=\"anchor\"").attribute(" href=\"#", anchor);
@@ -184,13 +200,13 @@ impl Renderer<'_> {
         html.tags("</").tags(tag).tags(">");
     }
 
-    fn write_item(&self, html: &mut Html, block: &Block, checked: Option<bool>, at: At) {
+    fn write_item(&self, html: &mut Html, block: &Block, checked: Option<bool>, at: NodePosition) {
         let write_inner = |html: &mut Html| match block.nodes.as_slice() {
             // A single paragraph becomes the text of its item.
             [Node::Block(only)] if matches!(only.kind, BlockKind::Paragraph { align: None }) => {
                 self.write_inlines(html, &only.nodes, at);
             }
-            nodes => self.write_held(html, nodes, at),
+            nodes => self.write_children(html, nodes, at),
         };
         let Some(checked) = checked else {
             html.tags("<li>");
@@ -198,7 +214,7 @@ impl Renderer<'_> {
             html.tags("</li>");
             return;
         };
-        let inner = Html::markup_of(write_inner);
+        let inner = Html::build_markup(write_inner);
         let name = format!("task-{}", self.counter.next_group());
         html.markup(&html! {
             li.task {
@@ -208,7 +224,7 @@ impl Renderer<'_> {
         });
     }
 
-    fn write_hint(&self, html: &mut Html, block: &Block, style: HintStyle, at: At) {
+    fn write_hint(&self, html: &mut Html, block: &Block, style: HintStyle, at: NodePosition) {
         let (class, sign, name) = match style {
             HintStyle::Info => ("info", "i", self.words.info),
             HintStyle::Warning => ("warning", "!", self.words.warning),
@@ -219,11 +235,11 @@ impl Renderer<'_> {
         html.attribute(" aria-label=\"", name)
             .tags("><span class=\"sign\" dir=\"ltr\" aria-hidden=\"true\">");
         html.tags(sign).tags("</span><div>");
-        self.write_held(html, &block.nodes, at);
+        self.write_children(html, &block.nodes, at);
         html.tags("</div></div>");
     }
 
-    fn expandable(&self, block: &Block, is_open: Option<bool>, at: At) -> Markup {
+    fn expandable(&self, block: &Block, is_open: Option<bool>, at: NodePosition) -> Markup {
         let part = |name: &str| block.fragment(name).map(|fragment| fragment.nodes.as_slice());
         let title = part("expandable-title").unwrap_or_default();
         let body = part("expandable-body").unwrap_or_default();
@@ -231,13 +247,13 @@ impl Renderer<'_> {
         html! {
             details.expandable id=[anchor] open[is_open == Some(true)] {
                 summary { @for block in title { (self.inlines(&block.nodes, at)) } }
-                div { (self.blocks(body, at)) (self.held(&block.nodes, at)) }
+                div { (self.blocks(body, at)) (self.children(&block.nodes, at)) }
             }
         }
     }
 
     /// Tabs that work without scripts: a radio button, a label and a panel for each.
-    fn tabs(&self, block: &Block, full_width: Option<bool>, at: At) -> Markup {
+    fn tabs(&self, block: &Block, full_width: Option<bool>, at: NodePosition) -> Markup {
         let group = self.counter.next_group();
         let tabs = block.nodes.iter().filter_map(|node| match node {
             Node::Block(tab) => Some(tab),
@@ -254,30 +270,30 @@ impl Renderer<'_> {
                     @let anchor = tab.meta.as_ref().map(|meta| meta.id.as_str());
                     input.tab-choice type="radio" name={ "tabs-" (group) } id=(id) checked[index == 0];
                     label for=(id) { (title) }
-                    div.panel id=[anchor] data-title=(title) { (self.held(&tab.nodes, at)) }
+                    div.panel id=[anchor] data-title=(title) { (self.children(&tab.nodes, at)) }
                 }
             }
         }
     }
 
     /// Renders reusable content, with the references of its own space.
-    fn reusable(&self, target: &ContentRef, at: At) -> Markup {
+    fn reusable(&self, target: &ContentRef, at: NodePosition) -> Markup {
         let ContentRef::ReusableContent { reusable_content, space } = target else {
             return Markup::default();
         };
-        self.gaps.inspect(|gaps| gaps.miss());
+        self.gaps.inspect(|gaps| gaps.record_missing_data());
         let space: &SpaceId = space.as_ref().unwrap_or(&self.addresses.space);
         let found = self.reused.get(&(space.clone(), reusable_content.clone()));
         let Some(document) =
-            found.filter(|_| at.reuses < super::position::MAX_REUSE_DEPTH && self.counter.counts_reuse())
+            found.filter(|_| at.reuses < super::position::MAX_REUSE_DEPTH && self.counter.try_count_reuse())
         else {
             return Markup::default();
         };
-        let at = At { reuses: at.reuses + 1, ..at };
+        let at = NodePosition { reuses: at.reuses + 1, ..at };
         if *space == self.addresses.space {
             return self.counter.add_reused(self.blocks(&document.nodes, at));
         }
-        let addresses = self.addresses.within(space);
+        let addresses = self.addresses.for_space(space);
         let other = Renderer { addresses: &addresses, ..*self };
         self.counter.add_reused(other.blocks(&document.nodes, at))
     }
@@ -303,19 +319,19 @@ impl Renderer<'_> {
             span.name { code { (method.to_uppercase()) " " (path) } }
             @if let Some(name) = &to.name { span.about { (name) } }
         };
-        html! { figure.card-link.operation { (self.linked(&to, Some("card"), inner)) } }
+        html! { figure.card-link.operation { (self.link(&to, Some("card"), inner)) } }
     }
 }
 
 /// Wraps a block without a class for full width if it is to be shown across the full width.
-fn wide(full_width: Option<bool>, inner: Markup) -> Markup {
+fn wrap_full_width(full_width: Option<bool>, inner: Markup) -> Markup {
     match full_width {
         Some(true) => html! { div.full { (inner) } },
         _ => inner,
     }
 }
 
-const fn aligned(align: Option<TextAlign>) -> Option<&'static str> {
+const fn alignment_class(align: Option<TextAlign>) -> Option<&'static str> {
     match align {
         None | Some(TextAlign::Start) => None,
         Some(TextAlign::Center) => Some("centered"),
@@ -323,7 +339,7 @@ const fn aligned(align: Option<TextAlign>) -> Option<&'static str> {
     }
 }
 
-const fn vertical(align: Option<VerticalAlign>) -> &'static str {
+const fn vertical_class(align: Option<VerticalAlign>) -> &'static str {
     match align {
         None | Some(VerticalAlign::Top) => "at-top",
         Some(VerticalAlign::Middle) => "at-middle",

@@ -30,7 +30,7 @@ impl Counter {
     /// Returns `true` if anything was counted.
     pub(super) fn has_counted(&self) -> bool {
         let counted = [&self.groups, &self.reuses, &self.described].into_iter().any(|count| count.get() > 0);
-        counted || self.formulas.is_taken()
+        counted || self.formulas.is_exhausted()
     }
 
     pub(super) fn next_group(&self) -> u32 {
@@ -39,13 +39,13 @@ impl Counter {
     }
 
     /// Counts a use of reusable content; returns `true` if it is within the limits.
-    pub(super) fn counts_reuse(&self) -> bool {
+    pub(super) fn try_count_reuse(&self) -> bool {
         self.reuses.set(self.reuses.get() + 1);
         self.reuses.get() <= MAX_REUSES && self.reused_bytes.get() < MAX_REUSED_BYTES
     }
 
     /// Counts an operation, webhook or schema; returns `true` if it is within the limits.
-    pub(super) fn counts_described(&self) -> bool {
+    pub(super) fn try_count_described(&self) -> bool {
         self.described.set(self.described.get() + 1);
         self.described.get() <= MAX_DESCRIBED && self.described_bytes.get() < MAX_DESCRIBED_BYTES
     }
@@ -70,7 +70,7 @@ mod tests {
     #[test]
     fn reusable_contents_beyond_the_bound_are_left_out() {
         let counter = Counter::default();
-        let shown = (0..=MAX_REUSES).filter(|_| counter.counts_reuse()).count();
+        let shown = (0..=MAX_REUSES).filter(|_| counter.try_count_reuse()).count();
         assert_eq!(u32::try_from(shown), Ok(MAX_REUSES));
     }
 
@@ -78,8 +78,8 @@ mod tests {
     fn subjects_of_specifications_beyond_their_bytes_are_left_out() {
         let counter = Counter::default();
         drop(counter.add_described(maud::PreEscaped("x".repeat(MAX_DESCRIBED_BYTES - 1))));
-        assert!(counter.counts_described());
+        assert!(counter.try_count_described());
         drop(counter.add_described(maud::PreEscaped("x".to_owned())));
-        assert!(!counter.counts_described());
+        assert!(!counter.try_count_described());
     }
 }

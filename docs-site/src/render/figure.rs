@@ -3,7 +3,7 @@
 use docs_core::model::{Block, BlockKind, ContentRef, ImageAlign, ImageData, Length, Node};
 use maud::{Markup, html};
 
-use super::{At, Renderer};
+use super::{NodePosition, Renderer};
 
 /// The maximum width and height of an image, in pixels.
 const MAX_PIXELS: f64 = 10_000.0;
@@ -26,7 +26,7 @@ impl Renderer<'_> {
         class: &str,
     ) -> Markup {
         let dark = dark.and_then(|dark| self.picture(dark));
-        let Some(light) = self.picture(light) else { return unloaded(light, alt) };
+        let Some(light) = self.picture(light) else { return image_fallback(light, alt) };
         html! {
             img class=(if dark.is_some() { format!("{class} for-light") } else { class.to_owned() })
                 src=(light.src) alt=(alt) loading="lazy" decoding="async"
@@ -39,7 +39,7 @@ impl Renderer<'_> {
     }
 
     /// A group of one or more images.
-    pub(super) fn gallery(&self, block: &Block, look: Gallery, at: At) -> Markup {
+    pub(super) fn gallery(&self, block: &Block, look: Gallery, at: NodePosition) -> Markup {
         let align = match look.align {
             Some(ImageAlign::Left) => "left",
             Some(ImageAlign::Center) | None => "center",
@@ -52,8 +52,8 @@ impl Renderer<'_> {
                 @for node in &block.nodes {
                     @if let Node::Block(image) = node {
                         @match &image.kind {
-                            BlockKind::Image(data) => (self.image(image, data, at.inner())),
-                            _ => (self.blocks(std::slice::from_ref(image), at.inner())),
+                            BlockKind::Image(data) => (self.image(image, data, at.child())),
+                            _ => (self.blocks(std::slice::from_ref(image), at.child())),
                         }
                     }
                 }
@@ -62,20 +62,20 @@ impl Renderer<'_> {
     }
 
     /// An image with its caption.
-    pub(super) fn image(&self, block: &Block, data: &ImageData, at: At) -> Markup {
+    pub(super) fn image(&self, block: &Block, data: &ImageData, at: NodePosition) -> Markup {
         let width = data.width.as_ref().map_or("", width_class);
-        let caption = self.fragments(block, at.inner());
+        let caption = self.fragments(block, at.child());
         let alt = data.alt.as_deref().unwrap_or_default();
         html! {
             figure class={ "image " (width) } {
-                (self.sized(data, alt))
+                (self.sized_image(data, alt))
                 @if let Some(caption) = caption { figcaption { (caption) } }
             }
         }
     }
 
     /// An image in its configured size, otherwise in its own.
-    fn sized(&self, data: &ImageData, alt: &str) -> Markup {
+    fn sized_image(&self, data: &ImageData, alt: &str) -> Markup {
         let given = |length: Option<&Length>| match length {
             Some(Length::Pixels(value)) => Some(*value),
             Some(Length::Unit { unit, value }) if unit == "px" => Some(*value),
@@ -87,8 +87,8 @@ impl Renderer<'_> {
                 // An image is not wrapped in another link, so it can be one itself.
                 let to = self.target(target);
                 return match target {
-                    ContentRef::Url { .. } => self.linked(&to, Some("missing"), unloaded(target, alt)),
-                    _ => unloaded(target, alt),
+                    ContentRef::Url { .. } => self.link(&to, Some("missing"), image_fallback(target, alt)),
+                    _ => image_fallback(target, alt),
                 };
             };
             // If only the width is set, the height follows from the aspect ratio.
@@ -121,28 +121,28 @@ impl Renderer<'_> {
         };
         html! {
             figure.card-link {
-                (self.linked(&to, Some("card"), inner))
+                (self.link(&to, Some("card"), inner))
                 @if let Some(caption) = caption { figcaption { (caption) } }
             }
         }
     }
 
     /// A card to download a file, with its size.
-    pub(super) fn file(&self, block: &Block, target: &ContentRef, at: At) -> Markup {
+    pub(super) fn file(&self, block: &Block, target: &ContentRef, at: NodePosition) -> Markup {
         let size = match target {
             ContentRef::File { file } => {
-                self.gaps.inspect(|gaps| gaps.miss());
+                self.gaps.inspect(|gaps| gaps.record_missing_data());
                 let frame = self.addresses.frames.get(&self.addresses.space);
                 frame.and_then(|frame| frame.file(file)).map(|file| human_size(file.size))
             }
             _ => None,
         };
-        self.card(target, size.as_deref(), self.fragments(block, at.inner()))
+        self.card(target, size.as_deref(), self.fragments(block, at.child()))
     }
 }
 
 /// The placeholder of an image that cannot be loaded: its alternative text, otherwise its address.
-fn unloaded(target: &ContentRef, alt: &str) -> Markup {
+fn image_fallback(target: &ContentRef, alt: &str) -> Markup {
     let text = match target {
         ContentRef::Url { url } if alt.trim().is_empty() => url.as_str(),
         _ => alt,

@@ -6,34 +6,34 @@ use docs_core::model::{
 use maud::{Markup, html};
 
 use super::{
-    At, Renderer, math,
-    plain::{emoji, plain},
+    NodePosition, Renderer, math,
+    plain::{emoji, plain_text},
 };
 use crate::html::Html;
 
 impl Renderer<'_> {
     /// Renders the text of a paragraph, heading or cell.
-    pub(super) fn inlines(&self, nodes: &[Node], at: At) -> Markup {
-        Html::markup_of(|html| self.write_inlines(html, nodes, at))
+    pub(super) fn inlines(&self, nodes: &[Node], at: NodePosition) -> Markup {
+        Html::build_markup(|html| self.write_inlines(html, nodes, at))
     }
 
     /// Writes the text of a paragraph, heading or cell.
-    pub(super) fn write_inlines(&self, html: &mut Html, nodes: &[Node], at: At) {
-        if at.is_deep() {
-            html.text(&plain(nodes));
+    pub(super) fn write_inlines(&self, html: &mut Html, nodes: &[Node], at: NodePosition) {
+        if at.is_too_deep() {
+            html.text(&plain_text(nodes));
             return;
         }
         for node in nodes {
             match node {
                 Node::Text(text) => text.leaves.iter().for_each(|leaf| write_leaf(html, leaf)),
-                Node::Inline(inline) => self.write_inline(html, inline, at.inner()),
+                Node::Inline(inline) => self.write_inline(html, inline, at.child()),
                 // Blocks do not occur within text; if one does, its text is shown.
-                Node::Block(block) => self.write_inlines(html, &block.nodes, at.inner()),
+                Node::Block(block) => self.write_inlines(html, &block.nodes, at.child()),
             }
         }
     }
 
-    pub(super) fn write_inline(&self, html: &mut Html, inline: &Inline, at: At) {
+    pub(super) fn write_inline(&self, html: &mut Html, inline: &Inline, at: NodePosition) {
         if self.gaps.is_some_and(|gaps| gaps.leave_inline(html, inline, at)) {
             return;
         }
@@ -45,13 +45,20 @@ impl Renderer<'_> {
         }
     }
 
-    fn write_link(&self, html: &mut Html, target: &ContentRef, title: Option<&str>, nodes: &[Node], at: At) {
+    fn write_link(
+        &self,
+        html: &mut Html,
+        target: &ContentRef,
+        title: Option<&str>,
+        nodes: &[Node],
+        at: NodePosition,
+    ) {
         let to = self.target(target);
         let title = title.filter(|title| !title.is_empty());
         if title.is_some() {
             html.tags("<span").attribute_if(" title=\"", title).tags(">");
         }
-        self.write_linked(html, &to, None, |html| match nodes.is_empty() {
+        self.write_link_around(html, &to, None, |html| match nodes.is_empty() {
             true => {
                 html.text(to.name.as_deref().unwrap_or_default());
             }
@@ -63,15 +70,15 @@ impl Renderer<'_> {
     }
 
     /// Renders an inline element.
-    fn inline(&self, inline: &Inline, at: At) -> Markup {
+    fn inline(&self, inline: &Inline, at: NodePosition) -> Markup {
         match &inline.kind {
-            InlineKind::Link { target, title } => Html::markup_of(|html| {
+            InlineKind::Link { target, title } => Html::build_markup(|html| {
                 self.write_link(html, target, title.as_deref(), &inline.nodes, at);
             }),
             InlineKind::Mention { target } => {
                 let to = self.target(target);
                 let name = to.name.clone().unwrap_or_else(|| mention(target).to_owned());
-                self.linked(&to, Some("mention"), html! { (name) })
+                self.link(&to, Some("mention"), html! { (name) })
             }
             InlineKind::Emoji { code } => html! { span.emoji { (emoji(code)) } },
             // Icons refer to a font that pages do not load.
@@ -90,7 +97,7 @@ impl Renderer<'_> {
                     ButtonKind::Secondary => "button",
                 };
                 match target {
-                    Some(target) => self.linked(&self.target(target), Some(class), html! { (label) }),
+                    Some(target) => self.link(&self.target(target), Some(class), html! { (label) }),
                     None => html! { span class=(class) aria-disabled="true" { (label) } },
                 }
             }
@@ -98,7 +105,7 @@ impl Renderer<'_> {
     }
 
     /// A word with a note, which opens next to it.
-    fn annotation(&self, inline: &Inline, at: At) -> Markup {
+    fn annotation(&self, inline: &Inline, at: NodePosition) -> Markup {
         let id = format!("note-{}", self.counter.next_group());
         html! {
             span.annotation {
@@ -107,8 +114,8 @@ impl Renderer<'_> {
                     // HTML permits only phrasing content here, so the blocks of a note are rendered as spans.
                     @for block in inline.fragments().iter().flat_map(|fragment| &fragment.nodes) {
                         @match &block.kind {
-                            BlockKind::Paragraph { .. } => span.part { (self.inlines(&block.nodes, at.inner())) },
-                            _ => span.part { (plain(&block.nodes)) },
+                            BlockKind::Paragraph { .. } => span.part { (self.inlines(&block.nodes, at.child())) },
+                            _ => span.part { (plain_text(&block.nodes)) },
                         }
                     }
                 }

@@ -5,20 +5,20 @@ mod api;
 mod block;
 mod code;
 mod counter;
-mod drawn;
 mod figure;
-mod gap;
 mod inline;
 mod math;
+mod placeholder;
 mod plain;
 mod position;
+mod prerendered;
 mod renderer;
 mod table;
 
-use self::position::At;
+use self::position::NodePosition;
 pub(crate) use self::{
     counter::Counter,
-    drawn::{Drawn, Manner},
     plain::outline,
+    prerendered::{PrerenderedPage, RenderOptions},
     renderer::Renderer,
 };

@@ -1,7 +1,7 @@
 //! Plain text and outlines of documents.
 
 use crate::{
-    html::{Html, Named},
+    html::{Html, NamedMarkup},
     words::Words,
 };
 use docs_core::model::{Block, Document, InlineKind, Node};
@@ -17,13 +17,13 @@ struct OutlineEntry<'d> {
 }
 
 /// The outline of a document; `None` if it has fewer than two headings.
-pub(crate) fn outline(document: &Document, words: &Words) -> Option<Named> {
+pub(crate) fn outline(document: &Document, words: &Words) -> Option<NamedMarkup> {
     let headings = headings(document);
     if headings.len() < 2 {
         return None;
     }
     let title = words.on_this_page;
-    Some(Named::new(Html::markup_of(|html| {
+    Some(NamedMarkup::new(Html::build_markup(|html| {
         html.tags("<nav class=\"outline\"").attribute(" aria-label=\"", title);
         html.tags("><p class=\"head\">").text(title).tags("</p><ul>");
         for heading in headings {
@@ -50,7 +50,7 @@ fn headings(document: &Document) -> Vec<OutlineEntry<'_>> {
         match block.kind.heading() {
             Some((level, data)) => {
                 let anchor = block.meta.as_ref().map(|meta| meta.id.as_str()).or(data.id.as_deref());
-                let text = plain(&block.nodes);
+                let text = plain_text(&block.nodes);
                 if let Some(anchor) = anchor.filter(|_| !text.trim().is_empty()) {
                     found.push(OutlineEntry { level, anchor, text });
                 }
@@ -65,7 +65,7 @@ fn headings(document: &Document) -> Vec<OutlineEntry<'_>> {
 }
 
 /// The text of nodes, at any depth.
-pub(crate) fn plain(nodes: &[Node]) -> String {
+pub(crate) fn plain_text(nodes: &[Node]) -> String {
     let mut out = String::new();
     let mut stack: Vec<&Node> = nodes.iter().rev().collect();
     while let Some(node) = stack.pop() {

@@ -3,11 +3,11 @@
 use docs_core::model::{ContentRef, Document, ExternalLinksTarget};
 use maud::Markup;
 
-use super::{At, Counter, gap::Gaps};
+use super::{Counter, NodePosition, placeholder::Placeholders};
 use crate::{
-    address::{Addresses, Picture, Target},
+    address::{Addresses, Picture, ReferenceTarget},
     html::Html,
-    references::{Reused, Specs},
+    references::{ReusableContents, Specs},
     words::Words,
 };
 
@@ -15,7 +15,7 @@ use crate::{
 #[derive(Debug)]
 pub(crate) struct Renderer<'r> {
     pub(crate) addresses: &'r Addresses,
-    pub(crate) reused: &'r Reused,
+    pub(crate) reused: &'r ReusableContents,
     pub(crate) specs: &'r Specs,
     pub(crate) words: &'r Words,
     /// The target of external links.
@@ -23,37 +23,37 @@ pub(crate) struct Renderer<'r> {
     /// Numbers the tab groups and notes of the page.
     pub(crate) counter: &'r Counter,
     /// Collects placeholders while a document is prerendered without a site.
-    pub(crate) gaps: Option<&'r Gaps>,
+    pub(crate) gaps: Option<&'r Placeholders>,
 }
 
 impl Renderer<'_> {
     /// Writes a whole document.
     pub(crate) fn write_document(&self, html: &mut Html, document: &Document) {
-        self.write_blocks(html, &document.nodes, At::default());
+        self.write_blocks(html, &document.nodes, NodePosition::default());
     }
 
     /// Resolves a reference.
-    pub(super) fn target(&self, target: &ContentRef) -> Target {
-        self.gaps.inspect(|gaps| gaps.asks(target));
+    pub(super) fn target(&self, target: &ContentRef) -> ReferenceTarget {
+        self.gaps.inspect(|gaps| gaps.record_reference(target));
         self.addresses.target(target)
     }
 
     /// Resolves the address of an image, with its size if known.
     pub(super) fn picture(&self, target: &ContentRef) -> Option<Picture> {
-        self.gaps.inspect(|gaps| gaps.asks(target));
+        self.gaps.inspect(|gaps| gaps.record_reference(target));
         self.addresses.picture(target)
     }
 
     /// Wraps content in a link. Without an address, the content is not linked.
-    pub(super) fn linked(&self, target: &Target, class: Option<&str>, inner: Markup) -> Markup {
-        Html::markup_of(|html| self.write_linked(html, target, class, |html| html.markup(&inner)))
+    pub(super) fn link(&self, target: &ReferenceTarget, class: Option<&str>, inner: Markup) -> Markup {
+        Html::build_markup(|html| self.write_link_around(html, target, class, |html| html.markup(&inner)))
     }
 
     /// Writes content within a link. Without an address, the content is not linked.
-    pub(super) fn write_linked(
+    pub(super) fn write_link_around(
         &self,
         html: &mut Html,
-        target: &Target,
+        target: &ReferenceTarget,
         class: Option<&str>,
         inner: impl FnOnce(&mut Html),
     ) {

@@ -6,7 +6,7 @@ use docs_core::model::{
 };
 use maud::{Markup, html};
 
-use super::{At, Renderer};
+use super::{NodePosition, Renderer};
 use crate::html::Html;
 
 /// The maximum width of a column, in pixels.
@@ -16,13 +16,13 @@ const MAX_STARS: f64 = 20.0;
 
 impl Renderer<'_> {
     /// Writes a table as a grid or as cards.
-    pub(super) fn write_table(&self, html: &mut Html, block: &Block, data: &TableData, at: At) {
+    pub(super) fn write_table(&self, html: &mut Html, block: &Block, data: &TableData, at: NodePosition) {
         let TableView::Grid { columns, column_widths, hide_header, .. } = &data.view else {
             html.markup(&self.cards(block, data, at));
             return;
         };
         let is_full = data.full_width == Some(true);
-        let columns = shown(data, columns);
+        let columns = visible_columns(data, columns);
         let width = |column: &TableColumn| {
             let width = column_widths.as_ref()?.get(&column.id)?;
             // The value is clamped, so the cast does not truncate.
@@ -55,7 +55,14 @@ impl Renderer<'_> {
         html.tags("</tbody></table></div>");
     }
 
-    fn write_cell(&self, html: &mut Html, block: &Block, row: &TableRecord, column: &TableColumn, at: At) {
+    fn write_cell(
+        &self,
+        html: &mut Html,
+        block: &Block,
+        row: &TableRecord,
+        column: &TableColumn,
+        at: NodePosition,
+    ) {
         let fragment = match row.values.get(&column.id) {
             Some(CellValue::Text(name)) => block.fragment(name),
             _ => None,
@@ -69,7 +76,7 @@ impl Renderer<'_> {
         }
     }
 
-    fn cards(&self, block: &Block, data: &TableData, at: At) -> Markup {
+    fn cards(&self, block: &Block, data: &TableData, at: NodePosition) -> Markup {
         let TableView::Cards { card_size, columns, target_definition, cover_definition, .. } = &data.view
         else {
             return Markup::default();
@@ -77,7 +84,7 @@ impl Renderer<'_> {
         let TableView::Cards { cover_definition_dark, hide_column_title, .. } = &data.view else {
             return Markup::default();
         };
-        let columns = shown(data, columns);
+        let columns = visible_columns(data, columns);
         let class = match (card_size, data.full_width == Some(true)) {
             (CardSize::Medium, false) => "cards medium",
             (CardSize::Medium, true) => "cards medium full",
@@ -88,9 +95,9 @@ impl Renderer<'_> {
             div class=(class) {
                 @for (_, row) in data.rows() {
                     @let value = |column: &Option<String>| column.as_ref().and_then(|column| row.values.get(column));
-                    @let target = value(target_definition).and_then(reference);
-                    @let cover = value(cover_definition).and_then(picture_of);
-                    @let dark = value(cover_definition_dark).and_then(picture_of);
+                    @let target = value(target_definition).and_then(cell_reference);
+                    @let cover = value(cover_definition).and_then(cell_image);
+                    @let dark = value(cover_definition_dark).and_then(cell_image);
                     div.card-box {
                         @if let Some(cover) = &cover {
                             div.cover { (self.pictures(cover, dark.as_ref(), "", "cover-picture")) }
@@ -100,7 +107,7 @@ impl Renderer<'_> {
                                 @let is_titled = hide_column_title == &Some(false) && !column.title.is_empty();
                                 div.card-cell {
                                     @if is_titled { span.column-title { (column.title) } }
-                                    (Html::markup_of(|html| self.write_cell(html, block, row, column, at)))
+                                    (Html::build_markup(|html| self.write_cell(html, block, row, column, at)))
                                 }
                             }
                         }
@@ -140,7 +147,7 @@ impl Renderer<'_> {
             }
             (CellValue::Reference(target), _) => {
                 let to = self.target(target);
-                self.linked(&to, None, html! { (to.name.as_deref().unwrap_or("…")) })
+                self.link(&to, None, html! { (to.name.as_deref().unwrap_or("…")) })
             }
         }
     }
@@ -152,13 +159,13 @@ impl Renderer<'_> {
                 @match kind {
                     TableColumnKind::Select { options, .. } => {
                         @if let Some(option) = options.iter().find(|option| option.value == *id) {
-                            span class={ "choice " (tinted(&option.color)) } { (option.label) } " "
+                            span class={ "choice " (color_style(&option.color)) } { (option.label) } " "
                         }
                     }
                     TableColumnKind::Files => {
                         @if let Ok(file) = id.parse() {
                             @let to = self.target(&ContentRef::File { file });
-                            (self.linked(&to, None, html! { (to.name.as_deref().unwrap_or("…")) })) " "
+                            (self.link(&to, None, html! { (to.name.as_deref().unwrap_or("…")) })) " "
                         }
                     }
                     // Visitors must not learn about users.
@@ -170,7 +177,7 @@ impl Renderer<'_> {
 }
 
 /// The class of an option's color; empty for an unknown color.
-fn tinted(color: &str) -> &'static str {
+fn color_style(color: &str) -> &'static str {
     const COLORS: [(&str, &str); 9] = [
         ("blue", "bg-blue"),
         ("green", "bg-green"),
@@ -186,7 +193,7 @@ fn tinted(color: &str) -> &'static str {
 }
 
 /// The columns that a view shows, in its order.
-fn shown<'t>(data: &'t TableData, columns: &[String]) -> Vec<&'t TableColumn> {
+fn visible_columns<'t>(data: &'t TableData, columns: &[String]) -> Vec<&'t TableColumn> {
     columns.iter().filter_map(|id| data.definition.get(id)).collect()
 }
 
@@ -211,7 +218,7 @@ fn cell_class(column: &TableColumn) -> &'static str {
     }
 }
 
-fn reference(value: &CellValue) -> Option<ContentRef> {
+fn cell_reference(value: &CellValue) -> Option<ContentRef> {
     match value {
         CellValue::Reference(target) => Some(target.clone()),
         _ => None,
@@ -219,7 +226,7 @@ fn reference(value: &CellValue) -> Option<ContentRef> {
 }
 
 /// The image that a cell value references, or the first of its files.
-fn picture_of(value: &CellValue) -> Option<ContentRef> {
+fn cell_image(value: &CellValue) -> Option<ContentRef> {
     match value {
         CellValue::Reference(target) | CellValue::Image { target, .. } => Some(target.clone()),
         CellValue::Ids(ids) => Some(ContentRef::File { file: ids.first()?.parse().ok()? }),

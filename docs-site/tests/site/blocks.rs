@@ -1,6 +1,6 @@
 //! The HTML of every block and inline element.
 
-use docs_core::model::{BlockKind, InlineKind, Part, SpaceId};
+use docs_core::model::{BlockKind, DocumentPart, InlineKind, SpaceId};
 use serde_json::json;
 
 use crate::world::World;
@@ -214,8 +214,8 @@ const fn inline_row(kind: &InlineKind) -> &'static str {
 fn kinds(markdown: &str) -> Vec<&'static str> {
     let document = docs_core::content::document::parse(markdown);
     let name = |part| match part {
-        Part::Block(block) => block_row(&block.kind),
-        Part::Inline(inline) => inline_row(&inline.kind),
+        DocumentPart::Block(block) => block_row(&block.kind),
+        DocumentPart::Inline(inline) => inline_row(&inline.kind),
     };
     document.parts().map(name).collect()
 }

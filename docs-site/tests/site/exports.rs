@@ -31,7 +31,7 @@ impl Files {
 
 /// Options for files that will be served at a known address.
 fn at_host() -> ExportOptions {
-    ExportOptions::at(url::Url::parse("http://host.test/deep/docs").expect("an address"))
+    ExportOptions::for_url(url::Url::parse("http://host.test/deep/docs").expect("an address"))
 }
 
 /// Returns `true` if a web server would serve a link of a page from the files.
@@ -170,7 +170,7 @@ async fn exports_contain_only_known_addresses_and_no_server_urls() {
             }
         }
     }
-    let wrong = ExportOptions::at(url::Url::parse("ftp://host.test/").expect("an address"));
+    let wrong = ExportOptions::for_url(url::Url::parse("ftp://host.test/").expect("an address"));
     let refused = sites.export(&path, &wrong, &mut Files::default()).await.expect_err("no web");
     assert_eq!(refused.kind(), ErrorKind::Invalid);
 }

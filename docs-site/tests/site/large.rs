@@ -8,7 +8,7 @@ use docs_core::{
     model::{
         ContentFormat, ImportGitRepository, PutOpenApiSpec, RevisionPage, SiteVisibility, SpaceId, SpecSource,
     },
-    platform::Shown,
+    platform::ContentOptions,
 };
 use docs_hostile::own_peak_of;
 use docs_site::{ExportOptions, SiteConfig, Sites};
@@ -265,7 +265,11 @@ async fn values_of_expressions_do_not_make_a_huge_page() {
         let values = text.split(' ').filter(|word| word.matches('&').count() == 100_000).count();
         assert_eq!(values, 2, "{path}");
     }
-    let shown = Shown { format: ContentFormat::Markdown, evaluated: Evaluated::Yes, ..Shown::default() };
+    let shown = ContentOptions {
+        format: ContentFormat::Markdown,
+        evaluated: Evaluated::Yes,
+        ..ContentOptions::default()
+    };
     let page = w.me().space(&space).content().get_page(&page, shown).await.expect("a page");
     let RevisionPage::Document(page) = page else { panic!("{page:?}") };
     assert!(page.markdown.is_some_and(|text| text.len() < 2 << 20 && text.contains("The end.")));

@@ -12,7 +12,7 @@ use docs_core::{
     platform::{Caller, NewUser},
 };
 use docs_memstore::{
-    FaultStore, ManualClock, MemGit, MemObjects, MemSearch, MemStore, Plan, SeededIds, Step,
+    CallKind, FaultPlan, FaultStore, ManualClock, MemGit, MemObjects, MemSearch, MemStore, SeededIds,
 };
 use docs_openapi::OpenApiReader;
 use docs_site::{SiteConfig, Sites};
@@ -60,8 +60,8 @@ impl World {
 
     pub(crate) async fn at(base: &str) -> Self {
         let (clock, git) = (ManualClock::default(), MemGit::new());
-        let objects = Arc::new(MemObjects::with(Arc::new(clock.clone())));
-        let stores = (FaultStore::new(Arc::new(MemStore::new()), Plan::none()), objects, Arc::default());
+        let objects = Arc::new(MemObjects::with_clock(Arc::new(clock.clone())));
+        let stores = (FaultStore::new(Arc::new(MemStore::new()), FaultPlan::none()), objects, Arc::default());
         let platform = platform(&stores, &clock, &git, base);
         let new = NewUser {
             display_name: "Ada".parse().expect("a name"),
@@ -91,7 +91,7 @@ impl World {
 
     /// The number of transactions that were started.
     pub(crate) fn begun(&self) -> u64 {
-        self.stores.0.calls(Step::Begin)
+        self.stores.0.calls(CallKind::Begin)
     }
 
     pub(crate) fn me(&self) -> Caller<'_> {
@@ -229,7 +229,7 @@ impl World {
     pub(crate) fn serve_at(&self, listener: tokio::net::TcpListener) -> String {
         let address = listener.local_addr().expect("an address");
         let next = make_sync(|_| Response::builder().status(StatusCode::IM_A_TEAPOT).finish());
-        let app = Sites::new(&self.platform, SiteConfig::default()).expect("an address").before(next);
+        let app = Sites::new(&self.platform, SiteConfig::default()).expect("an address").with_fallback(next);
         let acceptor = poem::listener::TcpAcceptor::from_tokio(listener).expect("an acceptor");
         tokio::spawn(poem::Server::new_with_acceptor(acceptor).run(app));
         format!("http://{address}")
@@ -257,7 +257,7 @@ fn sites(platform: &Platform) -> BoxEndpoint<'static> {
 
 fn sites_with(platform: &Platform, config: SiteConfig) -> BoxEndpoint<'static> {
     let next = make_sync(|_| Response::builder().status(StatusCode::IM_A_TEAPOT).body("the next one"));
-    Sites::new(platform, config).expect("an address").before(next).boxed()
+    Sites::new(platform, config).expect("an address").with_fallback(next).boxed()
 }
 
 async fn got(app: &BoxEndpoint<'static>, request: Request) -> Got {

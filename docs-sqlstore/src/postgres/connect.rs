@@ -15,9 +15,9 @@ use crate::options::{OpenError, Options};
 /// Default of `tcp_user_timeout`: the time after which unacknowledged data counts as lost.
 const TCP_TIMEOUT: Duration = Duration::from_secs(15);
 /// Default of `keepalives_idle`: the idle time after which a connection is probed.
-const KEEPALIVE: Duration = Duration::from_secs(30);
+const KEEPALIVE_IDLE: Duration = Duration::from_secs(30);
 /// Default of `application_name`, shown in `pg_stat_activity`.
-const NAME: &str = "docs-sqlstore";
+const APPLICATION_NAME: &str = "docs-sqlstore";
 
 /// Settings of each new session.
 ///
@@ -52,10 +52,10 @@ pub(super) fn config(url: &str, options: &Options) -> Result<Config, OpenError> 
         config.tcp_user_timeout(TCP_TIMEOUT);
     }
     if config.get_keepalives_idle() == Config::new().get_keepalives_idle() {
-        config.keepalives_idle(KEEPALIVE);
+        config.keepalives_idle(KEEPALIVE_IDLE);
     }
     if config.get_application_name().is_none() {
-        config.application_name(NAME);
+        config.application_name(APPLICATION_NAME);
     }
     // Credentials end at the first `@`. A second one is part of the password, which must not be repeated.
     let split = |host: &Host| matches!(host, Host::Tcp(name) if name.contains('@'));
@@ -119,7 +119,7 @@ where
     let lock_wait = options.busy_timeout().clamp(Duration::from_millis(1), MAX_TXN);
     let settings = format!("{SETTINGS} SET lock_timeout = '{}ms';", lock_wait.as_millis());
     Pool::builder(Manager::new(config, tls))
-        .max_size(options.the_connections())
+        .max_size(options.max_connections())
         .runtime(Runtime::Tokio1)
         .post_create(Hook::async_fn(move |client, _| {
             let settings = settings.clone();

@@ -6,17 +6,17 @@ use deadpool_postgres::PoolError;
 use docs_store::StoreError;
 use tokio_postgres::Error;
 
-use super::work::Work;
+use super::txn_purpose::TxnPurpose;
 
 /// Maps an error that is not the reply to COMMIT, so nothing was applied.
-pub(super) fn store_error(error: &Error, work: Work) -> StoreError {
+pub(super) fn store_error(error: &Error, work: TxnPurpose) -> StoreError {
     let Some(db) = error.as_db_error() else {
         return StoreError::Unavailable(format!("{}: try again", describe(error)));
     };
     let code = db.code().code();
     match code {
         // Serialization failure, deadlock, lock timeout, and the errors that follow them in the same transaction.
-        "40001" | "40P01" | "55P03" | "25P02" if work == Work::Write => StoreError::Conflict,
+        "40001" | "40P01" | "55P03" | "25P02" if work == TxnPurpose::Write => StoreError::Conflict,
         "22003" => StoreError::Misuse("a counter exceeds 64 bits"),
         "XX001" | "XX002" => StoreError::Corrupt(describe(error)),
         _ => match &code[..2] {
@@ -28,7 +28,7 @@ pub(super) fn store_error(error: &Error, work: Work) -> StoreError {
 }
 
 /// Message for a failed connection attempt, with the remedy.
-pub(super) fn no_connection(error: &PoolError) -> String {
+pub(super) fn connection_message(error: &PoolError) -> String {
     let PoolError::Backend(error) = error else { return error.to_string() };
     let said = describe(error);
     let advice = match error.code() {

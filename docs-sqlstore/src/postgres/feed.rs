@@ -9,16 +9,16 @@ use docs_store::{FeedItem, FeedPos, Key, StoreError, StoreResult};
 use tokio::time::{Instant, sleep, timeout};
 use tokio_postgres::Row;
 
-use super::{session::Request, shared::Shared, work::Work};
+use super::{session::Request, state::PostgresState, txn_purpose::TxnPurpose};
 
 /// Initial and maximum polling interval for items of other processes.
-const POLL: (Duration, Duration) = (Duration::from_millis(100), Duration::from_secs(1));
+const POLL_INTERVALS: (Duration, Duration) = (Duration::from_millis(100), Duration::from_secs(1));
 /// Initial and maximum polling interval for an item that exists but is not settled. Transactions are short.
-const SETTLE: (Duration, Duration) = (Duration::from_millis(1), Duration::from_millis(50));
+const SETTLE_POLL_INTERVALS: (Duration, Duration) = (Duration::from_millis(1), Duration::from_millis(50));
 /// Maximum wait for an existing item to settle.
-const SETTLED_WITHIN: Duration = Duration::from_secs(2);
+const SETTLE_TIMEOUT: Duration = Duration::from_secs(2);
 /// Number of items that one statement trims.
-const TRIM: i64 = 5_000;
+const TRIM_BATCH: i64 = 5_000;
 
 /// A position: era, transaction, and sequence number within the transaction.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -31,7 +31,7 @@ struct Pos {
 impl Pos {
     const START: Self = Self { era: -1, xid: 0, seq: 0 };
 
-    fn of(topic: u16, pos: Option<&FeedPos>) -> StoreResult<Self> {
+    fn parse(topic: u16, pos: Option<&FeedPos>) -> StoreResult<Self> {
         let Some(FeedPos(text)) = pos else { return Ok(Self::START) };
         let parse = || -> Option<Self> {
             let mut parts = text.split('.').skip(1);
@@ -56,7 +56,7 @@ fn number<T: FromStr>(text: &str) -> Option<T> {
 }
 
 /// Builds the statement that writes the feed items of a commit.
-pub(super) fn tell(era: i32, items: &[FeedItem]) -> Option<Request> {
+pub(super) fn insert_items(era: i32, items: &[FeedItem]) -> Option<Request> {
     if items.is_empty() {
         return None;
     }
@@ -69,7 +69,7 @@ pub(super) fn tell(era: i32, items: &[FeedItem]) -> Option<Request> {
 }
 
 /// Items after a position.
-struct Found {
+struct FeedPage {
     items: Vec<(FeedPos, Key)>,
     /// Position of the last item.
     settled: Pos,
@@ -78,7 +78,7 @@ struct Found {
     unsettled: bool,
 }
 
-async fn look(shared: &Shared, topic: u16, after: Pos, max: u32) -> StoreResult<Found> {
+async fn read_page(shared: &PostgresState, topic: u16, after: Pos, max: u32) -> StoreResult<FeedPage> {
     let sql = "\
         SELECT era, xid::text, seq, k, era < $2 OR xid < pg_snapshot_xmin(pg_current_snapshot()) \
         FROM feed WHERE topic = $1 AND (era, xid, seq) > ($3, $4::text::xid8, $5) \
@@ -94,9 +94,9 @@ async fn look(shared: &Shared, topic: u16, after: Pos, max: u32) -> StoreResult<
             Box::new(i64::from(max)),
         ],
     );
-    let rows = shared.session(Work::Read).await?.read_alone(request).await?;
+    let rows = shared.session(TxnPurpose::Read).await?.read_outside_txn(request).await?;
     let mut found =
-        Found { items: Vec::with_capacity(rows.len()), settled: after, last: after, unsettled: false };
+        FeedPage { items: Vec::with_capacity(rows.len()), settled: after, last: after, unsettled: false };
     for row in rows {
         let (pos, key, settled) =
             item(&row).ok_or_else(|| StoreError::Corrupt("a row of the feed is malformed".into()))?;
@@ -124,17 +124,17 @@ fn item(row: &Row) -> Option<(Pos, Key, bool)> {
 /// of the store are short, so this waits until everything seen by the first query is settled. A transaction of another
 /// program may take long; in that case only the items before it are returned.
 pub(super) async fn changes(
-    shared: &Shared,
+    shared: &PostgresState,
     topic: u16,
     after: Option<&FeedPos>,
     max: u32,
 ) -> StoreResult<Vec<(FeedPos, Key)>> {
-    let after = Pos::of(topic, after)?;
-    let end = Instant::now() + SETTLED_WITHIN;
-    let mut pause = SETTLE.0;
+    let after = Pos::parse(topic, after)?;
+    let end = Instant::now() + SETTLE_TIMEOUT;
+    let mut pause = SETTLE_POLL_INTERVALS.0;
     let mut wanted = None;
     loop {
-        let found = look(shared, topic, after, max).await?;
+        let found = read_page(shared, topic, after, max).await?;
         if found.settled >= *wanted.get_or_insert(found.last) {
             return Ok(found.items);
         }
@@ -143,30 +143,34 @@ pub(super) async fn changes(
             return Ok(found.items);
         }
         sleep(pause).await;
-        pause = (pause * 2).min(SETTLE.1);
+        pause = (pause * 2).min(SETTLE_POLL_INTERVALS.1);
     }
 }
 
 /// Waits for a settled item after a position. Commits of this process are noticed immediately, those of others by
 /// polling.
 pub(super) async fn changed(
-    shared: &Arc<Shared>,
+    shared: &Arc<PostgresState>,
     topic: u16,
     after: Option<&FeedPos>,
     wait: Duration,
 ) -> StoreResult<bool> {
-    let after = Pos::of(topic, after)?;
+    let after = Pos::parse(topic, after)?;
     let mut news = shared.news.subscribe();
     let end = Instant::now().checked_add(wait);
-    let (mut settle, mut poll) = (SETTLE.0, POLL.0);
+    let (mut settle, mut poll) = (SETTLE_POLL_INTERVALS.0, POLL_INTERVALS.0);
     loop {
         // Items published from here on end the wait below.
         news.borrow_and_update();
-        let found = look(shared, topic, after, 1).await?;
+        let found = read_page(shared, topic, after, 1).await?;
         if !found.items.is_empty() {
             return Ok(true);
         }
-        let (pause, longest) = if found.unsettled { (&mut settle, SETTLE.1) } else { (&mut poll, POLL.1) };
+        let (pause, longest) = if found.unsettled {
+            (&mut settle, SETTLE_POLL_INTERVALS.1)
+        } else {
+            (&mut poll, POLL_INTERVALS.1)
+        };
         let left = end.map_or(Duration::MAX, |end| end.saturating_duration_since(Instant::now()));
         if left.is_zero() {
             return Ok(false);
@@ -178,8 +182,8 @@ pub(super) async fn changed(
 }
 
 /// Removes items up to a position in batches, so that no statement takes long.
-pub(super) async fn trim(shared: &Shared, topic: u16, upto: &FeedPos) -> StoreResult<()> {
-    let upto = Pos::of(topic, Some(upto))?;
+pub(super) async fn trim(shared: &PostgresState, topic: u16, upto: &FeedPos) -> StoreResult<()> {
+    let upto = Pos::parse(topic, Some(upto))?;
     let note = "UPDATE feed_era SET upto = $2::text::xid8 WHERE era = $1 AND upto < $2::text::xid8";
     let trim = "\
         WITH gone AS (DELETE FROM feed WHERE ctid = ANY(ARRAY( \
@@ -187,7 +191,7 @@ pub(super) async fn trim(shared: &Shared, topic: u16, upto: &FeedPos) -> StoreRe
             ORDER BY era, xid, seq LIMIT $5 \
         )) RETURNING 1) SELECT count(*) FROM gone";
     loop {
-        let session = shared.session(Work::Upkeep).await?;
+        let session = shared.session(TxnPurpose::Maintenance).await?;
         let xid = upto.xid.to_string();
         let note = Request::new(note, vec![Box::new(upto.era), Box::new(xid.clone())]);
         let trim = Request::new(
@@ -197,13 +201,15 @@ pub(super) async fn trim(shared: &Shared, topic: u16, upto: &FeedPos) -> StoreRe
                 Box::new(upto.era),
                 Box::new(xid),
                 Box::new(upto.seq),
-                Box::new(TRIM),
+                Box::new(TRIM_BATCH),
             ],
         );
-        let answers =
-            session.commit(vec![note, trim]).await.map_err(|refusal| refusal.again(Work::Upkeep))?;
+        let answers = session
+            .commit(vec![note, trim])
+            .await
+            .map_err(|refusal| refusal.into_store_error(TxnPurpose::Maintenance))?;
         let gone: Option<i64> = answers.last().and_then(|rows| rows.first()?.try_get(0).ok());
-        if gone.is_none_or(|gone| gone < TRIM) {
+        if gone.is_none_or(|gone| gone < TRIM_BATCH) {
             return Ok(());
         }
     }

@@ -6,21 +6,21 @@ use docs_ports::{Ids as _, RandomIds};
 use docs_store::{Key, Op, StoreResult};
 
 use super::{
-    session::{Refusal, Request},
-    shared::Shared,
-    work::Work,
+    session::{Request, TxnFailure},
+    state::PostgresState,
+    txn_purpose::TxnPurpose,
 };
 
 /// One in this many additions, chosen at random, has its counter checked. Frequently used counters are checked often.
-const DRAWN: u64 = 16;
+const SAMPLE_INTERVAL: u64 = 16;
 /// Number of rows above which a counter is folded.
-const MANY: i64 = 32;
+const FOLD_THRESHOLD: i64 = 32;
 
 /// Checks a random sample of the counters that a commit has added to, in the background.
-pub(super) fn after(shared: &Arc<Shared>, ops: &[Op]) {
+pub(super) fn spawn_sample_fold(shared: &Arc<PostgresState>, ops: &[Op]) {
     let adds = ops.iter().filter_map(|op| if let Op::Add(key, _) = op { Some(key) } else { None });
     let drawn: Vec<Key> =
-        adds.filter(|_| RandomIds.next().as_u64_pair().1.is_multiple_of(DRAWN)).cloned().collect();
+        adds.filter(|_| RandomIds.next().as_u64_pair().1.is_multiple_of(SAMPLE_INTERVAL)).cloned().collect();
     if drawn.is_empty() {
         return;
     }
@@ -40,7 +40,7 @@ pub(super) fn after(shared: &Arc<Shared>, ops: &[Op]) {
 /// The transaction is not serializable, so it does not conflict with transactions that add to or read the counter. It
 /// skips rows that another transaction is deleting. A transaction that read the rows before still conflicts on the
 /// counter: additions and deletions both insert a row, into the range that it has read.
-pub(super) async fn fold(shared: &Shared, counters: &[Key]) -> StoreResult<()> {
+pub(super) async fn fold(shared: &PostgresState, counters: &[Key]) -> StoreResult<()> {
     let keys: Vec<String> = counters.iter().map(|key| key.to_string()).collect();
     let sql = "\
         WITH parts AS MATERIALIZED ( \
@@ -53,7 +53,11 @@ pub(super) async fn fold(shared: &Shared, counters: &[Key]) -> StoreResult<()> {
             DELETE FROM ctr WHERE ctid = ANY(ARRAY(SELECT at FROM parts)) RETURNING k, n \
         ) \
         INSERT INTO ctr (k, n) SELECT k, sum(n)::bigint FROM gone GROUP BY k";
-    let session = shared.session(Work::Upkeep).await?;
-    let request = Request::new(sql, vec![Box::new(keys), Box::new(MANY)]);
-    session.commit(vec![request]).await.map(drop).map_err(|refusal: Refusal| refusal.again(Work::Upkeep))
+    let session = shared.session(TxnPurpose::Maintenance).await?;
+    let request = Request::new(sql, vec![Box::new(keys), Box::new(FOLD_THRESHOLD)]);
+    session
+        .commit(vec![request])
+        .await
+        .map(drop)
+        .map_err(|refusal: TxnFailure| refusal.into_store_error(TxnPurpose::Maintenance))
 }

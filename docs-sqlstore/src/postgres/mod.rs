@@ -8,27 +8,27 @@ mod objects;
 mod presence;
 mod schema;
 mod session;
-mod shared;
 mod sql;
+mod state;
 #[cfg(test)]
 mod tests;
 #[cfg(feature = "tls")]
 mod tls;
 mod txn;
+mod txn_purpose;
 mod version;
-mod work;
 
 use std::{fmt, sync::Arc, time::Duration};
 
 use async_trait::async_trait;
-use docs_store::{FeedPos, Key, Mode, Store, StoreResult, StoreVersion, Txn, everything};
+use docs_store::{FeedPos, Key, Mode, Store, StoreResult, StoreVersion, Txn, all_keys};
 use tokio::sync::{Semaphore, watch};
 use tokio_postgres::{
     Socket,
     tls::{MakeTlsConnect, TlsConnect},
 };
 
-use self::{presence::Presence, shared::Shared, work::Work};
+use self::{presence::Presence, state::PostgresState, txn_purpose::TxnPurpose};
 use crate::{
     objects::TableObjects,
     options::{OpenError, Options},
@@ -45,7 +45,7 @@ use crate::{
 /// that shares a session among clients.
 ///
 /// Hot keys are advisory locks: a transaction waits for earlier ones, at most as long as for a connection, and then
-/// continues without the locks. [`everything`] also locks the table of rows: writers wait until that transaction ends.
+/// continues without the locks. [`all_keys`] also locks the table of rows: writers wait until that transaction ends.
 ///
 /// In addition to [`Options::connections`], one connection holds an advisory lock, by which the programs on a schema
 /// detect each other ([`Options::sharing`]).
@@ -69,10 +69,10 @@ use crate::{
 /// # Ok(()) }
 /// ```
 #[derive(Clone)]
-pub struct PostgresStore(Arc<Shared>);
+pub struct PostgresStore(Arc<PostgresState>);
 
 /// Maximum duration of opening a store, including migrations.
-const OPEN: Duration = Duration::from_secs(60);
+const OPEN_TIMEOUT: Duration = Duration::from_secs(60);
 
 impl PostgresStore {
     /// Opens the store at an address such as `postgres://user:password@host:port/database`, and creates or migrates its
@@ -133,17 +133,17 @@ impl PostgresStore {
         let pool = connect::pool(config, &options, tls)?;
         let unusable = |why: String| OpenError::Unusable { place: place.clone(), why };
         let prepared = async {
-            let mut client = pool.get().await.map_err(|e| unusable(error::no_connection(&e)))?;
+            let mut client = pool.get().await.map_err(|e| unusable(error::connection_message(&e)))?;
             let found = schema::prepare(&mut client, &layout, &place).await?;
             drop(client);
             let presence = Presence::take(&pool, &place, &options).await?;
             Ok((found, presence))
         };
         // A server may accept the connection and then not respond.
-        let (schema::Found { schema, era }, presence) = tokio::time::timeout(OPEN, prepared)
+        let (schema::SchemaInfo { schema, era }, presence) = tokio::time::timeout(OPEN_TIMEOUT, prepared)
             .await
             .map_err(|_| unusable("it does not respond; check its load and its locks".into()))??;
-        Ok(Self(Arc::new(Shared {
+        Ok(Self(Arc::new(PostgresState {
             pool,
             layout,
             clock: options.time_source(),
@@ -160,7 +160,7 @@ impl PostgresStore {
     /// The objects in the same database.
     #[must_use]
     pub fn objects(&self) -> TableObjects {
-        let rows = objects::Rows(Arc::clone(&self.0));
+        let rows = objects::PostgresObjectRows(Arc::clone(&self.0));
         TableObjects::new(rows, &self.0.options)
     }
 
@@ -177,15 +177,15 @@ impl PostgresStore {
 #[async_trait]
 impl Store for PostgresStore {
     async fn begin(&self, mode: Mode, hot: &[Key]) -> StoreResult<Box<dyn Txn>> {
-        let work = if mode == Mode::Read { Work::Read } else { Work::Write };
+        let work = if mode == Mode::Read { TxnPurpose::Read } else { TxnPurpose::Write };
         let session = self.0.session(work).await?;
         if mode == Mode::Write && !hot.is_empty() {
-            let mut locks: Vec<i64> = hot.iter().map(|key| self.0.lock_of(key)).collect();
+            let mut locks: Vec<i64> = hot.iter().map(|key| self.0.lock_id(key)).collect();
             // All transactions take the locks in the same order.
             locks.sort_unstable();
             locks.dedup();
             session.lock(locks).await?;
-            if hot.contains(&everything()) {
+            if hot.contains(&all_keys()) {
                 session.lock_out().await?;
             }
         }
@@ -193,7 +193,7 @@ impl Store for PostgresStore {
     }
 
     async fn version(&self) -> StoreResult<Option<StoreVersion>> {
-        version::now(&self.0).await.map(Some)
+        version::current_version(&self.0).await.map(Some)
     }
 
     async fn changes(

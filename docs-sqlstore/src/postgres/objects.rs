@@ -8,33 +8,37 @@ use chrono::{DateTime, Utc};
 use docs_store::{Hash, StoreError, StoreResult};
 use tokio_postgres::Row;
 
-use super::{session::Request, shared::Shared, work::Work};
+use super::{session::Request, state::PostgresState, txn_purpose::TxnPurpose};
 use crate::objects::{ObjectLocation, ObjectRows};
 
 /// Maximum number of rows that one statement inserts.
-const ROWS: usize = 500;
+const INSERT_ROWS: usize = 500;
 /// Maximum number of bytes that one statement inserts, unless a single object exceeds it.
-const BYTES: usize = 16 * 1024 * 1024;
+const INSERT_BYTES: usize = 16 * 1024 * 1024;
 /// Sort key of hashes, as in the index.
-const ORDER: &str = "translate(h, 'abcdefghijklmnopqrstuvwxyz234567', '0123456789abcdefghijklmnopqrstuv')";
+const HASH_ORDER: &str =
+    "translate(h, 'abcdefghijklmnopqrstuvwxyz234567', '0123456789abcdefghijklmnopqrstuv')";
 
-pub(super) struct Rows(pub(super) Arc<Shared>);
+pub(super) struct PostgresObjectRows(pub(super) Arc<PostgresState>);
 
-impl Rows {
+impl PostgresObjectRows {
     async fn read(&self, request: Request) -> StoreResult<Vec<Row>> {
-        self.0.session(Work::Read).await?.read_alone(request).await
+        self.0.session(TxnPurpose::Read).await?.read_outside_txn(request).await
     }
 
     /// Runs an idempotent change, so a lost reply is an ordinary failure.
     async fn write(&self, request: Request) -> StoreResult<Vec<Row>> {
-        let session = self.0.session(Work::Upkeep).await?;
-        let answers = session.commit(vec![request]).await.map_err(|refusal| refusal.again(Work::Upkeep))?;
+        let session = self.0.session(TxnPurpose::Maintenance).await?;
+        let answers = session
+            .commit(vec![request])
+            .await
+            .map_err(|refusal| refusal.into_store_error(TxnPurpose::Maintenance))?;
         Ok(answers.into_iter().flatten().collect())
     }
 }
 
 #[async_trait]
-impl ObjectRows for Rows {
+impl ObjectRows for PostgresObjectRows {
     async fn touch(&self, domain: &str, hashes: &[Hash], now: DateTime<Utc>) -> StoreResult<Vec<Hash>> {
         // Locked in order, so that concurrent touches of the same objects cannot deadlock.
         let sql = "\
@@ -68,14 +72,14 @@ impl ObjectRows for Rows {
                 dying = false";
         while !rows.is_empty() {
             let mut bytes = 0;
-            let fits = rows.iter().take(ROWS).take_while(|(_, _, location)| {
+            let fits = rows.iter().take(INSERT_ROWS).take_while(|(_, _, location)| {
                 bytes += if let ObjectLocation::Row(data) = location { data.len() } else { 0 };
-                bytes <= BYTES
+                bytes <= INSERT_BYTES
             });
             let count = fits.count().max(1);
-            let mut params = Columns::default();
+            let mut params = ObjectColumns::default();
             rows.drain(..count).try_for_each(|row| params.push(row))?;
-            let Columns { hashes, lens, data, places } = params;
+            let ObjectColumns { hashes, lens, data, places } = params;
             let params = vec![
                 text(domain),
                 Box::new(hashes),
@@ -113,11 +117,11 @@ impl ObjectRows for Rows {
         before: DateTime<Utc>,
         max: u32,
     ) -> StoreResult<Vec<Hash>> {
-        let from = after.map_or_else(|| "''".to_owned(), |_| ORDER.replace("(h,", "($4::text,"));
+        let from = after.map_or_else(|| "''".to_owned(), |_| HASH_ORDER.replace("(h,", "($4::text,"));
         let mut params = vec![text(domain), time(before), Box::new(i64::from(max)) as _];
         params.extend(after.map(|hash| text(&hash.to_string())));
         let sql = format!(
-            "SELECT h FROM obj WHERE domain = $1 AND {ORDER} > {from} AND touched <= $2 ORDER BY {ORDER} LIMIT $3"
+            "SELECT h FROM obj WHERE domain = $1 AND {HASH_ORDER} > {from} AND touched <= $2 ORDER BY {HASH_ORDER} LIMIT $3"
         );
         Self::read(self, Request::new(sql, params)).await?.iter().map(|row| hash(row, 0)).collect()
     }
@@ -164,7 +168,7 @@ impl ObjectRows for Rows {
         Self::read(self, Request::new(sql, params)).await?.iter().map(|row| get(row, 0)).collect()
     }
 
-    async fn named(&self, blobs: &[String]) -> StoreResult<Vec<String>> {
+    async fn referenced_blobs(&self, blobs: &[String]) -> StoreResult<Vec<String>> {
         let sql = "SELECT loc FROM obj WHERE loc = ANY($1::text[])";
         let rows = Self::read(self, Request::new(sql, vec![Box::new(blobs.to_vec())])).await?;
         rows.iter().map(|row| get(row, 0)).collect()
@@ -173,14 +177,14 @@ impl ObjectRows for Rows {
 
 /// Rows to insert, by column.
 #[derive(Default)]
-struct Columns {
+struct ObjectColumns {
     hashes: Vec<String>,
     lens: Vec<i64>,
     data: Vec<Option<Vec<u8>>>,
     places: Vec<Option<String>>,
 }
 
-impl Columns {
+impl ObjectColumns {
     fn push(&mut self, (hash, len, location): (Hash, usize, ObjectLocation)) -> StoreResult<()> {
         let (data, location) = match location {
             ObjectLocation::Row(data) => (Some(data.into()), None),

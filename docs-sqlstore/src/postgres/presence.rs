@@ -7,19 +7,19 @@ use docs_store::{StoreError, StoreResult};
 use parking_lot::Mutex;
 use tokio::time::{Instant, sleep};
 
-use super::error::{describe, no_connection};
-use crate::{OpenError, Options, Sharing};
+use super::error::{connection_message, describe};
+use crate::{OpenError, Options, SharingMode};
 
 /// SQL expression for the id of the lock. Lock ids are per database, so the id includes the name of the schema.
-const LOCK: &str = "hashtextextended('docs-sqlstore in use: ' || coalesce(current_schema(), ''), 0)";
+const LOCK_ID: &str = "hashtextextended('docs-sqlstore in use: ' || coalesce(current_schema(), ''), 0)";
 
 /// Interval between attempts to take the lock.
-const AGAIN: Duration = Duration::from_millis(50);
+const LOCK_RETRY_INTERVAL: Duration = Duration::from_millis(50);
 
 /// A connection that holds the lock. PostgreSQL releases the lock when the connection ends, even after a crash. A lost
 /// connection is replaced before the next transaction.
 pub(super) struct Presence {
-    sharing: Sharing,
+    sharing: SharingMode,
     holder: Mutex<Option<ClientWrapper>>,
     /// Locked by the task that replaces a lost connection, so that other tasks wait for it.
     replacing: tokio::sync::Mutex<()>,
@@ -28,7 +28,7 @@ pub(super) struct Presence {
 impl Presence {
     /// Takes the lock. Retries up to the busy timeout, because PostgreSQL detects the end of a program with a delay.
     pub(super) async fn take(pool: &Pool, place: &str, options: &Options) -> Result<Self, OpenError> {
-        let sharing = options.the_sharing();
+        let sharing = options.sharing_mode();
         let presence = Self { sharing, holder: Mutex::default(), replacing: tokio::sync::Mutex::default() };
         let unusable = |why: String| OpenError::Unusable { place: place.to_owned(), why };
         let until = Instant::now() + options.busy_timeout();
@@ -37,9 +37,9 @@ impl Presence {
                 return Ok(presence);
             }
             if Instant::now() >= until {
-                return Err(sharing.refused(place.to_owned()));
+                return Err(sharing.in_use_error(place.to_owned()));
             }
-            sleep(AGAIN).await;
+            sleep(LOCK_RETRY_INTERVAL).await;
         }
     }
 
@@ -47,7 +47,7 @@ impl Presence {
     ///
     /// # Errors
     /// `Unavailable` while the lock cannot be taken.
-    pub(super) async fn keep(&self, pool: &Pool, place: &str) -> StoreResult<()> {
+    pub(super) async fn ensure_held(&self, pool: &Pool, place: &str) -> StoreResult<()> {
         if self.is_held() {
             return Ok(());
         }
@@ -58,7 +58,7 @@ impl Presence {
         let unavailable = |why: String| Err(StoreError::Unavailable(why));
         match self.lock(pool).await {
             Ok(true) => Ok(()),
-            Ok(false) => unavailable(self.sharing.refused(place.to_owned()).to_string()),
+            Ok(false) => unavailable(self.sharing.in_use_error(place.to_owned()).to_string()),
             Err(why) => unavailable(format!("failed to connect to the database {place}: {why}")),
         }
     }
@@ -69,12 +69,12 @@ impl Presence {
 
     /// Tries to take the lock. Returns `false` if others hold it.
     async fn lock(&self, pool: &Pool) -> Result<bool, String> {
-        let client = pool.get().await.map_err(|error| no_connection(&error))?;
+        let client = pool.get().await.map_err(|error| connection_message(&error))?;
         let function = match self.sharing {
-            Sharing::Shared => "pg_try_advisory_lock_shared",
-            Sharing::Alone => "pg_try_advisory_lock",
+            SharingMode::Shared => "pg_try_advisory_lock_shared",
+            SharingMode::Exclusive => "pg_try_advisory_lock",
         };
-        let sql = format!("SELECT {function}({LOCK})");
+        let sql = format!("SELECT {function}({LOCK_ID})");
         let row = client.query_one(&sql, &[]).await.map_err(|error| describe(&error))?;
         let is_taken: bool = row.get(0);
         if is_taken {

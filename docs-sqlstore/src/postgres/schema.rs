@@ -10,15 +10,15 @@ use crate::{
 };
 
 /// Oldest supported server version. The store needs `xid8`, snapshots of it, and reports of lost sessions.
-const OLDEST: i32 = 140_000;
+const MIN_SERVER_VERSION: i32 = 140_000;
 /// Required predicate locks per transaction. With fewer, a transaction that reads some dozen rows locks a whole table.
-const PRED_LOCKS: i32 = 1_024;
+const MIN_PREDICATE_LOCKS: i32 = 1_024;
 /// The migrations in order. The version of a schema is the number of applied migrations.
 const MIGRATIONS: &[&str] =
     &[include_str!("../../migrations/postgres/0001.sql"), include_str!("../../migrations/postgres/0002.sql")];
 
 /// Properties of an opened database.
-pub(super) struct Found {
+pub(super) struct SchemaInfo {
     /// The schema that holds the tables.
     pub(super) schema: String,
     /// The era of the feed.
@@ -26,21 +26,25 @@ pub(super) struct Found {
 }
 
 /// Checks the server, and creates or migrates the tables.
-pub(super) async fn prepare(client: &mut Client, layout: &Layout, place: &str) -> Result<Found, OpenError> {
+pub(super) async fn prepare(
+    client: &mut Client,
+    layout: &Layout,
+    place: &str,
+) -> Result<SchemaInfo, OpenError> {
     let unusable = |why: String| OpenError::Unusable { place: place.to_owned(), why };
     let failed = |error: Error| unusable(describe(&error));
     let server = server(client).await.map_err(failed)?;
-    if server.version < OLDEST {
-        let (major, oldest) = (server.version / 10_000, OLDEST / 10_000);
+    if server.version < MIN_SERVER_VERSION {
+        let (major, oldest) = (server.version / 10_000, MIN_SERVER_VERSION / 10_000);
         return Err(unusable(format!("its version is PostgreSQL {major}, must be {oldest} or newer")));
     }
     if server.encoding != "UTF8" {
         return Err(unusable(format!("its encoding is {}, must be UTF8", server.encoding)));
     }
-    if server.pred_locks < PRED_LOCKS {
+    if server.pred_locks < MIN_PREDICATE_LOCKS {
         tracing::warn!(
             max_pred_locks_per_transaction = server.pred_locks,
-            "large read transactions will be retried; set the value to {PRED_LOCKS} or more"
+            "large read transactions will be retried; set the value to {MIN_PREDICATE_LOCKS} or more"
         );
     }
     let Some(schema) = server.schema else {
@@ -54,10 +58,10 @@ pub(super) async fn prepare(client: &mut Client, layout: &Layout, place: &str) -
         return Err(OpenError::Newer { place: place.to_owned(), found, known });
     }
     migrate(&transaction, version).await.map_err(failed)?;
-    make_kinds(&transaction, layout).await.map_err(failed)?;
+    create_kind_tables(&transaction, layout).await.map_err(failed)?;
     let era = era(&transaction).await.map_err(failed)?;
     transaction.commit().await.map_err(failed)?;
-    Ok(Found { schema, era })
+    Ok(SchemaInfo { schema, era })
 }
 
 struct Server {
@@ -110,7 +114,7 @@ async fn migrate(transaction: &Transaction<'_>, version: i32) -> Result<(), Erro
 }
 
 /// Creates the tables of kinds that no migration contains.
-async fn make_kinds(transaction: &Transaction<'_>, layout: &Layout) -> Result<(), Error> {
+async fn create_kind_tables(transaction: &Transaction<'_>, layout: &Layout) -> Result<(), Error> {
     for kind in layout.kinds() {
         let table = Table::Records(kind).to_string();
         if !has_table(transaction, &table).await? {

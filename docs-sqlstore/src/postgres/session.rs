@@ -21,11 +21,11 @@ use tokio_postgres::{
 
 use super::{
     error::{describe, store_error},
-    work::Work,
+    txn_purpose::TxnPurpose,
 };
 
 /// Maximum response time of the server before it counts as unreachable.
-pub(super) const ANSWER: Duration = Duration::from_secs(30);
+pub(super) const RESPONSE_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// The arguments of a statement.
 pub(super) type Params = Vec<Box<dyn ToSql + Sync + Send>>;
@@ -43,22 +43,22 @@ impl Request {
 }
 
 /// Outcome of a transaction that was not confirmed as committed.
-pub(super) enum Refusal {
+pub(super) enum TxnFailure {
     /// Nothing was applied, because the request with this index failed.
-    At(usize, Error),
+    Request(usize, Error),
     /// Nothing was applied.
-    Not(StoreError),
+    NotApplied(StoreError),
     /// COMMIT was sent, but no reply arrived.
-    Unsure(String),
+    Unknown(String),
 }
 
-impl Refusal {
+impl TxnFailure {
     /// Error of an idempotent change.
-    pub(super) fn again(self, work: Work) -> StoreError {
+    pub(super) fn into_store_error(self, work: TxnPurpose) -> StoreError {
         match self {
-            Self::At(_, error) => store_error(&error, work),
-            Self::Not(error) => error,
-            Self::Unsure(why) => StoreError::Unavailable(why),
+            Self::Request(_, error) => store_error(&error, work),
+            Self::NotApplied(error) => error,
+            Self::Unknown(why) => StoreError::Unavailable(why),
         }
     }
 }
@@ -85,15 +85,15 @@ async fn rows(client: &Client, statement: Statement, params: Params) -> Result<V
 }
 
 /// A pooled connection. It is returned without an open transaction, or discarded.
-pub(super) struct Session {
+pub(super) struct PostgresSession {
     /// `None` only while the session is dropped.
     client: Option<Client>,
-    work: Work,
-    state: Mutex<State>,
+    work: TxnPurpose,
+    state: Mutex<SessionState>,
 }
 
 #[derive(Default)]
-struct State {
+struct SessionState {
     /// BEGIN was sent, and no reply to a COMMIT has arrived.
     open: bool,
     /// The connection may hold advisory locks.
@@ -103,15 +103,15 @@ struct State {
 }
 
 /// The requests of a commit, all of them sent.
-struct Flight<'a> {
+struct PendingCommit<'a> {
     begin: Option<Reply<'a, ()>>,
     requests: Vec<Reply<'a, Vec<Row>>>,
     commit: Result<Reply<'a, ()>, Error>,
     unlock: Option<Reply<'a, ()>>,
 }
 
-impl Session {
-    pub(super) fn new(client: Client, work: Work) -> Self {
+impl PostgresSession {
+    pub(super) fn new(client: Client, work: TxnPurpose) -> Self {
         Self { client: Some(client), work, state: Mutex::default() }
     }
 
@@ -126,7 +126,7 @@ impl Session {
 
     /// Puts the session into the state after a failed BEGIN.
     #[cfg(test)]
-    pub(super) fn pretend_begun(&self) {
+    pub(super) fn fail_begin(&self) {
         self.state.lock().open = true;
     }
 
@@ -135,22 +135,25 @@ impl Session {
     /// The locks are held until the session is dropped or has committed. After a timeout, some may be missing.
     pub(super) async fn lock(&self, ids: Vec<i64>) -> StoreResult<()> {
         let locks = "SELECT count(pg_advisory_lock(id)) FROM unnest($1::bigint[]) AS id";
-        let statement = self.client().prepare_cached(locks).await.map_err(|e| self.failed(&e))?;
+        let statement = self.client().prepare_cached(locks).await.map_err(|e| self.record_failure(&e))?;
         let (lock, begin) = {
             let mut state = self.state.lock();
             // If the caller stops waiting here, the connection is still waiting for its locks.
-            *state = State { open: true, locked: true, lost: true };
-            let lock =
-                send(rows(self.client(), statement, vec![Box::new(ids)])).map_err(|e| self.failed(&e))?;
-            let begin = send(self.client().batch_execute(self.work.begin())).map_err(|e| self.failed(&e))?;
+            *state = SessionState { open: true, locked: true, lost: true };
+            let lock = send(rows(self.client(), statement, vec![Box::new(ids)]))
+                .map_err(|e| self.record_failure(&e))?;
+            let begin = send(self.client().batch_execute(self.work.begin_sql()))
+                .map_err(|e| self.record_failure(&e))?;
             (lock, begin)
         };
-        self.in_time(async {
+        self.with_timeout(async {
             match lock.await {
-                Err(e) if e.code() != Some(&SqlState::LOCK_NOT_AVAILABLE) => return Err(self.failed(&e)),
+                Err(e) if e.code() != Some(&SqlState::LOCK_NOT_AVAILABLE) => {
+                    return Err(self.record_failure(&e));
+                }
                 _ => {}
             }
-            begin.await.map_err(|e| self.failed(&e))
+            begin.await.map_err(|e| self.record_failure(&e))
         })
         .await?;
         self.state.lock().lost = false;
@@ -162,45 +165,46 @@ impl Session {
     /// A table lock is taken without a snapshot, so the snapshot is newer than the lock. Every write operation begins
     /// with index rows; readers are not blocked.
     pub(super) async fn lock_out(&self) -> StoreResult<()> {
-        self.in_time(async {
+        self.with_timeout(async {
             let (begin, lock) = {
                 let mut state = self.state.lock();
                 let begin = if state.open { None } else { Some(self.send_begin(&mut state)?) };
-                (begin, send(self.client().batch_execute(LOCK_OUT)).map_err(|e| self.failed(&e))?)
+                (begin, send(self.client().batch_execute(LOCK_OUT)).map_err(|e| self.record_failure(&e))?)
             };
             if let Some(begin) = begin {
-                self.begun(begin).await?;
+                self.wait_until_begun(begin).await?;
             }
-            lock.await.map_err(|e| self.failed(&e))
+            lock.await.map_err(|e| self.record_failure(&e))
         })
         .await
     }
 
-    fn send_begin(&self, state: &mut State) -> StoreResult<Reply<'_, ()>> {
-        let begin = send(self.client().batch_execute(self.work.begin())).map_err(|e| self.failed(&e))?;
+    fn send_begin(&self, state: &mut SessionState) -> StoreResult<Reply<'_, ()>> {
+        let begin =
+            send(self.client().batch_execute(self.work.begin_sql())).map_err(|e| self.record_failure(&e))?;
         state.open = true;
         Ok(begin)
     }
 
     /// Waits until the transaction has begun. If BEGIN fails, the state of the connection is unknown.
-    async fn begun(&self, begin: Reply<'_, ()>) -> StoreResult<()> {
+    async fn wait_until_begun(&self, begin: Reply<'_, ()>) -> StoreResult<()> {
         begin.await.map_err(|e| {
             self.state.lock().lost = true;
-            self.failed(&e)
+            self.record_failure(&e)
         })
     }
 
     /// Runs read requests in the transaction, in one round trip.
     pub(super) async fn read(&self, requests: Vec<Request>) -> StoreResult<Vec<Vec<Row>>> {
-        self.in_time(async {
+        self.with_timeout(async {
             let statements = self.prepare(&requests).await?;
             let (begin, replies) = self.send_all(statements, requests)?;
             if let Some(begin) = begin {
-                self.begun(begin).await?;
+                self.wait_until_begun(begin).await?;
             }
             let mut answers = Vec::with_capacity(replies.len());
             for reply in replies {
-                answers.push(reply.await.map_err(|e| self.failed(&e))?);
+                answers.push(reply.await.map_err(|e| self.record_failure(&e))?);
             }
             Ok(answers)
         })
@@ -208,10 +212,11 @@ impl Session {
     }
 
     /// Runs a read request outside a transaction.
-    pub(super) async fn read_alone(&self, request: Request) -> StoreResult<Vec<Row>> {
-        self.in_time(async {
-            let statement = self.client().prepare_cached(&request.sql).await.map_err(|e| self.failed(&e))?;
-            rows(self.client(), statement, request.params).await.map_err(|e| self.failed(&e))
+    pub(super) async fn read_outside_txn(&self, request: Request) -> StoreResult<Vec<Row>> {
+        self.with_timeout(async {
+            let statement =
+                self.client().prepare_cached(&request.sql).await.map_err(|e| self.record_failure(&e))?;
+            rows(self.client(), statement, request.params).await.map_err(|e| self.record_failure(&e))
         })
         .await
     }
@@ -220,21 +225,21 @@ impl Session {
     ///
     /// At least one request is required: only its reply reveals an earlier failure of the transaction. COMMIT would
     /// roll back and report success.
-    pub(super) async fn commit(&self, requests: Vec<Request>) -> Result<Vec<Vec<Row>>, Refusal> {
-        let statements = self.in_time(self.prepare(&requests)).await.map_err(Refusal::Not)?;
-        let flight = self.launch(statements, requests).map_err(Refusal::Not)?;
-        match tokio::time::timeout(ANSWER, self.land(flight)).await {
+    pub(super) async fn commit(&self, requests: Vec<Request>) -> Result<Vec<Vec<Row>>, TxnFailure> {
+        let statements = self.with_timeout(self.prepare(&requests)).await.map_err(TxnFailure::NotApplied)?;
+        let flight = self.send_commit(statements, requests).map_err(TxnFailure::NotApplied)?;
+        match tokio::time::timeout(RESPONSE_TIMEOUT, self.receive_commit(flight)).await {
             Ok(outcome) => outcome,
             Err(_) => {
                 self.state.lock().lost = true;
-                Err(Refusal::Unsure(late()))
+                Err(TxnFailure::Unknown(timeout_message()))
             }
         }
     }
 
     async fn prepare(&self, requests: &[Request]) -> StoreResult<Vec<Statement>> {
         let statements = requests.iter().map(|request| self.client().prepare_cached(&request.sql));
-        try_join_all(statements).await.map_err(|e| self.failed(&e))
+        try_join_all(statements).await.map_err(|e| self.record_failure(&e))
     }
 
     /// Sends BEGIN, if it was not sent, followed by the requests.
@@ -257,28 +262,36 @@ impl Session {
             .zip(requests)
             .map(|(statement, request)| send(rows(self.client(), statement, request.params)))
             .collect::<Result<_, _>>();
-        Ok((begin, replies.map_err(|e| self.failed(&e))?))
+        Ok((begin, replies.map_err(|e| self.record_failure(&e))?))
     }
 
     /// Sends all requests of a commit. A failure before COMMIT is sent means that nothing is applied.
-    fn launch(&self, statements: Vec<Statement>, requests: Vec<Request>) -> StoreResult<Flight<'_>> {
+    fn send_commit(
+        &self,
+        statements: Vec<Statement>,
+        requests: Vec<Request>,
+    ) -> StoreResult<PendingCommit<'_>> {
         if self.client().is_closed() {
             return Err(StoreError::Unavailable("the connection to the database was lost; try again".into()));
         }
         let (begin, requests) = self.send_all(statements, requests)?;
         let commit = send(self.client().batch_execute("COMMIT"));
         let unlock = self.state.lock().locked.then(|| send(self.client().batch_execute(UNLOCK)).ok());
-        Ok(Flight { begin, requests, commit, unlock: unlock.flatten() })
+        Ok(PendingCommit { begin, requests, commit, unlock: unlock.flatten() })
     }
 
-    async fn land(&self, flight: Flight<'_>) -> Result<Vec<Vec<Row>>, Refusal> {
+    async fn receive_commit(&self, flight: PendingCommit<'_>) -> Result<Vec<Vec<Row>>, TxnFailure> {
         if let Some(begin) = flight.begin
             && let Err(error) = begin.await
         {
             self.state.lock().lost = true;
             // Requests after a rejected BEGIN cannot write. If BEGIN gets no reply, COMMIT does not either.
             let refused = error.as_db_error().is_some();
-            return Err(if refused { Refusal::Not(self.failed(&error)) } else { unsure(&error) });
+            return Err(if refused {
+                TxnFailure::NotApplied(self.record_failure(&error))
+            } else {
+                unknown_outcome(&error)
+            });
         }
         let mut answers = Vec::with_capacity(flight.requests.len());
         let mut failure = None;
@@ -307,25 +320,27 @@ impl Session {
             (None, Ok(())) => Ok(answers),
             // An error reply to an earlier request, including the final message of a terminating server, means that
             // COMMIT was not reached or rolled back.
-            (Some((n, error)), _) if error.as_db_error().is_some() => Err(Refusal::At(n, error)),
-            (None, Err(error)) if is_refusal(&error) => Err(Refusal::Not(self.failed(&error))),
-            (Some((_, error)), _) | (None, Err(error)) => Err(unsure(&error)),
+            (Some((n, error)), _) if error.as_db_error().is_some() => Err(TxnFailure::Request(n, error)),
+            (None, Err(error)) if is_rollback(&error) => {
+                Err(TxnFailure::NotApplied(self.record_failure(&error)))
+            }
+            (Some((_, error)), _) | (None, Err(error)) => Err(unknown_outcome(&error)),
         }
     }
 
-    async fn in_time<T>(&self, call: impl Future<Output = StoreResult<T>> + Send) -> StoreResult<T> {
-        tokio::time::timeout(ANSWER, call).await.unwrap_or_else(|_| {
+    async fn with_timeout<T>(&self, call: impl Future<Output = StoreResult<T>> + Send) -> StoreResult<T> {
+        tokio::time::timeout(RESPONSE_TIMEOUT, call).await.unwrap_or_else(|_| {
             self.state.lock().lost = true;
-            Err(StoreError::Unavailable(late()))
+            Err(StoreError::Unavailable(timeout_message()))
         })
     }
 
-    fn failed(&self, error: &Error) -> StoreError {
+    fn record_failure(&self, error: &Error) -> StoreError {
         store_error(error, self.work)
     }
 }
 
-impl Drop for Session {
+impl Drop for PostgresSession {
     fn drop(&mut self) {
         let Some(client) = self.client.take() else { return };
         let state = self.state.get_mut();
@@ -348,21 +363,24 @@ impl Drop for Session {
 const LOCK_OUT: &str = "LOCK TABLE ix IN EXCLUSIVE MODE";
 const UNLOCK: &str = "SELECT pg_advisory_unlock_all()";
 
-fn late() -> String {
-    format!("the database did not respond within {} s; check its load and its locks", ANSWER.as_secs())
+fn timeout_message() -> String {
+    format!(
+        "the database did not respond within {} s; check its load and its locks",
+        RESPONSE_TIMEOUT.as_secs()
+    )
 }
 
 fn is_conflict(error: &Error) -> bool {
     error.code() == Some(&SqlState::T_R_SERIALIZATION_FAILURE)
 }
 
-fn unsure(error: &Error) -> Refusal {
-    Refusal::Unsure(describe(error))
+fn unknown_outcome(error: &Error) -> TxnFailure {
+    TxnFailure::Unknown(describe(error))
 }
 
 /// Returns `true` if an error reply to COMMIT means that nothing was applied. The final message of a terminating server
 /// does not: it may have terminated after the commit.
-fn is_refusal(error: &Error) -> bool {
+fn is_rollback(error: &Error) -> bool {
     let severity = error.as_db_error().and_then(|e| e.parsed_severity());
     matches!(severity, Some(Severity::Error))
 }

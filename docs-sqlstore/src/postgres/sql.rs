@@ -20,12 +20,12 @@ fn columns(table: Table<'_>) -> &'static str {
     }
 }
 
-const fn group(table: Table<'_>) -> &'static str {
+const fn group_by(table: Table<'_>) -> &'static str {
     if matches!(table, Table::Counters) { " GROUP BY k" } else { "" }
 }
 
 pub(super) fn get(table: Table<'_>, keys: Vec<String>) -> Request {
-    let sql = format!("SELECT {} FROM {table} WHERE k = ANY($1::text[]){}", columns(table), group(table));
+    let sql = format!("SELECT {} FROM {table} WHERE k = ANY($1::text[]){}", columns(table), group_by(table));
     Request::new(sql, vec![Box::new(keys)])
 }
 
@@ -34,7 +34,7 @@ pub(super) fn scan(table: Table<'_>, scan: &Scan) -> Request {
     let sql = format!(
         "SELECT {} FROM {table} WHERE k >= $1 AND k < $2{} ORDER BY k {order} LIMIT $3",
         columns(table),
-        group(table)
+        group_by(table)
     );
     let ends = (scan.from.to_string(), scan.to.to_string());
     Request::new(sql, vec![Box::new(ends.0), Box::new(ends.1), Box::new(i64::from(scan.limit))])
@@ -59,22 +59,22 @@ pub(super) fn entry(table: Table<'_>, row: &Row) -> StoreResult<(Key, Value)> {
 }
 
 /// Selects the keys that exist.
-pub(super) fn which(table: &str, keys: Vec<String>) -> Request {
+pub(super) fn existing_keys(table: &str, keys: Vec<String>) -> Request {
     Request::new(format!("SELECT k FROM {table} WHERE k = ANY($1::text[])"), vec![Box::new(keys)])
 }
 
 /// Keys with their values, by column.
 #[derive(Default)]
-struct Columns {
+struct RowColumns {
     keys: Vec<String>,
     json: Vec<Option<String>>,
     numbers: Vec<Option<i64>>,
 }
 
-impl Columns {
+impl RowColumns {
     fn push(&mut self, table: Table<'_>, key: &Key, value: &Value) -> StoreResult<()> {
-        let (json, number) = match (table, Cell::of(value)?) {
-            (Table::Records(_), _) => (Some(Cell::record(value)?), None),
+        let (json, number) = match (table, Cell::from_value(value)?) {
+            (Table::Records(_), _) => (Some(Cell::record_json(value)?), None),
             (_, Cell::Json(json)) => (Some(json), None),
             (_, Cell::Int(n)) => (None, Some(n)),
             (_, Cell::Unit) => (None, None),
@@ -113,17 +113,17 @@ impl Columns {
 }
 
 /// The changes of one table.
-struct Changes<'a> {
+struct TableChanges<'a> {
     table: Table<'a>,
-    creates: Columns,
-    puts: Columns,
+    creates: RowColumns,
+    puts: RowColumns,
     deletes: Vec<String>,
     adds: Vec<(String, i64)>,
 }
 
-impl<'a> Changes<'a> {
-    fn of(table: Table<'a>) -> Self {
-        let (creates, puts) = (Columns::default(), Columns::default());
+impl<'a> TableChanges<'a> {
+    fn new(table: Table<'a>) -> Self {
+        let (creates, puts) = (RowColumns::default(), RowColumns::default());
         Self { table, creates, puts, deletes: Vec::new(), adds: Vec::new() }
     }
 
@@ -145,35 +145,35 @@ impl<'a> Changes<'a> {
 
 /// The statements of a batch.
 #[derive(Default)]
-pub(super) struct Plan {
+pub(super) struct BatchPlan {
     pub(super) requests: Vec<Request>,
     /// For the first statements: the table and the keys that they create.
     pub(super) creates: Vec<(String, Vec<String>)>,
 }
 
-impl Plan {
+impl BatchPlan {
     /// Builds at most one statement per table and kind of operation.
     ///
     /// The keys of a statement are sorted, so that two statements on the same keys cannot deadlock. Index rows are
     /// first, so that a writer that waits for their table holds no other locks ([`Session::lock_out`]).
     ///
     /// [`Session::lock_out`]: super::session::Session::lock_out
-    pub(super) fn of(layout: &Layout, ops: &[Op]) -> StoreResult<Self> {
+    pub(super) fn from_ops(layout: &Layout, ops: &[Op]) -> StoreResult<Self> {
         let mut sorted: Vec<&Op> = ops.iter().collect();
         sorted.sort_unstable_by_key(|op| op.key());
-        let mut tables: Vec<Changes<'_>> = Vec::new();
+        let mut tables: Vec<TableChanges<'_>> = Vec::new();
         for op in sorted {
             let table = layout.table_of(op.key());
             let at = tables.iter().position(|changes| changes.table == table);
             let at = at.unwrap_or_else(|| {
-                tables.push(Changes::of(table));
+                tables.push(TableChanges::new(table));
                 tables.len() - 1
             });
             tables[at].push(op)?;
         }
         tables.sort_by_key(|changes| changes.table != Table::Rows);
         let mut plan = Self::default();
-        for Changes { table, creates, .. } in &mut tables {
+        for TableChanges { table, creates, .. } in &mut tables {
             if !creates.keys.is_empty() {
                 plan.creates.push((table.to_string(), creates.keys.clone()));
                 plan.requests.push(std::mem::take(creates).insert(*table, false));
@@ -183,7 +183,7 @@ impl Plan {
         Ok(plan)
     }
 
-    fn push(&mut self, Changes { table, puts, deletes, adds, .. }: Changes<'_>) {
+    fn push(&mut self, TableChanges { table, puts, deletes, adds, .. }: TableChanges<'_>) {
         if !puts.keys.is_empty() {
             self.requests.push(puts.insert(table, true));
         }

@@ -4,7 +4,7 @@ use docs_ports::{Ids as _, RandomIds, id_text};
 use docs_store::{Batch, Mode, Op, Store as _, StoreError, Value};
 use tokio_postgres::{NoTls, error::SqlState};
 
-use super::{PostgresStore, work::Work};
+use super::{PostgresStore, txn_purpose::TxnPurpose};
 use crate::Options;
 
 /// A store in its own schema, with the connection and name for dropping it; `None` if no server is configured.
@@ -38,11 +38,15 @@ async fn a_statement_outside_of_a_transaction_cannot_write() {
     // A commit after a failed BEGIN therefore applies nothing, not even a part.
     let txn = store.begin(Mode::Write, &[]).await.expect("the server is there");
     txn.get(&["num!a".into()]).await.expect("reading is fine");
-    let session = store.0.session(Work::Write).await.expect("the server is there");
-    session.pretend_begun();
+    let session = store.0.session(TxnPurpose::Write).await.expect("the server is there");
+    session.fail_begin();
     let changes = ["cf!a", "cf!b"].map(|key| Op::Put(key.into(), Value::Unit)).to_vec();
-    let plan = super::sql::Plan::of(&store.0.layout, &changes).expect("a batch");
-    let refused = session.commit(plan.requests).await.map(drop).map_err(|refusal| refusal.again(Work::Write));
+    let plan = super::sql::BatchPlan::from_ops(&store.0.layout, &changes).expect("a batch");
+    let refused = session
+        .commit(plan.requests)
+        .await
+        .map(drop)
+        .map_err(|refusal| refusal.into_store_error(TxnPurpose::Write));
     assert!(matches!(refused, Err(StoreError::Unavailable(_))), "{refused:?}");
     drop(session);
     txn.commit(Batch::default()).await.expect("nobody else was there");

@@ -37,7 +37,7 @@ use crate::options::OpenError;
 /// ALPN name of the protocol inside TLS.
 const ALPN: &[u8] = b"postgresql";
 /// Maximum size of a certificate file in bytes.
-const MAX_ROOTS: u64 = 4 * 1024 * 1024;
+const MAX_ROOTS_BYTES: u64 = 4 * 1024 * 1024;
 
 /// TLS options of an address.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -77,13 +77,13 @@ pub(super) fn split(url: &str) -> Result<(String, TlsOptions), OpenError> {
     for pair in url[query..].split('&') {
         let (option, value) = pair.split_once('=').unwrap_or((pair, ""));
         match &*percent_decode_str(option).decode_utf8_lossy() {
-            "sslmode" => mode = Some(read_mode(&decoded(value, "sslmode")?)?),
-            "sslrootcert" => roots = Some(decoded(value, "sslrootcert")?.into_owned()),
+            "sslmode" => mode = Some(read_mode(&decode_option(value, "sslmode")?)?),
+            "sslrootcert" => roots = Some(decode_option(value, "sslrootcert")?.into_owned()),
             _ => others.push(pair),
         }
     }
     let roots = roots.filter(|roots| !roots.is_empty());
-    let is_system = roots.as_deref() == Some(SYSTEM);
+    let is_system = roots.as_deref() == Some(SYSTEM_ROOTS);
     let mode = match mode {
         None if is_system => Mode::VerifyFull,
         Some(weaker) if is_system && weaker != Mode::VerifyFull => {
@@ -96,9 +96,9 @@ pub(super) fn split(url: &str) -> Result<(String, TlsOptions), OpenError> {
 }
 
 /// Value of `sslrootcert` for the compiled-in roots.
-const SYSTEM: &str = "system";
+const SYSTEM_ROOTS: &str = "system";
 
-fn decoded<'a>(value: &'a str, option: &str) -> Result<Cow<'a, str>, OpenError> {
+fn decode_option<'a>(value: &'a str, option: &str) -> Result<Cow<'a, str>, OpenError> {
     percent_decode_str(value)
         .decode_utf8()
         .map_err(|_| OpenError::Address(format!("`{option}` must be UTF-8 text")))
@@ -164,7 +164,7 @@ impl Verifier {
     fn new(options: &TlsOptions, provider: &Arc<CryptoProvider>) -> Result<Self, OpenError> {
         let algorithms = provider.signature_verification_algorithms;
         let name = if options.mode == Mode::VerifyFull { NameCheck::Host } else { NameCheck::Skip };
-        let file = options.roots.as_deref().filter(|roots| *roots != SYSTEM);
+        let file = options.roots.as_deref().filter(|roots| *roots != SYSTEM_ROOTS);
         let is_verified = matches!(options.mode, Mode::VerifyCa | Mode::VerifyFull);
         if options.mode == Mode::Disable || file.is_none() && !is_verified {
             return Ok(Self { trust: Trust::Any, algorithms });
@@ -187,7 +187,7 @@ impl Verifier {
 fn certificates(file: &Path) -> Result<Vec<CertificateDer<'static>>, OpenError> {
     let wrong = |why: &str| OpenError::Address(format!("sslrootcert {}: {why}", file.display()));
     let size = std::fs::metadata(file).map_err(|error| wrong(&error.to_string()))?;
-    if !size.is_file() || size.len() > MAX_ROOTS {
+    if !size.is_file() || size.len() > MAX_ROOTS_BYTES {
         return Err(wrong("must be a file of certificates"));
     }
     let text = std::fs::read(file).map_err(|error| wrong(&error.to_string()))?;

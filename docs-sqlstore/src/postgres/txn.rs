@@ -14,22 +14,22 @@ use docs_store::{
 
 use super::{
     feed, fold,
-    session::{Refusal, Request, Session},
-    shared::Shared,
-    sql::{self, Plan},
-    work::Work,
+    session::{PostgresSession, Request, TxnFailure},
+    sql::{self, BatchPlan},
+    state::PostgresState,
+    txn_purpose::TxnPurpose,
 };
 use crate::layout::Table;
 
 pub(super) struct PostgresTxn {
-    shared: Arc<Shared>,
-    session: Session,
+    shared: Arc<PostgresState>,
+    session: PostgresSession,
     mode: Mode,
     end: DateTime<Utc>,
 }
 
 impl PostgresTxn {
-    pub(super) fn new(shared: Arc<Shared>, session: Session, mode: Mode) -> Self {
+    pub(super) fn new(shared: Arc<PostgresState>, session: PostgresSession, mode: Mode) -> Self {
         let time = TimeDelta::from_std(MAX_TXN).unwrap_or(TimeDelta::MAX);
         let end = shared.clock.now().checked_add_signed(time).unwrap_or(DateTime::<Utc>::MAX_UTC);
         Self { shared, session, mode, end }
@@ -74,7 +74,7 @@ impl PostgresTxn {
     async fn exists(&self, creates: Vec<(String, Vec<String>)>, batch: &Batch) -> StoreError {
         let mut found: HashSet<String> = HashSet::new();
         for (table, keys) in creates {
-            match self.session.read_alone(sql::which(&table, keys)).await {
+            match self.session.read_outside_txn(sql::existing_keys(&table, keys)).await {
                 Ok(rows) => found.extend(rows.iter().filter_map(|row| row.try_get(0).ok())),
                 Err(error) => return error,
             }
@@ -131,27 +131,29 @@ impl Txn for PostgresTxn {
         if self.mode == Mode::Read || (batch.is_empty() && !self.session.is_open()) {
             return Ok(());
         }
-        let Plan { mut requests, creates } = Plan::of(&self.shared.layout, &batch.ops)?;
-        requests.extend(feed::tell(self.shared.era, &batch.feed));
+        let BatchPlan { mut requests, creates } = BatchPlan::from_ops(&self.shared.layout, &batch.ops)?;
+        requests.extend(feed::insert_items(self.shared.era, &batch.feed));
         if requests.is_empty() {
             // The data that was read is only confirmed by a successful commit.
             requests.push(Request::new("SELECT", Vec::new()));
         }
         match self.session.commit(requests).await {
             Ok(_) => {}
-            Err(Refusal::Unsure(why)) => return Err(StoreError::Unknown(why)),
-            Err(Refusal::At(n, error)) => {
+            Err(TxnFailure::Unknown(why)) => return Err(StoreError::Unknown(why)),
+            Err(TxnFailure::Request(n, error)) => {
                 return Err(match n < creates.len() && is_taken(&error) {
                     true => self.exists(creates, &batch).await,
-                    false => super::error::store_error(&error, Work::Write),
+                    false => super::error::store_error(&error, TxnPurpose::Write),
                 });
             }
-            Err(refusal @ Refusal::Not(_)) => return Err(refusal.again(Work::Write)),
+            Err(refusal @ TxnFailure::NotApplied(_)) => {
+                return Err(refusal.into_store_error(TxnPurpose::Write));
+            }
         }
         if !batch.feed.is_empty() {
             self.shared.news.send_modify(|news| *news += 1);
         }
-        fold::after(&self.shared, &batch.ops);
+        fold::spawn_sample_fold(&self.shared, &batch.ops);
         Ok(())
     }
 }

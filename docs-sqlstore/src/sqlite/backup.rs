@@ -10,40 +10,42 @@ use docs_store::{Mode, StoreError, StoreResult};
 use rusqlite::Connection;
 
 use super::{
-    error::{Failure, Outcome},
+    error::{ConnectionResult, Failure},
     file::File,
 };
 
 /// Writes a copy under a temporary name, and renames it once it is on the disk.
 pub(super) fn write(file: &File, path: &Path) -> StoreResult<()> {
-    let path = std::path::absolute(path).map_err(|error| unwritten(path, &error.to_string()))?;
+    let path = std::path::absolute(path).map_err(|error| backup_error(path, &error.to_string()))?;
     if path.exists() {
-        return Err(unwritten(&path, "the file already exists; use another name"));
+        return Err(backup_error(&path, "the file already exists; use another name"));
     }
-    let part = Part::beside(&path)?;
+    let part = PartialFile::for_target(&path)?;
     // Read connections may not write to any file.
     let conn = file.connect(Mode::Write).map_err(Failure::from)?;
     copy(&conn, &part.0, &path)?;
-    part.rename(&path).map_err(|error| unwritten(&path, &error.to_string()))
+    part.rename(&path).map_err(|error| backup_error(&path, &error.to_string()))
 }
 
 fn copy(conn: &Connection, part: &Path, path: &Path) -> StoreResult<()> {
-    let name = part.to_str().ok_or_else(|| unwritten(path, "the path must be UTF-8"))?;
+    let name = part.to_str().ok_or_else(|| backup_error(path, "the path must be UTF-8"))?;
     // SQLite writes into an empty file, and would create one that other users can read.
-    docs_disk::create_new_file(part).map_err(|error| unwritten(path, &error.to_string()))?;
-    let copied: Outcome<()> = conn.execute("VACUUM INTO ?1", [name]).map(drop).map_err(Failure::from);
+    docs_disk::create_new_file(part).map_err(|error| backup_error(path, &error.to_string()))?;
+    let copied: ConnectionResult<()> =
+        conn.execute("VACUUM INTO ?1", [name]).map(drop).map_err(Failure::from);
     copied.map_err(|failure| match StoreError::from(failure) {
-        StoreError::Unavailable(why) => unwritten(path, &why),
+        StoreError::Unavailable(why) => backup_error(path, &why),
         error => error,
     })
 }
 
 /// An incomplete file, removed when dropped unless it was renamed.
-struct Part(PathBuf);
+struct PartialFile(PathBuf);
 
-impl Part {
-    fn beside(path: &Path) -> StoreResult<Self> {
-        let name = path.file_name().ok_or_else(|| unwritten(path, "the path must end with a file name"))?;
+impl PartialFile {
+    fn for_target(path: &Path) -> StoreResult<Self> {
+        let name =
+            path.file_name().ok_or_else(|| backup_error(path, "the path must end with a file name"))?;
         let mut name = name.to_owned();
         name.push(format!(".{}.part", id_text(RandomIds.next())));
         Ok(Self(path.with_file_name(name)))
@@ -57,7 +59,7 @@ impl Part {
     }
 }
 
-impl Drop for Part {
+impl Drop for PartialFile {
     fn drop(&mut self) {
         if let Err(error) = fs::remove_file(&self.0)
             && error.kind() != io::ErrorKind::NotFound
@@ -68,6 +70,6 @@ impl Drop for Part {
     }
 }
 
-fn unwritten(path: &Path, why: &str) -> StoreError {
+fn backup_error(path: &Path, why: &str) -> StoreError {
     StoreError::Unavailable(format!("failed to write a backup to {}: {why}", path.display()))
 }

@@ -13,7 +13,7 @@ pub(super) enum Failure {
 }
 
 /// Result of work on a connection.
-pub(super) type Outcome<T> = Result<T, Failure>;
+pub(super) type ConnectionResult<T> = Result<T, Failure>;
 
 impl From<Error> for Failure {
     fn from(error: Error) -> Self {
@@ -32,7 +32,7 @@ impl Failure {
     ///
     /// After a disk error, the commit may have been written without confirmation. A crash at this point would restore
     /// it; otherwise the next commit overwrites it.
-    pub(super) fn of_commit(error: Error) -> Self {
+    pub(super) fn from_commit(error: Error) -> Self {
         match error.sqlite_error_code() {
             Some(ErrorCode::SystemIoFailure) => {
                 Self::Store(StoreError::Unknown(format!("{error}; check the disk and the system log")))
@@ -42,7 +42,7 @@ impl Failure {
     }
 
     /// Returns `true` if the connection must not be reused.
-    pub(super) fn spoils(&self) -> bool {
+    pub(super) fn is_fatal(&self) -> bool {
         match self {
             Self::Store(error) => matches!(error, StoreError::Unknown(_)),
             Self::Sqlite(error) => !matches!(
@@ -69,14 +69,14 @@ impl From<Failure> for StoreError {
             Some(ErrorCode::TooBig) => Self::TooLarge("a value exceeds the size limit of SQLite"),
             Some(code) => match advice(code) {
                 Some(advice) => Self::Unavailable(format!("{error}: {advice}")),
-                None => Self::Corrupt(format!("{error}: {DAMAGED}")),
+                None => Self::Corrupt(format!("{error}: {DAMAGED_ADVICE}")),
             },
-            None => Self::Corrupt(format!("{error}: {DAMAGED}")),
+            None => Self::Corrupt(format!("{error}: {DAMAGED_ADVICE}")),
         }
     }
 }
 
-const DAMAGED: &str = "the file was altered by another program or is damaged; stop the program, keep a copy \
+const DAMAGED_ADVICE: &str = "the file was altered by another program or is damaged; stop the program, keep a copy \
                        of the file and its -wal, run `PRAGMA integrity_check` in the sqlite3 shell, and \
                        restore a backup if it reports errors";
 
@@ -144,7 +144,7 @@ mod tests {
 
     #[test]
     fn a_commit_that_the_disk_did_not_confirm_is_unknown() {
-        let told = |code| StoreError::from(Failure::of_commit(failure(code)));
+        let told = |code| StoreError::from(Failure::from_commit(failure(code)));
         assert!(matches!(told(ffi::SQLITE_IOERR_FSYNC), StoreError::Unknown(_)));
         assert!(matches!(told(ffi::SQLITE_FULL), StoreError::Unavailable(_)));
         assert!(matches!(told(ffi::SQLITE_BUSY), StoreError::Unavailable(_)));
@@ -158,7 +158,7 @@ mod tests {
             (ffi::SQLITE_IOERR_SHMMAP, true),
             (ffi::SQLITE_CORRUPT, true),
         ] {
-            assert_eq!(Failure::from(failure(code)).spoils(), spoils, "{code}");
+            assert_eq!(Failure::from(failure(code)).is_fatal(), spoils, "{code}");
         }
     }
 }

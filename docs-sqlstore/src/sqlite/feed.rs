@@ -7,10 +7,10 @@ use parking_lot::Mutex;
 use rusqlite::{Connection, OptionalExtension as _, params};
 use tokio::sync::watch;
 
-use super::{error::Outcome, rows::Fed};
+use super::{error::ConnectionResult, rows::FeedEnds};
 
 /// Number of items that one transaction trims, so that writers can run in between.
-const TRIM: u32 = 5_000;
+const TRIM_BATCH: u32 = 5_000;
 
 /// The last number of each topic that this process has published or waits for.
 #[derive(Default, Debug)]
@@ -18,7 +18,7 @@ pub(super) struct Topics(Mutex<BTreeMap<u16, watch::Sender<i64>>>);
 
 impl Topics {
     /// Notifies waiters of the topics of a commit.
-    pub(super) fn tell(&self, fed: &Fed) {
+    pub(super) fn notify(&self, fed: &FeedEnds) {
         let topics = self.0.lock();
         for (topic, seq) in fed {
             if let Some(last) = topics.get(topic) {
@@ -38,7 +38,7 @@ impl Topics {
 }
 
 /// Decodes the number of a position; rejects positions that the store never returned.
-pub(super) fn number(conn: &Connection, topic: u16, pos: Option<&FeedPos>) -> Outcome<i64> {
+pub(super) fn number(conn: &Connection, topic: u16, pos: Option<&FeedPos>) -> ConnectionResult<i64> {
     let Some(FeedPos(text)) = pos else { return Ok(0) };
     let last = "SELECT seq FROM sqlite_sequence WHERE name = 'feed'";
     let last: i64 = conn.prepare_cached(last)?.query_row([], |row| row.get(0)).optional()?.unwrap_or(0);
@@ -50,7 +50,12 @@ pub(super) fn number(conn: &Connection, topic: u16, pos: Option<&FeedPos>) -> Ou
 }
 
 /// Returns up to `max` items after a number.
-pub(super) fn after(conn: &Connection, topic: u16, after: i64, max: u32) -> Outcome<Vec<(FeedPos, Key)>> {
+pub(super) fn items_after(
+    conn: &Connection,
+    topic: u16,
+    after: i64,
+    max: u32,
+) -> ConnectionResult<Vec<(FeedPos, Key)>> {
     let sql = "SELECT seq, k FROM feed WHERE topic = ?1 AND seq > ?2 ORDER BY seq LIMIT ?3";
     let mut select = conn.prepare_cached(sql)?;
     let item = |row: &rusqlite::Row<'_>| {
@@ -63,17 +68,17 @@ pub(super) fn after(conn: &Connection, topic: u16, after: i64, max: u32) -> Outc
 }
 
 /// Returns `true` if there is an item after a number.
-pub(super) fn has(conn: &Connection, topic: u16, after: i64) -> Outcome<bool> {
+pub(super) fn has_items_after(conn: &Connection, topic: u16, after: i64) -> ConnectionResult<bool> {
     let sql = "SELECT EXISTS (SELECT 1 FROM feed WHERE topic = ?1 AND seq > ?2)";
     Ok(conn.prepare_cached(sql)?.query_row(params![topic, after], |row| row.get(0))?)
 }
 
 /// Removes a batch of the items up to a number; returns `true` if there may be more.
-pub(super) fn trim(conn: &Connection, topic: u16, upto: i64) -> Outcome<bool> {
+pub(super) fn trim(conn: &Connection, topic: u16, upto: i64) -> ConnectionResult<bool> {
     let sql = "DELETE FROM feed WHERE seq IN \
                (SELECT seq FROM feed WHERE topic = ?1 AND seq <= ?2 ORDER BY seq LIMIT ?3)";
-    let removed = conn.prepare_cached(sql)?.execute(params![topic, upto, TRIM])?;
-    Ok(u32::try_from(removed).is_ok_and(|removed| removed == TRIM))
+    let removed = conn.prepare_cached(sql)?.execute(params![topic, upto, TRIM_BATCH])?;
+    Ok(u32::try_from(removed).is_ok_and(|removed| removed == TRIM_BATCH))
 }
 
 fn position(topic: u16, n: i64) -> FeedPos {

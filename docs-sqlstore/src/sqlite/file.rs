@@ -16,7 +16,7 @@ const MIGRATIONS: &[&str] =
     &[include_str!("../../migrations/sqlite/0001.sql"), include_str!("../../migrations/sqlite/0002.sql")];
 
 /// Number of cached prepared statements per connection: about six for each table of the platform.
-const STATEMENTS: usize = 128;
+const STATEMENT_CACHE_SIZE: usize = 128;
 /// Size to which the log is truncated once its content is in the file.
 const LOG_BYTES: i64 = 64 << 20;
 
@@ -30,7 +30,7 @@ pub(super) struct File {
 
 /// Error of an attempt to open the file.
 #[derive(Debug)]
-pub(super) enum NotOpen {
+pub(super) enum OpenFailure {
     /// Transient: another program is opening or closing it.
     Busy(OpenError),
     /// Permanent.
@@ -41,8 +41,8 @@ impl File {
     /// Makes the path absolute, so that connections opened later use the same file.
     pub(super) fn new(path: &Path, options: &Options) -> Result<Self, OpenError> {
         let path = std::path::absolute(path)
-            .map_err(|error| unusable(path, format!("{error}; use a file in a folder")))?;
-        Ok(Self { path, durability: options.the_durability(), wait: options.busy_timeout() })
+            .map_err(|error| unusable_error(path, format!("{error}; use a file in a folder")))?;
+        Ok(Self { path, durability: options.durability_level(), wait: options.busy_timeout() })
     }
 
     pub(super) fn path(&self) -> &Path {
@@ -51,17 +51,17 @@ impl File {
 
     /// Opens a connection to an existing database. A file that was removed is not recreated.
     pub(super) fn connect(&self, mode: Mode) -> Result<Connection, Error> {
-        let conn = self.plain(OpenFlags::empty())?;
+        let conn = self.connect_with_flags(OpenFlags::empty())?;
         conn.pragma_update(None, "query_only", mode == Mode::Read)?;
         Ok(conn)
     }
 
-    fn plain(&self, more: OpenFlags) -> Result<Connection, Error> {
+    fn connect_with_flags(&self, more: OpenFlags) -> Result<Connection, Error> {
         // A connection is used by one thread at a time.
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX | more;
         let conn = Connection::open_with_flags(&self.path, flags)?;
         conn.busy_timeout(self.wait)?;
-        conn.set_prepared_statement_cache_capacity(STATEMENTS);
+        conn.set_prepared_statement_cache_capacity(STATEMENT_CACHE_SIZE);
         conn.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true)?;
         conn.pragma_update(None, "trusted_schema", false)?;
         let synchronous = match self.durability {
@@ -74,9 +74,11 @@ impl File {
     }
 
     /// Opens or creates the file, migrates its tables, and returns a write connection.
-    pub(super) fn open(&self, layout: &Layout) -> Result<Connection, NotOpen> {
+    pub(super) fn open(&self, layout: &Layout) -> Result<Connection, OpenFailure> {
         self.create();
-        let conn = self.plain(OpenFlags::SQLITE_OPEN_CREATE).map_err(|error| self.refused(&error))?;
+        let conn = self
+            .connect_with_flags(OpenFlags::SQLITE_OPEN_CREATE)
+            .map_err(|error| self.open_failure(&error))?;
         self.prepare(&conn, layout)?;
         Ok(conn)
     }
@@ -88,25 +90,25 @@ impl File {
         drop(docs_disk::create_new_file(&self.path));
     }
 
-    pub(super) fn prepare(&self, conn: &Connection, layout: &Layout) -> Result<(), NotOpen> {
-        if conn.is_readonly(MAIN_DB).map_err(|error| self.refused(&error))? {
+    pub(super) fn prepare(&self, conn: &Connection, layout: &Layout) -> Result<(), OpenFailure> {
+        if conn.is_readonly(MAIN_DB).map_err(|error| self.open_failure(&error))? {
             let why = "it is read-only; the program needs write access to the file and to its folder";
-            return Err(NotOpen::Refused(unusable(&self.path, why.to_owned())));
+            return Err(OpenFailure::Refused(unusable_error(&self.path, why.to_owned())));
         }
         // Checked before anything is written: a database of another program must stay unchanged.
         self.check(conn)?;
         let log: String = conn
             .pragma_update_and_check(None, "journal_mode", "WAL", |row| row.get(0))
-            .map_err(|error| self.refused(&error))?;
+            .map_err(|error| self.open_failure(&error))?;
         if log != "wal" {
             let why = "its file system has no shared memory between programs; use a local disk";
-            return Err(NotOpen::Refused(unusable(&self.path, why.to_owned())));
+            return Err(OpenFailure::Refused(unusable_error(&self.path, why.to_owned())));
         }
         self.migrate(conn, layout)
     }
 
-    fn migrate(&self, conn: &Connection, layout: &Layout) -> Result<(), NotOpen> {
-        let sqlite = |error| self.refused(&error);
+    fn migrate(&self, conn: &Connection, layout: &Layout) -> Result<(), OpenFailure> {
+        let sqlite = |error| self.open_failure(&error);
         conn.execute_batch("BEGIN IMMEDIATE").map_err(sqlite)?;
         // Checked again, now that no other program can change it. Later errors are rolled back with the connection.
         let applied = self.check(conn)?;
@@ -132,13 +134,13 @@ impl File {
     }
 
     /// Returns the version of the schema; 0 for an empty file.
-    fn check(&self, conn: &Connection) -> Result<i64, NotOpen> {
-        let sqlite = |error| self.refused(&error);
+    fn check(&self, conn: &Connection) -> Result<i64, OpenFailure> {
+        let sqlite = |error| self.open_failure(&error);
         let count = |sql| conn.query_row(sql, [], |row| row.get::<_, i64>(0)).map_err(sqlite);
         if count("SELECT count(*) FROM sqlite_schema WHERE name = 'docs_schema'")? == 0 {
             return match count("SELECT count(*) FROM sqlite_schema")? {
                 0 => Ok(0),
-                _ => Err(NotOpen::Refused(unusable(
+                _ => Err(OpenFailure::Refused(unusable_error(
                     &self.path,
                     "it contains tables of another program; use another file".to_owned(),
                 ))),
@@ -152,12 +154,12 @@ impl File {
         let (found, known) = (found.unwrap_or(0), i64::try_from(MIGRATIONS.len()).unwrap_or(i64::MAX));
         if found > known {
             let place = self.path.display().to_string();
-            return Err(NotOpen::Refused(OpenError::Newer { place, found, known }));
+            return Err(OpenFailure::Refused(OpenError::Newer { place, found, known }));
         }
         Ok(found)
     }
 
-    fn refused(&self, error: &Error) -> NotOpen {
+    fn open_failure(&self, error: &Error) -> OpenFailure {
         let code = error.sqlite_error_code();
         let advice = match code {
             Some(ErrorCode::NotADatabase) => {
@@ -173,14 +175,14 @@ impl File {
             ),
             None => "the file was altered by another program or is damaged; restore a backup",
         };
-        let refused = unusable(&self.path, format!("{error}: {advice}"));
+        let refused = unusable_error(&self.path, format!("{error}: {advice}"));
         match code {
-            Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => NotOpen::Busy(refused),
-            _ => NotOpen::Refused(refused),
+            Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => OpenFailure::Busy(refused),
+            _ => OpenFailure::Refused(refused),
         }
     }
 }
 
-fn unusable(path: &Path, why: String) -> OpenError {
+fn unusable_error(path: &Path, why: String) -> OpenError {
     OpenError::Unusable { place: path.display().to_string(), why }
 }

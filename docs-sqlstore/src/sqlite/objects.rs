@@ -8,20 +8,20 @@ use chrono::{DateTime, Utc};
 use docs_store::{Hash, StoreError, StoreResult};
 use rusqlite::{Connection, OptionalExtension as _, Row, params};
 
-use super::{error::Outcome, shared::Shared};
+use super::{error::ConnectionResult, state::SqliteState};
 use crate::objects::{ObjectLocation, ObjectRows};
 
 #[derive(Clone)]
-pub(crate) struct Rows(pub(super) Arc<Shared>);
+pub(crate) struct SqliteObjectRows(pub(super) Arc<SqliteState>);
 
-impl fmt::Debug for Rows {
+impl fmt::Debug for SqliteObjectRows {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_tuple("Rows").finish_non_exhaustive()
     }
 }
 
 #[async_trait]
-impl ObjectRows for Rows {
+impl ObjectRows for SqliteObjectRows {
     async fn touch(&self, domain: &str, hashes: &[Hash], now: DateTime<Utc>) -> StoreResult<Vec<Hash>> {
         let (domain, hashes) = (domain.to_owned(), hashes.to_vec());
         self.0.write(move |conn| touch(conn, &domain, hashes, now)).await
@@ -104,7 +104,7 @@ impl ObjectRows for Rows {
             .await
     }
 
-    async fn named(&self, blobs: &[String]) -> StoreResult<Vec<String>> {
+    async fn referenced_blobs(&self, blobs: &[String]) -> StoreResult<Vec<String>> {
         let blobs = blobs.to_vec();
         self.0
             .read(move |conn| {
@@ -121,7 +121,12 @@ impl ObjectRows for Rows {
     }
 }
 
-fn touch(conn: &Connection, domain: &str, hashes: Vec<Hash>, now: DateTime<Utc>) -> Outcome<Vec<Hash>> {
+fn touch(
+    conn: &Connection,
+    domain: &str,
+    hashes: Vec<Hash>,
+    now: DateTime<Utc>,
+) -> ConnectionResult<Vec<Hash>> {
     // Clocks of processes differ, so a touch must never make an object look older.
     let sql = "UPDATE obj SET touched = max(touched, ?3) WHERE domain = ?1 AND h = ?2 AND dying IS NULL";
     let mut update = conn.prepare_cached(sql)?;
@@ -139,7 +144,7 @@ fn insert(
     domain: &str,
     (hash, len, location): &(Hash, usize, ObjectLocation),
     now: DateTime<Utc>,
-) -> Outcome<()> {
+) -> ConnectionResult<()> {
     let text = hash.to_string();
     let replaced = "DELETE FROM obj WHERE domain = ?1 AND h = ?2 AND dying IS NOT NULL";
     conn.prepare_cached(replaced)?.execute(params![domain, text])?;
@@ -155,7 +160,7 @@ fn insert(
     Ok(())
 }
 
-fn read(conn: &Connection, domain: &str, hash: &Hash) -> Outcome<Option<ObjectLocation>> {
+fn read(conn: &Connection, domain: &str, hash: &Hash) -> ConnectionResult<Option<ObjectLocation>> {
     let sql = "SELECT loc, data FROM obj WHERE domain = ?1 AND h = ?2 AND dying IS NULL";
     let location = |row: &Row<'_>| {
         Ok(match row.get::<_, Option<String>>(0)? {
@@ -171,7 +176,7 @@ fn condemn(
     domain: &str,
     hashes: Vec<Hash>,
     before: DateTime<Utc>,
-) -> Outcome<Vec<(Hash, String)>> {
+) -> ConnectionResult<Vec<(Hash, String)>> {
     let remove = "DELETE FROM obj WHERE domain = ?1 AND h = ?2 AND touched <= ?3 AND loc IS NULL";
     let mark = "UPDATE obj SET dying = 1 WHERE domain = ?1 AND h = ?2 AND touched <= ?3 AND dying IS NULL";
     let marked = "SELECT loc FROM obj WHERE domain = ?1 AND h = ?2 AND dying IS NOT NULL";

@@ -16,7 +16,7 @@ use tokio::{
     time::{Instant, timeout_at},
 };
 
-use super::{error::Outcome, file::File};
+use super::{error::ConnectionResult, file::File};
 
 /// Connections for one transaction mode: one for writing, several for reading.
 ///
@@ -27,19 +27,19 @@ pub(super) struct Pool {
     clock: Arc<dyn Clock>,
     permits: Arc<Semaphore>,
     idle: Mutex<Vec<Connection>>,
-    open: Mutex<Open>,
+    open: Mutex<OpenTxns>,
 }
 
 /// The open transactions.
 #[derive(Default)]
-struct Open {
+struct OpenTxns {
     begun: u64,
-    leases: BTreeMap<Ticket, Weak<SessionLease>>,
+    leases: BTreeMap<TxnKey, Weak<SessionLease>>,
 }
 
 /// End of the time limit of a transaction, and a number that makes it unique.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub(super) struct Ticket {
+pub(super) struct TxnKey {
     pub(super) end: DateTime<Utc>,
     number: u64,
 }
@@ -93,21 +93,21 @@ impl Pool {
                 Ok(Lease { pool: Arc::clone(self), conn: None, spoiled: false, _permit: permit })
             }
             // The semaphore is never closed, so this is the deadline.
-            Ok(Err(_)) | Err(_) => Err(StoreError::Unavailable(self.crowded().to_owned())),
+            Ok(Err(_)) | Err(_) => Err(StoreError::Unavailable(self.busy_message().to_owned())),
         }
     }
 
     /// Registers a transaction that begins now.
-    pub(super) fn enter(&self, lease: &Arc<SessionLease>) -> Ticket {
-        let end = self.end_of_now();
+    pub(super) fn enter(&self, lease: &Arc<SessionLease>) -> TxnKey {
+        let end = self.new_txn_end();
         let mut open = self.open.lock();
         open.begun += 1;
-        let ticket = Ticket { end, number: open.begun };
+        let ticket = TxnKey { end, number: open.begun };
         open.leases.insert(ticket, Arc::downgrade(lease));
         ticket
     }
 
-    pub(super) fn leave(&self, ticket: Ticket) {
+    pub(super) fn leave(&self, ticket: TxnKey) {
         self.open.lock().leases.remove(&ticket);
     }
 
@@ -120,7 +120,7 @@ impl Pool {
             if open.leases.keys().next().is_none_or(|first| now <= first.end) {
                 return;
             }
-            let rest = open.leases.split_off(&Ticket { end: now, number: 0 });
+            let rest = open.leases.split_off(&TxnKey { end: now, number: 0 });
             std::mem::replace(&mut open.leases, rest)
         };
         for lease in overdue.into_values().filter_map(|lease| lease.upgrade()) {
@@ -133,17 +133,17 @@ impl Pool {
     /// Earliest time at which a transaction can expire: of the open ones, or of one that begins now.
     fn next_end(&self) -> DateTime<Utc> {
         let first = self.open.lock().leases.keys().next().map(|ticket| ticket.end);
-        let end = first.unwrap_or_else(|| self.end_of_now());
+        let end = first.unwrap_or_else(|| self.new_txn_end());
         end.checked_add_signed(TimeDelta::milliseconds(1)).unwrap_or(DateTime::<Utc>::MAX_UTC)
     }
 
     /// Expiry of a transaction that begins now.
-    fn end_of_now(&self) -> DateTime<Utc> {
+    fn new_txn_end(&self) -> DateTime<Utc> {
         let limit = TimeDelta::from_std(MAX_TXN).unwrap_or(TimeDelta::MAX);
         self.clock.now().checked_add_signed(limit).unwrap_or(DateTime::<Utc>::MAX_UTC)
     }
 
-    fn crowded(&self) -> &'static str {
+    fn busy_message(&self) -> &'static str {
         match self.mode {
             Mode::Write => {
                 "timed out waiting for other write transactions; try again, and if this persists, check for \
@@ -158,10 +158,10 @@ impl Pool {
 
 impl Lease {
     /// Runs work on the connection, which is opened on first use.
-    pub(super) fn run<T>(&mut self, work: impl FnOnce(&Connection) -> Outcome<T>) -> StoreResult<T> {
+    pub(super) fn run<T>(&mut self, work: impl FnOnce(&Connection) -> ConnectionResult<T>) -> StoreResult<T> {
         let result = self.conn().and_then(work);
         result.map_err(|failure| {
-            self.spoiled |= failure.spoils();
+            self.spoiled |= failure.is_fatal();
             failure.into()
         })
     }
@@ -171,7 +171,7 @@ impl Lease {
         self.conn.as_ref().is_some_and(|conn| !conn.is_autocommit())
     }
 
-    fn conn(&mut self) -> Outcome<&Connection> {
+    fn conn(&mut self) -> ConnectionResult<&Connection> {
         let conn = match self.conn.take().or_else(|| self.pool.idle.lock().pop()) {
             Some(conn) => conn,
             None => self.pool.file.connect(self.pool.mode)?,

@@ -9,10 +9,10 @@ use std::{
 
 use tokio::time::{Instant, sleep};
 
-use crate::{OpenError, Options, Sharing};
+use crate::{OpenError, Options, SharingMode};
 
 /// Pause between two attempts to take the lock.
-const AGAIN: Duration = Duration::from_millis(50);
+const LOCK_RETRY_INTERVAL: Duration = Duration::from_millis(50);
 
 /// A lock on the lock file. The system releases it with the process, also after a crash. The last program removes the
 /// file if possible.
@@ -25,7 +25,7 @@ pub(super) struct Presence {
 impl Presence {
     /// Takes the lock. Waits for programs that are ending.
     pub(super) async fn take(database: &Path, options: &Options) -> Result<Self, OpenError> {
-        let sharing = options.the_sharing();
+        let sharing = options.sharing_mode();
         let place = database.display().to_string();
         let unusable = |why: String| OpenError::Unusable { place: place.clone(), why };
         let path = lock_of(database).map_err(|why| unusable(why.to_string()))?;
@@ -39,8 +39,8 @@ impl Presence {
         loop {
             match lock(&path, sharing) {
                 Ok(Some(lock)) => return Ok(Self { path, lock }),
-                Ok(None) if Instant::now() < until => sleep(AGAIN).await,
-                Ok(None) => return Err(sharing.refused(place)),
+                Ok(None) if Instant::now() < until => sleep(LOCK_RETRY_INTERVAL).await,
+                Ok(None) => return Err(sharing.in_use_error(place)),
                 Err(why) => {
                     let needs = format!("the program needs write access to the file `{}`", path.display());
                     return Err(unusable(format!("{why}; {needs}")));
@@ -90,14 +90,14 @@ fn has_other_names(_: &Path) -> bool {
 }
 
 /// Tries to lock a file; `None` if others hold the lock, or if the last of them has just removed the file.
-fn lock(path: &Path, sharing: Sharing) -> io::Result<Option<File>> {
+fn lock(path: &Path, sharing: SharingMode) -> io::Result<Option<File>> {
     let lock = docs_disk::create_file(path)?;
     let taken = match sharing {
-        Sharing::Shared => lock.try_lock_shared(),
-        Sharing::Alone => lock.try_lock(),
+        SharingMode::Shared => lock.try_lock_shared(),
+        SharingMode::Exclusive => lock.try_lock(),
     };
     match taken {
-        Ok(()) => Ok(is_named(&lock, path)?.then_some(lock)),
+        Ok(()) => Ok(is_at_path(&lock, path)?.then_some(lock)),
         Err(TryLockError::WouldBlock) => Ok(None),
         Err(TryLockError::Error(why)) => Err(why),
     }
@@ -105,7 +105,7 @@ fn lock(path: &Path, sharing: Sharing) -> io::Result<Option<File>> {
 
 /// Returns `true` if a path still refers to an open file.
 #[cfg(unix)]
-fn is_named(file: &File, path: &Path) -> io::Result<bool> {
+fn is_at_path(file: &File, path: &Path) -> io::Result<bool> {
     use std::os::unix::fs::MetadataExt as _;
 
     let open = file.metadata()?;

@@ -5,29 +5,29 @@ use std::collections::BTreeMap;
 use docs_store::{Batch, Key, Op, Scan, StoreError, Value};
 use rusqlite::{Connection, Error, ErrorCode, Row, params, types::ValueRef};
 
-use super::error::{Failure, Outcome};
+use super::error::{ConnectionResult, Failure};
 use crate::{
     layout::{Layout, Table},
     value::Cell,
 };
 
 /// The last position of each topic that a commit published.
-pub(super) type Fed = BTreeMap<u16, i64>;
+pub(super) type FeedEnds = BTreeMap<u16, i64>;
 
 /// Reads keys; returns the values in order.
-pub(super) fn get(conn: &Connection, layout: &Layout, keys: &[Key]) -> Outcome<Vec<Option<Value>>> {
+pub(super) fn get(conn: &Connection, layout: &Layout, keys: &[Key]) -> ConnectionResult<Vec<Option<Value>>> {
     let mut found = Vec::with_capacity(keys.len());
     for key in keys {
         let table = layout.table_of(key);
         let mut select =
             conn.prepare_cached(&format!("SELECT {} FROM {table} WHERE k = ?1", columns(table)))?;
         let mut rows = select.query([&**key])?;
-        found.push(rows.next()?.map(value_of).transpose()?);
+        found.push(rows.next()?.map(row_value).transpose()?);
     }
     Ok(found)
 }
 
-pub(super) fn scan(conn: &Connection, layout: &Layout, scan: &Scan) -> Outcome<Vec<(Key, Value)>> {
+pub(super) fn scan(conn: &Connection, layout: &Layout, scan: &Scan) -> ConnectionResult<Vec<(Key, Value)>> {
     if scan.limit == 0 || scan.from >= scan.to {
         return Ok(Vec::new());
     }
@@ -43,7 +43,7 @@ pub(super) fn scan(conn: &Connection, layout: &Layout, scan: &Scan) -> Outcome<V
     Ok(page)
 }
 
-fn scan_table(conn: &Connection, table: Table<'_>, scan: &Scan) -> Outcome<Vec<(Key, Value)>> {
+fn scan_table(conn: &Connection, table: Table<'_>, scan: &Scan) -> ConnectionResult<Vec<(Key, Value)>> {
     let order = if scan.rev { "DESC" } else { "ASC" };
     let mut select = conn.prepare_cached(&format!(
         "SELECT {}, k FROM {table} WHERE k >= ?1 AND k < ?2 ORDER BY k {order} LIMIT ?3",
@@ -53,13 +53,13 @@ fn scan_table(conn: &Connection, table: Table<'_>, scan: &Scan) -> Outcome<Vec<(
     let mut page = Vec::new();
     while let Some(row) = rows.next()? {
         let key = row.get_ref(2)?.as_str().map_err(Error::from)?;
-        page.push((Key::from(key), value_of(row)?));
+        page.push((Key::from(key), row_value(row)?));
     }
     Ok(page)
 }
 
 /// Applies a batch within the open transaction.
-pub(super) fn apply(conn: &Connection, layout: &Layout, batch: &Batch) -> Outcome<Fed> {
+pub(super) fn apply(conn: &Connection, layout: &Layout, batch: &Batch) -> ConnectionResult<FeedEnds> {
     for op in &batch.ops {
         let table = layout.table_of(op.key());
         match op {
@@ -75,7 +75,7 @@ pub(super) fn apply(conn: &Connection, layout: &Layout, batch: &Batch) -> Outcom
             Op::Add(key, by) => add(conn, key, *by)?,
         }
     }
-    let mut fed = Fed::new();
+    let mut fed = FeedEnds::new();
     for item in &batch.feed {
         let mut insert = conn.prepare_cached("INSERT INTO feed (topic, k) VALUES (?1, ?2)")?;
         fed.insert(item.topic, insert.insert(params![item.topic, &*item.key])?);
@@ -95,7 +95,7 @@ fn insert(
     table: Table<'_>,
     (key, value): (&Key, &Value),
     on_conflict: OnConflict,
-) -> Outcome<usize> {
+) -> ConnectionResult<usize> {
     let (names, values, set) = match table {
         Table::Records(_) => ("k, doc", "?1, ?2", "doc = excluded.doc"),
         Table::Counters => return Err(StoreError::Misuse("a counter is never overwritten").into()),
@@ -108,8 +108,8 @@ fn insert(
     let sql = format!("INSERT INTO {table} ({names}) VALUES ({values}) ON CONFLICT (k) DO {action}");
     let mut insert = conn.prepare_cached(&sql)?;
     Ok(match table {
-        Table::Records(_) => insert.execute(params![&**key, Cell::record(value)?])?,
-        Table::Counters | Table::Rows => match Cell::of(value)? {
+        Table::Records(_) => insert.execute(params![&**key, Cell::record_json(value)?])?,
+        Table::Counters | Table::Rows => match Cell::from_value(value)? {
             Cell::Json(text) => insert.execute(params![&**key, text, None::<i64>])?,
             Cell::Int(n) => insert.execute(params![&**key, None::<&str>, n])?,
             Cell::Unit => insert.execute(params![&**key, None::<&str>, None::<i64>])?,
@@ -117,7 +117,7 @@ fn insert(
     })
 }
 
-fn add(conn: &Connection, key: &Key, by: i64) -> Outcome<()> {
+fn add(conn: &Connection, key: &Key, by: i64) -> ConnectionResult<()> {
     let sql = "INSERT INTO ctr (k, n) VALUES (?1, ?2) ON CONFLICT (k) DO UPDATE SET n = n + excluded.n";
     match conn.prepare_cached(sql)?.execute(params![&**key, by]) {
         Ok(_) => Ok(()),
@@ -138,7 +138,7 @@ fn columns(table: Table<'_>) -> &'static str {
     }
 }
 
-fn value_of(row: &Row<'_>) -> Outcome<Value> {
+fn row_value(row: &Row<'_>) -> ConnectionResult<Value> {
     let cell = match (row.get_ref(0)?, row.get_ref(1)?) {
         (ValueRef::Null, ValueRef::Null) => Cell::Unit,
         (ValueRef::Null, ValueRef::Integer(n)) => Cell::Int(n),

@@ -1,8 +1,8 @@
 //! One transaction.
 //!
-//! Its connection belongs to a [`Session`], which the transaction shares with its running calls on blocking threads. A
-//! call whose future is dropped runs to completion there. The last owner of the session rolls back and passes the
-//! connection to the next in line. This does not need the runtime.
+//! Its connection belongs to a [`SqliteSession`], which the transaction shares with its running calls on blocking
+//! threads. A call whose future is dropped runs to completion there. The last owner of the session rolls back and
+//! passes the connection to the next in line. This does not need the runtime.
 
 use std::sync::Arc;
 
@@ -16,25 +16,25 @@ use rusqlite::Connection;
 use tokio::time::Instant;
 
 use super::{
-    blocking::blocking,
-    error::Outcome,
-    pool::{SessionLease, Ticket},
+    blocking::run_blocking,
+    error::ConnectionResult,
+    pool::{SessionLease, TxnKey},
     rows,
-    shared::{Shared, commit},
+    state::{SqliteState, commit},
 };
 
 /// The connection of a transaction until the transaction ends.
-pub(super) struct Session {
-    shared: Arc<Shared>,
+pub(super) struct SqliteSession {
+    shared: Arc<SqliteState>,
     mode: Mode,
-    ticket: Ticket,
+    ticket: TxnKey,
     /// `None` once the transaction has ended.
     lease: Arc<SessionLease>,
 }
 
-impl Session {
+impl SqliteSession {
     /// Begins a transaction. Its snapshot is taken when this returns.
-    pub(super) async fn begin(shared: Arc<Shared>, mode: Mode) -> StoreResult<Arc<Self>> {
+    pub(super) async fn begin(shared: Arc<SqliteState>, mode: Mode) -> StoreResult<Arc<Self>> {
         let until = Instant::now() + shared.wait;
         shared.end_overdue();
         let lease = shared.pool(mode).lease(until).await?;
@@ -42,7 +42,7 @@ impl Session {
         let ticket = shared.pool(mode).enter(&lease);
         let session = Arc::new(Self { shared, mode, ticket, lease });
         let starting = Arc::clone(&session);
-        match blocking(move || starting.start(until)).await? {
+        match run_blocking(move || starting.start(until)).await? {
             Ok(()) => Ok(session),
             Err(StoreError::Conflict) => {
                 let why = "the transaction timed out before it began; check for a slow disk";
@@ -67,12 +67,12 @@ impl Session {
     }
 
     /// Runs work on the connection unless the transaction has expired.
-    pub(super) fn run<T>(&self, work: impl FnOnce(&Connection) -> Outcome<T>) -> StoreResult<T> {
+    pub(super) fn run<T>(&self, work: impl FnOnce(&Connection) -> ConnectionResult<T>) -> StoreResult<T> {
         let mut lease = self.lease.lock();
-        if self.is_late() {
+        if self.is_expired() {
             *lease = None;
         }
-        let held = lease.as_mut().ok_or_else(|| self.over())?;
+        let held = lease.as_mut().ok_or_else(|| self.ended_error())?;
         let result = held.run(work);
         // Some read errors make SQLite roll back. Later statements would be outside the transaction.
         if !held.is_open() {
@@ -85,7 +85,7 @@ impl Session {
         check_batch(self.mode, batch)?;
         // The transaction has ended after this, with any result.
         let lease = self.lease.lock().take();
-        let mut lease = lease.filter(|_| !self.is_late()).ok_or_else(|| self.over())?;
+        let mut lease = lease.filter(|_| !self.is_expired()).ok_or_else(|| self.ended_error())?;
         if batch.is_empty() {
             return Ok(());
         }
@@ -95,44 +95,44 @@ impl Session {
             commit(conn)?;
             Ok(fed)
         })?;
-        shared.topics.tell(&fed);
+        shared.topics.notify(&fed);
         Ok(())
     }
 
     /// Error for the owner of a transaction that was ended. A read transaction cannot conflict.
-    fn over(&self) -> StoreError {
+    fn ended_error(&self) -> StoreError {
         match self.mode {
             Mode::Write => StoreError::Conflict,
             Mode::Read => StoreError::Unavailable("the transaction was open for too long; read again".into()),
         }
     }
 
-    fn is_late(&self) -> bool {
+    fn is_expired(&self) -> bool {
         self.shared.clock.now() > self.ticket.end
     }
 }
 
-impl Drop for Session {
+impl Drop for SqliteSession {
     fn drop(&mut self) {
         self.shared.pool(self.mode).leave(self.ticket);
     }
 }
 
 /// A transaction as used by a caller.
-pub(super) struct SqliteTxn(pub(super) Arc<Session>);
+pub(super) struct SqliteTxn(pub(super) Arc<SqliteSession>);
 
 #[async_trait]
 impl Txn for SqliteTxn {
     async fn get(&self, keys: &[Key]) -> StoreResult<Vec<Option<Value>>> {
         keys.iter().try_for_each(|key| check_key(key))?;
         let (session, keys) = (Arc::clone(&self.0), keys.to_vec());
-        blocking(move || session.run(|conn| rows::get(conn, &session.shared.layout, &keys))).await?
+        run_blocking(move || session.run(|conn| rows::get(conn, &session.shared.layout, &keys))).await?
     }
 
     async fn scan(&self, scans: &[Scan]) -> StoreResult<Vec<Vec<(Key, Value)>>> {
         scans.iter().try_for_each(check_scan)?;
         let (session, scans) = (Arc::clone(&self.0), scans.to_vec());
-        blocking(move || {
+        run_blocking(move || {
             let layout = &session.shared.layout;
             session.run(|conn| scans.iter().map(|scan| rows::scan(conn, layout, scan)).collect())
         })
@@ -141,6 +141,6 @@ impl Txn for SqliteTxn {
 
     async fn commit(self: Box<Self>, batch: Batch) -> StoreResult<()> {
         let session = self.0;
-        blocking(move || session.commit(&batch)).await?
+        run_blocking(move || session.commit(&batch)).await?
     }
 }

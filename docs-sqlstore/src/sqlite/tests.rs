@@ -3,7 +3,7 @@
 use docs_store::{Batch, Key, Mode, Op, Store, StoreError, StoreResult, Txn as _, Value};
 use rusqlite::{Connection, OpenFlags};
 
-use super::{NotOpen, Session, SqliteStore, SqliteTxn, file::File};
+use super::{OpenFailure, SqliteSession, SqliteStore, SqliteTxn, file::File};
 use crate::{OpenError, Options};
 
 /// Sets the maximum number of pages of the file, to simulate a full disk; `None` for no limit.
@@ -87,7 +87,7 @@ async fn a_transaction_that_sqlite_rolled_back_has_ended() {
     let store =
         SqliteStore::open(folder.path().join("a.sqlite"), Options::new()).await.expect("it can be opened");
     for mode in [Mode::Read, Mode::Write] {
-        let session = Session::begin(store.shared.clone(), mode).await.expect("nobody is in front");
+        let session = SqliteSession::begin(store.shared.clone(), mode).await.expect("nobody is in front");
         let failed: StoreResult<()> = session.run(|conn| {
             conn.execute_batch("ROLLBACK")?;
             Err(StoreError::Unavailable("the disk failed".to_owned()).into())
@@ -117,7 +117,9 @@ fn a_read_only_file_is_refused() {
     let read_only =
         Connection::open_with_flags(&path, OpenFlags::SQLITE_OPEN_READ_ONLY).expect("the file is there");
     match file.prepare(&read_only, &layout) {
-        Err(NotOpen::Refused(OpenError::Unusable { why, .. })) => assert!(why.contains("needs write access")),
+        Err(OpenFailure::Refused(OpenError::Unusable { why, .. })) => {
+            assert!(why.contains("needs write access"))
+        }
         other => panic!("{other:?}"),
     }
 }

@@ -6,16 +6,16 @@ use docs_store::{Mode, StoreResult, StoreVersion};
 use parking_lot::Mutex;
 use rusqlite::Connection;
 
-use super::{blocking::blocking, file::File};
+use super::{blocking::run_blocking, file::File};
 
 /// A connection that is used for checks only: SQLite does not count commits of the connection itself.
 pub(super) struct Versions {
     file: Arc<File>,
-    watch: Arc<Mutex<Watch>>,
+    watch: Arc<Mutex<VersionWatch>>,
 }
 
 #[derive(Default)]
-struct Watch {
+struct VersionWatch {
     conn: Option<Connection>,
     /// Number of connections opened so far. Each counts from its own start.
     opened: u64,
@@ -27,21 +27,21 @@ impl Versions {
     }
 
     /// Returns the current version; `None` if the check would have to wait.
-    pub(super) async fn now(&self) -> StoreResult<Option<StoreVersion>> {
+    pub(super) async fn current_version(&self) -> StoreResult<Option<StoreVersion>> {
         // Reads memory shared between the processes without waiting. A blocking thread would cost more.
-        if let Some(version) = self.watch.lock().look() {
+        if let Some(version) = self.watch.lock().read_version() {
             return Ok(Some(version));
         }
         let (file, watch) = (Arc::clone(&self.file), Arc::clone(&self.watch));
-        blocking(move || {
+        run_blocking(move || {
             // Another task may have opened it. The connection is opened outside the lock, which others wait for.
-            if let Some(version) = watch.lock().look() {
+            if let Some(version) = watch.lock().read_version() {
                 return Some(version);
             }
             let conn = connect(&file);
             let mut watch = watch.lock();
-            watch.take(conn);
-            watch.look()
+            watch.set_connection(conn);
+            watch.read_version()
         })
         .await
     }
@@ -54,16 +54,16 @@ fn connect(file: &File) -> Option<Connection> {
     Some(conn)
 }
 
-impl Watch {
+impl VersionWatch {
     /// Uses a connection for checks from now on, unless there is one.
-    fn take(&mut self, conn: Option<Connection>) {
+    fn set_connection(&mut self, conn: Option<Connection>) {
         if self.conn.is_none() && conn.is_some() {
             self.conn = conn;
             self.opened += 1;
         }
     }
 
-    fn look(&mut self) -> Option<StoreVersion> {
+    fn read_version(&mut self) -> Option<StoreVersion> {
         let conn = self.conn.as_ref()?;
         let read = conn.prepare_cached("PRAGMA data_version");
         match read.and_then(|mut read| read.query_row([], |row| row.get::<_, i64>(0))) {

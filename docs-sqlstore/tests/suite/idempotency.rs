@@ -11,7 +11,7 @@ use docs_core::{
     platform::{IdempotentRequest, NewUser, SetUp},
     store::{PageRequest, conformance::Factory, verify},
 };
-use docs_memstore::{Fault, FaultStore, ManualClock, Plan, Step};
+use docs_memstore::{CallKind, Fault, FaultPlan, FaultStore, ManualClock};
 use serde_json::json;
 
 /// A platform over a store that fails on demand, with an organization and a space.
@@ -26,7 +26,7 @@ struct World {
 
 impl World {
     async fn over(factory: &dyn Factory) -> Self {
-        let store = FaultStore::new(factory.store().await, Plan::none());
+        let store = FaultStore::new(factory.store().await, FaultPlan::none());
         let clock = ManualClock::default();
         let platform = Platform::builder(Arc::new(store.clone()), factory.objects().await);
         let platform = platform.clock(clock.clone()).build();
@@ -162,13 +162,13 @@ async fn suite(factory: &dyn Factory) {
     for what in ALL {
         let key = format!("{what:?}");
         // The write is stored, and the caller disconnects before the answer arrives.
-        let commit = w.store.calls(Step::Commit) + 1;
-        w.store.follow(Plan::none().at(Step::Commit, commit, Fault::HoldAfter));
+        let commit = w.store.calls(CallKind::Commit) + 1;
+        w.store.set_plan(FaultPlan::none().with_fault(CallKind::Commit, commit, Fault::HoldAfter));
         tokio::select! {
             answer = w.create(what, &key) => panic!("{what:?} is held: {answer:?}"),
-            () = w.store.held(1) => {}
+            () = w.store.wait_until_held(1) => {}
         }
-        w.store.follow(Plan::none());
+        w.store.set_plan(FaultPlan::none());
         let done = w.counts().await;
         let (first, is_replayed) = w.create(what, &key).await.expect("answered");
         assert!(is_replayed, "{what:?}");
@@ -179,8 +179,8 @@ async fn suite(factory: &dyn Factory) {
     let error = w.create(What::Space, "Site").await.expect_err("another request had the key");
     assert_eq!(error.kind(), ErrorKind::Unprocessable, "{error:?}");
     // A commit with a lost reply is found by its receipt and is not a replay.
-    let commit = w.store.calls(Step::Commit) + 1;
-    w.store.follow(Plan::none().at(Step::Commit, commit, Fault::UnknownApplied));
+    let commit = w.store.calls(CallKind::Commit) + 1;
+    w.store.set_plan(FaultPlan::none().with_fault(CallKind::Commit, commit, Fault::UnknownApplied));
     let (first, is_replayed) = w.create(What::Space, "lost").await.expect("found");
     assert!(!is_replayed);
     assert_eq!(w.create(What::Space, "lost").await.expect("answered"), (first, true));

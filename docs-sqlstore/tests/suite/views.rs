@@ -74,7 +74,7 @@ async fn sqlite_page_view_shows_the_active_revision() {
 #[cfg(feature = "sqlite")]
 #[tokio::test]
 async fn content_is_read_through_the_one_connection_there_is() {
-    use docs_core::platform::ContentOf;
+    use docs_core::platform::ContentVersion;
     use docs_sqlstore::{Options, SqliteStore};
     use std::sync::Arc;
 
@@ -89,8 +89,10 @@ async fn content_is_read_through_the_one_connection_there_is() {
     for request in [None, Some("1"), Some("2")] {
         let store = open().await.expect("it opens");
         let platform = Platform::builder(Arc::new(store.clone()), Arc::new(store.objects())).build();
-        let of = request
-            .map_or_else(|| ContentOf::space(space.clone()), |name| ContentOf::request(space.clone(), name));
+        let of = request.map_or_else(
+            || ContentVersion::space(space.clone()),
+            |name| ContentVersion::request(space.clone(), name),
+        );
         let revision = platform
             .as_actor(&ada)
             .content(&of)

@@ -16,7 +16,7 @@ use super::{
     edit::PagePlace,
     entry::decode,
     keys,
-    load::{Session, Step},
+    load::{PassResult, Session},
     map, read,
 };
 
@@ -24,45 +24,45 @@ use super::{
 pub(crate) type Check = Result<(), String>;
 
 pub(crate) fn check_pages(pages: u64) -> Check {
-    within(pages, MAX_SPACE_PAGES, "pages per space")
+    check_limit(pages, MAX_SPACE_PAGES, "pages per space")
 }
 
 pub(crate) fn check_files(files: u64) -> Check {
-    within(files, MAX_SPACE_FILES, "files per space")
+    check_limit(files, MAX_SPACE_FILES, "files per space")
 }
 
 pub(crate) fn check_reusables(reusables: u64) -> Check {
-    within(reusables, MAX_REUSABLES, "reusable contents per space")
+    check_limit(reusables, MAX_REUSABLES, "reusable contents per space")
 }
 
 pub(crate) fn check_siblings(siblings: u64) -> Check {
-    within(siblings, MAX_SIBLINGS, "child pages per page")
+    check_limit(siblings, MAX_SIBLINGS, "child pages per page")
 }
 
 pub(crate) fn check_levels(levels: usize) -> Check {
-    within(levels as u64, MAX_PAGE_LEVELS, "levels of pages")
+    check_limit(levels as u64, MAX_PAGE_LEVELS, "levels of pages")
 }
 
 pub(crate) fn check_path(bytes: usize) -> Check {
-    within(bytes as u64, MAX_PATH_BYTES, "bytes per path")
+    check_limit(bytes as u64, MAX_PATH_BYTES, "bytes per path")
 }
 
-fn within(has: u64, most: usize, unit: &str) -> Check {
+fn check_limit(has: u64, most: usize, unit: &str) -> Check {
     if has <= most as u64 { Ok(()) } else { Err(format!("exceeds the limit of {most} {unit}")) }
 }
 
 /// Checks the content that a change produced. Its nodes are in the session.
 pub(crate) async fn check(session: &mut Session<'_>, before: Hash, after: Hash) -> ContentResult<Check> {
-    session.run(|session| checked(session, &before, &after)).await
+    session.run(|session| check_bounds(session, &before, &after)).await
 }
 
 /// A page that was added, moved or given a new slug.
-struct Placed {
+struct PlacedPage {
     id: PageId,
     entry: PageEntry,
 }
 
-fn checked(session: &Session<'_>, before: &Hash, after: &Hash) -> Step<Check> {
+fn check_bounds(session: &Session<'_>, before: &Hash, after: &Hash) -> PassResult<Check> {
     let (mut placed, mut parents) = (Vec::new(), BTreeSet::new());
     for difference in map::diff(session, before, after, &[keys::class(keys::PAGE)])? {
         let Some(value) = &difference.after else { continue };
@@ -74,7 +74,7 @@ fn checked(session: &Session<'_>, before: &Hash, after: &Hash) -> Step<Check> {
             parents.insert(entry.parent.clone());
         }
         if !same_parent || old.is_some_and(|old| old.slug != entry.slug) {
-            placed.push(Placed { id: keys::id(&difference.key)?, entry });
+            placed.push(PlacedPage { id: keys::id(&difference.key)?, entry });
         }
     }
     let mut check = Ok(());
@@ -90,7 +90,7 @@ fn checked(session: &Session<'_>, before: &Hash, after: &Hash) -> Step<Check> {
         }
     }
     for parent in &parents {
-        let (from, to) = keys::children(parent.as_ref()).below();
+        let (from, to) = keys::children(parent.as_ref()).prefix_range();
         let children = map::count(session, after, &from, &to)?;
         check = check.and_then(|()| check_siblings(children));
     }
@@ -101,10 +101,10 @@ fn checked(session: &Session<'_>, before: &Hash, after: &Hash) -> Step<Check> {
 }
 
 /// Checks the levels and path lengths of pages and all their descendants.
-fn check_places(session: &Session<'_>, root: &Hash, placed: Vec<Placed>) -> Step<Check> {
+fn check_places(session: &Session<'_>, root: &Hash, placed: Vec<PlacedPage>) -> PassResult<Check> {
     let mut places: HashMap<PageId, PagePlace> = HashMap::new();
     let mut starts = Vec::new();
-    for Placed { id, entry } in placed {
+    for PlacedPage { id, entry } in placed {
         let place = place(session, root, &id, &entry, &mut places)?;
         starts.push((place.level, id));
     }
@@ -141,7 +141,7 @@ fn place(
     id: &PageId,
     entry: &PageEntry,
     places: &mut HashMap<PageId, PagePlace>,
-) -> Step<PagePlace> {
+) -> PassResult<PagePlace> {
     let mut chain = vec![(id.clone(), entry.slug.clone())];
     let mut above = entry.parent.clone();
     let mut place = PagePlace::default();
@@ -150,7 +150,7 @@ fn place(
             place = *known;
             break;
         }
-        if chain.len() > read::ENDLESS {
+        if chain.len() > read::CYCLE_DEPTH {
             return Err(read::cycle(&parent));
         }
         let Some(entry) = read::page(session, root, &parent)? else { break };

@@ -10,17 +10,16 @@ use docs_store::{Hash, Key};
 
 use super::{
     Content, ContentResult, Cost, FileEntry, LinkSource, LinkTarget, NewBody, PageEntry, PageKind, Rank,
-    ReusableEntry, ReusablePatch, VariableEntry,
-    aside::yield_to_others,
-    bounds,
+    ReusableEntry, ReusablePatch, VariableEntry, bounds,
     content::FLUSH_TEXT_BYTES,
     edit::{PagePlace, check_variables, patch},
     entry::encode,
     error::{check_text, invalid},
-    file_name::numbered,
+    file_name::append_number,
     keys,
-    links::{self, Parts, References},
+    links::{self, LinkFields, SourceReferences},
     map,
+    offload::yield_to_others,
     redirects::GitRedirect,
     tree::normal_path,
 };
@@ -100,7 +99,7 @@ pub enum BuildItem {
 /// The result of [`Content::build`].
 #[non_exhaustive]
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Built {
+pub struct BuildOutcome {
     pub root: Hash,
     /// The cost of the import.
     pub cost: Cost,
@@ -118,18 +117,18 @@ impl Content {
     ///
     /// # Cancel safety
     /// Dropping the future leaves only unreferenced objects.
-    pub async fn build<I>(&self, domain: &str, now: DateTime<Utc>, items: I) -> ContentResult<Built>
+    pub async fn build<I>(&self, domain: &str, now: DateTime<Utc>, items: I) -> ContentResult<BuildOutcome>
     where
         I: IntoIterator<Item = BuildItem>,
         I::IntoIter: Send,
     {
         let items = items.into_iter();
         let mut session = self.session(domain);
-        let mut builder = Builder::new(now);
+        let mut builder = ContentBuilder::new(now);
         for (position, item) in items.enumerate() {
-            let text = builder.add(item).map_err(|error| error.at(position))?;
+            let text = builder.add(item).map_err(|error| error.at_index(position))?;
             if let Some(text) = text {
-                check_text(&text).map_err(|error| error.at(position))?;
+                check_text(&text).map_err(|error| error.at_index(position))?;
                 session.add_text(&text);
             }
             if session.waiting_text_bytes() > FLUSH_TEXT_BYTES {
@@ -145,7 +144,7 @@ impl Content {
             builder.references.push((source, found));
         }
         let mut above = Vec::new();
-        for (entry, leaf) in map::Leaves::new(builder.finish()?) {
+        for (entry, leaf) in map::LeafStream::new(builder.finish()?) {
             above.push(entry);
             session.store_node(leaf).await?;
         }
@@ -153,11 +152,11 @@ impl Content {
         let built = map::build_above(above);
         session.add_nodes(built.nodes);
         session.save(built.root, &BTreeSet::new()).await?;
-        Ok(Built { root: built.root, cost: session.finish() })
+        Ok(BuildOutcome { root: built.root, cost: session.finish() })
     }
 }
 
-struct Builder {
+struct ContentBuilder {
     now: DateTime<Utc>,
     pages: HashMap<PageId, (PageEntry, PagePlace)>,
     /// The children of each page in order, with their previous ranks.
@@ -168,12 +167,12 @@ struct Builder {
     files: u64,
     reusables: u64,
     others: BTreeMap<Key, Bytes>,
-    references: Vec<(LinkSource, References)>,
+    references: Vec<(LinkSource, SourceReferences)>,
     /// Sources with texts that are stored and not in memory.
-    stored: Vec<(LinkSource, Parts)>,
+    stored: Vec<(LinkSource, LinkFields)>,
 }
 
-impl Builder {
+impl ContentBuilder {
     fn new(now: DateTime<Utc>) -> Self {
         Self {
             now,
@@ -224,7 +223,7 @@ impl Builder {
         bounds::check_path(place.path_bytes).map_err(|what| invalid("slug", what))?;
         entry.created_at = Some(page.created_at.unwrap_or(self.now));
         entry.updated_at = Some(page.updated_at.unwrap_or(self.now));
-        self.refer(LinkSource::Page(page.id.clone()), Parts::from(&entry), &page.body);
+        self.refer(LinkSource::Page(page.id.clone()), LinkFields::from(&entry), &page.body);
         let siblings = self.order.entry(page.parent).or_default();
         bounds::check_siblings(siblings.len() as u64 + 1).map_err(|what| invalid("parent", what))?;
         siblings.push((page.id.clone(), page.rank));
@@ -238,7 +237,7 @@ impl Builder {
         }
         self.files += 1;
         bounds::check_files(self.files).map_err(|what| invalid("file", what))?;
-        entry.name = self.names.take(entry.name, 1, numbered);
+        entry.name = self.names.take(entry.name, 1, append_number);
         self.add_other(keys::file(id), encode(&entry)?, "file")?;
         self.add_other(keys::derived_of_file(id, &entry), Bytes::new(), "file")
     }
@@ -265,12 +264,12 @@ impl Builder {
         let body = fields.body.unwrap_or_default();
         entry.body = body.body();
         self.add_other(keys::reusable(id), encode(&entry)?, "reusable")?;
-        self.refer(LinkSource::Reusable(id.clone()), Parts::from(&entry), &body);
+        self.refer(LinkSource::Reusable(id.clone()), LinkFields::from(&entry), &body);
         Ok(text_of(body))
     }
 
     /// Records the references of a source.
-    fn refer(&mut self, source: LinkSource, parts: Parts, body: &NewBody) {
+    fn refer(&mut self, source: LinkSource, parts: LinkFields, body: &NewBody) {
         match body {
             NewBody::Empty => self.references.push((source, parts.references(""))),
             NewBody::Text(text) => self.references.push((source, parts.references(text))),
@@ -308,7 +307,7 @@ impl Builder {
         entries.extend(self.others);
         for (id, (entry, _)) in &self.pages {
             entries.push((keys::page(id), encode(entry)?));
-            entries.extend(keys::derived(id, entry));
+            entries.extend(keys::derived_entries(id, entry));
         }
         entries.sort_unstable_by(|a, b| a.0.cmp(&b.0));
         Ok(entries)

@@ -10,8 +10,8 @@ use super::{
     Content, ContentResult, FileEntry, LinkSource, LinkTarget, PageEntry, PageKind, ReusableEntry,
     entry::decode,
     keys,
-    links::{self, Parts},
-    load::Gather,
+    links::{self, LinkFields},
+    load::MissingCollector,
     map::{self, Range},
     redirects,
 };
@@ -34,16 +34,16 @@ impl Content {
         let (mut sources, mut targets) = (Vec::new(), BTreeSet::new());
         let mut problems = Vec::new();
         for (key, value) in entries {
-            targets.extend(LinkTarget::of_record(&key)?);
+            targets.extend(LinkTarget::from_record_key(&key)?);
             match key.split('!').next() {
                 Some(keys::PAGE) => {
                     let (id, entry): (PageId, PageEntry) = (keys::id(&key)?, decode(&key, &value)?);
-                    sources.push((LinkSource::Page(id.clone()), Parts::from(&entry)));
+                    sources.push((LinkSource::Page(id.clone()), LinkFields::from(&entry)));
                     pages.insert(id, entry);
                 }
                 Some(keys::REUSABLE) => {
                     let entry: ReusableEntry = decode(&key, &value)?;
-                    sources.push((LinkSource::Reusable(keys::id(&key)?), Parts::from(&entry)));
+                    sources.push((LinkSource::Reusable(keys::id(&key)?), LinkFields::from(&entry)));
                 }
                 Some(
                     keys::CHILD | keys::SLUG | keys::CONFLICTED | keys::LINK | keys::BACKLINK | keys::NAMED,
@@ -73,7 +73,7 @@ impl Content {
     async fn expected_links(
         &self,
         domain: &str,
-        sources: &[(LinkSource, Parts)],
+        sources: &[(LinkSource, LinkFields)],
         targets: &BTreeSet<LinkTarget>,
     ) -> ContentResult<BTreeMap<Key, Bytes>> {
         let mut out = BTreeMap::new();
@@ -81,12 +81,12 @@ impl Content {
             let found = self
                 .session(domain)
                 .run(|session| {
-                    let mut gather = Gather::default();
+                    let mut gather = MissingCollector::default();
                     let mut found = Vec::with_capacity(some.len());
                     for (_, parts) in some {
                         found.extend(gather.ask(links::of_parts(session, self.merger(), parts))?);
                     }
-                    gather.done()?;
+                    gather.finish()?;
                     Ok(found)
                 })
                 .await?;
@@ -105,7 +105,7 @@ fn check_derived(
     problems: &mut Vec<String>,
 ) {
     for (id, entry) in pages {
-        for (key, value) in keys::derived(id, entry) {
+        for (key, value) in keys::derived_entries(id, entry) {
             if expected.insert(key.clone(), value).is_some() {
                 problems.push(format!("two pages share `{key}`"));
             }

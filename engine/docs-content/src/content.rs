@@ -6,7 +6,7 @@ use docs_store::{Hash, Objects};
 
 use super::{
     Body, ContentResult, Cost, LineMerger, Rendering, TextMerger,
-    load::{CacheLimits, CacheStats, Gather, Session, Shared, Step},
+    load::{CacheLimits, CacheStats, MissingCollector, ObjectCaches, PassResult, Session},
     map, text,
 };
 
@@ -22,7 +22,7 @@ pub(crate) const FLUSH_TEXT_BYTES: usize = 8 * 1024 * 1024;
 /// Cheap to clone; clones share the caches.
 #[derive(Clone)]
 pub struct Content {
-    shared: Arc<Shared>,
+    shared: Arc<ObjectCaches>,
     merger: Arc<dyn TextMerger>,
 }
 
@@ -36,18 +36,18 @@ impl Content {
     /// Creates content over an object store, with the default caches and the line merger.
     #[must_use]
     pub fn new(objects: Arc<dyn Objects>) -> Self {
-        Self::with(objects, CacheLimits::default(), Arc::new(LineMerger))
+        Self::with_config(objects, CacheLimits::default(), Arc::new(LineMerger))
     }
 
     /// Creates content with custom cache limits and a custom text merger.
     #[must_use]
-    pub fn with(objects: Arc<dyn Objects>, limits: CacheLimits, merger: Arc<dyn TextMerger>) -> Self {
-        Self { shared: Arc::new(Shared::new(objects, limits)), merger }
+    pub fn with_config(objects: Arc<dyn Objects>, limits: CacheLimits, merger: Arc<dyn TextMerger>) -> Self {
+        Self { shared: Arc::new(ObjectCaches::new(objects, limits)), merger }
     }
 
     /// Returns the hash of the root of empty content, which may not be stored.
     #[must_use]
-    pub fn nothing() -> Hash {
+    pub fn empty_hash() -> Hash {
         map::empty().hash
     }
 
@@ -127,7 +127,7 @@ impl Content {
         self.shared.objects()
     }
 
-    pub(crate) fn shared(&self) -> &Shared {
+    pub(crate) fn shared(&self) -> &ObjectCaches {
         &self.shared
     }
 
@@ -141,8 +141,8 @@ impl Content {
 }
 
 /// Loads the texts of the terms of a body.
-pub(crate) fn term_texts(session: &Session<'_>, body: &Body) -> Step<Vec<Arc<str>>> {
-    let mut gather = Gather::default();
+pub(crate) fn term_texts(session: &Session<'_>, body: &Body) -> PassResult<Vec<Arc<str>>> {
+    let mut gather = MissingCollector::default();
     let mut out = Vec::new();
     for term in body.terms() {
         match term {
@@ -150,6 +150,6 @@ pub(crate) fn term_texts(session: &Session<'_>, body: &Body) -> Step<Vec<Arc<str
             None => out.push("".into()),
         }
     }
-    gather.done()?;
+    gather.finish()?;
     Ok(out)
 }

@@ -7,9 +7,9 @@ use docs_store::{Hash, Key, key::last_segment};
 
 use super::{
     Attribute, Content, ContentResult, FileEntry, PageEntry, Rank, ReusableEntry, VariableEntry,
-    entry::{decode, listed},
+    entry::{decode, flagged_attributes},
     keys,
-    load::{Gather, Session, Step},
+    load::{MissingCollector, PassResult, Session},
     map::{self, Difference},
     read,
 };
@@ -90,7 +90,11 @@ impl Content {
 }
 
 /// Returns the records that differ, in key order.
-pub(crate) fn differing(session: &Session<'_>, before: &Hash, after: &Hash) -> Step<Vec<Difference>> {
+pub(crate) fn differing_records(
+    session: &Session<'_>,
+    before: &Hash,
+    after: &Hash,
+) -> PassResult<Vec<Difference>> {
     let ranges: Vec<(Key, Key)> = keys::RECORDS.iter().map(|class| keys::class(class)).collect();
     Ok(map::diff(session, before, after, &ranges)?)
 }
@@ -98,12 +102,12 @@ pub(crate) fn differing(session: &Session<'_>, before: &Hash, after: &Hash) -> S
 /// The position of a page in reading order: the ranks and ids from the top level down.
 type Position = Vec<(Rank, PageId)>;
 
-fn changes(session: &Session<'_>, before: &Hash, after: &Hash) -> Step<Vec<RevisionChange>> {
+fn changes(session: &Session<'_>, before: &Hash, after: &Hash) -> PassResult<Vec<RevisionChange>> {
     let mut pages: Vec<(Position, RevisionChange)> = Vec::new();
     let (mut files, mut reusables) = (Vec::new(), Vec::new());
     let mut variables = BTreeMap::new();
-    let mut gather = Gather::default();
-    for difference in differing(session, before, after)? {
+    let mut gather = MissingCollector::default();
+    for difference in differing_records(session, before, after)? {
         match difference.key.split('!').next() {
             Some(keys::PAGE) => {
                 let found = gather.ask(page_changes(session, before, after, &difference))?;
@@ -112,7 +116,7 @@ fn changes(session: &Session<'_>, before: &Hash, after: &Hash) -> Step<Vec<Revis
             Some(keys::FILE) => files.extend(file_change(&difference)?),
             Some(keys::REUSABLE) => reusables.extend(reusable_change(&difference)?),
             _ => {
-                let (old, new) = both::<VariableEntry>(&difference)?;
+                let (old, new) = decode_both::<VariableEntry>(&difference)?;
                 let (old, new) = (old.map(|v| v.value), new.map(|v| v.value));
                 if old != new {
                     variables.insert(last_segment(&difference.key), (old, new));
@@ -120,7 +124,7 @@ fn changes(session: &Session<'_>, before: &Hash, after: &Hash) -> Step<Vec<Revis
             }
         }
     }
-    gather.done()?;
+    gather.finish()?;
     pages.sort_by(|a, b| a.0.cmp(&b.0));
     let mut out: Vec<RevisionChange> = pages.into_iter().map(|(_, change)| change).collect();
     out.append(&mut reusables);
@@ -131,7 +135,9 @@ fn changes(session: &Session<'_>, before: &Hash, after: &Hash) -> Step<Vec<Revis
     Ok(out)
 }
 
-fn both<T: serde::de::DeserializeOwned>(difference: &Difference) -> ContentResult<(Option<T>, Option<T>)> {
+fn decode_both<T: serde::de::DeserializeOwned>(
+    difference: &Difference,
+) -> ContentResult<(Option<T>, Option<T>)> {
     let read = |bytes: &Option<bytes::Bytes>| bytes.as_ref().map(|b| decode(&difference.key, b)).transpose();
     Ok((read(&difference.before)?, read(&difference.after)?))
 }
@@ -141,21 +147,21 @@ fn page_changes(
     old_root: &Hash,
     new_root: &Hash,
     difference: &Difference,
-) -> Step<Vec<(Position, RevisionChange)>> {
+) -> PassResult<Vec<(Position, RevisionChange)>> {
     let id: PageId = keys::id(&difference.key)?;
-    let (before, after) = both::<PageEntry>(difference)?;
+    let (before, after) = decode_both::<PageEntry>(difference)?;
     let mut out = Vec::new();
     match (before, after) {
         (None, Some(entry)) => {
-            let (at, page) = placed(session, new_root, id, entry)?;
+            let (at, page) = page_position(session, new_root, id, entry)?;
             out.push((at, RevisionChange::PageCreated(page)));
         }
         (Some(entry), None) => {
-            let (at, page) = placed(session, old_root, id, entry)?;
+            let (at, page) = page_position(session, old_root, id, entry)?;
             out.push((at, RevisionChange::PageDeleted(page)));
         }
         (Some(before), Some(after)) => {
-            let (at, page) = placed(session, new_root, id, after)?;
+            let (at, page) = page_position(session, new_root, id, after)?;
             let attributes = before.differences(&page.entry);
             if (&before.parent, &before.rank) != (&page.entry.parent, &page.entry.rank) {
                 let (old, new) = (before.parent.clone(), page.entry.parent.clone());
@@ -173,7 +179,12 @@ fn page_changes(
     Ok(out)
 }
 
-fn placed(session: &Session<'_>, root: &Hash, id: PageId, entry: PageEntry) -> Step<(Position, ChangedPage)> {
+fn page_position(
+    session: &Session<'_>,
+    root: &Hash,
+    id: PageId,
+    entry: PageEntry,
+) -> PassResult<(Position, ChangedPage)> {
     let above = read::ancestors(session, root, &entry)?;
     let mut position: Position = above.iter().rev().map(|(id, e)| (e.rank.clone(), id.clone())).collect();
     position.push((entry.rank.clone(), id.clone()));
@@ -183,11 +194,11 @@ fn placed(session: &Session<'_>, root: &Hash, id: PageId, entry: PageEntry) -> S
 
 fn file_change(difference: &Difference) -> ContentResult<Option<RevisionChange>> {
     let id: FileId = keys::id(&difference.key)?;
-    Ok(match both::<FileEntry>(difference)? {
+    Ok(match decode_both::<FileEntry>(difference)? {
         (None, Some(entry)) => Some(RevisionChange::FileCreated(id, entry)),
         (Some(entry), None) => Some(RevisionChange::FileDeleted(id, entry)),
         (Some(before), Some(after)) => {
-            let attributes = listed([
+            let attributes = flagged_attributes([
                 (before.name != after.name, Attribute::Name),
                 (before.content_type != after.content_type, Attribute::ContentType),
                 (before.size != after.size, Attribute::Size),
@@ -203,11 +214,11 @@ fn file_change(difference: &Difference) -> ContentResult<Option<RevisionChange>>
 
 fn reusable_change(difference: &Difference) -> ContentResult<Option<RevisionChange>> {
     let id: ReusableId = keys::id(&difference.key)?;
-    Ok(match both::<ReusableEntry>(difference)? {
+    Ok(match decode_both::<ReusableEntry>(difference)? {
         (None, Some(entry)) => Some(RevisionChange::ReusableCreated(id, entry)),
         (Some(entry), None) => Some(RevisionChange::ReusableDeleted(id, entry)),
         (Some(before), Some(after)) => {
-            let attributes = listed([
+            let attributes = flagged_attributes([
                 (before.title != after.title, Attribute::Title),
                 (before.body != after.body, Attribute::Body),
                 (before.computed != after.computed, Attribute::Computed),

@@ -134,22 +134,22 @@ impl Body {
 
 /// Conflicting values of one field after a merge. The record contains the value of the change request.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
-pub struct Clash {
+pub struct FieldClash {
     /// The value of the side that is not the change request.
-    #[serde(serialize_with = "sorted")]
+    #[serde(serialize_with = "serialize_sorted")]
     pub other: Value,
     /// The common ancestor of both values.
-    #[serde(serialize_with = "sorted")]
+    #[serde(serialize_with = "serialize_sorted")]
     pub base: Value,
     /// The value of the change request.
-    #[serde(serialize_with = "sorted")]
+    #[serde(serialize_with = "serialize_sorted")]
     pub request: Value,
 }
 
 /// Clashes by the JSON name of the field; [`clash_field`] has the names that cover several fields.
-pub type Clashes = BTreeMap<String, Clash>;
+pub type FieldClashes = BTreeMap<String, FieldClash>;
 
-/// Names in [`Clashes`] that are not the name of one field.
+/// Names in [`FieldClashes`] that are not the name of one field.
 pub mod clash_field {
     /// Parent and rank together.
     pub const POSITION: &str = "position";
@@ -203,7 +203,7 @@ macro_rules! page_record {
             pub body: Body,
             /// Field conflicts of merges.
             #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-            pub clash: Clashes,
+            pub clash: FieldClashes,
         }
 
         impl PageEntry {
@@ -222,7 +222,7 @@ macro_rules! page_record {
                     source: None,
                     extra: BTreeMap::new(),
                     body: Body::Empty,
-                    clash: Clashes::new(),
+                    clash: FieldClashes::new(),
                 }
             }
 
@@ -255,7 +255,7 @@ macro_rules! page_record {
             /// metadata are not compared.
             #[must_use]
             pub fn differences(&self, after: &Self) -> Vec<Attribute> {
-                listed([
+                flagged_attributes([
                     (self.kind != after.kind, Attribute::Kind),
                     (self.title != after.title, Attribute::Title),
                     $((self.$name != after.$name, Attribute::$attribute),)*
@@ -273,12 +273,12 @@ macro_rules! page_record {
                 let layout =
                     |page: &Self| (page.kind == PageKind::Document).then(|| page.layout.unwrap_or_default());
                 let attributes = PageAttributes {
-                    kind: Changed::between(Some(self.kind.into()), Some(after.kind.into())),
-                    title: Changed::between(self.title.shown(), after.title.shown()),
+                    kind: Changed::from_values(Some(self.kind.into()), Some(after.kind.into())),
+                    title: Changed::from_values(self.title.shown(), after.title.shown()),
                     document: None,
-                    $($($name: Changed::<$changed>::between(self.$name.shown(), after.$name.shown()),)?)*
+                    $($($name: Changed::<$changed>::from_values(self.$name.shown(), after.$name.shown()),)?)*
                 };
-                PageAttributes { layout: Changed::between(layout(self), layout(after)), ..attributes }
+                PageAttributes { layout: Changed::from_values(layout(self), layout(after)), ..attributes }
             }
         }
 
@@ -304,7 +304,7 @@ macro_rules! page_record {
 docs_model::page_fields!(page_record);
 
 /// Returns the attributes that are flagged as different.
-pub(crate) fn listed<const N: usize>(different: [(bool, Attribute); N]) -> Vec<Attribute> {
+pub(crate) fn flagged_attributes<const N: usize>(different: [(bool, Attribute); N]) -> Vec<Attribute> {
     different.into_iter().filter_map(|(is, attribute)| is.then_some(attribute)).collect()
 }
 
@@ -375,7 +375,7 @@ pub struct FileEntry {
     pub git: Option<GitBlob>,
     /// Field conflicts of merges.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    pub clash: Clashes,
+    pub clash: FieldClashes,
 }
 
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
@@ -401,7 +401,7 @@ pub struct ReusableEntry {
     pub extra: BTreeMap<String, Value>,
     /// Field conflicts of merges.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    pub clash: Clashes,
+    pub clash: FieldClashes,
 }
 
 impl ReusableEntry {
@@ -416,7 +416,7 @@ impl ReusableEntry {
             git: None,
             source: None,
             extra: BTreeMap::new(),
-            clash: Clashes::new(),
+            clash: FieldClashes::new(),
         }
     }
 }
@@ -426,7 +426,7 @@ pub struct VariableEntry {
     pub value: VariableValue,
     /// Conflicts of merges.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    pub clash: Clashes,
+    pub clash: FieldClashes,
 }
 
 /// Serializes a record.
@@ -447,31 +447,31 @@ fn is_default<T: Default + PartialEq>(value: &T) -> bool {
 }
 
 /// JSON with sorted object keys, independent of the order of the map type.
-struct Sorted<'a>(&'a Value);
+struct SortedJson<'a>(&'a Value);
 
-impl Serialize for Sorted<'_> {
+impl Serialize for SortedJson<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         match self.0 {
             Value::Object(map) => {
-                let ordered: BTreeMap<&String, Sorted<'_>> =
-                    map.iter().map(|(k, v)| (k, Sorted(v))).collect();
+                let ordered: BTreeMap<&String, SortedJson<'_>> =
+                    map.iter().map(|(k, v)| (k, SortedJson(v))).collect();
                 serializer.collect_map(ordered)
             }
-            Value::Array(items) => serializer.collect_seq(items.iter().map(Sorted)),
+            Value::Array(items) => serializer.collect_seq(items.iter().map(SortedJson)),
             other => other.serialize(serializer),
         }
     }
 }
 
-fn sorted<S: Serializer>(value: &Value, serializer: S) -> Result<S::Ok, S::Error> {
-    Sorted(value).serialize(serializer)
+fn serialize_sorted<S: Serializer>(value: &Value, serializer: S) -> Result<S::Ok, S::Error> {
+    SortedJson(value).serialize(serializer)
 }
 
 #[expect(clippy::ref_option, reason = "serde passes fields by reference")]
 fn sorted_option<S: Serializer>(value: &Option<Value>, serializer: S) -> Result<S::Ok, S::Error> {
-    value.as_ref().map(Sorted).serialize(serializer)
+    value.as_ref().map(SortedJson).serialize(serializer)
 }
 
 fn sorted_map<S: Serializer>(map: &BTreeMap<String, Value>, serializer: S) -> Result<S::Ok, S::Error> {
-    serializer.collect_map(map.iter().map(|(k, v)| (k, Sorted(v))))
+    serializer.collect_map(map.iter().map(|(k, v)| (k, SortedJson(v))))
 }

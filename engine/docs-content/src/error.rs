@@ -33,7 +33,7 @@ pub enum ContentError {
 impl ContentError {
     /// Returns the error with the position of its item in the batch.
     #[must_use]
-    pub(crate) fn at(self, position: usize) -> Self {
+    pub(crate) fn at_index(self, position: usize) -> Self {
         match self {
             Self::Invalid { field, message, .. } => Self::Invalid { index: position, field, message },
             other => other,
@@ -63,7 +63,7 @@ pub(crate) fn check_text(text: &str) -> Result<(), ContentError> {
 /// The result of a content operation.
 pub type ContentResult<T> = Result<T, ContentError>;
 
-/// Creates an error without a position in the batch; [`ContentError::at`] sets it.
+/// Creates an error without a position in the batch; [`ContentError::at_index`] sets it.
 pub(crate) fn invalid(field: &'static str, message: impl Into<String>) -> ContentError {
     ContentError::Invalid { index: 0, field, message: message.into() }
 }

@@ -49,7 +49,7 @@ pub fn evaluate(document: &Document, mode: Evaluated, context: &Context, claims:
     if mode == Evaluated::No {
         return document.clone();
     }
-    let (conditions, allowance) = (Conditions::Asked, &mut document_allowance());
+    let (conditions, allowance) = (Conditions::SameAsText, &mut document_allowance());
     run(document, Evaluator { mode, conditions, context, claims, allowance })
 }
 
@@ -81,7 +81,7 @@ pub fn evaluate_for_visitor_within(
 }
 
 /// Returns the content of a document that is under no condition.
-pub(crate) fn unconditional(document: &Document) -> Document {
+pub(crate) fn unconditional_content(document: &Document) -> Document {
     let (context, claims) = (&Context::default(), &Claims::default());
     // With a budget of zero steps no condition holds.
     let allowance = &mut Allowance { steps: Budget(0), bytes: 0 };
@@ -114,14 +114,14 @@ struct Evaluator<'e> {
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Conditions {
     /// By the same mode as expressions within text.
-    Asked,
+    SameAsText,
     /// Every condition is decided for a visitor.
     Visitor,
 }
 
 impl Evaluator<'_> {
     /// Returns `true` if an expression is left for the client. One that does not parse depends on nothing.
-    fn leaves(&self, text: &str) -> bool {
+    fn is_left_to_client(&self, text: &str) -> bool {
         match self.mode {
             Evaluated::No => true,
             Evaluated::Yes => false,
@@ -132,15 +132,15 @@ impl Evaluator<'_> {
     }
 
     /// Returns the value of a condition; `None` if it is left for the client.
-    fn decide(&mut self, text: &str) -> Option<bool> {
-        if self.conditions == Conditions::Asked {
-            let decides = !self.leaves(text);
+    fn evaluate_condition(&mut self, text: &str) -> Option<bool> {
+        if self.conditions == Conditions::SameAsText {
+            let decides = !self.is_left_to_client(text);
             return decides
                 .then(|| expression::condition_within(text, self.context, &mut self.allowance.steps));
         }
         let (context, claims) = (self.context, self.claims);
         let shows =
-            |condition| expression::shows_within(&condition, context, claims, &mut self.allowance.steps);
+            |condition| expression::is_visible_within(&condition, context, claims, &mut self.allowance.steps);
         Some(expression::is_blank(text) || Expression::parse(text).is_ok_and(shows))
     }
 
@@ -153,10 +153,10 @@ impl Evaluator<'_> {
     fn nodes(&mut self, nodes: Vec<Node>) -> Vec<Node> {
         let mut done = Vec::with_capacity(nodes.len());
         let leaves_none = self.conditions == Conditions::Visitor || self.mode == Evaluated::Yes;
-        let mut undecided = Undecided::default();
+        let mut undecided = UndecidedConditions::default();
         for node in nodes {
             match node {
-                Node::Block(block) if leaves_none && undecided.hides(&block) => {}
+                Node::Block(block) if leaves_none && undecided.is_undecided(&block) => {}
                 Node::Block(block) => self.block(block, &mut done),
                 Node::Inline(inline) => self.inline(inline, &mut done),
                 Node::Text(text) => push_text(&mut done, text),
@@ -167,7 +167,7 @@ impl Evaluator<'_> {
 
     fn block(&mut self, mut block: Block, done: &mut Vec<Node>) {
         if let BlockKind::If { expression } = &block.kind {
-            match self.decide(expression) {
+            match self.evaluate_condition(expression) {
                 None => {
                     block.nodes = self.nodes(block.nodes);
                     done.push(Node::Block(block));
@@ -182,7 +182,7 @@ impl Evaluator<'_> {
         self.fragments(&mut block.fragments);
         if block.nodes.is_empty() && !was_empty {
             match block.kind.form().when_empty {
-                WhenEmpty::Gone => return,
+                WhenEmpty::Removed => return,
                 WhenEmpty::Paragraph => block.nodes.push(Node::Block(paragraph(vec![empty_text()]))),
                 WhenEmpty::Text => block.nodes.push(empty_text()),
             }
@@ -202,7 +202,7 @@ impl Evaluator<'_> {
 
     fn inline(&mut self, mut inline: Inline, done: &mut Vec<Node>) {
         if let InlineKind::Expression { expression } = &inline.kind {
-            if self.leaves(expression) {
+            if self.is_left_to_client(expression) {
                 done.push(Node::Inline(inline));
                 return;
             }
@@ -227,13 +227,13 @@ impl Evaluator<'_> {
 /// Tracks undecidable conditions within preserved Markdown. The block that opens one is left out, and so are the
 /// blocks after it, up to its end.
 #[derive(Debug, Default)]
-pub struct Undecided {
+pub struct UndecidedConditions {
     open: usize,
 }
 
-impl Undecided {
+impl UndecidedConditions {
     /// Returns `true` if a block may be under such a condition. Must be called for the blocks in order.
-    pub fn hides(&mut self, block: &Block) -> bool {
+    pub fn is_undecided(&mut self, block: &Block) -> bool {
         let was_open = self.open > 0;
         if !document::is_verbatim(block) {
             return was_open;

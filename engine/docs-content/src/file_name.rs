@@ -55,11 +55,11 @@ fn is_no_name(name: &str) -> bool {
 pub fn is_numbered(name: &str, of: &str) -> bool {
     let (stem, _) = split(name);
     let number = || stem.strip_suffix(')')?.rsplit_once(" (")?.1.parse::<u64>().ok();
-    name == of || number().is_some_and(|number| name == numbered(of, number))
+    name == of || number().is_some_and(|number| name == append_number(of, number))
 }
 
 /// Returns a name with a number before its extension.
-pub(crate) fn numbered(name: &str, number: u64) -> String {
+pub(crate) fn append_number(name: &str, number: u64) -> String {
     let (stem, extension) = split(name);
     let suffix = format!(" ({number})");
     let room = MAX_NAME.saturating_sub(suffix.len() + extension.chars().count());
@@ -95,11 +95,11 @@ mod tests {
             ("v1.2 of the whole and very long document", "v1.2 of the whole and very long document (1)"),
             ("dot.", "dot (1)."),
         ] {
-            assert_eq!(numbered(name, 1), expected);
+            assert_eq!(append_number(name, 1), expected);
             assert!(is_numbered(expected, name) && is_numbered(name, name));
         }
         let long = format!("{}.png", "ä".repeat(252));
-        assert_eq!(numbered(&long, 12).chars().count(), MAX_NAME);
+        assert_eq!(append_number(&long, 12).chars().count(), MAX_NAME);
         assert!(!is_numbered("b (1).png", "a.png") && !is_numbered("a (1).gif", "a.png"));
     }
 
@@ -130,7 +130,7 @@ mod tests {
             let mut taken: HashSet<String> = HashSet::new();
             let mut unique = UniqueNames::default();
             for name in &names {
-                let given = unique.take(name.clone(), 1, numbered);
+                let given = unique.take(name.clone(), 1, append_number);
                 prop_assert!(is_numbered(&given, name));
                 prop_assert!(taken.insert(given));
             }

@@ -9,19 +9,19 @@ use serde::de::DeserializeOwned;
 
 use super::{
     Body, Content, ContentResult, FileEntry, NewBody, PageEntry, ReusableEntry,
-    diff::differing,
-    edit::Changes,
+    diff::differing_records,
+    edit::MapChanges,
     entry::{decode, encode},
     error::check_text,
     keys,
-    load::{Session, Step},
+    load::{PassResult, Session},
     map::{self, Difference},
     redirects,
 };
 
 /// The revisions of one update of following content.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Follow {
+pub struct FollowUpdate {
     /// The revision of the original at the previous update; [`Content::nothing`] at first.
     pub from: Hash,
     /// The current revision of the original.
@@ -69,7 +69,12 @@ impl Content {
     ///
     /// # Cancel safety
     /// Dropping the future leaves only unreferenced objects.
-    pub async fn follow(&self, domain: &str, follow: Follow, texts: &FollowTexts) -> ContentResult<Hash> {
+    pub async fn follow(
+        &self,
+        domain: &str,
+        follow: FollowUpdate,
+        texts: &FollowTexts,
+    ) -> ContentResult<Hash> {
         let mut session = self.session(domain);
         session.add_nodes(vec![map::empty()]);
         let bodies = texts.pages.values().map(|page| &page.body);
@@ -90,10 +95,14 @@ impl Content {
     }
 }
 
-fn changes(session: &Session<'_>, follow: Follow, texts: &FollowTexts) -> Step<BTreeMap<Key, map::Change>> {
-    let mut differences: BTreeMap<Key, Option<Bytes>> = differing(session, &follow.from, &follow.to)?
+fn changes(
+    session: &Session<'_>,
+    follow: FollowUpdate,
+    texts: &FollowTexts,
+) -> PassResult<BTreeMap<Key, map::ValueChange>> {
+    let mut differences: BTreeMap<Key, Option<Bytes>> = differing_records(session, &follow.from, &follow.to)?
         .into_iter()
-        .chain(redirects::changed(session, &follow.from, &follow.to, keys::class(keys::REDIRECT))?)
+        .chain(redirects::changed_entries(session, &follow.from, &follow.to, keys::class(keys::REDIRECT))?)
         .map(|Difference { key, after, .. }| (key, after))
         .collect();
     let with_texts: Vec<Key> = texts
@@ -107,7 +116,7 @@ fn changes(session: &Session<'_>, follow: Follow, texts: &FollowTexts) -> Step<B
     differences.extend(with_texts.into_iter().zip(found));
     let all: Vec<Key> = differences.keys().cloned().collect();
     let own = map::get_many(session, &follow.onto, &all)?;
-    let mut changes = Changes::default();
+    let mut changes = MapChanges::default();
     for ((key, after), own) in differences.into_iter().zip(own) {
         match key.split('!').next() {
             Some(keys::PAGE) => follow_page(&mut changes, &key, after, own, texts)?,
@@ -127,7 +136,7 @@ fn read_entry<T: DeserializeOwned>(key: &Key, bytes: Option<&Bytes>) -> ContentR
 }
 
 fn follow_page(
-    changes: &mut Changes,
+    changes: &mut MapChanges,
     key: &Key,
     after: Option<Bytes>,
     own: Option<Bytes>,
@@ -148,7 +157,7 @@ fn follow_page(
 }
 
 fn follow_file(
-    changes: &mut Changes,
+    changes: &mut MapChanges,
     key: &Key,
     after: Option<Bytes>,
     own: Option<Bytes>,
@@ -168,7 +177,7 @@ fn follow_file(
 }
 
 fn follow_reusable(
-    changes: &mut Changes,
+    changes: &mut MapChanges,
     key: &Key,
     after: Option<Bytes>,
     own: Option<Bytes>,

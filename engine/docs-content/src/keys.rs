@@ -10,7 +10,7 @@
 //! | `n!<name>!<file>` | derived: the file has the name |
 //! | `l!<standing>!<source>!<target>!<hash>` | derived: a link of a page or a reusable content |
 //! | `b!<target>!<source>` | derived: the source links to the target, which may not exist |
-//! | `o!moved!<parent>!<slug>!<page>` | a previous slug of the page among the children of the parent |
+//! | `o!trace_prefix!<parent>!<slug>!<page>` | a previous slug of the page among the children of the parent |
 //! | `o!git!<path>` | the page that an old path redirects to, configured in a repository |
 //!
 //! The top level is the parent with the empty name. Derived entries are functions of the records; those of links also
@@ -73,28 +73,28 @@ pub(crate) fn slug(parent: Option<&PageId>, slug: &str) -> Key {
     KeyBuf::new(SLUG).part(parent.map_or("", PageId::as_str)).part(slug).key()
 }
 
-pub(crate) fn conflicted(id: &PageId) -> Key {
+pub(crate) fn conflict_key(id: &PageId) -> Key {
     KeyBuf::new(CONFLICTED).part(id.as_str()).key()
 }
 
 /// Returns the prefix of the files with a name: more than one only after a merge.
-pub(crate) fn named(name: &str) -> KeyBuf {
+pub(crate) fn file_name_prefix(name: &str) -> KeyBuf {
     KeyBuf::new(NAMED).part(name)
 }
 
 /// Returns the entry derived from a file record.
 pub(crate) fn derived_of_file(id: &FileId, entry: &FileEntry) -> Key {
-    named(&entry.name).part(id.as_str()).key()
+    file_name_prefix(&entry.name).part(id.as_str()).key()
 }
 
 /// Returns the prefix of all redirects of moved pages.
-pub(crate) fn moved() -> KeyBuf {
+pub(crate) fn trace_prefix() -> KeyBuf {
     KeyBuf::new(REDIRECT).part(MOVED)
 }
 
 /// Returns the prefix of the redirects of pages moved from a parent, or from the top level.
 pub(crate) fn moved_below(parent: Option<&PageId>) -> KeyBuf {
-    moved().part(parent.map_or("", PageId::as_str))
+    trace_prefix().part(parent.map_or("", PageId::as_str))
 }
 
 /// Returns the prefix of the redirects of pages that had a slug under a parent.
@@ -108,7 +108,7 @@ pub(crate) fn git_redirect(path: &str) -> Key {
 }
 
 pub(crate) fn class(name: &str) -> (Key, Key) {
-    KeyBuf::new(name).below()
+    KeyBuf::new(name).prefix_range()
 }
 
 /// Parses the id at the end of a key.
@@ -122,13 +122,13 @@ pub(crate) fn id<T: std::str::FromStr>(key: &str) -> ContentResult<T> {
 }
 
 /// Parses the page id in a derived entry.
-pub(crate) fn page_of(key: &str, value: &Bytes) -> ContentResult<PageId> {
+pub(crate) fn derived_page_id(key: &str, value: &Bytes) -> ContentResult<PageId> {
     serde_json::from_slice(value)
         .map_err(|_| ContentError::Corrupt(format!("the entry `{key}` contains no page id")))
 }
 
 /// Returns the entries derived from a page record.
-pub(crate) fn derived(id: &PageId, entry: &PageEntry) -> Vec<(Key, Bytes)> {
+pub(crate) fn derived_entries(id: &PageId, entry: &PageEntry) -> Vec<(Key, Bytes)> {
     let mut out = vec![(child(entry.parent.as_ref(), &entry.rank, id), Bytes::new())];
     if !entry.slug.is_empty() {
         // The characters of an id need no JSON escape.
@@ -136,7 +136,7 @@ pub(crate) fn derived(id: &PageId, entry: &PageEntry) -> Vec<(Key, Bytes)> {
         out.push((slug(entry.parent.as_ref(), &entry.slug), holder));
     }
     if entry.is_conflicted() {
-        out.push((conflicted(id), Bytes::new()));
+        out.push((conflict_key(id), Bytes::new()));
     }
     out
 }

@@ -7,7 +7,6 @@
 //!
 //! The algorithms are pure and synchronous; [`Content`] runs them over an object store.
 
-mod aside;
 mod bounds;
 mod build;
 mod check;
@@ -18,14 +17,15 @@ mod entry;
 mod error;
 mod evaluate;
 mod file_name;
+mod file_parts;
 mod follow;
 mod keys;
 mod links;
 mod load;
 pub mod map;
+mod mark;
 mod merge;
-mod part;
-mod reach;
+mod offload;
 mod read;
 mod redirects;
 mod rendering;
@@ -37,32 +37,32 @@ mod text;
 mod tree;
 mod view;
 
-pub use aside::{off_thread, parse_document, work_on, yield_to_others};
-pub use build::{BuildItem, BuildPage, Built};
+pub use build::{BuildItem, BuildOutcome, BuildPage};
 pub use content::Content;
 pub use diff::{ChangedPage, RevisionChange};
 pub use docs_model::{MAX_RANK, NotARank, PagePatch, Rank};
-pub use edit::{Edit, Edited, GitFile, GitThing, NewBody, NewPage, ReusablePatch, Touch};
+pub use edit::{Edit, EditOutcome, GitFile, GitThing, NewBody, NewPage, PageEffect, ReusablePatch};
 pub use entry::{
-    Attribute, Body, Clash, Clashes, FileEntry, NotTerms, PageEntry, PageKind, ReusableEntry, Term, Terms,
-    VariableEntry, clash_field,
+    Attribute, Body, FieldClash, FieldClashes, FileEntry, NotTerms, PageEntry, PageKind, ReusableEntry, Term,
+    Terms, VariableEntry, clash_field,
 };
 pub use error::{ContentError, ContentResult};
 pub use evaluate::{
-    Evaluated, MAX_VALUE_BYTES, Undecided, document_allowance, evaluate, evaluate_for_visitor,
+    Evaluated, MAX_VALUE_BYTES, UndecidedConditions, document_allowance, evaluate, evaluate_for_visitor,
     evaluate_for_visitor_within,
 };
 pub use file_name::{check_file_name, clean_file_name, is_numbered};
-pub use follow::{Follow, FollowTexts, PageTexts, ReusableTexts};
-pub use links::{AllBacklinks, Link, LinkCounts, LinkRange, LinkSource, LinkTarget, Parts, Standing};
+pub use file_parts::{PART_BYTES, listed_parts, parts_list};
+pub use follow::{FollowTexts, FollowUpdate, PageTexts, ReusableTexts};
+pub use links::{AllBacklinks, Link, LinkCounts, LinkFields, LinkRange, LinkSource, LinkState, LinkTarget};
 pub use load::{CacheLimits, CacheStats, Cost};
-pub use merge::{Conflict, ConflictNote, Merged, Subject, ThreeWay};
-pub use part::{PART_BYTES, listed_parts, parts_list};
-pub use reach::Marks;
-pub use read::ENDLESS;
-pub use redirects::{MAX_MOVED, Moved};
+pub use mark::Marks;
+pub use merge::{Conflict, ConflictNote, ContentMerge, Subject, ThreeWay};
+pub use offload::{parse_document, run_blocking, run_on_text, yield_to_others};
+pub use read::CYCLE_DEPTH;
+pub use redirects::{MAX_MOVED, MovedPage};
 pub use rendering::Rendering;
 pub use shared_document::SharedDocument;
-pub use text::{Hunk, LineMerger, TextMerger};
+pub use text::{LineMerger, MergeHunk, TextMerger};
 pub use tree::{PageTree, TreePage};
 pub use view::{Counts, View};

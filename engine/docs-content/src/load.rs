@@ -19,12 +19,12 @@ use weight::{CacheWeight, Id, IdRef, WeighedDocument};
 
 use super::{
     ContentError, ContentResult, PageTree, SharedDocument,
-    aside::{work_on, yield_to_others},
-    map::{self, Applied, Change, Fault, Fresh, Node, Nodes, apply},
+    map::{self, Fault, MapNode, MapUpdate, NewNode, Nodes, ValueChange, apply},
+    offload::{run_on_text, yield_to_others},
 };
 
 /// The root of empty content.
-static NOTHING: LazyLock<Fresh> = LazyLock::new(map::empty);
+static NOTHING: LazyLock<NewNode> = LazyLock::new(map::empty);
 
 /// Maximum number of objects loaded or stored in one call of the object store.
 const LOAD_CHUNK: usize = 256;
@@ -72,29 +72,29 @@ pub struct Cost {
 
 /// The reason why a pass ended without a result.
 #[derive(Debug)]
-pub(crate) enum Stop {
+pub(crate) enum PassStop {
     /// Objects must be loaded first.
-    Need(Need),
+    Need(MissingObjects),
     /// The operation failed.
     Fail(ContentError),
 }
 
 #[derive(Debug, Default)]
-pub(crate) struct Need {
+pub(crate) struct MissingObjects {
     nodes: BTreeSet<Hash>,
     texts: BTreeSet<Hash>,
 }
 
-impl Need {
+impl MissingObjects {
     pub(crate) fn is_empty(&self) -> bool {
         self.nodes.is_empty() && self.texts.is_empty()
     }
 }
 
-impl From<Fault> for Stop {
+impl From<Fault> for PassStop {
     fn from(fault: Fault) -> Self {
         match fault {
-            Fault::Missing(nodes) => Self::Need(Need { nodes, texts: BTreeSet::new() }),
+            Fault::Missing(nodes) => Self::Need(MissingObjects { nodes, texts: BTreeSet::new() }),
             Fault::Corrupt(what) => Self::Fail(ContentError::Corrupt(format!(
                 "a node of the map is damaged: \
                                                                               {what}"
@@ -103,24 +103,24 @@ impl From<Fault> for Stop {
     }
 }
 
-impl From<ContentError> for Stop {
+impl From<ContentError> for PassStop {
     fn from(error: ContentError) -> Self {
         Self::Fail(error)
     }
 }
 
-pub(crate) type Step<T> = Result<T, Stop>;
+pub(crate) type PassResult<T> = Result<T, PassStop>;
 
 /// Collects the missing objects of several steps for a single load.
 #[derive(Debug, Default)]
-pub(crate) struct Gather(Need);
+pub(crate) struct MissingCollector(MissingObjects);
 
-impl Gather {
+impl MissingCollector {
     /// Returns the result of a step, or `None` if the step must run again after a load.
-    pub(crate) fn ask<T>(&mut self, step: Step<T>) -> Step<Option<T>> {
+    pub(crate) fn ask<T>(&mut self, step: PassResult<T>) -> PassResult<Option<T>> {
         match step {
             Ok(value) => Ok(Some(value)),
-            Err(Stop::Need(need)) => {
+            Err(PassStop::Need(need)) => {
                 self.0.nodes.extend(need.nodes);
                 self.0.texts.extend(need.texts);
                 Ok(None)
@@ -130,15 +130,15 @@ impl Gather {
     }
 
     /// Ends the pass if any object is missing.
-    pub(crate) fn done(self) -> Step<()> {
-        if self.0.is_empty() { Ok(()) } else { Err(Stop::Need(self.0)) }
+    pub(crate) fn finish(self) -> PassResult<()> {
+        if self.0.is_empty() { Ok(()) } else { Err(PassStop::Need(self.0)) }
     }
 }
 
 /// The shared state of all operations: the object store and its caches.
-pub(crate) struct Shared {
+pub(crate) struct ObjectCaches {
     objects: Arc<dyn Objects>,
-    nodes: Cache<Id, Arc<Node>, CacheWeight>,
+    nodes: Cache<Id, Arc<MapNode>, CacheWeight>,
     texts: Cache<Id, Arc<str>, CacheWeight>,
     trees: Cache<Id, Arc<PageTree>, CacheWeight>,
     documents: Cache<Id, WeighedDocument, CacheWeight>,
@@ -172,7 +172,7 @@ pub struct CacheStats {
     pub misses: u64,
 }
 
-impl Shared {
+impl ObjectCaches {
     pub(crate) fn new(objects: Arc<dyn Objects>, limits: CacheLimits) -> Self {
         let items = |bytes: u64, each: u64| usize::try_from(bytes / each).unwrap_or(usize::MAX).max(16);
         Self {
@@ -251,7 +251,7 @@ impl Shared {
 
     /// Returns the document of a text. It depends on the text only and is cached by the hash of the text.
     pub(crate) async fn document(&self, domain: &Arc<str>, text: &str) -> SharedDocument {
-        let hash = Hash::of(text.as_bytes());
+        let hash = Hash::compute(text.as_bytes());
         if let Some(known) = self.lookups[3].count(self.known_document(domain, &hash)) {
             return known;
         }
@@ -261,7 +261,7 @@ impl Shared {
             Ok(known) => return known.document,
             Err(guard) => guard,
         };
-        let document = work_on(text, |text| SharedDocument::new(document::parse(text))).await;
+        let document = run_on_text(text, |text| SharedDocument::new(document::parse(text))).await;
         self.count(Cost { documents_read: 1, ..Cost::default() });
         let bytes = (document::memory(&document) + text.len()) as u64;
         let weighed = WeighedDocument { document: document.clone(), bytes };
@@ -298,11 +298,11 @@ where
 
 /// The state of one operation: loaded objects, new objects and cost.
 pub(crate) struct Session<'a> {
-    shared: &'a Shared,
+    shared: &'a ObjectCaches,
     domain: Arc<str>,
-    nodes: HashMap<Hash, Arc<Node>>,
+    nodes: HashMap<Hash, Arc<MapNode>>,
     texts: HashMap<Hash, Arc<str>>,
-    fresh: HashMap<Hash, Fresh>,
+    fresh: HashMap<Hash, NewNode>,
     /// Bytes of the fresh nodes, and of those that the last [`Session::drop_unreachable`] retained.
     fresh_bytes: usize,
     reachable_bytes: usize,
@@ -314,7 +314,7 @@ pub(crate) struct Session<'a> {
 }
 
 impl Nodes for Session<'_> {
-    fn node(&self, hash: &Hash) -> Option<Arc<Node>> {
+    fn node(&self, hash: &Hash) -> Option<Arc<MapNode>> {
         // Empty content is compared before it is stored, and its object may have been collected.
         if *hash == NOTHING.hash {
             return Some(Arc::clone(&NOTHING.node));
@@ -330,7 +330,7 @@ impl Nodes for Session<'_> {
 }
 
 impl<'a> Session<'a> {
-    pub(crate) fn new(shared: &'a Shared, domain: &Arc<str>) -> Self {
+    pub(crate) fn new(shared: &'a ObjectCaches, domain: &Arc<str>) -> Self {
         Self {
             shared,
             domain: Arc::clone(domain),
@@ -347,25 +347,25 @@ impl<'a> Session<'a> {
     }
 
     /// Returns a text that was loaded or added.
-    pub(crate) fn text(&self, hash: &Hash) -> Step<Arc<str>> {
+    pub(crate) fn text(&self, hash: &Hash) -> PassResult<Arc<str>> {
         if let Some(text) = self.texts.get(hash) {
             return Ok(Arc::clone(text));
         }
         let cached = self.shared.texts.get(&IdRef { domain: &self.domain, hash });
-        self.shared.lookups[1]
-            .count(cached)
-            .ok_or_else(|| Stop::Need(Need { nodes: BTreeSet::new(), texts: BTreeSet::from([*hash]) }))
+        self.shared.lookups[1].count(cached).ok_or_else(|| {
+            PassStop::Need(MissingObjects { nodes: BTreeSet::new(), texts: BTreeSet::from([*hash]) })
+        })
     }
 
     /// Adds a text, which is stored if the result refers to it.
     pub(crate) fn add_text(&mut self, text: &str) -> Hash {
-        let hash = Hash::of(text.as_bytes());
+        let hash = Hash::compute(text.as_bytes());
         self.texts.entry(hash).or_insert_with(|| text.into());
         self.fresh_texts.entry(hash).or_insert_with(|| Bytes::copy_from_slice(text.as_bytes()));
         hash
     }
 
-    pub(crate) fn add_nodes(&mut self, nodes: Vec<Fresh>) {
+    pub(crate) fn add_nodes(&mut self, nodes: Vec<NewNode>) {
         for node in nodes {
             self.fresh_bytes += node.bytes.len();
             self.fresh.insert(node.hash, node);
@@ -393,14 +393,14 @@ impl<'a> Session<'a> {
     /// Runs a step, loading missing objects, until it returns a result.
     pub(crate) async fn run<T, F>(&mut self, step: F) -> ContentResult<T>
     where
-        F: Fn(&Self) -> Step<T> + Send + Sync,
+        F: Fn(&Self) -> PassResult<T> + Send + Sync,
         T: Send,
     {
         loop {
             match step(self) {
                 Ok(value) => return Ok(value),
-                Err(Stop::Fail(error)) => return Err(error),
-                Err(Stop::Need(need)) => self.load(need).await?,
+                Err(PassStop::Fail(error)) => return Err(error),
+                Err(PassStop::Need(need)) => self.load(need).await?,
             }
         }
     }
@@ -409,7 +409,7 @@ impl<'a> Session<'a> {
     pub(crate) async fn apply(
         &mut self,
         root: Hash,
-        changes: &std::collections::BTreeMap<Key, Change>,
+        changes: &std::collections::BTreeMap<Key, ValueChange>,
     ) -> ContentResult<Hash> {
         if changes.len() <= CHANGES_AT_ONCE {
             return self.apply_some(root, changes).await;
@@ -428,13 +428,13 @@ impl<'a> Session<'a> {
     async fn apply_some(
         &mut self,
         root: Hash,
-        changes: &std::collections::BTreeMap<Key, Change>,
+        changes: &std::collections::BTreeMap<Key, ValueChange>,
     ) -> ContentResult<Hash> {
         if changes.is_empty() {
             return Ok(root);
         }
-        let Applied { root, nodes } =
-            self.run(|session| apply(session, &root, changes).map_err(Stop::from)).await?;
+        let MapUpdate { root, nodes } =
+            self.run(|session| apply(session, &root, changes).map_err(PassStop::from)).await?;
         self.add_nodes(nodes);
         Ok(root)
     }
@@ -477,7 +477,7 @@ impl<'a> Session<'a> {
 
     /// Stores a node in a batch with others, without retaining it in memory: for an import that does not fit into
     /// memory. [`Session::flush_nodes`] stores the last batch.
-    pub(crate) async fn store_node(&mut self, node: Fresh) -> ContentResult<()> {
+    pub(crate) async fn store_node(&mut self, node: NewNode) -> ContentResult<()> {
         self.cost.nodes_written += 1;
         self.waiting_node_bytes += node.bytes.len();
         self.waiting_nodes.push((node.hash, node.bytes));
@@ -522,13 +522,13 @@ impl<'a> Session<'a> {
         Ok(())
     }
 
-    async fn load(&mut self, need: Need) -> ContentResult<()> {
+    async fn load(&mut self, need: MissingObjects) -> ContentResult<()> {
         if need.is_empty() {
             return Err(ContentError::Corrupt("a pass needs no objects and does not end".into()));
         }
         for (hash, bytes) in self.get(&need.nodes).await? {
             let node =
-                Node::decode(&bytes).map_err(|fault| ContentError::Corrupt(format!("{hash}: {fault}")))?;
+                MapNode::decode(&bytes).map_err(|fault| ContentError::Corrupt(format!("{hash}: {fault}")))?;
             let node = Arc::new(node);
             self.cost.nodes_loaded += 1;
             self.shared.nodes.insert(Id { domain: Arc::clone(&self.domain), hash }, Arc::clone(&node));

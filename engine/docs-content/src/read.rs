@@ -9,15 +9,15 @@ use super::{
     FileEntry, PageEntry, ReusableEntry, VariableEntry,
     entry::decode,
     keys,
-    load::{Gather, Session, Step},
+    load::{MissingCollector, PassResult, Session},
     map::{self, Range},
 };
 
 /// The number of ancestors of a page at which the chain is considered a cycle. Valid content has at most
 /// [`MAX_PAGE_LEVELS`](docs_model::MAX_PAGE_LEVELS).
-pub const ENDLESS: usize = 10_000;
+pub const CYCLE_DEPTH: usize = 10_000;
 
-pub(crate) fn page(session: &Session<'_>, root: &Hash, id: &PageId) -> Step<Option<PageEntry>> {
+pub(crate) fn page(session: &Session<'_>, root: &Hash, id: &PageId) -> PassResult<Option<PageEntry>> {
     let key = keys::page(id);
     match map::get(session, root, &key)? {
         Some(bytes) => Ok(Some(decode(&key, &bytes)?)),
@@ -25,7 +25,11 @@ pub(crate) fn page(session: &Session<'_>, root: &Hash, id: &PageId) -> Step<Opti
     }
 }
 
-pub(crate) fn pages(session: &Session<'_>, root: &Hash, ids: &[PageId]) -> Step<Vec<Option<PageEntry>>> {
+pub(crate) fn pages(
+    session: &Session<'_>,
+    root: &Hash,
+    ids: &[PageId],
+) -> PassResult<Vec<Option<PageEntry>>> {
     let wanted: Vec<Key> = ids.iter().map(keys::page).collect();
     let found = map::get_many(session, root, &wanted)?;
     let read = |(key, bytes): (&Key, Option<bytes::Bytes>)| match bytes {
@@ -35,7 +39,7 @@ pub(crate) fn pages(session: &Session<'_>, root: &Hash, ids: &[PageId]) -> Step<
     Ok(wanted.iter().zip(found).map(read).collect::<Result<_, _>>()?)
 }
 
-pub(crate) fn file(session: &Session<'_>, root: &Hash, id: &FileId) -> Step<Option<FileEntry>> {
+pub(crate) fn file(session: &Session<'_>, root: &Hash, id: &FileId) -> PassResult<Option<FileEntry>> {
     let key = keys::file(id);
     match map::get(session, root, &key)? {
         Some(bytes) => Ok(Some(decode(&key, &bytes)?)),
@@ -44,13 +48,17 @@ pub(crate) fn file(session: &Session<'_>, root: &Hash, id: &FileId) -> Step<Opti
 }
 
 /// Returns at most two files with a name: enough to detect another file with that name.
-pub(crate) fn named(session: &Session<'_>, root: &Hash, name: &str) -> Step<Vec<FileId>> {
-    let (from, to) = keys::named(name).below();
+pub(crate) fn files_named(session: &Session<'_>, root: &Hash, name: &str) -> PassResult<Vec<FileId>> {
+    let (from, to) = keys::file_name_prefix(name).prefix_range();
     let found = map::range(session, root, &Range::new(from, to).limit(2))?;
     Ok(found.iter().map(|(key, _)| keys::id(key)).collect::<Result<_, _>>()?)
 }
 
-pub(crate) fn reusable(session: &Session<'_>, root: &Hash, id: &ReusableId) -> Step<Option<ReusableEntry>> {
+pub(crate) fn reusable(
+    session: &Session<'_>,
+    root: &Hash,
+    id: &ReusableId,
+) -> PassResult<Option<ReusableEntry>> {
     let key = keys::reusable(id);
     match map::get(session, root, &key)? {
         Some(bytes) => Ok(Some(decode(&key, &bytes)?)),
@@ -59,42 +67,50 @@ pub(crate) fn reusable(session: &Session<'_>, root: &Hash, id: &ReusableId) -> S
 }
 
 /// Returns the page that has a slug among the children of a parent.
-pub(crate) fn holder(
+pub(crate) fn slug_owner(
     session: &Session<'_>,
     root: &Hash,
     parent: Option<&PageId>,
     slug: &str,
-) -> Step<Option<PageId>> {
+) -> PassResult<Option<PageId>> {
     let key = keys::slug(parent, slug);
     match map::get(session, root, &key)? {
-        Some(value) => Ok(Some(keys::page_of(&key, &value)?)),
+        Some(value) => Ok(Some(keys::derived_page_id(&key, &value)?)),
         None => Ok(None),
     }
 }
 
 /// Returns the children of a page in order.
-pub(crate) fn child_ids(session: &Session<'_>, root: &Hash, parent: Option<&PageId>) -> Step<Vec<PageId>> {
-    let (from, to) = keys::children(parent).below();
+pub(crate) fn child_ids(
+    session: &Session<'_>,
+    root: &Hash,
+    parent: Option<&PageId>,
+) -> PassResult<Vec<PageId>> {
+    let (from, to) = keys::children(parent).prefix_range();
     let found = map::range(session, root, &Range::new(from, to))?;
     Ok(found.iter().map(|(key, _)| keys::id(key)).collect::<Result<_, _>>()?)
 }
 
 /// Returns the children of several pages.
-pub(crate) fn children_of_all(session: &Session<'_>, root: &Hash, parents: &[PageId]) -> Step<Vec<PageId>> {
-    let mut gather = Gather::default();
+pub(crate) fn children_of_all(
+    session: &Session<'_>,
+    root: &Hash,
+    parents: &[PageId],
+) -> PassResult<Vec<PageId>> {
+    let mut gather = MissingCollector::default();
     let mut out = Vec::new();
     for id in parents {
         out.extend(gather.ask(child_ids(session, root, Some(id)))?.unwrap_or_default());
     }
-    gather.done()?;
+    gather.finish()?;
     Ok(out)
 }
 
 /// Returns a page and its descendants, parents before their children.
-pub(crate) fn subtree(session: &Session<'_>, root: &Hash, top: &PageId) -> Step<Vec<PageId>> {
+pub(crate) fn subtree(session: &Session<'_>, root: &Hash, top: &PageId) -> PassResult<Vec<PageId>> {
     let mut out = vec![top.clone()];
     let mut level = vec![top.clone()];
-    for _ in 0..ENDLESS {
+    for _ in 0..CYCLE_DEPTH {
         let next = children_of_all(session, root, &level)?;
         if next.is_empty() {
             return Ok(out);
@@ -110,11 +126,11 @@ pub(crate) fn ancestors(
     session: &Session<'_>,
     root: &Hash,
     entry: &PageEntry,
-) -> Step<Vec<(PageId, PageEntry)>> {
+) -> PassResult<Vec<(PageId, PageEntry)>> {
     let mut out = Vec::new();
     let mut next = entry.parent.clone();
     while let Some(id) = next {
-        if out.len() >= ENDLESS {
+        if out.len() >= CYCLE_DEPTH {
             return Err(cycle(&id));
         }
         let Some(above) = page(session, root, &id)? else {
@@ -127,7 +143,7 @@ pub(crate) fn ancestors(
 }
 
 /// Returns the path of a page: the slugs of its ancestors and its own. Links and computed pages have no path.
-pub(crate) fn path(session: &Session<'_>, root: &Hash, entry: &PageEntry) -> Step<Option<String>> {
+pub(crate) fn path(session: &Session<'_>, root: &Hash, entry: &PageEntry) -> PassResult<Option<String>> {
     if entry.slug.is_empty() {
         return Ok(None);
     }
@@ -137,7 +153,7 @@ pub(crate) fn path(session: &Session<'_>, root: &Hash, entry: &PageEntry) -> Ste
     Ok(Some(segments.join("/")))
 }
 
-pub(crate) fn variables(session: &Session<'_>, root: &Hash) -> Step<BTreeMap<String, VariableEntry>> {
+pub(crate) fn variables(session: &Session<'_>, root: &Hash) -> PassResult<BTreeMap<String, VariableEntry>> {
     let (from, to) = keys::class(keys::VARIABLE);
     let found = map::range(session, root, &Range::new(from, to))?;
     let read = |(key, value): &(Key, bytes::Bytes)| {
@@ -146,10 +162,10 @@ pub(crate) fn variables(session: &Session<'_>, root: &Hash) -> Step<BTreeMap<Str
     Ok(found.iter().map(read).collect::<Result<_, _>>()?)
 }
 
-pub(crate) fn cycle(at: &PageId) -> super::load::Stop {
+pub(crate) fn cycle(at: &PageId) -> super::load::PassStop {
     damaged(format!("the ancestors or descendants of {at} form a cycle"))
 }
 
-fn damaged(what: String) -> super::load::Stop {
+fn damaged(what: String) -> super::load::PassStop {
     super::ContentError::Corrupt(what).into()
 }

@@ -22,8 +22,8 @@ use super::{
     Content, ContentError, ContentResult, PageEntry, ThreeWay, View,
     entry::{decode, encode},
     keys,
-    load::{Gather, Session, Step},
-    map::{self, Change, Difference, Range},
+    load::{MissingCollector, PassResult, Session},
+    map::{self, Difference, Range, ValueChange},
     read,
     tree::normal_path,
 };
@@ -36,7 +36,7 @@ const MAX_STEPS: usize = 1_000;
 /// A page found by a previous path.
 #[non_exhaustive]
 #[derive(Clone, PartialEq, Debug)]
-pub struct Moved {
+pub struct MovedPage {
     pub id: PageId,
     pub entry: PageEntry,
     /// The anchor on the page, if the repository configures one.
@@ -53,13 +53,13 @@ pub(crate) struct GitRedirect {
 
 /// The value of a trace.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
-struct Trace {
+struct RedirectTrace {
     /// The departure time of the page. Of several pages that had the same location, the last one takes precedence.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     at: Option<DateTime<Utc>>,
 }
 
-type Traces = BTreeMap<Key, Trace>;
+type RedirectTraces = BTreeMap<Key, RedirectTrace>;
 
 impl View {
     /// Resolves a path to a page, ignoring case and surrounding slashes: the page at the path, else a page that was
@@ -67,13 +67,13 @@ impl View {
     ///
     /// # Errors
     /// The errors of [`View::page`].
-    pub async fn find_moved(&self, path: &str) -> ContentResult<Option<Moved>> {
+    pub async fn find_moved(&self, path: &str) -> ContentResult<Option<MovedPage>> {
         let (root, path) = (self.root(), normal_path(path));
         if path.is_empty() {
             return Ok(None);
         }
-        self.run(|session| match walk(session, &root, &path)? {
-            None => named(session, &root, &path),
+        self.run(|session| match resolve_path(session, &root, &path)? {
+            None => find_configured(session, &root, &path),
             found => Ok(found),
         })
         .await
@@ -97,17 +97,19 @@ impl Content {
         after: Hash,
     ) -> ContentResult<Hash> {
         let mut session = self.session(domain);
-        let traces = session.run(|session| changed(session, &after, &before, keys::moved().below())).await?;
+        let traces = session
+            .run(|session| changed_entries(session, &after, &before, keys::trace_prefix().prefix_range()))
+            .await?;
         let root = keep(&mut session, after, added(traces)?).await?;
-        let departed = departed(&mut session, before, after).await?;
-        let root = leave(&mut session, root, &departed, Some(now)).await?;
+        let departed = find_departures(&mut session, before, after).await?;
+        let root = record_departures(&mut session, root, &departed, Some(now)).await?;
         session.save(root, &BTreeSet::new()).await?;
         Ok(root)
     }
 }
 
 /// Resolves a path by current pages and traces. A page is visited once per segment of the path.
-fn walk(session: &Session<'_>, root: &Hash, path: &str) -> Step<Option<Moved>> {
+fn resolve_path(session: &Session<'_>, root: &Hash, path: &str) -> PassResult<Option<MovedPage>> {
     let slugs: Vec<&str> = path.split('/').collect();
     // The last element is processed next: a current page takes precedence over traces.
     let mut todo: Vec<(Option<PageId>, usize)> = vec![(None, 0)];
@@ -119,31 +121,36 @@ fn walk(session: &Session<'_>, root: &Hash, path: &str) -> Step<Option<Moved>> {
             continue;
         }
         let Some(slug) = slugs.get(level) else {
-            match at.map(|id| found(session, root, id, None)).transpose()?.flatten() {
+            match at.map(|id| locate_page(session, root, id, None)).transpose()?.flatten() {
                 None => continue,
                 found => return Ok(found),
             }
         };
         let left = left_at(session, root, at.as_ref(), slug, room)?;
         room -= left.len();
-        let holder = read::holder(session, root, at.as_ref(), slug)?;
+        let holder = read::slug_owner(session, root, at.as_ref(), slug)?;
         todo.extend(left.into_iter().rev().chain(holder).map(|page| (Some(page), level + 1)));
     }
     Ok(None)
 }
 
 /// Returns the page that the repository configures for a path.
-fn named(session: &Session<'_>, root: &Hash, path: &str) -> Step<Option<Moved>> {
+fn find_configured(session: &Session<'_>, root: &Hash, path: &str) -> PassResult<Option<MovedPage>> {
     let key = keys::git_redirect(path);
     let Some(value) = map::get(session, root, &key)? else { return Ok(None) };
     let GitRedirect { page, anchor } = decode(&key, &value)?;
-    found(session, root, page, anchor)
+    locate_page(session, root, page, anchor)
 }
 
 /// Returns a page if it exists and has a path.
-fn found(session: &Session<'_>, root: &Hash, id: PageId, anchor: Option<String>) -> Step<Option<Moved>> {
+fn locate_page(
+    session: &Session<'_>,
+    root: &Hash,
+    id: PageId,
+    anchor: Option<String>,
+) -> PassResult<Option<MovedPage>> {
     let entry = read::page(session, root, &id)?.filter(|entry| !entry.slug.is_empty());
-    Ok(entry.map(|entry| Moved { id, entry, anchor }))
+    Ok(entry.map(|entry| MovedPage { id, entry, anchor }))
 }
 
 /// Returns the pages that left a location, most recent first; an arbitrary selection if there are more than `most`.
@@ -153,11 +160,11 @@ fn left_at(
     parent: Option<&PageId>,
     slug: &str,
     most: usize,
-) -> Step<Vec<PageId>> {
-    let (from, to) = keys::moved_from(parent, slug).below();
+) -> PassResult<Vec<PageId>> {
+    let (from, to) = keys::moved_from(parent, slug).prefix_range();
     let mut left = Vec::new();
     for (key, value) in map::range(session, root, &Range::new(from, to).limit(most))? {
-        left.push((Reverse(decode::<Trace>(&key, &value)?), keys::id::<PageId>(&key)?));
+        left.push((Reverse(decode::<RedirectTrace>(&key, &value)?), keys::id::<PageId>(&key)?));
     }
     left.sort();
     Ok(left.into_iter().map(|(_, id)| id).collect())
@@ -175,36 +182,36 @@ pub(crate) struct Departure {
 /// The current location of a page that left.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Destination {
-    Elsewhere,
+    Moved,
     /// The page was deleted.
-    Nowhere,
+    Deleted,
 }
 
 impl Departure {
     /// Creates the departure of a page that had a location and is no longer there.
-    pub(crate) fn of(page: &PageId, before: &PageEntry, after: Option<&PageEntry>) -> Option<Self> {
+    pub(crate) fn from_entries(page: &PageId, before: &PageEntry, after: Option<&PageEntry>) -> Option<Self> {
         let is_there =
             after.is_some_and(|after| (&before.parent, &before.slug) == (&after.parent, &after.slug));
         (!is_there && !before.slug.is_empty()).then(|| Self {
             page: page.clone(),
             parent: before.parent.clone(),
             slug: before.slug.clone(),
-            to: if after.is_some() { Destination::Elsewhere } else { Destination::Nowhere },
+            to: if after.is_some() { Destination::Moved } else { Destination::Deleted },
         })
     }
 
     /// Returns the departure that a difference of two maps implies.
-    fn told(difference: &Difference) -> ContentResult<Option<Self>> {
+    fn from_difference(difference: &Difference) -> ContentResult<Option<Self>> {
         let (key, Some(before)) = (&difference.key, &difference.before) else { return Ok(None) };
         if key.split('!').next() != Some(keys::PAGE) {
             return Ok(None);
         }
         let after: Option<PageEntry> =
             difference.after.as_ref().map(|after| decode(key, after)).transpose()?;
-        Ok(Self::of(&keys::id(key)?, &decode(key, before)?, after.as_ref()))
+        Ok(Self::from_entries(&keys::id(key)?, &decode(key, before)?, after.as_ref()))
     }
 
-    fn trace(&self) -> Key {
+    fn trace_key(&self) -> Key {
         keys::moved_from(self.parent.as_ref(), &self.slug).part(self.page.as_str()).key()
     }
 }
@@ -212,7 +219,7 @@ impl Departure {
 /// Records traces of departed pages with a time, and returns the new root, whose nodes remain in the session.
 ///
 /// A deleted page leaves a trace only if its former descendants have moved away: they are found through it.
-pub(crate) async fn leave(
+pub(crate) async fn record_departures(
     session: &mut Session<'_>,
     root: Hash,
     departed: &[Departure],
@@ -222,19 +229,19 @@ pub(crate) async fn leave(
         return Ok(root);
     }
     let left = session.run(|session| left(session, &root, departed)).await?;
-    keep(session, root, left.into_iter().map(|key| (key, Trace { at })).collect()).await
+    keep(session, root, left.into_iter().map(|key| (key, RedirectTrace { at })).collect()).await
 }
 
 /// Merges the redirects of a change request into a merged revision: the request's changes of repository redirects
 /// apply, and the traces of both sides are kept.
-pub(crate) async fn unite(
+pub(crate) async fn merge_redirects(
     session: &mut Session<'_>,
     ThreeWay { base, ours, theirs }: ThreeWay<Hash>,
     merged: Hash,
 ) -> ContentResult<Hash> {
     let class = keys::class(keys::REDIRECT);
-    let changed = session.run(|session| changed(session, &base, &theirs, class.clone())).await?;
-    let (from, to) = keys::moved().below();
+    let changed = session.run(|session| changed_entries(session, &base, &theirs, class.clone())).await?;
+    let (from, to) = keys::trace_prefix().prefix_range();
     let (moved, named): (Vec<_>, Vec<_>) =
         changed.into_iter().partition(|it| *from <= *it.key && *it.key < *to);
     let named = named.into_iter().map(|it| (it.key, it.after)).collect();
@@ -244,61 +251,66 @@ pub(crate) async fn unite(
     // and the other renamed is at a location that neither side had.
     let mut left = Vec::new();
     for before in [base, ours, theirs] {
-        left.extend(departed(session, before, merged).await?);
+        left.extend(find_departures(session, before, merged).await?);
     }
     // The sides already have the times of their own moves. Moves caused by the merge get no time, so that the result
     // does not depend on when it runs.
-    leave(session, root, &left, None).await
+    record_departures(session, root, &left, None).await
 }
 
 /// Returns the entries of a range that differ between two maps.
-pub(crate) fn changed(
+pub(crate) fn changed_entries(
     session: &Session<'_>,
     before: &Hash,
     after: &Hash,
     range: (Key, Key),
-) -> Step<Vec<Difference>> {
+) -> PassResult<Vec<Difference>> {
     Ok(map::diff(session, before, after, &[range])?)
 }
 
 /// Returns the pages that departed between two maps.
-async fn departed(session: &mut Session<'_>, before: Hash, after: Hash) -> ContentResult<Vec<Departure>> {
-    let pages = session.run(|session| changed(session, &before, &after, keys::class(keys::PAGE))).await?;
-    pages.iter().filter_map(|difference| Departure::told(difference).transpose()).collect()
+async fn find_departures(
+    session: &mut Session<'_>,
+    before: Hash,
+    after: Hash,
+) -> ContentResult<Vec<Departure>> {
+    let pages =
+        session.run(|session| changed_entries(session, &before, &after, keys::class(keys::PAGE))).await?;
+    pages.iter().filter_map(|difference| Departure::from_difference(difference).transpose()).collect()
 }
 
 /// Returns the traces that the second map of the differences has.
-fn added(differences: Vec<Difference>) -> ContentResult<Traces> {
+fn added(differences: Vec<Difference>) -> ContentResult<RedirectTraces> {
     let added = differences.into_iter().filter_map(|it| Some((it.key, it.after?)));
     added.map(|(key, value)| Ok((key.clone(), decode(&key, &value)?))).collect()
 }
 
 /// Stores traces.
-async fn keep(session: &mut Session<'_>, root: Hash, traces: Traces) -> ContentResult<Hash> {
+async fn keep(session: &mut Session<'_>, root: Hash, traces: RedirectTraces) -> ContentResult<Hash> {
     if traces.is_empty() {
         return Ok(root);
     }
-    let changes = session.run(|session| bounded(session, &root, &traces, MAX_MOVED)).await?;
+    let changes = session.run(|session| evict_excess_traces(session, &root, &traces, MAX_MOVED)).await?;
     session.apply(root, &changes).await
 }
 
-fn left(session: &Session<'_>, root: &Hash, departed: &[Departure]) -> Step<Vec<Key>> {
-    let (gone, moved): (Vec<_>, Vec<_>) = departed.iter().partition(|it| it.to == Destination::Nowhere);
-    let mut left: Vec<Key> = moved.iter().map(|it| it.trace()).collect();
+fn left(session: &Session<'_>, root: &Hash, departed: &[Departure]) -> PassResult<Vec<Key>> {
+    let (gone, moved): (Vec<_>, Vec<_>) = departed.iter().partition(|it| it.to == Destination::Deleted);
+    let mut left: Vec<Key> = moved.iter().map(|it| it.trace_key()).collect();
     let mut steps: Vec<PageId> = moved.iter().filter_map(|it| it.parent.clone()).collect();
-    let mut gather = Gather::default();
+    let mut gather = MissingCollector::default();
     for it in &gone {
-        let (from, to) = keys::moved_below(Some(&it.page)).below();
+        let (from, to) = keys::moved_below(Some(&it.page)).prefix_range();
         let below = map::range(session, root, &Range::new(from, to).limit(1)).map_err(Into::into);
         if gather.ask(below)?.is_some_and(|below| !below.is_empty()) {
             steps.push(it.page.clone());
         }
     }
-    gather.done()?;
+    gather.finish()?;
     let mut gone: BTreeMap<&PageId, &Departure> = gone.into_iter().map(|it| (&it.page, it)).collect();
     while let Some(page) = steps.pop() {
         let Some(it) = gone.remove(&page) else { continue };
-        left.push(it.trace());
+        left.push(it.trace_key());
         steps.extend(it.parent.clone());
     }
     Ok(left)
@@ -306,15 +318,20 @@ fn left(session: &Session<'_>, root: &Hash, departed: &[Departure]) -> Step<Vec<
 
 /// Returns the changes that store traces, limited to `most` in total. If the limit is exceeded, spent traces are
 /// evicted first, then the oldest, and some more than required so that later edits find free capacity.
-fn bounded(session: &Session<'_>, root: &Hash, traces: &Traces, most: u64) -> Step<BTreeMap<Key, Change>> {
+fn evict_excess_traces(
+    session: &Session<'_>,
+    root: &Hash,
+    traces: &RedirectTraces,
+    most: u64,
+) -> PassResult<BTreeMap<Key, ValueChange>> {
     let wanted: Vec<&Key> = traces.keys().collect();
     let known = map::get_many(session, root, &wanted)?;
     let new = known.iter().filter(|known| known.is_none()).count() as u64;
-    let (from, to) = keys::moved().below();
+    let (from, to) = keys::trace_prefix().prefix_range();
     let mut room = most.saturating_sub(map::count(session, root, &from, &to)?);
     let mut changes = BTreeMap::new();
     if new > room {
-        let spent = spent(session, root)?;
+        let spent = obsolete_traces(session, root)?;
         changes.extend(spent.into_iter().filter(|key| !traces.contains_key(key)).map(|key| (key, None)));
         room += changes.len() as u64;
     }
@@ -328,7 +345,7 @@ fn bounded(session: &Session<'_>, root: &Hash, traces: &Traces, most: u64) -> St
     }
     for ((key, trace), known) in traces.iter().zip(known) {
         match known {
-            Some(known) if decode::<Trace>(key, &known)? >= *trace => continue,
+            Some(known) if decode::<RedirectTrace>(key, &known)? >= *trace => continue,
             Some(_) => {}
             None if room == 0 => continue,
             None => room -= 1,
@@ -339,12 +356,12 @@ fn bounded(session: &Session<'_>, root: &Hash, traces: &Traces, most: u64) -> St
 }
 
 /// Returns the retained traces, oldest first.
-fn oldest(session: &Session<'_>, root: &Hash, is_kept: impl Fn(&Key) -> bool) -> Step<Vec<Key>> {
-    let (from, to) = keys::moved().below();
+fn oldest(session: &Session<'_>, root: &Hash, is_kept: impl Fn(&Key) -> bool) -> PassResult<Vec<Key>> {
+    let (from, to) = keys::trace_prefix().prefix_range();
     let mut known = Vec::new();
     for (key, value) in map::range(session, root, &Range::new(from, to))? {
         if is_kept(&key) {
-            known.push((decode::<Trace>(&key, &value)?, key));
+            known.push((decode::<RedirectTrace>(&key, &value)?, key));
         }
     }
     known.sort();
@@ -352,19 +369,19 @@ fn oldest(session: &Session<'_>, root: &Hash, is_kept: impl Fn(&Key) -> bool) ->
 }
 
 /// Returns the traces of deleted pages without traces of descendants, and those at the location of a current page.
-fn spent(session: &Session<'_>, root: &Hash) -> Step<Vec<Key>> {
-    let (from, to) = keys::moved().below();
+fn obsolete_traces(session: &Session<'_>, root: &Hash) -> PassResult<Vec<Key>> {
+    let (from, to) = keys::trace_prefix().prefix_range();
     let mut traces = Vec::new();
     for (key, _) in map::range(session, root, &Range::new(from, to))? {
         let (parent, slug, page) = parts(&key)?;
         traces.push((key, keys::slug(parent.as_ref(), &slug), parent, page));
     }
-    let mut gather = Gather::default();
+    let mut gather = MissingCollector::default();
     let slugs: Vec<&Key> = traces.iter().map(|(_, slug, ..)| slug).collect();
     let holders = gather.ask(map::get_many(session, root, &slugs).map_err(Into::into))?.unwrap_or_default();
     let pages: Vec<Key> = traces.iter().map(|(.., page)| keys::page(page)).collect();
     let pages = gather.ask(map::get_many(session, root, &pages).map_err(Into::into))?.unwrap_or_default();
-    gather.done()?;
+    gather.finish()?;
     let parents: BTreeSet<&PageId> = traces.iter().filter_map(|(_, _, parent, _)| parent.as_ref()).collect();
     let is_spent =
         |((_, _, _, page), (holder, entry)): &((&_, &_, &_, &PageId), (&Option<Bytes>, &Option<Bytes>))| {
@@ -391,7 +408,7 @@ pub(crate) fn check(key: &str, value: &[u8]) -> ContentResult<()> {
         [_, origin, _] if origin == keys::GIT => decode::<GitRedirect>(key, value).map(drop),
         [_, origin, ..] if origin == keys::MOVED => {
             parts(key)?;
-            decode::<Trace>(key, value).map(drop)
+            decode::<RedirectTrace>(key, value).map(drop)
         }
         _ => Err(ContentError::Corrupt(format!("the key `{key}` is not the key of a redirect"))),
     }
@@ -410,16 +427,22 @@ mod tests {
         let pages = [insert(id(1), None, None, "One"), insert(id(2), None, None, "Two")];
         let root = now(content.edit(DOMAIN, root, time(0), &pages)).unwrap().root;
         let trace = |slug: &str, page: usize| {
-            (keys::moved_from(None, slug).part(id(page).as_str()).key(), Trace { at: Some(time(1)) })
+            (keys::moved_from(None, slug).part(id(page).as_str()).key(), RedirectTrace { at: Some(time(1)) })
         };
         // The first location has a current page and the page of the second is deleted; the others are needed.
         let mut below = trace("below", 1);
         below.0 = keys::moved_from(Some(&id(8)), "below").part(id(1).as_str()).key();
-        let old = Traces::from([trace("two", 1), trace("gone", 9), trace("old", 2), trace("way", 8), below]);
+        let old = RedirectTraces::from([
+            trace("two", 1),
+            trace("gone", 9),
+            trace("old", 2),
+            trace("way", 8),
+            below,
+        ]);
         let mut session = content.session(DOMAIN);
         let root = now(keep(&mut session, root, old)).unwrap();
-        let new = Traces::from([trace("a", 1), trace("b", 1), trace("c", 1), trace("old", 2)]);
-        let changes = now(session.run(|session| bounded(session, &root, &new, 5))).unwrap();
+        let new = RedirectTraces::from([trace("a", 1), trace("b", 1), trace("c", 1), trace("old", 2)]);
+        let changes = now(session.run(|session| evict_excess_traces(session, &root, &new, 5))).unwrap();
         let changed: Vec<(&str, bool)> =
             changes.iter().map(|(key, value)| (&**key, value.is_some())).collect();
         assert_eq!(
@@ -433,7 +456,7 @@ mod tests {
                 ("o!moved!!way!page00008", false),
             ]
         );
-        let changes = now(session.run(|session| bounded(session, &root, &new, 8))).unwrap();
+        let changes = now(session.run(|session| evict_excess_traces(session, &root, &new, 8))).unwrap();
         assert_eq!(changes.values().filter(|value| value.is_some()).count(), 3);
     }
 }

@@ -2,9 +2,9 @@
 
 use std::{ops::Deref, sync::Arc};
 
-use docs_model::{BlockKind, Document, InlineKind, Part};
+use docs_model::{BlockKind, Document, DocumentPart, InlineKind};
 
-use super::evaluate::unconditional;
+use super::evaluate::unconditional_content;
 
 /// A parsed document with shared ownership.
 #[derive(Clone, Debug)]
@@ -16,11 +16,11 @@ pub struct SharedDocument {
 impl SharedDocument {
     pub(crate) fn new(document: Document) -> Self {
         let asks = document.parts().any(|part| match part {
-            Part::Block(block) => matches!(block.kind, BlockKind::If { .. }),
-            Part::Inline(inline) => matches!(inline.kind, InlineKind::Expression { .. }),
+            DocumentPart::Block(block) => matches!(block.kind, BlockKind::If { .. }),
+            DocumentPart::Inline(inline) => matches!(inline.kind, InlineKind::Expression { .. }),
         });
         // Preserved Markdown may contain conditions too, which are never decided.
-        let is_same_for_all = !asks && unconditional(&document) == document;
+        let is_same_for_all = !asks && unconditional_content(&document) == document;
         Self { document: Arc::new(document), is_same_for_all }
     }
 

@@ -8,11 +8,11 @@ use docs_store::{Hash, Key, key};
 use super::{
     Body, Content, ContentError, ContentResult, FileEntry, PageEntry, PageTree, Rendering, ReusableEntry,
     SharedDocument, VariableEntry,
-    aside::off_thread,
     entry::decode,
     keys,
-    load::{Session, Step},
+    load::{PassResult, Session},
     map::{self, Range},
+    offload::run_blocking,
     read,
     tree::normal_path,
 };
@@ -95,7 +95,7 @@ impl View {
         self.run(|session| {
             let mut at: Option<PageId> = None;
             for segment in path.split('/') {
-                match read::holder(session, &self.root, at.as_ref(), segment)? {
+                match read::slug_owner(session, &self.root, at.as_ref(), segment)? {
                     Some(id) => at = Some(id),
                     None => return Ok(None),
                 }
@@ -161,7 +161,7 @@ impl View {
             0..MIN_PAGES_OFF_THREAD => PageTree::build(&records),
             _ => {
                 let ended = || ContentError::Corrupt("the tree of pages was not built".into());
-                off_thread(move || PageTree::build(&records)).await.ok_or_else(ended)?
+                run_blocking(move || PageTree::build(&records)).await.ok_or_else(ended)?
             }
         };
         let tree = Arc::new(built?);
@@ -186,7 +186,7 @@ impl View {
         limit: usize,
     ) -> ContentResult<Vec<(FileId, FileEntry)>> {
         let (start, to) = keys::class(keys::FILE);
-        let from = after.map_or(start, |id| key::after(&keys::file(id)));
+        let from = after.map_or(start, |id| key::successor(&keys::file(id)));
         let found = self.range(Range::new(from, to).limit(limit)).await?;
         found.iter().map(|(key, value)| Ok((keys::id(key)?, decode(key, value)?))).collect()
     }
@@ -208,7 +208,7 @@ impl View {
         limit: usize,
     ) -> ContentResult<Vec<(ReusableId, ReusableEntry)>> {
         let (start, to) = keys::class(keys::REUSABLE);
-        let from = after.map_or(start, |id| key::after(&keys::reusable(id)));
+        let from = after.map_or(start, |id| key::successor(&keys::reusable(id)));
         let found = self.range(Range::new(from, to).limit(limit)).await?;
         found.iter().map(|(key, value)| Ok((keys::id(key)?, decode(key, value)?))).collect()
     }
@@ -227,7 +227,7 @@ impl View {
     /// The errors of [`View::page`].
     pub async fn conflicted(&self, after: Option<&PageId>, limit: usize) -> ContentResult<Vec<PageId>> {
         let (start, to) = keys::class(keys::CONFLICTED);
-        let from = after.map_or(start, |id| key::after(&keys::conflicted(id)));
+        let from = after.map_or(start, |id| key::successor(&keys::conflict_key(id)));
         let found = self.range(Range::new(from, to).limit(limit)).await?;
         found.iter().map(|(key, _)| keys::id(key)).collect()
     }
@@ -238,7 +238,7 @@ impl View {
     /// The errors of [`View::page`].
     pub async fn counts(&self) -> ContentResult<Counts> {
         self.run(|session| {
-            let count = |name| -> Step<u64> {
+            let count = |name| -> PassResult<u64> {
                 let (from, to) = keys::class(name);
                 Ok(map::count(session, &self.root, &from, &to)?)
             };
@@ -287,7 +287,7 @@ impl View {
 
     pub(super) async fn run<T: Send>(
         &self,
-        step: impl Fn(&Session<'_>) -> Step<T> + Send + Sync,
+        step: impl Fn(&Session<'_>) -> PassResult<T> + Send + Sync,
     ) -> ContentResult<T> {
         Session::new(self.content.shared(), &self.domain).run(step).await
     }

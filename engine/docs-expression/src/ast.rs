@@ -24,7 +24,7 @@ pub(super) enum Node {
     Name(Arc<str>),
     /// A template literal: the leading text, and pairs of a value and the text after it.
     Template(Arc<str>, Vec<(NodeId, Arc<str>)>),
-    Array(Vec<Item>),
+    Array(Vec<SequenceItem>),
     Object(Vec<Property>),
     /// A prefix operator and its operand.
     Unary(UnaryOp, NodeId),
@@ -47,7 +47,7 @@ pub(super) enum Node {
     Sequence(Vec<NodeId>),
     /// A member access.
     Member(NodeId, MemberKey),
-    Call(NodeId, Vec<Item>),
+    Call(NodeId, Vec<SequenceItem>),
     Function(FunctionNode),
 }
 
@@ -71,7 +71,7 @@ pub(super) enum MemberKey {
 }
 
 /// An element of an array literal, or an argument.
-pub(super) enum Item {
+pub(super) enum SequenceItem {
     /// One value.
     One(NodeId),
     /// The elements of an array.

@@ -4,7 +4,7 @@ use std::{collections::BTreeMap, sync::Arc};
 
 use serde_json::{Value as Json, json};
 
-use super::value::{Object, Value};
+use super::value::{ObjectValue, Value};
 
 /// The names that an expression can read, with their values.
 ///
@@ -31,8 +31,8 @@ impl Context {
 
     /// Adds a name with an arbitrary value.
     #[must_use]
-    pub fn with(self, name: &str, value: &Json) -> Self {
-        self.named(name, Value::from(value))
+    pub fn with_value(self, name: &str, value: &Json) -> Self {
+        self.insert_value(name, Value::from(value))
     }
 
     /// Adds a visitor: `visitor.claims` contains the signed claims, `visitor.claims.unsigned` the unsigned ones. A
@@ -46,7 +46,7 @@ impl Context {
         let mut claims: BTreeMap<Arc<str>, Value> = members(signed);
         claims.insert("unsigned".into(), object(members(unsigned)));
         let visitor = [("claims".into(), object(claims))].into();
-        self.named("visitor", object(visitor))
+        self.insert_value("visitor", object(visitor))
     }
 
     /// Adds the variables of a space by name as `space.vars`.
@@ -55,7 +55,7 @@ impl Context {
     where
         for<'v> Value: From<&'v V>,
     {
-        self.named("space", holder(variables))
+        self.insert_value("space", variables_object(variables))
     }
 
     /// Adds the variables of a page as `page.vars`; see [`with_space`](Self::with_space).
@@ -64,20 +64,20 @@ impl Context {
     where
         for<'v> Value: From<&'v V>,
     {
-        self.named("page", holder(variables))
+        self.insert_value("page", variables_object(variables))
     }
 
     pub(super) fn get(&self, name: &str) -> Option<&Value> {
         self.names.get(name)
     }
 
-    fn named(mut self, name: &str, value: Value) -> Self {
+    fn insert_value(mut self, name: &str, value: Value) -> Self {
         self.names.insert(name.into(), value);
         self
     }
 }
 
-fn holder<V>(variables: &BTreeMap<String, V>) -> Value
+fn variables_object<V>(variables: &BTreeMap<String, V>) -> Value
 where
     for<'v> Value: From<&'v V>,
 {
@@ -86,5 +86,5 @@ where
 }
 
 fn object(members: BTreeMap<Arc<str>, Value>) -> Value {
-    Object::new(members).map_or(Value::Undefined, |object| Value::Object(object.into()))
+    ObjectValue::new(members).map_or(Value::Undefined, |object| Value::Object(object.into()))
 }

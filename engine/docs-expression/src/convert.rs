@@ -68,7 +68,9 @@ impl Machine<'_> {
             Value::Null => 0.0,
             Value::Boolean(value) => f64::from(u8::from(*value)),
             Value::Number(number) => *number,
-            Value::BigInt(_) => return Err(EvalError::wrong("a big integer cannot be used as a number")),
+            Value::BigInt(_) => {
+                return Err(EvalError::wrong_value("a big integer cannot be used as a number"));
+            }
             Value::Text(text) => {
                 self.charge(text.len() / 16)?;
                 number::parse(text)
@@ -93,13 +95,13 @@ impl Machine<'_> {
     }
 
     /// Compares with `===`. Charges the length of two texts of equal length.
-    pub(super) fn same(&mut self, a: &Value, b: &Value) -> Eval<bool> {
+    pub(super) fn is_same(&mut self, a: &Value, b: &Value) -> Eval<bool> {
         if let (Value::Text(a), Value::Text(b)) = (a, b)
             && a.len() == b.len()
         {
             self.charge(a.len() / 16)?;
         }
-        Ok(a.same(b))
+        Ok(a.is_same(b))
     }
 
     pub(super) fn loosely_equal(&mut self, a: &Value, b: &Value) -> Eval<bool> {
@@ -107,7 +109,7 @@ impl Machine<'_> {
             return Ok(a.is_nullish() && b.is_nullish());
         }
         if a.is_object() && b.is_object() {
-            return Ok(a.same(b));
+            return Ok(a.is_same(b));
         }
         let (a, b) = (self.primitive(a)?, self.primitive(b)?);
         Ok(match (&a, &b) {
@@ -154,9 +156,9 @@ impl Machine<'_> {
 
     pub(super) fn arithmetic(&mut self, operator: BinaryOp, a: &Value, b: &Value) -> Eval<Value> {
         let (a, b) = match (self.numeric(a)?, self.numeric(b)?) {
-            (Value::BigInt(a), Value::BigInt(b)) => return big(operator, a, b),
+            (Value::BigInt(a), Value::BigInt(b)) => return big_int_arithmetic(operator, a, b),
             (Value::Number(a), Value::Number(b)) => (a, b),
-            _ => return Err(EvalError::wrong("a big integer cannot be mixed with a number")),
+            _ => return Err(EvalError::wrong_value("a big integer cannot be mixed with a number")),
         };
         let bits = |number: f64| number::to_i32(number);
         let shift = bits(b) as u32 & 31;
@@ -189,14 +191,14 @@ fn order(a: &str, b: &str) -> Ordering {
     }
 }
 
-fn big(operator: BinaryOp, a: i128, b: i128) -> Eval<Value> {
+fn big_int_arithmetic(operator: BinaryOp, a: i128, b: i128) -> Eval<Value> {
     let count = || u32::try_from(b).ok();
     let result = match operator {
         BinaryOp::Add => a.checked_add(b),
         BinaryOp::Subtract => a.checked_sub(b),
         BinaryOp::Multiply => a.checked_mul(b),
         BinaryOp::Divide | BinaryOp::Remainder if b == 0 => {
-            return Err(EvalError::wrong("a big integer cannot be divided by zero"));
+            return Err(EvalError::wrong_value("a big integer cannot be divided by zero"));
         }
         BinaryOp::Divide => a.checked_div(b),
         BinaryOp::Remainder => a.checked_rem(b),
@@ -206,7 +208,9 @@ fn big(operator: BinaryOp, a: i128, b: i128) -> Eval<Value> {
             .and_then(|count| 1_i128.checked_shl(count))
             .and_then(|factor| a.checked_mul(factor)),
         BinaryOp::ShiftRight => count().map(|count| a >> count.min(127)),
-        BinaryOp::ShiftRightZero => return Err(EvalError::wrong("`>>>` does not support big integers")),
+        BinaryOp::ShiftRightZero => {
+            return Err(EvalError::wrong_value("`>>>` does not support big integers"));
+        }
         BinaryOp::BitAnd => Some(a & b),
         BinaryOp::BitOr => Some(a | b),
         BinaryOp::BitXor => Some(a ^ b),

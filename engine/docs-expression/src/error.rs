@@ -50,7 +50,7 @@ pub enum EvalError {
 }
 
 impl EvalError {
-    pub(super) fn wrong(message: impl Into<Cow<'static, str>>) -> Self {
+    pub(super) fn wrong_value(message: impl Into<Cow<'static, str>>) -> Self {
         Self::Wrong(message.into())
     }
 }

@@ -6,28 +6,28 @@ use smallvec::{SmallVec, smallvec};
 
 use super::{
     EvalError,
-    ast::{BinaryOp, FunctionNode, Item, LogicalOp, MemberKey, Node, NodeId, Property, UnaryOp},
+    ast::{BinaryOp, FunctionNode, LogicalOp, MemberKey, Node, NodeId, Property, SequenceItem, UnaryOp},
     limits::{MAX_ITEMS, MAX_TEXT},
     machine::{BYTES_A_STEP, Eval, Machine},
     methods, number,
-    value::{Function, FunctionKind, Named, Object, Scope, Value, comparisons},
+    value::{Bindings, Function, FunctionKind, ObjectValue, Scope, Value, comparisons},
 };
 
 /// Maximum recursion depth of the evaluator: nesting in the source plus function calls.
 const MAX_RECURSION: u32 = 64;
 
 /// Member names that are not accessible, because in JavaScript they expose the prototype chain.
-const BLOCKED: [&str; 3] = ["constructor", "prototype", "__proto__"];
+const BLOCKED_MEMBERS: [&str; 3] = ["constructor", "prototype", "__proto__"];
 
 /// The arguments of a call. Callbacks rarely get more than an item, its index and the array.
 pub(super) type Arguments = SmallVec<[Value; 4]>;
 
 /// The scope of a node: the parameters of the enclosing functions.
-pub(super) type Names<'s> = Option<&'s Arc<Scope>>;
+pub(super) type ScopeRef<'s> = Option<&'s Arc<Scope>>;
 
 impl Machine<'_> {
     /// Evaluates a node.
-    pub(super) fn eval(&mut self, id: NodeId, names: Names<'_>) -> Eval<Value> {
+    pub(super) fn eval(&mut self, id: NodeId, names: ScopeRef<'_>) -> Eval<Value> {
         if self.depth == MAX_RECURSION {
             return Err(EvalError::TooDeep);
         }
@@ -38,7 +38,7 @@ impl Machine<'_> {
     }
 
     /// Evaluates a chain in a loop, from its innermost node outwards.
-    fn chain(&mut self, id: NodeId, names: Names<'_>) -> Eval<Value> {
+    fn chain(&mut self, id: NodeId, names: ScopeRef<'_>) -> Eval<Value> {
         let mut path: SmallVec<[NodeId; 8]> = SmallVec::new();
         let mut at = id;
         while let Some(first) = self.program.first(at) {
@@ -54,7 +54,7 @@ impl Machine<'_> {
     }
 
     /// Evaluates a node of a chain, given the value of the preceding node.
-    fn link(&mut self, id: NodeId, first: Value, names: Names<'_>) -> Eval<Value> {
+    fn link(&mut self, id: NodeId, first: Value, names: ScopeRef<'_>) -> Eval<Value> {
         match &self.program.nodes[id] {
             Node::Binary(operator, _, second) => {
                 let second = self.eval(*second, names)?;
@@ -83,7 +83,7 @@ impl Machine<'_> {
     }
 
     /// Evaluates a node that does not continue a chain.
-    fn leaf(&mut self, id: NodeId, names: Names<'_>) -> Eval<Value> {
+    fn leaf(&mut self, id: NodeId, names: ScopeRef<'_>) -> Eval<Value> {
         match &self.program.nodes[id] {
             Node::Literal(literal) => Ok(Value::from_literal(literal)),
             Node::Name(name) => Ok(self.name(name, names)),
@@ -126,12 +126,12 @@ impl Machine<'_> {
         }
     }
 
-    fn name(&self, name: &str, names: Names<'_>) -> Value {
+    fn name(&self, name: &str, names: ScopeRef<'_>) -> Value {
         let known = names.and_then(|names| names.get(name)).or_else(|| self.context.get(name));
         known.cloned().unwrap_or(Value::Undefined)
     }
 
-    fn template(&mut self, text: &str, values: &[(NodeId, Arc<str>)], names: Names<'_>) -> Eval<Value> {
+    fn template(&mut self, text: &str, values: &[(NodeId, Arc<str>)], names: ScopeRef<'_>) -> Eval<Value> {
         let mut all = text.to_owned();
         for (value, after) in values {
             let value = self.eval(*value, names)?;
@@ -144,13 +144,13 @@ impl Machine<'_> {
         self.text_value(all)
     }
 
-    fn items(&mut self, items: &[Item], names: Names<'_>) -> Eval<Vec<Value>> {
+    fn items(&mut self, items: &[SequenceItem], names: ScopeRef<'_>) -> Eval<Vec<Value>> {
         let mut values = Vec::with_capacity(items.len());
         for item in items {
             match item {
-                Item::One(id) => values.push(self.eval(*id, names)?),
-                Item::Hole => values.push(Value::Undefined),
-                Item::Spread(id) => match self.eval(*id, names)? {
+                SequenceItem::One(id) => values.push(self.eval(*id, names)?),
+                SequenceItem::Hole => values.push(Value::Undefined),
+                SequenceItem::Spread(id) => match self.eval(*id, names)? {
                     Value::Array(array) => {
                         self.charge(array.items().len())?;
                         values.extend_from_slice(array.items());
@@ -161,7 +161,7 @@ impl Machine<'_> {
                         self.charge(characters.clone().count())?;
                         values.extend(characters.map(|c| Value::from(&*c.encode_utf8(&mut [0; 4]))));
                     }
-                    _ => return Err(EvalError::wrong("`...` requires an array or a string")),
+                    _ => return Err(EvalError::wrong_value("`...` requires an array or a string")),
                 },
             }
             if values.len() > MAX_ITEMS {
@@ -171,14 +171,14 @@ impl Machine<'_> {
         Ok(values)
     }
 
-    fn object_literal(&mut self, members: &[Property], names: Names<'_>) -> Eval<Value> {
+    fn object_literal(&mut self, members: &[Property], names: ScopeRef<'_>) -> Eval<Value> {
         let mut object = BTreeMap::new();
         for member in members {
             match member {
                 Property::One(key, value) => {
                     let key = self.key(key, names)?;
                     let value = self.eval(*value, names)?;
-                    if !BLOCKED.contains(&&*key) {
+                    if !BLOCKED_MEMBERS.contains(&&*key) {
                         self.charge_name(&key, object.len())?;
                         object.insert(key, value);
                     }
@@ -208,7 +208,7 @@ impl Machine<'_> {
         self.object(object)
     }
 
-    fn key(&mut self, key: &MemberKey, names: Names<'_>) -> Eval<Arc<str>> {
+    fn key(&mut self, key: &MemberKey, names: ScopeRef<'_>) -> Eval<Arc<str>> {
         match key {
             MemberKey::Name(name) => Ok(name.clone()),
             MemberKey::Computed(id) => {
@@ -219,7 +219,7 @@ impl Machine<'_> {
     }
 
     /// Returns a member; the member of `undefined` or `null` is `undefined`.
-    fn member(&mut self, object: &Value, key: &MemberKey, names: Names<'_>) -> Eval<Value> {
+    fn member(&mut self, object: &Value, key: &MemberKey, names: ScopeRef<'_>) -> Eval<Value> {
         if object.is_nullish() {
             return Ok(Value::Undefined);
         }
@@ -228,11 +228,11 @@ impl Machine<'_> {
     }
 
     pub(super) fn get(&mut self, object: &Value, key: &str) -> Eval<Value> {
-        if BLOCKED.contains(&key) {
+        if BLOCKED_MEMBERS.contains(&key) {
             return Ok(Value::Undefined);
         }
         let own = match object {
-            Value::Object(object) => self.own(object, key)?,
+            Value::Object(object) => self.own_member(object, key)?,
             Value::Array(array) if key == "length" => Some(Value::Number(array.items().len() as f64)),
             Value::Array(array) => index(key).and_then(|index| array.items().get(index).cloned()),
             Value::Text(text) => self.text_member(text, key)?,
@@ -240,7 +240,7 @@ impl Machine<'_> {
             _ => None,
         };
         Ok(own.unwrap_or_else(|| {
-            let method = methods::of(object, key);
+            let method = methods::find_method(object, key);
             method.map_or(Value::Undefined, |method| {
                 Value::Function(Function(FunctionKind::Method(method)).into())
             })
@@ -248,7 +248,7 @@ impl Machine<'_> {
     }
 
     /// Returns the own member of an object.
-    pub(super) fn own(&mut self, object: &Object, name: &str) -> Eval<Option<Value>> {
+    pub(super) fn own_member(&mut self, object: &ObjectValue, name: &str) -> Eval<Option<Value>> {
         self.charge(object.compared(name) / BYTES_A_STEP)?;
         Ok(object.get(name).cloned())
     }
@@ -280,8 +280,8 @@ impl Machine<'_> {
         &mut self,
         object: &Value,
         key: &MemberKey,
-        arguments: &[Item],
-        names: Names<'_>,
+        arguments: &[SequenceItem],
+        names: ScopeRef<'_>,
     ) -> Eval<Value> {
         if object.is_nullish() {
             return Ok(Value::Undefined);
@@ -297,30 +297,30 @@ impl Machine<'_> {
                 FunctionKind::Method(method) => methods::call(self, object, method, &arguments),
                 FunctionKind::Written { .. } => self.call(&member, arguments.into()),
             },
-            _ => Err(EvalError::wrong("the called value is not a function")),
+            _ => Err(EvalError::wrong_value("the called value is not a function")),
         }
     }
 
     /// Calls a function defined in the expression.
     pub(super) fn call(&mut self, function: &Value, arguments: Arguments) -> Eval<Value> {
         let Value::Function(called) = function else {
-            return Err(EvalError::wrong("the called value is not a function"));
+            return Err(EvalError::wrong_value("the called value is not a function"));
         };
         let FunctionKind::Written { program, node, scope } = &called.0 else {
-            return Err(EvalError::wrong("a method must be called on a value"));
+            return Err(EvalError::wrong_value("a method must be called on a value"));
         };
         // Contexts contain no functions, so all functions belong to this expression.
         let Node::Function(written) = &self.program.nodes[*node] else {
-            return Err(EvalError::wrong("the called value is not a function"));
+            return Err(EvalError::wrong_value("the called value is not a function"));
         };
         debug_assert!(Arc::ptr_eq(program, self.program), "a function belongs to its expression");
         self.charge(1 + arguments.len())?;
-        let scope = self.bind(function, written, scope.as_ref(), arguments)?;
+        let scope = self.bind_parameters(function, written, scope.as_ref(), arguments)?;
         written.body.map_or(Ok(Value::Undefined), |body| self.eval(body, Some(&scope)))
     }
 
     /// Creates the scope of one call.
-    fn bind(
+    fn bind_parameters(
         &mut self,
         function: &Value,
         written: &FunctionNode,
@@ -335,7 +335,7 @@ impl Machine<'_> {
             above = Some(scope(smallvec![(name.clone(), function.clone())], above)?);
         }
         let mut arguments = arguments.into_iter();
-        let mut names = Named::with_capacity(written.parameters.len());
+        let mut names = Bindings::with_capacity(written.parameters.len());
         for parameter in &written.parameters {
             let value = if parameter.rest {
                 let rest = arguments.by_ref().collect();
@@ -356,7 +356,7 @@ impl Machine<'_> {
         scope(names, above)
     }
 
-    fn unary(&mut self, operator: UnaryOp, operand: NodeId, names: Names<'_>) -> Eval<Value> {
+    fn unary(&mut self, operator: UnaryOp, operand: NodeId, names: ScopeRef<'_>) -> Eval<Value> {
         let value = self.eval(operand, names)?;
         Ok(match operator {
             UnaryOp::Not => Value::Boolean(!value.is_truthy()),
@@ -364,7 +364,7 @@ impl Machine<'_> {
             UnaryOp::Delete => Value::Boolean(true),
             UnaryOp::TypeOf => value.type_name().into(),
             UnaryOp::Plus if matches!(value, Value::BigInt(_)) => {
-                return Err(EvalError::wrong("`+` cannot convert a big integer to a number"));
+                return Err(EvalError::wrong_value("`+` cannot convert a big integer to a number"));
             }
             UnaryOp::Plus => Value::Number(self.number(&value)?),
             UnaryOp::Minus => match self.numeric(&value)? {
@@ -381,8 +381,8 @@ impl Machine<'_> {
     fn binary(&mut self, operator: BinaryOp, a: &Value, b: &Value) -> Eval<Value> {
         use BinaryOp as Op;
         Ok(Value::Boolean(match operator {
-            Op::Same => self.same(a, b)?,
-            Op::NotSame => !self.same(a, b)?,
+            Op::Same => self.is_same(a, b)?,
+            Op::NotSame => !self.is_same(a, b)?,
             Op::Equal => self.loosely_equal(a, b)?,
             Op::NotEqual => !self.loosely_equal(a, b)?,
             Op::Less => self.less(a, b)? == Some(true),
@@ -391,7 +391,7 @@ impl Machine<'_> {
             Op::GreaterEqual => self.less(a, b)? == Some(false),
             Op::In => self.is_in(a, b)?,
             Op::InstanceOf => {
-                return Err(EvalError::wrong(
+                return Err(EvalError::wrong_value(
                     "the right side of `instanceof` must be a class, and \
                                              expressions have none",
                 ));
@@ -401,7 +401,11 @@ impl Machine<'_> {
                     let text = self.text(a)?;
                     methods::matches(self, regex, &text)?
                 }
-                _ => return Err(EvalError::wrong("the right side of `=~` must be a regular expression")),
+                _ => {
+                    return Err(EvalError::wrong_value(
+                        "the right side of `=~` must be a regular expression",
+                    ));
+                }
             },
             Op::Add => return self.add(a, b),
             _ => return self.arithmetic(operator, a, b),
@@ -413,7 +417,7 @@ impl Machine<'_> {
             Value::Array(array) => {
                 self.charge(array.items().len())?;
                 for item in array.items() {
-                    if self.same(item, what)? {
+                    if self.is_same(item, what)? {
                         return Ok(true);
                     }
                 }
@@ -426,9 +430,11 @@ impl Machine<'_> {
             }
             Value::Object(object) => {
                 let key = self.text(what)?;
-                Ok(self.own(object, &key)?.is_some())
+                Ok(self.own_member(object, &key)?.is_some())
             }
-            _ => Err(EvalError::wrong("the right side of `in` must be an array, a string or an object")),
+            _ => {
+                Err(EvalError::wrong_value("the right side of `in` must be an array, a string or an object"))
+            }
         }
     }
 }

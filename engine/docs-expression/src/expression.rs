@@ -10,7 +10,7 @@ use super::{
     limits::MAX_STEPS,
     machine::Machine,
     parser,
-    reads::{self, Claims, ReadPath},
+    read_paths::{self, Claims, ReadPath},
     value::Value,
 };
 
@@ -34,7 +34,7 @@ impl Expression {
     ///
     /// # Errors
     /// [`ExpressionError`] if the text is empty, longer than [`MAX_LENGTH`](crate::MAX_LENGTH) (1,024) characters,
-    /// nested deeper than [`MAX_DEPTH`](crate::MAX_DEPTH), or not exactly one expression.
+    /// nested deeper than [`MAX_EXPRESSION_DEPTH`](crate::MAX_EXPRESSION_DEPTH), or not exactly one expression.
     pub fn parse(text: &str) -> Result<Self, ExpressionError> {
         parser::parse(text).map(|program| Self(Arc::new(program)))
     }
@@ -72,14 +72,14 @@ impl Expression {
     /// read.
     #[must_use]
     pub fn reads(&self) -> std::collections::BTreeSet<ReadPath> {
-        reads::of(&self.0)
+        read_paths::collect_paths(&self.0)
     }
 
     /// Returns `true` if all values that the expression reads may control visibility: variables, and claims with values
     /// enumerated by the schema.
     #[must_use]
     pub fn is_deterministic(&self, claims: &Claims) -> bool {
-        self.reads().iter().all(|path| claims.decide(path))
+        self.reads().iter().all(|path| claims.can_control_visibility(path))
     }
 
     /// Returns `true` if the expression reads anything of the page that contains it.
@@ -141,7 +141,12 @@ fn holds_within(condition: &Expression, context: &Context, budget: &mut Budget) 
 
 /// Returns `true` if a parsed condition shows its item to a visitor: it evaluates to `true`, and all values it reads
 /// may control visibility.
-pub fn shows_within(condition: &Expression, context: &Context, claims: &Claims, budget: &mut Budget) -> bool {
+pub fn is_visible_within(
+    condition: &Expression,
+    context: &Context,
+    claims: &Claims,
+    budget: &mut Budget,
+) -> bool {
     condition.is_deterministic(claims) && holds_within(condition, context, budget)
 }
 

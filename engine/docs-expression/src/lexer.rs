@@ -4,7 +4,7 @@ use super::{
     ExpressionError,
     characters::{is_blank, is_line_end, is_name_part, is_name_start},
     number,
-    token::{Kind, Token},
+    token::{Token, TokenKind},
 };
 
 /// All operators and brackets. Longer ones precede their own prefixes.
@@ -23,14 +23,14 @@ const BEFORE_OPERAND: [&str; 9] =
 pub(super) fn tokens(source: &str) -> Result<Vec<Token>, ExpressionError> {
     let mut lexer = Lexer { source, at: 0, tokens: Vec::new(), open: Vec::new() };
     while lexer.next()? {}
-    if let Some(Open { token, .. }) = lexer.open.last() {
+    if let Some(OpenBracket { token, .. }) = lexer.open.last() {
         let token = &lexer.tokens[*token];
         return Err(lexer.error(token.at, "is not closed"));
     }
     Ok(lexer.tokens)
 }
 
-struct Open {
+struct OpenBracket {
     token: usize,
     closed_by: &'static str,
     /// `true` for the `${` of a template.
@@ -41,7 +41,7 @@ struct Lexer<'s> {
     source: &'s str,
     at: usize,
     tokens: Vec<Token>,
-    open: Vec<Open>,
+    open: Vec<OpenBracket>,
 }
 
 impl Lexer<'_> {
@@ -76,7 +76,7 @@ impl Lexer<'_> {
         let newline = self.blanks()?;
         let at = self.at;
         let kind = match self.peek() {
-            None => Kind::End,
+            None => TokenKind::End,
             Some('"' | '\'') => self.text()?,
             Some('`') => {
                 self.at += 1;
@@ -95,10 +95,10 @@ impl Lexer<'_> {
                 let sign =
                     self.sign().ok_or_else(|| self.error(at, "is not part of the expression language"))?;
                 self.at += sign.len();
-                Kind::Sign(sign)
+                TokenKind::Sign(sign)
             }
         };
-        let done = kind == Kind::End;
+        let done = kind == TokenKind::End;
         let token = self.tokens.len();
         self.bracket(&kind, at, token)?;
         self.tokens.push(Token { kind, at, end: self.at, newline, closes: token });
@@ -114,13 +114,13 @@ impl Lexer<'_> {
     }
 
     /// Records matching pairs of brackets.
-    fn bracket(&mut self, kind: &Kind, at: usize, token: usize) -> Result<(), ExpressionError> {
+    fn bracket(&mut self, kind: &TokenKind, at: usize, token: usize) -> Result<(), ExpressionError> {
         let (closed_by, template) = match kind {
-            Kind::Sign("(") => (")", false),
-            Kind::Sign("[") => ("]", false),
-            Kind::Sign("{") => ("}", false),
-            Kind::Template { more: true, .. } => ("}", true),
-            Kind::Sign(sign @ (")" | "]" | "}")) => {
+            TokenKind::Sign("(") => (")", false),
+            TokenKind::Sign("[") => ("]", false),
+            TokenKind::Sign("{") => ("}", false),
+            TokenKind::Template { more: true, .. } => ("}", true),
+            TokenKind::Sign(sign @ (")" | "]" | "}")) => {
                 return match self.open.pop() {
                     Some(open) if open.closed_by == *sign => {
                         self.tokens[open.token].closes = token;
@@ -131,7 +131,7 @@ impl Lexer<'_> {
             }
             _ => return Ok(()),
         };
-        self.open.push(Open { token, closed_by, template });
+        self.open.push(OpenBracket { token, closed_by, template });
         Ok(())
     }
 
@@ -161,13 +161,13 @@ impl Lexer<'_> {
 
     fn operand_expected(&self) -> bool {
         // `++` and `--` do not change whether an operand is expected.
-        let is_step = |token: &Token| matches!(token.kind, Kind::Sign("++" | "--"));
+        let is_step = |token: &Token| matches!(token.kind, TokenKind::Sign("++" | "--"));
         let before = self.tokens.len() - self.tokens.iter().rev().take_while(|it| is_step(it)).count();
         match self.tokens[..before].last().map(|token| &token.kind) {
             None => true,
-            Some(Kind::Name(name)) => BEFORE_OPERAND.contains(&&**name) && !self.after_dot(before),
-            Some(Kind::Sign(sign)) => !matches!(*sign, ")" | "]" | "}"),
-            Some(Kind::Template { more, .. }) => *more,
+            Some(TokenKind::Name(name)) => BEFORE_OPERAND.contains(&&**name) && !self.after_dot(before),
+            Some(TokenKind::Sign(sign)) => !matches!(*sign, ")" | "]" | "}"),
+            Some(TokenKind::Template { more, .. }) => *more,
             Some(_) => false,
         }
     }
@@ -175,18 +175,18 @@ impl Lexer<'_> {
     /// Returns `true` if the last of `count` tokens is the name of a member.
     fn after_dot(&self, count: usize) -> bool {
         let before = count.checked_sub(2).map(|at| &self.tokens[at].kind);
-        matches!(before, Some(Kind::Sign("." | "?.")))
+        matches!(before, Some(TokenKind::Sign("." | "?.")))
     }
 
-    fn name(&mut self) -> Kind {
+    fn name(&mut self) -> TokenKind {
         let start = self.at;
         while self.peek().is_some_and(is_name_part) {
             self.bump();
         }
-        Kind::Name(self.source[start..self.at].into())
+        TokenKind::Name(self.source[start..self.at].into())
     }
 
-    fn regex(&mut self) -> Result<Kind, ExpressionError> {
+    fn regex(&mut self) -> Result<TokenKind, ExpressionError> {
         let start = self.at;
         self.at += 1;
         let mut in_class = false;
@@ -211,30 +211,30 @@ impl Lexer<'_> {
         while self.peek().is_some_and(is_name_part) {
             self.bump();
         }
-        Ok(Kind::Regex { body, flags: self.source[flags..self.at].into() })
+        Ok(TokenKind::Regex { body, flags: self.source[flags..self.at].into() })
     }
 
-    fn text(&mut self) -> Result<Kind, ExpressionError> {
+    fn text(&mut self) -> Result<TokenKind, ExpressionError> {
         let start = self.at;
         let quote = self.bump();
         let mut units = Vec::new();
         loop {
             match self.bump() {
                 None | Some('\n' | '\r') => return Err(self.error(start, "begins an unterminated string")),
-                c if c == quote => return Ok(Kind::Text(String::from_utf16_lossy(&units).into())),
+                c if c == quote => return Ok(TokenKind::Text(String::from_utf16_lossy(&units).into())),
                 Some('\\') => self.escape(&mut units)?,
                 Some(c) => push(&mut units, c),
             }
         }
     }
 
-    fn template(&mut self, opens: bool) -> Result<Kind, ExpressionError> {
+    fn template(&mut self, opens: bool) -> Result<TokenKind, ExpressionError> {
         let start = self.at;
         let mut units = Vec::new();
         loop {
             if self.eat("${") {
                 let text = String::from_utf16_lossy(&units).into();
-                return Ok(Kind::Template { text, opens, more: true });
+                return Ok(TokenKind::Template { text, opens, more: true });
             }
             match self.bump() {
                 None => {
@@ -242,7 +242,7 @@ impl Lexer<'_> {
                 }
                 Some('`') => {
                     let text = String::from_utf16_lossy(&units).into();
-                    return Ok(Kind::Template { text, opens, more: false });
+                    return Ok(TokenKind::Template { text, opens, more: false });
                 }
                 Some('\\') if self.peek().is_some_and(|c| c.is_ascii_digit()) && !self.lone_zero() => {
                     return Err(self.error(self.at - 1, "is an octal escape, which templates do not support"));
@@ -323,7 +323,7 @@ impl Lexer<'_> {
         Some(code)
     }
 
-    fn number(&mut self) -> Result<Kind, ExpressionError> {
+    fn number(&mut self) -> Result<TokenKind, ExpressionError> {
         let start = self.at;
         let (kind, length) = number::literal(self.rest()).map_err(|message| self.error(start, message))?;
         self.at += length;

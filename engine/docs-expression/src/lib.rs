@@ -19,8 +19,8 @@
 //!   on the value it belongs to.
 //!
 //! Evaluation always terminates: it takes at most [`MAX_STEPS`] (100,000) steps, creates arrays of at most
-//! [`MAX_ITEMS`] (10,000) items and texts of at most [`MAX_TEXT`] (100,000) bytes, and nests at most [`MAX_DEPTH`]
-//! levels.
+//! [`MAX_ITEMS`] (10,000) items and texts of at most [`MAX_TEXT`] (100,000) bytes, and nests at most
+//! [`MAX_EXPRESSION_DEPTH`] levels.
 
 mod ast;
 mod characters;
@@ -35,7 +35,7 @@ mod machine;
 mod methods;
 mod number;
 mod parser;
-mod reads;
+mod read_paths;
 mod regex;
 #[cfg(test)]
 mod tests;
@@ -47,10 +47,10 @@ pub use self::{
     error::{EvalError, ExpressionError},
     expression::{
         Allowance, Budget, Expression, condition, condition_within, inline, inline_source, inline_within,
-        is_blank, shows_within,
+        is_blank, is_visible_within,
     },
-    limits::{MAX_DEPTH, MAX_ITEMS, MAX_LENGTH, MAX_STEPS, MAX_TEXT},
-    reads::{Claims, ReadPath},
+    limits::{MAX_EXPRESSION_DEPTH, MAX_ITEMS, MAX_LENGTH, MAX_STEPS, MAX_TEXT},
+    read_paths::{Claims, ReadPath},
     regex::Regex,
-    value::{Array, Function, Object, Value},
+    value::{Array, Function, ObjectValue, Value},
 };

@@ -4,7 +4,7 @@
 pub const MAX_LENGTH: usize = 1_024;
 
 /// Maximum nesting depth of an expression: parentheses, arguments and prefix operators.
-pub const MAX_DEPTH: usize = 50;
+pub const MAX_EXPRESSION_DEPTH: usize = 50;
 
 /// Maximum number of steps of an evaluation.
 pub const MAX_STEPS: u32 = 100_000;

@@ -7,7 +7,7 @@ use super::{
     context::Context,
     error::EvalError,
     limits::{MAX_ITEMS, MAX_TEXT},
-    value::{Array, Object, Value},
+    value::{Array, ObjectValue, Value},
 };
 
 /// The bytes of text that one step produces or compares.
@@ -56,6 +56,6 @@ impl Machine<'_> {
 
     pub(super) fn object(&mut self, members: BTreeMap<Arc<str>, Value>) -> Eval<Value> {
         self.charge(members.len())?;
-        Object::new(members).map(|object| Value::Object(object.into())).ok_or(EvalError::TooDeep)
+        ObjectValue::new(members).map(|object| Value::Object(object.into())).ok_or(EvalError::TooDeep)
     }
 }

@@ -1,9 +1,9 @@
 //! Parsing and formatting of numbers with JavaScript semantics.
 
-use super::{characters::is_blank, token::Kind};
+use super::{characters::is_blank, token::TokenKind};
 
 /// Parses the number literal at the start of a text. Returns it with its length in bytes.
-pub(super) fn literal(text: &str) -> Result<(Kind, usize), &'static str> {
+pub(super) fn literal(text: &str) -> Result<(TokenKind, usize), &'static str> {
     let bytes = text.as_bytes();
     let radix = match bytes.get(..2) {
         Some(b"0x" | b"0X") => 16,
@@ -15,9 +15,9 @@ pub(super) fn literal(text: &str) -> Result<(Kind, usize), &'static str> {
     let body: String = text[2..2 + length].chars().filter(|c| *c != '_').collect();
     if bytes.get(2 + length) == Some(&b'n') {
         let big = i128::from_str_radix(&body, radix).map_err(|_| TOO_BIG)?;
-        return Ok((Kind::BigInt(big), length + 3));
+        return Ok((TokenKind::BigInt(big), length + 3));
     }
-    Ok((Kind::Number(integer(&body, radix)), length + 2))
+    Ok((TokenKind::Number(integer(&body, radix)), length + 2))
 }
 
 /// Converts a whole text to a number; `NaN` if it is not numeric.
@@ -139,7 +139,7 @@ pub(super) fn to_i32(number: f64) -> i32 {
 }
 
 /// Removes the fraction of a number; `NaN` becomes 0.
-pub(super) fn whole(number: f64) -> f64 {
+pub(super) fn truncate_number(number: f64) -> f64 {
     if number.is_nan() { 0.0 } else { number.trunc() }
 }
 
@@ -172,7 +172,7 @@ pub(super) fn compare_big(big: i128, number: f64) -> Option<std::cmp::Ordering> 
 
 const TOO_BIG: &str = "exceeds the range of big integers";
 
-fn decimal(text: &str) -> Result<(Kind, usize), &'static str> {
+fn decimal(text: &str) -> Result<(TokenKind, usize), &'static str> {
     let bytes = text.as_bytes();
     let run = |from: usize| match bytes.get(from) {
         Some(b) if b.is_ascii_digit() => digits(&bytes[from..], 10),
@@ -185,14 +185,14 @@ fn decimal(text: &str) -> Result<(Kind, usize), &'static str> {
             return Err("begins with 0, which a big integer does not allow");
         }
         let big = whole.replace('_', "").parse().map_err(|_| TOO_BIG)?;
-        return Ok((Kind::BigInt(big), at + 1));
+        return Ok((TokenKind::BigInt(big), at + 1));
     }
     if whole.len() > 1 && whole.starts_with('0') {
         if whole.contains('_') {
             return Err("begins with 0 and contains `_`");
         }
         if whole.bytes().all(|b| b < b'8') {
-            return Ok((Kind::Number(integer(whole, 8)), at));
+            return Ok((TokenKind::Number(integer(whole, 8)), at));
         }
     }
     if bytes.get(at) == Some(&b'.') {
@@ -208,7 +208,7 @@ fn decimal(text: &str) -> Result<(Kind, usize), &'static str> {
         at += 1 + sign + exponent;
     }
     let number = text[..at].replace('_', "").parse().map_err(|_| "is not a number")?;
-    Ok((Kind::Number(number), at))
+    Ok((TokenKind::Number(number), at))
 }
 
 /// Returns the length of a run of digits; `_` may separate two digits.

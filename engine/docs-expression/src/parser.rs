@@ -5,11 +5,11 @@ mod function_literals;
 use std::{borrow::Cow, sync::Arc};
 
 use super::{
-    ExpressionError, MAX_DEPTH, MAX_LENGTH,
-    ast::{BinaryOp, Item, Literal, LogicalOp, MemberKey, Node, NodeId, Program, Property, UnaryOp},
+    ExpressionError, MAX_EXPRESSION_DEPTH, MAX_LENGTH,
+    ast::{BinaryOp, Literal, LogicalOp, MemberKey, Node, NodeId, Program, Property, SequenceItem, UnaryOp},
     lexer, number,
     regex::Regex,
-    token::{Kind, Token},
+    token::{Token, TokenKind},
 };
 
 /// Reserved words, which cannot be identifiers.
@@ -56,10 +56,10 @@ const RESERVED: [&str; 36] = [
 const ASSIGNMENTS: [&str; 16] =
     ["=", "+=", "-=", "*=", "/=", "%=", "**=", "<<=", ">>=", ">>>=", "&=", "|=", "^=", "&&=", "||=", "??="];
 
-type Parsed<T> = Result<T, ExpressionError>;
+type ParseResult<T> = Result<T, ExpressionError>;
 
 /// Parses an expression.
-pub(super) fn parse(source: &str) -> Parsed<Program> {
+pub(super) fn parse(source: &str) -> ParseResult<Program> {
     let length = source.chars().count();
     if length > MAX_LENGTH {
         let at = source.char_indices().nth(MAX_LENGTH).map_or(source.len(), |(at, _)| at);
@@ -86,13 +86,13 @@ struct Parser<'s> {
 }
 
 impl Parser<'_> {
-    fn statement(&mut self) -> Parsed<NodeId> {
+    fn statement(&mut self) -> ParseResult<NodeId> {
         match &self.token().kind {
-            Kind::End => return Err(self.error("is the end; an expression is required")),
-            Kind::Sign("{") => {
+            TokenKind::End => return Err(self.error("is the end; an expression is required")),
+            TokenKind::Sign("{") => {
                 return Err(self.error("begins a block; put an object in parentheses: `({ a: 1 })`"));
             }
-            Kind::Name(name) if &**name == "function" => {
+            TokenKind::Name(name) if &**name == "function" => {
                 return Err(self.error("begins a declaration; put the function in parentheses"));
             }
             _ => {}
@@ -100,8 +100,8 @@ impl Parser<'_> {
         let root = self.sequence()?;
         self.eat(";");
         match &self.token().kind {
-            Kind::End => Ok(root),
-            Kind::Sign(";") => Err(self.error("begins a second statement; use one expression")),
+            TokenKind::End => Ok(root),
+            TokenKind::Sign(";") => Err(self.error("begins a second statement; use one expression")),
             _ => Err(self.unexpected()),
         }
     }
@@ -118,8 +118,8 @@ impl Parser<'_> {
     fn unexpected(&self) -> ExpressionError {
         let token = self.token();
         match &token.kind {
-            Kind::End => self.error("is the unexpected end"),
-            Kind::Sign(sign) if ASSIGNMENTS.contains(sign) => {
+            TokenKind::End => self.error("is the unexpected end"),
+            TokenKind::Sign(sign) if ASSIGNMENTS.contains(sign) => {
                 self.error("is an assignment, which is not supported; compare with `==`")
             }
             _ => {
@@ -129,21 +129,21 @@ impl Parser<'_> {
         }
     }
 
-    fn is(&self, sign: &str) -> bool {
-        matches!(self.token().kind, Kind::Sign(found) if found == sign)
+    fn is_at_sign(&self, sign: &str) -> bool {
+        matches!(self.token().kind, TokenKind::Sign(found) if found == sign)
     }
 
     fn is_word(&self, word: &str) -> bool {
-        matches!(&self.token().kind, Kind::Name(name) if &**name == word)
+        matches!(&self.token().kind, TokenKind::Name(name) if &**name == word)
     }
 
     fn eat(&mut self, sign: &str) -> bool {
-        let found = self.is(sign);
+        let found = self.is_at_sign(sign);
         self.at += usize::from(found);
         found
     }
 
-    fn expect(&mut self, sign: &str) -> Parsed<()> {
+    fn expect(&mut self, sign: &str) -> ParseResult<()> {
         if self.eat(sign) { Ok(()) } else { Err(self.unexpected()) }
     }
 
@@ -157,9 +157,9 @@ impl Parser<'_> {
     }
 
     /// Runs a step one nesting level deeper.
-    fn nested<T>(&mut self, step: impl FnOnce(&mut Self) -> Parsed<T>) -> Parsed<T> {
-        if self.depth == MAX_DEPTH {
-            return Err(self.error(format!("exceeds the limit of {MAX_DEPTH} nested levels")));
+    fn with_nesting<T>(&mut self, step: impl FnOnce(&mut Self) -> ParseResult<T>) -> ParseResult<T> {
+        if self.depth == MAX_EXPRESSION_DEPTH {
+            return Err(self.error(format!("exceeds the limit of {MAX_EXPRESSION_DEPTH} nested levels")));
         }
         self.depth += 1;
         let result = step(self);
@@ -167,9 +167,9 @@ impl Parser<'_> {
         result
     }
 
-    fn sequence(&mut self) -> Parsed<NodeId> {
+    fn sequence(&mut self) -> ParseResult<NodeId> {
         let first = self.assignment()?;
-        if !self.is(",") {
+        if !self.is_at_sign(",") {
             return Ok(first);
         }
         let mut all = vec![first];
@@ -179,25 +179,25 @@ impl Parser<'_> {
         Ok(self.push(Node::Sequence(all)))
     }
 
-    fn assignment(&mut self) -> Parsed<NodeId> {
+    fn assignment(&mut self) -> ParseResult<NodeId> {
         if self.at_arrow() {
             return self.arrow();
         }
         let test = self.binary(0)?;
-        if ASSIGNMENTS.into_iter().any(|sign| self.is(sign)) {
+        if ASSIGNMENTS.into_iter().any(|sign| self.is_at_sign(sign)) {
             return Err(self.unexpected());
         }
         if !self.eat("?") {
             return Ok(test);
         }
-        let yes = self.nested(Self::assignment)?;
+        let yes = self.with_nesting(Self::assignment)?;
         self.expect(":")?;
-        let no = self.nested(Self::assignment)?;
+        let no = self.with_nesting(Self::assignment)?;
         Ok(self.push(Node::Conditional(test, yes, no)))
     }
 
     /// Parses operators with a binding power of at least `least`.
-    fn binary(&mut self, least: u8) -> Parsed<NodeId> {
+    fn binary(&mut self, least: u8) -> ParseResult<NodeId> {
         let mut left = self.unary()?;
         while let Some((operator, binding)) = self.operator()
             && binding >= least
@@ -207,13 +207,13 @@ impl Parser<'_> {
             }
             self.at += 1;
             let right = match operator {
-                Operator::Binary(BinaryOp::Power) => self.nested(|parser| parser.binary(binding))?,
+                Operator::Binary(BinaryOp::Power) => self.with_nesting(|parser| parser.binary(binding))?,
                 _ => self.binary(binding + 1)?,
             };
             left = match operator {
                 Operator::Binary(operator) => self.push(Node::Binary(operator, left, right)),
                 Operator::Logical(operator) => {
-                    if self.mixes(operator, left) || self.mixes(operator, right) {
+                    if self.mixes_nullish(operator, left) || self.mixes_nullish(operator, right) {
                         return Err(self.error("mixes `??` with `&&` or `||`; use parentheses"));
                     }
                     self.push(Node::Logical(operator, left, right))
@@ -225,9 +225,11 @@ impl Parser<'_> {
 
     fn operator(&self) -> Option<(Operator, u8)> {
         match &self.token().kind {
-            Kind::Name(name) if &**name == "in" => Some((Operator::Binary(BinaryOp::In), 8)),
-            Kind::Name(name) if &**name == "instanceof" => Some((Operator::Binary(BinaryOp::InstanceOf), 8)),
-            Kind::Sign(sign) => operator(sign),
+            TokenKind::Name(name) if &**name == "in" => Some((Operator::Binary(BinaryOp::In), 8)),
+            TokenKind::Name(name) if &**name == "instanceof" => {
+                Some((Operator::Binary(BinaryOp::InstanceOf), 8))
+            }
+            TokenKind::Sign(sign) => operator(sign),
             _ => None,
         }
     }
@@ -236,21 +238,21 @@ impl Parser<'_> {
         matches!(self.nodes[id], Node::Unary(..)) && !self.grouped.contains(&id)
     }
 
-    fn mixes(&self, operator: LogicalOp, id: NodeId) -> bool {
+    fn mixes_nullish(&self, operator: LogicalOp, id: NodeId) -> bool {
         let nullish = operator == LogicalOp::Nullish;
         matches!(self.nodes[id], Node::Logical(inner, ..) if (inner == LogicalOp::Nullish) != nullish)
             && !self.grouped.contains(&id)
     }
 
-    fn unary(&mut self) -> Parsed<NodeId> {
+    fn unary(&mut self) -> ParseResult<NodeId> {
         let operator = match &self.token().kind {
-            Kind::Sign("-") => UnaryOp::Minus,
-            Kind::Sign("+") => UnaryOp::Plus,
-            Kind::Sign("!") => UnaryOp::Not,
-            Kind::Sign("~") => UnaryOp::BitNot,
-            Kind::Sign("++") => return self.prefix(1),
-            Kind::Sign("--") => return self.prefix(-1),
-            Kind::Name(name) => match &**name {
+            TokenKind::Sign("-") => UnaryOp::Minus,
+            TokenKind::Sign("+") => UnaryOp::Plus,
+            TokenKind::Sign("!") => UnaryOp::Not,
+            TokenKind::Sign("~") => UnaryOp::BitNot,
+            TokenKind::Sign("++") => return self.prefix(1),
+            TokenKind::Sign("--") => return self.prefix(-1),
+            TokenKind::Name(name) => match &**name {
                 "typeof" => UnaryOp::TypeOf,
                 "void" => UnaryOp::Void,
                 "delete" => UnaryOp::Delete,
@@ -259,22 +261,22 @@ impl Parser<'_> {
             _ => return self.postfix(),
         };
         self.at += 1;
-        let operand = self.nested(Self::unary)?;
+        let operand = self.with_nesting(Self::unary)?;
         Ok(self.push(Node::Unary(operator, operand)))
     }
 
-    fn prefix(&mut self, by: i8) -> Parsed<NodeId> {
+    fn prefix(&mut self, by: i8) -> ParseResult<NodeId> {
         self.at += 1;
-        let of = self.nested(Self::unary)?;
+        let of = self.with_nesting(Self::unary)?;
         self.check_place(of)?;
         Ok(self.push(Node::Update { by, prefix: true, of }))
     }
 
-    fn postfix(&mut self) -> Parsed<NodeId> {
+    fn postfix(&mut self) -> ParseResult<NodeId> {
         let of = self.chain()?;
         let by = match &self.token().kind {
-            Kind::Sign("++") if !self.token().newline => 1,
-            Kind::Sign("--") if !self.token().newline => -1,
+            TokenKind::Sign("++") if !self.token().newline => 1,
+            TokenKind::Sign("--") if !self.token().newline => -1,
             _ => return Ok(of),
         };
         self.check_place(of)?;
@@ -282,7 +284,7 @@ impl Parser<'_> {
         Ok(self.push(Node::Update { by, prefix: false, of }))
     }
 
-    fn check_place(&self, of: NodeId) -> Parsed<()> {
+    fn check_place(&self, of: NodeId) -> ParseResult<()> {
         match self.nodes[of] {
             Node::Name(_) | Node::Member(..) if !self.optional.contains(&of) => Ok(()),
             _ => Err(self.error("is `++` or `--` on a value that is not a name or a member")),
@@ -290,45 +292,45 @@ impl Parser<'_> {
     }
 
     /// Parses an operand with its member accesses and calls.
-    fn chain(&mut self) -> Parsed<NodeId> {
+    fn chain(&mut self) -> ParseResult<NodeId> {
         let operand = if self.is_word("new") { self.new_object()? } else { self.operand()? };
-        self.links(operand, Links::All)
+        self.links(operand, ChainLinks::All)
     }
 
-    fn links(&mut self, mut value: NodeId, links: Links) -> Parsed<NodeId> {
+    fn links(&mut self, mut value: NodeId, links: ChainLinks) -> ParseResult<NodeId> {
         let mut is_optional = false;
         loop {
             value = match &self.token().kind {
-                Kind::Sign(".") => {
+                TokenKind::Sign(".") => {
                     self.at += 1;
                     let name = self.member_name()?;
                     self.push(Node::Member(value, MemberKey::Name(name)))
                 }
                 // Members and calls of `undefined` are `undefined` anyway, so `?.` and `.` are equivalent.
-                Kind::Sign("?.") if links == Links::All => {
+                TokenKind::Sign("?.") if links == ChainLinks::All => {
                     self.at += 1;
                     is_optional = true;
                     match &self.token().kind {
-                        Kind::Sign("(" | "[") => continue,
-                        Kind::Template { .. } => return Err(self.unexpected()),
+                        TokenKind::Sign("(" | "[") => continue,
+                        TokenKind::Template { .. } => return Err(self.unexpected()),
                         _ => {
                             let name = self.member_name()?;
                             self.push(Node::Member(value, MemberKey::Name(name)))
                         }
                     }
                 }
-                Kind::Sign("[") => {
+                TokenKind::Sign("[") => {
                     self.at += 1;
-                    let key = self.nested(Self::sequence)?;
+                    let key = self.with_nesting(Self::sequence)?;
                     self.expect("]")?;
                     let key = self.member_key(key);
                     self.push(Node::Member(value, key))
                 }
-                Kind::Sign("(") if links == Links::All => {
+                TokenKind::Sign("(") if links == ChainLinks::All => {
                     let arguments = self.items("(", ")")?;
                     self.push(Node::Call(value, arguments))
                 }
-                Kind::Template { opens: true, .. } => {
+                TokenKind::Template { opens: true, .. } => {
                     return Err(self.error("is a tagged template, which is not supported"));
                 }
                 _ => break,
@@ -338,9 +340,9 @@ impl Parser<'_> {
         Ok(value)
     }
 
-    fn member_name(&mut self) -> Parsed<Arc<str>> {
+    fn member_name(&mut self) -> ParseResult<Arc<str>> {
         match &self.token().kind {
-            Kind::Name(name) => {
+            TokenKind::Name(name) => {
                 let name = name.clone();
                 self.at += 1;
                 Ok(name)
@@ -358,43 +360,43 @@ impl Parser<'_> {
     }
 
     /// Parses `new`, which is always `undefined` because there are no classes.
-    fn new_object(&mut self) -> Parsed<NodeId> {
+    fn new_object(&mut self) -> ParseResult<NodeId> {
         self.at += 1;
-        if self.is(".") {
+        if self.is_at_sign(".") {
             return Err(self.unexpected());
         }
-        let class = if self.is_word("new") { self.nested(Self::new_object)? } else { self.operand()? };
-        self.links(class, Links::Members)?;
-        if self.is("?.") {
+        let class = if self.is_word("new") { self.with_nesting(Self::new_object)? } else { self.operand()? };
+        self.links(class, ChainLinks::Members)?;
+        if self.is_at_sign("?.") {
             return Err(self.unexpected());
         }
-        if self.is("(") {
+        if self.is_at_sign("(") {
             self.items("(", ")")?;
         }
         Ok(self.literal(Literal::Undefined))
     }
 
-    fn operand(&mut self) -> Parsed<NodeId> {
+    fn operand(&mut self) -> ParseResult<NodeId> {
         let token = self.token().clone();
         let node = match token.kind {
-            Kind::Number(number) => Node::Literal(Literal::Number(number)),
-            Kind::BigInt(number) => Node::Literal(Literal::BigInt(number)),
-            Kind::Text(text) => Node::Literal(Literal::Text(text)),
-            Kind::Regex { body, flags } => {
+            TokenKind::Number(number) => Node::Literal(Literal::Number(number)),
+            TokenKind::BigInt(number) => Node::Literal(Literal::BigInt(number)),
+            TokenKind::Text(text) => Node::Literal(Literal::Text(text)),
+            TokenKind::Regex { body, flags } => {
                 let regex = Regex::new(&body, &flags).map_err(|problem| self.error(problem))?;
                 Node::Literal(Literal::Regex(regex.into()))
             }
-            Kind::Template { text, opens: true, more } => return self.template(text, more),
-            Kind::Name(name) => return self.name(&name),
-            Kind::Sign("(") => {
+            TokenKind::Template { text, opens: true, more } => return self.template(text, more),
+            TokenKind::Name(name) => return self.name(&name),
+            TokenKind::Sign("(") => {
                 self.at += 1;
-                let inner = self.nested(Self::sequence)?;
+                let inner = self.with_nesting(Self::sequence)?;
                 self.expect(")")?;
                 self.grouped.push(inner);
                 return Ok(inner);
             }
-            Kind::Sign("[") => Node::Array(self.items("[", "]")?),
-            Kind::Sign("{") => return self.object(),
+            TokenKind::Sign("[") => Node::Array(self.items("[", "]")?),
+            TokenKind::Sign("{") => return self.object(),
             _ => return Err(self.unexpected()),
         };
         // A list has already consumed its brackets.
@@ -402,7 +404,7 @@ impl Parser<'_> {
         Ok(self.push(node))
     }
 
-    fn name(&mut self, name: &Arc<str>) -> Parsed<NodeId> {
+    fn name(&mut self, name: &Arc<str>) -> ParseResult<NodeId> {
         let value = match &**name {
             "true" => Literal::Boolean(true),
             "false" => Literal::Boolean(false),
@@ -427,22 +429,22 @@ impl Parser<'_> {
     fn is_async_function(&self) -> bool {
         let next = &self.tokens[self.at + 1];
         let arrow_after =
-            |at: usize| matches!(self.tokens.get(at), Some(Token { kind: Kind::Sign("=>"), .. }));
+            |at: usize| matches!(self.tokens.get(at), Some(Token { kind: TokenKind::Sign("=>"), .. }));
         !next.newline
             && match &next.kind {
-                Kind::Name(name) => &**name == "function" || arrow_after(self.at + 2),
-                Kind::Sign("(") => arrow_after(next.closes + 1),
+                TokenKind::Name(name) => &**name == "function" || arrow_after(self.at + 2),
+                TokenKind::Sign("(") => arrow_after(next.closes + 1),
                 _ => false,
             }
     }
 
-    fn template(&mut self, text: Arc<str>, mut more: bool) -> Parsed<NodeId> {
+    fn template(&mut self, text: Arc<str>, mut more: bool) -> ParseResult<NodeId> {
         self.at += 1;
         let mut values = Vec::new();
         while more {
-            let value = self.nested(Self::sequence)?;
+            let value = self.with_nesting(Self::sequence)?;
             match self.token().kind.clone() {
-                Kind::Template { text, opens: false, more: next } => {
+                TokenKind::Template { text, opens: false, more: next } => {
                     values.push((value, text));
                     more = next;
                     self.at += 1;
@@ -454,51 +456,51 @@ impl Parser<'_> {
     }
 
     /// Parses the elements of an array or the arguments of a call.
-    fn items(&mut self, open: &str, close: &str) -> Parsed<Vec<Item>> {
+    fn items(&mut self, open: &str, close: &str) -> ParseResult<Vec<SequenceItem>> {
         self.expect(open)?;
         let mut items = Vec::new();
         while !self.eat(close) {
             if close == "]" && self.eat(",") {
-                items.push(Item::Hole);
+                items.push(SequenceItem::Hole);
                 continue;
             }
             items.push(if self.eat("...") {
-                Item::Spread(self.nested(Self::assignment)?)
+                SequenceItem::Spread(self.with_nesting(Self::assignment)?)
             } else {
-                Item::One(self.nested(Self::assignment)?)
+                SequenceItem::One(self.with_nesting(Self::assignment)?)
             });
-            if !self.is(close) {
+            if !self.is_at_sign(close) {
                 self.expect(",")?;
             }
         }
         Ok(items)
     }
 
-    fn object(&mut self) -> Parsed<NodeId> {
+    fn object(&mut self) -> ParseResult<NodeId> {
         self.expect("{")?;
         let mut members = Vec::new();
         while !self.eat("}") {
             members.push(self.property()?);
-            if !self.is("}") {
+            if !self.is_at_sign("}") {
                 self.expect(",")?;
             }
         }
         Ok(self.push(Node::Object(members)))
     }
 
-    fn property(&mut self) -> Parsed<Property> {
+    fn property(&mut self) -> ParseResult<Property> {
         if self.eat("...") {
-            return Ok(Property::Spread(self.nested(Self::assignment)?));
+            return Ok(Property::Spread(self.with_nesting(Self::assignment)?));
         }
         let token = self.token().clone();
         let key = match &token.kind {
-            Kind::Name(name) | Kind::Text(name) => MemberKey::Name(name.clone()),
-            Kind::Number(value) => MemberKey::Name(number::write(*value).into()),
-            Kind::BigInt(value) => MemberKey::Name(value.to_string().into()),
-            Kind::Sign("[") => {
+            TokenKind::Name(name) | TokenKind::Text(name) => MemberKey::Name(name.clone()),
+            TokenKind::Number(value) => MemberKey::Name(number::write(*value).into()),
+            TokenKind::BigInt(value) => MemberKey::Name(value.to_string().into()),
+            TokenKind::Sign("[") => {
                 self.at += 1;
-                let key = self.nested(Self::assignment)?;
-                if !self.is("]") {
+                let key = self.with_nesting(Self::assignment)?;
+                if !self.is_at_sign("]") {
                     return Err(self.unexpected());
                 }
                 self.member_key(key)
@@ -507,16 +509,16 @@ impl Parser<'_> {
         };
         self.at += 1;
         if self.eat(":") {
-            return Ok(Property::One(key, self.nested(Self::assignment)?));
+            return Ok(Property::One(key, self.with_nesting(Self::assignment)?));
         }
         match (&token.kind, key) {
-            (Kind::Name(name), MemberKey::Name(_))
-                if !RESERVED.contains(&&**name) && (self.is(",") || self.is("}")) =>
+            (TokenKind::Name(name), MemberKey::Name(_))
+                if !RESERVED.contains(&&**name) && (self.is_at_sign(",") || self.is_at_sign("}")) =>
             {
                 let value = self.push(Node::Name(name.clone()));
                 Ok(Property::One(MemberKey::Name(name.clone()), value))
             }
-            (Kind::Name(_), _) if self.is("(") => {
+            (TokenKind::Name(_), _) if self.is_at_sign("(") => {
                 Err(self.error("begins a method, which is not supported; write `name: () => value`"))
             }
             _ => Err(self.unexpected()),
@@ -525,7 +527,7 @@ impl Parser<'_> {
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Links {
+enum ChainLinks {
     /// Member accesses and calls.
     All,
     /// Member accesses only, because the arguments belong to `new`.

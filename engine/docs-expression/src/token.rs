@@ -5,7 +5,7 @@ use std::sync::Arc;
 /// A token and its position.
 #[derive(Clone, Debug)]
 pub(super) struct Token {
-    pub(super) kind: Kind,
+    pub(super) kind: TokenKind,
     /// The offset of its first byte.
     pub(super) at: usize,
     /// The offset after its last byte.
@@ -17,7 +17,7 @@ pub(super) struct Token {
 }
 
 #[derive(Clone, Debug, PartialEq)]
-pub(super) enum Kind {
+pub(super) enum TokenKind {
     Number(f64),
     BigInt(i128),
     Text(Arc<str>),

@@ -25,7 +25,7 @@ pub enum Value {
     BigInt(i128),
     Text(Arc<str>),
     Array(Arc<Array>),
-    Object(Arc<Object>),
+    Object(Arc<ObjectValue>),
     Function(Arc<Function>),
     Regex(Arc<super::regex::Regex>),
 }
@@ -37,7 +37,7 @@ pub struct Array {
 }
 
 /// Values by name.
-pub struct Object {
+pub struct ObjectValue {
     members: BTreeMap<Arc<str>, Value>,
     nesting: u16,
     /// The length of the longest name in bytes.
@@ -55,18 +55,18 @@ pub(super) enum FunctionKind {
 }
 
 /// Parameters by name.
-pub(super) type Named = SmallVec<[(Arc<str>, Value); 2]>;
+pub(super) type Bindings = SmallVec<[(Arc<str>, Value); 2]>;
 
 /// The names in scope within a function.
 pub(super) struct Scope {
-    names: Named,
+    names: Bindings,
     above: Option<Arc<Scope>>,
     nesting: u16,
 }
 
 impl Scope {
     /// Returns `None` if the values would be nested too deeply.
-    pub(super) fn new(names: Named, above: Option<Arc<Self>>) -> Option<Self> {
+    pub(super) fn new(names: Bindings, above: Option<Arc<Self>>) -> Option<Self> {
         let inner = names.iter().map(|(_, value)| value.nesting()).max().unwrap_or(0);
         let nesting = 1 + inner.max(above.as_ref().map_or(0, |above| above.nesting));
         (nesting <= MAX_NESTING).then_some(Self { names, above, nesting })
@@ -99,7 +99,7 @@ impl Array {
     }
 }
 
-impl Object {
+impl ObjectValue {
     /// Returns `None` if the values would be nested too deeply.
     pub(super) fn new(members: BTreeMap<Arc<str>, Value>) -> Option<Self> {
         let nesting = 1 + members.values().map(Value::nesting).max().unwrap_or(0);
@@ -201,7 +201,7 @@ impl Value {
     }
 
     /// Compares with `===`: objects are equal only if they are identical. The caller charges for the comparison.
-    pub(super) fn same(&self, other: &Self) -> bool {
+    pub(super) fn is_same(&self, other: &Self) -> bool {
         match (self, other) {
             (Self::Undefined, Self::Undefined) | (Self::Null, Self::Null) => true,
             (Self::Boolean(a), Self::Boolean(b)) => a == b,
@@ -232,7 +232,7 @@ impl Value {
     }
 
     /// Converts JSON to a value. Values beyond the nesting limit become `undefined`.
-    fn of_json(json: &serde_json::Value, room: u16) -> Self {
+    fn from_json(json: &serde_json::Value, room: u16) -> Self {
         let Some(below) = room.checked_sub(1) else { return Self::Undefined };
         match json {
             serde_json::Value::Null => Self::Null,
@@ -240,15 +240,15 @@ impl Value {
             serde_json::Value::Number(number) => Self::Number(number.as_f64().unwrap_or(f64::NAN)),
             serde_json::Value::String(text) => Self::Text(text.as_str().into()),
             serde_json::Value::Array(items) => {
-                let items = items.iter().map(|item| Self::of_json(item, below)).collect();
+                let items = items.iter().map(|item| Self::from_json(item, below)).collect();
                 Array::new(items).map_or(Self::Undefined, |array| Self::Array(array.into()))
             }
             serde_json::Value::Object(members) => {
                 let members = members
                     .iter()
-                    .map(|(name, value)| (name.as_str().into(), Self::of_json(value, below)))
+                    .map(|(name, value)| (name.as_str().into(), Self::from_json(value, below)))
                     .collect();
-                Object::new(members).map_or(Self::Undefined, |object| Self::Object(object.into()))
+                ObjectValue::new(members).map_or(Self::Undefined, |object| Self::Object(object.into()))
             }
         }
     }
@@ -257,7 +257,7 @@ impl Value {
 impl From<&serde_json::Value> for Value {
     fn from(json: &serde_json::Value) -> Self {
         // Contexts place values a few levels below their names.
-        Self::of_json(json, MAX_NESTING - 10)
+        Self::from_json(json, MAX_NESTING - 10)
     }
 }
 
@@ -310,7 +310,7 @@ impl fmt::Debug for Array {
     }
 }
 
-impl fmt::Debug for Object {
+impl fmt::Debug for ObjectValue {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_map().entries(&self.members).finish()
     }

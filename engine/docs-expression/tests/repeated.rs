@@ -1,10 +1,10 @@
 //! Tests that repeated random expressions never crash the process and use bounded memory.
 //!
-//! `DOCS_FUZZ_INPUTS=1000000 cargo test --release -p docs-expression --test repeated -- --nocapture` runs this many
-//! inputs and also checks the time limit.
+//! `DOCS_FUZZ_INPUTS=1000000 cargo test --release -p docs-expression --test parse_repetition -- --nocapture` runs this
+//! many inputs and also checks the time limit.
 
 use docs_expression::{Context, Expression, MAX_LENGTH};
-use docs_hostile::{OWN, Parser, Read};
+use docs_hostile::{CONSTANT_MEMORY, Parser, ParserFn};
 
 #[test]
 fn repeated_constructs_take_memory_that_follows_their_bytes() {
@@ -12,7 +12,7 @@ fn repeated_constructs_take_memory_that_follows_their_bytes() {
 }
 
 /// The memory in bytes that an expression may use; the numbers of its items and the lengths of its texts are limited.
-const VALUES: usize = 8 * OWN;
+const VALUES: usize = 8 * CONSTANT_MEMORY;
 
 const PARSERS: &[Parser] = &[Parser {
     name: "expressions",
@@ -20,7 +20,7 @@ const PARSERS: &[Parser] = &[Parser {
     frames: &[("", ""), ("\"", "\""), ("[", "]"), ("(", ")"), ("[1,2].map(a => ", ")")],
     most: MAX_LENGTH,
     own: VALUES,
-    read: Read::Text(read),
+    read: ParserFn::Text(read),
 }];
 
 fn read(text: &str) {

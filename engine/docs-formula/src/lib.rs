@@ -13,51 +13,51 @@ use ratex_parser::{
 /// Maximum length of a formula in bytes.
 pub const MAX_FORMULA_BYTES: usize = 4_000;
 /// Maximum macro expansion in bytes, for formulas that define macros.
-const GROWTH: usize = 32 << 10;
+const MAX_EXPANSION_BYTES: usize = 32 << 10;
 /// The library's own limit for macro expansion, in bytes.
-const LIBRARY: usize = 8 << 20;
+const LIBRARY_EXPANSION_BYTES: usize = 8 << 20;
 /// Number of expansions that use up the difference between the two limits before such a formula is parsed.
-const STEPS: usize = 32;
+const SPENDING_EXPANSIONS: usize = 32;
 /// A macro name that no formula can use, because it is neither a single character nor preceded by a backslash.
-const SPENT: &str = "spent";
+const SPENDING_MACRO: &str = "spent";
 /// Substrings that occur in the name of every command that defines a macro.
-const DEFINING: [&str; 3] = ["def", "let", "command"];
+const DEFINITION_MARKERS: [&str; 3] = ["def", "let", "command"];
 
 /// Parses an inline formula. Returns `None` if it is empty, unsupported or too large.
 #[must_use]
 pub fn within_text(tex: &str) -> Option<Vec<ParseNode>> {
     let is_read = tex.len() <= MAX_FORMULA_BYTES && !tex.trim().is_empty() && !tex.contains('\0');
-    is_read.then(|| bounded(tex)).flatten().filter(|nodes| !nodes.is_empty())
+    is_read.then(|| parse_bounded(tex)).flatten().filter(|nodes| !nodes.is_empty())
 }
 
 /// Parses a display formula. Rows outside an environment are parsed as `aligned` rows.
 #[must_use]
-pub fn alone(tex: &str) -> Option<Vec<ParseNode>> {
+pub fn parse_display(tex: &str) -> Option<Vec<ParseNode>> {
     let has_rows = || tex.len() <= MAX_FORMULA_BYTES && (tex.contains('&') || tex.contains("\\\\"));
-    let rows = || bounded(&format!("\\begin{{aligned}}{tex}\\end{{aligned}}"));
+    let rows = || parse_bounded(&format!("\\begin{{aligned}}{tex}\\end{{aligned}}"));
     within_text(tex).or_else(|| has_rows().then(rows).flatten())
 }
 
-fn bounded(tex: &str) -> Option<Vec<ParseNode>> {
-    if !DEFINING.iter().any(|part| tex.contains(part)) {
+fn parse_bounded(tex: &str) -> Option<Vec<ParseNode>> {
+    if !DEFINITION_MARKERS.iter().any(|part| tex.contains(part)) {
         return parse(tex).ok();
     }
     let mut parser = Parser::new(tex);
-    spend(&mut parser.gullet)?;
+    spend_macro_budget(&mut parser.gullet)?;
     parser.parse().ok()
 }
 
 /// Uses up most of the library's budget for macro expansion. The limit of the library is not configurable, but it
 /// counts all expanded bytes.
-fn spend(macros: &mut MacroExpander<'_>) -> Option<()> {
+fn spend_macro_budget(macros: &mut MacroExpander<'_>) -> Option<()> {
     let first = macros.pop_token();
     let (mut call, mut large) = (first.clone(), first.clone());
     macros.push_token(first);
-    SPENT.clone_into(&mut call.text);
-    large.text = "x".repeat((LIBRARY - GROWTH) / STEPS);
+    SPENDING_MACRO.clone_into(&mut call.text);
+    large.text = "x".repeat((LIBRARY_EXPANSION_BYTES - MAX_EXPANSION_BYTES) / SPENDING_EXPANSIONS);
     large.noexpand = true;
-    macros.set_macro(SPENT.to_owned(), MacroDefinition::Tokens { tokens: vec![large], num_args: 0 });
-    (0..STEPS).try_for_each(|_| macros.expand_tokens(vec![call.clone()]).ok().map(drop))
+    macros.set_macro(SPENDING_MACRO.to_owned(), MacroDefinition::Tokens { tokens: vec![large], num_args: 0 });
+    (0..SPENDING_EXPANSIONS).try_for_each(|_| macros.expand_tokens(vec![call.clone()]).ok().map(drop))
 }
 
 #[cfg(test)]
@@ -74,7 +74,7 @@ mod tests {
         ] {
             assert!(within_text(tex).is_some(), "{tex}");
         }
-        assert!(alone(r"\def\a{x} \a &= b \\ &= c").is_some());
+        assert!(parse_display(r"\def\a{x} \a &= b \\ &= c").is_some());
     }
 
     #[test]
@@ -94,6 +94,6 @@ mod tests {
         let text = |bytes: usize| "x".repeat(bytes);
         assert!(within_text(&text(MAX_FORMULA_BYTES)).is_some());
         assert!(within_text(&text(MAX_FORMULA_BYTES + 1)).is_none());
-        assert!(alone(&format!("{} \\\\ y", text(MAX_FORMULA_BYTES))).is_none());
+        assert!(parse_display(&format!("{} \\\\ y", text(MAX_FORMULA_BYTES))).is_none());
     }
 }

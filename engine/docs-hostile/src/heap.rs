@@ -14,32 +14,32 @@ struct Heap;
 static HEAP: Heap = Heap;
 
 /// Number of active measurements of the process.
-static ASKED: AtomicUsize = AtomicUsize::new(0);
+static ACTIVE_MEASUREMENTS: AtomicUsize = AtomicUsize::new(0);
 /// Live bytes of all threads during measurements, and their peak.
-static ALIVE: AtomicIsize = AtomicIsize::new(0);
-static PEAK: AtomicIsize = AtomicIsize::new(0);
+static LIVE_BYTES: AtomicIsize = AtomicIsize::new(0);
+static PEAK_BYTES: AtomicIsize = AtomicIsize::new(0);
 
 /// Live bytes of a thread, and their peak. Negative if the thread frees memory of others.
 #[derive(Clone, Copy)]
-struct Own {
+struct ThreadHeap {
     alive: isize,
     peak: isize,
 }
 
 thread_local! {
-    static OWN: Cell<Own> = const { Cell::new(Own { alive: 0, peak: 0 }) };
+    static THREAD_HEAP: Cell<ThreadHeap> = const { Cell::new(ThreadHeap { alive: 0, peak: 0 }) };
 }
 
 /// Counts bytes that this thread allocates, or frees if negative.
 fn count(bytes: isize) {
     // A thread that ends frees its thread-local memory, which is not measured.
-    let _ended = OWN.try_with(|own| {
+    let _ended = THREAD_HEAP.try_with(|own| {
         let alive = own.get().alive.wrapping_add(bytes);
-        own.set(Own { alive, peak: own.get().peak.max(alive) });
+        own.set(ThreadHeap { alive, peak: own.get().peak.max(alive) });
     });
-    if ASKED.load(Ordering::Relaxed) > 0 {
-        let alive = ALIVE.fetch_add(bytes, Ordering::Relaxed).wrapping_add(bytes);
-        PEAK.fetch_max(alive, Ordering::Relaxed);
+    if ACTIVE_MEASUREMENTS.load(Ordering::Relaxed) > 0 {
+        let alive = LIVE_BYTES.fetch_add(bytes, Ordering::Relaxed).wrapping_add(bytes);
+        PEAK_BYTES.fetch_max(alive, Ordering::Relaxed);
     }
 }
 
@@ -62,24 +62,24 @@ unsafe impl GlobalAlloc for Heap {
 
 /// Runs `work` and measures the peak of bytes that all threads allocate during it.
 pub fn peak_of<T>(work: impl FnOnce() -> T) -> (T, usize) {
-    ASKED.fetch_add(1, Ordering::SeqCst);
-    let before = ALIVE.load(Ordering::SeqCst);
-    PEAK.store(before, Ordering::SeqCst);
+    ACTIVE_MEASUREMENTS.fetch_add(1, Ordering::SeqCst);
+    let before = LIVE_BYTES.load(Ordering::SeqCst);
+    PEAK_BYTES.store(before, Ordering::SeqCst);
     let answer = work();
-    let peak = PEAK.load(Ordering::SeqCst);
-    ASKED.fetch_sub(1, Ordering::SeqCst);
+    let peak = PEAK_BYTES.load(Ordering::SeqCst);
+    ACTIVE_MEASUREMENTS.fetch_sub(1, Ordering::SeqCst);
     (answer, peak.wrapping_sub(before).max(0).cast_unsigned())
 }
 
 /// Runs `work` and measures the peak of bytes that this thread allocates. Other threads are not counted, including
 /// those that `work` starts.
 pub fn own_peak_of<T>(work: impl FnOnce() -> T) -> (T, usize) {
-    let before = OWN.with(|own| {
+    let before = THREAD_HEAP.with(|own| {
         let alive = own.get().alive;
-        own.set(Own { alive, peak: alive });
+        own.set(ThreadHeap { alive, peak: alive });
         alive
     });
     let answer = work();
-    let peak = OWN.with(|own| own.get().peak);
+    let peak = THREAD_HEAP.with(|own| own.get().peak);
     (answer, peak.wrapping_sub(before).max(0).cast_unsigned())
 }

@@ -9,25 +9,25 @@ const SHORT: usize = 40_000;
 pub(crate) const LONG: usize = 1_000_000;
 /// Lengths in a run without an explicit number of inputs, since unoptimized code would take minutes for longer ones.
 /// One in `LONG_ONES` pieces has the second length.
-const ORDINARY: [usize; 2] = [4_000, 50_000];
+const DEFAULT_LENGTHS: [usize; 2] = [4_000, 50_000];
 const LONG_ONES: usize = 5;
 
 /// In this many random inputs, one is long and another is of medium length.
 const ONE_IN: u64 = 1_000;
 /// In this many long inputs, one has the maximum length.
-const LONGEST: u64 = 16;
+const MAX_LENGTH_PERIOD: u64 = 16;
 
 /// Repeats each piece within a frame: short, long, and at the maximum length. Except for the last length, each piece is
 /// also repeated as stairs: once on the first line, and once more on each following line. A run without an explicit
 /// number of inputs has few long inputs, and stairs only for short ones.
-pub(crate) fn whole(parser: &Parser, is_long: bool) -> impl Iterator<Item = String> {
-    let lengths = if is_long { vec![SHORT, LONG, parser.most] } else { ORDINARY.to_vec() };
+pub(crate) fn repeated_inputs(parser: &Parser, is_long: bool) -> impl Iterator<Item = String> {
+    let lengths = if is_long { vec![SHORT, LONG, parser.most] } else { DEFAULT_LENGTHS.to_vec() };
     let mut lengths: Vec<usize> = lengths.into_iter().map(|length| length.min(parser.most)).collect();
     lengths.dedup();
     // Each parser has another fifth of its pieces long.
     let some = parser.name.len();
     lengths.into_iter().flat_map(move |length| {
-        let is_short = length <= ORDINARY[0];
+        let is_short = length <= DEFAULT_LENGTHS[0];
         let is_read = move |at: usize| is_long || is_short || at % LONG_ONES == some % LONG_ONES;
         let pieces = parser.pieces.iter().enumerate().filter(move |(at, _)| is_read(*at));
         pieces.flat_map(move |(at, piece)| {
@@ -35,14 +35,14 @@ pub(crate) fn whole(parser: &Parser, is_long: bool) -> impl Iterator<Item = Stri
             let length = length.saturating_sub(before.len() + behind.len());
             let even = piece.repeat(length / piece.len().max(1));
             let has_stairs = if is_long { length <= LONG } else { is_short };
-            let stairs = has_stairs.then(|| stairs(piece, length));
+            let stairs = has_stairs.then(|| growing_lines(piece, length));
             std::iter::once(even).chain(stairs).map(move |inside| format!("{before}{inside}{behind}"))
         })
     })
 }
 
 /// Returns lines with an increasing number of repetitions of a piece, up to a length.
-fn stairs(piece: &str, length: usize) -> String {
+fn growing_lines(piece: &str, length: usize) -> String {
     let mut out = String::with_capacity(length);
     for count in 1.. {
         if out.len() + count * piece.len() + 2 > length {
@@ -58,15 +58,15 @@ impl Parser {
     /// Generates a random input from the pieces, at most `most` bytes long. The crate documentation states the
     /// distribution of lengths. A run without an explicit number of inputs has no long ones.
     pub(crate) fn input(&self, at: u64, random: &mut Random) -> String {
-        let (before, behind) = self.frames[random.below(self.frames.len())];
+        let (before, behind) = self.frames[random.next_below(self.frames.len())];
         let room = random.length(at, self.most).min(self.most.saturating_sub(before.len() + behind.len()));
         let mut text = before.to_owned();
-        let parts = [1, 1, 2, 3][random.below(4)];
+        let parts = [1, 1, 2, 3][random.next_below(4)];
         for part in 1..=parts {
             self.part(random, &mut text, before.len() + room * part / parts);
         }
         if text.len() == before.len() {
-            text.push_str(self.pieces[random.below(self.pieces.len())]);
+            text.push_str(self.pieces[random.next_below(self.pieces.len())]);
         }
         text.push_str(behind);
         text
@@ -75,7 +75,7 @@ impl Parser {
     /// Appends pieces up to a length: repeated, nested, or as stairs.
     fn part(&self, random: &mut Random, text: &mut String, end: usize) {
         let (a, b) = (self.unit(random), self.unit(random));
-        match random.below(4) {
+        match random.next_below(4) {
             0 => {
                 let middle = text.len() + end.saturating_sub(text.len()) / 2;
                 fill(text, middle, || &a);
@@ -83,7 +83,7 @@ impl Parser {
             }
             1 => {
                 // Repeated, once more in each line than in the previous one, starting over after `steps` lines.
-                let steps = 1 + random.below(64);
+                let steps = 1 + random.next_below(64);
                 let (mut line, mut at) = (0, 0);
                 fill(text, end, || {
                     at += 1;
@@ -97,7 +97,7 @@ impl Parser {
                     }
                 });
             }
-            2 => fill(text, end, || self.pieces[random.below(self.pieces.len())]),
+            2 => fill(text, end, || self.pieces[random.next_below(self.pieces.len())]),
             _ => {
                 let both = format!("{a}{b}");
                 fill(text, end, || &both);
@@ -106,7 +106,7 @@ impl Parser {
     }
 
     fn unit(&self, random: &mut Random) -> String {
-        (0..=random.below(3)).map(|_| self.pieces[random.below(self.pieces.len())]).collect()
+        (0..=random.next_below(3)).map(|_| self.pieces[random.next_below(self.pieces.len())]).collect()
     }
 }
 
@@ -131,7 +131,7 @@ impl Random {
     }
 
     /// Returns the next number below `end`.
-    pub fn below(&mut self, end: usize) -> usize {
+    pub fn next_below(&mut self, end: usize) -> usize {
         // SplitMix64.
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut z = self.0;
@@ -143,12 +143,12 @@ impl Random {
     /// Returns the length of the input with this number, at most `most`.
     fn length(&mut self, at: u64, most: usize) -> usize {
         let from = match at % ONE_IN {
-            999 if (at / ONE_IN).is_multiple_of(LONGEST) => return most,
-            999 => return (LONG + self.below(LONG / 4)).min(most),
-            499 => 2_048 << self.below(9),
-            _ => 16 << self.below(7),
+            999 if (at / ONE_IN).is_multiple_of(MAX_LENGTH_PERIOD) => return most,
+            999 => return (LONG + self.next_below(LONG / 4)).min(most),
+            499 => 2_048 << self.next_below(9),
+            _ => 16 << self.next_below(7),
         };
-        (from + self.below(from)).min(most)
+        (from + self.next_below(from)).min(most)
     }
 
     /// Mutates some bytes.
@@ -156,9 +156,9 @@ impl Random {
         if bytes.is_empty() {
             return;
         }
-        for _ in 0..self.below(6) {
-            let at = self.below(bytes.len());
-            bytes[at] = u8::try_from(self.below(256)).unwrap_or_default();
+        for _ in 0..self.next_below(6) {
+            let at = self.next_below(bytes.len());
+            bytes[at] = u8::try_from(self.next_below(256)).unwrap_or_default();
         }
     }
 }

@@ -34,7 +34,7 @@ use cpu_time::{ProcessTime, ThreadTime};
 
 pub use heap::{own_peak_of, peak_of};
 pub use inputs::Random;
-pub use parser::{Parser, Read};
+pub use parser::{Parser, ParserFn};
 pub use tex::TEX;
 
 /// The stack size of a runtime thread.
@@ -42,9 +42,9 @@ const STACK: usize = 2 * 1024 * 1024;
 /// Default number of inputs per parser.
 const INPUTS: u64 = 40;
 /// Maximum memory in bytes per byte of input.
-pub const MEMORY: usize = 20;
+pub const MAX_MEMORY_PER_BYTE: usize = 20;
 /// Constant memory in bytes that every input may use: buffers and tables of fixed size.
-pub const OWN: usize = 1 << 20;
+pub const CONSTANT_MEMORY: usize = 1 << 20;
 /// Maximum time per input, if time is checked.
 const MOST_TIME: Duration = Duration::from_secs(1);
 
@@ -54,8 +54,8 @@ const MOST_TIME: Duration = Duration::from_secs(1);
 /// # Panics
 /// When an input exceeds a limit, or the thread panics.
 pub fn run(parsers: &'static [Parser]) {
-    let _alone = alone();
-    run_within(parsers, Beside::Nothing);
+    let _alone = lock_process();
+    run_within(parsers, MeasureScope::Nothing);
 }
 
 /// Runs like [`run`], but measures only the parsing thread, so tests can run concurrently. The parsers must not start
@@ -64,19 +64,19 @@ pub fn run(parsers: &'static [Parser]) {
 /// # Panics
 /// See [`run`].
 pub fn run_among_others(parsers: &'static [Parser]) {
-    run_within(parsers, Beside::Others);
+    run_within(parsers, MeasureScope::Others);
 }
 
 /// Concurrent activity in the process of a test.
 #[derive(Clone, Copy)]
-enum Beside {
+enum MeasureScope {
     Nothing,
     Others,
 }
 
-impl Beside {
+impl MeasureScope {
     /// Measures the memory in bytes and the time of some work.
-    fn taken(self, work: impl FnOnce()) -> (usize, Duration) {
+    fn measure(self, work: impl FnOnce()) -> (usize, Duration) {
         match self {
             Self::Nothing => {
                 let start = ProcessTime::now();
@@ -92,8 +92,8 @@ impl Beside {
     }
 }
 
-fn run_within(parsers: &'static [Parser], beside: Beside) {
-    let chosen = Chosen {
+fn run_within(parsers: &'static [Parser], beside: MeasureScope) {
+    let chosen = RunConfig {
         inputs: number("DOCS_FUZZ_INPUTS"),
         beside,
         seed: number("DOCS_FUZZ_SEED").unwrap_or(1),
@@ -124,34 +124,34 @@ fn number(name: &str) -> Option<u64> {
 }
 
 /// Serializes tests that measure the memory of the process.
-pub fn alone() -> MutexGuard<'static, ()> {
-    static ALONE: Mutex<()> = Mutex::new(());
-    ALONE.lock().unwrap_or_else(PoisonError::into_inner)
+pub fn lock_process() -> MutexGuard<'static, ()> {
+    static PROCESS_LOCK: Mutex<()> = Mutex::new(());
+    PROCESS_LOCK.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// The configuration of a run.
-struct Chosen {
+struct RunConfig {
     inputs: Option<u64>,
-    beside: Beside,
+    beside: MeasureScope,
     seed: u64,
     /// Maximum time per parser.
     until: Option<Duration>,
 }
 
-impl Chosen {
+impl RunConfig {
     /// Runs the inputs of one parser, which depend only on the parser and the seed. Returns failed inputs.
     fn read(&self, parser: &Parser) -> Vec<String> {
         let began = Instant::now();
         let is_over = || self.until.is_some_and(|most| began.elapsed() > most);
-        let mut seen = Seen::default();
+        let mut seen = RunStats::default();
         let is_long = self.inputs.is_some();
         if let Some(file) = std::env::var_os("DOCS_FUZZ_AGAIN") {
             let kept = std::fs::read(&file).unwrap_or_else(|error| panic!("{file:?}: {error}"));
             seen.take(parser, &String::from_utf8_lossy(&kept), &kept, self);
-            seen.tell(parser);
+            seen.print_summary(parser);
             return seen.failures;
         }
-        for input in inputs::whole(parser, is_long) {
+        for input in inputs::repeated_inputs(parser, is_long) {
             seen.read(parser, &input, self);
             if is_over() {
                 break;
@@ -167,13 +167,13 @@ impl Chosen {
             }
             seen.read(parser, &parser.input(at, &mut random), self);
         }
-        seen.tell(parser);
+        seen.print_summary(parser);
         seen.failures
     }
 }
 
 #[derive(Default)]
-struct Seen {
+struct RunStats {
     inputs: u64,
     /// Number of long inputs: 1 MB, or nearly the maximum length.
     long: u64,
@@ -188,11 +188,11 @@ struct Seen {
 }
 
 /// Number of worst inputs to report.
-const TOLD: usize = 4;
+const REPORTED_INPUTS: usize = 4;
 
-impl Seen {
+impl RunStats {
     /// Prints a summary of the inputs and their cost.
-    fn tell(&self, parser: &Parser) {
+    fn print_summary(&self, parser: &Parser) {
         println!(
             "{}: {} inputs, {} of them long, {} bytes, at most {:.1} bytes of memory per byte above {}, \
              slowest {:?}",
@@ -204,23 +204,23 @@ impl Seen {
         }
     }
 
-    fn read(&mut self, parser: &Parser, input: &str, chosen: &Chosen) {
+    fn read(&mut self, parser: &Parser, input: &str, chosen: &RunConfig) {
         let made = match parser.read {
-            Read::Text(_) => Vec::new(),
-            Read::Bytes { make, .. } => make(input),
+            ParserFn::Text(_) => Vec::new(),
+            ParserFn::Bytes { make, .. } => make(input),
         };
         self.take(parser, input, &made, chosen);
     }
 
     /// Parses an input, or the bytes generated from it, and records its cost.
-    fn take(&mut self, parser: &Parser, input: &str, made: &[u8], chosen: &Chosen) {
+    fn take(&mut self, parser: &Parser, input: &str, made: &[u8], chosen: &RunConfig) {
         let read = || match parser.read {
-            Read::Text(read) => read(input),
-            Read::Bytes { read, .. } => read(made),
+            ParserFn::Text(read) => read(input),
+            ParserFn::Bytes { read, .. } => read(made),
         };
         let bytes = if made.is_empty() { input.len() } else { made.len() };
         let text = if made.is_empty() { input.as_bytes() } else { made };
-        let (peak, mut taken) = match catch_unwind(AssertUnwindSafe(|| chosen.beside.taken(read))) {
+        let (peak, mut taken) = match catch_unwind(AssertUnwindSafe(|| chosen.beside.measure(read))) {
             Ok(taken) => taken,
             Err(panic) => {
                 keep(&format!("{}-panic", parser.name), text);
@@ -230,7 +230,7 @@ impl Seen {
         let is_timed = chosen.inputs.is_some();
         if is_timed && taken > MOST_TIME / 2 {
             // Other processes disturb the caches: only inputs that are slow repeatedly count.
-            taken = taken.min(chosen.beside.taken(read).1);
+            taken = taken.min(chosen.beside.measure(read).1);
         }
         self.inputs += 1;
         self.long += u64::from(input.len() >= inputs::LONG.min(parser.most / 10 * 9));
@@ -244,12 +244,12 @@ impl Seen {
         if taken > self.slowest {
             (self.slowest, self.slow) = (taken, told());
         }
-        if self.worst.len() < TOLD || self.worst.last().is_some_and(|(least, _)| beyond > *least) {
+        if self.worst.len() < REPORTED_INPUTS || self.worst.last().is_some_and(|(least, _)| beyond > *least) {
             self.worst.push((beyond, told()));
             self.worst.sort_by(|a, b| b.0.total_cmp(&a.0));
-            self.worst.truncate(TOLD);
+            self.worst.truncate(REPORTED_INPUTS);
         }
-        if beyond > MEMORY as f64 || (is_timed && taken > MOST_TIME) {
+        if beyond > MAX_MEMORY_PER_BYTE as f64 || (is_timed && taken > MOST_TIME) {
             self.failures.push(format!("{}: {}", parser.name, told()));
             keep(&format!("{}-{}", parser.name, self.failures.len()), text);
         }

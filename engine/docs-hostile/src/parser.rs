@@ -11,15 +11,16 @@ pub struct Parser {
     pub frames: &'static [(&'static str, &'static str)],
     /// Maximum length of an input in bytes: longer ones are rejected before parsing.
     pub most: usize,
-    /// Constant memory in bytes that every input may use in addition to [`MEMORY`](crate::MEMORY) per byte.
+    /// Constant memory in bytes that every input may use in addition to
+    /// [`MAX_MEMORY_PER_BYTE`](crate::MAX_MEMORY_PER_BYTE) per byte.
     pub own: usize,
     /// The function under test.
-    pub read: Read,
+    pub read: ParserFn,
 }
 
 /// The function under test and its input type.
 #[derive(Clone, Copy, Debug)]
-pub enum Read {
+pub enum ParserFn {
     /// Parses the text itself.
     Text(fn(&str)),
     /// Parses bytes that are generated from the text. Their generation and size do not count.

@@ -65,7 +65,7 @@ pub fn boxed(argument: TokenStream, item: TokenStream) -> TokenStream {
 ///
 /// The first parameter is the transaction; the function that is called has only the others. They are the fields of the
 /// operation, so each is a reference or `Copy`: the body may run several times. The arguments of the attribute are the
-/// name of the operation, and optionally `taken`, a function from the key of a taken unique value to the error.
+/// name of the operation, and optionally `taken_error`, a function from the key of a taken unique value to the error.
 ///
 /// A transaction that takes a closure would be shorter still, but a future that borrows both the transaction and the
 /// variables of the closure cannot be required to be `Send`.
@@ -77,9 +77,9 @@ pub fn boxed(argument: TokenStream, item: TokenStream) -> TokenStream {
 /// #     pub struct Tx(pub Vec<String>);
 /// #     #[async_trait::async_trait]
 /// #     pub trait Operation: Send + Sync {
-/// #         type Out;
+/// #         type Output;
 /// #         const NAME: &'static str;
-/// #         async fn apply(&self, tx: &mut Tx) -> super::Result<Self::Out>;
+/// #         async fn apply(&self, tx: &mut Tx) -> super::Result<Self::Output>;
 /// #     }
 /// # }
 /// # pub mod inner {
@@ -126,8 +126,8 @@ impl Parse for OperationArguments {
         let mut taken = None;
         if input.parse::<Option<Token![,]>>()?.is_some() {
             let key: Ident = input.parse()?;
-            if key != "taken" {
-                return Err(Error::new_spanned(key, "the only other argument is `taken`"));
+            if key != "taken_error" {
+                return Err(Error::new_spanned(key, "the only other argument is `taken_error`"));
             }
             input.parse::<Token![=]>()?;
             taken = Some(input.parse()?);
@@ -158,7 +158,7 @@ fn operation_of(arguments: OperationArguments, function: ItemFn) -> syn::Result<
     let (lifetime, bound) = (borrows.then(|| quote!(<'o>)), borrows.then(|| quote!(+ 'o)));
     let taken = arguments.taken.map(|taken| {
         quote! {
-            fn taken(&self, key: &crate::store::Key) -> crate::Error {
+            fn taken_error(&self, key: &crate::store::Key) -> crate::Error {
                 let taken: fn(&crate::store::Key) -> crate::Error = #taken;
                 taken(key)
             }
@@ -167,12 +167,12 @@ fn operation_of(arguments: OperationArguments, function: ItemFn) -> syn::Result<
     let name = arguments.name;
     let operation = quote! {
         #(#attrs)*
-        #vis fn #ident #lifetime (#(#names: #types),*) -> impl crate::store::Operation<Out = #out> #bound {
+        #vis fn #ident #lifetime (#(#names: #types),*) -> impl crate::store::Operation<Output = #out> #bound {
             struct Run #lifetime { #(#names: #types),* }
 
             #[::async_trait::async_trait]
             impl #lifetime crate::store::Operation for Run #lifetime {
-                type Out = #out;
+                type Output = #out;
                 const NAME: &'static str = #name;
 
                 #taken

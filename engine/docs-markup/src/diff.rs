@@ -5,22 +5,22 @@
 //! match at all. Every change is then moved down as far as possible, or to the last position where the other text
 //! changes too.
 
-mod marked;
+mod marked_lines;
 mod search;
 mod slide;
 
 use std::{collections::HashMap, ops::Range};
 
-pub use self::marked::LineId;
+pub use self::marked_lines::LineId;
 use self::{
-    marked::Marked,
-    search::{rough_root, unmatched},
-    slide::settle,
+    marked_lines::MarkedLines,
+    search::{mark_unmatched, rough_root},
+    slide::slide_groups,
 };
 
 /// A change: a range of lines of the old text, replaced by a range of lines of the new text.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Change {
+pub struct LineChange {
     pub old: Range<usize>,
     pub new: Range<usize>,
 }
@@ -30,7 +30,7 @@ pub struct Change {
 /// If the lists have little in common, the search for a minimal result ends early, so the time grows little faster than
 /// the length of the lists.
 #[must_use]
-pub fn changed(old: &[String], new: &[String]) -> Vec<Change> {
+pub fn changed(old: &[String], new: &[String]) -> Vec<LineChange> {
     let mut lines = Lines::default();
     let [old, new] = [old, new].map(|list| list.iter().map(|text| lines.id(text)).collect::<Vec<_>>());
     changes(&old, &new)
@@ -64,10 +64,10 @@ impl<'a> Lines<'a> {
 
 /// Returns the changes from `old` to `new`, in order. No two changes are adjacent.
 #[must_use]
-pub fn changes(old: &[LineId], new: &[LineId]) -> Vec<Change> {
-    let [mut old, mut new] = marked(old, new);
-    settle(&mut old, &mut new);
-    settle(&mut new, &mut old);
+pub fn changes(old: &[LineId], new: &[LineId]) -> Vec<LineChange> {
+    let [mut old, mut new] = mark_changed(old, new);
+    slide_groups(&mut old, &mut new);
+    slide_groups(&mut new, &mut old);
     // Allocated once: a vector that grows while it is filled takes up to three times the memory.
     let mut out = Vec::with_capacity(gaps(&old, &new).count());
     out.extend(gaps(&old, &new));
@@ -75,7 +75,7 @@ pub fn changes(old: &[LineId], new: &[LineId]) -> Vec<Change> {
 }
 
 /// Iterates over the non-empty gaps between matching lines.
-fn gaps(old: &Marked<'_>, new: &Marked<'_>) -> impl Iterator<Item = Change> {
+fn gaps(old: &MarkedLines<'_>, new: &MarkedLines<'_>) -> impl Iterator<Item = LineChange> {
     let (mut a, mut b) = (0, 0);
     std::iter::from_fn(move || {
         while a < old.lines.len() || b < new.lines.len() {
@@ -83,7 +83,7 @@ fn gaps(old: &Marked<'_>, new: &Marked<'_>) -> impl Iterator<Item = Change> {
             let (end_a, end_b) = (a + old.run(a), b + new.run(b));
             (a, b) = (end_a + 1, end_b + 1);
             if end_a > from_a || end_b > from_b {
-                return Some(Change { old: from_a..end_a, new: from_b..end_b });
+                return Some(LineChange { old: from_a..end_a, new: from_b..end_b });
             }
         }
         None
@@ -91,15 +91,15 @@ fn gaps(old: &Marked<'_>, new: &Marked<'_>) -> impl Iterator<Item = Change> {
 }
 
 /// Marks the lines that have no counterpart.
-fn marked<'a>(old: &'a [LineId], new: &'a [LineId]) -> [Marked<'a>; 2] {
-    let mut sides = [old, new].map(|lines| Marked { lines, changed: vec![false; lines.len()] });
+fn mark_changed<'a>(old: &'a [LineId], new: &'a [LineId]) -> [MarkedLines<'a>; 2] {
+    let mut sides = [old, new].map(|lines| MarkedLines { lines, changed: vec![false; lines.len()] });
     let head = old.iter().zip(new).take_while(|(a, b)| a == b).count();
     let tail = old[head..].iter().rev().zip(new[head..].iter().rev()).take_while(|(a, b)| a == b).count();
     let middles = [head..old.len() - tail, head..new.len() - tail];
-    worth_comparing(&mut sides[0], new, &middles[0]);
-    worth_comparing(&mut sides[1], old, &middles[1]);
-    let ids = [0, 1].map(|side: usize| sides[side].open(&middles[side]));
-    for (side, unmatched) in unmatched(&ids[0], &ids[1]).into_iter().enumerate() {
+    exclude_insignificant(&mut sides[0], new, &middles[0]);
+    exclude_insignificant(&mut sides[1], old, &middles[1]);
+    let ids = [0, 1].map(|side: usize| sides[side].matchable_lines(&middles[side]));
+    for (side, unmatched) in mark_unmatched(&ids[0], &ids[1]).into_iter().enumerate() {
         let mut unmatched = unmatched.into_iter();
         for at in middles[side].clone() {
             if !sides[side].changed[at] {
@@ -122,18 +122,20 @@ enum Match {
 }
 
 /// Number of lines before and after a frequent line that are inspected to decide if it is significant.
-const WINDOW: usize = 100;
+const CONTEXT_LINES: usize = 100;
 /// Upper bound of the threshold for frequent lines. Shorter texts have a lower threshold.
-const MANY: u32 = 1024;
+const MAX_FREQUENT_THRESHOLD: u32 = 1024;
 
 /// Marks the lines that are excluded from the comparison: lines without a match, and frequent lines surrounded by lines
 /// without a match, because such a match is not significant.
-fn worth_comparing(side: &mut Marked<'_>, other: &[LineId], middle: &Range<usize>) {
+fn exclude_insignificant(side: &mut MarkedLines<'_>, other: &[LineId], middle: &Range<usize>) {
     let mut counts: HashMap<LineId, u32> = HashMap::new();
     for line in other {
         *counts.entry(*line).or_default() += 1;
     }
-    let many = u32::try_from(rough_root(side.lines.len())).unwrap_or(MANY).min(MANY);
+    let many = u32::try_from(rough_root(side.lines.len()))
+        .unwrap_or(MAX_FREQUENT_THRESHOLD)
+        .min(MAX_FREQUENT_THRESHOLD);
     let matches: Vec<Match> = side.lines[middle.clone()]
         .iter()
         .map(|line| match counts.get(line) {
@@ -146,16 +148,16 @@ fn worth_comparing(side: &mut Marked<'_>, other: &[LineId], middle: &Range<usize
         side.changed[line] = match matches[at] {
             Match::No => true,
             Match::Some => false,
-            Match::Many => says_nothing(&matches, at),
+            Match::Many => is_insignificant(&matches, at),
         };
     }
 }
 
 /// Returns `true` if at least three quarters of the lines around a frequent line match nothing.
-fn says_nothing(matches: &[Match], at: usize) -> bool {
+fn is_insignificant(matches: &[Match], at: usize) -> bool {
     let look = |around: &mut dyn Iterator<Item = &Match>| {
         let (mut none, mut many) = (0, 1);
-        for found in around.take(WINDOW).take_while(|found| **found != Match::Some) {
+        for found in around.take(CONTEXT_LINES).take_while(|found| **found != Match::Some) {
             match found {
                 Match::No => none += 1,
                 Match::Some | Match::Many => many += 1,
@@ -178,7 +180,7 @@ mod tests {
 
     use super::*;
 
-    fn applied(old: &[LineId], new: &[LineId], changes: &[Change]) -> Vec<LineId> {
+    fn applied(old: &[LineId], new: &[LineId], changes: &[LineChange]) -> Vec<LineId> {
         let mut out = Vec::new();
         let mut at = 0;
         for change in changes {

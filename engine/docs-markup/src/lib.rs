@@ -24,6 +24,6 @@ mod unique;
 mod variables;
 
 pub use docs_model::PagePatch;
-pub use slug::{MAX_SLUG, numbered, slugify};
+pub use slug::{MAX_SLUG, append_number, slugify};
 pub use unique::UniqueNames;
 pub use variables::{NotVariables, check_variables};

@@ -15,19 +15,24 @@ use docs_model::{ContentRef, SpaceId};
 
 /// Parses a path and an optional anchor.
 #[must_use]
-pub fn named(path: &str, anchor: Option<&str>) -> Option<ContentRef> {
+pub fn parse_path(path: &str, anchor: Option<&str>) -> Option<ContentRef> {
     let parts: Vec<&str> = path.strip_prefix('/')?.splitn(5, '/').collect();
     match parts.as_slice() {
         ["spaces", space] => Some(ContentRef::Space { space: space.parse().ok()? }),
         ["spaces", space, kind @ ("pages" | "reusable-content"), id] => {
-            thing(kind, id, anchor, Some(space.parse().ok()?))
+            reference_by_kind(kind, id, anchor, Some(space.parse().ok()?))
         }
-        [kind, id] => thing(kind, id, anchor, None),
+        [kind, id] => reference_by_kind(kind, id, anchor, None),
         _ => None,
     }
 }
 
-fn thing(kind: &str, id: &str, anchor: Option<&str>, space: Option<SpaceId>) -> Option<ContentRef> {
+fn reference_by_kind(
+    kind: &str,
+    id: &str,
+    anchor: Option<&str>,
+    space: Option<SpaceId>,
+) -> Option<ContentRef> {
     Some(match (kind, anchor) {
         ("pages", None) => ContentRef::Page { page: id.parse().ok()?, space },
         ("pages", Some(anchor)) => {
@@ -50,12 +55,12 @@ fn thing(kind: &str, id: &str, anchor: Option<&str>, space: Option<SpaceId>) -> 
 /// assert!(exactly("/pages/p1?x").is_none() && exactly("https://example.com/pages/p1").is_none());
 /// ```
 #[must_use]
-pub fn exactly(text: &str) -> Option<ContentRef> {
+pub fn parse_exact(text: &str) -> Option<ContentRef> {
     let (path, anchor) = match text.split_once('#') {
         Some((path, anchor)) => (path, Some(anchor)),
         None => (text, None),
     };
-    let found = named(path, anchor)?;
+    let found = parse_path(path, anchor)?;
     (destination(&found) == text).then_some(found)
 }
 

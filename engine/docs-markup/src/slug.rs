@@ -30,18 +30,18 @@ pub fn slugify(title: &str) -> String {
             _ => slug.push('-'),
         }
     }
-    cut(slug.trim_matches(EDGE), MAX_SLUG).trim_end_matches(EDGE).to_owned()
+    cut(slug.trim_matches(EDGE_CHARS), MAX_SLUG).trim_end_matches(EDGE_CHARS).to_owned()
 }
 
 /// Appends a number to distinguish equal slugs. The result is limited to [`MAX_SLUG`].
 #[must_use]
-pub fn numbered(slug: &str, number: u64) -> String {
+pub fn append_number(slug: &str, number: u64) -> String {
     let suffix = format!("-{number}");
     let room = MAX_SLUG.saturating_sub(suffix.len());
-    format!("{}{suffix}", cut(slug, room).trim_end_matches(EDGE))
+    format!("{}{suffix}", cut(slug, room).trim_end_matches(EDGE_CHARS))
 }
 
-const EDGE: [char; 2] = ['-', '.'];
+const EDGE_CHARS: [char; 2] = ['-', '.'];
 
 fn cut(text: &str, characters: usize) -> &str {
     text.char_indices().nth(characters).map_or(text, |(at, _)| &text[..at])
@@ -72,8 +72,8 @@ mod tests {
 
     #[test]
     fn numbers_fit_into_the_limit() {
-        assert_eq!(numbered("page", 2), "page-2");
-        assert_eq!(numbered(&"ä".repeat(100), 12).chars().count(), 100);
+        assert_eq!(append_number("page", 2), "page-2");
+        assert_eq!(append_number(&"ä".repeat(100), 12).chars().count(), 100);
     }
 
     proptest! {

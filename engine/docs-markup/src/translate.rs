@@ -12,11 +12,11 @@ use docs_model::{
 };
 
 use crate::{
-    document::{Invalid, Source, edited, is_verbatim, parse, print, said},
+    document::{DocumentSource, Invalid, block_fingerprints, edited, is_verbatim, parse, print},
     slug::slugify,
 };
 
-use protect::Protected;
+use protect::ProtectedSegment;
 pub use protect::{is_translation_of, placeholder_free, words};
 
 /// Returns the translatable segments of a document, in text order.
@@ -31,7 +31,7 @@ pub use protect::{is_translation_of, placeholder_free, words};
 pub fn segments(document: &Document) -> Vec<String> {
     let mut found = Vec::new();
     let mut document = document.clone();
-    Walk {
+    SegmentVisitor {
         act: &mut |segment| {
             found.push(segment.to_owned());
             None
@@ -56,29 +56,32 @@ pub fn segments(document: &Document) -> Vec<String> {
 /// assert_eq!(print(&german).unwrap(), "# Anfang <a href=\"#start\" id=\"start\"></a>\n\nFühre `make` aus.\n");
 /// ```
 #[must_use]
-pub fn translated(document: &Document, mut translation: impl FnMut(&str) -> Option<String>) -> Document {
+pub fn translate_document(
+    document: &Document,
+    mut translation: impl FnMut(&str) -> Option<String>,
+) -> Document {
     let mut document = document.clone();
-    Walk { act: &mut translation }.blocks(&mut document.nodes);
+    SegmentVisitor { act: &mut translation }.blocks(&mut document.nodes);
     document
 }
 
-/// Translates Markdown like [`translated`]. Blocks without translated segments keep their bytes. Blocks that cannot be
-/// printed with their translation remain unchanged, and so does a text whose translation exceeds the maximum size of a
-/// page.
+/// Translates Markdown like [`translate_document`]. Blocks without translated segments keep their bytes. Blocks that
+/// cannot be printed with their translation remain unchanged, and so does a text whose translation exceeds the maximum
+/// size of a page.
 #[must_use]
 pub fn translated_markdown(markdown: &str, mut translation: impl FnMut(&str) -> Option<String>) -> String {
-    let mut source = Source::new(markdown);
-    let before = said(&source.document);
+    let mut source = DocumentSource::new(markdown);
+    let before = block_fingerprints(&source.document);
     // Only one tree exists at a time. Of the previous one, only the fingerprints of the blocks are retained.
     let mut after = std::mem::replace(&mut source.document, Document::new(Vec::new()));
-    Walk { act: &mut translation }.blocks(&mut after.nodes);
+    SegmentVisitor { act: &mut translation }.blocks(&mut after.nodes);
     let written = written(&source, markdown, &before, after);
     written.ok().filter(|text| check_page_size(text).is_ok()).unwrap_or_else(|| markdown.to_owned())
 }
 
 /// Returns the text of a document that replaces a parsed one, with those of its new blocks that can be printed.
 fn written(
-    source: &Source<'_>,
+    source: &DocumentSource<'_>,
     markdown: &str,
     before: &[String],
     mut after: Document,
@@ -104,7 +107,7 @@ fn written(
 
 /// Returns the indexes of changed blocks that cannot be printed.
 fn without_print(before: &[String], after: &mut Document) -> Vec<usize> {
-    let now = said(after);
+    let now = block_fingerprints(after);
     let is_new = |at: &usize| before.get(*at) != now.get(*at);
     let mut prints = |at: usize| {
         // Prints each block as a separate document, without copying it.
@@ -121,23 +124,23 @@ fn without_print(before: &[String], after: &mut Document) -> Vec<usize> {
 /// Returns the segment of a title or another plain text, or `None` if there is nothing to translate.
 #[must_use]
 pub fn text_segment(text: &str) -> Option<String> {
-    Protected::of_text(text).map(|protected| protected.segment)
+    ProtectedSegment::from_text(text).map(|protected| protected.segment)
 }
 
 /// Returns the translation of a plain text, or the text itself if the translation is invalid.
 #[must_use]
 pub fn translated_text(text: &str, translation: impl FnOnce(&str) -> Option<String>) -> String {
-    let Some(protected) = Protected::of_text(text) else { return text.to_owned() };
+    let Some(protected) = ProtectedSegment::from_text(text) else { return text.to_owned() };
     let translation = translation(&protected.segment);
     translation.and_then(|translation| protected.text_of(&translation)).unwrap_or_else(|| text.to_owned())
 }
 
 /// A traversal of a document. The callback receives a segment and may return its translation.
-struct Walk<'a> {
+struct SegmentVisitor<'a> {
     act: &'a mut dyn FnMut(&str) -> Option<String>,
 }
 
-impl Walk<'_> {
+impl SegmentVisitor<'_> {
     fn blocks(&mut self, blocks: &mut [Block]) {
         blocks.iter_mut().for_each(|block| self.block(block));
     }
@@ -151,7 +154,7 @@ impl Walk<'_> {
         if block.kind.form().content == BlockContent::Text {
             let anchor = block.meta.as_ref().map(|meta| meta.id.clone());
             if self.nodes(&mut block.nodes)
-                && let (Some(anchor), Some(id)) = (anchor, given_anchor(&mut block.kind))
+                && let (Some(anchor), Some(id)) = (anchor, explicit_anchor(&mut block.kind))
                 && id.is_none()
                 && slugify(&words(&block.nodes)) != anchor
             {
@@ -192,7 +195,7 @@ impl Walk<'_> {
     /// translated.
     fn nodes(&mut self, nodes: &mut Vec<Node>) -> bool {
         let mut is_new = false;
-        if let Some(protected) = Protected::of_nodes(nodes)
+        if let Some(protected) = ProtectedSegment::from_nodes(nodes)
             && let Some(translation) = (self.act)(&protected.segment)
             && let Some(new) = protected.nodes_of(&translation)
         {
@@ -234,7 +237,7 @@ impl Walk<'_> {
 }
 
 /// Returns the explicit anchor of a heading.
-fn given_anchor(kind: &mut BlockKind) -> Option<&mut Option<String>> {
+fn explicit_anchor(kind: &mut BlockKind) -> Option<&mut Option<String>> {
     match kind {
         BlockKind::Heading1(data) | BlockKind::Heading2(data) | BlockKind::Heading3(data) => {
             Some(&mut data.id)

@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use crate::slug::numbered;
+use crate::slug::append_number;
 
 /// The names of one scope. A duplicate gets a number.
 ///
@@ -39,7 +39,7 @@ impl UniqueNames {
 
     /// Reserves a slug, numbered from `first` if it is in use.
     pub fn take_slug(&mut self, slug: String, first: u64) -> String {
-        self.take(slug, first, numbered)
+        self.take(slug, first, append_number)
     }
 
     /// Reserves a name, or the first free name that `numbered` returns for it, counting from `first`.

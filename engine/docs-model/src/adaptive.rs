@@ -68,7 +68,7 @@ impl JsonSchema for AdaptiveJsonSchema {
         "AdaptiveJsonSchema".into()
     }
     fn json_schema(generator: &mut SchemaGenerator) -> Schema {
-        shape::whole(generator)
+        shape::adaptive_schema(generator)
     }
 }
 

@@ -67,7 +67,7 @@ impl<const MIN: usize, const MAX: usize> BoundedText<MIN, MAX> {
 
     /// Removes NUL and truncates to `MAX` characters. Returns `None` if the result is shorter than `MIN`.
     #[must_use]
-    pub fn cut(text: &str) -> Option<Self> {
+    pub fn from_truncated(text: &str) -> Option<Self> {
         let cut: String = text.chars().filter(|c| *c != '\0').take(MAX).collect();
         Self::new(cut).ok()
     }

@@ -9,7 +9,7 @@ use super::{
     BoundedText, ChangeRequestId, ContentRef, DeleteFilesChange, DeleteReusableContentChange, DocumentInput,
     InsertFilesChange, InsertReusableContentChange, PageFields, PageId, PageType, Patch, ReusableContent,
     RevisionFile, RevisionId, Timestamp, UpdateReusableContentChange, UpdateVariablesChange, User,
-    list::constants, patch::given, typed_value::part,
+    list::constants, patch::deserialize_non_null, typed_value::part,
 };
 
 constants! {
@@ -113,11 +113,11 @@ pub struct CreateChangeRequest {
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct UpdateChangeRequest {
     /// Short description of the change request.
-    #[serde(default, deserialize_with = "given")]
+    #[serde(default, deserialize_with = "deserialize_non_null")]
     #[cfg_attr(feature = "schema", schemars(transform = crate::schema::not_null))]
     pub subject: Option<Subject>,
     /// `draft`, `open` or `archived`. Only a merge sets `merged`.
-    #[serde(default, deserialize_with = "given")]
+    #[serde(default, deserialize_with = "deserialize_non_null")]
     #[cfg_attr(feature = "schema", schemars(transform = crate::schema::not_null))]
     pub status: Option<SettableStatus>,
 }
@@ -320,7 +320,7 @@ const fn kind(value: &Value) -> &'static str {
 #[cfg_attr(feature = "schema", schemars(extend("anyOf" = crate::schema::not_both("emoji", "icon"))))]
 pub struct UpdatePageChange {
     /// The id of the page.
-    #[cfg_attr(feature = "schema", schemars(transform = crate::schema::something))]
+    #[cfg_attr(feature = "schema", schemars(transform = crate::schema::require_non_empty))]
     pub page: String,
     /// The current type of the page; the type cannot be changed.
     #[cfg_attr(feature = "schema", schemars(rename = "type", transform = crate::schema::not_null))]
@@ -335,7 +335,7 @@ pub struct UpdatePageChange {
     pub fields: PageFields,
     /// The id of the new parent; `null` for the top level.
     #[cfg_attr(feature = "schema", schemars(default))]
-    #[cfg_attr(feature = "schema", schemars(transform = crate::schema::something))]
+    #[cfg_attr(feature = "schema", schemars(transform = crate::schema::require_non_empty))]
     pub into: Patch<String>,
     /// The zero-based position among the new siblings.
     #[cfg_attr(feature = "schema", schemars(transform = crate::schema::not_null))]
@@ -345,22 +345,22 @@ pub struct UpdatePageChange {
 impl<'de> Deserialize<'de> for UpdatePageChange {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         #[derive(Deserialize)]
-        struct Own {
+        struct PageUpdateFields {
             page: String,
-            #[serde(rename = "type", default, deserialize_with = "given")]
+            #[serde(rename = "type", default, deserialize_with = "deserialize_non_null")]
             kind: Option<PageType>,
-            #[serde(default, deserialize_with = "given")]
+            #[serde(default, deserialize_with = "deserialize_non_null")]
             document: Option<DocumentInput>,
-            #[serde(default, deserialize_with = "given")]
+            #[serde(default, deserialize_with = "deserialize_non_null")]
             target: Option<ContentRef>,
             #[serde(default)]
             into: Patch<String>,
-            #[serde(default, deserialize_with = "given")]
+            #[serde(default, deserialize_with = "deserialize_non_null")]
             at: Option<u32>,
         }
         let value = Value::deserialize(deserializer)?;
-        let own: Own = part(value.clone())?;
-        let Own { page, kind, document, target, into, at } = own;
+        let own: PageUpdateFields = part(value.clone())?;
+        let PageUpdateFields { page, kind, document, target, into, at } = own;
         Ok(Self { page, kind, document, target, fields: part(value)?, into, at })
     }
 }
@@ -399,7 +399,7 @@ pub struct InsertPageChange {
     pub fields: PageFields,
     /// The id of the parent, or its `ref` within this request; the top level by default.
     #[cfg_attr(feature = "schema", schemars(transform = crate::schema::not_null))]
-    #[cfg_attr(feature = "schema", schemars(transform = crate::schema::something))]
+    #[cfg_attr(feature = "schema", schemars(transform = crate::schema::require_non_empty))]
     pub into: Option<String>,
     /// The zero-based position among the siblings; last by default.
     #[cfg_attr(feature = "schema", schemars(transform = crate::schema::not_null))]
@@ -412,23 +412,23 @@ pub struct InsertPageChange {
 impl<'de> Deserialize<'de> for InsertPageChange {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         #[derive(Deserialize)]
-        struct Own {
-            #[serde(rename = "type", default, deserialize_with = "given")]
+        struct PageInsertFields {
+            #[serde(rename = "type", default, deserialize_with = "deserialize_non_null")]
             kind: Option<PageType>,
-            #[serde(default, deserialize_with = "given")]
+            #[serde(default, deserialize_with = "deserialize_non_null")]
             document: Option<DocumentInput>,
-            #[serde(default, deserialize_with = "given")]
+            #[serde(default, deserialize_with = "deserialize_non_null")]
             target: Option<ContentRef>,
-            #[serde(default, deserialize_with = "given")]
+            #[serde(default, deserialize_with = "deserialize_non_null")]
             into: Option<String>,
-            #[serde(default, deserialize_with = "given")]
+            #[serde(default, deserialize_with = "deserialize_non_null")]
             at: Option<u32>,
-            #[serde(rename = "ref", default, deserialize_with = "given")]
+            #[serde(rename = "ref", default, deserialize_with = "deserialize_non_null")]
             reference: Option<BoundedText<1, 256>>,
         }
         let value = Value::deserialize(deserializer)?;
-        let own: Own = part(value.clone())?;
-        let Own { kind, document, target, into, at, reference } = own;
+        let own: PageInsertFields = part(value.clone())?;
+        let PageInsertFields { kind, document, target, into, at, reference } = own;
         if document.is_none() && matches!(kind, None | Some(PageType::Document)) {
             return Err(D::Error::missing_field("document"));
         }
@@ -441,7 +441,7 @@ impl<'de> Deserialize<'de> for InsertPageChange {
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct DeletePageChange {
     /// The id of the page.
-    #[cfg_attr(feature = "schema", schemars(transform = crate::schema::something))]
+    #[cfg_attr(feature = "schema", schemars(transform = crate::schema::require_non_empty))]
     pub page: String,
 }
 
@@ -450,10 +450,10 @@ pub struct DeletePageChange {
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct RevertPageChange {
     /// The id of the page.
-    #[cfg_attr(feature = "schema", schemars(transform = crate::schema::something))]
+    #[cfg_attr(feature = "schema", schemars(transform = crate::schema::require_non_empty))]
     pub page: String,
     /// The revision to restore from; by default the base revision of the request.
-    #[cfg_attr(feature = "schema", schemars(transform = crate::schema::something))]
+    #[cfg_attr(feature = "schema", schemars(transform = crate::schema::require_non_empty))]
     pub revision: Option<String>,
     /// The keys of the blocks to restore; by default the whole page is restored.
     pub block: Option<Vec<String>>,

@@ -109,7 +109,7 @@ pub struct Changed<T> {
 impl<T: PartialEq> Changed<T> {
     /// Returns a change, or `None` if the values are equal.
     #[must_use]
-    pub fn between(before: Option<T>, after: Option<T>) -> Option<Self> {
+    pub fn from_values(before: Option<T>, after: Option<T>) -> Option<Self> {
         (before != after).then_some(Self { before, after })
     }
 }

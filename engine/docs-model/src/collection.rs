@@ -4,7 +4,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{BoundedText, CollectionId, Level, OrgId, Patch, list::constants, patch::given};
+use super::{BoundedText, CollectionId, Level, OrgId, Patch, list::constants, patch::deserialize_non_null};
 
 constants! {
     /// `collection`.
@@ -67,11 +67,11 @@ pub struct CollectionPermissions {
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct CreateCollection {
     /// The title; `Untitled` when absent.
-    #[serde(default, deserialize_with = "given")]
+    #[serde(default, deserialize_with = "deserialize_non_null")]
     #[cfg_attr(feature = "schema", schemars(transform = crate::schema::not_null))]
     pub title: Option<CollectionTitle>,
     /// The parent collection; the top level of the organization by default.
-    #[serde(default, deserialize_with = "given")]
+    #[serde(default, deserialize_with = "deserialize_non_null")]
     #[cfg_attr(feature = "schema", schemars(transform = crate::schema::not_null))]
     #[cfg_attr(feature = "schema", schemars(transform = crate::schema::id))]
     pub parent: Option<String>,
@@ -82,7 +82,7 @@ pub struct CreateCollection {
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct UpdateCollection {
-    #[serde(default, deserialize_with = "given")]
+    #[serde(default, deserialize_with = "deserialize_non_null")]
     #[cfg_attr(feature = "schema", schemars(transform = crate::schema::not_null))]
     pub title: Option<CollectionTitle>,
     /// The description; `null` removes it.
@@ -104,7 +104,7 @@ pub struct MoveContent {
     #[cfg_attr(feature = "schema", schemars(transform = crate::schema::id))]
     pub parent: Patch<String>,
     /// The position among the new siblings; last by default.
-    #[serde(default, deserialize_with = "given")]
+    #[serde(default, deserialize_with = "deserialize_non_null")]
     #[cfg_attr(feature = "schema", schemars(transform = crate::schema::not_null))]
     pub position: Option<MovePosition>,
 }
@@ -112,14 +112,14 @@ pub struct MoveContent {
 /// A position relative to a sibling: either `before` or `after`.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
-#[cfg_attr(feature = "schema", schemars(extend("oneOf" = crate::schema::given(&[("before", "object"), ("after", "object")]))))]
+#[cfg_attr(feature = "schema", schemars(extend("oneOf" = crate::schema::one_of_required(&[("before", "object"), ("after", "object")]))))]
 pub struct MovePosition {
     /// The sibling that follows.
-    #[serde(default, deserialize_with = "given")]
+    #[serde(default, deserialize_with = "deserialize_non_null")]
     #[cfg_attr(feature = "schema", schemars(transform = crate::schema::not_null))]
     pub before: Option<Neighbour>,
     /// The sibling that precedes.
-    #[serde(default, deserialize_with = "given")]
+    #[serde(default, deserialize_with = "deserialize_non_null")]
     #[cfg_attr(feature = "schema", schemars(transform = crate::schema::not_null))]
     pub after: Option<Neighbour>,
 }

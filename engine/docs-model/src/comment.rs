@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     BoundedText, ChangeRequestId, CommentId, CommentReplyId, Document, Emoji, PageBase, ReviewId, RevisionId,
-    SpaceId, Timestamp, User, UserUrls, list::constants, patch::given,
+    SpaceId, Timestamp, User, UserUrls, list::constants, patch::deserialize_non_null,
 };
 
 constants! {
@@ -187,14 +187,14 @@ pub struct CommentPermissions {
 /// The text of a comment or a reply: exactly one of the two fields.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
-#[cfg_attr(feature = "schema", schemars(extend("oneOf" = crate::schema::given(&[("markdown", "string"), ("document", "object")]))))]
+#[cfg_attr(feature = "schema", schemars(extend("oneOf" = crate::schema::one_of_required(&[("markdown", "string"), ("document", "object")]))))]
 pub struct CommentInput {
-    #[serde(default, deserialize_with = "given")]
+    #[serde(default, deserialize_with = "deserialize_non_null")]
     #[cfg_attr(feature = "schema", schemars(transform = crate::schema::not_null))]
     #[cfg_attr(feature = "schema", schemars(regex(pattern = crate::schema::NOT_BLANK)))]
     pub markdown: Option<CommentText>,
     /// A document tree with at least one block.
-    #[serde(default, deserialize_with = "given")]
+    #[serde(default, deserialize_with = "deserialize_non_null")]
     #[cfg_attr(feature = "schema", schemars(transform = crate::schema::not_null))]
     #[cfg_attr(feature = "schema", schemars(extend("properties" = { "nodes": { "minItems": 1 } })))]
     pub document: Option<Document>,
@@ -206,11 +206,11 @@ pub struct CommentInput {
 #[cfg_attr(feature = "schema", schemars(extend("anyOf" = [{ "required": ["page"] }, crate::schema::absent("node")])))]
 pub struct PostComment {
     /// The key of the block on the page that the comment refers to.
-    #[serde(default, deserialize_with = "given")]
+    #[serde(default, deserialize_with = "deserialize_non_null")]
     #[cfg_attr(feature = "schema", schemars(transform = crate::schema::not_null))]
     pub node: Option<NodeKey>,
     /// The id of the page that the comment refers to; by default the comment refers to the content as a whole.
-    #[serde(default, deserialize_with = "given")]
+    #[serde(default, deserialize_with = "deserialize_non_null")]
     #[cfg_attr(feature = "schema", schemars(transform = crate::schema::not_null))]
     #[cfg_attr(feature = "schema", schemars(transform = crate::schema::id))]
     pub page: Option<String>,
@@ -230,11 +230,11 @@ pub struct PostCommentReply {
 #[serde(rename_all = "camelCase")]
 pub struct UpdateComment {
     /// `true` resolves the comment, `false` reopens it.
-    #[serde(default, deserialize_with = "given")]
+    #[serde(default, deserialize_with = "deserialize_non_null")]
     #[cfg_attr(feature = "schema", schemars(transform = crate::schema::not_null))]
     pub resolved: Option<bool>,
     /// The new text.
-    #[serde(default, deserialize_with = "given")]
+    #[serde(default, deserialize_with = "deserialize_non_null")]
     #[cfg_attr(feature = "schema", schemars(transform = crate::schema::not_null))]
     pub body: Option<CommentInput>,
     /// Emoji of reactions to add.
@@ -258,7 +258,7 @@ impl UpdateComment {
 #[serde(rename_all = "camelCase")]
 pub struct UpdateCommentReply {
     /// The new text.
-    #[serde(default, deserialize_with = "given")]
+    #[serde(default, deserialize_with = "deserialize_non_null")]
     #[cfg_attr(feature = "schema", schemars(transform = crate::schema::not_null))]
     pub body: Option<CommentInput>,
     /// Emoji of reactions to add.

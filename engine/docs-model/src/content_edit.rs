@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{BoundedText, DocumentInput, VariableValue, patch::given};
+use super::{BoundedText, DocumentInput, VariableValue, patch::deserialize_non_null};
 
 /// The pattern of accepted Base64: groups of four characters, the last one padded and without leftover bits.
 #[cfg(feature = "schema")]
@@ -58,7 +58,7 @@ pub struct InsertFile {
 pub struct DeleteFilesChange {
     /// The ids of the files.
     #[cfg_attr(feature = "schema", schemars(length(min = 1, max = DeleteFilesChange::MAX_FILES)))]
-    #[cfg_attr(feature = "schema", schemars(transform = crate::schema::something))]
+    #[cfg_attr(feature = "schema", schemars(transform = crate::schema::require_non_empty))]
     pub files: Vec<String>,
 }
 
@@ -92,15 +92,15 @@ pub struct InsertReusableContentChange {
 #[serde(rename_all = "camelCase")]
 pub struct UpdateReusableContentChange {
     /// The id of the reusable content.
-    #[cfg_attr(feature = "schema", schemars(transform = crate::schema::something))]
+    #[cfg_attr(feature = "schema", schemars(transform = crate::schema::require_non_empty))]
     pub reusable_content: String,
     /// The title, not blank.
-    #[serde(default, deserialize_with = "given")]
+    #[serde(default, deserialize_with = "deserialize_non_null")]
     #[cfg_attr(feature = "schema", schemars(transform = crate::schema::not_null))]
     #[cfg_attr(feature = "schema", schemars(regex(pattern = crate::schema::NOT_BLANK)))]
     pub title: Option<BoundedText<1, 1000>>,
     /// A replacement for the whole content.
-    #[serde(default, deserialize_with = "given")]
+    #[serde(default, deserialize_with = "deserialize_non_null")]
     #[cfg_attr(feature = "schema", schemars(transform = crate::schema::not_null))]
     pub document: Option<DocumentInput>,
 }
@@ -111,6 +111,6 @@ pub struct UpdateReusableContentChange {
 #[serde(rename_all = "camelCase")]
 pub struct DeleteReusableContentChange {
     /// The id of the reusable content.
-    #[cfg_attr(feature = "schema", schemars(transform = crate::schema::something))]
+    #[cfg_attr(feature = "schema", schemars(transform = crate::schema::require_non_empty))]
     pub reusable_content: String,
 }

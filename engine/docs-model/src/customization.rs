@@ -31,7 +31,7 @@ pub struct Themed<T> {
 }
 
 impl Themed<Color> {
-    fn both(color: Color) -> Self {
+    fn same_for_both(color: Color) -> Self {
         Self { light: color.clone(), dark: color }
     }
 }
@@ -337,12 +337,12 @@ impl Default for Styling {
     fn default() -> Self {
         Self {
             theme: Theme::default(),
-            primary_color: Themed::both(Color::rgb(0x34, 0x6D, 0xDB)),
+            primary_color: Themed::same_for_both(Color::rgb(0x34, 0x6D, 0xDB)),
             tint: None,
-            info_color: Themed::both(Color::rgb(0x78, 0x78, 0x78)),
-            success_color: Themed::both(Color::rgb(0x00, 0xC9, 0x50)),
-            warning_color: Themed::both(Color::rgb(0xFE, 0x9A, 0x00)),
-            danger_color: Themed::both(Color::rgb(0xFB, 0x2C, 0x36)),
+            info_color: Themed::same_for_both(Color::rgb(0x78, 0x78, 0x78)),
+            success_color: Themed::same_for_both(Color::rgb(0x00, 0xC9, 0x50)),
+            warning_color: Themed::same_for_both(Color::rgb(0xFE, 0x9A, 0x00)),
+            danger_color: Themed::same_for_both(Color::rgb(0xFB, 0x2C, 0x36)),
             corners: Corners::default(),
             depth: Depth::default(),
             links: LinksStyle::default(),

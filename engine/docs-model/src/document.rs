@@ -60,20 +60,20 @@ impl Document {
     /// let document = Document::new(vec![quote]);
     /// assert_eq!(document.parts().filter(|part| matches!(part, Part::Block(_))).count(), 2);
     /// ```
-    pub fn parts(&self) -> impl Iterator<Item = Part<'_>> {
+    pub fn parts(&self) -> impl Iterator<Item = DocumentPart<'_>> {
         let mut blocks: Vec<&Block> = self.nodes.iter().collect();
         let mut nodes: Vec<&Node> = Vec::new();
         std::iter::from_fn(move || {
             let (part, below, fragments) = loop {
                 match nodes.pop() {
                     Some(Node::Inline(inline)) => {
-                        break (Part::Inline(inline), &inline.nodes, inline.fragments());
+                        break (DocumentPart::Inline(inline), &inline.nodes, inline.fragments());
                     }
                     Some(Node::Block(block)) => blocks.push(block),
                     Some(Node::Text(_)) => {}
                     None => {
                         let block = blocks.pop()?;
-                        break (Part::Block(block), &block.nodes, block.fragments());
+                        break (DocumentPart::Block(block), &block.nodes, block.fragments());
                     }
                 }
             };
@@ -86,7 +86,7 @@ impl Document {
 
 /// A block or an inline of a [`Document`].
 #[derive(Clone, Copy, Debug)]
-pub enum Part<'d> {
+pub enum DocumentPart<'d> {
     /// A block.
     Block(&'d Block),
     /// An inline.
@@ -209,7 +209,7 @@ impl<'de> Deserialize<'de> for Block {
     /// Derives `is_void` from the type and permits omitting empty data.
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
         #[derive(Deserialize)]
-        struct Raw {
+        struct RawBlock {
             object: BlockObject,
             #[serde(rename = "type")]
             kind: String,
@@ -226,8 +226,8 @@ impl<'de> Deserialize<'de> for Block {
             #[serde(default)]
             spelling: Option<String>,
         }
-        let raw = Raw::deserialize(from)?;
-        let kind: BlockKind = typed(raw.kind, raw.data).map_err(D::Error::custom)?;
+        let raw = RawBlock::deserialize(from)?;
+        let kind: BlockKind = deserialize_typed(raw.kind, raw.data).map_err(D::Error::custom)?;
         let is_void = kind.form().is_void();
         Ok(Self {
             object: raw.object,
@@ -243,7 +243,10 @@ impl<'de> Deserialize<'de> for Block {
 }
 
 /// Deserializes a type and its data.
-fn typed<T: serde::de::DeserializeOwned>(kind: String, data: Map<String, Value>) -> serde_json::Result<T> {
+fn deserialize_typed<T: serde::de::DeserializeOwned>(
+    kind: String,
+    data: Map<String, Value>,
+) -> serde_json::Result<T> {
     let pair: Map<String, Value> =
         [("type".to_owned(), Value::from(kind)), ("data".to_owned(), Value::from(data))]
             .into_iter()
@@ -329,7 +332,7 @@ impl Fragment {
 
     /// Sets the purpose of the fragment.
     #[must_use]
-    pub fn of_kind(self, kind: &str) -> Self {
+    pub fn with_kind(self, kind: &str) -> Self {
         Self { kind: Some(kind.to_owned()), ..self }
     }
 }
@@ -426,7 +429,7 @@ impl Inline {
 impl<'de> Deserialize<'de> for Inline {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
         #[derive(Deserialize)]
-        struct Raw {
+        struct RawInline {
             object: InlineObject,
             #[serde(rename = "type")]
             kind: String,
@@ -441,8 +444,8 @@ impl<'de> Deserialize<'de> for Inline {
             #[serde(default)]
             spelling: Option<String>,
         }
-        let raw = Raw::deserialize(from)?;
-        let kind: InlineKind = typed(raw.kind, raw.data).map_err(D::Error::custom)?;
+        let raw = RawInline::deserialize(from)?;
+        let kind: InlineKind = deserialize_typed(raw.kind, raw.data).map_err(D::Error::custom)?;
         let is_void = kind.is_void();
         Ok(Self {
             object: raw.object,

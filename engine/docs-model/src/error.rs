@@ -61,9 +61,9 @@ impl ErrorKind {
 /// Callers branch on [`kind`](Error::kind). [`field`](Error::field) names the invalid field of a request,
 /// [`message`](Error::message) is one sentence for the caller that includes the remedy, and
 /// [`source`](StdError::source) contains the details for the operator.
-pub struct Error(Box<Inner>);
+pub struct Error(Box<ErrorFields>);
 
-struct Inner {
+struct ErrorFields {
     kind: ErrorKind,
     /// The invalid field; the message begins with it.
     field: Option<Box<str>>,
@@ -75,7 +75,7 @@ impl Error {
     /// Creates an error with a one-sentence message for the caller.
     #[must_use]
     pub fn new(kind: ErrorKind, message: impl Into<Cow<'static, str>>) -> Self {
-        Self(Box::new(Inner { kind, field: None, message: message.into(), cause: None }))
+        Self(Box::new(ErrorFields { kind, field: None, message: message.into(), cause: None }))
     }
 
     /// Converts the result of a deletion: `Ok(true)` for success, `Ok(false)` if the error is `NotFound`.
@@ -89,7 +89,7 @@ impl Error {
     /// assert!(!Error::existed::<()>(Err(Error::not_found("space")))?);
     /// # Ok::<(), Error>(())
     /// ```
-    pub fn existed<T>(done: Result<T>) -> Result<bool> {
+    pub fn ignore_not_found<T>(done: Result<T>) -> Result<bool> {
         match done {
             Ok(_) => Ok(true),
             Err(error) if error.kind() == ErrorKind::NotFound => Ok(false),
@@ -133,7 +133,7 @@ impl Error {
     /// Creates an internal error. The source is logged; the caller receives a generic message.
     #[must_use]
     pub fn internal(source: impl Into<Box<dyn StdError + Send + Sync>>) -> Self {
-        Self(Box::new(Inner {
+        Self(Box::new(ErrorFields {
             kind: ErrorKind::Internal,
             field: None,
             message: Cow::Borrowed("an internal error occurred; see the log of the server"),
@@ -158,7 +158,7 @@ impl Error {
     /// assert_eq!(error.message(), "changes[2].page: no such page");
     /// ```
     #[must_use]
-    pub fn within(mut self, outside: &str) -> Self {
+    pub fn prefix_field(mut self, outside: &str) -> Self {
         if self.0.kind == ErrorKind::Invalid {
             self.0.field = self.0.field.map(|field| format!("{outside}.{field}").into());
             self.0.message = format!("{outside}.{}", self.0.message).into();

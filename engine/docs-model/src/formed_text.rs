@@ -5,7 +5,7 @@ use schemars::Schema;
 
 /// Adds the keywords of a form to a schema.
 #[cfg(feature = "schema")]
-pub(super) fn with(mut schema: Schema, form: serde_json::Value) -> Schema {
+pub(super) fn add_form(mut schema: Schema, form: serde_json::Value) -> Schema {
     if let (Some(schema), serde_json::Value::Object(form)) = (schema.as_object_mut(), form) {
         schema.extend(form);
     }
@@ -59,7 +59,7 @@ macro_rules! formed_text {
             }
             fn json_schema(generator: &mut schemars::SchemaGenerator) -> schemars::Schema {
                 let plain = <$crate::BoundedText<$min, $max> as schemars::JsonSchema>::json_schema(generator);
-                $(let plain = $crate::formed_text::with(plain, serde_json::json!($schema));)?
+                $(let plain = $crate::formed_text::add_form(plain, serde_json::json!($schema));)?
                 plain
             }
         }

@@ -59,14 +59,18 @@ pub struct GitSyncInterval(u16);
 
 impl GitSyncInterval {
     /// The shortest interval in minutes; Git hosts limit request rates.
-    const SHORTEST: u16 = 5;
+    const MIN_INTERVAL_MINUTES: u16 = 5;
     /// The longest interval in minutes: one week.
-    const LONGEST: u16 = 7 * 24 * 60;
+    const MAX_INTERVAL_MINUTES: u16 = 7 * 24 * 60;
 
     /// Creates an interval. Returns `None` if it is too short or too long.
     #[must_use]
     pub const fn new(minutes: u16) -> Option<Self> {
-        if minutes >= Self::SHORTEST && minutes <= Self::LONGEST { Some(Self(minutes)) } else { None }
+        if minutes >= Self::MIN_INTERVAL_MINUTES && minutes <= Self::MAX_INTERVAL_MINUTES {
+            Some(Self(minutes))
+        } else {
+            None
+        }
     }
 
     /// Returns the interval in minutes.
@@ -78,7 +82,7 @@ impl GitSyncInterval {
 
 impl<'de> Deserialize<'de> for GitSyncInterval {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let (shortest, longest) = (Self::SHORTEST, Self::LONGEST);
+        let (shortest, longest) = (Self::MIN_INTERVAL_MINUTES, Self::MAX_INTERVAL_MINUTES);
         let minutes = u16::deserialize(deserializer)?;
         Self::new(minutes).ok_or_else(|| {
             serde::de::Error::custom(format!("must be a whole number from {shortest} to {longest}"))
@@ -95,7 +99,7 @@ impl JsonSchema for GitSyncInterval {
         "GitSyncInterval".into()
     }
     fn json_schema(_: &mut SchemaGenerator) -> Schema {
-        json_schema!({ "type": "integer", "minimum": Self::SHORTEST, "maximum": Self::LONGEST })
+        json_schema!({ "type": "integer", "minimum": Self::MIN_INTERVAL_MINUTES, "maximum": Self::MAX_INTERVAL_MINUTES })
     }
 }
 

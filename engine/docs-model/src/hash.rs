@@ -12,7 +12,7 @@ pub struct Hash([u8; 32]);
 impl Hash {
     /// Computes the hash of bytes.
     #[must_use]
-    pub fn of(bytes: &[u8]) -> Self {
+    pub fn compute(bytes: &[u8]) -> Self {
         Self(*blake3::hash(bytes).as_bytes())
     }
 

@@ -5,7 +5,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    BoundedText, Collection, InviteId, Patch, Role, Space, Timestamp, UserId, list::constants, patch::given,
+    BoundedText, Collection, InviteId, Patch, Role, Space, Timestamp, UserId, list::constants,
+    patch::deserialize_non_null,
 };
 
 constants! {
@@ -31,7 +32,7 @@ pub struct InviteUsers {
     #[serde(default)]
     pub role: Patch<Role>,
     /// `true` if the invited users will sign in with the organization's single sign-on.
-    #[serde(default, deserialize_with = "given")]
+    #[serde(default, deserialize_with = "deserialize_non_null")]
     #[cfg_attr(feature = "schema", schemars(transform = crate::schema::not_null))]
     pub sso: Option<bool>,
 }
@@ -200,12 +201,12 @@ pub struct CreateLinkInvite {
     #[serde(default)]
     pub level: Patch<Role>,
     /// The id of the space.
-    #[serde(default, deserialize_with = "given")]
+    #[serde(default, deserialize_with = "deserialize_non_null")]
     #[cfg_attr(feature = "schema", schemars(transform = crate::schema::not_null))]
     #[cfg_attr(feature = "schema", schemars(transform = crate::schema::id))]
     pub space: Option<String>,
     /// The id of the collection.
-    #[serde(default, deserialize_with = "given")]
+    #[serde(default, deserialize_with = "deserialize_non_null")]
     #[cfg_attr(feature = "schema", schemars(transform = crate::schema::not_null))]
     #[cfg_attr(feature = "schema", schemars(transform = crate::schema::id))]
     pub collection: Option<String>,

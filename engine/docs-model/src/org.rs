@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::{
     BoundedText, EmailDomain, Hostname, OrgId, OrganizationBilling, OrganizationBlock,
     OrganizationCommunityType, OrganizationType, OrganizationUseCase, Patch, Plan, Role, SiteHostname,
-    SiteId, Timestamp, Trial, Url, list::constants, patch::given,
+    SiteId, Timestamp, Trial, Url, list::constants, patch::deserialize_non_null,
 };
 
 constants! {
@@ -138,16 +138,16 @@ pub struct OrganizationPermissions {
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct UpdateOrganization {
-    #[serde(default, deserialize_with = "given")]
+    #[serde(default, deserialize_with = "deserialize_non_null")]
     #[cfg_attr(feature = "schema", schemars(transform = crate::schema::not_null))]
     pub title: Option<OrganizationTitle>,
     /// A replacement for the list of e-mail domains.
-    #[serde(default, deserialize_with = "given")]
+    #[serde(default, deserialize_with = "deserialize_non_null")]
     #[cfg_attr(feature = "schema", schemars(transform = crate::schema::not_null))]
     #[cfg_attr(feature = "schema", schemars(length(max = 100)))]
     pub email_domains: Option<Vec<EmailDomain>>,
     /// The default host name of public content, unique among organizations.
-    #[serde(default, deserialize_with = "given")]
+    #[serde(default, deserialize_with = "deserialize_non_null")]
     #[cfg_attr(feature = "schema", schemars(transform = crate::schema::not_null))]
     pub hostname: Option<Hostname>,
     /// The role of new members, or `null` for guest.
@@ -160,15 +160,15 @@ pub struct UpdateOrganization {
     #[serde(default)]
     pub logo: Patch<Url>,
     /// `true` enforces single sign-on.
-    #[serde(default, deserialize_with = "given")]
+    #[serde(default, deserialize_with = "deserialize_non_null")]
     #[cfg_attr(feature = "schema", schemars(transform = crate::schema::not_null))]
     pub sso: Option<bool>,
     /// `true` enables AI features.
-    #[serde(default, deserialize_with = "given")]
+    #[serde(default, deserialize_with = "deserialize_non_null")]
     #[cfg_attr(feature = "schema", schemars(transform = crate::schema::not_null))]
     pub ai: Option<bool>,
     /// `true` enables invite links.
-    #[serde(default, deserialize_with = "given")]
+    #[serde(default, deserialize_with = "deserialize_non_null")]
     #[cfg_attr(feature = "schema", schemars(transform = crate::schema::not_null))]
     pub invite_links: Option<bool>,
 }

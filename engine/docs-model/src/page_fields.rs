@@ -11,7 +11,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize, de::Error as SerdeError};
 use serde_json::Value;
 
-use super::{BoundedText, Changed, GitBlob, PageType, Patch, patch::given};
+use super::{BoundedText, Changed, GitBlob, PageType, Patch, patch::deserialize_non_null};
 
 /// Passes the rows of the table to a macro of the caller.
 ///
@@ -33,7 +33,7 @@ macro_rules! page_fields {
                 }
                 request {
                     /// The last segment of the page's path.
-                    #[serde(deserialize_with = "given")]
+                    #[serde(deserialize_with = "deserialize_non_null")]
                     #[cfg_attr(feature = "schema", schemars(transform = $crate::schema::not_null))]
                     Option<$crate::BoundedText<0, 100>>
                 };
@@ -65,7 +65,7 @@ macro_rules! page_fields {
                 }
                 request {
                     /// A short description; empty or `null` removes it.
-                    #[serde(deserialize_with = "cleared")]
+                    #[serde(deserialize_with = "deserialize_clearable")]
                     Option<$crate::BoundedText<0, 1000>>
                 };
             /// The visible parts of the page; `None` for the default layout.
@@ -88,7 +88,7 @@ macro_rules! page_fields {
                 }
                 request {
                     /// `true` omits the page from navigation.
-                    #[serde(deserialize_with = "given")]
+                    #[serde(deserialize_with = "deserialize_non_null")]
                     #[cfg_attr(feature = "schema", schemars(transform = $crate::schema::not_null))]
                     Option<bool>
                 };
@@ -100,7 +100,7 @@ macro_rules! page_fields {
                 }
                 request {
                     /// `true` excludes the page from the platform's search.
-                    #[serde(deserialize_with = "given")]
+                    #[serde(deserialize_with = "deserialize_non_null")]
                     #[cfg_attr(feature = "schema", schemars(transform = $crate::schema::not_null))]
                     Option<bool>
                 };
@@ -112,7 +112,7 @@ macro_rules! page_fields {
                 }
                 request {
                     /// `true` asks search engines not to index the page.
-                    #[serde(deserialize_with = "given")]
+                    #[serde(deserialize_with = "deserialize_non_null")]
                     #[cfg_attr(feature = "schema", schemars(transform = $crate::schema::not_null))]
                     Option<bool>
                 };
@@ -131,7 +131,7 @@ macro_rules! page_fields {
                 }
                 request {
                     /// The expression that must be true for a visitor to see the page; empty or `null` removes it.
-                    #[serde(deserialize_with = "cleared")]
+                    #[serde(deserialize_with = "deserialize_clearable")]
                     Option<$crate::BoundedText<0, 1024>>
                 };
             /// The target of a link page.
@@ -207,7 +207,7 @@ macro_rules! define {
         #[serde(rename_all = "camelCase")]
         pub struct PageFields {
             /// The title, not blank.
-            #[serde(default, deserialize_with = "given")]
+            #[serde(default, deserialize_with = "deserialize_non_null")]
             #[cfg_attr(feature = "schema", schemars(transform = crate::schema::not_null))]
             #[cfg_attr(feature = "schema", schemars(regex(pattern = crate::schema::NOT_BLANK)))]
             pub title: Option<BoundedText<1, 1000>>,
@@ -259,7 +259,7 @@ page_fields!(define);
 impl PagePatch {
     /// Creates a patch that sets the title.
     #[must_use]
-    pub fn titled(title: &str) -> Self {
+    pub fn from_title(title: &str) -> Self {
         Self { title: Some(title.to_owned()), ..Self::default() }
     }
 }
@@ -300,7 +300,7 @@ impl<T: ToString> Setting<Option<String>> for Patch<T> {
 }
 
 /// Deserializes an optional string that a request may omit; `null` removes the value, like the empty string.
-fn cleared<'de, D: Deserializer<'de>, const MAX: usize>(
+fn deserialize_clearable<'de, D: Deserializer<'de>, const MAX: usize>(
     from: D,
 ) -> Result<Option<BoundedText<0, MAX>>, D::Error> {
     match Option::deserialize(from)? {

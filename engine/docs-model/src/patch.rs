@@ -62,6 +62,8 @@ impl<T: JsonSchema> JsonSchema for Patch<T> {
 }
 
 /// Deserializes a field that may be omitted but not removed: `null` is rejected.
-pub(crate) fn given<'de, D: Deserializer<'de>, T: Deserialize<'de>>(from: D) -> Result<Option<T>, D::Error> {
+pub(crate) fn deserialize_non_null<'de, D: Deserializer<'de>, T: Deserialize<'de>>(
+    from: D,
+) -> Result<Option<T>, D::Error> {
     T::deserialize(from).map(Some)
 }

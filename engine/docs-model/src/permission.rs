@@ -4,7 +4,9 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{CollectionId, Patch, Role, Space, SpaceId, Team, TeamId, User, UserId, patch::given};
+use super::{
+    CollectionId, Patch, Role, Space, SpaceId, Team, TeamId, User, UserId, patch::deserialize_non_null,
+};
 
 /// Content that roles can be granted on: a collection or a space.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -64,20 +66,20 @@ pub struct MemberSpace {
 /// A request to grant a role on content to at least one user or team.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
-#[cfg_attr(feature = "schema", schemars(extend("anyOf" = crate::schema::given(&[("users", "array"), ("teams", "array")]))))]
+#[cfg_attr(feature = "schema", schemars(extend("anyOf" = crate::schema::one_of_required(&[("users", "array"), ("teams", "array")]))))]
 pub struct Invite {
     /// The role; `null` revokes the granted role.
     #[serde(deserialize_with = "Option::deserialize")]
     #[cfg_attr(feature = "schema", schemars(with = "Patch<Role>"))]
     pub role: Option<Role>,
     /// Members of the organization, by user id or e-mail address.
-    #[serde(default, deserialize_with = "given")]
+    #[serde(default, deserialize_with = "deserialize_non_null")]
     #[cfg_attr(feature = "schema", schemars(transform = crate::schema::not_null))]
     #[cfg_attr(feature = "schema", schemars(length(min = 1)))]
-    #[cfg_attr(feature = "schema", schemars(transform = crate::schema::something))]
+    #[cfg_attr(feature = "schema", schemars(transform = crate::schema::require_non_empty))]
     pub users: Option<Vec<String>>,
     /// Teams of the organization, by id.
-    #[serde(default, deserialize_with = "given")]
+    #[serde(default, deserialize_with = "deserialize_non_null")]
     #[cfg_attr(feature = "schema", schemars(transform = crate::schema::not_null))]
     #[cfg_attr(feature = "schema", schemars(length(min = 1)))]
     #[cfg_attr(feature = "schema", schemars(transform = crate::schema::id))]

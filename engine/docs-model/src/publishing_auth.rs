@@ -4,7 +4,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{BoundedText, Patch, Url, list::constants, patch::given};
+use super::{BoundedText, Patch, Url, list::constants, patch::deserialize_non_null};
 
 constants! {
     /// `publishing-auth`.
@@ -53,7 +53,7 @@ pub struct PublishingAuth {
 ])))]
 #[serde(rename_all = "camelCase")]
 pub struct UpdatePublishingAuth {
-    #[serde(default, deserialize_with = "given")]
+    #[serde(default, deserialize_with = "deserialize_non_null")]
     #[cfg_attr(feature = "schema", schemars(transform = crate::schema::not_null))]
     pub backend: Option<VisitorAuthBackend>,
     /// The redirect target for visitors without a valid token; `null` disables the redirect.

@@ -42,7 +42,7 @@ impl Rank {
     /// Returns the rank of a sibling created at a time. It sorts after all siblings created earlier, without reading
     /// them.
     #[must_use]
-    pub fn at_time(at: Timestamp) -> Self {
+    pub fn from_time(at: Timestamp) -> Self {
         let mut rest = u64::try_from(at.time().timestamp_millis()).unwrap_or_default();
         let mut digits = [b'0'; TIME_DIGITS];
         for digit in digits.iter_mut().rev() {

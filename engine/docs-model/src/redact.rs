@@ -15,7 +15,7 @@ const REDACTED: &str = "…";
 /// assert_eq!(redacted("https://host/a@b"), "https://host/a@b");
 /// ```
 #[must_use]
-pub fn redacted(text: &str) -> Cow<'_, str> {
+pub fn redact_credentials(text: &str) -> Cow<'_, str> {
     let mut out: Option<String> = None;
     let mut kept = 0;
     for (at, separator) in text.match_indices("://") {

@@ -5,7 +5,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    PageId, RedirectId, SectionId, SiteSpaceId, formed_text::formed_text, list::constants, patch::given,
+    PageId, RedirectId, SectionId, SiteSpaceId, formed_text::formed_text, list::constants,
+    patch::deserialize_non_null,
 };
 
 formed_text! {
@@ -84,10 +85,10 @@ pub struct CreateSiteRedirect {
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct UpdateSiteRedirect {
     /// The source path on the site.
-    #[serde(default, deserialize_with = "given")]
+    #[serde(default, deserialize_with = "deserialize_non_null")]
     #[cfg_attr(feature = "schema", schemars(transform = crate::schema::not_null))]
     pub source: Option<RedirectSource>,
-    #[serde(default, deserialize_with = "given")]
+    #[serde(default, deserialize_with = "deserialize_non_null")]
     #[cfg_attr(feature = "schema", schemars(transform = crate::schema::not_null))]
     pub destination: Option<RedirectDestination>,
 }
@@ -104,7 +105,7 @@ pub struct ResolvedRedirect {
 impl RedirectSource {
     /// Returns the normalized path for comparison: in lower case, with unnecessary escapes decoded.
     #[must_use]
-    pub fn normal(&self) -> String {
+    pub fn normalized(&self) -> String {
         let text = self.as_str();
         let mut out = String::with_capacity(text.len());
         let mut rest = text;

@@ -5,7 +5,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    Comment, CommentInput, ReviewId, RevisionId, Subject, Timestamp, User, list::constants, patch::given,
+    Comment, CommentInput, ReviewId, RevisionId, Subject, Timestamp, User, list::constants,
+    patch::deserialize_non_null,
 };
 
 constants! {
@@ -62,7 +63,7 @@ pub struct SubmitReview {
     /// The verdict.
     pub status: ReviewStatus,
     /// The comment of the reviewer, which is added to the comments of the change request.
-    #[serde(default, deserialize_with = "given")]
+    #[serde(default, deserialize_with = "deserialize_non_null")]
     #[cfg_attr(feature = "schema", schemars(transform = crate::schema::not_null))]
     pub comment: Option<CommentInput>,
 }
@@ -91,10 +92,10 @@ pub struct RequestedReviewer {
 pub struct RequestReviewers {
     /// The ids of members who can see the space.
     #[cfg_attr(feature = "schema", schemars(length(min = 1, max = RequestReviewers::MAX_USERS)))]
-    #[cfg_attr(feature = "schema", schemars(transform = crate::schema::something))]
+    #[cfg_attr(feature = "schema", schemars(transform = crate::schema::require_non_empty))]
     pub users: Vec<String>,
     /// A new subject for the change request.
-    #[serde(default, deserialize_with = "given")]
+    #[serde(default, deserialize_with = "deserialize_non_null")]
     #[cfg_attr(feature = "schema", schemars(transform = crate::schema::not_null))]
     pub subject: Option<Subject>,
 }

@@ -7,7 +7,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 
 use super::{
     BoundedText, Patch, Role, SamlProviderId, Team, Timestamp, Url, formed_text::formed_text,
-    list::constants, patch::given,
+    list::constants, patch::deserialize_non_null,
 };
 
 formed_text! {
@@ -101,19 +101,19 @@ pub struct CreateSamlProvider {
     /// The label shown to members.
     pub label: SamlLabel,
     /// The entity id of the provider; empty if not known yet.
-    #[serde(default, rename = "entityID", deserialize_with = "given")]
+    #[serde(default, rename = "entityID", deserialize_with = "deserialize_non_null")]
     #[cfg_attr(feature = "schema", schemars(transform = crate::schema::not_null))]
     pub entity_id: Option<OrEmpty<SamlEntityId>>,
     /// The signing certificate of the provider; empty if not known yet.
-    #[serde(default, deserialize_with = "given")]
+    #[serde(default, deserialize_with = "deserialize_non_null")]
     #[cfg_attr(feature = "schema", schemars(transform = crate::schema::not_null))]
     pub certificate: Option<OrEmpty<Certificate>>,
     /// The sign-in address of the provider; empty if not known yet.
-    #[serde(default, rename = "ssoURL", deserialize_with = "given")]
+    #[serde(default, rename = "ssoURL", deserialize_with = "deserialize_non_null")]
     #[cfg_attr(feature = "schema", schemars(transform = crate::schema::not_null))]
     pub sso_url: Option<OrEmpty<Url>>,
     /// The id of the team that new members join.
-    #[serde(default, deserialize_with = "given")]
+    #[serde(default, deserialize_with = "deserialize_non_null")]
     #[cfg_attr(feature = "schema", schemars(transform = crate::schema::not_null))]
     #[cfg_attr(feature = "schema", schemars(transform = crate::schema::id))]
     pub default_team: Option<String>,
@@ -122,7 +122,7 @@ pub struct CreateSamlProvider {
     pub default_role: Option<Role>,
     /// `true` allows sign-in to start at the provider; `false` by default. The service then cannot verify that the
     /// browser that delivers the assertion belongs to the user who signed in.
-    #[serde(default, deserialize_with = "given")]
+    #[serde(default, deserialize_with = "deserialize_non_null")]
     #[cfg_attr(feature = "schema", schemars(transform = crate::schema::not_null))]
     pub idp_initiated: Option<bool>,
 }
@@ -133,7 +133,7 @@ pub struct CreateSamlProvider {
 #[serde(rename_all = "camelCase")]
 pub struct UpdateSamlProvider {
     /// The label shown to members.
-    #[serde(default, deserialize_with = "given")]
+    #[serde(default, deserialize_with = "deserialize_non_null")]
     #[cfg_attr(feature = "schema", schemars(transform = crate::schema::not_null))]
     pub label: Option<SamlLabel>,
     /// The entity id of the provider; empty or `null` removes it.
@@ -153,7 +153,7 @@ pub struct UpdateSamlProvider {
     #[serde(default)]
     pub default_role: Patch<Role>,
     /// `true` allows sign-in to start at the provider.
-    #[serde(default, deserialize_with = "given")]
+    #[serde(default, deserialize_with = "deserialize_non_null")]
     #[cfg_attr(feature = "schema", schemars(transform = crate::schema::not_null))]
     pub idp_initiated: Option<bool>,
 }

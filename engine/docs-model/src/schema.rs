@@ -30,10 +30,10 @@ pub fn not_null(schema: &mut Schema) {
     retain(object, "enum", |value| !value.is_null());
     retain(object, "anyOf", |part| part.get("type").is_none_or(|kind| kind != "null"));
     // `T or null` without `null` is `T`.
-    if let Some(kind) = only(object, "type") {
+    if let Some(kind) = only_element(object, "type") {
         object.insert("type".to_owned(), kind);
     }
-    if let Some(Value::Object(part)) = only(object, "anyOf") {
+    if let Some(Value::Object(part)) = only_element(object, "anyOf") {
         object.remove("anyOf");
         for (key, value) in part {
             object.entry(key).or_insert(value);
@@ -50,16 +50,16 @@ pub fn not_null(schema: &mut Schema) {
 /// assert_eq!(schema.as_value()["items"]["pattern"], "^[A-Za-z0-9_-]{1,64}$");
 /// ```
 pub fn id(schema: &mut Schema) {
-    of_texts(schema, &("pattern", crate::id::ID_PATTERN.into()));
+    add_text_keyword(schema, &("pattern", crate::id::ID_PATTERN.into()));
 }
 
 /// Requires a string, or each string of a list, to have at least one character.
-pub fn something(schema: &mut Schema) {
-    of_texts(schema, &("minLength", 1.into()));
+pub fn require_non_empty(schema: &mut Schema) {
+    add_text_keyword(schema, &("minLength", 1.into()));
 }
 
 /// Adds a keyword to the schema of a string, or of each string of a list.
-fn of_texts(schema: &mut Schema, rule: &(&str, Value)) {
+fn add_text_keyword(schema: &mut Schema, rule: &(&str, Value)) {
     let Some(object) = schema.as_object_mut() else { return };
     let texts = match object.contains_key("items") {
         true => object.get_mut("items").and_then(Value::as_object_mut),
@@ -77,7 +77,7 @@ fn retain(object: &mut Map<String, Value>, key: &str, keep: fn(&Value) -> bool) 
 }
 
 /// Returns the element of a list with exactly one element.
-fn only(object: &Map<String, Value>, key: &str) -> Option<Value> {
+fn only_element(object: &Map<String, Value>, key: &str) -> Option<Value> {
     match object.get(key)?.as_array()?.as_slice() {
         [part] => Some(part.clone()),
         _ => None,
@@ -86,7 +86,7 @@ fn only(object: &Map<String, Value>, key: &str) -> Option<Value> {
 
 /// Returns one schema per field that requires the field with its type, which excludes `null`. Used as `oneOf` it
 /// requires exactly one of the fields, as `anyOf` at least one.
-pub(crate) fn given(fields: &[(&str, &str)]) -> Value {
+pub(crate) fn one_of_required(fields: &[(&str, &str)]) -> Value {
     let given = |(name, kind): &(&str, &str)| {
         let properties: Map<String, Value> =
             [((*name).to_owned(), json!({ "type": kind }))].into_iter().collect();

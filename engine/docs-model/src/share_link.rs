@@ -4,7 +4,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{BoundedText, ShareLinkId, Timestamp, list::constants, patch::given};
+use super::{BoundedText, ShareLinkId, Timestamp, list::constants, patch::deserialize_non_null};
 
 constants! {
     /// `share-link`.
@@ -52,10 +52,10 @@ pub struct CreateShareLink {
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct UpdateShareLink {
     /// `true` if the link gives access to the site.
-    #[serde(default, deserialize_with = "given")]
+    #[serde(default, deserialize_with = "deserialize_non_null")]
     #[cfg_attr(feature = "schema", schemars(transform = crate::schema::not_null))]
     pub active: Option<bool>,
-    #[serde(default, deserialize_with = "given")]
+    #[serde(default, deserialize_with = "deserialize_non_null")]
     #[cfg_attr(feature = "schema", schemars(transform = crate::schema::not_null))]
     pub name: Option<ShareLinkName>,
 }

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     Basename, Customization, Favicon, Patch, ProxyOrigin, SiteHostname, SiteId, SiteSpaceId, SiteStructure,
-    SiteTitle, SpaceId, Timestamp, Visibility, list::constants, patch::given,
+    SiteTitle, SpaceId, Timestamp, Visibility, list::constants, patch::deserialize_non_null,
 };
 
 constants! {
@@ -284,29 +284,29 @@ pub enum NewSpace {
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct UpdateSite {
-    #[serde(default, deserialize_with = "given")]
+    #[serde(default, deserialize_with = "deserialize_non_null")]
     #[cfg_attr(feature = "schema", schemars(transform = crate::schema::not_null))]
     pub title: Option<SiteTitle>,
-    #[serde(default, deserialize_with = "given")]
+    #[serde(default, deserialize_with = "deserialize_non_null")]
     #[cfg_attr(feature = "schema", schemars(transform = crate::schema::not_null))]
     pub visibility: Option<SiteVisibility>,
     /// The base name, unique among sites.
-    #[serde(default, deserialize_with = "given")]
+    #[serde(default, deserialize_with = "deserialize_non_null")]
     #[cfg_attr(feature = "schema", schemars(transform = crate::schema::not_null))]
     pub basename: Option<Basename>,
-    #[serde(default, deserialize_with = "given")]
+    #[serde(default, deserialize_with = "deserialize_non_null")]
     #[cfg_attr(feature = "schema", schemars(transform = crate::schema::not_null))]
     pub adaptive_content: Option<AdaptiveContent>,
-    #[serde(default, deserialize_with = "given")]
+    #[serde(default, deserialize_with = "deserialize_non_null")]
     #[cfg_attr(feature = "schema", schemars(transform = crate::schema::not_null))]
     pub agents_context: Option<AgentsContext>,
     /// The site space to show first, within the default section if the site has sections.
-    #[serde(default, deserialize_with = "given")]
+    #[serde(default, deserialize_with = "deserialize_non_null")]
     #[cfg_attr(feature = "schema", schemars(transform = crate::schema::not_null))]
     #[cfg_attr(feature = "schema", schemars(transform = crate::schema::id))]
     pub default_site_space: Option<String>,
     /// The section to show first.
-    #[serde(default, deserialize_with = "given")]
+    #[serde(default, deserialize_with = "deserialize_non_null")]
     #[cfg_attr(feature = "schema", schemars(transform = crate::schema::not_null))]
     #[cfg_attr(feature = "schema", schemars(transform = crate::schema::id))]
     pub default_site_section: Option<String>,

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     BoundedText, Condition, Icon, Patch, SectionGroupId, SectionId, SitePath, SiteSpace, SiteTitle,
-    list::constants, patch::given,
+    list::constants, patch::deserialize_non_null,
 };
 
 constants! {
@@ -122,14 +122,14 @@ pub enum SiteStructureItem {
 #[serde(rename_all = "camelCase")]
 pub struct UpdateSiteSpace {
     /// A path segment, unique in the section or on a site without sections.
-    #[serde(default, deserialize_with = "given")]
+    #[serde(default, deserialize_with = "deserialize_non_null")]
     #[cfg_attr(feature = "schema", schemars(transform = crate::schema::not_null))]
     pub path: Option<SitePath>,
     /// An expression that must be true for a visitor to see the space, or `null` to show it to everyone.
     #[serde(default)]
     pub condition: Patch<Condition>,
     /// The id of a space that replaces the current one.
-    #[serde(default, deserialize_with = "given")]
+    #[serde(default, deserialize_with = "deserialize_non_null")]
     #[cfg_attr(feature = "schema", schemars(transform = crate::schema::not_null))]
     #[cfg_attr(feature = "schema", schemars(transform = crate::schema::id))]
     pub space_id: Option<String>,
@@ -153,15 +153,15 @@ pub struct AddSection {
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct UpdateSection {
-    #[serde(default, deserialize_with = "given")]
+    #[serde(default, deserialize_with = "deserialize_non_null")]
     #[cfg_attr(feature = "schema", schemars(transform = crate::schema::not_null))]
     pub title: Option<SiteTitle>,
     /// A path segment, unique on the site.
-    #[serde(default, deserialize_with = "given")]
+    #[serde(default, deserialize_with = "deserialize_non_null")]
     #[cfg_attr(feature = "schema", schemars(transform = crate::schema::not_null))]
     pub path: Option<SitePath>,
     /// The site space of the section to show first.
-    #[serde(default, deserialize_with = "given")]
+    #[serde(default, deserialize_with = "deserialize_non_null")]
     #[cfg_attr(feature = "schema", schemars(transform = crate::schema::not_null))]
     #[cfg_attr(feature = "schema", schemars(transform = crate::schema::id))]
     pub default_site_space: Option<String>,
@@ -183,13 +183,13 @@ pub struct AddSectionGroup {
     pub title: SectionGroupTitle,
     pub icon: Option<Icon>,
     /// The ids of sections to move into the group, in display order.
-    #[serde(default, deserialize_with = "given")]
+    #[serde(default, deserialize_with = "deserialize_non_null")]
     #[cfg_attr(feature = "schema", schemars(transform = crate::schema::not_null))]
     #[cfg_attr(feature = "schema", schemars(extend("uniqueItems" = true)))]
     #[cfg_attr(feature = "schema", schemars(transform = crate::schema::id))]
     pub sections: Option<Vec<String>>,
     /// The id of the parent group; the top level of the site by default.
-    #[serde(default, deserialize_with = "given")]
+    #[serde(default, deserialize_with = "deserialize_non_null")]
     #[cfg_attr(feature = "schema", schemars(transform = crate::schema::not_null))]
     #[cfg_attr(feature = "schema", schemars(transform = crate::schema::id))]
     pub parent: Option<String>,
@@ -199,7 +199,7 @@ pub struct AddSectionGroup {
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct UpdateSectionGroup {
-    #[serde(default, deserialize_with = "given")]
+    #[serde(default, deserialize_with = "deserialize_non_null")]
     #[cfg_attr(feature = "schema", schemars(transform = crate::schema::not_null))]
     pub title: Option<SectionGroupTitle>,
     /// The name of an icon; `null` removes it.
@@ -228,16 +228,16 @@ pub struct MoveBeside<T> {
 /// A position relative to a sibling: either `before` or `after`.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
-#[cfg_attr(feature = "schema", schemars(extend("oneOf" = crate::schema::given(&[("before", "object"), ("after", "object")]))))]
+#[cfg_attr(feature = "schema", schemars(extend("oneOf" = crate::schema::one_of_required(&[("before", "object"), ("after", "object")]))))]
 #[serde(bound(deserialize = "T: Deserialize<'de>"))]
 #[cfg_attr(feature = "schema", schemars(rename = "{T}Position"))]
 pub struct BesidePosition<T> {
     /// The sibling that follows.
-    #[serde(default, deserialize_with = "given")]
+    #[serde(default, deserialize_with = "deserialize_non_null")]
     #[cfg_attr(feature = "schema", schemars(transform = crate::schema::not_null))]
     pub before: Option<T>,
     /// The sibling that precedes.
-    #[serde(default, deserialize_with = "given")]
+    #[serde(default, deserialize_with = "deserialize_non_null")]
     #[cfg_attr(feature = "schema", schemars(transform = crate::schema::not_null))]
     pub after: Option<T>,
 }
@@ -321,7 +321,7 @@ pub enum SiteStructurePointer {
 
 /// Returns a schema that restricts the moved item and its new sibling to these types.
 #[cfg(feature = "schema")]
-fn both_of(types: &[&str]) -> serde_json::Value {
+fn both_item_types(types: &[&str]) -> serde_json::Value {
     let part = serde_json::json!({
         "properties": { "type": { "type": "string", "enum": types }, "id": { "type": "string" } },
     });
@@ -334,7 +334,7 @@ fn both_of(types: &[&str]) -> serde_json::Value {
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[cfg_attr(feature = "schema", schemars(extend("oneOf" = [
-    both_of(&["site-space"]), both_of(&["site-section", "site-section-group"]),
+    both_item_types(&["site-space"]), both_item_types(&["site-section", "site-section-group"]),
 ])))]
 pub struct SortStructure {
     /// The item to move.

@@ -6,7 +6,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error as Serde
 
 use super::{
     BoundedText, CollectionId, DefaultLevel, Emoji, IntegrationName, OrgId, Patch, RevisionId, Role, SpaceId,
-    Timestamp, Url, list::constants, patch::given,
+    Timestamp, Url, list::constants, patch::deserialize_non_null,
 };
 
 constants! {
@@ -305,10 +305,10 @@ impl JsonSchema for Level {
 #[cfg_attr(feature = "schema", schemars(extend("anyOf" = crate::schema::not_both("emoji", "icon"))))]
 #[serde(rename_all = "camelCase")]
 pub struct UpdateSpace {
-    #[serde(default, deserialize_with = "given")]
+    #[serde(default, deserialize_with = "deserialize_non_null")]
     #[cfg_attr(feature = "schema", schemars(transform = crate::schema::not_null))]
     pub edit_mode: Option<EditMode>,
-    #[serde(default, deserialize_with = "given")]
+    #[serde(default, deserialize_with = "deserialize_non_null")]
     #[cfg_attr(feature = "schema", schemars(transform = crate::schema::not_null))]
     pub title: Option<SpaceTitle>,
     /// The default access level: a role, `inherit`, or `null` to hide the space from everyone except administrators and

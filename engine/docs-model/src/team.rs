@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{BoundedText, Member, TeamId, Timestamp, list::constants, patch::given};
+use super::{BoundedText, Member, TeamId, Timestamp, list::constants, patch::deserialize_non_null};
 
 constants! {
     /// `team`.
@@ -99,9 +99,9 @@ pub struct MemberTeam {
 pub struct CreateTeam {
     pub title: TeamTitle,
     /// The members, by the ids of their users.
-    #[serde(default, deserialize_with = "given")]
+    #[serde(default, deserialize_with = "deserialize_non_null")]
     #[cfg_attr(feature = "schema", schemars(transform = crate::schema::not_null))]
-    #[cfg_attr(feature = "schema", schemars(transform = crate::schema::something))]
+    #[cfg_attr(feature = "schema", schemars(transform = crate::schema::require_non_empty))]
     pub members: Option<Vec<String>>,
 }
 
@@ -117,16 +117,16 @@ pub struct UpdateTeam {
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct UpdateTeamMembers {
     /// Members to add, by user id or e-mail address. Existing members keep their role.
-    #[serde(default, deserialize_with = "given")]
+    #[serde(default, deserialize_with = "deserialize_non_null")]
     #[cfg_attr(feature = "schema", schemars(transform = crate::schema::not_null))]
-    #[cfg_attr(feature = "schema", schemars(transform = crate::schema::something))]
+    #[cfg_attr(feature = "schema", schemars(transform = crate::schema::require_non_empty))]
     pub add: Option<Vec<String>>,
     /// Members to add with a role, or whose role to change, by user id.
-    #[serde(default, deserialize_with = "given")]
+    #[serde(default, deserialize_with = "deserialize_non_null")]
     #[cfg_attr(feature = "schema", schemars(transform = crate::schema::not_null))]
     pub memberships: Option<BTreeMap<String, TeamMembership>>,
     /// Members to remove, by user id or e-mail address. Users who are not in the team are ignored.
-    #[serde(default, deserialize_with = "given")]
+    #[serde(default, deserialize_with = "deserialize_non_null")]
     #[cfg_attr(feature = "schema", schemars(transform = crate::schema::not_null))]
     pub remove: Option<Vec<String>>,
 }
@@ -136,7 +136,7 @@ pub struct UpdateTeamMembers {
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct PutTeamMember {
     /// The role. By default, a new member becomes `member` and an existing member keeps the role.
-    #[serde(default, deserialize_with = "given")]
+    #[serde(default, deserialize_with = "deserialize_non_null")]
     #[cfg_attr(feature = "schema", schemars(transform = crate::schema::not_null))]
     pub role: Option<TeamRole>,
 }

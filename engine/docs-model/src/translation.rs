@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     BoundedText, BoundedVec, Document, RevisionId, SpaceId, Timestamp, TranslationId, list::constants,
-    patch::given,
+    patch::deserialize_non_null,
 };
 
 constants! {
@@ -217,7 +217,7 @@ pub struct CreateTranslation {
     /// The target language.
     pub language: TranslationLanguage,
     /// Instructions for the translator, for example the tone, the audience, or terms to leave untranslated.
-    #[serde(default, deserialize_with = "given")]
+    #[serde(default, deserialize_with = "deserialize_non_null")]
     #[cfg_attr(feature = "schema", schemars(transform = crate::schema::not_null))]
     pub instructions: Option<Document>,
 }
@@ -284,7 +284,7 @@ pub struct GlossaryEntry {
     #[serde(default)]
     pub case_sensitive: bool,
     /// The meaning of the term, as a note for the translator.
-    #[serde(default, deserialize_with = "given", skip_serializing_if = "Option::is_none")]
+    #[serde(default, deserialize_with = "deserialize_non_null", skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "schema", schemars(transform = crate::schema::not_null))]
     pub note: Option<BoundedText<0, 500>>,
 }

@@ -26,4 +26,4 @@ pub use search::{SearchError, SearchIndex};
 pub use secrets::{NotSealed, SealingKey, Secrets};
 pub use spec::*;
 pub use translate::*;
-pub use web::{FetchMeter, Fetched, Web, WebError};
+pub use web::{FetchMeter, Web, WebError, WebResponse};

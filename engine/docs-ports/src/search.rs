@@ -12,7 +12,7 @@
 pub mod conformance;
 mod document;
 mod excerpt;
-mod near;
+mod fuzzy;
 mod query;
 mod score;
 mod words;
@@ -28,12 +28,12 @@ use docs_model::{
 };
 use serde::{Deserialize, Serialize};
 
-pub use document::{PageDocument, Section, tie};
+pub use document::{PageDocument, Section, hash_name};
 pub use excerpt::{Excerpt, MAX_EXCERPT, MAX_EXCERPTS, excerpts};
-pub use near::near_words;
-pub use query::{Match, Need, Part, Phrase, Query, Word};
-pub use score::{Field, Found, Postings, Rank, scores, select_pages};
-pub use words::{MAX_WORD, Token, TokenKind, tokens};
+pub use fuzzy::near_words;
+pub use query::{Match, Phrase, PhraseWord, Query, QueryTerm, Word};
+pub use score::{Field, Postings, Rank, RankedPage, scores, select_pages};
+pub use words::{MAX_WORD, TokenKind, WordToken, tokens};
 
 /// The metadata of an indexed space.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -138,8 +138,8 @@ impl From<SearchError> for Error {
 ///   [`apply`](SearchIndex::apply) returns, searches see it.
 /// - If the future of an `apply` is dropped, the batch is either applied before the next
 ///   [`position`](SearchIndex::position) returns, or never.
-/// - A page matches if every [`Need`] of the query is met in one of its fields. Hits are in the order of [`Rank`], with
-///   the scores of [`scores`]. A query without needs matches nothing.
+/// - A page matches if every [`QueryTerm`] of the query is met in one of its fields. Hits are in the order of [`Rank`],
+/// with   the scores of [`scores`]. A query without needs matches nothing.
 /// - For inexact matches of a word, an index visits at most [`Word::visits`] words, so in a very large index, pages
 ///   that match only with a typo or by a short prefix can be missing.
 /// - A hit has the excerpts and the hash of its page's text. The texts are read one at a time, and only for the

@@ -46,7 +46,7 @@ impl SealingKey {
 
     /// Creates a random key for the life of this process. Suitable only for a store that does not outlive the process.
     #[must_use]
-    pub fn of_process(ids: &dyn Ids) -> Self {
+    pub fn ephemeral(ids: &dyn Ids) -> Self {
         Self::new(&Self::draw(ids))
     }
 
@@ -54,7 +54,7 @@ impl SealingKey {
     ///
     /// The text is hashed, not stretched: it must be random with at least 128 bits of entropy.
     #[must_use]
-    pub fn of_secret(secret: &str) -> Self {
+    pub fn from_secret(secret: &str) -> Self {
         Self::new(&blake3::derive_key("docs-platform sealing key of an operator's secret", secret.as_bytes()))
     }
 

@@ -15,7 +15,7 @@ pub trait Web: Send + Sync + 'static {
     ///
     /// # Errors
     /// [`WebError`], with a message for the user.
-    async fn get(&self, url: &str) -> Result<Fetched, WebError>;
+    async fn get(&self, url: &str) -> Result<WebResponse, WebError>;
 
     /// Fetches a URL and reports the size of each chunk of the body to `meter` before the chunk is kept in memory. The
     /// time that `meter` waits does not count towards time limits. By default, the whole body is reported after the
@@ -23,7 +23,7 @@ pub trait Web: Send + Sync + 'static {
     ///
     /// # Errors
     /// [`WebError`], with a message for the user; the error of `meter`.
-    async fn get_metered(&self, url: &str, meter: &dyn FetchMeter) -> Result<Fetched, WebError> {
+    async fn get_metered(&self, url: &str, meter: &dyn FetchMeter) -> Result<WebResponse, WebError> {
         let fetched = self.get(url).await?;
         meter.keep(fetched.bytes.len()).await?;
         Ok(fetched)
@@ -42,7 +42,7 @@ pub trait FetchMeter: Send + Sync {
 
 /// A successful response.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Fetched {
+pub struct WebResponse {
     /// The body.
     pub bytes: Bytes,
     /// The media type of the response, without parameters.

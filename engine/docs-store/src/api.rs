@@ -188,7 +188,7 @@ impl StoreVersion {
 /// The hot key that covers all keys. A transaction passes it after repeated conflicts, so that the store holds back
 /// other commits until it has committed. See [`Store::begin`].
 #[must_use]
-pub fn everything() -> Key {
+pub fn all_keys() -> Key {
     Key::from("everything")
 }
 
@@ -220,7 +220,7 @@ pub trait Store: Send + Sync + 'static {
     /// Begins a transaction on a snapshot of the current content.
     ///
     /// `hot` names keys known to be contended. It is a hint: a store may serialize transactions that share a hot key,
-    /// hold back all other commits for [`everything`], or ignore it.
+    /// hold back all other commits for [`all_keys`], or ignore it.
     ///
     /// # Errors
     /// [`StoreError::Unavailable`] when the store cannot be reached or has no free connection.

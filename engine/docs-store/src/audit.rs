@@ -15,7 +15,7 @@ use docs_model::{
 };
 
 pub use self::record::{AuditRecord, MAX_AUDITED};
-use super::{Key, Kind, Logged, Owner, Receipt, StoreResult, Tx};
+use super::{AuditMode, Key, Owner, Receipt, RecordKind, StoreResult, Tx};
 
 /// Maximum number of steps from a record to its organization: a review, its change request, the space, the
 /// organization.
@@ -27,13 +27,13 @@ const MAX_OWNER_STEPS: usize = 4;
 /// Any error of the store.
 pub(super) async fn log(
     tx: &mut Tx,
-    kinds: &[Kind],
+    kinds: &[RecordKind],
     receipt: &Receipt,
     operation: &str,
     detail: Option<&str>,
 ) -> Result<()> {
-    let Logged::By(user) = &receipt.logged else { return Ok(()) };
-    let (records, changed) = some_of(kinds, tx.written());
+    let AuditMode::Actor(user) = &receipt.logged else { return Ok(()) };
+    let (records, changed) = sample_keys(kinds, tx.changed_keys());
     if records.is_empty() {
         return Ok(());
     }
@@ -53,10 +53,10 @@ pub(super) async fn log(
 
 /// Returns the record keys among `keys`, at most [`MAX_AUDITED`], and their total count. Above the limit, the first
 /// keys of every kind are selected.
-fn some_of<'a>(kinds: &[Kind], keys: impl Iterator<Item = &'a Key>) -> (Vec<Key>, u32) {
+fn sample_keys<'a>(kinds: &[RecordKind], keys: impl Iterator<Item = &'a Key>) -> (Vec<Key>, u32) {
     let mut seen: BTreeMap<&str, usize> = BTreeMap::new();
     let mut records: Vec<(usize, &Key)> = Vec::new();
-    for key in keys.filter(|key| kind_of(kinds, key).is_some()) {
+    for key in keys.filter(|key| find_kind(kinds, key).is_some()) {
         let nth = seen.entry(class_of(key)).or_default();
         records.push((*nth, key));
         *nth += 1;
@@ -67,18 +67,18 @@ fn some_of<'a>(kinds: &[Kind], keys: impl Iterator<Item = &'a Key>) -> (Vec<Key>
 }
 
 /// Resolves the organizations of the changed records, at most [`MAX_AUDITED`].
-async fn organizations(tx: &Tx, kinds: &[Kind]) -> StoreResult<Vec<OrgId>> {
+async fn organizations(tx: &Tx, kinds: &[RecordKind]) -> StoreResult<Vec<OrgId>> {
     let Some(trail) = tx.trail() else { return Ok(Vec::new()) };
     let mut found = BTreeSet::new();
     for owner in &trail.changed {
         let mut owner = owner.clone();
         for _ in 0..MAX_OWNER_STEPS {
             owner = match owner {
-                Owner::As(key) => match trail.known(&key) {
+                Owner::As(key) => match trail.owner(&key) {
                     Some(owner) => owner,
                     None => read(tx, kinds, &key).await?,
                 },
-                Owner::Nobody | Owner::Organization(_) => break,
+                Owner::NoOrganization | Owner::Organization(_) => break,
             };
         }
         if let Owner::Organization(organization) = owner {
@@ -89,14 +89,14 @@ async fn organizations(tx: &Tx, kinds: &[Kind]) -> StoreResult<Vec<OrgId>> {
 }
 
 /// Reads the owner of a record that the operation itself did not read.
-async fn read(tx: &Tx, kinds: &[Kind], key: &Key) -> StoreResult<Owner> {
-    match (kind_of(kinds, key), tx.get_value(key).await?) {
+async fn read(tx: &Tx, kinds: &[RecordKind], key: &Key) -> StoreResult<Owner> {
+    match (find_kind(kinds, key), tx.get_value(key).await?) {
         (Some(kind), Some(value)) => (kind.owner)(value),
-        _ => Ok(Owner::Nobody),
+        _ => Ok(Owner::NoOrganization),
     }
 }
 
-fn kind_of<'k>(kinds: &'k [Kind], key: &str) -> Option<&'k Kind> {
+fn find_kind<'k>(kinds: &'k [RecordKind], key: &str) -> Option<&'k RecordKind> {
     let class = class_of(key);
     kinds.iter().find(|kind| kind.name == class)
 }
@@ -112,15 +112,15 @@ mod tests {
 
     #[test]
     fn of_many_records_the_first_of_every_kind_are_named() {
-        let kinds = [Kind::of::<AuditRecord>(), Kind::of::<JobRecord>()];
+        let kinds = [RecordKind::of::<AuditRecord>(), RecordKind::of::<JobRecord>()];
         let mut keys: Vec<Key> = (0..40).map(|n| format!("job!{n:02}").into()).collect();
         keys.extend(["aud!a".into(), "ctr!a!b".into(), "op!1!2".into(), "aud!b".into()]);
-        let (records, changed) = some_of(&kinds, keys.iter());
+        let (records, changed) = sample_keys(&kinds, keys.iter());
         assert_eq!((records.len(), changed), (MAX_AUDITED, 42));
         assert_eq!(
             records[..4].iter().map(|key| &**key).collect::<Vec<_>>(),
             ["aud!a", "job!00", "aud!b", "job!01"]
         );
-        assert_eq!(some_of(&kinds, [&"ctr!a".into(), &"job.s!a!b".into()].into_iter()), (Vec::new(), 0));
+        assert_eq!(sample_keys(&kinds, [&"ctr!a".into(), &"job.s!a!b".into()].into_iter()), (Vec::new(), 0));
     }
 }

@@ -14,7 +14,7 @@ const MAX_QUERY_GRAMS: usize = 24;
 
 /// Folds text for comparison: each letter is lowercased independently of its neighbors.
 #[must_use]
-pub fn folded(text: &str) -> String {
+pub fn fold_text(text: &str) -> String {
     text.chars().flat_map(char::to_lowercase).collect()
 }
 
@@ -26,8 +26,8 @@ pub fn folded(text: &str) -> String {
 /// assert_eq!(pieces, ["a", "a l", "ad", "ada", "da ", "l"]);
 /// ```
 #[must_use]
-pub fn of_text(text: &str) -> BTreeSet<String> {
-    let text: Vec<char> = folded(text).chars().collect();
+pub fn from_text(text: &str) -> BTreeSet<String> {
+    let text: Vec<char> = fold_text(text).chars().collect();
     let mut pieces: BTreeSet<String> =
         text.windows(GRAM_LENGTH).map(|piece| piece.iter().collect()).collect();
     for start in word_starts(&text) {
@@ -40,13 +40,13 @@ pub fn of_text(text: &str) -> BTreeSet<String> {
 
 /// A search query.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Wanted(String);
+pub struct GramQuery(String);
 
-impl Wanted {
+impl GramQuery {
     /// Creates a query; `None` if it is empty. Surrounding whitespace is ignored.
     #[must_use]
     pub fn new(query: &str) -> Option<Self> {
-        let folded = folded(query.trim());
+        let folded = fold_text(query.trim());
         (!folded.is_empty()).then_some(Self(folded))
     }
 
@@ -73,7 +73,7 @@ impl Wanted {
     /// word.
     #[must_use]
     pub fn is_in(&self, text: &str) -> bool {
-        let text = folded(text);
+        let text = fold_text(text);
         let wanted: Vec<char> = self.0.chars().collect();
         if wanted.len() >= GRAM_LENGTH {
             return text.contains(&self.0);
@@ -102,23 +102,23 @@ mod tests {
     proptest! {
         #[test]
         fn whatever_matches_has_all_the_pieces_of_the_search(text in text(60), query in text(6)) {
-            if let Some(wanted) = Wanted::new(&query) && wanted.is_in(&text) {
-                prop_assert!(wanted.grams().is_subset(&of_text(&text)), "{text} {query}");
+            if let Some(wanted) = GramQuery::new(&query) && wanted.is_in(&text) {
+                prop_assert!(wanted.grams().is_subset(&from_text(&text)), "{text} {query}");
             }
         }
 
         #[test]
         fn every_part_of_three_characters_or_more_is_found(text in text(60), from in 0_usize..60, length in 3_usize..60) {
             let part: String = text.chars().skip(from).take(length).collect();
-            if let Some(wanted) = Wanted::new(&part) && wanted.as_str().chars().count() >= GRAM_LENGTH {
+            if let Some(wanted) = GramQuery::new(&part) && wanted.as_str().chars().count() >= GRAM_LENGTH {
                 prop_assert!(wanted.is_in(&text));
             }
         }
 
         #[test]
         fn a_short_search_asks_for_the_one_piece_that_decides(text in text(20), query in text(3)) {
-            if let Some(wanted) = Wanted::new(&query) && wanted.as_str().chars().count() < GRAM_LENGTH {
-                prop_assert_eq!(wanted.is_in(&text), of_text(&text).contains(wanted.as_str()));
+            if let Some(wanted) = GramQuery::new(&query) && wanted.as_str().chars().count() < GRAM_LENGTH {
+                prop_assert_eq!(wanted.is_in(&text), from_text(&text).contains(wanted.as_str()));
             }
         }
     }
@@ -138,14 +138,14 @@ mod tests {
             ("STRASSE", "Straße", false),
             ("ΟΔΟΣ", "οδοσ 1", true),
         ] {
-            assert_eq!(Wanted::new(query).expect("a search").is_in(text), found, "{query} in {text}");
+            assert_eq!(GramQuery::new(query).expect("a search").is_in(text), found, "{query} in {text}");
         }
-        assert_eq!(Wanted::new("  "), None);
+        assert_eq!(GramQuery::new("  "), None);
     }
 
     #[test]
     fn a_long_search_asks_for_some_pieces_of_all_of_it() {
-        let wanted = Wanted::new(&('a'..='z').cycle().take(500).collect::<String>()).expect("a search");
+        let wanted = GramQuery::new(&('a'..='z').cycle().take(500).collect::<String>()).expect("a search");
         assert!((2..=MAX_QUERY_GRAMS).contains(&wanted.grams().len()));
     }
 }

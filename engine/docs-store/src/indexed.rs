@@ -56,7 +56,7 @@ pub trait Indexed: Entity {
 
 /// The registry entry of a kind of record.
 #[derive(Clone, Copy, Debug)]
-pub struct Kind {
+pub struct RecordKind {
     /// First segment of the records' keys.
     pub name: &'static str,
     /// Classes of the rows derived from records of this kind.
@@ -67,7 +67,7 @@ pub struct Kind {
     pub owner: fn(Value) -> StoreResult<Owner>,
 }
 
-impl Kind {
+impl RecordKind {
     /// Creates the registry entry of a record type.
     #[must_use]
     pub const fn of<T: Indexed>() -> Self {
@@ -108,7 +108,7 @@ fn json(bytes: &[u8]) -> StoreResult<serde_json::Value> {
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Owner {
     /// No organization.
-    Nobody,
+    NoOrganization,
     /// This organization.
     Organization(OrgId),
     /// The owner of the record with this key.

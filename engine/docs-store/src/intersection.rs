@@ -15,7 +15,7 @@ const INTERSECTION_CHUNK: u32 = 64;
 /// An iterator over the positions that several lists have in common, in order.
 #[derive(Debug)]
 pub struct Intersection {
-    lists: Vec<List>,
+    lists: Vec<BufferedList>,
     rev: bool,
     /// Number of rows that may still be read.
     budget: usize,
@@ -25,7 +25,7 @@ pub struct Intersection {
 
 /// One of the lists, with its buffered rows.
 #[derive(Debug)]
-struct List {
+struct BufferedList {
     prefix: String,
     from: Key,
     to: Key,
@@ -35,7 +35,7 @@ struct List {
 
 /// A step of an intersection.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Step {
+pub enum IntersectionStep {
     /// A position that all lists contain.
     Hit(String),
     /// The row budget is exhausted. Resuming after this position returns the remaining hits.
@@ -51,15 +51,15 @@ impl Intersection {
     pub fn new(prefixes: &[KeyBuf], order: ListOrder, after: Option<&str>, budget: usize) -> Self {
         let rev = order == ListOrder::Desc;
         let list = |prefix: &KeyBuf| {
-            let (mut from, mut to) = prefix.below();
+            let (mut from, mut to) = prefix.prefix_range();
             let at = after.map(|position| -> Key { format!("{from}{position}").into() });
             let prefix = from.to_string();
             match at {
                 Some(at) if rev => to = at,
-                Some(at) => from = key::after(&at),
+                Some(at) => from = key::successor(&at),
                 None => {}
             }
-            List { prefix, from, to, rows: VecDeque::new(), is_read: false }
+            BufferedList { prefix, from, to, rows: VecDeque::new(), is_read: false }
         };
         let passed = after.map(str::to_owned);
         Self { lists: prefixes.iter().map(list).collect(), rev, budget, passed }
@@ -69,29 +69,29 @@ impl Intersection {
     ///
     /// # Errors
     /// Any error of the store.
-    pub async fn next(&mut self, tx: &Tx) -> StoreResult<Step> {
+    pub async fn next(&mut self, tx: &Tx) -> StoreResult<IntersectionStep> {
         loop {
             match self.fill(tx).await? {
-                Filled::Yes => {}
-                Filled::OutOfBudget => return Ok(Step::OutOfBudget(self.passed.clone())),
-                Filled::End => return Ok(Step::End),
+                FillOutcome::Yes => {}
+                FillOutcome::OutOfBudget => return Ok(IntersectionStep::OutOfBudget(self.passed.clone())),
+                FillOutcome::End => return Ok(IntersectionStep::End),
             }
             let heads = self.lists.iter().filter_map(|list| list.rows.front());
             let furthest = if self.rev { heads.min() } else { heads.max() };
-            let Some(furthest) = furthest.cloned() else { return Ok(Step::End) };
+            let Some(furthest) = furthest.cloned() else { return Ok(IntersectionStep::End) };
             if self.lists.iter().all(|list| list.rows.front() == Some(&furthest)) {
                 for list in &mut self.lists {
                     list.rows.pop_front();
                 }
                 self.passed = Some(furthest.clone());
-                return Ok(Step::Hit(furthest));
+                return Ok(IntersectionStep::Hit(furthest));
             }
-            self.leap(&furthest);
+            self.seek(&furthest);
         }
     }
 
     /// Advances every list that is before a position to that position.
-    fn leap(&mut self, to: &str) {
+    fn seek(&mut self, to: &str) {
         let (rev, mut passed) = (self.rev, self.passed.take());
         let is_before = |a: &str, b: &str| if rev { a > b } else { a < b };
         for list in &mut self.lists {
@@ -103,7 +103,7 @@ impl Intersection {
             if list.rows.is_empty() {
                 let at = format!("{}{to}", list.prefix);
                 if rev {
-                    list.to = list.to.clone().min(key::after(&at));
+                    list.to = list.to.clone().min(key::successor(&at));
                 } else {
                     list.from = list.from.clone().max(at.into());
                 }
@@ -113,18 +113,19 @@ impl Intersection {
     }
 
     /// Reads the next rows of every list without buffered rows.
-    async fn fill(&mut self, tx: &Tx) -> StoreResult<Filled> {
+    async fn fill(&mut self, tx: &Tx) -> StoreResult<FillOutcome> {
         if self.lists.is_empty() || self.lists.iter().any(|list| list.rows.is_empty() && list.is_read) {
-            return Ok(Filled::End);
+            return Ok(FillOutcome::End);
         }
-        let mut empty: Vec<&mut List> = self.lists.iter_mut().filter(|list| list.rows.is_empty()).collect();
+        let mut empty: Vec<&mut BufferedList> =
+            self.lists.iter_mut().filter(|list| list.rows.is_empty()).collect();
         if empty.is_empty() {
-            return Ok(Filled::Yes);
+            return Ok(FillOutcome::Yes);
         }
         if self.budget == 0 {
-            return Ok(Filled::OutOfBudget);
+            return Ok(FillOutcome::OutOfBudget);
         }
-        let scan = |list: &&mut List| Scan {
+        let scan = |list: &&mut BufferedList| Scan {
             from: Key::clone(&list.from),
             to: Key::clone(&list.to),
             rev: self.rev,
@@ -138,18 +139,18 @@ impl Intersection {
                 if self.rev {
                     list.to = Key::clone(last);
                 } else {
-                    list.from = key::after(last);
+                    list.from = key::successor(last);
                 }
             }
             let start = list.prefix.len();
             list.rows.extend(rows.iter().filter_map(|(row, _)| row.get(start..)).map(str::to_owned));
         }
         let is_over = empty.iter().any(|list| list.rows.is_empty());
-        Ok(if is_over { Filled::End } else { Filled::Yes })
+        Ok(if is_over { FillOutcome::End } else { FillOutcome::Yes })
     }
 }
 
-enum Filled {
+enum FillOutcome {
     Yes,
     OutOfBudget,
     End,

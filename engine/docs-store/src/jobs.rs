@@ -17,7 +17,7 @@ use chrono::{DateTime, TimeDelta, Utc};
 use docs_model::{
     JobId, JobProgress, JobStage, Timestamp, UserId,
     error::{Error, ErrorKind, Result},
-    redacted, without_nul,
+    redact_credentials, without_nul,
 };
 use serde_json::Value as Json;
 
@@ -26,7 +26,7 @@ use super::{Entity, Key, KeyBuf, Operation, Scan, StoreError, StoreResult, Tx, k
 
 /// Default lease of a job, after which other workers may take it over. An operator can configure it; workers renew at a
 /// third of it.
-pub const LEASE: TimeDelta = TimeDelta::seconds(30);
+pub const DEFAULT_LEASE: TimeDelta = TimeDelta::seconds(30);
 /// Maximum lease that an operator can configure.
 pub const MAX_LEASE: TimeDelta = TimeDelta::days(1);
 /// Bytes of a log line besides its text.
@@ -125,7 +125,7 @@ pub struct BeginJob {
 
 #[async_trait]
 impl Operation for BeginJob {
-    type Out = ();
+    type Output = ();
     const NAME: &'static str = "job_begin";
 
     async fn apply(&self, tx: &mut Tx) -> Result<()> {
@@ -190,7 +190,7 @@ async fn create(tx: &mut Tx, now: Timestamp, lease: Option<TimeDelta>, job: NewJ
         log: Vec::new(),
     };
     let record = store(tx, None, record).await?;
-    tx.feed(topic::JOBS, JobRecord::at(&record.id));
+    tx.feed(topic::JOBS, JobRecord::key_for(&record.id));
     Ok(())
 }
 
@@ -214,8 +214,8 @@ async fn store(tx: &mut Tx, old: Option<&JobRecord>, mut job: JobRecord) -> Stor
 
 /// Returns the first job of a queue, apart from the one with this id.
 async fn first_except(tx: &Tx, queue: &KeyBuf, id: &JobId) -> StoreResult<Option<Arc<JobRecord>>> {
-    let this = JobRecord::at(id);
-    let rows = tx.below(queue, 2).await?;
+    let this = JobRecord::key_for(id);
+    let rows = tx.scan_prefix(queue, 2).await?;
     match JobRecord::named_by_all(&rows).iter().find(|key| **key != this) {
         Some(first) => tx.get::<JobRecord>(first).await,
         None => Ok(None),
@@ -229,7 +229,7 @@ async fn make_room(tx: &mut Tx, subject: &str, kind: &str) -> Result<()> {
     if over == 0 {
         return Ok(());
     }
-    let rows = tx.below(&JobRecord::ended_of(subject, kind), over).await?;
+    let rows = tx.scan_prefix(&JobRecord::ended_by_subject(subject, kind), over).await?;
     if rows.is_empty() {
         return Err(Error::conflict(format!(
             "at most {MAX_LISTED} jobs of this kind can be unfinished; wait until one of them ends"
@@ -249,7 +249,7 @@ pub async fn for_the_same(tx: &Tx, subject: &str, same: &str) -> StoreResult<Opt
 
 /// Returns the latest jobs of a subject for the same work, newest first.
 async fn newest(tx: &Tx, subject: &str, same: &str, limit: u32) -> StoreResult<Vec<Arc<JobRecord>>> {
-    let (from, to) = JobRecord::for_the_same(subject, same).below();
+    let (from, to) = JobRecord::for_the_same(subject, same).prefix_range();
     let rows = tx.scan(&Scan { from, to, rev: true, limit }).await?;
     let found = tx.get_many::<JobRecord>(&JobRecord::named_by_all(&rows)).await?;
     Ok(found.into_iter().flatten().collect())
@@ -261,7 +261,7 @@ async fn newest(tx: &Tx, subject: &str, same: &str, limit: u32) -> StoreResult<V
 /// # Errors
 /// Any error of the store.
 pub async fn waiting_for_the_same(tx: &Tx, subject: &str, same: &str) -> StoreResult<Option<Arc<JobRecord>>> {
-    let (from, to) = JobRecord::for_the_same(subject, same).below();
+    let (from, to) = JobRecord::for_the_same(subject, same).prefix_range();
     for (row, _) in tx.scan(&Scan { from, to, rev: true, limit: SAME_LOOKED_AT }).await? {
         let job = tx.get::<JobRecord>(&JobRecord::named_by(&row)).await?;
         if let Some(job) = job.filter(|job| matches!(job.state, JobState::Queued | JobState::Waiting)) {
@@ -279,7 +279,7 @@ pub async fn hasten_lane(tx: &mut Tx, lane: &str, now: Timestamp) -> StoreResult
     let first = head_of(tx, lane).await?;
     if let Some(job) = first.filter(|job| job.state == JobState::Queued && job.due > now) {
         store(tx, Some(&*job), JobRecord { due: now, ..JobRecord::clone(&job) }).await?;
-        tx.feed(topic::JOBS, JobRecord::at(&job.id));
+        tx.feed(topic::JOBS, JobRecord::key_for(&job.id));
     }
     Ok(())
 }
@@ -301,7 +301,7 @@ pub enum JobEnd {
     /// A permanent failure; the message is for the user.
     Failed(ErrorKind, String),
     /// A transient failure: retry at this time, or fail permanently after [`MAX_STARTS`] (8) starts.
-    Again(Timestamp, String),
+    Retry(Timestamp, String),
 }
 
 /// Claims the first due job: increments its attempt and grants a lease.
@@ -334,7 +334,7 @@ impl BusyOwner {
 
 /// The result of a claim.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
-pub enum Claimed {
+pub enum ClaimOutcome {
     /// The caller holds this job until its lease ends.
     Job(JobId),
     /// The first job exceeded [`MAX_STARTS`] and has been marked as failed. The next one may be due.
@@ -345,19 +345,19 @@ pub enum Claimed {
 
 #[async_trait]
 impl Operation for ClaimJob {
-    type Out = Claimed;
+    type Output = ClaimOutcome;
     const NAME: &'static str = "job_claim";
 
     /// All workers contend for the same first row. Serialized, each claim succeeds; concurrently, they conflict with
     /// each other and with transactions that enqueue.
-    fn hot(&self) -> Vec<Key> {
-        vec![JobRecord::due().key()]
+    fn hot_keys(&self) -> Vec<Key> {
+        vec![JobRecord::by_due_time().key()]
     }
 
-    async fn apply(&self, tx: &mut Tx) -> Result<Claimed> {
-        let Some(job) = self.first(tx).await? else { return Ok(Claimed::Nothing(None)) };
+    async fn apply(&self, tx: &mut Tx) -> Result<ClaimOutcome> {
+        let Some(job) = self.first(tx).await? else { return Ok(ClaimOutcome::Nothing(None)) };
         if job.due > self.now {
-            return Ok(Claimed::Nothing(Some(job.due)));
+            return Ok(ClaimOutcome::Nothing(Some(job.due)));
         }
         let mut started = JobRecord::clone(&job);
         started.state = JobState::Running;
@@ -367,13 +367,13 @@ impl Operation for ClaimJob {
             let end = JobEnd::Failed(ErrorKind::Internal, why.to_owned());
             let job = JobRecord::clone(&*store(tx, Some(&*job), started).await?);
             finish(tx, &FinishJob { job, now: self.now, end, log: Vec::new() }).await?;
-            return Ok(Claimed::GivenUp);
+            return Ok(ClaimOutcome::GivenUp);
         }
         started.attempt += 1;
         started.started_at = started.started_at.or(Some(self.now));
         started.due = end_of(self.now, self.lease);
         store(tx, Some(&*job), started).await?;
-        Ok(Claimed::Job(job.id.clone()))
+        Ok(ClaimOutcome::Job(job.id.clone()))
     }
 }
 
@@ -392,7 +392,7 @@ impl ClaimJob {
     /// in addition to its running jobs.
     async fn first_of(&self, tx: &Tx, class: JobClass) -> StoreResult<Option<Arc<JobRecord>>> {
         let at_once = u32::try_from(self.busy.len()).unwrap_or(LOOKED_AT).saturating_add(1).min(LOOKED_AT);
-        let (mut from, to) = JobRecord::claimable(class).below();
+        let (mut from, to) = JobRecord::claimable(class).prefix_range();
         loop {
             let scan = Scan { from, to: to.clone(), rev: false, limit: at_once };
             let rows = tx.scan(&scan).await?;
@@ -405,7 +405,7 @@ impl ClaimJob {
                 }
             }
             match rows.last() {
-                Some((last, _)) if rows.len() == at_once as usize => from = key::after(last),
+                Some((last, _)) if rows.len() == at_once as usize => from = key::successor(last),
                 _ => return Ok(None),
             }
         }
@@ -414,7 +414,7 @@ impl ClaimJob {
 
 /// Finishes a run of a job unless a later attempt has taken it over.
 ///
-/// `Out` is `true` if the run was still the latest. The effect of the job belongs in the same transaction: see
+/// `Output` is `true` if the run was still the latest. The effect of the job belongs in the same transaction: see
 /// [`fence`].
 #[derive(Debug)]
 pub struct FinishJob {
@@ -430,7 +430,7 @@ pub struct FinishJob {
 
 #[async_trait]
 impl Operation for FinishJob {
-    type Out = bool;
+    type Output = bool;
     const NAME: &'static str = "job_finish";
 
     async fn apply(&self, tx: &mut Tx) -> Result<bool> {
@@ -443,7 +443,7 @@ impl Operation for FinishJob {
 /// # Errors
 /// Any error of the store.
 pub async fn finish(tx: &mut Tx, run: &FinishJob) -> Result<bool> {
-    let Some(job) = latest(tx, &run.job).await? else { return Ok(false) };
+    let Some(job) = latest_run(tx, &run.job).await? else { return Ok(false) };
     let mut ended = JobRecord::clone(&job);
     add_log(&mut ended, &run.log);
     match &run.end {
@@ -451,13 +451,13 @@ pub async fn finish(tx: &mut Tx, run: &FinishJob) -> Result<bool> {
             ended.state = JobState::Done;
             ended.outcome = outcome.clone();
         }
-        JobEnd::Again(due, _) if job.attempt < MAX_STARTS => {
+        JobEnd::Retry(due, _) if job.attempt < MAX_STARTS => {
             ended.state = JobState::Queued;
             ended.due = *due;
         }
-        JobEnd::Failed(_, why) | JobEnd::Again(_, why) => {
+        JobEnd::Failed(_, why) | JobEnd::Retry(_, why) => {
             ended.state = JobState::Failed;
-            ended.error = Some(cut(why));
+            ended.error = Some(truncate_line(why));
             ended.failure = Some(match &run.end {
                 JobEnd::Failed(kind, _) => *kind,
                 _ => ErrorKind::Unavailable,
@@ -469,7 +469,7 @@ pub async fn finish(tx: &mut Tx, run: &FinishJob) -> Result<bool> {
     }
     let is_end = ended.has_ended();
     let next = match &ended.lane {
-        Some(lane) if is_end || gives_way(&ended) => next_of(tx, lane).await?,
+        Some(lane) if is_end || gives_way(&ended) => next_in_lane(tx, lane).await?,
         _ => None,
     };
     // A next job that yields as well keeps its own retry time.
@@ -482,7 +482,7 @@ pub async fn finish(tx: &mut Tx, run: &FinishJob) -> Result<bool> {
         store(tx, Some(&*next), JobRecord { state: JobState::Queued, ..JobRecord::clone(&next) }).await?;
     }
     // Wakes workers that wait for the lane or for the new due time.
-    tx.feed(topic::JOBS, JobRecord::at(&run.job.id));
+    tx.feed(topic::JOBS, JobRecord::key_for(&run.job.id));
     Ok(true)
 }
 
@@ -491,7 +491,7 @@ pub async fn finish(tx: &mut Tx, run: &FinishJob) -> Result<bool> {
 /// # Errors
 /// `Conflict` when a later attempt has the job; any error of the store.
 pub async fn fence(tx: &Tx, job: &JobRecord) -> Result<()> {
-    match latest(tx, job).await? {
+    match latest_run(tx, job).await? {
         Some(_) => Ok(()),
         None => Err(Error::conflict("the lease of the job belongs to another worker")),
     }
@@ -510,11 +510,11 @@ pub struct RenewJob {
 
 #[async_trait]
 impl Operation for RenewJob {
-    type Out = bool;
+    type Output = bool;
     const NAME: &'static str = "job_renew";
 
     async fn apply(&self, tx: &mut Tx) -> Result<bool> {
-        let Some(job) = latest(tx, &self.job).await? else { return Ok(false) };
+        let Some(job) = latest_run(tx, &self.job).await? else { return Ok(false) };
         let mut renewed = JobRecord::clone(&job);
         renewed.due = end_of(self.now, self.lease);
         tx.put(&*job, renewed)?;
@@ -539,11 +539,11 @@ pub struct TellProgress {
 
 #[async_trait]
 impl Operation for TellProgress {
-    type Out = bool;
+    type Output = bool;
     const NAME: &'static str = "job_progress";
 
     async fn apply(&self, tx: &mut Tx) -> Result<bool> {
-        let Some(job) = latest(tx, &self.job).await? else { return Ok(false) };
+        let Some(job) = latest_run(tx, &self.job).await? else { return Ok(false) };
         let mut told = JobRecord::clone(&job);
         told.due = end_of(self.now, self.lease);
         (told.stage, told.progress) = (Some(self.stage), self.progress);
@@ -564,15 +564,15 @@ fn end_of(now: Timestamp, lease: TimeDelta) -> Timestamp {
     Timestamp::new(now.time() + lease)
 }
 
-async fn latest(tx: &Tx, run: &JobRecord) -> StoreResult<Option<Arc<JobRecord>>> {
-    let found = tx.get::<JobRecord>(&JobRecord::at(&run.id)).await?;
+async fn latest_run(tx: &Tx, run: &JobRecord) -> StoreResult<Option<Arc<JobRecord>>> {
+    let found = tx.get::<JobRecord>(&JobRecord::key_for(&run.id)).await?;
     Ok(found.filter(|job| job.attempt == run.attempt && job.state == JobState::Running))
 }
 
 /// Returns the first unfinished job of a lane that is queued or running; if all are waiting, the first waiting one.
 async fn head_of(tx: &Tx, lane: &str) -> StoreResult<Option<Arc<JobRecord>>> {
     let mut first = None;
-    for (row, _) in tx.below(&JobRecord::of_lane(lane), JOB_LANE_AHEAD).await? {
+    for (row, _) in tx.scan_prefix(&JobRecord::by_lane(lane), JOB_LANE_AHEAD).await? {
         let Some(job) = tx.get::<JobRecord>(&JobRecord::named_by(&row)).await? else { continue };
         if job.state != JobState::Waiting {
             return Ok(Some(job));
@@ -588,9 +588,9 @@ fn gives_way(job: &JobRecord) -> bool {
 }
 
 /// Returns the job that gets a lane next: the first waiting job that does not yield, else the first waiting job.
-async fn next_of(tx: &Tx, lane: &str) -> StoreResult<Option<Arc<JobRecord>>> {
+async fn next_in_lane(tx: &Tx, lane: &str) -> StoreResult<Option<Arc<JobRecord>>> {
     let mut first = None;
-    for (row, _) in tx.below(&JobRecord::of_lane(lane), JOB_LANE_AHEAD).await? {
+    for (row, _) in tx.scan_prefix(&JobRecord::by_lane(lane), JOB_LANE_AHEAD).await? {
         let job = tx.get::<JobRecord>(&JobRecord::named_by(&row)).await?;
         let Some(job) = job.filter(|job| job.state == JobState::Waiting) else { continue };
         if !gives_way(&job) {
@@ -604,7 +604,7 @@ async fn next_of(tx: &Tx, lane: &str) -> StoreResult<Option<Arc<JobRecord>>> {
 fn add_log(job: &mut JobRecord, lines: &[JobLine]) {
     let mut size: usize = job.log.iter().map(|line| json_size(&line.text)).sum();
     for line in lines {
-        let text = cut(&line.text);
+        let text = truncate_line(&line.text);
         size += json_size(&text) + JOB_LINE_OVERHEAD;
         if size > JobRecord::MAX_LOG {
             job.log.push(JobLine { at: line.at, text: "… and more; see the log of the server".to_owned() });
@@ -621,8 +621,8 @@ fn json_size(text: &str) -> usize {
 
 /// Redacts credentials in URLs, removes NUL and truncates the text to [`JobRecord::MAX_LINE`] bytes. Lines quote
 /// arbitrary output of remote hosts and files.
-fn cut(text: &str) -> String {
-    let text = redacted(text);
+fn truncate_line(text: &str) -> String {
+    let text = redact_credentials(text);
     let text = without_nul(&text);
     let mut end = text.len().min(JobRecord::MAX_LINE);
     while !text.is_char_boundary(end) {

@@ -85,14 +85,14 @@ impl KeyBuf {
 
     /// Returns the range of all keys under this prefix, without the prefix itself.
     #[must_use]
-    pub fn below(&self) -> (Key, Key) {
+    pub fn prefix_range(&self) -> (Key, Key) {
         (format!("{}{KEY_SEPARATOR}", self.0).into(), format!("{}{KEY_ESCAPE}", self.0).into())
     }
 
     /// Returns an ascending scan of all keys under this prefix.
     #[must_use]
     pub fn scan(&self, limit: u32) -> Scan {
-        let (from, to) = self.below();
+        let (from, to) = self.prefix_range();
         Scan { from, to, rev: false, limit }
     }
 
@@ -134,7 +134,7 @@ pub fn last_segment(key: &str) -> String {
 
 /// Returns the smallest key after `key`.
 #[must_use]
-pub fn after(key: &str) -> Key {
+pub fn successor(key: &str) -> Key {
     // NUL never occurs in a key, so 0x01 is the lowest character that can follow.
     format!("{key}\u{1}").into()
 }

@@ -16,13 +16,13 @@ pub mod limits;
 mod list_identity;
 mod objects;
 mod observer;
+mod owner_trail;
 mod pagination;
 mod rebuild;
 mod receipt;
 mod record;
 mod registry;
 mod run;
-mod trail;
 mod tx;
 
 pub use api::*;
@@ -33,22 +33,23 @@ pub use docs_model::{
     hash::{Hash, NotAHash},
 };
 pub use failure::StoreFailure;
-pub use indexed::{Indexed, Kind, Owner, Row};
+pub use indexed::{Indexed, Owner, RecordKind, Row};
 pub use intersection::Intersection;
 pub use key::KeyBuf;
 pub use list_identity::{CursorFingerprint, ListIdentity};
-pub use objects::{Leftovers, MAX_PUT, Objects};
+pub use objects::{MAX_PUT, Objects, OrphanPage};
 pub use observer::{AttemptOutcome, Observer};
 pub use pagination::{
     Batches, DEFAULT_LIMIT, ListSpec, Lister, MAX_LIMIT, MAX_SCANNED, Page, PageRequest, checked_limit,
     id_of, ids_of, open_cursor, open_row_cursor, seal_cursor, wrong_cursor,
 };
-pub use rebuild::{EnsureLayout, Rebuild, RebuildStep, Start, StoreLayout};
-pub use receipt::{Logged, RECEIPTS, Receipt};
+pub use rebuild::{EnsureLayout, Rebuild, RebuildStep, StartPermission, StoreLayout};
+pub use receipt::{AuditMode, RECEIPTS, Receipt};
 pub use record::{Entity, decode};
-pub use registry::{Drift, verify_kinds};
+pub use registry::{IndexDrift, verify_kinds};
 pub use run::{
-    Answers, DEADLINE, MAX_ATTEMPTS, Operation, RECOVERY, WriteContext, Written, run, run_and_show,
+    Answers, MAX_ATTEMPTS, Operation, PendingWrite, RECOVERY_DEADLINE, RETRY_DEADLINE, WriteContext, run,
+    run_and_show,
 };
 pub use tx::Tx;
 

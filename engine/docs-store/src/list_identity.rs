@@ -24,12 +24,12 @@ impl ListIdentity {
     /// Creates an identity from the tag of the list, which must be unique among lists.
     #[must_use]
     pub fn new(tag: &str) -> Self {
-        Self(String::new()).with("list", tag)
+        Self(String::new()).with_part("list", tag)
     }
 
     /// Adds a tagged component, such as the parent of the list or its order.
     #[must_use]
-    pub fn with(mut self, tag: &str, value: impl AsRef<str>) -> Self {
+    pub fn with_part(mut self, tag: &str, value: impl AsRef<str>) -> Self {
         let value = value.as_ref();
         // Length prefixes make the encoding injective. Writing to a `String` never fails.
         let _ = write!(self.0, "{}:{tag}{}:{value}", tag.len(), value.len());
@@ -39,7 +39,7 @@ impl ListIdentity {
     /// Adds the values of a filter, in order. Adds nothing if there are none.
     #[must_use]
     pub fn filter<V: AsRef<str>>(self, tag: &str, values: impl IntoIterator<Item = V>) -> Self {
-        values.into_iter().fold(self, |identity, value| identity.with(tag, value))
+        values.into_iter().fold(self, |identity, value| identity.with_part(tag, value))
     }
 
     /// The identity as a string slice.
@@ -91,7 +91,7 @@ mod tests {
     #[test]
     fn fingerprints_stay_as_clients_have_them() {
         let plain = ListIdentity::new("teams");
-        let filtered = plain.clone().with("organization", "o").filter("owner", ["ada", "bob"]);
+        let filtered = plain.clone().with_part("organization", "o").filter("owner", ["ada", "bob"]);
         let spec = |rev| ListSpec { prefix: KeyBuf::new("team").part("o"), rev, identity: filtered.clone() };
         let known = [
             (plain.fingerprint(), "2753c69967f4e078"),
@@ -111,7 +111,7 @@ mod tests {
         ) {
             let mut known = BTreeMap::new();
             for (tag, parts) in lists {
-                let identity = parts.iter().fold(ListIdentity::new(&tag), |list, (tag, value)| list.with(tag, value));
+                let identity = parts.iter().fold(ListIdentity::new(&tag), |list, (tag, value)| list.with_part(tag, value));
                 let before = known.insert(hex(identity.fingerprint()), (tag.clone(), parts.clone()));
                 prop_assert!(before.is_none_or(|before| before == (tag, parts)));
             }

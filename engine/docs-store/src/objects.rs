@@ -74,7 +74,7 @@ pub trait Objects: Send + Sync + 'static {
         owner: &str,
         after: Option<&str>,
         untouched_for: Duration,
-    ) -> StoreResult<Leftovers>;
+    ) -> StoreResult<OrphanPage>;
 
     /// Deletes bytes that [`leftovers`](Objects::leftovers) listed.
     ///
@@ -89,7 +89,7 @@ pub const MAX_PUT: Duration = Duration::from_secs(60 * 60);
 
 /// A page of orphaned bytes.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Leftovers {
+pub struct OrphanPage {
     pub names: Vec<String>,
     /// The start of the next page; absent on the last one. An empty page can have a next one.
     pub next: Option<String>,

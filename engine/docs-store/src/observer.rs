@@ -25,7 +25,7 @@ pub enum AttemptOutcome {
 
 impl AttemptOutcome {
     /// Classifies the error of a failed attempt.
-    pub(crate) fn of(error: &Error) -> Self {
+    pub(crate) fn from_error(error: &Error) -> Self {
         match error.store() {
             Some(StoreError::Conflict) => Self::Conflict,
             Some(StoreError::Exists(_)) => Self::Exists,
@@ -41,33 +41,33 @@ impl AttemptOutcome {
 /// Calls are made on the request path: an implementation must not block or fail.
 pub trait Observer: fmt::Debug + Send + Sync + 'static {
     /// Called when a transaction begins.
-    fn begun(&self, mode: Mode);
+    fn transaction_begun(&self, mode: Mode);
 
     /// Called when a transaction ends, committed or not.
-    fn ended(&self, mode: Mode);
+    fn transaction_ended(&self, mode: Mode);
 
     /// Called after each attempt at an operation.
-    fn attempted(&self, operation: &'static str, outcome: AttemptOutcome);
+    fn operation_attempted(&self, operation: &'static str, outcome: AttemptOutcome);
 
     /// Called when an operation failed after all its attempts.
-    fn failed(&self, operation: &'static str, kind: ErrorKind);
+    fn operation_failed(&self, operation: &'static str, kind: ErrorKind);
 }
 
 /// Reports the begin and, on drop, the end of a transaction to an observer.
-pub(crate) struct Observed {
+pub(crate) struct ObserverGuard {
     observer: Arc<dyn Observer>,
     mode: Mode,
 }
 
-impl Observed {
+impl ObserverGuard {
     pub(crate) fn begin(observer: &Arc<dyn Observer>, mode: Mode) -> Self {
-        observer.begun(mode);
+        observer.transaction_begun(mode);
         Self { observer: Arc::clone(observer), mode }
     }
 }
 
-impl Drop for Observed {
+impl Drop for ObserverGuard {
     fn drop(&mut self) {
-        self.observer.ended(self.mode);
+        self.observer.transaction_ended(self.mode);
     }
 }

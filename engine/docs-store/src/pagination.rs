@@ -84,7 +84,7 @@ impl ListSpec {
     #[must_use]
     pub fn fingerprint(&self) -> CursorFingerprint {
         let order = if self.rev { "descending" } else { "ascending" };
-        self.identity.clone().with("rows", self.prefix.as_str()).with("order", order).fingerprint()
+        self.identity.clone().with_part("rows", self.prefix.as_str()).with_part("order", order).fingerprint()
     }
 }
 
@@ -99,12 +99,12 @@ pub struct Lister<T> {
     items: Vec<T>,
     scanned: usize,
     last: Option<Key>,
-    end: End,
+    end: Continuation,
 }
 
 /// Knowledge about the rows after those already read.
 #[derive(Debug, PartialEq, Eq)]
-enum End {
+enum Continuation {
     Unknown,
     More,
     None,
@@ -117,7 +117,7 @@ impl<T> Lister<T> {
     /// `Invalid` for a limit over [`MAX_LIMIT`], and for a cursor that is damaged or of another list.
     pub fn new(spec: ListSpec, request: &PageRequest) -> Result<Self> {
         let limit = checked_limit(request)?;
-        let (mut from, mut to) = spec.prefix.below();
+        let (mut from, mut to) = spec.prefix.prefix_range();
         let fingerprint = spec.fingerprint();
         if let Some(token) = &request.page {
             let position = open_row_cursor(token, fingerprint)?;
@@ -125,7 +125,7 @@ impl<T> Lister<T> {
             if spec.rev {
                 to = at;
             } else {
-                from = key::after(&at);
+                from = key::successor(&at);
             }
         }
         Ok(Self {
@@ -137,7 +137,7 @@ impl<T> Lister<T> {
             items: Vec::new(),
             scanned: 0,
             last: None,
-            end: if limit == 0 { End::None } else { End::Unknown },
+            end: if limit == 0 { Continuation::None } else { Continuation::Unknown },
         })
     }
 
@@ -148,7 +148,7 @@ impl<T> Lister<T> {
     }
 
     /// Excludes rows from a key on. Only for descending lists.
-    pub fn below(&mut self, key: &Key) {
+    pub fn exclude_from(&mut self, key: &Key) {
         debug_assert!(self.spec.rev, "only descending lists have an upper bound");
         self.to = Key::clone(key).min(Key::clone(&self.to));
     }
@@ -160,11 +160,11 @@ impl<T> Lister<T> {
     /// # Errors
     /// Any error of the store.
     pub async fn rows(&mut self, tx: &Tx) -> Result<Option<Vec<(Key, Value)>>> {
-        if self.items.len() >= self.limit || self.end == End::None {
+        if self.items.len() >= self.limit || self.end == Continuation::None {
             return Ok(None);
         }
         if self.scanned >= MAX_SCANNED {
-            self.end = End::More;
+            self.end = Continuation::More;
             return Ok(None);
         }
         let wanted = (self.limit - self.items.len() + 1).min(MAX_SCAN as usize);
@@ -175,7 +175,7 @@ impl<T> Lister<T> {
             .scan(&Scan { from: self.from.clone(), to: self.to.clone(), rev: self.spec.rev, limit })
             .await?;
         if rows.len() < chunk {
-            self.end = End::None;
+            self.end = Continuation::None;
         }
         self.scanned += rows.len();
         Ok(if rows.is_empty() { None } else { Some(rows) })
@@ -184,13 +184,13 @@ impl<T> Lister<T> {
     /// Adds the item of a row, or `None` if it is filtered out. Returns `true` if the page accepts more rows.
     pub fn offer(&mut self, key: &Key, item: Option<T>) -> bool {
         if self.items.len() >= self.limit {
-            self.end = End::More;
+            self.end = Continuation::More;
             return false;
         }
         if self.spec.rev {
             self.to = Key::clone(key);
         } else {
-            self.from = key::after(key);
+            self.from = key::successor(key);
         }
         self.last = Some(Key::clone(key));
         self.items.extend(item);
@@ -211,9 +211,9 @@ impl<T> Lister<T> {
     /// # Errors
     /// Any error of the store.
     pub async fn finish(mut self, tx: &Tx, count: Option<u64>) -> Result<Page<T>> {
-        if self.end == End::Unknown {
+        if self.end == Continuation::Unknown {
             let scan = Scan { from: self.from.clone(), to: self.to.clone(), rev: self.spec.rev, limit: 1 };
-            self.end = if tx.scan(&scan).await?.is_empty() { End::None } else { End::More };
+            self.end = if tx.scan(&scan).await?.is_empty() { Continuation::None } else { Continuation::More };
         }
         Ok(self.page(count))
     }
@@ -231,7 +231,7 @@ impl<T> Lister<T> {
 
     fn page(self, count: Option<u64>) -> Page<T> {
         let next = match (&self.end, &self.last) {
-            (End::More, Some(last)) => {
+            (Continuation::More, Some(last)) => {
                 let prefix = self.spec.prefix.as_str().len() + 1;
                 Some(seal_cursor(last.get(prefix..).unwrap_or_default(), self.fingerprint))
             }
@@ -287,7 +287,7 @@ impl Batches {
         let Some(scan) = self.0.take() else { return Ok(None) };
         let rows = tx.scan(&scan).await?;
         if let Some((last, _)) = rows.last().filter(|_| rows.len() == scan.limit as usize) {
-            self.0 = Some(Scan { from: key::after(last), ..scan });
+            self.0 = Some(Scan { from: key::successor(last), ..scan });
         }
         Ok(Some(rows))
     }

@@ -9,7 +9,8 @@ use docs_model::error::{Error, Result};
 use serde::{Deserialize, Serialize};
 
 use super::{
-    Key, KeyBuf, Kind, MAX_SCAN, Operation, Row, Scan, StoreError, StoreResult, Tx, Value, key, key::COUNTERS,
+    Key, KeyBuf, MAX_SCAN, Operation, RecordKind, Row, Scan, StoreError, StoreResult, Tx, Value, key,
+    key::COUNTERS,
 };
 
 /// Number of rows that one transaction of a rebuild deletes, and the approximate number that it creates.
@@ -77,7 +78,7 @@ impl StoreLayout {
 #[derive(Debug)]
 pub struct EnsureLayout {
     /// All kinds of records.
-    pub kinds: &'static [Kind],
+    pub kinds: &'static [RecordKind],
     /// The layout version of this program.
     pub current: u32,
     /// The layout version to assume for a store that has records but no recorded layout.
@@ -86,7 +87,7 @@ pub struct EnsureLayout {
 
 #[async_trait]
 impl Operation for EnsureLayout {
-    type Out = StoreLayout;
+    type Output = StoreLayout;
     const NAME: &'static str = "layout_ensure";
 
     async fn apply(&self, tx: &mut Tx) -> Result<StoreLayout> {
@@ -102,23 +103,23 @@ impl Operation for EnsureLayout {
     }
 }
 
-/// Runs one step of a rebuild. `Out` is `true` if it was the last.
+/// Runs one step of a rebuild. `Output` is `true` if it was the last.
 ///
 /// The rebuild first deletes all rows, class by class, then derives the rows of each record. Each step is one bounded
 /// transaction. The store must not be used otherwise during a rebuild, because rows are missing.
 #[derive(Debug)]
 pub struct RebuildStep {
     /// All kinds of records.
-    pub kinds: &'static [Kind],
+    pub kinds: &'static [RecordKind],
     /// The layout version of this program.
     pub version: u32,
     /// Permission to start a new rebuild.
-    pub start: Start,
+    pub start: StartPermission,
 }
 
 /// The permission of a step to start a new rebuild.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Start {
+pub enum StartPermission {
     /// Starts a rebuild, or resumes an interrupted one.
     Begin,
     /// Continues the current rebuild only.
@@ -127,7 +128,7 @@ pub enum Start {
 
 #[async_trait]
 impl Operation for RebuildStep {
-    type Out = bool;
+    type Output = bool;
     const NAME: &'static str = "layout_rebuild";
 
     async fn apply(&self, tx: &mut Tx) -> Result<bool> {
@@ -142,8 +143,8 @@ impl Operation for RebuildStep {
         let before = stored.as_ref().map_or(self.version, |layout| layout.version);
         let progress = match (stored.and_then(|layout| layout.rebuild), self.start) {
             (Some(progress), _) => progress,
-            (None, Start::Begin) => remove_or_make(classes.first().copied(), self.kinds),
-            (None, Start::Continue) => return Ok(true),
+            (None, StartPermission::Begin) => remove_or_make(classes.first().copied(), self.kinds),
+            (None, StartPermission::Continue) => return Ok(true),
         };
         let next = match progress {
             Rebuild::Remove { class } => remove_some(tx, &class, &classes, self.kinds).await?,
@@ -157,7 +158,7 @@ impl Operation for RebuildStep {
 }
 
 /// The classes of all derived rows, sorted.
-fn classes(kinds: &[Kind]) -> Vec<&'static str> {
+fn classes(kinds: &[RecordKind]) -> Vec<&'static str> {
     let mut classes: Vec<&str> = kinds.iter().flat_map(|kind| kind.indexes).copied().collect();
     classes.sort_unstable();
     classes.dedup();
@@ -165,7 +166,7 @@ fn classes(kinds: &[Kind]) -> Vec<&'static str> {
 }
 
 /// Continues with the rows of a class; after the last class, with the first kind of records.
-fn remove_or_make(class: Option<&str>, kinds: &[Kind]) -> Rebuild {
+fn remove_or_make(class: Option<&str>, kinds: &[RecordKind]) -> Rebuild {
     match class {
         Some(class) => Rebuild::Remove { class: class.to_owned() },
         None => Rebuild::Make { kind: kinds.first().map_or("", |kind| kind.name).to_owned(), after: None },
@@ -173,8 +174,13 @@ fn remove_or_make(class: Option<&str>, kinds: &[Kind]) -> Rebuild {
 }
 
 /// Deletes a batch of rows of a class. Returns the next position.
-async fn remove_some(tx: &mut Tx, class: &str, classes: &[&str], kinds: &[Kind]) -> Result<Option<Rebuild>> {
-    let rows = tx.below(&KeyBuf::new(class), REBUILD_ROWS).await?;
+async fn remove_some(
+    tx: &mut Tx,
+    class: &str,
+    classes: &[&str],
+    kinds: &[RecordKind],
+) -> Result<Option<Rebuild>> {
+    let rows = tx.scan_prefix(&KeyBuf::new(class), REBUILD_ROWS).await?;
     let is_full = rows.len() == REBUILD_ROWS as usize;
     for (row, _) in rows {
         tx.delete_value(row);
@@ -186,15 +192,15 @@ async fn remove_some(tx: &mut Tx, class: &str, classes: &[&str], kinds: &[Kind])
 /// Creates the rows of a batch of records of a kind. Returns the next position, `None` at the end.
 async fn make_some(
     tx: &mut Tx,
-    kinds: &[Kind],
+    kinds: &[RecordKind],
     name: &str,
     after: Option<String>,
 ) -> Result<Option<Rebuild>> {
     let Some(at) = kinds.iter().position(|kind| kind.name == name) else { return Ok(None) };
     let kind = &kinds[at];
-    let (mut from, to) = KeyBuf::new(name).below();
+    let (mut from, to) = KeyBuf::new(name).prefix_range();
     if let Some(after) = &after {
-        from = key::after(after);
+        from = key::successor(after);
     }
     let scan = Scan { from, to, rev: false, limit: REBUILD_RECORDS.min(MAX_SCAN) };
     let records = tx.scan(&scan).await?;
@@ -211,7 +217,7 @@ async fn make_some(
     Ok(kinds.get(at + 1).map(|kind| Rebuild::Make { kind: kind.name.to_owned(), after: None }))
 }
 
-async fn make_rows(tx: &mut Tx, kind: &Kind, value: Value) -> StoreResult<()> {
+async fn make_rows(tx: &mut Tx, kind: &RecordKind, value: Value) -> StoreResult<()> {
     let (record, rows) = (kind.derive)(value)?;
     let unique: Vec<Key> =
         rows.iter().filter(|row| matches!(row, Row::Unique(..))).map(|row| Key::clone(row.key())).collect();

@@ -12,11 +12,11 @@ pub const RECEIPTS: &str = "op";
 
 /// The audit mode of an operation.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Logged {
+pub enum AuditMode {
     /// Maintenance that no user requested, such as claiming a job: no entry.
-    No,
+    Unaudited,
     /// An entry with this user as the actor; the platform itself if `None`.
-    By(Option<UserId>),
+    Actor(Option<UserId>),
 }
 
 /// The identity of one run of an operation. The receipt is stored with the effect of the run.
@@ -27,7 +27,7 @@ pub struct Receipt {
     /// 128 random bits: the id of the run, and the seed of its back-off.
     pub id: uuid::Uuid,
     /// The audit mode of the run. The id of the audit entry is derived from the id of the run.
-    pub logged: Logged,
+    pub logged: AuditMode,
 }
 
 impl Receipt {

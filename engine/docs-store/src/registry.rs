@@ -2,12 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use super::{Batches, Key, KeyBuf, Kind, MAX_SCAN, Mode, Row, Store, StoreResult, Tx, Value};
+use super::{Batches, Key, KeyBuf, MAX_SCAN, Mode, RecordKind, Row, Store, StoreResult, Tx, Value};
 
 /// The result of [`verify_kinds`].
 #[non_exhaustive]
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Drift {
+pub struct IndexDrift {
     /// Rows that a record requires and that are missing or have another value.
     pub missing: Vec<Key>,
     /// Rows that no record requires.
@@ -16,7 +16,7 @@ pub struct Drift {
     pub counters: Vec<(Key, i64, i64)>,
 }
 
-impl Drift {
+impl IndexDrift {
     /// Returns `true` if all rows and counters match their records.
     #[must_use]
     pub fn is_none(&self) -> bool {
@@ -29,12 +29,12 @@ impl Drift {
 ///
 /// # Errors
 /// Any error of the store; [`StoreError::Corrupt`](super::StoreError::Corrupt) when a record does not parse.
-pub async fn verify_kinds(store: &dyn Store, kinds: &[Kind]) -> StoreResult<Drift> {
+pub async fn verify_kinds(store: &dyn Store, kinds: &[RecordKind]) -> StoreResult<IndexDrift> {
     let tx = Tx::new(store.begin(Mode::Read, &[]).await?);
     let mut rows: BTreeMap<Key, Value> = BTreeMap::new();
     let mut counts: BTreeMap<Key, i64> = BTreeMap::new();
     for kind in kinds {
-        for (_, value) in all(&tx, kind.name).await? {
+        for (_, value) in read_class(&tx, kind.name).await? {
             for row in (kind.derive)(value)?.1 {
                 match row {
                     Row::Index(key, value) | Row::Unique(key, value) => drop(rows.insert(key, value)),
@@ -43,12 +43,12 @@ pub async fn verify_kinds(store: &dyn Store, kinds: &[Kind]) -> StoreResult<Drif
             }
         }
     }
-    let mut drift = Drift::default();
+    let mut drift = IndexDrift::default();
     let mut classes: Vec<&str> = kinds.iter().flat_map(|kind| kind.indexes).copied().collect();
     classes.sort_unstable();
     classes.dedup();
     for class in classes {
-        for (key, stored) in all(&tx, class).await? {
+        for (key, stored) in read_class(&tx, class).await? {
             if let Value::Int(stored) = stored {
                 let counted = counts.remove(&key).unwrap_or_default();
                 if counted != stored {
@@ -69,7 +69,7 @@ pub async fn verify_kinds(store: &dyn Store, kinds: &[Kind]) -> StoreResult<Drif
 }
 
 /// Reads all entries of a class.
-async fn all(tx: &Tx, class: &str) -> StoreResult<Vec<(Key, Value)>> {
+async fn read_class(tx: &Tx, class: &str) -> StoreResult<Vec<(Key, Value)>> {
     let mut found = Vec::new();
     let mut batches = Batches::of(KeyBuf::new(class).scan(MAX_SCAN));
     while let Some(rows) = batches.next(tx).await? {

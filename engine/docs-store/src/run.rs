@@ -12,20 +12,20 @@ use serde::{Serialize, de::DeserializeOwned};
 use tokio::time::Instant;
 
 use super::{
-    AttemptOutcome, Key, Kind, Logged, Mode, Observer, Receipt, Store, StoreError, StoreFailure as _, Tx,
-    Value, audit, everything,
+    AttemptOutcome, AuditMode, Key, Mode, Observer, Receipt, RecordKind, Store, StoreError,
+    StoreFailure as _, Tx, Value, all_keys, audit,
 };
 
 /// Maximum number of attempts at an operation.
 pub const MAX_ATTEMPTS: u32 = 10;
-/// Number of conflicts after which an operation requests exclusive commits, see [`everything`].
+/// Number of conflicts after which an operation requests exclusive commits, see [`all_keys`].
 const ALONE_AFTER: u32 = 3;
 /// Time after which an operation requests exclusive commits, regardless of the number of attempts.
 const ALONE_FROM: Duration = Duration::from_secs(1);
 /// Maximum time during which attempts are repeated.
-pub const DEADLINE: Duration = Duration::from_secs(3);
+pub const RETRY_DEADLINE: Duration = Duration::from_secs(3);
 /// Maximum time during which the outcome of an unknown commit is queried. A restart of the store fits into it.
-pub const RECOVERY: Duration = Duration::from_secs(8);
+pub const RECOVERY_DEADLINE: Duration = Duration::from_secs(8);
 /// A write of the platform: decided on a snapshot, stored by one commit.
 ///
 /// Ids and the time are fields, set before the first attempt, so that every attempt does the same.
@@ -34,18 +34,18 @@ pub const RECOVERY: Duration = Duration::from_secs(8);
 pub trait Operation: Send + Sync {
     /// The result. It is stored as JSON with the receipt, so it must be small: ids, not views. To return a view of the
     /// written data, use [`run_and_show`].
-    type Out: Serialize + DeserializeOwned + Send + Sync;
+    type Output: Serialize + DeserializeOwned + Send + Sync;
 
     /// The name in logs and metrics.
     const NAME: &'static str;
 
     /// Keys known to be contended, see [`Store::begin`].
-    fn hot(&self) -> Vec<Key> {
+    fn hot_keys(&self) -> Vec<Key> {
         Vec::new()
     }
 
     /// Returns the error for a unique value that is taken, given its key.
-    fn taken(&self, _key: &Key) -> Error {
+    fn taken_error(&self, _key: &Key) -> Error {
         Error::conflict("the resource already exists")
     }
 
@@ -58,28 +58,28 @@ pub trait Operation: Send + Sync {
     ///
     /// # Errors
     /// Any reason that makes the operation impossible; the transaction is then dropped.
-    async fn apply(&self, tx: &mut Tx) -> Result<Self::Out>;
+    async fn apply(&self, tx: &mut Tx) -> Result<Self::Output>;
 }
 
 /// A write that is decided and not yet stored. The transaction already sees its own writes, so that the response can be
 /// read from it.
 ///
 /// `'e` is the lifetime of other data that the reader borrows.
-pub struct Written<'t, 'e, T> {
+pub struct PendingWrite<'t, 'e, T> {
     pub tx: &'t Tx,
     /// The result of the operation.
     pub out: T,
     outlives: PhantomData<&'t &'e ()>,
 }
 
-impl<'t, T> Written<'t, '_, T> {
+impl<'t, T> PendingWrite<'t, '_, T> {
     #[must_use]
     pub const fn new(tx: &'t Tx, out: T) -> Self {
         Self { tx, out, outlives: PhantomData }
     }
 }
 
-impl<T: fmt::Debug> fmt::Debug for Written<'_, '_, T> {
+impl<T: fmt::Debug> fmt::Debug for PendingWrite<'_, '_, T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Written").field("tx", self.tx).field("out", &self.out).finish()
     }
@@ -107,7 +107,7 @@ pub trait Answers<V>: Send + Sync {
 pub struct WriteContext<'a> {
     /// All kinds of records. The audit log uses them to distinguish records from derived rows, and to find the owner of
     /// a record that the operation did not read.
-    pub kinds: &'a [Kind],
+    pub kinds: &'a [RecordKind],
     /// The identity of this run.
     pub receipt: &'a Receipt,
     /// The observer of attempts and transactions.
@@ -125,16 +125,16 @@ pub async fn run<O: Operation>(
     store: &Arc<dyn Store>,
     context: WriteContext<'_>,
     operation: &O,
-) -> Result<O::Out> {
+) -> Result<O::Output> {
     run_and_show(store, context, operation, None, |written| Box::pin(ready(Ok(written.out)))).await
 }
 
 /// Runs an operation until it is stored or rejected, and returns the response that `show` reads.
 ///
-/// A conflict is retried, at most [`MAX_ATTEMPTS`] times within [`DEADLINE`]. After repeated conflicts, the operation
-/// requests that the store holds back other commits ([`everything`]), and it does so at least once before it gives up.
-/// An unknown commit outcome is never guessed: the receipt determines it as soon as the store is reachable again within
-/// [`RECOVERY`], and the same receipt prevents a second attempt from being applied twice.
+/// A conflict is retried, at most [`MAX_ATTEMPTS`] times within [`RETRY_DEADLINE`]. After repeated conflicts, the
+/// operation requests that the store holds back other commits ([`all_keys`]), and it does so at least once before it
+/// gives up. An unknown commit outcome is never guessed: the receipt determines it as soon as the store is reachable
+/// again within [`RECOVERY_DEADLINE`], and the same receipt prevents a second attempt from being applied twice.
 ///
 /// `show` reads from the transaction of the write, once per attempt and before the commit, so no read can fail after
 /// it. The transaction depends on its reads, as on all reads of a serializable transaction, so `show` should read no
@@ -155,11 +155,11 @@ pub async fn run_and_show<'e, O: Operation, V: Send + Sync>(
     context: WriteContext<'_>,
     operation: &O,
     answers: Option<&dyn Answers<V>>,
-    show: impl for<'t> Fn(Written<'t, 'e, O::Out>) -> BoxFuture<'t, Result<V>> + Send + Sync,
+    show: impl for<'t> Fn(PendingWrite<'t, 'e, O::Output>) -> BoxFuture<'t, Result<V>> + Send + Sync,
 ) -> Result<V> {
     let answer = run_unobserved(store, context, operation, answers, show).await;
     if let (Err(error), Some(observer)) = (&answer, context.observer) {
-        observer.failed(O::NAME, error.kind());
+        observer.operation_failed(O::NAME, error.kind());
     }
     answer
 }
@@ -170,26 +170,26 @@ async fn run_unobserved<'e, O: Operation, V: Send + Sync>(
     context: WriteContext<'_>,
     operation: &O,
     answers: Option<&dyn Answers<V>>,
-    show: impl for<'t> Fn(Written<'t, 'e, O::Out>) -> BoxFuture<'t, Result<V>> + Send + Sync,
+    show: impl for<'t> Fn(PendingWrite<'t, 'e, O::Output>) -> BoxFuture<'t, Result<V>> + Send + Sync,
 ) -> Result<V> {
     let receipt = context.receipt;
     let started = Instant::now();
     let mut exists_seen = false;
-    let mut certainty = Certainty::Certain;
+    let mut certainty = CommitCertainty::Certain;
     let mut unknown_since = None;
     // From the first attempt on: an attempt that does not queue for its hot keys makes those fail that do.
-    let mut hot = operation.hot();
+    let mut hot = operation.hot_keys();
     let mut is_alone = false;
     for attempt in 1.. {
         if !is_alone && (attempt > ALONE_AFTER || started.elapsed() >= ALONE_FROM) {
             is_alone = true;
-            hot.push(everything());
+            hot.push(all_keys());
         }
         let begun = store.begin(Mode::Write, &hot).await;
         let done = match begun {
             Ok(txn) => {
                 let tx = match context.observer {
-                    Some(observer) => Tx::observed(txn, Mode::Write, observer),
+                    Some(observer) => Tx::with_observer(txn, Mode::Write, observer),
                     None => Tx::new(txn),
                 };
                 Attempt { kinds: context.kinds, receipt, certainty, operation, answers }.make(tx, &show).await
@@ -197,8 +197,8 @@ async fn run_unobserved<'e, O: Operation, V: Send + Sync>(
             Err(error) => Err(error.into()),
         };
         if let Some(observer) = context.observer {
-            let outcome = done.as_ref().map_or_else(AttemptOutcome::of, |_| AttemptOutcome::Done);
-            observer.attempted(O::NAME, outcome);
+            let outcome = done.as_ref().map_or_else(AttemptOutcome::from_error, |_| AttemptOutcome::Done);
+            observer.operation_attempted(O::NAME, outcome);
         }
         let error = match done {
             Ok(answer) => return answer,
@@ -206,26 +206,30 @@ async fn run_unobserved<'e, O: Operation, V: Send + Sync>(
         };
         match error.store() {
             // An earlier attempt had been applied; the next one finds its receipt.
-            Some(StoreError::Exists(key)) if *key == receipt.key() => certainty = Certainty::Unknown,
+            Some(StoreError::Exists(key)) if *key == receipt.key() => certainty = CommitCertainty::Unknown,
             // Retry once, so that the operation reads the winner and returns its own error.
             Some(StoreError::Exists(_)) if !exists_seen => exists_seen = true,
-            Some(StoreError::Exists(key)) => return Err(operation.taken(key).caused_by(error)),
-            Some(StoreError::Unknown(_)) => certainty = Certainty::Unknown,
+            Some(StoreError::Exists(key)) => return Err(operation.taken_error(key).caused_by(error)),
+            Some(StoreError::Unknown(_)) => certainty = CommitCertainty::Unknown,
             // Retry until the store can determine the outcome of the earlier attempt.
-            Some(StoreError::Unavailable(_)) if certainty == Certainty::Unknown => {}
+            Some(StoreError::Unavailable(_)) if certainty == CommitCertainty::Unknown => {}
             Some(StoreError::Conflict) => {}
             _ => return Err(error),
         }
         let over = match certainty {
-            Certainty::Certain => is_alone && (attempt >= MAX_ATTEMPTS || started.elapsed() >= DEADLINE),
+            CommitCertainty::Certain => {
+                is_alone && (attempt >= MAX_ATTEMPTS || started.elapsed() >= RETRY_DEADLINE)
+            }
             // Queries are cheap, and the caller needs the outcome.
-            Certainty::Unknown => unknown_since.get_or_insert_with(Instant::now).elapsed() >= RECOVERY,
+            CommitCertainty::Unknown => {
+                unknown_since.get_or_insert_with(Instant::now).elapsed() >= RECOVERY_DEADLINE
+            }
         };
         if over {
             tracing::warn!(operation = O::NAME, attempt, error = ?error, "abandon transaction");
             return Err(match certainty {
-                Certainty::Certain => error,
-                Certainty::Unknown => StoreError::Unknown(error.to_string()).into(),
+                CommitCertainty::Certain => error,
+                CommitCertainty::Unknown => StoreError::Unknown(error.to_string()).into(),
             });
         }
         tracing::debug!(operation = O::NAME, attempt, error = ?error, "retry transaction");
@@ -236,16 +240,16 @@ async fn run_unobserved<'e, O: Operation, V: Send + Sync>(
 
 /// Certainty about earlier attempts: `Unknown` if one may have been applied.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Certainty {
+enum CommitCertainty {
     Certain,
     Unknown,
 }
 
 /// An attempt at an operation.
 struct Attempt<'r, O, V> {
-    kinds: &'r [Kind],
+    kinds: &'r [RecordKind],
     receipt: &'r Receipt,
-    certainty: Certainty,
+    certainty: CommitCertainty,
     operation: &'r O,
     answers: Option<&'r dyn Answers<V>>,
 }
@@ -256,16 +260,16 @@ impl<O: Operation, V: Send + Sync> Attempt<'_, O, V> {
     async fn make<'e>(
         &self,
         mut tx: Tx,
-        show: &(impl for<'t> Fn(Written<'t, 'e, O::Out>) -> BoxFuture<'t, Result<V>> + Send + Sync),
+        show: &(impl for<'t> Fn(PendingWrite<'t, 'e, O::Output>) -> BoxFuture<'t, Result<V>> + Send + Sync),
     ) -> Result<Result<V>> {
-        if self.receipt.logged != Logged::No {
+        if self.receipt.logged != AuditMode::Unaudited {
             tx.leave_trail();
         }
         // On the same snapshot as the operation, so that it never sees its own effect.
-        if self.certainty == Certainty::Unknown
+        if self.certainty == CommitCertainty::Unknown
             && let Some(out) = recover(&tx, self.receipt).await?
         {
-            return answered(show(Written::new(&tx, out)).await);
+            return separate_rejection(show(PendingWrite::new(&tx, out)).await);
         }
         if let Some(answers) = self.answers
             && let Some(answer) = answers.find(&tx).await?
@@ -274,7 +278,7 @@ impl<O: Operation, V: Send + Sync> Attempt<'_, O, V> {
         }
         let out = self.operation.apply(&mut tx).await?;
         let json = serde_json::to_vec(&out).map_err(Error::internal)?;
-        let answer = answered(show(Written::new(&tx, out)).await)?;
+        let answer = separate_rejection(show(PendingWrite::new(&tx, out)).await)?;
         if !tx.is_empty() {
             audit::log(&mut tx, self.kinds, self.receipt, O::NAME, self.operation.detail()).await?;
             tx.create_value(self.receipt.key(), Value::Json(Bytes::from(json)));
@@ -288,7 +292,7 @@ impl<O: Operation, V: Send + Sync> Attempt<'_, O, V> {
 }
 
 /// Separates a rejection by `show`, which is a response, from a failure of the attempt.
-fn answered<V>(shown: Result<V>) -> Result<Result<V>> {
+fn separate_rejection<V>(shown: Result<V>) -> Result<Result<V>> {
     match shown {
         Err(error) if !matches!(error.kind(), ErrorKind::NotFound | ErrorKind::Forbidden) => Err(error),
         answer => Ok(answer),

@@ -6,8 +6,8 @@ use super::{
     Batch, FeedItem, Indexed, Key, KeyBuf, MAX_SCAN, Mode, Op, Row, Scan, StoreError, StoreResult, Txn,
     Value, decode,
     indexed::same_value,
-    observer::{Observed, Observer},
-    trail::Trail,
+    observer::{Observer, ObserverGuard},
+    owner_trail::OwnerTrail,
 };
 
 /// A transaction with typed records, index maintenance and an overlay of its own writes.
@@ -16,22 +16,22 @@ use super::{
 /// [`commit`](Tx::commit); dropping the transaction discards its writes.
 pub struct Tx {
     txn: Box<dyn Txn>,
-    writes: BTreeMap<Key, Write>,
+    writes: BTreeMap<Key, PendingValue>,
     feed: Vec<FeedItem>,
-    trail: Option<Trail>,
-    _observed: Option<Observed>,
+    trail: Option<OwnerTrail>,
+    _observed: Option<ObserverGuard>,
 }
 
-enum Write {
+enum PendingValue {
     Put(Value),
     Create(Value),
     Delete,
     Add(i64),
 }
 
-impl Write {
+impl PendingValue {
     /// Returns the value that a read sees, given the value in the snapshot.
-    fn over(&self, below: Option<&Value>) -> StoreResult<Option<Value>> {
+    fn apply_to(&self, below: Option<&Value>) -> StoreResult<Option<Value>> {
         match self {
             Self::Put(value) | Self::Create(value) => Ok(Some(value.clone())),
             Self::Delete => Ok(None),
@@ -59,8 +59,8 @@ impl Tx {
 
     /// Wraps a transaction of a store that was begun in `mode`, and reports it to an observer.
     #[must_use]
-    pub fn observed(txn: Box<dyn Txn>, mode: Mode, observer: &Arc<dyn Observer>) -> Self {
-        Self { _observed: Some(Observed::begin(observer, mode)), ..Self::new(txn) }
+    pub fn with_observer(txn: Box<dyn Txn>, mode: Mode, observer: &Arc<dyn Observer>) -> Self {
+        Self { _observed: Some(ObserverGuard::begin(observer, mode)), ..Self::new(txn) }
     }
 
     /// Reads one key.
@@ -79,15 +79,15 @@ impl Tx {
         // A key that this transaction wrote needs no read, and no dependency on its previous value.
         let asked: Vec<Key> = keys
             .iter()
-            .filter(|k| matches!(self.writes.get(*k), None | Some(Write::Add(_))))
+            .filter(|k| matches!(self.writes.get(*k), None | Some(PendingValue::Add(_))))
             .cloned()
             .collect();
         let mut found = if asked.is_empty() { Vec::new() } else { self.txn.get(&asked).await? }.into_iter();
         keys.iter()
             .map(|key| match self.writes.get(key) {
                 None => Ok(found.next().flatten()),
-                Some(write @ Write::Add(_)) => write.over(found.next().flatten().as_ref()),
-                Some(write) => write.over(None),
+                Some(write @ PendingValue::Add(_)) => write.apply_to(found.next().flatten().as_ref()),
+                Some(write) => write.apply_to(None),
             })
             .collect()
     }
@@ -98,7 +98,7 @@ impl Tx {
     /// See [`Txn::get`]; [`StoreError::Corrupt`] when it is not of this type.
     pub async fn get<T: Indexed>(&self, key: &Key) -> StoreResult<Option<Arc<T>>> {
         let found = self.get_value(key).await?.map(decode::<T>).transpose()?;
-        self.saw(found.iter());
+        self.record_reads(found.iter());
         Ok(found)
     }
 
@@ -109,7 +109,7 @@ impl Tx {
     pub async fn get_many<T: Indexed>(&self, keys: &[Key]) -> StoreResult<Vec<Option<Arc<T>>>> {
         let found = self.get_values(keys).await?.into_iter().map(|value| value.map(decode::<T>).transpose());
         let found: Vec<Option<Arc<T>>> = found.collect::<StoreResult<_>>()?;
-        self.saw(found.iter().flatten());
+        self.record_reads(found.iter().flatten());
         Ok(found)
     }
 
@@ -147,7 +147,7 @@ impl Tx {
         if scan.from >= scan.to {
             return Ok(Vec::new());
         }
-        let own: Vec<(&Key, &Write)> = self.writes.range(scan.from.clone()..scan.to.clone()).collect();
+        let own: Vec<(&Key, &PendingValue)> = self.writes.range(scan.from.clone()..scan.to.clone()).collect();
         let extra = u32::try_from(own.len()).unwrap_or(u32::MAX);
         // Own deletions can hide as many entries as there are own writes in the range.
         let wanted = Scan { limit: scan.limit.saturating_add(extra).min(MAX_SCAN), ..scan.clone() };
@@ -165,7 +165,7 @@ impl Tx {
             if beyond {
                 continue;
             }
-            match write.over(merged.get(key))? {
+            match write.apply_to(merged.get(key))? {
                 Some(value) => drop(merged.insert(key.clone(), value)),
                 None => drop(merged.remove(key)),
             }
@@ -197,7 +197,7 @@ impl Tx {
     ///
     /// # Errors
     /// See [`scan`](Tx::scan).
-    pub async fn below(&self, prefix: &KeyBuf, limit: u32) -> StoreResult<Vec<(Key, Value)>> {
+    pub async fn scan_prefix(&self, prefix: &KeyBuf, limit: u32) -> StoreResult<Vec<(Key, Value)>> {
         self.scan(&prefix.scan(limit)).await
     }
 
@@ -205,7 +205,7 @@ impl Tx {
     /// [`StoreError::Exists`], which contains that key.
     pub fn create<T: Indexed>(&mut self, record: T) -> Arc<T> {
         let record = Arc::new(record);
-        self.wrote(&*record);
+        self.record_write(&*record);
         for row in record.rows() {
             self.write_row(row);
         }
@@ -235,8 +235,8 @@ impl Tx {
         for row in gone.into_values() {
             self.drop_row(&row);
         }
-        self.wrote(old);
-        self.wrote(&new);
+        self.record_write(old);
+        self.record_write(&new);
         let new = Arc::new(new);
         self.put_value(new.key(), Value::Live(Arc::clone(&new) as Arc<dyn super::Record>));
         Ok(new)
@@ -244,7 +244,7 @@ impl Tx {
 
     /// Deletes a record and its rows.
     pub fn delete<T: Indexed>(&mut self, old: &T) {
-        self.wrote(old);
+        self.record_write(old);
         for row in old.rows() {
             self.drop_row(&row);
         }
@@ -264,27 +264,27 @@ impl Tx {
 
     /// Starts tracking the owners of read and changed records for the audit log.
     pub(super) fn leave_trail(&mut self) {
-        self.trail = Some(Trail::default());
+        self.trail = Some(OwnerTrail::default());
     }
 
-    pub(super) fn trail(&self) -> Option<&Trail> {
+    pub(super) fn trail(&self) -> Option<&OwnerTrail> {
         self.trail.as_ref()
     }
 
     /// The keys that the transaction changes.
-    pub(super) fn written(&self) -> impl Iterator<Item = &Key> {
+    pub(super) fn changed_keys(&self) -> impl Iterator<Item = &Key> {
         self.writes.keys()
     }
 
-    fn saw<'a, T: Indexed>(&self, records: impl Iterator<Item = &'a Arc<T>>) {
+    fn record_reads<'a, T: Indexed>(&self, records: impl Iterator<Item = &'a Arc<T>>) {
         if let Some(trail) = &self.trail {
-            records.for_each(|record| trail.saw(record.key(), record.owner()));
+            records.for_each(|record| trail.record_read(record.key(), record.owner()));
         }
     }
 
-    fn wrote<T: Indexed>(&mut self, record: &T) {
+    fn record_write<T: Indexed>(&mut self, record: &T) {
         if let Some(trail) = &mut self.trail {
-            trail.wrote(record.key(), record.owner());
+            trail.record_write(record.key(), record.owner());
         }
     }
 
@@ -305,30 +305,30 @@ impl Tx {
 
     /// Sets a key that does not belong to a record.
     pub fn put_value(&mut self, key: Key, value: Value) {
-        self.writes.insert(key, Write::Put(value));
+        self.writes.insert(key, PendingValue::Put(value));
     }
 
     /// Sets a key that must not exist yet.
     pub fn create_value(&mut self, key: Key, value: Value) {
         // If this transaction deleted the key, it existed, so setting it again must not fail with `Exists`.
         let write = match self.writes.get(&key) {
-            Some(Write::Delete) => Write::Put(value),
-            _ => Write::Create(value),
+            Some(PendingValue::Delete) => PendingValue::Put(value),
+            _ => PendingValue::Create(value),
         };
         self.writes.insert(key, write);
     }
 
     /// Deletes a key.
     pub fn delete_value(&mut self, key: Key) {
-        self.writes.insert(key, Write::Delete);
+        self.writes.insert(key, PendingValue::Delete);
     }
 
     /// Adds to a counter without depending on its value.
     pub fn add(&mut self, key: Key, n: i64) {
         let write = match self.writes.get(&key) {
-            Some(Write::Add(m)) => Write::Add(m + n),
-            Some(Write::Put(Value::Int(m))) => Write::Put(Value::Int(m + n)),
-            _ => Write::Add(n),
+            Some(PendingValue::Add(m)) => PendingValue::Add(m + n),
+            Some(PendingValue::Put(Value::Int(m))) => PendingValue::Put(Value::Int(m + n)),
+            _ => PendingValue::Add(n),
         };
         self.writes.insert(key, write);
     }
@@ -365,10 +365,10 @@ impl Tx {
             .writes
             .into_iter()
             .map(|(key, write)| match write {
-                Write::Put(value) => Op::Put(key, value),
-                Write::Create(value) => Op::Create(key, value),
-                Write::Delete => Op::Delete(key),
-                Write::Add(n) => Op::Add(key, n),
+                PendingValue::Put(value) => Op::Put(key, value),
+                PendingValue::Create(value) => Op::Create(key, value),
+                PendingValue::Delete => Op::Delete(key),
+                PendingValue::Add(n) => Op::Add(key, n),
             })
             .collect();
         self.txn.commit(Batch { ops, feed: self.feed }).await

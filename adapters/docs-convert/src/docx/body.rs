@@ -5,19 +5,19 @@ use std::collections::{HashMap, HashSet};
 use docs_ports::{ConvertError, EmbeddedFile};
 
 use super::{
-    parts::{Parts, Role},
+    parts::{DocumentParts, Role},
     xml::{Element, Xml},
 };
 use crate::{
     archive::Archive,
     dom::{Dom, Id, MAX_NODES, ROOT},
-    link::plain,
+    link::escape_destination,
 };
 
 /// Maximum number of images in a document.
 const MAX_FILES: usize = 500;
 /// File name extensions of images that browsers can display.
-const PICTURES: [&str; 7] = ["png", "jpg", "jpeg", "gif", "svg", "webp", "bmp"];
+const IMAGE_EXTENSIONS: [&str; 7] = ["png", "jpg", "jpeg", "gif", "svg", "webp", "bmp"];
 /// Monospaced fonts. Text in them is code.
 const CODE_FONTS: [&str; 8] = [
     "courier",
@@ -31,15 +31,15 @@ const CODE_FONTS: [&str; 8] = [
 ];
 
 /// The result: the tree and the embedded files.
-pub(super) struct Read {
+pub(super) struct DocxContent {
     pub(super) dom: Dom,
     pub(super) files: Vec<EmbeddedFile>,
 }
 
 /// State of the conversion of one document.
-pub(super) struct Body<'a, 'z> {
+pub(super) struct BodyReader<'a, 'z> {
     archive: &'a mut Archive<'z>,
-    parts: &'a Parts,
+    parts: &'a DocumentParts,
     dom: Dom,
     files: Vec<EmbeddedFile>,
     /// Destinations of the images read so far. `None` for files that are not displayable images.
@@ -83,8 +83,8 @@ struct Marks {
     names: Vec<&'static str>,
 }
 
-impl<'a, 'z> Body<'a, 'z> {
-    pub(super) fn new(archive: &'a mut Archive<'z>, parts: &'a Parts) -> Self {
+impl<'a, 'z> BodyReader<'a, 'z> {
+    pub(super) fn new(archive: &'a mut Archive<'z>, parts: &'a DocumentParts) -> Self {
         Self {
             archive,
             parts,
@@ -98,10 +98,10 @@ impl<'a, 'z> Body<'a, 'z> {
         }
     }
 
-    pub(super) fn read(mut self, document: &Xml) -> Result<Read, ConvertError> {
-        let links = document.root().below().filter(|element| element.name() == "hyperlink");
+    pub(super) fn read(mut self, document: &Xml) -> Result<DocxContent, ConvertError> {
+        let links = document.root().descendants().filter(|element| element.name() == "hyperlink");
         self.anchors.extend(links.filter_map(|link| link.attribute("anchor")).map(str::to_owned));
-        let body = document.root().below().find(|element| element.name() == "body");
+        let body = document.root().descendants().find(|element| element.name() == "body");
         if let Some(body) = body {
             self.blocks(body, ROOT, &mut Flow::default())?;
         }
@@ -111,7 +111,8 @@ impl<'a, 'z> Body<'a, 'z> {
         for (kind, part, name) in
             [(Notes::Foot, &parts.footnotes, "footnote"), (Notes::End, &parts.endnotes, "endnote")]
         {
-            let all = part.iter().flat_map(|part| part.root().below()).filter(|note| note.name() == name);
+            let all =
+                part.iter().flat_map(|part| part.root().descendants()).filter(|note| note.name() == name);
             notes.extend(all.filter_map(|note| Some(((kind, note.attribute("id")?), note))));
         }
         let mut at = 0;
@@ -122,7 +123,7 @@ impl<'a, 'z> Body<'a, 'z> {
             self.blocks(*note, place, &mut Flow::default())?;
         }
         self.dom.finish();
-        Ok(Read { dom: self.dom, files: self.files })
+        Ok(DocxContent { dom: self.dom, files: self.files })
     }
 
     fn blocks(&mut self, parent: Element<'_>, place: Id, flow: &mut Flow) -> Result<(), ConvertError> {
@@ -160,10 +161,10 @@ impl<'a, 'z> Body<'a, 'z> {
         self.fields.clear();
         match role {
             Role::Contents => Ok(()),
-            Role::Title => self.whole(paragraph, (place, "h1"), flow),
+            Role::Title => self.push_paragraph(paragraph, (place, "h1"), flow),
             Role::Heading(level) => {
                 let name = ["h1", "h2", "h3", "h4", "h5", "h6"][usize::from(level.clamp(1, 6)) - 1];
-                self.whole(paragraph, (place, name), flow)
+                self.push_paragraph(paragraph, (place, name), flow)
             }
             Role::Code => self.code(paragraph, place, flow),
             Role::Quote => {
@@ -177,13 +178,13 @@ impl<'a, 'z> Body<'a, 'z> {
             }
             Role::Text => match self.list(properties, style) {
                 Some((list, level)) => self.item(paragraph, &list, level, place, flow),
-                None => self.whole(paragraph, (place, "p"), flow),
+                None => self.push_paragraph(paragraph, (place, "p"), flow),
             },
         }
     }
 
     /// Adds a paragraph as an element of its own.
-    fn whole(
+    fn push_paragraph(
         &mut self,
         paragraph: Element<'_>,
         (place, name): (Id, &str),
@@ -213,7 +214,7 @@ impl<'a, 'z> Body<'a, 'z> {
         let id = own.and_then(|own| own.child("numId")).and_then(|id| id.value());
         let level =
             own.and_then(|own| own.child("ilvl")).and_then(|it| it.value()).and_then(|it| it.parse().ok());
-        let (list, level) = match (id, self.parts.list_of(style)) {
+        let (list, level) = match (id, self.parts.style_list(style)) {
             // List `0` removes a paragraph from the list of its style.
             (Some("0"), _) => return None,
             (Some(id), _) => (id, level.unwrap_or_default()),
@@ -327,7 +328,7 @@ impl<'a, 'z> Body<'a, 'z> {
 
     fn run(&mut self, run: Element<'_>, place: Id) -> Result<(), ConvertError> {
         let properties = run.child("rPr");
-        if properties.is_some_and(|it| it.is_on("vanish")) {
+        if properties.is_some_and(|it| it.is_toggled_on("vanish")) {
             return Ok(());
         }
         let marks = Marks::read(properties, self.parts);
@@ -406,7 +407,7 @@ impl<'a, 'z> Body<'a, 'z> {
 
     fn picture(&mut self, drawing: Element<'_>, place: Id) -> Result<(), ConvertError> {
         let mut alt = "";
-        for element in drawing.below() {
+        for element in drawing.descendants() {
             match element.name() {
                 "docPr" => alt = element.attribute("descr").unwrap_or_default(),
                 "blip" | "imagedata" => {
@@ -434,9 +435,9 @@ impl<'a, 'z> Body<'a, 'z> {
         let ending = name.rsplit_once('.').map(|(_, ending)| ending.to_ascii_lowercase()).unwrap_or_default();
         let path = if target.starts_with("word/") { target.to_owned() } else { format!("word/{target}") };
         let mut found = None;
-        let is_shown = PICTURES.contains(&ending.as_str()) && self.files.len() < MAX_FILES;
-        if is_shown && let Some(bytes) = self.archive.named(&path)? {
-            let destination = plain(target);
+        let is_shown = IMAGE_EXTENSIONS.contains(&ending.as_str()) && self.files.len() < MAX_FILES;
+        if is_shown && let Some(bytes) = self.archive.read_file(&path)? {
+            let destination = escape_destination(target);
             let (name, bytes) = (name.to_owned(), bytes.into());
             self.files.push(EmbeddedFile { destination: destination.clone(), name, bytes });
             found = Some(destination);
@@ -480,7 +481,7 @@ impl<'a, 'z> Body<'a, 'z> {
 }
 
 impl Marks {
-    fn read(properties: Option<Element<'_>>, parts: &Parts) -> Self {
+    fn read(properties: Option<Element<'_>>, parts: &DocumentParts) -> Self {
         let Some(properties) = properties else { return Self::default() };
         let value = |name: &str| properties.child(name).and_then(|it| it.value());
         let font = properties.child("rFonts").and_then(|it| it.attribute("ascii")).unwrap_or_default();
@@ -488,9 +489,9 @@ impl Marks {
         let is_code = value("rStyle").is_some_and(|style| parts.is_code(style))
             || CODE_FONTS.iter().any(|name| font.starts_with(name));
         let marks = [
-            (properties.is_on("b"), "strong"),
-            (properties.is_on("i"), "em"),
-            (properties.is_on("strike") || properties.is_on("dstrike"), "del"),
+            (properties.is_toggled_on("b"), "strong"),
+            (properties.is_toggled_on("i"), "em"),
+            (properties.is_toggled_on("strike") || properties.is_toggled_on("dstrike"), "del"),
             (value("vertAlign") == Some("superscript"), "sup"),
             (value("vertAlign") == Some("subscript"), "sub"),
         ];

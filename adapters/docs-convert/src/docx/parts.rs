@@ -8,7 +8,7 @@ use super::xml::Xml;
 use crate::{archive::Archive, charset};
 
 /// Number of list levels in Word.
-const LEVELS: usize = 9;
+const LIST_LEVELS: usize = 9;
 
 /// The title element of the document properties.
 pub(super) const TITLE: &str = "title";
@@ -38,7 +38,7 @@ struct Style {
 
 /// The parts of a document other than its body.
 #[derive(Debug, Default)]
-pub(super) struct Parts {
+pub(super) struct DocumentParts {
     styles: HashMap<String, Style>,
     /// For each list, the levels: `true` if numbered.
     lists: HashMap<String, Vec<bool>>,
@@ -54,7 +54,7 @@ pub(super) struct Relation {
     pub(super) is_external: bool,
 }
 
-impl Parts {
+impl DocumentParts {
     pub(super) fn read(archive: &mut Archive<'_>) -> Result<Self, ConvertError> {
         let mut parts = Self::default();
         if let Some(xml) = part(archive, "word/styles.xml")? {
@@ -64,7 +64,7 @@ impl Parts {
             parts.read_lists(&xml);
         }
         if let Some(xml) = part(archive, "word/_rels/document.xml.rels")? {
-            for relation in xml.root().below().filter(|element| element.name() == "Relationship") {
+            for relation in xml.root().descendants().filter(|element| element.name() == "Relationship") {
                 let (Some(id), Some(target)) = (relation.attribute("Id"), relation.attribute("Target"))
                 else {
                     continue;
@@ -97,11 +97,11 @@ impl Parts {
             next = style.based_on.as_deref();
         }
         // Without a style table, only style ids are available.
-        if self.styles.is_empty() { role_of(&spaced(style)) } else { Role::Text }
+        if self.styles.is_empty() { role_of(&style_name_from_id(style)) } else { Role::Text }
     }
 
     /// Returns the list that a style assigns, and the level.
-    pub(super) fn list_of(&self, style: &str) -> Option<(&str, usize)> {
+    pub(super) fn style_list(&self, style: &str) -> Option<(&str, usize)> {
         let mut next = Some(style);
         for _ in 0..MAX_BASED {
             let style = next.and_then(|id| self.styles.get(id))?;
@@ -125,7 +125,7 @@ impl Parts {
     }
 
     fn read_styles(&mut self, xml: &Xml) {
-        for style in xml.root().below().filter(|element| element.name() == "style") {
+        for style in xml.root().descendants().filter(|element| element.name() == "style") {
             let Some(id) = style.attribute("styleId") else { continue };
             let value = |name: &str| style.child(name).and_then(|child| child.value());
             let properties = style.child("pPr");
@@ -149,19 +149,19 @@ impl Parts {
 
     fn read_lists(&mut self, xml: &Xml) {
         let mut kinds: HashMap<&str, Vec<bool>> = HashMap::new();
-        for kind in xml.root().below().filter(|element| element.name() == "abstractNum") {
+        for kind in xml.root().descendants().filter(|element| element.name() == "abstractNum") {
             let Some(id) = kind.attribute("abstractNumId") else { continue };
             let levels = kind.children().filter(|child| child.name() == "lvl");
             let is_numbered = |format: &str| !matches!(format, "bullet" | "none");
             // Several lists share a definition and each one stores its levels, so the number of levels is limited to
             // that of Word.
             let levels = levels
-                .take(LEVELS)
+                .take(LIST_LEVELS)
                 .map(|level| level.child("numFmt").and_then(|it| it.value()).is_some_and(is_numbered))
                 .collect();
             kinds.insert(id, levels);
         }
-        for list in xml.root().below().filter(|element| element.name() == "num") {
+        for list in xml.root().descendants().filter(|element| element.name() == "num") {
             let kind = list.child("abstractNumId").and_then(|kind| kind.value());
             if let (Some(id), Some(levels)) = (list.attribute("numId"), kind.and_then(|kind| kinds.get(kind)))
             {
@@ -188,7 +188,7 @@ fn role_of(name: &str) -> Role {
 }
 
 /// Converts a style id such as `Heading1` to a name such as `heading 1`.
-fn spaced(id: &str) -> String {
+fn style_name_from_id(id: &str) -> String {
     let stem = id.trim_end_matches(|c: char| c.is_ascii_digit());
     format!("{} {}", stem.to_lowercase(), &id[stem.len()..]).trim_end().to_owned()
 }
@@ -205,7 +205,7 @@ mod tests {
 
     /// The role of the first style of a chain, of which only the last style is a heading.
     fn role_of_chain(length: usize) -> Role {
-        let mut parts = Parts::default();
+        let mut parts = DocumentParts::default();
         for at in 1..=length {
             let is_last = at == length;
             let name = if is_last { "heading 1" } else { "other" }.to_owned();
@@ -224,13 +224,13 @@ mod tests {
     #[test]
     fn levels_beyond_the_bound_are_like_the_last_level() {
         let level = |format: &str| format!("<w:lvl><w:numFmt w:val=\"{format}\"/></w:lvl>");
-        let levels = level("decimal").repeat(LEVELS) + &level("bullet");
+        let levels = level("decimal").repeat(LIST_LEVELS) + &level("bullet");
         let list = "<w:num w:numId=\"2\"><w:abstractNumId w:val=\"1\"/></w:num>";
         let kind = format!("<w:abstractNum w:abstractNumId=\"1\">{levels}</w:abstractNum>");
         let xml = Xml::read(&format!("<w:numbering>{kind}{list}</w:numbering>")).expect("a part");
-        let mut parts = Parts::default();
+        let mut parts = DocumentParts::default();
         parts.read_lists(&xml);
-        assert_eq!(parts.lists["2"].len(), LEVELS);
-        assert_eq!(parts.is_numbered("2", LEVELS), Some(true));
+        assert_eq!(parts.lists["2"].len(), LIST_LEVELS);
+        assert_eq!(parts.is_numbered("2", LIST_LEVELS), Some(true));
     }
 }

@@ -7,14 +7,14 @@ use quick_xml::{
     events::{BytesRef, BytesStart, Event},
 };
 
-use crate::dom::{Dom, Id, Kind, ROOT};
+use crate::dom::{Dom, Id, NodeKind, ROOT};
 
 /// Maximum number of elements and texts of a part.
 const MAX_NODES: usize = 1_000_000;
 /// Maximum size in bytes of the texts and attributes of a part, far above that of real documents.
 const MAX_TEXT_BYTES: usize = 16_000_000;
 /// Maximum depth of elements. Deeper ones are dropped. The limit makes recursion over the tree safe.
-const MAX_DEPTH: usize = 120;
+const MAX_XML_DEPTH: usize = 120;
 
 #[derive(Debug)]
 pub(super) struct Xml {
@@ -37,8 +37,8 @@ impl Xml {
         let mut beyond = 0_usize;
         loop {
             match reader.read_event().map_err(|_| damaged())? {
-                Event::Start(_) if open.len() >= MAX_DEPTH => beyond += 1,
-                Event::Empty(_) if open.len() >= MAX_DEPTH => {}
+                Event::Start(_) if open.len() >= MAX_XML_DEPTH => beyond += 1,
+                Event::Empty(_) if open.len() >= MAX_XML_DEPTH => {}
                 Event::Start(start) => open.push(xml.element(&open, &start)),
                 Event::Empty(start) => drop(xml.element(&open, &start)),
                 Event::End(_) if beyond > 0 => beyond -= 1,
@@ -66,7 +66,7 @@ impl Xml {
 
     /// Returns the text of the first element with a name, if not blank.
     pub(super) fn text_of(&self, name: &str) -> Option<String> {
-        let found = self.root().below().find(|element| element.name() == name)?;
+        let found = self.root().descendants().find(|element| element.name() == name)?;
         Some(found.text()).filter(|text| !text.trim().is_empty())
     }
 
@@ -109,7 +109,7 @@ fn resolved(reference: &BytesRef<'_>) -> String {
 }
 
 impl<'a> Element<'a> {
-    fn of(self, at: Id) -> Self {
+    fn with_id(self, at: Id) -> Self {
         Self { at, ..self }
     }
 
@@ -128,7 +128,7 @@ impl<'a> Element<'a> {
     }
 
     pub(super) fn children(self) -> impl Iterator<Item = Element<'a>> {
-        self.xml.dom.children(self.at).map(move |at| self.of(at))
+        self.xml.dom.children(self.at).map(move |at| self.with_id(at))
     }
 
     pub(super) fn child(self, name: &str) -> Option<Element<'a>> {
@@ -136,21 +136,21 @@ impl<'a> Element<'a> {
     }
 
     /// Returns all descendants in document order.
-    pub(super) fn below(self) -> impl Iterator<Item = Element<'a>> {
-        self.xml.dom.below(self.at, |_| false).map(move |at| self.of(at))
+    pub(super) fn descendants(self) -> impl Iterator<Item = Element<'a>> {
+        self.xml.dom.descendants(self.at, |_| false).map(move |at| self.with_id(at))
     }
 
     /// Returns the text of its direct text children.
     pub(super) fn text(self) -> String {
         let text = |child: Element<'a>| match self.xml.dom.kind(child.at) {
-            Kind::Text(text) => text,
-            Kind::Element(_) => "",
+            NodeKind::Text(text) => text,
+            NodeKind::Element(_) => "",
         };
         self.children().map(text).collect()
     }
 
     /// Returns `true` if a toggle element exists and its value does not switch it off.
-    pub(super) fn is_on(self, name: &str) -> bool {
+    pub(super) fn is_toggled_on(self, name: &str) -> bool {
         let is_off = |value: &str| matches!(value, "0" | "false" | "off" | "none");
         self.child(name).is_some_and(|switch| !switch.value().is_some_and(is_off))
     }

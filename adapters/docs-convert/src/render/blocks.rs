@@ -26,12 +26,12 @@ impl Blocks {
     }
 
     /// Adds a block of kind [`BlockKind::Other`].
-    pub(super) fn other(&mut self, text: &str) {
+    pub(super) fn push_other(&mut self, text: &str) {
         self.push(text, BlockKind::Other);
     }
 
     /// Adds the output of `write` as a block.
-    pub(super) fn written(&mut self, kind: BlockKind, write: impl FnOnce(&mut String)) {
+    pub(super) fn push_block(&mut self, kind: BlockKind, write: impl FnOnce(&mut String)) {
         let start = self.text.len();
         write(&mut self.text);
         if self.text.len() > start {

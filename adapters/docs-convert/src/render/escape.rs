@@ -4,7 +4,7 @@ use docs_markup::syntax::entity;
 
 /// The position of a word.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Start {
+pub(super) enum WordPosition {
     /// At the start of a line, where some characters begin a list, a heading or a quotation.
     Line,
     /// Anywhere else.
@@ -12,7 +12,7 @@ pub(super) enum Start {
 }
 
 /// Appends a word, escaped for Markdown.
-pub(super) fn word(word: &str, start: Start, out: &mut String) {
+pub(super) fn word(word: &str, start: WordPosition, out: &mut String) {
     let mut before = None;
     let mut characters = word.char_indices().peekable();
     while let Some((place, c)) = characters.next() {
@@ -28,7 +28,7 @@ pub(super) fn word(word: &str, start: Start, out: &mut String) {
             '{' => next == Some('%'),
             _ => false,
         };
-        if is_special || (start == Start::Line && begins_block(word, place, c)) {
+        if is_special || (start == WordPosition::Line && begins_block(word, place, c)) {
             out.push('\\');
         }
         out.push(c);
@@ -95,7 +95,7 @@ mod tests {
             ("$$x$$", "\\$\\$x\\$\\$", "\\$\\$x\\$\\$"),
             ("[x]", "\\[x\\]", "\\[x\\]"),
         ] {
-            for (start, expected) in [(Start::Line, line), (Start::Within, within)] {
+            for (start, expected) in [(WordPosition::Line, line), (WordPosition::Within, within)] {
                 let mut out = String::new();
                 word(text, start, &mut out);
                 assert_eq!(out, expected, "{text}");

@@ -1,6 +1,6 @@
 //! Rendering of a line: text runs with marks.
 
-use super::escape::{self, Start};
+use super::escape::{self, WordPosition};
 use crate::text::longest_run;
 
 /// Inline formatting of text, as a bit set.
@@ -21,7 +21,7 @@ const MARKS: [(u8, Option<&str>, &str); 6] = [
 
 impl Marks {
     /// Adds the mark of an element.
-    pub(super) fn with(self, element: &str) -> Self {
+    pub(super) fn with_element(self, element: &str) -> Self {
         let bit = match element {
             "b" | "strong" => 1,
             "i" | "em" | "cite" | "dfn" | "var" => 2,
@@ -46,7 +46,7 @@ pub(super) enum InlineContext {
 
 /// A piece of a line, before it is decided how marks are written.
 #[derive(Clone, Copy)]
-enum Piece {
+enum LinePiece {
     Open(u8),
     Close(u8),
     Space,
@@ -56,9 +56,9 @@ enum Piece {
 }
 
 /// Renders a line as Markdown.
-pub(super) struct Writer {
+pub(super) struct LineWriter {
     context: InlineContext,
-    pieces: Vec<Piece>,
+    pieces: Vec<LinePiece>,
     /// All written text, without marks and spaces between pieces.
     text: String,
     /// Open marks, as indices into [`MARKS`].
@@ -72,7 +72,7 @@ pub(super) struct Writer {
     ends_with_space: bool,
 }
 
-impl Writer {
+impl LineWriter {
     pub(super) const fn new(context: InlineContext) -> Self {
         Self {
             context,
@@ -117,7 +117,7 @@ impl Writer {
     pub(super) fn image(&mut self, source: &str, alt: &str) {
         self.begin("");
         let alt = words(alt);
-        self.written(&format!("![{alt}]({source})"));
+        self.push_raw(&format!("![{alt}]({source})"));
     }
 
     /// Adds a link with its label.
@@ -132,14 +132,14 @@ impl Writer {
         }
         // Whitespace at the ends of a label is moved outside the link.
         self.space |= starts.unwrap_or_default();
-        self.written(&format!("[{label}]({to})"));
+        self.push_raw(&format!("[{label}]({to})"));
         self.space |= ends;
     }
 
     /// Adds a footnote reference.
     pub(super) fn note(&mut self, name: &str) {
         self.begin("");
-        self.written(&format!("[^{name}]"));
+        self.push_raw(&format!("[^{name}]"));
     }
 
     pub(super) fn line_break(&mut self) {
@@ -148,7 +148,7 @@ impl Writer {
         self.marks(Marks::default());
         self.space = false;
         if !self.at_start() {
-            self.pieces.push(Piece::Break);
+            self.pieces.push(LinePiece::Break);
         }
     }
 
@@ -160,7 +160,7 @@ impl Writer {
 
     fn end_code(&mut self) {
         if let Some(code) = self.code.take().filter(|code| !code.is_empty()) {
-            self.written(&code_span(&code, self.context));
+            self.push_raw(&code_span(&code, self.context));
         }
     }
 
@@ -172,7 +172,7 @@ impl Writer {
                 self.marks(marks);
                 self.flush_space();
                 self.open(marks);
-                let start = if self.at_line_start() { Start::Line } else { Start::Within };
+                let start = if self.at_line_start() { WordPosition::Line } else { WordPosition::Within };
                 self.word(word, start);
             }
             let behind = &rest[word.len()..];
@@ -182,23 +182,23 @@ impl Writer {
     }
 
     /// Adds a word. It is merged with directly preceding words.
-    fn word(&mut self, word: &str, start: Start) {
-        let has_space = self.pieces.pop_if(|piece| matches!(piece, Piece::Space)).is_some();
-        if self.pieces.pop_if(|piece| matches!(piece, Piece::Written(_))).is_some() {
+    fn word(&mut self, word: &str, start: WordPosition) {
+        let has_space = self.pieces.pop_if(|piece| matches!(piece, LinePiece::Space)).is_some();
+        if self.pieces.pop_if(|piece| matches!(piece, LinePiece::Written(_))).is_some() {
             self.text.push_str(if has_space { " " } else { "" });
         } else {
-            self.pieces.extend(has_space.then_some(Piece::Space));
+            self.pieces.extend(has_space.then_some(LinePiece::Space));
         }
         escape::word(word, start, &mut self.text);
         self.end_piece();
     }
 
     fn end_piece(&mut self) {
-        self.pieces.push(Piece::Written(u32::try_from(self.text.len()).unwrap_or(u32::MAX)));
+        self.pieces.push(LinePiece::Written(u32::try_from(self.text.len()).unwrap_or(u32::MAX)));
     }
 
     /// Adds text without escaping and marks.
-    fn written(&mut self, text: &str) {
+    fn push_raw(&mut self, text: &str) {
         self.end_code();
         self.marks(Marks::default());
         self.flush_space();
@@ -208,7 +208,7 @@ impl Writer {
 
     fn flush_space(&mut self) {
         if std::mem::take(&mut self.space) && !self.at_line_start() {
-            self.pieces.push(Piece::Space);
+            self.pieces.push(LinePiece::Space);
         }
     }
 
@@ -218,7 +218,7 @@ impl Writer {
         let keep = self.open.iter().take_while(|mark| is_wanted(mark)).count();
         while self.open.len() > keep {
             if let Some(mark) = self.open.pop() {
-                self.pieces.push(Piece::Close(mark));
+                self.pieces.push(LinePiece::Close(mark));
             }
         }
     }
@@ -228,7 +228,7 @@ impl Writer {
         for (mark, (bit, ..)) in (0_u8..).zip(&MARKS) {
             if wanted.bits & bit > 0 && !self.open.contains(&mark) {
                 self.open.push(mark);
-                self.pieces.push(Piece::Open(mark));
+                self.pieces.push(LinePiece::Open(mark));
             }
         }
     }
@@ -238,8 +238,9 @@ impl Writer {
     }
 
     fn at_line_start(&self) -> bool {
-        let last = self.pieces.iter().rev().find(|piece| !matches!(piece, Piece::Open(_) | Piece::Close(_)));
-        matches!(last, None | Some(Piece::Break))
+        let last =
+            self.pieces.iter().rev().find(|piece| !matches!(piece, LinePiece::Open(_) | LinePiece::Close(_)));
+        matches!(last, None | Some(LinePiece::Break))
     }
 }
 
@@ -254,7 +255,7 @@ fn words(text: &str) -> String {
         if !out.is_empty() {
             out.push(' ');
         }
-        escape::word(word, Start::Within, &mut out);
+        escape::word(word, WordPosition::Within, &mut out);
     }
     out
 }
@@ -268,20 +269,20 @@ fn code_span(code: &str, context: InlineContext) -> String {
 }
 
 /// Writes the pieces. Marks whose delimiters Markdown would not recognize are written as HTML.
-fn write(pieces: &[Piece], text: &str, context: InlineContext, out: &mut String) {
+fn write(pieces: &[LinePiece], text: &str, context: InlineContext, out: &mut String) {
     let as_html = html_marks(pieces, text);
     let begin = out.len();
-    let end = pieces.iter().rposition(|piece| matches!(piece, Piece::Written(_) | Piece::Close(_)));
+    let end = pieces.iter().rposition(|piece| matches!(piece, LinePiece::Written(_) | LinePiece::Close(_)));
     let mut start = 0;
     for (at, piece) in pieces.iter().enumerate().take(end.map_or(0, |end| end + 1)) {
         match piece {
-            Piece::Space => out.push(' '),
-            Piece::Break => out.push_str(match context {
+            LinePiece::Space => out.push(' '),
+            LinePiece::Break => out.push_str(match context {
                 InlineContext::Paragraph => "\\\n",
                 InlineContext::Heading => " ",
                 InlineContext::Cell => "<br>",
             }),
-            Piece::Written(end) => {
+            LinePiece::Written(end) => {
                 let end = place(*end);
                 let own = text.get(std::mem::replace(&mut start, end)..end).unwrap_or_default();
                 // An exclamation mark before a link would turn it into an image.
@@ -291,9 +292,9 @@ fn write(pieces: &[Piece], text: &str, context: InlineContext, out: &mut String)
                 }
                 out.push_str(own);
             }
-            Piece::Open(mark) | Piece::Close(mark) => {
+            LinePiece::Open(mark) | LinePiece::Close(mark) => {
                 let Some((_, signs, element)) = MARKS.get(usize::from(*mark)) else { continue };
-                let slash = if matches!(piece, Piece::Close(_)) { "/" } else { "" };
+                let slash = if matches!(piece, LinePiece::Close(_)) { "/" } else { "" };
                 match signs.filter(|_| !as_html.get(at).copied().unwrap_or_default()) {
                     Some(signs) => out.push_str(signs),
                     None => out.push_str(&format!("<{slash}{element}>")),
@@ -309,21 +310,21 @@ fn place(end: u32) -> usize {
 
 /// Determines the marks that must be HTML: those between a letter and punctuation, and those directly after the end of
 /// another mark.
-fn html_marks(pieces: &[Piece], text: &str) -> Vec<bool> {
+fn html_marks(pieces: &[LinePiece], text: &str) -> Vec<bool> {
     let mut as_html = vec![false; pieces.len()];
     let mut open: Vec<(usize, bool)> = Vec::new();
     let mut written = 0;
     for (at, piece) in pieces.iter().enumerate() {
-        let before = || before(&pieces[..at], &text[..written]);
-        let behind = || behind(&pieces[at + 1..], &text[written..]);
+        let before = || char_before(&pieces[..at], &text[..written]);
+        let behind = || char_after(&pieces[at + 1..], &text[written..]);
         match piece {
-            Piece::Open(_) => {
+            LinePiece::Open(_) => {
                 let follows = at.checked_sub(1).and_then(|last| pieces.get(last));
-                let is_clear = !matches!(follows, Some(Piece::Close(_)))
+                let is_clear = !matches!(follows, Some(LinePiece::Close(_)))
                     && (!behind().is_some_and(is_punctuation) || before().is_none_or(is_punctuation));
                 open.push((at, is_clear));
             }
-            Piece::Close(_) => {
+            LinePiece::Close(_) => {
                 let Some((start, is_clear)) = open.pop() else { continue };
                 let ends = !before().is_some_and(is_punctuation) || behind().is_none_or(is_punctuation);
                 if !(is_clear && ends) {
@@ -334,8 +335,8 @@ fn html_marks(pieces: &[Piece], text: &str) -> Vec<bool> {
                     }
                 }
             }
-            Piece::Written(end) => written = place(*end).min(text.len()),
-            Piece::Space | Piece::Break => {}
+            LinePiece::Written(end) => written = place(*end).min(text.len()),
+            LinePiece::Space | LinePiece::Break => {}
         }
     }
     as_html
@@ -343,16 +344,17 @@ fn html_marks(pieces: &[Piece], text: &str) -> Vec<bool> {
 
 /// Returns the character before a piece, given the preceding pieces and text. `None` for whitespace or the start of the
 /// line.
-fn before(pieces: &[Piece], text: &str) -> Option<char> {
-    let last = pieces.iter().rev().find(|piece| !matches!(piece, Piece::Open(_) | Piece::Close(_)))?;
-    text.chars().next_back().filter(|_| matches!(last, Piece::Written(_)))
+fn char_before(pieces: &[LinePiece], text: &str) -> Option<char> {
+    let last =
+        pieces.iter().rev().find(|piece| !matches!(piece, LinePiece::Open(_) | LinePiece::Close(_)))?;
+    text.chars().next_back().filter(|_| matches!(last, LinePiece::Written(_)))
 }
 
 /// Returns the character after a piece, given the following pieces and text. `None` for whitespace or the end of the
 /// line.
-fn behind(pieces: &[Piece], text: &str) -> Option<char> {
-    let next = pieces.iter().find(|piece| !matches!(piece, Piece::Open(_) | Piece::Close(_)))?;
-    text.chars().next().filter(|_| matches!(next, Piece::Written(_)))
+fn char_after(pieces: &[LinePiece], text: &str) -> Option<char> {
+    let next = pieces.iter().find(|piece| !matches!(piece, LinePiece::Open(_) | LinePiece::Close(_)))?;
+    text.chars().next().filter(|_| matches!(next, LinePiece::Written(_)))
 }
 
 fn is_punctuation(c: char) -> bool {

@@ -5,15 +5,15 @@ use super::{
     blocks::{self, BlockKind, Blocks},
     prefixed,
 };
-use crate::dom::{Id, Kind};
+use crate::dom::{Id, NodeKind};
 
 /// A list item.
-struct Item {
+struct ListItem {
     /// The number, or [`BULLET`].
     number: u32,
     /// The end of its blocks among those of the list.
     end: u32,
-    tick: Tick,
+    tick: Checkbox,
 }
 
 /// The number of bulleted items.
@@ -21,13 +21,13 @@ const BULLET: u32 = u32::MAX;
 
 /// The checkbox before an item.
 #[derive(Clone, Copy)]
-enum Tick {
+enum Checkbox {
     None,
     Open,
     Done,
 }
 
-impl Item {
+impl ListItem {
     fn end(&self) -> usize {
         usize::try_from(self.end).unwrap_or(usize::MAX)
     }
@@ -40,7 +40,7 @@ impl Renderer<'_, '_> {
         let first = dom.attribute(id, "start").and_then(|start| start.trim().parse::<u32>().ok());
         let mut number = first.unwrap_or(1).min(999_999_999);
         self.nested += 1;
-        let mut items: Vec<Item> =
+        let mut items: Vec<ListItem> =
             Vec::with_capacity(dom.children(id).filter(|child| dom.name(*child) == "li").count());
         let mut blocks = Blocks::default();
         for child in dom.children(id) {
@@ -58,10 +58,10 @@ impl Renderer<'_, '_> {
                 Some(before) => before.end = end,
                 None if is_item => {
                     let own = if is_ordered { number } else { BULLET };
-                    items.push(Item { number: own, end, tick: self.tick(child) });
+                    items.push(ListItem { number: own, end, tick: self.tick(child) });
                     number = number.saturating_add(1);
                 }
-                None => items.push(Item { number: BULLET, end, tick: Tick::None }),
+                None => items.push(ListItem { number: BULLET, end, tick: Checkbox::None }),
             }
         }
         self.nested -= 1;
@@ -70,9 +70,9 @@ impl Renderer<'_, '_> {
         }
         // Two consecutive lists would be merged.
         if out.last() == Some(BlockKind::List) {
-            out.other("<!-- -->");
+            out.push_other("<!-- -->");
         }
-        out.written(BlockKind::List, |out| write(&items, &blocks, out));
+        out.push_block(BlockKind::List, |out| write(&items, &blocks, out));
     }
 
     fn block_or_line(&mut self, id: Id, out: &mut Blocks) {
@@ -85,26 +85,26 @@ impl Renderer<'_, '_> {
     }
 
     /// Returns the checkbox state of a task list item.
-    fn tick(&self, item: Id) -> Tick {
+    fn tick(&self, item: Id) -> Checkbox {
         let dom = self.content.dom;
-        let below = dom.below(item, |id| self.content.is_dropped(id)).take(4);
+        let below = dom.descendants(item, |id| self.content.is_dropped(id)).take(4);
         let mut boxes = below.filter(|id| dom.attribute(*id, "type") == Some("checkbox"));
         match boxes.next() {
-            Some(tick) if dom.attribute(tick, "checked").is_some() => Tick::Done,
-            Some(_) => Tick::Open,
-            None => Tick::None,
+            Some(tick) if dom.attribute(tick, "checked").is_some() => Checkbox::Done,
+            Some(_) => Checkbox::Open,
+            None => Checkbox::None,
         }
     }
 }
 
-fn is_blank(kind: Kind<'_>) -> bool {
-    matches!(kind, Kind::Text(text) if text.trim().is_empty())
+fn is_blank(kind: NodeKind<'_>) -> bool {
+    matches!(kind, NodeKind::Text(text) if text.trim().is_empty())
 }
 
-fn write(items: &[Item], blocks: &Blocks, out: &mut String) {
+fn write(items: &[ListItem], blocks: &Blocks, out: &mut String) {
     // Items without blocks are skipped.
     let items = || {
-        let starts = std::iter::once(0).chain(items.iter().map(Item::end));
+        let starts = std::iter::once(0).chain(items.iter().map(ListItem::end));
         starts.zip(items).filter(|(start, item)| *start < item.end())
     };
     let is_loose = items().any(|(start, item)| !is_tight(blocks.range(start..item.end())));
@@ -124,9 +124,9 @@ fn write(items: &[Item], blocks: &Blocks, out: &mut String) {
         }
         let bullet = if item.number == BULLET { "* ".to_owned() } else { format!("{}. ", item.number) };
         let tick = match item.tick {
-            Tick::None => "",
-            Tick::Open => "[ ] ",
-            Tick::Done => "[x] ",
+            Checkbox::None => "",
+            Checkbox::Open => "[ ] ",
+            Checkbox::Done => "[x] ",
         };
         // Continuation lines are indented to the text after the bullet. The checkbox is part of that text.
         prefixed(&inside, &format!("{bullet}{tick}"), &" ".repeat(bullet.len()), out);

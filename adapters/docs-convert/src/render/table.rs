@@ -3,7 +3,7 @@
 use super::{
     Renderer,
     blocks::{BlockKind, Blocks},
-    inline::{InlineContext, Marks, Writer},
+    inline::{InlineContext, LineWriter, Marks},
 };
 use crate::dom::Id;
 
@@ -11,7 +11,7 @@ use crate::dom::Id;
 const MAX_COLUMNS: usize = 40;
 
 /// The rows of a table in the tree.
-struct Rows {
+struct TableRows {
     cells: Vec<Id>,
     /// The end of each row among the cells.
     ends: Vec<u32>,
@@ -19,7 +19,7 @@ struct Rows {
     has_head: bool,
 }
 
-impl Rows {
+impl TableRows {
     fn rows(&self) -> impl Iterator<Item = &[Id]> {
         self.ends.iter().scan(0, |start, end| {
             let end = usize::try_from(*end).unwrap_or(usize::MAX);
@@ -38,10 +38,10 @@ impl Renderer<'_, '_> {
         if let Some(caption) = dom.children(id).find(|child| dom.name(*child) == "caption") {
             self.paragraph(caption, out);
         }
-        out.written(BlockKind::Other, |out| self.rows_of(&table, out));
+        out.push_block(BlockKind::Other, |out| self.rows_of(&table, out));
     }
 
-    fn rows_of(&mut self, table: &Rows, out: &mut String) {
+    fn rows_of(&mut self, table: &TableRows, out: &mut String) {
         let mut taken = vec![0_usize; table.columns];
         let line = |out: &mut String, cell: &str| {
             out.push('|');
@@ -113,7 +113,7 @@ impl Renderer<'_, '_> {
 
     fn cell_parts(&mut self, id: Id, parts: &mut Blocks) {
         let dom = self.content.dom;
-        let mut line = Writer::new(InlineContext::Cell);
+        let mut line = LineWriter::new(InlineContext::Cell);
         for child in dom.children(id) {
             if self.content.is_dropped(child) {
                 continue;
@@ -122,7 +122,7 @@ impl Renderer<'_, '_> {
                 self.runs(child, Marks::default(), &mut line);
                 continue;
             }
-            parts.written(BlockKind::Other, |text| line.finish(text));
+            parts.push_block(BlockKind::Other, |text| line.finish(text));
             if dom.name(child) != "li" {
                 self.cell_parts(child, parts);
                 continue;
@@ -130,19 +130,19 @@ impl Renderer<'_, '_> {
             let mut own = Blocks::default();
             self.cell_parts(child, &mut own);
             for (at, (text, kind)) in own.iter().enumerate() {
-                parts.written(kind, |out| {
+                parts.push_block(kind, |out| {
                     out.push_str(if at == 0 { "• " } else { "" });
                     out.push_str(text);
                 });
             }
         }
-        parts.written(BlockKind::Other, |text| line.finish(text));
+        parts.push_block(BlockKind::Other, |text| line.finish(text));
     }
 
     /// Returns the rows of a table, without those of nested tables.
-    fn rows(&self, id: Id) -> Rows {
+    fn rows(&self, id: Id) -> TableRows {
         let dom = self.content.dom;
-        let mut table = Rows { cells: Vec::new(), ends: Vec::new(), columns: 0, has_head: false };
+        let mut table = TableRows { cells: Vec::new(), ends: Vec::new(), columns: 0, has_head: false };
         for group in dom.children(id).filter(|child| !self.content.is_dropped(*child)) {
             let own = Some(group).filter(|group| dom.name(*group) == "tr");
             let inside = dom.children(group).filter(|_| own.is_none());
@@ -170,13 +170,13 @@ impl Renderer<'_, '_> {
     }
 
     /// Returns `true` if a table is used for page layout.
-    fn is_layout(&self, table: &Rows) -> bool {
+    fn is_layout(&self, table: &TableRows) -> bool {
         let dom = self.content.dom;
         if table.columns > MAX_COLUMNS || table.ends.is_empty() {
             return true;
         }
         let is_large = |cell: &Id| {
-            let below = dom.below(*cell, |_| false);
+            let below = dom.descendants(*cell, |_| false);
             let mut names = below.map(|id| dom.name(id));
             names.any(|name| matches!(name, "table" | "h1" | "h2" | "h3" | "h4" | "h5" | "h6" | "pre"))
         };

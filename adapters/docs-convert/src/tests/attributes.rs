@@ -16,7 +16,7 @@ const MANY: usize = 200_000;
 
 /// Parses on a thread with the stack size of the runtime. Returns the number of elements and texts.
 fn parsed(text: String) -> Result<usize, ConvertError> {
-    let work = move || parse(&text).map(|dom| dom.below(ROOT, |_| false).count());
+    let work = move || parse(&text).map(|dom| dom.descendants(ROOT, |_| false).count());
     let thread = std::thread::Builder::new().stack_size(STACK).spawn(work).expect("a thread");
     thread.join().expect("it does not panic")
 }

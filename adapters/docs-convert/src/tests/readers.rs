@@ -25,10 +25,10 @@ fn by_standard(text: &str) -> Vec<Tag> {
 
 fn by_markup(text: &str) -> Vec<Tag> {
     let tag = |token| match token {
-        html::Token::Tag(tag) if tag.kind == TagKind::Closing => {
+        html::HtmlToken::Tag(tag) if tag.kind == TagKind::Closing => {
             Some((format!("/{}", tag.name.to_ascii_lowercase()), Vec::new()))
         }
-        html::Token::Tag(tag) => {
+        html::HtmlToken::Tag(tag) => {
             let mut own: Vec<(String, String)> = Vec::new();
             for attribute in &tag.attributes {
                 let name = attribute.name.to_ascii_lowercase();
@@ -39,7 +39,7 @@ fn by_markup(text: &str) -> Vec<Tag> {
             own.sort();
             Some((tag.name.to_ascii_lowercase(), own))
         }
-        html::Token::Text(_) | html::Token::Comment(_) => None,
+        html::HtmlToken::Text(_) | html::HtmlToken::Comment(_) => None,
     };
     html::tokens(text, 0..text.len()).filter_map(tag).collect()
 }

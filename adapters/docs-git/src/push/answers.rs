@@ -2,7 +2,7 @@
 
 use docs_ports::GitError;
 
-use crate::packet::{Packet, Packets, broken_off, strange};
+use crate::packet::{Packet, Packets, broken_off, malformed_packet};
 
 /// The outcome of a push.
 #[derive(Debug, PartialEq, Eq)]
@@ -50,7 +50,7 @@ impl<'a> ReportReader<'a> {
                 Some((3, reason)) => return Err(GitError::rejected(&String::from_utf8_lossy(reason))),
                 // A keep-alive packet.
                 None => {}
-                Some(_) => return Err(strange()),
+                Some(_) => return Err(malformed_packet()),
             }
         }
         Ok(())
@@ -71,16 +71,16 @@ impl<'a> ReportReader<'a> {
             let Packet::Line(line) = packet else { continue };
             let line = String::from_utf8_lossy(&line);
             let line = line.trim_end();
-            let (word, rest) = line.split_once(' ').ok_or_else(strange)?;
+            let (word, rest) = line.split_once(' ').ok_or_else(malformed_packet)?;
             match word {
                 "unpack" if rest == "ok" => self.unpacked = Some(Report::Done),
                 "unpack" => self.unpacked = Some(Report::Refused(rest.to_owned())),
                 "ok" if rest == self.reference => self.moved = Some(Report::Done),
                 "ng" => {
-                    let reason = rest.strip_prefix(self.reference).ok_or_else(strange)?;
+                    let reason = rest.strip_prefix(self.reference).ok_or_else(malformed_packet)?;
                     self.moved = Some(Report::Refused(reason.trim().to_owned()));
                 }
-                _ => return Err(strange()),
+                _ => return Err(malformed_packet()),
             }
         }
         Ok(())

@@ -8,13 +8,13 @@ use std::{
 use docs_ports::{Commit, GitError, PushFiles, PushRequest};
 use git2::{ErrorCode, Oid, Repository};
 
-use super::{Base, Made, make, update::Update};
+use super::{ParentCommit, PreparedCommit, make, update::Update};
 use crate::{
     Limits,
     cancel::Cancelled,
-    clone::{Fetched, Held},
+    clone::{FetchedCommit, RepositoryGuards},
     disk,
-    failure::{broken, no_room},
+    failure::{git_failure, no_room},
     listing, objects,
 };
 
@@ -38,10 +38,10 @@ pub(crate) async fn push(
             {
                 return Err(GitError::Moved);
             }
-            Some(commit) => Some(Base::new(Fetched {
+            Some(commit) => Some(ParentCommit::new(FetchedCommit {
                 repository,
                 commit,
-                held: Held::default(),
+                held: RepositoryGuards::default(),
                 cancelled: Cancelled::default(),
             })?),
             None => None,
@@ -49,11 +49,11 @@ pub(crate) async fn push(
         Ok((base, update, folder))
     })
     .await?;
-    let Made { id, commit, pack } = make(base, request, limits, files).await?;
+    let PreparedCommit { id, commit, pack } = make(base, request, limits, files).await?;
     listing::blocking(move || {
         let repository = disk::open_to_write(&folder, &update.reference)?;
         {
-            let odb = repository.odb().map_err(|error| broken(&error))?;
+            let odb = repository.odb().map_err(|error| git_failure(&error))?;
             let mut objects = odb.packwriter().map_err(|error| no_room(error.message()))?;
             pack.read(|piece| objects.write_all(piece)).map_err(|error| no_room(&error.to_string()))?;
             objects.commit().map_err(|error| no_room(error.message()))?;
@@ -66,7 +66,7 @@ pub(crate) async fn push(
 
 /// Checks the preconditions of a push.
 fn check(repository: &Repository, update: &Update) -> Result<(), GitError> {
-    if tip(repository, &update.reference)? != update.expected {
+    if ref_commit(repository, &update.reference)? != update.expected {
         return Err(GitError::Moved);
     }
     if let Some(clash) = clash(repository, &update.reference)? {
@@ -77,7 +77,7 @@ fn check(repository: &Repository, update: &Update) -> Result<(), GitError> {
     if !repository.is_bare() && head == Some(update.reference.as_str()) {
         return Err(GitError::rejected("the branch is checked out in the work tree of the repository"));
     }
-    if let Some(hook) = hook(repository)? {
+    if let Some(hook) = refusing_hook(repository)? {
         return Err(GitError::rejected(&format!(
             "the repository has {hook}, and this server runs no hooks; push over https"
         )));
@@ -85,14 +85,14 @@ fn check(repository: &Repository, update: &Update) -> Result<(), GitError> {
     Ok(())
 }
 
-fn tip(repository: &Repository, name: &str) -> Result<Option<Oid>, GitError> {
+fn ref_commit(repository: &Repository, name: &str) -> Result<Option<Oid>, GitError> {
     match repository.find_reference(name) {
         Ok(found) => match found.target() {
             Some(id) => Ok(Some(id)),
             None => Err(GitError::rejected("the ref is symbolic")),
         },
         Err(error) if error.code() == ErrorCode::NotFound => Ok(None),
-        Err(error) => Err(broken(&error)),
+        Err(error) => Err(git_failure(&error)),
     }
 }
 
@@ -102,16 +102,16 @@ fn clash(repository: &Repository, name: &str) -> Result<Option<String>, GitError
     if let Some(above) = above.into_iter().find(|above| repository.find_reference(above).is_ok()) {
         return Ok(Some(above.to_owned()));
     }
-    let mut below = repository.references_glob(&format!("{name}/*")).map_err(|error| broken(&error))?;
+    let mut below = repository.references_glob(&format!("{name}/*")).map_err(|error| git_failure(&error))?;
     match below.names().next() {
         None => Ok(None),
-        Some(below) => Ok(Some(below.map_err(|error| broken(&error))?.to_owned())),
+        Some(below) => Ok(Some(below.map_err(|error| git_failure(&error))?.to_owned())),
     }
 }
 
 /// Returns a hook that could refuse the push.
-fn hook(repository: &Repository) -> Result<Option<String>, GitError> {
-    let config = repository.config().map_err(|error| broken(&error))?;
+fn refusing_hook(repository: &Repository) -> Result<Option<String>, GitError> {
+    let config = repository.config().map_err(|error| git_failure(&error))?;
     if config.get_path("core.hooksPath").is_ok() {
         return Ok(Some("a configured hooks folder".to_owned()));
     }

@@ -11,7 +11,7 @@ use flate2::{Compression, write::ZlibEncoder};
 use git2::{ObjectType, Oid};
 use sha1::{Digest as _, Sha1};
 
-use crate::failure::{broken, no_room};
+use crate::failure::{git_failure, no_room};
 
 /// Collects the objects of a push.
 pub(super) struct PackWriter {
@@ -28,7 +28,7 @@ pub(super) struct Pack {
 }
 
 /// Size of read buffers in bytes.
-pub(super) const PIECE: usize = 64 * 1024;
+pub(super) const READ_BYTES: usize = 64 * 1024;
 
 /// Size in bytes of the pack header and trailer.
 const HEADER: u64 = 12;
@@ -42,7 +42,7 @@ impl PackWriter {
 
     /// Adds an object and returns its id. Duplicates are ignored.
     pub(super) fn add(&mut self, kind: ObjectType, bytes: &[u8]) -> Result<Oid, GitError> {
-        let id = Oid::hash_object(kind, bytes).map_err(|error| broken(&error))?;
+        let id = Oid::hash_object(kind, bytes).map_err(|error| git_failure(&error))?;
         if self.written.insert(id) {
             self.write(kind, bytes).map_err(|error| no_room(&error.to_string()))?;
         }
@@ -81,9 +81,9 @@ impl Pack {
         take(&header)?;
         self.file.rewind()?;
         let mut left = self.body;
-        let mut piece = vec![0; PIECE];
+        let mut piece = vec![0; READ_BYTES];
         while left > 0 {
-            let wanted = usize::try_from(left).map_or(PIECE, |left| left.min(PIECE));
+            let wanted = usize::try_from(left).map_or(READ_BYTES, |left| left.min(READ_BYTES));
             self.file.read_exact(&mut piece[..wanted])?;
             hasher.update(&piece[..wanted]);
             take(&piece[..wanted])?;

@@ -6,20 +6,20 @@ use docs_ports::{GitError, check_push_path};
 use git2::{ObjectType, Oid, Repository};
 
 use super::pack::PackWriter;
-use crate::{failure::broken, objects::check_folder};
+use crate::{failure::git_failure, objects::check_folder};
 
 /// The changes in a folder.
 #[derive(Debug, Default)]
-pub(super) struct Changes {
-    names: BTreeMap<String, Change>,
+pub(super) struct FolderChanges {
+    names: BTreeMap<String, EntryChange>,
 }
 
 /// The change of a name: of the entry itself, and of its descendants.
 #[derive(Debug, Default)]
-struct Change {
+struct EntryChange {
     is_removed: bool,
     file: Option<Oid>,
-    below: Changes,
+    below: FolderChanges,
 }
 
 /// The entries of a folder.
@@ -30,26 +30,26 @@ const FOLDER: i32 = 0o040_000;
 const KIND: i32 = 0o170_000;
 const REGULAR: i32 = 0o100_000;
 
-impl Changes {
+impl FolderChanges {
     /// Removes an entry that is not a folder.
     pub(super) fn remove(&mut self, path: &str) -> Result<(), GitError> {
         check_push_path(path)?;
-        self.at(path).is_removed = true;
+        self.entry_mut(path).is_removed = true;
         Ok(())
     }
 
     /// Adds a file at a path.
     pub(super) fn put(&mut self, path: &str, id: Oid) -> Result<(), GitError> {
-        match self.at(path).file.replace(id) {
+        match self.entry_mut(path).file.replace(id) {
             None => Ok(()),
             Some(_) => Err(GitError::Path(format!("`{path}` is a duplicate"))),
         }
     }
 
-    fn at(&mut self, path: &str) -> &mut Change {
+    fn entry_mut(&mut self, path: &str) -> &mut EntryChange {
         match path.split_once('/') {
             None => self.names.entry(path.to_owned()).or_default(),
-            Some((name, rest)) => self.names.entry(name.to_owned()).or_default().below.at(rest),
+            Some((name, rest)) => self.names.entry(name.to_owned()).or_default().below.entry_mut(rest),
         }
     }
 
@@ -71,7 +71,7 @@ impl TreeEditor<'_> {
     pub(super) fn edit(
         &mut self,
         base: Option<Oid>,
-        changes: &Changes,
+        changes: &FolderChanges,
         path: &str,
     ) -> Result<Option<Oid>, GitError> {
         let mut entries = self.entries(base)?;
@@ -82,8 +82,8 @@ impl TreeEditor<'_> {
         if entries.is_empty() {
             return Ok(None);
         }
-        let bytes = written(&entries);
-        let id = Oid::hash_object(ObjectType::Tree, &bytes).map_err(|error| broken(&error))?;
+        let bytes = serialize_tree(&entries);
+        let id = Oid::hash_object(ObjectType::Tree, &bytes).map_err(|error| git_failure(&error))?;
         if Some(id) != base {
             self.pack.add(ObjectType::Tree, &bytes)?;
         }
@@ -94,7 +94,7 @@ impl TreeEditor<'_> {
         &mut self,
         entries: &mut Entries,
         name: &[u8],
-        change: &Change,
+        change: &EntryChange,
         path: &str,
     ) -> Result<(), GitError> {
         let before = entries.get(name).copied();
@@ -122,9 +122,9 @@ impl TreeEditor<'_> {
     fn entries(&self, base: Option<Oid>) -> Result<Entries, GitError> {
         let mut entries = Entries::new();
         let (Some(id), Some(repository)) = (base, self.repository) else { return Ok(entries) };
-        let odb = repository.odb().map_err(|error| broken(&error))?;
+        let odb = repository.odb().map_err(|error| git_failure(&error))?;
         check_folder(&odb, id, self.limit)?;
-        let tree = repository.find_tree(id).map_err(|error| broken(&error))?;
+        let tree = repository.find_tree(id).map_err(|error| git_failure(&error))?;
         for entry in &tree {
             match entries.entry(entry.name_bytes().to_owned()) {
                 Entry::Vacant(vacant) => _ = vacant.insert((entry.filemode_raw(), entry.id())),
@@ -143,7 +143,7 @@ impl TreeEditor<'_> {
 fn put(
     entries: &mut Entries,
     name: &[u8],
-    change: &Change,
+    change: &EntryChange,
     before: Option<(i32, Oid)>,
     path: &str,
 ) -> Result<(), GitError> {
@@ -161,7 +161,7 @@ fn is_folder(mode: i32) -> bool {
 }
 
 /// Serializes a tree. Git sorts folders as if their names ended with `/`.
-fn written(entries: &Entries) -> Vec<u8> {
+fn serialize_tree(entries: &Entries) -> Vec<u8> {
     let mut ordered: Vec<_> = entries.iter().collect();
     let key = |name: &[u8], mode: i32| {
         let mut key = name.to_owned();

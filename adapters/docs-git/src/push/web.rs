@@ -25,15 +25,15 @@ use super::{
 };
 use crate::{
     advertisement::{Advertisement, AdvertisementReader},
-    failure::{silent, unreachable},
+    failure::{idle_error, unreachable_error},
     packet::line,
     redact,
-    web::{Session, check_status, has_type},
+    web::{HttpSession, check_status, has_type},
 };
 
 /// A repository that receives a push over HTTP.
 pub(super) struct Receiver {
-    session: Session,
+    session: HttpSession,
     /// Maximum time without progress in either direction.
     idle: Duration,
 }
@@ -42,10 +42,10 @@ pub(super) struct Receiver {
 const MAX_ANSWER: usize = 16 * 1024 * 1024;
 
 /// Maximum number of buffered pieces of a pack.
-const PIECES: usize = 4;
+const MAX_BUFFERED_PIECES: usize = 4;
 
 impl Receiver {
-    pub(super) fn new(session: Session, longest: Duration, idle: Duration) -> Self {
+    pub(super) fn new(session: HttpSession, longest: Duration, idle: Duration) -> Self {
         Self { session: session.for_push(longest), idle }
     }
 
@@ -83,7 +83,9 @@ impl Receiver {
         let length = command.len() as u64 + pack.len();
         let (body, progress) = PackBody::start(command.into(), length, pack);
         let idle = self.idle;
-        let response = watch(self.session.post(reqwest::Body::wrap(body), length), &progress, idle).await??;
+        let response =
+            await_with_progress(self.session.post(reqwest::Body::wrap(body), length), &progress, idle)
+                .await??;
         self.check_status(response.status(), &response)?;
         let (report, text) = match response.status() {
             StatusCode::OK => {
@@ -94,13 +96,13 @@ impl Receiver {
         };
         match report {
             Report::Done => Ok(()),
-            Report::Refused(reason) => Err(self.why(update, &reason, &text).await),
+            Report::Refused(reason) => Err(self.diagnose_refusal(update, &reason, &text).await),
         }
     }
 
     /// Determines if a refused push lost a race, or was refused by the server.
-    async fn why(&mut self, update: &Update, reason: &str, text: &str) -> GitError {
-        let words = self.redacted(&format!("{reason}\n{text}"));
+    async fn diagnose_refusal(&mut self, update: &Update, reason: &str, text: &str) -> GitError {
+        let words = self.redact(&format!("{reason}\n{text}"));
         match self.advertisement(update).await {
             Ok(now) if now.tip != update.expected => GitError::Moved,
             // Another push has locked the ref and has not updated it yet.
@@ -116,7 +118,7 @@ impl Receiver {
     }
 
     async fn advertisement(&mut self, update: &Update) -> Result<Advertisement, GitError> {
-        let response = timeout(self.idle, self.session.open()).await.map_err(|_| silent())??;
+        let response = timeout(self.idle, self.session.open()).await.map_err(|_| idle_error())??;
         self.check_status(response.status(), &response)?;
         if response.status() != StatusCode::OK {
             return Err(self.refusal(response).await);
@@ -146,7 +148,7 @@ impl Receiver {
         mut take: impl FnMut(&[u8]) -> Result<(), GitError>,
     ) -> Result<(), GitError> {
         loop {
-            match timeout(self.idle, response.chunk()).await.map_err(|_| silent())? {
+            match timeout(self.idle, response.chunk()).await.map_err(|_| idle_error())? {
                 Ok(None) => return Ok(()),
                 Ok(Some(piece)) => {
                     most = most.checked_sub(piece.len()).ok_or_else(|| {
@@ -154,7 +156,7 @@ impl Receiver {
                     })?;
                     take(&piece)?;
                 }
-                Err(error) => return Err(unreachable(&error)),
+                Err(error) => return Err(unreachable_error(&error)),
             }
         }
     }
@@ -179,7 +181,7 @@ impl Receiver {
         });
         let is_whole = read.await.is_ok();
         match String::from_utf8(text) {
-            Ok(text) if is_whole && !text.trim().is_empty() => GitError::rejected(&self.redacted(&text)),
+            Ok(text) if is_whole && !text.trim().is_empty() => GitError::rejected(&self.redact(&text)),
             _ => GitError::Credentials,
         }
     }
@@ -189,18 +191,22 @@ impl Receiver {
     }
 
     /// Removes the credentials from a text of the server.
-    fn redacted(&self, text: &str) -> String {
+    fn redact(&self, text: &str) -> String {
         redact::text(self.session.credentials(), text)
     }
 }
 
 /// Waits for a response as long as there is progress.
-async fn watch<T>(answer: impl Future<Output = T>, progress: &Notify, idle: Duration) -> Result<T, GitError> {
+async fn await_with_progress<T>(
+    answer: impl Future<Output = T>,
+    progress: &Notify,
+    idle: Duration,
+) -> Result<T, GitError> {
     let mut answer = pin!(answer);
     loop {
         tokio::select! {
             answer = &mut answer => return Ok(answer),
-            moved = timeout(idle, progress.notified()) => moved.map_err(|_| silent())?,
+            moved = timeout(idle, progress.notified()) => moved.map_err(|_| idle_error())?,
         }
     }
 }
@@ -214,7 +220,7 @@ struct PackBody {
 
 impl PackBody {
     fn start(command: Bytes, length: u64, pack: Pack) -> (Self, Arc<Notify>) {
-        let (sender, pieces) = mpsc::channel(PIECES);
+        let (sender, pieces) = mpsc::channel(MAX_BUFFERED_PIECES);
         let progress = Arc::new(Notify::new());
         tokio::task::spawn_blocking(move || {
             let gone = || io::Error::from(io::ErrorKind::BrokenPipe);

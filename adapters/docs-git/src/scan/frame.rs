@@ -3,7 +3,7 @@
 use docs_ports::GitError;
 
 /// The position in the packets of a response.
-pub(super) enum Frame {
+pub(super) enum PacketState {
     /// In the length of a packet.
     Length(Vec<u8>),
     /// At the first byte of a packet. Contains the remaining length.
@@ -17,9 +17,9 @@ pub(super) enum Frame {
 }
 
 /// The side band of pack data.
-const BAND: u8 = 1;
+const PACK_SIDE_BAND: u8 = 1;
 
-impl Frame {
+impl PacketState {
     pub(super) const fn new() -> Self {
         Self::Length(Vec::new())
     }
@@ -44,7 +44,7 @@ impl Frame {
                     *bytes = bytes.get(1..).unwrap_or_default();
                     *self = match (*first, *left - 1) {
                         (_, 0) => Self::new(),
-                        (BAND, left) => Self::Pack(left),
+                        (PACK_SIDE_BAND, left) => Self::Pack(left),
                         (_, left) => Self::Other(left),
                     };
                 }
@@ -70,16 +70,16 @@ impl Frame {
 }
 
 /// Returns the state after four bytes, which are a length or the beginning of a pack without packets.
-fn after_length(length: &[u8]) -> Result<(Frame, Option<&'static [u8]>), GitError> {
+fn after_length(length: &[u8]) -> Result<(PacketState, Option<&'static [u8]>), GitError> {
     if length == b"PACK" {
-        return Ok((Frame::Raw, Some(b"PACK")));
+        return Ok((PacketState::Raw, Some(b"PACK")));
     }
     let number = std::str::from_utf8(length).ok().and_then(|text| u16::from_str_radix(text, 16).ok());
     let number =
         number.ok_or_else(|| GitError::Broken("the response is not from a Git server".to_owned()))?;
     // Lengths below 4 are special packets without content.
     Ok(match usize::from(number).saturating_sub(4) {
-        0 => (Frame::new(), None),
-        left => (Frame::First(left), None),
+        0 => (PacketState::new(), None),
+        left => (PacketState::First(left), None),
     })
 }

@@ -4,7 +4,7 @@
 
 use std::{collections::HashMap, io::Write as _, sync::LazyLock};
 
-use docs_hostile::{OWN, Parser, Random, Read};
+use docs_hostile::{CONSTANT_MEMORY, Parser, ParserFn, Random};
 use flate2::{Compression, write::ZlibEncoder};
 
 use super::*;
@@ -19,8 +19,8 @@ const PARSERS: &[Parser] = &[Parser {
     pieces: PIECES,
     frames: &[("", ""), ("b", ""), ("", "xx")],
     most: 100_000,
-    own: OWN,
-    read: Read::Bytes { make: pack, read },
+    own: CONSTANT_MEMORY,
+    read: ParserFn::Bytes { make: pack, read },
 }];
 
 /// One letter per object, see [`object`].
@@ -32,23 +32,23 @@ fn pack(objects: &str) -> Vec<u8> {
     let mut random = Random::new(objects.len() as u64);
     let mut pack = Vec::from(*b"PACK\0\0\0\x02");
     let count =
-        u32::try_from(objects.len()).unwrap_or_default().wrapping_add(u32::from(random.below(9) == 0));
+        u32::try_from(objects.len()).unwrap_or_default().wrapping_add(u32::from(random.next_below(9) == 0));
     pack.extend(count.to_be_bytes());
     for letter in objects.chars() {
         // Other letters map to the last kind.
         pack.extend_from_slice(OBJECTS.get(&letter).map_or(&[0], Vec::as_slice));
     }
-    if random.below(3) == 0 {
+    if random.next_below(3) == 0 {
         random.change(&mut pack);
     }
-    if random.below(4) == 0 {
+    if random.next_below(4) == 0 {
         return pack;
     }
-    let most = 1 + random.below(65_000);
+    let most = 1 + random.next_below(65_000);
     let mut out = Vec::new();
     for piece in pack.chunks(most) {
         out.extend(format!("{:04x}", piece.len() + 5).bytes());
-        out.push(if random.below(50) == 0 { 2 } else { 1 });
+        out.push(if random.next_below(50) == 0 { 2 } else { 1 });
         out.extend_from_slice(piece);
     }
     out.extend(*b"0000");
@@ -143,7 +143,7 @@ fn read(bytes: &[u8]) {
     let mut scan = Scan::new(Limits::default());
     runtime.block_on(async {
         for piece in bytes.chunks(16 * 1024) {
-            if scan.look(piece).await.is_err() {
+            if scan.inspect(piece).await.is_err() {
                 break;
             }
         }

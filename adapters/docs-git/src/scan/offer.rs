@@ -8,19 +8,19 @@ use docs_ports::GitError;
 use git2::Oid;
 
 use crate::{
-    clone::Wanted,
+    clone::CommitSelector,
     packet::{Packet, Packets, put_line},
 };
 
 /// The capability hidden from libgit2: thin packs, which omit the bases of deltas. Deltas with a base given by id are
 /// rejected, see [`Scan`](super::Scan).
-const THIN: &[u8] = b"thin-pack";
+const THIN_PACK: &[u8] = b"thin-pack";
 /// A meaningless replacement of the same length.
-const NOTHING: &[u8] = b"thin-none";
+const MASKED_CAPABILITY: &[u8] = b"thin-none";
 
 /// A ref advertisement while it arrives.
 pub(crate) struct Offer {
-    wanted: Wanted,
+    wanted: CommitSelector,
     packets: Packets,
     /// The kinds of lines that were passed. libgit2 needs one of each.
     passed: Vec<Kind>,
@@ -42,7 +42,7 @@ enum Kind {
 }
 
 impl Offer {
-    pub(crate) fn new(wanted: Wanted) -> Self {
+    pub(crate) fn new(wanted: CommitSelector) -> Self {
         Self { wanted, packets: Packets::default(), passed: Vec::new() }
     }
 
@@ -86,9 +86,9 @@ impl Offer {
         let name = name.strip_prefix(b" ")?;
         let peeled = name.strip_suffix(b"^{}");
         match &self.wanted {
-            Wanted::Ref(reference) if name == reference.as_bytes() => Some(Kind::Wanted),
-            Wanted::Ref(reference) if peeled == Some(reference.as_bytes()) => Some(Kind::Peeled),
-            Wanted::Commit(wanted) if peeled.is_none() => {
+            CommitSelector::Ref(reference) if name == reference.as_bytes() => Some(Kind::Wanted),
+            CommitSelector::Ref(reference) if peeled == Some(reference.as_bytes()) => Some(Kind::Peeled),
+            CommitSelector::Commit(wanted) if peeled.is_none() => {
                 let id = std::str::from_utf8(id).ok().and_then(|id| Oid::from_str(id).ok());
                 (id == Some(*wanted)).then_some(Kind::Wanted)
             }
@@ -99,8 +99,9 @@ impl Offer {
 
 fn hide_thin(capabilities: &mut [u8]) {
     for at in 0..capabilities.len() {
-        if let Some(word) = capabilities.get_mut(at..at + THIN.len()).filter(|word| **word == *THIN) {
-            word.copy_from_slice(NOTHING);
+        if let Some(word) = capabilities.get_mut(at..at + THIN_PACK.len()).filter(|word| **word == *THIN_PACK)
+        {
+            word.copy_from_slice(MASKED_CAPABILITY);
         }
     }
 }
@@ -110,7 +111,7 @@ mod tests {
     use super::*;
     use crate::packet::{MAX_LINE, line};
 
-    fn passed(wanted: &Wanted, list: &str, size: usize) -> Result<String, GitError> {
+    fn passed(wanted: &CommitSelector, list: &str, size: usize) -> Result<String, GitError> {
         let mut offer = Offer::new(wanted.clone());
         let mut passed = Vec::new();
         for piece in list.as_bytes().chunks(size) {
@@ -141,9 +142,9 @@ mod tests {
             format!("{b} refs/heads/other\n"),
             format!("shallow {b}\n"),
         ]);
-        let main = Wanted::Ref("refs/heads/main".to_owned());
+        let main = CommitSelector::Ref("refs/heads/main".to_owned());
         let main_lines = [format!("{b} refs/heads/main\n"), format!("{a} refs/heads/main^{{}}\n")];
-        let commit = Wanted::Commit(Oid::from_str(&b).unwrap());
+        let commit = CommitSelector::Commit(Oid::from_str(&b).unwrap());
         let commit_lines = [format!("{b} refs/heads/main2\n")];
         for (wanted, rest) in [(main, &main_lines[..]), (commit, &commit_lines[..])] {
             let expected = lines(&[&[first("thin-none")], rest].concat());
@@ -155,7 +156,7 @@ mod tests {
 
     #[test]
     fn unwanted_refs_take_no_memory() {
-        let mut offer = Offer::new(Wanted::Ref("refs/heads/main".to_owned()));
+        let mut offer = Offer::new(CommitSelector::Ref("refs/heads/main".to_owned()));
         offer
             .pass(lines(&[format!("{} HEAD\0ofs-delta\n", oid("a"))]).trim_end_matches("0000").as_bytes())
             .unwrap();
@@ -169,7 +170,7 @@ mod tests {
 
     #[test]
     fn lines_of_an_advertisement_have_a_limit() {
-        let wanted = Wanted::Ref("refs/heads/main".to_owned());
+        let wanted = CommitSelector::Ref("refs/heads/main".to_owned());
         let fits = line(&"x".repeat(MAX_LINE - 4));
         assert_eq!(passed(&wanted, &fits, 1000), Ok(fits));
         let error = passed(&wanted, &line(&"x".repeat(MAX_LINE - 3)), 1000).unwrap_err();

@@ -124,7 +124,7 @@ async fn embedded_files_are_read_and_checked() {
 async fn known_urls_go_before_the_other_remote() {
     let embedded = EmbeddedCheckout::new("x", DateTime::UNIX_EPOCH, FILES.iter().copied()).unwrap();
     let oid = embedded.commit().oid.clone();
-    let alone = LocalRemote::new().with("builtin:handbook", "refs/heads/main", embedded);
+    let alone = LocalRemote::new().with_checkout("builtin:handbook", "refs/heads/main", embedded);
     let known = request("builtin:handbook", "refs/heads/main");
     for _ in 0..2 {
         let checkout = alone.fetch(&known).await.unwrap();

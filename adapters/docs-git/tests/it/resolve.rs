@@ -86,7 +86,7 @@ async fn an_empty_repository_has_no_ref_to_tell() {
 async fn a_checkout_under_a_url_of_its_own_tells_its_commit() {
     let files = [("README.md", "# Hello\n")];
     let book = EmbeddedCheckout::new("The book", DateTime::UNIX_EPOCH, files).unwrap();
-    let remote = LocalRemote::new().with("builtin:book", "refs/heads/main", book);
+    let remote = LocalRemote::new().with_checkout("builtin:book", "refs/heads/main", book);
     let wanted = request("builtin:book", "refs/heads/main");
     let fetched = remote.fetch(&wanted).await.unwrap().commit().oid.clone();
     assert_eq!(remote.resolve(&wanted).await, Ok(Some(fetched)));

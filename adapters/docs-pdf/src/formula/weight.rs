@@ -6,29 +6,29 @@ use ratex_parser::{
 };
 
 /// The cost in boxes of an element that may be drawn as a path, which takes several kilobytes.
-const PATH: usize = 16;
+const PATH_COST: usize = 16;
 /// The cost in boxes of an element drawn as a path of several parts. A brace takes 50 KB during layout.
-const PATHS: usize = 64;
+const COMPOUND_PATH_COST: usize = 64;
 
 /// The parts of a formula that remain to be counted, and the number of times each one is laid out.
 #[derive(Default)]
-struct Rest<'a> {
+struct PendingNodes<'a> {
     parts: Vec<(&'a ParseNode, usize)>,
     proofs: Vec<(&'a ProofBranch, usize)>,
 }
 
 /// Returns `true` if the layout of a formula has at most `most` boxes.
 pub(super) fn is_within(nodes: &[ParseNode], most: usize) -> bool {
-    let mut rest = Rest::default();
-    rest.all(nodes, 1);
+    let mut rest = PendingNodes::default();
+    rest.push_all(nodes, 1);
     let mut boxes = 0_usize;
     loop {
         let own = if let Some((node, times)) = rest.parts.pop() {
-            rest.inside(node, times);
-            own(node).saturating_mul(times)
+            rest.push_children(node, times);
+            own_boxes(node).saturating_mul(times)
         } else if let Some((branch, times)) = rest.proofs.pop() {
-            rest.proof(branch, times);
-            PATH.saturating_mul(times)
+            rest.push_proof(branch, times);
+            PATH_COST.saturating_mul(times)
         } else {
             return true;
         };
@@ -40,7 +40,7 @@ pub(super) fn is_within(nodes: &[ParseNode], most: usize) -> bool {
 }
 
 /// Returns the number of boxes of a node without its children.
-fn own(node: &ParseNode) -> usize {
+fn own_boxes(node: &ParseNode) -> usize {
     use ParseNode as N;
     match node {
         N::Verb { body, .. } => 1 + body.chars().count(),
@@ -57,38 +57,38 @@ fn own(node: &ParseNode) -> usize {
         | N::CdArrow { .. }
         | N::Enclose { .. }
         | N::HorizBrace { .. }
-        | N::XArrow { .. } => PATHS,
+        | N::XArrow { .. } => COMPOUND_PATH_COST,
         N::Accent { .. }
         | N::DelimSizing { .. }
         | N::GenFrac { .. }
         | N::LeftRight { .. }
         | N::Middle { .. }
-        | N::Sqrt { .. } => PATH,
+        | N::Sqrt { .. } => PATH_COST,
         _ => 1,
     }
     .max(1)
 }
 
-impl<'a> Rest<'a> {
-    fn all(&mut self, nodes: &'a [ParseNode], times: usize) {
+impl<'a> PendingNodes<'a> {
+    fn push_all(&mut self, nodes: &'a [ParseNode], times: usize) {
         self.parts.extend(nodes.iter().map(|node| (node, times)));
     }
 
-    fn some(&mut self, nodes: [Option<&'a ParseNode>; 3], times: usize) {
+    fn push_some(&mut self, nodes: [Option<&'a ParseNode>; 3], times: usize) {
         self.parts.extend(nodes.into_iter().flatten().map(|node| (node, times)));
     }
 
-    fn proof(&mut self, branch: &'a ProofBranch, times: usize) {
-        self.all(&branch.conclusion, times);
+    fn push_proof(&mut self, branch: &'a ProofBranch, times: usize) {
+        self.push_all(&branch.conclusion, times);
         for label in [&branch.left_label, &branch.right_label].into_iter().flatten() {
-            self.all(label, times);
+            self.push_all(label, times);
         }
         self.proofs.extend(branch.premises.iter().map(|premise| (premise, times)));
     }
 
     /// Adds the children of a node.
     #[expect(clippy::too_many_lines, reason = "a flat table from node kinds to their contents")]
-    fn inside(&mut self, node: &'a ParseNode, times: usize) {
+    fn push_children(&mut self, node: &'a ParseNode, times: usize) {
         use ParseNode as N;
         match node {
             N::OrdGroup { body, .. }
@@ -103,18 +103,18 @@ impl<'a> Rest<'a> {
             | N::MClass { body, .. }
             | N::Href { body, .. }
             | N::HBox { body, .. }
-            | N::Html { body, .. } => self.all(body, times),
+            | N::Html { body, .. } => self.push_all(body, times),
             // Poor man's bold: the body is laid out twice with a small offset.
-            N::Pmb { body, .. } => self.all(body, times.saturating_mul(2)),
+            N::Pmb { body, .. } => self.push_all(body, times.saturating_mul(2)),
             N::SupSub { base, sup, sub, .. } => {
-                self.some([base.as_deref(), sup.as_deref(), sub.as_deref()], times);
+                self.push_some([base.as_deref(), sup.as_deref(), sub.as_deref()], times);
             }
-            N::GenFrac { numer, denom, .. } => self.some([Some(numer), Some(denom), None], times),
+            N::GenFrac { numer, denom, .. } => self.push_some([Some(numer), Some(denom), None], times),
             N::Sqrt { body, index: other, .. } | N::XArrow { body, below: other, .. } => {
-                self.some([Some(body), other.as_deref(), None], times);
+                self.push_some([Some(body), other.as_deref(), None], times);
             }
             N::CdArrow { label_above, label_below, .. } => {
-                self.some([label_above.as_deref(), label_below.as_deref(), None], times);
+                self.push_some([label_above.as_deref(), label_below.as_deref(), None], times);
             }
             N::Accent { base: body, .. }
             | N::AccentUnder { base: body, .. }
@@ -129,29 +129,29 @@ impl<'a> Rest<'a> {
             | N::RaiseBox { body, .. }
             | N::VCenter { body, .. }
             | N::CdLabel { label: body, .. }
-            | N::CdLabelParent { fragment: body, .. } => self.some([Some(body), None, None], times),
+            | N::CdLabelParent { fragment: body, .. } => self.push_some([Some(body), None, None], times),
             N::Array { body, tags, .. } => {
                 for row in body {
-                    self.all(row, times);
+                    self.push_all(row, times);
                 }
                 for tag in tags.iter().flatten() {
                     if let ArrayTag::Explicit(nodes) = tag {
-                        self.all(nodes, times);
+                        self.push_all(nodes, times);
                     }
                 }
             }
             N::MathChoice { display, text, script, scriptscript, .. } => {
                 for nodes in [display, text, script, scriptscript] {
-                    self.all(nodes, times);
+                    self.push_all(nodes, times);
                 }
             }
             N::Tag { body, tag, .. } => {
-                self.all(body, times);
-                self.all(tag, times);
+                self.push_all(body, times);
+                self.push_all(tag, times);
             }
             N::HtmlMathMl { html, mathml, .. } => {
-                self.all(html, times);
-                self.all(mathml, times);
+                self.push_all(html, times);
+                self.push_all(mathml, times);
             }
             N::ProofTree { tree, .. } => self.proofs.push((tree, times)),
             N::Atom { .. }

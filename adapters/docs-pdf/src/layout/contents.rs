@@ -1,21 +1,21 @@
 //! Layout of the title sheet and the table of contents.
 
 use super::{
-    room::{Room, Side},
-    setter::{Setter, Target},
+    layout_area::{LayoutArea, TextAlignment},
+    setter::{LinkDestination, Setter},
 };
 use crate::{
-    look::{HEIGHT, SIDE, SOFT, WIDTH},
+    appearance::{CONTENT_HEIGHT, CONTENT_WIDTH, SIDE_MARGIN, SOFT},
+    layout_tree::ShownPart,
     sheet::{Bookmark, LinkArea, Mark, Sheet},
-    shown::Shown,
-    stop::Done,
     tags::{Role, TagId},
+    termination::LayoutResult,
 };
 
 use super::inline::Inline;
 
 /// Width reserved for the sheet number in an entry, in points.
-const NUMBER: f32 = 44.0;
+const NUMBER_WIDTH: f32 = 44.0;
 
 /// The front matter before the first page.
 pub(crate) struct Front<'a> {
@@ -28,7 +28,7 @@ impl Front<'_> {
     ///
     /// # Errors
     /// As [`Setter::flow`].
-    pub(crate) fn lay(&self, setter: &mut Setter, body: &[Sheet]) -> Done<Vec<Sheet>> {
+    pub(crate) fn lay(&self, setter: &mut Setter, body: &[Sheet]) -> LayoutResult<Vec<Sheet>> {
         setter.title_sheet(self)?;
         let mut sheets = setter.take_sheets();
         let listed =
@@ -51,23 +51,23 @@ impl Front<'_> {
 }
 
 impl Setter {
-    fn title_sheet(&mut self, front: &Front<'_>) -> Done {
-        self.pages.take(HEIGHT * 0.34)?;
+    fn title_sheet(&mut self, front: &Front<'_>) -> LayoutResult {
+        self.pages.take(CONTENT_HEIGHT * 0.34)?;
         let tag = self.tags.add(TagId::BOOK, Role::Division);
         let line = self.tags.add(tag, Role::Paragraph);
-        let room = Room { size: 30.0, bold: true, leading: 1.15, tag: line, ..Room::sheet() };
-        self.paragraph(&[&Shown::Text(front.title.to_owned())], &room)?;
+        let room = LayoutArea { size: 30.0, bold: true, leading: 1.15, tag: line, ..LayoutArea::sheet() };
+        self.paragraph(&[&ShownPart::Text(front.title.to_owned())], &room)?;
         if let Some(subtitle) = front.subtitle {
             self.pages.space(10.0);
             let line = self.tags.add(tag, Role::Paragraph);
-            let room = Room { size: 14.0, ink: SOFT, tag: line, ..Room::sheet() };
-            self.paragraph(&[&Shown::Text(subtitle.to_owned())], &room)?;
+            let room = LayoutArea { size: 14.0, ink: SOFT, tag: line, ..LayoutArea::sheet() };
+            self.paragraph(&[&ShownPart::Text(subtitle.to_owned())], &room)?;
         }
         Ok(())
     }
 
     /// Lays out the table of contents, with `before` sheets before the first page.
-    fn contents(&mut self, listed: &[(usize, &Bookmark)], before: usize) -> Done {
+    fn contents(&mut self, listed: &[(usize, &Bookmark)], before: usize) -> LayoutResult {
         let tag = self.tags.add(TagId::BOOK, Role::Contents);
         for (at, mark) in listed {
             self.clock.check()?;
@@ -78,37 +78,46 @@ impl Setter {
         Ok(())
     }
 
-    fn entry(&mut self, sheet: usize, mark: &Bookmark, before: usize, tag: TagId) -> Done {
+    fn entry(&mut self, sheet: usize, mark: &Bookmark, before: usize, tag: TagId) -> LayoutResult {
         let first = mark.level <= 1;
         #[expect(clippy::cast_precision_loss, reason = "a few levels")]
         let left = 12.0 * (mark.level.min(12) - mark.level.min(1)) as f32;
-        let room = Room { size: 10.0, bold: first, tag, ..Room::sheet() };
-        let room = Room { width: room.width - left - NUMBER, x: room.x + left, ..room };
+        let room = LayoutArea { size: 10.0, bold: first, tag, ..LayoutArea::sheet() };
+        let room = LayoutArea { width: room.width - left - NUMBER_WIDTH, x: room.x + left, ..room };
         self.pages.space(if first { 7.0 } else { 0.6 });
-        let title = Inline::plain(if mark.title.is_empty() { "–" } else { &mark.title });
+        let title = Inline::from_text(if mark.title.is_empty() { "–" } else { &mark.title });
         let from = self.pages.position();
         self.lines(&title, &room)?;
         let end = self.pages.y();
         let line = room.size * room.leading;
         // The sheet number is placed on the last line of the entry.
-        let number = Inline::plain(&(before + sheet + 1).to_string());
+        let number = Inline::from_text(&(before + sheet + 1).to_string());
         let here = self.pages.position();
-        let (_, wide) = self.measure(&number, &Room { width: NUMBER, ..room });
+        let (_, wide) = self.measure(&number, &LayoutArea { width: NUMBER_WIDTH, ..room });
         let last = self.last_line_end();
-        let right = SIDE + WIDTH - wide;
+        let right = SIDE_MARGIN + CONTENT_WIDTH - wide;
         let baseline = end - line * 0.33;
         let dots = last + 5.0;
         if right - 5.0 > dots {
             let dotted = Mark::Dots { x: dots, y: baseline, w: right - 5.0 - dots };
             self.pages.sheet().put(TagId::DECOR, dotted);
         }
-        self.pages.go(crate::pages::SheetPosition { y: end - line, ..here });
-        self.lines(&number, &Room { x: SIDE + WIDTH - NUMBER, width: NUMBER, side: Side::End, ..room })?;
-        self.pages.go_on(here);
+        self.pages.move_to(crate::pages::SheetPosition { y: end - line, ..here });
+        self.lines(
+            &number,
+            &LayoutArea {
+                x: SIDE_MARGIN + CONTENT_WIDTH - NUMBER_WIDTH,
+                width: NUMBER_WIDTH,
+                side: TextAlignment::End,
+                ..room
+            },
+        )?;
+        self.pages.move_to_end(here);
         let top = if from.sheet == here.sheet { from.y.max(end - line * 6.0) } else { end - line };
-        let area = crate::sheet::Area { x: room.x, y: top, w: SIDE + WIDTH - room.x, h: end - top };
+        let area =
+            crate::sheet::Area { x: room.x, y: top, w: SIDE_MARGIN + CONTENT_WIDTH - room.x, h: end - top };
         let target = crate::sheet::count(self.targets.len());
-        self.targets.push(Target::Position { sheet: before + sheet, y: mark.y });
+        self.targets.push(LinkDestination::Position { sheet: before + sheet, y: mark.y });
         self.pages.sheet().links.push(LinkArea { area, target, tag });
         Ok(())
     }
@@ -117,7 +126,7 @@ impl Setter {
     fn last_line_end(&mut self) -> f32 {
         let sheet = self.pages.sheet();
         let Some(Mark::Run { x, size, glyphs, .. }) = sheet.ops.last().map(|op| &op.mark) else {
-            return SIDE;
+            return SIDE_MARGIN;
         };
         let part = sheet.glyphs.get(glyphs.from as usize..glyphs.to as usize).unwrap_or_default();
         x + part.iter().map(|glyph| glyph.advance * size).sum::<f32>()

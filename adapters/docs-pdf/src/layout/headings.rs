@@ -1,21 +1,21 @@
 //! Layout of headings.
 
 use super::{
-    room::{Room, Side},
+    layout_area::{LayoutArea, TextAlignment},
     setter::Setter,
 };
 use crate::{
-    look::heading_size,
+    appearance::heading_size,
+    layout_tree::{ShownPage, ShownPart, ShownTag, flatten_parts},
     sheet::Bookmark,
-    shown::{Shown, ShownPage, Tag, flattened},
-    stop::Done,
     tags::Role,
+    termination::LayoutResult,
 };
 
 /// Minimum height of content kept together with a heading, in points: two lines.
-const LEAD: f32 = 38.0;
+const MIN_HEIGHT_AFTER: f32 = 38.0;
 /// Headings within pages below this level are listed in the table of contents.
-const LISTED: usize = 4;
+const MAX_LISTED_LEVEL: usize = 4;
 
 /// The properties of a heading.
 struct Title<'a> {
@@ -29,41 +29,52 @@ impl Setter {
     ///
     /// # Errors
     /// As [`Setter::flow`].
-    pub(crate) fn page(&mut self, page: &ShownPage) -> Done {
+    pub(crate) fn page(&mut self, page: &ShownPage) -> LayoutResult {
         self.clock.check()?;
         if page.fresh && (self.pages.len() > 1 || !self.pages.is_at_top()) {
             self.pages.next()?;
         }
-        let title = Shown::Text(page.title.clone());
+        let title = ShownPart::Text(page.title.clone());
         let first = page.body.iter().collect::<Vec<_>>();
-        let lead = lead(&flattened_first(&first));
+        let lead = height_after(&flattened_first(&first));
         let heading = Title { level: page.level, label: Some(&page.label), listed: true };
-        self.put_heading(&[&title], heading, lead, &Room::sheet())?;
+        self.put_heading(&[&title], heading, lead, &LayoutArea::sheet())?;
         if let Some(said) = &page.description {
-            let room = Room { size: 11.5, ink: crate::look::SOFT, ..Room::sheet() };
+            let room = LayoutArea { size: 11.5, ink: crate::appearance::SOFT, ..LayoutArea::sheet() };
             let tag = self.tags.add(room.tag, Role::Paragraph);
-            self.paragraph(&[&Shown::Text(said.clone())], &room.tagged(tag))?;
+            self.paragraph(&[&ShownPart::Text(said.clone())], &room.with_tag(tag))?;
             self.pages.space(12.0);
         }
-        self.flow(&page.body, &Room::sheet())?;
+        self.flow(&page.body, &LayoutArea::sheet())?;
         self.put_late_notes()
     }
 
-    pub(super) fn heading(&mut self, tag: &Tag, after: &[&Shown], room: &Room) -> Done {
-        let Tag::Heading { c, level, label, align } = tag else { return Ok(()) };
-        let listed = self.lists_headings && *level < LISTED;
-        let side = if *align == "start" { room.side } else { Side::of(align) };
-        let parts = flattened(c);
+    pub(super) fn heading(
+        &mut self,
+        tag: &ShownTag,
+        after: &[&ShownPart],
+        room: &LayoutArea,
+    ) -> LayoutResult {
+        let ShownTag::Heading { c, level, label, align } = tag else { return Ok(()) };
+        let listed = self.lists_headings && *level < MAX_LISTED_LEVEL;
+        let side = if *align == "start" { room.side } else { TextAlignment::from_name(align) };
+        let parts = flatten_parts(c);
         let title = Title { level: *level, label: label.as_deref(), listed };
-        self.put_heading(&parts, title, lead(after), &Room { side, ..*room })
+        self.put_heading(&parts, title, height_after(after), &LayoutArea { side, ..*room })
     }
 
-    fn put_heading(&mut self, parts: &[&Shown], title: Title<'_>, lead: f32, room: &Room) -> Done {
+    fn put_heading(
+        &mut self,
+        parts: &[&ShownPart],
+        title: Title<'_>,
+        lead: f32,
+        room: &LayoutArea,
+    ) -> LayoutResult {
         let size = heading_size(title.level);
         let inline = self.inline(parts, room);
         let said: String = inline.text.chars().filter(|c| *c != '\u{200b}').collect();
         let tag = self.tags.add(room.tag, Role::Heading(title.level, said.clone()));
-        let room = Room { size, bold: true, leading: 1.18, tag, ..*room };
+        let room = LayoutArea { size, bold: true, leading: 1.18, tag, ..*room };
         self.pages.space(size * 1.2);
         let (height, _) = self.measure(&inline, &room);
         let most = self.pages.height() * 0.8;
@@ -81,29 +92,32 @@ impl Setter {
 }
 
 /// Flattens the beginning of the parts, if it consists of nested lists.
-fn flattened_first<'a>(parts: &[&'a Shown]) -> Vec<&'a Shown> {
-    let mut out: Vec<&Shown> = parts.to_vec();
-    while let Some(Shown::Parts(inner)) = out.first() {
+fn flattened_first<'a>(parts: &[&'a ShownPart]) -> Vec<&'a ShownPart> {
+    let mut out: Vec<&ShownPart> = parts.to_vec();
+    while let Some(ShownPart::Parts(inner)) = out.first() {
         out = inner.iter().collect();
     }
     out
 }
 
 /// Returns the height of the content after a heading that stays on the same sheet.
-fn lead(after: &[&Shown]) -> f32 {
+fn height_after(after: &[&ShownPart]) -> f32 {
     let mut sum = 0.0;
     for part in after.iter().take(4) {
-        let Shown::Tag(tag) = part else { return sum + LEAD };
+        let ShownPart::Tag(tag) = part else { return sum + MIN_HEIGHT_AFTER };
         match &**tag {
-            Tag::Heading { level, .. } => sum += heading_size(*level) * 2.8,
+            ShownTag::Heading { level, .. } => sum += heading_size(*level) * 2.8,
             #[expect(clippy::cast_possible_truncation, reason = "a height")]
-            Tag::Image { h, .. } => return sum + (*h as f32).min(300.0) + 24.0,
+            ShownTag::Image { h, .. } => return sum + (*h as f32).min(300.0) + 24.0,
             #[expect(clippy::cast_precision_loss, reason = "a few lines")]
-            Tag::Code { whole: true, lines, .. } => return sum + 24.0 + 11.0 * lines.len() as f32,
-            Tag::Hint { .. } | Tag::Table { .. } | Tag::Code { .. } | Tag::Card { .. } => {
-                return sum + LEAD + 20.0;
+            ShownTag::Code { whole: true, lines, .. } => return sum + 24.0 + 11.0 * lines.len() as f32,
+            ShownTag::Hint { .. }
+            | ShownTag::Table { .. }
+            | ShownTag::Code { .. }
+            | ShownTag::Card { .. } => {
+                return sum + MIN_HEIGHT_AFTER + 20.0;
             }
-            _ => return sum + LEAD,
+            _ => return sum + MIN_HEIGHT_AFTER,
         }
     }
     sum

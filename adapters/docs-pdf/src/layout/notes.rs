@@ -2,28 +2,28 @@
 
 use super::{
     inline::Inline,
-    room::Room,
+    layout_area::LayoutArea,
     setter::{LateNote, Setter},
 };
 use crate::{
-    look::{SIDE, WIDTH},
+    appearance::{CONTENT_WIDTH, SIDE_MARGIN},
+    layout_tree::ShownPart,
     sheet::Sheet,
-    shown::Shown,
-    stop::Done,
     tags::{Role, TagId},
+    termination::LayoutResult,
 };
 
 /// Maximum height of a note at the foot of a sheet, in points.
-const HIGHEST: f32 = 220.0;
+const MAX_NOTE_HEIGHT: f32 = 220.0;
 /// Space above a note. Above the first note, it contains a line.
-const ABOVE: f32 = 5.0;
+const SPACE_ABOVE_NOTE: f32 = 5.0;
 /// Width reserved for the number of a note.
-const NUMBER: f32 = 14.0;
+const NUMBER_WIDTH: f32 = 14.0;
 
 /// A note with its number and its parent in the tag tree.
 #[derive(Clone, Copy)]
 pub(super) struct NoteCall<'a> {
-    pub(super) parts: &'a [Shown],
+    pub(super) parts: &'a [ShownPart],
     pub(super) number: usize,
     pub(super) above: TagId,
 }
@@ -36,14 +36,14 @@ impl Setter {
         call: &NoteCall<'_>,
         height: f32,
         others: &[(Sheet, f32)],
-    ) -> Done<Option<(Sheet, f32)>> {
+    ) -> LayoutResult<Option<(Sheet, f32)>> {
         let NoteCall { parts, number, above } = *call;
         let tag = self.tags.add(above, Role::Note);
-        let piece = self.piece(HIGHEST, |this| this.put_note_text(parts, number, tag))?;
+        let piece = self.piece(MAX_NOTE_HEIGHT, |this| this.put_note_text(parts, number, tag))?;
         let taken: f32 = others.iter().map(|(_, height)| height).sum();
         if let Some((note, high)) = piece {
-            let note = below(note, ABOVE);
-            let high = high + ABOVE;
+            let note = moved_down(note, SPACE_ABOVE_NOTE);
+            let high = high + SPACE_ABOVE_NOTE;
             if self.pages.fits(height, taken + high) {
                 return Ok(Some((note, high)));
             }
@@ -56,23 +56,26 @@ impl Setter {
                 }
             }
             if self.pages.is_trial() {
-                return Err(crate::stop::Stop::Full);
+                return Err(crate::termination::LayoutStop::Full);
             }
         }
         self.late_notes.push(LateNote { number, parts: parts.to_vec(), tag });
         Ok(None)
     }
 
-    fn put_note_text(&mut self, parts: &[Shown], number: usize, tag: TagId) -> Done {
-        let room = Room { size: 8.5, gap: 2.0, tag, ..Room::sheet() };
+    fn put_note_text(&mut self, parts: &[ShownPart], number: usize, tag: TagId) -> LayoutResult {
+        let room = LayoutArea { size: 8.5, gap: 2.0, tag, ..LayoutArea::sheet() };
         let start = self.pages.position();
-        let mark = Inline::plain(&number.to_string());
-        self.lines(&mark, &Room { x: SIDE, width: NUMBER + 20.0, ..room })?;
+        let mark = Inline::from_text(&number.to_string());
+        self.lines(&mark, &LayoutArea { x: SIDE_MARGIN, width: NUMBER_WIDTH + 20.0, ..room })?;
         let end = self.pages.position();
-        self.pages.go(start);
-        self.flow(parts, &Room { x: SIDE + NUMBER, width: WIDTH - NUMBER, ..room })?;
+        self.pages.move_to(start);
+        self.flow(
+            parts,
+            &LayoutArea { x: SIDE_MARGIN + NUMBER_WIDTH, width: CONTENT_WIDTH - NUMBER_WIDTH, ..room },
+        )?;
         let other = self.pages.position();
-        self.pages.go_on(if other > end { other } else { end });
+        self.pages.move_to_end(if other > end { other } else { end });
         Ok(())
     }
 
@@ -80,7 +83,7 @@ impl Setter {
     ///
     /// # Errors
     /// As [`Setter::flow`].
-    pub(super) fn put_late_notes(&mut self) -> Done {
+    pub(super) fn put_late_notes(&mut self) -> LayoutResult {
         // Notes are never nested.
         for note in std::mem::take(&mut self.late_notes) {
             self.pages.space(6.0);
@@ -92,7 +95,7 @@ impl Setter {
 }
 
 /// Returns a note moved down.
-fn below(note: Sheet, down: f32) -> Sheet {
+fn moved_down(note: Sheet, down: f32) -> Sheet {
     let mut out = Sheet::default();
     out.absorb(note, down);
     out

@@ -8,56 +8,56 @@ use parley::{
 };
 
 use super::{
-    inline::{Inline, Look, Object, Raise, backing},
+    inline::{Inline, InlineObject, InlineStyle, VerticalShift, background},
+    layout_area::{LayoutArea, TextAlignment},
     notes::NoteCall,
-    room::{Room, Side},
     setter::Setter,
     shaper::{Brush, Families},
 };
 use crate::{
-    formula::Spot,
-    look::{ACCENT, Ink, SOFT},
-    sheet::{Area, Glyph, LinkArea, Mark, Offset, Paint, Part, count},
-    shown::Shown,
-    stop::Done,
+    appearance::{ACCENT, RgbColor, SOFT},
+    formula::FormulaPosition,
+    layout_tree::ShownPart,
+    sheet::{Area, Glyph, LinkArea, Mark, Offset, Paint, SheetRange, count},
     tags::{Role, TagId},
+    termination::LayoutResult,
 };
 
 /// Maximum size in bytes of text that is shaped at once. Longer text is shaped in chunks that meet at line ends.
-const CHUNK: usize = 16 << 10;
+const MAX_CHUNK_BYTES: usize = 16 << 10;
 /// Maximum number of styles and of objects that are shaped at once.
-const LOOKS: usize = 1_000;
+const MAX_SHAPED_STYLES: usize = 1_000;
 
 /// A chunk of text, broken into lines.
 pub(super) struct Chunk {
     layout: Layout<Brush>,
     range: Range<usize>,
-    looks: Vec<Look>,
+    looks: Vec<InlineStyle>,
 }
 
 /// Inline content and one of its chunks.
 #[derive(Clone, Copy)]
-struct Text<'a> {
+struct InlineChunk<'a> {
     inline: &'a Inline,
     chunk: &'a Chunk,
 }
 
-impl Text<'_> {
+impl InlineChunk<'_> {
     /// Returns the text of a range, relative to the start of the chunk.
-    fn said(&self, range: &Range<usize>) -> &str {
+    fn text(&self, range: &Range<usize>) -> &str {
         let start = self.chunk.range.start;
         self.inline.text.get(start + range.start..start + range.end).unwrap_or_default()
     }
 }
 
 /// A piece of a line that is drawn at once.
-struct Piece {
+struct PaintedRun {
     x: f32,
     size: f32,
     font: u16,
-    look: Look,
-    glyphs: Part,
-    text: Part,
+    look: InlineStyle,
+    glyphs: SheetRange,
+    text: SheetRange,
     width: f32,
 }
 
@@ -66,7 +66,7 @@ impl Setter {
     ///
     /// # Errors
     /// As [`Setter::flow`].
-    pub(super) fn paragraph(&mut self, parts: &[&Shown], room: &Room) -> Done {
+    pub(super) fn paragraph(&mut self, parts: &[&ShownPart], room: &LayoutArea) -> LayoutResult {
         let inline = self.inline(parts, room);
         self.lines(&inline, room)?;
         self.pages.space(room.gap);
@@ -77,7 +77,7 @@ impl Setter {
     ///
     /// # Errors
     /// As [`Setter::flow`].
-    pub(super) fn lines(&mut self, inline: &Inline, room: &Room) -> Done {
+    pub(super) fn lines(&mut self, inline: &Inline, room: &LayoutArea) -> LayoutResult {
         if inline.is_empty() {
             return Ok(());
         }
@@ -91,7 +91,7 @@ impl Setter {
             let used = if is_last || lines < 2 { lines } else { lines - 1 };
             for at in 0..used {
                 self.clock.check()?;
-                self.line(Text { inline, chunk: &chunk }, at, used, room)?;
+                self.line(InlineChunk { inline, chunk: &chunk }, at, used, room)?;
             }
             if is_last {
                 return Ok(());
@@ -105,37 +105,37 @@ impl Setter {
     }
 
     /// Returns the height of text, and the width of its widest line.
-    pub(super) fn measure(&mut self, inline: &Inline, room: &Room) -> (f32, f32) {
+    pub(super) fn measure(&mut self, inline: &Inline, room: &LayoutArea) -> (f32, f32) {
         let chunk = self.shape(inline, 0..chunk_end(inline, 0), room);
-        (chunk.layout.lines().map(|line| high(&line, inline, room)).sum(), chunk.layout.width())
+        (chunk.layout.lines().map(|line| line_height(&line, inline, room)).sum(), chunk.layout.width())
     }
 
     /// Returns the end of the first line of a text.
-    pub(super) fn first_line(&mut self, inline: &Inline, room: &Room) -> Option<usize> {
+    pub(super) fn first_line(&mut self, inline: &Inline, room: &LayoutArea) -> Option<usize> {
         let chunk = self.shape(inline, 0..chunk_end(inline, 0), room);
         chunk.layout.get(0).map(|line| line.text_range().end)
     }
 
     /// Shapes a chunk of text and breaks it into lines.
-    fn shape(&mut self, inline: &Inline, range: Range<usize>, room: &Room) -> Chunk {
+    fn shape(&mut self, inline: &Inline, range: Range<usize>, room: &LayoutArea) -> Chunk {
         let text = inline.text.get(range.clone()).unwrap_or_default();
         let Self { fonts, writer, families, .. } = self;
         let mut builder = writer.context.style_run_builder(fonts, text, 1.0, false);
         let mut looks = Vec::new();
         let mut begin = range.start;
-        for (end, look) in looks_of(inline, &range) {
+        for (end, look) in styles_in_range(inline, &range) {
             let at = builder.push_style(style(look, count(looks.len()), room, families));
             builder.push_style_run(at, begin - range.start..end - range.start);
             looks.push(look);
             begin = end;
         }
         if looks.is_empty() {
-            builder.push_style(style(Look::default(), 0, room, families));
-            looks.push(Look::default());
+            builder.push_style(style(InlineStyle::default(), 0, room, families));
+            looks.push(InlineStyle::default());
         }
         for (id, (at, object)) in inline.objects.iter().enumerate() {
             if in_range(*at, &range, inline) {
-                let Extent { width, above, .. } = extent(object, room);
+                let ObjectSize { width, above, .. } = extent(object, room);
                 builder.push_inline_box(InlineBox {
                     id: id as u64,
                     kind: InlineBoxKind::InFlow,
@@ -151,19 +151,19 @@ impl Setter {
         }
         layout.break_all_lines(Some(room.width));
         let alignment = match room.side {
-            Side::Start => Alignment::Start,
-            Side::Center => Alignment::Center,
-            Side::End => Alignment::End,
+            TextAlignment::Start => Alignment::Start,
+            TextAlignment::Center => Alignment::Center,
+            TextAlignment::End => Alignment::End,
         };
         layout.align(alignment, AlignmentOptions::default());
         Chunk { layout, range, looks }
     }
 
     /// Places a line. Avoids a single line of a paragraph before or after the end of a sheet.
-    fn line(&mut self, text: Text<'_>, at: usize, lines: usize, room: &Room) -> Done {
+    fn line(&mut self, text: InlineChunk<'_>, at: usize, lines: usize, room: &LayoutArea) -> LayoutResult {
         let chunk = text.chunk;
         let Some(line) = chunk.layout.get(at) else { return Ok(()) };
-        let high = |line: &Line<'_, Brush>| high(line, text.inline, room);
+        let high = |line: &Line<'_, Brush>| line_height(line, text.inline, room);
         let height = high(&line);
         let next = || chunk.layout.get(at + 1).map_or(0.0, |line| high(&line));
         let stays = at == 0 && lines > 1 || lines > 3 && at + 2 == lines;
@@ -182,15 +182,15 @@ impl Setter {
     /// Lays out the notes referenced by a line, if they fit at the foot of its sheet.
     fn notes_of(
         &mut self,
-        Text { inline, chunk }: Text<'_>,
+        InlineChunk { inline, chunk }: InlineChunk<'_>,
         line: &Line<'_, Brush>,
         height: f32,
-        room: &Room,
-    ) -> Done<Vec<(crate::sheet::Sheet, f32)>> {
+        room: &LayoutArea,
+    ) -> LayoutResult<Vec<(crate::sheet::Sheet, f32)>> {
         let mut out = Vec::new();
         for item in line.items() {
             let PositionedLayoutItem::InlineBox(object) = item else { continue };
-            if let Some((at, Object::Note(parts, number))) = object_of(inline, &object)
+            if let Some((at, InlineObject::Note(parts, number))) = object_of(inline, &object)
                 && in_range(*at, &chunk.range, inline)
             {
                 let call = NoteCall { parts, number: *number, above: room.tag };
@@ -201,7 +201,13 @@ impl Setter {
     }
 
     /// Draws a line of a chunk that begins at a vertical position.
-    fn put_line(&mut self, text: Text<'_>, line: &Line<'_, Brush>, top: f32, room: &Room) -> Done {
+    fn put_line(
+        &mut self,
+        text: InlineChunk<'_>,
+        line: &Line<'_, Brush>,
+        top: f32,
+        room: &LayoutArea,
+    ) -> LayoutResult {
         let inline = text.inline;
         let baseline = top + line.metrics().baseline;
         let mut pieces = Vec::new();
@@ -221,7 +227,7 @@ impl Setter {
             }
         }
         self.put_backings(&pieces, baseline, room);
-        let mut links = Links::new(room.tag);
+        let mut links = LinkTags::new(room.tag);
         let mut objects = objects.into_iter().peekable();
         for at in 0..=pieces.len() {
             while let Some((_, object)) = objects.next_if(|(before, _)| *before == at) {
@@ -239,10 +245,10 @@ impl Setter {
     }
 
     /// Draws a piece of a line, with its link if it has one.
-    fn put_linked(&mut self, piece: &Piece, baseline: f32, links: &mut Links, room: &Room) {
+    fn put_linked(&mut self, piece: &PaintedRun, baseline: f32, links: &mut LinkTags, room: &LayoutArea) {
         let Some(target) = piece.look.link else { return self.put_piece(piece, baseline, room) };
         let tag = links.tag(target, self);
-        self.put_piece(piece, baseline, &room.tagged(tag));
+        self.put_piece(piece, baseline, &room.with_tag(tag));
         let (y, h) = (baseline - room.size * 0.8, room.size * 1.05);
         let area = Area { x: room.x + piece.x, y, w: piece.width, h };
         self.pages.sheet().add_link(LinkArea { area, target, tag });
@@ -251,29 +257,29 @@ impl Setter {
     /// Adds the glyphs of a run to the sheet, as one piece per style.
     fn put_run(
         &mut self,
-        source: Text<'_>,
+        source: InlineChunk<'_>,
         run: &Run<'_, Brush>,
         start: f32,
-        pieces: &mut Vec<Piece>,
-    ) -> Done {
+        pieces: &mut Vec<PaintedRun>,
+    ) -> LayoutResult {
         let font = self.faces.number(run.font())?;
         let size = run.font_size();
         let sheet = self.pages.sheet();
-        let (mut x, mut piece): (f32, Option<(u32, Piece)>) = (start, None);
+        let (mut x, mut piece): (f32, Option<(u32, PaintedRun)>) = (start, None);
         let mut waiting: Option<Range<usize>> = None;
         for cluster in run.visual_clusters() {
             let range = cluster.text_range();
             if cluster.is_ligature_continuation() {
                 // Its glyph is the previous one, or the next one in right-to-left text.
                 if cluster.is_rtl() {
-                    waiting = Some(joined(waiting, range));
+                    waiting = Some(union_range(waiting, range));
                 } else if let Some((_, piece)) = &mut piece {
-                    lengthen(sheet, piece, source.said(&range));
+                    lengthen(sheet, piece, source.text(&range));
                 }
                 continue;
             }
-            let range = joined(waiting.take(), range);
-            let said = source.said(&range);
+            let range = union_range(waiting.take(), range);
+            let said = source.text(&range);
             let chunk = source.chunk;
             let brush = cluster.first_style().brush.0;
             if piece.as_ref().is_some_and(|(before, _)| *before != brush) {
@@ -281,9 +287,9 @@ impl Setter {
             }
             let look = chunk.looks.get(brush as usize).copied().unwrap_or_default();
             let (_, piece) = piece.get_or_insert_with(|| {
-                let glyphs = Part { from: count(sheet.glyphs.len()), to: count(sheet.glyphs.len()) };
-                let text = Part { from: count(sheet.text.len()), to: count(sheet.text.len()) };
-                (brush, Piece { x, size, font, look, glyphs, text, width: 0.0 })
+                let glyphs = SheetRange { from: count(sheet.glyphs.len()), to: count(sheet.glyphs.len()) };
+                let text = SheetRange { from: count(sheet.text.len()), to: count(sheet.text.len()) };
+                (brush, PaintedRun { x, size, font, look, glyphs, text, width: 0.0 })
             });
             if is_silent(said) {
                 continue;
@@ -309,13 +315,13 @@ impl Setter {
     }
 
     /// Paints the background of text, with one box for adjacent pieces of the same style.
-    fn put_backings(&mut self, pieces: &[Piece], baseline: f32, room: &Room) {
+    fn put_backings(&mut self, pieces: &[PaintedRun], baseline: f32, room: &LayoutArea) {
         let mut rest = pieces;
         while let Some(first) = rest.first() {
-            let same = |piece: &&Piece| piece.look == first.look;
+            let same = |piece: &&PaintedRun| piece.look == first.look;
             let end = rest.iter().position(|piece| !same(&piece)).unwrap_or(rest.len());
             let width: f32 = rest[..end].iter().map(|piece| piece.width).sum();
-            if let Some((paint, beyond, higher)) = backing(first.look)
+            if let Some((paint, beyond, higher)) = background(first.look)
                 && width > 0.0
             {
                 let area = Area {
@@ -330,30 +336,35 @@ impl Setter {
         }
     }
 
-    fn put_piece(&mut self, piece: &Piece, baseline: f32, room: &Room) {
+    fn put_piece(&mut self, piece: &PaintedRun, baseline: f32, room: &LayoutArea) {
         if piece.glyphs.from == piece.glyphs.to {
             return;
         }
         let up = match piece.look.raise {
-            Raise::No => 0.0,
-            Raise::Up => room.size * 0.34,
-            Raise::Down => -room.size * 0.16,
+            VerticalShift::Baseline => 0.0,
+            VerticalShift::Superscript => room.size * 0.34,
+            VerticalShift::Subscript => -room.size * 0.16,
         };
         let ink = piece.look.ink.unwrap_or(room.ink);
-        let Piece { size, font, glyphs, text, .. } = *piece;
+        let PaintedRun { size, font, glyphs, text, .. } = *piece;
         let (x, y) = (room.x + piece.x, baseline - up);
         let sheet = self.pages.sheet();
         sheet.put(room.tag, Mark::Run { x, y, size, ink, font, glyphs, text });
         if piece.look.strike {
             let area = Area { x, y: y - size * 0.26, w: piece.width, h: (size * 0.06).max(0.5) };
-            sheet.put(TagId::DECOR, Mark::Box { area, paint: filled(ink) });
+            sheet.put(TagId::DECOR, Mark::Box { area, paint: fill_paint(ink) });
         }
     }
 
-    fn put_object(&mut self, object: &Object, Area { x, y, w: width, .. }: Area, room: &Room) -> Done {
+    fn put_object(
+        &mut self,
+        object: &InlineObject,
+        Area { x, y, w: width, .. }: Area,
+        room: &LayoutArea,
+    ) -> LayoutResult {
         match object {
-            Object::Space(_) | Object::Note(..) => {}
-            Object::Check(on) => {
+            InlineObject::Space(_) | InlineObject::Note(..) => {}
+            InlineObject::Check(on) => {
                 let side = room.size * 0.75;
                 let area = Area { x, y, w: side, h: side };
                 self.put_box(area, if *on { TagId::DECOR } else { room.tag });
@@ -361,18 +372,23 @@ impl Setter {
                     self.put_tick(area, room.tag)?;
                 }
             }
-            Object::Picture { file, w, h, alt, .. } => {
+            InlineObject::Picture { file, w, h, alt, .. } => {
                 let h = if *w > width { h * width / w } else { *h };
                 let tag = self.tags.add(room.tag, Role::Figure(alt.clone()));
                 let area = Area { x, y, w: w.min(width), h };
                 self.pages.sheet().put(tag, Mark::Picture { area, picture: *file });
             }
-            Object::Formula { drawn, source } => {
+            InlineObject::Formula { drawn, source } => {
                 let tag = self.tags.add(room.tag, Role::Formula(source.clone()));
                 let fits = (width / (drawn.width * room.size).max(0.01)).min(1.0);
-                let spot =
-                    Spot { x, y: y + drawn.height * room.size, em: room.size * fits, ink: room.ink, tag };
-                self.formulas.put(drawn, spot, &mut self.faces, self.pages.sheet())?;
+                let spot = FormulaPosition {
+                    x,
+                    y: y + drawn.height * room.size,
+                    em: room.size * fits,
+                    ink: room.ink,
+                    tag,
+                };
+                self.formulas.draw(drawn, spot, &mut self.faces, self.pages.sheet())?;
             }
         }
         Ok(())
@@ -385,29 +401,39 @@ impl Setter {
     }
 
     /// Draws the check mark of a checkbox.
-    pub(super) fn put_tick(&mut self, Area { x, y, w, .. }: Area, tag: TagId) -> Done {
-        let room = Room { size: w * 0.87, ink: ACCENT, code: true, bold: true, tag, ..Room::sheet() };
+    pub(super) fn put_tick(&mut self, Area { x, y, w, .. }: Area, tag: TagId) -> LayoutResult {
+        let room =
+            LayoutArea { size: w * 0.87, ink: ACCENT, code: true, bold: true, tag, ..LayoutArea::sheet() };
         self.word("✓", &room, x + w / 2.0, y + w * 0.85)
     }
 
     /// Draws one word, horizontally centered at a position.
-    pub(super) fn word(&mut self, said: &str, room: &Room, x: f32, y: f32) -> Done {
-        let inline = Inline::plain(said);
-        let chunk = self.shape(&inline, 0..said.len(), &Room { width: 400.0, side: Side::Start, ..*room });
+    pub(super) fn word(&mut self, said: &str, room: &LayoutArea, x: f32, y: f32) -> LayoutResult {
+        let inline = Inline::from_text(said);
+        let chunk = self.shape(
+            &inline,
+            0..said.len(),
+            &LayoutArea { width: 400.0, side: TextAlignment::Start, ..*room },
+        );
         let Some(line) = chunk.layout.get(0) else { return Ok(()) };
         let left = x - chunk.layout.width() / 2.0;
         let top = y - line.metrics().baseline;
-        self.put_line(Text { inline: &inline, chunk: &chunk }, &line, top, &Room { x: left, ..*room })
+        self.put_line(
+            InlineChunk { inline: &inline, chunk: &chunk },
+            &line,
+            top,
+            &LayoutArea { x: left, ..*room },
+        )
     }
 }
 
 /// The tags of the links of a line, one per link.
-struct Links {
+struct LinkTags {
     above: TagId,
     known: Vec<(u32, TagId)>,
 }
 
-impl Links {
+impl LinkTags {
     const fn new(above: TagId) -> Self {
         Self { above, known: Vec::new() }
     }
@@ -424,11 +450,11 @@ impl Links {
 
 /// Returns the end of the next chunk of text.
 fn chunk_end(inline: &Inline, from: usize) -> usize {
-    let most = (from + CHUNK).min(inline.text.len());
+    let most = (from + MAX_CHUNK_BYTES).min(inline.text.len());
     let first = inline.looks.partition_point(|(end, _)| *end <= from);
-    let looks = inline.looks.get(first + LOOKS).map_or(most, |(end, _)| *end);
+    let looks = inline.looks.get(first + MAX_SHAPED_STYLES).map_or(most, |(end, _)| *end);
     let first = inline.objects.partition_point(|(at, _)| *at <= from);
-    let objects = inline.objects.get(first + LOOKS).map_or(most, |(at, _)| *at);
+    let objects = inline.objects.get(first + MAX_SHAPED_STYLES).map_or(most, |(at, _)| *at);
     let mut end = most.min(looks).min(objects);
     while !inline.text.is_char_boundary(end) {
         end -= 1;
@@ -437,7 +463,10 @@ fn chunk_end(inline: &Inline, from: usize) -> usize {
 }
 
 /// Returns the styles in a range of text, each with its end.
-fn looks_of<'a>(inline: &'a Inline, range: &Range<usize>) -> impl Iterator<Item = (usize, Look)> + 'a {
+fn styles_in_range<'a>(
+    inline: &'a Inline,
+    range: &Range<usize>,
+) -> impl Iterator<Item = (usize, InlineStyle)> + 'a {
     let first = inline.looks.partition_point(|(end, _)| *end <= range.start);
     let (start, last) = (range.start, range.end);
     let begins =
@@ -456,13 +485,18 @@ fn in_range(at: usize, range: &Range<usize>, inline: &Inline) -> bool {
     range.contains(&at) || at == range.end && range.end == inline.text.len()
 }
 
-fn style<'a>(look: Look, brush: u32, room: &Room, families: &'a Families) -> TextStyle<'a, 'static, Brush> {
+fn style<'a>(
+    look: InlineStyle,
+    brush: u32,
+    room: &LayoutArea,
+    families: &'a Families,
+) -> TextStyle<'a, 'static, Brush> {
     let is_code = look.code || room.code;
     let part = match (look.code, look.frame, look.raise) {
-        (true, Some(super::inline::Frame::Key), _) => 0.8,
+        (true, Some(super::inline::TextFrame::Key), _) => 0.8,
         (true, ..) => 0.84,
         (false, Some(_), _) => 0.92,
-        (false, None, Raise::No) => 1.0,
+        (false, None, VerticalShift::Baseline) => 1.0,
         (false, None, _) => 0.62,
     };
     let size = room.size * part;
@@ -482,27 +516,27 @@ fn style<'a>(look: Look, brush: u32, room: &Room, families: &'a Families) -> Tex
 }
 
 /// The size of an inline object: width, height above the baseline and depth below it.
-struct Extent {
+struct ObjectSize {
     width: f32,
     above: f32,
     below: f32,
 }
 
-fn extent(object: &Object, room: &Room) -> Extent {
+fn extent(object: &InlineObject, room: &LayoutArea) -> ObjectSize {
     let (width, above, below) = match object {
-        Object::Check(_) => (room.size * 0.85, room.size * 0.67, room.size * 0.08),
-        Object::Picture { w, h, sinks, .. } => (*w, h - sinks, *sinks),
-        Object::Formula { drawn, .. } => {
+        InlineObject::Check(_) => (room.size * 0.85, room.size * 0.67, room.size * 0.08),
+        InlineObject::Picture { w, h, sinks, .. } => (*w, h - sinks, *sinks),
+        InlineObject::Formula { drawn, .. } => {
             (drawn.width * room.size, drawn.height * room.size, drawn.depth * room.size)
         }
-        Object::Space(width) => (*width, 0.1, 0.0),
-        Object::Note(..) => (0.0, 0.1, 0.0),
+        InlineObject::Space(width) => (*width, 0.1, 0.0),
+        InlineObject::Note(..) => (0.0, 0.1, 0.0),
     };
-    Extent { width, above: above.max(0.0), below: below.max(0.0) }
+    ObjectSize { width, above: above.max(0.0), below: below.max(0.0) }
 }
 
 /// Returns the height of a line. The shaper ignores the depth of objects below the baseline.
-fn high(line: &Line<'_, Brush>, inline: &Inline, room: &Room) -> f32 {
+fn line_height(line: &Line<'_, Brush>, inline: &Inline, room: &LayoutArea) -> f32 {
     let metrics = line.metrics();
     let boxes = (!inline.objects.is_empty()).then(|| line.items()).into_iter().flatten();
     let below = boxes.filter_map(|item| match item {
@@ -515,11 +549,11 @@ fn high(line: &Line<'_, Brush>, inline: &Inline, room: &Room) -> f32 {
 }
 
 /// Returns the object of an inline box, and its position in the text.
-fn object_of<'a>(inline: &'a Inline, object: &PositionedInlineBox) -> Option<&'a (usize, Object)> {
+fn object_of<'a>(inline: &'a Inline, object: &PositionedInlineBox) -> Option<&'a (usize, InlineObject)> {
     inline.objects.get(usize::try_from(object.id).ok()?)
 }
 
-fn joined(first: Option<Range<usize>>, second: Range<usize>) -> Range<usize> {
+fn union_range(first: Option<Range<usize>>, second: Range<usize>) -> Range<usize> {
     match first {
         Some(first) => first.start.min(second.start)..first.end.max(second.end),
         None => second,
@@ -527,7 +561,7 @@ fn joined(first: Option<Range<usize>>, second: Range<usize>) -> Range<usize> {
 }
 
 /// Appends the text of a character without a glyph of its own to the previous glyph.
-fn lengthen(sheet: &mut crate::sheet::Sheet, piece: &mut Piece, said: &str) {
+fn lengthen(sheet: &mut crate::sheet::Sheet, piece: &mut PaintedRun, said: &str) {
     let Some(last) = sheet.glyphs.last().copied() else { return };
     if piece.glyphs.to != count(sheet.glyphs.len()) || is_silent(said) {
         return;
@@ -546,7 +580,7 @@ fn is_silent(said: &str) -> bool {
     said.chars().all(|c| matches!(c, '\n' | '\u{200b}'))
 }
 
-const fn filled(ink: Ink) -> Paint {
+const fn fill_paint(ink: RgbColor) -> Paint {
     Paint { fill: Some(ink), line: None, left: None, radius: 0.0 }
 }
 
@@ -556,15 +590,15 @@ mod tests {
 
     #[test]
     fn a_long_text_is_shaped_in_parts_that_are_bounded() {
-        let looks = (1..=5_000).map(|at| (at * 10, Look::default())).collect();
+        let looks = (1..=5_000).map(|at| (at * 10, InlineStyle::default())).collect();
         let inline = Inline { text: "é".repeat(25_000), looks, objects: Vec::new() };
         let mut from = 0;
         let mut parts = 0;
         while from < inline.text.len() {
             let to = chunk_end(&inline, from);
-            assert!(to > from && to - from <= CHUNK && inline.text.is_char_boundary(to));
-            let all: Vec<usize> = looks_of(&inline, &(from..to)).map(|(end, _)| end).collect();
-            assert!(all.len() <= LOOKS + 2 && all.last() == Some(&to) && all.is_sorted());
+            assert!(to > from && to - from <= MAX_CHUNK_BYTES && inline.text.is_char_boundary(to));
+            let all: Vec<usize> = styles_in_range(&inline, &(from..to)).map(|(end, _)| end).collect();
+            assert!(all.len() <= MAX_SHAPED_STYLES + 2 && all.last() == Some(&to) && all.is_sorted());
             from = to;
             parts += 1;
         }

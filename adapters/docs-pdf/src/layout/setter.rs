@@ -4,20 +4,20 @@ use std::rc::Rc;
 
 use parley::FontContext;
 
-use super::shaper::{Families, Writer};
+use super::shaper::{Families, ShaperState};
 use crate::{
-    fonts::{Faces, Fonts},
+    fonts::{BookFonts, Fonts},
     formula::FormulaFonts,
+    layout_tree::ShownParts,
     pages::Pager,
     sheet::{Label, Sheet},
-    shown::Parts,
-    stop::{Clock, Done, Stop},
     tags::{TagId, Tags},
+    termination::{Clock, LayoutResult, LayoutStop},
 };
 
 /// The target of a link.
 #[derive(Clone, Debug)]
-pub(crate) enum Target {
+pub(crate) enum LinkDestination {
     /// A label, otherwise the label of its page, otherwise an address.
     Named { to: Option<String>, page: Option<String>, url: Option<String> },
     /// A position in the book: a sheet counted from the first page, and a vertical position.
@@ -27,22 +27,22 @@ pub(crate) enum Target {
 /// A note that is too long for the foot of a sheet. It is placed at the end of its page.
 pub(super) struct LateNote {
     pub(super) number: usize,
-    pub(super) parts: Parts,
+    pub(super) parts: ShownParts,
     pub(super) tag: TagId,
 }
 
 /// Lays out a book.
 pub(crate) struct Setter {
     pub(crate) clock: Clock,
-    pub(crate) faces: Faces,
+    pub(crate) faces: BookFonts,
     pub(crate) tags: Tags,
-    pub(crate) targets: Vec<Target>,
+    pub(crate) targets: Vec<LinkDestination>,
     /// `true` if the table of contents lists headings within pages.
     pub(super) lists_headings: bool,
     pub(super) pages: Pager,
     pub(super) families: Families,
     pub(super) fonts: FontContext,
-    pub(super) writer: Writer,
+    pub(super) writer: ShaperState,
     pub(super) formulas: FormulaFonts,
     pub(super) notes: usize,
     pub(super) late_notes: Vec<LateNote>,
@@ -52,7 +52,7 @@ impl Setter {
     pub(crate) fn new(fonts: &Fonts, clock: Clock, pages: usize) -> Self {
         Self {
             clock,
-            faces: Faces::default(),
+            faces: BookFonts::default(),
             tags: Tags::new(),
             targets: Vec::new(),
             // Only a book with a single page lists its headings.
@@ -60,7 +60,7 @@ impl Setter {
             pages: Pager::new(),
             families: Families { text: fonts.text(), code: fonts.code() },
             fonts: FontContext { collection: fonts.collection.clone(), source_cache: Default::default() },
-            writer: Writer::new(),
+            writer: ShaperState::new(),
             formulas: FormulaFonts::default(),
             notes: 0,
             late_notes: Vec::new(),
@@ -76,15 +76,15 @@ impl Setter {
     pub(super) fn piece(
         &mut self,
         height: f32,
-        lay: impl FnOnce(&mut Self) -> Done,
-    ) -> Done<Option<(Sheet, f32)>> {
+        lay: impl FnOnce(&mut Self) -> LayoutResult,
+    ) -> LayoutResult<Option<(Sheet, f32)>> {
         let (tags, notes, late) = (self.tags.len(), self.notes, self.late_notes.len());
-        let pages = std::mem::replace(&mut self.pages, Pager::trial(height));
+        let pages = std::mem::replace(&mut self.pages, Pager::for_trial(height));
         let laid = lay(self);
         let trial = std::mem::replace(&mut self.pages, pages);
         match laid {
             Ok(()) => Ok(Some(trial.piece())),
-            Err(Stop::Full) => {
+            Err(LayoutStop::Full) => {
                 self.tags.forget(tags);
                 self.notes = notes;
                 self.late_notes.truncate(late);
@@ -95,7 +95,11 @@ impl Setter {
     }
 
     /// Keeps content on one sheet if it is not higher than a fraction of a sheet.
-    pub(super) fn together(&mut self, part: f32, mut lay: impl FnMut(&mut Self) -> Done) -> Done {
+    pub(super) fn keep_together(
+        &mut self,
+        part: f32,
+        mut lay: impl FnMut(&mut Self) -> LayoutResult,
+    ) -> LayoutResult {
         // A trial layout is always in one piece.
         if self.pages.is_trial() {
             return lay(self);

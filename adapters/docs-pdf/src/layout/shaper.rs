@@ -14,11 +14,11 @@ pub(super) struct Families {
 pub(super) struct Brush(pub(super) u32);
 
 /// The state of the text shaper.
-pub(super) struct Writer {
+pub(super) struct ShaperState {
     pub(super) context: LayoutContext<Brush>,
 }
 
-impl Writer {
+impl ShaperState {
     pub(super) fn new() -> Self {
         Self { context: LayoutContext::new() }
     }

@@ -6,28 +6,28 @@ use docs_model::{
 };
 
 use super::{
-    At, Lower,
-    inline::{PIXEL, plain},
+    BookLowering, LowerContext,
+    inline::{POINTS_PER_PIXEL, plain},
     text,
 };
 use crate::{
-    shown::{Line, Parts, Shown, Tag},
-    stop::Done,
+    layout_tree::{ShownLine, ShownPart, ShownParts, ShownTag},
+    termination::LayoutResult,
     text::{Breaker, clean, one_line},
 };
 
 /// Width of text in points.
-const WIDTH: f64 = 470.0;
+const TEXT_WIDTH: f64 = 470.0;
 /// Maximum height of an image in points, which leaves space for a caption on the sheet.
-const HEIGHT: f64 = 560.0;
+const MAX_IMAGE_HEIGHT: f64 = 560.0;
 /// Maximum number of code lines that are kept on one sheet.
-const WHOLE: usize = 14;
+const MAX_UNSPLIT_LINES: usize = 14;
 /// Tab width in code, in columns.
 const TAB: usize = 4;
 
-impl Lower<'_> {
+impl BookLowering<'_> {
     /// Lowers a sequence of blocks.
-    pub(super) fn blocks(&mut self, blocks: &[Block], at: At) -> Done<Parts> {
+    pub(super) fn blocks(&mut self, blocks: &[Block], at: LowerContext) -> LayoutResult<ShownParts> {
         let mut out = Vec::with_capacity(blocks.len());
         for block in blocks {
             self.count(1)?;
@@ -37,7 +37,7 @@ impl Lower<'_> {
     }
 
     /// Lowers the children of a block. Text directly in a block becomes a paragraph.
-    fn held(&mut self, nodes: &[Node], at: At) -> Done<Parts> {
+    fn held(&mut self, nodes: &[Node], at: LowerContext) -> LayoutResult<ShownParts> {
         let mut out = Vec::new();
         let mut rest = nodes;
         while let Some(first) = rest.first() {
@@ -50,15 +50,15 @@ impl Lower<'_> {
             let end = rest.iter().position(|node| matches!(node, Node::Block(_))).unwrap_or(rest.len());
             let c = self.inlines(&rest[..end], at)?;
             if !c.is_empty() {
-                out.push(Tag::Par { c, align: "start" }.into());
+                out.push(ShownTag::Par { c, align: "start" }.into());
             }
             rest = &rest[end..];
         }
         Ok(out)
     }
 
-    fn block(&mut self, block: &Block, at: At, out: &mut Parts) -> Done {
-        if at.is_deep() && self.flat(block, at, out)? {
+    fn block(&mut self, block: &Block, at: LowerContext, out: &mut ShownParts) -> LayoutResult {
+        if at.is_deep() && self.flatten_block(block, at, out)? {
             return Ok(());
         }
         let shown = match &block.kind {
@@ -66,15 +66,17 @@ impl Lower<'_> {
             BlockKind::Heading1(data) => self.heading(block, data, at, 1)?,
             BlockKind::Heading2(data) => self.heading(block, data, at, 2)?,
             BlockKind::Heading3(data) => self.heading(block, data, at, 3)?,
-            BlockKind::ListUnordered {} => Tag::List { items: self.items(block, at)?, start: None }.into(),
+            BlockKind::ListUnordered {} => {
+                ShownTag::List { items: self.items(block, at)?, start: None }.into()
+            }
             BlockKind::ListOrdered { start } => {
-                Tag::List { items: self.items(block, at)?, start: Some(start.unwrap_or(1)) }.into()
+                ShownTag::List { items: self.items(block, at)?, start: Some(start.unwrap_or(1)) }.into()
             }
             BlockKind::ListTasks {} => self.tasks(block, at)?,
-            BlockKind::Divider {} => Tag::Rule.into(),
-            BlockKind::Blockquote {} => Tag::Quote { c: self.held(&block.nodes, at.inner(4))? }.into(),
+            BlockKind::Divider {} => ShownTag::Rule.into(),
+            BlockKind::Blockquote {} => ShownTag::Quote { c: self.held(&block.nodes, at.inner(4))? }.into(),
             BlockKind::Hint { style, .. } => {
-                Tag::Hint { c: self.held(&block.nodes, at.inner(6))?, style: hint(*style) }.into()
+                ShownTag::Hint { c: self.held(&block.nodes, at.inner(6))?, style: hint(*style) }.into()
             }
             BlockKind::Code { title, line_numbers, .. } => {
                 self.code(block, title.as_deref(), *line_numbers == Some(true), at)?
@@ -86,9 +88,9 @@ impl Lower<'_> {
             BlockKind::Image(data) => self.image(block, data, None, false, 1, at)?,
             BlockKind::Drawing { target } => return self.drawing(target.as_ref(), out),
             BlockKind::Table(table) => self.table(block, table, at)?,
-            BlockKind::Expandable { .. } => self.expandable(block, at)?,
+            BlockKind::Expandable { .. } => self.lower_expandable(block, at)?,
             BlockKind::TabsItem { title, .. } => self.tab(block, title.as_deref(), at)?,
-            BlockKind::Stepper {} => Tag::Steps { items: self.items(block, at)? }.into(),
+            BlockKind::Stepper {} => ShownTag::Steps { items: self.items(block, at)? }.into(),
             BlockKind::Columns { .. } => self.columns(block, at)?,
             BlockKind::Tabs { .. }
             | BlockKind::If { .. }
@@ -99,12 +101,12 @@ impl Lower<'_> {
                 return Ok(());
             }
             BlockKind::CodeLine { .. } => {
-                Tag::Par { c: self.inlines(&block.nodes, at)?, align: "start" }.into()
+                ShownTag::Par { c: self.inlines(&block.nodes, at)?, align: "start" }.into()
             }
-            BlockKind::ReusableContent { target } => return self.reused(target, at, out),
-            BlockKind::File { target } => return self.captioned(block, target, at, out),
+            BlockKind::ReusableContent { target } => return self.lower_reusable(target, at, out),
+            BlockKind::File { target } => return self.lower_card(block, target, at, out),
             BlockKind::Embed { url, .. } => {
-                return self.captioned(block, &ContentRef::Url { url: url.clone() }, at, out);
+                return self.lower_card(block, &ContentRef::Url { url: url.clone() }, at, out);
             }
             BlockKind::ContentRef { target } => self.card(target, None),
             BlockKind::Integration(data) => self.integration(data),
@@ -118,34 +120,46 @@ impl Lower<'_> {
     }
 
     /// Lowers a paragraph. Empty paragraphs are dropped.
-    fn paragraph(&mut self, block: &Block, align: Option<TextAlign>, at: At, out: &mut Parts) -> Done {
+    fn paragraph(
+        &mut self,
+        block: &Block,
+        align: Option<TextAlign>,
+        at: LowerContext,
+        out: &mut ShownParts,
+    ) -> LayoutResult {
         let c = self.inlines(&block.nodes, at)?;
         if !c.is_empty() {
-            out.push(Tag::Par { c, align: aligned(align) }.into());
+            out.push(ShownTag::Par { c, align: alignment_name(align) }.into());
         }
         Ok(())
     }
 
     /// Creates the card of an API operation.
-    fn operation(&self, method: &str, name: &str, target: &ContentRef) -> Shown {
+    fn operation(&self, method: &str, name: &str, target: &ContentRef) -> ShownPart {
         self.card(target, Some(format!("{} {name}", method.to_uppercase())))
     }
 
-    fn tasks(&mut self, block: &Block, at: At) -> Done<Shown> {
+    fn tasks(&mut self, block: &Block, at: LowerContext) -> LayoutResult<ShownPart> {
         let is_checked = |node: &Node| {
             matches!(node, Node::Block(Block { kind: BlockKind::ListItem { checked: Some(true) }, .. }))
         };
         let on: Vec<bool> = block.nodes.iter().map(is_checked).collect();
-        Ok(Tag::Tasks { items: on.into_iter().zip(self.items(block, at)?).collect() }.into())
+        Ok(ShownTag::Tasks { items: on.into_iter().zip(self.items(block, at)?).collect() }.into())
     }
 
-    fn tab(&mut self, block: &Block, title: Option<&str>, at: At) -> Done<Shown> {
+    fn tab(&mut self, block: &Block, title: Option<&str>, at: LowerContext) -> LayoutResult<ShownPart> {
         let title = vec![text(one_line(title.unwrap_or_default()))];
-        Ok(Tag::Titled { title, c: self.held(&block.nodes, at.inner(4))?, kind: "tab" }.into())
+        Ok(ShownTag::Titled { title, c: self.held(&block.nodes, at.inner(4))?, kind: "tab" }.into())
     }
 
     /// Creates a card with a caption.
-    fn captioned(&mut self, block: &Block, target: &ContentRef, at: At, out: &mut Parts) -> Done {
+    fn lower_card(
+        &mut self,
+        block: &Block,
+        target: &ContentRef,
+        at: LowerContext,
+        out: &mut ShownParts,
+    ) -> LayoutResult {
         let caption = self.caption(block, at)?;
         out.push(self.card(target, None));
         out.extend(caption);
@@ -153,17 +167,17 @@ impl Lower<'_> {
     }
 
     /// Returns the name of an integration block, which cannot be rendered here.
-    fn integration(&self, data: &IntegrationData) -> Shown {
+    fn integration(&self, data: &IntegrationData) -> ShownPart {
         let name = format!("{} / {}", one_line(&data.integration), one_line(&data.block));
         let target = data.url.as_ref().map(|url| ContentRef::Url { url: url.clone() });
         let c = vec![text(Breaker::new(40).run(&name))];
-        let c = target.map_or(Shown::Parts(c.clone()), |target| self.way(&target).around(c));
-        Tag::Card { c: vec![c], note: None }.into()
+        let c = target.map_or(ShownPart::Parts(c.clone()), |target| self.resolve_target(&target).wrap(c));
+        ShownTag::Card { c: vec![c], note: None }.into()
     }
 
     /// Flattens a block that is nested too deeply: its text is kept, its frame is dropped. Returns `true` if the block
     /// was flattened.
-    fn flat(&mut self, block: &Block, at: At, out: &mut Parts) -> Done<bool> {
+    fn flatten_block(&mut self, block: &Block, at: LowerContext, out: &mut ShownParts) -> LayoutResult<bool> {
         let has_fragments = matches!(
             block.kind,
             BlockKind::Table(_) | BlockKind::Expandable { .. } | BlockKind::Images { .. }
@@ -181,7 +195,7 @@ impl Lower<'_> {
         // Text next to blocks.
         if block.nodes.iter().any(|node| node.as_block().is_none()) {
             let c = self.inlines(&block.nodes, at)?;
-            out.push(Tag::Par { c, align: "start" }.into());
+            out.push(ShownTag::Par { c, align: "start" }.into());
             return Ok(true);
         }
         self.flatten(block.nodes.iter().filter_map(Node::as_block), at, out)?;
@@ -193,9 +207,9 @@ impl Lower<'_> {
     fn flatten<'b>(
         &mut self,
         blocks: impl Iterator<Item = &'b Block> + Clone,
-        at: At,
-        out: &mut Parts,
-    ) -> Done {
+        at: LowerContext,
+        out: &mut ShownParts,
+    ) -> LayoutResult {
         let mut stack: Vec<&Block> = blocks.collect();
         stack.reverse();
         while let Some(block) = stack.pop() {
@@ -205,26 +219,32 @@ impl Lower<'_> {
             if framed && !holds.is_empty() {
                 stack.extend(holds.into_iter().rev());
             } else if matches!(block.kind, BlockKind::Paragraph { .. }) || block.is_void || !framed {
-                self.block(block, At { nesting: super::NESTING, ..at }, out)?;
+                self.block(block, LowerContext { nesting: super::MAX_BLOCK_NESTING, ..at }, out)?;
             } else {
                 let c = self.inlines(&block.nodes, at)?;
-                out.push(Tag::Par { c, align: "start" }.into());
+                out.push(ShownTag::Par { c, align: "start" }.into());
             }
         }
         Ok(())
     }
 
-    fn heading(&mut self, block: &Block, data: &HeadingData, at: At, level: usize) -> Done<Shown> {
+    fn heading(
+        &mut self,
+        block: &Block,
+        data: &HeadingData,
+        at: LowerContext,
+        level: usize,
+    ) -> LayoutResult<ShownPart> {
         // Headings have a larger font.
-        let c = self.inlines(&block.nodes, At { width: at.width * 2 / 3, ..at })?;
+        let c = self.inlines(&block.nodes, LowerContext { width: at.width * 2 / 3, ..at })?;
         let anchor = block.meta.as_ref().map(|meta| meta.id.as_str()).or(data.id.as_deref());
         let label = self.label(anchor, &plain(&block.nodes));
         // Headings in tables, cards and notes are not part of the outline.
-        let align = aligned(data.align);
-        Ok(Tag::Heading { c, level: at.level + level, label, align }.into())
+        let align = alignment_name(data.align);
+        Ok(ShownTag::Heading { c, level: at.level + level, label, align }.into())
     }
 
-    fn items(&mut self, block: &Block, at: At) -> Done<Vec<Parts>> {
+    fn items(&mut self, block: &Block, at: LowerContext) -> LayoutResult<Vec<ShownParts>> {
         block
             .nodes
             .iter()
@@ -243,7 +263,13 @@ impl Lower<'_> {
             .collect()
     }
 
-    fn code(&mut self, block: &Block, title: Option<&str>, numbers: bool, at: At) -> Done<Shown> {
+    fn code(
+        &mut self,
+        block: &Block,
+        title: Option<&str>,
+        numbers: bool,
+        at: LowerContext,
+    ) -> LayoutResult<ShownPart> {
         let mut lines = Vec::new();
         // Code characters are wider than those of text.
         let width = (at.width * 3 / 4).max(4);
@@ -258,16 +284,22 @@ impl Lower<'_> {
             let code = plain(nodes);
             for line in code.split('\n') {
                 self.count(2 + line.len() / 64)?;
-                let line = tabbed(&clean(line));
+                let line = expand_tabs(&clean(line));
                 height += 1 + line.chars().count() / width;
-                lines.push(Line { c: vec![text(Breaker::new(width).run(&line))], on });
+                lines.push(ShownLine { c: vec![text(Breaker::new(width).run(&line))], on });
             }
         }
-        let whole = height <= WHOLE;
-        Ok(Tag::Code { title: title.map(one_line), numbers, whole, lines }.into())
+        let whole = height <= MAX_UNSPLIT_LINES;
+        Ok(ShownTag::Code { title: title.map(one_line), numbers, whole, lines }.into())
     }
 
-    fn images(&mut self, block: &Block, align: Option<ImageAlign>, frame: bool, at: At) -> Done<Shown> {
+    fn images(
+        &mut self,
+        block: &Block,
+        align: Option<ImageAlign>,
+        frame: bool,
+        at: LowerContext,
+    ) -> LayoutResult<ShownPart> {
         let images: Vec<&Block> = block.nodes.iter().filter_map(Node::as_block).collect();
         let mut items = Vec::new();
         for image in &images {
@@ -281,7 +313,7 @@ impl Lower<'_> {
         {
             return Ok(only);
         }
-        Ok(Tag::Images { items, align: placed(align) }.into())
+        Ok(ShownTag::Images { items, align: image_alignment_name(align) }.into())
     }
 
     fn image(
@@ -291,8 +323,8 @@ impl Lower<'_> {
         align: Option<ImageAlign>,
         frame: bool,
         beside: usize,
-        at: At,
-    ) -> Done<Shown> {
+        at: LowerContext,
+    ) -> LayoutResult<ShownPart> {
         let mut caption = Vec::new();
         for fragment in block.fragments() {
             caption.extend(self.blocks(&fragment.nodes, at.inner(0))?);
@@ -300,30 +332,33 @@ impl Lower<'_> {
         let alt = one_line(data.alt.as_deref().unwrap_or_default());
         let Some(picture) = self.pictures.get(&data.target) else {
             let name = if alt.is_empty() { self.name(&data.target) } else { alt };
-            let c = self.way(&data.target).around(vec![text(Breaker::new(40).run(&name))]);
-            let card = Tag::Card { c: vec![c], note: None }.into();
-            return Ok(Shown::Parts(std::iter::once(card).chain(caption).collect()));
+            let c = self.resolve_target(&data.target).wrap(vec![text(Breaker::new(40).run(&name))]);
+            let card = ShownTag::Card { c: vec![c], note: None }.into();
+            return Ok(ShownPart::Parts(std::iter::once(card).chain(caption).collect()));
         };
-        let (w, h) = fitted(picture.width, picture.height, data.width.as_ref(), data.height.as_ref(), beside);
-        let (file, align) = (picture.file, placed(align));
-        Ok(Tag::Image { file, w, h, alt, caption, frame, align }.into())
+        let (w, h) =
+            image_size(picture.width, picture.height, data.width.as_ref(), data.height.as_ref(), beside);
+        let (file, align) = (picture.file, image_alignment_name(align));
+        Ok(ShownTag::Image { file, w, h, alt, caption, frame, align }.into())
     }
 
-    fn drawing(&mut self, target: Option<&ContentRef>, out: &mut Parts) -> Done {
+    fn drawing(&mut self, target: Option<&ContentRef>, out: &mut ShownParts) -> LayoutResult {
         let Some(target) = target else { return Ok(()) };
         match self.pictures.get(target) {
             None => out.push(self.card(target, None)),
             Some(picture) => {
-                let (w, h) = fitted(picture.width, picture.height, None, None, 1);
+                let (w, h) = image_size(picture.width, picture.height, None, None, 1);
                 let file = picture.file;
                 let (caption, align) = (Vec::new(), "center");
-                out.push(Tag::Image { file, w, h, alt: String::new(), caption, frame: false, align }.into());
+                out.push(
+                    ShownTag::Image { file, w, h, alt: String::new(), caption, frame: false, align }.into(),
+                );
             }
         }
         Ok(())
     }
 
-    fn caption(&mut self, block: &Block, at: At) -> Done<Parts> {
+    fn caption(&mut self, block: &Block, at: LowerContext) -> LayoutResult<ShownParts> {
         let mut out = Vec::new();
         for fragment in block.fragments() {
             out.extend(self.blocks(&fragment.nodes, at)?);
@@ -331,7 +366,7 @@ impl Lower<'_> {
         Ok(out)
     }
 
-    fn expandable(&mut self, block: &Block, at: At) -> Done<Shown> {
+    fn lower_expandable(&mut self, block: &Block, at: LowerContext) -> LayoutResult<ShownPart> {
         let (mut title, mut c) = (Vec::new(), Vec::new());
         for fragment in block.fragments() {
             if fragment.fragment.as_deref() == Some("expandable-title") {
@@ -342,14 +377,14 @@ impl Lower<'_> {
                 c.extend(self.blocks(&fragment.nodes, at.inner(4))?);
             }
         }
-        Ok(Tag::Titled { title, c, kind: "expandable" }.into())
+        Ok(ShownTag::Titled { title, c, kind: "expandable" }.into())
     }
 
-    fn columns(&mut self, block: &Block, at: At) -> Done<Shown> {
+    fn columns(&mut self, block: &Block, at: LowerContext) -> LayoutResult<ShownPart> {
         let count = block.nodes.len().max(1);
         // More than four columns, or columns of only a few characters, are unreadable on paper.
         if count > 4 || at.width / count < 12 {
-            return Ok(Shown::Parts(self.held(&block.nodes, at)?));
+            return Ok(ShownPart::Parts(self.held(&block.nodes, at)?));
         }
         #[expect(clippy::cast_precision_loss, reason = "the level is at most 4")]
         let even = 1.0 / count as f64;
@@ -369,10 +404,15 @@ impl Lower<'_> {
             self.count(1)?;
             items.push(self.held(std::slice::from_ref(node), at.part(width / all))?);
         }
-        Ok(Tag::Columns { widths, items }.into())
+        Ok(ShownTag::Columns { widths, items }.into())
     }
 
-    fn reused(&mut self, target: &ContentRef, at: At, out: &mut Parts) -> Done {
+    fn lower_reusable(
+        &mut self,
+        target: &ContentRef,
+        at: LowerContext,
+        out: &mut ShownParts,
+    ) -> LayoutResult {
         let known = self.reusable(target).and_then(|id| self.book.reusables.get_key_value(id));
         match known {
             Some((id, document)) if !self.reusables.contains(&id) && self.reusables.len() < 8 => {
@@ -388,15 +428,15 @@ impl Lower<'_> {
     }
 
     /// Creates a framed line with the name of a link target.
-    fn card(&self, target: &ContentRef, note: Option<String>) -> Shown {
+    fn card(&self, target: &ContentRef, note: Option<String>) -> ShownPart {
         let name = Breaker::new(60).run(&self.name(target));
-        let c = vec![self.way(target).around(vec![text(name)])];
-        Tag::Card { c, note: note.map(|note| Breaker::new(60).run(&one_line(&note))) }.into()
+        let c = vec![self.resolve_target(target).wrap(vec![text(name)])];
+        ShownTag::Card { c, note: note.map(|note| Breaker::new(60).run(&one_line(&note))) }.into()
     }
 }
 
 /// Expands tabs in code to spaces.
-fn tabbed(line: &str) -> String {
+fn expand_tabs(line: &str) -> String {
     let mut out = String::with_capacity(line.len());
     let mut column = 0;
     for c in line.chars() {
@@ -413,7 +453,7 @@ fn tabbed(line: &str) -> String {
 }
 
 /// Returns the size of an image in points, from its size in pixels and the requested size, limited to the page.
-fn fitted(
+fn image_size(
     width: f64,
     height: f64,
     wide: Option<&Length>,
@@ -421,30 +461,30 @@ fn fitted(
     beside: usize,
 ) -> (f64, f64) {
     #[expect(clippy::cast_precision_loss, reason = "the number of images fits")]
-    let room = WIDTH / beside.clamp(1, 3) as f64;
+    let room = TEXT_WIDTH / beside.clamp(1, 3) as f64;
     let w = match (wide, high) {
-        (Some(Length::Pixels(px)), _) => px * PIXEL,
-        (Some(Length::Unit { unit, value }), _) if unit == "%" => WIDTH * value / 100.0,
-        (Some(Length::Unit { value, .. }), _) => value * PIXEL,
-        (None, Some(Length::Pixels(px))) => px * PIXEL * width / height,
-        (None, _) => width * PIXEL,
+        (Some(Length::Pixels(px)), _) => px * POINTS_PER_PIXEL,
+        (Some(Length::Unit { unit, value }), _) if unit == "%" => TEXT_WIDTH * value / 100.0,
+        (Some(Length::Unit { value, .. }), _) => value * POINTS_PER_PIXEL,
+        (None, Some(Length::Pixels(px))) => px * POINTS_PER_PIXEL * width / height,
+        (None, _) => width * POINTS_PER_PIXEL,
     };
-    let w = if w.is_finite() && w >= 4.0 { w } else { width * PIXEL };
-    let w = w.min(room).min(HEIGHT * width / height).max(1.0);
+    let w = if w.is_finite() && w >= 4.0 { w } else { width * POINTS_PER_PIXEL };
+    let w = w.min(room).min(MAX_IMAGE_HEIGHT * width / height).max(1.0);
     (w, (w * height / width).max(1.0))
 }
 
 /// Returns the fraction of the width that a column requests.
 fn share(width: &Length, even: f64) -> f64 {
     let share = match width {
-        Length::Pixels(px) => px * PIXEL / WIDTH,
+        Length::Pixels(px) => px * POINTS_PER_PIXEL / TEXT_WIDTH,
         Length::Unit { unit, value } if unit == "%" => value / 100.0,
         Length::Unit { .. } => even,
     };
     if share.is_finite() { share.clamp(0.1, 1.0) } else { even }
 }
 
-const fn aligned(align: Option<TextAlign>) -> &'static str {
+const fn alignment_name(align: Option<TextAlign>) -> &'static str {
     match align {
         None | Some(TextAlign::Start) => "start",
         Some(TextAlign::Center) => "center",
@@ -452,7 +492,7 @@ const fn aligned(align: Option<TextAlign>) -> &'static str {
     }
 }
 
-const fn placed(align: Option<ImageAlign>) -> &'static str {
+const fn image_alignment_name(align: Option<ImageAlign>) -> &'static str {
     match align {
         Some(ImageAlign::Left) => "start",
         None | Some(ImageAlign::Center) => "center",

@@ -6,31 +6,37 @@ use docs_model::{
 };
 use ratex_types::math_style::MathStyle;
 
-use super::{At, Lower, text};
+use super::{BookLowering, LowerContext, text};
 use crate::{
     formula::Formula,
-    shown::{Parts, Shown, Style, Tag},
-    stop::Done,
+    layout_tree::{ShownPart, ShownParts, ShownTag, Style},
+    termination::LayoutResult,
     text::{Breaker, clean, one_line},
 };
 
 /// Points per image pixel, at 96 pixels per inch as on the web.
-pub(super) const PIXEL: f64 = 0.75;
+pub(super) const POINTS_PER_PIXEL: f64 = 0.75;
 
 /// Maximum nesting of blocks and inline elements. Deeper content is reduced to its text.
-const INLINES: usize = super::NESTING + 5;
+const MAX_INLINE_NESTING: usize = super::MAX_BLOCK_NESTING + 5;
 
-impl Lower<'_> {
+impl BookLowering<'_> {
     /// Lowers the text of a paragraph, heading or cell.
-    pub(super) fn inlines(&mut self, nodes: &[Node], at: At) -> Done<Parts> {
+    pub(super) fn inlines(&mut self, nodes: &[Node], at: LowerContext) -> LayoutResult<ShownParts> {
         let mut breaker = Breaker::new(at.width);
         let mut out = Vec::new();
         self.put_inlines(nodes, at, &mut breaker, &mut out)?;
         Ok(out)
     }
 
-    fn put_inlines(&mut self, nodes: &[Node], at: At, breaker: &mut Breaker, out: &mut Parts) -> Done {
-        if at.nesting > INLINES {
+    fn put_inlines(
+        &mut self,
+        nodes: &[Node],
+        at: LowerContext,
+        breaker: &mut Breaker,
+        out: &mut ShownParts,
+    ) -> LayoutResult {
+        if at.nesting > MAX_INLINE_NESTING {
             let all = breaker.run(&clean(&plain(nodes)));
             self.count(1 + all.len() / 64)?;
             out.push(text(all));
@@ -48,7 +54,7 @@ impl Lower<'_> {
         Ok(())
     }
 
-    fn put_text(&mut self, node: &TextNode, breaker: &mut Breaker, out: &mut Parts) -> Done {
+    fn put_text(&mut self, node: &TextNode, breaker: &mut Breaker, out: &mut ShownParts) -> LayoutResult {
         for leaf in &node.leaves {
             if leaf.text.is_empty() {
                 continue;
@@ -60,13 +66,19 @@ impl Lower<'_> {
                 continue;
             }
             let mut style = Style { v, ..Style::default() };
-            leaf.marks.iter().for_each(|mark| mark_with(&mut style, mark.kind));
-            out.push(Tag::Styled(style).into());
+            leaf.marks.iter().for_each(|mark| apply_mark(&mut style, mark.kind));
+            out.push(ShownTag::Styled(style).into());
         }
         Ok(())
     }
 
-    fn put_inline(&mut self, inline: &Inline, at: At, breaker: &mut Breaker, out: &mut Parts) -> Done {
+    fn put_inline(
+        &mut self,
+        inline: &Inline,
+        at: LowerContext,
+        breaker: &mut Breaker,
+        out: &mut ShownParts,
+    ) -> LayoutResult {
         let mut said = |text: &str| breaker.run(&one_line(text));
         match &inline.kind {
             InlineKind::Link { target, .. } => {
@@ -75,11 +87,11 @@ impl Lower<'_> {
                 if c.is_empty() {
                     c.push(text(breaker.run(&self.name(target))));
                 }
-                out.push(self.way(target).around(c));
+                out.push(self.resolve_target(target).wrap(c));
             }
             InlineKind::Mention { target } => {
                 let name = said(&self.name(target));
-                out.push(self.way(target).around(vec![text(name)]));
+                out.push(self.resolve_target(target).wrap(vec![text(name)]));
             }
             InlineKind::Emoji { code } => out.push(text(emoji(code))),
             InlineKind::Icon { .. } => {}
@@ -93,12 +105,12 @@ impl Lower<'_> {
             InlineKind::InlineMath { formula } => out.push(self.formula(formula, false)?),
             InlineKind::Expression { expression } => {
                 let v = said(&format!("{{{{ {expression} }}}}"));
-                out.push(Tag::Styled(Style { v, code: true, ..Style::default() }).into());
+                out.push(ShownTag::Styled(Style { v, code: true, ..Style::default() }).into());
             }
             InlineKind::Annotation {} => {
                 self.put_inlines(&inline.nodes, at.inner(0), &mut *breaker, out)?;
                 if at.notes && !at.is_deep() {
-                    let inner = At { notes: false, ..at.inner(0) };
+                    let inner = LowerContext { notes: false, ..at.inner(0) };
                     let mut c = Vec::new();
                     for block in inline.fragments().iter().flat_map(|fragment| &fragment.nodes) {
                         // The first paragraph of a note begins on the line of its number.
@@ -108,14 +120,14 @@ impl Lower<'_> {
                             c.extend(self.blocks(std::slice::from_ref(block), inner)?);
                         }
                     }
-                    out.push(Tag::Note { c }.into());
+                    out.push(ShownTag::Note { c }.into());
                 }
             }
             InlineKind::Button { label, kind, target, .. } => {
                 let c = vec![text(said(label))];
-                let button = Tag::Button { c, primary: *kind == ButtonKind::Primary }.into();
+                let button = ShownTag::Button { c, primary: *kind == ButtonKind::Primary }.into();
                 out.push(match target {
-                    Some(target) => self.way(target).around(vec![button]),
+                    Some(target) => self.resolve_target(target).wrap(vec![button]),
                     None => button,
                 });
             }
@@ -124,13 +136,13 @@ impl Lower<'_> {
     }
 
     /// Lowers an inline image. Returns `None` if it is not available.
-    fn glyph(&self, target: &ContentRef, alt: Option<&str>, line: bool) -> Option<Shown> {
+    fn glyph(&self, target: &ContentRef, alt: Option<&str>, line: bool) -> Option<ShownPart> {
         let picture = self.pictures.get(target)?;
         Some(
-            Tag::Glyph {
+            ShownTag::Glyph {
                 file: picture.file,
-                w: picture.width * PIXEL,
-                h: picture.height * PIXEL,
+                w: picture.width * POINTS_PER_PIXEL,
+                h: picture.height * POINTS_PER_PIXEL,
                 alt: one_line(alt.unwrap_or_default()),
                 line,
             }
@@ -139,20 +151,20 @@ impl Lower<'_> {
     }
 
     /// Lowers a formula. An unsupported formula becomes its source.
-    pub(super) fn formula(&mut self, formula: &str, block: bool) -> Done<Shown> {
+    pub(super) fn formula(&mut self, formula: &str, block: bool) -> LayoutResult<ShownPart> {
         self.count(1 + formula.len() / 4)?;
         let style = if block { MathStyle::Display } else { MathStyle::Text };
         Ok(match Formula::read(formula, style) {
-            Some(read) => Tag::Math { formula: read, source: clean(formula), block }.into(),
+            Some(read) => ShownTag::Math { formula: read, source: clean(formula), block }.into(),
             None => {
-                let v = Breaker::new(super::LINE).run(&clean(formula));
-                Tag::Styled(Style { v, code: true, ..Style::default() }).into()
+                let v = Breaker::new(super::LINE_CHARS).run(&clean(formula));
+                ShownTag::Styled(Style { v, code: true, ..Style::default() }).into()
             }
         })
     }
 }
 
-fn mark_with(style: &mut Style, mark: MarkKind) {
+fn apply_mark(style: &mut Style, mark: MarkKind) {
     match mark {
         MarkKind::Bold => style.bold = true,
         MarkKind::Italic => style.italic = true,

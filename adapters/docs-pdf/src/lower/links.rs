@@ -3,18 +3,18 @@
 use docs_markup::slugify;
 use docs_model::{ContentRef, PageId, ReusableId, SpaceId};
 
-use super::{Lower, page_label};
+use super::{BookLowering, page_label};
 use crate::{
-    shown::{Parts, Shown, Tag},
+    layout_tree::{ShownPart, ShownParts, ShownTag},
     text::one_line,
 };
 
 /// Maximum length of a link address in bytes. A longer one is rendered as text.
-const URL: usize = 4_000;
+const MAX_URL_BYTES: usize = 4_000;
 
 /// The target of a link.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Way {
+pub(super) struct LinkTarget {
     /// A label of the book, which may not exist.
     pub(super) to: Option<String>,
     /// The label of its page.
@@ -23,18 +23,18 @@ pub(super) struct Way {
     pub(super) url: Option<String>,
 }
 
-impl Way {
+impl LinkTarget {
     fn url(url: &str) -> Self {
         Self { url: is_address(url).then(|| url.to_owned()), ..Self::default() }
     }
 
     /// Wraps parts in a link. Without a target, they stay unchanged.
-    pub(super) fn around(self, c: Parts) -> Shown {
+    pub(super) fn wrap(self, c: ShownParts) -> ShownPart {
         let Self { to, page, url } = self;
         if to.is_none() && page.is_none() && url.is_none() {
-            return Shown::Parts(c);
+            return ShownPart::Parts(c);
         }
-        Tag::Link { c, to, page, url }.into()
+        ShownTag::Link { c, to, page, url }.into()
     }
 }
 
@@ -42,26 +42,28 @@ impl Way {
 fn is_address(url: &str) -> bool {
     let known = ["https://", "http://", "mailto:", "tel:"];
     let starts = |scheme: &&str| url.get(..scheme.len()).is_some_and(|it| it.eq_ignore_ascii_case(scheme));
-    url.len() <= URL
+    url.len() <= MAX_URL_BYTES
         && known.iter().any(|scheme| starts(scheme) && url.len() > scheme.len())
         && !url.chars().any(|c| c.is_control() || c.is_whitespace())
 }
 
-impl Lower<'_> {
+impl BookLowering<'_> {
     /// Resolves a reference to a link target.
-    pub(super) fn way(&self, target: &ContentRef) -> Way {
-        let known = self.book.links.get(target).and_then(|link| link.url.as_deref()).map(Way::url);
+    pub(super) fn resolve_target(&self, target: &ContentRef) -> LinkTarget {
+        let known = self.book.links.get(target).and_then(|link| link.url.as_deref()).map(LinkTarget::url);
         match target {
             ContentRef::Url { url } => match url.strip_prefix('#') {
                 Some(anchor) => self.anchor(self.page, anchor),
-                None => known.unwrap_or_else(|| Way::url(url)),
+                None => known.unwrap_or_else(|| LinkTarget::url(url)),
             },
-            ContentRef::Page { page, space } => {
-                self.inside(page, space.as_ref()).map(|at| self.whole(at)).or(known).unwrap_or_default()
-            }
+            ContentRef::Page { page, space } => self
+                .page_index(page, space.as_ref())
+                .map(|at| self.page_target(at))
+                .or(known)
+                .unwrap_or_default(),
             ContentRef::Anchor { anchor, page, space } => {
                 let at = match page {
-                    Some(page) => self.inside(page, space.as_ref()),
+                    Some(page) => self.page_index(page, space.as_ref()),
                     None => Some(self.page),
                 };
                 at.map(|at| self.anchor(at, anchor)).or(known).unwrap_or_default()
@@ -78,7 +80,7 @@ impl Lower<'_> {
         match target {
             ContentRef::Url { url } => one_line(url),
             ContentRef::Page { page, space } | ContentRef::Anchor { page: Some(page), space, .. } => self
-                .inside(page, space.as_ref())
+                .page_index(page, space.as_ref())
                 .and_then(|at| self.book.pages.get(at))
                 .map_or_else(|| page.to_string(), |page| one_line(&page.title)),
             ContentRef::Anchor { anchor, .. } => format!("#{}", one_line(anchor)),
@@ -112,19 +114,19 @@ impl Lower<'_> {
     }
 
     /// Returns the index of a page in the book.
-    fn inside(&self, page: &PageId, space: Option<&SpaceId>) -> Option<usize> {
+    fn page_index(&self, page: &PageId, space: Option<&SpaceId>) -> Option<usize> {
         match space {
             Some(space) if self.book.space.as_ref() != Some(space) => None,
             _ => self.pages.get(page).copied(),
         }
     }
 
-    fn whole(&self, at: usize) -> Way {
-        Way { to: Some(page_label(at)), ..Way::default() }
+    fn page_target(&self, at: usize) -> LinkTarget {
+        LinkTarget { to: Some(page_label(at)), ..LinkTarget::default() }
     }
 
-    fn anchor(&self, at: usize, anchor: &str) -> Way {
-        Way { to: Some(anchor_label(at, &one_line(anchor))), page: Some(page_label(at)), url: None }
+    fn anchor(&self, at: usize, anchor: &str) -> LinkTarget {
+        LinkTarget { to: Some(anchor_label(at, &one_line(anchor))), page: Some(page_label(at)), url: None }
     }
 }
 
@@ -138,7 +140,8 @@ mod tests {
 
     #[test]
     fn addresses_longer_than_the_bound_are_no_links() {
-        let is_link = |bytes: usize| Way::url(&format!("https://{}", "a".repeat(bytes - 8))).url.is_some();
-        assert_eq!([URL, URL + 1].map(is_link), [true, false]);
+        let is_link =
+            |bytes: usize| LinkTarget::url(&format!("https://{}", "a".repeat(bytes - 8))).url.is_some();
+        assert_eq!([MAX_URL_BYTES, MAX_URL_BYTES + 1].map(is_link), [true, false]);
     }
 }

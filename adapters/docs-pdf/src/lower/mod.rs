@@ -12,21 +12,21 @@ use docs_ports::Book;
 
 use crate::{
     Limits,
+    layout_tree::{ShownPage, ShownPart},
     pictures::Picture,
-    shown::{Shown, ShownPage},
-    stop::{Done, Stop},
+    termination::{LayoutResult, LayoutStop},
     text::one_line,
 };
 
 /// Maximum nesting of blocks. Deeper blocks are flattened.
-const NESTING: usize = 7;
+const MAX_BLOCK_NESTING: usize = 7;
 /// Maximum number of levels in the table of contents.
-const LEVELS: usize = 12;
+const MAX_CONTENTS_LEVELS: usize = 12;
 /// Approximate number of characters in a line of text.
-const LINE: usize = 88;
+const LINE_CHARS: usize = 88;
 
 /// The lowering state of a book. Pages are lowered one at a time.
-pub(crate) struct Lower<'a> {
+pub(crate) struct BookLowering<'a> {
     book: &'a Book,
     pictures: &'a BTreeMap<ContentRef, Picture>,
     pages: HashMap<&'a PageId, usize>,
@@ -40,7 +40,7 @@ pub(crate) struct Lower<'a> {
     reusables: Vec<&'a ReusableId>,
 }
 
-impl<'a> Lower<'a> {
+impl<'a> BookLowering<'a> {
     pub(crate) fn new(book: &'a Book, pictures: &'a BTreeMap<ContentRef, Picture>, limits: &Limits) -> Self {
         Self {
             book,
@@ -56,8 +56,8 @@ impl<'a> Lower<'a> {
     /// Lowers a page of the book. Returns `None` after the last page.
     ///
     /// # Errors
-    /// [`Stop::TooMuch`]
-    pub(crate) fn page(&mut self, at: usize) -> Done<Option<ShownPage>> {
+    /// [`Stop::TooManyParts`]
+    pub(crate) fn page(&mut self, at: usize) -> LayoutResult<Option<ShownPage>> {
         let book = self.book;
         let Some(page) = book.pages.get(at) else { return Ok(None) };
         self.page = at;
@@ -66,7 +66,7 @@ impl<'a> Lower<'a> {
         let after_group =
             at.checked_sub(1).and_then(|at| book.pages.get(at)).is_some_and(|p| p.document.is_none());
         let body = match &page.document {
-            Some(document) => self.blocks(&document.nodes, At::page(level(page.depth)))?,
+            Some(document) => self.blocks(&document.nodes, LowerContext::page(level(page.depth)))?,
             None => Vec::new(),
         };
         Ok(Some(ShownPage {
@@ -80,8 +80,8 @@ impl<'a> Lower<'a> {
     }
 
     /// Subtracts parts from the limit of the book.
-    fn count(&mut self, parts: usize) -> Done {
-        self.left = self.left.checked_sub(parts).ok_or(Stop::TooMuch)?;
+    fn count(&mut self, parts: usize) -> LayoutResult {
+        self.left = self.left.checked_sub(parts).ok_or(LayoutStop::TooManyParts)?;
         Ok(())
     }
 }
@@ -97,7 +97,7 @@ fn is_language(text: &str) -> bool {
 
 /// Returns the level of the heading of a page.
 fn level(depth: usize) -> usize {
-    depth.min(LEVELS - 1) + 1
+    depth.min(MAX_CONTENTS_LEVELS - 1) + 1
 }
 
 /// Returns the label of a page by its index.
@@ -107,7 +107,7 @@ fn page_label(at: usize) -> String {
 
 /// The context of a block or inline element.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct At {
+pub(crate) struct LowerContext {
     /// Line width in characters.
     width: usize,
     /// Number of enclosing blocks.
@@ -118,9 +118,9 @@ pub(crate) struct At {
     notes: bool,
 }
 
-impl At {
+impl LowerContext {
     const fn page(level: usize) -> Self {
-        Self { width: LINE, nesting: 0, level, notes: true }
+        Self { width: LINE_CHARS, nesting: 0, level, notes: true }
     }
 
     /// Returns the context within a block that reduces the line width.
@@ -141,13 +141,13 @@ impl At {
     }
 
     const fn is_deep(self) -> bool {
-        self.nesting >= NESTING
+        self.nesting >= MAX_BLOCK_NESTING
     }
 }
 
 /// Creates a text part.
-fn text(text: impl Into<String>) -> Shown {
-    Shown::Text(text.into())
+fn text(text: impl Into<String>) -> ShownPart {
+    ShownPart::Text(text.into())
 }
 
 #[cfg(test)]
@@ -156,6 +156,9 @@ mod tests {
 
     #[test]
     fn pages_below_the_last_level_are_on_it() {
-        assert_eq!([LEVELS - 2, LEVELS - 1, LEVELS].map(level), [LEVELS - 1, LEVELS, LEVELS]);
+        assert_eq!(
+            [MAX_CONTENTS_LEVELS - 2, MAX_CONTENTS_LEVELS - 1, MAX_CONTENTS_LEVELS].map(level),
+            [MAX_CONTENTS_LEVELS - 1, MAX_CONTENTS_LEVELS, MAX_CONTENTS_LEVELS]
+        );
     }
 }

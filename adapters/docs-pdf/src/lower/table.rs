@@ -7,32 +7,39 @@ use docs_model::{
     TableRecord, TableView, UserId,
 };
 
-use super::{At, Lower, inline::plain, text};
+use super::{BookLowering, LowerContext, inline::plain, text};
 use crate::{
-    shown::{CardShown, Parts, Shown, Style, Tag},
-    stop::Done,
+    layout_tree::{ShownCard, ShownPart, ShownParts, ShownTag, Style},
+    termination::LayoutResult,
     text::{Breaker, one_line},
 };
 
 /// Maximum number of columns in a table. A wider table is rendered as a list of rows.
-const ACROSS: usize = 20;
+const MAX_TABLE_COLUMNS: usize = 20;
 /// Width of a table in characters of 9 points.
-const CHARACTERS: f64 = 96.0;
+const TABLE_CHARS: f64 = 96.0;
 
-impl Lower<'_> {
+impl BookLowering<'_> {
     /// Lowers a table or cards.
-    pub(super) fn table(&mut self, block: &Block, table: &TableData, at: At) -> Done<Shown> {
+    pub(super) fn table(
+        &mut self,
+        block: &Block,
+        table: &TableData,
+        at: LowerContext,
+    ) -> LayoutResult<ShownPart> {
         let columns: Vec<&TableColumn> =
             table.view.columns().iter().filter_map(|id| table.definition.get(id)).collect();
         self.count(columns.len())?;
         match &table.view {
             TableView::Cards { .. } => self.cards(block, table, &columns, at),
-            TableView::Grid { .. } if columns.len() > ACROSS => self.told(block, table, &columns, at),
+            TableView::Grid { .. } if columns.len() > MAX_TABLE_COLUMNS => {
+                self.table_as_lines(block, table, &columns, at)
+            }
             TableView::Grid { column_widths, hide_header, .. } => {
                 let weights = weights(block, table, &columns, column_widths.as_ref());
                 let all: f64 = weights.iter().sum::<f64>().max(1.0);
-                let size = letters(columns.len());
-                let room = At { width: At::fitting(at, size), ..at };
+                let size = font_size(columns.len());
+                let room = LowerContext { width: LowerContext::fitting(at, size), ..at };
                 let mut rows = Vec::new();
                 for (_, row) in table.rows() {
                     let mut cells = Vec::with_capacity(columns.len());
@@ -49,30 +56,45 @@ impl Lower<'_> {
                     }
                 }
                 let aligns = columns.iter().map(|column| side(column)).collect();
-                Ok(Tag::Table { widths: weights, aligns, head, rows, size }.into())
+                Ok(ShownTag::Table { widths: weights, aligns, head, rows, size }.into())
             }
         }
     }
 
     /// Lowers a table with too many columns, as one line per column for each row.
-    fn told(&mut self, block: &Block, table: &TableData, columns: &[&TableColumn], at: At) -> Done<Shown> {
+    fn table_as_lines(
+        &mut self,
+        block: &Block,
+        table: &TableData,
+        columns: &[&TableColumn],
+        at: LowerContext,
+    ) -> LayoutResult<ShownPart> {
         let mut rows = Vec::new();
         for (_, row) in table.rows() {
             for column in columns {
                 let value = self.cell(block, row, column, at.part(0.7))?;
                 let v = Breaker::new(24).run(&one_line(&column.title));
-                rows.push(vec![vec![Tag::Styled(Style { v, bold: true, ..Style::default() }).into()], value]);
+                rows.push(vec![
+                    vec![ShownTag::Styled(Style { v, bold: true, ..Style::default() }).into()],
+                    value,
+                ]);
             }
         }
         let (widths, aligns) = (vec![0.3, 0.7], vec!["start", "start"]);
-        Ok(Tag::Table { widths, aligns, head: Vec::new(), rows, size: 9.0 }.into())
+        Ok(ShownTag::Table { widths, aligns, head: Vec::new(), rows, size: 9.0 }.into())
     }
 
-    fn cards(&mut self, block: &Block, table: &TableData, columns: &[&TableColumn], at: At) -> Done<Shown> {
+    fn cards(
+        &mut self,
+        block: &Block,
+        table: &TableData,
+        columns: &[&TableColumn],
+        at: LowerContext,
+    ) -> LayoutResult<ShownPart> {
         let TableView::Cards { card_size, target_definition, cover_definition, hide_column_title, .. } =
             &table.view
         else {
-            return Ok(Shown::Parts(Vec::new()));
+            return Ok(ShownPart::Parts(Vec::new()));
         };
         let across: u8 = if *card_size == CardSize::Medium { 3 } else { 2 };
         let special =
@@ -91,8 +113,10 @@ impl Lower<'_> {
                 if *hide_column_title == Some(false) && !column.title.trim().is_empty() {
                     let v = Breaker::new(20).run(&one_line(&column.title));
                     c.push(
-                        Tag::Par {
-                            c: vec![Tag::Styled(Style { v, fg: Some("grey"), ..Style::default() }).into()],
+                        ShownTag::Par {
+                            c: vec![
+                                ShownTag::Styled(Style { v, fg: Some("grey"), ..Style::default() }).into(),
+                            ],
                             align: "start",
                         }
                         .into(),
@@ -102,21 +126,27 @@ impl Lower<'_> {
             }
             if let Some(target) = target {
                 let name = Breaker::new(20).run(&self.name(&target));
-                let way = self.way(&target).around(vec![text(format!("→ {name}"))]);
-                c.push(Tag::Par { c: vec![way], align: "start" }.into());
+                let way = self.resolve_target(&target).wrap(vec![text(format!("→ {name}"))]);
+                c.push(ShownTag::Par { c: vec![way], align: "start" }.into());
             }
-            items.push(CardShown { cover, c });
+            items.push(ShownCard { cover, c });
         }
-        Ok(Tag::Cards { across: across.into(), items }.into())
+        Ok(ShownTag::Cards { across: across.into(), items }.into())
     }
 
-    fn cover(&self, target: &ContentRef) -> Option<Shown> {
+    fn cover(&self, target: &ContentRef) -> Option<ShownPart> {
         let picture = self.pictures.get(target)?;
         let (w, h) = (picture.width, picture.height);
-        Some(Tag::Glyph { file: picture.file, w, h, alt: String::new(), line: false }.into())
+        Some(ShownTag::Glyph { file: picture.file, w, h, alt: String::new(), line: false }.into())
     }
 
-    fn cell(&mut self, block: &Block, row: &TableRecord, column: &TableColumn, at: At) -> Done<Parts> {
+    fn cell(
+        &mut self,
+        block: &Block,
+        row: &TableRecord,
+        column: &TableColumn,
+        at: LowerContext,
+    ) -> LayoutResult<ShownParts> {
         self.count(1)?;
         let Some(value) = row.values.get(&column.id) else { return Ok(Vec::new()) };
         let mut breaker = Breaker::new(at.width);
@@ -130,7 +160,7 @@ impl Lower<'_> {
             (CellValue::Text(name), _) => line(name),
             (CellValue::Number(stars), TableColumnKind::Rating { max }) => line(&rating(*stars, *max)),
             (CellValue::Number(number), _) => line(&number.to_string()),
-            (CellValue::Checked(on), _) => vec![Tag::Check { on: *on }.into()],
+            (CellValue::Checked(on), _) => vec![ShownTag::Check { on: *on }.into()],
             (CellValue::Ids(ids), TableColumnKind::Select { options, .. }) => {
                 let names: Vec<String> = ids.iter().map(|id| choice(options, id)).collect();
                 line(&names.join(", "))
@@ -139,15 +169,15 @@ impl Lower<'_> {
                 let mut out = Vec::new();
                 for (at, id) in ids.iter().enumerate() {
                     self.count(1)?;
-                    let target = named(kind, id);
+                    let target = reference_from_id(kind, id);
                     let name = target.as_ref().map_or_else(|| id.clone(), |target| self.name(target));
                     if at > 0 {
                         out.push(text(", "));
                     }
                     let c = vec![text(breaker.run(&one_line(&name)))];
                     out.push(target.map_or_else(
-                        || Shown::Parts(c.clone()),
-                        |target| self.way(&target).around(c.clone()),
+                        || ShownPart::Parts(c.clone()),
+                        |target| self.resolve_target(&target).wrap(c.clone()),
                     ));
                 }
                 out
@@ -159,14 +189,14 @@ impl Lower<'_> {
                     return Ok(vec![cover]);
                 }
                 let c = line(&self.name(target));
-                vec![self.way(target).around(c)]
+                vec![self.resolve_target(target).wrap(c)]
             }
             (CellValue::Empty(()), _) => Vec::new(),
         })
     }
 }
 
-impl At {
+impl LowerContext {
     /// Returns the number of characters of a font size in a line.
     fn fitting(self, size: f64) -> usize {
         #[expect(
@@ -175,13 +205,13 @@ impl At {
             clippy::cast_precision_loss,
             reason = "the number of characters is below 200"
         )]
-        let width = (self.width as f64 * CHARACTERS / super::LINE as f64 * 9.0 / size) as usize;
+        let width = (self.width as f64 * TABLE_CHARS / super::LINE_CHARS as f64 * 9.0 / size) as usize;
         width
     }
 }
 
 /// Returns the font size in a table with a number of columns.
-const fn letters(columns: usize) -> f64 {
+const fn font_size(columns: usize) -> f64 {
     match columns {
         0..=5 => 9.0,
         6..=7 => 8.0,
@@ -211,13 +241,15 @@ fn weights(
             texts.insert(name, &fragment.nodes);
         }
     }
-    let room = CHARACTERS * 9.0 / letters(columns.len());
-    let least = |wants: &[Want]| wants.iter().map(|want| want.least).sum::<f64>();
-    let wants = |longest| columns.iter().map(|column| Want::of(table, column, (&texts, longest))).collect();
+    let room = TABLE_CHARS * 9.0 / font_size(columns.len());
+    let least = |wants: &[ColumnDemand]| wants.iter().map(|want| want.least).sum::<f64>();
+    let wants = |longest| {
+        columns.iter().map(|column| ColumnDemand::measure(table, column, (&texts, longest))).collect()
+    };
     // Space for longer words is reserved if enough remains for the other columns.
-    let mut chosen: Vec<Want> = wants(6);
+    let mut chosen: Vec<ColumnDemand> = wants(6);
     for longest in [10, 14, 20, 28] {
-        let larger: Vec<Want> = wants(longest);
+        let larger: Vec<ColumnDemand> = wants(longest);
         if least(&larger) <= room * 0.8 {
             chosen = larger;
         }
@@ -230,14 +262,14 @@ fn weights(
 
 /// The number of characters that a column needs to keep its words unbroken, and the number of additional characters it
 /// can use.
-struct Want {
+struct ColumnDemand {
     least: f64,
     more: f64,
 }
 
-impl Want {
+impl ColumnDemand {
     /// Computes the widths for words of at most `fits` characters.
-    fn of(
+    fn measure(
         table: &TableData,
         column: &TableColumn,
         (texts, fits): (&BTreeMap<&str, &[Block]>, usize),
@@ -301,7 +333,7 @@ const fn reference(value: &CellValue) -> Option<&ContentRef> {
 }
 
 /// Returns the reference that an id in a column represents.
-fn named(kind: &TableColumnKind, id: &str) -> Option<ContentRef> {
+fn reference_from_id(kind: &TableColumnKind, id: &str) -> Option<ContentRef> {
     match kind {
         TableColumnKind::Files => Some(ContentRef::File { file: id.parse::<FileId>().ok()? }),
         TableColumnKind::Users { .. } => Some(ContentRef::User { user: id.parse::<UserId>().ok()? }),

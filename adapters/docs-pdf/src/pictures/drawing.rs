@@ -13,31 +13,31 @@ use std::{
 
 use usvg::{ImageHrefResolver, ImageKind, Options, Tree, roxmltree};
 
-use super::decoded::{Decoded, Drawing, Shape};
+use super::decoded_picture::{DecodedPicture, Drawing, PictureContent};
 use crate::fonts::Fonts;
 
 /// Maximum size of a drawing in bytes.
-const BYTES: usize = 1 << 20;
+const MAX_DRAWING_BYTES: usize = 1 << 20;
 /// Maximum number of elements in a drawing.
-const ELEMENTS: u32 = 30_000;
+const MAX_ELEMENTS: u32 = 30_000;
 /// Maximum number of rendered shapes, counting each use.
-const WEIGHT: usize = 60_000;
+const MAX_SHAPES: usize = 60_000;
 /// Maximum number of integer digits of a number in a shape, including those from its exponent.
-const DIGITS: usize = 9;
+const MAX_INTEGER_DIGITS: usize = 9;
 /// The weight of a byte of text each time it is rendered, and of each position where text starts again. Text is shaped,
 /// and each glyph has an outline of its own.
-const LETTER: usize = 2;
+const LETTER_WEIGHT: usize = 2;
 /// Number of elements in a text that add the weight of a shape to each of its letters, because the text is shaped again
 /// for each element.
-const SPANS: usize = 16;
+const SPAN_ELEMENTS: usize = 16;
 /// Maximum nesting of elements.
-const DEPTH: usize = 200;
+const MAX_DRAWING_DEPTH: usize = 200;
 /// Maximum product of the number of style rules and the number of elements that they are matched against.
-const RULES: usize = 2_000_000;
+const MAX_RULE_MATCHES: usize = 2_000_000;
 
 /// Parses a drawing. Returns `None` if it is invalid, has external references, or is too expensive.
-pub(super) fn read(data: &[u8], fonts: &Fonts) -> Option<Decoded> {
-    if data.len() > BYTES {
+pub(super) fn read(data: &[u8], fonts: &Fonts) -> Option<DecodedPicture> {
+    if data.len() > MAX_DRAWING_BYTES {
         return None;
     }
     let text = std::str::from_utf8(data).ok()?;
@@ -46,7 +46,7 @@ pub(super) fn read(data: &[u8], fonts: &Fonts) -> Option<Decoded> {
         return None;
     }
     let options =
-        roxmltree::ParsingOptions { allow_dtd: true, nodes_limit: ELEMENTS * 3, ..Default::default() };
+        roxmltree::ParsingOptions { allow_dtd: true, nodes_limit: MAX_ELEMENTS * 3, ..Default::default() };
     let document = roxmltree::Document::parse_with_options(text, options).ok()?;
     if document.root_element().tag_name().name() != "svg" || !is_light(&document) {
         return None;
@@ -59,8 +59,8 @@ pub(super) fn read(data: &[u8], fonts: &Fonts) -> Option<Decoded> {
     }
     let size = tree.size();
     let (width, height) = (f64::from(size.width()), f64::from(size.height()));
-    let shape = Shape::Drawing(Drawing { tree: Arc::new(tree) });
-    Some(Decoded { shape, width, height, pixels: data.len(), bytes: data.len() })
+    let shape = PictureContent::Drawing(Drawing { tree: Arc::new(tree) });
+    Some(DecodedPicture { shape, width, height, pixels: data.len(), bytes: data.len() })
 }
 
 /// Returns parser options with the fonts of the book. Embedded images are permitted; a drawing with an external image
@@ -68,7 +68,7 @@ pub(super) fn read(data: &[u8], fonts: &Fonts) -> Option<Decoded> {
 fn settings<'a>(fonts: &Fonts, leads_away: &Arc<AtomicBool>) -> Options<'a> {
     let away = Arc::clone(leads_away);
     let resolver = ImageHrefResolver {
-        resolve_data: Box::new(|_, data, _| embedded(&data)),
+        resolve_data: Box::new(|_, data, _| reencode_image(&data)),
         resolve_string: Box::new(move |_, _| {
             away.store(true, Ordering::Relaxed);
             None
@@ -83,7 +83,7 @@ fn settings<'a>(fonts: &Fonts, leads_away: &Arc<AtomicBool>) -> Options<'a> {
 }
 
 /// Decodes an embedded image and encodes it again, so that the PDF writer cannot fail on it.
-fn embedded(data: &[u8]) -> Option<ImageKind> {
+fn reencode_image(data: &[u8]) -> Option<ImageKind> {
     const PIXELS: u32 = 4_000;
     let format = image::guess_format(data).ok()?;
     let mut reader = image::ImageReader::with_format(std::io::Cursor::new(data), format);
@@ -108,7 +108,7 @@ fn is_light(document: &roxmltree::Document<'_>) -> bool {
         // Filters are rasterized to any number of pixels. External text (`tref`) is not supported by browsers and
         // cannot be counted.
         let is_boundless = matches!(name, "filter" | "tref") || node.attributes().any(has_huge_number);
-        if is_boundless || node.ancestors().take(DEPTH + 1).count() > DEPTH {
+        if is_boundless || node.ancestors().take(MAX_DRAWING_DEPTH + 1).count() > MAX_DRAWING_DEPTH {
             return false;
         }
         if name == "style" {
@@ -117,7 +117,7 @@ fn is_light(document: &roxmltree::Document<'_>) -> bool {
             rules += said;
         }
     }
-    if elements > ELEMENTS as usize || rules.saturating_mul(elements) > RULES {
+    if elements > MAX_ELEMENTS as usize || rules.saturating_mul(elements) > MAX_RULE_MATCHES {
         return false;
     }
     let mut scale = Scale { ids: HashMap::new(), known: HashMap::new() };
@@ -125,11 +125,11 @@ fn is_light(document: &roxmltree::Document<'_>) -> bool {
         // For a duplicate id, the first element wins.
         scale.ids.entry(id).or_insert(node);
     }
-    scale.weight(document.root_element(), 0).is_some_and(|weight| weight <= WEIGHT)
+    scale.weight(document.root_element(), 0).is_some_and(|weight| weight <= MAX_SHAPES)
 }
 
-/// Returns `true` if an attribute of a shape has a number with more than [`DIGITS`] integer digits. Larger arcs are
-/// converted to more curves.
+/// Returns `true` if an attribute of a shape has a number with more than [`MAX_INTEGER_DIGITS`] integer digits. Larger
+/// arcs are converted to more curves.
 fn has_huge_number(attribute: roxmltree::Attribute<'_, '_>) -> bool {
     if !matches!(attribute.name(), "d" | "points" | "r" | "rx" | "ry" | "width" | "height" | "style") {
         return false;
@@ -151,7 +151,7 @@ fn has_huge_number(attribute: roxmltree::Attribute<'_, '_>) -> bool {
             }
             _ => (digits, is_fraction) = (0, false),
         }
-        if digits > DIGITS {
+        if digits > MAX_INTEGER_DIGITS {
             return true;
         }
     }
@@ -171,11 +171,11 @@ impl<'a, 'input> Scale<'a, 'input> {
         if let Some(known) = self.known.get(&node.id()) {
             return *known;
         }
-        if depth > DEPTH {
+        if depth > MAX_DRAWING_DEPTH {
             return None;
         }
         self.known.insert(node.id(), None);
-        let mut sum = 1_usize.saturating_add(letters(node));
+        let mut sum = 1_usize.saturating_add(letter_weight(node));
         for child in node.children().filter(roxmltree::Node::is_element) {
             sum = sum.saturating_add(self.weight(child, depth + 1)?);
         }
@@ -191,7 +191,7 @@ impl<'a, 'input> Scale<'a, 'input> {
                 sum = sum.saturating_add(self.weight(target, depth + 1)?.saturating_mul(times));
             }
         }
-        let sum = (sum <= WEIGHT).then_some(sum);
+        let sum = (sum <= MAX_SHAPES).then_some(sum);
         self.known.insert(node.id(), sum);
         sum
     }
@@ -199,7 +199,7 @@ impl<'a, 'input> Scale<'a, 'input> {
 
 /// Returns the weight of the letters of a text with all its descendants. 0 for elements other than text, and within
 /// text.
-fn letters(node: roxmltree::Node<'_, '_>) -> usize {
+fn letter_weight(node: roxmltree::Node<'_, '_>) -> usize {
     let is_text = |node: roxmltree::Node<'_, '_>| node.tag_name().name() == "text";
     if !is_text(node) || node.ancestors().skip(1).any(is_text) {
         return 0;
@@ -211,7 +211,7 @@ fn letters(node: roxmltree::Node<'_, '_>) -> usize {
         let places = ["x", "y"].into_iter().filter_map(|name| inner.attribute(name));
         letters += places.map(|list| list.split([' ', ',', '\t', '\n', '\r']).count()).sum::<usize>();
     }
-    letters.saturating_mul(LETTER).saturating_add(letters.saturating_mul(spans) / SPANS)
+    letters.saturating_mul(LETTER_WEIGHT).saturating_add(letters.saturating_mul(spans) / SPAN_ELEMENTS)
 }
 
 /// Returns the ids that an attribute references.
@@ -282,7 +282,7 @@ mod tests {
         let spans = |count: usize| format!("<text>{}</text>", "<tspan>said</tspan>".repeat(count));
         assert!(is_light(&text(20_000)));
         assert!(!is_light(&text(40_000)));
-        assert!(!is_light(&text(BYTES - 1_000)));
+        assert!(!is_light(&text(MAX_DRAWING_BYTES - 1_000)));
         assert!(
             !is_light(&format!("{}{}", text(20_000), "<use href='#a'/>".repeat(2))),
             "it is drawn thrice"

@@ -5,7 +5,7 @@
 
 use std::{io::Cursor, sync::OnceLock};
 
-use docs_hostile::{OWN, Parser, Random, Read as Reads, TEX};
+use docs_hostile::{CONSTANT_MEMORY, Parser, ParserFn as Reads, Random, TEX};
 use image::{ImageFormat, Rgba, RgbaImage};
 use ratex_types::math_style::MathStyle;
 
@@ -13,7 +13,7 @@ use super::*;
 use crate::formula::Formula;
 
 /// The bytes of an image in the file, and those of a drawing.
-const ROOM: (usize, usize) = (1 << 20, DRAWN_BYTES);
+const SIZE_LIMITS: (usize, usize) = (1 << 20, DRAWN_BYTES);
 
 #[test]
 fn pictures_and_formulas_with_repeats_take_bounded_memory() {
@@ -40,8 +40,8 @@ fn frames_larger_than_the_image_take_no_memory() {
     gif[at + 6] = 0x10;
     gif[at + 8] = 0x10;
     let fonts = Fonts::default();
-    let (read, peak) = docs_hostile::own_peak_of(|| decode(&Bytes::from(gif), &fonts, ROOM).is_some());
-    assert!(!read && peak < OWN, "{read}, {peak} bytes");
+    let (read, peak) = docs_hostile::own_peak_of(|| decode(&Bytes::from(gif), &fonts, SIZE_LIMITS).is_some());
+    assert!(!read && peak < CONSTANT_MEMORY, "{read}, {peak} bytes");
 }
 
 #[test]
@@ -52,8 +52,8 @@ fn small_files_declaring_many_pixels_take_no_memory() {
     // The file declares a size of 6,144 by 4,864 pixels.
     (gif[7], gif[9]) = (0x18, 0x13);
     let fonts = Fonts::default();
-    let (read, peak) = docs_hostile::own_peak_of(|| decode(&Bytes::from(gif), &fonts, ROOM).is_some());
-    assert!(!read && peak < OWN, "{read}, {peak} bytes");
+    let (read, peak) = docs_hostile::own_peak_of(|| decode(&Bytes::from(gif), &fonts, SIZE_LIMITS).is_some());
+    assert!(!read && peak < CONSTANT_MEMORY, "{read}, {peak} bytes");
 }
 
 /// Memory in bytes that any image may take, for its decoded form and the scaled result.
@@ -85,14 +85,14 @@ const PARSERS: &[Parser] = &[
         pieces: TEX,
         frames: &[("", ""), ("\\begin{pmatrix}", "\\end{pmatrix}"), ("\\def\\a{", "}\\a\\a"), ("{", "}")],
         most: docs_formula::MAX_FORMULA_BYTES,
-        own: LETTERS + OWN,
+        own: LETTERS + CONSTANT_MEMORY,
         read: Reads::Text(formula),
     },
 ];
 
 fn read(bytes: &[u8]) {
     static FONTS: OnceLock<Fonts> = OnceLock::new();
-    drop(decode(&Bytes::copy_from_slice(bytes), FONTS.get_or_init(Fonts::default), ROOM));
+    drop(decode(&Bytes::copy_from_slice(bytes), FONTS.get_or_init(Fonts::default), SIZE_LIMITS));
 }
 
 fn formula(text: &str) {
@@ -107,7 +107,7 @@ const MOST_ROWS: u32 = 16_383;
 /// Creates an image with these bytes as pixels, and changes some bytes of the file. The format depends on their number.
 fn picture(text: &str) -> Vec<u8> {
     let mut random = Random::new(text.len() as u64);
-    let width = 1 + u32::try_from(random.below(80)).unwrap_or_default();
+    let width = 1 + u32::try_from(random.next_below(80)).unwrap_or_default();
     let bytes = text.as_bytes();
     let height = (u32::try_from(bytes.len() / 4).unwrap_or_default() / width + 1).min(MOST_ROWS);
     let image = RgbaImage::from_fn(width, height, |x, y| {
@@ -115,7 +115,7 @@ fn picture(text: &str) -> Vec<u8> {
         Rgba([0, 1, 2, 3].map(|part| bytes.get(at + part).copied().unwrap_or_default()))
     });
     let formats = [ImageFormat::Png, ImageFormat::Jpeg, ImageFormat::Gif, ImageFormat::WebP];
-    let format = formats[random.below(formats.len())];
+    let format = formats[random.next_below(formats.len())];
     let image = image::DynamicImage::ImageRgba8(image);
     let image = if format == ImageFormat::Jpeg { image.to_rgb8().into() } else { image };
     let mut out = Vec::new();

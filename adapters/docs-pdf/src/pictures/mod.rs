@@ -3,7 +3,7 @@
 //! Images are decoded one at a time, scaled to the resolution of a sheet, and retained only in the form in which the
 //! file contains them.
 
-mod decoded;
+mod decoded_picture;
 mod drawing;
 #[cfg(test)]
 mod hostile;
@@ -15,16 +15,16 @@ use bytes::Bytes;
 use docs_model::ContentRef;
 use docs_ports::Book;
 
-use self::decoded::Decoded;
-pub(crate) use self::decoded::Shape;
+use self::decoded_picture::DecodedPicture;
+pub(crate) use self::decoded_picture::PictureContent;
 
 use crate::{
     fonts::Fonts,
-    stop::{Clock, Done, Stop},
+    termination::{Clock, LayoutResult, LayoutStop},
 };
 
 /// Maximum number of images in a book.
-const IMAGES: usize = 2_000;
+const MAX_IMAGES: usize = 2_000;
 /// Maximum number of pixels of all images of a book, which bounds the time.
 const ALL_PIXELS: usize = 1_000_000_000;
 /// Maximum total size of the drawings of a book in bytes. Each stays in memory as a tree of 18 times its bytes.
@@ -47,7 +47,7 @@ pub(crate) struct Picture {
 #[derive(Default)]
 pub(crate) struct Pictures {
     pub(crate) known: BTreeMap<ContentRef, Picture>,
-    pub(crate) shapes: Vec<Shape>,
+    pub(crate) shapes: Vec<PictureContent>,
 }
 
 impl Pictures {
@@ -55,12 +55,18 @@ impl Pictures {
     ///
     /// # Errors
     /// [`Stop::Late`], and [`Stop::TooLarge`] if the images alone exceed the size limit of the file.
-    pub(crate) fn read(book: &Book, fonts: &Fonts, clock: &Clock, most: usize) -> Done<Self> {
+    pub(crate) fn read(book: &Book, fonts: &Fonts, clock: &Clock, most: usize) -> LayoutResult<Self> {
         Self::read_within(book, fonts, clock, ALL_PIXELS, most)
     }
 
     /// Reads images until they have more than `most_pixels` together.
-    fn read_within(book: &Book, fonts: &Fonts, clock: &Clock, most_pixels: usize, most: usize) -> Done<Self> {
+    fn read_within(
+        book: &Book,
+        fonts: &Fonts,
+        clock: &Clock,
+        most_pixels: usize,
+        most: usize,
+    ) -> LayoutResult<Self> {
         let mut out = Self::default();
         // With many images, each one gets a smaller share, so that the file and the memory to write it stay small.
         let share = (ALL_BYTES / book.images.len().max(1)).clamp(64 << 10, 1 << 20);
@@ -68,11 +74,11 @@ impl Pictures {
         for (name, image) in &book.images {
             clock.check()?;
             let Some(data) = image.bytes() else { continue };
-            if out.shapes.len() >= IMAGES {
+            if out.shapes.len() >= MAX_IMAGES {
                 break;
             }
             let Some(read) = decode(data, fonts, (share, DRAWN_BYTES - drawn)) else { continue };
-            if matches!(read.shape, Shape::Drawing(_)) {
+            if matches!(read.shape, PictureContent::Drawing(_)) {
                 drawn += data.len();
             }
             pixels = pixels.saturating_add(read.pixels);
@@ -81,7 +87,7 @@ impl Pictures {
             }
             bytes = bytes.saturating_add(read.bytes);
             if bytes > most {
-                return Err(Stop::TooLarge(bytes));
+                return Err(LayoutStop::TooLarge(bytes));
             }
             let file = crate::sheet::count(out.shapes.len());
             out.shapes.push(read.shape);
@@ -92,7 +98,7 @@ impl Pictures {
 }
 
 /// Decodes an image that has at most `most` bytes in the file, or a drawing of at most `drawn` bytes.
-fn decode(data: &Bytes, fonts: &Fonts, (most, drawn): (usize, usize)) -> Option<Decoded> {
+fn decode(data: &Bytes, fonts: &Fonts, (most, drawn): (usize, usize)) -> Option<DecodedPicture> {
     let drawing = || (data.len() <= drawn).then(|| drawing::read(data, fonts)).flatten();
     // Many libraries are involved in decoding. A panic in one of them only drops the image.
     let read = || raster::read(data, most).or_else(drawing);
@@ -123,9 +129,9 @@ mod tests {
 
     #[test]
     fn pictures_beyond_the_bound_are_left_out() {
-        let (book, clock) = (book(IMAGES + 1, 1), clock());
+        let (book, clock) = (book(MAX_IMAGES + 1, 1), clock());
         let read = Pictures::read(&book, &Fonts::default(), &clock, usize::MAX).expect("pictures");
-        assert_eq!((read.shapes.len(), read.known.len()), (IMAGES, IMAGES));
+        assert_eq!((read.shapes.len(), read.known.len()), (MAX_IMAGES, MAX_IMAGES));
     }
 
     #[test]

@@ -8,15 +8,15 @@ use image::{
     imageops::thumbnail,
 };
 
-use super::decoded::{Decoded, Shape};
+use super::decoded_picture::{DecodedPicture, PictureContent};
 
 /// Maximum number of pixels of an image.
-const PIXELS: usize = 40_000_000;
+const MAX_PIXELS: usize = 40_000_000;
 /// Maximum size of an image file in bytes.
-const BYTES: usize = 32 << 20;
+const MAX_IMAGE_BYTES: usize = 32 << 20;
 /// Maximum decoded size of an image in bytes: an absolute limit, and a limit per pixel in addition to a free amount. A
 /// file may contain more pixels than its header declares.
-const UNPACKED: u64 = 256 << 20;
+const MAX_DECODED_BYTES: u64 = 256 << 20;
 const UNPACKED_PIXEL: u64 = 16;
 const UNPACKED_ANY: u64 = 1 << 20;
 /// Free decoded size of any image in bytes, and additional decoded bytes per byte of the file. A file of a few bytes
@@ -24,29 +24,29 @@ const UNPACKED_ANY: u64 = 1 << 20;
 const UNPACKED_FREE: u64 = 42 << 20;
 const UNPACKED_BYTE: u64 = 20;
 /// Maximum width in pixels: the content width of a sheet at 200 pixels per inch.
-const ACROSS: u32 = 1_400;
+const MAX_IMAGE_WIDTH: u32 = 1_400;
 /// Maximum height in pixels.
-const DOWN: u32 = 2_000;
+const MAX_IMAGE_HEIGHT: u32 = 2_000;
 /// JPEG quality of re-encoded images, from 0 to 100.
-const QUALITY: u8 = 82;
+const JPEG_QUALITY: u8 = 82;
 
 /// Decodes an image. Returns `None` if it is not displayable. A small file is kept lossless; a larger one is
 /// re-encoded.
-pub(super) fn read(data: &Bytes, most: usize) -> Option<Decoded> {
+pub(super) fn read(data: &Bytes, most: usize) -> Option<DecodedPicture> {
     let format = image::guess_format(data).ok()?;
     if !matches!(format, ImageFormat::Jpeg | ImageFormat::Png | ImageFormat::Gif | ImageFormat::WebP) {
         return None;
     }
     let size = imagesize::blob_size(data).ok()?;
     let pixels = size.width.checked_mul(size.height)?;
-    if data.len() > BYTES || pixels > PIXELS || pixels == 0 {
+    if data.len() > MAX_IMAGE_BYTES || pixels > MAX_PIXELS || pixels == 0 {
         return None;
     }
     let image = unpack(data, format, pixels)?;
     let (width, height) = image.dimensions();
-    let (shape, bytes) = shape(image, data, Packing { format, most })?;
-    Some(Decoded {
-        shape: Shape::Raster(shape),
+    let (shape, bytes) = shape(image, data, SourceFormat { format, most })?;
+    Some(DecodedPicture {
+        shape: PictureContent::Raster(shape),
         width: f64::from(width),
         height: f64::from(height),
         pixels,
@@ -58,23 +58,23 @@ fn unpack(data: &[u8], format: ImageFormat, pixels: usize) -> Option<DynamicImag
     let mut reader = ImageReader::with_format(Cursor::new(data), format);
     let mut limits = Limits::default();
     let (of_pixels, of_bytes) = (UNPACKED_PIXEL * pixels as u64, UNPACKED_BYTE * data.len() as u64);
-    limits.max_alloc = Some(UNPACKED.min(UNPACKED_ANY + of_pixels).min(UNPACKED_FREE + of_bytes));
+    limits.max_alloc = Some(MAX_DECODED_BYTES.min(UNPACKED_ANY + of_pixels).min(UNPACKED_FREE + of_bytes));
     reader.limits(limits);
     reader.decode().ok()
 }
 
 /// The source format of an image, and its maximum size in bytes.
 #[derive(Clone, Copy)]
-struct Packing {
+struct SourceFormat {
     format: ImageFormat,
     most: usize,
 }
 
 /// Returns an image in the form in which it is written, and its approximate size in bytes.
-fn shape(image: DynamicImage, data: &Bytes, packing: Packing) -> Option<(krilla::image::Image, usize)> {
-    let Packing { format, most } = packing;
+fn shape(image: DynamicImage, data: &Bytes, packing: SourceFormat) -> Option<(krilla::image::Image, usize)> {
+    let SourceFormat { format, most } = packing;
     let (width, height) = image.dimensions();
-    let fits = width <= ACROSS && height <= DOWN;
+    let fits = width <= MAX_IMAGE_WIDTH && height <= MAX_IMAGE_HEIGHT;
     let (has_alpha, is_small) = (image.color().has_alpha(), data.len() <= most);
     let bytes: Arc<dyn AsRef<[u8]> + Send + Sync> = Arc::new(data.clone());
     if fits && is_small && format == ImageFormat::Jpeg {
@@ -83,9 +83,9 @@ fn shape(image: DynamicImage, data: &Bytes, packing: Packing) -> Option<(krilla:
     if fits && is_small && format == ImageFormat::Png && !has_alpha {
         return Some((krilla::image::Image::from_png(bytes.into(), false).ok()?, data.len()));
     }
-    let image = if fits { image } else { fitted(image) };
+    let image = if fits { image } else { scale_to_sheet(image) };
     if !has_alpha {
-        return packed(image.into_rgb8(), most);
+        return encode_image(image.into_rgb8(), most);
     }
     let pixels = image.into_rgba8();
     // Content that other formats compress well may be large in lossless form.
@@ -94,17 +94,17 @@ fn shape(image: DynamicImage, data: &Bytes, packing: Packing) -> Option<(krilla:
         let (width, height) = pixels.dimensions();
         return Some((krilla::image::Image::from_rgba8(pixels.into_raw(), width, height), data.len()));
     }
-    packed(on_white(&pixels), most)
+    encode_image(blend_with_white(&pixels), most)
 }
 
 /// Scales an image down to the resolution of a sheet.
 #[expect(clippy::needless_pass_by_value, reason = "the larger buffer is freed before the next allocation")]
-fn fitted(image: DynamicImage) -> DynamicImage {
-    image.thumbnail(ACROSS, DOWN)
+fn scale_to_sheet(image: DynamicImage) -> DynamicImage {
+    image.thumbnail(MAX_IMAGE_WIDTH, MAX_IMAGE_HEIGHT)
 }
 
 /// Blends an image with a white background.
-fn on_white(pixels: &RgbaImage) -> RgbImage {
+fn blend_with_white(pixels: &RgbaImage) -> RgbImage {
     let mix = |channel: u8, alpha: u8| {
         let (channel, alpha) = (u32::from(channel), u32::from(alpha));
         u8::try_from((channel * alpha + 255 * (255 - alpha)) / 255).unwrap_or(u8::MAX)
@@ -116,7 +116,7 @@ fn on_white(pixels: &RgbaImage) -> RgbImage {
 }
 
 /// Encodes an image without alpha, at a lower resolution if it exceeds the size limit.
-fn packed(image: RgbImage, most: usize) -> Option<(krilla::image::Image, usize)> {
+fn encode_image(image: RgbImage, most: usize) -> Option<(krilla::image::Image, usize)> {
     let mut out = jpeg(&image)?;
     for part in [80, 60, 45, 30, 20] {
         if out.len() <= most {
@@ -132,7 +132,7 @@ fn packed(image: RgbImage, most: usize) -> Option<(krilla::image::Image, usize)>
 
 fn jpeg(image: &RgbImage) -> Option<Vec<u8>> {
     let mut out = Vec::new();
-    image::codecs::jpeg::JpegEncoder::new_with_quality(&mut out, QUALITY).encode_image(image).ok()?;
+    image::codecs::jpeg::JpegEncoder::new_with_quality(&mut out, JPEG_QUALITY).encode_image(image).ok()?;
     Some(out)
 }
 
@@ -148,10 +148,10 @@ mod tests {
         out.into()
     }
 
-    fn size(read: &Decoded) -> (u32, u32) {
+    fn size(read: &DecodedPicture) -> (u32, u32) {
         match &read.shape {
-            Shape::Raster(image) => image.size(),
-            Shape::Drawing(_) => (0, 0),
+            PictureContent::Raster(image) => image.size(),
+            PictureContent::Drawing(_) => (0, 0),
         }
     }
 

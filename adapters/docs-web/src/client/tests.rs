@@ -46,7 +46,7 @@ fn client(outbound: Outbound) -> WebClient {
     WebClient::new(outbound).unwrap().with_resolver(Names)
 }
 
-async fn get(url: &str) -> Result<Fetched, WebError> {
+async fn get(url: &str) -> Result<WebResponse, WebError> {
     client(Outbound::Private).get(url).await
 }
 
@@ -58,7 +58,7 @@ fn public_but_for(server: &Server) -> WebClient {
 }
 
 #[track_caller]
-fn assert_refused(result: Result<Fetched, WebError>, url: &str) {
+fn assert_refused(result: Result<WebResponse, WebError>, url: &str) {
     let error = result.expect_err(url);
     assert!(matches!(error, WebError::Refused(_)), "{url}: {error:?}");
     let text = format!("{error} {error:?}");

@@ -12,7 +12,7 @@ fn large() -> Book {
 #[tokio::test]
 async fn a_program_that_cannot_be_started_is_a_failure_that_names_it() {
     let _alone = alone().await;
-    let missing = WorkerPool::new(Program::at("/no/such/program"), options(WIDE));
+    let missing = WorkerPool::new(Program::from_path("/no/such/program"), options(WIDE));
     let error = render(&missing, book("right")).await.expect_err("it cannot be started");
     assert!(matches!(&error, PdfError::Failed(why) if why.contains("/no/such/program")), "{error}");
     let error = missing.convert(document("right")).await.expect_err("it cannot be started");
@@ -33,7 +33,7 @@ async fn a_program_that_is_no_worker_is_a_failure_that_names_it() {
 async fn a_program_that_is_never_ready_is_given_up() {
     let _alone = alone().await;
     let options = WorkerOptions { start: Duration::from_millis(50), ..options(WIDE) };
-    let pool = WorkerPool::new(Program::at(PROGRAM).arg("silent"), options);
+    let pool = WorkerPool::new(Program::from_path(PROGRAM).arg("silent"), options);
     let error = render(&pool, book("right")).await.expect_err("it is not ready");
     assert!(
         matches!(&error, PdfError::Failed(why) if why.contains("not ready within 0.05 seconds")),

@@ -27,7 +27,7 @@ async fn a_job_that_nobody_waits_for_ends_with_its_process() {
             answer = render(&pool, book_with("sleep", gate)) => panic!("it does not end: {answer:?}"),
             asked = asked.acquire() => asked.expect("open").forget(),
         }
-        pool.idle().await;
+        pool.wait_until_idle().await;
         all_is_well(&pool).await;
     }
 }
@@ -90,7 +90,7 @@ async fn there_are_never_more_processes_than_may_be() {
     }
     assert_eq!(right, 4);
     assert_eq!(most.load(Ordering::SeqCst), 2);
-    pool.idle().await;
+    pool.wait_until_idle().await;
     all_is_well(&pool).await;
 }
 

@@ -45,7 +45,7 @@ fn options(limits: WorkerLimits) -> WorkerOptions {
 
 /// Creates a pool whose processes run an impostor.
 fn playing(part: &str, limits: WorkerLimits) -> WorkerPool {
-    WorkerPool::new(Program::at(PROGRAM).arg(part), options(limits))
+    WorkerPool::new(Program::from_path(PROGRAM).arg(part), options(limits))
 }
 
 fn pool(limits: WorkerLimits) -> WorkerPool {

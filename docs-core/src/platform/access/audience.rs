@@ -5,7 +5,7 @@ use std::{
     sync::Arc,
 };
 
-use super::resolver::{MAX_DEPTH, MAX_TEAM_GRANTS};
+use super::resolver::{MAX_COLLECTION_DEPTH, MAX_TEAM_GRANTS};
 use crate::{
     Error, Result,
     model::{CollectionId, ContentTarget, DefaultLevel, Grantee, Role, TeamId, UserId},
@@ -32,11 +32,11 @@ struct ContentLayer {
 
 impl Audience {
     /// Reads everything that does not depend on the member.
-    pub(in crate::platform) async fn of(tx: &Tx, content: &ContentTarget) -> Result<Self> {
+    pub(in crate::platform) async fn load(tx: &Tx, content: &ContentTarget) -> Result<Self> {
         let mut layers = Vec::new();
         let mut parent = match content {
             ContentTarget::Space(id) => {
-                let space: Option<Arc<SpaceRecord>> = tx.get(&SpaceRecord::at(id)).await?;
+                let space: Option<Arc<SpaceRecord>> = tx.get(&SpaceRecord::key_for(id)).await?;
                 let space = space.ok_or_else(|| Error::not_found("space"))?;
                 layers.push(ContentLayer::new(space.id.as_str(), space.default_level, &space.created_by));
                 space.parent.clone()
@@ -44,7 +44,7 @@ impl Audience {
             ContentTarget::Collection(id) => Some(id.clone()),
         };
         // The ancestor collections. For a collection, the first layer is the collection itself.
-        let most = MAX_DEPTH + usize::from(matches!(content, ContentTarget::Collection(_)));
+        let most = MAX_COLLECTION_DEPTH + usize::from(matches!(content, ContentTarget::Collection(_)));
         for _ in 0..most {
             let Some(above) = collection(tx, parent.as_ref()).await? else { break };
             layers.push(ContentLayer::new(above.id.as_str(), above.default_level, &above.created_by));
@@ -67,14 +67,14 @@ impl Audience {
             self.layers.iter().flat_map(|layer| &layer.teams).map(|(team, _)| team).collect();
         // Grants and team memberships are ordered by user, as members are: each range covers exactly these members.
         let own = self.layers.iter().map(|layer| {
-            between(&GrantRecord::of_user(&layer.id, first), &GrantRecord::of_user(&layer.id, last))
+            range_scan(&GrantRecord::user_key(&layer.id, first), &GrantRecord::user_key(&layer.id, last))
         });
-        let places = teams
-            .iter()
-            .map(|team| between(&TeamMemberRecord::at(team, first), &TeamMemberRecord::at(team, last)));
+        let places = teams.iter().map(|team| {
+            range_scan(&TeamMemberRecord::key_for(team, first), &TeamMemberRecord::key_for(team, last))
+        });
         let own = all::<GrantRecord>(tx, own.collect()).await?;
         let places = all::<TeamMemberRecord>(tx, places.collect()).await?;
-        let own: Vec<HashMap<&UserId, Role>> = own.iter().map(|grants| roles_of(grants)).collect();
+        let own: Vec<HashMap<&UserId, Role>> = own.iter().map(|grants| roles_by_user(grants)).collect();
         let mut member_of: HashMap<&UserId, BTreeSet<&TeamId>> = HashMap::new();
         for place in places.iter().flatten() {
             member_of.entry(&place.user).or_default().insert(&place.team);
@@ -93,8 +93,11 @@ impl Audience {
     }
 
     async fn read_teams(&mut self, tx: &Tx) -> Result<()> {
-        let scans: Vec<Scan> =
-            self.layers.iter().map(|layer| GrantRecord::teams_of(&layer.id).scan(MAX_TEAM_GRANTS)).collect();
+        let scans: Vec<Scan> = self
+            .layers
+            .iter()
+            .map(|layer| GrantRecord::team_grants(&layer.id).scan(MAX_TEAM_GRANTS))
+            .collect();
         for (layer, rows) in self.layers.iter_mut().zip(tx.scan_many(&scans).await?) {
             let mut teams = Vec::with_capacity(rows.len());
             for (_, value) in rows {
@@ -103,7 +106,7 @@ impl Audience {
                     teams.push((team.clone(), grant.role));
                 }
             }
-            let keys: Vec<Key> = teams.iter().map(|(team, _)| TeamRecord::at(team)).collect();
+            let keys: Vec<Key> = teams.iter().map(|(team, _)| TeamRecord::key_for(team)).collect();
             // A deleted team grants no access, even while a job still removes its rows.
             let there = tx.get_values(&keys).await?;
             let live = teams.into_iter().zip(there).filter(|(_, there)| there.is_some());
@@ -127,12 +130,12 @@ impl ContentLayer {
 
 async fn collection(tx: &Tx, id: Option<&CollectionId>) -> Result<Option<Arc<CollectionRecord>>> {
     match id {
-        Some(id) => Ok(tx.get(&CollectionRecord::at(id)).await?),
+        Some(id) => Ok(tx.get(&CollectionRecord::key_for(id)).await?),
         None => Ok(None),
     }
 }
 
-fn roles_of(grants: &[Arc<GrantRecord>]) -> HashMap<&UserId, Role> {
+fn roles_by_user(grants: &[Arc<GrantRecord>]) -> HashMap<&UserId, Role> {
     let of_users = grants.iter().filter_map(|grant| match &grant.grantee {
         Grantee::User(user) => Some((user, grant.role)),
         Grantee::Team(_) => None,
@@ -141,8 +144,8 @@ fn roles_of(grants: &[Arc<GrantRecord>]) -> HashMap<&UserId, Role> {
 }
 
 /// Scan over a range of keys, both ends inclusive.
-fn between(from: &Key, to: &Key) -> Scan {
-    Scan { from: Key::clone(from), to: key::after(to), rev: false, limit: MAX_SCAN }
+fn range_scan(from: &Key, to: &Key) -> Scan {
+    Scan { from: Key::clone(from), to: key::successor(to), rev: false, limit: MAX_SCAN }
 }
 
 /// Reads all records of the ranges, in batches of `MAX_SCAN`.
@@ -153,7 +156,7 @@ async fn all<T: Indexed + Entity>(tx: &Tx, mut scans: Vec<Scan>) -> Result<Vec<V
         let mut rows = rows;
         loop {
             let last =
-                rows.last().filter(|_| rows.len() == MAX_SCAN as usize).map(|(last, _)| key::after(last));
+                rows.last().filter(|_| rows.len() == MAX_SCAN as usize).map(|(last, _)| key::successor(last));
             let decoded: StoreResult<Vec<Arc<T>>> =
                 rows.into_iter().map(|(_, value)| decode(value)).collect();
             records.extend(decoded?);

@@ -19,7 +19,7 @@ use crate::{
 /// Maximum number of teams with an explicit role on one piece of content.
 pub(in crate::platform) const MAX_TEAM_GRANTS: u32 = 100;
 /// Maximum nesting depth of collections.
-pub(in crate::platform) const MAX_DEPTH: usize = 10;
+pub(in crate::platform) const MAX_COLLECTION_DEPTH: usize = 10;
 
 /// Access decisions of one actor in one organization. Records that were read for one space are reused for the next.
 ///
@@ -28,13 +28,13 @@ pub(in crate::platform) struct AccessResolver {
     org: OrgAccess,
     user: Option<UserId>,
     collections: HashMap<CollectionId, Option<Arc<CollectionRecord>>>,
-    held: HashMap<Box<str>, Held>,
+    held: HashMap<Box<str>, GrantedRoles>,
     teams: HashMap<TeamId, bool>,
 }
 
 /// Explicit roles on one piece of content: the member's own, and the highest of their teams.
 #[derive(Clone, Copy, Default)]
-struct Held {
+struct GrantedRoles {
     member: Option<Role>,
     team: Option<Role>,
 }
@@ -49,11 +49,11 @@ struct Subject<'a> {
 impl AccessResolver {
     /// Creates the resolver of an actor who has access to the organization.
     pub(in crate::platform) fn new(org: OrgAccess, actor: &Actor) -> Self {
-        Self::of(org, actor.user().cloned())
+        Self::for_user(org, actor.user().cloned())
     }
 
     /// Creates the resolver of a user; `None` is the platform itself.
-    pub(in crate::platform) fn of(org: OrgAccess, user: Option<UserId>) -> Self {
+    pub(in crate::platform) fn for_user(org: OrgAccess, user: Option<UserId>) -> Self {
         Self { org, user, collections: HashMap::new(), held: HashMap::new(), teams: HashMap::new() }
     }
 
@@ -111,7 +111,7 @@ impl AccessResolver {
         while let Some(above) = parent.and_then(|id| self.collections.get(id)).and_then(Option::as_ref) {
             let above = collection_subject(above, self.user.as_ref());
             layers.push(with(&above));
-            parent = above.parent.filter(|_| layers.len() <= MAX_DEPTH);
+            parent = above.parent.filter(|_| layers.len() <= MAX_COLLECTION_DEPTH);
         }
         layers
     }
@@ -121,7 +121,7 @@ impl AccessResolver {
         let mut contents: BTreeSet<Box<str>> = subjects.iter().map(|subject| subject.id.into()).collect();
         let mut parents: BTreeSet<CollectionId> =
             subjects.iter().filter_map(|subject| subject.parent.cloned()).collect();
-        for _ in 0..MAX_DEPTH {
+        for _ in 0..MAX_COLLECTION_DEPTH {
             if parents.is_empty() {
                 break;
             }
@@ -142,7 +142,7 @@ impl AccessResolver {
     async fn read_collections(&mut self, tx: &Tx, ids: &BTreeSet<CollectionId>) -> Result<()> {
         let unknown: Vec<&CollectionId> =
             ids.iter().filter(|id| !self.collections.contains_key(*id)).collect();
-        let keys: Vec<Key> = unknown.iter().map(|id| CollectionRecord::at(id)).collect();
+        let keys: Vec<Key> = unknown.iter().map(|id| CollectionRecord::key_for(id)).collect();
         let found = tx.get_many::<CollectionRecord>(&keys).await?;
         self.collections.extend(unknown.into_iter().cloned().zip(found));
         Ok(())
@@ -150,22 +150,22 @@ impl AccessResolver {
 
     async fn read_grants(&mut self, tx: &Tx, contents: Vec<Box<str>>) -> Result<()> {
         let Some(user) = self.user.clone().filter(|_| !contents.is_empty()) else { return Ok(()) };
-        let keys: Vec<Key> = contents.iter().map(|id| GrantRecord::of_user(id, &user)).collect();
+        let keys: Vec<Key> = contents.iter().map(|id| GrantRecord::user_key(id, &user)).collect();
         let own = tx.get_many::<GrantRecord>(&keys).await?;
         let scans: Vec<_> =
-            contents.iter().map(|id| GrantRecord::teams_of(id).scan(MAX_TEAM_GRANTS)).collect();
+            contents.iter().map(|id| GrantRecord::team_grants(id).scan(MAX_TEAM_GRANTS)).collect();
         let mut of_teams: Vec<Vec<Arc<GrantRecord>>> = Vec::with_capacity(contents.len());
         for rows in tx.scan_many(&scans).await? {
             let rows = rows.into_iter().map(|(_, value)| decode(value));
             of_teams.push(rows.collect::<StoreResult<_>>()?);
         }
-        self.read_teams(tx, of_teams.iter().flatten().filter_map(|grant| team_of(grant)), &user).await?;
+        self.read_teams(tx, of_teams.iter().flatten().filter_map(|grant| grantee_team(grant)), &user).await?;
         for ((id, own), of_teams) in contents.into_iter().zip(own).zip(of_teams) {
             let mine = of_teams.iter().filter(|grant| {
-                team_of(grant).and_then(|team| self.teams.get(team)).copied().unwrap_or_default()
+                grantee_team(grant).and_then(|team| self.teams.get(team)).copied().unwrap_or_default()
             });
             let team = mine.map(|grant| grant.role).max();
-            self.held.insert(id, Held { member: own.map(|grant| grant.role), team });
+            self.held.insert(id, GrantedRoles { member: own.map(|grant| grant.role), team });
         }
         Ok(())
     }
@@ -178,13 +178,13 @@ impl AccessResolver {
         user: &UserId,
     ) -> Result<()> {
         let unknown: BTreeSet<&TeamId> = teams.filter(|team| !self.teams.contains_key(*team)).collect();
-        let keys: Vec<Key> = unknown.iter().map(|team| TeamMemberRecord::at(team, user)).collect();
+        let keys: Vec<Key> = unknown.iter().map(|team| TeamMemberRecord::key_for(team, user)).collect();
         let places = tx.get_values(&keys).await?;
         let (mine, others): (Vec<_>, Vec<_>) =
             unknown.into_iter().zip(places).partition(|(_, place)| place.is_some());
         self.teams.extend(others.into_iter().map(|(team, _)| (team.clone(), false)));
         // A deleted team grants no access, even while a job still removes its rows.
-        let keys: Vec<Key> = mine.iter().map(|(team, _)| TeamRecord::at(team)).collect();
+        let keys: Vec<Key> = mine.iter().map(|(team, _)| TeamRecord::key_for(team)).collect();
         let there = tx.get_values(&keys).await?;
         let mine = mine.into_iter().zip(there).map(|((team, _), there)| (team.clone(), there.is_some()));
         self.teams.extend(mine);
@@ -192,7 +192,7 @@ impl AccessResolver {
     }
 }
 
-fn team_of(grant: &GrantRecord) -> Option<&TeamId> {
+fn grantee_team(grant: &GrantRecord) -> Option<&TeamId> {
     match &grant.grantee {
         Grantee::Team(team) => Some(team),
         Grantee::User(_) => None,

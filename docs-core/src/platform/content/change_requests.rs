@@ -10,7 +10,7 @@ use docs_macros::{boxed, operation};
 
 use crate::{
     Error, Result,
-    content::{Conflict, ConflictNote, Merged, Subject, ThreeWay, clash_field},
+    content::{Conflict, ConflictNote, ContentMerge, Subject, ThreeWay, clash_field},
     model::{
         self, ChangeRequest, ChangeRequestId, ChangeRequestObject, ChangeRequestStatus, ChangeRequestUrls,
         ConflictSubject, CreateChangeRequest, JobId, MergeConflict, MergeOutcome, MergeResult, PageId,
@@ -18,7 +18,7 @@ use crate::{
     },
     platform::{
         access,
-        kernel::{actor::Actor, platform::Platform, request::Right, write::MAX_MOVES},
+        kernel::{actor::Actor, platform::Platform, request::Right, write::MAX_WRITE_ATTEMPTS},
         library::{follow::git, head::move_head},
         nouns::{ChangeRequestHandle, ChangeRequests, RequestRef, filters::RequestFilter, list_identities},
     },
@@ -42,14 +42,14 @@ impl<'p> ChangeRequests<'p> {
         let nobody = matches!(contributor, Some(Err(_)));
         let prefix = match (&contributor, filter.status) {
             (Some(Ok(user)), _) => ChangeRequestRecord::by_contributor(space, user),
-            (Some(Err(_)), _) => ChangeRequestRecord::of_space(space),
-            (None, Some(status)) => ChangeRequestRecord::in_status(space, status),
-            (None, None) => ChangeRequestRecord::of_space(space),
+            (Some(Err(_)), _) => ChangeRequestRecord::by_space(space),
+            (None, Some(status)) => ChangeRequestRecord::by_status(space, status),
+            (None, None) => ChangeRequestRecord::by_space(space),
         };
         let identity = list_identities::change_requests(filter);
         let mut list = Lister::new(ListSpec { prefix, rev: true, identity }, page)?;
         while let Some(rows) = list.rows(&tx).await? {
-            let keys = rows.iter().map(|(_, value)| linked(value)).collect::<Result<Vec<Key>>>()?;
+            let keys = rows.iter().map(|(_, value)| request_key(value)).collect::<Result<Vec<Key>>>()?;
             let found = tx.get_many::<ChangeRequestRecord>(&keys).await?;
             let fits = |request: &Arc<ChangeRequestRecord>| {
                 !nobody
@@ -77,7 +77,7 @@ impl<'p> ChangeRequests<'p> {
     #[boxed]
     pub async fn create(self, new: CreateChangeRequest) -> Result<ChangeRequest> {
         let (platform, ref actor, space) = self.parts();
-        let done = platform.once(actor, Right::Space(space.clone(), SpaceAction::Edit), async move {
+        let done = platform.idempotent(actor, Right::Space(space.clone(), SpaceAction::Edit), async move {
             let operation = ChangeRequestCreation {
                 by: actor.require_user()?.clone(),
                 actor: actor.clone(),
@@ -100,7 +100,7 @@ impl<'p> ChangeRequestHandle<'p> {
         let Self { caller, at: RequestRef { space, request: name } } = self;
         let (platform, actor) = (caller.platform, &caller.actor());
         let tx = platform.read().await?;
-        platform.request_seen(&tx, actor, space, name).await
+        platform.read_request_view(&tx, actor, space, name).await
     }
 
     /// Changes the subject or status of a change request. Omitted fields are left unchanged.
@@ -127,11 +127,11 @@ impl<'p> ChangeRequestHandle<'p> {
     pub async fn merge(self) -> Result<MergeResult> {
         let Self { caller, at: RequestRef { space, request: name } } = self;
         let (platform, actor) = (caller.platform, &caller.actor());
-        let done = platform.once(actor, Right::Space(space.clone(), SpaceAction::Review), async move {
+        let done = platform.idempotent(actor, Right::Space(space.clone(), SpaceAction::Review), async move {
             let id: RevisionId = platform.id();
-            for _ in 0..MAX_MOVES {
-                let storing = platform.storing();
-                let at = platform.two_sides(actor, space, name, SpaceAction::Review).await?;
+            for _ in 0..MAX_WRITE_ATTEMPTS {
+                let storing = platform.begin_write_window();
+                let at = platform.read_merge_sides(actor, space, name, SpaceAction::Review).await?;
                 let (main, request) = (&at.space, &at.request);
                 let merged = platform
                     .content()
@@ -144,14 +144,14 @@ impl<'p> ChangeRequestHandle<'p> {
                 let revision = RevisionRecord {
                     parents: vec![main.head.clone(), request.head.clone()],
                     kind: RevisionKind::Merge(request.id.clone()),
-                    conflicts: conflicted(&merged),
+                    conflicts: conflicting_pages(&merged),
                     ..RevisionRecord::new(id.clone(), space.clone(), merged.root, platform.now(), by)
                 };
                 let result = if merged.is_clean() { MergeOutcome::Merge } else { MergeOutcome::Conflicts };
-                let done = MergeResult { revision: id.clone(), result, conflicts: shown_conflicts(&merged) };
+                let done = MergeResult { revision: id.clone(), result, conflicts: merge_conflicts(&merged) };
                 let job = platform.id();
                 let merge = merge_change_request(actor, &at, &revision, &job);
-                platform.require_stored(storing)?;
+                platform.check_write_window(storing)?;
                 let stored = platform.write_unless_moved(actor, &merge, || done.clone());
                 if let Some(done) = stored.await? {
                     return Ok(done);
@@ -171,11 +171,11 @@ impl<'p> ChangeRequestHandle<'p> {
     pub async fn pull(self) -> Result<UpdateResult> {
         let Self { caller, at: RequestRef { space, request: name } } = self;
         let (platform, actor) = (caller.platform, &caller.actor());
-        let done = platform.once(actor, Right::Space(space.clone(), SpaceAction::Edit), async move {
+        let done = platform.idempotent(actor, Right::Space(space.clone(), SpaceAction::Edit), async move {
             let id: RevisionId = platform.id();
-            for _ in 0..MAX_MOVES {
-                let storing = platform.storing();
-                let at = platform.two_sides(actor, space, name, SpaceAction::Edit).await?;
+            for _ in 0..MAX_WRITE_ATTEMPTS {
+                let storing = platform.begin_write_window();
+                let at = platform.read_merge_sides(actor, space, name, SpaceAction::Edit).await?;
                 let (main, request) = (&at.space, &at.request);
                 if main.head == *request.base() {
                     return Ok(UpdateResult {
@@ -195,13 +195,13 @@ impl<'p> ChangeRequestHandle<'p> {
                 let revision = RevisionRecord {
                     parents: vec![request.head.clone(), main.head.clone()],
                     kind: RevisionKind::Update,
-                    conflicts: conflicted(&merged),
+                    conflicts: conflicting_pages(&merged),
                     ..RevisionRecord::new(id.clone(), space.clone(), merged.root, platform.now(), by)
                 };
                 let result = if merged.is_clean() { UpdateOutcome::Update } else { UpdateOutcome::Conflicts };
-                let done = UpdateResult { revision: id.clone(), result, conflicts: shown_conflicts(&merged) };
+                let done = UpdateResult { revision: id.clone(), result, conflicts: merge_conflicts(&merged) };
                 let pull = pull_change_request(actor, &at, &revision);
-                platform.require_stored(storing)?;
+                platform.check_write_window(storing)?;
                 let stored = platform.write_unless_moved(actor, &pull, || done.clone());
                 if let Some(done) = stored.await? {
                     return Ok(done);
@@ -215,7 +215,7 @@ impl<'p> ChangeRequestHandle<'p> {
 
 impl Platform {
     /// Reads a change request within a transaction.
-    pub(in crate::platform) async fn request_seen(
+    pub(in crate::platform) async fn read_request_view(
         &self,
         tx: &Tx,
         actor: &Actor,
@@ -237,25 +237,25 @@ impl Platform {
         name: &str,
     ) -> Result<ChangeRequest> {
         self.change_and_show(actor, operation, |done| {
-            Box::pin(self.request_seen(done.tx, actor, space, name))
+            Box::pin(self.read_request_view(done.tx, actor, space, name))
         })
         .await
     }
 
     /// Reads the space and the change request that a merge combines.
-    async fn two_sides(
+    async fn read_merge_sides(
         &self,
         actor: &Actor,
         space: &SpaceId,
         name: &str,
         action: SpaceAction,
-    ) -> Result<Sides> {
+    ) -> Result<MergeSides> {
         let tx = self.read().await?;
         let access = access::space(&tx, actor, space).await?;
         let space = Arc::clone(access.require(action)?.space());
         let request = find(&tx, &space.id, name).await?;
-        require_living(&request)?;
-        Ok(Sides { space, request, action })
+        require_editable(&request)?;
+        Ok(MergeSides { space, request, action })
     }
 
     /// Builds the views of change requests of one space.
@@ -267,7 +267,7 @@ impl Platform {
         requests: &[Arc<ChangeRequestRecord>],
     ) -> Result<Vec<ChangeRequest>> {
         let users: Vec<UserId> = requests.iter().map(|request| request.created_by.clone()).collect();
-        let users = self.users_named(tx, (actor, &space.organization), &users).await?;
+        let users = self.visible_users(tx, (actor, &space.organization), &users).await?;
         let counters: Vec<Key> =
             requests.iter().map(|request| counter(request.id.as_str(), "comments")).collect();
         let comments = tx.numbers(&counters).await?;
@@ -298,11 +298,11 @@ impl Platform {
 
 /// Returns `true` if the space has content that an open or draft request does not contain yet.
 fn is_outdated(space: &SpaceRecord, request: &ChangeRequestRecord) -> bool {
-    is_living(request.status) && space.head != *request.base() && space.root != request.base_root
+    is_editable(request.status) && space.head != *request.base() && space.root != request.base_root
 }
 
 /// Returns `true` if a change request with this status can still be changed and merged.
-pub(in crate::platform) const fn is_living(status: ChangeRequestStatus) -> bool {
+pub(in crate::platform) const fn is_editable(status: ChangeRequestStatus) -> bool {
     matches!(status, ChangeRequestStatus::Draft | ChangeRequestStatus::Open)
 }
 
@@ -319,8 +319,8 @@ pub(in crate::platform) fn require_own(
 }
 
 /// Rejects content changes of a request that is merged or archived.
-pub(in crate::platform) fn require_living(request: &ChangeRequestRecord) -> Result<()> {
-    if is_living(request.status) {
+pub(in crate::platform) fn require_editable(request: &ChangeRequestRecord) -> Result<()> {
+    if is_editable(request.status) {
         return Ok(());
     }
     Err(Error::conflict(format!("the change request is {}", request.status.as_str())))
@@ -340,21 +340,21 @@ pub(in crate::platform) async fn find(
     } else {
         name.parse().map_err(|_| missing())?
     };
-    let request: Option<Arc<ChangeRequestRecord>> = tx.get(&ChangeRequestRecord::at(&id)).await?;
+    let request: Option<Arc<ChangeRequestRecord>> = tx.get(&ChangeRequestRecord::key_for(&id)).await?;
     request.filter(|request| request.space == *space).ok_or_else(missing)
 }
 
-fn linked(value: &Value) -> Result<Key> {
-    Ok(ChangeRequestRecord::at(&linked_id::<ChangeRequestId>(value)?))
+fn request_key(value: &Value) -> Result<Key> {
+    Ok(ChangeRequestRecord::key_for(&linked_id::<ChangeRequestId>(value)?))
 }
 
 /// Pages with conflicts between the two sides of a merge.
-pub(in crate::platform) fn conflicted(merged: &Merged) -> Vec<PageId> {
-    pages_of(&merged.conflicts)
+pub(in crate::platform) fn conflicting_pages(merged: &ContentMerge) -> Vec<PageId> {
+    note_pages(&merged.conflicts)
 }
 
 /// The first pages of notes by id, at most [`RevisionRecord::MAX_CONFLICTS`].
-fn pages_of(conflicts: &[ConflictNote]) -> Vec<PageId> {
+fn note_pages(conflicts: &[ConflictNote]) -> Vec<PageId> {
     let pages: BTreeSet<&PageId> = conflicts
         .iter()
         .filter_map(|note| match &note.subject {
@@ -366,7 +366,7 @@ fn pages_of(conflicts: &[ConflictNote]) -> Vec<PageId> {
 }
 
 /// Conflicts of a merge as returned to the caller, at most [`RevisionRecord::MAX_CONFLICTS`].
-fn shown_conflicts(merged: &Merged) -> Vec<MergeConflict> {
+fn merge_conflicts(merged: &ContentMerge) -> Vec<MergeConflict> {
     let shown = merged.conflicts.iter().take(RevisionRecord::MAX_CONFLICTS).map(|note| {
         let (kind, id) = match &note.subject {
             Subject::Page(id) => (ConflictSubject::Page, id.to_string()),
@@ -392,19 +392,19 @@ pub(in crate::platform) fn feed_head(tx: &mut Tx, request: &ChangeRequestRecord)
 }
 
 /// A space and a change request as they were read for a merge.
-struct Sides {
+struct MergeSides {
     space: Arc<SpaceRecord>,
     request: Arc<ChangeRequestRecord>,
     action: SpaceAction,
 }
 
-impl Sides {
+impl MergeSides {
     /// Reads both again and checks the right; `None` if one of the heads moved.
-    async fn again(&self, tx: &Tx, actor: &Actor) -> Result<Option<(SpaceProof, Arc<ChangeRequestRecord>)>> {
+    async fn reread(&self, tx: &Tx, actor: &Actor) -> Result<Option<(SpaceProof, Arc<ChangeRequestRecord>)>> {
         let access = access::space(tx, actor, &self.space.id).await?;
         let proof = access.require(self.action)?;
         let request = find(tx, &self.space.id, self.request.id.as_str()).await?;
-        require_living(&request)?;
+        require_editable(&request)?;
         let same = proof.space().head == self.space.head && request.head == self.request.head;
         Ok(same.then_some((proof, request)))
     }
@@ -421,10 +421,10 @@ struct ChangeRequestCreation {
 
 #[async_trait]
 impl Operation for ChangeRequestCreation {
-    type Out = ();
+    type Output = ();
     const NAME: &'static str = "change_request_create";
 
-    fn hot(&self) -> Vec<Key> {
+    fn hot_keys(&self) -> Vec<Key> {
         vec![ChangeRequestRecord::last_number(&self.space)]
     }
 
@@ -501,23 +501,23 @@ async fn change_request_update(
     if new != *old {
         new.updated_at = now.later_than(old.updated_at);
         let new = tx.put(&*old, new)?;
-        if !is_living(new.status) {
-            git::settled(tx, access.space(), &new.id, job.clone(), now).await?;
+        if !is_editable(new.status) {
+            git::resume_after_conflict(tx, access.space(), &new.id, job.clone(), now).await?;
         }
     }
     Ok(())
 }
 
-/// Stores a merge; `Out` is `false` if one of the heads had moved. `job` unblocks work that waits for the request.
+/// Stores a merge; `Output` is `false` if one of the heads had moved. `job` unblocks work that waits for the request.
 #[operation("change_request_merge")]
 async fn merge_change_request(
     tx: &mut Tx,
     actor: &Actor,
-    at: &Sides,
+    at: &MergeSides,
     revision: &RevisionRecord,
     job: &JobId,
 ) -> Result<bool> {
-    let Some((proof, old)) = at.again(tx, actor).await? else { return Ok(false) };
+    let Some((proof, old)) = at.reread(tx, actor).await? else { return Ok(false) };
     let now = revision.created_at;
     move_head(tx, &proof, revision.clone()).await?;
     let new = ChangeRequestRecord {
@@ -527,19 +527,19 @@ async fn merge_change_request(
         ..ChangeRequestRecord::clone(&old)
     };
     let new = tx.put(&*old, new)?;
-    git::settled(tx, proof.space(), &new.id, job.clone(), now).await?;
+    git::resume_after_conflict(tx, proof.space(), &new.id, job.clone(), now).await?;
     Ok(true)
 }
 
-/// Stores an update; `Out` is `false` if one of the heads had moved.
+/// Stores an update; `Output` is `false` if one of the heads had moved.
 #[operation("change_request_pull")]
 async fn pull_change_request(
     tx: &mut Tx,
     actor: &Actor,
-    at: &Sides,
+    at: &MergeSides,
     revision: &RevisionRecord,
 ) -> Result<bool> {
-    let Some((proof, old)) = at.again(tx, actor).await? else { return Ok(false) };
+    let Some((proof, old)) = at.reread(tx, actor).await? else { return Ok(false) };
     let space = proof.space();
     let new = ChangeRequestRecord {
         head: revision.id.clone(),
@@ -566,7 +566,7 @@ mod tests {
                 let page: PageId = format!("page{page}").parse().expect("an id");
                 ConflictNote { subject: Subject::Page(page), conflict: Conflict::Text }
             };
-            pages_of(&(0..pages).map(note).collect::<Vec<_>>()).len()
+            note_pages(&(0..pages).map(note).collect::<Vec<_>>()).len()
         };
         let most = RevisionRecord::MAX_CONFLICTS;
         assert_eq!([most - 1, most, most + 1].map(count), [most - 1, most, most]);

@@ -15,12 +15,12 @@ use docs_macros::boxed;
 
 pub(in crate::platform) use self::{
     lookup::CommentedContent,
-    text::text_of,
-    view::{CommentReader, PagesNow},
-    write::{PurgeReplies, drop_some},
+    text::parse_text,
+    view::{CommentReader, CurrentPages},
+    write::{PurgeReplies, delete_batch},
 };
 use self::{
-    lookup::{comment_of, count, is_of},
+    lookup::{comment_id, count, has_author},
     view::ReplyLookup,
 };
 use crate::{
@@ -42,7 +42,7 @@ use crate::{
     policy::{OrgAction, SpaceAction},
     store::{
         Key, ListSpec, Lister, Operation, Page, PageRequest, Value, ids_of,
-        records::{CommentRecord, MemberRecord, PageTarget, Posted, ReplyRecord},
+        records::{CommentRecord, MemberRecord, PageTarget, Post, ReplyRecord},
     },
 };
 
@@ -51,7 +51,7 @@ impl<'p> Comments<'p> {
     #[boxed]
     pub async fn list(self, query: &'p CommentQuery, page: &'p PageRequest) -> Result<Page<Comment>> {
         let (platform, actor) = (self.caller.platform, &self.caller.actor());
-        let of = &self.of.to_content_of();
+        let of = &self.of.to_content_version();
         let tx = platform.read().await?;
         let commented = CommentedContent::find(&tx, actor, of).await?;
         let scope = commented.scope();
@@ -59,14 +59,14 @@ impl<'p> Comments<'p> {
         // A string that is not a valid id matches no page.
         let nothing = matches!(target, Some(Err(_)));
         let target = target.and_then(std::result::Result::ok);
-        let prefix = CommentRecord::on(scope.owner(), target.as_ref(), query.status);
+        let prefix = CommentRecord::by_scope(scope.owner(), target.as_ref(), query.status);
         let identity = list_identities::comments(query);
         let spec = ListSpec { prefix, rev: query.order == ListOrder::Desc, identity };
         let mut list = Lister::new(spec, page)?;
         while let Some(rows) = if nothing { None } else { list.rows(&tx).await? } {
             let fitting = rows.iter().map(|(row, author)| -> Result<Option<CommentId>> {
-                let fits = query.authors.is_empty() || is_of(author, &query.authors)?;
-                if fits { comment_of(row).map(Some) } else { Ok(None) }
+                let fits = query.authors.is_empty() || has_author(author, &query.authors)?;
+                if fits { comment_id(row).map(Some) } else { Ok(None) }
             });
             list.offer_all(&rows, fitting.collect::<Result<Vec<_>>>()?);
         }
@@ -75,7 +75,7 @@ impl<'p> Comments<'p> {
             _ => None,
         };
         let page = list.finish(&tx, count).await?;
-        let keys: Vec<Key> = page.items.iter().map(CommentRecord::at).collect();
+        let keys: Vec<Key> = page.items.iter().map(CommentRecord::key_for).collect();
         let records: Vec<Arc<CommentRecord>> = tx.get_many(&keys).await?.into_iter().flatten().collect();
         let reader = CommentReader { content: &commented, actor, format: query.format };
         let items = platform.comment_views(tx, reader, &records).await?;
@@ -90,37 +90,38 @@ impl<'p> Comments<'p> {
     #[boxed]
     pub async fn post(self, new: PostComment) -> Result<Comment> {
         let (platform, actor) = (self.caller.platform, &self.caller.actor());
-        let of = &self.of.to_content_of();
-        let done = platform.once(actor, Right::Space(of.space.clone(), SpaceAction::Comment), async move {
-            let by = actor.require_user()?;
-            let text = text_of(&new.body, "body")?;
-            if new.node.is_some() && new.page.is_none() {
-                return Err(Error::invalid("page", "is required with `node`"));
-            }
-            let commented = {
-                let tx = platform.read().await?;
-                CommentedContent::find(&tx, actor, of).await?
-            };
-            commented.access.require(SpaceAction::Comment)?;
-            let target = match &new.page {
-                Some(page) => Some(platform.target(&commented, page, new.node).await?),
-                None => None,
-            };
-            let record = CommentRecord {
-                id: platform.id(),
-                scope: commented.scope(),
-                posted: platform.posted(by, text),
-                resolved: None,
-                revision: commented.head().0.clone(),
-                target,
-                review: None,
-            };
-            let thread = Thread { of: of.clone(), comment: record.id.clone() };
-            let record = Arc::new(record);
-            let pages = platform.pages_now(&commented, slice::from_ref(&record)).await?;
-            let post = write::comment_creation(actor, of, &record);
-            platform.write_comment(actor, &post, &thread, &pages).await
-        });
+        let of = &self.of.to_content_version();
+        let done =
+            platform.idempotent(actor, Right::Space(of.space.clone(), SpaceAction::Comment), async move {
+                let by = actor.require_user()?;
+                let text = parse_text(&new.body, "body")?;
+                if new.node.is_some() && new.page.is_none() {
+                    return Err(Error::invalid("page", "is required with `node`"));
+                }
+                let commented = {
+                    let tx = platform.read().await?;
+                    CommentedContent::find(&tx, actor, of).await?
+                };
+                commented.access.require(SpaceAction::Comment)?;
+                let target = match &new.page {
+                    Some(page) => Some(platform.target(&commented, page, new.node).await?),
+                    None => None,
+                };
+                let record = CommentRecord {
+                    id: platform.id(),
+                    scope: commented.scope(),
+                    posted: platform.new_post(by, text),
+                    resolved: None,
+                    revision: commented.head().0.clone(),
+                    target,
+                    review: None,
+                };
+                let thread = Thread { of: of.clone(), comment: record.id.clone() };
+                let record = Arc::new(record);
+                let pages = platform.current_pages(&commented, slice::from_ref(&record)).await?;
+                let post = write::comment_creation(actor, of, &record);
+                platform.write_comment(actor, &post, &thread, &pages).await
+            });
         done.await
     }
 
@@ -132,7 +133,7 @@ impl<'p> Comments<'p> {
     #[boxed]
     pub async fn list_commenters(self, page: &'p PageRequest) -> Result<Page<Member>> {
         let (platform, actor) = (self.caller.platform, &self.caller.actor());
-        let of = &self.of.to_content_of();
+        let of = &self.of.to_content_version();
         let tx = platform.read().await?;
         let commented = CommentedContent::find(&tx, actor, of).await?;
         let org = &commented.access.space().organization;
@@ -141,7 +142,7 @@ impl<'p> Comments<'p> {
         let mut list = Lister::new(ListSpec::new(tag::COMMENTERS, prefix), page)?;
         while let Some(rows) = list.rows(&tx).await? {
             let ids = ids_of::<UserId>(&rows)?;
-            let keys: Vec<Key> = ids.iter().map(|user| MemberRecord::at(org, user)).collect();
+            let keys: Vec<Key> = ids.iter().map(|user| MemberRecord::key_for(org, user)).collect();
             let members = tx.get_many::<MemberRecord>(&keys).await?;
             let is_one = |posted: &Value| matches!(posted, Value::Int(n) if *n > 0);
             let commenters =
@@ -159,7 +160,7 @@ impl<'p> CommentHandle<'p> {
     #[boxed]
     pub async fn get(self, format: ContentFormat) -> Result<Comment> {
         let (platform, actor) = (self.caller.platform, &self.caller.actor());
-        let thread = &Thread { of: self.of.to_content_of(), comment: self.comment.clone() };
+        let thread = &Thread { of: self.of.to_content_version(), comment: self.comment.clone() };
         let tx = platform.read().await?;
         let commented = CommentedContent::find(&tx, actor, &thread.of).await?;
         let record = commented.comment(&tx, &thread.comment).await?;
@@ -179,8 +180,8 @@ impl<'p> CommentHandle<'p> {
     #[boxed]
     pub async fn update(self, change: UpdateComment) -> Result<Comment> {
         let (platform, actor) = (self.caller.platform, &self.caller.actor());
-        let thread = &Thread { of: self.of.to_content_of(), comment: self.comment.clone() };
-        let edit = write::Edit::new(change.body, &change.added_reactions, &change.removed_reactions)?;
+        let thread = &Thread { of: self.of.to_content_version(), comment: self.comment.clone() };
+        let edit = write::PostEdit::new(change.body, &change.added_reactions, &change.removed_reactions)?;
         let operation = write::comment_update(
             actor,
             actor.require_user()?,
@@ -195,7 +196,7 @@ impl<'p> CommentHandle<'p> {
             let record = commented.comment(&tx, &thread.comment).await?;
             (commented, record)
         };
-        let pages = platform.pages_now(&commented, slice::from_ref(&record)).await?;
+        let pages = platform.current_pages(&commented, slice::from_ref(&record)).await?;
         platform.write_comment(actor, &operation, thread, &pages).await
     }
 
@@ -209,10 +210,10 @@ impl<'p> CommentHandle<'p> {
     #[boxed]
     pub async fn delete(self) -> Result<bool> {
         let (platform, actor) = (self.caller.platform, &self.caller.actor());
-        let thread = &Thread { of: self.of.to_content_of(), comment: self.comment.clone() };
+        let thread = &Thread { of: self.of.to_content_version(), comment: self.comment.clone() };
         let (now, job) = (platform.now(), platform.id());
         let operation = write::comment_deletion(actor, thread, now, &job);
-        Error::existed(platform.write(actor, &operation).await)
+        Error::ignore_not_found(platform.write(actor, &operation).await)
     }
 
     /// Lists the replies to a comment, the oldest first.
@@ -223,17 +224,17 @@ impl<'p> CommentHandle<'p> {
         page: &'p PageRequest,
     ) -> Result<Page<CommentReply>> {
         let (platform, actor) = (self.caller.platform, &self.caller.actor());
-        let thread = &Thread { of: self.of.to_content_of(), comment: self.comment.clone() };
+        let thread = &Thread { of: self.of.to_content_version(), comment: self.comment.clone() };
         let tx = platform.read().await?;
         let commented = CommentedContent::find(&tx, actor, &thread.of).await?;
         let comment = commented.comment(&tx, &thread.comment).await?;
-        let prefix = ReplyRecord::to(&comment.id);
+        let prefix = ReplyRecord::by_comment(&comment.id);
         let mut list = Lister::new(ListSpec::new(tag::COMMENT_REPLIES, prefix), page)?;
         while let Some(rows) = list.rows(&tx).await? {
             let ids = ids_of::<CommentReplyId>(&rows)?;
-            list.offer_all(&rows, ids.iter().map(|id| Some(ReplyRecord::at(&comment.id, id))));
+            list.offer_all(&rows, ids.iter().map(|id| Some(ReplyRecord::key_for(&comment.id, id))));
         }
-        let count = tx.number(&CommentRecord::count_of_replies(&comment.id)).await?;
+        let count = tx.number(&CommentRecord::reply_count(&comment.id)).await?;
         let page = list.finish(&tx, u64::try_from(count).ok()).await?;
         let records: Vec<Arc<ReplyRecord>> = tx.get_many(&page.items).await?.into_iter().flatten().collect();
         let items =
@@ -248,19 +249,22 @@ impl<'p> CommentHandle<'p> {
     #[boxed]
     pub async fn post_reply(self, new: PostCommentReply, format: ContentFormat) -> Result<CommentReply> {
         let (platform, actor) = (self.caller.platform, &self.caller.actor());
-        let thread = &Thread { of: self.of.to_content_of(), comment: self.comment.clone() };
-        let done =
-            platform.once(actor, Right::Space(thread.of.space.clone(), SpaceAction::Comment), async move {
-                let text = text_of(&new.body, "body")?;
-                let (id, posted) = (&platform.id(), platform.posted(actor.require_user()?, text));
+        let thread = &Thread { of: self.of.to_content_version(), comment: self.comment.clone() };
+        let done = platform.idempotent(
+            actor,
+            Right::Space(thread.of.space.clone(), SpaceAction::Comment),
+            async move {
+                let text = parse_text(&new.body, "body")?;
+                let (id, posted) = (&platform.id(), platform.new_post(actor.require_user()?, text));
                 let operation = write::reply_creation(actor, thread, id, &posted);
                 let of = ReplyLookup { thread, id, format };
                 platform
                     .write_and_show(actor, &operation, |done| {
-                        Box::pin(platform.reply_seen(done.tx, actor, of))
+                        Box::pin(platform.read_reply_view(done.tx, actor, of))
                     })
                     .await
-            });
+            },
+        );
         done.await
     }
 }
@@ -270,9 +274,9 @@ impl<'p> ReplyHandle<'p> {
     #[boxed]
     pub async fn get(self, format: ContentFormat) -> Result<CommentReply> {
         let (platform, ref actor, _, _, id) = self.parts();
-        let thread = &Thread { of: self.of.to_content_of(), comment: self.comment.clone() };
+        let thread = &Thread { of: self.of.to_content_version(), comment: self.comment.clone() };
         let tx = platform.read().await?;
-        platform.reply_seen(&tx, actor, ReplyLookup { thread, id, format }).await
+        platform.read_reply_view(&tx, actor, ReplyLookup { thread, id, format }).await
     }
 
     /// Changes or reacts to a reply, like [`CommentHandle::update`](crate::platform::CommentHandle::update).
@@ -282,13 +286,13 @@ impl<'p> ReplyHandle<'p> {
     #[boxed]
     pub async fn update(self, change: UpdateCommentReply) -> Result<CommentReply> {
         let (platform, ref actor, _, _, id) = self.parts();
-        let thread = &Thread { of: self.of.to_content_of(), comment: self.comment.clone() };
-        let edit = write::Edit::new(change.body, &change.added_reactions, &change.removed_reactions)?;
+        let thread = &Thread { of: self.of.to_content_version(), comment: self.comment.clone() };
+        let edit = write::PostEdit::new(change.body, &change.added_reactions, &change.removed_reactions)?;
         let by = actor.require_user()?;
         let operation = write::reply_update(actor, by, thread, id, &edit, platform.now());
         let of = ReplyLookup { thread, id, format: ContentFormat::default() };
         platform
-            .change_and_show(actor, &operation, |done| Box::pin(platform.reply_seen(done.tx, actor, of)))
+            .change_and_show(actor, &operation, |done| Box::pin(platform.read_reply_view(done.tx, actor, of)))
             .await
     }
 
@@ -299,9 +303,9 @@ impl<'p> ReplyHandle<'p> {
     #[boxed]
     pub async fn delete(self) -> Result<bool> {
         let (platform, ref actor, _, _, id) = self.parts();
-        let thread = &Thread { of: self.of.to_content_of(), comment: self.comment.clone() };
+        let thread = &Thread { of: self.of.to_content_version(), comment: self.comment.clone() };
         let operation = write::reply_deletion(actor, thread, id);
-        Error::existed(platform.write(actor, &operation).await)
+        Error::ignore_not_found(platform.write(actor, &operation).await)
     }
 }
 
@@ -315,17 +319,17 @@ impl Platform {
         actor: &Actor,
         operation: &O,
         thread: &Thread,
-        pages: &PagesNow,
+        pages: &CurrentPages,
     ) -> Result<Comment> {
         let show = self.change_and_show(actor, operation, |done| {
-            Box::pin(self.comment_seen(done.tx, actor, thread, pages))
+            Box::pin(self.read_comment_view(done.tx, actor, thread, pages))
         });
         show.await
     }
 
     /// Creates a post with the current time.
-    pub(in crate::platform) fn posted(&self, by: &UserId, text: crate::model::CommentText) -> Posted {
-        Posted { by: by.clone(), at: self.now(), edited_at: None, text, reactions: Vec::new() }
+    pub(in crate::platform) fn new_post(&self, by: &UserId, text: crate::model::CommentText) -> Post {
+        Post { by: by.clone(), at: self.now(), edited_at: None, text, reactions: Vec::new() }
     }
 
     /// Resolves the page, and optionally the block, that a new comment is about.
@@ -337,7 +341,7 @@ impl Platform {
     ) -> Result<PageTarget> {
         let missing = || Error::invalid("page", "the content has no such page");
         let id: PageId = page.parse().map_err(|_| missing())?;
-        let now = self.page_now(commented, &id, node.as_deref()).await?.ok_or_else(missing)?;
+        let now = self.current_page(commented, &id, node.as_deref()).await?.ok_or_else(missing)?;
         let node = match node {
             None => None,
             Some(node) => {

@@ -5,7 +5,7 @@
 //! and on the location of the computed page. Their ids are derived from its seed and the names of the tags, so they
 //! survive changes of the specification.
 
-mod made;
+mod cache;
 mod outline;
 
 use std::{
@@ -16,7 +16,7 @@ use std::{
 use serde::Serialize;
 use serde_json::{Value, json};
 
-pub(in crate::platform) use self::made::{MadeCache, MadePages};
+pub(in crate::platform) use self::cache::{GeneratedPageCache, GeneratedPages};
 use self::outline::{SpecPages, TagPage};
 use crate::{
     Error, Result,
@@ -39,7 +39,7 @@ use crate::{
 /// The `type` of pages that are computed from OpenAPI specifications.
 pub(in crate::platform) const OPENAPI: &str = "builtin:openapi";
 /// Capacity of the cache of specification outlines, in bytes.
-const KEPT_BYTES: u64 = 32 << 20;
+const SPEC_CACHE_BYTES: u64 = 32 << 20;
 
 /// A cache of the pages of recently read versions.
 pub(in crate::platform) struct SpecPagesCache(
@@ -57,7 +57,7 @@ impl quick_cache::Weighter<OpenApiSpecVersionId, Arc<SpecPages>> for ByBytes {
 
 impl Default for SpecPagesCache {
     fn default() -> Self {
-        Self(quick_cache::sync::Cache::with_weighter(100, KEPT_BYTES, ByBytes))
+        Self(quick_cache::sync::Cache::with_weighter(100, SPEC_CACHE_BYTES, ByBytes))
     }
 }
 
@@ -72,7 +72,7 @@ pub(in crate::platform) struct OpenApiSource {
 
 impl OpenApiSource {
     /// Returns the source of a page, or `None` if it is not computed from a specification.
-    pub(in crate::platform) fn of(entry: &PageEntry) -> Option<Self> {
+    pub(in crate::platform) fn from_entry(entry: &PageEntry) -> Option<Self> {
         let computed = entry.computed.as_ref().filter(|_| entry.kind == PageKind::Computed)?;
         if computed.get("type").and_then(Value::as_str) != Some(OPENAPI) {
             return None;
@@ -115,9 +115,13 @@ pub(in crate::platform) struct ComputedPlaces {
 impl ComputedPlaces {
     /// Generates the pages that replace a computed page. Returns `None` for pages that are not computed from a
     /// specification, and no pages without a processed specification.
-    pub(in crate::platform) fn made(&self, entry: &PageEntry, at: Place<'_>) -> Option<Vec<MadePage>> {
+    pub(in crate::platform) fn generate(
+        &self,
+        entry: &PageEntry,
+        at: PageLocation<'_>,
+    ) -> Option<Vec<GeneratedPage>> {
         let ComputedPlace { spec, source, room } = self.places.get(at.id)?;
-        Some(spec.as_ref().map_or_else(Vec::new, |spec| place(spec, *room, source, entry, at)))
+        Some(spec.as_ref().map_or_else(Vec::new, |spec| generate_pages(spec, *room, source, entry, at)))
     }
 
     /// Everything that the generated pages of a computed page depend on, except its location; `None` for pages that are
@@ -168,7 +172,7 @@ impl Platform {
                     specs.entry(source.slug.clone()).or_insert(found).clone()
                 }
             };
-            let wanted = spec.as_ref().map_or(0, |spec| wanted(spec, &source));
+            let wanted = spec.as_ref().map_or(0, |spec| count_pages(spec, &source));
             let room = wanted.min(left);
             left -= room;
             places.omitted += wanted - room;
@@ -179,7 +183,7 @@ impl Platform {
 
     /// The tag of the specifications that the pages of a tree are computed from, their versions and visibility; `None`
     /// without computed pages.
-    pub(in crate::platform) async fn computed_from(
+    pub(in crate::platform) async fn computed_specs_tag(
         &self,
         org: &OrgId,
         tree: &PageTree,
@@ -198,20 +202,20 @@ impl Platform {
         let found = openapi_specs::find_all(&self.read().await?, org, slugs).await?;
         let told = |spec: &Arc<OpenApiSpecRecord>| (spec.last_version.clone(), spec.visibility);
         let found: Vec<_> = found.iter().map(|spec| spec.as_ref().map(told)).collect();
-        EntityTag::of(&(slugs, found))
+        EntityTag::from_answer(&(slugs, found))
     }
 
     async fn latest_spec(&self, org: &OrgId, slug: &str) -> Result<Option<Spec>> {
         let tx = self.read().await?;
         let Some(record) = openapi_specs::find(&tx, org, slug).await? else { return Ok(None) };
         let Some(version) = record.last_version.clone() else { return Ok(None) };
-        let cache = self.inner.memory.of::<SpecPagesCache>();
+        let cache = self.inner.memory.get_or_default::<SpecPagesCache>();
         let kept = &cache.0;
         let pages = match kept.get(&version) {
             Some(pages) => pages,
             None => {
                 let found: Option<Arc<OpenApiSpecVersionRecord>> =
-                    tx.get(&OpenApiSpecVersionRecord::at(&version)).await?;
+                    tx.get(&OpenApiSpecVersionRecord::key_for(&version)).await?;
                 let Some(found) = found else { return Ok(None) };
                 // Objects may be read through the connections of the transaction, so it is closed first.
                 drop(tx);
@@ -229,18 +233,18 @@ impl Platform {
 }
 
 /// Returns `true` if pages of a tree are computed from specifications, which change independently of the revision.
-pub(in crate::platform) fn is_in(tree: &PageTree) -> bool {
+pub(in crate::platform) fn has_computed_pages(tree: &PageTree) -> bool {
     sources(tree).next().is_some()
 }
 
 /// The computed pages of a tree by index, with their sources.
 pub(in crate::platform) fn sources(tree: &PageTree) -> impl Iterator<Item = (usize, OpenApiSource)> {
     let pages = tree.pages().iter().enumerate();
-    pages.filter_map(|(at, page)| Some((at, OpenApiSource::of(&page.entry)?)))
+    pages.filter_map(|(at, page)| Some((at, OpenApiSource::from_entry(&page.entry)?)))
 }
 
 /// The location of a computed page.
-pub(in crate::platform) struct Place<'a> {
+pub(in crate::platform) struct PageLocation<'a> {
     pub(in crate::platform) id: &'a PageId,
     /// The path of its parent; empty at the top level.
     pub(in crate::platform) above: &'a str,
@@ -250,7 +254,7 @@ pub(in crate::platform) struct Place<'a> {
 
 /// A generated page.
 #[derive(Clone)]
-pub(in crate::platform) struct MadePage {
+pub(in crate::platform) struct GeneratedPage {
     pub(in crate::platform) id: PageId,
     pub(in crate::platform) title: String,
     pub(in crate::platform) icon: Option<String>,
@@ -261,14 +265,14 @@ pub(in crate::platform) struct MadePage {
     /// The seed of its id.
     pub(in crate::platform) seed: String,
     /// Its child pages.
-    pub(in crate::platform) pages: Vec<MadePage>,
-    what: What,
+    pub(in crate::platform) pages: Vec<GeneratedPage>,
+    what: GeneratedContent,
     spec: Arc<Spec>,
 }
 
 /// The content of a generated page.
 #[derive(Clone)]
-enum What {
+enum GeneratedContent {
     /// The tag with this index.
     Tag(usize),
     /// All schemas.
@@ -278,7 +282,7 @@ enum What {
 }
 
 /// Generates the pages of one location.
-struct Maker<'a> {
+struct PageGenerator<'a> {
     spec: &'a Arc<Spec>,
     seed: String,
     /// The number of pages that may still be generated.
@@ -286,46 +290,53 @@ struct Maker<'a> {
 }
 
 /// The number of pages that a specification generates in one location.
-fn wanted(spec: &Spec, source: &OpenApiSource) -> usize {
+fn count_pages(spec: &Spec, source: &OpenApiSource) -> usize {
     let has_models = source.models && !spec.pages.outline.schemas.is_empty();
     let has_download = source.download && spec.published.is_some();
     spec.pages.pages.len() + usize::from(has_models) + usize::from(has_download)
 }
 
 /// Generates the first pages of a specification, at most `room`, at the location of a computed page.
-fn place(
+fn generate_pages(
     spec: &Arc<Spec>,
     room: usize,
     source: &OpenApiSource,
     entry: &PageEntry,
-    at: Place<'_>,
-) -> Vec<MadePage> {
+    at: PageLocation<'_>,
+) -> Vec<GeneratedPage> {
     let seed = entry.computed_seed.clone().unwrap_or_else(|| at.id.to_string());
-    let mut maker = Maker { spec, seed, room };
+    let mut maker = PageGenerator { spec, seed, room };
     let taken = at.beside;
-    let mut made: Vec<MadePage> =
+    let mut made: Vec<GeneratedPage> =
         spec.pages.roots.iter().map_while(|tag| maker.tag(*tag, at.above, taken)).collect();
     if source.models && !spec.pages.outline.schemas.is_empty() {
         let props = json!({ "doc": "models" });
-        made.extend(maker.page("models", "Schemas", What::Models, props, at.above, &mut *taken));
+        made.extend(maker.page("models", "Schemas", GeneratedContent::Models, props, at.above, &mut *taken));
     }
     if let Some(url) = spec.published.clone().filter(|_| source.download) {
         let props = json!({ "doc": "info", "page": "download" });
-        made.extend(maker.page("download", "Download", What::Download(url), props, at.above, taken));
+        made.extend(maker.page(
+            "download",
+            "Download",
+            GeneratedContent::Download(url),
+            props,
+            at.above,
+            taken,
+        ));
     }
     made
 }
 
-impl Maker<'_> {
+impl PageGenerator<'_> {
     /// The page of a tag with its descendants.
-    fn tag(&mut self, number: usize, above: &str, taken: &mut UniqueNames) -> Option<MadePage> {
+    fn tag(&mut self, number: usize, above: &str, taken: &mut UniqueNames) -> Option<GeneratedPage> {
         let spec = Arc::clone(self.spec);
         let TagPage { tag, operations, webhooks, children } = &spec.pages.pages[number];
         let doc = if operations.is_empty() && webhooks.is_empty() { "info" } else { "operations" };
         let props = json!({ "doc": doc, "page": tag.name });
         let title = tag.title.as_deref().unwrap_or(&tag.name);
         let name = format!("tag {}", tag.name);
-        let mut page = self.page(&name, title, What::Tag(number), props, above, taken)?;
+        let mut page = self.page(&name, title, GeneratedContent::Tag(number), props, above, taken)?;
         page.icon.clone_from(&tag.icon);
         page.description.clone_from(&tag.summary);
         let mut below = UniqueNames::default();
@@ -337,18 +348,18 @@ impl Maker<'_> {
         &mut self,
         name: &str,
         title: &str,
-        what: What,
+        what: GeneratedContent,
         props: Value,
         above: &str,
         taken: &mut UniqueNames,
-    ) -> Option<MadePage> {
+    ) -> Option<GeneratedPage> {
         self.room = self.room.checked_sub(1)?;
         let title = if title.trim().is_empty() { "Untitled" } else { title };
         let slug = Some(slugify(title)).filter(|slug| !slug.is_empty());
         let slug = taken.take_slug(slug.unwrap_or_else(|| "page".to_owned()), 2);
         let path = if above.is_empty() { slug.clone() } else { format!("{above}/{slug}") };
-        Some(MadePage {
-            id: made_id(&self.seed, name),
+        Some(GeneratedPage {
+            id: generated_id(&self.seed, name),
             title: title.to_owned(),
             icon: None,
             description: None,
@@ -363,7 +374,7 @@ impl Maker<'_> {
     }
 }
 
-impl MadePage {
+impl GeneratedPage {
     /// Finds the first page that matches among this page and its descendants.
     pub(in crate::platform) fn find(&self, is_it: &dyn Fn(&Self) -> bool) -> Option<&Self> {
         if is_it(self) {
@@ -408,14 +419,14 @@ impl MadePage {
         let Spec { record, pages, .. } = &*self.spec;
         let target = ContentRef::OpenApi { spec: record.slug.to_string() };
         match &self.what {
-            What::Download(url) => format!("[Download the OpenAPI specification](<{url}>)\n"),
-            What::Models => {
+            GeneratedContent::Download(url) => format!("[Download the OpenAPI specification](<{url}>)\n"),
+            GeneratedContent::Models => {
                 let schemas = pages.outline.schemas.clone();
-                printed(BlockKind::OpenapiSchemas { schemas, grouped: None, target: Box::new(target) })
+                print_block(BlockKind::OpenapiSchemas { schemas, grouped: None, target: Box::new(target) })
             }
-            What::Tag(number) => {
+            GeneratedContent::Tag(number) => {
                 let TagPage { tag, operations, webhooks, .. } = &pages.pages[*number];
-                let mut text = tag.description.as_deref().map(foreign).unwrap_or_default();
+                let mut text = tag.description.as_deref().map(escape_text).unwrap_or_default();
                 if text.is_empty() {
                     // A tag without a description and operations lists its child pages.
                     let links = self
@@ -442,7 +453,7 @@ impl MadePage {
                     if !text.is_empty() {
                         text.push('\n');
                     }
-                    text.push_str(&printed(kind));
+                    text.push_str(&print_block(kind));
                 }
                 text
             }
@@ -451,7 +462,7 @@ impl MadePage {
 }
 
 /// Prints a block as Markdown. A block that Markdown cannot represent is omitted: a path may be any text.
-fn printed(kind: BlockKind) -> String {
+fn print_block(kind: BlockKind) -> String {
     match document::print(&Document::new(vec![Block::new(kind, Vec::new())])) {
         Ok(text) => format!("{}\n", text.trim_end()),
         Err(error) => {
@@ -462,7 +473,7 @@ fn printed(kind: BlockKind) -> String {
 }
 
 /// Escapes text of a specification, so that it contains no template tags.
-fn foreign(text: &str) -> String {
+fn escape_text(text: &str) -> String {
     let text = text.trim();
     if text.is_empty() { String::new() } else { format!("{}\n", text.replace("{%", "\\{%")) }
 }
@@ -474,8 +485,8 @@ fn label(title: &str) -> String {
 }
 
 /// The id of a generated page, derived from its name and the seed.
-fn made_id(seed: &str, name: &str) -> PageId {
-    let hash = Hash::of(format!("computed page {name} of {seed}").as_bytes()).to_string();
+fn generated_id(seed: &str, name: &str) -> PageId {
+    let hash = Hash::compute(format!("computed page {name} of {seed}").as_bytes()).to_string();
     let id = hash.get(..26).unwrap_or(&hash).parse();
     id.expect("a hash consists of letters and digits")
 }

@@ -13,10 +13,10 @@ use std::sync::Arc;
 
 use docs_macros::{boxed, operation};
 
-use self::plan::Plan;
+use self::plan::EditPlan;
 use crate::{
     Error, Result,
-    content::{Edited, Touch},
+    content::{EditOutcome, PageEffect},
     model::{
         ContentEdit, ContentUpdate, ContentUpdateChange, InsertFilesChange, PageRef, PageRefObject,
         ReusableContent, RevisionFile, RevisionId, SpaceId, Timestamp, UpdateContent, UserId, UserUrls,
@@ -24,16 +24,16 @@ use crate::{
     platform::{
         access,
         content::{
-            change_requests::{feed_head, find, require_living},
+            change_requests::{feed_head, find, require_editable},
             files::Bearer,
-            read::Shown,
+            read::ContentOptions,
             revisions,
         },
         kernel::{
             actor::Actor,
             platform::Platform,
             request::Right,
-            write::{MAX_MOVES, at_once},
+            write::{MAX_WRITE_ATTEMPTS, ready_answer},
         },
         nouns::{ChangeRequestHandle, RequestRef},
     },
@@ -75,11 +75,11 @@ impl<'p> ChangeRequestHandle<'p> {
     pub async fn edit(self, update: UpdateContent) -> Result<ContentUpdate> {
         let Self { caller, at: RequestRef { space, request: name } } = self;
         let (platform, actor) = (caller.platform, &caller.actor());
-        let done = platform.once(actor, Right::Space(space.clone(), SpaceAction::Edit), async move {
+        let done = platform.idempotent(actor, Right::Space(space.clone(), SpaceAction::Edit), async move {
             check_counts(&update)?;
             let (by, revision) = (actor.require_user()?.clone(), platform.id::<RevisionId>());
-            let mut plan = Plan::new(platform, update.changes)?;
-            for _ in 0..MAX_MOVES {
+            let mut plan = EditPlan::new(platform, update.changes)?;
+            for _ in 0..MAX_WRITE_ATTEMPTS {
                 let EditTarget { space: space_record, request, condition } =
                     platform.edit_target(actor, space, name).await?;
                 plan.store_files(platform, &space_record).await?;
@@ -90,25 +90,25 @@ impl<'p> ChangeRequestHandle<'p> {
                     .edit(&space_record.domain, request.root, now.time(), &edits.list)
                     .await
                     .map_err(|error| edits.name(error))?;
-                let inserted = platform.inserted(actor, &space_record, &plan, &edited).await?;
-                let show = Shows { space, name, plan: &plan, edited: &edited, inserted: &inserted };
+                let inserted = platform.read_inserted(actor, &space_record, &plan, &edited).await?;
+                let show = EditResponse { space, name, plan: &plan, edited: &edited, inserted: &inserted };
                 // An invalid edit is refused for its own reason, before the precondition.
                 condition?;
                 if edited.root == request.root {
                     let tx = platform.read().await?;
-                    return platform.update_seen(&tx, actor, &show).await;
+                    return platform.update_view(&tx, actor, &show).await;
                 }
                 let parents = vec![request.head.clone()];
                 let record =
                     RevisionRecord::new(revision.clone(), space.clone(), edited.root, now, by.clone());
                 let record = RevisionRecord { parents, ..record };
                 let apply = apply_edits(actor, &by, &request, &record, now);
-                platform.require_stored(plan.storing)?;
+                platform.check_write_window(plan.storing)?;
                 let done = platform.write_and_show(actor, &apply, |done| match done.out {
                     true => {
-                        Box::pin(async move { platform.update_seen(done.tx, actor, &show).await.map(Some) })
+                        Box::pin(async move { platform.update_view(done.tx, actor, &show).await.map(Some) })
                     }
-                    false => at_once(Ok(None)),
+                    false => ready_answer(Ok(None)),
                 });
                 if let Some(done) = done.await? {
                     return Ok(done);
@@ -126,7 +126,7 @@ impl Platform {
         let tx = self.read().await?;
         let proof = access::space(&tx, actor, space).await?.require(SpaceAction::Edit)?;
         let request = find(&tx, space, name).await?;
-        require_living(&request)?;
+        require_editable(&request)?;
         let space = Arc::clone(proof.space());
         let condition = match self.precondition() {
             Some(condition) => {
@@ -134,60 +134,62 @@ impl Platform {
                 let frame = self.bare_revision(&tx, actor, &space, &record).await?;
                 drop(tx);
                 let view = self.content().view(&space.domain, request.root);
-                condition
-                    .check(Some(&self.tag_of_revision(actor, &space, &frame, &*view.tree().await?).await?))
+                condition.check(Some(
+                    &self.member_revision_tag(actor, &space, &frame, &*view.tree().await?).await?,
+                ))
             }
             None => Ok(()),
         };
         Ok(EditTarget { space, request, condition })
     }
 
-    async fn update_seen(&self, tx: &Tx, actor: &Actor, show: &Shows<'_>) -> Result<ContentUpdate> {
-        let Shows { space, name, plan, edited, inserted } = *show;
-        let change_request = self.request_seen(tx, actor, space, name).await?;
+    async fn update_view(&self, tx: &Tx, actor: &Actor, show: &EditResponse<'_>) -> Result<ContentUpdate> {
+        let EditResponse { space, name, plan, edited, inserted } = *show;
+        let change_request = self.read_request_view(tx, actor, space, name).await?;
         let page_ref = |id: &crate::model::PageId| PageRef {
             object: PageRefObject::Is,
             id: id.clone(),
-            urls: UserUrls { location: self.urls().page_in(space, &change_request.id, id) },
+            urls: UserUrls { location: self.urls().change_request_page(space, &change_request.id, id) },
         };
         let changes = edited
             .pages
             .iter()
             .map(|(id, touch)| match touch {
-                Touch::Created => {
-                    ContentUpdateChange::CreatedPage { reference: plan.reference_of(id), page: page_ref(id) }
-                }
-                Touch::Updated => ContentUpdateChange::UpdatedPage { page: page_ref(id) },
-                Touch::Deleted => ContentUpdateChange::DeletedPage { page: id.clone() },
+                PageEffect::Created => ContentUpdateChange::CreatedPage {
+                    reference: plan.page_reference(id),
+                    page: page_ref(id),
+                },
+                PageEffect::Updated => ContentUpdateChange::UpdatedPage { page: page_ref(id) },
+                PageEffect::Deleted => ContentUpdateChange::DeletedPage { page: id.clone() },
             })
             .collect();
-        let Inserted { files, reusables } = inserted;
+        let InsertedItems { files, reusables } = inserted;
         let inserted_files = (!files.is_empty()).then(|| files.clone());
         let inserted_reusable_contents = (!reusables.is_empty()).then(|| reusables.clone());
         Ok(ContentUpdate { change_request, changes, inserted_files, inserted_reusable_contents })
     }
 
     /// The inserted files and reusable contents after an edit. A file with a name in use gets a numbered one.
-    async fn inserted(
+    async fn read_inserted(
         &self,
         actor: &Actor,
         space: &SpaceRecord,
-        plan: &Plan,
-        edited: &Edited,
-    ) -> Result<Inserted> {
-        let bearer = Bearer::member(actor)?;
+        plan: &EditPlan,
+        edited: &EditOutcome,
+    ) -> Result<InsertedItems> {
+        let bearer = Bearer::for_member(actor)?;
         let view = self.content().view(&space.domain, edited.root);
         let (mut files, mut reusables) = (Vec::new(), Vec::new());
         for id in plan.reusables() {
             let entry = view.reusable(id).await?;
             let entry = entry.ok_or_else(|| Error::internal("an inserted reusable content is missing"))?;
-            reusables.push(self.reusable_view(space, id.clone(), entry, Shown::default())?);
+            reusables.push(self.reusable_view(space, id.clone(), entry, ContentOptions::default())?);
         }
         for id in plan.files() {
             let file = view.file(id).await?.ok_or_else(|| Error::internal("an inserted file is missing"))?;
-            files.push(self.file_view(space, &bearer, id.clone(), file, Shown::default())?);
+            files.push(self.file_view(space, &bearer, id.clone(), file, ContentOptions::default())?);
         }
-        Ok(Inserted { files, reusables })
+        Ok(InsertedItems { files, reusables })
     }
 }
 
@@ -200,19 +202,19 @@ struct EditTarget {
 }
 
 /// The inserted files and reusable contents.
-struct Inserted {
+struct InsertedItems {
     files: Vec<RevisionFile>,
     reusables: Vec<ReusableContent>,
 }
 
 /// The parts of the response to an edit, besides the change request.
 #[derive(Clone, Copy)]
-struct Shows<'e> {
+struct EditResponse<'e> {
     space: &'e SpaceId,
     name: &'e str,
-    plan: &'e Plan,
-    edited: &'e Edited,
-    inserted: &'e Inserted,
+    plan: &'e EditPlan,
+    edited: &'e EditOutcome,
+    inserted: &'e InsertedItems,
 }
 
 fn check_counts(update: &UpdateContent) -> Result<()> {
@@ -240,7 +242,7 @@ fn check_counts(update: &UpdateContent) -> Result<()> {
     Ok(())
 }
 
-/// Makes an edited revision the head of the request; `Out` is `false` if the head has changed.
+/// Makes an edited revision the head of the request; `Output` is `false` if the head has changed.
 #[operation("change_request_edit")]
 pub(in crate::platform) async fn apply_edits(
     tx: &mut Tx,
@@ -253,7 +255,7 @@ pub(in crate::platform) async fn apply_edits(
     let space = &request.space;
     access::space(tx, actor, space).await?.require(SpaceAction::Edit)?;
     let old = find(tx, space, request.id.as_str()).await?;
-    require_living(&old)?;
+    require_editable(&old)?;
     if old.head != request.head {
         return Ok(false);
     }

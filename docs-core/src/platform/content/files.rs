@@ -41,7 +41,7 @@ pub struct StoredFile {
 
 /// Sealed payload of a file address.
 #[derive(Serialize, Deserialize)]
-struct Address {
+struct FileAddress {
     #[serde(flatten)]
     place: FilePlace,
     size: u64,
@@ -61,8 +61,8 @@ pub(in crate::platform) struct SealedFile {
 
 impl SealedFile {
     /// Returns `true` if the address refers to the content and media type that the file has in `entry`.
-    pub(in crate::platform) fn is_of(&self, entry: &FileEntry) -> bool {
-        self.place == FilePlace::of(entry) && self.content_type == entry.content_type
+    pub(in crate::platform) fn matches(&self, entry: &FileEntry) -> bool {
+        self.place == FilePlace::from_entry(entry) && self.content_type == entry.content_type
     }
 }
 
@@ -112,16 +112,16 @@ impl Platform {
     pub async fn find_file<'a>(&'a self, space: &'a SpaceId, sealed: &'a str) -> Result<StoredFile> {
         let missing = || Error::not_found("file");
         let found = self.secrets().open(&purpose(space), sealed).map_err(|_| missing())?;
-        let address: Address = serde_json::from_str(&found).map_err(|_| missing())?;
-        let Address { place, size, content_type, bearer, file } = address;
+        let address: FileAddress = serde_json::from_str(&found).map_err(|_| missing())?;
+        let FileAddress { place, size, content_type, bearer, file } = address;
         let tx = self.read().await?;
         if let Bearer::Visitor(visitor) = &bearer {
             let file = SealedFile { id: file.ok_or_else(missing)?, place, content_type };
-            let found = self.content_of_bearer(&tx, visitor, space).await?;
+            let found = self.bearer_content(&tx, visitor, space).await?;
             // No snapshot is held while objects are read.
             drop(tx);
             let (at, reach) = found.ok_or_else(missing)?;
-            if !self.still_shows(&at, &file).await? {
+            if !self.is_file_visible(&at, &file).await? {
                 return Err(missing());
             }
             let SealedFile { place, content_type, .. } = file;
@@ -130,7 +130,7 @@ impl Platform {
         if !self.reaches(&tx, &bearer, space).await? {
             return Err(missing());
         }
-        let space: Option<Arc<SpaceRecord>> = tx.get(&SpaceRecord::at(space)).await?;
+        let space: Option<Arc<SpaceRecord>> = tx.get(&SpaceRecord::key_for(space)).await?;
         let space = space.filter(|space| space.deleted_at.is_none()).ok_or_else(missing)?;
         Ok(StoredFile::new(space.domain.clone(), place, size, &content_type, FileReach::Bearer))
     }
@@ -177,15 +177,15 @@ impl Platform {
         file: &FileEntry,
         bearer: &Bearer,
     ) -> Result<String> {
-        let address = Address {
-            place: FilePlace::of(file),
+        let address = FileAddress {
+            place: FilePlace::from_entry(file),
             size: file.size,
             content_type: file.content_type.clone(),
             bearer: bearer.clone(),
             file: id.cloned(),
         };
         let address = serde_json::to_string(&address).map_err(Error::internal)?;
-        let sealed = self.seal_for_ever(&purpose(space), &address)?;
+        let sealed = self.seal_deterministic(&purpose(space), &address)?;
         Ok(self.urls().file(space, &sealed, &file.name))
     }
 
@@ -197,7 +197,7 @@ impl Platform {
         writer.write(new.bytes).await?;
         let written = writer.finish().await?;
         // Names from external sources are sanitized instead of rejected: there is no caller to correct them.
-        Ok(written.entry(clean_file_name(new.name).into_owned(), content_type, new.git))
+        Ok(written.into_entry(clean_file_name(new.name).into_owned(), content_type, new.git))
     }
 
     /// Stores several files, the small ones in one call, and returns their entries in order. The caller references them
@@ -214,7 +214,7 @@ impl Platform {
                 continue;
             }
             // A file of at most one part is one object.
-            let (blob, content_type) = (Hash::of(&file.bytes), file.media_type());
+            let (blob, content_type) = (Hash::compute(&file.bytes), file.media_type());
             entries.push(FileEntry {
                 name: clean_file_name(file.name).into_owned(),
                 size: file.bytes.len() as u64,

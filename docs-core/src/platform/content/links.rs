@@ -2,30 +2,30 @@
 //!
 //! A revision stores the status of links within itself. Links to other content are resolved for the caller.
 
-mod frame;
+mod external;
 mod listing;
-mod outside;
+mod location;
 
 use std::{collections::BTreeSet, sync::Arc};
 
 use docs_macros::boxed;
 
 use self::{
-    frame::{Frame, Things},
-    listing::{CursorPlace, Listing, Rows},
-    outside::Outside,
+    external::ExternalTargets,
+    listing::{CursorPlace, LinkRows, Listing},
+    location::{LinkTargets, LocationContext},
 };
 use crate::{
     Error, Result,
-    content::{ContentError, Link, LinkRange, LinkSource, LinkTarget, Standing, View},
+    content::{ContentError, Link, LinkRange, LinkSource, LinkState, LinkTarget, View},
     model::{
         BrokenContext, BrokenLinks, ContentLocation, ContentRef, LinkList, LinkStats, LinkStatus, LinkUsage,
         List, PageId, RevisionId, SpaceId, VersionContext,
     },
     platform::{
         access,
-        content::{change_requests, read::Located},
-        kernel::{actor::Actor, content_of::ContentOf, platform::Platform},
+        content::{change_requests, read::ReadableRevision},
+        kernel::{actor::Actor, content_version::ContentVersion, platform::Platform},
         nouns::{ChangeRequestHandle, ContentHandle, RequestRef, SpaceHandle, list_identities},
     },
     store::{
@@ -36,10 +36,10 @@ use crate::{
 };
 
 /// Maximum number of links that one read of the content returns.
-const LINKS_AT_ONCE: usize = 1_000;
+const LINK_BATCH: usize = 1_000;
 /// Maximum number of external links that are resolved for the totals. Further ones count with their stored status,
 /// which is never broken.
-const MAX_JUDGED: usize = 5_000;
+const MAX_RESOLVED_LINKS: usize = 5_000;
 
 /// Filter of the links of a change request.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -56,7 +56,7 @@ impl<'p> SpaceHandle<'p> {
     #[boxed]
     pub async fn list_links(self, status: Option<LinkStatus>, page: &'p PageRequest) -> Result<LinkList> {
         let (platform, ref actor, space) = self.parts();
-        let of = ContentOf::space(space.clone());
+        let of = ContentVersion::space(space.clone());
         let listing = platform.open(actor, &of, list_identities::links(status), page).await?;
         platform.list(actor, listing, None, status).await
     }
@@ -72,7 +72,7 @@ impl<'p> ContentHandle<'p> {
         page: &'p PageRequest,
     ) -> Result<LinkList> {
         let (platform, actor) = (self.caller.platform, &self.caller.actor());
-        let of = &self.of.to_content_of();
+        let of = &self.of.to_content_version();
         let listing = platform.open(actor, of, list_identities::page_links(id, status), page).await?;
         listing.require(&LinkTarget::Page(id.clone())).await?;
         platform.list(actor, listing, Some(LinkSource::Page(id.clone())), status).await
@@ -89,20 +89,20 @@ impl<'p> ContentHandle<'p> {
         page: &'p PageRequest,
     ) -> Result<Page<ContentLocation>> {
         let (platform, actor) = (self.caller.platform, &self.caller.actor());
-        let of = &self.of.to_content_of();
+        let of = &self.of.to_content_version();
         let listing = platform.open(actor, of, list_identities::backlinks(target), page).await?;
         listing.require(target).await?;
-        let after = listing.after.as_deref().map(source_at).transpose()?;
+        let after = listing.after.as_deref().map(parse_position).transpose()?;
         let found = listing.view.backlinks(target, after.as_ref(), listing.limit + 1).await?;
         let mut found: Vec<LinkSource> = found.into_iter().map(|(source, _)| source).collect();
         let count = listing.view.backlink_count(target).await?;
         let more = found.len() > listing.limit;
         found.truncate(listing.limit);
-        let next = found.last().filter(|_| more).map(|last| listing.cursor(&position_of(last)));
-        let wanted = found.iter().map(thing_of).collect();
-        let things = platform.things(&listing.frame, wanted).await?;
+        let next = found.last().filter(|_| more).map(|last| listing.cursor(&encode_position(last)));
+        let wanted = found.iter().map(source_target).collect();
+        let things = platform.link_targets(&listing.frame, wanted).await?;
         let items =
-            found.iter().filter_map(|source| things.location(&listing.frame, &thing_of(source), None));
+            found.iter().filter_map(|source| things.location(&listing.frame, &source_target(source), None));
         Ok(Page { items: items.collect(), next, count: Some(count) })
     }
 }
@@ -128,11 +128,11 @@ impl<'p> ChangeRequestHandle<'p> {
             (status, None) => status,
             (_, Some(_)) => Some(LinkStatus::Broken),
         };
-        let of = ContentOf::request(space.clone(), request);
+        let of = ContentVersion::request(space.clone(), request);
         let list = list_identities::request_links(status, broken_context);
         let listing = platform.open(actor, &of, list, page).await?;
-        let mut outside = Outside::new(platform, actor, &listing.frame);
-        let changed = listing.changed(platform, None).await?;
+        let mut outside = ExternalTargets::new(platform, actor, &listing.frame);
+        let changed = listing.changed_links(platform, None).await?;
         let stats = platform.stats(&listing, None, &changed, &mut outside).await?;
         let request_broken = stats.broken.change_request.unwrap_or_default();
         let count = match (status, broken_context) {
@@ -146,11 +146,11 @@ impl<'p> ChangeRequestHandle<'p> {
         let rows = match broken_context {
             Some(BrokenContext::Space) => {
                 let changed = changed.into_iter().map(|(key, _)| key).collect();
-                Rows::Inherited(&listing.view, changed)
+                LinkRows::Inherited(&listing.view, changed)
             }
-            _ => Rows::Listed(changed),
+            _ => LinkRows::Listed(changed),
         };
-        let chosen = platform.choose(&listing, &rows, status, &mut outside).await?;
+        let chosen = platform.select_page(&listing, &rows, status, &mut outside).await?;
         let items = platform.usages(&listing.frame, chosen.links, &outside).await?;
         let next = chosen.next.map(|key| listing.cursor(&key));
         Ok(LinkList::new(List::from(Page { items, next, count }), stats))
@@ -165,40 +165,40 @@ impl Platform {
         source: Option<LinkSource>,
         status: Option<LinkStatus>,
     ) -> Result<LinkList> {
-        let mut outside = Outside::new(self, actor, &listing.frame);
-        let changed = listing.changed(self, source.as_ref()).await?;
+        let mut outside = ExternalTargets::new(self, actor, &listing.frame);
+        let changed = listing.changed_links(self, source.as_ref()).await?;
         let stats = self.stats(&listing, source.as_ref(), &changed, &mut outside).await?;
         let count = match status {
             None => Some(stats.total),
             Some(LinkStatus::Broken) => Some(stats.broken.total),
             Some(LinkStatus::Ok | LinkStatus::InApp) => None,
         };
-        let rows = Rows::Of(&listing.view, source);
-        let chosen = self.choose(&listing, &rows, status, &mut outside).await?;
+        let rows = LinkRows::Revision(&listing.view, source);
+        let chosen = self.select_page(&listing, &rows, status, &mut outside).await?;
         let items = self.usages(&listing.frame, chosen.links, &outside).await?;
         let next = chosen.next.map(|key| listing.cursor(&key));
         Ok(LinkList::new(List::from(Page { items, next, count }), stats))
     }
 
-    /// Counts the links. Costs O(log n) plus the resolution of external links, at most [`MAX_JUDGED`].
+    /// Counts the links. Costs O(log n) plus the resolution of external links, at most [`MAX_RESOLVED_LINKS`].
     async fn stats(
         &self,
         listing: &Listing,
         source: Option<&LinkSource>,
         changed: &[(Key, Link)],
-        outside: &mut Outside<'_>,
+        outside: &mut ExternalTargets<'_>,
     ) -> Result<LinkStats> {
         let counts = listing.view.link_counts(source).await?;
         let mut broken = counts.broken;
-        let range = LinkRange { standing: Standing::Outside, source: source.cloned() };
+        let range = LinkRange { standing: LinkState::Outside, source: source.cloned() };
         let mut after: Option<Key> = None;
-        for _ in 0..MAX_JUDGED / LINKS_AT_ONCE {
-            let rows = listing.view.links(&range, after.as_deref(), LINKS_AT_ONCE).await?;
+        for _ in 0..MAX_RESOLVED_LINKS / LINK_BATCH {
+            let rows = listing.view.links(&range, after.as_deref(), LINK_BATCH).await?;
             outside.load_all(&rows).await?;
-            let missing = rows.iter().filter(|(_, link)| !outside.is_there(&link.reference)).count();
+            let missing = rows.iter().filter(|(_, link)| !outside.exists(&link.reference)).count();
             broken += missing as u64;
             match rows.last() {
-                Some((last, _)) if rows.len() == LINKS_AT_ONCE => after = Some(Key::clone(last)),
+                Some((last, _)) if rows.len() == LINK_BATCH => after = Some(Key::clone(last)),
                 _ => break,
             }
         }
@@ -212,13 +212,13 @@ impl Platform {
         Ok(LinkStats { total: counts.total, broken: BrokenLinks { total: broken, change_request } })
     }
 
-    fn status(&self, link: &Link, outside: &Outside<'_>) -> LinkStatus {
+    fn status(&self, link: &Link, outside: &ExternalTargets<'_>) -> LinkStatus {
         match link.standing {
-            Standing::Broken => LinkStatus::Broken,
-            Standing::Inside => LinkStatus::Ok,
-            Standing::Outside if !outside.is_there(&link.reference) => LinkStatus::Broken,
-            Standing::Outside => LinkStatus::Ok,
-            Standing::Web => match &link.reference {
+            LinkState::Broken => LinkStatus::Broken,
+            LinkState::Inside => LinkStatus::Ok,
+            LinkState::Outside if !outside.exists(&link.reference) => LinkStatus::Broken,
+            LinkState::Outside => LinkStatus::Ok,
+            LinkState::Web => match &link.reference {
                 ContentRef::Url { url } if self.urls().is_app(url) => LinkStatus::InApp,
                 _ => LinkStatus::Ok,
             },
@@ -226,14 +226,14 @@ impl Platform {
     }
 
     /// Selects the links of one page. A page may be short and have a next one if a filter drops many links.
-    async fn choose(
+    async fn select_page(
         &self,
         listing: &Listing,
-        rows: &Rows<'_>,
+        rows: &LinkRows<'_>,
         status: Option<LinkStatus>,
-        outside: &mut Outside<'_>,
-    ) -> Result<Chosen> {
-        let mut chosen = Chosen::default();
+        outside: &mut ExternalTargets<'_>,
+    ) -> Result<LinkSelection> {
+        let mut chosen = LinkSelection::default();
         if listing.limit == 0 {
             return Ok(chosen);
         }
@@ -242,8 +242,8 @@ impl Platform {
         loop {
             let wanted = listing.limit - chosen.links.len() + 1;
             // The first page had misses, so the filter is selective: read larger batches.
-            let wanted = if scanned == 0 { wanted } else { (4 * wanted).min(LINKS_AT_ONCE) };
-            let found = rows.after(status, after.as_deref(), wanted).await?;
+            let wanted = if scanned == 0 { wanted } else { (4 * wanted).min(LINK_BATCH) };
+            let found = rows.read_after(status, after.as_deref(), wanted).await?;
             outside.load_all(&found).await?;
             let end = found.len() < wanted;
             for (key, link) in found {
@@ -253,7 +253,7 @@ impl Platform {
                 }
                 scanned += 1;
                 let stands = self.status(&link, outside);
-                if rows.takes(&key) && status.is_none_or(|status| status == stands) {
+                if rows.includes(&key) && status.is_none_or(|status| status == stands) {
                     chosen.links.push((link, stands));
                 }
                 after = Some(key.to_string());
@@ -271,21 +271,24 @@ impl Platform {
     /// Builds the views of links. All sources and targets are read in batches.
     async fn usages(
         &self,
-        frame: &Frame,
+        frame: &LocationContext,
         links: Vec<(Link, LinkStatus)>,
-        outside: &Outside<'_>,
+        outside: &ExternalTargets<'_>,
     ) -> Result<Vec<LinkUsage>> {
         let mut wanted = BTreeSet::new();
         for (link, _) in &links {
-            wanted.insert(thing_of(&link.source));
-            wanted.extend(frame.target_of(link).map(|(target, _)| target));
+            wanted.insert(source_target(&link.source));
+            wanted.extend(frame.local_target(link).map(|(target, _)| target));
         }
-        let things = self.things(frame, wanted).await?;
+        let things = self.link_targets(frame, wanted).await?;
         let show = |(link, status): (Link, LinkStatus)| LinkUsage {
             status,
             relation: link.relation,
             target_reference: target_location(&link, frame, &things, outside),
-            location_references: things.location(frame, &thing_of(&link.source), None).into_iter().collect(),
+            location_references: things
+                .location(frame, &source_target(&link.source), None)
+                .into_iter()
+                .collect(),
         };
         Ok(links.into_iter().map(show).collect())
     }
@@ -294,7 +297,7 @@ impl Platform {
     async fn open(
         &self,
         actor: &Actor,
-        of: &ContentOf,
+        of: &ContentVersion,
         list: ListIdentity,
         page: &PageRequest,
     ) -> Result<Listing> {
@@ -315,28 +318,28 @@ impl Platform {
             Some(token) => CursorPlace::read(&open_cursor(token, fingerprint)?, request.as_deref())?,
         };
         // A cursor can only name revisions of this space, even a forged one.
-        let revision = revision_of(&tx, &of.space, &place.revision).await?;
+        let revision = read_revision(&tx, &of.space, &place.revision).await?;
         let base = match &place.base {
             None => None,
-            Some(id) => Some((id.clone(), revision_of(&tx, &of.space, id).await?.root)),
+            Some(id) => Some((id.clone(), read_revision(&tx, &of.space, id).await?.root)),
         };
-        let context = self.context(&tx, actor, &at, &revision, request.as_ref()).await?;
+        let context = self.version_context(&tx, actor, &at, &revision, request.as_ref()).await?;
         let view = self.content().view(&at.space().domain, revision.root);
-        let frame = self.frame(&tx, actor, &at, context, view.clone()).await?;
+        let frame = self.location_context(&tx, actor, &at, context, view.clone()).await?;
         // Objects may need the same connection pool as the transaction, so it is ended first.
         drop(tx);
         if page.page.is_some() {
             // The revision of a cursor may be removed; the current revision of a space or request is not.
-            view.link_counts(None).await.map_err(gone)?;
+            view.link_counts(None).await.map_err(cursor_error)?;
         }
         Ok(Listing { frame, view, revision: place.revision, base, after: place.after, limit, fingerprint })
     }
 
-    async fn context(
+    async fn version_context(
         &self,
         tx: &Tx,
         actor: &Actor,
-        at: &Located,
+        at: &ReadableRevision,
         revision: &RevisionRecord,
         request: Option<&Arc<ChangeRequestRecord>>,
     ) -> Result<VersionContext> {
@@ -349,18 +352,18 @@ impl Platform {
         Ok(VersionContext::Revision { revision: Box::new(revision) })
     }
 
-    async fn frame(
+    async fn location_context(
         &self,
         tx: &Tx,
         actor: &Actor,
-        at: &Located,
+        at: &ReadableRevision,
         context: VersionContext,
         view: View,
-    ) -> Result<Frame> {
+    ) -> Result<LocationContext> {
         let org = access::org(tx, actor, &at.space().organization).await?;
         let organization = self.org_views(tx, actor, &[org]).await?.pop();
         let space = self.space_views(tx, std::slice::from_ref(&at.access)).await?.pop();
-        Ok(Frame {
+        Ok(LocationContext {
             organization: organization.ok_or_else(|| Error::not_found("organization"))?,
             space: space.ok_or_else(|| Error::not_found("space"))?,
             context: Some(context),
@@ -372,12 +375,12 @@ impl Platform {
 }
 
 /// Reads the revision of a cursor or the current one.
-async fn revision_of(tx: &Tx, space: &SpaceId, id: &RevisionId) -> Result<Arc<RevisionRecord>> {
-    let found: Option<Arc<RevisionRecord>> = tx.get(&RevisionRecord::at(space, id)).await?;
+async fn read_revision(tx: &Tx, space: &SpaceId, id: &RevisionId) -> Result<Arc<RevisionRecord>> {
+    let found: Option<Arc<RevisionRecord>> = tx.get(&RevisionRecord::key_for(space, id)).await?;
     found.ok_or_else(wrong_cursor)
 }
 
-fn gone(error: ContentError) -> Error {
+fn cursor_error(error: ContentError) -> Error {
     match error {
         ContentError::NotFound(_) => Error::invalid(
             "page",
@@ -390,7 +393,7 @@ fn gone(error: ContentError) -> Error {
 
 /// The links on a page of a list, and the position of the last one if there may be more.
 #[derive(Default)]
-struct Chosen {
+struct LinkSelection {
     links: Vec<(Link, LinkStatus)>,
     next: Option<String>,
 }
@@ -399,18 +402,18 @@ struct Chosen {
 /// be found.
 fn target_location(
     link: &Link,
-    frame: &Frame,
-    things: &Things,
-    outside: &Outside<'_>,
+    frame: &LocationContext,
+    things: &LinkTargets,
+    outside: &ExternalTargets<'_>,
 ) -> Option<ContentLocation> {
-    let found = match frame.target_of(link) {
+    let found = match frame.local_target(link) {
         Some((target, anchor)) => things.location(frame, &target, anchor),
         None => outside.find(&link.reference),
     };
     found.or_else(|| Some(ContentLocation::Url { url: link.destination() }))
 }
 
-fn thing_of(source: &LinkSource) -> LinkTarget {
+fn source_target(source: &LinkSource) -> LinkTarget {
     match source {
         LinkSource::Page(id) => LinkTarget::Page(id.clone()),
         LinkSource::Reusable(id) => LinkTarget::Reusable(id.clone()),
@@ -418,14 +421,14 @@ fn thing_of(source: &LinkSource) -> LinkTarget {
 }
 
 /// Encodes a source as a position in a list of backlinks.
-fn position_of(source: &LinkSource) -> String {
+fn encode_position(source: &LinkSource) -> String {
     match source {
         LinkSource::Page(id) => format!("p!{id}"),
         LinkSource::Reusable(id) => format!("r!{id}"),
     }
 }
 
-fn source_at(position: &str) -> Result<LinkSource> {
+fn parse_position(position: &str) -> Result<LinkSource> {
     let source = match position.split_once('!') {
         Some(("p", id)) => id.parse().ok().map(LinkSource::Page),
         Some(("r", id)) => id.parse().ok().map(LinkSource::Reusable),

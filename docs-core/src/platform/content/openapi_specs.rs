@@ -8,8 +8,8 @@ mod content;
 mod detail;
 pub(in crate::platform) mod fetch;
 pub(in crate::platform) mod process;
-mod shown;
 mod source;
+mod subjects;
 
 use std::sync::Arc;
 
@@ -22,7 +22,7 @@ pub use self::detail::{
     SpecSubject,
 };
 use self::process::ProcessSpec;
-pub(in crate::platform) use self::shown::MAX_SHOWN;
+pub(in crate::platform) use self::subjects::MAX_SHOWN_SUBJECTS;
 use crate::{
     Error, Result,
     model::{
@@ -58,7 +58,7 @@ impl<'p> OpenApiSpecs<'p> {
         let tx = platform.read().await?;
         let access = access::org(&tx, actor, org).await?;
         access.require(OrgAction::ReadSpecs)?;
-        let spec = ListSpec::new(tag::OPENAPI_SPECS, OpenApiSpecRecord::of_org(org));
+        let spec = ListSpec::new(tag::OPENAPI_SPECS, OpenApiSpecRecord::by_org(org));
         let mut list = Lister::new(spec, page)?;
         list.fill(&tx, |_| true).await?;
         let count = u64::try_from(tx.number(&OpenApiSpecRecord::count_in(org)).await?).ok();
@@ -89,19 +89,20 @@ impl<'p> OpenApiSpecs<'p> {
     #[boxed]
     pub async fn create(self, new: CreateOpenApiSpec) -> Result<OpenApiSpec> {
         let (platform, ref actor, org) = self.parts();
-        let done = platform.once(actor, Right::Org(org.clone(), OrgAction::CreateContent), async move {
-            platform.require_spec_writer(actor, org).await?;
-            let (id, storing) = (platform.id(), platform.storing());
-            let source = platform.stored_source(&id, new.source).await?;
-            let record = platform.new_spec(actor, org, id, new.slug, source);
-            platform.require_stored(storing)?;
-            let create = spec_creation(actor, &record);
-            platform
-                .write_and_show(actor, &create, |done| {
-                    Box::pin(platform.spec_seen(done.tx, actor, org, record.slug.as_str()))
-                })
-                .await
-        });
+        let done =
+            platform.idempotent(actor, Right::Org(org.clone(), OrgAction::CreateContent), async move {
+                platform.require_spec_writer(actor, org).await?;
+                let (id, storing) = (platform.id(), platform.begin_write_window());
+                let source = platform.store_source(&id, new.source).await?;
+                let record = platform.new_spec(actor, org, id, new.slug, source);
+                platform.check_write_window(storing)?;
+                let create = spec_creation(actor, &record);
+                platform
+                    .write_and_show(actor, &create, |done| {
+                        Box::pin(platform.read_spec_view(done.tx, actor, org, record.slug.as_str()))
+                    })
+                    .await
+            });
         done.await
     }
 }
@@ -116,7 +117,7 @@ impl<'p> OpenApiSpecHandle<'p> {
     pub async fn get(self) -> Result<OpenApiSpec> {
         let (platform, ref actor, org, slug) = self.parts();
         let tx = platform.read().await?;
-        platform.spec_seen(&tx, actor, org, slug).await
+        platform.read_spec_view(&tx, actor, org, slug).await
     }
 
     /// Sets the source of an OpenAPI specification and processes it again. Creates a missing specification.
@@ -136,16 +137,16 @@ impl<'p> OpenApiSpecHandle<'p> {
         for _ in 0..PUT_ATTEMPTS {
             let known = find(&platform.read().await?, org, slug.as_str()).await?;
             let (id, storing) =
-                (known.map_or_else(|| platform.id(), |spec| spec.id.clone()), platform.storing());
-            let source = platform.stored_source(&id, put.source.clone()).await?;
+                (known.map_or_else(|| platform.id(), |spec| spec.id.clone()), platform.begin_write_window());
+            let source = platform.store_source(&id, put.source.clone()).await?;
             let record = platform.new_spec(actor, org, id, slug.clone(), source);
-            platform.require_stored(storing)?;
+            platform.check_write_window(storing)?;
             let put = spec_put(actor, &record);
             let done = platform.change_and_show(actor, &put, |done| {
-                Box::pin(platform.spec_seen(done.tx, actor, org, record.slug.as_str()))
+                Box::pin(platform.read_spec_view(done.tx, actor, org, record.slug.as_str()))
             });
             match done.await {
-                Err(error) if error.message() == ANOTHER => {}
+                Err(error) if error.message() == CREATE_RACE_MESSAGE => {}
                 done => return done,
             }
         }
@@ -162,7 +163,9 @@ impl<'p> OpenApiSpecHandle<'p> {
         let (platform, ref actor, org, slug) = self.parts();
         let update = spec_change(actor, org, slug, change.visibility, platform.now());
         platform
-            .change_and_show(actor, &update, |done| Box::pin(platform.spec_seen(done.tx, actor, org, slug)))
+            .change_and_show(actor, &update, |done| {
+                Box::pin(platform.read_spec_view(done.tx, actor, org, slug))
+            })
             .await
     }
 
@@ -178,9 +181,9 @@ impl<'p> OpenApiSpecHandle<'p> {
         let (platform, ref actor, org, slug) = self.parts();
         let (now, job) = (platform.now(), platform.id());
         let deletion = spec_deletion(actor, org, slug, now, &job);
-        let done =
-            platform.change(actor, &deletion, |seen| Box::pin(platform.spec_seen(seen.tx, actor, org, slug)));
-        Error::existed(done.await)
+        let done = platform
+            .change(actor, &deletion, |seen| Box::pin(platform.read_spec_view(seen.tx, actor, org, slug)));
+        Error::ignore_not_found(done.await)
     }
 
     /// Lists the versions of an OpenAPI specification, oldest first.
@@ -193,7 +196,7 @@ impl<'p> OpenApiSpecHandle<'p> {
         let (platform, ref actor, org, slug) = self.parts();
         let tx = platform.read().await?;
         let (_, spec) = read_spec(&tx, actor, org, slug).await?;
-        let list = OpenApiSpecVersionRecord::of_spec(&spec.id);
+        let list = OpenApiSpecVersionRecord::by_spec(&spec.id);
         let list = ListSpec::new(tag::OPENAPI_SPEC_VERSIONS, list);
         let mut list = Lister::<Arc<OpenApiSpecVersionRecord>>::new(list, page)?;
         list.fill(&tx, |_| true).await?;
@@ -215,7 +218,7 @@ impl<'p> OpenApiSpecVersionHandle<'p> {
     pub async fn get(self) -> Result<OpenApiSpecVersion> {
         let (platform, actor) = (self.caller.platform, &self.caller.actor());
         let tx = platform.read().await?;
-        let (spec, version) = self.found(&tx).await?;
+        let (spec, version) = self.read_version(&tx).await?;
         platform.version_view(&spec, &version, actor)
     }
 
@@ -239,18 +242,18 @@ impl<'p> OpenApiSpecVersionHandle<'p> {
     pub async fn content(self) -> Result<OpenApiSpecContent> {
         let (platform, actor) = (self.caller.platform, &self.caller.actor());
         let tx = platform.read().await?;
-        let (spec, version) = self.found(&tx).await?;
+        let (spec, version) = self.read_version(&tx).await?;
         // Objects may use the same connections as the transaction, so the transaction is closed first.
         drop(tx);
         platform.spec_content(&spec, &version, actor).await
     }
 
-    async fn found(&self, tx: &Tx) -> Result<(Arc<OpenApiSpecRecord>, Arc<OpenApiSpecVersionRecord>)> {
+    async fn read_version(&self, tx: &Tx) -> Result<(Arc<OpenApiSpecRecord>, Arc<OpenApiSpecVersionRecord>)> {
         let missing = || Error::not_found("version of the OpenAPI specification");
         let (_, spec) = read_spec(tx, &self.caller.actor(), self.org, self.slug).await?;
         let id = self.version.or(spec.last_version.as_ref()).ok_or_else(missing)?;
         let version: Option<Arc<OpenApiSpecVersionRecord>> =
-            tx.get(&OpenApiSpecVersionRecord::at(id)).await?;
+            tx.get(&OpenApiSpecVersionRecord::key_for(id)).await?;
         let version = version.filter(|version| version.spec == spec.id).ok_or_else(missing)?;
         Ok((spec, version))
     }
@@ -268,7 +271,7 @@ impl Platform {
         self.spec_reader().map(drop)
     }
 
-    async fn spec_seen(&self, tx: &Tx, actor: &Actor, org: &OrgId, slug: &str) -> Result<OpenApiSpec> {
+    async fn read_spec_view(&self, tx: &Tx, actor: &Actor, org: &OrgId, slug: &str) -> Result<OpenApiSpec> {
         let (access, spec) = read_spec(tx, actor, org, slug).await?;
         Ok(self.spec_view(&access, &spec))
     }
@@ -318,7 +321,7 @@ pub(in crate::platform) async fn find(
     }
     let Some(id) = tx.get_value(&OpenApiSpecRecord::by_slug(org, slug)).await? else { return Ok(None) };
     let id: OpenApiSpecId = linked_id(&id)?;
-    Ok(tx.get(&OpenApiSpecRecord::at(&id)).await?)
+    Ok(tx.get(&OpenApiSpecRecord::key_for(&id)).await?)
 }
 
 /// Returns the specifications with the given slugs, in the same order.
@@ -336,7 +339,7 @@ pub(in crate::platform) async fn find_all(
         let id = if is_slug(&slug) { ids.next().flatten() } else { None };
         named.push(id.map(|id| linked_id::<OpenApiSpecId>(&id)).transpose()?);
     }
-    let keys: Vec<Key> = named.iter().flatten().map(OpenApiSpecRecord::at).collect();
+    let keys: Vec<Key> = named.iter().flatten().map(OpenApiSpecRecord::key_for).collect();
     let mut found = tx.get_many::<OpenApiSpecRecord>(&keys).await?.into_iter();
     Ok(named.into_iter().map(|id| id.and_then(|_| found.next().flatten())).collect())
 }
@@ -355,9 +358,9 @@ pub(in crate::platform) async fn read_spec(
 }
 
 /// The message of a write that raced with the creation or deletion of the specification.
-const ANOTHER: &str = "the specification was created or deleted during the request; try again";
+const CREATE_RACE_MESSAGE: &str = "the specification was created or deleted during the request; try again";
 /// Versions that one transaction of a purge removes.
-const PURGE_CHUNK: u32 = 20;
+const VERSION_PURGE_BATCH: u32 = 20;
 
 impl Platform {
     /// Returns a new specification that waits to be processed.
@@ -407,7 +410,7 @@ async fn enqueue(tx: &mut Tx, spec: &OpenApiSpecRecord, now: Timestamp) -> Resul
 
 #[operation(
     "openapi_spec_create",
-    taken = |_| Error::conflict("slug: is in use by another OpenAPI specification of the organization")
+    taken_error = |_| Error::conflict("slug: is in use by another OpenAPI specification of the organization")
 )]
 async fn spec_creation(tx: &mut Tx, actor: &Actor, record: &OpenApiSpecRecord) -> Result<()> {
     access::org(tx, actor, &record.organization).await?.require(OrgAction::CreateContent)?;
@@ -415,7 +418,7 @@ async fn spec_creation(tx: &mut Tx, actor: &Actor, record: &OpenApiSpecRecord) -
 }
 
 /// Replaces the source of a specification, or creates the specification as `record`.
-#[operation("openapi_spec_put", taken = |_| Error::conflict(ANOTHER))]
+#[operation("openapi_spec_put", taken_error = |_| Error::conflict(CREATE_RACE_MESSAGE))]
 async fn spec_put(tx: &mut Tx, actor: &Actor, record: &OpenApiSpecRecord) -> Result<()> {
     let org = &record.organization;
     access::org(tx, actor, org).await?.require(OrgAction::CreateContent)?;
@@ -424,7 +427,7 @@ async fn spec_put(tx: &mut Tx, actor: &Actor, record: &OpenApiSpecRecord) -> Res
         return create(tx, record).await;
     };
     if old.id != record.id {
-        return Err(Error::conflict(ANOTHER));
+        return Err(Error::conflict(CREATE_RACE_MESSAGE));
     }
     let new = OpenApiSpecRecord {
         source: record.source.clone(),
@@ -470,7 +473,7 @@ async fn spec_deletion(
     access.require(OrgAction::CreateContent)?;
     tx.delete(&*old);
     let purge = PurgeSpec { spec: old.id.clone() };
-    jobs::enqueue(tx, now, purge.about(job, &old.id, now)?).await
+    jobs::enqueue(tx, now, purge.to_new_job(job, &old.id, now)?).await
 }
 
 /// The job that removes the versions of a deleted specification. A later garbage collection removes their objects.
@@ -486,12 +489,13 @@ impl Payload for PurgeSpec {
 #[async_trait]
 impl Purge for PurgeSpec {
     async fn purge_some(&self, tx: &mut Tx) -> Result<bool> {
-        let spec: Option<Arc<OpenApiSpecRecord>> = tx.get(&OpenApiSpecRecord::at(&self.spec)).await?;
+        let spec: Option<Arc<OpenApiSpecRecord>> = tx.get(&OpenApiSpecRecord::key_for(&self.spec)).await?;
         if spec.is_some() {
             return Ok(false);
         }
-        let rows = tx.below(&OpenApiSpecVersionRecord::of_spec(&self.spec), PURGE_CHUNK).await?;
+        let rows =
+            tx.scan_prefix(&OpenApiSpecVersionRecord::by_spec(&self.spec), VERSION_PURGE_BATCH).await?;
         tx.delete_all::<OpenApiSpecVersionRecord>(&OpenApiSpecVersionRecord::named_by_all(&rows)).await?;
-        Ok(rows.len() == PURGE_CHUNK as usize)
+        Ok(rows.len() == VERSION_PURGE_BATCH as usize)
     }
 }

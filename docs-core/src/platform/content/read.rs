@@ -29,14 +29,14 @@ use crate::{
         content::{change_requests, files::Bearer, revisions},
         kernel::{
             actor::{Actor, Visitor},
-            content_of::{ContentOf, Version},
+            content_version::{ContentVersion, Version},
             platform::Platform,
             request::EntityTag,
         },
         nouns::{ContentHandle, list_identities::tag},
         publishing::{
             placement::Placement,
-            visitors::{Admitted, ContentFilter, Reader, VisitorBearer},
+            visitors::{ContentFilter, ContentReader, SpaceAdmission, VisitorBearer},
         },
     },
     policy::SpaceAccess,
@@ -49,7 +49,7 @@ use crate::{
 
 /// Options for the presentation of content.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Shown {
+pub struct ContentOptions {
     /// Includes the Git metadata of pages and files.
     pub git: bool,
     /// The format of page content.
@@ -60,7 +60,7 @@ pub struct Shown {
     pub computed: bool,
 }
 
-impl Default for Shown {
+impl Default for ContentOptions {
     fn default() -> Self {
         let (format, evaluated) = (ContentFormat::default(), Evaluated::default());
         Self { git: true, format, evaluated, computed: true }
@@ -68,18 +68,18 @@ impl Default for Shown {
 }
 
 /// A revision that the caller may read.
-pub(in crate::platform) struct Located {
+pub(in crate::platform) struct ReadableRevision {
     pub(in crate::platform) access: SpaceAccess,
     pub(in crate::platform) revision: RevisionId,
     pub(in crate::platform) view: View,
-    reader: Reader,
+    reader: ContentReader,
     /// The location on a site where a visitor reads it.
     placement: Option<Placement>,
     /// The reader that file URLs are signed for.
     pub(in crate::platform) bearer: Bearer,
 }
 
-impl Located {
+impl ReadableRevision {
     pub(in crate::platform) fn space(&self) -> &SpaceRecord {
         self.access.space()
     }
@@ -87,8 +87,8 @@ impl Located {
     /// Identifies the visible content: equal for readers who see the same parts of equal content.
     pub(in crate::platform) fn reader_id(&self) -> Option<String> {
         match &self.reader {
-            Reader::Member => None,
-            Reader::Visitor(claims) => Some(claims.id()),
+            ContentReader::Member => None,
+            ContentReader::Visitor(claims) => Some(claims.id()),
         }
     }
 
@@ -116,7 +116,7 @@ impl<'p> ContentHandle<'p> {
     /// # Errors
     /// `NotFound`.
     #[boxed]
-    pub async fn get(self, shown: Shown) -> Result<Revision> {
+    pub async fn get(self, shown: ContentOptions) -> Result<Revision> {
         Ok(self.get_with_tag(shown).await?.revision)
     }
 
@@ -126,15 +126,15 @@ impl<'p> ContentHandle<'p> {
     /// # Errors
     /// `NotFound`.
     #[boxed]
-    pub async fn get_with_tag(self, shown: Shown) -> Result<TaggedRevision> {
+    pub async fn get_with_tag(self, shown: ContentOptions) -> Result<TaggedRevision> {
         let (platform, actor) = (self.caller.platform, &self.caller.actor());
-        let of = &self.of.to_content_of();
+        let of = &self.of.to_content_version();
         let tx = platform.read().await?;
         let at = platform.locate_read(&tx, actor, of).await?;
         let record = revisions::find(&tx, &of.space, &at.revision).await?;
         let frame = match &at.placement {
             None => platform.bare_revision(&tx, actor, at.space(), &record).await?,
-            Some(placement) => platform.visited_revision(at.space(), &record, placement),
+            Some(placement) => platform.visitor_revision(at.space(), &record, placement),
         };
         // Objects may be read through the connections of the transaction, so it is closed first.
         drop(tx);
@@ -142,15 +142,15 @@ impl<'p> ContentHandle<'p> {
         let tree = at.view.tree().await?;
         // The tag is computed before the pages: it may be older than the returned content, never newer.
         let tag = match &at.placement {
-            None => Some(platform.tag_of_revision(actor, at.space(), &frame, &tree).await?),
+            None => Some(platform.member_revision_tag(actor, at.space(), &frame, &tree).await?),
             Some(_) => None,
         };
         let variables = at.view.variables().await?;
         filter.prepare().await?;
         let reusable = at.view.reusables(None, usize::MAX).await?;
-        let reusable = seen(&filter, reusable, LinkTarget::Reusable).await?;
+        let reusable = filter_visible(&filter, reusable, LinkTarget::Reusable).await?;
         let files = at.view.files(None, usize::MAX).await?;
-        let files = seen(&filter, files, LinkTarget::File).await?;
+        let files = filter_visible(&filter, files, LinkTarget::File).await?;
         let revision = Revision {
             pages: platform.tree_view(at.space(), &tree, &filter, shown).await?,
             files: platform.file_views(&at, files, shown)?,
@@ -171,10 +171,10 @@ impl<'p> ContentHandle<'p> {
     /// # Errors
     /// `NotFound`.
     #[boxed]
-    pub async fn list_pages(self, shown: Shown) -> Result<Pages> {
+    pub async fn list_pages(self, shown: ContentOptions) -> Result<Pages> {
         let (platform, actor) = (self.caller.platform, &self.caller.actor());
-        let of = &self.of.to_content_of();
-        let at = platform.located(actor, of).await?;
+        let of = &self.of.to_content_version();
+        let at = platform.locate_content(actor, of).await?;
         let tree = at.view.tree().await?;
         let filter = at.content_filter().await?;
         Ok(Pages { pages: platform.tree_view(at.space(), &tree, &filter, shown).await? })
@@ -199,15 +199,15 @@ impl<'p> ContentHandle<'p> {
     /// # }
     /// ```
     #[boxed]
-    pub async fn get_page(self, page: &'p PageId, shown: Shown) -> Result<RevisionPage> {
+    pub async fn get_page(self, page: &'p PageId, shown: ContentOptions) -> Result<RevisionPage> {
         let (platform, actor) = (self.caller.platform, &self.caller.actor());
-        let of = &self.of.to_content_of();
-        let at = platform.located(actor, of).await?;
+        let of = &self.of.to_content_version();
+        let at = platform.locate_content(actor, of).await?;
         let Some(entry) = at.view.page(page).await? else {
-            let made = platform.made_page(&at, &|made| made.id == *page, shown).await?;
+            let made = platform.find_generated_page(&at, &|made| made.id == *page, shown).await?;
             return made.ok_or_else(|| Error::not_found("page"));
         };
-        platform.whole_page(&at, page, entry, shown).await
+        platform.read_page(&at, page, entry, shown).await
     }
 
     /// Reads a page by its path, case-insensitively, or by a path that redirects to it: a previous path of the page or
@@ -216,19 +216,19 @@ impl<'p> ContentHandle<'p> {
     /// # Errors
     /// `NotFound`.
     #[boxed]
-    pub async fn get_page_by_path(self, path: &'p str, shown: Shown) -> Result<RevisionPage> {
+    pub async fn get_page_by_path(self, path: &'p str, shown: ContentOptions) -> Result<RevisionPage> {
         let (platform, actor) = (self.caller.platform, &self.caller.actor());
-        let of = &self.of.to_content_of();
-        let at = platform.located(actor, of).await?;
+        let of = &self.of.to_content_version();
+        let at = platform.locate_content(actor, of).await?;
         let Some((id, entry)) = at.view.find(path).await? else {
             let lower = path.to_lowercase();
-            if let Some(made) = platform.made_page(&at, &|made| made.path == lower, shown).await? {
+            if let Some(made) = platform.find_generated_page(&at, &|made| made.path == lower, shown).await? {
                 return Ok(made);
             }
-            let moved = at.moved(path).await?;
-            return platform.whole_page(&at, &moved.id, moved.entry, shown).await;
+            let moved = at.resolve_moved(path).await?;
+            return platform.read_page(&at, &moved.id, moved.entry, shown).await;
         };
-        platform.whole_page(&at, &id, entry, shown).await
+        platform.read_page(&at, &id, entry, shown).await
     }
 
     /// Lists the files. A cursor is bound to the revision of its first page.
@@ -236,9 +236,13 @@ impl<'p> ContentHandle<'p> {
     /// # Errors
     /// `NotFound`; `Invalid` for a wrong page or limit.
     #[boxed]
-    pub async fn list_files(self, shown: Shown, page: &'p PageRequest) -> Result<Page<RevisionFile>> {
+    pub async fn list_files(
+        self,
+        shown: ContentOptions,
+        page: &'p PageRequest,
+    ) -> Result<Page<RevisionFile>> {
         let (platform, actor) = (self.caller.platform, &self.caller.actor());
-        let of = &self.of.to_content_of();
+        let of = &self.of.to_content_version();
         let tx = platform.read().await?;
         let at = platform.locate_read(&tx, actor, of).await?;
         let limit = checked_limit(page)?;
@@ -252,7 +256,7 @@ impl<'p> ContentHandle<'p> {
                 let after: FileId = after.parse().map_err(|_| wrong_cursor())?;
                 // A cursor can only name revisions of this space, even a forged one.
                 let record: Option<Arc<RevisionRecord>> =
-                    tx.get(&RevisionRecord::at(&of.space, &revision)).await?;
+                    tx.get(&RevisionRecord::key_for(&of.space, &revision)).await?;
                 let root = record.ok_or_else(wrong_cursor)?.root;
                 if at.placement.is_some() && revision != at.revision {
                     let why = "the content has changed since the first page; start again from the first \
@@ -293,10 +297,10 @@ impl<'p> ContentHandle<'p> {
     /// # Errors
     /// `NotFound`.
     #[boxed]
-    pub async fn get_file(self, file: &'p FileId, shown: Shown) -> Result<RevisionFile> {
+    pub async fn get_file(self, file: &'p FileId, shown: ContentOptions) -> Result<RevisionFile> {
         let (platform, actor) = (self.caller.platform, &self.caller.actor());
-        let of = &self.of.to_content_of();
-        let at = platform.located(actor, of).await?;
+        let of = &self.of.to_content_version();
+        let at = platform.locate_content(actor, of).await?;
         let missing = || Error::not_found("file");
         let entry = at.view.file(file).await?.ok_or_else(missing)?;
         if !at.content_filter().await?.sees(LinkTarget::File(file.clone())).await? {
@@ -313,11 +317,11 @@ impl<'p> ContentHandle<'p> {
     pub async fn get_reusable_content(
         self,
         reusable: &'p ReusableId,
-        shown: Shown,
+        shown: ContentOptions,
     ) -> Result<ReusableContent> {
         let (platform, actor) = (self.caller.platform, &self.caller.actor());
-        let of = &self.of.to_content_of();
-        let at = platform.located(actor, of).await?;
+        let of = &self.of.to_content_version();
+        let at = platform.locate_content(actor, of).await?;
         let (entry, _) = at.reusable(reusable).await?;
         platform.reusable_view(at.space(), reusable.clone(), entry, shown)
     }
@@ -329,19 +333,19 @@ impl Platform {
         &self,
         tx: &Tx,
         actor: &Actor,
-        of: &ContentOf,
-    ) -> Result<Located> {
+        of: &ContentVersion,
+    ) -> Result<ReadableRevision> {
         let access = access::space(tx, actor, &of.space).await?;
-        self.locate_in(tx, access, Bearer::member(actor)?, of).await
+        self.locate_in(tx, access, Bearer::for_member(actor)?, of).await
     }
 
     /// Finds the content of a request by a member or by a visitor of a site.
-    async fn locate_read(&self, tx: &Tx, actor: &Actor, of: &ContentOf) -> Result<Located> {
-        let visitor = match Visitor::of(actor, None) {
+    async fn locate_read(&self, tx: &Tx, actor: &Actor, of: &ContentVersion) -> Result<ReadableRevision> {
+        let visitor = match Visitor::from_actor(actor, None) {
             Some(visitor) => visitor,
             None => match access::space(tx, actor, &of.space).await {
-                Ok(access) => return self.locate_in(tx, access, Bearer::member(actor)?, of).await,
-                Err(error) if error.kind() == ErrorKind::NotFound => Visitor::stranger(None),
+                Ok(access) => return self.locate_in(tx, access, Bearer::for_member(actor)?, of).await,
+                Err(error) if error.kind() == ErrorKind::NotFound => Visitor::non_member(None),
                 Err(error) => return Err(error),
             },
         };
@@ -352,18 +356,26 @@ impl Platform {
             Version::Request(_) => false,
             Version::Revision(id) => *id == admitted.access.space().head,
         };
-        if is_published { Ok(self.located_by(&visitor, admitted)) } else { Err(Error::not_found("revision")) }
+        if is_published {
+            Ok(self.locate_for_visitor(&visitor, admitted))
+        } else {
+            Err(Error::not_found("revision"))
+        }
     }
 
     /// The live content of a space that a visitor may read.
-    pub(in crate::platform) fn located_by(&self, visitor: &Visitor, admitted: Admitted) -> Located {
-        let Admitted { access, claims, placement } = admitted;
+    pub(in crate::platform) fn locate_for_visitor(
+        &self,
+        visitor: &Visitor,
+        admitted: SpaceAdmission,
+    ) -> ReadableRevision {
+        let SpaceAdmission { access, claims, placement } = admitted;
         let bearer = VisitorBearer::new(visitor, &placement.site.id, &claims, self.now());
         let space = access.space();
-        Located {
+        ReadableRevision {
             revision: space.head.clone(),
             view: self.content().view(&space.domain, space.root),
-            reader: Reader::Visitor(claims),
+            reader: ContentReader::Visitor(claims),
             placement: Some(placement),
             bearer: Bearer::Visitor(bearer),
             access,
@@ -375,8 +387,8 @@ impl Platform {
         tx: &Tx,
         access: SpaceAccess,
         bearer: Bearer,
-        of: &ContentOf,
-    ) -> Result<Located> {
+        of: &ContentVersion,
+    ) -> Result<ReadableRevision> {
         let space = access.space();
         let (revision, root) = match &of.version {
             Version::Live => (space.head.clone(), space.root),
@@ -387,12 +399,19 @@ impl Platform {
             Version::Revision(id) => (id.clone(), revisions::find(tx, &of.space, id).await?.root),
         };
         let view = self.content().view(&space.domain, root);
-        Ok(Located { access, revision, view, reader: Reader::Member, placement: None, bearer })
+        Ok(ReadableRevision {
+            access,
+            revision,
+            view,
+            reader: ContentReader::Member,
+            placement: None,
+            bearer,
+        })
     }
 
     /// Finds content on a snapshot of its own. The snapshot is closed before objects are read, since they may be read
     /// through the same connections.
-    async fn located(&self, actor: &Actor, of: &ContentOf) -> Result<Located> {
+    async fn locate_content(&self, actor: &Actor, of: &ContentVersion) -> Result<ReadableRevision> {
         let tx = self.read().await?;
         self.locate_read(&tx, actor, of).await
     }
@@ -407,7 +426,7 @@ pub struct TaggedRevision {
 }
 
 /// Keeps the items that a reader may see.
-async fn seen<Id: Clone, T>(
+async fn filter_visible<Id: Clone, T>(
     filter: &ContentFilter,
     things: Vec<(Id, T)>,
     target: fn(Id) -> LinkTarget,
@@ -422,7 +441,7 @@ async fn seen<Id: Clone, T>(
 }
 
 /// Number of files read per batch when some may be hidden.
-const FILES_AT_ONCE: usize = 200;
+const FILE_BATCH: usize = 200;
 
 /// The first files after `after` that a reader may see, at most `most`.
 async fn files_after(
@@ -431,13 +450,13 @@ async fn files_after(
     most: usize,
 ) -> Result<Vec<(FileId, FileEntry)>> {
     // A visitor may see only few of them, so larger batches are read.
-    let chunk = if filter.hides() { most.max(FILES_AT_ONCE) } else { most };
+    let chunk = if filter.hides() { most.max(FILE_BATCH) } else { most };
     let mut files = Vec::new();
     loop {
         let found = filter.view().files(after.as_ref(), chunk).await?;
         let is_last = found.len() < chunk;
         after = found.last().map(|(id, _)| id.clone());
-        files.extend(seen(filter, found, LinkTarget::File).await?);
+        files.extend(filter_visible(filter, found, LinkTarget::File).await?);
         if is_last || files.len() >= most {
             files.truncate(most);
             return Ok(files);

@@ -15,17 +15,17 @@ use crate::{
     platform::{
         access::{self, AccessResolver},
         content::{
-            change_requests::{find, require_living, require_own},
-            comments::{CommentReader, CommentedContent, PagesNow, drop_some, text_of},
+            change_requests::{find, require_editable, require_own},
+            comments::{CommentReader, CommentedContent, CurrentPages, delete_batch, parse_text},
         },
-        kernel::{actor::Actor, content_of::ContentOf, platform::Platform, request::Right},
+        kernel::{actor::Actor, content_version::ContentVersion, platform::Platform, request::Right},
         nouns::{ChangeRequestHandle, RequestRef, list_identities::tag},
     },
     policy::{OrgAccess, SpaceAction},
     store::{
         Key, ListSpec, Lister, Operation, Page, PageRequest, Tx, ids_of,
         records::{
-            ChangeRequestRecord, CommentRecord, MemberRecord, OrgRecord, Posted, RequestedReviewerRecord,
+            ChangeRequestRecord, CommentRecord, MemberRecord, OrgRecord, Post, RequestedReviewerRecord,
             ReviewRecord, SpaceRecord,
         },
     },
@@ -34,7 +34,7 @@ use crate::{
 /// Maximum number of requested reviewers of a change request.
 pub(in crate::platform) const MAX_REVIEWERS: i64 = 100;
 /// Number of reviews, and of review requests, that one transaction removes.
-const DROP_CHUNK: u32 = 100;
+const REVIEW_PURGE_BATCH: u32 = 100;
 
 impl<'p> ChangeRequestHandle<'p> {
     /// Lists all submitted reviews of a change request, newest first, including several by the same reviewer.
@@ -43,13 +43,14 @@ impl<'p> ChangeRequestHandle<'p> {
         let (platform, ref actor, of) = self.parts();
         let tx = platform.read().await?;
         let commented =
-            CommentedContent::find(&tx, actor, &ContentOf::request(of.space.clone(), of.request)).await?;
-        let request = request_of(&commented)?;
-        let prefix = ReviewRecord::of_request(&request.id);
+            CommentedContent::find(&tx, actor, &ContentVersion::request(of.space.clone(), of.request))
+                .await?;
+        let request = require_request(&commented)?;
+        let prefix = ReviewRecord::by_request(&request.id);
         let mut list = Lister::new(ListSpec { rev: true, ..ListSpec::new(tag::REVIEWS, prefix) }, page)?;
         while let Some(rows) = list.rows(&tx).await? {
             let ids = ids_of::<ReviewId>(&rows)?;
-            list.offer_all(&rows, ids.iter().map(|id| Some(ReviewRecord::at(&request.id, id))));
+            list.offer_all(&rows, ids.iter().map(|id| Some(ReviewRecord::key_for(&request.id, id))));
         }
         let count = u64::try_from(tx.number(&ReviewRecord::count_in(&request.id)).await?).ok();
         let page = list.finish(&tx, count).await?;
@@ -71,19 +72,20 @@ impl<'p> ChangeRequestHandle<'p> {
     #[boxed]
     pub async fn submit_review(self, new: SubmitReview) -> Result<Review> {
         let (platform, ref actor, of) = self.parts();
-        let done = platform.once(actor, Right::Space(of.space.clone(), SpaceAction::Review), async move {
-            let by = actor.require_user()?;
-            let text = new.comment.map(|comment| text_of(&comment, "comment")).transpose()?;
-            let (of, id) = (&ContentOf::request(of.space.clone(), of.request), &platform.id());
-            let comment = text.map(|text| (platform.id(), platform.posted(by, text)));
-            let (comment, now) = (comment.as_ref(), platform.now());
-            let operation = review_submission(actor, by, of, id, new.status, comment, now);
-            platform
-                .write_and_show(actor, &operation, |done| {
-                    Box::pin(platform.review_seen(done.tx, actor, of, id))
-                })
-                .await
-        });
+        let done =
+            platform.idempotent(actor, Right::Space(of.space.clone(), SpaceAction::Review), async move {
+                let by = actor.require_user()?;
+                let text = new.comment.map(|comment| parse_text(&comment, "comment")).transpose()?;
+                let (of, id) = (&ContentVersion::request(of.space.clone(), of.request), &platform.id());
+                let comment = text.map(|text| (platform.id(), platform.new_post(by, text)));
+                let (comment, now) = (comment.as_ref(), platform.now());
+                let operation = review_submission(actor, by, of, id, new.status, comment, now);
+                platform
+                    .write_and_show(actor, &operation, |done| {
+                        Box::pin(platform.read_review_view(done.tx, actor, of, id))
+                    })
+                    .await
+            });
         done.await
     }
 
@@ -94,7 +96,7 @@ impl<'p> ChangeRequestHandle<'p> {
         let tx = platform.read().await?;
         let access = access::space(&tx, actor, of.space).await?;
         let request = find(&tx, of.space, of.request).await?;
-        let prefix = RequestedReviewerRecord::of_request(&request.id);
+        let prefix = RequestedReviewerRecord::by_request(&request.id);
         let mut list = Lister::new(ListSpec::new(tag::REQUESTED_REVIEWERS, prefix), page)?;
         while let Some(rows) = list.rows(&tx).await? {
             list.offer_all(&rows, ids_of::<UserId>(&rows)?.into_iter().map(Some));
@@ -114,24 +116,25 @@ impl<'p> ChangeRequestHandle<'p> {
     #[boxed]
     pub async fn request_reviewers(self, new: RequestReviewers) -> Result<RequestedReviewers> {
         let (platform, ref actor, of) = self.parts();
-        let done = platform.once(actor, Right::Space(of.space.clone(), SpaceAction::Edit), async move {
-            let users = distinct(&new.users)?;
-            let operation = RequestReviews {
-                actor: actor.clone(),
-                by: actor.require_user()?.clone(),
-                space: of.space.clone(),
-                request: of.request.to_owned(),
-                users,
-                subject: new.subject,
-                now: platform.now(),
-            };
-            let asked: Vec<UserId> = operation.users.iter().map(|(_, user)| user.clone()).collect();
-            platform
-                .write_and_show(actor, &operation, |done| {
-                    Box::pin(platform.asked_seen(done.tx, actor, of, &asked))
-                })
-                .await
-        });
+        let done =
+            platform.idempotent(actor, Right::Space(of.space.clone(), SpaceAction::Edit), async move {
+                let users = distinct(&new.users)?;
+                let operation = RequestReviews {
+                    actor: actor.clone(),
+                    by: actor.require_user()?.clone(),
+                    space: of.space.clone(),
+                    request: of.request.to_owned(),
+                    users,
+                    subject: new.subject,
+                    now: platform.now(),
+                };
+                let asked: Vec<UserId> = operation.users.iter().map(|(_, user)| user.clone()).collect();
+                platform
+                    .write_and_show(actor, &operation, |done| {
+                        Box::pin(platform.read_requested_reviewers(done.tx, actor, of, &asked))
+                    })
+                    .await
+            });
         done.await
     }
 
@@ -159,7 +162,7 @@ impl<'p> ChangeRequestHandle<'p> {
         let access = access::space(&tx, actor, of.space).await?;
         let request = find(&tx, of.space, of.request).await?;
         let org = &access.space().organization;
-        let users = platform.users_named(&tx, (actor, org), &request.contributors).await?;
+        let users = platform.visible_users(&tx, (actor, org), &request.contributors).await?;
         let items: Vec<Contributor> = request
             .contributors
             .iter()
@@ -178,9 +181,15 @@ impl<'p> ChangeRequestHandle<'p> {
 }
 
 impl Platform {
-    async fn review_seen(&self, tx: &Tx, actor: &Actor, of: &ContentOf, id: &ReviewId) -> Result<Review> {
+    async fn read_review_view(
+        &self,
+        tx: &Tx,
+        actor: &Actor,
+        of: &ContentVersion,
+        id: &ReviewId,
+    ) -> Result<Review> {
         let commented = CommentedContent::find(tx, actor, of).await?;
-        let key = ReviewRecord::at(&request_of(&commented)?.id, id);
+        let key = ReviewRecord::key_for(&require_request(&commented)?.id, id);
         let record: Option<Arc<ReviewRecord>> = tx.get(&key).await?;
         let record = record.ok_or_else(|| Error::not_found("review"))?;
         let reader = CommentReader { content: &commented, actor, format: ContentFormat::default() };
@@ -188,7 +197,7 @@ impl Platform {
         shown.into_iter().next().ok_or_else(|| Error::not_found("review"))
     }
 
-    async fn asked_seen(
+    async fn read_requested_reviewers(
         &self,
         tx: &Tx,
         actor: &Actor,
@@ -207,18 +216,18 @@ impl Platform {
         reader: CommentReader<'_>,
         records: &[Arc<ReviewRecord>],
     ) -> Result<Vec<Review>> {
-        let request = request_of(reader.content)?;
+        let request = require_request(reader.content)?;
         let reviewers: Vec<UserId> = records.iter().map(|record| record.reviewer.clone()).collect();
         let of = (reader.actor, &reader.content.access.space().organization);
-        let reviewers = self.users_named(tx, of, &reviewers).await?;
+        let reviewers = self.visible_users(tx, of, &reviewers).await?;
         let askers: Vec<UserId> = records.iter().filter_map(|record| record.requested_by.clone()).collect();
-        let mut askers = self.users_named(tx, of, &askers).await?.into_iter();
+        let mut askers = self.visible_users(tx, of, &askers).await?.into_iter();
         let said: Vec<&CommentId> = records.iter().filter_map(|record| record.comment.as_ref()).collect();
-        let keys: Vec<Key> = said.iter().map(|id| CommentRecord::at(id)).collect();
+        let keys: Vec<Key> = said.iter().map(|id| CommentRecord::key_for(id)).collect();
         let comments: Vec<Arc<CommentRecord>> = tx.get_many(&keys).await?.into_iter().flatten().collect();
         // Deleted comments are missing, the others are in order. Comments of reviews do not refer to pages.
-        let pages = PagesNow::default();
-        let comments = self.comments_beside(tx, reader, &comments, &pages).await?;
+        let pages = CurrentPages::default();
+        let comments = self.comment_views_with_pages(tx, reader, &comments, &pages).await?;
         let mut comments = comments.into_iter().peekable();
         let shown = records.iter().zip(reviewers).map(|(record, reviewer)| Review {
             object: ReviewObject::Is,
@@ -245,12 +254,12 @@ impl Platform {
         users: &[UserId],
     ) -> Result<Vec<RequestedReviewer>> {
         let keys: Vec<Key> =
-            users.iter().map(|user| RequestedReviewerRecord::at(&request.id, user)).collect();
+            users.iter().map(|user| RequestedReviewerRecord::key_for(&request.id, user)).collect();
         let records: Vec<Arc<RequestedReviewerRecord>> =
             tx.get_many(&keys).await?.into_iter().flatten().collect();
         let people: Vec<UserId> =
             records.iter().flat_map(|record| [record.user.clone(), record.requested_by.clone()]).collect();
-        let people = self.users_named(tx, (actor, &space.organization), &people).await?;
+        let people = self.visible_users(tx, (actor, &space.organization), &people).await?;
         let mut people = people.into_iter();
         let shown = records.iter().filter_map(|record| {
             let (user, requested_by) = (people.next()?, people.next()?);
@@ -268,20 +277,21 @@ impl Platform {
 }
 
 /// Removes a batch of the comments, reviews and review requests of a change request; returns `true` if there were any.
-pub(in crate::platform) async fn drop_some_of_request(
+pub(in crate::platform) async fn delete_request_batch(
     tx: &mut Tx,
     request: &ChangeRequestRecord,
 ) -> Result<bool> {
-    if drop_some(tx, request.id.as_str()).await? {
+    if delete_batch(tx, request.id.as_str()).await? {
         return Ok(true);
     }
-    let reviews = tx.below(&ReviewRecord::of_request(&request.id), DROP_CHUNK).await?;
+    let reviews = tx.scan_prefix(&ReviewRecord::by_request(&request.id), REVIEW_PURGE_BATCH).await?;
     let keys: Vec<Key> =
-        ids_of::<ReviewId>(&reviews)?.iter().map(|id| ReviewRecord::at(&request.id, id)).collect();
+        ids_of::<ReviewId>(&reviews)?.iter().map(|id| ReviewRecord::key_for(&request.id, id)).collect();
     tx.delete_all::<ReviewRecord>(&keys).await?;
-    let asked = tx.below(&RequestedReviewerRecord::of_request(&request.id), DROP_CHUNK).await?;
+    let asked = tx.scan_prefix(&RequestedReviewerRecord::by_request(&request.id), REVIEW_PURGE_BATCH).await?;
     let users = ids_of::<UserId>(&asked)?;
-    let keys: Vec<Key> = users.iter().map(|user| RequestedReviewerRecord::at(&request.id, user)).collect();
+    let keys: Vec<Key> =
+        users.iter().map(|user| RequestedReviewerRecord::key_for(&request.id, user)).collect();
     tx.delete_all::<RequestedReviewerRecord>(&keys).await?;
     Ok(!reviews.is_empty() || !asked.is_empty())
 }
@@ -295,7 +305,7 @@ fn distinct(users: &[String]) -> Result<Vec<(usize, UserId)>> {
     let mut seen = BTreeSet::new();
     let mut distinct = Vec::new();
     for (at, user) in users.iter().enumerate() {
-        let user: UserId = user.parse().map_err(|_| no_reviewer(at))?;
+        let user: UserId = user.parse().map_err(|_| unknown_reviewer(at))?;
         if seen.insert(user.clone()) {
             distinct.push((at, user));
         }
@@ -303,12 +313,12 @@ fn distinct(users: &[String]) -> Result<Vec<(usize, UserId)>> {
     Ok(distinct)
 }
 
-fn no_reviewer(at: usize) -> Error {
+fn unknown_reviewer(at: usize) -> Error {
     Error::invalid(&format!("users[{at}]"), "must be a member of the organization with access to the space")
 }
 
 /// The change request that the reviews belong to.
-fn request_of(commented: &CommentedContent) -> Result<&Arc<ChangeRequestRecord>> {
+fn require_request(commented: &CommentedContent) -> Result<&Arc<ChangeRequestRecord>> {
     commented.request.as_ref().ok_or_else(|| Error::not_found("change request"))
 }
 
@@ -317,17 +327,17 @@ async fn review_submission(
     tx: &mut Tx,
     actor: &Actor,
     by: &UserId,
-    of: &ContentOf,
+    of: &ContentVersion,
     id: &ReviewId,
     status: ReviewStatus,
-    comment: Option<&(CommentId, Posted)>,
+    comment: Option<&(CommentId, Post)>,
     now: Timestamp,
 ) -> Result<()> {
     let commented = CommentedContent::find(tx, actor, of).await?;
     commented.access.require(SpaceAction::Review)?;
-    let request = request_of(&commented)?;
-    require_living(request)?;
-    let key = RequestedReviewerRecord::at(&request.id, by);
+    let request = require_request(&commented)?;
+    require_editable(request)?;
+    let key = RequestedReviewerRecord::key_for(&request.id, by);
     let asked: Option<Arc<RequestedReviewerRecord>> = tx.get(&key).await?;
     if let Some(asked) = &asked {
         tx.delete(&**asked);
@@ -369,15 +379,16 @@ struct RequestReviews {
 impl RequestReviews {
     /// Rejects users who may not review the content.
     async fn check(&self, tx: &Tx, space: &Arc<SpaceRecord>) -> Result<()> {
-        let org: Option<Arc<OrgRecord>> = tx.get(&OrgRecord::at(&space.organization)).await?;
+        let org: Option<Arc<OrgRecord>> = tx.get(&OrgRecord::key_for(&space.organization)).await?;
         let keys: Vec<Key> =
-            self.users.iter().map(|(_, user)| MemberRecord::at(&space.organization, user)).collect();
+            self.users.iter().map(|(_, user)| MemberRecord::key_for(&space.organization, user)).collect();
         let members = tx.get_many::<MemberRecord>(&keys).await?;
         for ((at, user), member) in self.users.iter().zip(members) {
-            let access = OrgAccess::of_member(org.clone(), member.as_deref());
-            let mut resolver = AccessResolver::of(access.map_err(|_| no_reviewer(*at))?, Some(user.clone()));
+            let access = OrgAccess::for_member(org.clone(), member.as_deref());
+            let mut resolver =
+                AccessResolver::for_user(access.map_err(|_| unknown_reviewer(*at))?, Some(user.clone()));
             let sees = resolver.spaces(tx, vec![Some(Arc::clone(space))]).await?;
-            let access = sees.into_iter().flatten().next().ok_or_else(|| no_reviewer(*at))?;
+            let access = sees.into_iter().flatten().next().ok_or_else(|| unknown_reviewer(*at))?;
             if access.require(SpaceAction::Review).is_err() {
                 let why = "must have the role `review` on the space";
                 return Err(Error::invalid(&format!("users[{at}]"), why));
@@ -389,17 +400,17 @@ impl RequestReviews {
 
 #[async_trait]
 impl Operation for RequestReviews {
-    type Out = ();
+    type Output = ();
     const NAME: &'static str = "reviewers_ask";
 
     async fn apply(&self, tx: &mut Tx) -> Result<()> {
         let access = access::space(tx, &self.actor, &self.space).await?;
         access.require(SpaceAction::Edit)?;
         let old = find(tx, &self.space, &self.request).await?;
-        require_living(&old)?;
+        require_editable(&old)?;
         self.check(tx, access.space()).await?;
         let keys: Vec<Key> =
-            self.users.iter().map(|(_, user)| RequestedReviewerRecord::at(&old.id, user)).collect();
+            self.users.iter().map(|(_, user)| RequestedReviewerRecord::key_for(&old.id, user)).collect();
         let known = tx.get_many::<RequestedReviewerRecord>(&keys).await?;
         let mut waiting = tx.number(&RequestedReviewerRecord::count_in(&old.id)).await?;
         for ((_, user), known) in self.users.iter().zip(known) {
@@ -435,7 +446,7 @@ impl Operation for RequestReviews {
     }
 }
 
-/// Withdraws a review request; `Out` is `true` if there was one.
+/// Withdraws a review request; `Output` is `true` if there was one.
 #[operation("reviewer_unask")]
 async fn cancel_review_request(
     tx: &mut Tx,
@@ -446,8 +457,8 @@ async fn cancel_review_request(
 ) -> Result<bool> {
     access::space(tx, actor, space).await?.require(SpaceAction::Edit)?;
     let request = find(tx, space, request).await?;
-    require_living(&request)?;
-    let key = RequestedReviewerRecord::at(&request.id, user);
+    require_editable(&request)?;
+    let key = RequestedReviewerRecord::key_for(&request.id, user);
     let asked: Option<Arc<RequestedReviewerRecord>> = tx.get(&key).await?;
     if let Some(asked) = &asked {
         tx.delete(&**asked);

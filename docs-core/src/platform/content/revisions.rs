@@ -32,10 +32,10 @@ impl<'p> Revisions<'p> {
         let (platform, ref actor, space) = self.parts();
         let tx = platform.read().await?;
         let access = access::space(&tx, actor, space).await?;
-        let (prefix, identity) = (RevisionRecord::history_of(space), ListIdentity::new(tag::REVISIONS));
+        let (prefix, identity) = (RevisionRecord::history(space), ListIdentity::new(tag::REVISIONS));
         let mut list = Lister::new(ListSpec { prefix, rev: true, identity }, page)?;
         while let Some(rows) = list.rows(&tx).await? {
-            let key = |row: &Key| Ok(RevisionRecord::at(space, &id_of(row)?));
+            let key = |row: &Key| Ok(RevisionRecord::key_for(space, &id_of(row)?));
             let keys = rows.iter().map(|(row, _)| key(row)).collect::<Result<Vec<Key>>>()?;
             list.offer_all(&rows, tx.get_many::<RevisionRecord>(&keys).await?);
         }
@@ -55,12 +55,12 @@ impl<'p> Revisions<'p> {
     #[boxed]
     pub async fn rollback(self, revision: &'p RevisionId) -> Result<RevisionSummary> {
         let (platform, ref actor, space) = self.parts();
-        let done = platform.once(actor, Right::Space(space.clone(), SpaceAction::Edit), async move {
+        let done = platform.idempotent(actor, Right::Space(space.clone(), SpaceAction::Edit), async move {
             let (by, id) = (actor.require_user()?, &platform.id());
             let operation = space_rollback(actor, by, space, revision, id, platform.now());
             platform
                 .write_and_show(actor, &operation, |done| {
-                    Box::pin(platform.summary_seen(done.tx, actor, space, id))
+                    Box::pin(platform.read_summary(done.tx, actor, space, id))
                 })
                 .await
         });
@@ -70,7 +70,7 @@ impl<'p> Revisions<'p> {
 
 impl Platform {
     /// Reads a revision of the history of a space within a transaction.
-    async fn summary_seen(
+    async fn read_summary(
         &self,
         tx: &Tx,
         actor: &Actor,
@@ -92,7 +92,7 @@ impl Platform {
         revisions: &[Arc<RevisionRecord>],
     ) -> Result<Vec<RevisionSummary>> {
         let users: Vec<UserId> = revisions.iter().map(|revision| revision.by.clone()).collect();
-        let users = self.users_named(tx, (actor, &space.organization), &users).await?;
+        let users = self.visible_users(tx, (actor, &space.organization), &users).await?;
         let merged = self.merged_requests(tx, actor, space, revisions).await?;
         let kind = |revision: &RevisionRecord| -> Result<RevisionType> {
             Ok(match &revision.kind {
@@ -134,7 +134,7 @@ impl Platform {
         revisions: &[Arc<RevisionRecord>],
     ) -> Result<BTreeMap<ChangeRequestId, ChangeRequest>> {
         let merged = revisions.iter().filter_map(|revision| match &revision.kind {
-            RevisionKind::Merge(id) => Some(ChangeRequestRecord::at(id)),
+            RevisionKind::Merge(id) => Some(ChangeRequestRecord::key_for(id)),
             RevisionKind::Edits
             | RevisionKind::Update
             | RevisionKind::Rollback(_)
@@ -154,7 +154,7 @@ pub(in crate::platform) async fn find(
     space: &SpaceId,
     id: &RevisionId,
 ) -> Result<Arc<RevisionRecord>> {
-    let record: Option<Arc<RevisionRecord>> = tx.get(&RevisionRecord::at(space, id)).await?;
+    let record: Option<Arc<RevisionRecord>> = tx.get(&RevisionRecord::key_for(space, id)).await?;
     record.ok_or_else(|| Error::not_found("revision"))
 }
 

@@ -8,7 +8,9 @@ pub(in crate::platform) mod sync;
 use docs_macros::{boxed, operation};
 
 pub use self::setting::{GitDelivery, GitHostEvent, GitWebhook, GitWebhookAnswer};
-use self::sync::{EnqueueGitSync, SyncPayload, SyncRequest, check_shown, check_url, git_error, path_error};
+use self::sync::{
+    EnqueueGitSync, SyncPayload, SyncRequest, check_public_url, check_url, git_error, path_error,
+};
 pub(in crate::platform) use self::{
     setting::MAX_DELIVERY,
     sync::{ExportPayload, ImportPayload},
@@ -20,7 +22,7 @@ use crate::{
     platform::{
         access,
         jobs::Payload,
-        kernel::{actor::Actor, request::Right, write::at_once},
+        kernel::{actor::Actor, request::Right, write::ready_answer},
         nouns::SpaceHandle,
     },
     policy::SpaceAction,
@@ -86,13 +88,13 @@ impl<'p> SpaceHandle<'p> {
     {
         let Self { caller, space } = self;
         let (platform, actor) = (caller.platform, &caller.actor());
-        let done = platform.once(actor, Right::Space(space.clone(), SpaceAction::Manage), async move {
+        let done = platform.idempotent(actor, Right::Space(space.clone(), SpaceAction::Manage), async move {
             let git = platform.ports().git.as_ref().ok_or_else(no_git)?;
-            let wanted = request.wanted();
+            let wanted = request.fields();
             let clean = check_url(wanted.url)?;
-            check_shown("repoTreeURL", wanted.tree_url)?;
-            check_shown("repoCommitURL", wanted.commit_url)?;
-            check_shown("gitInfo.url", wanted.info.and_then(|info| info.url.as_deref()))?;
+            check_public_url("repoTreeURL", wanted.tree_url)?;
+            check_public_url("repoCommitURL", wanted.commit_url)?;
+            check_public_url("gitInfo.url", wanted.info.and_then(|info| info.url.as_deref()))?;
             // Errors that can be detected immediately are returned to the caller; the job reports the rest.
             git.check(wanted.url, wanted.reference, R::ACCESS).map_err(git_error)?;
             RepoPath::new(wanted.directory).map_err(|error| path_error(&error))?;
@@ -105,11 +107,11 @@ impl<'p> SpaceHandle<'p> {
                     Some(sealed.map_err(Error::internal)?)
                 }
             };
-            let request = request.at(clean)?;
+            let request = request.with_url(clean)?;
             let now = platform.now();
             let payload = SyncPayload { space: space.clone(), by, request, sealed_url, setting: None };
             let enqueue = EnqueueGitSync { actor: actor.clone(), id, payload, now };
-            platform.write_and_show(actor, &enqueue, |_| at_once(Ok(enqueue.id.clone()))).await
+            platform.write_and_show(actor, &enqueue, |_| ready_answer(Ok(enqueue.id.clone()))).await
         });
         done.await
     }

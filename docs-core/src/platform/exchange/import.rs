@@ -13,15 +13,21 @@ use async_trait::async_trait;
 use docs_macros::boxed;
 use serde::{Deserialize, Serialize};
 
-use self::gather::Gather;
-pub(in crate::platform) use self::gather::Gathered;
+use self::gather::Gatherer;
+pub(in crate::platform) use self::gather::ImportItems;
 use crate::{
     Error, Result,
-    model::{ImportContent, ImportContentResult, ImportContentSource as Source, JobStage, UserId, redacted},
+    model::{
+        ImportContent, ImportContentResult, ImportContentSource as Source, JobStage, UserId,
+        redact_credentials,
+    },
     platform::{
-        content::edit::append::{Append, Target},
-        jobs::{Effect, Job, Payload, Run, unpanicked},
-        kernel::{actor::Actor, content_of::ContentOf, platform::Platform, request::Right, write::at_once},
+        content::edit::append::{Append, AppendTarget},
+        jobs::{Effect, Job, JobRun, Payload, catch_panic},
+        kernel::{
+            actor::Actor, content_version::ContentVersion, platform::Platform, request::Right,
+            write::ready_answer,
+        },
         nouns::ContentHandle,
     },
     policy::SpaceAction,
@@ -46,20 +52,24 @@ impl<'p> ContentHandle<'p> {
     #[boxed]
     pub async fn import(self, request: ImportContent) -> Result<ImportContentResult> {
         let (platform, actor) = (self.caller.platform, &self.caller.actor());
-        let of = &self.of.to_content_of();
-        let done = platform.once(actor, Right::Space(of.space.clone(), SpaceAction::Edit), async move {
-            let by = actor.require_user()?.clone();
-            let target = platform.append_target(actor, of).await?;
-            let gather = Gather::new(platform, target.space())?;
-            let reader = Reader::of(request.source)?;
-            let what = ImportRun { url: redacted(request.url.as_str()).into_owned(), source: request.source };
-            let mut run = platform.begin_listed(&what, of.space.as_str(), &by).await?;
-            let leased = run.job.clone();
-            let importing = Importing { actor, by: &by, of, target: &target, gather, reader };
-            let doing = unpanicked(importing.run(platform, &request, &mut run));
-            let done = platform.while_leased(&leased, doing).await;
-            platform.end_listed(run, done).await
-        });
+        let of = &self.of.to_content_version();
+        let done =
+            platform.idempotent(actor, Right::Space(of.space.clone(), SpaceAction::Edit), async move {
+                let by = actor.require_user()?.clone();
+                let target = platform.append_target(actor, of).await?;
+                let gather = Gatherer::new(platform, target.space())?;
+                let reader = Reader::of(request.source)?;
+                let what = ImportRun {
+                    url: redact_credentials(request.url.as_str()).into_owned(),
+                    source: request.source,
+                };
+                let mut run = platform.begin_listed_job(&what, of.space.as_str(), &by).await?;
+                let leased = run.job.clone();
+                let importing = AuthorizedImport { actor, by: &by, of, target: &target, gather, reader };
+                let doing = catch_panic(importing.run(platform, &request, &mut run));
+                let done = platform.with_lease_renewal(&leased, doing).await;
+                platform.end_listed_job(run, done).await
+            });
         done.await
     }
 }
@@ -79,27 +89,27 @@ impl Payload for ImportRun {
 
 #[async_trait]
 impl Job for ImportRun {
-    async fn run(self, _: &Platform, _: &mut Run) -> Result<Effect> {
+    async fn run(self, _: &Platform, _: &mut JobRun) -> Result<Effect> {
         Err(Error::conflict("the request or the server ended before the import was complete; import again"))
     }
 }
 
 /// An authorized import.
-struct Importing<'a> {
+struct AuthorizedImport<'a> {
     actor: &'a Actor,
     by: &'a UserId,
-    of: &'a ContentOf,
-    target: &'a Target,
-    gather: Gather<'a>,
+    of: &'a ContentVersion,
+    target: &'a AppendTarget,
+    gather: Gatherer<'a>,
     reader: Reader,
 }
 
-impl Importing<'_> {
+impl AuthorizedImport<'_> {
     async fn run(
         self,
         platform: &Platform,
         request: &ImportContent,
-        run: &mut Run,
+        run: &mut JobRun,
     ) -> Result<ImportContentResult> {
         let mut progress = run.progress(platform);
         progress.stage(JobStage::DocumentFetch).await?;
@@ -113,13 +123,13 @@ impl Importing<'_> {
         gather.memory.lock().await.settle(gathered.size().bytes()).await;
         progress.stage(JobStage::Finalize).await?;
         for warning in &gathered.warnings {
-            run.say(platform, warning.clone());
+            run.append_log(platform, warning.clone());
         }
-        run.say(platform, format!("read {} of {} pages and files", gathered.imported, gathered.total));
+        run.append_log(platform, format!("read {} of {} pages and files", gathered.imported, gathered.total));
         let Self { actor, by, of, target, .. } = self;
         let append = Append { actor, by, of, before: target, edits: &gathered.edits, run: Some(run) };
         let result = platform.append(append, |revision, _| {
-            at_once(Ok(ImportContentResult {
+            ready_answer(Ok(ImportContentResult {
                 revision,
                 imported_resources: gathered.imported,
                 total_resources: gathered.total,

@@ -23,7 +23,7 @@ use tokio::time::Instant;
 pub(in crate::platform) use self::book::MAX_PAGES;
 pub use self::{book::PdfPart, pieces::PdfFile};
 use self::{
-    book::{Shown, chosen},
+    book::{PdfContent, select_pages},
     pieces::{Manifest, Pieces},
 };
 use crate::{
@@ -32,7 +32,7 @@ use crate::{
     model::{ChangeRequestId, JobId, JobStage, PageId, PdfLink, SpaceId, SpaceTitle, Timestamp},
     platform::{
         content::{change_requests, files::Bearer},
-        jobs::{Effect, Job, Payload, Run},
+        jobs::{Effect, Job, JobRun, Payload},
         kernel::platform::Platform,
         nouns::ContentHandle,
     },
@@ -49,14 +49,15 @@ use crate::{
 pub const PDF_WINDOW: Duration = Duration::from_secs(60 * 60);
 /// The period of reuse of a completed file. Its pieces are unreferenced objects, which are garbage-collected some time
 /// later than this.
-pub(in crate::platform) const PDF_KEPT: Duration = Duration::from_secs(24 * 60 * 60);
+pub(in crate::platform) const PDF_REUSE_WINDOW: Duration = Duration::from_secs(24 * 60 * 60);
 /// The delay after which a client repeats a request for a pending file.
-const ASK_AGAIN: Duration = Duration::from_secs(2);
+const RETRY_DELAY: Duration = Duration::from_secs(2);
 /// Job events that are read in one batch.
-const NEWS_AT_ONCE: u32 = 500;
+const EVENT_BATCH: u32 = 500;
 
 const _: () = assert!(
-    PDF_KEPT.as_secs() * 2 < crate::platform::kernel::storing::UNTOUCHED.num_seconds().unsigned_abs()
+    PDF_REUSE_WINDOW.as_secs() * 2
+        < crate::platform::kernel::write_window::OBJECT_GRACE_PERIOD.num_seconds().unsigned_abs()
 );
 
 /// The state of the PDF at an address.
@@ -70,7 +71,7 @@ pub enum PdfAnswer {
 
 /// The sealed content of an address. Nothing is stored for it.
 #[derive(Serialize, Deserialize)]
-struct Ticket {
+struct PdfTicket {
     until: Timestamp,
     /// The root of the content when the address was issued.
     root: Hash,
@@ -84,18 +85,18 @@ struct Ticket {
     bearer: Bearer,
 }
 
-impl Ticket {
-    fn made_at(&self) -> Timestamp {
+impl PdfTicket {
+    fn issued_at(&self) -> Timestamp {
         (self.until.time() - PDF_WINDOW).into()
     }
 }
 
 /// The position in the feed of job events, as read by requests that wait for a file.
 #[derive(Default)]
-pub(crate) struct PdfNews(Mutex<Option<FeedPos>>);
+pub(crate) struct PdfEvents(Mutex<Option<FeedPos>>);
 
 /// The state of a file in one snapshot.
-enum Found {
+enum PdfState {
     Ready(PdfFile),
     Pending,
     Failed(Error),
@@ -117,7 +118,7 @@ impl<'p> ContentHandle<'p> {
     #[boxed]
     pub async fn pdf_url(self, part: &'p PdfPart) -> Result<PdfLink> {
         let (platform, actor) = (self.caller.platform, &self.caller.actor());
-        let of = &self.of.to_content_of();
+        let of = &self.of.to_content_version();
         platform.typesetter()?;
         if part.only && part.page.is_none() {
             return Err(Error::invalid("only", "must not be set without `page`"));
@@ -130,9 +131,9 @@ impl<'p> ContentHandle<'p> {
         };
         drop(tx);
         let tree = at.view.tree().await?;
-        chosen(&tree, part)?;
+        select_pages(&tree, part)?;
         let space = at.space();
-        let ticket = Ticket {
+        let ticket = PdfTicket {
             until: later(platform.now(), PDF_WINDOW),
             root: at.view.root(),
             request: request.map(|request| request.id.clone()),
@@ -189,29 +190,29 @@ impl Platform {
     ) -> Result<PdfAnswer> {
         let missing = || Error::not_found("PDF");
         let ticket = self.secrets().open(&purpose(space), sealed).map_err(|_| missing())?;
-        let ticket: Ticket = serde_json::from_str(&ticket).map_err(|_| missing())?;
+        let ticket: PdfTicket = serde_json::from_str(&ticket).map_err(|_| missing())?;
         self.typesetter()?;
         let until = Instant::now() + wait;
         loop {
             match self.find_pdf(space, &ticket).await? {
-                Found::Ready(file) => return Ok(PdfAnswer::Ready(file)),
-                Found::Failed(error) => return Err(error),
-                Found::Pending => {}
-                Found::Missing(work, before) => self.enqueue_pdf(work, before).await?,
+                PdfState::Ready(file) => return Ok(PdfAnswer::Ready(file)),
+                PdfState::Failed(error) => return Err(error),
+                PdfState::Pending => {}
+                PdfState::Missing(work, before) => self.enqueue_pdf(work, before).await?,
             }
             if Instant::now() >= until {
-                return Ok(PdfAnswer::Pending(ASK_AGAIN));
+                return Ok(PdfAnswer::Pending(RETRY_DELAY));
             }
             // Later events end the wait. The lookup after this line covers earlier ones.
-            let seen = self.read_news().await?;
+            let seen = self.read_events().await?;
             match self.find_pdf(space, &ticket).await? {
-                Found::Ready(file) => return Ok(PdfAnswer::Ready(file)),
-                Found::Failed(error) => return Err(error),
-                Found::Pending => {
+                PdfState::Ready(file) => return Ok(PdfAnswer::Ready(file)),
+                PdfState::Failed(error) => return Err(error),
+                PdfState::Pending => {
                     let left = until.saturating_duration_since(Instant::now());
                     self.store().changed(topic::JOBS, seen, left).await?;
                 }
-                Found::Missing(..) => {}
+                PdfState::Missing(..) => {}
             }
         }
     }
@@ -224,14 +225,14 @@ impl Platform {
     /// `NotFound` if the file is no longer stored.
     #[boxed('a)]
     pub async fn pdf_piece<'a>(&'a self, file: &'a PdfFile, at: u64) -> Result<Bytes> {
-        let Some((piece, offset)) = pieces::place(&file.pieces, at) else { return Ok(Bytes::new()) };
+        let Some((piece, offset)) = pieces::locate_byte(&file.pieces, at) else { return Ok(Bytes::new()) };
         let found = self.objects().get(&file.domain, &[piece]).await?.pop().flatten();
         let found = found.ok_or_else(|| Error::not_found("PDF"))?;
         Ok(found.slice(offset.min(found.len())..))
     }
 
     /// Returns the state of the file at an address. The access of its recipient is checked every time.
-    async fn find_pdf(&self, space: &SpaceId, ticket: &Ticket) -> Result<Found> {
+    async fn find_pdf(&self, space: &SpaceId, ticket: &PdfTicket) -> Result<PdfState> {
         let missing = || Error::not_found("PDF");
         if self.now() >= ticket.until {
             let why = "the address of this PDF has expired; request a new one";
@@ -241,33 +242,33 @@ impl Platform {
         if !self.reaches(&tx, &ticket.bearer, space).await? {
             return Err(missing());
         }
-        let record: Option<Arc<SpaceRecord>> = tx.get(&SpaceRecord::at(space)).await?;
+        let record: Option<Arc<SpaceRecord>> = tx.get(&SpaceRecord::key_for(space)).await?;
         let record = record.filter(|space| space.deleted_at.is_none()).ok_or_else(missing)?;
         let request: Option<Arc<ChangeRequestRecord>> = match &ticket.request {
             None => None,
-            Some(id) => Some(tx.get(&ChangeRequestRecord::at(id)).await?.ok_or_else(missing)?),
+            Some(id) => Some(tx.get(&ChangeRequestRecord::key_for(id)).await?.ok_or_else(missing)?),
         };
         let work = PdfWork::new(&record, request.as_deref(), ticket);
         let job = jobs::for_the_same(&tx, space.as_str(), &work.name()).await?;
         drop(tx);
-        let Some(job) = job else { return Ok(Found::Missing(work, None)) };
+        let Some(job) = job else { return Ok(PdfState::Missing(work, None)) };
         match job.state {
-            JobState::Waiting | JobState::Queued | JobState::Running => Ok(Found::Pending),
+            JobState::Waiting | JobState::Queued | JobState::Running => Ok(PdfState::Pending),
             // An address issued after the failure retries.
-            JobState::Failed if job.ended_at.is_some_and(|ended| ended >= ticket.made_at()) => {
+            JobState::Failed if job.ended_at.is_some_and(|ended| ended >= ticket.issued_at()) => {
                 let kind = job.failure.unwrap_or(ErrorKind::Internal);
                 let why = job.error.clone().unwrap_or_else(|| "failed to render PDF".to_owned());
-                Ok(Found::Failed(Error::new(kind, why)))
+                Ok(PdfState::Failed(Error::new(kind, why)))
             }
-            JobState::Failed => Ok(Found::Missing(work, Some(job.id.clone()))),
+            JobState::Failed => Ok(PdfState::Missing(work, Some(job.id.clone()))),
             JobState::Done => {
                 let part = PdfPart { page: ticket.page.clone(), only: ticket.only };
-                match self.kept_pdf(&record, &job).await? {
-                    None => Ok(Found::Missing(work, Some(job.id.clone()))),
+                match self.cached_manifest(&record, &job).await? {
+                    None => Ok(PdfState::Missing(work, Some(job.id.clone()))),
                     Some(manifest) => {
                         let tree = self.content().view(&record.domain, ticket.root).tree().await?;
                         let name = file_name(&tree, &part, &record);
-                        Ok(Found::Ready(manifest.file(name, &record.domain)))
+                        Ok(PdfState::Ready(manifest.file(name, &record.domain)))
                     }
                 }
             }
@@ -275,15 +276,15 @@ impl Platform {
     }
 
     /// Returns the manifest of a completed job, if it is recent and all names in it are current.
-    async fn kept_pdf(&self, space: &SpaceRecord, job: &JobRecord) -> Result<Option<Manifest>> {
-        let is_kept = job.ended_at.is_some_and(|ended| self.now() < later(ended, PDF_KEPT));
+    async fn cached_manifest(&self, space: &SpaceRecord, job: &JobRecord) -> Result<Option<Manifest>> {
+        let is_kept = job.ended_at.is_some_and(|ended| self.now() < later(ended, PDF_REUSE_WINDOW));
         let Some(object) = job.outcome.object.filter(|_| is_kept) else { return Ok(None) };
         let Some(bytes) = self.objects().get(&space.domain, &[object]).await?.pop().flatten() else {
             return Ok(None);
         };
         let manifest: Manifest = serde_json::from_slice(&bytes).map_err(Error::internal)?;
         let names = self.names(&space.organization, &manifest.people).await?;
-        Ok((manifest.names == book::hash_of(&names)).then_some(manifest))
+        Ok((manifest.names == book::hash_names(&names)).then_some(manifest))
     }
 
     /// Enqueues the job that makes a file, unless another request did so concurrently.
@@ -300,12 +301,12 @@ impl Platform {
     }
 
     /// Reads all pending job events. Returns the position after which later events follow.
-    async fn read_news(&self) -> Result<Option<FeedPos>> {
-        let last = self.inner.memory.of::<PdfNews>();
+    async fn read_events(&self) -> Result<Option<FeedPos>> {
+        let last = self.inner.memory.get_or_default::<PdfEvents>();
         let place = || last.0.lock().unwrap_or_else(PoisonError::into_inner);
         let mut seen = place().clone();
         loop {
-            let news = self.store().changes(topic::JOBS, seen.clone(), NEWS_AT_ONCE).await?;
+            let news = self.store().changes(topic::JOBS, seen.clone(), EVENT_BATCH).await?;
             match news.last() {
                 Some((last, _)) => seen = Some(last.clone()),
                 None => break,
@@ -351,7 +352,7 @@ pub(in crate::platform) struct PdfWork {
 }
 
 impl PdfWork {
-    fn new(space: &SpaceRecord, request: Option<&ChangeRequestRecord>, ticket: &Ticket) -> Self {
+    fn new(space: &SpaceRecord, request: Option<&ChangeRequestRecord>, ticket: &PdfTicket) -> Self {
         let subtitle = request.map(|request| match request.subject.as_str().trim() {
             "" => format!("#{}", request.number),
             subject => format!("#{} {subject}", request.number),
@@ -375,7 +376,7 @@ impl PdfWork {
         let (root, bearer) = (self.root.to_string(), format!("{:?}", self.bearer));
         let subtitle = self.subtitle.as_deref().unwrap_or_default();
         let all = [self.space.as_str(), &root, page, only, &bearer, self.title.as_str(), subtitle];
-        Hash::of(all.join("\n").as_bytes()).to_string()
+        Hash::compute(all.join("\n").as_bytes()).to_string()
     }
 }
 
@@ -385,7 +386,7 @@ impl Payload for PdfWork {
 
 #[async_trait]
 impl Job for PdfWork {
-    async fn run(self, platform: &Platform, run: &mut Run) -> Result<Effect> {
+    async fn run(self, platform: &Platform, run: &mut JobRun) -> Result<Effect> {
         let typesetter = platform.typesetter()?;
         let mut progress = run.progress(platform);
         progress.stage(JobStage::ContentProcess).await?;
@@ -394,7 +395,7 @@ impl Job for PdfWork {
         if !platform.reaches(&tx, &self.bearer, &self.space).await? {
             return Err(gone());
         }
-        let space: Option<Arc<SpaceRecord>> = tx.get(&SpaceRecord::at(&self.space)).await?;
+        let space: Option<Arc<SpaceRecord>> = tx.get(&SpaceRecord::key_for(&self.space)).await?;
         let space = space.filter(|space| space.deleted_at.is_none()).ok_or_else(gone)?;
         drop(tx);
         // The file shows the title of the request, even if the space was renamed since.
@@ -403,26 +404,26 @@ impl Job for PdfWork {
         let tree = view.tree().await?;
         let part = PdfPart { page: self.page, only: self.only };
         let (subtitle, bearer) = (self.subtitle, &self.bearer);
-        let shown = Shown { space: &space, subtitle, part: &part, view: &view, tree: &tree, bearer };
+        let shown = PdfContent { space: &space, subtitle, part: &part, view: &view, tree: &tree, bearer };
         let (book, people) = platform.book(&shown).await?;
         let names = platform.names(&space.organization, &people).await?;
-        run.say(platform, format!("read {} pages", book.pages.len()));
+        run.append_log(platform, format!("read {} pages", book.pages.len()));
         let book = book::with_names(book, &names);
         progress.stage(JobStage::Typeset).await?;
-        let storing = platform.storing();
+        let storing = platform.begin_write_window();
         let mut pieces = Pieces::new(platform, &space.domain);
-        typesetter.render_into(Arc::new(book), &mut pieces).await.map_err(not_made)?;
+        typesetter.render_into(Arc::new(book), &mut pieces).await.map_err(job_error)?;
         progress.stage(JobStage::Finalize).await?;
-        let (manifest, size) = pieces.finish(people, book::hash_of(&names)).await?;
-        platform.require_stored(storing)?;
-        run.say(platform, format!("rendered a file of {size} bytes"));
+        let (manifest, size) = pieces.finish(people, book::hash_names(&names)).await?;
+        platform.check_write_window(storing)?;
+        run.append_log(platform, format!("rendered a file of {size} bytes"));
         run.outcome.object = Some(manifest);
         Ok(Effect::Done)
     }
 }
 
 /// Maps a failure to an error. Transient failures are retried.
-fn not_made(error: PdfError) -> Error {
+fn job_error(error: PdfError) -> Error {
     match error {
         PdfError::TooLarge(_) | PdfError::TooSlow(_) | PdfError::Unprocessable(_) => {
             Error::new(ErrorKind::TooLarge, format!("{error}; select fewer pages with `page` and `only`"))
@@ -453,9 +454,9 @@ async fn enqueue_pdf(
     let created = latest.map_or(now, |before| now.later_than(before.created_at));
     let by = work.bearer.user().cloned();
     let audience = Audience::Subject { by, same: Some(name) };
-    let record: Option<Arc<SpaceRecord>> = tx.get(&SpaceRecord::at(space)).await?;
+    let record: Option<Arc<SpaceRecord>> = tx.get(&SpaceRecord::key_for(space)).await?;
     let owner = record.map(|space| space.organization.to_string());
-    let job = NewJob { owner, audience, ..work.about(id, space, now)? };
+    let job = NewJob { owner, audience, ..work.to_new_job(id, space, now)? };
     if let Some(owner) = &job.owner {
         jobs::require_room(tx, owner, job.kind).await?;
     }

@@ -12,8 +12,8 @@ use crate::{
     model::{ApplySpaceTemplate, ContentRef, SpaceTemplateParams, web_url},
     platform::{
         content::edit::append::Append,
-        exchange::import::{Gathered, folder::Folder},
-        kernel::{content_of::ContentOf, request::Right, write::at_once},
+        exchange::import::{ImportItems, folder::Folder},
+        kernel::{content_version::ContentVersion, request::Right, write::ready_answer},
         nouns::SpaceHandle,
     },
     policy::SpaceAction,
@@ -47,29 +47,29 @@ impl<'p> SpaceHandle<'p> {
     #[boxed]
     pub async fn apply_template(self, request: ApplySpaceTemplate) -> Result<()> {
         let (platform, ref actor, space) = self.parts();
-        let done = platform.once(actor, Right::Space(space.clone(), SpaceAction::Edit), async move {
+        let done = platform.idempotent(actor, Right::Space(space.clone(), SpaceAction::Edit), async move {
             let by = actor.require_user()?.clone();
-            let of = ContentOf::space(space.clone());
+            let of = ContentVersion::space(space.clone());
             let target = platform.append_target(actor, &of).await?;
             let template = templates::find(&request.id).ok_or_else(|| Error::not_found("template"))?;
             let params = request.params.unwrap_or_default();
             let mut folder = Folder::new("the template");
             for (path, text) in template.files {
                 let path = RepoPath::new(path).map_err(Error::internal)?;
-                folder.put(path, filled_in(text, &params).into());
+                folder.put(path, fill_in(text, &params).into());
             }
-            let mut gathered = Gathered::default();
+            let mut gathered = ImportItems::default();
             folder.add_to(platform, &target.space().domain, &mut gathered).await?;
             let edits = &gathered.edits;
             let append = Append { actor, by: &by, of: &of, before: &target, edits, run: None };
-            platform.append(append, |_, _| at_once(Ok(()))).await
+            platform.append(append, |_, _| ready_answer(Ok(()))).await
         });
         done.await
     }
 }
 
 /// Replaces links to `/refs/NAME` by the targets of the request. Links without a target become plain text.
-fn filled_in(text: &str, params: &SpaceTemplateParams) -> String {
+fn fill_in(text: &str, params: &SpaceTemplateParams) -> String {
     let new = rewrite_links(text, |site| match site.destination.strip_prefix("/refs/") {
         None => Resolution::Keep,
         Some(name) => {

@@ -29,9 +29,9 @@ use crate::{
         jobs::{Purge, Urgency},
         kernel::{actor::Actor, platform::Platform, request::Right},
         library::{
-            follow::translations::{MAX_TRANSLATIONS, PurgeTranslation, delete, enqueue, want_run},
-            head::create_in,
-            tree::{Gap, check_number, make_room, require_parent},
+            follow::translations::{MAX_TRANSLATIONS, PurgeTranslation, delete, enqueue, request_run},
+            head::create_space,
+            tree::{InsertionPoint, allocate_ranks, check_capacity, require_parent},
         },
         nouns::{TranslationHandle, Translations, list_identities::tag},
     },
@@ -58,12 +58,12 @@ impl<'p> Translations<'p> {
         let (platform, ref actor, org) = self.parts();
         let tx = platform.read().await?;
         let mut resolver = AccessResolver::new(access::org(&tx, actor, org).await?, actor);
-        let (prefix, identity) = (TranslationRecord::of_org(org), ListIdentity::new(tag::TRANSLATIONS));
+        let (prefix, identity) = (TranslationRecord::by_org(org), ListIdentity::new(tag::TRANSLATIONS));
         let mut list = Lister::new(ListSpec { prefix, rev: true, identity }, page)?;
         while let Some(rows) = list.rows(&tx).await? {
             let found = tx.get_many::<TranslationRecord>(&TranslationRecord::named_by_all(&rows)).await?;
             let mut seen = Vec::with_capacity(found.len());
-            for (record, access) in found.iter().zip(seen_by(&tx, &mut resolver, &found).await?) {
+            for (record, access) in found.iter().zip(resolve_access(&tx, &mut resolver, &found).await?) {
                 seen.push(record.clone().zip(access));
             }
             list.offer_all(&rows, seen);
@@ -99,7 +99,7 @@ impl<'p> Translations<'p> {
         let (platform, ref actor, org) = self.parts();
         let no_space = || Error::invalid("source.space", "the organization has no such space");
         let source: crate::model::SpaceId = new.source.space.parse().map_err(|_| no_space())?;
-        let done = platform.once(actor, Right::Translate(org.clone(), source.clone()), async move {
+        let done = platform.idempotent(actor, Right::Translate(org.clone(), source.clone()), async move {
             if new.source.language == new.language {
                 return Err(Error::invalid("language", "must differ from the language of the source"));
             }
@@ -120,7 +120,7 @@ impl<'p> Translations<'p> {
             create.prepare(platform).await?;
             platform
                 .write_and_show(actor, &create, |done| {
-                    Box::pin(platform.translation_seen(done.tx, actor, org, &create.id))
+                    Box::pin(platform.read_translation_view(done.tx, actor, org, &create.id))
                 })
                 .await
         });
@@ -133,7 +133,7 @@ impl<'p> TranslationHandle<'p> {
     pub async fn get(self) -> Result<Translation> {
         let Self { caller, org, translation: id } = self;
         let tx = caller.platform.read().await?;
-        caller.platform.translation_seen(&tx, &caller.actor(), org, id).await
+        caller.platform.read_translation_view(&tx, &caller.actor(), org, id).await
     }
 
     /// Changes the instructions of the translator, and translates everything again.
@@ -149,7 +149,7 @@ impl<'p> TranslationHandle<'p> {
         let update = translation_update(actor, org, id, &instructions, &job, platform.now());
         platform
             .change_and_show(actor, &update, |done| {
-                Box::pin(platform.translation_seen(done.tx, actor, org, id))
+                Box::pin(platform.read_translation_view(done.tx, actor, org, id))
             })
             .await
     }
@@ -166,8 +166,8 @@ impl<'p> TranslationHandle<'p> {
         let (job, now) = (platform.id(), platform.now());
         let delete = translation_deletion(actor, org, id, &job, now);
         let done = platform
-            .change(actor, &delete, |seen| Box::pin(platform.translation_seen(seen.tx, actor, org, id)));
-        Error::existed(done.await)
+            .change(actor, &delete, |seen| Box::pin(platform.read_translation_view(seen.tx, actor, org, id)));
+        Error::ignore_not_found(done.await)
     }
 
     /// Runs a translation over its whole source. Previously translated segments are not sent again. Useful after a
@@ -179,10 +179,12 @@ impl<'p> TranslationHandle<'p> {
     #[boxed]
     pub async fn run(self) -> Result<()> {
         let (platform, ref actor, org, id) = self.parts();
-        let done = platform.once(actor, Right::Translation(org.clone(), id.clone()), async move {
+        let done = platform.idempotent(actor, Right::Translation(org.clone(), id.clone()), async move {
             let (job, now) = (platform.id(), platform.now());
             let run = translation_run(actor, org, id, &job, now);
-            platform.write_and_show(actor, &run, |_| crate::platform::kernel::write::at_once(Ok(()))).await
+            platform
+                .write_and_show(actor, &run, |_| crate::platform::kernel::write::ready_answer(Ok(())))
+                .await
         });
         done.await
     }
@@ -202,14 +204,14 @@ fn markdown(instructions: &Document) -> Result<String> {
 }
 
 /// Resolves the access of an actor to translations, in order. A translation that is missing or hidden is `None`.
-async fn seen_by(
+async fn resolve_access(
     tx: &Tx,
     resolver: &mut AccessResolver,
     records: &[Option<Arc<TranslationRecord>>],
 ) -> Result<Vec<Option<TranslationAccess>>> {
     let present = records.iter().flatten();
     let keys: Vec<Key> = present
-        .flat_map(|record| [SpaceRecord::at(&record.source), SpaceRecord::at(&record.target)])
+        .flat_map(|record| [SpaceRecord::key_for(&record.source), SpaceRecord::key_for(&record.target)])
         .collect();
     let spaces = tx.get_many::<SpaceRecord>(&keys).await?;
     let live = spaces.into_iter().map(|space| space.filter(|space| space.deleted_at.is_none()));
@@ -246,15 +248,15 @@ async fn find(
 ) -> Result<(Arc<TranslationRecord>, TranslationAccess)> {
     let missing = || Error::not_found("translation");
     let mut resolver = AccessResolver::new(access::org(tx, actor, org).await?, actor);
-    let record = tx.get::<TranslationRecord>(&TranslationRecord::at(id)).await?;
+    let record = tx.get::<TranslationRecord>(&TranslationRecord::key_for(id)).await?;
     let records = [record.filter(|record| record.organization == *org)];
-    let access = seen_by(tx, &mut resolver, &records).await?.pop().flatten();
+    let access = resolve_access(tx, &mut resolver, &records).await?.pop().flatten();
     let [record] = records;
     record.zip(access).ok_or_else(missing)
 }
 
 impl Platform {
-    async fn translation_seen(
+    async fn read_translation_view(
         &self,
         tx: &Tx,
         actor: &Actor,
@@ -272,7 +274,7 @@ impl Platform {
         translations: &[(Arc<TranslationRecord>, TranslationAccess)],
     ) -> Result<Vec<Translation>> {
         let jobs = translations.iter().filter_map(|(record, _)| record.job.as_ref());
-        let jobs: Vec<Key> = jobs.map(JobRecord::at).collect();
+        let jobs: Vec<Key> = jobs.map(JobRecord::key_for).collect();
         let jobs = tx.get_many::<JobRecord>(&jobs).await?;
         let job = |record: &TranslationRecord| {
             jobs.iter().flatten().find(|job| Some(&job.id) == record.job.as_ref())
@@ -313,7 +315,7 @@ fn status(record: &TranslationRecord, job: Option<&JobRecord>) -> TranslationSta
 const MAX_TITLE: usize = 50;
 
 /// Parts of a translation memory that one transaction removes. Each may be large.
-const PARTS_AT_ONCE: u32 = 100;
+const MEMORY_PURGE_BATCH: u32 = 100;
 
 /// Creates a translation and its target space.
 struct TranslationCreation {
@@ -361,23 +363,23 @@ impl TranslationCreation {
     async fn target(&self, tx: &mut Tx, source: &SpaceRecord) -> Result<SpaceRecord> {
         require_parent(tx, &self.actor, &source.organization, source.parent.as_ref()).await?;
         if let Some(parent) = &source.parent {
-            check_number(tx, parent, 1).await?;
+            check_capacity(tx, parent, 1).await?;
         }
-        let parent = Parent::of(&source.organization, source.parent.as_ref());
-        let gap = Gap::after(parent, &source.rank(), source.id.as_str());
+        let parent = Parent::new(&source.organization, source.parent.as_ref());
+        let gap = InsertionPoint::after_child(parent, &source.rank(), source.id.as_str());
         let suffix = format!(" ({})", self.language.english_name());
         let room = MAX_TITLE.saturating_sub(suffix.chars().count());
         let title: String = source.title.chars().take(room).collect();
         Ok(SpaceRecord {
             id: self.target.clone(),
-            title: SpaceTitle::cut(&format!("{}{suffix}", title.trim_end()))
+            title: SpaceTitle::from_truncated(&format!("{}{suffix}", title.trim_end()))
                 .unwrap_or_else(|| source.title.clone()),
             created_by: self.by.clone(),
             created_at: self.now,
             updated_at: self.now,
-            rank: make_room(tx, &gap, 1, self.now).await?.pop(),
+            rank: allocate_ranks(tx, &gap, 1, self.now).await?.pop(),
             head: self.head.clone(),
-            root: crate::content::Content::nothing(),
+            root: crate::content::Content::empty_hash(),
             git: None,
             git_sync: None,
             language: Some(self.language),
@@ -406,7 +408,7 @@ impl TranslationCreation {
 
 #[async_trait]
 impl Operation for TranslationCreation {
-    type Out = ();
+    type Output = ();
     const NAME: &'static str = "translation_create";
 
     async fn apply(&self, tx: &mut Tx) -> Result<()> {
@@ -418,9 +420,9 @@ impl Operation for TranslationCreation {
             )));
         }
         let target = self.target(tx, source).await?;
-        create_in(tx, target, &self.by);
+        create_space(tx, target, &self.by);
         // If there was no gap after it, the source has a new rank.
-        let source: Arc<SpaceRecord> = tx.get(&SpaceRecord::at(&source.id)).await?.ok_or_else(|| {
+        let source: Arc<SpaceRecord> = tx.get(&SpaceRecord::key_for(&source.id)).await?.ok_or_else(|| {
             Error::internal(format!("space {} disappeared within a transaction", self.source))
         })?;
         let new = SpaceRecord {
@@ -468,7 +470,7 @@ async fn translation_update(
     if old.instructions == instructions {
         return Ok(());
     }
-    let new = want_run(tx, &old, (job.clone(), now), Urgency::Asked).await?;
+    let new = request_run(tx, &old, (job.clone(), now), Urgency::Requested).await?;
     let updated_at = now.later_than(old.updated_at);
     tx.put(&*old, TranslationRecord { instructions: instructions.to_owned(), updated_at, ..new })?;
     Ok(())
@@ -486,7 +488,7 @@ async fn translation_run(
 ) -> Result<()> {
     let (old, access) = find(tx, actor, org, id).await?;
     access.require_edit()?;
-    let new = want_run(tx, &old, (job.clone(), now), Urgency::Asked).await?;
+    let new = request_run(tx, &old, (job.clone(), now), Urgency::Requested).await?;
     tx.put(&*old, TranslationRecord { asked: old.asked + 1, ..new })?;
     Ok(())
 }
@@ -511,8 +513,8 @@ impl Purge for PurgeTranslation {
     const LOGGED: bool = false;
 
     async fn purge_some(&self, tx: &mut Tx) -> Result<bool> {
-        let of = TranslationMemoryRecord::of_translation(&self.translation);
-        let rows = tx.below(&of, PARTS_AT_ONCE).await?;
+        let of = TranslationMemoryRecord::by_translation(&self.translation);
+        let rows = tx.scan_prefix(&of, MEMORY_PURGE_BATCH).await?;
         let keys: Vec<Key> = rows.into_iter().map(|(key, _)| key).collect();
         tx.delete_all::<TranslationMemoryRecord>(&keys).await?;
         Ok(!keys.is_empty())

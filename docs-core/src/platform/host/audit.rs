@@ -20,14 +20,14 @@ impl AuditFilter {
     /// Prefix of the most selective index that covers all matching entries.
     fn list(&self) -> KeyBuf {
         match (&self.subject, &self.organization, &self.user) {
-            (Some(subject), _, _) => AuditRecord::about(subject),
-            (None, Some(organization), _) => AuditRecord::of_org(organization),
-            (None, None, Some(user)) => AuditRecord::of_user(user),
-            (None, None, None) => AuditRecord::all(),
+            (Some(subject), _, _) => AuditRecord::by_record(subject),
+            (None, Some(organization), _) => AuditRecord::by_org(organization),
+            (None, None, Some(user)) => AuditRecord::by_user(user),
+            (None, None, None) => AuditRecord::by_time(),
         }
     }
 
-    fn admits(&self, entry: &AuditRecord) -> bool {
+    fn matches(&self, entry: &AuditRecord) -> bool {
         self.organization.as_ref().is_none_or(|organization| entry.organizations.contains(organization))
             && self.user.as_ref().is_none_or(|user| entry.user.as_ref() == Some(user))
             && self.operation.as_ref().is_none_or(|operation| entry.operation == *operation)
@@ -68,12 +68,12 @@ impl<'p> Caller<'p> {
             list.not_below(&prefix.clone().time(since.time()).key());
         }
         if let Some(until) = filter.until {
-            list.below(&prefix.time(until.time()).key());
+            list.exclude_from(&prefix.time(until.time()).key());
         }
         while let Some(rows) = list.rows(&tx).await? {
-            let keys: Vec<Key> = rows.iter().map(|(row, _)| entry_of(row)).collect::<Result<_>>()?;
+            let keys: Vec<Key> = rows.iter().map(|(row, _)| entry_key(row)).collect::<Result<_>>()?;
             let entries = tx.get_many::<AuditRecord>(&keys).await?;
-            let admitted = entries.into_iter().map(|entry| entry.filter(|entry| filter.admits(entry)));
+            let admitted = entries.into_iter().map(|entry| entry.filter(|entry| filter.matches(entry)));
             list.offer_all(&rows, admitted);
         }
         let page = list.finish(&tx, None).await?;
@@ -83,10 +83,10 @@ impl<'p> Caller<'p> {
 }
 
 /// Key of the entry that an index row refers to. The last two segments of the row are those of the entry.
-fn entry_of(row: &Key) -> Result<Key> {
+fn entry_key(row: &Key) -> Result<Key> {
     let mut parts = row.rsplitn(3, '!');
     match (parts.next(), parts.next()) {
-        (Some(id), Some(time)) => Ok(format!("{}!{time}!{id}", AuditRecord::all().as_str()).into()),
+        (Some(id), Some(time)) => Ok(format!("{}!{time}!{id}", AuditRecord::by_time().as_str()).into()),
         _ => Err(StoreError::Corrupt(format!("the row `{row}` refers to no entry")).into()),
     }
 }

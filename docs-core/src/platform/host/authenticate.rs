@@ -26,9 +26,10 @@ impl Platform {
     pub async fn authenticate<'a>(&'a self, secret: &'a str) -> Result<Actor> {
         let unknown = || Error::new(ErrorKind::Unauthenticated, "the token is not valid");
         let tx = self.read().await?;
-        let token: Option<Arc<TokenRecord>> = tx.get(&TokenRecord::at(&Hash::of(secret.as_bytes()))).await?;
+        let token: Option<Arc<TokenRecord>> =
+            tx.get(&TokenRecord::key_for(&Hash::compute(secret.as_bytes()))).await?;
         let token = match token {
-            None if is_content_token(secret) => return self.visitor_of(secret).map(Actor::Visitor),
+            None if is_content_token(secret) => return self.visitor_from_token(secret).map(Actor::Visitor),
             token => token.ok_or_else(unknown)?,
         };
         if token.expires_at.is_some_and(|end| end <= self.now()) {
@@ -37,7 +38,7 @@ impl Platform {
         if let Some(session) = &token.sso {
             saml::require_current(&tx, &token.user, session).await?;
         }
-        Ok(Actor::Token(TokenUser::of(&token, self.urls())))
+        Ok(Actor::Token(TokenUser::from_record(&token, self.urls())))
     }
 }
 

@@ -12,7 +12,7 @@ use crate::{
             import_memory::ImportMemory,
             memory::Memory,
             metrics::{OpenTransactions, StoreObserver},
-            platform::{Inner, Platform},
+            platform::{Platform, PlatformState},
             ports::Ports,
             site_hosts::SiteHosts,
             urls::Urls,
@@ -25,7 +25,7 @@ use crate::{
     },
     store::{
         Objects, Store,
-        jobs::{LEASE, MAX_LEASE},
+        jobs::{DEFAULT_LEASE, MAX_LEASE},
     },
 };
 
@@ -65,7 +65,7 @@ impl Builder {
             urls,
             files_origin: None,
             site_hosts: SiteHosts::any(),
-            job_lease: LEASE,
+            job_lease: DEFAULT_LEASE,
             import_memory: ImportMemory::default(),
         }
     }
@@ -175,7 +175,7 @@ impl Builder {
         self
     }
 
-    /// Sets the time without a sign of life after which another worker takes a job over. Default: [`LEASE`].
+    /// Sets the time without a sign of life after which another worker takes a job over. Default: [`DEFAULT_LEASE`].
     ///
     /// A worker renews its lease at a third of this time. Values are clamped to between a second and a day. The clocks
     /// of servers on one store must differ by less than the lease; otherwise work may be done twice, but it still
@@ -234,19 +234,19 @@ impl Builder {
         let (urls, site_hosts) = match files_origin {
             Some(origin) => {
                 let host = origin.split_once("://").map_or(origin.as_str(), |(_, host)| host);
-                (urls.with_files_origin(&origin), site_hosts.except(host))
+                (urls.with_files_origin(&origin), site_hosts.with_excluded_host(host))
             }
             None => (urls, site_hosts),
         };
         let open = Arc::new(OpenTransactions::default());
         let memory = Memory::default();
-        memory.keep(import_memory);
+        memory.insert(import_memory);
         if let Some(index) = search {
-            memory.keep(Follower::new(index, ports.clock.now()));
+            memory.insert(Follower::new(index, ports.clock.now()));
         }
-        let inner = Inner {
+        let inner = PlatformState {
             memory,
-            secrets: secrets.unwrap_or_else(|| Arc::new(SealingKey::of_process(ports.ids.as_ref()))),
+            secrets: secrets.unwrap_or_else(|| Arc::new(SealingKey::ephemeral(ports.ids.as_ref()))),
             content: Content::new(Arc::clone(&objects)),
             job_lease,
             observer: Arc::new(StoreObserver {
@@ -259,7 +259,7 @@ impl Builder {
             objects,
             ports,
             audit,
-            site_hosts: site_hosts.below(urls.base()),
+            site_hosts: site_hosts.with_base(urls.base()),
             urls,
         };
         Platform { inner: Arc::new(inner), request: None, precondition: None }

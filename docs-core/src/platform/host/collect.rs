@@ -8,9 +8,9 @@
 //! 1. Putting an object touches it, even if it exists already: [`Objects::put`](crate::store::Objects::put). An object
 //!    that a write reuses without putting it is referenced by a revision that cannot be removed before the write
 //!    commits.
-//! 2. A write commits within [`WRITE_WINDOW`] (24 hours) of its first `put` ([`StoringSince`]), or not at all.
+//! 2. A write commits within [`WRITE_WINDOW`] (24 hours) of its first `put` ([`WriteWindow`]), or not at all.
 //! 3. A collection removes nothing later than [`COLLECT_WINDOW`] (24 hours) after its first read. It removes only
-//!    objects that were untouched for [`UNTOUCHED`] (72 hours), which is longer than both windows together.
+//!    objects that were untouched for [`OBJECT_GRACE_PERIOD`] (72 hours), which is longer than both windows together.
 //! 4. Copying a space leaves a note ([`note_copy`]). A collection reads spaces one by one and may have passed the
 //!    position of the copy before it reaches the original, which may be removed in between. It reads the notes last and
 //!    marks the content of the copies that they name.
@@ -28,7 +28,7 @@ use std::{
 
 use docs_macros::boxed;
 
-pub(in crate::platform) use self::job::{COLLECT_EVERY, CollectObjects};
+pub(in crate::platform) use self::job::{COLLECT_INTERVAL, CollectObjects};
 use self::marks::MarkSet;
 use crate::{
     Error, ErrorKind, Result,
@@ -36,9 +36,9 @@ use crate::{
     model::{ChangeRequestId, SpaceId, Timestamp},
     platform::{
         kernel::{
-            metrics::{COLLECTIONS, OBJECTS_KEPT, OBJECTS_REMOVED, UPLOADS_REMOVED},
+            metrics::{COLLECTIONS, OBJECTS_REMOVED, OBJECTS_RETAINED, UPLOADS_REMOVED},
             platform::Platform,
-            storing::{COLLECT_WINDOW, COPY_NOTES, COPY_NOTES_KEPT, UNTOUCHED},
+            write_window::{COLLECT_WINDOW, COPY_NOTE_RETENTION, COPY_NOTES, OBJECT_GRACE_PERIOD},
         },
         nouns::Caller,
     },
@@ -49,11 +49,11 @@ use crate::{
 };
 
 /// Number of storage areas that one step collects.
-const DOMAINS_AT_ONCE: u32 = 100;
+const DOMAIN_BATCH: u32 = 100;
 /// Number of objects that one call removes.
-const REMOVED_AT_ONCE: u32 = 500;
+const REMOVAL_BATCH: u32 = 500;
 /// Number of spaces, revisions and change requests that one transaction reads.
-const READ_AT_ONCE: u32 = if cfg!(test) { 2 } else { 200 };
+const READ_BATCH: u32 = if cfg!(test) { 2 } else { 200 };
 
 /// Mode of a collection.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -67,7 +67,7 @@ pub enum CollectMode {
 /// Counters of a collection, or of a dry run.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 #[non_exhaustive]
-pub struct Collected {
+pub struct CollectionStats {
     /// Storage areas that were examined.
     pub domains: u64,
     /// Storage areas that were skipped because content in them cannot be read.
@@ -76,7 +76,7 @@ pub struct Collected {
     pub roots: u64,
     /// Objects that were removed.
     pub objects: u64,
-    /// Objects past [`UNTOUCHED`] that are retained because a revision references them.
+    /// Objects past [`OBJECT_GRACE_PERIOD`] that are retained because a revision references them.
     pub kept: u64,
     /// Leftover blobs of interrupted uploads that were removed.
     pub leftovers: u64,
@@ -86,7 +86,7 @@ impl<'p> Caller<'p> {
     /// Removes objects that no revision references: content of purged spaces, and objects of edits that were never
     /// committed.
     ///
-    /// Objects that were touched within [`UNTOUCHED`] are retained. A daily job on each
+    /// Objects that were touched within [`OBJECT_GRACE_PERIOD`] are retained. A daily job on each
     /// server does the same. Writers, servers and other collections can run concurrently. Reserved for the platform
     /// itself.
     ///
@@ -98,12 +98,12 @@ impl<'p> Caller<'p> {
     /// # Cancel safety
     /// Dropping the future leaves some unreferenced objects removed and never removes a referenced one.
     #[boxed]
-    pub async fn collect(self, mode: CollectMode) -> Result<Collected> {
+    pub async fn collect(self, mode: CollectMode) -> Result<CollectionStats> {
         self.actor().require_platform()?;
         let platform = self.platform;
-        let (mut after, mut done) = (None, Collected::default());
+        let (mut after, mut done) = (None, CollectionStats::default());
         loop {
-            let step = Collection::new(platform, mode, &|| true).step(after.as_deref()).await?;
+            let step = CollectionPass::new(platform, mode, &|| true).step(after.as_deref()).await?;
             done.add(&step.collected);
             after = step.next;
             if after.is_none() {
@@ -115,7 +115,7 @@ impl<'p> Caller<'p> {
     }
 }
 
-impl Collected {
+impl CollectionStats {
     fn add(&mut self, other: &Self) {
         self.domains += other.domains;
         self.unreadable += other.unreadable;
@@ -127,14 +127,14 @@ impl Collected {
 }
 
 /// Result of one step of a collection.
-struct Step {
-    collected: Collected,
+struct CollectionStep {
+    collected: CollectionStats,
     /// The last storage area of the step; `None` if there are no more.
     next: Option<String>,
 }
 
 /// One step of a collection: marks the references of some storage areas and removes all other objects.
-struct Collection<'p> {
+struct CollectionPass<'p> {
     platform: &'p Platform,
     mode: CollectMode,
     go_on: &'p (dyn Fn() -> bool + Sync),
@@ -144,11 +144,11 @@ struct Collection<'p> {
     /// The storage areas, each with the number that identifies it among the marks.
     domains: BTreeMap<String, u32>,
     unreadable: BTreeSet<String>,
-    done: Collected,
+    done: CollectionStats,
     began: Timestamp,
 }
 
-impl<'p> Collection<'p> {
+impl<'p> CollectionPass<'p> {
     fn new(platform: &'p Platform, mode: CollectMode, go_on: &'p (dyn Fn() -> bool + Sync)) -> Self {
         let limits =
             CacheLimits { node_bytes: 8 << 20, text_bytes: 1 << 20, tree_bytes: 1 << 20, document_bytes: 0 };
@@ -157,17 +157,17 @@ impl<'p> Collection<'p> {
             platform,
             mode,
             go_on,
-            content: Content::with(objects, limits, Arc::new(LineMerger)),
+            content: Content::with_config(objects, limits, Arc::new(LineMerger)),
             marks: MarkSet::new(platform.ids().next()),
             domains: BTreeMap::new(),
             unreadable: BTreeSet::new(),
-            done: Collected::default(),
+            done: CollectionStats::default(),
             began: platform.now(),
         }
     }
 
-    async fn step(mut self, after: Option<&str>) -> Result<Step> {
-        let found = self.platform.objects().domains(after, DOMAINS_AT_ONCE).await?;
+    async fn step(mut self, after: Option<&str>) -> Result<CollectionStep> {
+        let found = self.platform.objects().domains(after, DOMAIN_BATCH).await?;
         let next = found.last().cloned();
         self.domains = found.into_iter().zip(0..).collect();
         if !self.domains.is_empty() {
@@ -177,12 +177,12 @@ impl<'p> Collection<'p> {
             self.sweep().await?;
         }
         self.count();
-        Ok(Step { collected: self.done, next })
+        Ok(CollectionStep { collected: self.done, next })
     }
 
     /// Marks the references of the spaces in these areas, including deleted spaces, which can be restored.
     async fn mark_spaces(&mut self) -> Result<()> {
-        let mut batches = Batches::of(KeyBuf::new(SpaceRecord::KIND).scan(READ_AT_ONCE));
+        let mut batches = Batches::of(KeyBuf::new(SpaceRecord::KIND).scan(READ_BATCH));
         while let Some(rows) = batches.next(&self.platform.read().await?).await? {
             for (_, value) in rows {
                 let space: Arc<SpaceRecord> = decode(value)?;
@@ -197,12 +197,12 @@ impl<'p> Collection<'p> {
     /// Marks the references of copies made since, or shortly before, the start of the collection.
     async fn mark_copies(&mut self) -> Result<()> {
         for domain in self.domains.keys().cloned().collect::<Vec<_>>() {
-            let mut batches = Batches::of(KeyBuf::new(COPY_NOTES).part(&domain).scan(READ_AT_ONCE));
+            let mut batches = Batches::of(KeyBuf::new(COPY_NOTES).part(&domain).scan(READ_BATCH));
             loop {
                 let tx = self.platform.read().await?;
                 let Some(rows) = batches.next(&tx).await? else { break };
                 let ids = rows.iter().filter_map(|(row, _)| key::last_segment(row).parse::<SpaceId>().ok());
-                let keys: Vec<Key> = ids.map(|id| SpaceRecord::at(&id)).collect();
+                let keys: Vec<Key> = ids.map(|id| SpaceRecord::key_for(&id)).collect();
                 let spaces = tx.get_many::<SpaceRecord>(&keys).await?;
                 drop(tx);
                 for space in spaces.into_iter().flatten() {
@@ -215,7 +215,7 @@ impl<'p> Collection<'p> {
 
     async fn mark_space(&mut self, space: &SpaceRecord) -> Result<()> {
         self.mark_root(&space.domain, space.root).await?;
-        let mut revisions = Batches::of(RevisionRecord::of_space(&space.id).scan(READ_AT_ONCE));
+        let mut revisions = Batches::of(RevisionRecord::by_space(&space.id).scan(READ_BATCH));
         while let Some(rows) = revisions.next(&self.platform.read().await?).await? {
             let roots = rows.into_iter().map(|(_, value)| Ok(decode::<RevisionRecord>(value)?.root));
             for root in roots.collect::<StoreResult<Vec<Hash>>>()? {
@@ -224,12 +224,12 @@ impl<'p> Collection<'p> {
         }
         self.mark_translation(space).await?;
         // These are revisions too. They are marked again because a mistake there would lose content.
-        let mut requests = Batches::of(ChangeRequestRecord::of_space(&space.id).scan(READ_AT_ONCE));
+        let mut requests = Batches::of(ChangeRequestRecord::by_space(&space.id).scan(READ_BATCH));
         loop {
             let tx = self.platform.read().await?;
             let Some(rows) = requests.next(&tx).await? else { break };
             let ids: StoreResult<Vec<ChangeRequestId>> = rows.iter().map(|(_, id)| linked_id(id)).collect();
-            let keys: Vec<Key> = ids?.iter().map(ChangeRequestRecord::at).collect();
+            let keys: Vec<Key> = ids?.iter().map(ChangeRequestRecord::key_for).collect();
             let requests = tx.get_many::<ChangeRequestRecord>(&keys).await?;
             drop(tx);
             for request in requests.into_iter().flatten() {
@@ -243,7 +243,7 @@ impl<'p> Collection<'p> {
     /// Marks the last output of translators. It is the base of the next merge and may not belong to any revision.
     async fn mark_translation(&mut self, space: &SpaceRecord) -> Result<()> {
         let tx = self.platform.read().await?;
-        let rows = tx.below(&TranslationRecord::of_target(&space.id), MAX_SCAN).await?;
+        let rows = tx.scan_prefix(&TranslationRecord::by_target(&space.id), MAX_SCAN).await?;
         let found = tx.get_many::<TranslationRecord>(&TranslationRecord::named_by_all(&rows)).await?;
         drop(tx);
         for done in found.iter().flatten().filter_map(|record| record.done.as_ref()) {
@@ -258,7 +258,7 @@ impl<'p> Collection<'p> {
             return Ok(());
         };
         self.done.roots += 1;
-        match self.content.mark(domain, root, self.marks.of_domain(*number)).await {
+        match self.content.mark(domain, root, self.marks.select_domain(*number)).await {
             Ok(()) => Ok(()),
             // The references below this object are unknown, so the whole area is retained.
             Err(
@@ -274,9 +274,9 @@ impl<'p> Collection<'p> {
         }
     }
 
-    /// Removes objects that are unmarked and past [`UNTOUCHED`].
+    /// Removes objects that are unmarked and past [`OBJECT_GRACE_PERIOD`].
     async fn sweep(&mut self) -> Result<()> {
-        let untouched = UNTOUCHED.to_std().map_err(Error::internal)?;
+        let untouched = OBJECT_GRACE_PERIOD.to_std().map_err(Error::internal)?;
         self.done.domains += self.domains.len() as u64;
         self.done.unreadable += self.unreadable.len() as u64;
         for (domain, number) in &self.domains {
@@ -285,10 +285,10 @@ impl<'p> Collection<'p> {
             }
             let mut after = None;
             loop {
-                let found = self.platform.objects().list(domain, after, untouched, REMOVED_AT_ONCE).await?;
+                let found = self.platform.objects().list(domain, after, untouched, REMOVAL_BATCH).await?;
                 let Some(last) = found.last() else { break };
                 after = Some(*last);
-                let marks = self.marks.of_domain(*number);
+                let marks = self.marks.select_domain(*number);
                 let garbage: Vec<Hash> = found.iter().filter(|hash| !marks.has(**hash)).copied().collect();
                 self.done.kept += (found.len() - garbage.len()) as u64;
                 // Checked last: only the store is awaited between this check and the removal.
@@ -312,7 +312,7 @@ impl<'p> Collection<'p> {
         }
         let metrics = self.platform.metrics();
         metrics.add(&OBJECTS_REMOVED, &[], self.done.objects);
-        metrics.add(&OBJECTS_KEPT, &[], self.done.kept);
+        metrics.add(&OBJECTS_RETAINED, &[], self.done.kept);
         metrics.add(&COLLECTIONS, &["read"], self.done.domains - self.done.unreadable);
         metrics.add(&COLLECTIONS, &["unreadable"], self.done.unreadable);
     }
@@ -338,7 +338,7 @@ impl Platform {
         let (mut after, mut count, began) = (None, 0, self.now());
         loop {
             check_time(self, began, go_on)?;
-            let untouched = UNTOUCHED.to_std().map_err(Error::internal)?;
+            let untouched = OBJECT_GRACE_PERIOD.to_std().map_err(Error::internal)?;
             let found = self.objects().leftovers(&owner, after.as_deref(), untouched).await?;
             if mode == CollectMode::Remove && !found.names.is_empty() {
                 self.objects().delete_leftovers(&found.names).await?;
@@ -354,7 +354,7 @@ impl Platform {
 
     /// Removes the copy notes that no collection needs any more.
     pub(in crate::platform) async fn tidy_copy_notes(&self) -> Result<()> {
-        let before = self.clock().now() - COPY_NOTES_KEPT;
+        let before = self.clock().now() - COPY_NOTE_RETENTION;
         let mut batches = Batches::of(KeyBuf::new(COPY_NOTES).scan(MAX_SCAN));
         while let Some(rows) = batches.next(&self.read().await?).await? {
             let is_old = |row: &Key| {

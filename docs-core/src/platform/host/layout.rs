@@ -5,7 +5,7 @@ use docs_macros::boxed;
 use crate::{
     Error, ErrorKind, Result,
     platform::{kernel::platform::Platform, nouns::Caller},
-    store::{Drift, EnsureLayout, KINDS, LAYOUT, RebuildStep, Start, verify},
+    store::{EnsureLayout, IndexDrift, KINDS, LAYOUT, RebuildStep, StartPermission, verify},
 };
 
 /// Layout of stores that have records but no version, from before layouts were versioned.
@@ -51,7 +51,7 @@ impl<'p> Caller<'p> {
     /// # Errors
     /// `Forbidden` for users; the store's.
     #[boxed]
-    pub async fn verify(self) -> Result<Drift> {
+    pub async fn verify(self) -> Result<IndexDrift> {
         self.actor().require_platform()?;
         Ok(verify(self.platform.store().as_ref()).await?)
     }
@@ -74,9 +74,9 @@ impl<'p> Caller<'p> {
     #[boxed]
     pub async fn rebuild(self) -> Result<()> {
         self.actor().require_platform()?;
-        let mut step = RebuildStep { kinds: KINDS, version: LAYOUT, start: Start::Begin };
+        let mut step = RebuildStep { kinds: KINDS, version: LAYOUT, start: StartPermission::Begin };
         while !self.platform.upkeep(&step).await? {
-            step.start = Start::Continue;
+            step.start = StartPermission::Continue;
         }
         Ok(())
     }

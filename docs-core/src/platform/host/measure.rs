@@ -27,10 +27,10 @@ use crate::{
 
 /// The time of the last measurement.
 #[derive(Default)]
-struct Measuring(Mutex<Option<Instant>>);
+struct LastMeasurement(Mutex<Option<Instant>>);
 
 /// Minimum interval between measurements. More frequent requests get the same values.
-const MEASURE_EVERY: Duration = Duration::from_secs(1);
+const MEASURE_INTERVAL: Duration = Duration::from_secs(1);
 
 impl Platform {
     /// Measures gauges that are not updated on change, such as the number of waiting jobs. Call it before metrics are
@@ -40,9 +40,9 @@ impl Platform {
     /// Errors of the store and of the search index; the other gauges are still set.
     #[boxed('a)]
     pub async fn measure<'a>(&'a self) -> Result<()> {
-        let measuring = self.inner.memory.of::<Measuring>();
+        let measuring = self.inner.memory.get_or_default::<LastMeasurement>();
         let mut last = measuring.0.lock().await;
-        if last.is_some_and(|last| last.elapsed() < MEASURE_EVERY) {
+        if last.is_some_and(|last| last.elapsed() < MEASURE_INTERVAL) {
             return Ok(());
         }
         *last = Some(Instant::now());
@@ -58,7 +58,7 @@ impl Platform {
         let metrics = self.metrics();
         for (mode, name) in [(Mode::Read, "read"), (Mode::Write, "write")] {
             // A current value: transactions of clones of the platform may end at the same time.
-            let open = self.inner.open.of(mode).load(Ordering::Relaxed);
+            let open = self.inner.open.counter(mode).load(Ordering::Relaxed);
             metrics.set(&OPEN_TRANSACTIONS, &[name], float(open));
         }
         for CacheStats { cache, hits, misses } in self.content().cache_stats() {
@@ -70,8 +70,8 @@ impl Platform {
     async fn measure_queue(&self) -> Result<()> {
         let tx = self.read().await?;
         let now = self.clock().now();
-        let (from, end) = JobRecord::due().below();
-        let (_, border) = JobRecord::due().time(now).below();
+        let (from, end) = JobRecord::by_due_time().prefix_range();
+        let (_, border) = JobRecord::by_due_time().time(now).prefix_range();
         let due = Scan { from, to: border.clone(), rev: false, limit: MAX_SCAN };
         let later = Scan { from: border, to: end, rev: false, limit: MAX_SCAN };
         let found = tx.scan_many(&[due, later]).await?;
@@ -100,8 +100,7 @@ impl Platform {
             Err(error) => return Err(error.into()),
         };
         metrics.set(&INDEX_LAG, &[], float(behind));
-        let lag =
-            if behind == 0 && ready { 0 } else { follower.behind_for(self.clock().now()).num_milliseconds() };
+        let lag = if behind == 0 && ready { 0 } else { follower.lag(self.clock().now()).num_milliseconds() };
         metrics.set(&INDEX_LAG_TIME, &[], float(lag.max(0)) / 1_000.0);
         Ok(())
     }

@@ -10,7 +10,7 @@ use crate::{
     model::Timestamp,
     platform::{
         content::{comments, reviews},
-        jobs::{Effect, Job, Run},
+        jobs::{Effect, Job, JobRun},
         kernel::{actor::Actor, platform::Platform},
         library::{
             follow,
@@ -27,7 +27,7 @@ use crate::{
 };
 
 /// Records that one transaction of the purge removes.
-const PURGE_CHUNK: u32 = 500;
+const SPACE_PURGE_BATCH: u32 = 500;
 
 impl<'p> SpaceHandle<'p> {
     /// Removes a deleted space permanently, also before its restore window ends: its record, revisions, comments,
@@ -43,7 +43,7 @@ impl<'p> SpaceHandle<'p> {
     pub async fn purge(self) -> Result<()> {
         let (platform, ref actor, id) = self.parts();
         actor.require_platform()?;
-        let space: Option<Arc<SpaceRecord>> = platform.read().await?.get(&SpaceRecord::at(id)).await?;
+        let space: Option<Arc<SpaceRecord>> = platform.read().await?.get(&SpaceRecord::key_for(id)).await?;
         let deleted_at =
             space.and_then(|space| space.deleted_at).ok_or_else(|| Error::not_found("deleted space"))?;
         PurgeSpace { space: id.clone(), deleted_at }.purge(platform).await
@@ -60,13 +60,13 @@ impl PurgeSpace {
 
 #[async_trait]
 impl Job for PurgeSpace {
-    async fn run(self, platform: &Platform, _: &mut Run) -> Result<Effect> {
+    async fn run(self, platform: &Platform, _: &mut JobRun) -> Result<Effect> {
         self.purge(platform).await?;
         Ok(Effect::Done)
     }
 }
 
-/// Removes a batch of records of a deleted space. `Out` is `true` if nothing remains.
+/// Removes a batch of records of a deleted space. `Output` is `true` if nothing remains.
 struct PurgeStep {
     purge: PurgeSpace,
     now: Timestamp,
@@ -74,11 +74,11 @@ struct PurgeStep {
 
 #[async_trait]
 impl Operation for PurgeStep {
-    type Out = bool;
+    type Output = bool;
     const NAME: &'static str = "space_purge";
 
     async fn apply(&self, tx: &mut Tx) -> Result<bool> {
-        let space: Option<Arc<SpaceRecord>> = tx.get(&SpaceRecord::at(&self.purge.space)).await?;
+        let space: Option<Arc<SpaceRecord>> = tx.get(&SpaceRecord::key_for(&self.purge.space)).await?;
         // The space was restored, or deleted again with a job of its own.
         let Some(space) = space.filter(|space| space.deleted_at == Some(self.purge.deleted_at)) else {
             return Ok(true);
@@ -104,17 +104,17 @@ impl PurgeStep {
         let id = space.id.as_str();
         if self.drop_places(tx, space).await?
             || self.drop_requests(tx, space).await?
-            || comments::drop_some(tx, id).await?
-            || follow::translations::drop_some(tx, &space.id, self.now).await?
+            || comments::delete_batch(tx, id).await?
+            || follow::translations::delete_batch(tx, &space.id, self.now).await?
         {
             return Ok(());
         }
-        tree::drop_grants(tx, id, PURGE_CHUNK).await?;
+        tree::drop_grants(tx, id, SPACE_PURGE_BATCH).await?;
         if tx.is_empty() {
             parent::drop_links(tx, id).await?;
         }
         if tx.is_empty() {
-            let rows = tx.below(&RevisionRecord::of_space(&space.id), PURGE_CHUNK / 2).await?;
+            let rows = tx.scan_prefix(&RevisionRecord::by_space(&space.id), SPACE_PURGE_BATCH / 2).await?;
             let keys: Vec<Key> = rows.into_iter().map(|(key, _)| key).collect();
             tx.delete_all::<RevisionRecord>(&keys).await?;
         }
@@ -122,21 +122,21 @@ impl PurgeStep {
     }
 
     async fn drop_places(&self, tx: &mut Tx, space: &SpaceRecord) -> Result<bool> {
-        let rows = tx.below(&SiteSpaceRecord::of_space(&space.id), PURGE_CHUNK / 10).await?;
+        let rows = tx.scan_prefix(&SiteSpaceRecord::by_space(&space.id), SPACE_PURGE_BATCH / 10).await?;
         for (row, _) in &rows {
             let id = id_of(row)?;
-            let place: Option<Arc<SiteSpaceRecord>> = tx.get(&SiteSpaceRecord::at(&id)).await?;
+            let place: Option<Arc<SiteSpaceRecord>> = tx.get(&SiteSpaceRecord::key_for(&id)).await?;
             let Some(place) = place else { continue };
             let parts = vec![place.id.to_string()];
             // The next step removes the remaining redirects, and the place with them.
-            if !settings::drop_some_redirects(tx, parts).await?.is_empty() {
+            if !settings::delete_redirect_batch(tx, parts).await?.is_empty() {
                 break;
             }
-            let site: Option<Arc<SiteRecord>> = tx.get(&SiteRecord::at(&place.site)).await?;
+            let site: Option<Arc<SiteRecord>> = tx.get(&SiteRecord::key_for(&place.site)).await?;
             if let Some(site) = site {
                 places::remove_place(tx, &site, &place).await?;
             }
-            if tx.changes() > PURGE_CHUNK as usize {
+            if tx.changes() > SPACE_PURGE_BATCH as usize {
                 break;
             }
         }
@@ -144,19 +144,20 @@ impl PurgeStep {
     }
 
     async fn drop_requests(&self, tx: &mut Tx, space: &SpaceRecord) -> Result<bool> {
-        let (from, to) = ChangeRequestRecord::of_space(&space.id).below();
-        let rows = tx.scan(&Scan { from, to, rev: false, limit: PURGE_CHUNK / 10 }).await?;
+        let (from, to) = ChangeRequestRecord::by_space(&space.id).prefix_range();
+        let rows = tx.scan(&Scan { from, to, rev: false, limit: SPACE_PURGE_BATCH / 10 }).await?;
         for (_, value) in &rows {
             let id = crate::store::records::linked_id(value)?;
-            let request: Option<Arc<ChangeRequestRecord>> = tx.get(&ChangeRequestRecord::at(&id)).await?;
+            let request: Option<Arc<ChangeRequestRecord>> =
+                tx.get(&ChangeRequestRecord::key_for(&id)).await?;
             if let Some(request) = request {
-                if reviews::drop_some_of_request(tx, &request).await? {
+                if reviews::delete_request_batch(tx, &request).await? {
                     break;
                 }
                 tx.delete(&*request);
             }
             // A change request may have many contributors, each in a row of its own.
-            if tx.changes() > PURGE_CHUNK as usize {
+            if tx.changes() > SPACE_PURGE_BATCH as usize {
                 break;
             }
         }

@@ -25,7 +25,7 @@ impl Right {
             Self::CreateIn(org, parent) => match parent {
                 Some(parent) => {
                     access::org(tx, actor, org).await?;
-                    tree::named_parent(tx, actor, org, parent).await.map(drop)
+                    tree::resolve_named_parent(tx, actor, org, parent).await.map(drop)
                 }
                 None => access::org(tx, actor, org).await?.require(OrgAction::CreateContent).map(drop),
             },

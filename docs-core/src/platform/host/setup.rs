@@ -17,7 +17,7 @@ use crate::{
         },
     },
     ports::{Clock, Ids, SealingKey},
-    store::{Key, KeyBuf, Logged, Mode, Operation, Receipt, Store, StoreError, Tx, Value, run},
+    store::{AuditMode, Key, KeyBuf, Mode, Operation, Receipt, Store, StoreError, Tx, Value, run},
 };
 
 /// The input of the first start.
@@ -41,7 +41,7 @@ impl std::fmt::Debug for SetUp {
 /// The result of the first start.
 #[non_exhaustive]
 #[derive(Clone, Debug)]
-pub struct SetUpDone {
+pub struct SetUpResult {
     pub administrator: UserId,
     pub organization: OrgId,
     pub token: TokenSecret,
@@ -73,7 +73,7 @@ impl<'p> Caller<'p> {
     /// # }
     /// ```
     #[boxed]
-    pub async fn set_up(self, new: SetUp) -> Result<SetUpDone> {
+    pub async fn set_up(self, new: SetUp) -> Result<SetUpResult> {
         let (platform, actor) = (self.platform, &self.actor());
         actor.require_platform()?;
         let user = platform.new_user(&new.administrator)?;
@@ -81,7 +81,7 @@ impl<'p> Caller<'p> {
         let label = "first token".parse().map_err(Error::internal)?;
         let first = NewToken { label, secret: new.token, expires_at: None };
         let (record, token) = platform.new_token(&user.id, first)?;
-        let done = SetUpDone { administrator: user.id.clone(), organization: org.id().clone(), token };
+        let done = SetUpResult { administrator: user.id.clone(), organization: org.id().clone(), token };
         platform
             .write(
                 actor,
@@ -103,12 +103,12 @@ struct SetUpPlatform<U> {
 }
 
 #[async_trait]
-impl<U: Operation<Out = ()>> Operation for SetUpPlatform<U> {
-    type Out = ();
+impl<U: Operation<Output = ()>> Operation for SetUpPlatform<U> {
+    type Output = ();
     const NAME: &'static str = "set_up";
 
-    fn taken(&self, key: &Key) -> Error {
-        if *key == self.token.key() { self.token.taken(key) } else { self.user.taken(key) }
+    fn taken_error(&self, key: &Key) -> Error {
+        if *key == self.token.key() { self.token.taken_error(key) } else { self.user.taken_error(key) }
     }
 
     async fn apply(&self, tx: &mut Tx) -> Result<()> {
@@ -127,12 +127,12 @@ impl<U: Operation<Out = ()>> Operation for SetUpPlatform<U> {
 /// # Errors
 ///
 /// Errors of the store.
-pub async fn stored_sealing_key(
+pub async fn load_or_create_sealing_key(
     store: &Arc<dyn Store>,
     clock: &dyn Clock,
     ids: &dyn Ids,
 ) -> Result<SealingKey> {
-    let receipt = Receipt { at: clock.now(), id: ids.next(), logged: Logged::No };
+    let receipt = Receipt { at: clock.now(), id: ids.next(), logged: AuditMode::Unaudited };
     run(store, &receipt, &keep_key(SealingKey::draw(ids))).await?;
     // Read separately, so that the receipt does not contain the key.
     let tx = Tx::new(store.begin(Mode::Read, &[]).await?);

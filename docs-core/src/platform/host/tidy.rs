@@ -18,11 +18,11 @@ use crate::{
 };
 
 /// Retention of finished jobs.
-pub(in crate::platform) const JOBS_KEPT: TimeDelta = TimeDelta::days(30);
+pub(in crate::platform) const JOB_RETENTION: TimeDelta = TimeDelta::days(30);
 /// Retention of receipts of operations.
-const RECEIPTS_KEPT: TimeDelta = TimeDelta::days(1);
+const RECEIPT_RETENTION: TimeDelta = TimeDelta::days(1);
 /// Number of notifications of moved heads that are retained.
-const HEADS_KEPT: usize = 10_000;
+const MAX_RETAINED_HEADS: usize = 10_000;
 /// Number of rows that one housekeeping transaction removes.
 pub(in crate::platform) const TIDY_CHUNK: u32 = 500;
 /// Number of records that one housekeeping transaction removes, each with its rows.
@@ -38,12 +38,12 @@ impl Platform {
     #[boxed('a)]
     pub async fn tidy<'a>(&'a self) -> Result<()> {
         let now = self.clock().now();
-        self.drain(&drop_receipts(now - RECEIPTS_KEPT)).await?;
+        self.drain(&drop_receipts(now - RECEIPT_RETENTION)).await?;
         self.drain(&drop_answers(now - IDEMPOTENCY_WINDOW)).await?;
-        self.drain(&drop_jobs(now - JOBS_KEPT)).await?;
+        self.drain(&drop_jobs(now - JOB_RETENTION)).await?;
         self.drain(&drop_invites(now)).await?;
         self.drain(&drop_saml(now)).await?;
-        if let AuditLog::Kept(kept) = self.audit() {
+        if let AuditLog::Retained(kept) = self.audit() {
             self.drain(&drop_entries(now - kept)).await?;
         }
         self.tidy_copy_notes().await?;
@@ -51,7 +51,7 @@ impl Platform {
         // These notifications only wake idle workers, which also poll.
         self.trim(topic::JOBS, 0).await?;
         // A follower that falls further behind restarts from the store.
-        self.trim(topic::HEAD, HEADS_KEPT).await
+        self.trim(topic::HEAD, MAX_RETAINED_HEADS).await
     }
 
     /// Removes all but the latest `kept` notifications of a topic.
@@ -93,25 +93,25 @@ async fn drop_answers(tx: &mut Tx, before: DateTime<Utc>) -> Result<bool> {
 
 #[operation("jobs_drop")]
 async fn drop_jobs(tx: &mut Tx, before: DateTime<Utc>) -> Result<bool> {
-    drop_until::<JobRecord>(tx, &JobRecord::ended(), before).await
+    drop_until::<JobRecord>(tx, &JobRecord::by_end_time(), before).await
 }
 
 #[operation("invites_drop")]
 async fn drop_invites(tx: &mut Tx, now: DateTime<Utc>) -> Result<bool> {
-    drop_until::<EmailInviteRecord>(tx, &EmailInviteRecord::by_end(), now).await
+    drop_until::<EmailInviteRecord>(tx, &EmailInviteRecord::by_expiry(), now).await
 }
 
 /// Removes ended sessions, and consumed assertions that have expired.
 #[operation("saml_drop")]
 async fn drop_saml(tx: &mut Tx, now: DateTime<Utc>) -> Result<bool> {
-    let sessions = drop_until::<TokenRecord>(tx, &TokenRecord::sessions_by_end(), now).await?;
-    let assertions = drop_until::<SamlAssertionRecord>(tx, &SamlAssertionRecord::by_end(), now).await?;
+    let sessions = drop_until::<TokenRecord>(tx, &TokenRecord::sessions_by_expiry(), now).await?;
+    let assertions = drop_until::<SamlAssertionRecord>(tx, &SamlAssertionRecord::by_expiry(), now).await?;
     Ok(sessions | assertions)
 }
 
 #[operation("audit_drop")]
 async fn drop_entries(tx: &mut Tx, before: DateTime<Utc>) -> Result<bool> {
-    let rows = tx.scan(&until(&AuditRecord::all(), before, ENTRIES_CHUNK)).await?;
+    let rows = tx.scan(&until(&AuditRecord::by_time(), before, ENTRIES_CHUNK)).await?;
     let is_full = rows.len() == ENTRIES_CHUNK as usize;
     for (_, value) in rows {
         tx.delete(&*decode::<AuditRecord>(value)?);

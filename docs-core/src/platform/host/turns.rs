@@ -50,7 +50,7 @@ pub(in crate::platform) struct Worker<'t>(&'t Turns);
 pub(in crate::platform) struct Turn<'t>(&'t Turns);
 
 /// The jobs that a worker may claim.
-pub(in crate::platform) enum Reach<'t> {
+pub(in crate::platform) enum ClaimScope<'t> {
     /// All jobs. Held with a turn, or without one by a caller that is not a worker.
     All(Option<Turn<'t>>),
     /// Jobs that do not wait for hosts.
@@ -64,15 +64,15 @@ impl Turns {
     }
 
     /// Returns the jobs that a worker may claim now.
-    pub(in crate::platform) fn reach(&self) -> Reach<'_> {
+    pub(in crate::platform) fn reach(&self) -> ClaimScope<'_> {
         let mut counts = self.counts();
         // A single worker claims all jobs.
         if counts.taken >= (counts.workers / 2).max(1) {
-            return Reach::Rest;
+            return ClaimScope::Rest;
         }
         counts.taken += 1;
         drop(counts);
-        Reach::All(Some(Turn(self)))
+        ClaimScope::All(Some(Turn(self)))
     }
 
     /// Waits for the claims of other workers.
@@ -106,7 +106,7 @@ impl Turns {
     }
 
     /// Waits until a turn is released.
-    pub(in crate::platform) async fn freed(&self) {
+    pub(in crate::platform) async fn wait_for_release(&self) {
         self.freed.notified().await;
     }
 
@@ -116,7 +116,7 @@ impl Turns {
     }
 }
 
-impl<'t> Reach<'t> {
+impl<'t> ClaimScope<'t> {
     /// Returns the classes of the jobs.
     pub(in crate::platform) const fn classes(&self) -> &'static [JobClass] {
         match self {

@@ -13,18 +13,17 @@ use crate::{
         host::{
             kinds::JOB_KINDS,
             tidy::TIDY_CHUNK,
-            turns::{Reach, Turns},
+            turns::{ClaimScope, Turns},
         },
         jobs::{
-            Effect,
-            run::{Run, Stopping},
-            unpanicked,
+            Effect, catch_panic,
+            run::{JobRun, StopSignal},
         },
         kernel::{
             metrics::{JOB_DURATION, JOB_FAILURES, JOB_RUNS, error_label},
             platform::Platform,
         },
-        search::Round,
+        search::RoundOutcome,
     },
     store::{
         FeedPos,
@@ -39,7 +38,7 @@ const IDLE_WAIT: Duration = Duration::from_secs(30);
 
 /// Pause of a worker after a store error, so that a store that is down is not called in a loop. No event marks the end
 /// of an outage.
-const AFTER_FAILURE: Duration = Duration::from_secs(1);
+const FAILURE_PAUSE: Duration = Duration::from_secs(1);
 
 /// Pause between two batches for the search index.
 ///
@@ -48,7 +47,7 @@ const AFTER_FAILURE: Duration = Duration::from_secs(1);
 const SEARCH_BATCH_PAUSE: Duration = Duration::from_millis(200);
 
 /// Interval between housekeeping runs of a worker.
-const TIDY_EVERY: TimeDelta = TimeDelta::hours(1);
+const TIDY_INTERVAL: TimeDelta = TimeDelta::hours(1);
 
 impl Platform {
     /// Runs background jobs and keeps the search index up to date until `stop` completes. The job in flight is finished
@@ -68,10 +67,10 @@ impl Platform {
     }
 
     async fn work_on_jobs(&self, mut stop: BoxFuture<'_, ()>) {
-        let turns = self.inner.memory.of::<Turns>();
+        let turns = self.inner.memory.get_or_default::<Turns>();
         let _worker = turns.worker();
         let mut seen: Option<FeedPos> = None;
-        let stopping = Stopping::default();
+        let stopping = StopSignal::default();
         let mut tidy_at = self.clock().now();
         loop {
             // Notifications of jobs enqueued from here on end the wait below. They are read before they are trimmed.
@@ -79,30 +78,30 @@ impl Platform {
                 tracing::warn!(error = ?error, "failed to read job feed");
             }
             if self.clock().now() >= tidy_at {
-                tidy_at = self.clock().now() + TIDY_EVERY;
+                tidy_at = self.clock().now() + TIDY_INTERVAL;
                 if let Err(error) = self.tidy().await {
                     tracing::warn!(error = ?error, "failed to clean up");
                 }
             }
             let reach = turns.reach();
-            let is_limited = matches!(reach, Reach::Rest);
+            let is_limited = matches!(reach, ClaimScope::Rest);
             let claimed = self.work_until_stopped(&stopping, &mut stop, reach).await;
             if stopping.get().is_some() {
                 return;
             }
             let next = match claimed {
-                Ok(jobs::Claimed::Job(_) | jobs::Claimed::GivenUp) => {
+                Ok(jobs::ClaimOutcome::Job(_) | jobs::ClaimOutcome::GivenUp) => {
                     if stop.as_mut().now_or_never().is_some() {
                         return;
                     }
                     continue;
                 }
-                Ok(jobs::Claimed::Nothing(next)) => next,
+                Ok(jobs::ClaimOutcome::Nothing(next)) => next,
                 Err(error) => {
                     tracing::warn!(error = ?error, "failed to claim jobs");
                     tokio::select! {
                         () = &mut stop => return,
-                        () = tokio::time::sleep(AFTER_FAILURE) => continue,
+                        () = tokio::time::sleep(FAILURE_PAUSE) => continue,
                     }
                 }
             };
@@ -111,11 +110,11 @@ impl Platform {
                 () = &mut stop => return,
                 news = self.store().changed(topic::JOBS, seen.clone(), IDLE_WAIT) => {
                     if news.is_err() {
-                        tokio::time::sleep(AFTER_FAILURE).await;
+                        tokio::time::sleep(FAILURE_PAUSE).await;
                     }
                 }
                 () = self.clock().wait_until(wake) => {}
-                () = turns.freed(), if is_limited => {}
+                () = turns.wait_for_release(), if is_limited => {}
             }
         }
     }
@@ -123,10 +122,10 @@ impl Platform {
     /// Claims a job and runs it. A job in flight is finished even if the worker is stopped.
     async fn work_until_stopped(
         &self,
-        stopping: &Stopping,
+        stopping: &StopSignal,
         stop: &mut BoxFuture<'_, ()>,
-        reach: Reach<'_>,
-    ) -> Result<jobs::Claimed> {
+        reach: ClaimScope<'_>,
+    ) -> Result<jobs::ClaimOutcome> {
         let working = self.work_once(stopping, reach);
         tokio::pin!(working);
         tokio::select! {
@@ -144,16 +143,16 @@ impl Platform {
         let Some(follower) = self.follower() else { return std::future::pending().await };
         let _turn = follower.turn().await;
         loop {
-            match unpanicked(self.index_some(&follower)).await {
-                Ok(Round::Some) => tokio::time::sleep(SEARCH_BATCH_PAUSE).await,
-                Ok(Round::None(seen)) => {
+            match catch_panic(self.index_batch(&follower)).await {
+                Ok(RoundOutcome::Changed) => tokio::time::sleep(SEARCH_BATCH_PAUSE).await,
+                Ok(RoundOutcome::Current(seen)) => {
                     if self.store().changed(topic::HEAD, seen, IDLE_WAIT).await.is_err() {
-                        tokio::time::sleep(AFTER_FAILURE).await;
+                        tokio::time::sleep(FAILURE_PAUSE).await;
                     }
                 }
                 Err(error) => {
                     tracing::warn!(error = ?error, "failed to update search index");
-                    tokio::time::sleep(AFTER_FAILURE).await;
+                    tokio::time::sleep(FAILURE_PAUSE).await;
                 }
             }
         }
@@ -168,12 +167,12 @@ impl Platform {
     #[boxed('a)]
     pub async fn settle<'a>(&'a self) -> Result<usize> {
         let mut ran = 0;
-        let stopping = Stopping::default();
+        let stopping = StopSignal::default();
         loop {
-            match self.work_once(&stopping, Reach::All(None)).await? {
-                jobs::Claimed::Job(_) => ran += 1,
-                jobs::Claimed::GivenUp => {}
-                jobs::Claimed::Nothing(_) => break,
+            match self.work_once(&stopping, ClaimScope::All(None)).await? {
+                jobs::ClaimOutcome::Job(_) => ran += 1,
+                jobs::ClaimOutcome::GivenUp => {}
+                jobs::ClaimOutcome::Nothing(_) => break,
             }
         }
         self.index_all().await?;
@@ -181,18 +180,18 @@ impl Platform {
     }
 
     /// Claims a job, runs it and finishes it.
-    async fn work_once(&self, stopping: &Stopping, reach: Reach<'_>) -> Result<jobs::Claimed> {
-        let turns = self.inner.memory.of::<Turns>();
+    async fn work_once(&self, stopping: &StopSignal, reach: ClaimScope<'_>) -> Result<jobs::ClaimOutcome> {
+        let turns = self.inner.memory.get_or_default::<Turns>();
         let claiming = turns.claim().await;
         let busy = match &reach {
             // A caller that is not a worker runs everything that is due.
-            Reach::All(None) => Vec::new(),
-            Reach::All(Some(_)) | Reach::Rest => turns.busy(),
+            ClaimScope::All(None) => Vec::new(),
+            ClaimScope::All(Some(_)) | ClaimScope::Rest => turns.busy(),
         };
         let (now, lease, classes) = (self.now(), self.inner.job_lease, reach.classes());
         let claimed = self.upkeep(&jobs::ClaimJob { now, lease, classes, busy }).await?;
-        if let jobs::Claimed::Job(id) = &claimed {
-            let job: Option<Arc<JobRecord>> = self.read().await?.get(&JobRecord::at(id)).await?;
+        if let jobs::ClaimOutcome::Job(id) = &claimed {
+            let job: Option<Arc<JobRecord>> = self.read().await?.get(&JobRecord::key_for(id)).await?;
             let job = job.ok_or_else(|| Error::internal(format!("the claimed job {id} does not exist")))?;
             let _turn = reach.turn().filter(|_| job.class == JobClass::Remote);
             let _share = job.owner.as_deref().map(|owner| turns.share(owner, job.class));
@@ -202,12 +201,12 @@ impl Platform {
         Ok(claimed)
     }
 
-    async fn run_job(&self, job: JobRecord, stopping: &Stopping) -> Result<()> {
+    async fn run_job(&self, job: JobRecord, stopping: &StopSignal) -> Result<()> {
         tracing::info!(job.id = %job.id, job.kind, job.subject, attempt = job.attempt, "job started");
         let counted = JobCount { platform: self, kind: kind_label(&job.kind), since: Instant::now() };
-        let mut run = Run::new(job, Arc::clone(stopping));
+        let mut run = JobRun::new(job, Arc::clone(stopping));
         let leased = run.job.clone();
-        let result = self.while_leased(&leased, unpanicked(self.do_job(&mut run))).await;
+        let result = self.with_lease_renewal(&leased, catch_panic(self.do_job(&mut run))).await;
         let end = match result {
             None => {
                 counted.end("taken_over");
@@ -221,22 +220,22 @@ impl Platform {
             Some(Ok(Effect::Done)) => jobs::JobEnd::Done(std::mem::take(&mut run.outcome)),
             Some(Err(error)) => {
                 self.metrics().add(&JOB_FAILURES, &[counted.kind, error_label(error.kind())], 1);
-                self.end_of(&leased, &error)
+                self.job_end_for(&leased, &error)
             }
         };
         counted.end(match &end {
             jobs::JobEnd::Done(_) => "done",
             jobs::JobEnd::Failed(..) => "failed",
-            jobs::JobEnd::Again(..) => "again",
+            jobs::JobEnd::Retry(..) => "again",
         });
         self.end_run(run, end).await
     }
 
     /// Maps a failure to the end of a run: transient errors are retried.
-    pub(in crate::platform) fn end_of(&self, job: &JobRecord, error: &Error) -> jobs::JobEnd {
+    pub(in crate::platform) fn job_end_for(&self, job: &JobRecord, error: &Error) -> jobs::JobEnd {
         tracing::warn!(job.id = %job.id, job.kind, job.subject, error = ?error, "job failed");
         match error.kind() {
-            ErrorKind::Unavailable => jobs::JobEnd::Again(
+            ErrorKind::Unavailable => jobs::JobEnd::Retry(
                 jobs::again_at(self.clock().now(), job.attempt),
                 error.message().to_owned(),
             ),
@@ -244,7 +243,7 @@ impl Platform {
         }
     }
 
-    async fn do_job(&self, run: &mut Run) -> Result<Effect> {
+    async fn do_job(&self, run: &mut JobRun) -> Result<Effect> {
         let kind = JOB_KINDS.iter().find(|kind| kind.name == run.job.kind);
         let kind =
             kind.ok_or_else(|| Error::internal(format!("the job kind `{}` is unknown", run.job.kind)))?;

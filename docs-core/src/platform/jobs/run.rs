@@ -20,36 +20,36 @@ use crate::{
 };
 
 /// Time that a resumable job may continue after its worker is stopped.
-const STOP_PATIENCE: Duration = Duration::from_secs(5);
+const STOP_GRACE_PERIOD: Duration = Duration::from_secs(5);
 /// Maximum number of progress updates stored per stage.
-const TOLD_PER_STAGE: u64 = 20;
+const MAX_UPDATES_PER_STAGE: u64 = 20;
 
 /// Time when the worker was stopped.
-pub(in crate::platform) type Stopping = Arc<OnceLock<Instant>>;
+pub(in crate::platform) type StopSignal = Arc<OnceLock<Instant>>;
 
-pub(in crate::platform) struct Run {
+pub(in crate::platform) struct JobRun {
     /// The job as it was claimed.
     pub(in crate::platform) job: JobRecord,
     /// Log for the user.
     pub(in crate::platform) log: Vec<JobLine>,
     /// Outcome of a run that ends as [`Effect::Done`](super::Effect::Done).
     pub(in crate::platform) outcome: JobOutcome,
-    stopping: Stopping,
+    stopping: StopSignal,
 }
 
-impl Run {
-    pub(in crate::platform) const fn new(job: JobRecord, stopping: Stopping) -> Self {
+impl JobRun {
+    pub(in crate::platform) const fn new(job: JobRecord, stopping: StopSignal) -> Self {
         Self { job, log: Vec::new(), outcome: JobOutcome { result: None, object: None }, stopping }
     }
 
-    /// Returns `true` if the worker was stopped at least [`STOP_PATIENCE`] ago. A long resumable job then ends as
+    /// Returns `true` if the worker was stopped at least [`STOP_GRACE_PERIOD`] ago. A long resumable job then ends as
     /// `Unavailable`.
     pub(in crate::platform) fn is_stopping(&self) -> bool {
-        self.stopping.get().is_some_and(|told| told.elapsed() >= STOP_PATIENCE)
+        self.stopping.get().is_some_and(|told| told.elapsed() >= STOP_GRACE_PERIOD)
     }
 
     /// Appends a line to the log of the job.
-    pub(in crate::platform) fn say(&mut self, platform: &Platform, text: String) {
+    pub(in crate::platform) fn append_log(&mut self, platform: &Platform, text: String) {
         tracing::info!(job.id = %self.job.id, "{text}");
         self.log.push(JobLine { at: platform.now(), text });
     }
@@ -68,7 +68,7 @@ impl Run {
     }
 }
 
-/// Reports the progress of a run: each stage once, and counts within it at most [`TOLD_PER_STAGE`] times.
+/// Reports the progress of a run: each stage once, and counts within it at most [`MAX_UPDATES_PER_STAGE`] times.
 pub(in crate::platform) struct Progress<'p> {
     platform: &'p Platform,
     job: JobRecord,
@@ -86,7 +86,7 @@ impl Progress<'_> {
             return Ok(());
         }
         self.told = Some((stage, 0));
-        self.tell(stage, None).await
+        self.report(stage, None).await
     }
 
     /// Reports the progress within a stage.
@@ -94,15 +94,15 @@ impl Progress<'_> {
     /// # Errors
     /// Same as [`stage`](Self::stage).
     pub(in crate::platform) async fn count(&mut self, stage: JobStage, of: JobProgress) -> Result<()> {
-        let step = 1 + of.done.saturating_mul(TOLD_PER_STAGE - 1) / of.total.max(1);
+        let step = 1 + of.done.saturating_mul(MAX_UPDATES_PER_STAGE - 1) / of.total.max(1);
         if self.told.is_some_and(|told| told == (stage, step)) {
             return Ok(());
         }
         self.told = Some((stage, step));
-        self.tell(stage, Some(of)).await
+        self.report(stage, Some(of)).await
     }
 
-    async fn tell(&self, stage: JobStage, progress: Option<JobProgress>) -> Result<()> {
+    async fn report(&self, stage: JobStage, progress: Option<JobProgress>) -> Result<()> {
         let (job, now, lease) = (self.job.clone(), self.platform.now(), self.platform.inner.job_lease);
         match self.platform.upkeep(&TellProgress { job, now, lease, stage, progress }).await {
             Ok(true) => Ok(()),
@@ -119,28 +119,28 @@ impl Progress<'_> {
 impl Platform {
     /// Starts a job that its caller runs and waits for. The job is listed, and its progress is visible to other users.
     ///
-    /// The work runs in [`while_leased`](Self::while_leased); its outcome is passed to
-    /// [`end_listed`](Self::end_listed). If the caller dies, the lease expires, and the worker that claims the job
-    /// fails it through [`Job::run`].
-    pub(in crate::platform) async fn begin_listed<J: Payload>(
+    /// The work runs in [`with_lease_renewal`](Self::while_leased); its outcome is passed to
+    /// [`end_listed_job`](Self::end_listed_job). If the caller dies, the lease expires, and the worker that claims the
+    /// job fails it through [`Job::run`].
+    pub(in crate::platform) async fn begin_listed_job<J: Payload>(
         &self,
         job: &J,
         subject: &str,
         by: &UserId,
-    ) -> Result<Run> {
+    ) -> Result<JobRun> {
         let (id, now) = (self.id::<JobId>(), self.now());
         let audience = Audience::Subject { by: Some(by.clone()), same: None };
-        let job = NewJob { audience, ..job.about(&id, subject, now)? };
+        let job = NewJob { audience, ..job.to_new_job(&id, subject, now)? };
         self.upkeep(&BeginJob { job, now, lease: self.inner.job_lease }).await?;
-        let record: Option<Arc<JobRecord>> = self.read().await?.get(&JobRecord::at(&id)).await?;
+        let record: Option<Arc<JobRecord>> = self.read().await?.get(&JobRecord::key_for(&id)).await?;
         let record = record.ok_or_else(|| Error::internal(format!("the started job {id} does not exist")))?;
-        Ok(Run::new(JobRecord::clone(&record), Stopping::default()))
+        Ok(JobRun::new(JobRecord::clone(&record), StopSignal::default()))
     }
 
     /// Ends a job that its caller ran, unless the work itself has ended it.
-    pub(in crate::platform) async fn end_listed<T>(
+    pub(in crate::platform) async fn end_listed_job<T>(
         &self,
-        mut run: Run,
+        mut run: JobRun,
         done: Option<Result<T>>,
     ) -> Result<T> {
         let taken_over = || {

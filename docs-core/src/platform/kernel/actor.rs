@@ -97,13 +97,13 @@ impl Visitor {
     }
 
     /// Returns the visitor of an actor with a share key, `None` for actors who may be members.
-    pub(in crate::platform) fn of(actor: &Actor, share_key: Option<&str>) -> Option<Self> {
+    pub(in crate::platform) fn from_actor(actor: &Actor, share_key: Option<&str>) -> Option<Self> {
         let Actor::Visitor(visitor) = actor else { return None };
         Some(share_key.map_or_else(|| visitor.clone(), |key| visitor.clone().with_share_key(key)))
     }
 
     /// Returns a user who is not a member, with a share key.
-    pub(in crate::platform) fn stranger(share_key: Option<&str>) -> Self {
+    pub(in crate::platform) fn non_member(share_key: Option<&str>) -> Self {
         let user = Self { is_user: true, ..Self::default() };
         share_key.map_or_else(|| user.clone(), |key| user.clone().with_share_key(key))
     }

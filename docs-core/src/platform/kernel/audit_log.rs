@@ -8,12 +8,12 @@ pub enum AuditLog {
     /// Changes are not logged. Existing entries are retained.
     Off,
     /// Every change is logged in its own transaction; an entry is removed at this age.
-    Kept(TimeDelta),
+    Retained(TimeDelta),
 }
 
 impl Default for AuditLog {
     fn default() -> Self {
-        Self::Kept(AUDIT_RETENTION)
+        Self::Retained(AUDIT_RETENTION)
     }
 }
 

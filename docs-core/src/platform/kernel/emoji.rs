@@ -3,23 +3,23 @@
 use crate::{Error, Result, content::markdown::leading_emoji, model::Emoji};
 
 /// Variation selector that requests the presentation of a character as a picture.
-const PICTURE: char = '\u{fe0f}';
+const PICTURE_SELECTOR: char = '\u{fe0f}';
 
 /// Normalizes an emoji to its stored form: characters rather than code points.
 ///
 /// # Errors
 /// `Invalid`, with `field`, for a text that is not exactly one emoji.
-pub(in crate::platform) fn kept_emoji(given: &Emoji, field: &str) -> Result<Emoji> {
-    let one = one_emoji(given.as_str()).and_then(|text| Emoji::new(text).ok());
+pub(in crate::platform) fn normalize_emoji(given: &Emoji, field: &str) -> Result<Emoji> {
+    let one = parse_emoji(given.as_str()).and_then(|text| Emoji::new(text).ok());
     one.ok_or_else(|| Error::invalid(field, "must be one emoji, as characters or code points like `1f44d`"))
 }
 
 /// Returns the normalized emoji of a text: characters rather than code points, with the variation selector only if the
 /// character would be displayed as text without it.
-fn one_emoji(text: &str) -> Option<String> {
+fn parse_emoji(text: &str) -> Option<String> {
     let text = code_points(text).unwrap_or_else(|| text.to_owned());
-    let plain = text.strip_suffix(PICTURE).unwrap_or(&text);
-    [plain.to_owned(), format!("{plain}{PICTURE}")].into_iter().find(|text| is_emoji(text))
+    let plain = text.strip_suffix(PICTURE_SELECTOR).unwrap_or(&text);
+    [plain.to_owned(), format!("{plain}{PICTURE_SELECTOR}")].into_iter().find(|text| is_emoji(text))
 }
 
 fn is_emoji(text: &str) -> bool {
@@ -63,7 +63,7 @@ mod tests {
             ("-", None),
             ("110000", None),
         ] {
-            assert_eq!(one_emoji(written).as_deref(), kept, "{written}");
+            assert_eq!(parse_emoji(written).as_deref(), kept, "{written}");
         }
     }
 }

@@ -26,7 +26,7 @@ use crate::{
 };
 
 /// Maximum size of a stored response as JSON, in bytes. Sealed, it is well below the record limit of a store.
-pub(in crate::platform) const MAX_ANSWER: usize = 128 * 1024;
+pub(in crate::platform) const MAX_ANSWER_BYTES: usize = 128 * 1024;
 
 impl Platform {
     /// Binds the platform to one request, which may be sent again within [`IDEMPOTENCY_WINDOW`] (24 hours).
@@ -65,20 +65,20 @@ impl Platform {
     }
 
     /// Returns `true` if the platform serves an idempotent request.
-    pub(in crate::platform) const fn may_be_repeated(&self) -> bool {
+    pub(in crate::platform) const fn is_idempotent(&self) -> bool {
         self.request.is_some()
     }
 
     /// The same platform for the same request, with an extended fingerprint.
-    pub(in crate::platform) fn continued(&self, parts: &[&[u8]]) -> Self {
-        let request = self.request.as_ref().map(|request| request.continued(parts));
+    pub(in crate::platform) fn with_fingerprint_parts(&self, parts: &[&[u8]]) -> Self {
+        let request = self.request.as_ref().map(|request| request.with_fingerprint_parts(parts));
         Self { request, ..self.clone() }
     }
 
     /// Runs an operation, or replays the response of an earlier request if the actor holds `right`.
     ///
     /// The response must be the one that [`write_and_show`](Self::write_and_show) of the operation returned.
-    pub(in crate::platform) async fn once<V: Answer>(
+    pub(in crate::platform) async fn idempotent<V: Answer>(
         &self,
         actor: &Actor,
         right: Right,
@@ -87,7 +87,7 @@ impl Platform {
         if let Some(request) = &self.request {
             request.require(right);
         }
-        let Some(answers) = self.answers(actor) else { return operation.await };
+        let Some(answers) = self.answer_store(actor) else { return operation.await };
         if let Some(answer) = answers.find(&self.read().await?).await? {
             return Ok(answer);
         }
@@ -110,8 +110,8 @@ impl Platform {
         })
     }
 
-    /// The store of the response, if the request has a key and its operation uses [`once`](Self::once).
-    pub(in crate::platform) fn answers<'r>(&'r self, actor: &'r Actor) -> Option<KeptAnswer<'r>> {
+    /// The store of the response, if the request has a key and its operation uses [`idempotent`](Self::idempotent).
+    pub(in crate::platform) fn answer_store<'r>(&'r self, actor: &'r Actor) -> Option<AnswerStore<'r>> {
         let request = self.request.as_ref()?;
         let rights = request.rights();
         if rights.is_empty() {
@@ -128,17 +128,17 @@ impl Platform {
         hasher.update(request.0.key.0.as_bytes());
         // A single sign-on session must not see responses that the same user got elsewhere.
         if let Actor::Token(token) = actor
-            && let Some(organization) = token.session_of()
+            && let Some(organization) = token.session_org()
         {
             hasher.update(b"\0").update(organization.as_str().as_bytes());
         }
         let id = BASE32.encode(hasher.finalize().as_bytes());
-        Some(KeptAnswer { platform: self, request, actor, rights, id })
+        Some(AnswerStore { platform: self, request, actor, rights, id })
     }
 }
 
 /// Storage location of the response to one request.
-pub(in crate::platform) struct KeptAnswer<'r> {
+pub(in crate::platform) struct AnswerStore<'r> {
     platform: &'r Platform,
     request: &'r IdempotentRequest,
     actor: &'r Actor,
@@ -146,7 +146,7 @@ pub(in crate::platform) struct KeptAnswer<'r> {
     id: String,
 }
 
-impl KeptAnswer<'_> {
+impl AnswerStore<'_> {
     /// Sealing purpose of the response.
     fn purpose(&self) -> String {
         format!("answer {}", self.id)
@@ -178,16 +178,16 @@ impl KeptAnswer<'_> {
     }
 
     fn seal<V: Serialize>(&self, answer: &V) -> Result<Option<String>> {
-        let Some(json) = storable(answer)? else { return Ok(None) };
+        let Some(json) = to_stored_json(answer)? else { return Ok(None) };
         let sealed = self.platform.secrets().seal(&self.purpose(), &json, self.platform.ids().next());
         sealed.map(Some).map_err(Error::internal)
     }
 }
 
 #[async_trait]
-impl<V: Answer> Answers<V> for KeptAnswer<'_> {
+impl<V: Answer> Answers<V> for AnswerStore<'_> {
     async fn find(&self, tx: &Tx) -> Result<Option<V>> {
-        let record: Option<Arc<IdempotencyRecord>> = tx.get(&IdempotencyRecord::at(&self.id)).await?;
+        let record: Option<Arc<IdempotencyRecord>> = tx.get(&IdempotencyRecord::key_for(&self.id)).await?;
         let Some(record) = record.filter(|record| self.is_current(record)) else { return Ok(None) };
         for right in &self.rights {
             (self.platform.inner.prove_right)(right, tx, self.actor).await?;
@@ -204,7 +204,7 @@ impl<V: Answer> Answers<V> for KeptAnswer<'_> {
             created_at: self.platform.now(),
         };
         // An expired response may still be stored.
-        let old: Option<Arc<IdempotencyRecord>> = tx.get(&IdempotencyRecord::at(&self.id)).await?;
+        let old: Option<Arc<IdempotencyRecord>> = tx.get(&IdempotencyRecord::key_for(&self.id)).await?;
         match old {
             Some(old) => drop(tx.put(&*old, new)?),
             None => drop(tx.create(new)),
@@ -214,9 +214,9 @@ impl<V: Answer> Answers<V> for KeptAnswer<'_> {
 }
 
 /// Returns a response as JSON, or `None` if it is too large to be stored.
-fn storable<V: Serialize>(answer: &V) -> Result<Option<String>> {
+fn to_stored_json<V: Serialize>(answer: &V) -> Result<Option<String>> {
     let json = serde_json::to_string(answer).map_err(Error::internal)?;
-    Ok((json.len() <= MAX_ANSWER).then_some(json))
+    Ok((json.len() <= MAX_ANSWER_BYTES).then_some(json))
 }
 
 #[cfg(test)]
@@ -240,7 +240,7 @@ mod tests {
             |parts: &[&[u8]]| IdempotentRequest::new("key".parse().expect("a key"), parts).0.fingerprint;
         assert_eq!(print(&[b"POST", b"/a", b"{}"]), print(&[b"POST", b"/a", b"{}"]));
         let request = IdempotentRequest::new("key".parse().expect("a key"), &[b"POST"]);
-        let later = |bytes: &[u8]| request.continued(&[bytes]).0.fingerprint;
+        let later = |bytes: &[u8]| request.with_fingerprint_parts(&[bytes]).0.fingerprint;
         assert_eq!(later(b"a"), later(b"a"));
         assert!(later(b"a") != later(b"b") && later(b"a") != request.0.fingerprint);
         for other in [&[&b"POST"[..], b"/a", b"{ }"][..], &[b"POST", b"/a{", b"}"], &[b"POST", b"/a"]] {
@@ -252,8 +252,8 @@ mod tests {
     fn responses_larger_than_the_bound_are_not_stored() {
         let is_stored = |bytes: usize| {
             let text = "a".repeat(bytes - r#""""#.len());
-            storable(&text).expect("JSON").is_some()
+            to_stored_json(&text).expect("JSON").is_some()
         };
-        assert_eq!([MAX_ANSWER, MAX_ANSWER + 1].map(is_stored), [true, false]);
+        assert_eq!([MAX_ANSWER_BYTES, MAX_ANSWER_BYTES + 1].map(is_stored), [true, false]);
     }
 }

@@ -18,7 +18,7 @@ use crate::{
     Error, ErrorKind, Result,
     model::OrgId,
     platform::kernel::platform::Platform,
-    ports::{FetchMeter, Fetched, Web, WebError},
+    ports::{FetchMeter, Web, WebError, WebResponse},
 };
 
 /// The default budget in bytes. [`Builder::import_memory`](crate::platform::Builder::import_memory) changes it.
@@ -313,7 +313,7 @@ impl FetchMeter for Meter<'_> {
 impl Platform {
     /// Returns an empty reservation for an organization.
     pub(in crate::platform) fn import_memory(&self, org: &OrgId) -> Reservation {
-        self.inner.memory.of::<ImportMemory>().reservation(org)
+        self.inner.memory.get_or_default::<ImportMemory>().reservation(org)
     }
 
     /// Fetches a document, whose bytes are added to the reservation. Waits up to [`LONGEST_WAIT`] for their memory.
@@ -325,7 +325,7 @@ impl Platform {
         web: &dyn Web,
         url: &str,
         reservation: &mut Reservation,
-    ) -> Result<std::result::Result<Fetched, WebError>> {
+    ) -> Result<std::result::Result<WebResponse, WebError>> {
         let before = reservation.own.held;
         let waits = reservation.waits();
         let earlier = waits.time(self.clock().now());

@@ -8,28 +8,28 @@ use std::{
     sync::{Arc, PoisonError, RwLock},
 };
 
-type Kept = HashMap<TypeId, Arc<dyn Any + Send + Sync>>;
+type StateMap = HashMap<TypeId, Arc<dyn Any + Send + Sync>>;
 
 /// The state, at most one value per type.
 #[derive(Default)]
-pub(in crate::platform) struct Memory(RwLock<Kept>);
+pub(in crate::platform) struct Memory(RwLock<StateMap>);
 
 impl Memory {
     /// Stores a value that cannot be created without arguments.
-    pub(in crate::platform) fn keep<T: Any + Send + Sync>(&self, value: T) {
+    pub(in crate::platform) fn insert<T: Any + Send + Sync>(&self, value: T) {
         let mut kept = self.0.write().unwrap_or_else(PoisonError::into_inner);
         kept.insert(TypeId::of::<T>(), Arc::new(value));
     }
 
     /// Returns the value of a type, if there is one.
-    pub(in crate::platform) fn find<T: Any + Send + Sync>(&self) -> Option<Arc<T>> {
+    pub(in crate::platform) fn get<T: Any + Send + Sync>(&self) -> Option<Arc<T>> {
         let kept = self.0.read().unwrap_or_else(PoisonError::into_inner);
         kept.get(&TypeId::of::<T>()).and_then(|value| Arc::clone(value).downcast().ok())
     }
 
     /// Returns the value of a type, which the first use creates.
-    pub(in crate::platform) fn of<T: Any + Send + Sync + Default>(&self) -> Arc<T> {
-        if let Some(found) = self.find() {
+    pub(in crate::platform) fn get_or_default<T: Any + Send + Sync + Default>(&self) -> Arc<T> {
+        if let Some(found) = self.get() {
             return found;
         }
         let mut kept = self.0.write().unwrap_or_else(PoisonError::into_inner);

@@ -82,7 +82,7 @@ pub const OBJECTS_REMOVED: Metric = Metric::counter(
     "Total unreferenced objects that the garbage collector removed.",
 );
 /// Objects that the garbage collector examined and retained.
-pub const OBJECTS_KEPT: Metric = Metric::counter(
+pub const OBJECTS_RETAINED: Metric = Metric::counter(
     "docs_objects_kept_total",
     &[],
     "Total objects that the garbage collector examined and retained.",
@@ -116,7 +116,7 @@ pub const METRICS: &[&Metric] = &[
     &INDEX_LAG_TIME,
     &CACHE_LOOKUPS,
     &OBJECTS_REMOVED,
-    &OBJECTS_KEPT,
+    &OBJECTS_RETAINED,
     &UPLOADS_REMOVED,
     &COLLECTIONS,
 ];
@@ -129,7 +129,7 @@ pub(in crate::platform) struct OpenTransactions {
 }
 
 impl OpenTransactions {
-    pub(in crate::platform) fn of(&self, mode: Mode) -> &AtomicI64 {
+    pub(in crate::platform) fn counter(&self, mode: Mode) -> &AtomicI64 {
         match mode {
             Mode::Read => &self.reading,
             Mode::Write => &self.writing,
@@ -145,15 +145,15 @@ pub(in crate::platform) struct StoreObserver {
 }
 
 impl Observer for StoreObserver {
-    fn begun(&self, mode: Mode) {
-        self.open.of(mode).fetch_add(1, Ordering::Relaxed);
+    fn transaction_begun(&self, mode: Mode) {
+        self.open.counter(mode).fetch_add(1, Ordering::Relaxed);
     }
 
-    fn ended(&self, mode: Mode) {
-        self.open.of(mode).fetch_sub(1, Ordering::Relaxed);
+    fn transaction_ended(&self, mode: Mode) {
+        self.open.counter(mode).fetch_sub(1, Ordering::Relaxed);
     }
 
-    fn attempted(&self, operation: &'static str, outcome: AttemptOutcome) {
+    fn operation_attempted(&self, operation: &'static str, outcome: AttemptOutcome) {
         let outcome = match outcome {
             AttemptOutcome::Done => "done",
             AttemptOutcome::Conflict => "conflict",
@@ -165,7 +165,7 @@ impl Observer for StoreObserver {
         self.metrics.add(&TRANSACTION_ATTEMPTS, &[operation, outcome], 1);
     }
 
-    fn failed(&self, operation: &'static str, kind: ErrorKind) {
+    fn operation_failed(&self, operation: &'static str, kind: ErrorKind) {
         self.metrics.add(&WRITE_FAILURES, &[operation, error_label(kind)], 1);
     }
 }

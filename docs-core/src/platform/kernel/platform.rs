@@ -37,7 +37,7 @@ use crate::{
 /// ```
 #[derive(Clone)]
 pub struct Platform {
-    pub(in crate::platform) inner: Arc<Inner>,
+    pub(in crate::platform) inner: Arc<PlatformState>,
     /// The idempotent request that is being served.
     pub(in crate::platform) request: Option<IdempotentRequest>,
     /// The precondition of the request that is being served.
@@ -50,7 +50,7 @@ impl fmt::Debug for Platform {
     }
 }
 
-pub(in crate::platform) struct Inner {
+pub(in crate::platform) struct PlatformState {
     pub(in crate::platform) store: Arc<dyn Store>,
     pub(in crate::platform) objects: Arc<dyn Objects>,
     pub(in crate::platform) content: Content,
@@ -118,7 +118,7 @@ impl Platform {
     /// Begins a read transaction on one snapshot.
     pub(crate) async fn read(&self) -> Result<Tx> {
         let txn = self.inner.store.begin(Mode::Read, &[]).await?;
-        Ok(Tx::observed(txn, Mode::Read, &self.inner.observer))
+        Ok(Tx::with_observer(txn, Mode::Read, &self.inner.observer))
     }
 
     /// The metrics sink.

@@ -17,14 +17,14 @@ use crate::{
         request::{EntityTag, Precondition},
         write::Answer,
     },
-    store::{Key, Operation, Tx, Written},
+    store::{Key, Operation, PendingWrite, Tx},
 };
 
 impl Platform {
     /// Binds the platform to one request with a condition: a change is made only if its target is in a matching state.
     ///
     /// The state is that of the response to reading the target with default options and as the same caller: the
-    /// [`EntityTag::of`] of that response.
+    /// [`EntityTag::from_answer`] of that response.
     ///
     /// Conditions apply to operations that change or delete one item and document it; other operations ignore them.
     /// Missing rights are reported before the condition.
@@ -42,12 +42,12 @@ impl Platform {
         &'a self,
         actor: &'a Actor,
         operation: &'a O,
-        show: impl for<'t> Fn(Written<'t, 'e, ()>) -> BoxFuture<'t, Result<V>> + Send + Sync + 'a,
-    ) -> BoxFuture<'a, Result<O::Out>> {
+        show: impl for<'t> Fn(PendingWrite<'t, 'e, ()>) -> BoxFuture<'t, Result<V>> + Send + Sync + 'a,
+    ) -> BoxFuture<'a, Result<O::Output>> {
         let Some(precondition) = &self.precondition else {
             return Box::pin(self.write(actor, operation));
         };
-        let state: Box<dyn State<V> + 'a> = Box::new(StateReader { show, lives: PhantomData });
+        let state: Box<dyn TargetState<V> + 'a> = Box::new(StateReader { show, lives: PhantomData });
         Box::pin(async move {
             self.write(actor, &ConditionalChange { operation, precondition, state: state.as_ref() }).await
         })
@@ -59,9 +59,9 @@ impl Platform {
         &'a self,
         actor: &'a Actor,
         operation: &'a O,
-        show: impl for<'t> Fn(Written<'t, 'e, ()>) -> BoxFuture<'t, Result<V>> + Send + Sync + 'a,
+        show: impl for<'t> Fn(PendingWrite<'t, 'e, ()>) -> BoxFuture<'t, Result<V>> + Send + Sync + 'a,
     ) -> BoxFuture<'a, Result<V>> {
-        let state: Box<dyn State<V> + 'a> = Box::new(StateReader { show, lives: PhantomData });
+        let state: Box<dyn TargetState<V> + 'a> = Box::new(StateReader { show, lives: PhantomData });
         Box::pin(async move {
             let state = state.as_ref();
             match &self.precondition {
@@ -76,7 +76,7 @@ impl Platform {
 }
 
 /// Reads the state of a target as a view of type `V`.
-trait State<V>: Send + Sync {
+trait TargetState<V>: Send + Sync {
     /// Reads the view within a transaction.
     fn read<'t>(&'t self, tx: &'t Tx) -> BoxFuture<'t, Result<V>>;
 }
@@ -87,12 +87,12 @@ struct StateReader<'e, F> {
     lives: PhantomData<fn(&'e ())>,
 }
 
-impl<'e, F, V> State<V> for StateReader<'e, F>
+impl<'e, F, V> TargetState<V> for StateReader<'e, F>
 where
-    F: for<'t> Fn(Written<'t, 'e, ()>) -> BoxFuture<'t, Result<V>> + Send + Sync,
+    F: for<'t> Fn(PendingWrite<'t, 'e, ()>) -> BoxFuture<'t, Result<V>> + Send + Sync,
 {
     fn read<'t>(&'t self, tx: &'t Tx) -> BoxFuture<'t, Result<V>> {
-        (self.show)(Written::new(tx, ()))
+        (self.show)(PendingWrite::new(tx, ()))
     }
 }
 
@@ -100,29 +100,29 @@ where
 struct ConditionalChange<'c, O, V> {
     operation: &'c O,
     precondition: &'c Precondition,
-    state: &'c dyn State<V>,
+    state: &'c dyn TargetState<V>,
 }
 
 #[async_trait]
 impl<O: Operation, V: Serialize + Send + Sync> Operation for ConditionalChange<'_, O, V> {
-    type Out = O::Out;
+    type Output = O::Output;
     const NAME: &'static str = O::NAME;
 
-    fn hot(&self) -> Vec<Key> {
-        self.operation.hot()
+    fn hot_keys(&self) -> Vec<Key> {
+        self.operation.hot_keys()
     }
 
-    fn taken(&self, key: &Key) -> Error {
-        self.operation.taken(key)
+    fn taken_error(&self, key: &Key) -> Error {
+        self.operation.taken_error(key)
     }
 
     fn detail(&self) -> Option<&str> {
         self.operation.detail()
     }
 
-    async fn apply(&self, tx: &mut Tx) -> Result<O::Out> {
+    async fn apply(&self, tx: &mut Tx) -> Result<O::Output> {
         let before = match self.state.read(tx).await {
-            Ok(before) => Some(EntityTag::of(&before)?),
+            Ok(before) => Some(EntityTag::from_answer(&before)?),
             // The write itself rejects an actor who may not see the target.
             Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::Forbidden) => None,
             Err(error) => return Err(error),

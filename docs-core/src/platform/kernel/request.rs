@@ -17,7 +17,7 @@ use crate::{
     model::{ContentTarget, OrgId, SiteId, SpaceId, TranslationId},
     platform::kernel::actor::Actor,
     policy::{OrgAction, SpaceAction},
-    store::{Hash, Tx, records::LinkGives},
+    store::{Hash, Tx, records::LinkInviteGrant},
 };
 
 /// Retention of the response to a request.
@@ -57,7 +57,7 @@ pub struct NotAnIdempotencyKey;
 
 /// A request that may be sent again: its key and a fingerprint. Clones are the same request.
 #[derive(Clone, Debug)]
-pub struct IdempotentRequest(pub(in crate::platform) Arc<Inner>);
+pub struct IdempotentRequest(pub(in crate::platform) Arc<RequestState>);
 
 impl IdempotentRequest {
     /// Creates a request with a key. `parts` are everything that is equal in each repetition; over HTTP: method, path
@@ -68,20 +68,20 @@ impl IdempotentRequest {
         for part in parts {
             hasher.update(&(part.len() as u64).to_be_bytes()).update(part);
         }
-        let fingerprint = Hash::of(hasher.finalize().as_bytes());
-        Self::of(key, fingerprint, Arc::default())
+        let fingerprint = Hash::compute(hasher.finalize().as_bytes());
+        Self::from_fingerprint(key, fingerprint, Arc::default())
     }
 
     /// Extends the fingerprint by parts of the request that were read later.
-    pub(in crate::platform) fn continued(&self, parts: &[&[u8]]) -> Self {
+    pub(in crate::platform) fn with_fingerprint_parts(&self, parts: &[&[u8]]) -> Self {
         let known = [&self.0.fingerprint.as_bytes()[..]];
         let more = Self::new(self.0.key.clone(), &[&known[..], parts].concat());
         let is_replayed = Arc::clone(&self.0.is_replayed);
-        Self::of(self.0.key.clone(), more.0.fingerprint, is_replayed)
+        Self::from_fingerprint(self.0.key.clone(), more.0.fingerprint, is_replayed)
     }
 
-    fn of(key: IdempotencyKey, fingerprint: Hash, is_replayed: Arc<AtomicBool>) -> Self {
-        Self(Arc::new(Inner { key, fingerprint, is_replayed, rights: Mutex::default() }))
+    fn from_fingerprint(key: IdempotencyKey, fingerprint: Hash, is_replayed: Arc<AtomicBool>) -> Self {
+        Self(Arc::new(RequestState { key, fingerprint, is_replayed, rights: Mutex::default() }))
     }
 
     pub(in crate::platform) fn require(&self, right: Right) {
@@ -103,7 +103,7 @@ impl IdempotentRequest {
 }
 
 #[derive(Debug)]
-pub(in crate::platform) struct Inner {
+pub(in crate::platform) struct RequestState {
     pub(in crate::platform) key: IdempotencyKey,
     pub(in crate::platform) fingerprint: Hash,
     pub(in crate::platform) is_replayed: Arc<AtomicBool>,
@@ -122,7 +122,7 @@ pub(in crate::platform) enum Right {
     /// The right to grant roles on content.
     Permissions(ContentTarget),
     /// The right to manage invite links of an organization with this grant.
-    Link(OrgId, LinkGives),
+    Link(OrgId, LinkInviteGrant),
     /// The right to have a space of an organization translated.
     Translate(OrgId, SpaceId),
     Translation(OrgId, TranslationId),
@@ -153,14 +153,14 @@ impl EntityTag {
     ///
     /// # Errors
     /// `Internal` for a response that cannot be serialized.
-    pub fn of(answer: &impl Serialize) -> Result<Self> {
-        Ok(Self::of_bytes(&serde_json::to_vec(answer).map_err(Error::internal)?))
+    pub fn from_answer(answer: &impl Serialize) -> Result<Self> {
+        Ok(Self::from_json(&serde_json::to_vec(answer).map_err(Error::internal)?))
     }
 
     /// Computes the tag of a response that is already serialized as JSON.
     #[must_use]
-    pub fn of_bytes(json: &[u8]) -> Self {
-        let mut text = Hash::of(json).to_string();
+    pub fn from_json(json: &[u8]) -> Self {
+        let mut text = Hash::compute(json).to_string();
         text.truncate(32);
         Self(text)
     }
@@ -189,7 +189,7 @@ pub enum Tags {
 impl Tags {
     /// Returns `true` if the current state matches; `None` if the target does not exist.
     #[must_use]
-    pub fn contain(&self, current: Option<&EntityTag>) -> bool {
+    pub fn matches(&self, current: Option<&EntityTag>) -> bool {
         match (self, current) {
             (_, None) => false,
             (Self::Any, Some(_)) => true,
@@ -233,10 +233,10 @@ impl Precondition {
     pub fn check(&self, current: Option<&EntityTag>) -> Result<()> {
         let refused = |why: &str| Err(Error::new(ErrorKind::Precondition, why.to_owned()));
         match (&self.if_match, &self.if_none_match) {
-            (Some(tags), _) if !tags.contain(current) => {
+            (Some(tags), _) if !tags.matches(current) => {
                 refused("If-Match: the resource has changed; read it again, then repeat the change")
             }
-            (_, Some(tags)) if tags.contain(current) => {
+            (_, Some(tags)) if tags.matches(current) => {
                 refused("If-None-Match: the resource exists in this state; omit the header to change it")
             }
             _ => Ok(()),

@@ -29,9 +29,9 @@ impl Secret {
 impl Platform {
     /// Seals a name deterministically: the same name always gives the same text, so the result may be cached
     /// indefinitely.
-    pub(in crate::platform) fn seal_for_ever(&self, purpose: &str, name: &str) -> Result<String> {
+    pub(in crate::platform) fn seal_deterministic(&self, purpose: &str, name: &str) -> Result<String> {
         // Different names have different nonces unless the first half of their hashes collides.
-        let of = Hash::of(format!("{purpose}!{name}").as_bytes());
+        let of = Hash::compute(format!("{purpose}!{name}").as_bytes());
         let mut nonce = [0; 16];
         nonce.copy_from_slice(&of.as_bytes()[..16]);
         self.secrets().seal(purpose, name, uuid::Uuid::from_bytes(nonce)).map_err(Error::internal)

@@ -68,72 +68,72 @@ impl SiteHosts {
 
     /// Allows the hosts that match a rule.
     #[must_use]
-    pub fn listed(rules: impl IntoIterator<Item = SiteHostRule>) -> Self {
+    pub fn from_rules(rules: impl IntoIterator<Item = SiteHostRule>) -> Self {
         Self { rules: Some(rules.into_iter().collect()), ..Self::default() }
     }
 
     /// Excludes another host of the platform, such as the one that serves files.
     #[must_use]
-    pub fn except(mut self, host: &str) -> Self {
-        self.own.push(name_of(host));
+    pub fn with_excluded_host(mut self, host: &str) -> Self {
+        self.own.push(normalize_host(host));
         self
     }
 
     /// Reserves another first path segment, such as that of an API mounted elsewhere than at `/v1`. The first segment
     /// of the platform's own address is reserved already.
     #[must_use]
-    pub fn reserving(mut self, segment: &str) -> Self {
+    pub fn with_reserved_segment(mut self, segment: &str) -> Self {
         self.segments.extend((!segment.is_empty()).then(|| segment.to_owned()));
         self
     }
 
     /// Excludes the host and reserves the first path segment of the platform's address.
-    pub(in crate::platform) fn below(self, base: &str) -> Self {
+    pub(in crate::platform) fn with_base(self, base: &str) -> Self {
         let Some(url) = web_url(base) else { return self };
         let host = url.host_str().unwrap_or_default();
         let segment = url.path_segments().and_then(|mut path| path.next()).unwrap_or_default();
-        self.except(host).reserving(segment)
+        self.with_excluded_host(host).with_reserved_segment(segment)
     }
 
     /// Returns `true` for a further host of the platform. The port is ignored.
     pub(in crate::platform) fn is_own(&self, host: &str) -> bool {
-        self.own.contains(&name_of(host))
+        self.own.contains(&normalize_host(host))
     }
 
     /// Checks a mount: a host, and the first segment of the path on it.
     ///
     /// # Errors
     ///
-    /// [`Refused`].
+    /// [`MountError`].
     pub(in crate::platform) fn check(
         &self,
         org: &OrgId,
         host: &str,
         segment: &str,
-    ) -> std::result::Result<(), Refused> {
-        let host = name_of(host);
+    ) -> std::result::Result<(), MountError> {
+        let host = normalize_host(host);
         let is_named = match &self.rules {
             None => Some(false),
             Some(rules) => rules
                 .iter()
                 .filter(|rule| rule.organization.as_ref().is_none_or(|only| only == org))
-                .filter_map(|rule| rule.names(&host))
+                .filter_map(|rule| rule.match_host(&host))
                 .max(),
         };
         let Some(is_named) = is_named.filter(|_| !self.own.contains(&host)) else {
-            return Err(Refused::Host);
+            return Err(MountError::Host);
         };
         let own = own_paths::ALL.iter().copied().chain(self.segments.iter().map(String::as_str));
         let is_reserved = own
             .filter(|own| !is_named || *own != own_paths::EXPLORER)
             .any(|own| own.eq_ignore_ascii_case(segment));
-        if is_reserved { Err(Refused::Segment) } else { Ok(()) }
+        if is_reserved { Err(MountError::Segment) } else { Ok(()) }
     }
 }
 
 /// The reason for rejecting a mount.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::platform) enum Refused {
+pub(in crate::platform) enum MountError {
     /// No rule allows the host.
     Host,
     /// The path belongs to the platform.
@@ -143,7 +143,7 @@ pub(in crate::platform) enum Refused {
 impl SiteHostRule {
     /// Returns `None` if the host does not match, `Some(true)` if the rule names it, and `Some(false)` for the wildcard
     /// `*`.
-    fn names(&self, host: &str) -> Option<bool> {
+    fn match_host(&self, host: &str) -> Option<bool> {
         match &self.pattern {
             Pattern::Any => Some(false),
             Pattern::Host(name) => (name == host).then_some(true),
@@ -189,14 +189,14 @@ pub(in crate::platform) fn check_proxy(hosts: &SiteHosts, org: &OrgId, origin: &
     let (host, path) = origin.split_once('/').unwrap_or((origin, ""));
     let segment = path.split('/').next().unwrap_or_default();
     hosts.check(org, host, segment).map_err(|refused| match refused {
-        Refused::Host => Error::invalid(
+        MountError::Host => Error::invalid(
             "proxy",
             format_args!(
                 "the host `{host}` is not available to this organization; ask the operator of the \
                           server"
             ),
         ),
-        Refused::Segment => Error::invalid(
+        MountError::Segment => Error::invalid(
             "proxy",
             format_args!("must not begin with `/{segment}`, which is a path of the platform"),
         ),
@@ -204,7 +204,7 @@ pub(in crate::platform) fn check_proxy(hosts: &SiteHosts, org: &OrgId, origin: &
 }
 
 /// Normalizes a host: without port and trailing dot, in lower case.
-fn name_of(host: &str) -> String {
+fn normalize_host(host: &str) -> String {
     let url = web_url(&format!("https://{host}/"));
     let name = url.as_ref().and_then(|url| url.host_str()).unwrap_or(host);
     name.trim_end_matches('.').to_ascii_lowercase()
@@ -231,8 +231,8 @@ mod tests {
         let (mine, other) = (org("aaaaaaaaaaaaaaaaaaaa"), org("bbbbbbbbbbbbbbbbbbbb"));
         let bound = format!("own.example.org={mine}");
         let rules = ["www.example.com", "*.Docs.example.com", bound.as_str()];
-        let hosts = SiteHosts::listed(rules.map(|rule| rule.parse().expect("a rule")));
-        let hosts = hosts.except("files.docs.example.com");
+        let hosts = SiteHosts::from_rules(rules.map(|rule| rule.parse().expect("a rule")));
+        let hosts = hosts.with_excluded_host("files.docs.example.com");
         for (host, allowed) in [
             ("www.example.com", [true, true]),
             ("WWW.example.COM", [true, true]),
@@ -248,29 +248,29 @@ mod tests {
             let found = [&mine, &other].map(|org| hosts.check(org, host, "guide").is_ok());
             assert_eq!(found, allowed, "{host}");
         }
-        assert_eq!(SiteHosts::listed([]).check(&mine, "www.example.com", "guide"), Err(Refused::Host));
+        assert_eq!(SiteHosts::from_rules([]).check(&mine, "www.example.com", "guide"), Err(MountError::Host));
     }
 
     #[test]
     fn own_paths_are_reserved_on_every_host() {
         let mine = org("aaaaaaaaaaaaaaaaaaaa");
-        let named = SiteHosts::listed(["www.example.com".parse().expect("a rule")]);
-        let all = SiteHosts::listed(["*".parse().expect("a rule")]);
+        let named = SiteHosts::from_rules(["www.example.com".parse().expect("a rule")]);
+        let all = SiteHosts::from_rules(["*".parse().expect("a rule")]);
         for own in own_paths::ALL {
             for segment in [(*own).to_owned(), own.to_uppercase()] {
                 let check = |hosts: &SiteHosts| hosts.check(&mine, "www.example.com", &segment);
                 assert_eq!(
                     (check(&SiteHosts::any()), check(&all)),
-                    (Err(Refused::Segment), Err(Refused::Segment))
+                    (Err(MountError::Segment), Err(MountError::Segment))
                 );
                 assert_eq!(check(&named).is_ok(), *own == own_paths::EXPLORER, "{segment}");
             }
         }
         assert_eq!(SiteHosts::any().check(&mine, "www.example.com", "v12"), Ok(()));
-        let below = named.below("https://docs.example.com:4000/Platform/x").reserving("api");
+        let below = named.with_base("https://docs.example.com:4000/Platform/x").with_reserved_segment("api");
         assert!(below.is_own("DOCS.example.com") && !below.is_own("www.example.com"));
         for (segment, expected) in
-            [("platform", Err(Refused::Segment)), ("API", Err(Refused::Segment)), ("x", Ok(()))]
+            [("platform", Err(MountError::Segment)), ("API", Err(MountError::Segment)), ("x", Ok(()))]
         {
             assert_eq!(below.check(&mine, "www.example.com", segment), expected, "{segment}");
         }

@@ -24,7 +24,7 @@ pub struct TokenUser {
 }
 
 impl TokenUser {
-    pub(in crate::platform) fn of(token: &TokenRecord, urls: &Urls) -> Self {
+    pub(in crate::platform) fn from_record(token: &TokenRecord, urls: &Urls) -> Self {
         let session_of = token.sso.as_ref().map(|session| session.organization.clone());
         Self::new(token.user.clone(), session_of, urls)
     }
@@ -41,7 +41,7 @@ impl TokenUser {
 
     /// The organization of an SSO session, or `None` for issued tokens.
     #[must_use]
-    pub const fn session_of(&self) -> Option<&OrgId> {
+    pub const fn session_org(&self) -> Option<&OrgId> {
         self.session_of.as_ref()
     }
 

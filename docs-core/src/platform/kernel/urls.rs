@@ -7,7 +7,7 @@ use crate::{
         UserId, web_url,
     },
     platform::kernel::{
-        content_of::{ContentOf, Version},
+        content_version::{ContentVersion, Version},
         own_paths::{API, APP, FILES, SAML, SITES, WEBHOOKS},
     },
     store::records::CommentScope,
@@ -177,14 +177,14 @@ impl Urls {
 
     /// The API address of content.
     #[must_use]
-    pub fn content(&self, of: &ContentOf) -> String {
+    pub fn content(&self, of: &ContentVersion) -> String {
         let space = &of.space;
         match &of.version {
             Version::Live => self.api(format_args!("/spaces/{space}/content")),
             Version::Revision(id) => self.revision_location(space, id),
             Version::Request(request) => {
                 // The caller's own name for the request, which may be any text.
-                let request = percent_encoded(request);
+                let request = percent_encode(request);
                 self.api(format_args!("/spaces/{space}/change-requests/{request}/content"))
             }
         }
@@ -201,7 +201,12 @@ impl Urls {
         format!("{}/{WEBHOOKS}/git/{space}", self.base)
     }
 
-    pub(crate) fn page_in(&self, space: &SpaceId, request: &ChangeRequestId, page: &PageId) -> String {
+    pub(crate) fn change_request_page(
+        &self,
+        space: &SpaceId,
+        request: &ChangeRequestId,
+        page: &PageId,
+    ) -> String {
         self.api(format_args!("/spaces/{space}/change-requests/{request}/content/page/{page}"))
     }
 
@@ -218,7 +223,7 @@ impl Urls {
     }
 
     /// The API address below a space or change request.
-    fn on(&self, scope: &CommentScope, path: std::fmt::Arguments<'_>) -> String {
+    fn scope_url(&self, scope: &CommentScope, path: std::fmt::Arguments<'_>) -> String {
         match &scope.request {
             None => self.api(format_args!("/spaces/{}{path}", scope.space)),
             Some(id) => self.api(format_args!("/spaces/{}/change-requests/{id}{path}", scope.space)),
@@ -226,11 +231,11 @@ impl Urls {
     }
 
     pub(crate) fn comment(&self, scope: &CommentScope, id: &CommentId) -> String {
-        self.on(scope, format_args!("/comments/{id}"))
+        self.scope_url(scope, format_args!("/comments/{id}"))
     }
 
     pub(crate) fn reply(&self, scope: &CommentScope, comment: &CommentId, id: &CommentReplyId) -> String {
-        self.on(scope, format_args!("/comments/{comment}/replies/{id}"))
+        self.scope_url(scope, format_args!("/comments/{comment}/replies/{id}"))
     }
 
     /// The API address of the reviews of a change request, named by id or number.
@@ -251,12 +256,12 @@ impl Urls {
 
     /// The address of a file's bytes, given their sealed name.
     pub(crate) fn file(&self, space: &SpaceId, sealed: &str, name: &str) -> String {
-        format!("{}/{FILES}/{space}/{sealed}/{}", self.files_base(), percent_encoded(name))
+        format!("{}/{FILES}/{space}/{sealed}/{}", self.files_base(), percent_encode(name))
     }
 
     /// The address of a PDF file, given its sealed part.
     pub(crate) fn pdf(&self, space: &SpaceId, sealed: &str, name: &str) -> String {
-        format!("{}/{FILES}/{space}/pdf/{sealed}/{}", self.files_base(), percent_encoded(name))
+        format!("{}/{FILES}/{space}/pdf/{sealed}/{}", self.files_base(), percent_encode(name))
     }
 
     /// The published address of a site by its base name.
@@ -268,7 +273,7 @@ impl Urls {
     pub(crate) fn published_below(&self, basename: &str, segments: &[&str]) -> String {
         let mut url = self.published(basename);
         for segment in segments {
-            url.push_str(&percent_encoded(segment));
+            url.push_str(&percent_encode(segment));
             url.push('/');
         }
         url
@@ -282,7 +287,7 @@ impl Urls {
 }
 
 /// Encodes a name as one segment of an address.
-pub(in crate::platform) fn percent_encoded(name: &str) -> String {
+pub(in crate::platform) fn percent_encode(name: &str) -> String {
     use std::fmt::Write as _;
     let mut out = String::with_capacity(name.len());
     for byte in name.bytes() {

@@ -17,10 +17,10 @@ use crate::{
         access::{self, AccessResolver},
         jobs::{Payload, Purge},
         kernel::{actor::Actor, platform::Platform, request::Right},
-        library::tree::{ContentMove, Met, Transfer, Walk, drop_grants, parent},
+        library::tree::{ContentMove, Transfer, TreeRow, TreeWalk, drop_grants, parent},
         nouns::{
             CollectionHandle, Collections,
-            filters::{Reach, Wanted},
+            filters::{ContentKind, Reach},
         },
     },
     policy::{CollectionAccess, OrgAction},
@@ -67,9 +67,9 @@ impl<'p> Collections<'p> {
         // The total count is returned only to actors who may see all collections.
         let all = reach == Reach::Nested && access.require(OrgAction::Administrate).is_ok();
         let mut resolver = AccessResolver::new(access, actor);
-        let mut walk = Walk::new(Parent::Top(org), Wanted::Collections, reach, page)?;
+        let mut walk = TreeWalk::new(Parent::Top(org), ContentKind::Collections, reach, page)?;
         while let Some(met) = walk.next(&tx).await? {
-            let seen = seen_collections(&tx, &mut resolver, &met).await?;
+            let seen = resolve_collections(&tx, &mut resolver, &met).await?;
             for (met, access) in met.iter().zip(seen) {
                 if !walk.offer(met, access.map(|access| platform.collection_view(&access))) {
                     break;
@@ -88,18 +88,18 @@ impl<'p> Collections<'p> {
     #[boxed]
     pub async fn create(self, new: CreateCollection) -> Result<Collection> {
         let (platform, ref actor, org) = self.parts();
-        let done = platform.once(
+        let done = platform.idempotent(
             actor,
             Right::CreateIn(org.clone(), new.parent.as_deref().map(Into::into)),
             async move {
-                let untitled = CollectionTitle::cut("Untitled")
+                let untitled = CollectionTitle::from_truncated("Untitled")
                     .ok_or_else(|| Error::internal("the constant title is within the limit"))?;
                 let now = platform.now();
                 let record = CollectionRecord {
                     id: platform.id(),
                     organization: org.clone(),
                     parent: None,
-                    rank: crate::model::Rank::at_time(now),
+                    rank: crate::model::Rank::from_time(now),
                     title: new.title.unwrap_or(untitled),
                     description: None,
                     default_level: Default::default(),
@@ -123,8 +123,8 @@ impl<'p> CollectionHandle<'p> {
         let tx = platform.read().await?;
         let org = access::collection(&tx, actor, id).await?.collection().organization.clone();
         let resolver = AccessResolver::new(access::org(&tx, actor, &org).await?, actor);
-        let walk = Walk::new(Parent::In(id), Wanted::Spaces, Reach::Direct, page)?;
-        platform.walked_spaces(&tx, resolver, walk, None).await
+        let walk = TreeWalk::new(Parent::In(id), ContentKind::Spaces, Reach::Direct, page)?;
+        platform.walk_spaces(&tx, resolver, walk, None).await
     }
 
     /// Reads a collection.
@@ -132,7 +132,7 @@ impl<'p> CollectionHandle<'p> {
     pub async fn get(self) -> Result<Collection> {
         let (platform, ref actor, id) = self.parts();
         let tx = platform.read().await?;
-        platform.collection_seen(&tx, actor, id).await
+        platform.read_collection_view(&tx, actor, id).await
     }
 
     /// Changes a collection. Omitted fields are left unchanged.
@@ -162,9 +162,9 @@ impl<'p> CollectionHandle<'p> {
             now: platform.now(),
             job: platform.id(),
         };
-        let done =
-            platform.change(actor, &operation, |seen| Box::pin(platform.collection_seen(seen.tx, actor, id)));
-        Error::existed(done.await)
+        let done = platform
+            .change(actor, &operation, |seen| Box::pin(platform.read_collection_view(seen.tx, actor, id)));
+        Error::ignore_not_found(done.await)
     }
 
     /// Moves a collection with its content to another collection, to the top of its organization, or to another
@@ -201,7 +201,7 @@ impl<'p> CollectionHandle<'p> {
 }
 
 impl Platform {
-    async fn collection_seen(&self, tx: &Tx, actor: &Actor, id: &CollectionId) -> Result<Collection> {
+    async fn read_collection_view(&self, tx: &Tx, actor: &Actor, id: &CollectionId) -> Result<Collection> {
         Ok(self.collection_view(&access::collection(tx, actor, id).await?))
     }
 
@@ -212,20 +212,20 @@ impl Platform {
         operation: &O,
         id: &CollectionId,
     ) -> Result<Collection> {
-        self.change_and_show(actor, operation, |done| Box::pin(self.collection_seen(done.tx, actor, id)))
+        self.change_and_show(actor, operation, |done| Box::pin(self.read_collection_view(done.tx, actor, id)))
             .await
     }
 }
 
-async fn seen_collections(
+async fn resolve_collections(
     tx: &Tx,
     resolver: &mut AccessResolver,
-    met: &[Met],
+    met: &[TreeRow],
 ) -> Result<Vec<Option<CollectionAccess>>> {
     let ids = met.iter().filter_map(|met| match &met.child {
         ContentTarget::Collection(id) => Some(id),
         ContentTarget::Space(_) => None,
     });
-    let keys: Vec<_> = ids.map(CollectionRecord::at).collect();
+    let keys: Vec<_> = ids.map(CollectionRecord::key_for).collect();
     resolver.collections(tx, tx.get_many(&keys).await?).await
 }

@@ -20,7 +20,7 @@ use crate::{
 pub const RESTORE_WINDOW: TimeDelta = TimeDelta::days(7);
 
 /// Stores a new space with its first revision.
-pub(in crate::platform) fn create_in(tx: &mut Tx, record: SpaceRecord, by: &UserId) -> Arc<SpaceRecord> {
+pub(in crate::platform) fn create_space(tx: &mut Tx, record: SpaceRecord, by: &UserId) -> Arc<SpaceRecord> {
     let record = SpaceRecord { revisions: 1, ..record };
     tx.create(first_revision(&record, by));
     tx.feed(topic::HEAD, KeyBuf::new("head").part(record.id.as_str()).key());

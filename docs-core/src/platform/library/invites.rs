@@ -14,12 +14,12 @@ use crate::{
         access,
         kernel::{actor::Actor, platform::Platform, request::Right},
         nouns::{InviteHandle, Invites, list_identities::tag},
-        people::joining::{Target, manage},
+        people::joining::{LinkInviteAccess, authorize_link},
     },
     policy::{OrgAccess, OrgAction},
     store::{
         Entity, Key, ListSpec, Lister, Page, PageRequest, Tx,
-        records::{EmailInviteRecord, LinkGives, LinkInviteRecord},
+        records::{EmailInviteRecord, LinkInviteGrant, LinkInviteRecord},
     },
 };
 
@@ -34,14 +34,14 @@ impl<'p> Invites<'p> {
         let tx = platform.read().await?;
         let access = access::org(&tx, actor, org).await?;
         access.require(OrgAction::Administrate)?;
-        let prefix = LinkInviteRecord::of_org(org);
+        let prefix = LinkInviteRecord::by_org(org);
         let mut list = Lister::new(ListSpec::new(tag::LINK_INVITES, prefix), page)?;
         while let Some(rows) = list.rows(&tx).await? {
             let keys: Vec<Key> = LinkInviteRecord::named_by_all(&rows);
             let found = tx.get_many::<LinkInviteRecord>(&keys).await?;
             let shown = |link: Arc<LinkInviteRecord>| match link.gives {
-                LinkGives::Member(role) => Some(member_invite(&link, role, &access)),
-                LinkGives::Content(..) => None,
+                LinkInviteGrant::Member(role) => Some(member_invite(&link, role, &access)),
+                LinkInviteGrant::Content(..) => None,
             };
             list.offer_all(&rows, found.into_iter().map(|link| link.and_then(shown)));
         }
@@ -60,8 +60,8 @@ impl<'p> Invites<'p> {
     #[boxed]
     pub async fn create_link(self, new: CreateLinkInvite) -> Result<LinkInvite> {
         let (platform, ref actor, org) = self.parts();
-        let gives = gives(&new)?;
-        let done = platform.once(actor, Right::Link(org.clone(), gives.clone()), async move {
+        let gives = link_grant(&new)?;
+        let done = platform.idempotent(actor, Right::Link(org.clone(), gives.clone()), async move {
             let link = LinkInviteRecord {
                 id: platform.id(),
                 organization: org.clone(),
@@ -72,7 +72,7 @@ impl<'p> Invites<'p> {
             let id = link.id.clone();
             let create = link_invite_creation(actor, &link);
             platform
-                .write_and_show(actor, &create, |done| Box::pin(platform.link_seen(done.tx, actor, org, &id)))
+                .write_and_show(actor, &create, |done| Box::pin(platform.read_link(done.tx, actor, org, &id)))
                 .await
         });
         done.await
@@ -88,7 +88,7 @@ impl<'p> InviteHandle<'p> {
     pub async fn get(self) -> Result<LinkInvite> {
         let (platform, ref actor, org, id) = self.parts();
         let tx = platform.read().await?;
-        platform.link_seen(&tx, actor, org, id).await
+        platform.read_link(&tx, actor, org, id).await
     }
 
     /// Changes the grant of an invite link. Users who already joined by it keep their role.
@@ -103,7 +103,7 @@ impl<'p> InviteHandle<'p> {
         let (platform, ref actor, org, id) = self.parts();
         let update = link_invite_update(actor, org, id, &change);
         platform
-            .change_and_show(actor, &update, |done| Box::pin(platform.link_seen(done.tx, actor, org, id)))
+            .change_and_show(actor, &update, |done| Box::pin(platform.read_link(done.tx, actor, org, id)))
             .await
     }
 
@@ -118,29 +118,29 @@ impl<'p> InviteHandle<'p> {
     pub async fn delete(self) -> Result<bool> {
         let (platform, ref actor, org, id) = self.parts();
         let operation = link_invite_deletion(actor, org, id);
-        Error::existed(platform.write(actor, &operation).await)
+        Error::ignore_not_found(platform.write(actor, &operation).await)
     }
 }
 
 impl Platform {
-    async fn link_seen(&self, tx: &Tx, actor: &Actor, org: &OrgId, id: &InviteId) -> Result<LinkInvite> {
+    async fn read_link(&self, tx: &Tx, actor: &Actor, org: &OrgId, id: &InviteId) -> Result<LinkInvite> {
         let link = find(tx, actor, org, id).await?;
         let (object, id) = (InviteObject::Is, link.id.clone());
-        Ok(match (manage(tx, actor, &link).await?, &link.gives) {
-            (Target::Space(access), LinkGives::Content(_, level)) => {
+        Ok(match (authorize_link(tx, actor, &link).await?, &link.gives) {
+            (LinkInviteAccess::Space(access), LinkInviteGrant::Content(_, level)) => {
                 let redundant = access.role() >= *level;
                 let shown = self.space_views(tx, std::slice::from_ref(&access)).await?.pop();
                 let space = shown.ok_or_else(|| Error::not_found("space"))?;
                 let (target, level) = (ToSpace::Is, *level);
                 LinkInvite::Space(Box::new(SpaceInvite { object, id, target, level, redundant, space }))
             }
-            (Target::Collection(access), LinkGives::Content(_, level)) => {
+            (LinkInviteAccess::Collection(access), LinkInviteGrant::Content(_, level)) => {
                 let (redundant, collection) = (access.role() >= *level, self.collection_view(&access));
                 let (target, level) = (ToCollection::Is, *level);
                 let shown = CollectionInvite { object, id, target, level, redundant, collection };
                 LinkInvite::Collection(Box::new(shown))
             }
-            (Target::Org(access), LinkGives::Member(role)) => {
+            (LinkInviteAccess::Org(access), LinkInviteGrant::Member(role)) => {
                 LinkInvite::Member(member_invite(&link, *role, &access))
             }
             _ => return Err(Error::internal("the grant of a link does not match its target")),
@@ -159,7 +159,7 @@ fn member_invite(link: &LinkInviteRecord, role: Option<Role>, reader: &OrgAccess
 }
 
 /// The grant of a new link.
-pub(in crate::platform) fn gives(new: &CreateLinkInvite) -> Result<LinkGives> {
+pub(in crate::platform) fn link_grant(new: &CreateLinkInvite) -> Result<LinkInviteGrant> {
     let role = match new.role {
         Patch::Keep => None,
         Patch::Clear => Some(None),
@@ -176,17 +176,17 @@ pub(in crate::platform) fn gives(new: &CreateLinkInvite) -> Result<LinkGives> {
         (Some(_), Some(_), _) => other("space"),
         (Some(_), None, Some(_)) => other("collection"),
         (Some(_), None, None) if !new.level.is_keep() => other("level"),
-        (Some(role), None, None) => Ok(LinkGives::Member(role)),
+        (Some(role), None, None) => Ok(LinkInviteGrant::Member(role)),
         (None, Some(_), Some(_)) => {
             Err(Error::invalid("collection", "must not be set together with `space`"))
         }
         (None, Some(space), None) => {
             let id = space.parse().map_err(|_| unknown("space"))?;
-            Ok(LinkGives::Content(ContentTarget::Space(id), level(new.level)?))
+            Ok(LinkInviteGrant::Content(ContentTarget::Space(id), level(new.level)?))
         }
         (None, None, Some(collection)) => {
             let id = collection.parse().map_err(|_| unknown("collection"))?;
-            Ok(LinkGives::Content(ContentTarget::Collection(id), level(new.level)?))
+            Ok(LinkInviteGrant::Content(ContentTarget::Collection(id), level(new.level)?))
         }
         (None, None, None) => {
             Err(Error::invalid("role", "is required, unless `level` is set with `space` or `collection`"))
@@ -205,7 +205,7 @@ fn unknown(noun: &str) -> Error {
 /// Finds a link of an organization that the actor is a member of.
 async fn find(tx: &Tx, actor: &Actor, org: &OrgId, id: &InviteId) -> Result<Arc<LinkInviteRecord>> {
     access::org(tx, actor, org).await?;
-    let link: Option<Arc<LinkInviteRecord>> = tx.get(&LinkInviteRecord::at(id)).await?;
+    let link: Option<Arc<LinkInviteRecord>> = tx.get(&LinkInviteRecord::key_for(id)).await?;
     link.filter(|link| link.organization == *org).ok_or_else(|| Error::not_found("invite"))
 }
 
@@ -213,11 +213,13 @@ async fn find(tx: &Tx, actor: &Actor, org: &OrgId, id: &InviteId) -> Result<Arc<
 async fn link_invite_creation(tx: &mut Tx, actor: &Actor, link: &LinkInviteRecord) -> Result<()> {
     let org = access::org(tx, actor, &link.organization).await?;
     let unknown = |error: Error| match (error.kind(), &link.gives) {
-        (ErrorKind::NotFound, LinkGives::Content(ContentTarget::Space(_), _)) => unknown("space"),
-        (ErrorKind::NotFound, LinkGives::Content(ContentTarget::Collection(_), _)) => unknown("collection"),
+        (ErrorKind::NotFound, LinkInviteGrant::Content(ContentTarget::Space(_), _)) => unknown("space"),
+        (ErrorKind::NotFound, LinkInviteGrant::Content(ContentTarget::Collection(_), _)) => {
+            unknown("collection")
+        }
         _ => error,
     };
-    manage(tx, actor, link).await.map_err(unknown)?;
+    authorize_link(tx, actor, link).await.map_err(unknown)?;
     if !org.org().invite_links {
         let off = "invite links are turned off for this organization; set its `inviteLinks` to turn \
                    them on";
@@ -236,28 +238,32 @@ async fn link_invite_update(
     change: &UpdateLinkInvite,
 ) -> Result<()> {
     let old = find(tx, actor, org, id).await?;
-    manage(tx, actor, &old).await?;
+    authorize_link(tx, actor, &old).await?;
     let mut new = LinkInviteRecord::clone(&old);
     new.vouched_by = actor.user().unwrap_or(&old.vouched_by).clone();
     new.gives = match (&old.gives, change.role, change.level) {
-        (LinkGives::Member(_), _, Patch::Clear | Patch::Set(_)) => {
+        (LinkInviteGrant::Member(_), _, Patch::Clear | Patch::Set(_)) => {
             return Err(Error::invalid(
                 "level",
                 "must not be set for a link with a role in the organization; change `role`",
             ));
         }
-        (LinkGives::Content(..), Patch::Clear | Patch::Set(_), _) => {
+        (LinkInviteGrant::Content(..), Patch::Clear | Patch::Set(_), _) => {
             return Err(Error::invalid(
                 "role",
                 "must not be set for a link with a role on content; \
                                                change `level`",
             ));
         }
-        (LinkGives::Member(role), change, _) => LinkGives::Member(change.apply(*role)),
-        (LinkGives::Content(content, role), _, Patch::Keep) => LinkGives::Content(content.clone(), *role),
-        (LinkGives::Content(content, _), _, change) => LinkGives::Content(content.clone(), level(change)?),
+        (LinkInviteGrant::Member(role), change, _) => LinkInviteGrant::Member(change.apply(*role)),
+        (LinkInviteGrant::Content(content, role), _, Patch::Keep) => {
+            LinkInviteGrant::Content(content.clone(), *role)
+        }
+        (LinkInviteGrant::Content(content, _), _, change) => {
+            LinkInviteGrant::Content(content.clone(), level(change)?)
+        }
     };
-    manage(tx, actor, &new).await?;
+    authorize_link(tx, actor, &new).await?;
     if new != *old {
         tx.put(&*old, new)?;
     }
@@ -267,7 +273,7 @@ async fn link_invite_update(
 #[operation("link_invite_delete")]
 async fn link_invite_deletion(tx: &mut Tx, actor: &Actor, org: &OrgId, id: &InviteId) -> Result<()> {
     let access = access::org(tx, actor, org).await?;
-    let email: Option<Arc<EmailInviteRecord>> = tx.get(&EmailInviteRecord::at(id)).await?;
+    let email: Option<Arc<EmailInviteRecord>> = tx.get(&EmailInviteRecord::key_for(id)).await?;
     if let Some(email) = email.filter(|invite| invite.organization == *org) {
         access.require(OrgAction::Administrate)?;
         tx.delete(&*email);
@@ -276,7 +282,7 @@ async fn link_invite_deletion(tx: &mut Tx, actor: &Actor, org: &OrgId, id: &Invi
     let link = find(tx, actor, org, id).await?;
     // An administrator can also remove links to deleted content.
     if access.require(OrgAction::Administrate).is_err() {
-        manage(tx, actor, &link).await?;
+        authorize_link(tx, actor, &link).await?;
     }
     tx.delete(&*link);
     Ok(())

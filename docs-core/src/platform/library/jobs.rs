@@ -29,7 +29,7 @@ impl<'p> SpaceHandle<'p> {
         let (platform, ref actor, space) = self.parts();
         let tx = platform.read().await?;
         let proof = access::space(&tx, actor, space).await?.require(SpaceAction::Edit)?;
-        let prefix = JobRecord::of_subject(space.as_str());
+        let prefix = JobRecord::by_subject(space.as_str());
         let mut list = Lister::new(ListSpec { rev: true, ..ListSpec::new(tag::JOBS, prefix) }, page)?;
         list.fill(&tx, |_| true).await?;
         let page = list.finish(&tx, None).await?;
@@ -46,7 +46,7 @@ impl<'p> SpaceHandle<'p> {
         let (platform, ref actor, space) = self.parts();
         let tx = platform.read().await?;
         let proof = access::space(&tx, actor, space).await?.require(SpaceAction::Edit)?;
-        let job: Option<Arc<JobRecord>> = tx.get(&JobRecord::at(id)).await?;
+        let job: Option<Arc<JobRecord>> = tx.get(&JobRecord::key_for(id)).await?;
         let job = job.filter(|job| job.listed && job.subject == space.as_str());
         let job = job.ok_or_else(|| Error::not_found("job"))?;
         platform.job_with_log(&tx, actor, Some(&proof.space().organization), &job).await
@@ -63,7 +63,7 @@ impl<'p> Caller<'p> {
         let (platform, actor) = (self.platform, &self.actor());
         actor.require_platform()?;
         let tx = platform.read().await?;
-        let job: Option<Arc<JobRecord>> = tx.get(&JobRecord::at(id)).await?;
+        let job: Option<Arc<JobRecord>> = tx.get(&JobRecord::key_for(id)).await?;
         let job = job.ok_or_else(|| Error::not_found("job"))?;
         platform.job_with_log(&tx, actor, None, &job).await
     }
@@ -79,7 +79,7 @@ impl Platform {
     ) -> Result<Job> {
         let people: Vec<UserId> = job.by.iter().cloned().collect();
         let users = match org {
-            Some(org) => self.users_named(tx, (actor, org), &people).await?,
+            Some(org) => self.visible_users(tx, (actor, org), &people).await?,
             None => self.user_views(tx, &people).await?,
         };
         let log = job.log.clone();
@@ -95,7 +95,7 @@ impl Platform {
     ) -> Result<Vec<Job>> {
         let people: BTreeSet<&UserId> = jobs.iter().filter_map(|job| job.by.as_ref()).collect();
         let people: Vec<UserId> = people.into_iter().cloned().collect();
-        let users = self.users_named(tx, (actor, org), &people).await?;
+        let users = self.visible_users(tx, (actor, org), &people).await?;
         let by = |job: &JobRecord| users.iter().find(|user| Some(&user.id) == job.by.as_ref()).cloned();
         Ok(jobs.iter().map(|job| self.job_view(job, by(job))).collect())
     }

@@ -1,13 +1,13 @@
 //! Explicit roles of users and teams on spaces and collections.
 
-mod touched;
+mod role_guard;
 
 use std::sync::Arc;
 
 use async_trait::async_trait;
 use docs_macros::{boxed, operation};
 
-use self::touched::Touched;
+use self::role_guard::RoleChangeGuard;
 use crate::{
     Error, Result,
     model::{
@@ -16,12 +16,12 @@ use crate::{
     },
     platform::{
         access::{self, Audience, MAX_TEAM_GRANTS},
-        kernel::{actor::Actor, platform::Platform, request::Right, write::at_once},
+        kernel::{actor::Actor, platform::Platform, request::Right, write::ready_answer},
         nouns::{
             Permissions,
             list_identities::{self, tag},
         },
-        people::named,
+        people::names,
     },
     policy::{CollectionAction, OrgAccess, OrgAction, SpaceAction},
     store::{
@@ -49,7 +49,7 @@ impl<'p> Permissions<'p> {
     pub async fn invite(self, invite: Invite) -> Result<()> {
         let (platform, actor) = (self.caller.platform, &self.caller.actor());
         let content = &self.content.to_target();
-        let done = platform.once(actor, Right::Permissions(content.clone()), async move {
+        let done = platform.idempotent(actor, Right::Permissions(content.clone()), async move {
             if invite.users.is_none() && invite.teams.is_none() {
                 return Err(Error::invalid("users", "is required, unless `teams` is given"));
             }
@@ -72,7 +72,7 @@ impl<'p> Permissions<'p> {
             let (users, teams) = (users.unwrap_or_default(), teams.unwrap_or_default());
             let (content, now) = (content.clone(), platform.now());
             let give = GrantRoles { actor: actor.clone(), content, users, teams, role: invite.role, now };
-            platform.write_and_show(actor, &give, |_| at_once(Ok(()))).await
+            platform.write_and_show(actor, &give, |_| ready_answer(Ok(()))).await
         });
         done.await
     }
@@ -98,7 +98,7 @@ impl<'p> Permissions<'p> {
     #[boxed]
     pub async fn remove(self, grantee: &'p Grantee) -> Result<bool> {
         let change = UpdatePermission { role: Patch::Clear };
-        Error::existed(self.update(grantee, change).await)
+        Error::ignore_not_found(self.update(grantee, change).await)
     }
 
     /// Lists the users with an explicit role on content.
@@ -110,18 +110,18 @@ impl<'p> Permissions<'p> {
         let (platform, actor) = (self.caller.platform, &self.caller.actor());
         let content = &self.content.to_target();
         let tx = platform.read().await?;
-        let seen = seen(&tx, actor, content).await?;
+        let seen = authorize_view(&tx, actor, content).await?;
         let mut list =
-            Lister::new(ListSpec::new(tag::USER_GRANTS, GrantRecord::users_of(content.id())), page)?;
+            Lister::new(ListSpec::new(tag::USER_GRANTS, GrantRecord::user_grants(content.id())), page)?;
         while let Some(rows) = list.rows(&tx).await? {
             let mut grants: Vec<(UserId, Role)> = Vec::with_capacity(rows.len());
             for (_, value) in &rows {
                 let grant: Arc<GrantRecord> = decode(value.clone())?;
-                let Grantee::User(user) = &grant.grantee else { return Err(misplaced()) };
+                let Grantee::User(user) = &grant.grantee else { return Err(wrong_kind_error()) };
                 grants.push((user.clone(), grant.role));
             }
             let org = &seen.org.org().id;
-            let keys: Vec<Key> = grants.iter().map(|(user, _)| MemberRecord::at(org, user)).collect();
+            let keys: Vec<Key> = grants.iter().map(|(user, _)| MemberRecord::key_for(org, user)).collect();
             let members = tx.get_values(&keys).await?;
             // A former member has no role, even while a job still removes it.
             list.offer_all(
@@ -142,17 +142,17 @@ impl<'p> Permissions<'p> {
         let (platform, actor) = (self.caller.platform, &self.caller.actor());
         let content = &self.content.to_target();
         let tx = platform.read().await?;
-        let seen = seen(&tx, actor, content).await?;
+        let seen = authorize_view(&tx, actor, content).await?;
         let mut list =
-            Lister::new(ListSpec::new(tag::TEAM_GRANTS, GrantRecord::teams_of(content.id())), page)?;
+            Lister::new(ListSpec::new(tag::TEAM_GRANTS, GrantRecord::team_grants(content.id())), page)?;
         while let Some(rows) = list.rows(&tx).await? {
             let mut grants: Vec<(TeamId, Role)> = Vec::with_capacity(rows.len());
             for (_, value) in &rows {
                 let grant: Arc<GrantRecord> = decode(value.clone())?;
-                let Grantee::Team(team) = &grant.grantee else { return Err(misplaced()) };
+                let Grantee::Team(team) = &grant.grantee else { return Err(wrong_kind_error()) };
                 grants.push((team.clone(), grant.role));
             }
-            let keys: Vec<Key> = grants.iter().map(|(team, _)| TeamRecord::at(team)).collect();
+            let keys: Vec<Key> = grants.iter().map(|(team, _)| TeamRecord::key_for(team)).collect();
             let teams = tx.get_many::<TeamRecord>(&keys).await?;
             let given = grants.into_iter().zip(teams).map(|((_, role), team)| team.map(|team| (team, role)));
             list.offer_all(&rows, given);
@@ -176,8 +176,8 @@ impl<'p> Permissions<'p> {
         let (platform, actor) = (self.caller.platform, &self.caller.actor());
         let content = &self.content.to_target();
         let tx = platform.read().await?;
-        let seen = seen(&tx, actor, content).await?;
-        let audience = Audience::of(&tx, content).await?;
+        let seen = authorize_view(&tx, actor, content).await?;
+        let audience = Audience::load(&tx, content).await?;
         let prefix = KeyBuf::new(MemberRecord::KIND).part(seen.org.org().id.as_str());
         let identity = list_identities::members_with_role(content, role);
         let mut list = Lister::new(ListSpec { prefix, rev: false, identity }, page)?;
@@ -209,14 +209,14 @@ impl Platform {
 }
 
 /// The organization of content, and the actor's role on the content.
-struct Seen {
+struct ContentAccess {
     org: OrgAccess,
     role: Role,
 }
 
-impl Seen {
+impl ContentAccess {
     /// Rejects a change that involves a role above the actor's own.
-    fn refuse_above(&self, role: Option<Role>) -> Result<()> {
+    fn reject_above(&self, role: Option<Role>) -> Result<()> {
         match role {
             Some(role) if role > self.role => Err(Error::forbidden(
                 "a role above your own can only be changed by users with that role and by administrators",
@@ -230,18 +230,18 @@ impl Seen {
         &self,
         tx: &mut Tx,
         mut held: Vec<(Grantee, Option<Arc<GrantRecord>>)>,
-        given: Given<'_>,
+        given: RoleChange<'_>,
     ) -> Result<()> {
         held.retain(|(_, old)| old.as_ref().map(|old| old.role) != given.role);
         let org = &self.org.org().id;
         let mut touched = None;
         // An administrator has the highest role.
         if self.role < Role::Admin && !held.is_empty() {
-            self.refuse_above(
+            self.reject_above(
                 held.iter().map(|(_, old)| Some(old.as_ref()?.role)).max().flatten().max(given.role),
             )?;
             let grantees: Vec<&Grantee> = held.iter().map(|(grantee, _)| grantee).collect();
-            touched = Some(Touched::of(tx, org, given.content, &grantees).await?);
+            touched = Some(RoleChangeGuard::load(tx, org, given.content, &grantees).await?);
         }
         for (grantee, old) in held {
             match (old, given.role) {
@@ -262,25 +262,25 @@ impl Seen {
             }
         }
         match touched {
-            Some(touched) => self.refuse_above(touched.highest(tx, given.content).await?),
+            Some(touched) => self.reject_above(touched.highest(tx, given.content).await?),
             None => Ok(()),
         }
     }
 }
 
 /// The role to set on content, and the time; `None` removes it.
-struct Given<'a> {
+struct RoleChange<'a> {
     content: &'a ContentTarget,
     role: Option<Role>,
     at: Timestamp,
 }
 
-fn misplaced() -> Error {
+fn wrong_kind_error() -> Error {
     Error::internal("a grant is stored under the wrong kind")
 }
 
 /// Checks that the actor may see the roles on content.
-async fn seen(tx: &Tx, actor: &Actor, content: &ContentTarget) -> Result<Seen> {
+async fn authorize_view(tx: &Tx, actor: &Actor, content: &ContentTarget) -> Result<ContentAccess> {
     let (org, role): (OrgId, Role) = match content {
         ContentTarget::Space(id) => {
             let access = access::space(tx, actor, id).await?;
@@ -293,7 +293,7 @@ async fn seen(tx: &Tx, actor: &Actor, content: &ContentTarget) -> Result<Seen> {
     };
     let org = access::org(tx, actor, &org).await?;
     org.require(OrgAction::ListPeople)?;
-    Ok(Seen { org, role })
+    Ok(ContentAccess { org, role })
 }
 
 /// Checks the right to grant roles on content.
@@ -302,11 +302,11 @@ pub(in crate::platform) async fn require_manager(
     actor: &Actor,
     content: &ContentTarget,
 ) -> Result<()> {
-    managed(tx, actor, content).await.map(drop)
+    authorize_manage(tx, actor, content).await.map(drop)
 }
 
 /// Checks that the actor may grant roles on content.
-async fn managed(tx: &Tx, actor: &Actor, content: &ContentTarget) -> Result<Seen> {
+async fn authorize_manage(tx: &Tx, actor: &Actor, content: &ContentTarget) -> Result<ContentAccess> {
     let (org, role): (OrgId, Role) = match content {
         ContentTarget::Space(id) => {
             let access = access::space(tx, actor, id).await?;
@@ -318,14 +318,14 @@ async fn managed(tx: &Tx, actor: &Actor, content: &ContentTarget) -> Result<Seen
             (access.require(CollectionAction::Manage)?.organization.clone(), access.role())
         }
     };
-    Ok(Seen { org: access::org(tx, actor, &org).await?, role })
+    Ok(ContentAccess { org: access::org(tx, actor, &org).await?, role })
 }
 
 /// Key of the explicit role of a grantee on content.
-fn key_of(content: &ContentTarget, grantee: &Grantee) -> Key {
+fn grant_key(content: &ContentTarget, grantee: &Grantee) -> Key {
     match grantee {
-        Grantee::User(user) => GrantRecord::of_user(content.id(), user),
-        Grantee::Team(team) => GrantRecord::of_team(content.id(), team),
+        Grantee::User(user) => GrantRecord::user_key(content.id(), user),
+        Grantee::Team(team) => GrantRecord::team_key(content.id(), team),
     }
 }
 
@@ -341,12 +341,12 @@ struct GrantRoles {
 
 impl GrantRoles {
     /// Resolves the teams of the organization that the request names.
-    async fn named_teams(&self, tx: &Tx, org: &OrgId) -> Result<Vec<TeamId>> {
+    async fn resolve_teams(&self, tx: &Tx, org: &OrgId) -> Result<Vec<TeamId>> {
         let unknown =
             |at: usize| Error::invalid(&format!("teams[{at}]"), "the organization has no such team");
         let ids = self.teams.iter().enumerate().map(|(at, id)| id.parse().map_err(|_| unknown(at)));
         let ids: Vec<TeamId> = ids.collect::<Result<_>>()?;
-        let keys: Vec<Key> = ids.iter().map(TeamRecord::at).collect();
+        let keys: Vec<Key> = ids.iter().map(TeamRecord::key_for).collect();
         let found = tx.get_many::<TeamRecord>(&keys).await?;
         let of_org = |team: &TeamRecord| team.organization == *org;
         match found.iter().position(|team| !team.as_deref().is_some_and(of_org)) {
@@ -358,24 +358,24 @@ impl GrantRoles {
 
 #[async_trait]
 impl Operation for GrantRoles {
-    type Out = ();
+    type Output = ();
     const NAME: &'static str = "permissions_give";
 
     async fn apply(&self, tx: &mut Tx) -> Result<()> {
-        let seen = managed(tx, &self.actor, &self.content).await?;
-        seen.refuse_above(self.role)?;
+        let seen = authorize_manage(tx, &self.actor, &self.content).await?;
+        seen.reject_above(self.role)?;
         let org = &seen.org.org().id;
-        let users = named::members(tx, org, &named::listed("users", Some(&self.users))).await?;
-        let teams = self.named_teams(tx, org).await?;
+        let users = names::members(tx, org, &names::names_in_list("users", Some(&self.users))).await?;
+        let teams = self.resolve_teams(tx, org).await?;
         let mut grantees: Vec<Grantee> =
             users.into_iter().map(Grantee::User).chain(teams.into_iter().map(Grantee::Team)).collect();
         grantees.sort_unstable();
         grantees.dedup();
-        let keys: Vec<Key> = grantees.iter().map(|grantee| key_of(&self.content, grantee)).collect();
+        let keys: Vec<Key> = grantees.iter().map(|grantee| grant_key(&self.content, grantee)).collect();
         let held = tx.get_many::<GrantRecord>(&keys).await?;
         let held = grantees.into_iter().zip(held).collect();
-        seen.set(tx, held, Given { content: &self.content, role: self.role, at: self.now }).await?;
-        let teams = tx.below(&GrantRecord::teams_of(self.content.id()), MAX_TEAM_GRANTS + 1).await?;
+        seen.set(tx, held, RoleChange { content: &self.content, role: self.role, at: self.now }).await?;
+        let teams = tx.scan_prefix(&GrantRecord::team_grants(self.content.id()), MAX_TEAM_GRANTS + 1).await?;
         if teams.len() > MAX_TEAM_GRANTS as usize {
             return Err(Error::conflict(format!(
                 "teams: at most {MAX_TEAM_GRANTS} can have a role on the same content; remove one first"
@@ -395,9 +395,9 @@ async fn permission_update(
     role: &Patch<Role>,
     now: Timestamp,
 ) -> Result<()> {
-    let seen = managed(tx, actor, content).await?;
-    let old: Option<Arc<GrantRecord>> = tx.get(&key_of(content, grantee)).await?;
+    let seen = authorize_manage(tx, actor, content).await?;
+    let old: Option<Arc<GrantRecord>> = tx.get(&grant_key(content, grantee)).await?;
     let old = old.ok_or_else(|| Error::not_found("permission"))?;
-    let given = Given { content, role: role.apply(Some(old.role)), at: now };
+    let given = RoleChange { content, role: role.apply(Some(old.role)), at: now };
     seen.set(tx, vec![(grantee.clone(), Some(old))], given).await
 }

@@ -24,17 +24,17 @@ use crate::{
         access::{self, AccessResolver},
         kernel::{
             actor::{Actor, Visitor},
-            emoji::kept_emoji,
+            emoji::normalize_emoji,
             platform::Platform,
             request::Right,
         },
         library::{
             head::RESTORE_WINDOW,
-            tree::{ContentMove, Transfer, Walk, room_in},
+            tree::{ContentMove, Transfer, TreeWalk, resolve_parent},
         },
         nouns::{
             MemberHandle, SpaceHandle, Spaces,
-            filters::{Reach, Wanted},
+            filters::{ContentKind, Reach},
             list_identities,
         },
         people::members::find,
@@ -64,8 +64,8 @@ impl<'p> Spaces<'p> {
             Ok(_) => u64::try_from(tx.number(&SpaceRecord::count_in(org)).await?).ok(),
             Err(_) => None,
         };
-        let walk = Walk::new(Parent::Top(org), Wanted::Spaces, Reach::Nested, page)?;
-        platform.walked_spaces(&tx, AccessResolver::new(access, actor), walk, count).await
+        let walk = TreeWalk::new(Parent::Top(org), ContentKind::Spaces, Reach::Nested, page)?;
+        platform.walk_spaces(&tx, AccessResolver::new(access, actor), walk, count).await
     }
 
     /// Creates a space with empty content, last in its parent.
@@ -96,20 +96,20 @@ impl<'p> Spaces<'p> {
     #[boxed]
     pub async fn create(self, new: CreateSpace) -> Result<Space> {
         let (platform, ref actor, org) = self.parts();
-        let done = platform.once(
+        let done = platform.idempotent(
             actor,
             Right::CreateIn(org.clone(), new.parent.as_deref().map(Into::into)),
             async move {
                 let domain = {
                     let tx = platform.read().await?;
-                    room_in(&tx, actor, org, new.parent.as_deref()).await?;
+                    resolve_parent(&tx, actor, org, new.parent.as_deref()).await?;
                     access::org(&tx, actor, org).await?.org().domain.clone()
                 };
-                let storing = platform.storing();
+                let storing = platform.begin_write_window();
                 let root = platform.content().empty_root(&domain).await?;
                 let record = platform.new_space(actor, org, &new, domain, root)?;
                 let create = space_creation(actor, &record.created_by, &record, new.parent.as_deref());
-                platform.require_stored(storing)?;
+                platform.check_write_window(storing)?;
                 platform.write_space(actor, &create, &record.id).await
             },
         );
@@ -130,7 +130,7 @@ impl<'p> SpaceHandle<'p> {
         let (platform, ref actor, id) = self.parts();
         let tx = platform.read().await?;
         let mut space = platform.space_for(&tx, actor, id, share_key).await?;
-        SharedLink::find(platform, &tx, share_key).await?.lead_space(&mut space);
+        SharedLink::find(platform, &tx, share_key).await?.add_key_to_space(&mut space);
         Ok(space)
     }
 
@@ -148,7 +148,7 @@ impl<'p> SpaceHandle<'p> {
         }
         let mut change = change;
         if let Patch::Set(emoji) = &mut change.emoji {
-            *emoji = kept_emoji(emoji, "emoji")?;
+            *emoji = normalize_emoji(emoji, "emoji")?;
         }
         let update = space_update(actor, id, &change, platform.now());
         platform.write_space(actor, &update, id).await
@@ -167,7 +167,7 @@ impl<'p> SpaceHandle<'p> {
         let operation = space_deletion(actor, id, platform.now(), &job, &marking);
         let done =
             platform.change(actor, &operation, |seen| Box::pin(platform.space_for(seen.tx, actor, id, None)));
-        Error::existed(done.await)
+        Error::ignore_not_found(done.await)
     }
 
     /// Restores a deleted space within [`RESTORE_WINDOW`].
@@ -194,7 +194,7 @@ impl<'p> SpaceHandle<'p> {
     #[boxed]
     pub async fn duplicate(self) -> Result<Space> {
         let (platform, ref actor, id) = self.parts();
-        let done = platform.once(actor, Right::Space(id.clone(), SpaceAction::Manage), async move {
+        let done = platform.idempotent(actor, Right::Space(id.clone(), SpaceAction::Manage), async move {
             let by = actor.require_user()?.clone();
             let (of, id, head) = (id.clone(), platform.id(), platform.id());
             let copy = DuplicateSpace { actor: actor.clone(), by, of, id, head, now: platform.now() };
@@ -252,7 +252,7 @@ impl Platform {
     ) -> Result<SpaceRecord> {
         let now = self.now();
         let by = actor.require_user()?.clone();
-        let untitled = SpaceTitle::cut("Untitled").ok_or_else(|| {
+        let untitled = SpaceTitle::from_truncated("Untitled").ok_or_else(|| {
             Error::internal(
                 "the constant title is \
                                                                                   within the limit",
@@ -265,7 +265,7 @@ impl Platform {
             rank: None,
             domain,
             title: new.title.clone().unwrap_or(untitled),
-            emoji: new.emoji.as_ref().map(|emoji| kept_emoji(emoji, "emoji")).transpose()?,
+            emoji: new.emoji.as_ref().map(|emoji| normalize_emoji(emoji, "emoji")).transpose()?,
             icon: None,
             edit_mode: new.edit_mode.unwrap_or_default(),
             default_level: DefaultLevel::Inherit,
@@ -292,22 +292,22 @@ impl Platform {
         id: &SpaceId,
         share_key: Option<&str>,
     ) -> Result<Space> {
-        let visitor = match Visitor::of(actor, share_key) {
+        let visitor = match Visitor::from_actor(actor, share_key) {
             Some(visitor) => visitor,
             None => match access::any_space(tx, actor, id).await {
                 Ok(access) => {
-                    self.refuse_expired(access.space())?;
+                    self.reject_expired(access.space())?;
                     let mut shown = self.space_views(tx, std::slice::from_ref(&access)).await?;
                     return shown.pop().ok_or_else(|| Error::not_found("space"));
                 }
-                Err(error) if error.kind() == ErrorKind::NotFound => Visitor::stranger(share_key),
+                Err(error) if error.kind() == ErrorKind::NotFound => Visitor::non_member(share_key),
                 Err(error) => return Err(error),
             },
         };
-        self.visited_space(tx, &visitor, id).await
+        self.read_visitor_space(tx, &visitor, id).await
     }
 
-    fn refuse_expired(&self, space: &SpaceRecord) -> Result<()> {
+    fn reject_expired(&self, space: &SpaceRecord) -> Result<()> {
         match space.deleted_at {
             Some(at) if self.now().time() - at.time() > RESTORE_WINDOW => Err(Error::not_found("space")),
             _ => Ok(()),
@@ -331,14 +331,14 @@ impl<'p> MemberHandle<'p> {
             access.require(OrgAction::Administrate)?;
         }
         let member = find(&tx, org, user).await?;
-        let own = OrgAccess::of_member(Some(Arc::clone(access.org())), Some(&*member))?;
+        let own = OrgAccess::for_member(Some(Arc::clone(access.org())), Some(&*member))?;
         let (mut theirs, mut mine) =
-            (AccessResolver::of(own, Some(user.clone())), AccessResolver::new(access, actor));
+            (AccessResolver::for_user(own, Some(user.clone())), AccessResolver::new(access, actor));
         let rev = order == ListOrder::Desc;
         let spec = ListSpec {
-            prefix: SpaceRecord::of_org(org),
+            prefix: SpaceRecord::by_org(org),
             rev,
-            identity: list_identities::spaces_of_member(user),
+            identity: list_identities::member_spaces(user),
         };
         let mut list = Lister::new(spec, page)?;
         while let Some(rows) = list.rows(&tx).await? {

@@ -1,21 +1,23 @@
 //! The tree of collections and spaces: its invariants, and lists that walk it.
 //!
-//! Collections are nested at most [`MAX_DEPTH`](crate::platform::access::MAX_DEPTH) deep and without cycles. Each has a
-//! limited number of children, ordered by rank. A write reads everything these invariants depend on in its own
-//! transaction.
+//! Collections are nested at most [`MAX_COLLECTION_DEPTH`](crate::platform::access::MAX_COLLECTION_DEPTH) deep and
+//! without cycles. Each has a limited number of children, ordered by rank. A write reads everything these invariants
+//! depend on in its own transaction.
 
 mod moving;
 pub(in crate::platform) mod parent;
-mod room;
+mod ranks;
 mod transfer;
 mod walk;
 
 pub(in crate::platform) use self::{
     moving::ContentMove,
-    parent::{chain, check_depth, check_number, drop_grants, named_parent, require_parent, room_in},
-    room::{Gap, make_room},
+    parent::{
+        chain, check_capacity, check_depth, drop_grants, require_parent, resolve_named_parent, resolve_parent,
+    },
+    ranks::{InsertionPoint, allocate_ranks},
     transfer::Transfer,
-    walk::{Met, Walk},
+    walk::{TreeRow, TreeWalk},
 };
 
 /// Maximum number of children of a collection, without deleted spaces. Deleting a collection moves all of them in one

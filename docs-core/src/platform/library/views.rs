@@ -14,9 +14,9 @@ use crate::{
         kernel::{actor::Visitor, platform::Platform},
         library::{
             head::RESTORE_WINDOW,
-            tree::{Met, Walk},
+            tree::{TreeRow, TreeWalk},
         },
-        publishing::{placement::Placement, visitors::admit::Admitted},
+        publishing::{placement::Placement, visitors::admit::SpaceAdmission},
     },
     policy::{CollectionAccess, SpaceAccess},
     store::{
@@ -63,7 +63,7 @@ impl Platform {
     }
 
     /// Returns a space as a visitor sees it, without its collection and data about its members.
-    pub(in crate::platform) fn space_of_visitor(&self, access: &SpaceAccess, place: &Placement) -> Space {
+    pub(in crate::platform) fn visitor_space_view(&self, access: &SpaceAccess, place: &Placement) -> Space {
         Space { parent: None, ..self.space_view(access, &[0; 4], Some(place)) }
     }
 
@@ -83,7 +83,7 @@ impl Platform {
             id: space.id.clone(),
             kind: SpaceType::Is,
             title: space.title.clone(),
-            emoji: shown_emoji(space),
+            emoji: space_emoji(space),
             visibility,
             created_at: space.created_at,
             updated_at: space.updated_at,
@@ -113,7 +113,7 @@ async fn visitor_auth(
 ) -> Result<BTreeMap<SiteId, VisitorAuth>> {
     let closed = places.filter(|place| place.site.visibility == SiteVisibility::VisitorAuth);
     let sites: BTreeSet<&SiteId> = closed.map(|place| &place.site.id).collect();
-    let keys: Vec<Key> = sites.iter().map(|site| SiteAuthRecord::at(site)).collect();
+    let keys: Vec<Key> = sites.iter().map(|site| SiteAuthRecord::key_for(site)).collect();
     let records = tx.get_many::<SiteAuthRecord>(&keys).await?;
     let shown = sites.into_iter().zip(records).filter_map(|(site, record)| {
         let auth = match record {
@@ -128,7 +128,7 @@ async fn visitor_auth(
 }
 
 /// The emoji that a space shows.
-pub(in crate::platform) fn shown_emoji(space: &SpaceRecord) -> Emoji {
+pub(in crate::platform) fn space_emoji(space: &SpaceRecord) -> Emoji {
     space.emoji.clone().or_else(|| Emoji::new(NO_EMOJI).ok()).unwrap_or_else(|| unreachable!())
 }
 
@@ -137,15 +137,15 @@ const NO_EMOJI: &str = "📘";
 
 impl Platform {
     /// Returns the page of spaces of a tree walk.
-    pub(in crate::platform) async fn walked_spaces(
+    pub(in crate::platform) async fn walk_spaces(
         &self,
         tx: &Tx,
         mut resolver: AccessResolver,
-        mut walk: Walk<SpaceAccess>,
+        mut walk: TreeWalk<SpaceAccess>,
         count: Option<u64>,
     ) -> Result<Page<Space>> {
         while let Some(met) = walk.next(tx).await? {
-            let seen = seen_spaces(tx, &mut resolver, &met).await?;
+            let seen = resolve_spaces(tx, &mut resolver, &met).await?;
             for (met, access) in met.iter().zip(seen) {
                 if !walk.offer(met, access) {
                     break;
@@ -174,28 +174,28 @@ impl Platform {
     }
 }
 
-async fn seen_spaces(
+async fn resolve_spaces(
     tx: &Tx,
     resolver: &mut AccessResolver,
-    met: &[Met],
+    met: &[TreeRow],
 ) -> Result<Vec<Option<SpaceAccess>>> {
     let ids = met.iter().filter_map(|met| match &met.child {
         ContentTarget::Space(id) => Some(id),
         ContentTarget::Collection(_) => None,
     });
-    let keys: Vec<_> = ids.map(SpaceRecord::at).collect();
+    let keys: Vec<_> = ids.map(SpaceRecord::key_for).collect();
     resolver.spaces(tx, tx.get_many(&keys).await?).await
 }
 
 impl Platform {
     /// Returns a space as a visitor sees it, without data about its members.
-    pub(in crate::platform) async fn visited_space(
+    pub(in crate::platform) async fn read_visitor_space(
         &self,
         tx: &Tx,
         visitor: &Visitor,
         id: &SpaceId,
     ) -> Result<Space> {
-        let Admitted { access, placement, .. } = self.admit(tx, visitor, id).await?;
-        Ok(self.space_of_visitor(&access, &placement))
+        let SpaceAdmission { access, placement, .. } = self.admit(tx, visitor, id).await?;
+        Ok(self.visitor_space_view(&access, &placement))
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::{
     model::{CollectionId, CommentId, ContentTarget, OrgId, RevisionId, SiteId, SpaceId},
-    platform::kernel::{content_of::ContentOf, request::Right},
+    platform::kernel::{content_version::ContentVersion, request::Right},
 };
 
 /// The ids of a site.
@@ -14,8 +14,8 @@ pub(crate) struct SiteRef<'p> {
 
 impl<'p> SiteRef<'p> {
     /// The site as read with the key of a share link, if there is one.
-    pub(in crate::platform) const fn opened_with(self, share_key: Option<&'p str>) -> SiteOf<'p> {
-        SiteOf { org: self.org, site: self.site, share_key }
+    pub(in crate::platform) const fn with_share_key(self, share_key: Option<&'p str>) -> SharedSiteRef<'p> {
+        SharedSiteRef { org: self.org, site: self.site, share_key }
     }
 }
 
@@ -26,7 +26,7 @@ pub(crate) struct RequestRef<'p> {
     pub(crate) request: &'p str,
 }
 
-/// Borrowed form of [`ContentOf`].
+/// Borrowed form of [`ContentVersion`].
 #[derive(Clone, Copy, Debug)]
 pub(in crate::platform) enum ContentAddress<'p> {
     Live(&'p SpaceId),
@@ -42,11 +42,11 @@ pub(in crate::platform) enum GrantTarget<'p> {
 }
 
 impl ContentAddress<'_> {
-    pub(in crate::platform) fn to_content_of(self) -> ContentOf {
+    pub(in crate::platform) fn to_content_version(self) -> ContentVersion {
         match self {
-            Self::Live(space) => ContentOf::space(space.clone()),
-            Self::Request(at) => ContentOf::request(at.space.clone(), at.request),
-            Self::Revision(space, revision) => ContentOf::revision(space.clone(), revision.clone()),
+            Self::Live(space) => ContentVersion::space(space.clone()),
+            Self::Request(at) => ContentVersion::request(at.space.clone(), at.request),
+            Self::Revision(space, revision) => ContentVersion::revision(space.clone(), revision.clone()),
         }
     }
 }
@@ -62,7 +62,7 @@ impl GrantTarget<'_> {
 
 impl Right {
     /// The right to manage a site.
-    pub(in crate::platform) fn of_site(at: SiteRef<'_>) -> Self {
+    pub(in crate::platform) fn for_site(at: SiteRef<'_>) -> Self {
         Self::Site(at.org.clone(), at.site.clone())
     }
 }
@@ -71,13 +71,13 @@ impl Right {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Thread {
     /// The content that the comment is on.
-    pub of: ContentOf,
+    pub of: ContentVersion,
     pub comment: CommentId,
 }
 
 /// The site to read, and the share link of the request.
 #[derive(Clone, Copy, Debug)]
-pub(in crate::platform) struct SiteOf<'a> {
+pub(in crate::platform) struct SharedSiteRef<'a> {
     pub org: &'a OrgId,
     pub site: &'a SiteId,
     /// The key of a share link of the site. It grants access to visitors, and addresses contain it. An invalid key has
@@ -85,7 +85,7 @@ pub(in crate::platform) struct SiteOf<'a> {
     pub share_key: Option<&'a str>,
 }
 
-impl<'a> From<SiteRef<'a>> for SiteOf<'a> {
+impl<'a> From<SiteRef<'a>> for SharedSiteRef<'a> {
     fn from(SiteRef { org, site }: SiteRef<'a>) -> Self {
         Self { org, site, share_key: None }
     }

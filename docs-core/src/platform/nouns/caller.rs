@@ -20,12 +20,12 @@ use crate::{
 #[derive(Clone, Copy)]
 pub struct Caller<'p> {
     pub(in crate::platform) platform: &'p Platform,
-    pub(super) who: Who<'p>,
+    pub(super) who: ActorRef<'p>,
 }
 
 /// Borrowed form of [`Actor`](crate::platform::Actor).
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Who<'p> {
+pub(super) enum ActorRef<'p> {
     User(&'p UserId),
     Token(&'p TokenUser),
     Platform,

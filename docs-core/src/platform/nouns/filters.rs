@@ -76,20 +76,20 @@ pub struct SiteFilter {
 }
 
 impl SiteFilter {
-    pub(in crate::platform) fn fits(&self, site: &SiteRecord) -> bool {
+    pub(in crate::platform) fn matches(&self, site: &SiteRecord) -> bool {
         self.published.is_none_or(|wanted| site.published == wanted)
             && (self.types.is_empty() || self.types.contains(&site.kind))
             && self.title.as_ref().is_none_or(|part| site.title.to_lowercase().contains(&part.to_lowercase()))
     }
 
-    pub(in crate::platform) fn drops_some(&self) -> bool {
+    pub(in crate::platform) fn is_selective(&self) -> bool {
         *self != Self::default()
     }
 }
 
 /// The kind of content to list.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(in crate::platform) enum Wanted {
+pub(in crate::platform) enum ContentKind {
     Spaces,
     Collections,
 }

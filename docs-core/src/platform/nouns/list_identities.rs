@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::filters::{AuditFilter, CommentQuery, Reach, RequestFilter, SiteFilter, TeamFilter, Wanted};
+use super::filters::{AuditFilter, CommentQuery, ContentKind, Reach, RequestFilter, SiteFilter, TeamFilter};
 use crate::{
     content::LinkTarget,
     model::{
@@ -75,7 +75,7 @@ pub(in crate::platform) fn teams(filter: &TeamFilter) -> ListIdentity {
     ListIdentity::new(tag::TEAMS).filter("owner", &filter.owner).filter("title", &filter.title)
 }
 
-pub(in crate::platform) fn teams_of_member(title: Option<&str>) -> ListIdentity {
+pub(in crate::platform) fn member_teams(title: Option<&str>) -> ListIdentity {
     ListIdentity::new(tag::TEAMS_OF_MEMBER).filter("title", title)
 }
 
@@ -88,46 +88,46 @@ pub(in crate::platform) fn sites(filter: &SiteFilter) -> ListIdentity {
 }
 
 pub(in crate::platform) fn site_spaces(site: &SiteId, default: Option<bool>) -> ListIdentity {
-    ListIdentity::new(tag::SITE_SPACES).with("site", site).filter("default", default.map(yes_or_no))
+    ListIdentity::new(tag::SITE_SPACES).with_part("site", site).filter("default", default.map(yes_or_no))
 }
 
 pub(in crate::platform) fn sections(site: &SiteId) -> ListIdentity {
-    ListIdentity::new(tag::SECTIONS).with("site", site)
+    ListIdentity::new(tag::SECTIONS).with_part("site", site)
 }
 
 pub(in crate::platform) fn section_groups(site: &SiteId) -> ListIdentity {
-    ListIdentity::new(tag::SECTION_GROUPS).with("site", site)
+    ListIdentity::new(tag::SECTION_GROUPS).with_part("site", site)
 }
 
-pub(in crate::platform) fn spaces_of_member(user: &UserId) -> ListIdentity {
-    ListIdentity::new(tag::SPACES_OF_MEMBER).with("user", user)
+pub(in crate::platform) fn member_spaces(user: &UserId) -> ListIdentity {
+    ListIdentity::new(tag::SPACES_OF_MEMBER).with_part("user", user)
 }
 
 /// Spaces or collections in tree order.
-pub(in crate::platform) fn tree(wanted: Wanted, reach: Reach) -> ListIdentity {
+pub(in crate::platform) fn tree(wanted: ContentKind, reach: Reach) -> ListIdentity {
     let list = ListIdentity::new(match wanted {
-        Wanted::Spaces => tag::SPACES,
-        Wanted::Collections => tag::COLLECTIONS,
+        ContentKind::Spaces => tag::SPACES,
+        ContentKind::Collections => tag::COLLECTIONS,
     });
     match reach {
         Reach::Direct => list,
-        Reach::Nested => list.with("reach", "nested"),
+        Reach::Nested => list.with_part("reach", "nested"),
     }
 }
 
 pub(in crate::platform) fn members(searched: Option<&str>, order: ListOrder) -> ListIdentity {
     let list = ListIdentity::new(tag::MEMBERS).filter("search", searched);
     match order {
-        ListOrder::Asc => list.with("order", "ascending"),
-        ListOrder::Desc => list.with("order", "descending"),
+        ListOrder::Asc => list.with_part("order", "ascending"),
+        ListOrder::Desc => list.with_part("order", "descending"),
     }
 }
 
 pub(in crate::platform) fn members_with_role(content: &ContentTarget, role: Option<Role>) -> ListIdentity {
     let list = ListIdentity::new(tag::MEMBERS_WITH_ROLE);
     let list = match content {
-        ContentTarget::Collection(id) => list.with("collection", id),
-        ContentTarget::Space(id) => list.with("space", id),
+        ContentTarget::Collection(id) => list.with_part("collection", id),
+        ContentTarget::Space(id) => list.with_part("space", id),
     };
     list.filter("role", role.map(Role::as_str))
 }
@@ -161,15 +161,17 @@ pub(in crate::platform) fn links(status: Option<LinkStatus>) -> ListIdentity {
 }
 
 pub(in crate::platform) fn page_links(page: &PageId, status: Option<LinkStatus>) -> ListIdentity {
-    let list = ListIdentity::new(tag::PAGE_LINKS).with("page", page);
+    let list = ListIdentity::new(tag::PAGE_LINKS).with_part("page", page);
     list.filter("status", status.map(LinkStatus::as_str))
 }
 
 pub(in crate::platform) fn backlinks(target: &LinkTarget) -> ListIdentity {
     match target {
-        LinkTarget::Page(id) => ListIdentity::new(tag::PAGE_BACKLINKS).with("page", id),
-        LinkTarget::File(id) => ListIdentity::new(tag::FILE_BACKLINKS).with("file", id),
-        LinkTarget::Reusable(id) => ListIdentity::new(tag::REUSABLE_BACKLINKS).with("reusable-content", id),
+        LinkTarget::Page(id) => ListIdentity::new(tag::PAGE_BACKLINKS).with_part("page", id),
+        LinkTarget::File(id) => ListIdentity::new(tag::FILE_BACKLINKS).with_part("file", id),
+        LinkTarget::Reusable(id) => {
+            ListIdentity::new(tag::REUSABLE_BACKLINKS).with_part("reusable-content", id)
+        }
     }
 }
 
@@ -182,16 +184,16 @@ pub(in crate::platform) fn request_links(
         .filter("broken-context", broken.map(BrokenContext::as_str))
 }
 
-pub(in crate::platform) fn search_of_space(space: &SpaceId) -> ListIdentity {
-    ListIdentity::new(tag::SEARCH_OF_SPACE).with("space", space)
+pub(in crate::platform) fn space_search(space: &SpaceId) -> ListIdentity {
+    ListIdentity::new(tag::SEARCH_OF_SPACE).with_part("space", space)
 }
 
-pub(in crate::platform) fn search_of_org(org: &OrgId) -> ListIdentity {
-    ListIdentity::new(tag::SEARCH_OF_ORG).with("organization", org)
+pub(in crate::platform) fn org_search(org: &OrgId) -> ListIdentity {
+    ListIdentity::new(tag::SEARCH_OF_ORG).with_part("organization", org)
 }
 
-pub(in crate::platform) fn search_of_site(site: &SiteId, spaces: &BTreeSet<SpaceId>) -> ListIdentity {
-    ListIdentity::new(tag::SEARCH_OF_SITE).with("site", site).filter("space", spaces)
+pub(in crate::platform) fn site_search(site: &SiteId, spaces: &BTreeSet<SpaceId>) -> ListIdentity {
+    ListIdentity::new(tag::SEARCH_OF_SITE).with_part("site", site).filter("space", spaces)
 }
 
 const fn yes_or_no(is_so: bool) -> &'static str {
@@ -221,8 +223,8 @@ mod tests {
             teams(&TeamFilter { owner: owner.clone(), title: None }),
             teams(&TeamFilter { owner: None, title: title.clone() }),
             teams(&TeamFilter { owner, title }),
-            teams_of_member(None),
-            teams_of_member(Some("ada")),
+            member_teams(None),
+            member_teams(Some("ada")),
         ]
     }
 
@@ -241,10 +243,10 @@ mod tests {
             site_spaces(&site, Some(false)),
             sections(&site),
             section_groups(&site),
-            search_of_site(&site, &BTreeSet::from([space.clone()])),
-            search_of_site(&site, &BTreeSet::new()),
-            search_of_space(&space),
-            search_of_org(&id("organizations")),
+            site_search(&site, &BTreeSet::from([space.clone()])),
+            site_search(&site, &BTreeSet::new()),
+            space_search(&space),
+            org_search(&id("organizations")),
         ]
     }
 
@@ -252,7 +254,7 @@ mod tests {
         let (user, space) = (id::<UserId>("ada"), ContentTarget::Space(id("same")));
         let then = Some(Timestamp::new(DateTime::UNIX_EPOCH));
         vec![
-            spaces_of_member(&user),
+            member_spaces(&user),
             members(None, ListOrder::Asc),
             members(None, ListOrder::Desc),
             members(Some("ada"), ListOrder::Asc),
@@ -288,9 +290,9 @@ mod tests {
             backlinks(&LinkTarget::File(id("page"))),
             request_links(Some(LinkStatus::Broken), None),
             request_links(Some(LinkStatus::Broken), Some(BrokenContext::Space)),
-            tree(Wanted::Spaces, Reach::Direct),
-            tree(Wanted::Spaces, Reach::Nested),
-            tree(Wanted::Collections, Reach::Direct),
+            tree(ContentKind::Spaces, Reach::Direct),
+            tree(ContentKind::Spaces, Reach::Nested),
+            tree(ContentKind::Collections, Reach::Direct),
         ]
     }
 

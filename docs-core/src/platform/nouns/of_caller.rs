@@ -2,13 +2,13 @@
 
 use super::{
     Caller, CollectionHandle, CommentHandle, ContentAddress, ContentHandle, GrantTarget, OrgHandle, Orgs,
-    Permissions, RequestRef, SpaceHandle, UserHandle, Users, addresses::Thread, caller::Who,
+    Permissions, RequestRef, SpaceHandle, UserHandle, Users, addresses::Thread, caller::ActorRef,
 };
 use crate::{
     model::{CollectionId, ContentTarget, OrgId, SpaceId, UserId},
     platform::kernel::{
         actor::{Actor, Visitor},
-        content_of::{ContentOf, Version},
+        content_version::{ContentVersion, Version},
         platform::Platform,
     },
 };
@@ -17,19 +17,19 @@ impl Platform {
     /// Returns the platform as used by a user.
     #[must_use]
     pub const fn as_user<'p>(&'p self, user: &'p UserId) -> Caller<'p> {
-        Caller { platform: self, who: Who::User(user) }
+        Caller { platform: self, who: ActorRef::User(user) }
     }
 
     /// Returns the platform as used by the embedding application, which may do everything.
     #[must_use]
     pub const fn as_platform(&self) -> Caller<'_> {
-        Caller { platform: self, who: Who::Platform }
+        Caller { platform: self, who: ActorRef::Platform }
     }
 
     /// Returns the platform as used by a visitor, who may only read published sites that they have access to.
     #[must_use]
     pub const fn as_visitor<'p>(&'p self, visitor: &'p Visitor) -> Caller<'p> {
-        Caller { platform: self, who: Who::Visitor(visitor) }
+        Caller { platform: self, who: ActorRef::Visitor(visitor) }
     }
 
     /// Returns the platform as used by an actor, for example by one from [`authenticate`](Platform::authenticate).
@@ -37,7 +37,7 @@ impl Platform {
     pub const fn as_actor<'p>(&'p self, actor: &'p Actor) -> Caller<'p> {
         match actor {
             Actor::User(user) => self.as_user(user),
-            Actor::Token(token) => Caller { platform: self, who: Who::Token(token) },
+            Actor::Token(token) => Caller { platform: self, who: ActorRef::Token(token) },
             Actor::Platform => self.as_platform(),
             Actor::Visitor(visitor) => self.as_visitor(visitor),
         }
@@ -49,10 +49,10 @@ impl<'p> Caller<'p> {
     #[must_use]
     pub fn actor(self) -> Actor {
         match self.who {
-            Who::User(user) => Actor::User(user.clone()),
-            Who::Token(token) => Actor::Token(token.clone()),
-            Who::Platform => Actor::Platform,
-            Who::Visitor(visitor) => Actor::Visitor(visitor.clone()),
+            ActorRef::User(user) => Actor::User(user.clone()),
+            ActorRef::Token(token) => Actor::Token(token.clone()),
+            ActorRef::Platform => Actor::Platform,
+            ActorRef::Visitor(visitor) => Actor::Visitor(visitor.clone()),
         }
     }
 
@@ -88,7 +88,7 @@ impl<'p> Caller<'p> {
 
     /// Returns the content at an owned address.
     #[must_use]
-    pub fn content(self, of: &'p ContentOf) -> ContentHandle<'p> {
+    pub fn content(self, of: &'p ContentVersion) -> ContentHandle<'p> {
         let space = &of.space;
         let of = match &of.version {
             Version::Live => ContentAddress::Live(space),

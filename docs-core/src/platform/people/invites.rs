@@ -11,11 +11,11 @@ use crate::{
     model::{EmailInvite, InviteEmail, InviteId, InviteUsers, InvitedUsers, Patch, Role, Timestamp, UserId},
     platform::{
         access,
-        kernel::{actor::Actor, request::Right, write::at_once},
+        kernel::{actor::Actor, request::Right, write::ready_answer},
         nouns::{Invites, list_identities::tag},
         people::{
             members::join,
-            users::{check_email, user_of},
+            users::{check_email, find_user},
         },
     },
     policy::OrgAction,
@@ -52,7 +52,7 @@ impl<'p> Invites<'p> {
     #[boxed]
     pub async fn send(self, new: InviteUsers) -> Result<InvitedUsers> {
         let (platform, ref actor, org) = self.parts();
-        let done = platform.once(actor, Right::Org(org.clone(), OrgAction::Administrate), async move {
+        let done = platform.idempotent(actor, Right::Org(org.clone(), OrgAction::Administrate), async move {
             let addresses = addresses(&new)?;
             let by = actor.require_user()?;
             let mut done = InvitedUsers::default();
@@ -73,10 +73,10 @@ impl<'p> Invites<'p> {
                 // The stored response is that of the last address. A repetition before that point invites the
                 // earlier addresses again, which changes nothing.
                 done = if at < last {
-                    with(done, &email, platform.write(actor, &operation).await?)
+                    add_outcome(done, &email, platform.write(actor, &operation).await?)
                 } else {
                     let show = platform.write_and_show(actor, &operation, |invited| {
-                        at_once(Ok(with(done.clone(), &email, invited.out)))
+                        ready_answer(Ok(add_outcome(done.clone(), &email, invited.out)))
                     });
                     show.await?
                 };
@@ -95,7 +95,7 @@ impl<'p> Invites<'p> {
         let (platform, ref actor, org) = self.parts();
         let tx = platform.read().await?;
         access::org(&tx, actor, org).await?.require(OrgAction::Administrate)?;
-        let prefix = EmailInviteRecord::of_org(org);
+        let prefix = EmailInviteRecord::by_org(org);
         let mut list = Lister::new(ListSpec::new(tag::EMAIL_INVITES, prefix), page)?;
         let now = platform.now();
         list.fill(&tx, |invite: &EmailInviteRecord| invite.expires_at > now).await?;
@@ -136,18 +136,18 @@ fn addresses(new: &InviteUsers) -> Result<Vec<(String, Patch<Role>)>> {
 }
 
 /// Adds the outcome of one address to the result.
-fn with(mut done: InvitedUsers, email: &str, invited: Invited) -> InvitedUsers {
+fn add_outcome(mut done: InvitedUsers, email: &str, invited: InviteOutcome) -> InvitedUsers {
     match invited {
-        Invited::User(user) => done.users.push(user),
-        Invited::Address => done.invited += 1,
-        Invited::OtherSignIn => done.failed_sso_emails.push(email.to_owned()),
+        InviteOutcome::User(user) => done.users.push(user),
+        InviteOutcome::Address => done.invited += 1,
+        InviteOutcome::OtherSignIn => done.failed_sso_emails.push(email.to_owned()),
     }
     done
 }
 
 /// Outcome of the invitation of an address.
 #[derive(Serialize, Deserialize)]
-enum Invited {
+enum InviteOutcome {
     /// Belongs to this user, who is a member now.
     User(UserId),
     /// Invited.
@@ -162,25 +162,25 @@ async fn invite_creation(
     actor: &Actor,
     invite: &EmailInviteRecord,
     role: &Patch<Role>,
-) -> Result<Invited> {
+) -> Result<InviteOutcome> {
     let org = &invite.organization;
     let access = access::org(tx, actor, org).await?;
     let default = access.require(OrgAction::Administrate)?.org().default_role;
     let new = EmailInviteRecord { role: role.apply(default), ..invite.clone() };
     if let Some(user) = tx.get_value(&UserRecord::by_email(&new.email)).await? {
         let user: UserId = linked_id(&user)?;
-        let member = tx.get::<MemberRecord>(&MemberRecord::at(org, &user)).await?;
+        let member = tx.get::<MemberRecord>(&MemberRecord::key_for(org, &user)).await?;
         if new.sso && member.is_none_or(|member| !member.sso) {
-            return Ok(Invited::OtherSignIn);
+            return Ok(InviteOutcome::OtherSignIn);
         }
-        let record = user_of(tx, &user).await?;
-        join(tx, MemberRecord::joining(org, &record, new.role, new.created_at)).await?;
-        return Ok(Invited::User(user));
+        let record = find_user(tx, &user).await?;
+        join(tx, MemberRecord::new(org, &record, new.role, new.created_at)).await?;
+        return Ok(InviteOutcome::User(user));
     }
     let known = tx.get_value(&EmailInviteRecord::by_email(org, &new.email)).await?;
     let known: Option<InviteId> = known.map(|id| linked_id(&id)).transpose()?;
     let old = match known {
-        Some(id) => tx.get::<EmailInviteRecord>(&EmailInviteRecord::at(&id)).await?,
+        Some(id) => tx.get::<EmailInviteRecord>(&EmailInviteRecord::key_for(&id)).await?,
         None => None,
     };
     match old {
@@ -188,5 +188,5 @@ async fn invite_creation(
         Some(old) => drop(tx.put(&*old, EmailInviteRecord { id: old.id.clone(), ..new })?),
         None => drop(tx.create(new)),
     }
-    Ok(Invited::Address)
+    Ok(InviteOutcome::Address)
 }

@@ -13,25 +13,26 @@ use crate::{
     },
     platform::{
         access,
-        jobs::{Effect, Job, Payload, Run},
+        jobs::{Effect, Job, JobRun, Payload},
         kernel::{actor::Actor, platform::Platform},
         nouns::{InviteHandle, Users},
         people::{
-            members::{Joined, join},
-            users::{NewUser, check_email, user_of},
+            members::{JoinOutcome, join},
+            users::{NewUser, check_email, find_user},
         },
     },
     policy::{CollectionAccess, CollectionAction, OrgAccess, OrgAction, SpaceAccess, SpaceAction},
     store::{
         Tx, decode, id_of, jobs,
         records::{
-            EmailInviteRecord, GrantRecord, LinkGives, LinkInviteRecord, MemberRecord, OrgRecord, UserRecord,
+            EmailInviteRecord, GrantRecord, LinkInviteGrant, LinkInviteRecord, MemberRecord, OrgRecord,
+            UserRecord,
         },
     },
 };
 
 /// Number of invitations that one batch processes.
-const INVITES_AT_ONCE: u32 = 50;
+const INVITE_BATCH: u32 = 50;
 
 /// Job that redeems the invitations of a new user.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -42,24 +43,24 @@ pub(in crate::platform) struct RedeemInvites {
 impl RedeemInvites {
     /// Enqueues the redemption of invitations for a new user, in the transaction that creates the user.
     pub(in crate::platform) async fn enqueue(tx: &mut Tx, user: &UserRecord, job: &JobId) -> Result<()> {
-        if tx.below(&EmailInviteRecord::of_email(&user.email), 1).await?.is_empty() {
+        if tx.scan_prefix(&EmailInviteRecord::by_address(&user.email), 1).await?.is_empty() {
             return Ok(());
         }
-        let job = Self { user: user.id.clone() }.about(job, &user.id, user.created_at)?;
+        let job = Self { user: user.id.clone() }.to_new_job(job, &user.id, user.created_at)?;
         jobs::enqueue(tx, user.created_at, job).await
     }
 
     async fn redeem(&self, platform: &Platform) -> Result<()> {
         loop {
             let tx = platform.read().await?;
-            let user = user_of(&tx, &self.user).await?;
-            let rows = tx.below(&EmailInviteRecord::of_email(&user.email), INVITES_AT_ONCE).await?;
+            let user = find_user(&tx, &self.user).await?;
+            let rows = tx.scan_prefix(&EmailInviteRecord::by_address(&user.email), INVITE_BATCH).await?;
             drop(tx);
             for (row, _) in &rows {
                 let invite: InviteId = id_of(row)?;
                 platform.write(&Actor::Platform, &redeem_one(&invite, &self.user, platform.now())).await?;
             }
-            if rows.len() < INVITES_AT_ONCE as usize {
+            if rows.len() < INVITE_BATCH as usize {
                 return Ok(());
             }
         }
@@ -72,7 +73,7 @@ impl Payload for RedeemInvites {
 
 #[async_trait]
 impl Job for RedeemInvites {
-    async fn run(self, platform: &Platform, _: &mut Run) -> Result<Effect> {
+    async fn run(self, platform: &Platform, _: &mut JobRun) -> Result<Effect> {
         self.redeem(platform).await?;
         Ok(Effect::Done)
     }
@@ -119,15 +120,15 @@ async fn join_with(
     now: Timestamp,
 ) -> Result<()> {
     let unknown = || Error::not_found("invite");
-    let user = user_of(tx, user).await?;
-    let record: Option<Arc<OrgRecord>> = tx.get(&OrgRecord::at(org)).await?;
+    let user = find_user(tx, user).await?;
+    let record: Option<Arc<OrgRecord>> = tx.get(&OrgRecord::key_for(org)).await?;
     let record = record.ok_or_else(unknown)?;
     // With a token that the organization does not accept, a member cannot raise their role.
     match access::org(tx, actor, org).await {
         Err(error) if error.kind() == ErrorKind::NotFound => {}
         access => drop(access?),
     }
-    let keys = [LinkInviteRecord::at(invite), EmailInviteRecord::at(invite)];
+    let keys = [LinkInviteRecord::key_for(invite), EmailInviteRecord::key_for(invite)];
     let mut found = tx.get_values(&keys).await?.into_iter();
     let link = found.next().flatten().map(decode::<LinkInviteRecord>).transpose()?;
     if let Some(link) = link.filter(|link| link.organization == *org) {
@@ -152,19 +153,21 @@ async fn join_by_link(
     if !org.invite_links {
         return Err(Error::forbidden("invite links are turned off for this organization"));
     }
-    vouched(tx, link).await?;
+    check_voucher(tx, link).await?;
     match &link.gives {
-        LinkGives::Member(role) => raise(tx, MemberRecord::joining(&org.id, user, *role, now)).await,
-        LinkGives::Content(content, level) => {
-            raise(tx, MemberRecord::joining(&org.id, user, None, now)).await?;
-            grant(tx, &org.id, content, *level, &user.id, now).await
+        LinkInviteGrant::Member(role) => {
+            add_or_promote(tx, MemberRecord::new(&org.id, user, *role, now)).await
+        }
+        LinkInviteGrant::Content(content, level) => {
+            add_or_promote(tx, MemberRecord::new(&org.id, user, None, now)).await?;
+            grant_role(tx, &org.id, content, *level, &user.id, now).await
         }
     }
 }
 
 /// Adds a member, or raises an existing one to this role.
-async fn raise(tx: &mut Tx, member: MemberRecord) -> Result<()> {
-    if join(tx, member.clone()).await? == Joined::Now {
+async fn add_or_promote(tx: &mut Tx, member: MemberRecord) -> Result<()> {
+    if join(tx, member.clone()).await? == JoinOutcome::New {
         return Ok(());
     }
     let old = crate::platform::people::members::find(tx, &member.organization, &member.user).await?;
@@ -180,7 +183,7 @@ async fn raise(tx: &mut Tx, member: MemberRecord) -> Result<()> {
 }
 
 /// Grants a member an explicit role on content, unless they have it already.
-async fn grant(
+async fn grant_role(
     tx: &mut Tx,
     org: &OrgId,
     content: &ContentTarget,
@@ -199,7 +202,7 @@ async fn grant(
         granted_at: now,
         space_deleted: access::is_deleted(tx, content).await?,
     };
-    match tx.get::<GrantRecord>(&GrantRecord::of_user(content.id(), user)).await? {
+    match tx.get::<GrantRecord>(&GrantRecord::user_key(content.id(), user)).await? {
         Some(old) => drop(tx.put(&*old, GrantRecord { granted_at: old.granted_at, ..new })?),
         None => drop(tx.create(new)),
     }
@@ -208,8 +211,8 @@ async fn grant(
 
 /// Consumes the invitation of an address for the user who has it.
 async fn redeem(tx: &mut Tx, invite: &EmailInviteRecord, user: &UserRecord, now: Timestamp) -> Result<()> {
-    let member = MemberRecord::joining(&invite.organization, user, invite.role, now);
-    raise(tx, MemberRecord { sso: invite.sso, ..member }).await?;
+    let member = MemberRecord::new(&invite.organization, user, invite.role, now);
+    add_or_promote(tx, MemberRecord { sso: invite.sso, ..member }).await?;
     tx.delete(invite);
     Ok(())
 }
@@ -217,7 +220,7 @@ async fn redeem(tx: &mut Tx, invite: &EmailInviteRecord, user: &UserRecord, now:
 /// Consumes one invitation of a user's address; an expired one is only removed.
 #[operation("invite_redeem")]
 async fn redeem_one(tx: &mut Tx, invite: &InviteId, user: &UserId, now: Timestamp) -> Result<()> {
-    let invite: Option<Arc<EmailInviteRecord>> = tx.get(&EmailInviteRecord::at(invite)).await?;
+    let invite: Option<Arc<EmailInviteRecord>> = tx.get(&EmailInviteRecord::key_for(invite)).await?;
     // A concurrent run already consumed it.
     let Some(invite) = invite else { return Ok(()) };
     if invite.expires_at <= now {
@@ -225,7 +228,7 @@ async fn redeem_one(tx: &mut Tx, invite: &InviteId, user: &UserId, now: Timestam
         return Ok(());
     }
     access::org(tx, &Actor::Platform, &invite.organization).await?;
-    let user = user_of(tx, user).await?;
+    let user = find_user(tx, user).await?;
     redeem(tx, &invite, &user, now).await
 }
 
@@ -258,7 +261,7 @@ impl Platform {
     }
 }
 
-#[operation("user_create", taken = |_| Error::conflict("email: is in use by another user"))]
+#[operation("user_create", taken_error = |_| Error::conflict("email: is in use by another user"))]
 pub(in crate::platform) async fn user_creation(tx: &mut Tx, user: &UserRecord, job: &JobId) -> Result<()> {
     tx.create(user.clone());
     RedeemInvites::enqueue(tx, user, job).await
@@ -268,9 +271,9 @@ pub(in crate::platform) async fn user_creation(tx: &mut Tx, user: &UserRecord, j
 ///
 /// # Errors
 /// `NotFound` if they may not, or if the target is deleted.
-pub(in crate::platform) async fn vouched(tx: &Tx, link: &LinkInviteRecord) -> Result<()> {
+pub(in crate::platform) async fn check_voucher(tx: &Tx, link: &LinkInviteRecord) -> Result<()> {
     let by = Actor::User(link.vouched_by.clone());
-    match manage(tx, &by, link).await {
+    match authorize_link(tx, &by, link).await {
         Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::Forbidden) => {
             Err(Error::not_found("invite"))
         }
@@ -279,42 +282,51 @@ pub(in crate::platform) async fn vouched(tx: &Tx, link: &LinkInviteRecord) -> Re
 }
 
 /// The access of an actor to the target of a link that they may manage.
-pub(in crate::platform) enum Target {
+pub(in crate::platform) enum LinkInviteAccess {
     Org(OrgAccess),
     Space(SpaceAccess),
     Collection(CollectionAccess),
 }
 
 /// Checks the right to manage a link.
-pub(in crate::platform) async fn manage(tx: &Tx, actor: &Actor, link: &LinkInviteRecord) -> Result<Target> {
-    manage_gives(tx, actor, &link.organization, &link.gives).await
+pub(in crate::platform) async fn authorize_link(
+    tx: &Tx,
+    actor: &Actor,
+    link: &LinkInviteRecord,
+) -> Result<LinkInviteAccess> {
+    authorize_grant(tx, actor, &link.organization, &link.gives).await
 }
 
 /// Checks the right to manage links of an organization with this grant, and returns the access.
-async fn manage_gives(tx: &Tx, actor: &Actor, org: &OrgId, gives: &LinkGives) -> Result<Target> {
+async fn authorize_grant(
+    tx: &Tx,
+    actor: &Actor,
+    org: &OrgId,
+    gives: &LinkInviteGrant,
+) -> Result<LinkInviteAccess> {
     let (target, has, gives) = match gives {
-        LinkGives::Member(_) => {
+        LinkInviteGrant::Member(_) => {
             let access = access::org(tx, actor, org).await?;
             access.require(OrgAction::Administrate)?;
-            return Ok(Target::Org(access));
+            return Ok(LinkInviteAccess::Org(access));
         }
-        LinkGives::Content(ContentTarget::Space(id), level) => {
+        LinkInviteGrant::Content(ContentTarget::Space(id), level) => {
             let access = access::space(tx, actor, id).await?;
             access.require(SpaceAction::Manage)?;
             if access.space().organization != *org {
                 return Err(Error::not_found("space"));
             }
             let has = access.role();
-            (Target::Space(access), has, *level)
+            (LinkInviteAccess::Space(access), has, *level)
         }
-        LinkGives::Content(ContentTarget::Collection(id), level) => {
+        LinkInviteGrant::Content(ContentTarget::Collection(id), level) => {
             let access = access::collection(tx, actor, id).await?;
             access.require(CollectionAction::Manage)?;
             if access.collection().organization != *org {
                 return Err(Error::not_found("collection"));
             }
             let has = access.role();
-            (Target::Collection(access), has, *level)
+            (LinkInviteAccess::Collection(access), has, *level)
         }
     };
     if has < gives {
@@ -328,7 +340,7 @@ pub(in crate::platform) async fn require_link_manager(
     tx: &Tx,
     actor: &Actor,
     org: &OrgId,
-    gives: &LinkGives,
+    gives: &LinkInviteGrant,
 ) -> Result<()> {
-    manage_gives(tx, actor, org, gives).await.map(drop)
+    authorize_grant(tx, actor, org, gives).await.map(drop)
 }

@@ -10,7 +10,7 @@ use docs_macros::{boxed, operation};
 
 pub use self::list::MemberFilter;
 pub(in crate::platform) use self::{
-    join::{Joined, join},
+    join::{JoinOutcome, join},
     leave::ClearMember,
 };
 use crate::{
@@ -37,7 +37,7 @@ impl<'p> MemberHandle<'p> {
     pub async fn get(self) -> Result<Member> {
         let (platform, ref actor, org, user) = self.parts();
         let tx = platform.read().await?;
-        platform.member_seen(&tx, actor, org, user).await
+        platform.read_member_view(&tx, actor, org, user).await
     }
 
     /// Changes the role of a member. Omitted fields are left unchanged.
@@ -47,7 +47,7 @@ impl<'p> MemberHandle<'p> {
     #[boxed]
     pub async fn update(self, change: UpdateMember) -> Result<Member> {
         let (platform, ref actor, org, user) = self.parts();
-        platform.set_member(actor, org, user, Set::Role(change.role)).await
+        platform.set_member(actor, org, user, MemberChange::Role(change.role)).await
     }
 
     /// Requires a member to sign in through the organization's single sign-on.
@@ -58,12 +58,12 @@ impl<'p> MemberHandle<'p> {
     #[boxed]
     pub async fn set_sso(self) -> Result<Member> {
         let (platform, ref actor, org, user) = self.parts();
-        platform.set_member(actor, org, user, Set::Sso).await
+        platform.set_member(actor, org, user, MemberChange::Sso).await
     }
 }
 
 impl Platform {
-    async fn member_seen(&self, tx: &Tx, actor: &Actor, org: &OrgId, user: &UserId) -> Result<Member> {
+    async fn read_member_view(&self, tx: &Tx, actor: &Actor, org: &OrgId, user: &UserId) -> Result<Member> {
         let access = access::org(tx, actor, org).await?;
         if actor.user() != Some(user) {
             access.require(OrgAction::ListPeople)?;
@@ -72,9 +72,16 @@ impl Platform {
         self.member_view(tx, member).await
     }
 
-    async fn set_member(&self, actor: &Actor, org: &OrgId, user: &UserId, set: Set) -> Result<Member> {
+    async fn set_member(
+        &self,
+        actor: &Actor,
+        org: &OrgId,
+        user: &UserId,
+        set: MemberChange,
+    ) -> Result<Member> {
         let set = set_member(actor, org, user, &set);
-        self.change_and_show(actor, &set, |done| Box::pin(self.member_seen(done.tx, actor, org, user))).await
+        self.change_and_show(actor, &set, |done| Box::pin(self.read_member_view(done.tx, actor, org, user)))
+            .await
     }
 
     async fn member_view(&self, tx: &Tx, member: Arc<MemberRecord>) -> Result<Member> {
@@ -92,7 +99,7 @@ impl Platform {
         let users = self.user_views(tx, &users).await?;
         let of = |member: &MemberRecord| -> [Key; 2] {
             let (org, user) = (&member.organization, &member.user);
-            [GrantRecord::spaces_of(org, user), TeamMemberRecord::count_of(org, user)]
+            [GrantRecord::user_space_count(org, user), TeamMemberRecord::count_by_member(org, user)]
         };
         let counters: Vec<Key> = members.iter().flat_map(|member| of(member)).collect();
         let counts = tx.numbers(&counters).await?;
@@ -114,7 +121,7 @@ impl Platform {
 
 /// Reads the membership of a user.
 pub(in crate::platform) async fn find(tx: &Tx, org: &OrgId, user: &UserId) -> Result<Arc<MemberRecord>> {
-    let member: Option<Arc<MemberRecord>> = tx.get(&MemberRecord::at(org, user)).await?;
+    let member: Option<Arc<MemberRecord>> = tx.get(&MemberRecord::key_for(org, user)).await?;
     member.ok_or_else(|| Error::not_found("member"))
 }
 
@@ -122,11 +129,11 @@ pub(in crate::platform) async fn find(tx: &Tx, org: &OrgId, user: &UserId) -> Re
 ///
 /// It reads the index rows of the first two administrators. Of two concurrent removals, the second therefore conflicts
 /// and is checked again.
-pub(in crate::platform) async fn spare_administrator(tx: &Tx, member: &MemberRecord) -> Result<()> {
+pub(in crate::platform) async fn require_other_administrator(tx: &Tx, member: &MemberRecord) -> Result<()> {
     if member.role != Some(Role::Admin) {
         return Ok(());
     }
-    let others = tx.below(&MemberRecord::in_role(&member.organization, Role::Admin.into()), 2).await?;
+    let others = tx.scan_prefix(&MemberRecord::by_role(&member.organization, Role::Admin.into()), 2).await?;
     if others.iter().any(|(row, _)| key::last_segment(row) != member.user.as_str()) {
         return Ok(());
     }
@@ -134,22 +141,28 @@ pub(in crate::platform) async fn spare_administrator(tx: &Tx, member: &MemberRec
 }
 
 /// The field of a member to set.
-enum Set {
+enum MemberChange {
     Role(Patch<Role>),
     Sso,
 }
 
 #[operation("member_set")]
-async fn set_member(tx: &mut Tx, actor: &Actor, org: &OrgId, user: &UserId, set: &Set) -> Result<()> {
+async fn set_member(
+    tx: &mut Tx,
+    actor: &Actor,
+    org: &OrgId,
+    user: &UserId,
+    set: &MemberChange,
+) -> Result<()> {
     access::org(tx, actor, org).await?.require(OrgAction::Administrate)?;
     let old = find(tx, org, user).await?;
     let mut new = MemberRecord::clone(&old);
     match set {
-        Set::Role(role) => new.role = (*role).apply(new.role),
-        Set::Sso => new.sso = true,
+        MemberChange::Role(role) => new.role = (*role).apply(new.role),
+        MemberChange::Sso => new.sso = true,
     }
     if new.role != Some(Role::Admin) {
-        spare_administrator(tx, &old).await?;
+        require_other_administrator(tx, &old).await?;
     }
     if new != *old {
         tx.put(&*old, new)?;

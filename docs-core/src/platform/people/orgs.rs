@@ -16,7 +16,7 @@ use crate::{
         access,
         kernel::{actor::Actor, platform::Platform},
         nouns::{Caller, OrgHandle, Orgs, list_identities::tag},
-        people::users::user_of,
+        people::users::find_user,
     },
     policy::{OrgAccess, OrgAction},
     ports::id_text,
@@ -40,7 +40,9 @@ impl<'p> Orgs<'p> {
         actor.require_platform()?;
         let new = platform.new_org(title, admin);
         let id = new.id();
-        platform.write_and_show(actor, &new, |done| Box::pin(platform.org_seen(done.tx, actor, id))).await
+        platform
+            .write_and_show(actor, &new, |done| Box::pin(platform.read_org_view(done.tx, actor, id)))
+            .await
     }
 
     /// Lists the organizations of the user in joining order; for the platform itself, all organizations in id order.
@@ -58,12 +60,12 @@ impl<'p> Orgs<'p> {
             return platform.all_orgs(&tx, actor, page).await;
         }
         let user = actor.require_user()?;
-        let spec = ListSpec::new(tag::ORGANIZATIONS, MemberRecord::orgs_of(user));
+        let spec = ListSpec::new(tag::ORGANIZATIONS, MemberRecord::by_user(user));
         let mut list = Lister::new(spec, page)?;
         while let Some(rows) = list.rows(&tx).await? {
             let ids: Vec<OrgId> = ids_of(&rows)?;
             let keys: Vec<Key> =
-                ids.iter().flat_map(|id| [OrgRecord::at(id), MemberRecord::at(id, user)]).collect();
+                ids.iter().flat_map(|id| [OrgRecord::key_for(id), MemberRecord::key_for(id, user)]).collect();
             let found = tx.get_values(&keys).await?;
             let access = |pair: &[Option<Value>]| -> Result<Option<OrgAccess>> {
                 let [Some(org), Some(member)] = pair else { return Ok(None) };
@@ -72,18 +74,18 @@ impl<'p> Orgs<'p> {
                     return Ok(None);
                 }
                 let member = decode::<MemberRecord>(member.clone())?;
-                OrgAccess::of_member(Some(org), Some(&member)).map(Some)
+                OrgAccess::for_member(Some(org), Some(&member)).map(Some)
             };
             list.offer_all(&rows, found.chunks(2).map(access).collect::<Result<Vec<_>>>()?);
         }
         let count = match actor {
-            Actor::Token(token) if token.session_of().is_some() => None,
+            Actor::Token(token) if token.session_org().is_some() => None,
             _ => u64::try_from(tx.number(&counter(user.as_str(), "orgs")).await?).ok(),
         };
         let page = list.finish(&tx, count).await?;
         let mut items = platform.org_views(&tx, actor, &page.items).await?;
-        let given = matches!(actor, Actor::Token(token) if token.session_of().is_none());
-        let closed = |access: &OrgAccess| given && !access.takes_tokens();
+        let given = matches!(actor, Actor::Token(token) if token.session_org().is_none());
+        let closed = |access: &OrgAccess| given && !access.accepts_tokens();
         for (shown, access) in items.iter_mut().zip(&page.items).filter(|(_, access)| closed(access)) {
             *shown = platform.org_outline(access.org());
         }
@@ -97,7 +99,7 @@ impl<'p> Orgs<'p> {
     /// fields needed to join: name, logo and whether single sign-on is enforced, but not its other domains, content and
     /// settings. They have no permissions in it.
     #[boxed]
-    pub async fn of_email_domain(self, domain: &'p str) -> Result<DomainOrganizations> {
+    pub async fn by_email_domain(self, domain: &'p str) -> Result<DomainOrganizations> {
         let (platform, ref actor) = self.parts();
         let Ok(domain) = EmailDomain::new(domain).map(|domain| domain.to_lowercase()) else {
             return Ok(DomainOrganizations::default());
@@ -110,7 +112,7 @@ impl<'p> Orgs<'p> {
         let shown = match access::org(&tx, actor, &id).await {
             Ok(access) => platform.org_views(&tx, actor, &[access]).await?.pop(),
             Err(error) if error.kind() == ErrorKind::NotFound && actor.reaches(&id) => {
-                platform.org_from_outside(&tx, actor, &id, &domain).await?
+                platform.read_org_outline(&tx, actor, &id, &domain).await?
             }
             // A member who has to sign in through the organization's single sign-on.
             Err(error) if error.kind() == ErrorKind::Forbidden => {
@@ -137,7 +139,7 @@ impl<'p> Caller<'p> {
         let name = Hostname::new(name.to_lowercase()).ok().filter(|_| !visits).ok_or_else(missing)?;
         let leads = tx.get_value(&OrgRecord::by_hostname(name.as_str())).await?.ok_or_else(missing)?;
         let id: OrgId = linked_id(&leads)?;
-        let org: Arc<OrgRecord> = tx.get(&OrgRecord::at(&id)).await?.ok_or_else(missing)?;
+        let org: Arc<OrgRecord> = tx.get(&OrgRecord::key_for(&id)).await?.ok_or_else(missing)?;
         Ok(Subdomain {
             object: SubdomainObject::Is,
             subdomain: name.to_string(),
@@ -160,7 +162,9 @@ impl<'p> OrgHandle<'p> {
         let (platform, ref actor, id) = self.parts();
         actor.require_platform()?;
         let update = org_account_update(id, &change);
-        platform.change_and_show(actor, &update, |done| Box::pin(platform.org_seen(done.tx, actor, id))).await
+        platform
+            .change_and_show(actor, &update, |done| Box::pin(platform.read_org_view(done.tx, actor, id)))
+            .await
     }
 
     /// Reads an organization.
@@ -168,7 +172,7 @@ impl<'p> OrgHandle<'p> {
     pub async fn get(self) -> Result<Organization> {
         let (platform, ref actor, id) = self.parts();
         let tx = platform.read().await?;
-        platform.org_seen(&tx, actor, id).await
+        platform.read_org_view(&tx, actor, id).await
     }
 
     /// Changes an organization. Omitted fields are left unchanged.
@@ -189,7 +193,9 @@ impl<'p> OrgHandle<'p> {
             ));
         }
         let update = OrgUpdate { actor: actor.clone(), id: id.clone(), change };
-        platform.change_and_show(actor, &update, |done| Box::pin(platform.org_seen(done.tx, actor, id))).await
+        platform
+            .change_and_show(actor, &update, |done| Box::pin(platform.read_org_view(done.tx, actor, id)))
+            .await
     }
 }
 
@@ -221,23 +227,23 @@ impl Platform {
         OrgCreation { org, admin: admin.clone() }
     }
 
-    async fn org_seen(&self, tx: &Tx, actor: &Actor, id: &OrgId) -> Result<Organization> {
+    async fn read_org_view(&self, tx: &Tx, actor: &Actor, id: &OrgId) -> Result<Organization> {
         let access = access::org(tx, actor, id).await?;
         let mut shown = self.org_views(tx, actor, &[access]).await?;
         shown.pop().ok_or_else(|| Error::not_found("organization"))
     }
 
     /// Outline of the organization that claims the domain of the actor's address, for an actor who is not a member.
-    async fn org_from_outside(
+    async fn read_org_outline(
         &self,
         tx: &Tx,
         actor: &Actor,
         id: &OrgId,
         domain: &EmailDomain,
     ) -> Result<Option<Organization>> {
-        let user = user_of(tx, actor.require_user()?).await?;
+        let user = find_user(tx, actor.require_user()?).await?;
         let own = user.email.rsplit('@').next().unwrap_or_default().to_lowercase();
-        let org: Option<Arc<OrgRecord>> = tx.get(&OrgRecord::at(id)).await?;
+        let org: Option<Arc<OrgRecord>> = tx.get(&OrgRecord::key_for(id)).await?;
         Ok(org
             .filter(|_| own == domain.as_str())
             .map(|org| Organization { email_domains: vec![domain.clone()], ..self.org_outline(&org) }))
@@ -266,7 +272,7 @@ impl Platform {
         let spec = ListSpec::new(tag::ALL_ORGANIZATIONS, OrgRecord::all());
         let mut list = Lister::new(spec, page)?;
         while let Some(rows) = list.rows(tx).await? {
-            let access = |value: &Value| OrgAccess::of_platform(Some(decode::<OrgRecord>(value.clone())?));
+            let access = |value: &Value| OrgAccess::for_platform(Some(decode::<OrgRecord>(value.clone())?));
             let found: Result<Vec<_>> = rows.iter().map(|(_, value)| access(value).map(Some)).collect();
             list.offer_all(&rows, found?);
         }
@@ -285,7 +291,7 @@ impl Platform {
         let mut shown: Vec<Organization> = seen.iter().map(show).collect();
         if let Some(user) = actor.user() {
             let owned: Vec<_> =
-                shown.iter().map(|org| TeamMemberRecord::owned_by(&org.id, user).scan(1)).collect();
+                shown.iter().map(|org| TeamMemberRecord::by_owner(&org.id, user).scan(1)).collect();
             for ((org, access), owned) in shown.iter_mut().zip(seen).zip(tx.scan_many(&owned).await?) {
                 // Guests see no teams, including their own.
                 org.permissions.own_team = !owned.is_empty() && access.role().is_some();
@@ -336,13 +342,13 @@ impl OrgCreation {
 
 #[async_trait]
 impl Operation for OrgCreation {
-    type Out = ();
+    type Output = ();
     const NAME: &'static str = "org_create";
 
     async fn apply(&self, tx: &mut Tx) -> Result<()> {
-        let admin = user_of(tx, &self.admin).await?;
+        let admin = find_user(tx, &self.admin).await?;
         let (org, now) = (tx.create(self.org.clone()), self.org.created_at);
-        tx.create(MemberRecord::joining(&org.id, &admin, Some(Role::Admin), now));
+        tx.create(MemberRecord::new(&org.id, &admin, Some(Role::Admin), now));
         Ok(())
     }
 }
@@ -372,10 +378,10 @@ struct OrgUpdate {
 
 #[async_trait]
 impl Operation for OrgUpdate {
-    type Out = ();
+    type Output = ();
     const NAME: &'static str = "org_update";
 
-    fn taken(&self, key: &Key) -> Error {
+    fn taken_error(&self, key: &Key) -> Error {
         let hostname = self.change.hostname.as_ref();
         if hostname.is_some_and(|name| OrgRecord::by_hostname(name.as_str()) == *key) {
             return Error::conflict("hostname: is in use by another organization");
@@ -407,7 +413,7 @@ impl Operation for OrgUpdate {
         if let Some(pointer) =
             new.default_content.as_ref().filter(|_| new.default_content != old.default_content)
         {
-            let site: Option<Arc<SiteRecord>> = tx.get(&SiteRecord::at(&pointer.site)).await?;
+            let site: Option<Arc<SiteRecord>> = tx.get(&SiteRecord::key_for(&pointer.site)).await?;
             if site.is_none_or(|site| site.organization != self.id) {
                 return Err(Error::invalid("defaultContent.site", "the organization has no such site"));
             }

@@ -11,7 +11,7 @@ use docs_macros::{boxed, operation};
 
 pub(in crate::platform) use self::{
     login::SAML_LOGIN_WINDOW,
-    refusal::MOST_UNSIGNED,
+    refusal::MAX_UNSIGNED_REFUSALS,
     session::{SESSION_WINDOW, require_current},
 };
 pub use self::{
@@ -49,7 +49,7 @@ impl<'p> SamlProviders<'p> {
         let tx = platform.read().await?;
         let access = access::org(&tx, actor, org).await?;
         access.require(OrgAction::Administrate)?;
-        let spec = ListSpec::new(tag::SAML_PROVIDERS, SamlProviderRecord::of_org(org));
+        let spec = ListSpec::new(tag::SAML_PROVIDERS, SamlProviderRecord::by_org(org));
         let mut list = Lister::new(spec, page)?;
         list.fill(&tx, |_| true).await?;
         let count = u64::try_from(tx.number(&SamlProviderRecord::count_in(org)).await?).ok();
@@ -81,7 +81,7 @@ impl<'p> SamlProviders<'p> {
     pub async fn create(self, new: CreateSamlProvider) -> Result<SamlProvider> {
         let (platform, ref actor, org) = self.parts();
         platform.require_usable(new.certificate.as_ref().and_then(|new| new.0.as_ref()))?;
-        let done = platform.once(actor, Right::Org(org.clone(), OrgAction::Administrate), async move {
+        let done = platform.idempotent(actor, Right::Org(org.clone(), OrgAction::Administrate), async move {
             let record = SamlProviderRecord {
                 id: platform.id(),
                 organization: org.clone(),
@@ -98,7 +98,9 @@ impl<'p> SamlProviders<'p> {
             let id = record.id.clone();
             let create = saml_provider_creation(actor, &record);
             platform
-                .write_and_show(actor, &create, |done| Box::pin(platform.saml_seen(done.tx, actor, org, &id)))
+                .write_and_show(actor, &create, |done| {
+                    Box::pin(platform.read_provider_view(done.tx, actor, org, &id))
+                })
                 .await
         });
         done.await
@@ -115,7 +117,7 @@ impl<'p> SamlProviderHandle<'p> {
     pub async fn get(self) -> Result<SamlProvider> {
         let (platform, ref actor, org, id) = self.parts();
         let tx = platform.read().await?;
-        platform.saml_seen(&tx, actor, org, id).await
+        platform.read_provider_view(&tx, actor, org, id).await
     }
 
     /// Changes a SAML provider. Omitted fields stay unchanged. Sessions of the provider end if its address, entity id
@@ -133,7 +135,9 @@ impl<'p> SamlProviderHandle<'p> {
         }
         let update = saml_provider_update(actor, org, id, &change);
         platform
-            .change_and_show(actor, &update, |done| Box::pin(platform.saml_seen(done.tx, actor, org, id)))
+            .change_and_show(actor, &update, |done| {
+                Box::pin(platform.read_provider_view(done.tx, actor, org, id))
+            })
             .await
     }
 
@@ -146,9 +150,9 @@ impl<'p> SamlProviderHandle<'p> {
     pub async fn delete(self) -> Result<bool> {
         let (platform, ref actor, org, id) = self.parts();
         let operation = saml_provider_deletion(actor, org, id);
-        let done =
-            platform.change(actor, &operation, |seen| Box::pin(platform.saml_seen(seen.tx, actor, org, id)));
-        Error::existed(done.await)
+        let done = platform
+            .change(actor, &operation, |seen| Box::pin(platform.read_provider_view(seen.tx, actor, org, id)));
+        Error::ignore_not_found(done.await)
     }
 }
 
@@ -180,7 +184,7 @@ impl Platform {
         saml.check_certificate(certificate.as_str()).map_err(|why| Error::invalid("certificate", why))
     }
 
-    async fn saml_seen(
+    async fn read_provider_view(
         &self,
         tx: &Tx,
         actor: &Actor,
@@ -202,7 +206,7 @@ impl Platform {
         let keys: Vec<Key> = providers
             .iter()
             .filter_map(|provider| provider.default_team.as_ref())
-            .map(TeamRecord::at)
+            .map(TeamRecord::key_for)
             .collect();
         let teams: Vec<_> = tx.get_many::<TeamRecord>(&keys).await?.into_iter().flatten().collect();
         let teams = self.team_views(tx, access, actor, &teams).await?;
@@ -239,30 +243,30 @@ pub(in crate::platform) async fn provider(
 ) -> Result<(OrgAccess, Arc<SamlProviderRecord>)> {
     let access = access::org(tx, actor, org).await?;
     access.require(OrgAction::Administrate)?;
-    let provider: Option<Arc<SamlProviderRecord>> = tx.get(&SamlProviderRecord::at(id)).await?;
+    let provider: Option<Arc<SamlProviderRecord>> = tx.get(&SamlProviderRecord::key_for(id)).await?;
     let provider = provider.filter(|provider| provider.organization == *org);
     Ok((access, provider.ok_or_else(|| Error::not_found("SAML provider"))?))
 }
 
 /// Returns a provider if it is active.
 async fn active_provider(tx: &Tx, id: &SamlProviderId) -> Result<Option<Arc<SamlProviderRecord>>> {
-    let provider: Option<Arc<SamlProviderRecord>> = tx.get(&SamlProviderRecord::at(id)).await?;
+    let provider: Option<Arc<SamlProviderRecord>> = tx.get(&SamlProviderRecord::key_for(id)).await?;
     Ok(provider.filter(|provider| provider.is_active()))
 }
 
-fn no_team() -> Error {
+fn unknown_team() -> Error {
     Error::invalid("defaultTeam", "the organization has no such team")
 }
 
 fn team_id(id: &str) -> Result<TeamId> {
-    id.parse().map_err(|_| no_team())
+    id.parse().map_err(|_| unknown_team())
 }
 
 /// Rejects a default team that the organization does not have.
 async fn require_team(tx: &Tx, provider: &SamlProviderRecord) -> Result<()> {
     let Some(team) = &provider.default_team else { return Ok(()) };
-    let team: Option<Arc<TeamRecord>> = tx.get(&TeamRecord::at(team)).await?;
-    team.filter(|team| team.organization == provider.organization).map(drop).ok_or_else(no_team)
+    let team: Option<Arc<TeamRecord>> = tx.get(&TeamRecord::key_for(team)).await?;
+    team.filter(|team| team.organization == provider.organization).map(drop).ok_or_else(unknown_team)
 }
 
 #[operation("saml_provider_create")]
@@ -313,7 +317,7 @@ async fn saml_provider_update(
     }
     new.default_role = change.default_role.apply(new.default_role);
     new.idp_initiated = change.idp_initiated.unwrap_or(new.idp_initiated);
-    if new.trusted_by() != old.trusted_by() {
+    if new.trust_settings() != old.trust_settings() {
         new.epoch = old.epoch.saturating_add(1);
     }
     if new != *old {
@@ -327,6 +331,6 @@ async fn saml_provider_update(
 async fn saml_provider_deletion(tx: &mut Tx, actor: &Actor, org: &OrgId, id: &SamlProviderId) -> Result<()> {
     let (_, old) = provider(tx, actor, org, id).await?;
     tx.delete(&*old);
-    tx.delete_all::<SamlRefusalRecord>(&[SamlRefusalRecord::at(id)]).await?;
+    tx.delete_all::<SamlRefusalRecord>(&[SamlRefusalRecord::key_for(id)]).await?;
     Ok(())
 }

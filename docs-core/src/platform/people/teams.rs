@@ -48,7 +48,7 @@ impl<'p> Teams<'p> {
         let access = access::org(&tx, actor, org).await?;
         access.require(OrgAction::ListPeople)?;
         let spec = ListSpec {
-            prefix: TeamRecord::of_org(org),
+            prefix: TeamRecord::by_org(org),
             rev: false,
             identity: list_identities::teams(filter),
         };
@@ -59,7 +59,7 @@ impl<'p> Teams<'p> {
                 let owned = owned_teams(&tx, org, owner).await?;
                 list.pick(owned.into_iter().filter(|(_, team)| has_title(team, title)))
             }
-            _ => titled_teams(&tx, org, list, title).await?,
+            _ => list_by_title(&tx, org, list, title).await?,
         };
         let items = platform.team_views(&tx, &access, actor, &page.items).await?;
         Ok(Page { items, next: page.next, count: page.count })
@@ -88,9 +88,9 @@ impl<'p> Teams<'p> {
     #[boxed]
     pub async fn create(self, new: CreateTeam) -> Result<Team> {
         let (platform, ref actor, org) = self.parts();
-        let done = platform.once(actor, Right::Org(org.clone(), OrgAction::Administrate), async move {
+        let done = platform.idempotent(actor, Right::Org(org.clone(), OrgAction::Administrate), async move {
             let members = new.members.unwrap_or_default();
-            refuse_many("members", members.len())?;
+            check_change_count("members", members.len())?;
             let record = TeamRecord {
                 id: platform.id(),
                 organization: org.clone(),
@@ -100,7 +100,9 @@ impl<'p> Teams<'p> {
             let id = record.id.clone();
             let create = team_creation(actor, &record, &members);
             platform
-                .write_and_show(actor, &create, |done| Box::pin(platform.team_seen(done.tx, actor, org, &id)))
+                .write_and_show(actor, &create, |done| {
+                    Box::pin(platform.read_team_view(done.tx, actor, org, &id))
+                })
                 .await
         });
         done.await
@@ -117,7 +119,7 @@ impl<'p> TeamHandle<'p> {
     pub async fn get(self) -> Result<Team> {
         let (platform, ref actor, org, id) = self.parts();
         let tx = platform.read().await?;
-        platform.team_seen(&tx, actor, org, id).await
+        platform.read_team_view(&tx, actor, org, id).await
     }
 
     /// Changes a team.
@@ -130,7 +132,9 @@ impl<'p> TeamHandle<'p> {
         let (platform, ref actor, org, id) = self.parts();
         let update = team_update(actor, org, id, &change);
         platform
-            .change_and_show(actor, &update, |done| Box::pin(platform.team_seen(done.tx, actor, org, id)))
+            .change_and_show(actor, &update, |done| {
+                Box::pin(platform.read_team_view(done.tx, actor, org, id))
+            })
             .await
     }
 
@@ -145,9 +149,9 @@ impl<'p> TeamHandle<'p> {
         let (platform, ref actor, org, id) = self.parts();
         let job = platform.id();
         let operation = team_deletion(actor, org, id, &job, platform.now());
-        let done =
-            platform.change(actor, &operation, |seen| Box::pin(platform.team_seen(seen.tx, actor, org, id)));
-        Error::existed(done.await)
+        let done = platform
+            .change(actor, &operation, |seen| Box::pin(platform.read_team_view(seen.tx, actor, org, id)));
+        Error::ignore_not_found(done.await)
     }
 
     /// Lists the members of a team, earliest addition first.
@@ -160,12 +164,12 @@ impl<'p> TeamHandle<'p> {
         let (platform, ref actor, org, id) = self.parts();
         let tx = platform.read().await?;
         team(&tx, actor, org, id).await?;
-        let spec = ListSpec::new(tag::TEAM_MEMBERS, TeamMemberRecord::of_team(id));
+        let spec = ListSpec::new(tag::TEAM_MEMBERS, TeamMemberRecord::by_team(id));
         let mut list = Lister::new(spec, page)?;
         while let Some(rows) = list.rows(&tx).await? {
             let users: Vec<UserId> = ids_of(&rows)?;
-            let places: Vec<Key> = users.iter().map(|user| TeamMemberRecord::at(id, user)).collect();
-            let members: Vec<Key> = users.iter().map(|user| MemberRecord::at(org, user)).collect();
+            let places: Vec<Key> = users.iter().map(|user| TeamMemberRecord::key_for(id, user)).collect();
+            let members: Vec<Key> = users.iter().map(|user| MemberRecord::key_for(org, user)).collect();
             let places = tx.get_many::<TeamMemberRecord>(&places).await?;
             let members = tx.get_many::<MemberRecord>(&members).await?;
             list.offer_all(&rows, places.into_iter().zip(members).map(|(place, member)| place.zip(member)));
@@ -199,7 +203,7 @@ impl<'p> TeamHandle<'p> {
         let mut sum = 0;
         for (field, length) in lengths {
             sum += length;
-            refuse_many(field, sum)?;
+            check_change_count(field, sum)?;
         }
         let (org, id, now) = (org.clone(), id.clone(), platform.now());
         platform.write(actor, &team_members_update(actor, &org, &id, &change, now)).await
@@ -227,7 +231,7 @@ impl<'p> TeamHandle<'p> {
     pub async fn remove_member(self, user: &'p UserId) -> Result<bool> {
         let (platform, ref actor, org, id) = self.parts();
         let (org, id, user) = (org.clone(), id.clone(), user.clone());
-        Error::existed(platform.write(actor, &remove_team_member(actor, &org, &id, &user)).await)
+        Error::ignore_not_found(platform.write(actor, &remove_team_member(actor, &org, &id, &user)).await)
     }
 }
 
@@ -243,22 +247,22 @@ impl<'p> MemberHandle<'p> {
         let tx = platform.read().await?;
         let access = access::org(&tx, actor, org).await?;
         access.require(OrgAction::ListPeople)?;
-        let member: Option<Arc<MemberRecord>> = tx.get(&MemberRecord::at(org, user)).await?;
+        let member: Option<Arc<MemberRecord>> = tx.get(&MemberRecord::key_for(org, user)).await?;
         member.ok_or_else(|| Error::not_found("member"))?;
-        let prefix = TeamMemberRecord::of_member(org, user);
-        let identity = list_identities::teams_of_member(title);
+        let prefix = TeamMemberRecord::by_member(org, user);
+        let identity = list_identities::member_teams(title);
         let mut list = Lister::new(ListSpec { prefix, rev: false, identity }, page)?;
         while let Some(rows) = list.rows(&tx).await? {
             let ids: Vec<TeamId> = ids_of(&rows)?;
-            let teams: Vec<Key> = ids.iter().map(TeamRecord::at).collect();
-            let places: Vec<Key> = ids.iter().map(|id| TeamMemberRecord::at(id, user)).collect();
+            let teams: Vec<Key> = ids.iter().map(TeamRecord::key_for).collect();
+            let places: Vec<Key> = ids.iter().map(|id| TeamMemberRecord::key_for(id, user)).collect();
             let teams = tx.get_many::<TeamRecord>(&teams).await?;
             let places = tx.get_many::<TeamMemberRecord>(&places).await?;
             let titled = teams.into_iter().map(|team| team.filter(|team| has_title(team, title)));
             list.offer_all(&rows, titled.zip(places).map(|(team, place)| team.zip(place)));
         }
         let count = match title {
-            None => u64::try_from(tx.number(&TeamMemberRecord::count_of(org, user)).await?).ok(),
+            None => u64::try_from(tx.number(&TeamMemberRecord::count_by_member(org, user)).await?).ok(),
             Some(_) => None,
         };
         let page = list.finish(&tx, count).await?;
@@ -273,7 +277,7 @@ impl<'p> MemberHandle<'p> {
 }
 
 impl Platform {
-    async fn team_seen(&self, tx: &Tx, actor: &Actor, org: &OrgId, id: &TeamId) -> Result<Team> {
+    async fn read_team_view(&self, tx: &Tx, actor: &Actor, org: &OrgId, id: &TeamId) -> Result<Team> {
         let (access, seen) = team(tx, actor, org, id).await?;
         let mut shown = self.team_views(tx, &access, actor, &[Arc::clone(seen.team())]).await?;
         shown.pop().ok_or_else(|| Error::not_found("team"))
@@ -289,12 +293,13 @@ impl Platform {
     ) -> Result<Vec<Team>> {
         let counters: Vec<Key> = teams
             .iter()
-            .flat_map(|team| [TeamMemberRecord::count_in(&team.id), GrantRecord::spaces_of_team(&team.id)])
+            .flat_map(|team| [TeamMemberRecord::count_in(&team.id), GrantRecord::team_space_count(&team.id)])
             .collect();
         let counts = tx.numbers(&counters).await?;
         let places = match actor.user() {
             Some(user) => {
-                let keys: Vec<Key> = teams.iter().map(|team| TeamMemberRecord::at(&team.id, user)).collect();
+                let keys: Vec<Key> =
+                    teams.iter().map(|team| TeamMemberRecord::key_for(&team.id, user)).collect();
                 tx.get_many::<TeamMemberRecord>(&keys).await?
             }
             None => vec![None; teams.len()],
@@ -318,9 +323,9 @@ impl Platform {
 /// Resolves the access of an actor to an organization and to one of its teams.
 async fn team(tx: &Tx, actor: &Actor, org: &OrgId, id: &TeamId) -> Result<(OrgAccess, TeamAccess)> {
     let access = access::org(tx, actor, org).await?;
-    let record: Option<Arc<TeamRecord>> = tx.get(&TeamRecord::at(id)).await?;
+    let record: Option<Arc<TeamRecord>> = tx.get(&TeamRecord::key_for(id)).await?;
     let place: Option<Arc<TeamMemberRecord>> = match actor.user() {
-        Some(user) => tx.get(&TeamMemberRecord::at(id, user)).await?,
+        Some(user) => tx.get(&TeamMemberRecord::key_for(id, user)).await?,
         None => None,
     };
     let seen = access.team(record, place.as_deref())?;
@@ -328,7 +333,7 @@ async fn team(tx: &Tx, actor: &Actor, org: &OrgId, id: &TeamId) -> Result<(OrgAc
 }
 
 /// Returns a page of the teams, selected by a part of their title.
-async fn titled_teams(
+async fn list_by_title(
     tx: &Tx,
     org: &OrgId,
     mut list: Lister<Arc<TeamRecord>>,
@@ -345,7 +350,7 @@ async fn titled_teams(
 /// Returns `true` if the user administrates the organization, and therefore manages every team.
 async fn is_administrator(tx: &Tx, org: &OrgId, user: &str) -> Result<bool> {
     let Ok(user) = user.parse::<UserId>() else { return Ok(false) };
-    let member: Option<Arc<MemberRecord>> = tx.get(&MemberRecord::at(org, &user)).await?;
+    let member: Option<Arc<MemberRecord>> = tx.get(&MemberRecord::key_for(org, &user)).await?;
     Ok(member.is_some_and(|member| member.role == Some(Role::Admin)))
 }
 
@@ -354,13 +359,13 @@ async fn owned_teams(tx: &Tx, org: &OrgId, owner: &str) -> Result<BTreeMap<Key, 
     let mut owned = BTreeMap::new();
     // A malformed user id owns no team.
     let Ok(owner) = owner.parse::<UserId>() else { return Ok(owned) };
-    let mut batches = Batches::of(TeamMemberRecord::owned_by(org, &owner).scan(MAX_SCAN));
+    let mut batches = Batches::of(TeamMemberRecord::by_owner(org, &owner).scan(MAX_SCAN));
     while let Some(rows) = batches.next(tx).await? {
         let ids: Vec<TeamId> = ids_of(&rows)?;
-        let keys: Vec<Key> = ids.iter().map(TeamRecord::at).collect();
+        let keys: Vec<Key> = ids.iter().map(TeamRecord::key_for).collect();
         // A job may still be removing the memberships of a deleted team.
         let found = tx.get_many::<TeamRecord>(&keys).await?.into_iter().flatten();
-        owned.extend(found.map(|team| (team.place(), team)));
+        owned.extend(found.map(|team| (team.index_key(), team)));
     }
     Ok(owned)
 }
@@ -369,7 +374,7 @@ fn has_title(team: &TeamRecord, part: Option<&str>) -> bool {
     part.is_none_or(|part| team.title.to_lowercase().contains(&part.to_lowercase()))
 }
 
-fn refuse_many(field: &str, changes: usize) -> Result<()> {
+fn check_change_count(field: &str, changes: usize) -> Result<()> {
     if changes > MAX_MEMBER_CHANGES {
         let what = format_args!(
             "a request must have at most {MAX_MEMBER_CHANGES} member changes; send the rest in \

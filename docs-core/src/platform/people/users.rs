@@ -1,13 +1,13 @@
 //! Users and their API tokens.
 
-mod known;
+mod visibility;
 
 use std::sync::Arc;
 
 use async_trait::async_trait;
 use docs_macros::{boxed, operation};
 
-use self::known::knows;
+use self::visibility::can_see_user;
 use crate::{
     Error, Result,
     model::{BASE32, BoundedText, OrgId, Timestamp, TokenId, User, UserId, UserObject, UserUrls},
@@ -64,7 +64,7 @@ pub struct TokenInfo {
 }
 
 impl TokenInfo {
-    fn of(token: &TokenRecord) -> Self {
+    fn from_record(token: &TokenRecord) -> Self {
         Self {
             id: token.id.clone(),
             label: token.label.clone(),
@@ -93,7 +93,7 @@ impl std::fmt::Debug for TokenSecret {
 /// Maximum length of an e-mail address in bytes.
 const MAX_EMAIL: usize = 254;
 /// Minimum number of characters of a caller-chosen secret.
-const LEAST_SECRET: usize = 16;
+const MIN_SECRET_CHARS: usize = 16;
 
 impl<'p> Caller<'p> {
     /// Reads the user of the caller.
@@ -105,7 +105,7 @@ impl<'p> Caller<'p> {
         let (platform, actor) = (self.platform, &self.actor());
         let tx = platform.read().await?;
         let user = actor.require_user()?;
-        let record: Option<Arc<UserRecord>> = tx.get(&UserRecord::at(user)).await?;
+        let record: Option<Arc<UserRecord>> = tx.get(&UserRecord::key_for(user)).await?;
         Ok(platform.user_view(&*record.ok_or_else(|| Error::not_found("user"))?))
     }
 }
@@ -116,9 +116,9 @@ impl<'p> UserHandle<'p> {
     pub async fn get(self) -> Result<User> {
         let (platform, ref actor, id) = self.parts();
         let tx = platform.read().await?;
-        let user: Option<Arc<UserRecord>> = tx.get(&UserRecord::at(id)).await?;
+        let user: Option<Arc<UserRecord>> = tx.get(&UserRecord::key_for(id)).await?;
         let user = user.ok_or_else(|| Error::not_found("user"))?;
-        if knows(&tx, actor, id).await? {
+        if can_see_user(&tx, actor, id).await? {
             Ok(platform.user_view(&user))
         } else {
             Err(Error::not_found("user"))
@@ -136,7 +136,7 @@ impl<'p> UserHandle<'p> {
     #[boxed]
     pub async fn issue_token(self, new: NewToken) -> Result<TokenSecret> {
         let (platform, ref actor, user) = self.parts();
-        own_token(actor, user)?;
+        require_token_owner(actor, user)?;
         let (token, secret) = platform.new_token(user, new)?;
         platform.write(actor, &TokenCreation(token)).await?;
         Ok(secret)
@@ -149,13 +149,13 @@ impl<'p> UserHandle<'p> {
     #[boxed]
     pub async fn list_tokens(self, page: &'p PageRequest) -> Result<Page<TokenInfo>> {
         let (platform, ref actor, user) = self.parts();
-        own_token(actor, user)?;
+        require_token_owner(actor, user)?;
         let tx = platform.read().await?;
         require_user(&tx, user).await?;
-        let spec = ListSpec::new(tag::API_TOKENS, TokenRecord::of_user(user));
+        let spec = ListSpec::new(tag::API_TOKENS, TokenRecord::by_user(user));
         let mut list = Lister::new(spec, page)?;
         list.fill(&tx, |_: &TokenRecord| true).await?;
-        Ok(list.finish(&tx, None).await?.map(|token| TokenInfo::of(&token)))
+        Ok(list.finish(&tx, None).await?.map(|token| TokenInfo::from_record(&token)))
     }
 
     /// Revokes a token, effective immediately.
@@ -165,7 +165,7 @@ impl<'p> UserHandle<'p> {
     #[boxed]
     pub async fn revoke_token(self, token: &'p TokenId) -> Result<()> {
         let (platform, ref actor, user) = self.parts();
-        own_token(actor, user)?;
+        require_token_owner(actor, user)?;
         platform.write(actor, &revoke_token(user, token)).await
     }
 }
@@ -217,10 +217,10 @@ impl Platform {
             return Err(Error::invalid("expiresAt", "must be in the future"));
         }
         let secret = match new.secret {
-            Some(secret) if secret.chars().count() < LEAST_SECRET => {
+            Some(secret) if secret.chars().count() < MIN_SECRET_CHARS => {
                 return Err(Error::invalid(
                     "secret",
-                    format_args!("must be at least {LEAST_SECRET} characters"),
+                    format_args!("must be at least {MIN_SECRET_CHARS} characters"),
                 ));
             }
             // Restricted to characters that a header can contain.
@@ -234,7 +234,7 @@ impl Platform {
             None => self.token_secret(),
         };
         let token = TokenRecord {
-            hash: Hash::of(secret.as_bytes()),
+            hash: Hash::compute(secret.as_bytes()),
             id: self.id(),
             user: user.clone(),
             label: new.label.to_string(),
@@ -265,7 +265,7 @@ impl Platform {
 
     /// Reads users named in the content of an organization. A guest, who may not list its members, sees their names
     /// and only their own address.
-    pub(in crate::platform) async fn users_named(
+    pub(in crate::platform) async fn visible_users(
         &self,
         tx: &Tx,
         (actor, org): (&Actor, &OrgId),
@@ -276,7 +276,7 @@ impl Platform {
             Actor::Platform => false,
             Actor::Visitor(_) => true,
             Actor::User(_) | Actor::Token(_) => {
-                let me = MemberRecord::at(org, actor.require_user()?);
+                let me = MemberRecord::key_for(org, actor.require_user()?);
                 let member: Option<Arc<MemberRecord>> = tx.get(&me).await?;
                 member.is_none_or(|member| member.role.is_none())
             }
@@ -288,7 +288,7 @@ impl Platform {
 
     /// Reads users by id, each once, and builds their views.
     pub(in crate::platform) async fn user_views(&self, tx: &Tx, ids: &[UserId]) -> Result<Vec<User>> {
-        let keys: Vec<Key> = ids.iter().map(UserRecord::at).collect();
+        let keys: Vec<Key> = ids.iter().map(UserRecord::key_for).collect();
         let found = tx.get_many::<UserRecord>(&keys).await?;
         let shown = found.into_iter().zip(ids).map(|(user, id)| match user {
             Some(user) => self.user_view(&user),
@@ -324,11 +324,11 @@ pub(in crate::platform) fn check_email(field: &str, email: &str) -> Result<()> {
 }
 
 /// Rejects actors other than the owner of the token and the platform.
-fn own_token(actor: &Actor, user: &UserId) -> Result<()> {
+fn require_token_owner(actor: &Actor, user: &UserId) -> Result<()> {
     match actor {
         Actor::Platform => Ok(()),
         Actor::User(me) if me == user => Ok(()),
-        Actor::Token(token) if token.session_of().is_some() => {
+        Actor::Token(token) if token.session_org().is_some() => {
             Err(Error::forbidden("a single sign-on session cannot create, list or revoke tokens"))
         }
         Actor::Token(token) if token.user() == user => Ok(()),
@@ -339,23 +339,23 @@ fn own_token(actor: &Actor, user: &UserId) -> Result<()> {
 }
 
 async fn require_user(tx: &Tx, id: &UserId) -> Result<Arc<UserRecord>> {
-    tx.get(&UserRecord::at(id)).await?.ok_or_else(|| Error::not_found("user"))
+    tx.get(&UserRecord::key_for(id)).await?.ok_or_else(|| Error::not_found("user"))
 }
 
 pub(in crate::platform) struct TokenCreation(pub(in crate::platform) TokenRecord);
 
 impl TokenCreation {
     pub(in crate::platform) fn key(&self) -> Key {
-        TokenRecord::at(&self.0.hash)
+        TokenRecord::key_for(&self.0.hash)
     }
 }
 
 #[async_trait]
 impl Operation for TokenCreation {
-    type Out = ();
+    type Output = ();
     const NAME: &'static str = "token_create";
 
-    fn taken(&self, _key: &Key) -> Error {
+    fn taken_error(&self, _key: &Key) -> Error {
         Error::conflict("secret: is in use by another token")
     }
 
@@ -368,7 +368,7 @@ impl Operation for TokenCreation {
 
 #[operation("token_revoke")]
 async fn revoke_token(tx: &mut Tx, user: &UserId, token: &TokenId) -> Result<()> {
-    let mut batches = Batches::of(TokenRecord::of_user(user).scan(MAX_SCAN));
+    let mut batches = Batches::of(TokenRecord::by_user(user).scan(MAX_SCAN));
     while let Some(rows) = batches.next(tx).await? {
         let tokens = tx.get_many::<TokenRecord>(&TokenRecord::named_by_all(&rows)).await?;
         if let Some(found) = tokens.into_iter().flatten().find(|record| record.id == *token) {
@@ -379,8 +379,8 @@ async fn revoke_token(tx: &mut Tx, user: &UserId, token: &TokenId) -> Result<()>
     Err(Error::not_found("token"))
 }
 
-pub(in crate::platform) async fn user_of(tx: &Tx, user: &UserId) -> Result<Arc<UserRecord>> {
-    let found: Option<Arc<UserRecord>> = tx.get(&UserRecord::at(user)).await?;
+pub(in crate::platform) async fn find_user(tx: &Tx, user: &UserId) -> Result<Arc<UserRecord>> {
+    let found: Option<Arc<UserRecord>> = tx.get(&UserRecord::key_for(user)).await?;
     found.ok_or_else(|| Error::not_found("user"))
 }
 

@@ -9,7 +9,7 @@ use crate::{
 
 /// An address without its scheme, query and fragment.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(in crate::platform) struct Address {
+pub(in crate::platform) struct WebAddress {
     /// The host in lower case, with the port if it differs from the default of the scheme.
     pub(in crate::platform) host: String,
     /// The non-empty segments of the path, percent-encoded.
@@ -18,7 +18,7 @@ pub(in crate::platform) struct Address {
     pub(in crate::platform) segments: Vec<String>,
 }
 
-impl Address {
+impl WebAddress {
     /// Parses an address.
     ///
     /// # Errors
@@ -52,7 +52,7 @@ impl Address {
     }
 
     /// The segments after the first `used`.
-    pub(super) fn behind(&self, used: usize) -> Vec<&str> {
+    pub(super) fn segments_after(&self, used: usize) -> Vec<&str> {
         self.segments.iter().skip(used).map(String::as_str).collect()
     }
 }
@@ -64,13 +64,13 @@ mod tests {
     #[test]
     fn an_address_is_a_host_and_segments() {
         let address =
-            Address::parse("url", "HTTPS://Docs.Example.com//a/%C3%9Cber%20b/?q=1#x").expect("an address");
+            WebAddress::parse("url", "HTTPS://Docs.Example.com//a/%C3%9Cber%20b/?q=1#x").expect("an address");
         assert_eq!(address.host, "docs.example.com");
         assert_eq!(address.segments, ["a", "Über b"]);
         assert_eq!((address.base(0), address.rest(0)), ("/".to_owned(), "/a/%C3%9Cber%20b".to_owned()));
         assert_eq!((address.base(1), address.rest(1)), ("/a/".to_owned(), "/%C3%9Cber%20b".to_owned()));
         assert_eq!((address.base(9), address.rest(9)), ("/a/%C3%9Cber%20b/".to_owned(), "/".to_owned()));
-        let bare = Address::parse("url", "http://127.0.0.1:4000").expect("an address");
+        let bare = WebAddress::parse("url", "http://127.0.0.1:4000").expect("an address");
         assert_eq!((bare.host.as_str(), bare.rest(0).as_str()), ("127.0.0.1:4000", "/"));
     }
 
@@ -84,10 +84,10 @@ mod tests {
             ("https://docs.example.com/a/../b/./c", "https://docs.example.com/b/c"),
             ("https://docs.example.com/a b", "https://docs.example.com/a%20b"),
         ] {
-            let [one, other] = [one, other].map(|url| Address::parse("url", url).expect(url));
+            let [one, other] = [one, other].map(|url| WebAddress::parse("url", url).expect(url));
             assert_eq!(one, other);
         }
-        let other = Address::parse("url", "http://docs.example.com:443/a").expect("an address");
+        let other = WebAddress::parse("url", "http://docs.example.com:443/a").expect("an address");
         assert_eq!(other.host, "docs.example.com:443");
     }
 
@@ -108,7 +108,7 @@ mod tests {
             "https://h/%FF",
             "https://h/a%00b",
         ] {
-            assert!(Address::parse("url", wrong).is_err(), "{wrong}");
+            assert!(WebAddress::parse("url", wrong).is_err(), "{wrong}");
         }
     }
 }

@@ -15,12 +15,15 @@ pub(in crate::platform) async fn signing_key(
     tx: &Tx,
     site: &SiteId,
 ) -> Result<Option<String>> {
-    let record: Option<Arc<SiteAuthRecord>> = tx.get(&SiteAuthRecord::at(site)).await?;
-    record.map(|record| opened(secrets, &record)).transpose()
+    let record: Option<Arc<SiteAuthRecord>> = tx.get(&SiteAuthRecord::key_for(site)).await?;
+    record.map(|record| open_signing_key(secrets, &record)).transpose()
 }
 
 /// Opens the signing key of a site. The key is the bytes of the text.
-pub(in crate::platform) fn opened(secrets: &dyn Secrets, record: &SiteAuthRecord) -> Result<String> {
+pub(in crate::platform) fn open_signing_key(
+    secrets: &dyn Secrets,
+    record: &SiteAuthRecord,
+) -> Result<String> {
     secrets.open(&purpose(&record.site), &record.sealed).map_err(|_| {
         Error::conflict(
             "the signing key was sealed with another key; start the server with that key, or regenerate the \

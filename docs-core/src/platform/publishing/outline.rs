@@ -28,12 +28,12 @@ pub(in crate::platform) const MAX_SPACES: usize = 300;
 
 /// A section, or a group of sections.
 #[derive(Clone, Debug, PartialEq)]
-pub(in crate::platform) enum Node {
+pub(in crate::platform) enum OutlineNode {
     Section(Arc<SectionRecord>),
     Group(Arc<SectionGroupRecord>),
 }
 
-impl Node {
+impl OutlineNode {
     pub(in crate::platform) fn id(&self) -> &str {
         match self {
             Self::Section(section) => section.id.as_str(),
@@ -59,14 +59,14 @@ impl Node {
 
 /// The argument of an outline filter.
 #[derive(Clone, Copy, Debug)]
-pub(in crate::platform) enum Part<'a> {
+pub(in crate::platform) enum OutlinePart<'a> {
     Section(&'a SectionRecord),
     SiteSpace(&'a SiteSpaceRecord),
 }
 
 /// The target of an address below a site.
 #[derive(Clone, Debug, PartialEq)]
-pub(in crate::platform) struct Found<'a> {
+pub(in crate::platform) struct OutlineMatch<'a> {
     pub(in crate::platform) section: Option<&'a Arc<SectionRecord>>,
     pub(in crate::platform) place: &'a Arc<SiteSpaceRecord>,
     /// The number of segments that name section and space. The remaining ones are the path of a page.
@@ -75,9 +75,9 @@ pub(in crate::platform) struct Found<'a> {
 
 /// The complete structure of a site, in order.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(in crate::platform) struct Outline {
+pub(in crate::platform) struct SiteOutline {
     /// The children of the site (`None`) and of each group.
-    nodes: BTreeMap<Option<SectionGroupId>, Vec<Node>>,
+    nodes: BTreeMap<Option<SectionGroupId>, Vec<OutlineNode>>,
     /// The spaces of each section; those of a site without sections are under `None`.
     places: BTreeMap<Option<SectionId>, Vec<Arc<SiteSpaceRecord>>>,
     default_section: Option<SectionId>,
@@ -86,13 +86,13 @@ pub(in crate::platform) struct Outline {
     has_sections: bool,
 }
 
-impl Outline {
+impl SiteOutline {
     /// Loads the outline of a site in at most four reads.
     pub(in crate::platform) async fn load(tx: &Tx, site: &SiteRecord) -> Result<Self> {
         let prefixes = [
-            SectionRecord::of_site(&site.id),
-            SectionGroupRecord::of_site(&site.id),
-            SiteSpaceRecord::of_site(&site.id),
+            SectionRecord::by_site(&site.id),
+            SectionGroupRecord::by_site(&site.id),
+            SiteSpaceRecord::by_site(&site.id),
         ];
         // The limits keep each list below the limit of a scan.
         let scans: Vec<_> = prefixes.iter().map(|prefix| prefix.scan(MAX_SCAN)).collect();
@@ -105,15 +105,15 @@ impl Outline {
         let places = keys(SiteSpaceRecord::named_by);
         let sections = tx.get_many::<SectionRecord>(&sections).await?.into_iter().flatten();
         let groups = tx.get_many::<SectionGroupRecord>(&groups).await?.into_iter().flatten();
-        let nodes = sections.map(Node::Section).chain(groups.map(Node::Group)).collect();
+        let nodes = sections.map(OutlineNode::Section).chain(groups.map(OutlineNode::Group)).collect();
         let places = tx.get_many::<SiteSpaceRecord>(&places).await?.into_iter().flatten().collect();
-        Ok(Self::of(site, nodes, places))
+        Ok(Self::from_records(site, nodes, places))
     }
 
     /// Builds the outline from records.
-    pub(in crate::platform) fn of(
+    pub(in crate::platform) fn from_records(
         site: &SiteRecord,
-        nodes: Vec<Node>,
+        nodes: Vec<OutlineNode>,
         places: Vec<Arc<SiteSpaceRecord>>,
     ) -> Self {
         let mut outline = Self { default_section: site.default_section.clone(), ..Self::default() };
@@ -121,10 +121,10 @@ impl Outline {
             outline.defaults.insert(None, default.clone());
         }
         // A site with groups but without spaces counts as one with sections.
-        let any_section = nodes.iter().any(|node| matches!(node, Node::Section(_)));
+        let any_section = nodes.iter().any(|node| matches!(node, OutlineNode::Section(_)));
         outline.has_sections = any_section || (places.is_empty() && !nodes.is_empty());
         for node in nodes {
-            if let Node::Section(section) = &node
+            if let OutlineNode::Section(section) = &node
                 && let Some(default) = &section.default_site_space
             {
                 outline.defaults.insert(Some(section.id.clone()), default.clone());
@@ -148,7 +148,7 @@ impl Outline {
     }
 
     /// The children of a group, or of the site.
-    pub(in crate::platform) fn children(&self, group: Option<&SectionGroupId>) -> &[Node] {
+    pub(in crate::platform) fn children(&self, group: Option<&SectionGroupId>) -> &[OutlineNode] {
         self.nodes.get(&group.cloned()).map_or(&[], Vec::as_slice)
     }
 
@@ -158,13 +158,13 @@ impl Outline {
     }
 
     /// All sections and groups, each group before its descendants.
-    pub(in crate::platform) fn nodes(&self) -> Vec<&Node> {
+    pub(in crate::platform) fn nodes(&self) -> Vec<&OutlineNode> {
         let mut found = Vec::new();
-        let mut coming: Vec<&Node> = self.children(None).iter().rev().collect();
+        let mut coming: Vec<&OutlineNode> = self.children(None).iter().rev().collect();
         // Cycles and children of deleted groups are unreachable from the root.
         while let Some(node) = coming.pop() {
             found.push(node);
-            if let Node::Group(group) = node {
+            if let OutlineNode::Group(group) = node {
                 coming.extend(self.children(Some(&group.id)).iter().rev());
             }
         }
@@ -174,16 +174,16 @@ impl Outline {
     /// All sections, in groups and outside.
     pub(in crate::platform) fn sections(&self) -> Vec<&Arc<SectionRecord>> {
         let sections = self.nodes().into_iter().filter_map(|node| match node {
-            Node::Section(section) => Some(section),
-            Node::Group(_) => None,
+            OutlineNode::Section(section) => Some(section),
+            OutlineNode::Group(_) => None,
         });
         sections.collect()
     }
 
     pub(in crate::platform) fn groups(&self) -> Vec<&Arc<SectionGroupRecord>> {
         let groups = self.nodes().into_iter().filter_map(|node| match node {
-            Node::Section(_) => None,
-            Node::Group(group) => Some(group),
+            OutlineNode::Section(_) => None,
+            OutlineNode::Group(group) => Some(group),
         });
         groups.collect()
     }
@@ -196,14 +196,14 @@ impl Outline {
 
     pub(in crate::platform) fn section(&self, id: &SectionId) -> Option<&Arc<SectionRecord>> {
         self.nodes.values().flatten().find_map(|node| match node {
-            Node::Section(section) if section.id == *id => Some(section),
+            OutlineNode::Section(section) if section.id == *id => Some(section),
             _ => None,
         })
     }
 
     pub(in crate::platform) fn group(&self, id: &SectionGroupId) -> Option<&Arc<SectionGroupRecord>> {
         self.nodes.values().flatten().find_map(|node| match node {
-            Node::Group(group) if group.id == *id => Some(group),
+            OutlineNode::Group(group) if group.id == *id => Some(group),
             _ => None,
         })
     }
@@ -226,7 +226,7 @@ impl Outline {
     }
 
     /// Returns the position of a section or group in the whole site. Positions ascend in the site's order.
-    pub(in crate::platform) fn position(&self, node: &Node) -> String {
+    pub(in crate::platform) fn position(&self, node: &OutlineNode) -> String {
         let seat = |rank: u64, id: &str| format!("{rank:020}!{id}!");
         let above = self.chain(node.parent());
         let above = above.iter().rev().filter_map(|id| self.group(id));
@@ -237,7 +237,7 @@ impl Outline {
     /// Returns the position of a space in the whole site.
     pub(in crate::platform) fn place_position(&self, place: &SiteSpaceRecord) -> String {
         let section = place.section.as_ref().and_then(|id| self.section(id));
-        let section = section.map(|section| self.position(&Node::Section(Arc::clone(section))));
+        let section = section.map(|section| self.position(&OutlineNode::Section(Arc::clone(section))));
         format!("{}{:020}!{}!", section.unwrap_or_default(), place.rank, place.id)
     }
 
@@ -255,7 +255,7 @@ impl Outline {
     }
 
     /// The default space of a section, or of a site without sections.
-    pub(in crate::platform) fn default_in(
+    pub(in crate::platform) fn default_place_in(
         &self,
         section: Option<&SectionId>,
     ) -> Option<&Arc<SiteSpaceRecord>> {
@@ -265,7 +265,7 @@ impl Outline {
 
     /// The default space of the site.
     pub(in crate::platform) fn default_place(&self) -> Option<&Arc<SiteSpaceRecord>> {
-        self.default_in(self.default_section.as_ref())
+        self.default_place_in(self.default_section.as_ref())
     }
 
     pub(in crate::platform) fn is_default_section(&self, section: &SectionRecord) -> bool {
@@ -279,67 +279,67 @@ impl Outline {
 
     /// Resolves the first segments of an address below the site. A section takes precedence over a space of the default
     /// section, and both over a page.
-    pub(in crate::platform) fn find(&self, segments: &[&str]) -> Option<Found<'_>> {
-        let named = segments.first().and_then(|first| self.section_at(first));
+    pub(in crate::platform) fn find(&self, segments: &[&str]) -> Option<OutlineMatch<'_>> {
+        let named = segments.first().and_then(|first| self.section_by_path(first));
         let section = named.or_else(|| self.default_section());
         let used = usize::from(named.is_some());
         let id = section.map(|section| &section.id);
-        let named = segments.get(used).and_then(|next| self.place_at(id, next));
+        let named = segments.get(used).and_then(|next| self.place_by_path(id, next));
         let used = used + usize::from(named.is_some());
-        let place = named.or_else(|| self.default_in(id))?;
-        Some(Found { section, place, used })
+        let place = named.or_else(|| self.default_place_in(id))?;
+        Some(OutlineMatch { section, place, used })
     }
 
     /// Resolves the first segments by former paths, if no current section or space has them. Of several former owners,
     /// the last one is returned.
-    pub(in crate::platform) fn find_former(&self, segments: &[&str]) -> Option<Found<'_>> {
+    pub(in crate::platform) fn find_former(&self, segments: &[&str]) -> Option<OutlineMatch<'_>> {
         let first = segments.first()?;
-        let named = self.section_at(first);
+        let named = self.section_by_path(first);
         let section = named.or_else(|| self.default_section());
         let used = usize::from(named.is_some());
         let id = section.map(|section| &section.id);
         let next = segments.get(used)?;
-        if self.place_at(id, next).is_some() {
+        if self.place_by_path(id, next).is_some() {
             return None;
         }
         let left = match named {
-            None => latest(self.sections(), |section| &section.former_paths, first),
+            None => latest_former_owner(self.sections(), |section| &section.former_paths, first),
             Some(_) => None,
         };
         let Some(left) = left else {
-            let place = self.place_formerly_at(id, next)?;
-            return Some(Found { section, place, used: used + 1 });
+            let place = self.place_by_former_path(id, next)?;
+            return Some(OutlineMatch { section, place, used: used + 1 });
         };
         let id = Some(&left.id);
         let named = segments.get(1);
-        let named =
-            named.and_then(|next| self.place_at(id, next).or_else(|| self.place_formerly_at(id, next)));
-        let place = named.or_else(|| self.default_in(id))?;
-        Some(Found { section: Some(left), place, used: 1 + usize::from(named.is_some()) })
+        let named = named
+            .and_then(|next| self.place_by_path(id, next).or_else(|| self.place_by_former_path(id, next)));
+        let place = named.or_else(|| self.default_place_in(id))?;
+        Some(OutlineMatch { section: Some(left), place, used: 1 + usize::from(named.is_some()) })
     }
 
-    fn section_at(&self, path: &str) -> Option<&Arc<SectionRecord>> {
-        self.sections().into_iter().find(|section| is_same(section.path.as_str(), path))
+    fn section_by_path(&self, path: &str) -> Option<&Arc<SectionRecord>> {
+        self.sections().into_iter().find(|section| is_same_path(section.path.as_str(), path))
     }
 
     /// Returns the space with a path in a section, or on a site without sections.
-    fn place_at(&self, section: Option<&SectionId>, path: &str) -> Option<&Arc<SiteSpaceRecord>> {
-        self.places(section).iter().find(|place| is_same(place.path.as_str(), path))
+    fn place_by_path(&self, section: Option<&SectionId>, path: &str) -> Option<&Arc<SiteSpaceRecord>> {
+        self.places(section).iter().find(|place| is_same_path(place.path.as_str(), path))
     }
 
     /// Returns the space that was the last to have this path.
-    fn place_formerly_at(&self, section: Option<&SectionId>, path: &str) -> Option<&Arc<SiteSpaceRecord>> {
-        latest(self.places(section), |place| &place.former_paths, path)
+    fn place_by_former_path(&self, section: Option<&SectionId>, path: &str) -> Option<&Arc<SiteSpaceRecord>> {
+        latest_former_owner(self.places(section), |place| &place.former_paths, path)
     }
 
     /// Returns the space with the longest matching canonical address. A default does not match by its path.
-    pub(in crate::platform) fn find_canonical(&self, segments: &[&str]) -> Option<Found<'_>> {
+    pub(in crate::platform) fn find_canonical(&self, segments: &[&str]) -> Option<OutlineMatch<'_>> {
         let found = self.all_places().into_iter().filter_map(|place| {
             let names = self.place_segments(place);
             let section = place.section.as_ref().and_then(|id| self.section(id));
             let leads =
-                names.len() <= segments.len() && names.iter().zip(segments).all(|(a, b)| is_same(a, b));
-            leads.then_some(Found { section, place, used: names.len() })
+                names.len() <= segments.len() && names.iter().zip(segments).all(|(a, b)| is_same_path(a, b));
+            leads.then_some(OutlineMatch { section, place, used: names.len() })
         });
         found.max_by_key(|found| found.used)
     }
@@ -352,15 +352,15 @@ impl Outline {
     /// The segments of a space's address below the site.
     pub(in crate::platform) fn place_segments<'a>(&'a self, place: &'a SiteSpaceRecord) -> Vec<&'a str> {
         let section = place.section.as_ref().and_then(|id| self.section(id));
-        let address = Address {
+        let address = PlaceAddress {
             place,
             section: section.map(|section| &**section),
             default_section: self.default_section.as_ref(),
             default_place: self.defaults.get(&place.section),
         };
         let is_path =
-            |path: &&str| self.sections().iter().any(|section| is_same(section.path.as_str(), path));
-        match address.rival().filter(is_path) {
+            |path: &&str| self.sections().iter().any(|section| is_same_path(section.path.as_str(), path));
+        match address.shadowing_path().filter(is_path) {
             Some(_) => address.full(),
             None => address.short(),
         }
@@ -368,13 +368,14 @@ impl Outline {
 
     /// Returns the outline without the parts that a filter drops. Sections without spaces and empty groups are removed,
     /// and a default passes to the first remaining part.
-    pub(in crate::platform) fn filter(&self, is_shown: impl Fn(Part<'_>) -> bool) -> Self {
-        let mut shown = self.places_only(|place| is_shown(Part::SiteSpace(place)));
-        let stays = |node: &&Node| match node {
-            Node::Section(section) => {
-                shown.places.contains_key(&Some(section.id.clone())) && is_shown(Part::Section(section))
+    pub(in crate::platform) fn filter(&self, is_shown: impl Fn(OutlinePart<'_>) -> bool) -> Self {
+        let mut shown = self.places_only(|place| is_shown(OutlinePart::SiteSpace(place)));
+        let stays = |node: &&OutlineNode| match node {
+            OutlineNode::Section(section) => {
+                shown.places.contains_key(&Some(section.id.clone()))
+                    && is_shown(OutlinePart::Section(section))
             }
-            Node::Group(_) => false,
+            OutlineNode::Group(_) => false,
         };
         // A group stays if any descendant section stays.
         let nodes = self.nodes();
@@ -389,7 +390,7 @@ impl Outline {
             }
         }
         for node in nodes.into_iter().filter(|node| kept.contains(node.id())) {
-            if let Node::Section(section) = node {
+            if let OutlineNode::Section(section) = node {
                 sections.insert(Some(section.id.clone()));
             }
             shown.nodes.entry(node.parent().cloned()).or_default().push(node.clone());
@@ -426,7 +427,7 @@ impl Outline {
         };
         for (section, places) in &self.places {
             let places: Vec<_> = places.iter().filter(|place| is_shown(place)).cloned().collect();
-            let default = self.default_in(section.as_ref()).filter(|default| places.contains(default));
+            let default = self.default_place_in(section.as_ref()).filter(|default| places.contains(default));
             if let Some(default) = default.or_else(|| places.first()) {
                 shown.defaults.insert(section.clone(), default.id.clone());
                 shown.places.insert(section.clone(), places);
@@ -438,7 +439,7 @@ impl Outline {
 
 /// The inputs for the address of a space on a site.
 #[derive(Clone, Copy, Debug)]
-pub(in crate::platform) struct Address<'a> {
+pub(in crate::platform) struct PlaceAddress<'a> {
     pub(in crate::platform) place: &'a SiteSpaceRecord,
     pub(in crate::platform) section: Option<&'a SectionRecord>,
     pub(in crate::platform) default_section: Option<&'a SectionId>,
@@ -446,7 +447,7 @@ pub(in crate::platform) struct Address<'a> {
     pub(in crate::platform) default_place: Option<&'a SiteSpaceId>,
 }
 
-impl<'a> Address<'a> {
+impl<'a> PlaceAddress<'a> {
     /// The short address: a default has no segment.
     pub(in crate::platform) fn short(&self) -> Vec<&'a str> {
         let section = self.section.filter(|section| self.default_section != Some(&section.id));
@@ -462,7 +463,7 @@ impl<'a> Address<'a> {
     }
 
     /// The path of a section that would shadow the short address, if the site has one.
-    pub(in crate::platform) fn rival(&self) -> Option<&'a str> {
+    pub(in crate::platform) fn shadowing_path(&self) -> Option<&'a str> {
         let in_default = self.section.is_some_and(|section| self.default_section == Some(&section.id));
         let is_named = in_default && self.default_place != Some(&self.place.id);
         is_named.then_some(self.place.path.as_str())
@@ -470,20 +471,20 @@ impl<'a> Address<'a> {
 }
 
 /// Returns the item that was the last to have a former path.
-fn latest<'a, T: 'a>(
+fn latest_former_owner<'a, T: 'a>(
     all: impl IntoIterator<Item = &'a Arc<T>>,
     former: impl Fn(&T) -> &[FormerPath],
     path: &str,
 ) -> Option<&'a Arc<T>> {
     let left = all.into_iter().filter_map(|one| {
-        let left = former(one).iter().find(|former| is_same(former.path.as_str(), path))?;
+        let left = former(one).iter().find(|former| is_same_path(former.path.as_str(), path))?;
         Some((left.until, one))
     });
     left.max_by_key(|(until, _)| *until).map(|(_, one)| one)
 }
 
 /// Compares paths case-insensitively.
-pub(in crate::platform) fn is_same(path: &str, segment: &str) -> bool {
+pub(in crate::platform) fn is_same_path(path: &str, segment: &str) -> bool {
     path == segment || path.to_lowercase() == segment.to_lowercase()
 }
 
@@ -491,9 +492,9 @@ pub(in crate::platform) fn is_same(path: &str, segment: &str) -> bool {
 pub(in crate::platform) type LiveSpaces = BTreeMap<SpaceId, Arc<SpaceRecord>>;
 
 /// Loads the spaces of an outline that are not deleted.
-pub(in crate::platform) async fn live_spaces(tx: &Tx, outline: &Outline) -> Result<LiveSpaces> {
+pub(in crate::platform) async fn live_spaces(tx: &Tx, outline: &SiteOutline) -> Result<LiveSpaces> {
     let ids: BTreeSet<&SpaceId> = outline.all_places().into_iter().map(|place| &place.space).collect();
-    let keys: Vec<Key> = ids.into_iter().map(SpaceRecord::at).collect();
+    let keys: Vec<Key> = ids.into_iter().map(SpaceRecord::key_for).collect();
     let spaces = tx.get_many::<SpaceRecord>(&keys).await?.into_iter().flatten();
     let live = spaces.filter(|space| space.deleted_at.is_none());
     Ok(live.map(|space| (space.id.clone(), space)).collect())

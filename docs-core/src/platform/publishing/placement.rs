@@ -10,7 +10,7 @@ use crate::{
     model::{SectionId, SiteSpaceId, SpaceId},
     platform::{
         kernel::platform::Platform,
-        publishing::outline::{Address, SharedSite},
+        publishing::outline::{PlaceAddress, SharedSite},
     },
     store::{
         Entity as _, Key, Tx,
@@ -34,7 +34,7 @@ impl Platform {
         spaces: &[&SpaceId],
     ) -> Result<Vec<Option<Placement>>> {
         let scans: Vec<_> =
-            spaces.iter().map(|space| SiteSpaceRecord::of_space(space).scan(PLACES_LOOKED_AT)).collect();
+            spaces.iter().map(|space| SiteSpaceRecord::by_space(space).scan(MAX_EXAMINED_PLACES)).collect();
         let rows = tx.scan_many(&scans).await?;
         let keys: Vec<Key> = rows.iter().flatten().map(|(row, _)| SiteSpaceRecord::named_by(row)).collect();
         if keys.is_empty() {
@@ -42,15 +42,15 @@ impl Platform {
         }
         let places: Vec<Arc<SiteSpaceRecord>> =
             tx.get_many::<SiteSpaceRecord>(&keys).await?.into_iter().flatten().collect();
-        let sites: Vec<Key> = places.iter().map(|place| SiteRecord::at(&place.site)).collect();
+        let sites: Vec<Key> = places.iter().map(|place| SiteRecord::key_for(&place.site)).collect();
         let sites = tx.get_many::<SiteRecord>(&sites).await?;
         let found: Vec<(Arc<SiteSpaceRecord>, SharedSite)> = places
             .into_iter()
             .zip(sites)
             .filter_map(|(place, site)| Some((place, site.filter(|site| site.published)?)))
             .collect();
-        let sections = sections_of(tx, &found).await?;
-        let rivals = rivals(tx, &found, &sections).await?;
+        let sections = load_sections(tx, &found).await?;
+        let rivals = shadowed_places(tx, &found, &sections).await?;
         let pick = |space: &&SpaceId| {
             let (place, site) = found.iter().find(|(place, _)| place.space == **space)?;
             let address = address(site, place, &sections);
@@ -65,24 +65,24 @@ impl Platform {
 /// The sections of places, by id.
 type Sections = BTreeMap<SectionId, Arc<SectionRecord>>;
 
-async fn sections_of(tx: &Tx, found: &[(Arc<SiteSpaceRecord>, SharedSite)]) -> Result<Sections> {
+async fn load_sections(tx: &Tx, found: &[(Arc<SiteSpaceRecord>, SharedSite)]) -> Result<Sections> {
     let ids: BTreeSet<&SectionId> = found.iter().filter_map(|(place, _)| place.section.as_ref()).collect();
     if ids.is_empty() {
         return Ok(Sections::new());
     }
-    let keys: Vec<Key> = ids.into_iter().map(SectionRecord::at).collect();
+    let keys: Vec<Key> = ids.into_iter().map(SectionRecord::key_for).collect();
     let sections = tx.get_many::<SectionRecord>(&keys).await?.into_iter().flatten();
     Ok(sections.map(|section| (section.id.clone(), section)).collect())
 }
 
 /// Returns the places with a short address that a section shadows.
-async fn rivals(
+async fn shadowed_places(
     tx: &Tx,
     found: &[(Arc<SiteSpaceRecord>, SharedSite)],
     sections: &Sections,
 ) -> Result<BTreeSet<SiteSpaceId>> {
     let named = found.iter().filter_map(|(place, site)| {
-        let path = address(site, place, sections).rival()?;
+        let path = address(site, place, sections).shadowing_path()?;
         Some((place.id.clone(), SectionRecord::by_path(&site.id, path)))
     });
     let (ids, keys): (Vec<SiteSpaceId>, Vec<Key>) = named.unzip();
@@ -93,14 +93,14 @@ async fn rivals(
     Ok(ids.into_iter().zip(taken).filter(|(_, taken)| taken.is_some()).map(|(id, _)| id).collect())
 }
 
-fn address<'a>(site: &'a SiteRecord, place: &'a SiteSpaceRecord, sections: &'a Sections) -> Address<'a> {
+fn address<'a>(site: &'a SiteRecord, place: &'a SiteSpaceRecord, sections: &'a Sections) -> PlaceAddress<'a> {
     let section = place.section.as_ref().and_then(|id| sections.get(id)).map(|section| &**section);
     let default_place = match section {
         Some(section) => section.default_site_space.as_ref(),
         None => site.default_site_space.as_ref(),
     };
-    Address { place, section, default_section: site.default_section.as_ref(), default_place }
+    PlaceAddress { place, section, default_section: site.default_section.as_ref(), default_place }
 }
 
 /// Sites examined to find one that publishes a space.
-const PLACES_LOOKED_AT: u32 = 20;
+const MAX_EXAMINED_PLACES: u32 = 20;

@@ -15,14 +15,14 @@ use crate::{
         kernel::{
             actor::{Pass, Signer, Visitor},
             platform::Platform,
-            urls::percent_encoded,
+            urls::percent_encode,
         },
         publishing::{
-            address::Address,
+            address::WebAddress,
             keys::{fingerprint, signing_key},
-            outline::Found,
+            outline::OutlineMatch,
             share_links::share_key,
-            visitors::{Reader, UNSIGNED, Visit, jwt},
+            visitors::{ContentReader, UNSIGNED, Visit, jwt},
         },
     },
     store::{
@@ -32,11 +32,11 @@ use crate::{
 };
 
 /// Maximum size of a visitor's unsigned claims as JSON in bytes.
-pub(in crate::platform) const MAX_UNSIGNED: usize = 8 * 1024;
+pub(in crate::platform) const MAX_UNSIGNED_BYTES: usize = 8 * 1024;
 /// Maximum number of path segments of a mount.
-const MAX_MOUNT: usize = 16;
+const MAX_MOUNT_SEGMENTS: usize = 16;
 /// Claims about the validity of a token rather than the visitor, and the reserved name of unsigned claims.
-const ABOUT_THE_TOKEN: [&str; 4] = ["exp", "iat", "nbf", UNSIGNED];
+const TOKEN_CLAIMS: [&str; 4] = ["exp", "iat", "nbf", UNSIGNED];
 
 impl Platform {
     /// Resolves an address to the content published there, with the tokens to read it.
@@ -65,13 +65,13 @@ impl Platform {
     /// ```
     #[boxed('a)]
     pub async fn resolve_url<'a>(&'a self, ask: &'a ResolveUrl) -> Result<ResolvedUrl> {
-        let address = Address::parse("url", ask.url.as_str())?;
+        let address = WebAddress::parse("url", ask.url.as_str())?;
         let given = ask.visitor.clone().unwrap_or_default();
-        let unsigned = unsigned(&given)?;
+        let unsigned = serialize_unsigned_claims(&given)?;
         let tx = self.read().await?;
-        let (site, mut used) = self.mounted(&tx, &address).await?.ok_or_else(nothing)?;
+        let (site, mut used) = self.find_mount(&tx, &address).await?.ok_or_else(no_published_content)?;
         if !site.published {
-            return Err(nothing());
+            return Err(no_published_content());
         }
         let mut visitor = Visitor {
             site: Some(site.id.clone()),
@@ -84,43 +84,41 @@ impl Platform {
         };
         let mut key = None;
         if site.visibility == SiteVisibility::ShareLink {
-            let given = address.segments.get(used).ok_or_else(nothing)?;
-            let link = share_key(&tx, &site.id, given).await?.ok_or_else(nothing)?;
+            let given = address.segments.get(used).ok_or_else(no_published_content)?;
+            let link = share_key(&tx, &site.id, given).await?.ok_or_else(no_published_content)?;
             visitor.pass = Pass::ShareLink(link.id.clone());
             key = Some(given.clone());
             used += 1;
         }
-        match self.signed_in(&tx, &site, &given).await? {
-            SignedIn::As(signer, claims) => {
-                visitor.until = jwt::end_of(&claims, self.clock_of(&signer));
+        match self.verify_sign_in(&tx, &site, &given).await? {
+            TokenCheck::Verified(signer, claims) => {
+                visitor.until = jwt::expiry(&claims, self.signer_clock(&signer));
                 visitor.signed_by = Some(signer);
-                let claims: Map<String, Value> = claims
-                    .into_iter()
-                    .filter(|(name, _)| !ABOUT_THE_TOKEN.contains(&name.as_str()))
-                    .collect();
+                let claims: Map<String, Value> =
+                    claims.into_iter().filter(|(name, _)| !TOKEN_CLAIMS.contains(&name.as_str())).collect();
                 visitor.signed = Value::Object(claims).to_string().into();
             }
-            SignedIn::No(_) if site.visibility != SiteVisibility::VisitorAuth => {}
-            SignedIn::No(Some(refused)) if ask.redirect_on_error != Some(true) => {
+            TokenCheck::Unverified(_) if site.visibility != SiteVisibility::VisitorAuth => {}
+            TokenCheck::Unverified(Some(refused)) if ask.redirect_on_error != Some(true) => {
                 let message = format!("visitor.jwtToken: {refused}");
                 return Err(Error::new(ErrorKind::Unauthenticated, message));
             }
-            SignedIn::No(_) => return self.sign_in(&tx, &site, &address.rest(used)).await,
+            TokenCheck::Unverified(_) => return self.sign_in(&tx, &site, &address.rest(used)).await,
         }
-        let visit = self.visit(&tx, &visitor, site).await?.ok_or_else(nothing)?;
-        self.located_at(&visit, Asked { address, used, key }).await
+        let visit = self.visit(&tx, &visitor, site).await?.ok_or_else(no_published_content)?;
+        self.resolve_address(&visit, RequestedAddress { address, used, key }).await
     }
 
     /// The base of the platform's own addresses of sites.
-    pub(in crate::platform) fn published_base(&self) -> Result<Address> {
-        Address::parse("base", &self.urls().published(""))
+    pub(in crate::platform) fn published_base(&self) -> Result<WebAddress> {
+        WebAddress::parse("base", &self.urls().published(""))
     }
 
     /// Returns the site mounted at the longest prefix of the address, and the number of segments of that mount.
-    pub(in crate::platform) async fn mounted(
+    pub(in crate::platform) async fn find_mount(
         &self,
         tx: &Tx,
-        address: &Address,
+        address: &WebAddress,
     ) -> Result<Option<(Arc<SiteRecord>, usize)>> {
         let base = self.published_base()?;
         let below =
@@ -131,7 +129,7 @@ impl Platform {
         if let Some(basename) = own {
             mounts.push((SiteRecord::by_basename(basename), base.segments.len() + 1));
         }
-        let most = address.segments.len().min(MAX_MOUNT);
+        let most = address.segments.len().min(MAX_MOUNT_SEGMENTS);
         // Without a path, this matches the hostname of a site.
         let most = if self.site_hosts().is_own(&address.host) { None } else { Some(most) };
         for used in most.into_iter().flat_map(|most| (0..=most).rev()) {
@@ -145,11 +143,11 @@ impl Platform {
         for (value, (key, used)) in values.into_iter().zip(mounts) {
             let Some(value) = value else { continue };
             let id: SiteId = linked_id(&value)?;
-            let site: Option<Arc<SiteRecord>> = tx.get(&SiteRecord::at(&id)).await?;
+            let site: Option<Arc<SiteRecord>> = tx.get(&SiteRecord::key_for(&id)).await?;
             let Some(site) = site else { continue };
             let is_proxy =
                 site.proxy.as_ref().is_some_and(|proxy| SiteRecord::by_proxy(proxy.as_str()) == key);
-            if !is_proxy || self.served_proxy(&site).is_some() {
+            if !is_proxy || self.allowed_proxy(&site).is_some() {
                 return Ok(Some((site, used)));
             }
         }
@@ -157,7 +155,7 @@ impl Platform {
     }
 
     /// The proxy of a site, unless it was stored before a rule excluded it.
-    fn served_proxy<'s>(&self, site: &'s SiteRecord) -> Option<&'s ProxyOrigin> {
+    fn allowed_proxy<'s>(&self, site: &'s SiteRecord) -> Option<&'s ProxyOrigin> {
         let proxy = site.proxy.as_ref()?;
         let (host, path) = proxy.as_str().split_once('/')?;
         let segment = path.split('/').next()?;
@@ -165,34 +163,34 @@ impl Platform {
     }
 
     /// Verifies the visitor's token, which was signed by the site's sign-in, or by the platform for a member.
-    async fn signed_in(&self, tx: &Tx, site: &SiteRecord, given: &ResolveVisitor) -> Result<SignedIn> {
+    async fn verify_sign_in(&self, tx: &Tx, site: &SiteRecord, given: &ResolveVisitor) -> Result<TokenCheck> {
         let Some(token) = given.jwt_token.as_deref().filter(|token| !token.is_empty()) else {
-            return Ok(SignedIn::No(None));
+            return Ok(TokenCheck::Unverified(None));
         };
         let verify = |key: &[u8], clock| jwt::verify(key, token, jwt::MAX_TOKEN, clock);
         if let Some(key) = signing_key(self.secrets(), tx, &site.id).await? {
             match verify(key.as_bytes(), jwt::Clock::Foreign(self.now())) {
-                Ok(claims) => return Ok(SignedIn::As(Signer::Key(fingerprint(&key)), claims)),
-                Err(jwt::Refused::Signature) => {}
-                Err(refused) => return Ok(SignedIn::No(Some(refused.to_string()))),
+                Ok(claims) => return Ok(TokenCheck::Verified(Signer::Key(fingerprint(&key)), claims)),
+                Err(jwt::JwtError::Signature) => {}
+                Err(refused) => return Ok(TokenCheck::Unverified(Some(refused.to_string()))),
             }
         }
         let org = &site.organization;
         let claims = match verify(&self.member_key(org)?, jwt::Clock::Own(self.now())) {
             Ok(claims) => claims,
-            Err(refused) => return Ok(SignedIn::No(Some(refused.to_string()))),
+            Err(refused) => return Ok(TokenCheck::Unverified(Some(refused.to_string()))),
         };
-        if let Some(signer) = Signer::of_claims(&claims)
+        if let Some(signer) = Signer::from_claims(&claims)
             && signer.role(tx, org).await?.is_some()
         {
-            return Ok(SignedIn::As(signer, claims));
+            return Ok(TokenCheck::Verified(signer, claims));
         }
         let why = "its user is not a member, or the organization requires another sign-in";
-        Ok(SignedIn::No(Some(why.to_owned())))
+        Ok(TokenCheck::Unverified(Some(why.to_owned())))
     }
 
     /// The clock of a signer.
-    fn clock_of(&self, signer: &Signer) -> jwt::Clock {
+    fn signer_clock(&self, signer: &Signer) -> jwt::Clock {
         match signer {
             Signer::Key(_) => jwt::Clock::Foreign(self.now()),
             Signer::Member(_) | Signer::Session(_) | Signer::Host(_) => jwt::Clock::Own(self.now()),
@@ -201,7 +199,7 @@ impl Platform {
 
     /// Redirects to the sign-in of a site.
     async fn sign_in(&self, tx: &Tx, site: &SiteRecord, path: &str) -> Result<ResolvedUrl> {
-        let auth: Option<Arc<SiteAuthRecord>> = tx.get(&SiteAuthRecord::at(&site.id)).await?;
+        let auth: Option<Arc<SiteAuthRecord>> = tx.get(&SiteAuthRecord::key_for(&site.id)).await?;
         let url = auth.as_ref().and_then(|auth| auth.fallback_url.as_ref()).ok_or_else(|| {
             let message = "the site requires authentication, and has no sign-in address";
             Error::new(ErrorKind::NotFound, message)
@@ -211,15 +209,19 @@ impl Platform {
             url.as_str().split_once('#').map_or((url.as_str(), None), |(url, f)| (url, Some(f)));
         let joint = if url.contains('?') { '&' } else { '?' };
         let fragment = fragment.map(|fragment| format!("#{fragment}")).unwrap_or_default();
-        Ok(elsewhere(ElsewhereTarget::External, format!("{url}{joint}location={location}{fragment}")))
+        Ok(redirect_to(ElsewhereTarget::External, format!("{url}{joint}location={location}{fragment}")))
     }
 
     /// Resolves an address below a site.
-    pub(in crate::platform) async fn located_at(&self, visit: &Visit, asked: Asked) -> Result<ResolvedUrl> {
-        let Asked { address, used: site_used, key } = asked;
-        let segments = address.behind(site_used);
+    pub(in crate::platform) async fn resolve_address(
+        &self,
+        visit: &Visit,
+        asked: RequestedAddress,
+    ) -> Result<ResolvedUrl> {
+        let RequestedAddress { address, used: site_used, key } = asked;
+        let segments = address.segments_after(site_used);
         let outline = &visit.outline;
-        let (found, is_contested) = self.found_at(visit, &segments).await?;
+        let (found, is_contested) = self.find_place(visit, &segments).await?;
         let used = site_used + found.used;
         let names = outline.place_segments(found.place);
         let pathname = address.rest(used);
@@ -227,14 +229,14 @@ impl Platform {
         let canonical_url = format!("{}{pathname}", canonical.trim_end_matches('/'));
         if segments[..found.used] != names {
             // The request used a segment that is not part of the canonical address, or another spelling of it.
-            return Ok(elsewhere(ElsewhereTarget::Content, canonical_url));
+            return Ok(redirect_to(ElsewhereTarget::Content, canonical_url));
         }
         // A default space also has a path, and the remaining segments may begin with its current or former path. They
         // are a page path only after a named space, or after a segment that names nothing.
         let names_place = !outline.is_default(found.place);
         let complete = names_place || (segments.len() > found.used && !is_contested);
         let section = found.section.map(|section| section.id.clone());
-        let token = visit.tokens.leading_to(&found.place.id, || {
+        let token = visit.tokens.get_or_create(&found.place.id, || {
             let spaces = outline.all_places().iter().map(|place| place.space.clone()).collect();
             self.content_token(visit, found.place, section.clone(), spaces)
         })?;
@@ -257,9 +259,9 @@ impl Platform {
 
     /// Resolves the segments to a space. Also returns if a page takes precedence over a redirecting path; below such a
     /// page the path still redirects.
-    async fn found_at<'v>(&self, visit: &'v Visit, segments: &[&str]) -> Result<(Found<'v>, bool)> {
+    async fn find_place<'v>(&self, visit: &'v Visit, segments: &[&str]) -> Result<(OutlineMatch<'v>, bool)> {
         let outline = &visit.outline;
-        let now = outline.find(segments).ok_or_else(nothing)?;
+        let now = outline.find(segments).ok_or_else(no_published_content)?;
         if segments[..now.used] != outline.place_segments(now.place)
             && let Some(page) = outline.find_canonical(segments)
             && self.is_page(visit, &page, segments).await?
@@ -277,7 +279,7 @@ impl Platform {
     }
 
     /// Returns `true` if the address is a page that the visitor sees.
-    async fn is_page(&self, visit: &Visit, found: &Found<'_>, segments: &[&str]) -> Result<bool> {
+    async fn is_page(&self, visit: &Visit, found: &OutlineMatch<'_>, segments: &[&str]) -> Result<bool> {
         let Some(space) = visit.spaces.get(&found.place.space) else { return Ok(false) };
         let path = segments[found.used..].join("/");
         if path.is_empty() {
@@ -285,7 +287,11 @@ impl Platform {
         }
         let view = self.content().view(&space.domain, space.root);
         let Some((id, entry)) = view.find(&path).await? else { return Ok(false) };
-        Reader::Visitor(Arc::clone(&visit.claims)).content_filter(&view).await?.shows(&id, &entry).await
+        ContentReader::Visitor(Arc::clone(&visit.claims))
+            .content_filter(&view)
+            .await?
+            .shows(&id, &entry)
+            .await
     }
 
     /// The canonical address of content of a site: on its proxy if it has one, otherwise on its own host, with a
@@ -297,8 +303,8 @@ impl Platform {
         names: &[&str],
     ) -> String {
         let names: Vec<&str> = key.into_iter().chain(names.iter().copied()).collect();
-        let below = |start: String| names.iter().fold(start, |url, name| url + &percent_encoded(name) + "/");
-        match self.served_proxy(site) {
+        let below = |start: String| names.iter().fold(start, |url, name| url + &percent_encode(name) + "/");
+        match self.allowed_proxy(site) {
             Some(origin) => below(format!("https://{origin}/")),
             None => match &site.hostname {
                 Some(hostname) => below(format!("https://{hostname}/")),
@@ -309,33 +315,33 @@ impl Platform {
 }
 
 /// An address, the number of its segments that name the site, and the share key in it.
-pub(in crate::platform) struct Asked {
-    pub(in crate::platform) address: Address,
+pub(in crate::platform) struct RequestedAddress {
+    pub(in crate::platform) address: WebAddress,
     pub(in crate::platform) used: usize,
     pub(in crate::platform) key: Option<String>,
 }
 
-enum SignedIn {
+enum TokenCheck {
     /// A verified token: its signer and its claims.
-    As(Signer, Map<String, Value>),
+    Verified(Signer, Map<String, Value>),
     /// No token, or a rejected one with the reason.
-    No(Option<String>),
+    Unverified(Option<String>),
 }
 
-fn unsigned(given: &ResolveVisitor) -> Result<Arc<str>> {
+fn serialize_unsigned_claims(given: &ResolveVisitor) -> Result<Arc<str>> {
     let claims = Value::Object(given.unsigned_claims.clone().unwrap_or_default()).to_string();
-    if claims.len() > MAX_UNSIGNED {
-        let most = format_args!("must be at most {MAX_UNSIGNED} bytes of JSON, has {}", claims.len());
+    if claims.len() > MAX_UNSIGNED_BYTES {
+        let most = format_args!("must be at most {MAX_UNSIGNED_BYTES} bytes of JSON, has {}", claims.len());
         return Err(Error::invalid("visitor.unsignedClaims", most));
     }
     Ok(claims.into())
 }
 
-fn elsewhere(target: ElsewhereTarget, redirect: String) -> ResolvedUrl {
+fn redirect_to(target: ElsewhereTarget, redirect: String) -> ResolvedUrl {
     ResolvedUrl::Redirect(ResolvedElsewhere { target, redirect })
 }
 
-fn nothing() -> Error {
+fn no_published_content() -> Error {
     Error::not_found("published content")
 }
 
@@ -348,10 +354,10 @@ mod tests {
         let claims = |bytes: usize| {
             let text = Value::String("x".repeat(bytes - r#"{"a":""}"#.len()));
             let unsigned_claims = Some(Map::from_iter([("a".to_owned(), text)]));
-            unsigned(&ResolveVisitor { unsigned_claims, ..ResolveVisitor::default() })
+            serialize_unsigned_claims(&ResolveVisitor { unsigned_claims, ..ResolveVisitor::default() })
         };
-        assert!(claims(MAX_UNSIGNED).is_ok());
-        let error = claims(MAX_UNSIGNED + 1).expect_err("refused");
+        assert!(claims(MAX_UNSIGNED_BYTES).is_ok());
+        let error = claims(MAX_UNSIGNED_BYTES + 1).expect_err("refused");
         assert!(error.message().starts_with("visitor.unsignedClaims: must be at most"), "{error}");
     }
 }

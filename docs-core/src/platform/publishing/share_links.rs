@@ -18,60 +18,62 @@ pub(in crate::platform) async fn share_key(
     site: &SiteId,
     key: &str,
 ) -> Result<Option<Arc<ShareLinkRecord>>> {
-    let Some(link) = found_by(tx, key).await?.filter(|link| link.opens(site)) else { return Ok(None) };
+    let Some(link) = find_link(tx, key).await?.filter(|link| link.is_valid_for(site)) else {
+        return Ok(None);
+    };
     // The rows of a deleted site may remain for a while.
-    let site: Option<Arc<SiteRecord>> = tx.get(&SiteRecord::at(site)).await?;
+    let site: Option<Arc<SiteRecord>> = tx.get(&SiteRecord::key_for(site)).await?;
     Ok(site.map(|_| link))
 }
 
 /// The share link of a request. Addresses of its site contain its key.
 #[derive(Clone, Debug, Default)]
-pub(in crate::platform) struct SharedLink(Option<Through>);
+pub(in crate::platform) struct SharedLink(Option<SharedSiteKey>);
 
 impl SharedLink {
     /// Looks up the key of a request. An invalid key has no effect.
     pub(in crate::platform) async fn find(platform: &Platform, tx: &Tx, key: Option<&str>) -> Result<Self> {
         let Some(key) = key else { return Ok(Self(None)) };
-        let link = found_by(tx, key).await?.filter(|link| link.opens(&link.site));
+        let link = find_link(tx, key).await?.filter(|link| link.is_valid_for(&link.site));
         let Some(link) = link else { return Ok(Self(None)) };
-        let site: Option<Arc<SiteRecord>> = tx.get(&SiteRecord::at(&link.site)).await?;
+        let site: Option<Arc<SiteRecord>> = tx.get(&SiteRecord::key_for(&link.site)).await?;
         // Sites with another visibility are read without a secret.
         let site = site.filter(|site| site.visibility == SiteVisibility::ShareLink);
-        Ok(Self(site.map(|site| Through {
+        Ok(Self(site.map(|site| SharedSiteKey {
             site: platform.urls().published(site.basename.as_str()),
             key: key.to_owned(),
         })))
     }
 
     /// Adds the key to a published address of the link's site.
-    pub(in crate::platform) fn lead(&self, url: &mut Option<String>) {
-        let Some(Through { site, key }) = &self.0 else { return };
+    pub(in crate::platform) fn add_key(&self, url: &mut Option<String>) {
+        let Some(SharedSiteKey { site, key }) = &self.0 else { return };
         if let Some(rest) = url.as_deref().and_then(|url| url.strip_prefix(site.as_str())) {
             *url = Some(format!("{site}{key}/{rest}"));
         }
     }
 
     /// Adds the key to the addresses of a space.
-    pub(in crate::platform) fn lead_space(&self, space: &mut Space) {
-        self.lead(&mut space.urls.published);
+    pub(in crate::platform) fn add_key_to_space(&self, space: &mut Space) {
+        self.add_key(&mut space.urls.published);
     }
 }
 
 #[derive(Clone, Debug)]
-struct Through {
+struct SharedSiteKey {
     pub(in crate::platform) site: String,
     pub(in crate::platform) key: String,
 }
 
 /// Returns the share link with a key.
-async fn found_by(tx: &Tx, key: &str) -> Result<Option<Arc<ShareLinkRecord>>> {
+async fn find_link(tx: &Tx, key: &str) -> Result<Option<Arc<ShareLinkRecord>>> {
     if !is_key(key) {
         return Ok(None);
     }
     let Some(value) = tx.get_value(&ShareLinkRecord::by_digest(&digest(key))).await? else {
         return Ok(None);
     };
-    Ok(tx.get(&ShareLinkRecord::at(&link_id(&value)?)).await?)
+    Ok(tx.get(&ShareLinkRecord::key_for(&link_id(&value)?)).await?)
 }
 
 /// Returns `true` if a text has a length that keys have.

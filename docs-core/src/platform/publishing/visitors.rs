@@ -1,17 +1,17 @@
 //! Visitors of published sites: their identity, their access, and the content they see.
 
 pub(in crate::platform) mod admit;
-mod decider;
+mod conditions;
+pub(in crate::platform) mod content_token;
 pub(in crate::platform) mod file_bearer;
 pub(in crate::platform) mod jwt;
 pub(in crate::platform) mod member;
-mod moment;
-pub(in crate::platform) mod pass;
 mod reader;
+mod view_version;
 
-pub use self::moment::Moment;
+pub use self::view_version::AnonymousViewVersion;
 pub(in crate::platform) use self::{
-    admit::{Admitted, Visit},
+    admit::{SpaceAdmission, Visit},
     file_bearer::{MAX_SEALED_CLAIMS, VisitorBearer},
-    reader::{ContentFilter, Reader, UNSIGNED, VisitorClaims},
+    reader::{ContentFilter, ContentReader, UNSIGNED, VisitorClaims},
 };

@@ -17,14 +17,15 @@ use std::{
 use chrono::{DateTime, TimeDelta, Utc};
 use tokio::sync::Mutex;
 
-use super::{is_indexed, text_of};
+use super::{is_indexed, text_hash};
 use crate::{
     Error, ErrorKind, Result,
     content::{
-        Attribute, ContentError, PageEntry, Rendering, RevisionChange, Undecided, View, document, work_on,
+        Attribute, ContentError, PageEntry, Rendering, RevisionChange, UndecidedConditions, View, document,
+        run_on_text,
     },
     model::{Block, BlockKind, Node, PageId, SpaceId},
-    platform::{jobs::unpanicked, kernel::platform::Platform},
+    platform::{jobs::catch_panic, kernel::platform::Platform},
     ports::{
         SearchError, SearchIndex,
         search::{IndexChange, IndexedSpace, PageDocument, Section},
@@ -36,15 +37,15 @@ use crate::{
 };
 
 /// Feed entries per round.
-const NEWS_AT_ONCE: u32 = 500;
+const FEED_BATCH: u32 = 500;
 /// Spaces that are compared in one batch.
-const SPACES_AT_ONCE: usize = 100;
+const COMPARE_BATCH: usize = 100;
 /// Changes that are passed to the index in one batch.
-const CHANGES_AT_ONCE: usize = 500;
+const INDEX_BATCH: usize = 500;
 /// Bytes of text that are passed to the index in one batch.
 const BATCH_BYTES: usize = 4 * 1024 * 1024;
 /// The time a search waits for an index that has never been complete.
-const INDEX_PATIENCE: Duration = Duration::from_secs(1);
+const INDEX_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// A search index and the synchronization state of this process.
 pub(in crate::platform) struct Follower {
@@ -52,7 +53,7 @@ pub(in crate::platform) struct Follower {
     /// Held by the worker that updates the index.
     turn: Mutex<()>,
     /// Held for one round.
-    state: Mutex<State>,
+    state: Mutex<IndexState>,
     /// The time of the last complete read of the feed, in milliseconds; initially the time of opening.
     followed_at: AtomicI64,
     /// The index was complete at some time. Its results may be stale, but not partial.
@@ -60,18 +61,18 @@ pub(in crate::platform) struct Follower {
 }
 
 #[derive(Default)]
-struct State {
+struct IndexState {
     /// All spaces were compared since this process started. A persisted index may belong to another store, or to a
     /// state before this store was restored.
     is_compared: bool,
 }
 
 /// The result of one round.
-pub(in crate::platform) enum Round {
+pub(in crate::platform) enum RoundOutcome {
     /// Changes were applied; there may be more.
-    Some,
+    Changed,
     /// No changes; the index is current up to this position.
-    None(Option<FeedPos>),
+    Current(Option<FeedPos>),
 }
 
 impl Follower {
@@ -110,7 +111,7 @@ impl Follower {
     }
 
     /// Returns the time since the feed was last read to its end, or since the index was opened.
-    pub(in crate::platform) fn behind_for(&self, now: DateTime<Utc>) -> TimeDelta {
+    pub(in crate::platform) fn lag(&self, now: DateTime<Utc>) -> TimeDelta {
         TimeDelta::milliseconds(now.timestamp_millis() - self.followed_at.load(Ordering::Relaxed))
     }
 
@@ -128,12 +129,12 @@ impl Follower {
 
 /// A batch of changes for the index.
 #[derive(Default)]
-struct Pending {
+struct IndexBatch {
     changes: Vec<IndexChange>,
     bytes: usize,
 }
 
-impl Pending {
+impl IndexBatch {
     fn push(&mut self, change: IndexChange) {
         if let IndexChange::PutPage(page) = &change {
             self.bytes += page.size();
@@ -142,7 +143,7 @@ impl Pending {
     }
 
     const fn is_full(&self) -> bool {
-        self.changes.len() >= CHANGES_AT_ONCE || self.bytes >= BATCH_BYTES
+        self.changes.len() >= INDEX_BATCH || self.bytes >= BATCH_BYTES
     }
 }
 
@@ -150,7 +151,7 @@ impl Platform {
     /// Updates the search index to the current state of the store.
     pub(in crate::platform) async fn index_all(&self) -> Result<()> {
         let Some(follower) = self.follower() else { return Ok(()) };
-        while let Round::Some = self.index_some(&follower).await? {}
+        while let RoundOutcome::Changed = self.index_batch(&follower).await? {}
         Ok(())
     }
 
@@ -166,13 +167,13 @@ impl Platform {
         let follower = self.follower().ok_or_else(missing)?;
         let catching_up = async {
             while !follower.is_caught_up().await? {
-                self.index_some(&follower).await?;
+                self.index_batch(&follower).await?;
             }
             Ok(())
         };
-        match tokio::time::timeout(INDEX_PATIENCE, catching_up).await {
+        match tokio::time::timeout(INDEX_TIMEOUT, catching_up).await {
             Ok(caught_up) => caught_up.map(|()| Arc::clone(follower.index())),
-            Err(_) => Err(not_caught_up()),
+            Err(_) => Err(incomplete_index_error()),
         }
     }
 
@@ -183,13 +184,13 @@ impl Platform {
     /// `Unavailable`.
     pub(in crate::platform) async fn require_index(&self) -> Result<()> {
         match self.follower() {
-            Some(follower) if !follower.is_caught_up().await? => Err(not_caught_up()),
+            Some(follower) if !follower.is_caught_up().await? => Err(incomplete_index_error()),
             _ => Ok(()),
         }
     }
 
     /// Runs one round.
-    pub(in crate::platform) async fn index_some(&self, follower: &Follower) -> Result<Round> {
+    pub(in crate::platform) async fn index_batch(&self, follower: &Follower) -> Result<RoundOutcome> {
         let mut state = follower.state.lock().await;
         let position = match follower.index.position().await {
             Err(error @ SearchError::Damaged(_)) => {
@@ -203,25 +204,25 @@ impl Platform {
             self.compare_all(follower, position).await?;
             state.is_compared = true;
             follower.is_caught_up.store(true, Ordering::Release);
-            return Ok(Round::Some);
+            return Ok(RoundOutcome::Changed);
         }
-        let news = match self.store().changes(topic::HEAD, position.clone(), NEWS_AT_ONCE).await {
+        let news = match self.store().changes(topic::HEAD, position.clone(), FEED_BATCH).await {
             Err(StoreError::Misuse(_)) => None,
             news => Some(news?),
         };
         let Some(news) = news else {
             state.is_compared = false;
-            return Ok(Round::Some);
+            return Ok(RoundOutcome::Changed);
         };
         let (Some((first, _)), Some((last, _))) = (news.first(), news.last()) else {
             follower.followed_at.store(self.clock().now().timestamp_millis(), Ordering::Relaxed);
-            return Ok(Round::None(position));
+            return Ok(RoundOutcome::Current(position));
         };
         // If the next entry is also the oldest one retained, older ones may have been dropped unread.
         let oldest = self.store().changes(topic::HEAD, None, 1).await?;
         if oldest.first().is_none_or(|(oldest, _)| oldest == first) {
             state.is_compared = false;
-            return Ok(Round::Some);
+            return Ok(RoundOutcome::Changed);
         }
         // Heads of change requests have a third segment.
         let of_space = |key: &Key| match key::segments(key).as_slice() {
@@ -230,39 +231,39 @@ impl Platform {
         };
         let moved: BTreeSet<SpaceId> = news.iter().filter_map(|(_, key)| of_space(key)).collect();
         let moved: Vec<SpaceId> = moved.into_iter().collect();
-        let mut pending = Pending::default();
-        for some in moved.chunks(SPACES_AT_ONCE) {
-            let keys: Vec<Key> = some.iter().map(SpaceRecord::at).collect();
+        let mut pending = IndexBatch::default();
+        for some in moved.chunks(COMPARE_BATCH) {
+            let keys: Vec<Key> = some.iter().map(SpaceRecord::key_for).collect();
             let records = self.read().await?.get_many::<SpaceRecord>(&keys).await?;
-            self.bring_up(follower, some, &records, &mut pending).await?;
+            self.index_spaces(follower, some, &records, &mut pending).await?;
         }
         follower.index.apply(pending.changes, Some(last.clone())).await?;
-        Ok(Round::Some)
+        Ok(RoundOutcome::Changed)
     }
 
     /// Compares every space of the store and of the index.
     async fn compare_all(&self, follower: &Follower, noted: Option<FeedPos>) -> Result<()> {
         // Later entries of the feed are followed, so no concurrent change is missed.
-        let position = self.end_of_heads().await?;
+        let position = self.last_head_position().await?;
         if position.is_none() && noted.is_some() {
             // A feed with entries never becomes empty, so the index belongs to another store.
             follower.clear().await?;
         }
-        let mut pending = Pending::default();
-        let limit = u32::try_from(SPACES_AT_ONCE).unwrap_or(u32::MAX);
+        let mut pending = IndexBatch::default();
+        let limit = u32::try_from(COMPARE_BATCH).unwrap_or(u32::MAX);
         let mut batches = Batches::of(KeyBuf::new(SpaceRecord::KIND).scan(limit));
         while let Some(rows) = batches.next(&self.read().await?).await? {
             let records = rows.into_iter().map(|(_, value)| decode(value).map(Some));
             let records: Vec<Option<Arc<SpaceRecord>>> = records.collect::<StoreResult<_>>()?;
             let ids: Vec<SpaceId> = records.iter().flatten().map(|space| space.id.clone()).collect();
-            self.bring_up(follower, &ids, &records, &mut pending).await?;
+            self.index_spaces(follower, &ids, &records, &mut pending).await?;
         }
         let mut after = None;
         loop {
-            let ids = follower.index.spaces(after.as_ref(), SPACES_AT_ONCE).await?;
+            let ids = follower.index.spaces(after.as_ref(), COMPARE_BATCH).await?;
             let Some(last) = ids.last() else { break };
             after = Some(last.clone());
-            let keys: Vec<Key> = ids.iter().map(SpaceRecord::at).collect();
+            let keys: Vec<Key> = ids.iter().map(SpaceRecord::key_for).collect();
             let records = self.read().await?.get_many::<SpaceRecord>(&keys).await?;
             let gone = ids.iter().zip(records).filter(|(_, record)| record.is_none());
             pending.changes.extend(gone.map(|(id, _)| IndexChange::DropSpace(id.clone())));
@@ -272,10 +273,10 @@ impl Platform {
     }
 
     /// The position of the latest retained move of a head.
-    async fn end_of_heads(&self) -> Result<Option<FeedPos>> {
+    async fn last_head_position(&self) -> Result<Option<FeedPos>> {
         let mut position = None;
         loop {
-            let news = self.store().changes(topic::HEAD, position.clone(), NEWS_AT_ONCE).await?;
+            let news = self.store().changes(topic::HEAD, position.clone(), FEED_BATCH).await?;
             match news.last() {
                 Some((last, _)) => position = Some(last.clone()),
                 None => return Ok(position),
@@ -284,12 +285,12 @@ impl Platform {
     }
 
     /// Updates spaces. A space that cannot be read does not block the others.
-    async fn bring_up(
+    async fn index_spaces(
         &self,
         follower: &Follower,
         ids: &[SpaceId],
         records: &[Option<Arc<SpaceRecord>>],
-        pending: &mut Pending,
+        pending: &mut IndexBatch,
     ) -> Result<()> {
         let noted = follower.index.indexed(ids).await?;
         for ((id, record), noted) in ids.iter().zip(records).zip(noted) {
@@ -301,10 +302,10 @@ impl Platform {
                         pending.push(IndexChange::DropSpace(id.clone()));
                         Ok(())
                     }
-                    (Some(space), noted) => self.bring_up_space(follower, space, noted, pending).await,
+                    (Some(space), noted) => self.index_space(follower, space, noted, pending).await,
                 }
             };
-            match unpanicked(doing).await {
+            match catch_panic(doing).await {
                 Err(error) if error.kind() == ErrorKind::Internal => {
                     tracing::error!(space = %id, error = ?error, "failed to index space");
                 }
@@ -314,12 +315,12 @@ impl Platform {
         Ok(())
     }
 
-    async fn bring_up_space(
+    async fn index_space(
         &self,
         follower: &Follower,
         space: &SpaceRecord,
         noted: Option<IndexedSpace>,
-        pending: &mut Pending,
+        pending: &mut IndexBatch,
     ) -> Result<()> {
         let now = IndexedSpace {
             space: space.id.clone(),
@@ -352,7 +353,7 @@ impl Platform {
                 RevisionChange::PageCreated(page) if is_indexed(&page.entry) => {
                     self.put_page(follower, space, &view, &page.id, &page.entry, pending).await?;
                 }
-                RevisionChange::PageEdited { page, attributes, .. } if shows(&attributes) => {
+                RevisionChange::PageEdited { page, attributes, .. } if is_indexed_change(&attributes) => {
                     if is_indexed(&page.entry) {
                         self.put_page(follower, space, &view, &page.id, &page.entry, pending).await?;
                     } else {
@@ -377,7 +378,7 @@ impl Platform {
         view: &View,
         id: &PageId,
         entry: &PageEntry,
-        pending: &mut Pending,
+        pending: &mut IndexBatch,
     ) -> Result<()> {
         let text = view.text(&entry.body, Rendering::Request).await?;
         pending.push(IndexChange::PutPage(Box::new(PageDocument {
@@ -386,49 +387,51 @@ impl Platform {
             page: id.clone(),
             title: entry.title.clone(),
             description: entry.description.clone(),
-            text: text_of(entry)?,
-            sections: work_on(&text, sections_of).await,
+            text: text_hash(entry)?,
+            sections: run_on_text(&text, split_sections).await,
         })));
         if pending.is_full() {
             // No position yet: until the space is recorded, its previous root applies.
             let full = std::mem::take(pending);
-            follower.index.apply(full.changes, None).await.map_err(not_applied)?;
+            follower.index.apply(full.changes, None).await.map_err(lost_batch_error)?;
         }
         Ok(())
     }
 }
 
-fn not_caught_up() -> Error {
+fn incomplete_index_error() -> Error {
     Error::new(ErrorKind::Unavailable, "the search index is still being built; try again")
 }
 
 /// A lost batch ends the round, whichever space it belonged to. The feed is then read again.
-fn not_applied(error: SearchError) -> Error {
+fn lost_batch_error(error: SearchError) -> Error {
     Error::new(ErrorKind::Unavailable, "the search index does not accept changes now").caused_by(error)
 }
 
 /// Returns `true` if an indexed attribute changed.
-fn shows(attributes: &[Attribute]) -> bool {
+fn is_indexed_change(attributes: &[Attribute]) -> bool {
     use Attribute::{Body, Description, Kind, NoIndex, Title};
     attributes.iter().any(|attribute| matches!(attribute, Body | Description | Kind | NoIndex | Title))
 }
 
 /// Returns the text of a page by headings. Conditional content is omitted, because the index also serves visitors and
 /// cannot evaluate their conditions.
-fn sections_of(markdown: &str) -> Vec<Section> {
+fn split_sections(markdown: &str) -> Vec<Section> {
     let mut document = document::parse(markdown);
     document.nodes.iter_mut().for_each(without_conditions);
-    let mut undecided = Undecided::default();
-    document.nodes.retain(|block| !undecided.hides(block) && !matches!(block.kind, BlockKind::If { .. }));
+    let mut undecided = UndecidedConditions::default();
+    document
+        .nodes
+        .retain(|block| !undecided.is_undecided(block) && !matches!(block.kind, BlockKind::If { .. }));
     let sections = document::sections(&document).into_iter();
     sections.map(|it| Section { anchor: it.anchor, heading: it.heading, text: it.text }).collect()
 }
 
 /// Removes conditional content from a block. The depth of documents is bounded.
 fn without_conditions(block: &mut Block) {
-    let mut undecided = Undecided::default();
+    let mut undecided = UndecidedConditions::default();
     block.nodes.retain(|node| match node {
-        Node::Block(block) => !undecided.hides(block) && !matches!(block.kind, BlockKind::If { .. }),
+        Node::Block(block) => !undecided.is_undecided(block) && !matches!(block.kind, BlockKind::If { .. }),
         _ => true,
     });
     for node in &mut block.nodes {
@@ -437,14 +440,16 @@ fn without_conditions(block: &mut Block) {
         }
     }
     for fragment in block.fragments.iter_mut().flatten() {
-        let mut undecided = Undecided::default();
-        fragment.nodes.retain(|block| !undecided.hides(block) && !matches!(block.kind, BlockKind::If { .. }));
+        let mut undecided = UndecidedConditions::default();
+        fragment
+            .nodes
+            .retain(|block| !undecided.is_undecided(block) && !matches!(block.kind, BlockKind::If { .. }));
         fragment.nodes.iter_mut().for_each(without_conditions);
     }
 }
 
 impl Platform {
     pub(in crate::platform) fn follower(&self) -> Option<Arc<Follower>> {
-        self.inner.memory.find()
+        self.inner.memory.get()
     }
 }

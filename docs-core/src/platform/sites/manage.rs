@@ -5,7 +5,7 @@ use std::sync::Arc;
 use crate::{
     Error, ErrorKind, Result,
     model::{OrgId, SiteId, SiteSpaceId, SpaceId},
-    platform::{access, kernel::actor::Actor, nouns::SiteRef, publishing::outline::Outline},
+    platform::{access, kernel::actor::Actor, nouns::SiteRef, publishing::outline::SiteOutline},
     policy::{SiteAction, SpaceAction},
     store::{
         Tx,
@@ -14,19 +14,19 @@ use crate::{
 };
 
 /// The site and the actor of an operation.
-pub(in crate::platform) struct On {
+pub(in crate::platform) struct SiteTarget {
     pub(in crate::platform) actor: Actor,
     pub(in crate::platform) org: OrgId,
     pub(super) site: SiteId,
 }
 
-impl On {
+impl SiteTarget {
     pub(in crate::platform) fn new(actor: &Actor, SiteRef { org, site }: SiteRef<'_>) -> Self {
         Self { actor: actor.clone(), org: org.clone(), site: site.clone() }
     }
 
     /// Returns the site if the actor may manage it.
-    pub(in crate::platform) async fn manage(&self, tx: &Tx) -> Result<Arc<SiteRecord>> {
+    pub(in crate::platform) async fn require_manage(&self, tx: &Tx) -> Result<Arc<SiteRecord>> {
         let access =
             access::site(tx, &self.actor, SiteRef { org: &self.org, site: &self.site }, SiteAction::Manage)
                 .await?;
@@ -34,15 +34,15 @@ impl On {
     }
 
     /// Returns the site with its outline if the actor may manage it.
-    pub(in crate::platform) async fn open(&self, tx: &Tx) -> Result<(Arc<SiteRecord>, Outline)> {
-        let site = self.manage(tx).await?;
-        let outline = Outline::load(tx, &site).await?;
+    pub(in crate::platform) async fn load_outline(&self, tx: &Tx) -> Result<(Arc<SiteRecord>, SiteOutline)> {
+        let site = self.require_manage(tx).await?;
+        let outline = SiteOutline::load(tx, &site).await?;
         Ok((site, outline))
     }
 }
 
 /// Returns a space that the actor may add to a site.
-pub(in crate::platform) async fn manageable(
+pub(in crate::platform) async fn require_manageable_space(
     tx: &Tx,
     actor: &Actor,
     org: &OrgId,
@@ -59,7 +59,7 @@ pub(in crate::platform) async fn manageable(
     Ok(Arc::clone(access.require(SpaceAction::Manage)?.space()))
 }
 
-pub(in crate::platform) fn untitled() -> Error {
+pub(in crate::platform) fn title_error() -> Error {
     Error::internal("the constant title is within the limit")
 }
 

@@ -13,8 +13,8 @@ use async_trait::async_trait;
 use serde::{Deserialize, Serialize};
 
 pub(in crate::platform) use self::{
-    customization::{customizations, drop_override},
-    redirects::{PurgeRedirects, drop_redirects, drop_some_redirects},
+    customization::{customizations, delete_override},
+    redirects::{PurgeRedirects, delete_redirect_batch, delete_redirects},
 };
 use crate::{
     Error, Result,
@@ -30,27 +30,27 @@ use crate::{
 };
 
 /// Records of a kind that one transaction removes together with a site.
-const AT_ONCE: u32 = 30;
+const SETTINGS_PURGE_BATCH: u32 = 30;
 
 /// Removes the settings of a site in the transaction that deletes the site: the secrets and the schema completely, and
 /// of the rest as many as fit. A job removes the remainder.
-pub(in crate::platform) async fn drop_all(
+pub(in crate::platform) async fn delete_settings(
     tx: &mut Tx,
     site: &SiteId,
     job: &JobId,
     now: Timestamp,
 ) -> Result<()> {
-    delete::<CustomizationRecord>(tx, &CustomizationRecord::at(site)).await?;
-    delete::<SiteAuthRecord>(tx, &SiteAuthRecord::at(site)).await?;
-    delete::<AdaptiveRecord>(tx, &AdaptiveRecord::at(site)).await?;
-    if drop_some(tx, site).await? {
-        let job = PurgeSettings { site: site.clone() }.about(job, site, now)?;
+    delete::<CustomizationRecord>(tx, &CustomizationRecord::key_for(site)).await?;
+    delete::<SiteAuthRecord>(tx, &SiteAuthRecord::key_for(site)).await?;
+    delete::<AdaptiveRecord>(tx, &AdaptiveRecord::key_for(site)).await?;
+    if delete_batch(tx, site).await? {
+        let job = PurgeSettings { site: site.clone() }.to_new_job(job, site, now)?;
         jobs::enqueue(tx, now, job).await?;
     }
     Ok(())
 }
 
-/// Removes a batch of settings of a deleted site. `Out` is `true` if there may be more.
+/// Removes a batch of settings of a deleted site. `Output` is `true` if there may be more.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(in crate::platform) struct PurgeSettings {
     site: SiteId,
@@ -65,16 +65,16 @@ impl Purge for PurgeSettings {
     const LOGGED: bool = false;
 
     async fn purge_some(&self, tx: &mut Tx) -> Result<bool> {
-        drop_some(tx, &self.site).await
+        delete_batch(tx, &self.site).await
     }
 }
 
 /// Removes a batch. No new rows can appear, since every operation that adds one reads the record of the site first.
-async fn drop_some(tx: &mut Tx, site: &SiteId) -> Result<bool> {
-    let looks = tx.below(&CustomizationRecord::of_places(site), AT_ONCE).await?;
-    let links = tx.below(&ShareLinkRecord::of_site(site), AT_ONCE).await?;
-    let redirects = tx.below(&RedirectRecord::of_site(site), AT_ONCE).await?;
-    let more = [&looks, &links, &redirects].iter().any(|found| found.len() == AT_ONCE as usize);
+async fn delete_batch(tx: &mut Tx, site: &SiteId) -> Result<bool> {
+    let looks = tx.scan_prefix(&CustomizationRecord::places_by_site(site), SETTINGS_PURGE_BATCH).await?;
+    let links = tx.scan_prefix(&ShareLinkRecord::by_site(site), SETTINGS_PURGE_BATCH).await?;
+    let redirects = tx.scan_prefix(&RedirectRecord::by_site(site), SETTINGS_PURGE_BATCH).await?;
+    let more = [&looks, &links, &redirects].iter().any(|found| found.len() == SETTINGS_PURGE_BATCH as usize);
     let looks: Vec<Key> = looks.into_iter().map(|(key, _)| key).collect();
     tx.delete_all::<CustomizationRecord>(&looks).await?;
     tx.delete_all::<ShareLinkRecord>(&ShareLinkRecord::named_by_all(&links)).await?;
@@ -91,7 +91,11 @@ async fn delete<T: Indexed>(tx: &mut Tx, key: &Key) -> Result<()> {
 }
 
 /// Returns a space on a site by its id.
-async fn place(tx: &Tx, site: &SiteId, id: &crate::model::SiteSpaceId) -> Result<Arc<SiteSpaceRecord>> {
-    let place: Option<Arc<SiteSpaceRecord>> = tx.get(&SiteSpaceRecord::at(id)).await?;
+async fn find_site_space(
+    tx: &Tx,
+    site: &SiteId,
+    id: &crate::model::SiteSpaceId,
+) -> Result<Arc<SiteSpaceRecord>> {
+    let place: Option<Arc<SiteSpaceRecord>> = tx.get(&SiteSpaceRecord::key_for(id)).await?;
     place.filter(|place| place.site == *site).ok_or_else(|| Error::not_found("site space"))
 }

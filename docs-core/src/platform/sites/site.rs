@@ -22,23 +22,23 @@ use crate::{
             platform::Platform,
             request::Right,
             site_hosts,
-            storing::StoringSince,
+            write_window::WriteWindow,
         },
-        library::head::create_in,
-        nouns::{SiteHandle, SiteRef, Sites, addresses::SiteOf, filters::SiteFilter, list_identities},
+        library::head::create_space,
+        nouns::{SiteHandle, SiteRef, Sites, addresses::SharedSiteRef, filters::SiteFilter, list_identities},
         publishing::{
-            outline::{Node, Outline, live_spaces},
+            outline::{OutlineNode, SiteOutline, live_spaces},
             share_links::SharedLink,
             visitors::Visit,
         },
         sites::{
-            manage::{manageable, parse_place, untitled},
+            manage::{parse_place, require_manageable_space, title_error},
             settings::{self, customizations},
             structure::{
                 mount, order,
                 paths::{free_basename, free_place_path},
             },
-            view::{Opened, Viewer, default_spaces},
+            view::{Viewer, VisibleSite, default_spaces},
         },
     },
     policy::{OrgAction, SiteAction},
@@ -68,25 +68,25 @@ impl<'p> Sites<'p> {
         // Guests see no sites of the organization.
         let visible = access.require_site(SiteAction::View, None, actor.user()).is_ok();
         let with_space = match &filter.space {
-            Some(space) => Some(sites_with(&tx, actor, space).await?),
+            Some(space) => Some(sites_containing(&tx, actor, space).await?),
             None => None,
         };
         let is_wanted = |id: &SiteId| visible && with_space.as_ref().is_none_or(|sites| sites.contains(id));
         let spec = ListSpec {
-            prefix: SiteRecord::of_org(org),
+            prefix: SiteRecord::by_org(org),
             rev: false,
             identity: list_identities::sites(filter),
         };
         let mut list = Lister::new(spec, page)?;
         while let Some(rows) = list.rows(&tx).await? {
             let ids: Vec<SiteId> = ids_of(&rows)?;
-            let wanted: Vec<Key> = ids.iter().filter(|id| is_wanted(id)).map(SiteRecord::at).collect();
+            let wanted: Vec<Key> = ids.iter().filter(|id| is_wanted(id)).map(SiteRecord::key_for).collect();
             let mut found = tx.get_many::<SiteRecord>(&wanted).await?.into_iter();
             let sites = ids.iter().map(|id| if is_wanted(id) { found.next().flatten() } else { None });
-            list.offer_all(&rows, sites.map(|site| site.filter(|site| filter.fits(site))));
+            list.offer_all(&rows, sites.map(|site| site.filter(|site| filter.matches(site))));
         }
         let count = match visible {
-            _ if filter.drops_some() => None,
+            _ if filter.is_selective() => None,
             false => Some(0),
             true => Some(tx.number(&SiteRecord::count_in(org)).await?),
         };
@@ -121,42 +121,43 @@ impl<'p> Sites<'p> {
     #[boxed]
     pub async fn create(self, new: CreateSite) -> Result<Site> {
         let (platform, ref actor, org) = self.parts();
-        let done = platform.once(actor, Right::Org(org.clone(), OrgAction::CreateContent), async move {
-            let by = actor.require_user()?.clone();
-            let (ids, fresh) = wanted_spaces(&new)?;
-            let access = {
-                let tx = platform.read().await?;
-                access::org(&tx, actor, org).await?
-            };
-            access.require(OrgAction::CreateContent)?;
-            let now = platform.now();
-            let space = match fresh {
-                None => None,
-                Some(kind) => {
-                    let domain = access.org().domain.clone();
-                    let root = match kind {
-                        NewSpace::Empty => platform.content().empty_root(&domain).await?,
-                        NewSpace::Sample => platform.sample_content(&domain).await?,
-                    };
-                    let title = new.title.as_ref().and_then(|title| SpaceTitle::cut(title));
-                    let space = CreateSpace { title, ..CreateSpace::default() };
-                    Some(platform.new_space(actor, org, &space, domain, root)?)
-                }
-            };
-            let operation = SiteCreation {
-                actor: actor.clone(),
-                by,
-                org: org.clone(),
-                id: platform.id(),
-                spaces: ids.into_iter().map(|id| (id, platform.id())).collect(),
-                fresh: space.map(|space| (space, platform.id())),
-                new,
-                now,
-                salt: platform.ids().next(),
-            };
-            platform.require_stored(StoringSince::at(now))?;
-            platform.write_site(actor, &operation, org, &operation.id).await
-        });
+        let done =
+            platform.idempotent(actor, Right::Org(org.clone(), OrgAction::CreateContent), async move {
+                let by = actor.require_user()?.clone();
+                let (ids, fresh) = requested_spaces(&new)?;
+                let access = {
+                    let tx = platform.read().await?;
+                    access::org(&tx, actor, org).await?
+                };
+                access.require(OrgAction::CreateContent)?;
+                let now = platform.now();
+                let space = match fresh {
+                    None => None,
+                    Some(kind) => {
+                        let domain = access.org().domain.clone();
+                        let root = match kind {
+                            NewSpace::Empty => platform.content().empty_root(&domain).await?,
+                            NewSpace::Sample => platform.sample_content(&domain).await?,
+                        };
+                        let title = new.title.as_ref().and_then(|title| SpaceTitle::from_truncated(title));
+                        let space = CreateSpace { title, ..CreateSpace::default() };
+                        Some(platform.new_space(actor, org, &space, domain, root)?)
+                    }
+                };
+                let operation = SiteCreation {
+                    actor: actor.clone(),
+                    by,
+                    org: org.clone(),
+                    id: platform.id(),
+                    spaces: ids.into_iter().map(|id| (id, platform.id())).collect(),
+                    fresh: space.map(|space| (space, platform.id())),
+                    new,
+                    now,
+                    salt: platform.ids().next(),
+                };
+                platform.check_write_window(WriteWindow::from_start(now))?;
+                platform.write_site(actor, &operation, org, &operation.id).await
+            });
         done.await
     }
 }
@@ -165,8 +166,8 @@ impl<'p> SiteHandle<'p> {
     #[boxed]
     pub async fn get(self) -> Result<Site> {
         let (platform, ref actor, at, share_key) = self.parts();
-        let (tx, opened) = platform.open_site(actor, at.opened_with(share_key)).await?;
-        platform.shown_site(&tx, &opened).await
+        let (tx, opened) = platform.open_site(actor, at.with_share_key(share_key)).await?;
+        platform.linked_site_view(&tx, &opened).await
     }
 
     /// Changes a site. Omitted fields stay unchanged.
@@ -200,9 +201,9 @@ impl<'p> SiteHandle<'p> {
         let (platform, actor) = (caller.platform, &caller.actor());
         let (job, now) = (platform.id(), platform.now());
         let operation = site_deletion(actor, org, id, &job, now);
-        let done =
-            platform.change(actor, &operation, |seen| Box::pin(platform.site_seen(seen.tx, actor, org, id)));
-        Error::existed(done.await)
+        let done = platform
+            .change(actor, &operation, |seen| Box::pin(platform.read_site_view(seen.tx, actor, org, id)));
+        Error::ignore_not_found(done.await)
     }
 
     /// Publishes a site to its audience.
@@ -214,7 +215,7 @@ impl<'p> SiteHandle<'p> {
     pub async fn publish(self) -> Result<Site> {
         let Self { caller, at: SiteRef { org, site: id }, .. } = self;
         let (platform, actor) = (caller.platform, &caller.actor());
-        platform.write_site(actor, &PublishSite::on(actor, org, id), org, id).await
+        platform.write_site(actor, &PublishSite::publish(actor, org, id), org, id).await
     }
 
     /// Unpublishes a site.
@@ -226,7 +227,7 @@ impl<'p> SiteHandle<'p> {
     pub async fn unpublish(self) -> Result<Site> {
         let Self { caller, at: SiteRef { org, site: id }, .. } = self;
         let (platform, actor) = (caller.platform, &caller.actor());
-        platform.write_site(actor, &PublishSite::off(actor, org, id), org, id).await
+        platform.write_site(actor, &PublishSite::unpublish(actor, org, id), org, id).await
     }
 
     /// Reads all data to render a published site. With the key of a share link, the addresses contain the key.
@@ -237,20 +238,20 @@ impl<'p> SiteHandle<'p> {
     #[boxed]
     pub async fn published(self) -> Result<PublishedSite> {
         let (platform, ref actor, at, share_key) = self.parts();
-        let of = at.opened_with(share_key);
+        let of = at.with_share_key(share_key);
         let (tx, opened) = platform.open_site(actor, of).await?;
         if !opened.site.published {
             return Err(Error::not_found("published site"));
         }
         let places = opened.outline.all_places();
         let ids: Vec<SiteSpaceId> = places.iter().map(|place| place.id.clone()).collect();
-        let seen = platform.seen(&tx, &opened, &ids).await?.without_hidden();
-        let mut looks = customizations(&tx, &opened.site.id, seen.shown()).await?;
+        let seen = platform.view_places(&tx, &opened, &ids).await?.without_hidden();
+        let mut looks = customizations(&tx, &opened.site.id, seen.visible_places()).await?;
         if let Viewer::Visitor(visitor) = &opened.viewer {
             let looks = iter::once(&mut looks.site).chain(looks.site_spaces.values_mut());
             looks.for_each(|look| visitor.clear(&mut look.header.links));
         }
-        let site = platform.shown_site(&tx, &opened).await?;
+        let site = platform.linked_site_view(&tx, &opened).await?;
         Ok(PublishedSite {
             object: PublishedSiteObject::Is,
             site,
@@ -262,9 +263,9 @@ impl<'p> SiteHandle<'p> {
 }
 
 impl Platform {
-    async fn site_seen(&self, tx: &Tx, actor: &Actor, org: &OrgId, id: &SiteId) -> Result<Site> {
-        let opened = self.opened(tx, actor, SiteRef { org, site: id }.into()).await?;
-        self.shown_site(tx, &opened).await
+    async fn read_site_view(&self, tx: &Tx, actor: &Actor, org: &OrgId, id: &SiteId) -> Result<Site> {
+        let opened = self.load_visible_site(tx, actor, SiteRef { org, site: id }.into()).await?;
+        self.linked_site_view(tx, &opened).await
     }
 
     /// Runs a write and returns the resulting site.
@@ -275,14 +276,15 @@ impl Platform {
         org: &OrgId,
         id: &SiteId,
     ) -> Result<Site> {
-        self.change_and_show(actor, operation, |done| Box::pin(self.site_seen(done.tx, actor, org, id))).await
+        self.change_and_show(actor, operation, |done| Box::pin(self.read_site_view(done.tx, actor, org, id)))
+            .await
     }
 
     /// Returns a site. Its published address contains the key of the share link of the request.
-    async fn shown_site(&self, tx: &Tx, opened: &Opened) -> Result<Site> {
+    async fn linked_site_view(&self, tx: &Tx, opened: &VisibleSite) -> Result<Site> {
         let mut shown = self.site_views(tx, slice::from_ref(&opened.site)).await?;
         let mut site = shown.pop().ok_or_else(|| Error::not_found("site"))?;
-        opened.link.lead(&mut site.urls.published);
+        opened.link.add_key(&mut site.urls.published);
         // Deleted spaces do not count, nor those that the visitor cannot see.
         site.site_spaces = opened.outline.all_places().len() as u64;
         site.default_space = match &opened.viewer {
@@ -297,7 +299,7 @@ impl Platform {
 }
 
 /// Returns the existing spaces of a new site, or the kind of space to create for it.
-fn wanted_spaces(new: &CreateSite) -> Result<(Vec<SpaceId>, Option<NewSpace>)> {
+fn requested_spaces(new: &CreateSite) -> Result<(Vec<SpaceId>, Option<NewSpace>)> {
     let wants_new = new.create_space == Some(true);
     match &new.spaces {
         None => Ok((Vec::new(), wants_new.then_some(NewSpace::Empty))),
@@ -318,45 +320,54 @@ fn wanted_spaces(new: &CreateSite) -> Result<(Vec<SpaceId>, Option<NewSpace>)> {
 
 /// The title of a site that is created without one.
 fn default_title(space: Option<&SpaceRecord>, org: &str) -> Result<SiteTitle> {
-    let from_space = space.and_then(|space| SiteTitle::cut(&space.title));
-    from_space.or_else(|| SiteTitle::cut(org)).ok_or_else(untitled)
+    let from_space = space.and_then(|space| SiteTitle::from_truncated(&space.title));
+    from_space.or_else(|| SiteTitle::from_truncated(org)).ok_or_else(title_error)
 }
 
 impl Platform {
     /// Opens a snapshot and the site in it, if the actor may view it.
-    pub(in crate::platform) async fn open_site(&self, actor: &Actor, of: SiteOf<'_>) -> Result<(Tx, Opened)> {
+    pub(in crate::platform) async fn open_site(
+        &self,
+        actor: &Actor,
+        of: SharedSiteRef<'_>,
+    ) -> Result<(Tx, VisibleSite)> {
         let tx = self.read().await?;
-        let opened = self.opened(&tx, actor, of).await?;
+        let opened = self.load_visible_site(&tx, actor, of).await?;
         Ok((tx, opened))
     }
 
     /// Returns a site with its structure, as far as a member or visitor may see it.
-    pub(in crate::platform) async fn opened(&self, tx: &Tx, actor: &Actor, of: SiteOf<'_>) -> Result<Opened> {
-        let SiteOf { org, site, share_key } = of;
+    pub(in crate::platform) async fn load_visible_site(
+        &self,
+        tx: &Tx,
+        actor: &Actor,
+        of: SharedSiteRef<'_>,
+    ) -> Result<VisibleSite> {
+        let SharedSiteRef { org, site, share_key } = of;
         let link = SharedLink::find(self, tx, share_key).await?;
-        let visitor = match Visitor::of(actor, share_key) {
+        let visitor = match Visitor::from_actor(actor, share_key) {
             Some(visitor) => visitor,
             None => match access::site(tx, actor, SiteRef { org, site }, SiteAction::View).await {
                 Ok((access, site)) => {
-                    let outline = Outline::load(tx, &site).await?;
+                    let outline = SiteOutline::load(tx, &site).await?;
                     let spaces = live_spaces(tx, &outline).await?;
                     let outline = outline.without_places(|place| spaces.contains_key(&place.space));
                     let viewer = Viewer::Member(access, actor.clone());
-                    return Ok(Opened { site, outline, spaces, viewer, link });
+                    return Ok(VisibleSite { site, outline, spaces, viewer, link });
                 }
-                Err(error) if error.kind() == ErrorKind::NotFound => Visitor::stranger(share_key),
+                Err(error) if error.kind() == ErrorKind::NotFound => Visitor::non_member(share_key),
                 Err(error) => return Err(error),
             },
         };
         let Visit { site, outline, spaces, claims, .. } =
             self.visit_site(tx, &visitor, SiteRef { org, site }).await?;
-        Ok(Opened { site, outline, spaces, viewer: Viewer::Visitor(claims), link })
+        Ok(VisibleSite { site, outline, spaces, viewer: Viewer::Visitor(claims), link })
     }
 
     /// Creates the content of a sample space: one page with the next steps.
     async fn sample_content(&self, domain: &str) -> Result<Hash> {
         let root = self.content().empty_root(domain).await?;
-        let mut page = NewPage::new(self.id(), PageKind::Document, PagePatch::titled("Welcome"));
+        let mut page = NewPage::new(self.id(), PageKind::Document, PagePatch::from_title("Welcome"));
         page.body = NewBody::Text(SAMPLE_PAGE.to_owned());
         let insert = Edit::InsertPage(Box::new(page));
         Ok(self.content().edit(domain, root, self.now().time(), &[insert]).await?.root)
@@ -365,7 +376,7 @@ impl Platform {
 
 /// Returns the sites that contain a space. Cost is independent of the number of sites. A space that the actor may not
 /// see is on none.
-async fn sites_with(tx: &Tx, actor: &Actor, space: &str) -> Result<BTreeSet<SiteId>> {
+async fn sites_containing(tx: &Tx, actor: &Actor, space: &str) -> Result<BTreeSet<SiteId>> {
     let mut sites = BTreeSet::new();
     // A malformed id is on no site.
     let Ok(space) = space.parse::<SpaceId>() else { return Ok(sites) };
@@ -373,7 +384,7 @@ async fn sites_with(tx: &Tx, actor: &Actor, space: &str) -> Result<BTreeSet<Site
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(sites),
         other => other?,
     };
-    let mut batches = Batches::of(SiteSpaceRecord::of_space(&space).scan(MAX_SCAN));
+    let mut batches = Batches::of(SiteSpaceRecord::by_space(&space).scan(MAX_SCAN));
     while let Some(rows) = batches.next(tx).await? {
         // A space may be on a site more than once.
         sites.extend(rows.iter().filter_map(|(row, _)| key::segments(row).get(2)?.parse().ok()));
@@ -397,7 +408,7 @@ struct SiteCreation {
 
 #[async_trait]
 impl Operation for SiteCreation {
-    type Out = ();
+    type Output = ();
     const NAME: &'static str = "site_create";
 
     async fn apply(&self, tx: &mut Tx) -> Result<()> {
@@ -406,10 +417,13 @@ impl Operation for SiteCreation {
         let mut spaces = Vec::new();
         for (at, (space, place)) in self.spaces.iter().enumerate() {
             let field = format!("spaces[{at}]");
-            spaces.push((manageable(tx, &self.actor, &self.org, space, &field).await?, place.clone()));
+            spaces.push((
+                require_manageable_space(tx, &self.actor, &self.org, space, &field).await?,
+                place.clone(),
+            ));
         }
         if let Some((space, place)) = &self.fresh {
-            spaces.push((create_in(tx, space.clone(), &self.by), place.clone()));
+            spaces.push((create_space(tx, space.clone(), &self.by), place.clone()));
         }
         let first = spaces.first().map(|(space, _)| &**space);
         let title = match &self.new.title {
@@ -444,7 +458,7 @@ impl Operation for SiteCreation {
                 space: space.id.clone(),
                 path,
                 former_paths: Vec::new(),
-                rank: order::nth(at as u64),
+                rank: order::nth_rank(at as u64),
                 condition: None,
                 space_deleted: space.deleted_at.is_some(),
             });
@@ -462,10 +476,10 @@ struct SiteUpdate {
 
 #[async_trait]
 impl Operation for SiteUpdate {
-    type Out = ();
+    type Output = ();
     const NAME: &'static str = "site_update";
 
-    fn taken(&self, key: &Key) -> Error {
+    fn taken_error(&self, key: &Key) -> Error {
         let basename = self.change.basename.as_ref();
         if basename.is_some_and(|name| SiteRecord::by_basename(name.as_str()) == *key) {
             return Error::conflict("basename: is in use by another site");
@@ -490,13 +504,13 @@ impl Operation for SiteUpdate {
         }
         let mut section = new.default_section.clone();
         if let Some(wanted) = change.default_site_section {
-            section = Some(section_of(tx, &self.id, &wanted).await?.id.clone());
+            section = Some(find_section(tx, &self.id, &wanted).await?.id.clone());
             new.default_section.clone_from(&section);
         }
         let wanted = change.default_site_space;
         let place = match &wanted {
             None => None,
-            Some(wanted) => Some(place_of_site(tx, &self.id, wanted).await?),
+            Some(wanted) => Some(find_site_space(tx, &self.id, wanted).await?),
         };
         if let Some(place) = place {
             if place.section != section {
@@ -522,18 +536,18 @@ struct PublishSite {
 }
 
 impl PublishSite {
-    fn on(actor: &Actor, org: &OrgId, id: &SiteId) -> Self {
+    fn publish(actor: &Actor, org: &OrgId, id: &SiteId) -> Self {
         Self { actor: actor.clone(), org: org.clone(), id: id.clone(), published: true }
     }
 
-    fn off(actor: &Actor, org: &OrgId, id: &SiteId) -> Self {
-        Self { published: false, ..Self::on(actor, org, id) }
+    fn unpublish(actor: &Actor, org: &OrgId, id: &SiteId) -> Self {
+        Self { published: false, ..Self::publish(actor, org, id) }
     }
 }
 
 #[async_trait]
 impl Operation for PublishSite {
-    type Out = ();
+    type Output = ();
     const NAME: &'static str = "site_publish";
 
     async fn apply(&self, tx: &mut Tx) -> Result<()> {
@@ -558,17 +572,17 @@ async fn site_deletion(
     now: Timestamp,
 ) -> Result<()> {
     let (org, site) = access::site(tx, actor, SiteRef { org, site: id }, SiteAction::Delete).await?;
-    let outline = Outline::load(tx, &site).await?;
+    let outline = SiteOutline::load(tx, &site).await?;
     for place in outline.all_places() {
         tx.delete(&**place);
     }
     for node in outline.nodes() {
         match node {
-            Node::Section(section) => tx.delete(&**section),
-            Node::Group(group) => tx.delete(&**group),
+            OutlineNode::Section(section) => tx.delete(&**section),
+            OutlineNode::Group(group) => tx.delete(&**group),
         }
     }
-    settings::drop_all(tx, &site.id, job, now).await?;
+    settings::delete_settings(tx, &site.id, job, now).await?;
     let org = org.org();
     if org.default_content.as_ref().is_some_and(|content| content.site == *id) {
         let new = crate::store::records::OrgRecord { default_content: None, ..(**org).clone() };
@@ -579,24 +593,24 @@ async fn site_deletion(
 }
 
 /// Returns the section that a request names as the default.
-async fn section_of(tx: &Tx, site: &SiteId, id: &str) -> Result<Arc<SectionRecord>> {
+async fn find_section(tx: &Tx, site: &SiteId, id: &str) -> Result<Arc<SectionRecord>> {
     let unknown = || Error::invalid("defaultSiteSection", "the site has no such section");
     let id = id.parse().map_err(|_| unknown())?;
-    let section: Option<Arc<SectionRecord>> = tx.get(&SectionRecord::at(&id)).await?;
+    let section: Option<Arc<SectionRecord>> = tx.get(&SectionRecord::key_for(&id)).await?;
     section.filter(|section| section.site == *site).ok_or_else(unknown)
 }
 
 /// Returns the site space that a request names as the default.
-async fn place_of_site(tx: &Tx, site: &SiteId, id: &str) -> Result<Arc<SiteSpaceRecord>> {
+async fn find_site_space(tx: &Tx, site: &SiteId, id: &str) -> Result<Arc<SiteSpaceRecord>> {
     let id = parse_place("defaultSiteSpace", id)?;
-    let place: Option<Arc<SiteSpaceRecord>> = tx.get(&SiteSpaceRecord::at(&id)).await?;
+    let place: Option<Arc<SiteSpaceRecord>> = tx.get(&SiteSpaceRecord::key_for(&id)).await?;
     let unknown = || Error::invalid("defaultSiteSpace", "the site has no such site space");
     place.filter(|place| place.site == *site).ok_or_else(unknown)
 }
 
 /// Sets the default space of a section.
 async fn set_default_in(tx: &mut Tx, section: &SectionId, place: &SiteSpaceId) -> Result<()> {
-    if let Some(old) = tx.get::<SectionRecord>(&SectionRecord::at(section)).await?
+    if let Some(old) = tx.get::<SectionRecord>(&SectionRecord::key_for(section)).await?
         && old.default_site_space.as_ref() != Some(place)
     {
         let new = SectionRecord { default_site_space: Some(place.clone()), ..SectionRecord::clone(&old) };

@@ -20,10 +20,10 @@ use crate::{
             urls::Urls,
         },
         publishing::{
-            outline::{LiveSpaces, Node, Outline, Part, SharedSite},
+            outline::{LiveSpaces, OutlineNode, OutlinePart, SharedSite, SiteOutline},
             placement::Placement,
             share_links::SharedLink,
-            visitors::{Reader, VisitorClaims},
+            visitors::{ContentReader, VisitorClaims},
         },
     },
     policy::{OrgAccess, SpaceAccess},
@@ -70,12 +70,12 @@ impl Platform {
 
     /// Returns the visible part of a site: the given places whose spaces the reader may see. Deleted spaces are
     /// omitted.
-    pub(in crate::platform) async fn seen<'a>(
+    pub(in crate::platform) async fn view_places<'a>(
         &self,
         tx: &Tx,
-        opened: &'a Opened,
+        opened: &'a VisibleSite,
         places: &[SiteSpaceId],
-    ) -> Result<Seen<'a>> {
+    ) -> Result<SiteView<'a>> {
         let places: Vec<_> = places.iter().filter_map(|id| opened.outline.place(id)).collect();
         let ids: BTreeSet<&SpaceId> = places.iter().map(|place| &place.space).collect();
         let live = ids.into_iter().map(|id| opened.spaces.get(id).cloned());
@@ -90,48 +90,50 @@ impl Platform {
             }
             Viewer::Visitor(_) => live
                 .flatten()
-                .filter_map(|space| self.visited(&opened.site, &opened.outline, &places, space))
+                .filter_map(|space| self.published_space_view(&opened.site, &opened.outline, &places, space))
                 .collect(),
         };
-        shown.iter_mut().for_each(|space| opened.link.lead_space(space));
+        shown.iter_mut().for_each(|space| opened.link.add_key_to_space(space));
         let shown: BTreeMap<&SpaceId, &Space> = shown.iter().map(|space| (&space.id, space)).collect();
         let seen = |place: &Arc<SiteSpaceRecord>| {
             Some((place.id.clone(), Space::clone(shown.get(&place.space).copied()?)))
         };
         let spaces = places.into_iter().filter_map(seen).collect();
         let parts = opened.outline.clone();
-        Ok(Seen { urls: self.urls().clone(), opened, parts, spaces, public })
+        Ok(SiteView { urls: self.urls().clone(), opened, parts, spaces, public })
     }
 
     /// Adds spaces that a member has no role on but can see as part of the public: those on a public site.
     async fn add_public(
         &self,
         tx: &Tx,
-        opened: &Opened,
+        opened: &VisibleSite,
         places: &[&Arc<SiteSpaceRecord>],
         shown: &mut Vec<Space>,
-    ) -> Result<Option<Public>> {
+    ) -> Result<Option<PublicSpaces>> {
         let known: BTreeSet<&SpaceId> = shown.iter().map(|space| &space.id).collect();
         let others: Vec<_> = places.iter().copied().filter(|place| !known.contains(&place.space)).collect();
         if others.is_empty() || !opened.site.published {
             return Ok(None);
         }
-        let visit = self.visit(tx, &Visitor::stranger(None), Arc::clone(&opened.site)).await?;
+        let visit = self.visit(tx, &Visitor::non_member(None), Arc::clone(&opened.site)).await?;
         let Some(visit) = visit else { return Ok(None) };
         let others: Vec<_> =
             others.into_iter().filter(|place| visit.outline.place(&place.id).is_some()).collect();
         let ids: BTreeSet<&SpaceId> = others.iter().map(|place| &place.space).collect();
         let spaces = ids.into_iter().filter_map(|id| visit.spaces.get(id).cloned());
-        shown.extend(spaces.filter_map(|space| self.visited(&visit.site, &visit.outline, &others, space)));
+        shown.extend(
+            spaces.filter_map(|space| self.published_space_view(&visit.site, &visit.outline, &others, space)),
+        );
         let spaces = others.iter().map(|place| place.space.clone()).collect();
-        Ok(Some(Public { spaces, claims: visit.claims }))
+        Ok(Some(PublicSpaces { spaces, claims: visit.claims }))
     }
 
     /// Returns a space as a visitor sees it at the first of these places that contains it.
-    fn visited(
+    fn published_space_view(
         &self,
         site: &SharedSite,
-        outline: &Outline,
+        outline: &SiteOutline,
         places: &[&Arc<SiteSpaceRecord>],
         space: Arc<SpaceRecord>,
     ) -> Option<Space> {
@@ -139,15 +141,15 @@ impl Platform {
         let names = outline.place_segments(place);
         let url = self.urls().published_below(site.basename.as_str(), &names);
         let placement = Placement { site: Arc::clone(site), url };
-        Some(self.space_of_visitor(&SpaceAccess::of_visitor(space), &placement))
+        Some(self.visitor_space_view(&SpaceAccess::for_visitor(space), &placement))
     }
 }
 
 /// A site with its structure, as far as its reader may see it.
 #[derive(Debug)]
-pub(in crate::platform) struct Opened {
+pub(in crate::platform) struct VisibleSite {
     pub(in crate::platform) site: SharedSite,
-    pub(in crate::platform) outline: Outline,
+    pub(in crate::platform) outline: SiteOutline,
     /// The spaces that are not deleted.
     pub(in crate::platform) spaces: LiveSpaces,
     pub(in crate::platform) viewer: Viewer,
@@ -166,57 +168,57 @@ pub(in crate::platform) enum Viewer {
 
 impl Viewer {
     /// Converts to a reader of content.
-    pub(in crate::platform) fn reader(&self) -> Reader {
+    pub(in crate::platform) fn reader(&self) -> ContentReader {
         match self {
-            Self::Member(..) => Reader::Member,
-            Self::Visitor(claims) => Reader::Visitor(Arc::clone(claims)),
+            Self::Member(..) => ContentReader::Member,
+            Self::Visitor(claims) => ContentReader::Visitor(Arc::clone(claims)),
         }
     }
 }
 
 /// A site as an actor sees it.
 #[derive(Debug)]
-pub(in crate::platform) struct Seen<'a> {
+pub(in crate::platform) struct SiteView<'a> {
     urls: Urls,
-    opened: &'a Opened,
+    opened: &'a VisibleSite,
     /// The visible outline.
-    parts: Outline,
+    parts: SiteOutline,
     /// The visible spaces by site space.
     spaces: BTreeMap<SiteSpaceId, Space>,
-    public: Option<Public>,
+    public: Option<PublicSpaces>,
 }
 
 /// Spaces that a member sees only as part of the public.
 #[derive(Debug)]
-struct Public {
+struct PublicSpaces {
     spaces: BTreeSet<SpaceId>,
     claims: Arc<VisitorClaims>,
 }
 
-impl Seen<'_> {
+impl SiteView<'_> {
     /// Removes hidden places, and sections and groups that become empty. Properties of the remaining parts are
     /// unchanged: a default stays one even if its reader cannot see it.
     pub(super) fn without_hidden(mut self) -> Self {
         let spaces = &self.spaces;
         self.parts = self.parts.filter(|part| match part {
-            Part::Section(_) => true,
-            Part::SiteSpace(place) => spaces.contains_key(&place.id),
+            OutlinePart::Section(_) => true,
+            OutlinePart::SiteSpace(place) => spaces.contains_key(&place.id),
         });
         self
     }
 
     /// The reader of the content of a site space.
-    pub(in crate::platform) fn reader(&self, place: &SiteSpaceRecord) -> Reader {
+    pub(in crate::platform) fn reader(&self, place: &SiteSpaceRecord) -> ContentReader {
         match &self.public {
             Some(public) if public.spaces.contains(&place.space) => {
-                Reader::Visitor(Arc::clone(&public.claims))
+                ContentReader::Visitor(Arc::clone(&public.claims))
             }
             _ => self.opened.viewer.reader(),
         }
     }
 
     /// The places whose spaces are visible.
-    pub(super) fn shown(&self) -> impl Iterator<Item = &SiteSpaceId> {
+    pub(super) fn visible_places(&self) -> impl Iterator<Item = &SiteSpaceId> {
         self.spaces.keys()
     }
 
@@ -238,11 +240,11 @@ impl Seen<'_> {
             title: space.title.to_string(),
             space: space.clone(),
             default: self.opened.outline.is_default(place),
-            condition: self.shown_condition(place.condition.as_ref()),
+            condition: self.visible_condition(place.condition.as_ref()),
             has_advanced_customization_feature: true,
             urls: SiteSpaceUrls {
                 location: self.location(&format!("site-spaces/{}", place.id)),
-                published: self.published(&self.opened.outline.place_segments(place)),
+                published: self.published_url(&self.opened.outline.place_segments(place)),
             },
         })
     }
@@ -255,13 +257,13 @@ impl Seen<'_> {
             description: section.description.clone(),
             default: self.opened.outline.is_default_section(section),
             path: section.path.clone(),
-            condition: self.shown_condition(section.condition.as_ref()),
+            condition: self.visible_condition(section.condition.as_ref()),
             section_group: section.group.clone(),
             icon: section.icon.clone(),
             site_spaces: self.places(Some(&section.id)),
             urls: SiteSectionUrls {
                 location: self.location(&format!("sections/{}", section.id)),
-                published: self.published(&self.opened.outline.section_segments(section)),
+                published: self.published_url(&self.opened.outline.section_segments(section)),
             },
         }
     }
@@ -284,9 +286,9 @@ impl Seen<'_> {
     }
 
     fn children(&self, group: Option<&SectionGroupId>) -> Vec<SectionOrGroup> {
-        let show = |node: &Node| match node {
-            Node::Section(section) => SectionOrGroup::Section(Box::new(self.section(section))),
-            Node::Group(group) => SectionOrGroup::Group(Box::new(self.group(group))),
+        let show = |node: &OutlineNode| match node {
+            OutlineNode::Section(section) => SectionOrGroup::Section(Box::new(self.section(section))),
+            OutlineNode::Group(group) => SectionOrGroup::Group(Box::new(self.group(group))),
         };
         self.parts.children(group).iter().map(show).collect()
     }
@@ -300,15 +302,15 @@ impl Seen<'_> {
         self.urls.site_part(&self.opened.site.organization, &self.opened.site.id, part)
     }
 
-    fn published(&self, segments: &[&str]) -> Option<String> {
+    fn published_url(&self, segments: &[&str]) -> Option<String> {
         let site = &self.opened.site;
         let mut url = site.published.then(|| self.urls.published_below(site.basename.as_str(), segments));
-        self.opened.link.lead(&mut url);
+        self.opened.link.add_key(&mut url);
         url
     }
 
     /// Returns a condition if the reader is a member.
-    fn shown_condition(&self, condition: Option<&Condition>) -> Option<Condition> {
+    fn visible_condition(&self, condition: Option<&Condition>) -> Option<Condition> {
         condition.filter(|_| matches!(self.opened.viewer, Viewer::Member(..))).cloned()
     }
 }
@@ -322,7 +324,7 @@ pub(in crate::platform) async fn default_spaces(
     sites: &[SharedSite],
 ) -> Result<Vec<Option<SpaceId>>> {
     let keys: Vec<Key> =
-        sites.iter().filter_map(|site| site.default_section.as_ref()).map(SectionRecord::at).collect();
+        sites.iter().filter_map(|site| site.default_section.as_ref()).map(SectionRecord::key_for).collect();
     let sections = tx.get_many::<SectionRecord>(&keys).await?;
     let in_section: BTreeMap<SiteId, SiteSpaceId> = sections
         .into_iter()
@@ -332,11 +334,11 @@ pub(in crate::platform) async fn default_spaces(
     let place =
         |site: &SharedSite| in_section.get(&site.id).cloned().or_else(|| site.default_site_space.clone());
     let (ids, keys): (Vec<&SiteId>, Vec<Key>) =
-        sites.iter().filter_map(|site| Some((&site.id, SiteSpaceRecord::at(&place(site)?)))).unzip();
+        sites.iter().filter_map(|site| Some((&site.id, SiteSpaceRecord::key_for(&place(site)?)))).unzip();
     let places = tx.get_many::<SiteSpaceRecord>(&keys).await?;
     let spaces: BTreeMap<&SiteId, SpaceId> =
         ids.into_iter().zip(places).filter_map(|(site, place)| Some((site, place?.space.clone()))).collect();
-    let keys: Vec<Key> = spaces.values().map(SpaceRecord::at).collect();
+    let keys: Vec<Key> = spaces.values().map(SpaceRecord::key_for).collect();
     let live = tx.get_many::<SpaceRecord>(&keys).await?.into_iter();
     let live = live.map(|space| space.filter(|space| space.deleted_at.is_none())).collect();
     let seen = AccessResolver::new(org, actor).spaces(tx, live).await?;

@@ -11,7 +11,7 @@ use docs_core::{
     platform::Reach,
     store::{
         Mode, PageRequest, Store, Tx,
-        records::{Parent, target_of},
+        records::{Parent, parse_target},
     },
 };
 use docs_memstore::MemStore;
@@ -470,11 +470,11 @@ impl Program {
     /// Returns the stored children of a parent.
     async fn stored_in(&self, org: usize, parent: Option<usize>) -> Vec<ContentTarget> {
         let parent = parent.map(|parent| collection_id(&self.model.nodes[parent].child));
-        let place = Parent::of(&self.orgs[org], parent.as_ref());
+        let place = Parent::new(&self.orgs[org], parent.as_ref());
         let store = self.w.platform.store();
         let tx = Tx::new(store.begin(Mode::Read, &[]).await.expect("begins"));
-        let rows = tx.below(&place.children(), 1_000).await.expect("read");
-        rows.iter().map(|row| target_of(row).expect("a child")).collect()
+        let rows = tx.scan_prefix(&place.children(), 1_000).await.expect("read");
+        rows.iter().map(|row| parse_target(row).expect("a child")).collect()
     }
 
     async fn spaces_in(&self, id: &CollectionId, limit: u32) -> Vec<ContentTarget> {
@@ -554,6 +554,6 @@ proptest! {
 
     #[test]
     fn the_tree_is_the_same_on_a_store_that_keeps_json(steps in steps()) {
-        block_on(run(steps, Arc::new(MemStore::json())));
+        block_on(run(steps, Arc::new(MemStore::new_json())));
     }
 }

@@ -23,8 +23,9 @@ async fn edit(w: &World, space: &SpaceId, text: &str) {
 
 /// Returns the live revision as shown by the API.
 async fn head(w: &World, space: &SpaceId) -> Value {
-    let of = ContentOf::space(space.clone());
-    serde_json::to_value(w.as_admin().content(&of).get(Shown::default()).await.expect("read")).expect("JSON")
+    let of = ContentVersion::space(space.clone());
+    serde_json::to_value(w.as_admin().content(&of).get(ContentOptions::default()).await.expect("read"))
+        .expect("JSON")
 }
 
 #[tokio::test]

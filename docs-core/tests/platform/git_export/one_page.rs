@@ -142,7 +142,7 @@ async fn assert_only(shape: &Shape, other: &Shape, edit: Edit) {
     .await;
     let before = files(&remote);
     let one = at(&w, &space, "one").await;
-    let of = ContentOf::space(space.clone());
+    let of = ContentVersion::space(space.clone());
     let RevisionPage::Document(page) = crate::support::page(&w, &of, &one).await else {
         panic!("a document")
     };
@@ -207,7 +207,7 @@ async fn names_that_are_alike_in_the_repository_stay_as_they_are() {
     .await;
     let before = files(&remote);
     let home = at(&w, &space, "readme").await;
-    let of = ContentOf::space(space.clone());
+    let of = ContentVersion::space(space.clone());
     let RevisionPage::Document(page) = crate::support::page(&w, &of, &home).await else {
         panic!("a document")
     };
@@ -232,8 +232,9 @@ async fn edited_in_tree(text: &str) -> String {
     let (w, remote, space) =
         world_of(&[("SUMMARY.md", SUMMARY), ("README.md", "# Home\n"), ("one.md", text)]).await;
     let one = at(&w, &space, "one").await;
-    let of = ContentOf::space(space.clone());
-    let shown = Shown { format: docs_core::model::ContentFormat::Document, ..Shown::default() };
+    let of = ContentVersion::space(space.clone());
+    let shown =
+        ContentOptions { format: docs_core::model::ContentFormat::Document, ..ContentOptions::default() };
     let page = w.as_admin().content(&of).get_page(&one, shown).await.expect("a page");
     let mut document = serde_json::to_value(&page).expect("JSON")["document"].clone();
     let was = document.to_string();

@@ -164,7 +164,7 @@ async fn an_edited_page_changes_where_it_was_edited_alone() {
     let before = files(&remote);
     let one = at(&w, &space, "start/one-two").await;
     let deep = at(&w, &space, "nothing/c").await;
-    let of = ContentOf::space(space.clone());
+    let of = ContentVersion::space(space.clone());
     let RevisionPage::Document(page) = crate::support::page(&w, &of, &one).await else {
         panic!("a document")
     };
@@ -306,8 +306,10 @@ async fn files_reusables_and_variables_are_exported_for_import() {
     let before = files(&remote);
     let one = at(&w, &space, "start/one-two").await;
     let reusable = {
-        let of = ContentOf::space(space.clone());
-        w.as_admin().content(&of).get(Shown::default()).await.expect("read").reusable_contents[0].id.clone()
+        let of = ContentVersion::space(space.clone());
+        w.as_admin().content(&of).get(ContentOptions::default()).await.expect("read").reusable_contents[0]
+            .id
+            .clone()
     };
     change(
         &w,
@@ -433,9 +435,9 @@ async fn pages(w: &World, space: &SpaceId) -> Vec<Place> {
             }
         }
     }
-    let of = ContentOf::space(space.clone());
+    let of = ContentVersion::space(space.clone());
     let mut out = Vec::new();
-    walk(&w.as_admin().content(&of).get(Shown::default()).await.expect("read").pages, 0, &mut out);
+    walk(&w.as_admin().content(&of).get(ContentOptions::default()).await.expect("read").pages, 0, &mut out);
     out
 }
 
@@ -485,7 +487,7 @@ async fn as_change(w: &World, space: &SpaceId, act: &Act) -> Option<Value> {
         }
         Act::Lead { page, to } => {
             let (page, to) = (of(page)?, of(to)?);
-            let shown = crate::support::page(w, &ContentOf::space(space.clone()), page).await;
+            let shown = crate::support::page(w, &ContentVersion::space(space.clone()), page).await;
             let RevisionPage::Document(shown) = shown else { panic!("a document") };
             let text =
                 format!("[x](/pages/{to}) <a href='/pages/{to}#a'>\n{}", shown.markdown.unwrap_or_default());

@@ -2,8 +2,8 @@
 
 use docs_core::{
     model::ChangeRequestStatus,
-    platform::{ContentOf, Shown},
-    store::jobs::LEASE,
+    platform::{ContentOptions, ContentVersion},
+    store::jobs::DEFAULT_LEASE,
 };
 
 use super::*;
@@ -69,8 +69,9 @@ async fn end(w: &World, remote: &MemGit, space: &SpaceId) -> End {
     let all: Vec<_> = all.expect("listed").items.into_iter().filter(|it| from_git(&it.subject)).collect();
     let mut asked = Vec::new();
     for request in all.iter().filter(|request| request.status == ChangeRequestStatus::Open) {
-        let of = ContentOf::request(space.clone(), request.id.as_str());
-        let shown = Shown { format: docs_core::model::ContentFormat::Markdown, ..Shown::default() };
+        let of = ContentVersion::request(space.clone(), request.id.as_str());
+        let shown =
+            ContentOptions { format: docs_core::model::ContentFormat::Markdown, ..ContentOptions::default() };
         let pages = w.as_admin().content(&of).list_pages(shown).await.expect("read").pages;
         for page in &pages {
             let page = serde_json::to_value(page).expect("JSON");
@@ -105,7 +106,7 @@ async fn a_run_whose_server_dies_at_any_step_ends_as_it_would_have() {
             let (w, remote, space) = begin(story, &mortal).await;
             w.clock.advance(Duration::from_millis(1));
             let is_over = mortal.until_death(steps, w.platform.settle()).await;
-            w.clock.advance(Duration::from_secs(LEASE.num_seconds().unsigned_abs() + 1));
+            w.clock.advance(Duration::from_secs(DEFAULT_LEASE.num_seconds().unsigned_abs() + 1));
             settle_all(&w).await;
             assert_eq!(end(&w, &remote, &space).await, undisturbed, "{story:?} {steps}");
             if is_over {

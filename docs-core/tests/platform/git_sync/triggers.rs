@@ -145,7 +145,7 @@ async fn pushes_from_which_nothing_follows_make_no_job() {
         let delivery = GitDelivery { signature: Some(&signed), token: None, event };
         assert_eq!(
             deliver(&w, space.as_str(), delivery, &body).await.expect("taken"),
-            GitWebhookAnswer::Nothing,
+            GitWebhookAnswer::Ignored,
             "{body}"
         );
     }

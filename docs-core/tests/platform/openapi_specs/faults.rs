@@ -7,7 +7,7 @@ use std::{
 };
 
 use async_trait::async_trait;
-use docs_core::ports::{Fetched, ReadSpec, SpecError, SpecFiles, SpecReader, Web};
+use docs_core::ports::{ReadSpec, SpecError, SpecFiles, SpecReader, Web, WebResponse};
 use tokio::sync::Notify;
 
 use super::*;
@@ -124,7 +124,7 @@ impl Outside {
 
 #[async_trait]
 impl Web for Outside {
-    async fn get(&self, url: &str) -> Result<Fetched, WebError> {
+    async fn get(&self, url: &str) -> Result<WebResponse, WebError> {
         self.gate.pass().await;
         self.web.get(url).await
     }

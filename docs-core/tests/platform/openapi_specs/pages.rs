@@ -5,7 +5,7 @@ use docs_core::{
         ContentFormat, ContentLocation, DocumentPage, LinkStatus, PageId, RevisionPage, SiteVisibility,
         SpaceId,
     },
-    platform::Shown,
+    platform::ContentOptions,
 };
 use docs_memstore::MemGit;
 
@@ -95,7 +95,7 @@ pub(super) fn flat<'a>(pages: &'a [RevisionPage], depth: usize, out: &mut Vec<(u
 }
 
 async fn tree(w: &World, space: &SpaceId) -> Vec<RevisionPage> {
-    w.as_admin().space(space).content().list_pages(Shown::default()).await.expect("read").pages
+    w.as_admin().space(space).content().list_pages(ContentOptions::default()).await.expect("read").pages
 }
 
 async fn outline(w: &World, space: &SpaceId) -> Vec<String> {
@@ -114,7 +114,7 @@ async fn put(w: &World, text: &str) {
 }
 
 async fn by_path(w: &World, space: &SpaceId, path: &str) -> DocumentPage {
-    let page = w.as_admin().space(space).content().get_page_by_path(path, Shown::default()).await;
+    let page = w.as_admin().space(space).content().get_page_by_path(path, ContentOptions::default()).await;
     match page.expect("a page") {
         RevisionPage::Document(page) => *page,
         other => panic!("{other:?}"),
@@ -143,12 +143,16 @@ async fn a_computed_page_stands_for_a_page_of_each_tag_in_their_order() {
     assert_eq!(outline(&w, &space).await.last().map(String::as_str), Some("  Download /api/download"));
     // Without computation, the computed page itself is returned.
     let content = w.as_admin().space(&space).content();
-    let written = content.list_pages(Shown { computed: false, ..Shown::default() }).await.expect("read");
+    let written = content
+        .list_pages(ContentOptions { computed: false, ..ContentOptions::default() })
+        .await
+        .expect("read");
     let RevisionPage::Document(api) = &written.pages[1] else { panic!("a document") };
     assert!(matches!(&api.pages[..], [RevisionPage::Computed(_)]), "{:?}", api.pages);
-    let revision = content.get(Shown::default()).await.expect("read");
+    let revision = content.get(ContentOptions::default()).await.expect("read");
     assert_eq!(revision.pages, tree(&w, &space).await, "the revision has the same pages");
-    let RevisionPage::Document(api) = content.get_page(&api.base.id, Shown::default()).await.expect("read")
+    let RevisionPage::Document(api) =
+        content.get_page(&api.base.id, ContentOptions::default()).await.expect("read")
     else {
         panic!("a document")
     };
@@ -178,7 +182,7 @@ async fn tag_page_has_description_and_operations_of_the_tag() {
     assert_eq!(markdown.matches("{% openapi-webhook ").count(), 1, "{markdown}");
     // The same as a tree, by id, and as a document.
     let content = w.as_admin().space(&space).content();
-    let as_document = Shown { format: ContentFormat::Document, ..Shown::default() };
+    let as_document = ContentOptions { format: ContentFormat::Document, ..ContentOptions::default() };
     let RevisionPage::Document(page) = content.get_page(&store.base.id, as_document).await.expect("read")
     else {
         panic!("a document")
@@ -198,7 +202,7 @@ async fn tag_page_has_description_and_operations_of_the_tag() {
     assert_eq!(users.markdown, Some(format!("* [admins](/pages/{})\n", admins.base.id)));
     let schemas = by_path(&w, &space, "api/schemas").await.markdown.expect("a text");
     assert!(schemas.contains("schemas=\"Pet,Error\""), "{schemas}");
-    let missing = Shown { computed: false, ..Shown::default() };
+    let missing = ContentOptions { computed: false, ..ContentOptions::default() };
     content.get_page(&store.base.id, missing).await.refused(ErrorKind::NotFound);
 }
 
@@ -263,15 +267,15 @@ async fn no_computed_pages_under_pages_hidden_from_a_visitor() {
     let (_, visitor) = visitors::enter(&w, &url, json!({})).await.expect("open");
     let as_visitor = w.platform.as_actor(&visitor);
     let content = as_visitor.space(&space).content();
-    let pages = content.list_pages(Shown::default()).await.expect("read").pages;
+    let pages = content.list_pages(ContentOptions::default()).await.expect("read").pages;
     let [RevisionPage::Document(only)] = &pages[..] else { panic!("{pages:?}") };
     assert_eq!(only.base.title, "Welcome");
-    assert_eq!(content.get(Shown::default()).await.expect("read").pages, pages);
+    assert_eq!(content.get(ContentOptions::default()).await.expect("read").pages, pages);
     let store = by_path(&w, &space, "api/the-store").await.base.id;
-    content.get_page(&store, Shown::default()).await.refused(ErrorKind::NotFound);
+    content.get_page(&store, ContentOptions::default()).await.refused(ErrorKind::NotFound);
     let evaluated = docs_core::content::Evaluated::No;
     content.get_page_document(&store, evaluated).await.refused(ErrorKind::NotFound);
-    content.get_page_by_path("api/the-store", Shown::default()).await.refused(ErrorKind::NotFound);
+    content.get_page_by_path("api/the-store", ContentOptions::default()).await.refused(ErrorKind::NotFound);
     // Visitors cannot read the specification itself, even if pages are computed from it.
     as_visitor.org(&w.org).openapi_spec("pets").get().await.refused(ErrorKind::NotFound);
     as_visitor.org(&w.org).openapi_specs().list(&PageRequest::default()).await.refused(ErrorKind::NotFound);

@@ -5,7 +5,7 @@
 
 use std::path::PathBuf;
 
-use docs_core::platform::Shown;
+use docs_core::platform::ContentOptions;
 use docs_memstore::MemGit;
 
 use super::{pages::flat, *};
@@ -107,7 +107,8 @@ impl Shelf {
         let space = self.w.space().await;
         assert_eq!(import(&self.w, &space).await.1, None);
         let content = self.w.as_admin();
-        let pages = content.space(&space).content().list_pages(Shown::default()).await.expect("read").pages;
+        let pages =
+            content.space(&space).content().list_pages(ContentOptions::default()).await.expect("read").pages;
         let mut found = Vec::new();
         flat(&pages, 0, &mut found);
         assert_eq!(found[0].1.base.title, "Start");

@@ -8,7 +8,7 @@ use docs_core::{
     model::{
         CreateLinkInvite, CreateSpace, Patch, ResolveUrl, Role, SiteVisibility, SpaceId, UpdateOrganization,
     },
-    platform::{ContentOf, NewToken, NewUpload, SamlAnswer, Shown},
+    platform::{ContentOptions, ContentVersion, NewToken, NewUpload, SamlAnswer},
     store::PageRequest,
 };
 use serde_json::{Value, json};
@@ -193,7 +193,7 @@ async fn a_session_is_good_in_its_own_organization_alone() {
     me.current_user().await.expect("herself");
     let domain = serde_json::from_value(json!({ "emailDomains": ["example.com"] })).expect("a change");
     of_zoe.update(domain).await.expect("changed");
-    let found = me.orgs().of_email_domain("example.com").await.expect("found").organizations;
+    let found = me.orgs().by_email_domain("example.com").await.expect("found").organizations;
     assert!(found.is_empty(), "{found:?}");
     // Her own token is valid in both.
     let own = given(&w, &grace).await;
@@ -256,9 +256,9 @@ async fn sso_organization_refuses_tokens_with_the_sign_in_url() {
 
 /// The sealed part of the URL of the only file of a space, as issued to an actor.
 async fn address(w: &World, actor: &Actor, space: &SpaceId) -> String {
-    let of = ContentOf::space(space.clone());
+    let of = ContentVersion::space(space.clone());
     let all = PageRequest::default();
-    let files = w.platform.as_actor(actor).content(&of).list_files(Shown::default(), &all);
+    let files = w.platform.as_actor(actor).content(&of).list_files(ContentOptions::default(), &all);
     let files = files.await.expect("listed").items;
     files[0].download_url.rsplit('/').nth(1).expect("a sealed part").to_owned()
 }
@@ -269,7 +269,7 @@ async fn required_sso_voids_earlier_file_urls_and_invites() {
     let space = w.space().await;
     let request = w.request(&space).await;
     let new = NewUpload { name: "a.txt".parse().expect("a name"), content_type: None };
-    let of = ContentOf::request(space.clone(), &request);
+    let of = ContentVersion::request(space.clone(), &request);
     let mut upload = w.as_admin().content(&of).upload_file(new).await.expect("begun");
     upload.write(Bytes::from_static(b"text")).await.expect("written");
     upload.finish().await.expect("a file");
@@ -304,7 +304,7 @@ async fn required_sso_voids_earlier_file_urls_and_invites() {
     let refused = as_rob.org(&w.org).invite(link.id()).join().await.refused(ErrorKind::Forbidden);
     assert!(refused.message().contains(&of.service.start_url), "{refused:?}");
     // They see the same as an outsider with an email address of the domain.
-    let found = as_rob.orgs().of_email_domain("example.com").await.expect("found").organizations;
+    let found = as_rob.orgs().by_email_domain("example.com").await.expect("found").organizations;
     assert!(found[0].sso && found[0].default_role.is_none(), "{found:?}");
     // A session from before a removal gives no access.
     w.as_admin().org(&w.org).member(&session.user.id).remove().await.expect("removed");

@@ -69,7 +69,7 @@ async fn a_running_worker_makes_a_write_findable_within_two_seconds() {
         let found = async {
             while paths(&w, &guide, &format!("needle{n}")).await.is_empty() {
                 applied += 1;
-                index.until_applied(applied).await;
+                index.wait_until_applied(applied).await;
             }
         };
         tokio::time::timeout(Duration::from_secs(2), found).await.expect("within two seconds");
@@ -196,8 +196,9 @@ async fn a_space_that_cannot_be_read_keeps_no_other_one_waiting() {
     let (broken, whole) = (space(&w, "Broken").await, space(&w, "Whole").await);
     add(&w, &whole, "Page", "needle").await;
     let mut tx = Tx::new(w.platform.store().begin(Mode::Write, &[]).await.expect("begins"));
-    let record: Arc<SpaceRecord> = tx.get(&SpaceRecord::at(&broken)).await.expect("read").expect("the space");
-    let damaged = SpaceRecord { root: Hash::of(b"nothing"), ..SpaceRecord::clone(&record) };
+    let record: Arc<SpaceRecord> =
+        tx.get(&SpaceRecord::key_for(&broken)).await.expect("read").expect("the space");
+    let damaged = SpaceRecord { root: Hash::compute(b"nothing"), ..SpaceRecord::clone(&record) };
     tx.put(&*record, damaged).expect("put");
     tx.commit().await.expect("stored");
     w.platform.settle().await.expect("settled");

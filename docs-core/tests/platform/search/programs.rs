@@ -114,7 +114,7 @@ async fn apply(w: &World, names: &mut Names, step: Step) {
 }
 
 async fn exists(w: &World, space: &SpaceId, page: &PageId) -> bool {
-    let of = docs_core::platform::ContentOf::space(space.clone());
+    let of = docs_core::platform::ContentVersion::space(space.clone());
     w.as_admin().content(&of).get_page(page, Default::default()).await.is_ok()
 }
 

@@ -301,7 +301,8 @@ async fn a_site_has_a_bounded_number_of_redirects() {
     let numbers: Vec<u32> = (1..9_999).collect();
     for batch in numbers.chunks(100) {
         let mut tx = Tx::new(w.platform.store().begin(Mode::Write, &[]).await.expect("begins"));
-        let first: Option<Arc<RedirectRecord>> = tx.get(&RedirectRecord::at(&made.id)).await.expect("read");
+        let first: Option<Arc<RedirectRecord>> =
+            tx.get(&RedirectRecord::key_for(&made.id)).await.expect("read");
         let first = first.expect("the redirect");
         for number in batch {
             let id = format!("redirect{number}").parse().expect("an id");

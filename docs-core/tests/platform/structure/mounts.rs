@@ -30,8 +30,8 @@ fn ask(url: &str) -> ResolveUrl {
 
 #[tokio::test]
 async fn site_is_mounted_on_listed_hosts_only() {
-    let listed = SiteHosts::listed(rules(&["www.example.com", "*.docs.example.com"]));
-    let listed = listed.except("files.docs.example.com");
+    let listed = SiteHosts::from_rules(rules(&["www.example.com", "*.docs.example.com"]));
+    let listed = listed.with_excluded_host("files.docs.example.com");
     let w = World::build(Arc::new(MemStore::new()), |builder| builder.site_hosts(listed)).await;
     let docs = site(&w, "Docs").await;
     let set = async |origin: &str| w.as_admin().org(&w.org).site(&docs).update(mount(origin)).await;
@@ -44,7 +44,7 @@ async fn site_is_mounted_on_listed_hosts_only() {
         assert!(refused.message().starts_with("proxy: "), "{refused}");
     }
     // A rule for another organization does not apply.
-    let bound = SiteHosts::listed(rules(&[
+    let bound = SiteHosts::from_rules(rules(&[
         &format!("own.example.org={}", w.org),
         "b.example.org=aaaaaaaaaaaaaaaaaaaa",
     ]));
@@ -78,13 +78,13 @@ async fn stored_mount_that_is_not_allowed_is_not_served() {
     w.as_admin().org(&w.org).site(&docs).update(mount("second.example/api/x")).await.expect("mounted");
     let base = w.platform.urls().base().to_owned();
     let own = format!("{base}/sites/docs/");
-    let hosts = SiteHosts::listed;
+    let hosts = SiteHosts::from_rules;
     for (hosts, served) in [
         (SiteHosts::any(), true),
         (hosts(rules(&["second.example"])), true),
         (hosts(rules(&["*"])), true),
-        (SiteHosts::any().reserving("API"), false),
-        (SiteHosts::any().except("second.example"), false),
+        (SiteHosts::any().with_reserved_segment("API"), false),
+        (SiteHosts::any().with_excluded_host("second.example"), false),
         (hosts(Vec::new()), false),
         (hosts(rules(&["other.example", "*.second.example"])), false),
     ] {

@@ -284,12 +284,12 @@ async fn the_audit_log_says_that_the_structure_of_a_site_changed() {
     let guide = space(&w, "Guide").await;
     let (site, _) = site(&w, &[]).await;
     let added = section(&w, &site, json!({ "spaceId": guide })).await;
-    let subject = Some(SiteRecord::at(&site));
+    let subject = Some(SiteRecord::key_for(&site));
     let filter = AuditFilter { organization: Some(w.org.clone()), subject, ..AuditFilter::default() };
     let log = w.as_admin().audit_log(&filter, &PageRequest::default()).await.expect("the log");
     let told: Vec<&str> = log.items.iter().map(|entry| entry.operation.as_str()).collect();
     assert_eq!(told, ["site_section_add", "site_publish", "site_create"]);
-    let filter = AuditFilter { subject: Some(SectionRecord::at(&added)), ..filter };
+    let filter = AuditFilter { subject: Some(SectionRecord::key_for(&added)), ..filter };
     let log = w.as_admin().audit_log(&filter, &PageRequest::default()).await.expect("the log");
     assert_eq!(log.items.len(), 1, "a section belongs to the organization of its site");
 }

@@ -111,7 +111,7 @@ const ROOMS: &[(&str, &[&str])] = &[
     (
         "kernel",
         &[
-            "content_of",
+            "content_version",
             "own_paths",
             "urls",
             "token_user",
@@ -126,13 +126,13 @@ const ROOMS: &[(&str, &[&str])] = &[
             "import_memory",
             "emoji",
             "write",
-            "storing",
+            "write_window",
             "secret",
             "idempotency",
             "precondition",
         ],
     ),
-    ("people", &["users", "members", "saml", "joining", "named", "teams", "invites", "orgs"]),
+    ("people", &["users", "members", "saml", "joining", "names", "teams", "invites", "orgs"]),
     ("publishing", &["keys", "outline", "placement", "share_links", "visitors", "address", "resolve"]),
     (
         "library",

@@ -2,7 +2,7 @@
 //! statistics of a translation show its progress, finally everything is translated, and nothing is sent needlessly.
 
 use docs_core::model::TranslationStats;
-use docs_memstore::{FaultStore, Plan};
+use docs_memstore::{FaultPlan, FaultStore};
 
 use super::*;
 
@@ -165,11 +165,11 @@ async fn errors_of_single_texts_keep_earlier_responses() {
 #[tokio::test]
 async fn a_run_that_is_killed_anywhere_is_done_again_and_done_once() {
     for commits in 0.. {
-        let store = Arc::new(FaultStore::new(Arc::new(MemStore::new()), Plan::none()));
+        let store = Arc::new(FaultStore::new(Arc::new(MemStore::new()), FaultPlan::none()));
         let (d, id) = waiting(store.clone()).await;
-        store.follow(Plan::none().away_after(store.applied() + commits));
+        store.set_plan(FaultPlan::none().with_outage_after(store.applied() + commits));
         let was_killed = d.w.platform.settle().await.is_err();
-        store.follow(Plan::none());
+        store.set_plan(FaultPlan::none());
         let told = format!("after {commits} commits, {was_killed}");
         let met = d.get(&id).await;
         let expected = match (commits, met.stats.runs) {

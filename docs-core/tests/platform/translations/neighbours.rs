@@ -3,7 +3,7 @@
 
 use docs_core::{
     model::UpdateSpace,
-    platform::{CollectMode, UNTOUCHED},
+    platform::{CollectMode, OBJECT_GRACE_PERIOD},
     store::{Mode, Tx, records::TranslationMemoryRecord},
 };
 
@@ -32,7 +32,7 @@ async fn result_edited_in_advance_is_followed_after_collection() {
     d.edit(&d.source, json!([delete])).await;
     d.settle().await;
     assert_eq!(d.w.as_admin().space(&target).get().await.expect("there").revision, before);
-    d.w.clock.advance(UNTOUCHED.to_std().expect("a span") * 2);
+    d.w.clock.advance(OBJECT_GRACE_PERIOD.to_std().expect("a span") * 2);
     let collected = d.w.platform.as_platform().collect(CollectMode::Remove).await.expect("collected");
     assert_eq!(collected.unreadable, 0);
     d.edit(&d.source, json!([set(&start, "One.\n\nTwo times.\n")])).await;
@@ -53,7 +53,7 @@ async fn purging_either_space_removes_translation_and_memory() {
         d.w.platform.settle().await.expect("settled");
         d.w.as_admin().org(&d.w.org).translation(&id).get().await.refused(ErrorKind::NotFound);
         let tx = Tx::new(d.w.platform.store().begin(Mode::Read, &[]).await.expect("begins"));
-        let memory = tx.below(&TranslationMemoryRecord::of_translation(&id), 1).await.expect("read");
+        let memory = tx.scan_prefix(&TranslationMemoryRecord::by_translation(&id), 1).await.expect("read");
         assert!(memory.is_empty(), "{memory:?}");
         // The remaining space is an ordinary one.
         let elsewhere = to(&organization(&d.w, &d.w.admin).await);

@@ -4,7 +4,7 @@ use docs_core::{
     Actor, ErrorKind,
     content::Evaluated,
     model::{ContentFormat, PageId, SiteId, SiteVisibility, SpaceId},
-    platform::{ContentOf, Shown, Visitor},
+    platform::{ContentOptions, ContentVersion, Visitor},
 };
 use serde_json::{Value, json};
 
@@ -75,20 +75,20 @@ async fn section(w: &World, site: &SiteId, title: &str, of_section: &str, of_pla
 
 /// Everything that a reader can see of a site and a space, as one text.
 async fn told(w: &World, reader: &Actor, (site, space): (&SiteId, &SpaceId), pages: &[PageId]) -> String {
-    let (p, of, live) = (&w.platform, (&w.org, site), ContentOf::space(space.clone()));
+    let (p, of, live) = (&w.platform, (&w.org, site), ContentVersion::space(space.clone()));
     let mut all = vec![
         serde_json::to_string(&p.as_actor(reader).org(of.0).site(of.1).published().await.expect("a site")),
         serde_json::to_string(
             &p.as_actor(reader).org(of.0).site(of.1).structure().await.expect("a structure"),
         ),
         serde_json::to_string(
-            &p.as_actor(reader).content(&live).list_pages(Shown::default()).await.expect("pages"),
+            &p.as_actor(reader).content(&live).list_pages(ContentOptions::default()).await.expect("pages"),
         ),
     ];
     for page in pages {
         for format in [ContentFormat::Document, ContentFormat::Markdown] {
             for evaluated in [Evaluated::No, Evaluated::Yes, Evaluated::DeterministicOnly] {
-                let shown = Shown { format, evaluated, ..Shown::default() };
+                let shown = ContentOptions { format, evaluated, ..ContentOptions::default() };
                 let got = p.as_actor(reader).content(&live).get_page(page, shown).await;
                 all.extend(got.ok().map(|page| serde_json::to_string(&page)));
             }
@@ -184,7 +184,7 @@ async fn a_condition_of_a_page_knows_the_variables_of_that_page() {
     show(&w, &docs, SiteVisibility::Public).await;
     w.platform.settle().await.expect("settled");
 
-    let (p, of, live) = (&w.platform, (&docs, &guide), ContentOf::space(guide.clone()));
+    let (p, of, live) = (&w.platform, (&docs, &guide), ContentVersion::space(guide.clone()));
     let all = ["outer-open", "outer-own", "under-open", "under-own", "lost-open"];
     let open = ["outer-open", "under-open"];
     for (reader, seen) in [
@@ -197,7 +197,7 @@ async fn a_condition_of_a_page_knows_the_variables_of_that_page() {
         for (title, page) in all.iter().zip(&pages) {
             assert_eq!(said.contains(title), seen.contains(title), "{title} for {reader:?}");
             assert_eq!(said.contains(&format!("block-{title}")), seen.contains(title), "{title}");
-            let got = p.as_actor(&reader).content(&live).get_page(page, Shown::default()).await;
+            let got = p.as_actor(&reader).content(&live).get_page(page, ContentOptions::default()).await;
             match seen.contains(title) {
                 true => drop(got.expect("seen")),
                 false => drop(got.refused(ErrorKind::NotFound)),

@@ -9,7 +9,7 @@ use docs_core::{
         ContentFormat, ElsewhereTarget, Patch, ProxyOrigin, ResolveUrl, ResolvedUrl, RevisionPage, Role,
         SiteVisibility, UpdatePublishingAuth, UpdateSite, Url,
     },
-    platform::{ContentOf, Shown, Visitor},
+    platform::{ContentOptions, ContentVersion, Visitor},
 };
 use serde_json::{Value, json};
 
@@ -32,10 +32,10 @@ async fn anybody_reads_public_and_unlisted_sites_and_no_others() {
     let page = add(&w, &guide, "Start", "Hello.").await;
     let docs = site(&w, "Docs").await;
     place(&w, &docs, &guide).await;
-    let of = ContentOf::space(guide.clone());
+    let of = ContentVersion::space(guide.clone());
     p.as_actor(&anybody())
         .content(&of)
-        .get_page(&page, Shown::default())
+        .get_page(&page, ContentOptions::default())
         .await
         .refused(ErrorKind::Unauthenticated);
     for (visibility, open) in [
@@ -45,7 +45,7 @@ async fn anybody_reads_public_and_unlisted_sites_and_no_others() {
         (SiteVisibility::VisitorAuth, false),
     ] {
         show(&w, &docs, visibility).await;
-        let read = p.as_actor(&anybody()).content(&of).get_page(&page, Shown::default()).await;
+        let read = p.as_actor(&anybody()).content(&of).get_page(&page, ContentOptions::default()).await;
         let site = p.as_actor(&anybody()).org(&w.org).site(&docs).published().await;
         assert_eq!((read.is_ok(), site.is_ok()), (open, open), "{visibility:?}: {read:?} {site:?}");
         p.as_actor(&anybody()).space(&other).get().await.refused(ErrorKind::Unauthenticated);
@@ -94,7 +94,7 @@ async fn user_who_is_not_a_member_reads_only_public_sites() {
     let page = add(&w, &guide, "Start", "Hello.").await;
     let docs = site(&w, "Docs").await;
     place(&w, &docs, &guide).await;
-    let of = ContentOf::space(guide.clone());
+    let of = ContentVersion::space(guide.clone());
     let (stranger, guest) = (person(p, "Sam").await, w.member("Gus", None).await);
     for visibility in [SiteVisibility::Public, SiteVisibility::ShareLink, SiteVisibility::VisitorAuth] {
         show(&w, &docs, visibility).await;
@@ -103,7 +103,7 @@ async fn user_who_is_not_a_member_reads_only_public_sites() {
             // Without a sign-in that could grant access, a signed-in user gets `NotFound`.
             let answers = [
                 p.as_actor(user).space(&guide).get().await.map(drop),
-                p.as_actor(user).content(&of).get_page(&page, Shown::default()).await.map(drop),
+                p.as_actor(user).content(&of).get_page(&page, ContentOptions::default()).await.map(drop),
                 p.as_actor(user).org(&w.org).site(&docs).structure().await.map(drop),
             ];
             for answer in answers {
@@ -341,10 +341,12 @@ async fn visitor_has_no_write_access_and_sees_no_editor_data() {
     place(&w, &docs, &guide).await;
     show(&w, &docs, SiteVisibility::Public).await;
     let (_, actor) = enter(&w, &address(&w, &docs).await, Value::Null).await.expect("open");
-    let (live, request) = (ContentOf::space(guide.clone()), ContentOf::request(guide.clone(), "1"));
+    let (live, request) = (ContentVersion::space(guide.clone()), ContentVersion::request(guide.clone(), "1"));
     for actor in [&actor, &anybody()] {
         let first = Default::default();
-        assert!(p.as_actor(actor).content(&request).get_page(&page, Shown::default()).await.is_err());
+        assert!(
+            p.as_actor(actor).content(&request).get_page(&page, ContentOptions::default()).await.is_err()
+        );
         assert!(
             p.as_actor(actor)
                 .space(&guide)
@@ -372,7 +374,7 @@ async fn visitor_has_no_write_access_and_sees_no_editor_data() {
             (&seen["permissions"]["view"], &seen["permissions"]["comment"]),
             (&json!(true), &json!(false))
         );
-        let revision = p.as_actor(actor).content(&live).get(Shown::default()).await.expect("read");
+        let revision = p.as_actor(actor).content(&live).get(ContentOptions::default()).await.expect("read");
         assert!(!serde_json::to_string(&revision).expect("JSON").contains("Ada"), "nobody is named");
     }
 }
@@ -386,15 +388,16 @@ async fn a_visitor_reads_the_published_revision_and_no_other() {
     place(&w, &docs, &guide).await;
     show(&w, &docs, SiteVisibility::Public).await;
     let before = w.as_admin().space(&guide).get().await.expect("read").revision;
-    let of = ContentOf::revision(guide.clone(), before);
-    let seen = p.as_actor(&anybody()).content(&of).get(Shown::default()).await.expect("it is published");
+    let of = ContentVersion::revision(guide.clone(), before);
+    let seen =
+        p.as_actor(&anybody()).content(&of).get(ContentOptions::default()).await.expect("it is published");
     assert!(seen.parents.is_empty(), "what was before is not told");
     add(&w, &guide, "Next", "More.").await;
-    p.as_actor(&anybody()).content(&of).get(Shown::default()).await.refused(ErrorKind::NotFound);
-    w.as_admin().content(&of).get(Shown::default()).await.expect("members read all");
+    p.as_actor(&anybody()).content(&of).get(ContentOptions::default()).await.refused(ErrorKind::NotFound);
+    w.as_admin().content(&of).get(ContentOptions::default()).await.expect("members read all");
     let request = w.as_admin().space(&guide).change_request("1").get().await.expect("a request");
-    let draft = ContentOf::revision(guide, request.revision);
-    p.as_actor(&anybody()).content(&draft).get(Shown::default()).await.refused(ErrorKind::NotFound);
+    let draft = ContentVersion::revision(guide, request.revision);
+    p.as_actor(&anybody()).content(&draft).get(ContentOptions::default()).await.refused(ErrorKind::NotFound);
 }
 
 /// A condition in a text that is too dense to parse cannot be evaluated, so its content is hidden from everyone.
@@ -410,9 +413,9 @@ async fn unparsable_text_hides_its_conditional_blocks() {
     let page = add(&w, &guide, "Start", &text).await;
     place(&w, &docs, &guide).await;
     show(&w, &docs, SiteVisibility::Public).await;
-    let live = ContentOf::space(guide);
+    let live = ContentVersion::space(guide);
     for format in [ContentFormat::Markdown, ContentFormat::Document] {
-        let how = Shown { format, ..Shown::default() };
+        let how = ContentOptions { format, ..ContentOptions::default() };
         let seen = p.as_actor(&anybody()).content(&live).get_page(&page, how).await.expect("read");
         let seen = serde_json::to_string(&seen).expect("JSON");
         assert!(seen.contains("Before.") && !seen.contains("Secret"), "{seen:.300}");
@@ -427,9 +430,9 @@ async fn a_document_is_read_by_its_id_only_where_a_visitor_sees_it() {
     let page = add(&w, &guide, "Start", "Hello.").await;
     place(&w, &docs, &guide).await;
     show(&w, &docs, SiteVisibility::Public).await;
-    let live = ContentOf::space(guide.clone());
+    let live = ContentVersion::space(guide.clone());
     let RevisionPage::Document(seen) =
-        p.as_actor(&anybody()).content(&live).get_page(&page, Shown::default()).await.expect("read")
+        p.as_actor(&anybody()).content(&live).get_page(&page, ContentOptions::default()).await.expect("read")
     else {
         panic!("a document");
     };
@@ -514,11 +517,16 @@ async fn a_visitor_is_told_where_a_commit_is_and_not_what_it_says() {
     let docs = site(&w, "Docs").await;
     place(&w, &docs, &guide).await;
     show(&w, &docs, SiteVisibility::Public).await;
-    let of = ContentOf::space(guide);
+    let of = ContentVersion::space(guide);
     let anybody = Actor::Visitor(Visitor::anonymous());
     let shown = async |reader: &Actor| {
-        let revision =
-            w.platform.as_actor(reader).content(&of).get(Shown::default()).await.expect("a revision");
+        let revision = w
+            .platform
+            .as_actor(reader)
+            .content(&of)
+            .get(ContentOptions::default())
+            .await
+            .expect("a revision");
         revision.git.expect("a commit")
     };
     let (member, visitor) = (shown(&w.admin).await, shown(&anybody).await);

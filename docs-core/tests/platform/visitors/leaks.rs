@@ -6,7 +6,7 @@ use docs_core::{
     Actor,
     content::Evaluated,
     model::{ContentFormat, FileId, PageId, ReusableId, SectionId, SiteId, SiteVisibility, SpaceId},
-    platform::{ContentOf, Shown},
+    platform::{ContentOptions, ContentVersion},
     store::PageRequest,
 };
 use proptest::prelude::*;
@@ -265,18 +265,18 @@ async fn crawl(w: &World, site: &SiteId, actor: &Actor, made: &Made) -> String {
         assert_eq!(got.is_ok(), *is_seen, "{got:?}");
         if let Ok(got) = got {
             json_of(&mut said, &got);
-            crawl_space(w, &ContentOf::revision(space.clone(), got.revision), actor, &mut said).await;
+            crawl_space(w, &ContentVersion::revision(space.clone(), got.revision), actor, &mut said).await;
         }
-        crawl_space(w, &ContentOf::space(space.clone()), actor, &mut said).await;
+        crawl_space(w, &ContentVersion::space(space.clone()), actor, &mut said).await;
     }
     for (space, page, is_seen) in &made.pages {
-        let live = ContentOf::space(space.clone());
+        let live = ContentVersion::space(space.clone());
         for format in [ContentFormat::Markdown, ContentFormat::Document] {
             for evaluated in [Evaluated::No, Evaluated::Yes, Evaluated::DeterministicOnly] {
                 let got = p
                     .as_actor(actor)
                     .content(&live)
-                    .get_page(page, Shown { format, evaluated, ..Shown::default() })
+                    .get_page(page, ContentOptions { format, evaluated, ..ContentOptions::default() })
                     .await;
                 assert_eq!(got.is_ok(), *is_seen, "{got:?}");
                 got.iter().for_each(|page| drop(json_of(&mut said, page)));
@@ -294,8 +294,8 @@ async fn crawl(w: &World, site: &SiteId, actor: &Actor, made: &Made) -> String {
     said
 }
 
-async fn crawl_space(w: &World, of: &ContentOf, actor: &Actor, said: &mut String) {
-    let (p, how) = (&w.platform, Shown::default());
+async fn crawl_space(w: &World, of: &ContentVersion, actor: &Actor, said: &mut String) {
+    let (p, how) = (&w.platform, ContentOptions::default());
     let Ok(revision) = p.as_actor(actor).content(of).get(how).await else { return };
     json_of(said, &revision);
     let pages = p.as_actor(actor).content(of).list_pages(how).await.expect("pages");

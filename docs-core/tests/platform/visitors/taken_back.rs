@@ -6,7 +6,7 @@ use bytes::Bytes;
 use docs_core::{
     Actor, ErrorKind,
     model::{FileId, PageId, SiteId, SiteVisibility, SpaceId},
-    platform::{ContentOf, FileReach, NewUpload, Shown, StoredFile, Visitor},
+    platform::{ContentOptions, ContentVersion, FileReach, NewUpload, StoredFile, Visitor},
     store::PageRequest,
 };
 use serde_json::{Value, json};
@@ -21,7 +21,7 @@ use crate::{
 async fn with_file(w: &World, bytes: &'static [u8]) -> (SpaceId, FileId) {
     let space = space(w, "Guide").await;
     let request = w.request(&space).await;
-    let of = ContentOf::request(space.clone(), &request);
+    let of = ContentVersion::request(space.clone(), &request);
     let new = NewUpload { name: "plan.png".parse().expect("a name"), content_type: None };
     let mut upload = w.as_admin().content(&of).upload_file(new).await.expect("begun");
     upload.write(Bytes::from_static(bytes)).await.expect("written");
@@ -60,8 +60,8 @@ async fn picture_page(w: &World, space: &SpaceId, title: &str, file: &FileId) ->
 
 /// The sealed part of the URL of the only file that an actor sees.
 async fn sealed(w: &World, actor: &Actor, space: &SpaceId) -> String {
-    let (of, all) = (ContentOf::space(space.clone()), PageRequest::default());
-    let files = w.platform.as_actor(actor).content(&of).list_files(Shown::default(), &all);
+    let (of, all) = (ContentVersion::space(space.clone()), PageRequest::default());
+    let files = w.platform.as_actor(actor).content(&of).list_files(ContentOptions::default(), &all);
     let files = files.await.expect("listed").items;
     files[0].download_url.rsplit('/').nth(1).expect("a sealed part").to_owned()
 }
@@ -81,7 +81,7 @@ async fn file_of_an_anonymous_visitor_ends_with_its_page() {
     let page = picture_page(&w, &space, "Plan", &file).await;
     adaptive_site(&w, &space).await;
     let (member, visitor) = (sealed(&w, &w.admin, &space).await, sealed(&w, &anonymous(), &space).await);
-    assert_eq!(found(&w, &space, &visitor).await.expect("shown").reach, FileReach::Anybody);
+    assert_eq!(found(&w, &space, &visitor).await.expect("shown").reach, FileReach::Public);
     // Each way to hide the file invalidates the URL, and undoing it makes the same URL valid again.
     change(&w, &space, &page, json!({ "condition": "visitor.claims.plan == 'pro'" })).await;
     found(&w, &space, &visitor).await.refused(ErrorKind::NotFound);

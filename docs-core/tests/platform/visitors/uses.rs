@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use docs_core::{
     Actor, ErrorKind,
     model::SiteVisibility,
-    platform::{ContentOf, Shown},
+    platform::{ContentOptions, ContentVersion},
 };
 use serde_json::json;
 
@@ -16,8 +16,9 @@ use crate::{
 };
 
 /// The names of the files and the titles of the reusable contents that a reader sees.
-async fn told(w: &World, reader: &Actor, of: &ContentOf) -> (BTreeSet<String>, BTreeSet<String>) {
-    let shown = w.platform.as_actor(reader).content(of).get(Shown::default()).await.expect("a revision");
+async fn told(w: &World, reader: &Actor, of: &ContentVersion) -> (BTreeSet<String>, BTreeSet<String>) {
+    let shown =
+        w.platform.as_actor(reader).content(of).get(ContentOptions::default()).await.expect("a revision");
     let files = shown.files.iter().map(|file| file.name.to_string()).collect();
     (files, shown.reusable_contents.iter().map(|content| content.title.to_string()).collect())
 }
@@ -58,8 +59,8 @@ async fn files_used_only_in_hidden_blocks_are_hidden() {
     w.as_admin().org(&w.org).site(&docs).update(adapts).await.expect("changed");
     show(&w, &docs, SiteVisibility::Public).await;
     let (url, signs) = (address(&w, &docs).await, key(&w, &w.org, &docs).await);
-    let of = ContentOf::space(space.clone());
-    let all = w.as_admin().content(&of).get(Shown::default()).await.expect("a revision");
+    let of = ContentVersion::space(space.clone());
+    let all = w.as_admin().content(&of).get(ContentOptions::default()).await.expect("a revision");
     assert_eq!((all.files.len(), all.reusable_contents.len()), (4, 2), "members see all");
     for (claims, files, reusables) in [
         (json!({}), vec!["open.png"], vec![]),

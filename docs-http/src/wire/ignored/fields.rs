@@ -12,59 +12,62 @@ use serde::{
     de::{DeserializeSeed, Error, IgnoredAny, MapAccess, SeqAccess, Visitor},
 };
 
-use super::names::{MOST_OF_NAME, Names, escaped};
+use super::names::{IgnoredNames, MAX_NAME_CHARS, escape_name};
 use crate::wire::schema::{self, Direction};
 
 /// The fields that a request type declares, at every place.
 ///
 /// If several forms are permitted, a field is known if any of them declares it.
 pub(super) struct KnownFields {
-    places: Vec<Place>,
-    root: PlaceId,
+    places: Vec<SchemaNode>,
+    root: SchemaNodeId,
 }
 
-/// The index of a place in a body. [`ANYTHING`] is a place without checks.
-type PlaceId = usize;
+/// The index of a place in a body. [`ANY_NODE`] is a place without checks.
+type SchemaNodeId = usize;
 
 /// The place that accepts any value.
-const ANYTHING: PlaceId = 0;
+const ANY_NODE: SchemaNodeId = 0;
 
 /// The declared content at one place of a body.
 #[derive(Default)]
-struct Place {
-    fields: HashMap<&'static str, PlaceId>,
+struct SchemaNode {
+    fields: HashMap<&'static str, SchemaNodeId>,
     /// The place of fields with any other name, if they are permitted.
-    others: Option<PlaceId>,
-    items: Option<PlaceId>,
+    others: Option<SchemaNodeId>,
+    items: Option<SchemaNodeId>,
     /// Objects are permitted here, lists are not.
     takes_no_list: bool,
 }
 
 /// The findings in a body.
 #[derive(Default)]
-pub(super) struct Found {
+pub(super) struct BodyFindings {
     /// The unknown fields.
-    pub(super) names: Names,
+    pub(super) names: IgnoredNames,
     /// The first place with a list instead of an object; empty for the body itself. serde would read its items as the
     /// fields of the object, in order.
     pub(super) list: Option<String>,
 }
 
 impl KnownFields {
-    pub(super) fn of<T: JsonSchema + 'static>() -> Self {
+    pub(super) fn for_type<T: JsonSchema + 'static>() -> Self {
         let mut registry = Registry::new();
         schema::register::<T>(&mut registry, Direction::Request);
-        let mut makes =
-            Makes { schemas: &registry.schemas, places: vec![Place::default()], made: BTreeMap::new() };
-        let root = makes.place([&schema::reference::<T>(Direction::Request)]);
+        let mut makes = SchemaNodeBuilder {
+            schemas: &registry.schemas,
+            places: vec![SchemaNode::default()],
+            made: BTreeMap::new(),
+        };
+        let root = makes.node([&schema::reference::<T>(Direction::Request)]);
         Self { places: makes.places, root }
     }
 
     /// Returns the unknown parts of a body. For malformed JSON, those before the first error.
-    pub(super) fn walk(&self, json: &[u8]) -> Found {
-        let mut found = Found::default();
+    pub(super) fn walk(&self, json: &[u8]) -> BodyFindings {
+        let mut found = BodyFindings::default();
         let mut json = serde_json::Deserializer::from_slice(json);
-        let walk = Walk { known: self, at: self.root, path: &Path::Root, found: &mut found };
+        let walk = FieldWalker { known: self, at: self.root, path: &Path::Root, found: &mut found };
         // The parser of the body reports other errors.
         let _: Result<(), serde_json::Error> = walk.deserialize(&mut json);
         found
@@ -72,24 +75,24 @@ impl KnownFields {
 }
 
 /// Builds places from schemas.
-struct Makes<'s> {
+struct SchemaNodeBuilder<'s> {
     schemas: &'s BTreeMap<String, MetaSchema>,
-    places: Vec<Place>,
+    places: Vec<SchemaNode>,
     /// The places built so far, by the schemas that apply there.
-    made: BTreeMap<BTreeSet<*const MetaSchema>, PlaceId>,
+    made: BTreeMap<BTreeSet<*const MetaSchema>, SchemaNodeId>,
 }
 
-impl<'s> Makes<'s> {
+impl<'s> SchemaNodeBuilder<'s> {
     /// Returns the place described by these schemas. For the names of fields it is irrelevant if one or all of them
     /// have to match.
-    fn place<'r>(&mut self, schemas: impl IntoIterator<Item = &'r MetaSchemaRef>) -> PlaceId
+    fn node<'r>(&mut self, schemas: impl IntoIterator<Item = &'r MetaSchemaRef>) -> SchemaNodeId
     where
         's: 'r,
     {
         let mut parts: Vec<&MetaSchema> = Vec::new();
         schemas.into_iter().for_each(|schema| self.collect(schema, &mut parts));
-        if parts.iter().any(|part| takes_anything(part)) {
-            return ANYTHING;
+        if parts.iter().any(|part| accepts_anything(part)) {
+            return ANY_NODE;
         }
         let key: BTreeSet<*const MetaSchema> = parts.iter().map(|part| std::ptr::from_ref(*part)).collect();
         if let Some(known) = self.made.get(&key) {
@@ -97,20 +100,20 @@ impl<'s> Makes<'s> {
         }
         // Registered before its fields are built, because schemas may be recursive.
         let id = self.places.len();
-        self.places.push(Place::default());
+        self.places.push(SchemaNode::default());
         self.made.insert(key, id);
         let mut fields: BTreeMap<&'static str, Vec<&MetaSchemaRef>> = BTreeMap::new();
         for (name, schema) in parts.iter().flat_map(|part| &part.properties) {
             fields.entry(name).or_default().push(schema);
         }
-        let fields = fields.into_iter().map(|(name, schemas)| (name, self.place(schemas))).collect();
+        let fields = fields.into_iter().map(|(name, schemas)| (name, self.node(schemas))).collect();
         let others: Vec<_> = parts.iter().filter_map(|part| part.additional_properties.as_deref()).collect();
         let items: Vec<_> = parts.iter().filter_map(|part| part.items.as_deref()).collect();
-        let others = (!others.is_empty()).then(|| self.place(others));
-        let items = (!items.is_empty()).then(|| self.place(items));
+        let others = (!others.is_empty()).then(|| self.node(others));
+        let items = (!items.is_empty()).then(|| self.node(items));
         let any_is = |kind: &str| parts.iter().any(|part| part.ty == kind);
         let takes_no_list = any_is("object") && !any_is("array");
-        self.places[id] = Place { fields, others, items, takes_no_list };
+        self.places[id] = SchemaNode { fields, others, items, takes_no_list };
         id
     }
 
@@ -138,7 +141,7 @@ impl<'s> Makes<'s> {
 }
 
 /// Returns `true` if a schema does not restrict its values.
-fn takes_anything(schema: &MetaSchema) -> bool {
+fn accepts_anything(schema: &MetaSchema) -> bool {
     let bare = MetaSchema {
         description: None,
         default: None,
@@ -191,29 +194,29 @@ fn push_field(path: &mut String, name: &str) {
     if !path.is_empty() {
         path.push('.');
     }
-    path.push_str(&escaped(name.as_bytes()));
+    path.push_str(&escape_name(name.as_bytes()));
 }
 
 /// Reads a value, and records unknown fields and lists in place of objects.
-struct Walk<'w> {
+struct FieldWalker<'w> {
     known: &'w KnownFields,
-    at: PlaceId,
+    at: SchemaNodeId,
     path: &'w Path<'w>,
-    found: &'w mut Found,
+    found: &'w mut BodyFindings,
 }
 
-impl<'de> DeserializeSeed<'de> for Walk<'_> {
+impl<'de> DeserializeSeed<'de> for FieldWalker<'_> {
     type Value = ();
 
     fn deserialize<D: Deserializer<'de>>(self, value: D) -> Result<(), D::Error> {
-        if self.at == ANYTHING {
+        if self.at == ANY_NODE {
             return IgnoredAny::deserialize(value).map(|_| ());
         }
         value.deserialize_any(self)
     }
 }
 
-impl<'de> Visitor<'de> for Walk<'_> {
+impl<'de> Visitor<'de> for FieldWalker<'_> {
     type Value = ();
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -222,11 +225,11 @@ impl<'de> Visitor<'de> for Walk<'_> {
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
         let place = &self.known.places[self.at];
-        while let Some(Name(name)) = map.next_key::<Name>()? {
+        while let Some(FieldName(name)) = map.next_key::<FieldName>()? {
             match place.fields.get(name.as_str()).copied().or(place.others) {
                 Some(at) => {
                     let path = Path::Field(self.path, &name);
-                    map.next_value_seed(Walk {
+                    map.next_value_seed(FieldWalker {
                         known: self.known,
                         at,
                         path: &path,
@@ -247,11 +250,11 @@ impl<'de> Visitor<'de> for Walk<'_> {
         if place.takes_no_list {
             self.found.list.get_or_insert_with(|| self.path.text());
         }
-        let at = place.items.unwrap_or(ANYTHING);
+        let at = place.items.unwrap_or(ANY_NODE);
         let mut index = 0;
         let mut path = Path::Item(self.path, index);
         while items
-            .next_element_seed(Walk { known: self.known, at, path: &path, found: &mut *self.found })?
+            .next_element_seed(FieldWalker { known: self.known, at, path: &path, found: &mut *self.found })?
             .is_some()
         {
             index += 1;
@@ -286,21 +289,21 @@ impl<'de> Visitor<'de> for Walk<'_> {
 }
 
 /// The name of a field, truncated to the reported length.
-struct Name(String);
+struct FieldName(String);
 
-impl<'de> Deserialize<'de> for Name {
+impl<'de> Deserialize<'de> for FieldName {
     fn deserialize<D: Deserializer<'de>>(name: D) -> Result<Self, D::Error> {
-        struct Cut;
-        impl Visitor<'_> for Cut {
-            type Value = Name;
+        struct NameVisitor;
+        impl Visitor<'_> for NameVisitor {
+            type Value = FieldName;
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 f.write_str("a name")
             }
-            fn visit_str<E: Error>(self, name: &str) -> Result<Name, E> {
-                Ok(Name(name.chars().take(MOST_OF_NAME).collect()))
+            fn visit_str<E: Error>(self, name: &str) -> Result<FieldName, E> {
+                Ok(FieldName(name.chars().take(MAX_NAME_CHARS).collect()))
             }
         }
-        name.deserialize_str(Cut)
+        name.deserialize_str(NameVisitor)
     }
 }
 
@@ -312,7 +315,7 @@ mod tests {
     use super::*;
 
     fn ignored<T: JsonSchema + 'static>(body: &Value) -> Option<String> {
-        let names = KnownFields::of::<T>().walk(body.to_string().as_bytes()).names.header()?;
+        let names = KnownFields::for_type::<T>().walk(body.to_string().as_bytes()).names.header()?;
         Some(names.to_str().expect("is ASCII").to_owned())
     }
 
@@ -350,7 +353,7 @@ mod tests {
 
     #[test]
     fn a_list_is_found_wherever_an_object_belongs_and_nowhere_else() {
-        let list = |json: &str| KnownFields::of::<UpdateContent>().walk(json.as_bytes()).list;
+        let list = |json: &str| KnownFields::for_type::<UpdateContent>().walk(json.as_bytes()).list;
         let within = |change: &str| format!(r#"{{"changes":[{{"operation":"delete_page"}},{change}]}}"#);
         for (wrong, place) in [
             ("[1]".to_owned(), ""),
@@ -369,7 +372,7 @@ mod tests {
 
     #[test]
     fn what_is_no_json_is_left_to_the_parser() {
-        let known = KnownFields::of::<CreateSpace>();
+        let known = KnownFields::for_type::<CreateSpace>();
         for (body, told) in
             [("", None), ("{", None), ("5", None), ("[{\"x\":1}]", None), ("{\"x\":1,}", Some("x"))]
         {

@@ -7,10 +7,10 @@ use serde_json::{Map, Value};
 
 use super::{
     direction::Direction,
-    names::{COMPONENTS, clean, keep, pascal, referred},
+    names::{COMPONENTS, component_name, intern, pascal, sanitize},
 };
 
-type Object = Map<String, Value>;
+type JsonObject = Map<String, Value>;
 
 /// The pattern of texts in requests without a pattern of their own. NUL is not permitted, because stores cannot store
 /// it.
@@ -34,7 +34,7 @@ impl Converter {
 
     /// Converts a named schema.
     pub(super) fn definition(&mut self, name: &str, schema: &Value) -> MetaSchema {
-        match schema.as_object().and_then(tagged) {
+        match schema.as_object().and_then(branch_tag) {
             Some((tag, branches)) => self.tagged_union(name, schema, tag, branches),
             None => self.schema(schema),
         }
@@ -44,7 +44,7 @@ impl Converter {
     pub(super) fn reference(&mut self, schema: &Value) -> MetaSchemaRef {
         match schema.as_object() {
             Some(object) if object.len() == 1 && object.contains_key("$ref") => {
-                MetaSchemaRef::Reference(referred(text(object, "$ref").unwrap_or_default()))
+                MetaSchemaRef::Reference(component_name(text(object, "$ref").unwrap_or_default()))
             }
             _ => MetaSchemaRef::Inline(Box::new(self.schema(schema))),
         }
@@ -68,13 +68,13 @@ impl Converter {
         out
     }
 
-    fn annotations(&self, object: &Object) -> MetaSchema {
+    fn annotations(&self, object: &JsonObject) -> MetaSchema {
         let default = object.get("default").filter(|value| !value.is_null()).cloned();
         let example = object.get("example").or_else(|| object.get("examples")?.as_array()?.first());
         let flag = |key| object.get(key).and_then(Value::as_bool).unwrap_or_default();
         MetaSchema {
-            description: text(object, "description").map(keep),
-            format: text(object, "format").map(keep),
+            description: text(object, "description").map(intern),
+            format: text(object, "format").map(intern),
             pattern: text(object, "pattern").map(str::to_owned),
             // A response always contains the field, so its default is irrelevant to the reader.
             default: default.filter(|_| self.direction == Direction::Request),
@@ -86,9 +86,9 @@ impl Converter {
         }
     }
 
-    fn members(&mut self, object: &Object, out: &mut MetaSchema) {
+    fn members(&mut self, object: &JsonObject, out: &mut MetaSchema) {
         let required: Vec<&str> = list(object, "required").iter().filter_map(Value::as_str).collect();
-        out.required = required.iter().map(|name| keep(name)).collect();
+        out.required = required.iter().map(|name| intern(name)).collect();
         let properties = object.get("properties").and_then(Value::as_object);
         for (name, schema) in properties.into_iter().flatten() {
             let optional_answer = self.direction == Direction::Response && !required.contains(&name.as_str());
@@ -100,19 +100,19 @@ impl Converter {
                 }
                 _ => self.reference(schema),
             };
-            out.properties.push((keep(name), schema));
+            out.properties.push((intern(name), schema));
         }
         // OpenAPI 3.0 has no patterns for member names.
         let of_a_form = object.get("patternProperties").and_then(Value::as_object);
         let named = of_a_form.and_then(|forms| forms.values().next());
         out.additional_properties = match named.or_else(|| object.get("additionalProperties")) {
             None => None,
-            Some(Value::Bool(false)) => Some(Box::new(MetaSchemaRef::Inline(Box::new(nothing())))),
+            Some(Value::Bool(false)) => Some(Box::new(MetaSchemaRef::Inline(Box::new(never_schema())))),
             Some(schema) => Some(Box::new(self.reference(schema))),
         };
     }
 
-    fn items(&mut self, object: &Object, out: &mut MetaSchema) {
+    fn items(&mut self, object: &JsonObject, out: &mut MetaSchema) {
         let items = object.get("items").filter(|items| items.is_object());
         out.items = match items {
             Some(items) => Some(Box::new(self.reference(items))),
@@ -122,10 +122,10 @@ impl Converter {
         };
     }
 
-    fn combinations(&mut self, object: &Object, out: &mut MetaSchema) {
+    fn combinations(&mut self, object: &JsonObject, out: &mut MetaSchema) {
         out.all_of = list(object, "allOf").iter().map(|part| self.reference(part)).collect();
         if let Some(reference) = text(object, "$ref") {
-            out.all_of.push(MetaSchemaRef::Reference(referred(reference)));
+            out.all_of.push(MetaSchemaRef::Reference(component_name(reference)));
         }
         let one_of = list(object, "oneOf");
         if !one_of.is_empty() && one_of.iter().all(is_text_constant) {
@@ -138,7 +138,7 @@ impl Converter {
         match parts.as_slice() {
             // A type or null becomes the nullable type.
             [only] => match self.reference(only) {
-                MetaSchemaRef::Inline(inner) => take_up(out, *inner),
+                MetaSchemaRef::Inline(inner) => merge_part(out, *inner),
                 reference @ MetaSchemaRef::Reference(_) => out.all_of.push(reference),
             },
             parts => out.any_of.extend(parts.iter().map(|part| self.reference(part))),
@@ -150,19 +150,19 @@ impl Converter {
         let mut mapping = Vec::with_capacity(branches.len());
         for branch in branches {
             let value = tag_value(branch, tag).unwrap_or_default();
-            let variant = clean(name) + &pascal(value);
+            let variant = sanitize(name) + &pascal(value);
             let converted = self.schema(branch);
             self.variants.push((variant.clone(), converted));
             mapping.push((value.to_owned(), format!("{COMPONENTS}{variant}")));
             out.one_of.push(MetaSchemaRef::Reference(variant));
         }
-        out.discriminator = Some(MetaDiscriminatorObject { property_name: keep(tag), mapping });
+        out.discriminator = Some(MetaDiscriminatorObject { property_name: intern(tag), mapping });
         out
     }
 }
 
 /// Returns the tag of a union's branches, and the branches.
-fn tagged(object: &Object) -> Option<(&str, &[Value])> {
+fn branch_tag(object: &JsonObject) -> Option<(&str, &[Value])> {
     let branches = object.get("oneOf")?.as_array()?;
     // An object with properties of its own has a flattened union, whose branches are incomplete.
     if object.contains_key("properties") {
@@ -181,7 +181,7 @@ fn tag_value<'s>(branch: &'s Value, tag: &str) -> Option<&'s str> {
 }
 
 /// Converts the type, the nullability and the permitted values.
-fn kinds(object: &Object, out: &mut MetaSchema) {
+fn kinds(object: &JsonObject, out: &mut MetaSchema) {
     let kinds: Vec<&str> = match object.get("type") {
         Some(Value::String(kind)) => vec![kind],
         Some(Value::Array(kinds)) => kinds.iter().filter_map(Value::as_str).collect(),
@@ -195,9 +195,9 @@ fn kinds(object: &Object, out: &mut MetaSchema) {
     }
     match kinds.iter().filter(|kind| **kind != "null").collect::<Vec<_>>().as_slice() {
         [] => {}
-        [kind] => out.ty = keep(kind),
+        [kind] => out.ty = intern(kind),
         several => {
-            let inline = |kind: &&&str| MetaSchemaRef::Inline(Box::new(MetaSchema::new(keep(kind))));
+            let inline = |kind: &&&str| MetaSchemaRef::Inline(Box::new(MetaSchema::new(intern(kind))));
             out.any_of = several.iter().map(inline).collect();
         }
     }
@@ -205,7 +205,7 @@ fn kinds(object: &Object, out: &mut MetaSchema) {
     out.enum_items.extend(object.get("const").cloned());
 }
 
-fn limits(object: &Object, out: &mut MetaSchema) {
+fn limits(object: &JsonObject, out: &mut MetaSchema) {
     let number = |key: &str| object.get(key).and_then(Value::as_f64);
     let count = |key: &str| object.get(key)?.as_u64()?.try_into().ok();
     out.multiple_of = number("multipleOf");
@@ -232,7 +232,7 @@ fn limits(object: &Object, out: &mut MetaSchema) {
 }
 
 /// Merges the only part of a combination into the whole. Annotations of the whole take precedence.
-fn take_up(out: &mut MetaSchema, part: MetaSchema) {
+fn merge_part(out: &mut MetaSchema, part: MetaSchema) {
     let whole = std::mem::replace(out, part);
     out.nullable |= whole.nullable;
     out.deprecated |= whole.deprecated;
@@ -266,19 +266,19 @@ fn text_constants(branches: &[Value], out: &mut MetaSchema) {
     }
     if branches.len() > 1 && !meanings.is_empty() {
         let whole = out.description.map_or(String::new(), |whole| format!("{whole}\n"));
-        out.description = Some(keep((whole + &meanings).trim_start()));
+        out.description = Some(intern((whole + &meanings).trim_start()));
     }
 }
 
-fn text<'o>(object: &'o Object, key: &str) -> Option<&'o str> {
+fn text<'o>(object: &'o JsonObject, key: &str) -> Option<&'o str> {
     object.get(key).and_then(Value::as_str)
 }
 
-fn list<'o>(object: &'o Object, key: &str) -> &'o [Value] {
+fn list<'o>(object: &'o JsonObject, key: &str) -> &'o [Value] {
     object.get(key).and_then(Value::as_array).map_or(&[], Vec::as_slice)
 }
 
 /// A placeholder for `false`, which poem-openapi cannot express. It is replaced in the finished document.
-fn nothing() -> MetaSchema {
+fn never_schema() -> MetaSchema {
     MetaSchema { min_properties: Some(1), max_properties: Some(0), ..MetaSchema::new("object") }
 }

@@ -29,17 +29,17 @@ pub use self::direction::Direction;
 /// of. The results are cached per type for the lifetime of the process.
 #[must_use]
 pub fn reference<T: JsonSchema + 'static>(direction: Direction) -> MetaSchemaRef {
-    type Known = HashMap<(TypeId, Direction), MetaSchemaRef>;
-    static KNOWN: LazyLock<RwLock<Known>> = LazyLock::new(RwLock::default);
+    type SchemaCache = HashMap<(TypeId, Direction), MetaSchemaRef>;
+    static SCHEMAS: LazyLock<RwLock<SchemaCache>> = LazyLock::new(RwLock::default);
     let key = (TypeId::of::<T>(), direction);
-    if let Some(known) = KNOWN.read().get(&key) {
+    if let Some(known) = SCHEMAS.read().get(&key) {
         return known.clone();
     }
     let schema = generator(direction).subschema_for::<T>();
-    KNOWN.write().entry(key).or_insert_with(|| written(&schema, direction)).clone()
+    SCHEMAS.write().entry(key).or_insert_with(|| convert_schema(&schema, direction)).clone()
 }
 
-fn written(schema: &Schema, direction: Direction) -> MetaSchemaRef {
+fn convert_schema(schema: &Schema, direction: Direction) -> MetaSchemaRef {
     Converter::new(direction).reference(schema.as_value())
 }
 
@@ -57,7 +57,7 @@ fn register_all(registry: &mut Registry, mut generator: SchemaGenerator, directi
     for (name, definition) in generator.take_definitions(false) {
         let mut converter = Converter::new(direction);
         let schema = converter.definition(&name, &definition);
-        insert(registry, names::clean(&name), schema);
+        insert(registry, names::sanitize(&name), schema);
         for (name, schema) in converter.into_variants() {
             insert(registry, name, schema);
         }
@@ -67,12 +67,12 @@ fn register_all(registry: &mut Registry, mut generator: SchemaGenerator, directi
 /// The names that several incompatible types use.
 #[must_use]
 pub fn clashes(registry: &Registry) -> Vec<&str> {
-    registry.schemas.keys().filter_map(|name| name.strip_suffix(CLASH)).collect()
+    registry.schemas.keys().filter_map(|name| name.strip_suffix(CLASH_SUFFIX)).collect()
 }
 
 /// The suffix of a second schema with the same name. It contains a space, which names cannot, so nothing references it
 /// and it is never shown.
-const CLASH: &str = " (clash)";
+const CLASH_SUFFIX: &str = " (clash)";
 
 fn generator(direction: Direction) -> SchemaGenerator {
     let settings = SchemaSettings::draft2020_12().with(|settings| {
@@ -93,6 +93,6 @@ fn insert(registry: &mut Registry, name: String, schema: MetaSchema) {
     };
     match united {
         Some(united) => registry.schemas.insert(name, united),
-        None => registry.schemas.insert(name + CLASH, schema),
+        None => registry.schemas.insert(name + CLASH_SUFFIX, schema),
     };
 }

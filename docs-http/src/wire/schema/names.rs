@@ -9,18 +9,18 @@ use percent_encoding::percent_decode_str;
 pub(super) const COMPONENTS: &str = "#/components/schemas/";
 
 /// Replaces all characters except letters and digits by `_`, so that client generators can use the name unchanged.
-pub(super) fn clean(name: &str) -> String {
+pub(super) fn sanitize(name: &str) -> String {
     name.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '_' }).collect()
 }
 
 /// Returns the component of a `$ref`.
-pub(super) fn referred(reference: &str) -> String {
+pub(super) fn component_name(reference: &str) -> String {
     let name = reference.strip_prefix(COMPONENTS).unwrap_or(reference);
     let decoded = percent_decode_str(name).decode_utf8_lossy();
-    clean(&decoded.replace("~1", "/").replace("~0", "~"))
+    sanitize(&decoded.replace("~1", "/").replace("~0", "~"))
 }
 
-/// Converts to Pascal case: `insert_files` and `share-link` become `InsertFiles` and `ShareLink`.
+/// Converts to Pascal case: `insert_files` and `with_cors-link` become `InsertFiles` and `ShareLink`.
 pub(super) fn pascal(name: &str) -> String {
     let words = name.split(|c: char| !c.is_ascii_alphanumeric());
     words
@@ -35,9 +35,9 @@ pub(super) fn pascal(name: &str) -> String {
 ///
 /// Each distinct text is leaked once. These are names and descriptions from the source code, so their number does not
 /// depend on requests.
-pub(super) fn keep(text: &str) -> &'static str {
-    static KEPT: LazyLock<Mutex<HashSet<&'static str>>> = LazyLock::new(Mutex::default);
-    let mut kept = KEPT.lock();
+pub(super) fn intern(text: &str) -> &'static str {
+    static INTERNED: LazyLock<Mutex<HashSet<&'static str>>> = LazyLock::new(Mutex::default);
+    let mut kept = INTERNED.lock();
     if let Some(known) = kept.get(text) {
         return known;
     }
@@ -52,15 +52,15 @@ mod tests {
 
     #[test]
     fn names_are_letters_digits_and_underscores() {
-        assert_eq!(clean("Themed<String>"), "Themed_String_");
-        assert_eq!(referred("#/components/schemas/Themed%3CString%3E"), "Themed_String_");
+        assert_eq!(sanitize("Themed<String>"), "Themed_String_");
+        assert_eq!(component_name("#/components/schemas/Themed%3CString%3E"), "Themed_String_");
         assert_eq!(pascal("insert_files"), "InsertFiles");
         assert_eq!(pascal("share-link"), "ShareLink");
     }
 
     #[test]
     fn text_is_kept_once() {
-        let first = keep(&String::from("some text"));
-        assert!(std::ptr::eq(first, keep("some text")));
+        let first = intern(&String::from("some text"));
+        assert!(std::ptr::eq(first, intern("some text")));
     }
 }

@@ -22,12 +22,12 @@ const IMPORTED: &[(&str, &str)] = &[
         "engine/docs-expression/src/limits.rs::MAX_STEPS",
     ),
     (
-        "docs-core/src/platform/publishing/visitors/decider.rs::MAX_STEPS",
+        "docs-core/src/platform/publishing/visitors/conditions.rs::MAX_STEPS",
         "engine/docs-expression/src/limits.rs::MAX_STEPS",
     ),
     (
         "engine/docs-markup/src/document/marks.rs::MAX_DEPTH",
-        "engine/docs-markup/src/document/limits.rs::MAX_DEPTH",
+        "engine/docs-markup/src/document/limits.rs::MAX_BLOCK_DEPTH",
     ),
     (
         "docs-core/src/platform/exchange/git/import/read.rs::MAX_PAGE_BYTES",

@@ -122,7 +122,7 @@ impl Log {
 
     async fn import(&mut self, client: &Client) -> Result<(), NoAnswer> {
         let Some(space) = self.living().filter(|space| !self.imports.contains(space)) else { return Ok(()) };
-        let body = json!({ "url": docs_server::HANDBOOK_URL, "ref": docs_server::MAIN });
+        let body = json!({ "url": docs_server::HANDBOOK_URL, "ref": docs_server::MAIN_REF });
         let answer = client.call("POST", &format!("/spaces/{space}/git/import"), body).await?;
         if self.acknowledged(&answer)?.is_some() {
             self.imports.push(space);

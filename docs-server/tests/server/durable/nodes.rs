@@ -55,7 +55,7 @@ async fn two_servers_share_a_database_and_survive_each_other() {
     // Imports are requested from both servers. One dies while it runs jobs.
     for (n, space) in spaces.iter().enumerate() {
         let client = if n % 2 == 0 { &one } else { &two };
-        let body = json!({ "url": docs_server::HANDBOOK_URL, "ref": docs_server::MAIN });
+        let body = json!({ "url": docs_server::HANDBOOK_URL, "ref": docs_server::MAIN_REF });
         client.post(&format!("/spaces/{space}/git/import"), body).await;
     }
     let mut logs: Vec<Log> = (0..4).map(Log::new).collect();

@@ -66,7 +66,8 @@ impl Stand {
         let store = self.open().await;
         let tx = Tx::new(store.begin(Mode::Read, &[]).await.expect("the store is there"));
         let space = space.parse().expect("an id");
-        let rows = tx.below(&RevisionRecord::of_space(&space), 1_000).await.expect("the store can be read");
+        let rows =
+            tx.scan_prefix(&RevisionRecord::by_space(&space), 1_000).await.expect("the store can be read");
         let revisions =
             rows.into_iter().map(|(_, value)| decode::<RevisionRecord>(value).expect("a revision"));
         revisions.filter(|revision| revision.git.is_some()).count()

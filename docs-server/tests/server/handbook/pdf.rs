@@ -2,7 +2,7 @@
 
 use std::{sync::Arc, time::Duration};
 
-use docs_core::platform::{ContentOf, PdfAnswer, PdfPart};
+use docs_core::platform::{ContentVersion, PdfAnswer, PdfPart};
 use docs_pdf::Typesetter;
 
 use super::Handbook;
@@ -12,7 +12,7 @@ use super::Handbook;
 async fn the_handbook_is_a_pdf_file_of_all_its_pages() {
     let Handbook { platform, setup, space } =
         Handbook::with(|builder| builder.pdf(Arc::new(Typesetter::default()))).await;
-    let of = ContentOf::space(space.clone());
+    let of = ContentVersion::space(space.clone());
     let link =
         platform.as_actor(&setup.admin).content(&of).pdf_url(&PdfPart::default()).await.expect("an address");
     let sealed = link.url.rsplit('/').nth(1).expect("the sealed part");

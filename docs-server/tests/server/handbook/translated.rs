@@ -5,7 +5,7 @@ use std::{collections::BTreeSet, sync::Arc};
 use docs_core::{
     content::Evaluated,
     model::{Document, PageId, ReusableId, Revision, RevisionPage, SpaceId, TranslationStatus},
-    platform::Shown,
+    platform::ContentOptions,
     ports::PseudoTranslator,
 };
 use serde_json::{Value, json};
@@ -120,7 +120,7 @@ fn compare(told: &str, before: &Document, after: &Document) -> usize {
 impl Handbook {
     async fn revision(&self, space: &SpaceId) -> Revision {
         let me = self.platform.as_actor(&self.setup.admin);
-        me.space(space).content().get(Shown::default()).await.expect("read")
+        me.space(space).content().get(ContentOptions::default()).await.expect("read")
     }
 
     async fn page(&self, space: &SpaceId, page: &PageId) -> Document {

@@ -63,7 +63,7 @@ fn blocks(document: &Value) -> Table {
                 BlockContent::Nothing => "",
             };
             let left = match form.when_empty {
-                WhenEmpty::Gone => "nothing",
+                WhenEmpty::Removed => "nothing",
                 WhenEmpty::Paragraph => "an empty paragraph",
                 WhenEmpty::Text => "the block",
             };

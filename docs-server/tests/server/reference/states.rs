@@ -3,7 +3,7 @@
 use docs_core::{
     Actor, ErrorKind, Platform, Result,
     model::{CreateChangeRequest, OrgId, SettableStatus, SpaceId, UpdateChangeRequest},
-    platform::{Caller, ContentOf, NewUser},
+    platform::{Caller, ContentVersion, NewUser},
 };
 use serde_json::{Value, json};
 
@@ -130,7 +130,7 @@ impl World {
             }
             "comment on it" => {
                 let comment = json!({ "body": { "markdown": "Why?" } });
-                let of = ContentOf::request(self.space.clone(), name);
+                let of = ContentVersion::request(self.space.clone(), name);
                 let comment = serde_json::from_value(comment).expect("a comment");
                 self.me().content(&of).comments().post(comment).await.map(drop)
             }

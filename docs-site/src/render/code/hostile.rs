@@ -3,9 +3,9 @@
 //! `DOCS_FUZZ_INPUTS=1000000 cargo test --release -p docs-site --lib formulas_and -- --nocapture` runs a
 //! million inputs.
 
-use docs_hostile::{OWN, Parser, Read, TEX};
+use docs_hostile::{CONSTANT_MEMORY, Parser, ParserFn, TEX};
 
-use super::{super::math, lexer::runs};
+use super::{super::math, lexer::tokenize};
 
 #[test]
 fn formulas_and_code_use_memory_linear_in_their_size() {
@@ -22,15 +22,15 @@ const PARSERS: &[Parser] = &[
         frames: &[("", ""), ("\\begin{matrix}", "\\end{matrix}"), ("\\def\\a{", "}\\a\\a"), ("{", "}")],
         most: docs_formula::MAX_FORMULA_BYTES,
         own: ELEMENTS,
-        read: Read::Text(formula),
+        read: ParserFn::Text(formula),
     },
     Parser {
         name: "code of pages",
         pieces: CODE,
         frames: &[("", ""), ("/* ", " */"), ("\"", "\""), ("<a>", "</a>")],
         most: 1 << 20,
-        own: OWN,
-        read: Read::Text(highlight),
+        own: CONSTANT_MEMORY,
+        read: ParserFn::Text(highlight),
     },
 ];
 
@@ -43,7 +43,7 @@ fn formula(text: &str) {
 fn highlight(text: &str) {
     const LANGUAGES: [&str; 12] =
         ["js", "rust", "python", "bash", "json", "yaml", "css", "html", "diff", "sql", "c", "powershell"];
-    drop(runs(text, LANGUAGES[text.len() % LANGUAGES.len()]));
+    drop(tokenize(text, LANGUAGES[text.len() % LANGUAGES.len()]));
 }
 
 const CODE: &[&str] = &[

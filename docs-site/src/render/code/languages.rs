@@ -2,7 +2,7 @@
 
 /// The lexer mode of a language.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Way {
+pub(super) enum LexerMode {
     /// Words, numbers, strings and comments.
     Code,
     /// Like `Code`, with `$name` for variables, and comments only at the start of a word.
@@ -19,7 +19,7 @@ pub(super) enum Way {
 
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Language {
-    pub(super) way: Way,
+    pub(super) way: LexerMode,
     /// The names of the language in documents, in lower case.
     names: &'static [&'static str],
     /// The tokens that start a line comment.
@@ -53,10 +53,10 @@ const CONSTANTS: [&str; 14] = [
 impl Language {
     const fn new(names: &'static [&'static str], keywords: &'static str) -> Self {
         let (line, block): (&[&str], &[(&str, &str)]) = (&["//"], &[("/*", "*/")]);
-        Self { way: Way::Code, names, line, block, quotes: &["\"", "'"], keywords }
+        Self { way: LexerMode::Code, names, line, block, quotes: &["\"", "'"], keywords }
     }
 
-    const fn hashed(names: &'static [&'static str], keywords: &'static str) -> Self {
+    const fn with_hash_comments(names: &'static [&'static str], keywords: &'static str) -> Self {
         Self { line: &["#"], block: &[], ..Self::new(names, keywords) }
     }
 
@@ -72,12 +72,12 @@ impl Language {
         Self { line, block, ..self }
     }
 
-    const fn way(self, way: Way) -> Self {
+    const fn mode(self, way: LexerMode) -> Self {
         Self { way, ..self }
     }
 
     /// Finds a language by its name, ignoring case.
-    pub(super) fn named(name: &str) -> Option<&'static Self> {
+    pub(super) fn find(name: &str) -> Option<&'static Self> {
         let name = name.to_ascii_lowercase();
         LANGUAGES.iter().find(|language| language.names.contains(&name.as_str()))
     }
@@ -127,7 +127,7 @@ static LANGUAGES: [Language; 34] = [
         while yield").quotes(&["\"", "'"]),
     Language::new(&["javascript", "js", "jsx", "mjs", "cjs", "typescript", "ts", "tsx", "mts"], JS)
         .quotes(&["\"", "'", "`"]),
-    Language::hashed(&["python", "py", "python3", "ipython"], "and as assert async await break case class continue def \
+    Language::with_hash_comments(&["python", "py", "python3", "ipython"], "and as assert async await break case class continue def \
         del elif else except finally for from global if import in is lambda match nonlocal not or pass raise return \
         try while with yield").quotes(&["\"\"\"", "'''", "\"", "'"]),
     Language::new(&["java", "groovy", "gradle"], "abstract assert boolean break byte case catch char class const \
@@ -152,7 +152,7 @@ static LANGUAGES: [Language; 34] = [
     Language::new(&["go", "golang"], "any bool break byte case chan complex128 const continue default defer else error \
         fallthrough float32 float64 for func go goto if import int int32 int64 interface map package range return rune \
         select string struct switch type uint uint64 var").quotes(&["\"", "'", "`"]),
-    Language::hashed(&["ruby", "rb"], "alias and begin break case class def defined? do else elsif end ensure extend for \
+    Language::with_hash_comments(&["ruby", "rb"], "alias and begin break case class def defined? do else elsif end ensure extend for \
         if in include module next not or raise redo require require_relative rescue retry return super then undef \
         unless until when while yield attr_accessor attr_reader private protected public"),
     Language::new(&["php"], "abstract and array as break callable case catch class clone const continue declare default \
@@ -164,15 +164,15 @@ static LANGUAGES: [Language; 34] = [
         given if implicit import lazy match new object override package private protected return sealed super then throw \
         trait try type using val var while with yield").quotes(&["\"\"\"", "\"", "'"]),
     Language::new(&["dart"], JS),
-    Language::hashed(&["elixir", "ex", "exs"], "after alias and case catch cond def defmacro defmodule defp defstruct do \
+    Language::with_hash_comments(&["elixir", "ex", "exs"], "after alias and case catch cond def defmacro defmodule defp defstruct do \
         else end fn for if import in not or quote raise receive require rescue try unless unquote use when with")
         .quotes(&["\"\"\"", "\"", "'"]),
     Language::new(&["haskell", "hs", "elm"], "as case class data deriving do else forall hiding if import in infix \
         instance let module newtype of qualified then type where").comments(&["--"], &[("{-", "-}")]).quotes(&["\""]),
     Language::new(&["lua"], "and break do else elseif end for function goto if in local not or repeat return then until \
         while").comments(&["--"], &[("--[[", "]]")]),
-    Language::hashed(&["r"], "break else for function if in library next repeat require return source while"),
-    Language::hashed(&["perl", "pl"], "and default do else elsif eval for foreach given if last local my next no or our \
+    Language::with_hash_comments(&["r"], "break else for function if in library next repeat require return source while"),
+    Language::with_hash_comments(&["perl", "pl"], "and default do else elsif eval for foreach given if last local my next no or our \
         package print redo require return sub unless until use when while"),
     Language::new(&["zig"], "align allowzero and anyframe anytype asm async await break callconv catch comptime const \
         continue defer else enum errdefer error export extern fn for if inline noalias opaque or orelse packed pub \
@@ -188,29 +188,29 @@ static LANGUAGES: [Language; 34] = [
         on or order outer over partition primary procedure references replace returning revoke right rollback schema \
         select serial set table text then timestamp to transaction trigger truncate union unique update using values \
         varchar view when where window with").comments(&["--", "#"], &[("/*", "*/")]).quotes(&["'", "\"", "`"]),
-    Language::hashed(&["shell", "bash", "sh", "zsh", "fish", "console", "shellscript", "shell-session", "shellsession",
-        "terminal", "cli", "ksh"], SHELL).way(Way::Shell),
-    Language::hashed(&["powershell", "ps1", "pwsh", "ps"], "begin break catch class continue data do dynamicparam else \
+    Language::with_hash_comments(&["shell", "bash", "sh", "zsh", "fish", "console", "shellscript", "shell-session", "shellsession",
+        "terminal", "cli", "ksh"], SHELL).mode(LexerMode::Shell),
+    Language::with_hash_comments(&["powershell", "ps1", "pwsh", "ps"], "begin break catch class continue data do dynamicparam else \
         elseif end enum exit filter finally for foreach from function if in param process return switch throw trap try \
-        until using while").comments(&["#"], &[("<#", "#>")]).way(Way::Shell),
-    Language::new(&["json", "jsonc", "json5", "jsonl", "ndjson", "geojson"], "").way(Way::Data),
-    Language::hashed(&["yaml", "yml", "docker-compose"], "").way(Way::Data),
-    Language::hashed(&["toml", "ini", "properties", "env", "dotenv", "editorconfig", "cfg", "conf"], "")
-        .comments(&["#", ";"], &[]).quotes(&["\"\"\"", "'''", "\"", "'"]).way(Way::Data),
-    Language::hashed(&["dockerfile", "docker"], "add arg as cmd copy entrypoint env expose from healthcheck label \
-        maintainer onbuild run shell stopsignal user volume workdir").way(Way::Shell),
-    Language::hashed(&["makefile", "make", "mk", "cmake", "nginx", "apache"], SHELL).way(Way::Shell),
-    Language::hashed(&["hcl", "terraform", "tf"], "data for if in locals module output provider resource terraform \
+        until using while").comments(&["#"], &[("<#", "#>")]).mode(LexerMode::Shell),
+    Language::new(&["json", "jsonc", "json5", "jsonl", "ndjson", "geojson"], "").mode(LexerMode::Data),
+    Language::with_hash_comments(&["yaml", "yml", "docker-compose"], "").mode(LexerMode::Data),
+    Language::with_hash_comments(&["toml", "ini", "properties", "env", "dotenv", "editorconfig", "cfg", "conf"], "")
+        .comments(&["#", ";"], &[]).quotes(&["\"\"\"", "'''", "\"", "'"]).mode(LexerMode::Data),
+    Language::with_hash_comments(&["dockerfile", "docker"], "add arg as cmd copy entrypoint env expose from healthcheck label \
+        maintainer onbuild run shell stopsignal user volume workdir").mode(LexerMode::Shell),
+    Language::with_hash_comments(&["makefile", "make", "mk", "cmake", "nginx", "apache"], SHELL).mode(LexerMode::Shell),
+    Language::with_hash_comments(&["hcl", "terraform", "tf"], "data for if in locals module output provider resource terraform \
         variable").comments(&["#", "//"], &[("/*", "*/")]),
-    Language::hashed(&["graphql", "gql"], "directive enum extend fragment implements input interface mutation on query \
+    Language::with_hash_comments(&["graphql", "gql"], "directive enum extend fragment implements input interface mutation on query \
         scalar schema subscription type union").quotes(&["\"\"\"", "\""]),
     Language::new(&["protobuf", "proto"], "bool bytes double enum extend fixed32 fixed64 float import int32 int64 map \
         message oneof option optional package public repeated required reserved returns rpc service stream string \
         syntax uint32 uint64"),
-    Language::new(&["css", "scss", "sass", "less", "stylus"], "").way(Way::Style),
+    Language::new(&["css", "scss", "sass", "less", "stylus"], "").mode(LexerMode::Style),
     Language::new(&["html", "xml", "svg", "xhtml", "vue", "svelte", "astro", "markup", "plist", "rss", "xsl", "jsp", "erb",
-        "handlebars", "hbs", "liquid", "jinja", "jinja2", "twig"], "").comments(&[], &[("<!--", "-->")]).way(Way::Markup),
-    Language::new(&["diff", "patch"], "").comments(&[], &[]).way(Way::Difference),
+        "handlebars", "hbs", "liquid", "jinja", "jinja2", "twig"], "").comments(&[], &[("<!--", "-->")]).mode(LexerMode::Markup),
+    Language::new(&["diff", "patch"], "").comments(&[], &[]).mode(LexerMode::Difference),
 ];
 
 #[cfg(test)]

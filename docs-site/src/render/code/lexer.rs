@@ -1,18 +1,18 @@
 //! The lexer for code highlighting. It makes a single pass, so time and memory are linear in the input size,
 //! for any input.
 
-use super::languages::{Language, Way};
+use super::languages::{Language, LexerMode};
 
 /// The maximum size of highlighted code, in bytes.
 const MAX_CODE: usize = 256 * 1024;
 /// The maximum length of a word that is looked up, in bytes.
 const MAX_WORD: usize = 40;
 /// The maximum distance of lookahead and lookbehind, so that long lines are not scanned repeatedly.
-const NEAR: usize = 200;
+const LOOKAHEAD_BYTES: usize = 200;
 
 /// The kind of a token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum CodeTokenKind {
     Comment,
     Text,
     /// A number or a predefined constant.
@@ -32,24 +32,24 @@ pub(super) enum Kind {
 
 /// A token. Bytes outside of all tokens have no highlighting.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Run {
+pub(super) struct CodeToken {
     pub(super) start: usize,
     pub(super) end: usize,
-    pub(super) kind: Kind,
+    pub(super) kind: CodeTokenKind,
 }
 
 /// The tokens of code, in order. Empty for an unknown language, and for code of more than [`MAX_CODE`] bytes.
-pub(super) fn runs(code: &str, language: &str) -> Vec<Run> {
-    let Some(language) = Language::named(language).filter(|_| code.len() <= MAX_CODE) else {
+pub(super) fn tokenize(code: &str, language: &str) -> Vec<CodeToken> {
+    let Some(language) = Language::find(language).filter(|_| code.len() <= MAX_CODE) else {
         return Vec::new();
     };
     let mut lexer = Lexer { code, language, at: 0, runs: Vec::new() };
     match language.way {
-        Way::Code | Way::Shell => lexer.words(),
-        Way::Data => lexer.data(),
-        Way::Style => lexer.style(),
-        Way::Markup => lexer.markup(),
-        Way::Difference => lexer.difference(),
+        LexerMode::Code | LexerMode::Shell => lexer.words(),
+        LexerMode::Data => lexer.data(),
+        LexerMode::Style => lexer.style(),
+        LexerMode::Markup => lexer.markup(),
+        LexerMode::Difference => lexer.difference(),
     }
     lexer.runs
 }
@@ -58,7 +58,7 @@ struct Lexer<'c> {
     code: &'c str,
     language: &'static Language,
     at: usize,
-    runs: Vec<Run>,
+    runs: Vec<CodeToken>,
 }
 
 impl<'c> Lexer<'c> {
@@ -71,15 +71,15 @@ impl<'c> Lexer<'c> {
     }
 
     /// The previous character.
-    fn before(&self) -> Option<char> {
+    fn previous_char(&self) -> Option<char> {
         self.code.get(..self.at)?.chars().next_back()
     }
 
     /// Emits a token of `bytes` and advances past it.
-    fn take(&mut self, bytes: usize, kind: Kind) {
+    fn emit(&mut self, bytes: usize, kind: CodeTokenKind) {
         let end = (self.at + bytes).min(self.code.len());
         if end > self.at {
-            self.runs.push(Run { start: self.at, end, kind });
+            self.runs.push(CodeToken { start: self.at, end, kind });
         }
         self.at = end;
     }
@@ -89,27 +89,27 @@ impl<'c> Lexer<'c> {
     }
 
     /// The number of bytes to the end of the line.
-    fn line(&self) -> usize {
+    fn line_bytes(&self) -> usize {
         self.rest().find('\n').unwrap_or(self.rest().len())
     }
 
-    /// The rest of the line, limited to [`NEAR`] bytes.
-    fn near(&self) -> &'c str {
+    /// The rest of the line, limited to [`LOOKAHEAD_BYTES`] bytes.
+    fn lookahead(&self) -> &'c str {
         let rest = self.rest();
-        let near = &rest[..rest.floor_char_boundary(NEAR)];
+        let near = &rest[..rest.floor_char_boundary(LOOKAHEAD_BYTES)];
         &near[..near.find('\n').unwrap_or(near.len())]
     }
 
-    /// Returns `true` if all characters before the position on the line match, limited to [`NEAR`]
+    /// Returns `true` if all characters before the position on the line match, limited to [`LOOKAHEAD_BYTES`]
     /// characters.
-    fn stands_behind(&self, fits: fn(char) -> bool) -> bool {
+    fn is_preceded_by(&self, fits: fn(char) -> bool) -> bool {
         let before = self.code.get(..self.at).unwrap_or_default();
-        before.chars().rev().take_while(|c| *c != '\n').take(NEAR).all(fits)
+        before.chars().rev().take_while(|c| *c != '\n').take(LOOKAHEAD_BYTES).all(fits)
     }
 
     /// Returns `true` if only whitespace precedes the position on the line.
     fn is_first(&self) -> bool {
-        self.stands_behind(char::is_whitespace)
+        self.is_preceded_by(char::is_whitespace)
     }
 
     /// Consumes a comment at the position; returns `true` if there is one.
@@ -118,19 +118,19 @@ impl<'c> Lexer<'c> {
         for (start, end) in self.language.block {
             if let Some(inner) = rest.strip_prefix(start) {
                 let bytes = inner.find(end).map_or(rest.len(), |at| start.len() + at + end.len());
-                self.take(bytes, Kind::Comment);
+                self.emit(bytes, CodeTokenKind::Comment);
                 return true;
             }
         }
         let begins = |start: &&&str| {
             // A hash within a word or an address does not start a comment.
-            let is_alone = self.before().is_none_or(char::is_whitespace);
+            let is_alone = self.previous_char().is_none_or(char::is_whitespace);
             rest.starts_with(**start) && (is_alone || !matches!(**start, "#" | ";"))
         };
         // `://` is part of an address.
-        let is_address = self.before() == Some(':');
+        let is_address = self.previous_char() == Some(':');
         if self.language.line.iter().any(|start| begins(&start)) && !(is_address && rest.starts_with("//")) {
-            self.take(self.line(), Kind::Comment);
+            self.emit(self.line_bytes(), CodeTokenKind::Comment);
             return true;
         }
         false
@@ -144,10 +144,10 @@ impl<'c> Lexer<'c> {
             return letter(rest);
         }
         // An apostrophe within a word.
-        if *quote == "'" && self.before().is_some_and(char::is_alphanumeric) {
+        if *quote == "'" && self.previous_char().is_some_and(char::is_alphanumeric) {
             return None;
         }
-        let is_shell = self.language.way == Way::Shell;
+        let is_shell = self.language.way == LexerMode::Shell;
         let has_lines = quote.len() > 1 || *quote == "`" || is_shell || self.language.has_lifetimes();
         let mut is_escaped = false;
         for (at, c) in rest.char_indices().skip(quote.len()) {
@@ -186,23 +186,23 @@ impl<'c> Lexer<'c> {
     }
 
     fn words(&mut self) {
-        let is_shell = self.language.way == Way::Shell;
+        let is_shell = self.language.way == LexerMode::Shell;
         while let Some(c) = self.peek() {
             if self.comment() {
                 continue;
             }
             if let Some(bytes) = self.text() {
-                self.take(bytes, Kind::Text);
+                self.emit(bytes, CodeTokenKind::Text);
             } else if is_shell && c == '$' {
                 self.variable();
-            } else if is_shell && c == '-' && self.before().is_some_and(char::is_whitespace) {
+            } else if is_shell && c == '-' && self.previous_char().is_some_and(char::is_whitespace) {
                 let is_part = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
                 let bytes = self.rest().find(|c| !is_part(c)).unwrap_or(self.rest().len());
-                self.take(bytes.max(1), Kind::Name);
+                self.emit(bytes.max(1), CodeTokenKind::Name);
             } else if c.is_ascii_digit() {
-                self.take(self.number(), Kind::Value);
+                self.emit(self.number(), CodeTokenKind::Value);
             } else if c.is_alphabetic() || c == '_' || c == '$' {
-                self.named();
+                self.classify_word();
             } else if matches!(c, '@' | '#') && !is_shell {
                 self.note(c);
             } else {
@@ -212,27 +212,27 @@ impl<'c> Lexer<'c> {
     }
 
     /// Consumes a word and classifies it as a keyword, constant, type, function or plain text.
-    fn named(&mut self) {
+    fn classify_word(&mut self) {
         let bytes = self.word();
         let (word, behind) = self.rest().split_at(bytes);
         let kind = if word.len() > MAX_WORD {
             None
         } else if self.language.is_keyword(word) {
             // A member named like a keyword is not a keyword.
-            (self.before() != Some('.')).then_some(Kind::Keyword)
+            (self.previous_char() != Some('.')).then_some(CodeTokenKind::Keyword)
         } else if self.language.is_constant(word) {
-            Some(Kind::Value)
-        } else if self.language.way == Way::Shell {
+            Some(CodeTokenKind::Value)
+        } else if self.language.way == LexerMode::Shell {
             None
         } else if behind.starts_with('(') || behind.starts_with("!(") {
-            Some(Kind::Function)
+            Some(CodeTokenKind::Function)
         } else if word.starts_with(char::is_uppercase) && word.contains(char::is_lowercase) {
-            Some(Kind::Type)
+            Some(CodeTokenKind::Type)
         } else {
             None
         };
         match kind {
-            Some(kind) => self.take(bytes, kind),
+            Some(kind) => self.emit(bytes, kind),
             None => self.at += bytes,
         }
     }
@@ -241,29 +241,29 @@ impl<'c> Lexer<'c> {
     fn variable(&mut self) {
         let rest = self.rest();
         let bytes = match rest[1..].chars().next() {
-            Some('{') => self.near().find('}').map_or(1, |at| at + 1),
+            Some('{') => self.lookahead().find('}').map_or(1, |at| at + 1),
             Some(c) if c.is_alphanumeric() || c == '_' => {
                 let is_part = |c: char| c.is_alphanumeric() || c == '_';
                 1 + rest[1..].find(|c| !is_part(c)).unwrap_or(rest.len() - 1)
             }
             _ => 1,
         };
-        self.take(bytes, if bytes == 1 { Kind::Note } else { Kind::Name });
+        self.emit(bytes, if bytes == 1 { CodeTokenKind::Note } else { CodeTokenKind::Name });
     }
 
     /// Consumes an attribute or a preprocessor directive.
     fn note(&mut self, sign: char) {
         if sign == '#' && self.is_first() {
             let bytes = match self.rest().starts_with("#[") || self.rest().starts_with("#![") {
-                true => self.near().find(']').map_or(1, |at| at + 1),
+                true => self.lookahead().find(']').map_or(1, |at| at + 1),
                 false => 1 + self.rest()[1..].find(|c: char| !c.is_alphanumeric()).unwrap_or(0),
             };
-            self.take(bytes, Kind::Note);
-        } else if sign == '@' && self.before().is_none_or(|c| !c.is_alphanumeric()) {
+            self.emit(bytes, CodeTokenKind::Note);
+        } else if sign == '@' && self.previous_char().is_none_or(|c| !c.is_alphanumeric()) {
             self.at += 1;
             let bytes = self.word();
             self.at -= 1;
-            self.take(bytes + 1, Kind::Note);
+            self.emit(bytes + 1, CodeTokenKind::Note);
         } else {
             self.skip();
         }
@@ -280,10 +280,10 @@ impl<'c> Lexer<'c> {
                     continue;
                 }
                 if c == '[' {
-                    let bytes = self.near().rfind(']').map_or(1, |at| at + 1);
+                    let bytes = self.lookahead().rfind(']').map_or(1, |at| at + 1);
                     let is_title = self.language.line.contains(&";");
                     if is_title {
-                        self.take(bytes, Kind::Keyword);
+                        self.emit(bytes, CodeTokenKind::Keyword);
                     } else {
                         self.skip();
                     }
@@ -294,16 +294,16 @@ impl<'c> Lexer<'c> {
                 && self.starts_entry()
                 && let Some(bytes) = self.key()
             {
-                self.take(bytes, Kind::Name);
+                self.emit(bytes, CodeTokenKind::Name);
             } else if let Some(bytes) = self.text() {
                 let is_key = self.rest()[bytes..].trim_start_matches([' ', '\t']).starts_with(':');
-                self.take(bytes, if is_key { Kind::Name } else { Kind::Text });
-            } else if c.is_ascii_digit() && self.before().is_none_or(|c| !c.is_alphanumeric()) {
-                self.take(self.number(), Kind::Value);
+                self.emit(bytes, if is_key { CodeTokenKind::Name } else { CodeTokenKind::Text });
+            } else if c.is_ascii_digit() && self.previous_char().is_none_or(|c| !c.is_alphanumeric()) {
+                self.emit(self.number(), CodeTokenKind::Value);
             } else if c.is_alphabetic() {
                 let bytes = self.word();
                 let is_value = self.language.is_constant(&self.rest()[..bytes]);
-                if is_value { self.take(bytes, Kind::Value) } else { self.at += bytes }
+                if is_value { self.emit(bytes, CodeTokenKind::Value) } else { self.at += bytes }
             } else {
                 self.skip();
             }
@@ -312,12 +312,12 @@ impl<'c> Lexer<'c> {
 
     /// Returns `true` if a key may start here: after whitespace and dashes only.
     fn starts_entry(&self) -> bool {
-        self.stands_behind(|c| c.is_whitespace() || c == '-')
+        self.is_preceded_by(|c| c.is_whitespace() || c == '-')
     }
 
     /// The size in bytes of the key at the position, which ends before a colon or an equals sign.
     fn key(&self) -> Option<usize> {
-        let line = self.near();
+        let line = self.lookahead();
         let is_part = |c: char| c.is_alphanumeric() || "_-./$ ".contains(c);
         let end = line.find(|c| !is_part(c))?;
         let is_key = match line[end..].chars().next()? {
@@ -335,21 +335,21 @@ impl<'c> Lexer<'c> {
                 continue;
             }
             if let Some(bytes) = self.text() {
-                self.take(bytes, Kind::Text);
+                self.emit(bytes, CodeTokenKind::Text);
             } else if c == '@' || c == '$' || (c == '-' && self.rest().starts_with("--")) {
                 self.at += 1;
-                let bytes = self.dashed();
+                let bytes = self.dashed_word();
                 self.at -= 1;
-                self.take(bytes + 1, if c == '@' { Kind::Keyword } else { Kind::Name });
+                self.emit(bytes + 1, if c == '@' { CodeTokenKind::Keyword } else { CodeTokenKind::Name });
             } else if c == '#' || c.is_ascii_digit() {
                 let is_hex = self.rest()[1..].chars().take_while(char::is_ascii_hexdigit).count();
                 let bytes = if c == '#' { if is_hex >= 3 { 1 + is_hex } else { 0 } } else { self.number() };
-                if bytes > 0 { self.take(bytes, Kind::Value) } else { self.skip() }
+                if bytes > 0 { self.emit(bytes, CodeTokenKind::Value) } else { self.skip() }
             } else if c.is_alphabetic() {
-                let bytes = self.dashed();
+                let bytes = self.dashed_word();
                 let behind = self.rest()[bytes..].trim_start_matches(' ');
                 let is_name = behind.starts_with(':') && !behind.starts_with("::") && self.is_first();
-                if is_name { self.take(bytes, Kind::Name) } else { self.at += bytes }
+                if is_name { self.emit(bytes, CodeTokenKind::Name) } else { self.at += bytes }
             } else {
                 self.skip();
             }
@@ -357,7 +357,7 @@ impl<'c> Lexer<'c> {
     }
 
     /// The size in bytes of the word at the position, including dashes.
-    fn dashed(&self) -> usize {
+    fn dashed_word(&self) -> usize {
         let is_part = |c: char| c.is_alphanumeric() || c == '_' || c == '-';
         self.rest().find(|c| !is_part(c)).unwrap_or(self.rest().len())
     }
@@ -373,22 +373,22 @@ impl<'c> Lexer<'c> {
                 let is_part = |c: char| c.is_alphanumeric() || "-_:.!?/".contains(c);
                 let name = rest.find(|c| !is_part(c)).unwrap_or(rest.len());
                 is_inside = name > 0;
-                self.take(1 + name, if is_inside { Kind::Keyword } else { Kind::Note });
+                self.emit(1 + name, if is_inside { CodeTokenKind::Keyword } else { CodeTokenKind::Note });
             } else if is_inside && c == '>' {
                 is_inside = false;
-                self.take(1, Kind::Keyword);
+                self.emit(1, CodeTokenKind::Keyword);
             } else if is_inside && matches!(c, '"' | '\'') {
                 let rest = &self.rest()[1..];
-                self.take(rest.find(c).map_or(rest.len() + 1, |at| at + 2), Kind::Text);
+                self.emit(rest.find(c).map_or(rest.len() + 1, |at| at + 2), CodeTokenKind::Text);
             } else if is_inside && (c.is_alphabetic() || matches!(c, '@' | ':' | '_')) {
                 let is_end = |c: char| c.is_whitespace() || "=>\"'/".contains(c);
                 let bytes = self.rest().find(is_end).unwrap_or(self.rest().len());
-                self.take(bytes.max(1), Kind::Name);
+                self.emit(bytes.max(1), CodeTokenKind::Name);
             } else if c == '&' {
-                let name = &self.near()[1..];
+                let name = &self.lookahead()[1..];
                 let end = name.find(|c: char| !c.is_alphanumeric() && c != '#');
                 match end.filter(|end| name[*end..].starts_with(';')).map(|end| end + 1) {
-                    Some(end) => self.take(end + 1, Kind::Value),
+                    Some(end) => self.emit(end + 1, CodeTokenKind::Value),
                     None => self.skip(),
                 }
             } else {
@@ -399,17 +399,19 @@ impl<'c> Lexer<'c> {
 
     fn difference(&mut self) {
         while self.at < self.code.len() {
-            let bytes = self.line();
+            let bytes = self.line_bytes();
             let line = &self.rest()[..bytes];
             let kind = match line.as_bytes() {
-                [b'@', b'@', ..] | [b'+', b'+', b'+', ..] | [b'-', b'-', b'-', ..] => Some(Kind::Note),
-                [b'+', ..] => Some(Kind::Added),
-                [b'-', ..] => Some(Kind::Removed),
-                _ if line.starts_with("diff ") || line.starts_with("index ") => Some(Kind::Note),
+                [b'@', b'@', ..] | [b'+', b'+', b'+', ..] | [b'-', b'-', b'-', ..] => {
+                    Some(CodeTokenKind::Note)
+                }
+                [b'+', ..] => Some(CodeTokenKind::Added),
+                [b'-', ..] => Some(CodeTokenKind::Removed),
+                _ if line.starts_with("diff ") || line.starts_with("index ") => Some(CodeTokenKind::Note),
                 _ => None,
             };
             match kind {
-                Some(kind) => self.take(bytes, kind),
+                Some(kind) => self.emit(bytes, kind),
                 None => self.at += bytes,
             }
             self.at += 1;

@@ -8,13 +8,13 @@ mod lexer;
 use docs_core::model::{Block, BlockKind, Leaf, Node, TextNode};
 use maud::Markup;
 
-use self::lexer::{Kind, Run, runs};
-use super::{At, Renderer, inline::write_marked, plain::plain};
+use self::lexer::{CodeToken, CodeTokenKind, tokenize};
+use super::{NodePosition, Renderer, inline::write_marked, plain::plain_text};
 use crate::html::Html;
 
 /// The display options of a code block.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct CodeLook<'c> {
+pub(super) struct CodeOptions<'c> {
     pub(super) syntax: Option<&'c str>,
     pub(super) title: Option<&'c str>,
     pub(super) wraps: bool,
@@ -25,12 +25,12 @@ pub(super) struct CodeLook<'c> {
 /// The position in the code and the tokens that follow it.
 struct Cursor<'r> {
     at: usize,
-    runs: &'r [Run],
+    runs: &'r [CodeToken],
 }
 
 impl Renderer<'_> {
     /// Writes a code block line by line.
-    pub(super) fn write_code(&self, html: &mut Html, block: &Block, look: CodeLook<'_>, at: At) {
+    pub(super) fn write_code(&self, html: &mut Html, block: &Block, look: CodeOptions<'_>, at: NodePosition) {
         let language = look.syntax.map(|syntax| format!("language-{syntax}"));
         let mut class = "code".to_owned();
         for (is_on, name) in
@@ -41,7 +41,7 @@ impl Renderer<'_> {
             }
         }
         let found = match look.syntax {
-            Some(syntax) => runs(&text_of(block), syntax),
+            Some(syntax) => tokenize(&text_of(block), syntax),
             None => Vec::new(),
         };
         let mut cursor = Cursor { at: 0, runs: &found };
@@ -64,17 +64,18 @@ impl Renderer<'_> {
     pub(super) fn code_text(&self, text: &str, syntax: &str, title: Option<&str>) -> Markup {
         let line = |line: &str| Node::Text(TextNode::new(vec![Leaf::new(line, Vec::new())]));
         let block = Block::new(BlockKind::Paragraph { align: None }, text.lines().map(line).collect());
-        let look = CodeLook { syntax: Some(syntax), title, wraps: false, is_numbered: false, is_full: false };
-        Html::markup_of(|html| self.write_code(html, &block, look, At::default()))
+        let look =
+            CodeOptions { syntax: Some(syntax), title, wraps: false, is_numbered: false, is_full: false };
+        Html::build_markup(|html| self.write_code(html, &block, look, NodePosition::default()))
     }
 
-    fn write_line(&self, html: &mut Html, nodes: &[Node], cursor: &mut Cursor<'_>, at: At) {
+    fn write_line(&self, html: &mut Html, nodes: &[Node], cursor: &mut Cursor<'_>, at: NodePosition) {
         for node in nodes {
             match node {
-                Node::Text(text) => text.leaves.iter().for_each(|leaf| write_coloured(html, leaf, cursor)),
+                Node::Text(text) => text.leaves.iter().for_each(|leaf| write_highlighted(html, leaf, cursor)),
                 // Other elements within code, such as annotations, are not highlighted.
                 other => {
-                    cursor.at += plain(std::slice::from_ref(other)).len();
+                    cursor.at += plain_text(std::slice::from_ref(other)).len();
                     self.write_inlines(html, std::slice::from_ref(other), at);
                 }
             }
@@ -90,7 +91,7 @@ fn text_of(block: &Block) -> String {
         for node in code_line(node).0 {
             match node {
                 Node::Text(of) => of.leaves.iter().for_each(|leaf| text.push_str(&leaf.text)),
-                other => text.push_str(&plain(std::slice::from_ref(other))),
+                other => text.push_str(&plain_text(std::slice::from_ref(other))),
             }
         }
         text.push('\n');
@@ -109,7 +110,7 @@ fn code_line(node: &Node) -> (&[Node], bool) {
 }
 
 /// Writes a text leaf, split at token boundaries.
-fn write_coloured(html: &mut Html, leaf: &Leaf, cursor: &mut Cursor<'_>) {
+fn write_highlighted(html: &mut Html, leaf: &Leaf, cursor: &mut Cursor<'_>) {
     let (start, end) = (cursor.at, cursor.at + leaf.text.len());
     cursor.at = end;
     write_marked(html, leaf, |html| {
@@ -139,18 +140,18 @@ fn write_coloured(html: &mut Html, leaf: &Leaf, cursor: &mut Cursor<'_>) {
 }
 
 /// The CSS class of a token kind.
-const fn class(kind: Kind) -> &'static str {
+const fn class(kind: CodeTokenKind) -> &'static str {
     match kind {
-        Kind::Comment => "c-c",
-        Kind::Text => "c-s",
-        Kind::Value => "c-v",
-        Kind::Keyword => "c-k",
-        Kind::Type => "c-t",
-        Kind::Function => "c-f",
-        Kind::Name => "c-n",
-        Kind::Added => "c-a",
-        Kind::Removed => "c-r",
-        Kind::Note => "c-m",
+        CodeTokenKind::Comment => "c-c",
+        CodeTokenKind::Text => "c-s",
+        CodeTokenKind::Value => "c-v",
+        CodeTokenKind::Keyword => "c-k",
+        CodeTokenKind::Type => "c-t",
+        CodeTokenKind::Function => "c-f",
+        CodeTokenKind::Name => "c-n",
+        CodeTokenKind::Added => "c-a",
+        CodeTokenKind::Removed => "c-r",
+        CodeTokenKind::Note => "c-m",
     }
 }
 

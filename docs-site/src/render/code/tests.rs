@@ -3,14 +3,14 @@ use std::time::{Duration, Instant};
 use docs_core::model::Leaf;
 use proptest::prelude::*;
 
-use super::{Cursor, lexer, write_coloured};
+use super::{Cursor, lexer, write_highlighted};
 use crate::html::Html;
 
 /// Formats code with each token in brackets after the letter of its kind.
 fn shown(language: &str, code: &str) -> String {
     let mut out = String::new();
     let mut done = 0;
-    for run in lexer::runs(code, language) {
+    for run in lexer::tokenize(code, language) {
         out.push_str(&code[done..run.start]);
         let class = super::class(run.kind);
         out.push_str(&format!("{}[{}]", class.trim_start_matches("c-"), &code[run.start..run.end]));
@@ -59,7 +59,7 @@ fn code_that_is_meant_to_take_long_does_not() {
         {
             let code = unit.repeat(most / unit.len());
             let since = Instant::now();
-            let runs = lexer::runs(&code, language);
+            let runs = lexer::tokenize(&code, language);
             assert!(since.elapsed() < Duration::from_secs(10), "{language} {unit:?}: {:?}", since.elapsed());
             assert!(runs.len() <= code.len());
         }
@@ -74,7 +74,7 @@ proptest! {
         code in "([a-z0-9 \n\"'`#/*{}$@<>&:=\\[\\]é-]|0x|//|/\\*|\\*/|\"\"\"|<!--|-->|\\$\\{){0,60}",
     ) {
         let mut done = 0;
-        for run in lexer::runs(&code, language) {
+        for run in lexer::tokenize(&code, language) {
             prop_assert!(run.start >= done && run.end > run.start && code.get(run.start..run.end).is_some());
             done = run.end;
         }
@@ -83,14 +83,14 @@ proptest! {
 
     #[test]
     fn colours_change_no_character(code in "[a-z0-9 \"'/*{}$@&<>é-]{0,60}", cut in 0_usize..60) {
-        let runs = lexer::runs(&code, "rust");
+        let runs = lexer::tokenize(&code, "rust");
         let cut = code.floor_char_boundary(cut.min(code.len()));
         let mut cursor = Cursor { at: 0, runs: &runs };
         let mut text = String::new();
         for part in [&code[..cut], &code[cut..]] {
             let leaf: Leaf = serde_json::from_value(serde_json::json!({ "object": "leaf", "text": part, "marks": [] }))
                 .expect("a leaf");
-            text.push_str(&Html::markup_of(|html| write_coloured(html, &leaf, &mut cursor)).into_string());
+            text.push_str(&Html::build_markup(|html| write_highlighted(html, &leaf, &mut cursor)).into_string());
         }
         let mut plain = String::new();
         let mut is_tag = false;

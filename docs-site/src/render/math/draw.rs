@@ -12,7 +12,7 @@ use ratex_parser::{
 use super::letters::Alphabet;
 
 /// The maximum length of a shift, in em.
-const FAR: f64 = 20.0;
+const LARGEST_SHIFT_EM: f64 = 20.0;
 
 /// The current font.
 #[derive(Clone, Copy, Debug, Default)]
@@ -35,7 +35,7 @@ impl Drawer {
             let digits: String = rest.iter().map_while(digit).collect();
             let count = digits.chars().count();
             if count > 0 {
-                parts.push(html! { mn { (lettered(&digits, font)) } });
+                parts.push(html! { mn { (letters_in_font(&digits, font)) } });
                 rest = &rest[count..];
                 continue;
             }
@@ -51,7 +51,7 @@ impl Drawer {
     }
 
     /// Renders nodes as one element.
-    fn one(&self, nodes: &[ParseNode], font: Font) -> Markup {
+    fn single_element(&self, nodes: &[ParseNode], font: Font) -> Markup {
         match nodes {
             [only] => self.element(only, font),
             // A single number.
@@ -65,12 +65,12 @@ impl Drawer {
     /// Renders a node as exactly one element, as scripts and fractions require.
     fn element(&self, node: &ParseNode, font: Font) -> Markup {
         match node {
-            ParseNode::OrdGroup { body, .. } => self.one(body, font),
+            ParseNode::OrdGroup { body, .. } => self.single_element(body, font),
             ParseNode::Atom { .. }
             | ParseNode::MathOrd { .. }
             | ParseNode::GenFrac { left_delim: None, .. } => self.node(node, font),
             ParseNode::TextOrd { text, .. } if digit(node).is_some() => {
-                html! { mn { (lettered(text, font)) } }
+                html! { mn { (letters_in_font(text, font)) } }
             }
             ParseNode::TextOrd { .. } | ParseNode::Sqrt { .. } => self.node(node, font),
             ParseNode::Op { body: None, .. } => self.node(node, font),
@@ -129,10 +129,10 @@ impl Drawer {
                 }
             }
             N::OperatorName { body, .. } => html! { mi mathvariant="normal" { (text_of(body)) } },
-            N::Font { font: name, body, .. } => self.element(body, Font(Alphabet::named(name))),
+            N::Font { font: name, body, .. } => self.element(body, Font(Alphabet::from_command(name))),
             N::Text { body, font: name, .. } => {
-                let font = name.as_deref().map_or(font, |name| Font(Alphabet::named(name)));
-                html! { mtext { (lettered(&text_of(body).replace(' ', "\u{a0}"), font)) } }
+                let font = name.as_deref().map_or(font, |name| Font(Alphabet::from_command(name)));
+                html! { mtext { (letters_in_font(&text_of(body).replace(' ', "\u{a0}"), font)) } }
             }
             N::Styling { style, body, .. } => {
                 let (display, level) = match style {
@@ -322,7 +322,7 @@ fn operator(family: AtomFamily, text: &str) -> Markup {
 
 fn identifier(text: &str, font: Font) -> Markup {
     let is_upright = font.0 == Alphabet::Upright && text.chars().count() == 1;
-    html! { mi mathvariant=[is_upright.then_some("normal")] { (lettered(text, font)) } }
+    html! { mi mathvariant=[is_upright.then_some("normal")] { (letters_in_font(text, font)) } }
 }
 
 /// A symbol that is not a letter. The MathML operator dictionary lacks some of them, such as `∞`.
@@ -335,7 +335,7 @@ fn ordinary(text: &str, font: Font) -> Markup {
     }
 }
 
-fn lettered(text: &str, font: Font) -> String {
+fn letters_in_font(text: &str, font: Font) -> String {
     text.chars().map(|c| font.0.letter(c)).collect()
 }
 
@@ -382,7 +382,7 @@ fn em(length: &Measurement) -> String {
         "in" => 7.2,
         _ => 1.0,
     };
-    let length = (length.number * unit).clamp(0.0, FAR);
+    let length = (length.number * unit).clamp(0.0, LARGEST_SHIFT_EM);
     format!("{:.4}em", if length.is_finite() { length } else { 0.0 })
 }
 

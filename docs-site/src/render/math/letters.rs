@@ -17,7 +17,7 @@ pub(super) enum Alphabet {
 
 impl Alphabet {
     /// The alphabet selected by a TeX command.
-    pub(super) fn named(font: &str) -> Self {
+    pub(super) fn from_command(font: &str) -> Self {
         match font.trim_start_matches('\\') {
             "mathrm" | "textrm" | "rm" | "mathup" | "textup" | "textnormal" | "textmd" => Self::Upright,
             "mathbf" | "textbf" | "bf" | "bold" => Self::Bold,
@@ -33,7 +33,7 @@ impl Alphabet {
 
     /// Maps a letter or digit to the alphabet.
     pub(super) fn letter(self, c: char) -> char {
-        if let Some(old) = self.older(c) {
+        if let Some(old) = self.legacy_letter(c) {
             return old;
         }
         // First code points of capital letters, small letters and digits.
@@ -58,7 +58,7 @@ impl Alphabet {
     }
 
     /// Maps letters that Unicode encoded before the alphabets.
-    fn older(self, c: char) -> Option<char> {
+    fn legacy_letter(self, c: char) -> Option<char> {
         let pairs: &[(char, char)] = match self {
             Self::Script => &[
                 ('B', 'ℬ'),

@@ -37,12 +37,12 @@ impl Default for Budget {
 
 impl Budget {
     /// Returns `true` if any of it has been used.
-    pub(super) const fn is_taken(&self) -> bool {
+    pub(super) const fn is_exhausted(&self) -> bool {
         self.bytes.get() < MAX_PAGE_BYTES || self.elements.get() < MAX_PAGE_ELEMENTS
     }
 
     /// Subtracts the bytes of a formula; returns `true` if the allowance was sufficient.
-    fn takes(&self, bytes: usize) -> bool {
+    fn try_take(&self, bytes: usize) -> bool {
         let left = self.bytes.get().checked_sub(bytes);
         self.bytes.set(left.unwrap_or_default());
         left.is_some()
@@ -51,7 +51,7 @@ impl Budget {
 
 /// Renders a display formula.
 pub(super) fn block(formula: &str, budget: &Budget) -> Markup {
-    match written(formula, docs_formula::alone, budget) {
+    match render_formula(formula, docs_formula::parse_display, budget) {
         Some(inner) => html! {
             div.math tabindex="0" { math display="block" { (semantics(&inner, formula)) } }
         },
@@ -61,7 +61,7 @@ pub(super) fn block(formula: &str, budget: &Budget) -> Markup {
 
 /// Renders an inline formula.
 pub(super) fn inline(formula: &str, budget: &Budget) -> Markup {
-    match written(formula, docs_formula::within_text, budget) {
+    match render_formula(formula, docs_formula::within_text, budget) {
         Some(inner) => html! { math { (semantics(&inner, formula)) } },
         None => html! { code.math { (formula) } },
     }
@@ -77,12 +77,16 @@ fn semantics(inner: &Markup, formula: &str) -> Markup {
     }
 }
 
-fn written(formula: &str, parse: fn(&str) -> Option<Vec<ParseNode>>, budget: &Budget) -> Option<Markup> {
+fn render_formula(
+    formula: &str,
+    parse: fn(&str) -> Option<Vec<ParseNode>>,
+    budget: &Budget,
+) -> Option<Markup> {
     if formula.len() > MAX_FORMULA_BYTES {
         return None;
     }
     let most = budget.elements.get().min(MAX_ELEMENTS);
-    if most == 0 || !budget.takes(formula.len()) {
+    if most == 0 || !budget.try_take(formula.len()) {
         return None;
     }
     let nodes = parse(formula)?;

@@ -44,7 +44,7 @@ async fn rows(txn: &dyn Txn) -> Vec<(Key, Value)> {
     loop {
         let found = txn.scan(&[scan.clone()]).await.expect("the store can be read").remove(0);
         let Some((last, _)) = found.last() else { return rows };
-        scan.from = key::after(last);
+        scan.from = key::successor(last);
         rows.extend(found.into_iter().map(|(key, value)| (key, shown(&value))));
     }
 }

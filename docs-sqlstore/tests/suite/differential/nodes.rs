@@ -5,7 +5,7 @@ use std::{path::PathBuf, sync::Arc, time::Duration};
 use async_trait::async_trait;
 use docs_core::{
     Platform,
-    platform::stored_sealing_key,
+    platform::load_or_create_sealing_key,
     store::{Objects, Store},
 };
 use docs_memstore::{Form, ManualClock, MemGit, MemObjects, MemStore, SeededIds};
@@ -32,8 +32,8 @@ pub(super) struct Memory(MemStore, MemObjects);
 
 impl Memory {
     pub(super) fn new(clock: &ManualClock) -> Self {
-        let objects = MemObjects::with(Arc::new(clock.clone()));
-        Self(MemStore::with(Form::Live, Arc::new(clock.clone())), objects)
+        let objects = MemObjects::with_clock(Arc::new(clock.clone()));
+        Self(MemStore::with_form_and_clock(Form::Live, Arc::new(clock.clone())), objects)
     }
 }
 
@@ -130,7 +130,8 @@ impl Node {
             self.open = None;
         }
         let (store, objects) = self.place.open().await;
-        let key = stored_sealing_key(&store, &self.clock, &self.ids).await.expect("the store is there");
+        let key =
+            load_or_create_sealing_key(&store, &self.clock, &self.ids).await.expect("the store is there");
         let platform = Platform::builder(store, Arc::clone(&objects))
             .clock(self.clock.clone())
             .ids(self.ids.clone())

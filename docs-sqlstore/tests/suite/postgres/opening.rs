@@ -173,7 +173,7 @@ async fn large_objects_lie_in_blobs_and_go_with_their_rows() {
     let objects = store.objects();
     let object = |len: usize| {
         let bytes = Bytes::from(vec![7; len]);
-        (Hash::of(&bytes), bytes)
+        (Hash::compute(&bytes), bytes)
     };
     let (small, large) = (object(128 * 1024), object(128 * 1024 + 1));
     for _ in 0..2 {

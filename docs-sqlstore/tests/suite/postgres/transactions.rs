@@ -3,9 +3,8 @@
 use std::{sync::Arc, time::Duration};
 
 use docs_core::store::{
-    FeedItem, Key, Mode, Op, Scan, Store, StoreError, Value,
+    FeedItem, Key, Mode, Op, Scan, Store, StoreError, Value, all_keys,
     conformance::{Plain, Workload},
-    everything,
 };
 use docs_sqlstore::{Options, PostgresStore};
 
@@ -154,7 +153,7 @@ async fn whoever_asks_for_everything_commits_whatever_others_do() {
     let store = postgres.fresh().await;
     let before = store.begin(Mode::Write, &[]).await.expect("a connection");
     assert_eq!(int(&*before, "num!a").await, Ok(0));
-    let alone = store.begin(Mode::Write, &[everything()]).await.expect("nobody is committing");
+    let alone = store.begin(Mode::Write, &[all_keys()]).await.expect("nobody is committing");
     assert_eq!(int(&*alone, "num!a").await, Ok(0));
     assert_eq!(int(&*store.begin(Mode::Read, &[]).await.expect("readers do not wait"), "num!a").await, Ok(0));
     // These read the same key and change it: each would make it fail.
@@ -180,12 +179,12 @@ async fn nobody_waits_for_everything_without_an_end() {
     let schema = postgres.new_schema().await;
     let options = Options::new().wait(Duration::from_secs(1));
     let store = PostgresStore::open(&postgres.url(&schema), options).await.expect("the store can be opened");
-    let forgotten = store.begin(Mode::Write, &[everything()]).await.expect("nobody is committing");
+    let forgotten = store.begin(Mode::Write, &[all_keys()]).await.expect("nobody is committing");
     // It does not get the key lock or the table lock, which is a conflict that is retried.
-    let second = store.begin(Mode::Write, &[everything()]).await;
+    let second = store.begin(Mode::Write, &[all_keys()]).await;
     assert_eq!(second.map(drop), Err(StoreError::Conflict));
     drop(forgotten);
-    store.begin(Mode::Write, &[everything()]).await.expect("it is free");
+    store.begin(Mode::Write, &[all_keys()]).await.expect("it is free");
 }
 
 #[tokio::test]

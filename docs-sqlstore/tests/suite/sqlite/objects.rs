@@ -11,7 +11,7 @@ use bytes::Bytes;
 use chrono::{DateTime, TimeDelta, Utc};
 use docs_core::ports::Clock as _;
 use docs_core::store::{Blob, Blobs, Hash, Objects, StoreError, StoreResult};
-use docs_sqlstore::{INLINE, SqliteStore, TableObjects};
+use docs_sqlstore::{INLINE_BYTES, SqliteStore, TableObjects};
 use parking_lot::Mutex;
 
 use super::Sqlite;
@@ -46,7 +46,7 @@ impl Blobs for Memory {
 
     async fn delete(&self, name: &str) -> StoreResult<()> {
         if let Some((objects, bytes)) = self.again.get() {
-            objects.put("d", &[(Hash::of(bytes), bytes.clone())]).await?;
+            objects.put("d", &[(Hash::compute(bytes), bytes.clone())]).await?;
         }
         self.blobs.lock().remove(name);
         Ok(())
@@ -54,8 +54,8 @@ impl Blobs for Memory {
 }
 
 fn large(seed: u8) -> (Hash, Bytes) {
-    let bytes = Bytes::from(vec![seed; INLINE + 1]);
-    (Hash::of(&bytes), bytes)
+    let bytes = Bytes::from(vec![seed; INLINE_BYTES + 1]);
+    (Hash::compute(&bytes), bytes)
 }
 
 async fn with_blobs(home: &Sqlite) -> (SqliteStore, Arc<Memory>) {
@@ -69,8 +69,8 @@ async fn large_bytes_lie_outside_and_go_with_their_object() {
     let home = Sqlite::new();
     let (store, blobs) = with_blobs(&home).await;
     let objects = store.objects();
-    let small = Bytes::from(vec![1; INLINE]);
-    let all = [large(2), (Hash::of(&small), small), large(3)];
+    let small = Bytes::from(vec![1; INLINE_BYTES]);
+    let all = [large(2), (Hash::compute(&small), small), large(3)];
     objects.put("d", &all).await.expect("there is room");
     objects.put("d", &all).await.expect("there is room");
     assert_eq!(blobs.blobs.lock().len(), 2);

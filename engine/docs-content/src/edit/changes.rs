@@ -5,16 +5,16 @@ use std::collections::{BTreeMap, BTreeSet};
 use docs_model::PageId;
 use docs_store::Key;
 
-use super::super::{ContentResult, PageEntry, entry::encode, keys, map::Change};
+use super::super::{ContentResult, PageEntry, entry::encode, keys, map::ValueChange};
 
 /// Changes to a map. If one page gives up a key and another takes it, the put wins over the removal.
 #[derive(Default)]
-pub(crate) struct Changes {
+pub(crate) struct MapChanges {
     put: BTreeMap<Key, bytes::Bytes>,
     removed: BTreeSet<Key>,
 }
 
-impl Changes {
+impl MapChanges {
     pub(crate) fn put(&mut self, key: Key, value: bytes::Bytes) {
         self.put.insert(key, value);
     }
@@ -29,8 +29,8 @@ impl Changes {
         before: Option<&PageEntry>,
         after: Option<&PageEntry>,
     ) -> ContentResult<()> {
-        let old = before.map(|entry| keys::derived(id, entry)).unwrap_or_default();
-        let new = after.map(|entry| keys::derived(id, entry)).unwrap_or_default();
+        let old = before.map(|entry| keys::derived_entries(id, entry)).unwrap_or_default();
+        let new = after.map(|entry| keys::derived_entries(id, entry)).unwrap_or_default();
         // Unchanged entries are not rewritten: their nodes need not even be loaded.
         for (key, _) in old.iter().filter(|entry| !new.contains(entry)) {
             self.remove(key.clone());
@@ -44,8 +44,8 @@ impl Changes {
         Ok(())
     }
 
-    pub(crate) fn into_changes(self) -> BTreeMap<Key, Change> {
-        let mut out: BTreeMap<Key, Change> = self.removed.into_iter().map(|key| (key, None)).collect();
+    pub(crate) fn into_changes(self) -> BTreeMap<Key, ValueChange> {
+        let mut out: BTreeMap<Key, ValueChange> = self.removed.into_iter().map(|key| (key, None)).collect();
         out.extend(self.put.into_iter().map(|(key, value)| (key, Some(value))));
         out
     }

@@ -1,14 +1,14 @@
 //! Semantic edits of pages, files, reusable contents and variables.
 
 mod changes;
+mod edit_state;
 mod page_place;
 mod pages;
 pub(crate) mod patch;
-mod pending;
+mod pending_edits;
 mod plan;
 mod revert;
 mod siblings;
-mod target;
 mod values;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -18,28 +18,27 @@ use docs_model::{FileId, GitBlob, PageId, PagePatch, ReusableId, VariableValue};
 use docs_store::{Hash, Key};
 
 pub(crate) use self::{
-    changes::Changes,
+    changes::MapChanges,
     page_place::PagePlace,
     patch::check_variables,
-    siblings::{appended, free_slug},
+    siblings::{free_slug, rank_after_children},
+};
+use self::{
+    edit_state::EditState,
+    pending_edits::PendingEdits,
+    plan::{EditChanges, NumberedName},
 };
 pub use self::{
     patch::{NewBody, ReusablePatch},
-    plan::Touch,
-};
-use self::{
-    pending::Pending,
-    plan::{Numbered, Plan},
-    target::At,
+    plan::PageEffect,
 };
 use super::{
-    BuildPage, Content, ContentResult, Cost, FileEntry, PageKind,
-    aside::yield_to_others,
-    bounds,
+    BuildPage, Content, ContentResult, Cost, FileEntry, PageKind, bounds,
     error::{check_text, invalid},
     keys,
-    load::{Session, Step},
+    load::{PassResult, Session},
     map::{self},
+    offload::yield_to_others,
     redirects::{self},
 };
 
@@ -164,11 +163,11 @@ pub struct GitFile {
 /// The result of [`Content::edit`].
 #[non_exhaustive]
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Edited {
+pub struct EditOutcome {
     /// The new root, or the old one if nothing changed.
     pub root: Hash,
     /// The pages that changed, each once, in order of the first edit that touched them.
-    pub pages: Vec<(PageId, Touch)>,
+    pub pages: Vec<(PageId, PageEffect)>,
     pub cost: Cost,
 }
 
@@ -193,20 +192,20 @@ impl Content {
         root: Hash,
         now: DateTime<Utc>,
         edits: &[Edit],
-    ) -> ContentResult<Edited> {
+    ) -> ContentResult<EditOutcome> {
         let mut session = self.session(domain);
         let mut current = root;
         let mut texts = BTreeSet::new();
-        let mut touched = Touched::default();
+        let mut touched = TouchedPages::default();
         for (position, edit) in edits.iter().enumerate() {
             let Some(text) = edit.text() else { continue };
-            check_text(text).map_err(|error| error.at(position))?;
+            check_text(text).map_err(|error| error.at_index(position))?;
             texts.insert(session.add_text(text));
         }
         // One batch of loads for the pages of all edits, instead of one for each edit.
         let named: Vec<Key> = edits.iter().flat_map(Edit::pages).map(keys::page).collect();
         session.run(|session| Ok(map::get_many(session, &root, &named)?)).await?;
-        let mut pending = Pending::default();
+        let mut pending = PendingEdits::default();
         for (position, edit) in edits.iter().enumerate() {
             if edit.reads_tree() {
                 current = session.apply(current, &pending.take()).await?;
@@ -216,7 +215,7 @@ impl Content {
                 current = session.apply(current, &pending.take()).await?;
                 plan = self.plan(&mut session, now, current, &pending, edit).await;
             }
-            let mut plan = plan.map_err(|error| error.at(position))?;
+            let mut plan = plan.map_err(|error| error.at_index(position))?;
             for text in &plan.texts {
                 texts.insert(session.add_text(text));
             }
@@ -226,10 +225,11 @@ impl Content {
             pending.add(&mut plan);
             if edit.reads_tree() || !plan.departed.is_empty() {
                 current = session.apply(current, &pending.take()).await?;
-                current = redirects::leave(&mut session, current, &plan.departed, Some(now)).await?;
+                current =
+                    redirects::record_departures(&mut session, current, &plan.departed, Some(now)).await?;
                 if matches!(edit, Edit::RevertPage { .. }) {
                     let checked = bounds::check(&mut session, root, current).await?;
-                    checked.map_err(|what| invalid("page", what).at(position))?;
+                    checked.map_err(|what| invalid("page", what).at_index(position))?;
                 }
                 session.drop_unreachable(current);
             }
@@ -240,7 +240,7 @@ impl Content {
         current = session.apply(current, &pending.take()).await?;
         current = self.relink(&mut session, root, current).await?;
         session.save(current, &texts).await?;
-        Ok(Edited { root: current, pages: touched.list(), cost: session.finish() })
+        Ok(EditOutcome { root: current, pages: touched.list(), cost: session.finish() })
     }
 
     async fn plan(
@@ -248,10 +248,12 @@ impl Content {
         session: &mut Session<'_>,
         now: DateTime<Utc>,
         root: Hash,
-        pending: &Pending,
+        pending: &PendingEdits,
         edit: &Edit,
-    ) -> ContentResult<Plan> {
-        session.run(|session| At { session, root, pending, now, merger: self.merger() }.plan(edit)).await
+    ) -> ContentResult<EditChanges> {
+        session
+            .run(|session| EditState { session, root, pending, now, merger: self.merger() }.plan(edit))
+            .await
     }
 }
 
@@ -302,8 +304,8 @@ impl Edit {
     }
 }
 
-impl At<'_, '_> {
-    fn plan(&self, edit: &Edit) -> Step<Plan> {
+impl EditState<'_, '_> {
+    fn plan(&self, edit: &Edit) -> PassResult<EditChanges> {
         match edit {
             Edit::InsertPage(page) => self.insert(page),
             Edit::UpdatePage { page, fields } => self.update(page, fields),
@@ -325,28 +327,28 @@ impl At<'_, '_> {
 
 /// The pages that a batch touched, in order of the first touch.
 #[derive(Default)]
-struct Touched {
+struct TouchedPages {
     order: Vec<PageId>,
     /// For each page: existed before the batch, and exists now.
     pages: BTreeMap<PageId, (bool, bool)>,
 }
 
-impl Touched {
-    fn add(&mut self, page: PageId, touch: Touch) {
-        let now = touch != Touch::Deleted;
+impl TouchedPages {
+    fn add(&mut self, page: PageId, touch: PageEffect) {
+        let now = touch != PageEffect::Deleted;
         if let Some(known) = self.pages.get_mut(&page) {
             known.1 = now;
             return;
         }
-        self.pages.insert(page.clone(), (touch != Touch::Created, now));
+        self.pages.insert(page.clone(), (touch != PageEffect::Created, now));
         self.order.push(page);
     }
 
-    fn list(self) -> Vec<(PageId, Touch)> {
+    fn list(self) -> Vec<(PageId, PageEffect)> {
         let touch = |page: &PageId| match self.pages.get(page) {
-            Some((false, true)) => Some(Touch::Created),
-            Some((true, true)) => Some(Touch::Updated),
-            Some((true, false)) => Some(Touch::Deleted),
+            Some((false, true)) => Some(PageEffect::Created),
+            Some((true, true)) => Some(PageEffect::Updated),
+            Some((true, false)) => Some(PageEffect::Deleted),
             Some((false, false)) | None => None,
         };
         self.order.iter().filter_map(|page| Some((page.clone(), touch(page)?))).collect()

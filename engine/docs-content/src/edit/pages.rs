@@ -11,16 +11,16 @@ use super::{
         content::term_texts,
         error::invalid,
         keys,
-        load::Step,
+        load::PassResult,
         read,
         text::{body_of, cancel, render, unfold},
     },
-    At, NewBody, NewPage, Plan, patch,
-    siblings::Extent,
+    EditChanges, EditState, NewBody, NewPage, patch,
+    siblings::SubtreeSize,
 };
 
-impl At<'_, '_> {
-    pub(super) fn insert(&self, new: &NewPage) -> Step<Plan> {
+impl EditState<'_, '_> {
+    pub(super) fn insert(&self, new: &NewPage) -> PassResult<EditChanges> {
         let NewPage { id: page, kind, parent, at, fields, body } = new;
         let (kind, parent) = (*kind, parent.as_ref());
         if self.page(page)?.is_some() {
@@ -30,7 +30,7 @@ impl At<'_, '_> {
         let pages = self.count_with_new(keys::PAGE)?;
         bounds::check_pages(pages).map_err(|what| invalid("page", what))?;
         let above = self.check_parent(kind, parent, 1)?;
-        let mut plan = Plan::default();
+        let mut plan = EditChanges::default();
         let mut entry = PageEntry::new(kind, title, Rank::nth(0));
         entry.parent = parent.cloned();
         patch::apply(fields, &mut entry)?;
@@ -40,13 +40,13 @@ impl At<'_, '_> {
         let last = if at.is_none() { self.rank_at_end(parent)? } else { None };
         entry.rank = match last {
             Some(rank) => rank,
-            None if !self.pending.is_empty() => return Ok(Plan::apply_first()),
+            None if !self.pending.is_empty() => return Ok(EditChanges::apply_first()),
             None => self.rank_at(&mut plan, page, parent, *at)?,
         };
         let wanted = patch::wanted_slug(fields.slug.as_deref(), &entry);
         (entry.slug, plan.numbered) = self.new_slug(&entry, &wanted)?;
         let place = above.below(&entry.slug);
-        Self::check_paths(place, Extent::default())?;
+        Self::check_paths(place, SubtreeSize::default())?;
         plan.places.extend(parent.map(|parent| (parent.clone(), above)));
         plan.places.push((page.clone(), place));
         plan.new_below = Some(parent.cloned());
@@ -57,42 +57,42 @@ impl At<'_, '_> {
         Ok(plan)
     }
 
-    pub(super) fn update(&self, page: &PageId, fields: &PagePatch) -> Step<Plan> {
-        let before = self.known(page, "page")?;
+    pub(super) fn update(&self, page: &PageId, fields: &PagePatch) -> PassResult<EditChanges> {
+        let before = self.require_page(page, "page")?;
         let mut entry = before.clone();
         patch::apply(fields, &mut entry)?;
         if let Some(slug) = &fields.slug {
             let wanted = patch::wanted_slug(Some(slug), &entry);
             entry.slug = self.slug_for(page, &entry, &wanted, &HashSet::new())?;
         }
-        self.renamed(page, &before, entry)
+        self.plan_rename(page, &before, entry)
     }
 
     /// Plans a change of a page that may change its slug, which is part of the paths of its descendants.
-    fn renamed(&self, page: &PageId, before: &PageEntry, after: PageEntry) -> Step<Plan> {
+    fn plan_rename(&self, page: &PageId, before: &PageEntry, after: PageEntry) -> PassResult<EditChanges> {
         if after.slug.len() > before.slug.len() {
             if !self.pending.is_empty() {
-                return Ok(Plan::apply_first());
+                return Ok(EditChanges::apply_first());
             }
             Self::check_paths(self.place_of(page, &after)?, self.extent(page)?)?;
         }
-        self.changed(page, before, after)
+        self.plan_write(page, before, after)
     }
 
-    pub(super) fn set_body(&self, page: &PageId, body: &NewBody) -> Step<Plan> {
-        let before = self.known(page, "page")?;
+    pub(super) fn set_body(&self, page: &PageId, body: &NewBody) -> PassResult<EditChanges> {
+        let before = self.require_page(page, "page")?;
         let mut entry = before.clone();
         let mut texts = Vec::new();
         entry.body = self.next_body(&before.body, body, &mut texts)?;
         check_body(entry.kind, &entry.body)?;
         entry.clash.remove(clash_field::EXISTENCE);
-        let mut plan = self.changed(page, &before, entry)?;
+        let mut plan = self.plan_write(page, &before, entry)?;
         plan.texts = texts;
         Ok(plan)
     }
 
-    pub(super) fn replace(&self, page: &BuildPage) -> Step<Plan> {
-        let before = self.known(&page.id, "page")?;
+    pub(super) fn replace(&self, page: &BuildPage) -> PassResult<EditChanges> {
+        let before = self.require_page(&page.id, "page")?;
         let mut entry = page.entry()?;
         (entry.parent, entry.rank) = (before.parent.clone(), before.rank.clone());
         if entry.kind.has_slug() {
@@ -100,12 +100,17 @@ impl At<'_, '_> {
             entry.slug = self.slug_for(&page.id, &entry, &wanted, &HashSet::new())?;
         }
         (entry.created_at, entry.updated_at) = (before.created_at, before.updated_at);
-        self.renamed(&page.id, &before, entry)
+        self.plan_rename(&page.id, &before, entry)
     }
 
     /// Returns the body after a text replaces the previous one: the parts that are still between conflict markers
     /// remain a conflict.
-    pub(super) fn next_body(&self, before: &Body, new: &NewBody, texts: &mut Vec<String>) -> Step<Body> {
+    pub(super) fn next_body(
+        &self,
+        before: &Body,
+        new: &NewBody,
+        texts: &mut Vec<String>,
+    ) -> PassResult<Body> {
         let NewBody::Text(text) = new else { return Ok(new.body()) };
         if !before.is_conflict() {
             return Ok(new.body());
@@ -121,7 +126,8 @@ impl At<'_, '_> {
         if terms.len() == 1 {
             return Ok(new.body());
         }
-        let hashes: Vec<_> = terms.iter().map(|t| (!t.is_empty()).then(|| Hash::of(t.as_bytes()))).collect();
+        let hashes: Vec<_> =
+            terms.iter().map(|t| (!t.is_empty()).then(|| Hash::compute(t.as_bytes()))).collect();
         texts.extend(terms.into_iter().filter(|t| !t.is_empty()));
         Ok(body_of(cancel(&hashes)))
     }
@@ -131,8 +137,8 @@ impl At<'_, '_> {
         page: &PageId,
         into: Option<&Option<PageId>>,
         at: Option<usize>,
-    ) -> Step<Plan> {
-        let before = self.known(page, "page")?;
+    ) -> PassResult<EditChanges> {
+        let before = self.require_page(page, "page")?;
         let mut entry = before.clone();
         entry.clash.remove(clash_field::POSITION);
         entry.clash.remove(clash_field::EXISTENCE);
@@ -144,7 +150,7 @@ impl At<'_, '_> {
             let extent = self.extent(page)?;
             place = Some((self.check_parent(entry.kind, parent, extent.levels)?, extent));
         }
-        let mut plan = Plan::default();
+        let mut plan = EditChanges::default();
         if !stays || at.is_some() {
             entry.parent = parent.cloned();
             entry.rank = self.rank_at(&mut plan, page, parent, at)?;
@@ -160,27 +166,32 @@ impl At<'_, '_> {
         Ok(plan)
     }
 
-    pub(super) fn delete(&self, page: &PageId) -> Step<Plan> {
-        self.known(page, "page")?;
+    pub(super) fn delete(&self, page: &PageId) -> PassResult<EditChanges> {
+        self.require_page(page, "page")?;
         let ids = read::subtree(self.session, &self.root, page)?;
         let entries = read::pages(self.session, &self.root, &ids)?;
-        let mut plan = Plan::default();
+        let mut plan = EditChanges::default();
         for (id, entry) in ids.iter().zip(entries) {
             plan.set(id, entry.as_ref(), None)?;
         }
         Ok(plan)
     }
 
-    pub(super) fn clear_clashes(&self, page: &PageId) -> Step<Plan> {
-        let before = self.known(page, "page")?;
+    pub(super) fn clear_clashes(&self, page: &PageId) -> PassResult<EditChanges> {
+        let before = self.require_page(page, "page")?;
         let mut entry = before.clone();
         entry.clash.clear();
-        self.changed(page, &before, entry)
+        self.plan_write(page, &before, entry)
     }
 
     /// Returns the plan that writes a page, with a new time of change if the page differs.
-    pub(super) fn changed(&self, page: &PageId, before: &PageEntry, mut after: PageEntry) -> Step<Plan> {
-        let mut plan = Plan::default();
+    pub(super) fn plan_write(
+        &self,
+        page: &PageId,
+        before: &PageEntry,
+        mut after: PageEntry,
+    ) -> PassResult<EditChanges> {
+        let mut plan = EditChanges::default();
         if *before != after {
             after.updated_at = Some(self.now);
             plan.set(page, Some(before), Some(&after))?;
@@ -189,9 +200,9 @@ impl At<'_, '_> {
     }
 
     /// Rejects a parent that is the page itself or one of its descendants.
-    pub(super) fn check_not_below(&self, page: &PageId, parent: Option<&PageId>) -> Step<()> {
+    pub(super) fn check_not_below(&self, page: &PageId, parent: Option<&PageId>) -> PassResult<()> {
         let Some(parent) = parent else { return Ok(()) };
-        let entry = self.known(parent, "into")?;
+        let entry = self.require_page(parent, "into")?;
         let above = read::ancestors(self.session, &self.root, &entry)?;
         if parent == page || above.iter().any(|(id, _)| id == page) {
             return Err(invalid("into", "must not be the page itself or one of its descendants").into());
@@ -200,7 +211,7 @@ impl At<'_, '_> {
     }
 }
 
-fn check_body(kind: PageKind, body: &Body) -> Step<()> {
+fn check_body(kind: PageKind, body: &Body) -> PassResult<()> {
     if kind == PageKind::Document || body.is_empty() {
         return Ok(());
     }

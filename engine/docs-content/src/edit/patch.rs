@@ -8,7 +8,8 @@ use docs_store::Hash;
 use serde_json::Value;
 
 use super::super::{
-    Body, Clashes, ContentResult, PageEntry, PageKind, ReusableEntry, clash_field, entry::set, error::invalid,
+    Body, ContentResult, FieldClashes, PageEntry, PageKind, ReusableEntry, clash_field, entry::set,
+    error::invalid,
 };
 
 const NO_TARGET: &str = "is required for a link";
@@ -32,7 +33,7 @@ impl NewBody {
         match self {
             Self::Empty => Body::Empty,
             Self::Text(text) if text.is_empty() => Body::Empty,
-            Self::Text(text) => Body::Text(Hash::of(text.as_bytes())),
+            Self::Text(text) => Body::Text(Hash::compute(text.as_bytes())),
             Self::Stored(body) => body.clone(),
         }
     }
@@ -57,12 +58,12 @@ pub(crate) fn apply(fields: &PagePatch, entry: &mut PageEntry) -> ContentResult<
     entry.set(fields);
     entry.slug = slug;
     entry.condition = entry.condition.take().filter(|c| !c.is_empty());
-    settle(&mut entry.clash, &fields.names());
+    remove_clashes(&mut entry.clash, &fields.names());
     Ok(())
 }
 
 /// Removes the clashes of the given fields. A clash of a set element is named after the set and the element.
-fn settle(clashes: &mut Clashes, names: &[&str]) {
+fn remove_clashes(clashes: &mut FieldClashes, names: &[&str]) {
     clashes.retain(|name, _| !name.split('.').next().is_some_and(|field| names.contains(&field)));
     clashes.remove(clash_field::EXISTENCE);
 }
@@ -142,7 +143,7 @@ impl ReusablePatch {
         set(&mut entry.git, &self.git);
         set(&mut entry.source, &self.source);
         set(&mut entry.extra, &self.extra);
-        settle(&mut entry.clash, &self.names());
+        remove_clashes(&mut entry.clash, &self.names());
         Ok(())
     }
 

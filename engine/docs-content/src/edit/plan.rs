@@ -5,13 +5,13 @@ use docs_store::Key;
 
 use super::{
     super::{ContentResult, PageEntry, redirects::Departure},
-    changes::Changes,
+    changes::MapChanges,
     page_place::PagePlace,
 };
 
 /// The combined effect of a batch of edits on a page.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum Touch {
+pub enum PageEffect {
     Created,
     Updated,
     Deleted,
@@ -19,21 +19,21 @@ pub enum Touch {
 
 /// The changes of one edit.
 #[derive(Default)]
-pub(crate) struct Plan {
-    pub(crate) changes: Changes,
-    pub(crate) pages: Vec<(PageId, Touch)>,
+pub(crate) struct EditChanges {
+    pub(crate) changes: MapChanges,
+    pub(crate) pages: Vec<(PageId, PageEffect)>,
     pub(super) departed: Vec<Departure>,
     /// Texts that the edit produced, in addition to its own text.
     pub(crate) texts: Vec<String>,
     pub(super) new_below: Option<Option<PageId>>,
     pub(super) new_record: Option<&'static str>,
     pub(super) places: Vec<(PageId, PagePlace)>,
-    pub(super) numbered: Option<Numbered>,
+    pub(super) numbered: Option<NumberedName>,
     /// The pending changes have to be applied first; nothing else is planned.
     pub(super) apply_first: bool,
 }
 
-impl Plan {
+impl EditChanges {
     /// Returns the plan of an edit that requires the pending changes to be in the map.
     pub(super) fn apply_first() -> Self {
         Self { apply_first: true, ..Self::default() }
@@ -50,18 +50,18 @@ impl Plan {
             return Ok(());
         }
         let touch = match (before, after) {
-            (None, _) => Touch::Created,
-            (Some(_), Some(_)) => Touch::Updated,
-            (Some(_), None) => Touch::Deleted,
+            (None, _) => PageEffect::Created,
+            (Some(_), Some(_)) => PageEffect::Updated,
+            (Some(_), None) => PageEffect::Deleted,
         };
         self.pages.push((id.clone(), touch));
-        self.departed.extend(before.and_then(|before| Departure::of(id, before, after)));
+        self.departed.extend(before.and_then(|before| Departure::from_entries(id, before, after)));
         self.changes.set_page(id, before, after)
     }
 }
 
 /// The number given to a name that is in use, so that the next search starts there.
-pub(super) struct Numbered {
+pub(super) struct NumberedName {
     /// The key of the wanted name within the scope in which it must be unique.
     pub(super) base: Key,
     pub(super) number: u64,

@@ -6,28 +6,28 @@ use docs_model::PageId;
 use docs_store::Hash;
 
 use super::{
-    super::{PageEntry, error::invalid, load::Step, read},
-    At, Plan, appended,
+    super::{PageEntry, error::invalid, load::PassResult, read},
+    EditChanges, EditState, rank_after_children,
 };
 
 /// Slugs assigned by a plan, by parent.
-type Given = HashMap<Option<PageId>, HashSet<String>>;
+type AssignedSlugs = HashMap<Option<PageId>, HashSet<String>>;
 
-impl At<'_, '_> {
-    pub(super) fn revert(&self, page: &PageId, to: &Hash) -> Step<Plan> {
+impl EditState<'_, '_> {
+    pub(super) fn revert(&self, page: &PageId, to: &Hash) -> PassResult<EditChanges> {
         let now = self.page(page)?;
         let then = read::page(self.session, to, page)?;
         match (now, then) {
             (None, None) => Err(invalid("page", format!("is `{page}`, which does not exist")).into()),
             (Some(now), None) => self.take_away(page, &now, to),
             (None, Some(_)) => self.bring_back(page, to),
-            (Some(now), Some(then)) => self.reset(page, &now, then),
+            (Some(now), Some(then)) => self.restore_page(page, &now, then),
         }
     }
 
     /// Deletes a page that the other revision lacks. Descendants that the other revision has are not part of the
     /// reverted change: they move up to the position of the page.
-    fn take_away(&self, page: &PageId, now: &PageEntry, to: &Hash) -> Step<Plan> {
+    fn take_away(&self, page: &PageId, now: &PageEntry, to: &Hash) -> PassResult<EditChanges> {
         let below = read::subtree(self.session, &self.root, page)?;
         let mut gone = HashSet::new();
         for (id, entry) in below.iter().zip(read::pages(self.session, to, &below)?) {
@@ -35,9 +35,9 @@ impl At<'_, '_> {
                 gone.insert(id.clone());
             }
         }
-        let mut plan = Plan::default();
-        let mut given = Given::new();
-        let mut last = appended(self.session, &self.root, now.parent.as_ref())?;
+        let mut plan = EditChanges::default();
+        let mut given = AssignedSlugs::new();
+        let mut last = rank_after_children(self.session, &self.root, now.parent.as_ref())?;
         for (id, entry) in below.iter().zip(read::pages(self.session, &self.root, &below)?) {
             let Some(before) = entry else { continue };
             if gone.contains(id) {
@@ -57,10 +57,10 @@ impl At<'_, '_> {
     }
 
     /// Restores a missing page together with its missing descendants.
-    fn bring_back(&self, page: &PageId, to: &Hash) -> Step<Plan> {
+    fn bring_back(&self, page: &PageId, to: &Hash) -> PassResult<EditChanges> {
         let below = read::subtree(self.session, to, page)?;
-        let mut plan = Plan::default();
-        let mut given = Given::new();
+        let mut plan = EditChanges::default();
+        let mut given = AssignedSlugs::new();
         let mut back: HashSet<PageId> = HashSet::new();
         let living = read::pages(self.session, &self.root, &below)?;
         for ((id, then), living) in below.iter().zip(read::pages(self.session, to, &below)?).zip(living) {
@@ -70,7 +70,7 @@ impl At<'_, '_> {
                 entry.parent = self.nearest_parent(&entry, to)?;
             }
             if entry.parent != parent {
-                entry.rank = appended(self.session, &self.root, entry.parent.as_ref())?;
+                entry.rank = rank_after_children(self.session, &self.root, entry.parent.as_ref())?;
             }
             entry.slug = self.unique(id, &entry, &mut given)?;
             back.insert(id.clone());
@@ -80,7 +80,7 @@ impl At<'_, '_> {
     }
 
     /// Restores the fields, text and position of a page; the position only if it is still valid.
-    fn reset(&self, page: &PageId, now: &PageEntry, then: PageEntry) -> Step<Plan> {
+    fn restore_page(&self, page: &PageId, now: &PageEntry, then: PageEntry) -> PassResult<EditChanges> {
         let mut entry = then;
         entry.kind = now.kind;
         entry.created_at = now.created_at;
@@ -89,12 +89,12 @@ impl At<'_, '_> {
             entry.parent.clone_from(&now.parent);
             entry.rank = now.rank.clone();
         }
-        entry.slug = self.unique(page, &entry, &mut Given::new())?;
-        self.changed(page, now, entry)
+        entry.slug = self.unique(page, &entry, &mut AssignedSlugs::new())?;
+        self.plan_write(page, now, entry)
     }
 
     /// Returns `true` if the parent of the record exists, can have children and is not a descendant of the page.
-    fn may_stand(&self, page: &PageId, entry: &PageEntry) -> Step<bool> {
+    fn may_stand(&self, page: &PageId, entry: &PageEntry) -> PassResult<bool> {
         let Some(parent) = &entry.parent else { return Ok(true) };
         match self.page(parent)? {
             Some(above) if above.kind.is_parent() && parent != page => {
@@ -106,7 +106,7 @@ impl At<'_, '_> {
     }
 
     /// Returns the nearest ancestor that still exists and can have children.
-    fn nearest_parent(&self, entry: &PageEntry, to: &Hash) -> Step<Option<PageId>> {
+    fn nearest_parent(&self, entry: &PageEntry, to: &Hash) -> PassResult<Option<PageId>> {
         for (id, _) in read::ancestors(self.session, to, entry)? {
             if self.page(&id)?.is_some_and(|above| above.kind.is_parent()) {
                 return Ok(Some(id));
@@ -115,7 +115,7 @@ impl At<'_, '_> {
         Ok(None)
     }
 
-    fn unique(&self, page: &PageId, entry: &PageEntry, given: &mut Given) -> Step<String> {
+    fn unique(&self, page: &PageId, entry: &PageEntry, given: &mut AssignedSlugs) -> PassResult<String> {
         let taken = given.entry(entry.parent.clone()).or_default();
         let wanted = if entry.slug.is_empty() { "page" } else { &entry.slug };
         let slug = self.slug_for(page, entry, wanted, taken)?;

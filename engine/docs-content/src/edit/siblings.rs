@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 
 use bytes::Bytes;
-use docs_markup::numbered;
+use docs_markup::append_number;
 use docs_model::{MAX_PAGE_LEVELS, PageId};
 use docs_store::{Hash, Key, key::segments};
 
@@ -13,38 +13,38 @@ use super::{
         entry::decode,
         error::invalid,
         keys,
-        load::{Session, Step},
+        load::{PassResult, Session},
         map,
-        read::{self, ENDLESS},
+        read::{self, CYCLE_DEPTH},
     },
-    At, Numbered, PagePlace, Plan,
+    EditChanges, EditState, NumberedName, PagePlace,
 };
 
 /// The size of a page with its descendants.
 #[derive(Clone, Copy, Default)]
-pub(super) struct Extent {
+pub(super) struct SubtreeSize {
     /// The number of levels, including that of the page.
     pub(super) levels: usize,
     /// The bytes by which the longest path exceeds that of the page.
     pub(super) path_bytes: usize,
 }
 
-impl At<'_, '_> {
+impl EditState<'_, '_> {
     /// Returns the value of a key, including pending changes.
-    pub(super) fn get(&self, key: &Key) -> Step<Option<Bytes>> {
+    pub(super) fn get(&self, key: &Key) -> PassResult<Option<Bytes>> {
         match self.pending.get(key) {
             Some(change) => Ok(change.clone()),
             None => Ok(map::get(self.session, &self.root, key)?),
         }
     }
 
-    pub(super) fn page(&self, id: &PageId) -> Step<Option<PageEntry>> {
+    pub(super) fn page(&self, id: &PageId) -> PassResult<Option<PageEntry>> {
         let key = keys::page(id);
         Ok(self.get(&key)?.map(|value| decode(&key, &value)).transpose()?)
     }
 
     /// Returns the page, or an error that names the field it was given in.
-    pub(super) fn known(&self, id: &PageId, field: &'static str) -> Step<PageEntry> {
+    pub(super) fn require_page(&self, id: &PageId, field: &'static str) -> PassResult<PageEntry> {
         self.page(id)?.ok_or_else(|| invalid(field, format!("is `{id}`, which does not exist")).into())
     }
 
@@ -54,57 +54,57 @@ impl At<'_, '_> {
         kind: PageKind,
         parent: Option<&PageId>,
         height: usize,
-    ) -> Step<PagePlace> {
+    ) -> PassResult<PagePlace> {
         let mut place = PagePlace::default();
         if let Some(parent) = parent {
             if kind == PageKind::Group {
                 return Err(invalid("into", "must be the top level for a group").into());
             }
-            let entry = self.known(parent, "into")?;
+            let entry = self.require_page(parent, "into")?;
             if !entry.kind.is_parent() {
                 return Err(invalid("into", "must be a page that can have child pages").into());
             }
             place = self.place_of(parent, &entry)?;
         }
         bounds::check_levels(place.level + height).map_err(|what| invalid("into", what))?;
-        let (from, to) = keys::children(parent).below();
+        let (from, to) = keys::children(parent).prefix_range();
         let siblings = map::count(self.session, &self.root, &from, &to)? + self.pending.children(parent);
         bounds::check_siblings(siblings + 1).map_err(|what| invalid("into", what))?;
         Ok(place)
     }
 
     /// Returns the number of records of a class after adding one.
-    pub(super) fn count_with_new(&self, class: &'static str) -> Step<u64> {
+    pub(super) fn count_with_new(&self, class: &'static str) -> PassResult<u64> {
         let (from, to) = keys::class(class);
         Ok(map::count(self.session, &self.root, &from, &to)? + self.pending.records(class) + 1)
     }
 
-    pub(super) fn place_of(&self, page: &PageId, entry: &PageEntry) -> Step<PagePlace> {
+    pub(super) fn place_of(&self, page: &PageId, entry: &PageEntry) -> PassResult<PagePlace> {
         let mut slugs: Vec<String> = Vec::new();
         let mut place = self.pending.place(page);
         let (mut slug, mut above) = (entry.slug.clone(), entry.parent.clone());
         while place.is_none() {
             slugs.push(slug);
             let Some(id) = above else { break };
-            if slugs.len() > ENDLESS {
+            if slugs.len() > CYCLE_DEPTH {
                 return Err(read::cycle(&id));
             }
             place = self.pending.place(&id);
-            let entry = self.known(&id, "into")?;
+            let entry = self.require_page(&id, "into")?;
             (slug, above) = (entry.slug, entry.parent);
         }
         Ok(slugs.iter().rev().fold(place.unwrap_or_default(), |place, slug| place.below(slug)))
     }
 
     /// Checks the path lengths of a page at a place and of its descendants, whose changes are in the map.
-    pub(super) fn check_paths(place: PagePlace, extent: Extent) -> Step<()> {
+    pub(super) fn check_paths(place: PagePlace, extent: SubtreeSize) -> PassResult<()> {
         let longest = place.path_bytes + extent.path_bytes;
         Ok(bounds::check_path(longest).map_err(|what| invalid("slug", what))?)
     }
 
     /// Returns the extent of a page with its descendants.
-    pub(super) fn extent(&self, page: &PageId) -> Step<Extent> {
-        let mut extent = Extent::default();
+    pub(super) fn extent(&self, page: &PageId) -> PassResult<SubtreeSize> {
+        let mut extent = SubtreeSize::default();
         let mut level = HashMap::from([(page.clone(), 0)]);
         while !level.is_empty() && extent.levels <= MAX_PAGE_LEVELS {
             extent.levels += 1;
@@ -130,18 +130,18 @@ impl At<'_, '_> {
     /// rank, the plan assigns new ranks to all siblings.
     pub(super) fn rank_at(
         &self,
-        plan: &mut Plan,
+        plan: &mut EditChanges,
         page: &PageId,
         parent: Option<&PageId>,
         at: Option<usize>,
-    ) -> Step<Rank> {
-        let (from, to) = keys::children(parent).below();
+    ) -> PassResult<Rank> {
+        let (from, to) = keys::children(parent).prefix_range();
         let start = map::rank(self.session, &self.root, &from)?;
         let siblings = map::count(self.session, &self.root, &from, &to)?;
         let own = self.own_position(page, parent, start)?;
         let others = siblings - u64::from(own.is_some());
         let at = at.map_or(others, |at| others.min(at as u64));
-        let neighbour = |position: u64| -> Step<Option<Rank>> {
+        let neighbour = |position: u64| -> PassResult<Option<Rank>> {
             let position = position + u64::from(own.is_some_and(|own| own <= position));
             let found = map::nth(self.session, &self.root, start + position)?;
             Ok(found.and_then(|(key, _)| segments(&key).get(2).and_then(|rank| rank.parse().ok())))
@@ -150,12 +150,12 @@ impl At<'_, '_> {
         let high = if at < others { neighbour(at)? } else { None };
         match Rank::between(low.as_ref(), high.as_ref()) {
             Some(rank) => Ok(rank),
-            None => self.spread(plan, page, parent, at),
+            None => self.rerank_siblings(plan, page, parent, at),
         }
     }
 
     /// Returns the position of a page among the children of a parent, if it is one of them.
-    fn own_position(&self, page: &PageId, parent: Option<&PageId>, start: u64) -> Step<Option<u64>> {
+    fn own_position(&self, page: &PageId, parent: Option<&PageId>, start: u64) -> PassResult<Option<u64>> {
         match self.page(page)? {
             Some(entry) if entry.parent.as_ref() == parent => {
                 let key = keys::child(parent, &entry.rank, page);
@@ -166,7 +166,13 @@ impl At<'_, '_> {
     }
 
     /// Assigns new ranks to all siblings in their order, and returns that of the page.
-    fn spread(&self, plan: &mut Plan, page: &PageId, parent: Option<&PageId>, at: u64) -> Step<Rank> {
+    fn rerank_siblings(
+        &self,
+        plan: &mut EditChanges,
+        page: &PageId,
+        parent: Option<&PageId>,
+        at: u64,
+    ) -> PassResult<Rank> {
         let mut ids = read::child_ids(self.session, &self.root, parent)?;
         ids.retain(|id| id != page);
         let entries = read::pages(self.session, &self.root, &ids)?;
@@ -180,8 +186,8 @@ impl At<'_, '_> {
     }
 
     /// Returns a rank after all children of a page; `None` if the siblings need new ranks.
-    pub(super) fn rank_at_end(&self, parent: Option<&PageId>) -> Step<Option<Rank>> {
-        let (from, to) = keys::children(parent).below();
+    pub(super) fn rank_at_end(&self, parent: Option<&PageId>) -> PassResult<Option<Rank>> {
+        let (from, to) = keys::children(parent).prefix_range();
         let last = map::range(self.session, &self.root, &map::Range::new(from, to).reversed().limit(1))?;
         let last: Option<Rank> = last.first().and_then(|(key, _)| segments(key).get(2)?.parse().ok());
         let last = last.max(self.pending.last_child(parent));
@@ -189,9 +195,9 @@ impl At<'_, '_> {
     }
 
     /// Returns the page that has a slug among the children of a parent.
-    fn holder(&self, parent: Option<&PageId>, slug: &str) -> Step<Option<PageId>> {
+    fn slug_owner(&self, parent: Option<&PageId>, slug: &str) -> PassResult<Option<PageId>> {
         let key = keys::slug(parent, slug);
-        Ok(self.get(&key)?.map(|value| keys::page_of(&key, &value)).transpose()?)
+        Ok(self.get(&key)?.map(|value| keys::derived_page_id(&key, &value)).transpose()?)
     }
 
     /// Returns a slug based on the wanted one that no sibling has; empty for kinds without a slug.
@@ -201,24 +207,28 @@ impl At<'_, '_> {
         entry: &PageEntry,
         wanted: &str,
         taken: &HashSet<String>,
-    ) -> Step<String> {
+    ) -> PassResult<String> {
         if !entry.kind.has_slug() {
             return Ok(String::new());
         }
         free_slug(wanted, |slug| {
-            let holder = self.holder(entry.parent.as_ref(), slug)?;
+            let holder = self.slug_owner(entry.parent.as_ref(), slug)?;
             Ok(holder.is_none_or(|holder| holder == *page) && !taken.contains(slug))
         })
     }
 
     /// Returns a slug for a new page. Numbering of equal slugs continues from the last number.
-    pub(super) fn new_slug(&self, entry: &PageEntry, wanted: &str) -> Step<(String, Option<Numbered>)> {
+    pub(super) fn new_slug(
+        &self,
+        entry: &PageEntry,
+        wanted: &str,
+    ) -> PassResult<(String, Option<NumberedName>)> {
         if !entry.kind.has_slug() {
             return Ok((String::new(), None));
         }
         let base = keys::slug(entry.parent.as_ref(), wanted);
-        let is_free = |slug: &str| Ok(self.holder(entry.parent.as_ref(), slug)?.is_none());
-        self.free_name(base, wanted, 2, |number| numbered(wanted, number), is_free)
+        let is_free = |slug: &str| Ok(self.slug_owner(entry.parent.as_ref(), slug)?.is_none());
+        self.free_name(base, wanted, 2, |number| append_number(wanted, number), is_free)
     }
 
     /// Returns the wanted name, or the first free numbered name after the last number given to this base.
@@ -228,38 +238,38 @@ impl At<'_, '_> {
         wanted: &str,
         first: u64,
         numbered: impl Fn(u64) -> String,
-        is_free: impl Fn(&str) -> Step<bool>,
-    ) -> Step<(String, Option<Numbered>)> {
+        is_free: impl Fn(&str) -> PassResult<bool>,
+    ) -> PassResult<(String, Option<NumberedName>)> {
         if is_free(wanted)? {
             return Ok((wanted.to_owned(), None));
         }
         let last = self.pending.number(&base).unwrap_or(first - 1);
-        let number = first_free_after(last, first, |number| is_free(&numbered(number)))?;
-        Ok((numbered(number), Some(Numbered { base, number })))
+        let number = first_free_number(last, first, |number| is_free(&numbered(number)))?;
+        Ok((numbered(number), Some(NumberedName { base, number })))
     }
 }
 
 /// Returns the wanted slug, or the slug with the first free number, provided that the numbers in use have no gaps.
-pub(crate) fn free_slug(wanted: &str, is_free: impl Fn(&str) -> Step<bool>) -> Step<String> {
+pub(crate) fn free_slug(wanted: &str, is_free: impl Fn(&str) -> PassResult<bool>) -> PassResult<String> {
     if is_free(wanted)? {
         return Ok(wanted.to_owned());
     }
-    first_free(2, |number| numbered(wanted, number), is_free)
+    first_free(2, |number| append_number(wanted, number), is_free)
 }
 
 /// Returns the first free numbered name, provided that the numbers in use have no gaps.
 fn first_free(
     first: u64,
     numbered: impl Fn(u64) -> String,
-    is_free: impl Fn(&str) -> Step<bool>,
-) -> Step<String> {
-    Ok(numbered(first_free_after(first - 1, first, |number| is_free(&numbered(number)))?))
+    is_free: impl Fn(&str) -> PassResult<bool>,
+) -> PassResult<String> {
+    Ok(numbered(first_free_number(first - 1, first, |number| is_free(&numbered(number)))?))
 }
 
 /// Returns the first free number after a taken one, provided that the numbers in use have no gaps.
 ///
 /// Doubles the distance until a number is free, then bisects: a thousand equal names cost twenty lookups.
-fn first_free_after(last: u64, first: u64, is_free: impl Fn(u64) -> Step<bool>) -> Step<u64> {
+fn first_free_number(last: u64, first: u64, is_free: impl Fn(u64) -> PassResult<bool>) -> PassResult<u64> {
     let start = if last < first { 0 } else { last };
     let (mut taken, mut free) = (last, last + 1);
     while !is_free(free)? {
@@ -274,8 +284,12 @@ fn first_free_after(last: u64, first: u64, is_free: impl Fn(u64) -> Step<bool>) 
 }
 
 /// Returns a rank after all children of a page.
-pub(crate) fn appended(session: &Session<'_>, root: &Hash, parent: Option<&PageId>) -> Step<Rank> {
-    let (from, to) = keys::children(parent).below();
+pub(crate) fn rank_after_children(
+    session: &Session<'_>,
+    root: &Hash,
+    parent: Option<&PageId>,
+) -> PassResult<Rank> {
+    let (from, to) = keys::children(parent).prefix_range();
     let last = map::range(session, root, &map::Range::new(from, to).reversed().limit(1))?;
     let last: Option<Rank> = last.first().and_then(|(key, _)| segments(key).get(2)?.parse().ok());
     Ok(Rank::between(last.as_ref(), None).or(last).unwrap_or_else(|| Rank::nth(0)))

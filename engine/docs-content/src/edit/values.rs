@@ -11,24 +11,24 @@ use super::{
         FileEntry, PageEntry, ReusableEntry, VariableEntry, bounds,
         entry::{decode, encode},
         error::invalid,
-        file_name::numbered as numbered_file_name,
+        file_name::append_number as numbered_file_name,
         keys,
-        load::Step,
+        load::PassResult,
         map, read,
     },
-    At, GitFile, GitThing, Plan, ReusablePatch, check_variables,
+    EditChanges, EditState, GitFile, GitThing, ReusablePatch, check_variables,
 };
 
-impl At<'_, '_> {
-    pub(super) fn put_file(&self, file: &FileId, entry: &FileEntry) -> Step<Plan> {
+impl EditState<'_, '_> {
+    pub(super) fn put_file(&self, file: &FileId, entry: &FileEntry) -> PassResult<EditChanges> {
         if entry.name.trim().is_empty() {
             return Err(invalid("name", "is empty").into());
         }
         let before = self.file(file)?;
         let mut entry = entry.clone();
-        let mut plan = Plan::default();
+        let mut plan = EditChanges::default();
         if before.as_ref().is_none_or(|before| before.name != entry.name) {
-            let base = keys::named(&entry.name).key();
+            let base = keys::file_name_prefix(&entry.name).key();
             let wanted = std::mem::take(&mut entry.name);
             let numbered = |number| numbered_file_name(&wanted, number);
             let is_free = |name: &str| self.is_free_for(name, file);
@@ -46,18 +46,18 @@ impl At<'_, '_> {
         Ok(plan)
     }
 
-    fn file(&self, id: &FileId) -> Step<Option<FileEntry>> {
+    fn file(&self, id: &FileId) -> PassResult<Option<FileEntry>> {
         let key = keys::file(id);
         Ok(self.get(&key)?.map(|value| decode(&key, &value)).transpose()?)
     }
 
     /// Returns `true` if no other file has the name.
-    fn is_free_for(&self, name: &str, file: &FileId) -> Step<bool> {
+    fn is_free_for(&self, name: &str, file: &FileId) -> PassResult<bool> {
         let mut holders = HashSet::new();
-        for id in read::named(self.session, &self.root, name)? {
+        for id in read::files_named(self.session, &self.root, name)? {
             holders.insert(id);
         }
-        for (key, change) in self.pending.range(keys::named(name).below()) {
+        for (key, change) in self.pending.range(keys::file_name_prefix(name).prefix_range()) {
             let id = keys::id(key)?;
             if change.is_some() {
                 holders.insert(id)
@@ -68,22 +68,26 @@ impl At<'_, '_> {
         Ok(holders.iter().all(|id| id == file))
     }
 
-    pub(super) fn delete_file(&self, file: &FileId) -> Step<Plan> {
+    pub(super) fn delete_file(&self, file: &FileId) -> PassResult<EditChanges> {
         let Some(before) = self.file(file)? else {
             return Err(invalid("file", format!("is `{file}`, which does not exist")).into());
         };
-        let mut plan = Plan::default();
+        let mut plan = EditChanges::default();
         plan.changes.remove(keys::derived_of_file(file, &before));
         plan.changes.remove(keys::file(file));
         Ok(plan)
     }
 
-    fn reusable(&self, id: &ReusableId) -> Step<Option<ReusableEntry>> {
+    fn reusable(&self, id: &ReusableId) -> PassResult<Option<ReusableEntry>> {
         let key = keys::reusable(id);
         Ok(self.get(&key)?.map(|value| decode(&key, &value)).transpose()?)
     }
 
-    pub(super) fn put_reusable(&self, reusable: &ReusableId, fields: &ReusablePatch) -> Step<Plan> {
+    pub(super) fn put_reusable(
+        &self,
+        reusable: &ReusableId,
+        fields: &ReusablePatch,
+    ) -> PassResult<EditChanges> {
         let known = self.reusable(reusable)?;
         let is_new = known.is_none();
         let mut entry = match (known, &fields.title) {
@@ -92,7 +96,7 @@ impl At<'_, '_> {
             (None, None) => return Err(invalid("title", "is missing").into()),
         };
         fields.apply(&mut entry)?;
-        let mut plan = Plan::default();
+        let mut plan = EditChanges::default();
         if is_new {
             let reusables = self.count_with_new(keys::REUSABLE)?;
             bounds::check_reusables(reusables).map_err(|what| invalid("reusable", what))?;
@@ -105,16 +109,16 @@ impl At<'_, '_> {
         Ok(plan)
     }
 
-    pub(super) fn delete_reusable(&self, reusable: &ReusableId) -> Step<Plan> {
+    pub(super) fn delete_reusable(&self, reusable: &ReusableId) -> PassResult<EditChanges> {
         if self.reusable(reusable)?.is_none() {
             return Err(invalid("reusable", format!("is `{reusable}`, which does not exist")).into());
         }
-        let mut plan = Plan::default();
+        let mut plan = EditChanges::default();
         plan.changes.remove(keys::reusable(reusable));
         Ok(plan)
     }
 
-    pub(super) fn set_git(&self, files: &[GitFile]) -> Step<Plan> {
+    pub(super) fn set_git(&self, files: &[GitFile]) -> PassResult<EditChanges> {
         let key = |thing: &GitThing| match thing {
             GitThing::Page(page) => keys::page(page),
             GitThing::File(file) => keys::file(file),
@@ -122,7 +126,7 @@ impl At<'_, '_> {
         };
         let wanted: Vec<Key> = files.iter().map(|file| key(&file.thing)).collect();
         let found = map::get_many(self.session, &self.root, &wanted)?;
-        let mut plan = Plan::default();
+        let mut plan = EditChanges::default();
         for ((GitFile { thing, blob, source }, key), value) in files.iter().zip(wanted).zip(found) {
             let (Some(value), git, source) = (value, Some(blob.clone()), *source) else { continue };
             match thing {
@@ -144,11 +148,14 @@ impl At<'_, '_> {
         Ok(plan)
     }
 
-    pub(super) fn set_variables(&self, variables: &BTreeMap<String, Option<VariableValue>>) -> Step<Plan> {
+    pub(super) fn set_variables(
+        &self,
+        variables: &BTreeMap<String, Option<VariableValue>>,
+    ) -> PassResult<EditChanges> {
         let set: BTreeMap<String, VariableValue> =
             variables.iter().filter_map(|(name, value)| Some((name.clone(), value.clone()?))).collect();
         check_variables(&set)?;
-        let mut plan = Plan::default();
+        let mut plan = EditChanges::default();
         for (name, value) in variables {
             let key = keys::variable(name);
             match value {

@@ -9,16 +9,16 @@ use serde::de::DeserializeOwned;
 use super::{
     super::{
         Content, ContentResult, PageEntry, ReusableEntry,
-        aside::yield_to_others,
         content::term_texts,
-        edit::Changes,
+        edit::MapChanges,
         entry::decode,
         keys,
-        load::{Gather, Session, Step},
+        load::{MissingCollector, PassResult, Session},
         map::{self, Difference, Range},
+        offload::yield_to_others,
     },
-    Backlinks, Link, LinkRange, LinkSource, LinkTarget, Parts, References, ResolvedTarget, Standing, Uses,
-    backlinks, of_parts, source_of,
+    Backlinks, Link, LinkFields, LinkRange, LinkSource, LinkState, LinkTarget, ResolvedTarget,
+    SourceReferences, Uses, backlinks, of_parts, source_of,
 };
 
 impl Content {
@@ -40,15 +40,15 @@ impl Content {
             .run(|session| {
                 let ranges: Vec<(Key, Key)> = keys::LINKED.iter().map(|class| keys::class(class)).collect();
                 let found = map::diff(session, &before, &after, &ranges)?;
-                let mut work = Work::default();
-                let mut gather = Gather::default();
+                let mut work = LinkUpdate::default();
+                let mut gather = MissingCollector::default();
                 for difference in &found {
                     work.take(difference)?;
                 }
                 for (_, parts) in &work.parts {
                     gather.ask(term_texts(session, &parts.body))?;
                 }
-                gather.done()?;
+                gather.finish()?;
                 Ok(work)
             })
             .await?;
@@ -67,17 +67,17 @@ impl Content {
 
 /// The effects of a change of records on links.
 #[derive(Default)]
-struct Work {
-    parts: Vec<(LinkSource, Parts)>,
+struct LinkUpdate {
+    parts: Vec<(LinkSource, LinkFields)>,
     /// The sources with changed references, and their current references.
-    sources: BTreeMap<LinkSource, References>,
+    sources: BTreeMap<LinkSource, SourceReferences>,
     came: Vec<LinkTarget>,
     went: Vec<LinkTarget>,
 }
 
-impl Work {
+impl LinkUpdate {
     fn take(&mut self, difference: &Difference) -> ContentResult<()> {
-        let Some(target) = LinkTarget::of_record(&difference.key)? else { return Ok(()) };
+        let Some(target) = LinkTarget::from_record_key(&difference.key)? else { return Ok(()) };
         match &target {
             LinkTarget::Page(id) => {
                 self.compare::<PageEntry>(LinkSource::Page(id.clone()), difference)?;
@@ -101,11 +101,11 @@ impl Work {
         difference: &Difference,
     ) -> ContentResult<()>
     where
-        for<'a> Parts: From<&'a T>,
+        for<'a> LinkFields: From<&'a T>,
     {
-        let parts = |bytes: &Option<Bytes>| -> ContentResult<Parts> {
+        let parts = |bytes: &Option<Bytes>| -> ContentResult<LinkFields> {
             let entry: Option<T> = bytes.as_ref().map(|b| decode(&difference.key, b)).transpose()?;
-            Ok(entry.as_ref().map(Parts::from).unwrap_or_default())
+            Ok(entry.as_ref().map(LinkFields::from).unwrap_or_default())
         };
         let (before, after) = (parts(&difference.before)?, parts(&difference.after)?);
         if before != after {
@@ -114,14 +114,16 @@ impl Work {
         Ok(())
     }
 
-    fn changes(&self, session: &Session<'_>, root: &Hash) -> Step<Changes> {
-        let mut gather = Gather::default();
-        let mut changes = Changes::default();
+    fn changes(&self, session: &Session<'_>, root: &Hash) -> PassResult<MapChanges> {
+        let mut gather = MissingCollector::default();
+        let mut changes = MapChanges::default();
         let wanted: Vec<LinkTarget> = self
             .sources
             .iter()
             .flat_map(|(source, references)| {
-                references.keys().filter_map(|(reference, _)| ResolvedTarget::of(source, reference).target())
+                references
+                    .keys()
+                    .filter_map(|(reference, _)| ResolvedTarget::resolve(source, reference).target())
             })
             .collect::<BTreeSet<_>>()
             .into_iter()
@@ -146,8 +148,8 @@ impl Work {
             }
         }
         for (targets, from, to) in [
-            (&self.came, Standing::Broken, Standing::Inside),
-            (&self.went, Standing::Inside, Standing::Broken),
+            (&self.came, LinkState::Broken, LinkState::Inside),
+            (&self.went, LinkState::Inside, LinkState::Broken),
         ] {
             for target in targets {
                 let moved = gather.ask(self.links_to(session, root, target, from))?;
@@ -158,7 +160,7 @@ impl Work {
                 }
             }
         }
-        gather.done()?;
+        gather.finish()?;
         Ok(changes)
     }
 
@@ -168,32 +170,33 @@ impl Work {
         session: &Session<'_>,
         root: &Hash,
         target: &LinkTarget,
-        standing: Standing,
-    ) -> Step<Vec<(Key, Bytes)>> {
-        let (from, to) = backlinks(target).below();
+        standing: LinkState,
+    ) -> PassResult<Vec<(Key, Bytes)>> {
+        let (from, to) = backlinks(target).prefix_range();
         let found = map::range(session, root, &Range::new(from, to))?;
-        let mut gather = Gather::default();
+        let mut gather = MissingCollector::default();
         let mut out = Vec::new();
         for (key, _) in found {
             let source = source_of(&key)?;
             if self.sources.contains_key(&source) {
                 continue;
             }
-            let (from, to) = LinkRange { standing, source: Some(source) }.to(target).below();
+            let (from, to) =
+                LinkRange { standing, source: Some(source) }.target_prefix(target).prefix_range();
             let range = map::range(session, root, &Range::new(from, to)).map_err(Into::into);
             out.extend(gather.ask(range)?.unwrap_or_default());
         }
-        gather.done()?;
+        gather.finish()?;
         Ok(out)
     }
 }
 
 /// Returns the entries of a source: its links and their backlinks.
-fn links_of(session: &Session<'_>, root: &Hash, source: &LinkSource) -> Step<BTreeMap<Key, Bytes>> {
-    let mut gather = Gather::default();
+fn links_of(session: &Session<'_>, root: &Hash, source: &LinkSource) -> PassResult<BTreeMap<Key, Bytes>> {
+    let mut gather = MissingCollector::default();
     let (mut out, mut back) = (BTreeMap::new(), Backlinks::default());
-    for standing in Standing::ALL {
-        let (from, to) = LinkRange { standing, source: Some(source.clone()) }.prefix().below();
+    for standing in LinkState::ALL {
+        let (from, to) = LinkRange { standing, source: Some(source.clone()) }.prefix().prefix_range();
         let range = map::range(session, root, &Range::new(from, to)).map_err(Into::into);
         for (key, value) in gather.ask(range)?.unwrap_or_default() {
             let link = Link::read(&key, &value)?;
@@ -203,7 +206,7 @@ fn links_of(session: &Session<'_>, root: &Hash, source: &LinkSource) -> Step<BTr
             out.insert(key, value);
         }
     }
-    gather.done()?;
+    gather.finish()?;
     out.extend(back.into_entries());
     Ok(out)
 }
@@ -211,18 +214,18 @@ fn links_of(session: &Session<'_>, root: &Hash, source: &LinkSource) -> Step<BTr
 /// Returns the entries for the references of a source, in a revision; `has` reports the targets that exist.
 pub(crate) fn entries(
     source: &LinkSource,
-    references: &References,
+    references: &SourceReferences,
     has: impl Fn(&LinkTarget) -> bool,
 ) -> ContentResult<BTreeMap<Key, Bytes>> {
     let (mut out, mut back) = (BTreeMap::new(), Backlinks::default());
     for ((reference, relation), uses) in references {
-        let resolved = ResolvedTarget::of(source, reference);
+        let resolved = ResolvedTarget::resolve(source, reference);
         let standing = match &resolved {
-            ResolvedTarget::Inside(target) if has(target) => Standing::Inside,
-            ResolvedTarget::Inside(_) | ResolvedTarget::Lost(_) => Standing::Broken,
-            ResolvedTarget::Itself => Standing::Inside,
-            ResolvedTarget::Outside(..) => Standing::Outside,
-            ResolvedTarget::Web(_) => Standing::Web,
+            ResolvedTarget::Inside(target) if has(target) => LinkState::Inside,
+            ResolvedTarget::Inside(_) | ResolvedTarget::Unresolved(_) => LinkState::Broken,
+            ResolvedTarget::Itself => LinkState::Inside,
+            ResolvedTarget::Outside(..) => LinkState::Outside,
+            ResolvedTarget::Web(_) => LinkState::Web,
         };
         let (source, reference) = (source.clone(), reference.clone());
         let Uses { times, is_conditional } = *uses;

@@ -1,6 +1,6 @@
 //! Links of pages and reusable contents, derived with the revision.
 //!
-//! Each reference of a source is one entry, however often it occurs. Its [`Standing`] is part of the key, so broken
+//! Each reference of a source is one entry, however often it occurs. Its [`LinkState`] is part of the key, so broken
 //! links are a separate range and counting them costs O(log n). The entry names its target, so the links affected by
 //! adding or removing a target are found through its backlinks, without reading other links of their sources.
 //!
@@ -23,9 +23,9 @@ use serde::{Deserialize, Serialize};
 pub(super) use self::refer::reference as referred;
 pub(crate) use self::{
     derive::entries,
-    refer::{References, Uses, of_parts},
+    refer::{SourceReferences, Uses, of_parts},
 };
-pub use self::{read::Backlinks as AllBacklinks, refer::Parts};
+pub use self::{read::Backlinks as AllBacklinks, refer::LinkFields};
 use super::{
     ContentError, ContentResult,
     entry::{decode, encode},
@@ -37,7 +37,7 @@ const MAX_KEY_TEXT: usize = 100;
 
 /// The state of a link within its revision.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub enum Standing {
+pub enum LinkState {
     /// The target is missing from the revision, or the text resolves to nothing, such as a path that no page has.
     Broken,
     /// The target is in the revision.
@@ -48,7 +48,7 @@ pub enum Standing {
     Web,
 }
 
-impl Standing {
+impl LinkState {
     /// All states, in key order.
     pub const ALL: [Self; 4] = [Self::Broken, Self::Inside, Self::Outside, Self::Web];
 
@@ -113,7 +113,7 @@ impl LinkTarget {
         }
     }
 
-    pub(crate) fn of_record(key: &str) -> ContentResult<Option<Self>> {
+    pub(crate) fn from_record_key(key: &str) -> ContentResult<Option<Self>> {
         Ok(match key.split('!').next() {
             Some(keys::PAGE) => Some(Self::Page(keys::id(key)?)),
             Some(keys::FILE) => Some(Self::File(keys::id(key)?)),
@@ -134,7 +134,7 @@ pub struct Link {
     /// The number of occurrences.
     pub times: u64,
     /// The state within the revision.
-    pub standing: Standing,
+    pub standing: LinkState,
     /// `true` if every occurrence is under a condition.
     pub is_conditional: bool,
 }
@@ -151,7 +151,7 @@ pub struct LinkCounts {
 /// The links in one state, of all sources or of one.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct LinkRange {
-    pub standing: Standing,
+    pub standing: LinkState,
     /// The source; all sources if `None`.
     pub source: Option<LinkSource>,
 }
@@ -166,7 +166,7 @@ impl LinkRange {
     }
 
     /// Returns the prefix of the links to one target.
-    fn to(&self, target: &LinkTarget) -> KeyBuf {
+    fn target_prefix(&self, target: &LinkTarget) -> KeyBuf {
         let (class, id) = target.segments();
         self.prefix().part(class).part(id)
     }
@@ -181,18 +181,18 @@ enum ResolvedTarget {
     Outside(&'static str, String),
     Web(String),
     /// No target.
-    Lost(String),
+    Unresolved(String),
 }
 
 impl ResolvedTarget {
-    fn of(source: &LinkSource, reference: &ContentRef) -> Self {
+    fn resolve(source: &LinkSource, reference: &ContentRef) -> Self {
         let inside = |target: LinkTarget| {
             if target.segments() == source.segments() { Self::Itself } else { Self::Inside(target) }
         };
         let outside = |kind, id: &str| Self::Outside(kind, id.to_owned());
         match reference {
             ContentRef::Url { url } if has_host_or_scheme(url) => Self::Web(url.clone()),
-            ContentRef::Url { url } => Self::Lost(url.clone()),
+            ContentRef::Url { url } => Self::Unresolved(url.clone()),
             ContentRef::File { file } => inside(LinkTarget::File(file.clone())),
             ContentRef::Page { page, space: None }
             | ContentRef::Anchor { page: Some(page), space: None, .. } => {
@@ -257,19 +257,21 @@ impl Link {
     /// Returns the record of the revision that it links to.
     #[must_use]
     pub fn target(&self) -> Option<LinkTarget> {
-        ResolvedTarget::of(&self.source, &self.reference).target()
+        ResolvedTarget::resolve(&self.source, &self.reference).target()
     }
 
     fn key(&self) -> ContentResult<Key> {
         let range = LinkRange { standing: self.standing, source: Some(self.source.clone()) };
-        let key = match ResolvedTarget::of(&self.source, &self.reference) {
-            ResolvedTarget::Inside(target) => range.to(&target),
+        let key = match ResolvedTarget::resolve(&self.source, &self.reference) {
+            ResolvedTarget::Inside(target) => range.target_prefix(&target),
             ResolvedTarget::Itself => {
                 let (class, id) = self.source.segments();
                 range.prefix().part(class).part(id)
             }
             ResolvedTarget::Outside(kind, id) => range.prefix().part(kind).part(cut(&id)),
-            ResolvedTarget::Web(url) | ResolvedTarget::Lost(url) => range.prefix().part("w").part(cut(&url)),
+            ResolvedTarget::Web(url) | ResolvedTarget::Unresolved(url) => {
+                range.prefix().part("w").part(cut(&url))
+            }
         };
         let whole = encode(&(&self.reference, self.relation))?;
         let hash = blake3::hash(&whole);
@@ -285,7 +287,7 @@ impl Link {
         let damaged = || ContentError::Corrupt(format!("the key `{key}` is not the key of a link"));
         let parts = segments(key);
         let [_, standing, class, id, ..] = parts.as_slice() else { return Err(damaged()) };
-        let standing = Standing::ALL.into_iter().find(|s| s.segment() == standing).ok_or_else(damaged)?;
+        let standing = LinkState::ALL.into_iter().find(|s| s.segment() == standing).ok_or_else(damaged)?;
         let source = LinkSource::parse(class, id).ok_or_else(damaged)?;
         let LinkEntry { reference, relation, times, is_conditional } = decode(key, value)?;
         Ok(Self { source, reference, relation, times, standing, is_conditional })

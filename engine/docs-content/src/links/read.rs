@@ -10,11 +10,11 @@ use super::{
         Content, ContentResult, FileEntry, PageEntry, ReusableEntry, View,
         entry::decode,
         keys,
-        load::{Gather, Session, Step},
+        load::{MissingCollector, PassResult, Session},
         map::{self, Range},
         read,
     },
-    CONDITIONAL_VALUE, Link, LinkCounts, LinkRange, LinkSource, LinkTarget, Standing, backlink, backlinks,
+    CONDITIONAL_VALUE, Link, LinkCounts, LinkRange, LinkSource, LinkState, LinkTarget, backlink, backlinks,
     source_of, target_of,
 };
 
@@ -32,9 +32,9 @@ impl View {
         after: Option<&str>,
         limit: usize,
     ) -> ContentResult<Vec<(Key, Link)>> {
-        let (start, to) = of.prefix().below();
+        let (start, to) = of.prefix().prefix_range();
         let from = match after {
-            Some(after) if *after >= *start => key::after(after),
+            Some(after) if *after >= *start => key::successor(after),
             _ => start,
         };
         if from >= to {
@@ -51,17 +51,17 @@ impl View {
     pub async fn link_counts(&self, source: Option<&LinkSource>) -> ContentResult<LinkCounts> {
         let root = self.root();
         self.run(|session| {
-            let mut gather = Gather::default();
+            let mut gather = MissingCollector::default();
             let mut counts = LinkCounts::default();
-            for standing in Standing::ALL {
-                let (from, to) = LinkRange { standing, source: source.cloned() }.prefix().below();
+            for standing in LinkState::ALL {
+                let (from, to) = LinkRange { standing, source: source.cloned() }.prefix().prefix_range();
                 let count = gather.ask(map::count(session, &root, &from, &to).map_err(Into::into))?;
                 counts.total += count.unwrap_or_default();
-                if standing == Standing::Broken {
+                if standing == LinkState::Broken {
                     counts.broken = count.unwrap_or_default();
                 }
             }
-            gather.done()?;
+            gather.finish()?;
             Ok(counts)
         })
         .await
@@ -79,8 +79,8 @@ impl View {
         after: Option<&LinkSource>,
         limit: usize,
     ) -> ContentResult<Vec<(LinkSource, bool)>> {
-        let (start, to) = backlinks(target).below();
-        let from = after.map_or(start, |source| key::after(&backlink(target, source)));
+        let (start, to) = backlinks(target).prefix_range();
+        let from = after.map_or(start, |source| key::successor(&backlink(target, source)));
         let found = self.range(Range::new(from, to).limit(limit)).await?;
         found.iter().map(|(key, value)| Ok((source_of(key)?, *value == CONDITIONAL_VALUE))).collect()
     }
@@ -92,7 +92,7 @@ impl View {
     pub async fn all_backlinks(&self) -> ContentResult<Backlinks> {
         let mut all = Backlinks::new();
         for class in [keys::FILE, keys::REUSABLE] {
-            let (from, to) = KeyBuf::new(keys::BACKLINK).part(class).below();
+            let (from, to) = KeyBuf::new(keys::BACKLINK).part(class).prefix_range();
             for (key, value) in self.range(Range::new(from, to)).await? {
                 let (target, source) = (target_of(&key)?, source_of(&key)?);
                 all.entry(target).or_default().push((source, *value == *CONDITIONAL_VALUE));
@@ -106,7 +106,7 @@ impl View {
     /// # Errors
     /// The errors of [`View::links`].
     pub async fn backlink_count(&self, target: &LinkTarget) -> ContentResult<u64> {
-        let (root, (from, to)) = (self.root(), backlinks(target).below());
+        let (root, (from, to)) = (self.root(), backlinks(target).prefix_range());
         self.run(|session| Ok(map::count(session, &root, &from, &to)?)).await
     }
 
@@ -117,7 +117,7 @@ impl View {
     pub async fn pages_with_paths(&self, ids: &[PageId]) -> ContentResult<Vec<Option<(PageEntry, String)>>> {
         let root = self.root();
         self.run(|session| {
-            let mut gather = Gather::default();
+            let mut gather = MissingCollector::default();
             let mut out = Vec::with_capacity(ids.len());
             for entry in read::pages(session, &root, ids)? {
                 let Some(entry) = entry else {
@@ -127,7 +127,7 @@ impl View {
                 let path = gather.ask(read::path(session, &root, &entry))?.flatten();
                 out.push(Some((entry, path.unwrap_or_default())));
             }
-            gather.done()?;
+            gather.finish()?;
             Ok(out)
         })
         .await
@@ -139,7 +139,7 @@ impl View {
     /// The errors of [`View::links`].
     pub async fn files_by_id(&self, ids: &[FileId]) -> ContentResult<Vec<Option<FileEntry>>> {
         let wanted: Vec<Key> = ids.iter().map(keys::file).collect();
-        self.many(&wanted).await
+        self.read_many(&wanted).await
     }
 
     /// Returns reusable contents in the order of `ids`.
@@ -148,10 +148,13 @@ impl View {
     /// The errors of [`View::links`].
     pub async fn reusables_by_id(&self, ids: &[ReusableId]) -> ContentResult<Vec<Option<ReusableEntry>>> {
         let wanted: Vec<Key> = ids.iter().map(keys::reusable).collect();
-        self.many(&wanted).await
+        self.read_many(&wanted).await
     }
 
-    async fn many<T: serde::de::DeserializeOwned>(&self, wanted: &[Key]) -> ContentResult<Vec<Option<T>>> {
+    async fn read_many<T: serde::de::DeserializeOwned>(
+        &self,
+        wanted: &[Key],
+    ) -> ContentResult<Vec<Option<T>>> {
         let root = self.root();
         let found = self.run(|session| Ok(map::get_many(session, &root, wanted)?)).await?;
         let read = |(key, bytes): (&Key, Option<bytes::Bytes>)| bytes.map(|b| decode(key, &b)).transpose();
@@ -173,14 +176,16 @@ impl Content {
         source: Option<&LinkSource>,
     ) -> ContentResult<Vec<(Key, Link)>> {
         let ranges: Vec<(Key, Key)> = match source {
-            None => vec![KeyBuf::new(keys::LINK).below()],
-            Some(_) => Standing::ALL
+            None => vec![KeyBuf::new(keys::LINK).prefix_range()],
+            Some(_) => LinkState::ALL
                 .iter()
-                .map(|standing| LinkRange { standing: *standing, source: source.cloned() }.prefix().below())
+                .map(|standing| {
+                    LinkRange { standing: *standing, source: source.cloned() }.prefix().prefix_range()
+                })
                 .collect(),
         };
         let differences =
-            |session: &Session<'_>| -> Step<_> { Ok(map::diff(session, &before, &after, &ranges)?) };
+            |session: &Session<'_>| -> PassResult<_> { Ok(map::diff(session, &before, &after, &ranges)?) };
         let found = self.session(domain).run(differences).await?;
         let new = |it: map::Difference| match (it.before, it.after) {
             (None, Some(value)) => Some(Link::read(&it.key, &value).map(|link| (it.key, link))),

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet, HashSet};
 use docs_markup::{
     document,
     markdown::{LinkRole, links_and_specs},
-    reference::named,
+    reference::parse_path,
     syntax::tag,
 };
 use docs_model::{ContentRef, LinkRelation, PageCover};
@@ -16,7 +16,7 @@ use super::{
         Body, PageEntry, ReusableEntry, TextMerger,
         content::term_texts,
         evaluate,
-        load::{Session, Step},
+        load::{PassResult, Session},
         text,
     },
     LinkSource, LinkTarget, ResolvedTarget,
@@ -25,7 +25,7 @@ use super::{
 use crate::links::has_host_or_scheme;
 
 /// The references of one source with their occurrences.
-pub(crate) type References = BTreeMap<(ContentRef, LinkRelation), Uses>;
+pub(crate) type SourceReferences = BTreeMap<(ContentRef, LinkRelation), Uses>;
 
 /// The occurrences of a reference in a source.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -38,14 +38,14 @@ pub(crate) struct Uses {
 
 /// The fields of a record that can contain references.
 #[derive(Clone, PartialEq, Debug, Default)]
-pub struct Parts {
+pub struct LinkFields {
     pub body: Body,
     cover: Option<PageCover>,
     target: Option<ContentRef>,
     computed: Option<Value>,
 }
 
-impl From<&PageEntry> for Parts {
+impl From<&PageEntry> for LinkFields {
     fn from(page: &PageEntry) -> Self {
         Self {
             body: page.body.clone(),
@@ -56,24 +56,24 @@ impl From<&PageEntry> for Parts {
     }
 }
 
-impl From<&ReusableEntry> for Parts {
+impl From<&ReusableEntry> for LinkFields {
     fn from(content: &ReusableEntry) -> Self {
         Self { body: content.body.clone(), computed: content.computed.clone(), ..Self::default() }
     }
 }
 
-impl Parts {
+impl LinkFields {
     /// Returns the references of the fields, given the text of the body.
-    pub(crate) fn references(&self, markdown: &str) -> References {
-        let mut found = References::new();
+    pub(crate) fn references(&self, markdown: &str) -> SourceReferences {
+        let mut found = SourceReferences::new();
         let mut add = |reference, relation| {
             let none = Uses { times: 0, is_conditional: false };
             found.entry((reference, relation)).or_insert(none).times += 1;
         };
-        of_text(markdown, &mut add);
+        references_in_text(markdown, &mut add);
         if may_have_conditions(markdown) {
             let mut always = BTreeSet::new();
-            of_text(&unconditional(markdown), &mut |reference, relation| {
+            references_in_text(&unconditional_text(markdown), &mut |reference, relation| {
                 always.insert((reference, relation));
             });
             found.iter_mut().for_each(|(reference, uses)| uses.is_conditional = !always.contains(reference));
@@ -103,21 +103,25 @@ impl Parts {
     }
 }
 
-impl Parts {
+impl LinkFields {
     /// Returns the targets within the same content, given the text of the body.
     #[must_use]
     pub fn targets(&self, source: &LinkSource, markdown: &str) -> HashSet<LinkTarget> {
         let references = self.references(markdown);
         references
             .keys()
-            .filter_map(|(reference, _)| ResolvedTarget::of(source, reference).target())
+            .filter_map(|(reference, _)| ResolvedTarget::resolve(source, reference).target())
             .collect()
     }
 }
 
 /// Returns the references of a record. A conflicting body counts as the version shown to readers, that of the change
 /// request.
-pub(crate) fn of_parts(session: &Session<'_>, merger: &dyn TextMerger, parts: &Parts) -> Step<References> {
+pub(crate) fn of_parts(
+    session: &Session<'_>,
+    merger: &dyn TextMerger,
+    parts: &LinkFields,
+) -> PassResult<SourceReferences> {
     let terms = term_texts(session, &parts.body)?;
     if let [only] = terms.as_slice() {
         return Ok(parts.references(only));
@@ -133,11 +137,11 @@ fn may_have_conditions(markdown: &str) -> bool {
 }
 
 /// Returns the part of a text that is under no condition; empty if it cannot be determined.
-fn unconditional(markdown: &str) -> String {
-    document::print(&evaluate::unconditional(&document::parse(markdown))).unwrap_or_default()
+fn unconditional_text(markdown: &str) -> String {
+    document::print(&evaluate::unconditional_content(&document::parse(markdown))).unwrap_or_default()
 }
 
-fn of_text(markdown: &str, add: &mut impl FnMut(ContentRef, LinkRelation)) {
+fn references_in_text(markdown: &str, add: &mut impl FnMut(ContentRef, LinkRelation)) {
     if markdown.is_empty() {
         return;
     }
@@ -179,7 +183,7 @@ pub(crate) fn reference(destination: &str) -> Option<ContentRef> {
         None => (text, None),
     };
     let path = path.split('?').next().unwrap_or_default();
-    Some(named(path.trim_end_matches('/'), anchor).unwrap_or_else(url))
+    Some(parse_path(path.trim_end_matches('/'), anchor).unwrap_or_else(url))
 }
 
 #[cfg(test)]

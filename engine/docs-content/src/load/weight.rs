@@ -5,7 +5,7 @@ use std::sync::Arc;
 use docs_store::Hash;
 use quick_cache::{Equivalent, Weighter};
 
-use crate::{PageTree, SharedDocument, map::Node};
+use crate::{PageTree, SharedDocument, map::MapNode};
 
 /// The key of a cached object. Hashes of different tenants are different keys.
 #[derive(Clone, PartialEq, Eq, Hash)]
@@ -29,8 +29,8 @@ impl Equivalent<Id> for IdRef<'_> {
 #[derive(Clone)]
 pub(super) struct CacheWeight;
 
-impl Weighter<Id, Arc<Node>> for CacheWeight {
-    fn weight(&self, _: &Id, node: &Arc<Node>) -> u64 {
+impl Weighter<Id, Arc<MapNode>> for CacheWeight {
+    fn weight(&self, _: &Id, node: &Arc<MapNode>) -> u64 {
         node.weight() as u64 + 64
     }
 }

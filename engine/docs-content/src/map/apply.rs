@@ -9,36 +9,36 @@ use bytes::Bytes;
 use docs_store::{Hash, Key};
 
 use super::{
-    Child, Entry, Fault, Fresh, Item, Node, Nodes, Pass,
-    build::{cut, empty, raise},
+    Child, Fault, MapEntry, MapItem, MapNode, MapResult, NewNode, Nodes,
+    build::{empty, raise, split_run},
     load,
 };
 
 /// One change of a map: a new value, or `None` to remove the key.
-pub type Change = Option<Bytes>;
+pub type ValueChange = Option<Bytes>;
 
 /// The result of [`apply`].
 #[derive(Clone, Debug)]
-pub struct Applied {
+pub struct MapUpdate {
     /// The new root, or the old one if nothing changed.
     pub root: Hash,
     /// The new nodes on the paths to the changes.
-    pub nodes: Vec<Fresh>,
+    pub nodes: Vec<NewNode>,
 }
 
-type Changes = BTreeMap<Key, Option<Item>>;
+type ItemChanges = BTreeMap<Key, Option<MapItem>>;
 
 /// A node that changes of its level affect, with those changes.
-struct Touched {
-    node: Arc<Node>,
-    changes: Vec<(Key, Option<Item>)>,
+struct TouchedNode {
+    node: Arc<MapNode>,
+    changes: Vec<(Key, Option<MapItem>)>,
 }
 
 /// A run of adjacent nodes to be split again.
-struct Run {
+struct NodeRun {
     /// The keys, in the level above, of the nodes that it replaces.
     old: Vec<(Key, Hash)>,
-    entries: Vec<Entry>,
+    entries: Vec<MapEntry>,
 }
 
 /// Applies changes to a map.
@@ -48,19 +48,19 @@ struct Run {
 ///
 /// # Errors
 /// See [`Fault`].
-pub fn apply(nodes: &dyn Nodes, root: &Hash, changes: &BTreeMap<Key, Change>) -> Pass<Applied> {
+pub fn apply(nodes: &dyn Nodes, root: &Hash, changes: &BTreeMap<Key, ValueChange>) -> MapResult<MapUpdate> {
     let top = load(nodes, root, None)?;
     let mut made = Vec::new();
-    let mut changes: Changes =
-        changes.iter().map(|(key, value)| (key.clone(), value.clone().map(Item::Value))).collect();
+    let mut changes: ItemChanges =
+        changes.iter().map(|(key, value)| (key.clone(), value.clone().map(MapItem::Value))).collect();
     for level in 0..=top.level() {
         if changes.is_empty() {
-            return Ok(Applied { root: *root, nodes: Vec::new() });
+            return Ok(MapUpdate { root: *root, nodes: Vec::new() });
         }
         let tree = Tree { nodes, root: *root, level };
-        let runs = tree.runs(tree.touched(changes)?)?;
+        let runs = tree.runs(tree.touched_nodes(changes)?)?;
         if level < top.level() {
-            changes = recut(level, runs, &mut made);
+            changes = split_runs(level, runs, &mut made);
             continue;
         }
         let mut above = Vec::new();
@@ -79,8 +79,8 @@ pub fn apply(nodes: &dyn Nodes, root: &Hash, changes: &BTreeMap<Key, Change>) ->
 }
 
 /// Splits runs into nodes, and returns the changes of the level above.
-fn recut(level: u8, runs: Vec<Run>, made: &mut Vec<Fresh>) -> Changes {
-    let mut above = Changes::new();
+fn split_runs(level: u8, runs: Vec<NodeRun>, made: &mut Vec<NewNode>) -> ItemChanges {
+    let mut above = ItemChanges::new();
     for run in runs {
         let new = cut_run(level, &run, made);
         let old: BTreeMap<Key, Hash> = run.old.into_iter().collect();
@@ -88,7 +88,7 @@ fn recut(level: u8, runs: Vec<Run>, made: &mut Vec<Fresh>) -> Changes {
             above.insert(key.clone(), None);
         }
         for (key, item) in new {
-            let same = matches!(&item, Item::Child(child) if old.get(&key) == Some(&child.hash));
+            let same = matches!(&item, MapItem::Child(child) if old.get(&key) == Some(&child.hash));
             if same {
                 above.remove(&key);
             } else {
@@ -99,16 +99,16 @@ fn recut(level: u8, runs: Vec<Run>, made: &mut Vec<Fresh>) -> Changes {
     above
 }
 
-fn cut_run(level: u8, run: &Run, made: &mut Vec<Fresh>) -> Vec<Entry> {
+fn cut_run(level: u8, run: &NodeRun, made: &mut Vec<NewNode>) -> Vec<MapEntry> {
     match run.old.first() {
-        Some((first, _)) if !run.entries.is_empty() => cut(level, first, &run.entries, made),
+        Some((first, _)) if !run.entries.is_empty() => split_run(level, first, &run.entries, made),
         _ => Vec::new(),
     }
 }
 
 /// Returns the lowest node that contains the whole map: a root with a single child is not canonical.
-fn collapse(nodes: &dyn Nodes, root: Hash, made: &[Fresh]) -> Pass<Hash> {
-    let fresh: HashMap<Hash, &Arc<Node>> = made.iter().map(|f| (f.hash, &f.node)).collect();
+fn collapse(nodes: &dyn Nodes, root: Hash, made: &[NewNode]) -> MapResult<Hash> {
+    let fresh: HashMap<Hash, &Arc<MapNode>> = made.iter().map(|f| (f.hash, &f.node)).collect();
     let mut root = root;
     loop {
         let node = match fresh.get(&root) {
@@ -125,8 +125,8 @@ fn collapse(nodes: &dyn Nodes, root: Hash, made: &[Fresh]) -> Pass<Hash> {
 /// Retains the new nodes that the new root reaches.
 ///
 /// A node that is already stored remains among them: storing it again marks it as in use.
-fn finish(root: Hash, made: Vec<Fresh>) -> Applied {
-    let mut fresh: HashMap<Hash, Fresh> = made.into_iter().map(|f| (f.hash, f)).collect();
+fn finish(root: Hash, made: Vec<NewNode>) -> MapUpdate {
+    let mut fresh: HashMap<Hash, NewNode> = made.into_iter().map(|f| (f.hash, f)).collect();
     let mut out = Vec::new();
     let mut stack = vec![root];
     while let Some(hash) = stack.pop() {
@@ -136,7 +136,7 @@ fn finish(root: Hash, made: Vec<Fresh>) -> Applied {
         }
     }
     out.reverse();
-    Applied { root, nodes: out }
+    MapUpdate { root, nodes: out }
 }
 
 struct Tree<'a> {
@@ -149,14 +149,14 @@ struct Tree<'a> {
 struct LocatedNode {
     key: Key,
     hash: Hash,
-    node: Arc<Node>,
+    node: Arc<MapNode>,
 }
 
 impl Tree<'_> {
     /// Returns the nodes with changed keys, and the left neighbours of those that lose their first key.
-    fn touched(&self, changes: Changes) -> Pass<BTreeMap<Key, (Hash, Touched)>> {
+    fn touched_nodes(&self, changes: ItemChanges) -> MapResult<BTreeMap<Key, (Hash, TouchedNode)>> {
         let mut missing = BTreeSet::new();
-        let mut touched: BTreeMap<Key, (Hash, Touched)> = BTreeMap::new();
+        let mut touched: BTreeMap<Key, (Hash, TouchedNode)> = BTreeMap::new();
         let lost: Vec<Key> = changes.iter().filter(|(_, v)| v.is_none()).map(|(k, _)| k.clone()).collect();
         for (key, item) in changes {
             match self.locate(&key) {
@@ -164,7 +164,7 @@ impl Tree<'_> {
                     let node = located.node;
                     let entry = touched
                         .entry(located.key)
-                        .or_insert_with(|| (located.hash, Touched { node, changes: Vec::new() }));
+                        .or_insert_with(|| (located.hash, TouchedNode { node, changes: Vec::new() }));
                     entry.1.changes.push((key, item));
                 }
                 Err(Fault::Missing(hashes)) => missing.extend(hashes),
@@ -175,12 +175,12 @@ impl Tree<'_> {
             if !touched.contains_key(key) {
                 continue;
             }
-            match self.before(key) {
+            match self.previous_node(key) {
                 Ok(located) => {
                     let node = located.node;
                     touched
                         .entry(located.key)
-                        .or_insert_with(|| (located.hash, Touched { node, changes: Vec::new() }));
+                        .or_insert_with(|| (located.hash, TouchedNode { node, changes: Vec::new() }));
                 }
                 Err(Fault::Missing(hashes)) => missing.extend(hashes),
                 Err(fault) => return Err(fault),
@@ -190,8 +190,8 @@ impl Tree<'_> {
     }
 
     /// Joins adjacent nodes whose separating key was removed.
-    fn runs(&self, touched: BTreeMap<Key, (Hash, Touched)>) -> Pass<Vec<Run>> {
-        let mut runs: Vec<Run> = Vec::new();
+    fn runs(&self, touched: BTreeMap<Key, (Hash, TouchedNode)>) -> MapResult<Vec<NodeRun>> {
+        let mut runs: Vec<NodeRun> = Vec::new();
         for (key, (hash, part)) in touched {
             let lost_start =
                 !key.is_empty() && part.changes.iter().any(|(k, item)| *k == key && item.is_none());
@@ -201,14 +201,14 @@ impl Tree<'_> {
                     run.old.push((key, hash));
                     run.entries.extend(entries);
                 }
-                _ => runs.push(Run { old: vec![(key, hash)], entries }),
+                _ => runs.push(NodeRun { old: vec![(key, hash)], entries }),
             }
         }
         // The leftmost node lost all entries: the next node takes over its key.
         if let Some(run) = runs.first_mut()
             && run.entries.is_empty()
             && let Some((last, _)) = run.old.last()
-            && let Some(located) = self.after(last)?
+            && let Some(located) = self.next_node(last)?
         {
             run.entries.extend(located.node.entries());
             run.old.push((located.key, located.hash));
@@ -217,22 +217,22 @@ impl Tree<'_> {
     }
 
     /// Returns `true` if a key starts the node directly after a run.
-    fn follows(&self, run: &Run, key: &Key) -> Pass<bool> {
+    fn follows(&self, run: &NodeRun, key: &Key) -> MapResult<bool> {
         let Some((last, _)) = run.old.last() else { return Ok(false) };
-        Ok(self.after(last)?.is_some_and(|located| located.key == *key))
+        Ok(self.next_node(last)?.is_some_and(|located| located.key == *key))
     }
 
     /// Returns the node whose key range includes a key.
-    fn locate(&self, key: &str) -> Pass<LocatedNode> {
+    fn locate(&self, key: &str) -> MapResult<LocatedNode> {
         self.descend(|node| node.child_for(key))
     }
 
     /// Returns the node before the one that starts with `key`.
-    fn before(&self, key: &str) -> Pass<LocatedNode> {
+    fn previous_node(&self, key: &str) -> MapResult<LocatedNode> {
         self.descend(|node| node.lower_bound(key).saturating_sub(1))
     }
 
-    fn descend(&self, choose: impl Fn(&Node) -> usize) -> Pass<LocatedNode> {
+    fn descend(&self, choose: impl Fn(&MapNode) -> usize) -> MapResult<LocatedNode> {
         let mut located =
             LocatedNode { key: Key::from(""), hash: self.root, node: load(self.nodes, &self.root, None)? };
         while located.node.level() > self.level {
@@ -243,9 +243,9 @@ impl Tree<'_> {
     }
 
     /// Returns the node after the one that starts with `key`.
-    fn after(&self, key: &str) -> Pass<Option<LocatedNode>> {
+    fn next_node(&self, key: &str) -> MapResult<Option<LocatedNode>> {
         let mut node = load(self.nodes, &self.root, None)?;
-        let mut next: Option<(Arc<Node>, usize)> = None;
+        let mut next: Option<(Arc<MapNode>, usize)> = None;
         while node.level() > self.level {
             let at = node.child_for(key);
             if at + 1 < node.len() {
@@ -264,14 +264,14 @@ impl Tree<'_> {
     }
 }
 
-fn child(nodes: &dyn Nodes, node: &Arc<Node>, at: usize) -> Pass<LocatedNode> {
+fn child(nodes: &dyn Nodes, node: &Arc<MapNode>, at: usize) -> MapResult<LocatedNode> {
     let Child { hash, .. } = node.refs().get(at).copied().ok_or(Fault::Corrupt("a child is missing"))?;
     let below = load(nodes, &hash, Some(node.level() - 1))?;
     Ok(LocatedNode { key: Key::from(node.key(at)), hash, node: below })
 }
 
 /// Returns the entries of a node after applying changes in key order.
-fn merged(node: &Node, changes: Vec<(Key, Option<Item>)>) -> Vec<Entry> {
+fn merged(node: &MapNode, changes: Vec<(Key, Option<MapItem>)>) -> Vec<MapEntry> {
     let mut out = Vec::with_capacity(node.len() + changes.len());
     let mut changes = changes.into_iter().peekable();
     for entry in node.entries() {

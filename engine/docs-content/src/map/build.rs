@@ -5,57 +5,57 @@ use std::{iter::Peekable, sync::Arc};
 use bytes::Bytes;
 use docs_store::{Hash, Key};
 
-use super::{Child, Entry, Fresh, Item, Node, is_boundary};
+use super::{Child, MapEntry, MapItem, MapNode, NewNode, is_boundary};
 
 /// The result of [`build`].
 #[derive(Clone, Debug)]
-pub struct Built {
+pub struct BuiltMap {
     pub root: Hash,
     /// All nodes of the map, the root last.
-    pub nodes: Vec<Fresh>,
+    pub nodes: Vec<NewNode>,
 }
 
 /// Returns the map without entries.
 #[must_use]
-pub fn empty() -> Fresh {
+pub fn empty() -> NewNode {
     fresh(0, &[])
 }
 
 /// Builds a map from entries in key order with unique keys.
 #[must_use]
-pub fn build(entries: Vec<(Key, Bytes)>) -> Built {
+pub fn build(entries: Vec<(Key, Bytes)>) -> BuiltMap {
     let mut nodes = Vec::new();
     let mut above = Vec::new();
-    for (entry, leaf) in Leaves::new(entries) {
+    for (entry, leaf) in LeafStream::new(entries) {
         above.push(entry);
         nodes.push(leaf);
     }
     let upper = build_above(above);
     nodes.extend(upper.nodes);
-    Built { root: upper.root, nodes }
+    BuiltMap { root: upper.root, nodes }
 }
 
 /// Builds the levels above the leaves of a map, given their entries on level 1. Without entries, returns the empty
 /// map.
 #[must_use]
-pub(crate) fn build_above(leaves: Vec<Entry>) -> Built {
+pub(crate) fn build_above(leaves: Vec<MapEntry>) -> BuiltMap {
     if leaves.is_empty() {
         let node = empty();
-        return Built { root: node.hash, nodes: vec![node] };
+        return BuiltMap { root: node.hash, nodes: vec![node] };
     }
     let mut nodes = Vec::new();
     let root = raise(1, leaves, &mut nodes);
-    Built { root, nodes }
+    BuiltMap { root, nodes }
 }
 
 /// The leaves of a map in order, each with its entry in the level above. The entries of a leaf are consumed, so that
 /// a large map is not in memory twice.
-pub(crate) struct Leaves {
+pub(crate) struct LeafStream {
     entries: Peekable<std::vec::IntoIter<(Key, Bytes)>>,
     is_first: bool,
 }
 
-impl Leaves {
+impl LeafStream {
     /// Creates the leaves of entries in key order with unique keys.
     pub(crate) fn new(entries: Vec<(Key, Bytes)>) -> Self {
         debug_assert!(entries.windows(2).all(|w| w[0].0 < w[1].0), "the entries are sorted");
@@ -63,37 +63,37 @@ impl Leaves {
     }
 }
 
-impl Iterator for Leaves {
-    type Item = (Entry, Fresh);
+impl Iterator for LeafStream {
+    type Item = (MapEntry, NewNode);
 
-    fn next(&mut self) -> Option<(Entry, Fresh)> {
+    fn next(&mut self) -> Option<(MapEntry, NewNode)> {
         let (first, value) = self.entries.next()?;
         let key = if std::mem::take(&mut self.is_first) { Key::from("") } else { first.clone() };
-        let mut run = vec![(first, Item::Value(value))];
+        let mut run = vec![(first, MapItem::Value(value))];
         while let Some((key, value)) = self.entries.next_if(|(key, _)| !is_boundary(0, key)) {
-            run.push((key, Item::Value(value)));
+            run.push((key, MapItem::Value(value)));
         }
         let leaf = fresh(0, &run);
         let child = Child { hash: leaf.hash, count: leaf.node.count() };
-        Some(((key, Item::Child(child)), leaf))
+        Some(((key, MapItem::Child(child)), leaf))
     }
 }
 
 /// Builds levels above the nodes of a complete level until one node remains.
-pub(super) fn raise(level: u8, children: Vec<Entry>, nodes: &mut Vec<Fresh>) -> Hash {
+pub(super) fn raise(level: u8, children: Vec<MapEntry>, nodes: &mut Vec<NewNode>) -> Hash {
     let (mut level, mut children) = (level, children);
     loop {
-        if let [(_, Item::Child(only))] = children.as_slice() {
+        if let [(_, MapItem::Child(only))] = children.as_slice() {
             return only.hash;
         }
-        children = cut(level, &Key::from(""), &children, nodes);
+        children = split_run(level, &Key::from(""), &children, nodes);
         level = level.saturating_add(1);
     }
 }
 
 /// Splits a run of entries into nodes, and returns the entries of the level above. `first` is the key of the first
 /// node.
-pub(super) fn cut(level: u8, first: &Key, run: &[Entry], nodes: &mut Vec<Fresh>) -> Vec<Entry> {
+pub(super) fn split_run(level: u8, first: &Key, run: &[MapEntry], nodes: &mut Vec<NewNode>) -> Vec<MapEntry> {
     let mut above = Vec::new();
     let mut start = 0;
     for at in 1..=run.len() {
@@ -102,14 +102,14 @@ pub(super) fn cut(level: u8, first: &Key, run: &[Entry], nodes: &mut Vec<Fresh>)
         }
         let node = fresh(level, &run[start..at]);
         let key = if start == 0 { first.clone() } else { run[start].0.clone() };
-        above.push((key, Item::Child(Child { hash: node.hash, count: node.node.count() })));
+        above.push((key, MapItem::Child(Child { hash: node.hash, count: node.node.count() })));
         nodes.push(node);
         start = at;
     }
     above
 }
 
-fn fresh(level: u8, entries: &[Entry]) -> Fresh {
-    let (node, bytes) = Node::of(level, entries);
-    Fresh { hash: Hash::of(&bytes), node: Arc::new(node), bytes }
+fn fresh(level: u8, entries: &[MapEntry]) -> NewNode {
+    let (node, bytes) = MapNode::from_entries(level, entries);
+    NewNode { hash: Hash::compute(&bytes), node: Arc::new(node), bytes }
 }

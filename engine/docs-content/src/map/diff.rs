@@ -5,7 +5,7 @@ use std::collections::{BTreeSet, HashSet};
 use bytes::Bytes;
 use docs_store::{Hash, Key};
 
-use super::{Fault, Nodes, Pass, load};
+use super::{Fault, MapResult, Nodes, load};
 
 /// A key with different values in two maps.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -19,7 +19,7 @@ pub struct Difference {
 
 /// A subtree that may differ: `from` is its first possible key, `to` the end.
 #[derive(Clone)]
-struct Part {
+struct SubtreeRange {
     hash: Hash,
     level: u8,
     from: Key,
@@ -33,31 +33,36 @@ struct Part {
 ///
 /// # Errors
 /// See [`Fault`].
-pub fn diff(nodes: &dyn Nodes, before: &Hash, after: &Hash, ranges: &[(Key, Key)]) -> Pass<Vec<Difference>> {
+pub fn diff(
+    nodes: &dyn Nodes,
+    before: &Hash,
+    after: &Hash,
+    ranges: &[(Key, Key)],
+) -> MapResult<Vec<Difference>> {
     if before == after {
         return Ok(Vec::new());
     }
     let (first, second) = (top(nodes, before), top(nodes, after));
-    let (mut left, mut right) = both(first, second)?;
+    let (mut left, mut right) = zip_results(first, second)?;
     let mut level = left.iter().chain(&right).map(|p| p.level).max().unwrap_or(0);
     while level > 0 {
-        let (a, b) = (lower(nodes, left, level, ranges), lower(nodes, right, level, ranges));
-        (left, right) = both(a, b)?;
+        let (a, b) = (expand_level(nodes, left, level, ranges), expand_level(nodes, right, level, ranges));
+        (left, right) = zip_results(a, b)?;
         without_common(&mut left, &mut right);
         level -= 1;
     }
-    let (a, b) = (leaves(nodes, &left, ranges), leaves(nodes, &right, ranges));
-    let (old, new) = both(a, b)?;
+    let (a, b) = (read_leaves(nodes, &left, ranges), read_leaves(nodes, &right, ranges));
+    let (old, new) = zip_results(a, b)?;
     Ok(compare(old, new))
 }
 
-fn top(nodes: &dyn Nodes, hash: &Hash) -> Pass<Vec<Part>> {
+fn top(nodes: &dyn Nodes, hash: &Hash) -> MapResult<Vec<SubtreeRange>> {
     let node = load(nodes, hash, None)?;
-    Ok(vec![Part { hash: *hash, level: node.level(), from: Key::from(""), to: None }])
+    Ok(vec![SubtreeRange { hash: *hash, level: node.level(), from: Key::from(""), to: None }])
 }
 
 /// Returns both results, or the missing nodes of both.
-fn both<A, B>(a: Pass<A>, b: Pass<B>) -> Pass<(A, B)> {
+fn zip_results<A, B>(a: MapResult<A>, b: MapResult<B>) -> MapResult<(A, B)> {
     match (a, b) {
         (Ok(a), Ok(b)) => Ok((a, b)),
         (Err(Fault::Missing(mut a)), Err(Fault::Missing(b))) => {
@@ -70,7 +75,12 @@ fn both<A, B>(a: Pass<A>, b: Pass<B>) -> Pass<(A, B)> {
 }
 
 /// Replaces the parts of a level by their children.
-fn lower(nodes: &dyn Nodes, parts: Vec<Part>, level: u8, ranges: &[(Key, Key)]) -> Pass<Vec<Part>> {
+fn expand_level(
+    nodes: &dyn Nodes,
+    parts: Vec<SubtreeRange>,
+    level: u8,
+    ranges: &[(Key, Key)],
+) -> MapResult<Vec<SubtreeRange>> {
     let mut out = Vec::new();
     let mut missing = BTreeSet::new();
     for part in parts {
@@ -89,26 +99,30 @@ fn lower(nodes: &dyn Nodes, parts: Vec<Part>, level: u8, ranges: &[(Key, Key)]) 
         for (at, child) in node.refs().iter().enumerate() {
             let from = if at == 0 { part.from.clone() } else { Key::from(node.key(at)) };
             let to = if at + 1 < node.len() { Some(Key::from(node.key(at + 1))) } else { part.to.clone() };
-            if meets(&from, to.as_deref(), ranges) {
-                out.push(Part { hash: child.hash, level: level - 1, from, to });
+            if overlaps(&from, to.as_deref(), ranges) {
+                out.push(SubtreeRange { hash: child.hash, level: level - 1, from, to });
             }
         }
     }
     if missing.is_empty() { Ok(out) } else { Err(Fault::Missing(missing)) }
 }
 
-fn meets(from: &str, to: Option<&str>, ranges: &[(Key, Key)]) -> bool {
+fn overlaps(from: &str, to: Option<&str>, ranges: &[(Key, Key)]) -> bool {
     ranges.iter().any(|(low, high)| *from < **high && to.is_none_or(|to| **low < *to))
 }
 
-fn without_common(left: &mut Vec<Part>, right: &mut Vec<Part>) {
+fn without_common(left: &mut Vec<SubtreeRange>, right: &mut Vec<SubtreeRange>) {
     let ours: HashSet<Hash> = left.iter().map(|p| p.hash).collect();
     let common: HashSet<Hash> = right.iter().map(|p| p.hash).filter(|h| ours.contains(h)).collect();
     left.retain(|p| !common.contains(&p.hash));
     right.retain(|p| !common.contains(&p.hash));
 }
 
-fn leaves(nodes: &dyn Nodes, parts: &[Part], ranges: &[(Key, Key)]) -> Pass<Vec<(Key, Bytes)>> {
+fn read_leaves(
+    nodes: &dyn Nodes,
+    parts: &[SubtreeRange],
+    ranges: &[(Key, Key)],
+) -> MapResult<Vec<(Key, Bytes)>> {
     let mut out = Vec::new();
     let mut missing = BTreeSet::new();
     for part in parts {

@@ -23,4 +23,4 @@ impl Fault {
 }
 
 /// The result of a pass over a map.
-pub type Pass<T> = Result<T, Fault>;
+pub type MapResult<T> = Result<T, Fault>;

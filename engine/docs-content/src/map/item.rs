@@ -12,9 +12,9 @@ pub(crate) struct Child {
 
 /// The content of an entry: a value at level 0, a child above.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(crate) enum Item {
+pub(crate) enum MapItem {
     Value(Bytes),
     Child(Child),
 }
 
-pub(crate) type Entry = (Key, Item);
+pub(crate) type MapEntry = (Key, MapItem);

@@ -39,16 +39,16 @@ mod read;
 mod tests;
 
 pub use self::{
-    apply::{Applied, Change, apply},
-    build::{Built, build, empty},
+    apply::{MapUpdate, ValueChange, apply},
+    build::{BuiltMap, build, empty},
     diff::{Difference, diff},
-    fault::{Fault, Pass},
-    node::Node,
-    nodes::{Fresh, Nodes},
+    fault::{Fault, MapResult},
+    node::MapNode,
+    nodes::{NewNode, Nodes},
     read::{Range, count, get, get_many, nth, range, rank},
 };
 pub(crate) use self::{
-    build::{Leaves, build_above},
-    item::{Child, Entry, Item},
+    build::{LeafStream, build_above},
+    item::{Child, MapEntry, MapItem},
     nodes::{is_boundary, load},
 };

@@ -7,7 +7,7 @@ use docs_store::{Hash, Key};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use super::{Child, Entry, Fault, Item, Pass};
+use super::{Child, Fault, MapEntry, MapItem, MapResult};
 
 /// The serialized form of an absent value.
 const EMPTY_VALUE: &str = "null";
@@ -16,7 +16,7 @@ const MAX_LEVEL: u8 = 64;
 
 /// A decoded node of a map.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Node {
+pub struct MapNode {
     level: u8,
     /// All keys, concatenated.
     keys: String,
@@ -33,12 +33,12 @@ enum Items {
     Inner(Vec<Child>),
 }
 
-impl Node {
+impl MapNode {
     /// Parses a node.
     ///
     /// # Errors
     /// [`Fault::Corrupt`] if the bytes are not a node, or a node that no map contains.
-    pub fn decode(bytes: &Bytes) -> Pass<Self> {
+    pub fn decode(bytes: &Bytes) -> MapResult<Self> {
         let form: Form<'_> =
             serde_json::from_slice(bytes).map_err(|_| Fault::Corrupt("invalid JSON of a node"))?;
         let node = match (form.level, form.entries, form.children) {
@@ -46,10 +46,10 @@ impl Node {
             (1..=MAX_LEVEL, None, Some(children)) => Self::inner(form.level, &children)?,
             _ => return Err(Fault::Corrupt("the level does not match the content")),
         };
-        Ok(node.weighed(bytes.len()))
+        Ok(node.with_weight(bytes.len()))
     }
 
-    fn leaf(bytes: &Bytes, entries: &[(Text<'_>, &RawValue)]) -> Pass<Self> {
+    fn leaf(bytes: &Bytes, entries: &[(KeyText<'_>, &RawValue)]) -> MapResult<Self> {
         let mut node = Self::empty(0, entries.len());
         let mut values = Vec::with_capacity(entries.len());
         for (key, value) in entries {
@@ -62,7 +62,7 @@ impl Node {
         Ok(node)
     }
 
-    fn inner(level: u8, children: &[(Text<'_>, Hash, u64)]) -> Pass<Self> {
+    fn inner(level: u8, children: &[(KeyText<'_>, Hash, u64)]) -> MapResult<Self> {
         if children.is_empty() {
             return Err(Fault::Corrupt("an inner node without children"));
         }
@@ -86,7 +86,7 @@ impl Node {
         Self { level, keys, ends, items: Items::Leaf(Vec::new()), count: 0, weight: 0 }
     }
 
-    fn push_key(&mut self, key: &str) -> Pass<()> {
+    fn push_key(&mut self, key: &str) -> MapResult<()> {
         if self.ends.len().checked_sub(1).is_some_and(|last| self.key(last) >= key) {
             return Err(Fault::Corrupt("the keys are not sorted"));
         }
@@ -95,13 +95,13 @@ impl Node {
         Ok(())
     }
 
-    fn weighed(mut self, bytes: usize) -> Self {
+    fn with_weight(mut self, bytes: usize) -> Self {
         self.weight = bytes + std::mem::size_of::<Self>() + self.keys.len() + self.ends.len() * 48;
         self
     }
 
     /// Creates a node from entries in key order, and serializes it.
-    pub(crate) fn of(level: u8, entries: &[Entry]) -> (Self, Bytes) {
+    pub(crate) fn from_entries(level: u8, entries: &[MapEntry]) -> (Self, Bytes) {
         let mut node = Self::empty(level, entries.len());
         let (mut values, mut children) = (Vec::new(), Vec::new());
         let mut out = String::with_capacity(96 * entries.len() + 32);
@@ -116,14 +116,14 @@ impl Node {
             node.keys.push_str(key);
             node.ends.push(node.keys.len());
             match item {
-                Item::Value(value) => {
+                MapItem::Value(value) => {
                     debug_assert!(level == 0, "only leaves have values");
                     out.push(',');
                     out.push_str(json_of(value));
                     values.push(value.clone());
                     node.count += 1;
                 }
-                Item::Child(child) => {
+                MapItem::Child(child) => {
                     debug_assert!(level > 0, "only inner nodes have children");
                     let _ = write!(out, ",\"{}\",{}", child.hash, child.count);
                     children.push(*child);
@@ -137,7 +137,7 @@ impl Node {
         out.shrink_to_fit();
         node.keys.shrink_to_fit();
         node.items = if level == 0 { Items::Leaf(values) } else { Items::Inner(children) };
-        (node.weighed(out.len()), out.into())
+        (node.with_weight(out.len()), out.into())
     }
 
     /// Returns the level: 0 for a leaf.
@@ -216,11 +216,11 @@ impl Node {
         if at < self.len() && self.key(at) == key { at } else { at.saturating_sub(1) }
     }
 
-    pub(crate) fn entries(&self) -> impl Iterator<Item = Entry> + '_ {
+    pub(crate) fn entries(&self) -> impl Iterator<Item = MapEntry> + '_ {
         (0..self.len()).map(|i| {
             let item = match &self.items {
-                Items::Leaf(values) => Item::Value(values[i].clone()),
-                Items::Inner(children) => Item::Child(children[i]),
+                Items::Leaf(values) => MapItem::Value(values[i].clone()),
+                Items::Inner(children) => MapItem::Child(children[i]),
             };
             (Key::from(self.key(i)), item)
         })
@@ -240,14 +240,14 @@ struct Form<'a> {
     #[serde(default)]
     level: u8,
     #[serde(borrow, default)]
-    entries: Option<Vec<(Text<'a>, &'a RawValue)>>,
+    entries: Option<Vec<(KeyText<'a>, &'a RawValue)>>,
     #[serde(borrow, default)]
-    children: Option<Vec<(Text<'a>, Hash, u64)>>,
+    children: Option<Vec<(KeyText<'a>, Hash, u64)>>,
 }
 
 /// A key, borrowed unless it is escaped in JSON.
 #[derive(Deserialize)]
-struct Text<'a>(#[serde(borrow)] Cow<'a, str>);
+struct KeyText<'a>(#[serde(borrow)] Cow<'a, str>);
 
 /// Returns the JSON of a value; an empty value represents an entry with a key only.
 fn json_of(value: &Bytes) -> &str {

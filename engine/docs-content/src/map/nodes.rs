@@ -5,19 +5,19 @@ use std::sync::Arc;
 use bytes::Bytes;
 use docs_store::Hash;
 
-use super::{Fault, Node, Pass};
+use super::{Fault, MapNode, MapResult};
 
 /// A source of loaded nodes.
 pub trait Nodes {
     /// Returns the node with a hash, or `None` if it must be loaded first.
-    fn node(&self, hash: &Hash) -> Option<Arc<Node>>;
+    fn node(&self, hash: &Hash) -> Option<Arc<MapNode>>;
 }
 
 /// A new node of a build or a change.
 #[derive(Clone, Debug)]
-pub struct Fresh {
+pub struct NewNode {
     pub hash: Hash,
-    pub node: Arc<Node>,
+    pub node: Arc<MapNode>,
     /// The serialized form to store.
     pub bytes: Bytes,
 }
@@ -33,7 +33,7 @@ pub(crate) fn is_boundary(level: u8, key: &str) -> bool {
 }
 
 /// Returns a node after checking its level.
-pub(crate) fn load(nodes: &dyn Nodes, hash: &Hash, level: Option<u8>) -> Pass<Arc<Node>> {
+pub(crate) fn load(nodes: &dyn Nodes, hash: &Hash, level: Option<u8>) -> MapResult<Arc<MapNode>> {
     let node = nodes.node(hash).ok_or_else(|| Fault::missing(*hash))?;
     if level.is_some_and(|l| l != node.level()) {
         return Err(Fault::Corrupt("the level of a child differs from the level in its parent"));

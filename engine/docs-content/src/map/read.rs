@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use bytes::Bytes;
 use docs_store::{Hash, Key};
 
-use super::{Fault, Nodes, Pass, load};
+use super::{Fault, MapResult, Nodes, load};
 
 /// A range of keys, `from <= key < to`.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -41,7 +41,7 @@ impl Range {
         self
     }
 
-    fn holds(&self, key: &str) -> bool {
+    fn contains(&self, key: &str) -> bool {
         *self.from <= *key && self.to.as_ref().is_none_or(|to| *key < **to)
     }
 }
@@ -50,7 +50,7 @@ impl Range {
 ///
 /// # Errors
 /// See [`Fault`].
-pub fn get(nodes: &dyn Nodes, root: &Hash, key: &str) -> Pass<Option<Bytes>> {
+pub fn get(nodes: &dyn Nodes, root: &Hash, key: &str) -> MapResult<Option<Bytes>> {
     let mut node = load(nodes, root, None)?;
     while node.level() > 0 {
         let child = node.refs()[node.child_for(key)];
@@ -63,7 +63,7 @@ pub fn get(nodes: &dyn Nodes, root: &Hash, key: &str) -> Pass<Option<Bytes>> {
 ///
 /// # Errors
 /// See [`Fault`].
-pub fn get_many<K: AsRef<str>>(nodes: &dyn Nodes, root: &Hash, keys: &[K]) -> Pass<Vec<Option<Bytes>>> {
+pub fn get_many<K: AsRef<str>>(nodes: &dyn Nodes, root: &Hash, keys: &[K]) -> MapResult<Vec<Option<Bytes>>> {
     let mut missing = BTreeSet::new();
     let mut out = Vec::with_capacity(keys.len());
     for key in keys {
@@ -77,7 +77,7 @@ pub fn get_many<K: AsRef<str>>(nodes: &dyn Nodes, root: &Hash, keys: &[K]) -> Pa
 }
 
 /// A subtree still to be read.
-struct Pending {
+struct PendingSubtree {
     hash: Hash,
     level: Option<u8>,
     /// Upper bound of its entries, for estimating the read-ahead.
@@ -88,11 +88,11 @@ struct Pending {
 ///
 /// # Errors
 /// See [`Fault`].
-pub fn range(nodes: &dyn Nodes, root: &Hash, range: &Range) -> Pass<Vec<(Key, Bytes)>> {
+pub fn range(nodes: &dyn Nodes, root: &Hash, range: &Range) -> MapResult<Vec<(Key, Bytes)>> {
     let mut out = Vec::new();
     let mut missing = BTreeSet::new();
     let mut expected: u64 = 0;
-    let mut stack = vec![Pending { hash: *root, level: None, count: 0 }];
+    let mut stack = vec![PendingSubtree { hash: *root, level: None, count: 0 }];
     while let Some(next) = stack.pop() {
         if out.len() as u64 + expected >= range.limit as u64 {
             break;
@@ -108,7 +108,7 @@ pub fn range(nodes: &dyn Nodes, root: &Hash, range: &Range) -> Pass<Vec<(Key, By
         };
         if node.level() == 0 {
             let mut take = |at: usize| {
-                if let Some(value) = node.value(at).filter(|_| range.holds(node.key(at))) {
+                if let Some(value) = node.value(at).filter(|_| range.contains(node.key(at))) {
                     out.push((Key::from(node.key(at)), value.clone()));
                 }
             };
@@ -123,7 +123,11 @@ pub fn range(nodes: &dyn Nodes, root: &Hash, range: &Range) -> Pass<Vec<(Key, By
         let end = range.to.as_ref().map_or(node.len(), |to| node.lower_bound(to).max(first + 1));
         let mut push = |at: usize| {
             let child = node.refs()[at];
-            stack.push(Pending { hash: child.hash, level: Some(node.level() - 1), count: child.count });
+            stack.push(PendingSubtree {
+                hash: child.hash,
+                level: Some(node.level() - 1),
+                count: child.count,
+            });
         };
         // The stack is last-in, first-out.
         if range.rev { (first..end).for_each(&mut push) } else { (first..end).rev().for_each(&mut push) }
@@ -139,7 +143,7 @@ pub fn range(nodes: &dyn Nodes, root: &Hash, range: &Range) -> Pass<Vec<(Key, By
 ///
 /// # Errors
 /// See [`Fault`].
-pub fn rank(nodes: &dyn Nodes, root: &Hash, key: &str) -> Pass<u64> {
+pub fn rank(nodes: &dyn Nodes, root: &Hash, key: &str) -> MapResult<u64> {
     let mut node = load(nodes, root, None)?;
     let mut before: u64 = 0;
     while node.level() > 0 {
@@ -154,7 +158,7 @@ pub fn rank(nodes: &dyn Nodes, root: &Hash, key: &str) -> Pass<u64> {
 ///
 /// # Errors
 /// See [`Fault`].
-pub fn count(nodes: &dyn Nodes, root: &Hash, from: &str, to: &str) -> Pass<u64> {
+pub fn count(nodes: &dyn Nodes, root: &Hash, from: &str, to: &str) -> MapResult<u64> {
     match (rank(nodes, root, from), rank(nodes, root, to)) {
         (Ok(low), Ok(high)) => Ok(high.saturating_sub(low)),
         (Err(Fault::Missing(mut a)), Err(Fault::Missing(b))) => {
@@ -169,7 +173,7 @@ pub fn count(nodes: &dyn Nodes, root: &Hash, from: &str, to: &str) -> Pass<u64> 
 ///
 /// # Errors
 /// See [`Fault`].
-pub fn nth(nodes: &dyn Nodes, root: &Hash, position: u64) -> Pass<Option<(Key, Bytes)>> {
+pub fn nth(nodes: &dyn Nodes, root: &Hash, position: u64) -> MapResult<Option<(Key, Bytes)>> {
     let mut node = load(nodes, root, None)?;
     let mut rest = position;
     if rest >= node.count() {

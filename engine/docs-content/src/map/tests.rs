@@ -13,19 +13,19 @@ use super::*;
 
 /// A set of loaded nodes.
 #[derive(Default, Clone)]
-struct Memory(HashMap<Hash, Arc<Node>>);
+struct Memory(HashMap<Hash, Arc<MapNode>>);
 
 impl Nodes for Memory {
-    fn node(&self, hash: &Hash) -> Option<Arc<Node>> {
+    fn node(&self, hash: &Hash) -> Option<Arc<MapNode>> {
         self.0.get(hash).cloned()
     }
 }
 
 impl Memory {
-    fn add(&mut self, nodes: Vec<Fresh>) {
+    fn add(&mut self, nodes: Vec<NewNode>) {
         for fresh in nodes {
-            assert_eq!(Hash::of(&fresh.bytes), fresh.hash);
-            let decoded = Node::decode(&fresh.bytes).unwrap();
+            assert_eq!(Hash::compute(&fresh.bytes), fresh.hash);
+            let decoded = MapNode::decode(&fresh.bytes).unwrap();
             assert_eq!(decoded.level(), fresh.node.level());
             assert!(decoded.entries().eq(fresh.node.entries()), "a node reads back as written");
             assert_eq!(decoded.count(), fresh.node.count());
@@ -40,7 +40,7 @@ impl Memory {
     }
 
     /// Runs a pass, loading missing nodes from `store`. Also returns the number of passes and loaded nodes.
-    fn run<T>(store: &Self, step: impl Fn(&Self) -> Pass<T>) -> (T, usize, usize) {
+    fn run<T>(store: &Self, step: impl Fn(&Self) -> MapResult<T>) -> (T, usize, usize) {
         let mut loaded = Self::default();
         for passes in 1.. {
             match step(&loaded) {
@@ -73,19 +73,19 @@ fn model(n: u32) -> Model {
     (0..n).map(|i| (key(i), value(i))).collect()
 }
 
-fn batch(limit: u32) -> impl Strategy<Value = BTreeMap<Key, Change>> {
+fn batch(limit: u32) -> impl Strategy<Value = BTreeMap<Key, ValueChange>> {
     let change = (0..limit, proptest::option::weighted(0.6, 0u32..5));
     proptest::collection::vec(change, 0..40)
         .prop_map(|ops| ops.into_iter().map(|(k, v)| (key(k), v.map(value))).collect())
 }
 
 /// Batches that empty long ranges of keys, which removes nodes.
-fn stretch(limit: u32) -> impl Strategy<Value = BTreeMap<Key, Change>> {
+fn stretch(limit: u32) -> impl Strategy<Value = BTreeMap<Key, ValueChange>> {
     (0..limit, 1u32..200, any::<bool>())
         .prop_map(|(from, n, put)| (from..from + n).map(|k| (key(k), put.then(|| value(k)))).collect())
 }
 
-fn change(model: &mut Model, batch: &BTreeMap<Key, Change>) {
+fn change(model: &mut Model, batch: &BTreeMap<Key, ValueChange>) {
     for (key, change) in batch {
         match change {
             Some(value) => model.insert(key.clone(), value.clone()),
@@ -157,8 +157,8 @@ fn damaged_nodes_are_errors() {
             let mut bytes = fresh.bytes.to_vec();
             bytes[at] ^= 0x41;
             // Many corruptions still parse as a node; none may panic.
-            let _ = Node::decode(&bytes.into());
-            assert!(Node::decode(&fresh.bytes.slice(..at)).is_err(), "a cut node is refused");
+            let _ = MapNode::decode(&bytes.into());
+            assert!(MapNode::decode(&fresh.bytes.slice(..at)).is_err(), "a cut node is refused");
         }
     }
 }
@@ -166,8 +166,8 @@ fn damaged_nodes_are_errors() {
 proptest! {
     #[test]
     fn no_bytes_panic(bytes in proptest::collection::vec(any::<u8>(), 0..200)) {
-        let _ = Node::decode(&[&br#"{"entries":["#[..], &bytes, b"]}"].concat().into());
-        let _ = Node::decode(&[&br#"{"level":1,"children":["#[..], &bytes, b"]}"].concat().into());
+        let _ = MapNode::decode(&[&br#"{"entries":["#[..], &bytes, b"]}"].concat().into());
+        let _ = MapNode::decode(&[&br#"{"level":1,"children":["#[..], &bytes, b"]}"].concat().into());
     }
 
     #[test]

@@ -19,7 +19,7 @@ pub enum Subject {
 pub enum Conflict {
     /// Both sides set a field differently; the value of the change request is kept.
     Field {
-        /// The name of the field in `Clashes`.
+        /// The name of the field in `FieldClashes`.
         field: String,
     },
     /// Both sides changed the same part of the text; the record contains all terms.

@@ -6,9 +6,9 @@
 //! The changed pages are then repaired to a valid tree. Every conflict and repair is reported as a [`ConflictNote`].
 
 mod conflict;
+mod merged_records;
 mod repair;
 mod three_way;
-mod united;
 mod versions;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -23,17 +23,17 @@ pub use self::{
     versions::ThreeWay,
 };
 use self::{
+    merged_records::{MergedRecords, StoredRecord, TouchedPage},
     three_way::Fields,
-    united::{Stored, TouchedPage, United},
-    versions::Winner,
+    versions::WinningSide,
 };
 use super::{
     Content, ContentError, ContentResult, Cost, FileEntry, PageEntry, ReusableEntry, VariableEntry, bounds,
-    diff::differing,
-    edit::Changes,
+    diff::differing_records,
+    edit::MapChanges,
     entry::{decode, encode},
     keys,
-    load::{Session, Step},
+    load::{PassResult, Session},
     map::{self, Difference},
     redirects,
 };
@@ -41,7 +41,7 @@ use super::{
 /// The result of a merge.
 #[non_exhaustive]
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Merged {
+pub struct ContentMerge {
     /// The root of the merged content.
     pub root: Hash,
     /// The conflicts of this merge, ordered by subject; empty for a clean merge.
@@ -53,7 +53,7 @@ pub struct Merged {
     pub cost: Cost,
 }
 
-impl Merged {
+impl ContentMerge {
     /// Returns `true` if this merge adds no conflicts: neither new ones, nor those of earlier merges in the change
     /// request.
     #[must_use]
@@ -75,12 +75,12 @@ impl Content {
     ///
     /// # Cancel safety
     /// Dropping the future leaves only unreferenced objects.
-    pub async fn merge(&self, domain: &str, sides: ThreeWay<Hash>) -> ContentResult<Merged> {
+    pub async fn merge(&self, domain: &str, sides: ThreeWay<Hash>) -> ContentResult<ContentMerge> {
         let mut session = self.session(domain);
-        let (root, notes) = match sides.winner() {
-            Winner::Theirs | Winner::Either => (sides.theirs, BTreeSet::new()),
-            Winner::Ours => (sides.ours, BTreeSet::new()),
-            Winner::Neither => self.three_way(&mut session, sides).await?,
+        let (root, notes) = match sides.winning_side() {
+            WinningSide::Theirs | WinningSide::Equal => (sides.theirs, BTreeSet::new()),
+            WinningSide::Ours => (sides.ours, BTreeSet::new()),
+            WinningSide::Conflict => self.three_way(&mut session, sides).await?,
         };
         let (conflicted, conflicted_before) = session
             .run(|session| {
@@ -90,7 +90,7 @@ impl Content {
             })
             .await?;
         let conflicts = notes.into_iter().collect();
-        Ok(Merged { root, conflicts, conflicted, conflicted_before, cost: session.finish() })
+        Ok(ContentMerge { root, conflicts, conflicted, conflicted_before, cost: session.finish() })
     }
 
     async fn three_way(
@@ -100,19 +100,19 @@ impl Content {
     ) -> ContentResult<(Hash, BTreeSet<ConflictNote>)> {
         let (first, second) = session
             .run(|session| {
-                let mut gather = super::load::Gather::default();
-                let first = gather.ask(differing(session, &base, &ours))?.unwrap_or_default();
-                let second = gather.ask(differing(session, &base, &theirs))?.unwrap_or_default();
-                gather.done()?;
+                let mut gather = super::load::MissingCollector::default();
+                let first = gather.ask(differing_records(session, &base, &ours))?.unwrap_or_default();
+                let second = gather.ask(differing_records(session, &base, &theirs))?.unwrap_or_default();
+                gather.finish()?;
                 Ok((first, second))
             })
             .await?;
-        let sides = Sides::of(first, second);
-        let united = session.run(|session| sides.unite(session, self.merger())).await?;
+        let sides = Sides::from_differences(first, second);
+        let united = session.run(|session| sides.merge_records(session, self.merger())).await?;
         let repaired = session.run(|session| repair::repair(session, &ours, &united)).await?;
         let mut notes = united.notes;
         notes.extend(repaired.notes);
-        let mut changes = Changes::default();
+        let mut changes = MapChanges::default();
         for (key, value) in united.values {
             match value {
                 Some(value) => changes.put(key, value),
@@ -129,17 +129,17 @@ impl Content {
         let root = session.apply(ours, &changes.into_changes()).await?;
         bounds::check(session, ours, root).await?.map_err(ContentError::TooLarge)?;
         let root = self.relink(session, ours, root).await?;
-        let root = redirects::unite(session, ThreeWay { base, ours, theirs }, root).await?;
+        let root = redirects::merge_redirects(session, ThreeWay { base, ours, theirs }, root).await?;
         session.save(root, &texts).await?;
         Ok((root, notes))
     }
 }
 
-struct Sides(BTreeMap<Key, ThreeWay<Stored>>);
+struct Sides(BTreeMap<Key, ThreeWay<StoredRecord>>);
 
 impl Sides {
-    fn of(ours: Vec<Difference>, theirs: Vec<Difference>) -> Self {
-        let mut sides: BTreeMap<Key, ThreeWay<Stored>> = BTreeMap::new();
+    fn from_differences(ours: Vec<Difference>, theirs: Vec<Difference>) -> Self {
+        let mut sides: BTreeMap<Key, ThreeWay<StoredRecord>> = BTreeMap::new();
         for Difference { key, before, after } in ours {
             // Unchanged in the request, unless its differences contain the key.
             sides.insert(key, ThreeWay { base: before.clone(), ours: after, theirs: before });
@@ -153,8 +153,12 @@ impl Sides {
         Self(sides)
     }
 
-    fn unite(&self, session: &Session<'_>, merger: &dyn super::TextMerger) -> Step<United> {
-        let mut united = United::default();
+    fn merge_records(
+        &self,
+        session: &Session<'_>,
+        merger: &dyn super::TextMerger,
+    ) -> PassResult<MergedRecords> {
+        let mut united = MergedRecords::default();
         let mut fields = Fields::new(session, merger);
         for (key, three) in &self.0 {
             match key.split('!').next() {
@@ -168,7 +172,12 @@ impl Sides {
                     let subject = Subject::File(id.clone());
                     let change = unite_value::<FileEntry>(&mut fields, key, subject, three)?;
                     if let Some((_, after)) = &change {
-                        united.values.extend(renamed(key, &id, three.ours.as_ref(), after.as_ref())?);
+                        united.values.extend(file_key_changes(
+                            key,
+                            &id,
+                            three.ours.as_ref(),
+                            after.as_ref(),
+                        )?);
                     }
                     united.values.extend(change);
                 }
@@ -191,8 +200,8 @@ fn unite_page(
     fields: &mut Fields<'_, '_>,
     key: &Key,
     id: &PageId,
-    three: &ThreeWay<Stored>,
-) -> Step<TouchedPage> {
+    three: &ThreeWay<StoredRecord>,
+) -> PassResult<TouchedPage> {
     let subject = Subject::Page(id.clone());
     let merged = fields.record::<PageEntry>(key, subject, three)?;
     let read = |bytes: &Option<Bytes>| -> ContentResult<Option<PageEntry>> {
@@ -203,7 +212,7 @@ fn unite_page(
 }
 
 /// Returns the changes of the entries derived from a file record.
-fn renamed(
+fn file_key_changes(
     key: &Key,
     id: &FileId,
     before: Option<&Bytes>,
@@ -224,8 +233,8 @@ fn unite_value<T: Serialize + DeserializeOwned>(
     fields: &mut Fields<'_, '_>,
     key: &Key,
     subject: Subject,
-    three: &ThreeWay<Stored>,
-) -> Step<Option<(Key, Option<Bytes>)>> {
+    three: &ThreeWay<StoredRecord>,
+) -> PassResult<Option<(Key, Option<Bytes>)>> {
     let merged: Option<T> = fields.record(key, subject, three)?;
     let merged = merged.as_ref().map(encode).transpose()?;
     Ok((merged != three.ours).then(|| (key.clone(), merged)))

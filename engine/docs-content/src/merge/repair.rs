@@ -7,17 +7,17 @@ use docs_store::Hash;
 
 use super::{
     super::{
-        Clash, ContentError, PageEntry, PageKind, Rank, clash_field,
+        ContentError, FieldClash, PageEntry, PageKind, Rank, clash_field,
         edit::free_slug,
-        load::{Session, Step},
+        load::{PassResult, Session},
         read,
     },
-    Conflict, ConflictNote, Subject, TouchedPage, United,
+    Conflict, ConflictNote, MergedRecords, Subject, TouchedPage,
     three_way::position,
 };
 
 /// The repaired pages.
-pub(super) struct Repaired {
+pub(super) struct RepairedPages {
     pub(super) pages: BTreeMap<PageId, Option<PageEntry>>,
     pub(super) notes: BTreeSet<ConflictNote>,
 }
@@ -27,7 +27,11 @@ pub(super) struct Repaired {
 ///
 /// Only changed pages can be invalid: the position of an unchanged page is the same on both sides, and a deleted or
 /// moved parent is itself a changed page.
-pub(super) fn repair(session: &Session<'_>, ours: &Hash, united: &United) -> Step<Repaired> {
+pub(super) fn repair(
+    session: &Session<'_>,
+    ours: &Hash,
+    united: &MergedRecords,
+) -> PassResult<RepairedPages> {
     let pages = united.pages.iter().map(|(id, page)| (id.clone(), page.merged.clone())).collect();
     let mut tree = Tree { session, root: *ours, touched: &united.pages, pages, notes: BTreeSet::new() };
     for id in united.pages.keys() {
@@ -35,7 +39,7 @@ pub(super) fn repair(session: &Session<'_>, ours: &Hash, united: &United) -> Ste
     }
     tree.break_cycles()?;
     tree.number_slugs()?;
-    Ok(Repaired { pages: tree.pages, notes: tree.notes })
+    Ok(RepairedPages { pages: tree.pages, notes: tree.notes })
 }
 
 /// The merged tree: the changed pages over main content.
@@ -48,7 +52,7 @@ struct Tree<'a, 's> {
 }
 
 impl Tree<'_, '_> {
-    fn page(&self, id: &PageId) -> Step<Option<PageEntry>> {
+    fn page(&self, id: &PageId) -> PassResult<Option<PageEntry>> {
         match self.pages.get(id) {
             Some(page) => Ok(page.clone()),
             None => read::page(self.session, &self.root, id),
@@ -62,7 +66,7 @@ impl Tree<'_, '_> {
     /// Moves a page to another parent and records its position in each version.
     fn move_page(&mut self, id: &PageId, parent: Option<PageId>, rank: Rank) {
         let known = self.touched.get(id);
-        let clash = Clash {
+        let clash = FieldClash {
             other: position(known.and_then(|page| page.ours.as_ref())),
             base: position(known.and_then(|page| page.base.as_ref())),
             request: position(known.and_then(|page| page.theirs.as_ref())),
@@ -75,7 +79,7 @@ impl Tree<'_, '_> {
     }
 
     /// Moves a page up to its nearest ancestor that exists and can be its parent.
-    fn find_parent(&mut self, id: &PageId) -> Step<()> {
+    fn find_parent(&mut self, id: &PageId) -> PassResult<()> {
         let Some(Some(entry)) = self.pages.get(id).cloned() else { return Ok(()) };
         let mut parent = entry.parent.clone();
         let mut problem = None;
@@ -97,7 +101,7 @@ impl Tree<'_, '_> {
                 }
                 None => {
                     problem.get_or_insert(Conflict::ParentGone { parent: above.clone() });
-                    parent = self.parent_of_dead(&above);
+                    parent = self.last_parent_of_deleted(&above);
                 }
             }
         }
@@ -109,14 +113,14 @@ impl Tree<'_, '_> {
     }
 
     /// Returns the last parent of a deleted page, from a side that still has it, else from the base.
-    fn parent_of_dead(&self, id: &PageId) -> Option<PageId> {
+    fn last_parent_of_deleted(&self, id: &PageId) -> Option<PageId> {
         let known = self.touched.get(id)?;
         let last = known.ours.as_ref().or(known.theirs.as_ref()).or(known.base.as_ref())?;
         last.parent.clone()
     }
 
     /// Undoes moves of the request until no page is its own ancestor.
-    fn break_cycles(&mut self) -> Step<()> {
+    fn break_cycles(&mut self) -> PassResult<()> {
         let mut undone = BTreeSet::new();
         for id in self.touched.keys() {
             while let Some(cycle) = self.cycle_above(id)? {
@@ -127,7 +131,7 @@ impl Tree<'_, '_> {
     }
 
     /// Returns the pages of the cycle among the ancestors of a page.
-    fn cycle_above(&self, id: &PageId) -> Step<Option<Vec<PageId>>> {
+    fn cycle_above(&self, id: &PageId) -> PassResult<Option<Vec<PageId>>> {
         let mut chain: Vec<PageId> = Vec::new();
         let mut seen: HashMap<PageId, usize> = HashMap::new();
         let mut next = Some(id.clone());
@@ -147,7 +151,7 @@ impl Tree<'_, '_> {
     ///
     /// Neither side has a cycle, so every cycle contains a page moved by the request or by a repair. Each page is
     /// moved back once and to the top level once, so this terminates.
-    fn undo_one(&mut self, cycle: &[PageId], undone: &mut BTreeSet<PageId>) -> Step<()> {
+    fn undo_one(&mut self, cycle: &[PageId], undone: &mut BTreeSet<PageId>) -> PassResult<()> {
         let moved = |id: &&PageId| {
             let Some(page) = self.touched.get(*id) else { return false };
             let place = |entry: &Option<PageEntry>| entry.as_ref().map(|e| e.parent.clone());
@@ -175,7 +179,7 @@ impl Tree<'_, '_> {
     }
 
     /// Assigns new slugs to pages that share a slug with a sibling.
-    fn number_slugs(&mut self) -> Step<()> {
+    fn number_slugs(&mut self) -> PassResult<()> {
         let mut claims: BTreeMap<(Option<PageId>, String), Vec<PageId>> = BTreeMap::new();
         for (id, entry) in &mut self.pages {
             let Some(entry) = entry else { continue };
@@ -222,8 +226,8 @@ impl Tree<'_, '_> {
     }
 
     /// Returns the page with a slug, if it is unchanged on both sides.
-    fn untouched_holder(&self, parent: Option<&PageId>, slug: &str) -> Step<Option<PageId>> {
-        let holder = read::holder(self.session, &self.root, parent, slug)?;
+    fn untouched_holder(&self, parent: Option<&PageId>, slug: &str) -> PassResult<Option<PageId>> {
+        let holder = read::slug_owner(self.session, &self.root, parent, slug)?;
         Ok(holder.filter(|id| !self.pages.contains_key(id)))
     }
 }

@@ -10,13 +10,13 @@ use serde_json::{Map, Value, json};
 
 use super::{
     super::{
-        Body, Clash, Clashes, ContentError, ContentResult, TextMerger, clash_field,
+        Body, ContentError, ContentResult, FieldClash, FieldClashes, TextMerger, clash_field,
         content::term_texts,
         entry::decode,
-        load::{Gather, Session, Step, Stop},
-        text::{body_of, merged_terms, unite},
+        load::{MissingCollector, PassResult, PassStop, Session},
+        text::{body_of, merge_terms, merged_terms},
     },
-    Conflict, ConflictNote, Stored, Subject, ThreeWay, Winner,
+    Conflict, ConflictNote, StoredRecord, Subject, ThreeWay, WinningSide,
 };
 
 /// Fields that are merged as one, by the name of their clash.
@@ -32,25 +32,31 @@ const MERGED_APART: [&str; 6] = ["createdAt", "updatedAt", "git", "source", "bod
 /// siblings get new ranks.
 const BOOKKEEPING_FIELDS: [&str; 4] = ["rank", "updatedAt", "git", "source"];
 
-type Object = Map<String, Value>;
+type JsonObject = Map<String, Value>;
 
 /// Merges records in sequence; collects missing texts, new texts and conflict notes.
 pub(super) struct Fields<'a, 's> {
     session: &'a Session<'s>,
     merger: &'a dyn TextMerger,
-    gather: Gather,
+    gather: MissingCollector,
     notes: BTreeSet<ConflictNote>,
     texts: Vec<String>,
 }
 
 impl<'a, 's> Fields<'a, 's> {
     pub(super) fn new(session: &'a Session<'s>, merger: &'a dyn TextMerger) -> Self {
-        Self { session, merger, gather: Gather::default(), notes: BTreeSet::new(), texts: Vec::new() }
+        Self {
+            session,
+            merger,
+            gather: MissingCollector::default(),
+            notes: BTreeSet::new(),
+            texts: Vec::new(),
+        }
     }
 
     /// Returns the notes and the new texts, or stops the pass if texts must be loaded first.
-    pub(super) fn finish(self) -> Step<(BTreeSet<ConflictNote>, Vec<String>)> {
-        self.gather.done()?;
+    pub(super) fn finish(self) -> PassResult<(BTreeSet<ConflictNote>, Vec<String>)> {
+        self.gather.finish()?;
         Ok((self.notes, self.texts))
     }
 
@@ -59,15 +65,15 @@ impl<'a, 's> Fields<'a, 's> {
         &mut self,
         key: &Key,
         subject: Subject,
-        three: &ThreeWay<Stored>,
-    ) -> Step<Option<T>> {
-        let read = |bytes: &Option<bytes::Bytes>| -> ContentResult<Option<Object>> {
+        three: &ThreeWay<StoredRecord>,
+    ) -> PassResult<Option<T>> {
+        let read = |bytes: &Option<bytes::Bytes>| -> ContentResult<Option<JsonObject>> {
             bytes.as_ref().map(|b| decode(key, b)).transpose()
         };
-        let whole = match three.winner() {
-            Winner::Either | Winner::Theirs => Some(&three.theirs),
-            Winner::Ours => Some(&three.ours),
-            Winner::Neither => None,
+        let whole = match three.winning_side() {
+            WinningSide::Equal | WinningSide::Theirs => Some(&three.theirs),
+            WinningSide::Ours => Some(&three.ours),
+            WinningSide::Conflict => None,
         };
         if let Some(taken) = whole {
             return Ok(taken.as_ref().map(|bytes| decode(key, bytes)).transpose()?);
@@ -78,8 +84,8 @@ impl<'a, 's> Fields<'a, 's> {
                 let base = base.unwrap_or_default();
                 Some(self.object(&subject, ThreeWay { base: &base, ours: &ours, theirs: &theirs })?)
             }
-            (Some(kept), None) => self.kept(subject, base.as_ref(), kept, ["kept", "deleted"]),
-            (None, Some(kept)) => self.kept(subject, base.as_ref(), kept, ["deleted", "kept"]),
+            (Some(kept), None) => self.merge_deleted(subject, base.as_ref(), kept, ["kept", "deleted"]),
+            (None, Some(kept)) => self.merge_deleted(subject, base.as_ref(), kept, ["deleted", "kept"]),
             (None, None) => None,
         };
         let typed = |object| {
@@ -90,14 +96,14 @@ impl<'a, 's> Fields<'a, 's> {
     }
 
     /// Merges a record that one side deleted: it is kept if the other side changed it.
-    fn kept(
+    fn merge_deleted(
         &mut self,
         subject: Subject,
-        base: Option<&Object>,
-        mut kept: Object,
+        base: Option<&JsonObject>,
+        mut kept: JsonObject,
         [ours, theirs]: [&str; 2],
-    ) -> Option<Object> {
-        let told = |object: &Object| -> Object {
+    ) -> Option<JsonObject> {
+        let told = |object: &JsonObject| -> JsonObject {
             object
                 .iter()
                 .filter(|(k, _)| !BOOKKEEPING_FIELDS.contains(&k.as_str()))
@@ -121,10 +127,10 @@ impl<'a, 's> Fields<'a, 's> {
     }
 
     /// Merges a record that both sides changed.
-    fn object(&mut self, subject: &Subject, three: ThreeWay<&Object>) -> Step<Object> {
-        let mut out = Object::new();
+    fn object(&mut self, subject: &Subject, three: ThreeWay<&JsonObject>) -> PassResult<JsonObject> {
+        let mut out = JsonObject::new();
         let notes = three.try_map(clashes)?;
-        let mut clash = Clashes::new();
+        let mut clash = FieldClashes::new();
         let mut merge = |names: &[&str], title: &str, merger: &mut Self| {
             let values = three.map(|object| pick(object, names));
             let before = notes.as_ref().map(|n| n.get(title).cloned());
@@ -165,7 +171,7 @@ impl<'a, 's> Fields<'a, 's> {
                 out.insert(set.to_owned(), Value::Object(merged));
             }
         }
-        self.apart(subject, three, &mut out)?;
+        self.merge_special_fields(subject, three, &mut out)?;
         if !clash.is_empty() {
             out.insert("clash".to_owned(), to_value(&clash)?);
         }
@@ -177,11 +183,11 @@ impl<'a, 's> Fields<'a, 's> {
         &mut self,
         subject: &Subject,
         set: &str,
-        objects: ThreeWay<&Object>,
-        notes: &ThreeWay<Clashes>,
-        clash: &mut Clashes,
-    ) -> Object {
-        let empty = Object::new();
+        objects: ThreeWay<&JsonObject>,
+        notes: &ThreeWay<FieldClashes>,
+        clash: &mut FieldClashes,
+    ) -> JsonObject {
+        let empty = JsonObject::new();
         let sets = objects.map(|o| o.get(set).and_then(Value::as_object).unwrap_or(&empty));
         let prefix = format!("{set}.");
         let noted = notes.as_ref().into_array();
@@ -189,9 +195,14 @@ impl<'a, 's> Fields<'a, 's> {
             .into_array()
             .into_iter()
             .flat_map(|set| set.keys().map(String::as_str))
-            .chain(noted.into_iter().flat_map(Clashes::keys).filter_map(|title| title.strip_prefix(&prefix)))
+            .chain(
+                noted
+                    .into_iter()
+                    .flat_map(FieldClashes::keys)
+                    .filter_map(|title| title.strip_prefix(&prefix)),
+            )
             .collect();
-        let mut out = Object::new();
+        let mut out = JsonObject::new();
         for name in names {
             let title = format!("{prefix}{name}");
             // A value can be null, so present values are wrapped.
@@ -215,28 +226,33 @@ impl<'a, 's> Fields<'a, 's> {
         subject: &Subject,
         title: &str,
         values: ThreeWay<Value>,
-        notes: ThreeWay<Option<Clash>>,
-    ) -> (Value, Option<Clash>) {
-        match values.winner() {
-            Winner::Either => {
+        notes: ThreeWay<Option<FieldClash>>,
+    ) -> (Value, Option<FieldClash>) {
+        match values.winning_side() {
+            WinningSide::Equal => {
                 let note = if notes.theirs == notes.base { notes.ours } else { notes.theirs };
                 (values.theirs, note)
             }
-            Winner::Theirs => (values.theirs, notes.theirs),
-            Winner::Ours => (values.ours, notes.ours),
-            Winner::Neither => {
+            WinningSide::Theirs => (values.theirs, notes.theirs),
+            WinningSide::Ours => (values.ours, notes.ours),
+            WinningSide::Conflict => {
                 self.note(subject.clone(), Conflict::Field { field: title.to_owned() });
                 let ThreeWay { base, ours, theirs } = values;
-                (theirs.clone(), Some(Clash { other: ours, base, request: theirs }))
+                (theirs.clone(), Some(FieldClash { other: ours, base, request: theirs }))
             }
         }
     }
 
     /// Merges the fields with separate rules.
-    fn apart(&mut self, subject: &Subject, three: ThreeWay<&Object>, out: &mut Object) -> Step<()> {
+    fn merge_special_fields(
+        &mut self,
+        subject: &Subject,
+        three: ThreeWay<&JsonObject>,
+        out: &mut JsonObject,
+    ) -> PassResult<()> {
         let ThreeWay { base, ours, theirs } = three;
         let times = |name| {
-            let read = |o: &Object| -> Option<DateTime<Utc>> { o.get(name)?.as_str()?.parse().ok() };
+            let read = |o: &JsonObject| -> Option<DateTime<Utc>> { o.get(name)?.as_str()?.parse().ok() };
             [read(ours), read(theirs)].into_iter().flatten()
         };
         if let Some(first) = times("createdAt").min() {
@@ -259,11 +275,11 @@ impl<'a, 's> Fields<'a, 's> {
         Ok(())
     }
 
-    fn body(&mut self, subject: &Subject, bodies: ThreeWay<Body>) -> Step<Body> {
-        match bodies.winner() {
-            Winner::Either | Winner::Theirs => return Ok(bodies.theirs),
-            Winner::Ours => return Ok(bodies.ours),
-            Winner::Neither => {}
+    fn body(&mut self, subject: &Subject, bodies: ThreeWay<Body>) -> PassResult<Body> {
+        match bodies.winning_side() {
+            WinningSide::Equal | WinningSide::Theirs => return Ok(bodies.theirs),
+            WinningSide::Ours => return Ok(bodies.ours),
+            WinningSide::Conflict => {}
         }
         let merged = body_of(merged_terms(&bodies.base, &bodies.ours, &bodies.theirs));
         if !merged.is_conflict() {
@@ -275,10 +291,10 @@ impl<'a, 's> Fields<'a, 's> {
         };
         let terms: Vec<&str> = terms.iter().map(|t| &**t).collect();
         // A text that exceeds the size limit is a conflict too.
-        match unite(self.merger, &terms).filter(|text| check_page_size(text).is_ok()) {
+        match merge_terms(self.merger, &terms).filter(|text| check_page_size(text).is_ok()) {
             Some(text) if text.is_empty() => Ok(Body::Empty),
             Some(text) => {
-                let hash = Hash::of(text.as_bytes());
+                let hash = Hash::compute(text.as_bytes());
                 self.texts.push(text);
                 Ok(Body::Text(hash))
             }
@@ -295,11 +311,11 @@ impl<'a, 's> Fields<'a, 's> {
 }
 
 /// Returns one field, or several as one object; null if none is present.
-fn pick(object: &Object, names: &[&str]) -> Value {
+fn pick(object: &JsonObject, names: &[&str]) -> Value {
     if let [name] = names {
         return object.get(*name).cloned().unwrap_or(Value::Null);
     }
-    let fields: Object =
+    let fields: JsonObject =
         names.iter().filter_map(|n| Some(((*n).to_owned(), object.get(*n)?.clone()))).collect();
     if fields.is_empty() { Value::Null } else { Value::Object(fields) }
 }
@@ -311,22 +327,22 @@ fn unwrapped(value: Value) -> Value {
     }
 }
 
-fn note_map(note: Clash, change: impl Fn(Value) -> Value) -> Clash {
-    Clash { other: change(note.other), base: change(note.base), request: change(note.request) }
+fn note_map(note: FieldClash, change: impl Fn(Value) -> Value) -> FieldClash {
+    FieldClash { other: change(note.other), base: change(note.base), request: change(note.request) }
 }
 
-fn clashes(object: &Object) -> Step<Clashes> {
+fn clashes(object: &JsonObject) -> PassResult<FieldClashes> {
     part(object, "clash").map(Option::unwrap_or_default)
 }
 
-fn body(object: &Object) -> Step<Body> {
+fn body(object: &JsonObject) -> PassResult<Body> {
     part(object, "body").map(Option::unwrap_or_default)
 }
 
-fn part<T: DeserializeOwned>(object: &Object, name: &str) -> Step<Option<T>> {
+fn part<T: DeserializeOwned>(object: &JsonObject, name: &str) -> PassResult<Option<T>> {
     let read = |value: &Value| {
         serde_json::from_value(value.clone()).map_err(|e| {
-            Stop::Fail(ContentError::Corrupt(format!("a record's `{name}` does not parse: {e}")))
+            PassStop::Fail(ContentError::Corrupt(format!("a record's `{name}` does not parse: {e}")))
         })
     };
     object.get(name).map(read).transpose()

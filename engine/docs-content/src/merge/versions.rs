@@ -13,26 +13,26 @@ pub struct ThreeWay<T> {
 
 /// The side that provides the merged value.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Winner {
+pub(super) enum WinningSide {
     /// Both sides are equal.
-    Either,
+    Equal,
     Ours,
     Theirs,
     /// Both sides changed the value differently.
-    Neither,
+    Conflict,
 }
 
 impl<T: PartialEq> ThreeWay<T> {
     /// Applies the rule of a three-way merge: a changed version takes precedence over an unchanged one.
-    pub(super) fn winner(&self) -> Winner {
+    pub(super) fn winning_side(&self) -> WinningSide {
         if self.ours == self.theirs {
-            Winner::Either
+            WinningSide::Equal
         } else if self.ours == self.base {
-            Winner::Theirs
+            WinningSide::Theirs
         } else if self.theirs == self.base {
-            Winner::Ours
+            WinningSide::Ours
         } else {
-            Winner::Neither
+            WinningSide::Conflict
         }
     }
 }

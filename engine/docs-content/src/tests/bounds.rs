@@ -6,7 +6,7 @@ use docs_model::{
 
 use super::*;
 
-fn refused(result: ContentResult<Edited>) -> (usize, &'static str, String) {
+fn refused(result: ContentResult<EditOutcome>) -> (usize, &'static str, String) {
     match result {
         Err(ContentError::Invalid { index, field, message }) => (index, field, message),
         other => panic!("refused, but {other:?}"),
@@ -49,10 +49,10 @@ fn edits_at_once_make_what_edits_one_by_one_make() {
         content_type: "image/png".into(),
         size: 3,
         dimensions: None,
-        blob: Hash::of(b"png"),
+        blob: Hash::compute(b"png"),
         parts: None,
         git: None,
-        clash: Clashes::new(),
+        clash: FieldClashes::new(),
     };
     let put =
         |n: usize, name: &str| Edit::PutFile { file: format!("f{n}").parse().unwrap(), entry: file(name) };
@@ -101,7 +101,12 @@ fn levels_are_bounded_for_inserts_moves_and_imports() {
     sound(&content, root);
     let items = (0..=MAX_PAGE_LEVELS).map(|n| {
         let parent = (n > 0).then(|| id(n - 1));
-        BuildItem::Page(Box::new(BuildPage::new(id(n), parent, PageKind::Document, PagePatch::titled("a"))))
+        BuildItem::Page(Box::new(BuildPage::new(
+            id(n),
+            parent,
+            PageKind::Document,
+            PagePatch::from_title("a"),
+        )))
     });
     let built = now(content.build(DOMAIN, time(0), items));
     assert!(
@@ -164,7 +169,7 @@ fn paths_are_bounded_for_inserts_moves_renames_and_reverts() {
 
 fn documents(range: std::ops::Range<usize>, parent: Option<usize>) -> Vec<BuildItem> {
     let page =
-        |n| BuildPage::new(id(n), parent.map(id), PageKind::Document, PagePatch::titled(&format!("{n}")));
+        |n| BuildPage::new(id(n), parent.map(id), PageKind::Document, PagePatch::from_title(&format!("{n}")));
     range.map(|n| BuildItem::Page(Box::new(page(n)))).collect()
 }
 
@@ -203,10 +208,10 @@ fn files_and_reusable_contents_are_bounded() {
         content_type: "image/png".into(),
         size: 3,
         dimensions: None,
-        blob: Hash::of(b"png"),
+        blob: Hash::compute(b"png"),
         parts: None,
         git: None,
-        clash: Clashes::new(),
+        clash: FieldClashes::new(),
     };
     let file = |n: usize| BuildItem::File(format!("f{n:05}").parse().unwrap(), entry.clone());
     let fields = ReusablePatch { title: Some("a".into()), ..ReusablePatch::default() };

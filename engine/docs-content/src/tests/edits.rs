@@ -68,7 +68,7 @@ fn a_sibling_with_the_same_slug_gets_a_number() {
 #[test]
 fn title_and_slug_are_independent() {
     let (content, root) = three();
-    let titled = Edit::UpdatePage { page: id(1), fields: Box::new(PagePatch::titled("Uno")) };
+    let titled = Edit::UpdatePage { page: id(1), fields: Box::new(PagePatch::from_title("Uno")) };
     let root = apply(&content, root, &[titled]);
     let page = now(content.view(DOMAIN, root).page(&id(1))).unwrap().unwrap();
     assert_eq!((page.title.as_str(), page.slug.as_str()), ("Uno", "one"));
@@ -83,7 +83,7 @@ fn title_and_slug_are_independent() {
 fn an_edit_that_changes_nothing_keeps_the_root() {
     let (content, root) = three();
     let same = [
-        Edit::UpdatePage { page: id(1), fields: Box::new(PagePatch::titled("One")) },
+        Edit::UpdatePage { page: id(1), fields: Box::new(PagePatch::from_title("One")) },
         Edit::SetBody { page: id(1), body: NewBody::Empty },
         Edit::MovePage { page: id(1), into: None, at: None },
     ];
@@ -109,9 +109,9 @@ fn moving_counts_among_the_other_siblings() {
 fn moves_that_cannot_be_are_refused() {
     let (content, root) = three();
     let new = |n, kind, fields| NewPage::new(id(n), kind, fields);
-    let group = Edit::InsertPage(Box::new(new(7, PageKind::Group, PagePatch::titled("Group"))));
+    let group = Edit::InsertPage(Box::new(new(7, PageKind::Group, PagePatch::from_title("Group"))));
     let target = Some(docs_model::ContentRef::Url { url: "https://example.com".into() });
-    let link = new(8, PageKind::Link, PagePatch { target: Some(target), ..PagePatch::titled("Link") });
+    let link = new(8, PageKind::Link, PagePatch { target: Some(target), ..PagePatch::from_title("Link") });
     let link = Edit::InsertPage(Box::new(NewPage { parent: Some(id(7)), ..link }));
     let root = apply(&content, root, &[group.clone(), link]);
     sound(&content, root);
@@ -132,7 +132,7 @@ fn refusals_name_the_field() {
     let update = |fields| [Edit::UpdatePage { page: id(1), fields: Box::new(fields) }];
     let patch = PagePatch::default;
     let text = |n: usize| docs_model::VariableValue::Text("x".repeat(n));
-    assert_eq!(refusal(&content, root, &update(PagePatch::titled(" "))), (0, "title"));
+    assert_eq!(refusal(&content, root, &update(PagePatch::from_title(" "))), (0, "title"));
     assert_eq!(
         refusal(&content, root, &update(PagePatch { slug: Some("x".repeat(101)), ..patch() })),
         (0, "slug")
@@ -152,7 +152,7 @@ fn refusals_name_the_field() {
 fn a_page_goes_with_everything_below_it() {
     let (content, root) = three();
     let edited = now(content.edit(DOMAIN, root, time(1), &[Edit::DeletePage { page: id(1) }])).unwrap();
-    assert_eq!(edited.pages, [(id(1), Touch::Deleted), (id(3), Touch::Deleted)]);
+    assert_eq!(edited.pages, [(id(1), PageEffect::Deleted), (id(3), PageEffect::Deleted)]);
     assert_eq!(outline(&content, edited.root), "page00002 two\n");
     sound(&content, edited.root);
 }
@@ -161,7 +161,7 @@ fn a_page_goes_with_everything_below_it() {
 fn a_batch_tells_each_page_once() {
     let (content, root) = three();
     let edits = [
-        Edit::UpdatePage { page: id(2), fields: Box::new(PagePatch::titled("Zwei")) },
+        Edit::UpdatePage { page: id(2), fields: Box::new(PagePatch::from_title("Zwei")) },
         insert(id(5), None, None, "Five"),
         Edit::SetBody { page: id(5), body: "text".into() },
         insert(id(6), None, None, "Six"),
@@ -169,7 +169,7 @@ fn a_batch_tells_each_page_once() {
         Edit::DeletePage { page: id(2) },
     ];
     let edited = now(content.edit(DOMAIN, root, time(1), &edits)).unwrap();
-    assert_eq!(edited.pages, [(id(2), Touch::Deleted), (id(5), Touch::Created)]);
+    assert_eq!(edited.pages, [(id(2), PageEffect::Deleted), (id(5), PageEffect::Created)]);
 }
 
 #[test]
@@ -227,10 +227,10 @@ fn files_reusables_and_variables_are_kept() {
         content_type: "image/png".into(),
         size: 3,
         dimensions: None,
-        blob: Hash::of(b"png"),
+        blob: Hash::compute(b"png"),
         parts: None,
         git: None,
-        clash: Clashes::new(),
+        clash: FieldClashes::new(),
     };
     let mut edits: Vec<Edit> = (0..30)
         .map(|n| Edit::PutFile { file: format!("f{n:02}").parse().unwrap(), entry: file("a.png") })
@@ -303,7 +303,7 @@ fn an_import_makes_what_edits_make() {
 fn an_import_is_checked() {
     let content = content();
     let page = |n, parent, kind| {
-        BuildItem::Page(Box::new(BuildPage::new(id(n), parent, kind, PagePatch::titled("Page"))))
+        BuildItem::Page(Box::new(BuildPage::new(id(n), parent, kind, PagePatch::from_title("Page"))))
     };
     let refused = |items: Vec<BuildItem>| match now(content.build(DOMAIN, time(0), items)) {
         Err(ContentError::Invalid { index, field, .. }) => (index, field),
@@ -322,7 +322,7 @@ fn an_edit_of_one_page_of_many_costs_a_few_nodes() {
     let root = now(cold(&objects).build(DOMAIN, time(0), many_pages(20_000))).unwrap().root;
     let edits = [
         (Edit::SetBody { page: id(12_345), body: "new".into() }, 8, 6),
-        (Edit::UpdatePage { page: id(12_345), fields: Box::new(PagePatch::titled("New")) }, 6, 6),
+        (Edit::UpdatePage { page: id(12_345), fields: Box::new(PagePatch::from_title("New")) }, 6, 6),
         (insert(id(90_000), Some(id(12_320)), Some(3), "New"), 20, 14),
         (Edit::MovePage { page: id(12_345), into: Some(Some(id(40))), at: Some(0) }, 24, 18),
     ];
@@ -342,7 +342,7 @@ fn an_edit_of_one_page_of_many_costs_a_few_nodes() {
 #[test]
 fn a_lost_object_is_an_error() {
     let content = content();
-    let root = Hash::of(b"nothing");
+    let root = Hash::compute(b"nothing");
     assert_eq!(now(content.view(DOMAIN, root).page(&id(1))), Err(ContentError::NotFound(root)));
     let (content, root) = three();
     assert!(matches!(now(content.view("another domain", root).page(&id(1))), Err(ContentError::NotFound(_))));
@@ -445,7 +445,7 @@ pub(super) fn any_edit() -> impl Strategy<Value = Edit> {
         2 => (page(), "(([a-c]|\\[l\\]\\(/pages/page0000[0-9]\\))\n){0,5}").prop_map(|(page, text)| Edit::SetBody { page, body: NewBody::Text(text) }),
         1 => (page(), "[a-c]{1,2}").prop_map(|(page, title)| Edit::UpdatePage {
             page,
-            fields: Box::new(PagePatch::titled(&title)),
+            fields: Box::new(PagePatch::from_title(&title)),
         }),
     ]
 }

@@ -123,7 +123,7 @@ fn each_field_that_changes_is_told() {
 // Clashes of other fields remain.
 #[test]
 fn patching_a_field_sets_it_and_resolves_its_clashes() {
-    let clash = || Clash { other: json!(1), base: json!(2), request: json!(3) };
+    let clash = || FieldClash { other: json!(1), base: json!(2), request: json!(3) };
     let all = || fields().into_iter().map(|field| (field.name.to_owned(), clash()));
     for Field { name, page: wanted, patch: fields, .. } in fields() {
         assert_eq!(fields.names(), [name]);
@@ -136,7 +136,7 @@ fn patching_a_field_sets_it_and_resolves_its_clashes() {
         page.clash.insert(format!("{name}.part"), clash());
         page.clash.insert(clash_field::EXISTENCE.to_owned(), clash());
         patch::apply(&fields, &mut page).unwrap();
-        let left: Clashes = all().filter(|(field, _)| field != name).collect();
+        let left: FieldClashes = all().filter(|(field, _)| field != name).collect();
         assert_eq!(std::mem::take(&mut page.clash), left, "{name}");
         // The slug depends on the siblings, which are not known here.
         let kind = page.kind;
@@ -147,7 +147,7 @@ fn patching_a_field_sets_it_and_resolves_its_clashes() {
 
 #[test]
 fn what_an_edit_sets_of_a_reusable_content_is_decided() {
-    let clash = || Clash { other: json!(1), base: json!(2), request: json!(3) };
+    let clash = || FieldClash { other: json!(1), base: json!(2), request: json!(3) };
     let names = ["title", "computed", "computedSeed", "extra.key", "existence"];
     let cases: [(ReusablePatch, &[&str]); 5] = [
         (ReusablePatch { title: Some("New".into()), ..Default::default() }, &["title"]),

@@ -19,10 +19,10 @@ fn entry(name: &str) -> FileEntry {
         content_type: "text/plain".into(),
         size: 1,
         dimensions: None,
-        blob: Hash::of(b"1"),
+        blob: Hash::compute(b"1"),
         parts: None,
         git: None,
-        clash: Clashes::new(),
+        clash: FieldClashes::new(),
     }
 }
 
@@ -141,12 +141,12 @@ proptest! {
 fn marking_finds_the_parts_of_a_file_and_fails_where_it_cannot() {
     let content = content();
     let parts: Vec<Bytes> = (0u8..3).map(|n| vec![n; 9].into()).collect();
-    let names: Vec<Hash> = parts.iter().map(|part| Hash::of(part)).collect();
+    let names: Vec<Hash> = parts.iter().map(|part| Hash::compute(part)).collect();
     let list = parts_list(&names);
     let all = || names.iter().copied().zip(parts.iter().cloned());
-    let stored: Vec<_> = all().chain([(Hash::of(&list), list.clone())]).collect();
-    let whole = Hash::of(&parts.concat());
-    let file = FileEntry { blob: whole, parts: Some(Hash::of(&list)), ..entry("film.mp4") };
+    let stored: Vec<_> = all().chain([(Hash::compute(&list), list.clone())]).collect();
+    let whole = Hash::compute(&parts.concat());
+    let file = FileEntry { blob: whole, parts: Some(Hash::compute(&list)), ..entry("film.mp4") };
     let root = apply(&content, empty(&content), &[Edit::PutFile { file: file_id(0), entry: file }]);
     let mut marked = HashSet::new();
     let lost = now(content.mark(DOMAIN, root, &mut marked)).expect_err("the list is not there");

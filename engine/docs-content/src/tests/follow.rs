@@ -30,15 +30,15 @@ fn texts(content: &Content, root: Hash) -> FollowTexts {
     texts
 }
 
-fn follow(content: &Content, follow: Follow, texts: &FollowTexts) -> Hash {
+fn follow(content: &Content, follow: FollowUpdate, texts: &FollowTexts) -> Hash {
     let root = now(content.follow(DOMAIN, follow, texts)).unwrap();
     sound(content, root);
     root
 }
 
 fn from_nothing(content: &Content, to: Hash) -> Hash {
-    let nothing = Content::nothing();
-    follow(content, Follow { from: nothing, to, onto: nothing }, &texts(content, to))
+    let nothing = Content::empty_hash();
+    follow(content, FollowUpdate { from: nothing, to, onto: nothing }, &texts(content, to))
 }
 
 /// Returns the pages of a revision without their texts.
@@ -48,7 +48,7 @@ fn frames(content: &Content, root: Hash) -> Vec<(PageId, PageEntry)> {
         title: entry.title.to_uppercase(),
         description: entry.description.as_ref().map(|text| text.to_uppercase()),
         body: Body::Empty,
-        clash: Clashes::new(),
+        clash: FieldClashes::new(),
         ..entry.clone()
     };
     tree.pages().iter().map(|page| (page.id.clone(), bare(&page.entry))).collect()
@@ -71,7 +71,7 @@ proptest! {
         let mut new = all;
         new.pages.retain(|id, page| before.pages.get(id) != Some(page));
         new.reusables.retain(|id, reusable| before.reusables.get(id) != Some(reusable));
-        let step = follow(&content, Follow { from: first, to: second, onto }, &new);
+        let step = follow(&content, FollowUpdate { from: first, to: second, onto }, &new);
         prop_assert_eq!(step, from_nothing(&content, second));
         prop_assert_eq!(frames(&content, step), frames(&content, second));
     }

@@ -21,10 +21,10 @@ fn put_file(n: usize) -> Edit {
         content_type: "image/png".into(),
         size: 3,
         dimensions: None,
-        blob: Hash::of(b"png"),
+        blob: Hash::compute(b"png"),
         parts: None,
         git: None,
-        clash: Clashes::new(),
+        clash: FieldClashes::new(),
     };
     Edit::PutFile { file: file_id(n), entry }
 }
@@ -67,18 +67,18 @@ fn shown(link: &Link) -> String {
 fn all(content: &Content, root: Hash, source: Option<&LinkSource>) -> Vec<Link> {
     let view = content.view(DOMAIN, root);
     let mut out = Vec::new();
-    for standing in Standing::ALL {
+    for standing in LinkState::ALL {
         let range = LinkRange { standing, source: source.cloned() };
         out.extend(now(view.links(&range, None, usize::MAX)).unwrap().into_iter().map(|(_, link)| link));
     }
     let counts = now(view.link_counts(source)).unwrap();
-    let broken = out.iter().filter(|link| link.standing == Standing::Broken).count();
+    let broken = out.iter().filter(|link| link.standing == LinkState::Broken).count();
     assert_eq!((counts.total, counts.broken), (out.len() as u64, broken as u64));
     out
 }
 
 fn broken(content: &Content, root: Hash) -> u64 {
-    all(content, root, None).iter().filter(|link| link.standing == Standing::Broken).count() as u64
+    all(content, root, None).iter().filter(|link| link.standing == LinkState::Broken).count() as u64
 }
 
 fn sources(content: &Content, root: Hash, target: &LinkTarget) -> Vec<String> {
@@ -175,14 +175,14 @@ fn a_text_refers_to_what_it_leads_to_and_embeds() {
 fn covers_targets_and_sources_of_computed_pages_are_links() {
     let picture = |file| Some(ContentRef::File { file: file_id(file) });
     let cover = PageCover { reference: picture(1), reference_dark: picture(2), y_pos: 0.0 };
-    let covered = PagePatch { cover: Some(Some(cover)), ..PagePatch::titled("Covered") };
+    let covered = PagePatch { cover: Some(Some(cover)), ..PagePatch::from_title("Covered") };
     let target = Some(ContentRef::Page { page: id(1), space: None });
-    let link = PagePatch { target: Some(target), ..PagePatch::titled("Link") };
+    let link = PagePatch { target: Some(target), ..PagePatch::from_title("Link") };
     let computed = serde_json::json!({
         "type": "builtin:openapi",
         "dependencies": { "spec": { "ref": { "kind": "openapi", "spec": "pets" } }, "other": { "ref": 5 } }
     });
-    let computed = PagePatch { computed: Some(Some(computed)), ..PagePatch::titled("Computed") };
+    let computed = PagePatch { computed: Some(Some(computed)), ..PagePatch::from_title("Computed") };
     let new = |n, kind, fields| Edit::InsertPage(Box::new(NewPage::new(id(n), kind, fields)));
     let edits = [
         put_file(1),
@@ -276,7 +276,7 @@ fn links_are_read_in_pieces_of_any_size() {
     ]);
     let view = content.view(DOMAIN, root);
     for source in [None, Some(LinkSource::Page(id(2)))] {
-        for standing in Standing::ALL {
+        for standing in LinkState::ALL {
             let range = LinkRange { standing, source: source.clone() };
             let whole = now(view.links(&range, None, usize::MAX)).unwrap();
             let (mut seen, mut after) = (Vec::new(), None);
@@ -340,7 +340,7 @@ fn editing_one_page_writes_only_the_nodes_of_its_links() {
     let target = id(1_234);
     let edits = [
         // No link changes.
-        (Edit::UpdatePage { page: target.clone(), fields: Box::new(PagePatch::titled("New")) }, 5, 0),
+        (Edit::UpdatePage { page: target.clone(), fields: Box::new(PagePatch::from_title("New")) }, 5, 0),
         // Ten links are removed, one is new.
         (text(1_234, "[new](/pages/page00001)"), 18, 0),
         (Edit::DeletePage { page: target }, 34, 0),
@@ -356,7 +356,7 @@ fn editing_one_page_writes_only_the_nodes_of_its_links() {
     assert_eq!((counts.total, counts.broken), (20_000, 0));
     assert!(content.cost().nodes_loaded <= 24, "{:?}", content.cost());
     let content = cold(&objects);
-    let range = LinkRange { standing: Standing::Inside, source: None };
+    let range = LinkRange { standing: LinkState::Inside, source: None };
     assert_eq!(now(content.view(DOMAIN, root).links(&range, None, 50)).unwrap().len(), 50);
     assert!(content.cost().nodes_loaded <= 16, "{:?}", content.cost());
 }

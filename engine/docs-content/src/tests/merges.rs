@@ -12,7 +12,7 @@ fn text_edit(n: usize, text: &str) -> Edit {
 }
 
 fn titled(n: usize, title: &str) -> Edit {
-    Edit::UpdatePage { page: id(n), fields: Box::new(PagePatch::titled(title)) }
+    Edit::UpdatePage { page: id(n), fields: Box::new(PagePatch::from_title(title)) }
 }
 
 fn moved(n: usize, into: Option<usize>, at: Option<usize>) -> Edit {
@@ -33,21 +33,21 @@ fn base() -> (Content, Hash) {
     (content, root)
 }
 
-fn merge(content: &Content, base: Hash, main: Hash, request: Hash) -> Merged {
+fn merge(content: &Content, base: Hash, main: Hash, request: Hash) -> ContentMerge {
     let merged = now(content.merge(DOMAIN, ThreeWay { base, ours: main, theirs: request })).unwrap();
     sound(content, merged.root);
     merged
 }
 
 /// Merges the results of two lists of edits of the base pages.
-fn merged(main: &[Edit], request: &[Edit]) -> (Content, Merged) {
+fn merged(main: &[Edit], request: &[Edit]) -> (Content, ContentMerge) {
     let (content, base) = base();
     let (main, request) = (apply(&content, base, main), apply(&content, base, request));
     let merged = merge(&content, base, main, request);
     (content, merged)
 }
 
-fn conflicts(merged: &Merged) -> Vec<(String, Conflict)> {
+fn conflicts(merged: &ContentMerge) -> Vec<(String, Conflict)> {
     let subject = |subject: &Subject| match subject {
         Subject::Page(id) => id.to_string(),
         Subject::File(id) => id.to_string(),
@@ -237,10 +237,10 @@ fn files_reusables_and_variables_merge_too() {
         content_type: "image/png".into(),
         size: bytes.len() as u64,
         dimensions: None,
-        blob: Hash::of(bytes),
+        blob: Hash::compute(bytes),
         parts: None,
         git: None,
-        clash: Clashes::new(),
+        clash: FieldClashes::new(),
     };
     let put = |n: &str, entry| Edit::PutFile { file: n.parse().unwrap(), entry };
     let (content, base) = base();
@@ -261,7 +261,7 @@ fn files_reusables_and_variables_merge_too() {
     assert_eq!(conflicts(&merged), [("v".to_owned(), Conflict::Field { field: "value".into() })]);
     let view = content.view(DOMAIN, merged.root);
     let entry = now(view.file(&"f".parse().unwrap())).unwrap().unwrap();
-    assert_eq!((entry.name.as_str(), entry.size, entry.blob), ("main", 2, Hash::of(b"22")));
+    assert_eq!((entry.name.as_str(), entry.size, entry.blob), ("main", 2, Hash::compute(b"22")));
     let entry = now(view.reusable(&"r".parse().unwrap())).unwrap().unwrap();
     assert_eq!(&*now(view.text(&entry.body, Rendering::Request)).unwrap(), "A\nb\nC\n");
     let found: Vec<String> = now(view.variables()).unwrap().into_keys().collect();
@@ -361,14 +361,14 @@ fn lines(content: &Content, entry: &PageEntry) -> BTreeSet<String> {
 pub(super) fn program() -> impl Strategy<Value = Vec<Edit>> {
     let page = || (0usize..14).prop_map(id);
     let group = page().prop_map(|page| {
-        Edit::InsertPage(Box::new(NewPage::new(page, PageKind::Group, PagePatch::titled("One"))))
+        Edit::InsertPage(Box::new(NewPage::new(page, PageKind::Group, PagePatch::from_title("One"))))
     });
     let link = (page(), proptest::option::of(page())).prop_map(|(page, parent)| {
         let target = Some(docs_model::ContentRef::Page { page: id(0), space: None });
         let new = NewPage::new(
             page,
             PageKind::Link,
-            PagePatch { target: Some(target), ..PagePatch::titled("Link") },
+            PagePatch { target: Some(target), ..PagePatch::from_title("Link") },
         );
         Edit::InsertPage(Box::new(NewPage { parent, ..new }))
     });

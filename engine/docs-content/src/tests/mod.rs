@@ -57,7 +57,7 @@ pub(super) fn outline(content: &Content, root: Hash) -> String {
 }
 
 pub(super) fn insert(page: PageId, parent: Option<PageId>, at: Option<usize>, title: &str) -> Edit {
-    let new = NewPage::new(page, PageKind::Document, PagePatch::titled(title));
+    let new = NewPage::new(page, PageKind::Document, PagePatch::from_title(title));
     Edit::InsertPage(Box::new(NewPage { parent, at, ..new }))
 }
 

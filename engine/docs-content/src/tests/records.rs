@@ -23,13 +23,13 @@ where
 }
 
 fn hash() -> Hash {
-    Hash::of(b"text")
+    Hash::compute(b"text")
 }
 
 const HASH: &str = "qmogqmp5zgrqtjggntb4wl5doqfbadnixbww72dotosa322qvimq";
 
-fn clash() -> Clashes {
-    let clash = Clash { other: json!("a"), base: json!(null), request: json!({ "b": 1, "a": [2] }) };
+fn clash() -> FieldClashes {
+    let clash = FieldClash { other: json!("a"), base: json!(null), request: json!({ "b": 1, "a": [2] }) };
     [("title".to_owned(), clash)].into()
 }
 
@@ -153,7 +153,7 @@ fn a_reusable_content_is_stored_with_all_its_fields() {
 
 #[test]
 fn a_variable_is_stored_as_its_value() {
-    let entry = VariableEntry { value: VariableValue::Text("x".into()), clash: Clashes::new() };
+    let entry = VariableEntry { value: VariableValue::Text("x".into()), clash: FieldClashes::new() };
     golden(&entry, r#"{"value":"x"}"#);
 }
 
@@ -163,7 +163,7 @@ fn keys_escape_what_would_end_their_parts() {
     assert_eq!(&*keys::child(None, &Rank::nth(0), &id(1)), "k!!V001!page00001");
     assert_eq!(&*keys::slug(Some(&id(2)), "a!b"), "s!page00002!a\"!b");
     assert_eq!(&*keys::variable("v"), "v!v");
-    assert_eq!(&*keys::conflicted(&id(1)), "c!page00001");
+    assert_eq!(&*keys::conflict_key(&id(1)), "c!page00001");
 }
 
 #[test]
@@ -205,7 +205,7 @@ fn every_operation_can_be_spawned() {
 #[test]
 fn content_without_room_in_its_caches_still_works() {
     let limits = CacheLimits { node_bytes: 1, text_bytes: 1, tree_bytes: 1, document_bytes: 1 };
-    let content = Content::with(Arc::new(MemObjects::new()), limits, Arc::new(LineMerger));
+    let content = Content::with_config(Arc::new(MemObjects::new()), limits, Arc::new(LineMerger));
     let root = now(content.build(DOMAIN, time(0), many_pages(500))).unwrap().root;
     let edited = apply(&content, root, &[Edit::SetBody { page: id(7), body: "new".into() }]);
     let other = apply(&content, root, &[Edit::DeletePage { page: id(40) }]);
@@ -236,7 +236,7 @@ fn concurrent_callers_read_a_document_once() {
 #[test]
 fn document_cache_is_keyed_by_text_hash_and_bounded_in_bytes() {
     let limits = CacheLimits { document_bytes: 1 << 20, ..CacheLimits::default() };
-    let content = Content::with(Arc::new(MemObjects::new()), limits, Arc::new(LineMerger));
+    let content = Content::with_config(Arc::new(MemObjects::new()), limits, Arc::new(LineMerger));
     let view = content.view(DOMAIN, hash());
     let text = |number: usize| format!("# {number}\n\n{}", "Some *words* of a text.\n\n".repeat(50));
     let first = now(view.document_of(&text(0)));

@@ -127,7 +127,7 @@ fn where_pages_are_gone_others_that_were_below_them_are_found() {
 fn what_does_not_move_a_page_leaves_nothing_behind() {
     let (content, root) = four();
     let edits = [
-        Edit::UpdatePage { page: id(1), fields: Box::new(PagePatch::titled("Uno")) },
+        Edit::UpdatePage { page: id(1), fields: Box::new(PagePatch::from_title("Uno")) },
         Edit::SetBody { page: id(1), body: "text".into() },
         Edit::MovePage { page: id(2), into: None, at: Some(0) },
     ];
@@ -233,7 +233,7 @@ fn rebuild_keeps_traces_and_drops_old_repository_redirects() {
     // Nothing has moved since.
     assert_eq!(now(content.keep_redirects(DOMAIN, time(6), root, root)).unwrap(), root);
     // Empty previous content adds no redirects.
-    assert_eq!(now(content.keep_redirects(DOMAIN, time(6), Content::nothing(), first)).unwrap(), first);
+    assert_eq!(now(content.keep_redirects(DOMAIN, time(6), Content::empty_hash(), first)).unwrap(), first);
 }
 
 #[test]

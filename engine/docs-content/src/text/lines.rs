@@ -4,7 +4,7 @@ use std::{borrow::Cow, ops::Range};
 
 use docs_markup::diff::{LineId, Lines, changes};
 
-use super::{Hunk, TextMerger};
+use super::{MergeHunk, TextMerger};
 
 /// Maximum size of a text that is merged by line, in bytes.
 const MAX_MERGE_BYTES: usize = 1024 * 1024;
@@ -18,18 +18,21 @@ const MAX_MERGE_LINES: usize = 50_000;
 pub struct LineMerger;
 
 impl TextMerger for LineMerger {
-    fn merge(&self, base: &str, ours: &str, theirs: &str) -> Vec<Hunk> {
+    fn merge(&self, base: &str, ours: &str, theirs: &str) -> Vec<MergeHunk> {
         if ours == theirs || base == theirs {
-            return vec![Hunk::Clean(ours.to_owned())];
+            return vec![MergeHunk::Clean(ours.to_owned())];
         }
         if base == ours {
-            return vec![Hunk::Clean(theirs.to_owned())];
+            return vec![MergeHunk::Clean(theirs.to_owned())];
         }
-        let shapes = [Shape::of(base), Shape::of(ours), Shape::of(theirs)];
-        let shape = Shape { windows: side(shapes.map(|s| s.windows)), open: side(shapes.map(|s| s.open)) };
-        let [base, ours, theirs] = [base, ours, theirs].map(plain);
+        let shapes = [LineEndings::detect(base), LineEndings::detect(ours), LineEndings::detect(theirs)];
+        let shape = LineEndings {
+            windows: merge_flag(shapes.map(|s| s.windows)),
+            open: merge_flag(shapes.map(|s| s.open)),
+        };
+        let [base, ours, theirs] = [base, ours, theirs].map(normalize_line_endings);
         let mut hunks = if [&base, &ours, &theirs].iter().any(|text| too_large(text)) {
-            vec![Hunk::Clash { ours: ours.into(), base: base.into(), theirs: theirs.into() }]
+            vec![MergeHunk::Clash { ours: ours.into(), base: base.into(), theirs: theirs.into() }]
         } else {
             by_line(&base, &ours, &theirs)
         };
@@ -38,21 +41,23 @@ impl TextMerger for LineMerger {
     }
 }
 
-fn by_line(base: &str, ours: &str, theirs: &str) -> Vec<Hunk> {
+fn by_line(base: &str, ours: &str, theirs: &str) -> Vec<MergeHunk> {
     let mut numbers = Lines::default();
     let ids = [base, ours, theirs].map(|text| numbers.number(text));
     let texts = [base, ours, theirs].map(|text| text.split_inclusive('\n').collect::<Vec<_>>());
-    let mut out: Vec<Hunk> = Vec::new();
+    let mut out: Vec<MergeHunk> = Vec::new();
     let mut at = 0;
     for region in regions(&ids) {
         let [of_base, of_ours, of_theirs] =
             [0, 1, 2].map(|n: usize| texts[n][region.ranges[n].clone()].concat());
         push_clean(&mut out, texts[0][at..region.ranges[0].start].concat());
         match region.by {
-            By::Ours => push_clean(&mut out, of_ours),
-            By::Theirs => push_clean(&mut out, of_theirs),
-            By::Both if of_ours == of_theirs => push_clean(&mut out, of_ours),
-            By::Both => out.push(Hunk::Clash { ours: of_ours, base: of_base, theirs: of_theirs }),
+            ChangeSide::Ours => push_clean(&mut out, of_ours),
+            ChangeSide::Theirs => push_clean(&mut out, of_theirs),
+            ChangeSide::Both if of_ours == of_theirs => push_clean(&mut out, of_ours),
+            ChangeSide::Both => {
+                out.push(MergeHunk::Clash { ours: of_ours, base: of_base, theirs: of_theirs })
+            }
         }
         at = region.ranges[0].end;
     }
@@ -60,17 +65,17 @@ fn by_line(base: &str, ours: &str, theirs: &str) -> Vec<Hunk> {
     out
 }
 
-fn push_clean(out: &mut Vec<Hunk>, text: String) {
+fn push_clean(out: &mut Vec<MergeHunk>, text: String) {
     match out.last_mut() {
         _ if text.is_empty() => {}
-        Some(Hunk::Clean(before)) => before.push_str(&text),
-        _ => out.push(Hunk::Clean(text)),
+        Some(MergeHunk::Clean(before)) => before.push_str(&text),
+        _ => out.push(MergeHunk::Clean(text)),
     }
 }
 
 /// The side that changed a region.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum By {
+enum ChangeSide {
     Ours,
     Theirs,
     Both,
@@ -78,7 +83,7 @@ enum By {
 
 /// A region of the base with a change, and its ranges on all three sides.
 struct Region {
-    by: By,
+    by: ChangeSide,
     ranges: [Range<usize>; 3],
 }
 
@@ -112,9 +117,9 @@ fn regions([base, ours, theirs]: &[Vec<LineId>; 3]) -> Vec<Region> {
         }
         let on = |side: usize| place(start, before[side])..place(end, drift[side]);
         let by = match touched {
-            [true, true] => By::Both,
-            [true, false] => By::Ours,
-            _ => By::Theirs,
+            [true, true] => ChangeSide::Both,
+            [true, false] => ChangeSide::Ours,
+            _ => ChangeSide::Theirs,
         };
         out.push(Region { by, ranges: [start..end, on(0), on(1)] });
     }
@@ -136,15 +141,15 @@ fn too_large(text: &str) -> bool {
 
 /// The line terminators of a text.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-struct Shape {
+struct LineEndings {
     /// All line terminators are a carriage return and a line feed.
     windows: bool,
     /// The last line has no line terminator.
     open: bool,
 }
 
-impl Shape {
-    fn of(text: &str) -> Self {
+impl LineEndings {
+    fn detect(text: &str) -> Self {
         let breaks = text.matches('\n').count();
         Self {
             windows: breaks > 0 && text.matches("\r\n").count() == breaks,
@@ -153,11 +158,11 @@ impl Shape {
     }
 
     /// Converts normalized hunks to this shape.
-    fn apply(self, hunks: &mut [Hunk]) {
-        let clean = hunks.iter().all(|hunk| matches!(hunk, Hunk::Clean(_)));
+    fn apply(self, hunks: &mut [MergeHunk]) {
+        let clean = hunks.iter().all(|hunk| matches!(hunk, MergeHunk::Clean(_)));
         if self.open
             && clean
-            && let Some(Hunk::Clean(last)) = hunks.last_mut()
+            && let Some(MergeHunk::Clean(last)) = hunks.last_mut()
             && last.ends_with('\n')
         {
             last.pop();
@@ -165,8 +170,8 @@ impl Shape {
         if self.windows {
             for hunk in hunks {
                 match hunk {
-                    Hunk::Clean(text) => *text = text.replace('\n', "\r\n"),
-                    Hunk::Clash { ours, base, theirs } => {
+                    MergeHunk::Clean(text) => *text = text.replace('\n', "\r\n"),
+                    MergeHunk::Clash { ours, base, theirs } => {
                         for text in [ours, base, theirs] {
                             *text = text.replace('\n', "\r\n");
                         }
@@ -178,14 +183,14 @@ impl Shape {
 }
 
 /// Merges a boolean. With two values, sides that differ from each other cannot both differ from the base.
-fn side([base, ours, theirs]: [bool; 3]) -> bool {
+fn merge_flag([base, ours, theirs]: [bool; 3]) -> bool {
     if ours == base { theirs } else { ours }
 }
 
 /// Returns the text with every line terminated by a line feed.
-fn plain(text: &str) -> Cow<'_, str> {
+fn normalize_line_endings(text: &str) -> Cow<'_, str> {
     let mut out = Cow::Borrowed(text);
-    if Shape::of(text).windows {
+    if LineEndings::detect(text).windows {
         out = Cow::Owned(text.replace("\r\n", "\n"));
     }
     if !out.is_empty() && !out.ends_with('\n') {
@@ -214,8 +219,8 @@ mod tests {
         assert_eq!(
             LineMerger.merge("a\nb\n", "x\nb\n", "y\nb\n"),
             [
-                Hunk::Clash { ours: "x\n".into(), base: "a\n".into(), theirs: "y\n".into() },
-                Hunk::Clean("b\n".into())
+                MergeHunk::Clash { ours: "x\n".into(), base: "a\n".into(), theirs: "y\n".into() },
+                MergeHunk::Clean("b\n".into())
             ]
         );
     }
@@ -235,7 +240,7 @@ mod tests {
     fn a_huge_text_clashes_as_a_whole() {
         let base = "x\n".repeat(60_000);
         let hunks = LineMerger.merge(&base, &format!("a\n{base}"), &format!("{base}b\n"));
-        assert!(matches!(hunks.as_slice(), [Hunk::Clash { .. }]));
+        assert!(matches!(hunks.as_slice(), [MergeHunk::Clash { .. }]));
     }
 
     fn text() -> impl Strategy<Value = String> {
@@ -257,12 +262,12 @@ mod tests {
         #[test]
         fn exchanged_sides_give_exchanged_hunks(base in text(), ours in text(), theirs in text()) {
             let one = LineMerger.merge(&base, &ours, &theirs);
-            let two: Vec<Hunk> = LineMerger
+            let two: Vec<MergeHunk> = LineMerger
                 .merge(&base, &theirs, &ours)
                 .into_iter()
                 .map(|hunk| match hunk {
-                    Hunk::Clash { ours, base, theirs } => Hunk::Clash { ours: theirs, base, theirs: ours },
-                    clean @ Hunk::Clean(_) => clean,
+                    MergeHunk::Clash { ours, base, theirs } => MergeHunk::Clash { ours: theirs, base, theirs: ours },
+                    clean @ MergeHunk::Clean(_) => clean,
                 })
                 .collect();
             prop_assert_eq!(one, two);

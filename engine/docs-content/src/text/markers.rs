@@ -1,6 +1,6 @@
 //! Conflict markers: rendering a conflict as one text, and parsing the edited text.
 
-use super::{Hunk, TextMerger};
+use super::{MergeHunk, TextMerger};
 
 /// Minimum length of a marker.
 const MIN_MARKER: usize = 7;
@@ -27,7 +27,7 @@ pub(crate) fn render(merger: &dyn TextMerger, terms: &[&str]) -> (String, Vec<us
     for (level, pair) in terms[1..].chunks_exact(2).enumerate() {
         let size = least + level;
         let hunks = if size > MAX_MARKER {
-            vec![Hunk::Clash { ours: ended(&current), base: ended(pair[0]), theirs: ended(pair[1]) }]
+            vec![MergeHunk::Clash { ours: ended(&current), base: ended(pair[0]), theirs: ended(pair[1]) }]
         } else {
             merger.merge(pair[0], &current, pair[1])
         };
@@ -46,7 +46,7 @@ pub(crate) fn request_side(merger: &dyn TextMerger, terms: &[&str]) -> String {
             .merge(pair[0], &current, pair[1])
             .into_iter()
             .map(|hunk| match hunk {
-                Hunk::Clean(text) | Hunk::Clash { theirs: text, .. } => text,
+                MergeHunk::Clean(text) | MergeHunk::Clash { theirs: text, .. } => text,
             })
             .collect();
     }
@@ -61,21 +61,21 @@ pub(crate) fn unfold(text: &str, sizes: &[usize]) -> Option<Vec<String>> {
     for (level, size) in sizes.iter().enumerate().rev() {
         let within = &sizes[..level];
         let pieces = split(&terms[0], *size)?;
-        if pieces.iter().all(|piece| matches!(piece, Piece::Outside(_))) {
+        if pieces.iter().all(|piece| matches!(piece, MarkerSegment::Outside(_))) {
             continue;
         }
         let mut three = [String::new(), String::new(), String::new()];
         for piece in pieces {
             match piece {
-                Piece::Outside(text) => {
+                MarkerSegment::Outside(text) => {
                     // The later pair did not change the blocks that earlier pairs left here: they count as their
                     // base.
-                    let base = based(&text, within)?;
+                    let base = replace_with_base(&text, within)?;
                     three[1].push_str(&base);
                     three[2].push_str(&base);
                     three[0].push_str(&text);
                 }
-                Piece::Block([ours, base, theirs]) => {
+                MarkerSegment::Block([ours, base, theirs]) => {
                     if within.iter().any(|size| has_block(&base, *size) || has_block(&theirs, *size)) {
                         return None;
                     }
@@ -99,12 +99,12 @@ struct Blocks {
 
 impl Blocks {
     /// Returns the hunks as a text with one line for each clash.
-    fn fold(&mut self, hunks: &[Hunk], size: usize) -> String {
+    fn fold(&mut self, hunks: &[MergeHunk], size: usize) -> String {
         let mut out = String::new();
         for hunk in hunks {
             match hunk {
-                Hunk::Clean(text) => out.push_str(text),
-                Hunk::Clash { .. } => {
+                MergeHunk::Clean(text) => out.push_str(text),
+                MergeHunk::Clash { .. } => {
                     end_line(&mut out);
                     out.push_str(&self.prefix());
                     out.push_str(&format!("{}\n", self.written.len()));
@@ -141,13 +141,13 @@ impl Blocks {
 }
 
 /// A segment of a text with markers.
-enum Piece {
+enum MarkerSegment {
     Outside(String),
     Block([String; 3]),
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Part {
+enum MarkerSection {
     Outside,
     Ours,
     Base,
@@ -155,47 +155,47 @@ enum Part {
 }
 
 /// Splits a text at its markers of one size; returns `None` if they are unbalanced.
-fn split(text: &str, size: usize) -> Option<Vec<Piece>> {
+fn split(text: &str, size: usize) -> Option<Vec<MarkerSegment>> {
     let mut pieces = Vec::new();
     let mut outside = String::new();
     let mut block: [String; 3] = Default::default();
-    let mut part = Part::Outside;
+    let mut part = MarkerSection::Outside;
     for line in text.split_inclusive('\n') {
         part = match (part, marker(line, size)) {
-            (Part::Outside, Some('<')) => Part::Ours,
-            (Part::Ours, Some('|')) => Part::Base,
-            (Part::Base, Some('=')) => Part::Theirs,
-            (Part::Theirs, Some('>')) => {
-                pieces.push(Piece::Outside(std::mem::take(&mut outside)));
-                pieces.push(Piece::Block(std::mem::take(&mut block)));
-                Part::Outside
+            (MarkerSection::Outside, Some('<')) => MarkerSection::Ours,
+            (MarkerSection::Ours, Some('|')) => MarkerSection::Base,
+            (MarkerSection::Base, Some('=')) => MarkerSection::Theirs,
+            (MarkerSection::Theirs, Some('>')) => {
+                pieces.push(MarkerSegment::Outside(std::mem::take(&mut outside)));
+                pieces.push(MarkerSegment::Block(std::mem::take(&mut block)));
+                MarkerSection::Outside
             }
             (_, Some('<' | '>')) => return None,
             (part, _) => {
                 match part {
-                    Part::Outside => &mut outside,
-                    Part::Ours => &mut block[0],
-                    Part::Base => &mut block[1],
-                    Part::Theirs => &mut block[2],
+                    MarkerSection::Outside => &mut outside,
+                    MarkerSection::Ours => &mut block[0],
+                    MarkerSection::Base => &mut block[1],
+                    MarkerSection::Theirs => &mut block[2],
                 }
                 .push_str(line);
                 part
             }
         };
     }
-    pieces.push(Piece::Outside(outside));
-    (part == Part::Outside).then_some(pieces)
+    pieces.push(MarkerSegment::Outside(outside));
+    (part == MarkerSection::Outside).then_some(pieces)
 }
 
 /// Returns a text with every block replaced by its base.
-fn based(text: &str, sizes: &[usize]) -> Option<String> {
+fn replace_with_base(text: &str, sizes: &[usize]) -> Option<String> {
     let mut text = text.to_owned();
     for size in sizes.iter().rev() {
         let mut out = String::with_capacity(text.len());
         for piece in split(&text, *size)? {
             match piece {
-                Piece::Outside(text) => out.push_str(&text),
-                Piece::Block([_, base, _]) => out.push_str(&base),
+                MarkerSegment::Outside(text) => out.push_str(&text),
+                MarkerSegment::Block([_, base, _]) => out.push_str(&base),
             }
         }
         text = out;
@@ -224,10 +224,10 @@ fn marker(line: &str, size: usize) -> Option<char> {
     (run == size && line[run..].trim_start() == label).then_some(first)
 }
 
-fn write(hunk: &Hunk, size: usize) -> String {
+fn write(hunk: &MergeHunk, size: usize) -> String {
     let (ours, base, theirs) = match hunk {
-        Hunk::Clean(text) => return text.clone(),
-        Hunk::Clash { ours, base, theirs } => (ours, base, theirs),
+        MergeHunk::Clean(text) => return text.clone(),
+        MergeHunk::Clash { ours, base, theirs } => (ours, base, theirs),
     };
     let mut out = String::new();
     for (mark, label, text) in [
@@ -355,15 +355,15 @@ mod tests {
             let (written, sizes) = render(&LineMerger, &terms);
             let read = unfold(&written, &sizes).unwrap();
             let hunks = LineMerger.merge(terms[1], terms[0], terms[2]);
-            if hunks.iter().all(|hunk| matches!(hunk, Hunk::Clean(_))) {
+            if hunks.iter().all(|hunk| matches!(hunk, MergeHunk::Clean(_))) {
                 prop_assert_eq!(read, [written]);
                 return Ok(());
             }
             let mut expected = [String::new(), String::new(), String::new()];
             for hunk in &hunks {
                 let parts = match hunk {
-                    Hunk::Clean(text) => [text, text, text],
-                    Hunk::Clash { ours, base, theirs } => [ours, base, theirs],
+                    MergeHunk::Clean(text) => [text, text, text],
+                    MergeHunk::Clash { ours, base, theirs } => [ours, base, theirs],
                 };
                 expected.iter_mut().zip(parts).for_each(|(whole, part)| whole.push_str(part));
             }

@@ -12,7 +12,7 @@ use super::{Body, Term, Terms};
 
 /// A part of merged text.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub enum Hunk {
+pub enum MergeHunk {
     /// Text that is equal on both sides, or that only one side changed.
     Clean(String),
     /// Text that both sides changed differently.
@@ -33,7 +33,7 @@ pub enum Hunk {
 /// merged text.
 pub trait TextMerger: Send + Sync + 'static {
     /// Merges `ours` and `theirs` with their common ancestor `base`.
-    fn merge(&self, base: &str, ours: &str, theirs: &str) -> Vec<Hunk>;
+    fn merge(&self, base: &str, ours: &str, theirs: &str) -> Vec<MergeHunk>;
 }
 
 /// Returns the terms of a merge of bodies, without equal pairs: `other + (request - base)`.
@@ -82,19 +82,19 @@ pub(crate) fn texts_of(body: &Body, into: &mut BTreeSet<docs_store::Hash>) {
 }
 
 /// Returns the merged text if nothing clashes.
-pub(crate) fn clean(hunks: &[Hunk]) -> Option<String> {
+pub(crate) fn clean(hunks: &[MergeHunk]) -> Option<String> {
     let mut out = String::new();
     for hunk in hunks {
         match hunk {
-            Hunk::Clean(text) => out.push_str(text),
-            Hunk::Clash { .. } => return None,
+            MergeHunk::Clean(text) => out.push_str(text),
+            MergeHunk::Clash { .. } => return None,
         }
     }
     Some(out)
 }
 
 /// Merges the texts of terms, if they do not conflict.
-pub(crate) fn unite(merger: &dyn TextMerger, terms: &[&str]) -> Option<String> {
+pub(crate) fn merge_terms(merger: &dyn TextMerger, terms: &[&str]) -> Option<String> {
     let mut current = (*terms.first()?).to_owned();
     for pair in terms[1..].chunks_exact(2) {
         current = clean(&merger.merge(pair[0], &current, pair[1]))?;
@@ -108,7 +108,7 @@ mod tests {
     use docs_store::Hash;
 
     fn t(text: &str) -> Term {
-        Some(Hash::of(text.as_bytes()))
+        Some(Hash::compute(text.as_bytes()))
     }
 
     fn conflict(terms: &[Term]) -> Body {

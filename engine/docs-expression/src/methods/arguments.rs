@@ -15,7 +15,7 @@ pub(super) fn arg(arguments: &[Value], at: usize) -> &Value {
 pub(super) fn integer(machine: &mut Machine<'_>, arguments: &[Value], at: usize, missing: f64) -> Eval<f64> {
     match arg(arguments, at) {
         Value::Undefined => Ok(missing),
-        value => machine.number(value).map(number::whole),
+        value => machine.number(value).map(number::truncate_number),
     }
 }
 
@@ -44,7 +44,7 @@ pub(super) fn find<T: PartialEq>(
 pub(super) fn base(machine: &mut Machine<'_>, arguments: &[Value]) -> Eval<u32> {
     let base = integer(machine, arguments, 0, 10.0)?;
     if !(2.0..=36.0).contains(&base) {
-        return Err(EvalError::wrong("`toString` requires a base from 2 to 36"));
+        return Err(EvalError::wrong_value("`toString` requires a base from 2 to 36"));
     }
     machine.charge(70)?;
     Ok(base as u32)

@@ -94,14 +94,14 @@ pub(super) fn call(
         }
         "includes" | "indexOf" | "lastIndexOf" => search(machine, items, method, args),
         "reduce" | "reduceRight" => reduce(machine, array, method, args),
-        _ => each(machine, array, method, args),
+        _ => call_for_each(machine, array, method, args),
     }
 }
 
 fn with(machine: &mut Machine<'_>, mut items: Vec<Value>, args: &[Value]) -> Eval<Value> {
     let at = at_index(machine, args, items.len())?;
     match at.and_then(|at| items.get_mut(at)) {
-        None => return Err(EvalError::wrong("`with` requires the index of an item")),
+        None => return Err(EvalError::wrong_value("`with` requires the index of an item")),
         Some(item) => *item = arg(args, 1).clone(),
     }
     machine.array(items)
@@ -123,7 +123,7 @@ fn search(machine: &mut Machine<'_>, items: &[Value], method: &str, args: &[Valu
         let length = items.len() as f64;
         let end = if from < 0.0 { length + from + 1.0 } else { (from + 1.0).min(length) }.max(0.0) as usize;
         for at in (0..end).rev() {
-            if machine.same(&items[at], what)? {
+            if machine.is_same(&items[at], what)? {
                 return Ok(number(Some(at)));
             }
         }
@@ -133,7 +133,7 @@ fn search(machine: &mut Machine<'_>, items: &[Value], method: &str, args: &[Valu
     let includes = method == "includes";
     let nan = |value: &Value| matches!(value, Value::Number(number) if number.is_nan());
     for (at, item) in items.iter().enumerate().skip(from) {
-        if machine.same(item, what)? || includes && nan(item) && nan(what) {
+        if machine.is_same(item, what)? || includes && nan(item) && nan(what) {
             return Ok(if includes { true.into() } else { number(Some(at)) });
         }
     }
@@ -157,7 +157,7 @@ fn flatten(machine: &mut Machine<'_>, items: &[Value], depth: f64, all: &mut Vec
 fn function(args: &[Value]) -> Eval<&Value> {
     match arg(args, 0) {
         function @ Value::Function(_) => Ok(function),
-        _ => Err(EvalError::wrong("a function like `x => x.name` is required")),
+        _ => Err(EvalError::wrong_value("a function like `x => x.name` is required")),
     }
 }
 
@@ -172,7 +172,9 @@ fn reduce(machine: &mut Machine<'_>, array: &Arc<Array>, method: &str, args: &[V
         Some(start) => start.clone(),
         None => match rest.pop() {
             Some((_, first)) => first.clone(),
-            None => return Err(EvalError::wrong("`reduce` of an empty array requires an initial value")),
+            None => {
+                return Err(EvalError::wrong_value("`reduce` of an empty array requires an initial value"));
+            }
         },
     };
     while let Some((at, item)) = rest.pop() {
@@ -183,7 +185,7 @@ fn reduce(machine: &mut Machine<'_>, array: &Arc<Array>, method: &str, args: &[V
 }
 
 /// Calls a method that applies a function to every item.
-fn each(machine: &mut Machine<'_>, array: &Arc<Array>, method: &str, args: &[Value]) -> Eval<Value> {
+fn call_for_each(machine: &mut Machine<'_>, array: &Arc<Array>, method: &str, args: &[Value]) -> Eval<Value> {
     let function = function(args)?;
     let items = array.items();
     let mut answers = Vec::new();
@@ -216,7 +218,7 @@ fn each(machine: &mut Machine<'_>, array: &Arc<Array>, method: &str, args: &[Val
 /// Merge sort. It is stable and tolerates inconsistent comparison functions.
 fn sort(machine: &mut Machine<'_>, items: Vec<Value>, by: &Value) -> Eval<Vec<Value>> {
     if !matches!(by, Value::Undefined | Value::Function(_)) {
-        return Err(EvalError::wrong("`sort` requires a function"));
+        return Err(EvalError::wrong_value("`sort` requires a function"));
     }
     let (nothing, mut runs): (Vec<Value>, Vec<Value>) =
         items.into_iter().partition(|item| matches!(item, Value::Undefined));

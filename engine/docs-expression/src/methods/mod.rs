@@ -16,23 +16,23 @@ use super::{
     value::{Method, Value},
 };
 
-const BIG: [&str; 2] = ["toString", "valueOf"];
-const NUMBER: [&str; 3] = ["toFixed", "toString", "valueOf"];
-const PLAIN: [&str; 2] = ["toString", "valueOf"];
-const OBJECT: [&str; 3] = ["hasOwnProperty", "toString", "valueOf"];
-const REGEX: [&str; 4] = ["exec", "test", "toString", "valueOf"];
+const BIG_INT_METHODS: [&str; 2] = ["toString", "valueOf"];
+const NUMBER_METHODS: [&str; 3] = ["toFixed", "toString", "valueOf"];
+const COMMON_METHODS: [&str; 2] = ["toString", "valueOf"];
+const OBJECT_METHODS: [&str; 3] = ["hasOwnProperty", "toString", "valueOf"];
+const REGEX_METHODS: [&str; 4] = ["exec", "test", "toString", "valueOf"];
 
 /// Returns the method of a value with a name.
-pub(super) fn of(value: &Value, name: &str) -> Option<Method> {
+pub(super) fn find_method(value: &Value, name: &str) -> Option<Method> {
     let all: &[&'static str] = match value {
         Value::Undefined | Value::Null => &[],
-        Value::Boolean(_) | Value::Function(_) => &PLAIN,
-        Value::Number(_) => &NUMBER,
-        Value::BigInt(_) => &BIG,
+        Value::Boolean(_) | Value::Function(_) => &COMMON_METHODS,
+        Value::Number(_) => &NUMBER_METHODS,
+        Value::BigInt(_) => &BIG_INT_METHODS,
         Value::Text(_) => &text::METHODS,
         Value::Array(_) => &array::METHODS,
-        Value::Object(_) => &OBJECT,
-        Value::Regex(_) => &REGEX,
+        Value::Object(_) => &OBJECT_METHODS,
+        Value::Regex(_) => &REGEX_METHODS,
     };
     let name = all.iter().find(|known| **known == name)?;
     Some(Method { of: discriminant(value), name })
@@ -48,7 +48,7 @@ pub(super) fn call(
     // The cost of the lookup and of creating the result.
     machine.charge(3)?;
     if method.of != discriminant(this) {
-        return Err(EvalError::wrong("the value does not have this method"));
+        return Err(EvalError::wrong_value("the value does not have this method"));
     }
     match (this, method.name) {
         (this, "valueOf") => Ok(this.clone()),
@@ -56,7 +56,7 @@ pub(super) fn call(
         (Value::Array(items), method) => array::call(machine, items, method, arguments),
         (Value::Object(object), "hasOwnProperty") => {
             let key = machine.text(arg(arguments, 0))?;
-            Ok(Value::Boolean(machine.own(object, &key)?.is_some()))
+            Ok(Value::Boolean(machine.own_member(object, &key)?.is_some()))
         }
         (Value::Regex(regex), "test") => {
             let text = machine.text(arg(arguments, 0))?;
@@ -69,7 +69,7 @@ pub(super) fn call(
         (Value::Number(value), "toFixed") => {
             let places = integer(machine, arguments, 0, 0.0)?;
             if !(0.0..=100.0).contains(&places) {
-                return Err(EvalError::wrong("`toFixed` requires 0 to 100 digits"));
+                return Err(EvalError::wrong_value("`toFixed` requires 0 to 100 digits"));
             }
             machine.text_value(number::fixed(*value, places as u8))
         }

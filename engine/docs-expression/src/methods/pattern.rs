@@ -8,7 +8,7 @@ use super::arguments::{arg, find};
 use crate::{
     EvalError, MAX_ITEMS, MAX_TEXT,
     machine::{Eval, Machine},
-    regex::{Found, Regex},
+    regex::{Regex, RegexMatch},
     value::Value,
 };
 
@@ -34,11 +34,11 @@ pub(super) fn call(machine: &mut Machine<'_>, text: &Arc<str>, method: &str, arg
     match (method, arg(args, 0)) {
         ("match", Value::Regex(regex)) if regex.is_global() => {
             let characters = characters(machine, text)?;
-            let all = all(machine, regex, &characters)?;
+            let all = find_matches(machine, regex, &characters)?;
             if all.is_empty() {
                 return Ok(Value::Null);
             }
-            let found = all.iter().map(|found| slice(&characters, found.whole())).collect();
+            let found = all.iter().map(|found| slice(&characters, found.whole_range())).collect();
             machine.array(found)
         }
         ("match", Value::Regex(regex)) => first(machine, regex, text),
@@ -46,7 +46,7 @@ pub(super) fn call(machine: &mut Machine<'_>, text: &Arc<str>, method: &str, arg
             let characters = characters(machine, text)?;
             let found = regex.find(&characters, 0, &mut machine.left)?;
             Ok(Value::Number(found.map_or(-1.0, |found| {
-                characters[..found.whole().0].iter().map(|c| c.len_utf16()).sum::<usize>() as f64
+                characters[..found.whole_range().0].iter().map(|c| c.len_utf16()).sum::<usize>() as f64
             })))
         }
         ("match" | "search", other) => {
@@ -55,29 +55,35 @@ pub(super) fn call(machine: &mut Machine<'_>, text: &Arc<str>, method: &str, arg
                 other => machine.text(other)?,
             };
             machine.charge(source.len())?;
-            let regex = Regex::new(&source, "").map_err(EvalError::wrong)?;
+            let regex = Regex::new(&source, "").map_err(EvalError::wrong_value)?;
             call(machine, text, method, &[Value::Regex(regex.into())])
         }
         ("split", separator) => split(machine, text, separator, arg(args, 1)),
         (_, Value::Regex(regex)) => {
             if method == "replaceAll" && !regex.is_global() {
-                return Err(EvalError::wrong("`replaceAll` requires a regular expression with the flag `g`"));
+                return Err(EvalError::wrong_value(
+                    "`replaceAll` requires a regular expression with the flag `g`",
+                ));
             }
             let characters = characters(machine, text)?;
             let places = if regex.is_global() {
-                all(machine, regex, &characters)?
+                find_matches(machine, regex, &characters)?
             } else {
                 regex.find(&characters, 0, &mut machine.left)?.into_iter().collect()
             };
-            replace(machine, &Places { text, characters, found: places, names: regex.groups() }, arg(args, 1))
+            replace(
+                machine,
+                &PatternMatches { text, characters, found: places, names: regex.groups() },
+                arg(args, 1),
+            )
         }
         (_, what) => {
             let what = machine.text(what)?;
             let characters = characters(machine, text)?;
             let what = self::characters(machine, &what)?;
             let most = if method == "replace" { 1 } else { usize::MAX };
-            let places = plain(machine, &characters, &what, most)?;
-            replace(machine, &Places { text, characters, found: places, names: &[] }, arg(args, 1))
+            let places = find_plain(machine, &characters, &what, most)?;
+            replace(machine, &PatternMatches { text, characters, found: places, names: &[] }, arg(args, 1))
         }
     }
 }
@@ -95,7 +101,7 @@ fn slice(characters: &[char], (from, to): (usize, usize)) -> Value {
 }
 
 /// Returns the whole match and the groups. Each group can equal the whole match, so each is charged by its length.
-fn groups(machine: &mut Machine<'_>, characters: &[char], found: &Found) -> Eval<Vec<Value>> {
+fn groups(machine: &mut Machine<'_>, characters: &[char], found: &RegexMatch) -> Eval<Vec<Value>> {
     let within = found.groups.iter().skip(1);
     let length: usize = within.clone().flatten().map(|(from, to)| to - from).sum();
     machine.charge(within.len() + length / 16)?;
@@ -104,13 +110,13 @@ fn groups(machine: &mut Machine<'_>, characters: &[char], found: &Found) -> Eval
 }
 
 /// Returns all non-overlapping matches.
-fn all(machine: &mut Machine<'_>, regex: &Regex, text: &[char]) -> Eval<Vec<Found>> {
+fn find_matches(machine: &mut Machine<'_>, regex: &Regex, text: &[char]) -> Eval<Vec<RegexMatch>> {
     let mut places = Vec::new();
     let mut at = 0;
     while at <= text.len() {
         machine.charge(1)?;
         let Some(found) = regex.find(text, at, &mut machine.left)? else { break };
-        let (from, to) = found.whole();
+        let (from, to) = found.whole_range();
         at = if to == from { to + 1 } else { to };
         places.push(found);
     }
@@ -118,7 +124,7 @@ fn all(machine: &mut Machine<'_>, regex: &Regex, text: &[char]) -> Eval<Vec<Foun
 }
 
 /// Returns the non-overlapping positions of a plain text, at most `most`.
-fn plain(machine: &mut Machine<'_>, text: &[char], what: &[char], most: usize) -> Eval<Vec<Found>> {
+fn find_plain(machine: &mut Machine<'_>, text: &[char], what: &[char], most: usize) -> Eval<Vec<RegexMatch>> {
     let mut places = Vec::new();
     let mut at = 0;
     let Some(last) = text.len().checked_sub(what.len()) else { return Ok(places) };
@@ -126,21 +132,21 @@ fn plain(machine: &mut Machine<'_>, text: &[char], what: &[char], most: usize) -
         && let Some(from) = find(machine, text, what, at..=last)?
     {
         machine.charge(1)?;
-        places.push(Found { groups: smallvec![Some((from, from + what.len()))] });
+        places.push(RegexMatch { groups: smallvec![Some((from, from + what.len()))] });
         at = from + what.len().max(1);
     }
     Ok(places)
 }
 
 /// The matches to replace.
-struct Places<'p> {
+struct PatternMatches<'p> {
     text: &'p Arc<str>,
     characters: Vec<char>,
-    found: Vec<Found>,
+    found: Vec<RegexMatch>,
     names: &'p [Option<String>],
 }
 
-fn replace(machine: &mut Machine<'_>, places: &Places<'_>, with: &Value) -> Eval<Value> {
+fn replace(machine: &mut Machine<'_>, places: &PatternMatches<'_>, with: &Value) -> Eval<Value> {
     let text = &places.characters[..];
     let pattern = match with {
         Value::Function(_) => None,
@@ -149,7 +155,7 @@ fn replace(machine: &mut Machine<'_>, places: &Places<'_>, with: &Value) -> Eval
     let mut out = String::new();
     let mut copied = 0;
     for found in &places.found {
-        let (from, to) = found.whole();
+        let (from, to) = found.whole_range();
         out.extend(&text[copied..from]);
         copied = to;
         match &pattern {
@@ -169,9 +175,9 @@ fn replace(machine: &mut Machine<'_>, places: &Places<'_>, with: &Value) -> Eval
 }
 
 /// Returns the arguments of a replacement function: match, groups, position, text, and named groups if there are any.
-fn arguments(machine: &mut Machine<'_>, places: &Places<'_>, found: &Found) -> Eval<Vec<Value>> {
+fn arguments(machine: &mut Machine<'_>, places: &PatternMatches<'_>, found: &RegexMatch) -> Eval<Vec<Value>> {
     let mut arguments = groups(machine, &places.characters, found)?;
-    let (from, _) = found.whole();
+    let (from, _) = found.whole_range();
     machine.charge(from / 16)?;
     let before = places.characters[..from].iter().map(|c| c.len_utf16()).sum::<usize>();
     arguments.push(Value::Number(before as f64));
@@ -190,12 +196,12 @@ fn expand(
     machine: &mut Machine<'_>,
     pattern: &str,
     text: &[char],
-    found: &Found,
+    found: &RegexMatch,
     names: &[Option<String>],
     out: &mut String,
 ) -> Eval<()> {
     machine.charge(1 + pattern.len() / 16)?;
-    let (from, to) = found.whole();
+    let (from, to) = found.whole_range();
     let mut rest = pattern;
     while let Some((before, after)) = rest.split_once('$') {
         out.push_str(before);
@@ -261,18 +267,18 @@ fn split(machine: &mut Machine<'_>, text: &Arc<str>, separator: &Value, limit: &
     let characters = characters(machine, text)?;
     let places = match separator {
         Value::Undefined => return machine.array(vec![Value::Text(text.clone())]),
-        Value::Regex(regex) => all(machine, &regex.anywhere(), &characters)?,
+        Value::Regex(regex) => find_matches(machine, &regex.without_sticky(), &characters)?,
         separator => {
             let separator = machine.text(separator)?;
             let separator = self::characters(machine, &separator)?;
             // Two more matches than requested, because those at both ends may not separate anything.
-            plain(machine, &characters, &separator, most.min(MAX_ITEMS) + 2)?
+            find_plain(machine, &characters, &separator, most.min(MAX_ITEMS) + 2)?
         }
     };
     let mut parts = Vec::new();
     let mut from = 0;
     for found in &places {
-        let (start, end) = found.whole();
+        let (start, end) = found.whole_range();
         // An empty match separates two characters, but not a character from an edge.
         if start == end && (start == from || start == characters.len()) {
             continue;
@@ -289,7 +295,7 @@ fn split(machine: &mut Machine<'_>, text: &Arc<str>, separator: &Value, limit: &
             return Err(EvalError::TooManyItems);
         }
     }
-    let empty = characters.is_empty() && places.iter().any(|found| found.whole() == (0, 0));
+    let empty = characters.is_empty() && places.iter().any(|found| found.whole_range() == (0, 0));
     if !empty {
         parts.push(slice(&characters, (from, characters.len())));
     }

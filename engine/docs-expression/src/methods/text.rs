@@ -83,7 +83,7 @@ pub(super) fn call(machine: &mut Machine<'_>, text: &Arc<str>, method: &str, arg
 fn repeat(machine: &mut Machine<'_>, text: &str, args: &[Value]) -> Eval<Value> {
     let count = integer(machine, args, 0, 0.0)?;
     if count < 0.0 || count.is_infinite() {
-        return Err(EvalError::wrong("`repeat` requires a non-negative number"));
+        return Err(EvalError::wrong_value("`repeat` requires a non-negative number"));
     }
     if count * text.len() as f64 > MAX_TEXT as f64 {
         return Err(EvalError::TextTooLong);
@@ -120,7 +120,7 @@ fn pad(machine: &mut Machine<'_>, text: &Arc<str>, method: &str, args: &[Value])
 
 fn search(machine: &mut Machine<'_>, text: &str, method: &str, args: &[Value]) -> Eval<Value> {
     if matches!(arg(args, 0), Value::Regex(_)) && matches!(method, "startsWith" | "endsWith" | "includes") {
-        return Err(EvalError::wrong("a string is required, not a regular expression"));
+        return Err(EvalError::wrong_value("a string is required, not a regular expression"));
     }
     let what = machine.text(arg(args, 0))?;
     machine.charge(what.len() / 16)?;

@@ -2,40 +2,44 @@
 
 use std::sync::Arc;
 
-use super::{Parsed, Parser, RESERVED};
+use super::{ParseResult, Parser, RESERVED};
 use crate::{
     ast::{FunctionNode, Node, NodeId, Parameter},
-    token::Kind,
+    token::TokenKind,
 };
 
 impl Parser<'_> {
     pub(super) fn at_arrow(&self) -> bool {
         let token = self.token();
         let after = match &token.kind {
-            Kind::Name(name) if !RESERVED.contains(&&**name) => self.at + 1,
-            Kind::Sign("(") => token.closes + 1,
+            TokenKind::Name(name) if !RESERVED.contains(&&**name) => self.at + 1,
+            TokenKind::Sign("(") => token.closes + 1,
             _ => return false,
         };
-        self.tokens.get(after).is_some_and(|next| next.kind == Kind::Sign("=>") && !next.newline)
+        self.tokens.get(after).is_some_and(|next| next.kind == TokenKind::Sign("=>") && !next.newline)
     }
 
-    pub(super) fn arrow(&mut self) -> Parsed<NodeId> {
+    pub(super) fn arrow(&mut self) -> ParseResult<NodeId> {
         let start = self.token().at;
-        let parameters = if self.is("(") { self.parameters()? } else { vec![self.parameter()?] };
+        let parameters = if self.is_at_sign("(") { self.parameters()? } else { vec![self.parameter()?] };
         self.check_names(&parameters)?;
         self.expect("=>")?;
-        let body = if self.is("{") { self.function_body()? } else { Some(self.nested(Self::assignment)?) };
+        let body = if self.is_at_sign("{") {
+            self.function_body()?
+        } else {
+            Some(self.with_nesting(Self::assignment)?)
+        };
         let span = start..self.tokens[self.at - 1].end;
         Ok(self.push(Node::Function(FunctionNode { name: None, parameters, body, span })))
     }
 
-    pub(super) fn function(&mut self) -> Parsed<NodeId> {
+    pub(super) fn function(&mut self) -> ParseResult<NodeId> {
         let start = self.token().at;
         self.at += 1;
-        if self.is("*") {
+        if self.is_at_sign("*") {
             return Err(self.error("begins a generator, which is not supported"));
         }
-        let name = if self.is("(") { None } else { Some(self.plain_name()?) };
+        let name = if self.is_at_sign("(") { None } else { Some(self.plain_name()?) };
         let parameters = self.parameters()?;
         // Non-strict functions may have two parameters of the same name; the last one applies.
         if parameters.iter().any(|parameter| parameter.rest || parameter.default.is_some()) {
@@ -46,7 +50,7 @@ impl Parser<'_> {
         Ok(self.push(Node::Function(FunctionNode { name, parameters, body, span })))
     }
 
-    fn parameters(&mut self) -> Parsed<Vec<Parameter>> {
+    fn parameters(&mut self) -> ParseResult<Vec<Parameter>> {
         self.expect("(")?;
         let mut parameters: Vec<Parameter> = Vec::new();
         while !self.eat(")") {
@@ -56,24 +60,24 @@ impl Parser<'_> {
             if self.eat("...") {
                 let name = self.plain_name()?;
                 parameters.push(Parameter { name, default: None, rest: true });
-                if !self.is(")") {
+                if !self.is_at_sign(")") {
                     return Err(self.unexpected());
                 }
                 continue;
             }
             let mut parameter = self.parameter()?;
             if self.eat("=") {
-                parameter.default = Some(self.nested(Self::assignment)?);
+                parameter.default = Some(self.with_nesting(Self::assignment)?);
             }
             parameters.push(parameter);
-            if !self.is(")") {
+            if !self.is_at_sign(")") {
                 self.expect(",")?;
             }
         }
         Ok(parameters)
     }
 
-    fn check_names(&self, parameters: &[Parameter]) -> Parsed<()> {
+    fn check_names(&self, parameters: &[Parameter]) -> ParseResult<()> {
         let is_known = |(at, parameter): (usize, &Parameter)| {
             parameters[..at].iter().any(|it| it.name == parameter.name)
         };
@@ -83,20 +87,22 @@ impl Parser<'_> {
         Ok(())
     }
 
-    fn parameter(&mut self) -> Parsed<Parameter> {
+    fn parameter(&mut self) -> ParseResult<Parameter> {
         Ok(Parameter { name: self.plain_name()?, default: None, rest: false })
     }
 
-    fn plain_name(&mut self) -> Parsed<Arc<str>> {
+    fn plain_name(&mut self) -> ParseResult<Arc<str>> {
         match &self.token().kind {
-            Kind::Name(name) if !RESERVED.contains(&&**name) => self.member_name(),
-            Kind::Sign("{" | "[") => Err(self.error("is a destructured parameter, which is not supported")),
+            TokenKind::Name(name) if !RESERVED.contains(&&**name) => self.member_name(),
+            TokenKind::Sign("{" | "[") => {
+                Err(self.error("is a destructured parameter, which is not supported"))
+            }
             _ => Err(self.unexpected()),
         }
     }
 
     /// Parses the body of a function: empty, or a single `return`.
-    fn function_body(&mut self) -> Parsed<Option<NodeId>> {
+    fn function_body(&mut self) -> ParseResult<Option<NodeId>> {
         self.expect("{")?;
         if self.eat("}") {
             return Ok(None);
@@ -105,10 +111,10 @@ impl Parser<'_> {
             return Err(self.error("is a statement; a function body can only be `return` with a value"));
         }
         self.at += 1;
-        let bare = self.is(";") || self.is("}") || self.token().newline;
-        let body = if bare { None } else { Some(self.nested(Self::sequence)?) };
+        let bare = self.is_at_sign(";") || self.is_at_sign("}") || self.token().newline;
+        let body = if bare { None } else { Some(self.with_nesting(Self::sequence)?) };
         self.eat(";");
-        if !self.is("}") {
+        if !self.is_at_sign("}") {
             return Err(self.error("follows the `return` of a function"));
         }
         self.at += 1;

@@ -11,19 +11,19 @@ use std::{borrow::Cow, fmt};
 
 use smallvec::SmallVec;
 
-use self::program::{Step, is_word};
+use self::program::{Instruction, is_word};
 use super::EvalError;
 
 /// The number of class ranges or slots that one step covers.
 const OF_A_STEP: usize = 8;
 /// The cost of a lookahead in addition to the steps within it.
-const LOOK: usize = 4;
+const LOOKAHEAD_COST: usize = 4;
 
 #[derive(Clone)]
 pub struct Regex {
     source: Box<str>,
     flags: Flags,
-    program: Vec<Step>,
+    program: Vec<Instruction>,
     slots: usize,
     groups: Vec<Option<String>>,
 }
@@ -40,12 +40,12 @@ struct Flags {
 }
 
 /// A match: the whole match and its groups as character ranges.
-pub(super) struct Found {
+pub(super) struct RegexMatch {
     pub(super) groups: SmallVec<[Option<(usize, usize)>; 1]>,
 }
 
-impl Found {
-    pub(super) fn whole(&self) -> (usize, usize) {
+impl RegexMatch {
+    pub(super) fn whole_range(&self) -> (usize, usize) {
         self.groups.first().copied().flatten().unwrap_or_default()
     }
 }
@@ -65,7 +65,7 @@ impl Regex {
     }
 
     /// Returns the expression without the flag `y`, so that it matches at any position.
-    pub(super) fn anywhere(&self) -> Cow<'_, Self> {
+    pub(super) fn without_sticky(&self) -> Cow<'_, Self> {
         if !self.flags.sticky {
             return Cow::Borrowed(self);
         }
@@ -85,7 +85,7 @@ impl Regex {
         text: &[char],
         from: usize,
         left: &mut u32,
-    ) -> Result<Option<Found>, EvalError> {
+    ) -> Result<Option<RegexMatch>, EvalError> {
         let last = if self.flags.sticky { from } else { text.len() };
         let mut machine = Machine { regex: self, text, slots: vec![None; self.slots], left };
         for start in from..=last.min(text.len()) {
@@ -95,7 +95,7 @@ impl Regex {
             if machine.run(0, start)? {
                 let slots = &machine.slots;
                 let groups = (0..self.groups.len()).map(|n| slots[2 * n].zip(slots[2 * n + 1])).collect();
-                return Ok(Some(Found { groups }));
+                return Ok(Some(RegexMatch { groups }));
             }
         }
         Ok(None)
@@ -146,7 +146,7 @@ fn parse_flags(text: &str) -> Result<Flags, String> {
 }
 
 /// An action to take when the current path fails.
-enum Undo {
+enum BacktrackAction {
     Branch(usize, usize),
     Slot(usize, Option<usize>),
 }
@@ -167,17 +167,17 @@ impl Machine<'_> {
     }
 
     fn run(&mut self, mut pc: usize, mut at: usize) -> Result<bool, EvalError> {
-        let mut undo: Vec<Undo> = Vec::new();
+        let mut undo: Vec<BacktrackAction> = Vec::new();
         loop {
             self.charge(1)?;
             match self.step(&mut undo, pc, at)? {
-                Next::Done => return Ok(true),
-                Next::Go(next, position) => (pc, at) = (next, position),
-                Next::Fail => loop {
+                StepOutcome::Done => return Ok(true),
+                StepOutcome::Go(next, position) => (pc, at) = (next, position),
+                StepOutcome::Fail => loop {
                     match undo.pop() {
                         None => return Ok(false),
-                        Some(Undo::Slot(slot, old)) => self.slots[slot] = old,
-                        Some(Undo::Branch(next, position)) => {
+                        Some(BacktrackAction::Slot(slot, old)) => self.slots[slot] = old,
+                        Some(BacktrackAction::Branch(next, position)) => {
                             (pc, at) = (next, position);
                             break;
                         }
@@ -187,16 +187,23 @@ impl Machine<'_> {
         }
     }
 
-    fn step(&mut self, undo: &mut Vec<Undo>, pc: usize, at: usize) -> Result<Next, EvalError> {
+    fn step(
+        &mut self,
+        undo: &mut Vec<BacktrackAction>,
+        pc: usize,
+        at: usize,
+    ) -> Result<StepOutcome, EvalError> {
         let regex = self.regex;
         let flags = regex.flags;
-        let pass = |right: bool| if right { Next::Go(pc + 1, at) } else { Next::Fail };
-        let read = |right: bool| if right { Next::Go(pc + 1, at + 1) } else { Next::Fail };
+        let pass = |right: bool| if right { StepOutcome::Go(pc + 1, at) } else { StepOutcome::Fail };
+        let read = |right: bool| if right { StepOutcome::Go(pc + 1, at + 1) } else { StepOutcome::Fail };
         let here = self.text.get(at).copied();
         Ok(match &regex.program[pc] {
-            Step::Char(c) => read(here.is_some_and(|h| h == *c || flags.ignore_case && fold(h) == fold(*c))),
-            Step::Any => read(here.is_some_and(|h| flags.dot_all || !is_line_end(h))),
-            Step::Class(class) => {
+            Instruction::Char(c) => {
+                read(here.is_some_and(|h| h == *c || flags.ignore_case && fold(h) == fold(*c)))
+            }
+            Instruction::Any => read(here.is_some_and(|h| flags.dot_all || !is_line_end(h))),
+            Instruction::Class(class) => {
                 self.charge(class.ranges.len() / OF_A_STEP)?;
                 read(here.is_some_and(|h| match (flags.ignore_case, class.not) {
                     (false, _) => class.has(h),
@@ -204,68 +211,76 @@ impl Machine<'_> {
                     (true, true) => class.has(h) && cases(h).all(|h| class.has(h)),
                 }))
             }
-            Step::Split(first, second) => {
-                undo.push(Undo::Branch(*second, at));
-                Next::Go(*first, at)
+            Instruction::Split(first, second) => {
+                undo.push(BacktrackAction::Branch(*second, at));
+                StepOutcome::Go(*first, at)
             }
-            Step::Jump(to) => Next::Go(*to, at),
-            Step::Save(slot) => {
-                undo.push(Undo::Slot(*slot, self.slots[*slot]));
+            Instruction::Jump(to) => StepOutcome::Go(*to, at),
+            Instruction::Save(slot) => {
+                undo.push(BacktrackAction::Slot(*slot, self.slots[*slot]));
                 self.slots[*slot] = Some(at);
-                Next::Go(pc + 1, at)
+                StepOutcome::Go(pc + 1, at)
             }
-            Step::Clear(from, to) => {
+            Instruction::Clear(from, to) => {
                 self.charge((to - from) / OF_A_STEP)?;
                 for slot in *from..*to {
-                    undo.push(Undo::Slot(slot, self.slots[slot].take()));
+                    undo.push(BacktrackAction::Slot(slot, self.slots[slot].take()));
                 }
-                Next::Go(pc + 1, at)
+                StepOutcome::Go(pc + 1, at)
             }
-            Step::Progress(slot) => pass(self.slots[*slot] != Some(at)),
-            Step::Start => {
+            Instruction::Progress(slot) => pass(self.slots[*slot] != Some(at)),
+            Instruction::Start => {
                 pass(at == 0 || flags.multiline && self.text.get(at - 1).is_some_and(|c| is_line_end(*c)))
             }
-            Step::End => pass(here.is_none_or(|h| flags.multiline && is_line_end(h))),
-            Step::Word(wanted) => {
+            Instruction::End => pass(here.is_none_or(|h| flags.multiline && is_line_end(h))),
+            Instruction::Word(wanted) => {
                 let before = at.checked_sub(1).is_some_and(|before| is_word(self.text[before]));
                 pass((before != here.is_some_and(is_word)) == *wanted)
             }
-            Step::Back(group) => match self.slots[2 * group].zip(self.slots[2 * group + 1]) {
-                None => Next::Go(pc + 1, at),
-                Some((from, to)) => self.back(pc, at, from..to)?,
+            Instruction::BackReference(group) => match self.slots[2 * group].zip(self.slots[2 * group + 1]) {
+                None => StepOutcome::Go(pc + 1, at),
+                Some((from, to)) => self.match_back_reference(pc, at, from..to)?,
             },
-            Step::Look { not, after } => {
-                self.charge(LOOK + self.slots.len() / OF_A_STEP)?;
+            Instruction::Lookahead { not, after } => {
+                self.charge(LOOKAHEAD_COST + self.slots.len() / OF_A_STEP)?;
                 let before = self.slots.clone();
                 let found = self.run(pc + 1, at)?;
                 let after_look = std::mem::replace(&mut self.slots, before);
                 if found && !not {
                     for (slot, value) in after_look.into_iter().enumerate() {
-                        undo.push(Undo::Slot(slot, std::mem::replace(&mut self.slots[slot], value)));
+                        undo.push(BacktrackAction::Slot(
+                            slot,
+                            std::mem::replace(&mut self.slots[slot], value),
+                        ));
                     }
                 }
-                if found == *not { Next::Fail } else { Next::Go(*after, at) }
+                if found == *not { StepOutcome::Fail } else { StepOutcome::Go(*after, at) }
             }
-            Step::Done => Next::Done,
+            Instruction::Done => StepOutcome::Done,
         })
     }
 
     /// Matches a back-reference. Charges for each compared character.
-    fn back(&mut self, pc: usize, at: usize, group: std::ops::Range<usize>) -> Result<Next, EvalError> {
+    fn match_back_reference(
+        &mut self,
+        pc: usize,
+        at: usize,
+        group: std::ops::Range<usize>,
+    ) -> Result<StepOutcome, EvalError> {
         let text = self.text;
         let ignore_case = self.regex.flags.ignore_case;
-        let Some(there) = text.get(at..at + group.len()) else { return Ok(Next::Fail) };
+        let Some(there) = text.get(at..at + group.len()) else { return Ok(StepOutcome::Fail) };
         for (a, b) in text[group].iter().zip(there) {
             self.charge(1)?;
             if a != b && !(ignore_case && fold(*a) == fold(*b)) {
-                return Ok(Next::Fail);
+                return Ok(StepOutcome::Fail);
             }
         }
-        Ok(Next::Go(pc + 1, at + there.len()))
+        Ok(StepOutcome::Go(pc + 1, at + there.len()))
     }
 }
 
-enum Next {
+enum StepOutcome {
     Go(usize, usize),
     Fail,
     Done,

@@ -4,38 +4,38 @@ use std::iter::Peekable;
 
 use std::sync::Arc;
 
-use super::program::{Class, Greedy, is_word};
+use super::program::{Class, RepeatPreference, is_word};
 use crate::characters::{is_blank, is_name_start};
 
 /// Maximum nesting depth of groups.
-const MAX_DEPTH: usize = 30;
+const MAX_GROUP_DEPTH: usize = 30;
 
 /// Maximum count of a repetition.
 const MAX_COUNT: usize = 1_000;
 
-pub(super) enum Part {
+pub(super) enum RegexNode {
     Char(char),
     Any,
     Class(Arc<Class>),
     Start,
     End,
     Word(bool),
-    Back(usize),
+    BackReference(usize),
     /// A group, with its number if it captures.
-    Group(Box<Part>, Option<usize>),
+    Group(Box<RegexNode>, Option<usize>),
     /// A positive or negative lookahead.
-    Look(Box<Part>, bool),
-    All(Vec<Part>),
-    Either(Vec<Part>),
+    Lookahead(Box<RegexNode>, bool),
+    All(Vec<RegexNode>),
+    Either(Vec<RegexNode>),
     Repeat {
-        part: Box<Part>,
+        part: Box<RegexNode>,
         least: usize,
         most: Option<usize>,
-        greedy: Greedy,
+        greedy: RepeatPreference,
     },
 }
 
-impl Part {
+impl RegexNode {
     /// Returns the numbers of the first and the last group within the part.
     pub(super) fn groups(&self) -> Option<(usize, usize)> {
         let within = |parts: &[Self]| {
@@ -48,24 +48,24 @@ impl Part {
                 (inner, None) => inner,
                 (Some((_, last)), Some(number)) => Some((number, last.max(number))),
             },
-            Self::Look(inner, _) | Self::Repeat { part: inner, .. } => inner.groups(),
+            Self::Lookahead(inner, _) | Self::Repeat { part: inner, .. } => inner.groups(),
             Self::All(parts) | Self::Either(parts) => within(parts),
             _ => None,
         }
     }
 }
 
-pub(super) struct Parsed {
-    pub(super) part: Part,
+pub(super) struct ParsedRegex {
+    pub(super) part: RegexNode,
     /// The names of the groups; index 0 is the whole match.
     pub(super) groups: Vec<Option<String>>,
 }
 
 /// Parses an expression. In strict mode (flag `u`), meaningless escapes and lone brackets are errors.
-pub(super) fn parse(source: &str, is_strict: bool) -> Result<Parsed, String> {
+pub(super) fn parse(source: &str, is_strict: bool) -> Result<ParsedRegex, String> {
     let rest = source.chars().peekable();
     let mut parser = Parser { rest, groups: vec![None], backs: Vec::new(), depth: 0, is_strict };
-    let part = parser.either()?;
+    let part = parser.alternatives()?;
     if parser.rest.peek().is_some() {
         return Err("is a regular expression with an unmatched `)`".to_owned());
     }
@@ -73,7 +73,7 @@ pub(super) fn parse(source: &str, is_strict: bool) -> Result<Parsed, String> {
     if backs.into_iter().any(|back| back >= groups.len()) {
         return Err("is a regular expression with a reference to a missing group".to_owned());
     }
-    Ok(Parsed { part, groups })
+    Ok(ParsedRegex { part, groups })
 }
 
 struct Parser<'s> {
@@ -87,58 +87,58 @@ struct Parser<'s> {
 const REPEATS_NOTHING: &str = "is a regular expression with a quantifier that follows no item";
 
 /// Characters that a backslash can escape in strict mode.
-const SIGNS: &str = "^$\\.*+?()[]{}|/";
+const ESCAPABLE_CHARS: &str = "^$\\.*+?()[]{}|/";
 
 impl Parser<'_> {
     fn eat(&mut self, c: char) -> bool {
         self.rest.next_if_eq(&c).is_some()
     }
 
-    fn either(&mut self) -> Result<Part, String> {
-        if self.depth == MAX_DEPTH {
-            return Err(format!("is a regular expression with more than {MAX_DEPTH} nested groups"));
+    fn alternatives(&mut self) -> Result<RegexNode, String> {
+        if self.depth == MAX_GROUP_DEPTH {
+            return Err(format!("is a regular expression with more than {MAX_GROUP_DEPTH} nested groups"));
         }
         self.depth += 1;
-        let mut ways = vec![self.all()?];
+        let mut ways = vec![self.sequence()?];
         while self.eat('|') {
-            ways.push(self.all()?);
+            ways.push(self.sequence()?);
         }
         self.depth -= 1;
-        Ok(if ways.len() == 1 { ways.remove(0) } else { Part::Either(ways) })
+        Ok(if ways.len() == 1 { ways.remove(0) } else { RegexNode::Either(ways) })
     }
 
-    fn all(&mut self) -> Result<Part, String> {
+    fn sequence(&mut self) -> Result<RegexNode, String> {
         let mut parts = Vec::new();
         while let Some(c) = self.rest.peek()
             && !matches!(c, '|' | ')')
         {
             let part = self.part()?;
-            parts.push(self.repeated(part)?);
+            parts.push(self.parse_repetition(part)?);
         }
-        Ok(Part::All(parts))
+        Ok(RegexNode::All(parts))
     }
 
-    fn part(&mut self) -> Result<Part, String> {
+    fn part(&mut self) -> Result<RegexNode, String> {
         if self.rest.peek() == Some(&'{') && self.count()?.is_some() {
             return Err(REPEATS_NOTHING.to_owned());
         }
         Ok(match self.rest.next() {
-            Some('.') => Part::Any,
-            Some('^') => Part::Start,
-            Some('$') => Part::End,
+            Some('.') => RegexNode::Any,
+            Some('^') => RegexNode::Start,
+            Some('$') => RegexNode::End,
             Some('(') => return self.group(),
-            Some('[') => Part::Class(self.class()?.into()),
+            Some('[') => RegexNode::Class(self.class()?.into()),
             Some('\\') => return self.escape(),
             Some('*' | '+' | '?') => return Err(REPEATS_NOTHING.to_owned()),
             Some(c @ ('{' | '}' | ']')) if self.is_strict => {
                 return Err(format!("is a regular expression with an unescaped `{c}`"));
             }
-            Some(c) => Part::Char(c),
-            None => Part::All(Vec::new()),
+            Some(c) => RegexNode::Char(c),
+            None => RegexNode::All(Vec::new()),
         })
     }
 
-    fn group(&mut self) -> Result<Part, String> {
+    fn group(&mut self) -> Result<RegexNode, String> {
         let mut number = None;
         let mut look = None;
         if self.eat('?') {
@@ -148,7 +148,7 @@ impl Parser<'_> {
                 Some('!') => look = Some(true),
                 Some('<') if !matches!(self.rest.peek(), Some('=' | '!')) => {
                     number = Some(self.groups.len());
-                    let name = self.until('>')?;
+                    let name = self.group_name('>')?;
                     if self.groups.iter().flatten().any(|known| *known == name) {
                         return Err("is a regular expression with a duplicate group name".to_owned());
                     }
@@ -160,18 +160,18 @@ impl Parser<'_> {
             number = Some(self.groups.len());
             self.groups.push(None);
         }
-        let inner = self.either()?;
+        let inner = self.alternatives()?;
         if !self.eat(')') {
             return Err("is a regular expression with an unclosed group".to_owned());
         }
         let inner = Box::new(inner);
         Ok(match look {
-            None => Part::Group(inner, number),
-            Some(not) => Part::Look(inner, not),
+            None => RegexNode::Group(inner, number),
+            Some(not) => RegexNode::Lookahead(inner, not),
         })
     }
 
-    fn until(&mut self, end: char) -> Result<String, String> {
+    fn group_name(&mut self, end: char) -> Result<String, String> {
         let mut text = String::new();
         loop {
             match self.rest.next() {
@@ -182,7 +182,7 @@ impl Parser<'_> {
         }
     }
 
-    fn repeated(&mut self, part: Part) -> Result<Part, String> {
+    fn parse_repetition(&mut self, part: RegexNode) -> Result<RegexNode, String> {
         let (least, most) = match self.rest.peek() {
             Some('*') => (0, None),
             Some('+') => (1, None),
@@ -193,14 +193,14 @@ impl Parser<'_> {
             },
             _ => return Ok(part),
         };
-        if matches!(part, Part::Start | Part::End | Part::Word(_))
-            || self.is_strict && matches!(part, Part::Look(..))
+        if matches!(part, RegexNode::Start | RegexNode::End | RegexNode::Word(_))
+            || self.is_strict && matches!(part, RegexNode::Lookahead(..))
         {
             return Err("is a regular expression with a repeated assertion".to_owned());
         }
         self.rest.next();
-        let greedy = if self.eat('?') { Greedy::No } else { Greedy::Yes };
-        Ok(Part::Repeat { part: Box::new(part), least, most, greedy })
+        let greedy = if self.eat('?') { RepeatPreference::No } else { RepeatPreference::Yes };
+        Ok(RegexNode::Repeat { part: Box::new(part), least, most, greedy })
     }
 
     /// Parses `{2}`, `{2,}` or `{2,5}` except for the closing brace. Other braces are literal.
@@ -234,15 +234,17 @@ impl Parser<'_> {
         Ok(Some((least, most)))
     }
 
-    fn escape(&mut self) -> Result<Part, String> {
+    fn escape(&mut self) -> Result<RegexNode, String> {
         Ok(match self.rest.next() {
             None => return Err("is a regular expression that ends with a backslash".to_owned()),
-            Some('b') => Part::Word(true),
-            Some('B') => Part::Word(false),
+            Some('b') => RegexNode::Word(true),
+            Some('B') => RegexNode::Word(false),
             Some('k') if self.eat('<') => {
-                let name = self.until('>')?;
+                let name = self.group_name('>')?;
                 let group = self.groups.iter().position(|group| group.as_ref() == Some(&name));
-                Part::Back(group.ok_or("is a regular expression with a reference to a later group name")?)
+                RegexNode::BackReference(
+                    group.ok_or("is a regular expression with a reference to a later group name")?,
+                )
             }
             Some(c @ '1'..='9') => {
                 let mut number = c as usize - 48;
@@ -250,18 +252,20 @@ impl Parser<'_> {
                     number = (number * 10 + (c as usize - 48)).min(MAX_COUNT);
                 }
                 self.backs.push(number);
-                Part::Back(number)
+                RegexNode::BackReference(number)
             }
-            Some(c) => match self.escaped(c)? {
-                Escaped::Char(c) => Part::Char(c),
-                Escaped::Class(class) => Part::Class(class.into()),
+            Some(c) => match self.parse_escape(c)? {
+                EscapeSequence::Char(c) => RegexNode::Char(c),
+                EscapeSequence::Class(class) => RegexNode::Class(class.into()),
             },
         })
     }
 
-    fn escaped(&mut self, c: char) -> Result<Escaped, String> {
-        let with = |with: fn(char) -> bool| Escaped::Class(Class { with: vec![with], ..Class::default() });
-        let without = |of: fn(char) -> bool| Escaped::Class(Class { without: vec![of], ..Class::default() });
+    fn parse_escape(&mut self, c: char) -> Result<EscapeSequence, String> {
+        let with =
+            |with: fn(char) -> bool| EscapeSequence::Class(Class { with: vec![with], ..Class::default() });
+        let without =
+            |of: fn(char) -> bool| EscapeSequence::Class(Class { without: vec![of], ..Class::default() });
         Ok(match c {
             'd' => with(|c| c.is_ascii_digit()),
             'D' => without(|c| c.is_ascii_digit()),
@@ -269,11 +273,11 @@ impl Parser<'_> {
             'W' => without(is_word),
             's' => with(is_blank),
             'S' => without(is_blank),
-            'n' => Escaped::Char('\n'),
-            'r' => Escaped::Char('\r'),
-            't' => Escaped::Char('\t'),
-            'v' => Escaped::Char('\u{b}'),
-            'f' => Escaped::Char('\u{c}'),
+            'n' => EscapeSequence::Char('\n'),
+            'r' => EscapeSequence::Char('\r'),
+            't' => EscapeSequence::Char('\t'),
+            'v' => EscapeSequence::Char('\u{b}'),
+            'f' => EscapeSequence::Char('\u{c}'),
             // Within a class; elsewhere these are back-references.
             '1'..='9' => {
                 return Err("is a regular expression with an octal escape, which is not supported".to_owned());
@@ -281,15 +285,15 @@ impl Parser<'_> {
             '0' if self.rest.peek().is_some_and(char::is_ascii_digit) => {
                 return Err("is a regular expression with an octal escape, which is not supported".to_owned());
             }
-            '0' => Escaped::Char('\0'),
-            'x' => Escaped::Char(self.hex(2)?),
-            'u' => Escaped::Char(self.hex(4)?),
+            '0' => EscapeSequence::Char('\0'),
+            'x' => EscapeSequence::Char(self.hex(2)?),
+            'u' => EscapeSequence::Char(self.hex(4)?),
             'p' | 'P' => return Err("is a regular expression with `\\p`, which is not supported".to_owned()),
             'c' => return Err("is a regular expression with `\\c`, which is not supported".to_owned()),
-            c if self.is_strict && !SIGNS.contains(c) => {
+            c if self.is_strict && !ESCAPABLE_CHARS.contains(c) => {
                 return Err(format!("is a regular expression with the unknown escape `\\{c}`"));
             }
-            c => Escaped::Char(c),
+            c => EscapeSequence::Char(c),
         })
     }
 
@@ -318,8 +322,10 @@ impl Parser<'_> {
             }
             self.rest.next();
             match (first, self.in_class()?) {
-                (Escaped::Char(from), Some(Escaped::Char(to))) if from <= to => class.ranges.push((from, to)),
-                (Escaped::Char(_), Some(Escaped::Char(_))) => {
+                (EscapeSequence::Char(from), Some(EscapeSequence::Char(to))) if from <= to => {
+                    class.ranges.push((from, to))
+                }
+                (EscapeSequence::Char(_), Some(EscapeSequence::Char(_))) => {
                     return Err("is a regular expression with a reversed range".to_owned());
                 }
                 (_, Some(_)) if self.is_strict => {
@@ -327,38 +333,38 @@ impl Parser<'_> {
                 }
                 (first, second) => {
                     class.add(first);
-                    class.add(Escaped::Char('-'));
+                    class.add(EscapeSequence::Char('-'));
                     second.into_iter().for_each(|second| class.add(second));
                 }
             }
         }
     }
 
-    fn in_class(&mut self) -> Result<Option<Escaped>, String> {
+    fn in_class(&mut self) -> Result<Option<EscapeSequence>, String> {
         match self.rest.next() {
             None => Err("is a regular expression with an unclosed class".to_owned()),
             Some(']') => Ok(None),
             Some('\\') => match self.rest.next() {
-                Some('b') => Ok(Some(Escaped::Char('\u{8}'))),
-                Some('-') => Ok(Some(Escaped::Char('-'))),
-                Some(c) => self.escaped(c).map(Some),
+                Some('b') => Ok(Some(EscapeSequence::Char('\u{8}'))),
+                Some('-') => Ok(Some(EscapeSequence::Char('-'))),
+                Some(c) => self.parse_escape(c).map(Some),
                 None => Err("is a regular expression that ends with a backslash".to_owned()),
             },
-            Some(c) => Ok(Some(Escaped::Char(c))),
+            Some(c) => Ok(Some(EscapeSequence::Char(c))),
         }
     }
 }
 
-enum Escaped {
+enum EscapeSequence {
     Char(char),
     Class(Class),
 }
 
 impl Class {
-    fn add(&mut self, what: Escaped) {
+    fn add(&mut self, what: EscapeSequence) {
         match what {
-            Escaped::Char(c) => self.ranges.push((c, c)),
-            Escaped::Class(class) => {
+            EscapeSequence::Char(c) => self.ranges.push((c, c)),
+            EscapeSequence::Class(class) => {
                 self.with.extend(class.with);
                 self.without.extend(class.without);
             }

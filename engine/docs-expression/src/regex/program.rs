@@ -6,7 +6,7 @@ use std::sync::Arc;
 pub(super) const MAX_PROGRAM: usize = 2_000;
 
 #[derive(Clone)]
-pub(super) enum Step {
+pub(super) enum Instruction {
     Char(char),
     Any,
     Class(Arc<Class>),
@@ -22,9 +22,9 @@ pub(super) enum Step {
     Start,
     End,
     Word(bool),
-    Back(usize),
+    BackReference(usize),
     /// Runs the following steps as a lookahead, then continues at `after`.
-    Look {
+    Lookahead {
         not: bool,
         after: usize,
     },
@@ -55,7 +55,7 @@ pub(super) fn is_word(c: char) -> bool {
 
 /// The preference of a repetition for more or fewer rounds.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Greedy {
+pub(super) enum RepeatPreference {
     Yes,
     No,
 }

@@ -23,7 +23,7 @@ fn fifty_levels_are_allowed_and_one_more_is_refused() {
     ] {
         let nested = |levels: usize| format!("{}{middle}{}", open.repeat(levels), close.repeat(levels));
         // An object needs parentheses, which are a nesting level too.
-        let most = if open == "({a:" { MAX_DEPTH / 2 } else { MAX_DEPTH };
+        let most = if open == "({a:" { MAX_EXPRESSION_DEPTH / 2 } else { MAX_EXPRESSION_DEPTH };
         Expression::parse(&nested(most)).unwrap();
         let error = Expression::parse(&nested(most + 1)).unwrap_err().to_string();
         assert!(error.contains("exceeds the limit of 50"), "{open}: {error}");
@@ -220,7 +220,7 @@ fn context_nested_too_deep_is_cut_off() {
     for _ in 0..500 {
         json = serde_json::json!([json]);
     }
-    let context = Context::empty().with("a", &json);
+    let context = Context::empty().with_value("a", &json);
     assert_eq!(inline("a[0][0].length + `${a}`", &context), "1");
 }
 

@@ -239,9 +239,12 @@ fn only_variables_and_claims_with_known_values_decide() {
 #[test]
 fn rules_of_merging_name_what_they_need() {
     let context = Context::empty()
-        .with("changeRequest", &json!({ "subject": "Fix", "outdated": false, "createdBy": { "id": "u1" } }))
-        .with("reviews", &json!([{ "status": "approved", "reviewer": { "id": "u2" } }]))
-        .with("actor", &json!({ "id": "u2" }));
+        .with_value(
+            "changeRequest",
+            &json!({ "subject": "Fix", "outdated": false, "createdBy": { "id": "u1" } }),
+        )
+        .with_value("reviews", &json!([{ "status": "approved", "reviewer": { "id": "u2" } }]))
+        .with_value("actor", &json!({ "id": "u2" }));
     let rule = "!changeRequest.outdated && reviews.some(r => r.status == 'approved' && \
                 r.reviewer.id != changeRequest.createdBy.id)";
     assert!(condition(rule, &context));

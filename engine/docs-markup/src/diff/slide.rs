@@ -1,7 +1,7 @@
 //! Placement of changes: a change with several equivalent positions moves to the last one, or to one where the other
 //! text changes too.
 
-use super::marked::Marked;
+use super::marked_lines::MarkedLines;
 
 /// A possibly empty run of changed lines. There is one between any two matching lines.
 #[derive(Clone, Copy)]
@@ -16,7 +16,7 @@ impl Group {
     }
 }
 
-impl Marked<'_> {
+impl MarkedLines<'_> {
     fn first(&self) -> Group {
         Group { start: 0, end: self.run(0) }
     }
@@ -36,7 +36,7 @@ impl Marked<'_> {
     }
 
     /// Moves a group up by one line if the result is equivalent. It may merge with the previous group.
-    fn up(&mut self, group: Group) -> Option<Group> {
+    fn slide_up(&mut self, group: Group) -> Option<Group> {
         let before = group.start.checked_sub(1)?;
         if self.lines[before] != self.lines[group.end - 1] {
             return None;
@@ -47,7 +47,7 @@ impl Marked<'_> {
     }
 
     /// Moves a group down by one line if the result is equivalent. It may merge with the next group.
-    fn down(&mut self, group: Group) -> Option<Group> {
+    fn slide_down(&mut self, group: Group) -> Option<Group> {
         if self.lines.get(group.end) != Some(&self.lines[group.start]) {
             return None;
         }
@@ -58,11 +58,11 @@ impl Marked<'_> {
 }
 
 /// Moves every group of a text down as far as possible, or to the last position where the other text changes too.
-pub(super) fn settle(text: &mut Marked<'_>, other: &mut Marked<'_>) {
+pub(super) fn slide_groups(text: &mut MarkedLines<'_>, other: &mut MarkedLines<'_>) {
     let (mut group, mut beside) = (text.first(), other.first());
     loop {
         if !group.is_empty() {
-            (group, beside) = settled(text, other, group, beside);
+            (group, beside) = slide_group(text, other, group, beside);
         }
         // Both texts have one group between any two matching lines, so either both have a next group or both are at the
         // end.
@@ -73,16 +73,21 @@ pub(super) fn settle(text: &mut Marked<'_>, other: &mut Marked<'_>) {
     }
 }
 
-fn settled(text: &mut Marked<'_>, other: &Marked<'_>, mut group: Group, mut beside: Group) -> (Group, Group) {
+fn slide_group(
+    text: &mut MarkedLines<'_>,
+    other: &MarkedLines<'_>,
+    mut group: Group,
+    mut beside: Group,
+) -> (Group, Group) {
     let (earliest, meets) = loop {
         let size = group.end - group.start;
-        while let Some(moved) = text.up(group) {
+        while let Some(moved) = text.slide_up(group) {
             group = moved;
             beside = other.previous(beside).unwrap_or(beside);
         }
         let earliest = group.end;
         let mut meets = !beside.is_empty();
-        while let Some(moved) = text.down(group) {
+        while let Some(moved) = text.slide_down(group) {
             group = moved;
             beside = other.next(beside).unwrap_or(beside);
             meets |= !beside.is_empty();
@@ -93,7 +98,7 @@ fn settled(text: &mut Marked<'_>, other: &Marked<'_>, mut group: Group, mut besi
     };
     if group.end != earliest && meets {
         while beside.is_empty() {
-            let (Some(moved), Some(before)) = (text.up(group), other.previous(beside)) else { break };
+            let (Some(moved), Some(before)) = (text.slide_up(group), other.previous(beside)) else { break };
             (group, beside) = (moved, before);
         }
     }

@@ -8,9 +8,9 @@ use docs_model::{ButtonKind, ContentRef, InlineImageSize, InlineKind};
 
 use super::{
     emoji,
-    html::{self, Element, Html, Open, Token},
+    html::{self, Element, Html, OpeningTag, TagToken},
     opening::Opening,
-    tags::{Ends, Tag},
+    tags::{TagEndFinder, TemplateTag},
     targets,
 };
 use crate::syntax::html::whole_comment;
@@ -38,7 +38,7 @@ const MAX_ATOM: usize = 4 * 1024;
 pub(super) fn find(text: &str, is_note: impl Fn(&str) -> bool) -> Vec<Atom> {
     let mut out = Vec::new();
     let mut unclosed = HashSet::new();
-    let mut ends = Ends::of(text);
+    let mut ends = TagEndFinder::of(text);
     let bytes = text.as_bytes();
     let mut at = 0;
     while let Some(offset) = bytes[at..].iter().position(|b| b"\\`<{$[:".contains(b)) {
@@ -94,7 +94,7 @@ fn atom(text: &str, is_note: impl Fn(&str) -> bool) -> Option<(AtomKind, usize)>
             })
         }
         b'{' => {
-            let tag = Tag::read(window)?;
+            let tag = TemplateTag::read(window)?;
             Some((AtomKind::Text, tag.end))
         }
         b'[' => {
@@ -109,7 +109,7 @@ fn atom(text: &str, is_note: impl Fn(&str) -> bool) -> Option<(AtomKind, usize)>
                 .then(|| (AtomKind::Inline(InlineKind::Emoji { code }), name.len() + 2))
         }
         _ => {
-            let (Token::Open(open), length) = html::tag_at(window)? else { return None };
+            let (TagToken::Open(open), length) = html::tag_at(window)? else { return None };
             let (kind, length) = element(window, &open, length)?;
             Some((AtomKind::Inline(kind), length))
         }
@@ -126,7 +126,7 @@ fn window(text: &str) -> &str {
 }
 
 /// Parses the element at the beginning of a text, and returns it with its length.
-fn element(text: &str, open: &Open<'_>, length: usize) -> Option<(InlineKind, usize)> {
+fn element(text: &str, open: &OpeningTag<'_>, length: usize) -> Option<(InlineKind, usize)> {
     if open.name == "img" {
         return image(open).map(|kind| (kind, length));
     }
@@ -206,7 +206,7 @@ fn button(element: &Element<'_>) -> Option<InlineKind> {
 }
 
 /// Converts an `img` tag to an inline image.
-fn image(open: &Open<'_>) -> Option<InlineKind> {
+fn image(open: &OpeningTag<'_>) -> Option<InlineKind> {
     if !open.has_only(&["src", "alt", "data-size", "title"]) {
         return None;
     }
@@ -229,7 +229,9 @@ fn image(open: &Open<'_>) -> Option<InlineKind> {
 const DARK: &str = "(prefers-color-scheme: dark)";
 
 /// Returns the `source` and `img` tags of a picture with a dark mode image.
-pub(super) fn picture_parts<'n, 'a>(element: &'n Element<'a>) -> Option<(&'n Open<'a>, &'n Open<'a>)> {
+pub(super) fn picture_parts<'n, 'a>(
+    element: &'n Element<'a>,
+) -> Option<(&'n OpeningTag<'a>, &'n OpeningTag<'a>)> {
     let [source, image] = element.elements()?.try_into().ok()?;
     let is_dark = source.name() == "source"
         && image.name() == "img"

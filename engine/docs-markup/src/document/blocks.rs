@@ -10,20 +10,20 @@ use docs_model::Block;
 use super::{
     chunks::{self, Chunk, ChunkKind, Scanner},
     inlines,
-    limits::{MAX_BLOCKS, SETTLING},
+    limits::{MAX_BLOCKS, MAX_SETTLING_PASSES},
     lines::{self, Line, SPACE},
     memory_budget::Room,
-    normal,
+    normalize,
     notes::Notes,
     print::{self, Labels},
-    reader::Reader,
+    reader::BlockReader,
     simple_blocks::{fenced, is_list, paragraph, verbatim, verbatim_run},
     spelling::{self, is_verbatim},
-    work::{self, Portion},
+    work_budget::{self, WorkShare},
 };
 
 /// The blocks of a text.
-pub(super) struct Text {
+pub(super) struct ParsedBlocks {
     /// The blocks, without keys.
     pub(super) blocks: Vec<Block>,
     /// The lines of each block.
@@ -47,25 +47,26 @@ pub(super) struct TakenNote {
 }
 
 /// Parses a whole text block by block, without checking that the blocks read the same together.
-pub(super) fn of(lines: &[Line<'_>]) -> Text {
-    let mut scanner = chunks::each(lines);
+pub(super) fn parse_blocks(lines: &[Line<'_>]) -> ParsedBlocks {
+    let mut scanner = chunks::scan_chunks(lines);
     let mut survey = Survey::new(&mut scanner);
     let marked = std::mem::take(&mut survey.marked);
     let definitions = definitions(&marked);
     let mut reader =
-        Reader { definitions: &definitions, notes: Notes::default(), depth: 0, left: MAX_BLOCKS };
+        BlockReader { definitions: &definitions, notes: Notes::default(), depth: 0, left: MAX_BLOCKS };
     reader.notes = Notes::new(bodies(&mut reader, &marked));
     drop(marked);
-    let labels = Labels::known(definitions.clone(), reader.notes.labels());
+    let labels = Labels::from_document(definitions.clone(), reader.notes.labels());
     // Allocated once: a vector that grows while it is filled takes up to three times the memory.
     let (blocks, ranges) = (Vec::with_capacity(survey.count), Vec::with_capacity(survey.count));
     let (is_usual, is_independent) = (survey.is_apart, !survey.has_marked);
-    let text = Text { blocks, lines: ranges, notes: Vec::new(), is_usual, is_independent, is_full: false };
-    let mut out = Out { text, lines, kept: Vec::new(), takers: HashMap::new(), raw: None };
+    let text =
+        ParsedBlocks { blocks, lines: ranges, notes: Vec::new(), is_usual, is_independent, is_full: false };
+    let mut out = ParseOutput { text, lines, kept: Vec::new(), takers: HashMap::new(), raw: None };
     let mut room = Room::new(lines);
     let mut behind = bytes(lines);
     let mut at = 0;
-    for chunk in scanner.again() {
+    for chunk in scanner.restart() {
         behind -= bytes(&lines[at..chunk.lines.end]);
         at = chunk.lines.end;
         if let ChunkKind::Note(label, _) = chunk.kind {
@@ -77,31 +78,32 @@ pub(super) fn of(lines: &[Line<'_>]) -> Text {
             out.keep(chunk.lines);
             continue;
         }
-        let before = labels.at(reader.notes.taken());
+        let before = labels.with_notes(reader.notes.label_log());
         let taken = reader.notes.mark();
-        let portion = Portion::block(behind);
+        let portion = WorkShare::block(behind);
         let mut blocks = reader.chunk(&chunk, lines);
         let mut is_usual = blocks.len() == 1;
         if let [block] = blocks.as_mut_slice() {
             let own = std::mem::replace(block, paragraph(Vec::new()));
-            (*block, is_usual) = settled(own, &lines[chunk.lines.clone()], &before);
+            (*block, is_usual) = settle_block(own, &lines[chunk.lines.clone()], &before);
             if is_verbatim(block) {
                 // Verbatim blocks reference footnotes by label.
-                reader.notes.reset(taken);
+                reader.notes.rewind(taken);
             }
         }
-        let is_too_much = work::is_used_up();
+        let is_too_much = work_budget::is_used_up();
         drop(portion);
         if is_too_much {
-            reader.notes.reset(taken);
+            reader.notes.rewind(taken);
             out.keep(chunk.lines);
             continue;
         }
-        let labels = (taken..reader.notes.mark()).filter_map(|at| reader.notes.taken().get(at));
+        let labels = (taken..reader.notes.mark()).filter_map(|at| reader.notes.label_log().get(at));
         out.takers.extend(labels.map(|(label, _)| (label.clone(), chunk.lines.start)));
         out.text.is_usual &= is_usual;
-        let (standing, is_as_written) = (standing(&chunk.kind), is_usual && survey.is_apart);
-        let is_alone = standing == Standing::Alone || (is_as_written && standing == Standing::AsWritten);
+        let (standing, is_as_written) = (independence(&chunk.kind), is_usual && survey.is_apart);
+        let is_alone =
+            standing == Independence::Always || (is_as_written && standing == Independence::AsWritten);
         out.text.is_independent &= is_alone;
         out.add(blocks, &chunk.lines);
     }
@@ -115,8 +117,8 @@ fn bytes(lines: &[Line<'_>]) -> usize {
 }
 
 /// The result while the blocks of a text are being parsed.
-struct Out<'s, 'a> {
-    text: Text,
+struct ParseOutput<'s, 'a> {
+    text: ParsedBlocks,
     lines: &'s [Line<'a>],
     /// The footnote definitions.
     kept: Vec<KeptNote>,
@@ -126,7 +128,7 @@ struct Out<'s, 'a> {
     raw: Option<(Range<usize>, usize)>,
 }
 
-impl Out<'_, '_> {
+impl ParseOutput<'_, '_> {
     fn note(&mut self, label: String, lines: Range<usize>) {
         self.end_raw();
         self.text.is_usual = false;
@@ -170,7 +172,7 @@ impl Out<'_, '_> {
         self.lines.get(line).is_none_or(|line| line.text.starts_with(SPACE))
     }
 
-    fn finish(mut self) -> Text {
+    fn finish(mut self) -> ParsedBlocks {
         self.end_raw();
         self.text.keep(self.kept, &self.takers, self.lines);
         self.text
@@ -215,16 +217,16 @@ impl<'a> Survey<'a> {
 
 /// The dependence of the end of a block between empty lines on the text that follows.
 #[derive(PartialEq, Eq)]
-enum Standing {
+enum Independence {
     /// Independent, in any spelling.
-    Alone,
+    Always,
     /// Independent in the spelling of the text.
     AsWritten,
     /// Dependent: the block may continue.
-    Together,
+    Dependent,
 }
 
-const fn standing(kind: &ChunkKind<'_>) -> Standing {
+const fn independence(kind: &ChunkKind<'_>) -> Independence {
     match kind {
         ChunkKind::Paragraph
         | ChunkKind::Heading(..)
@@ -233,17 +235,17 @@ const fn standing(kind: &ChunkKind<'_>) -> Standing {
         | ChunkKind::Quote(_)
         | ChunkKind::List(_)
         | ChunkKind::Table
-        | ChunkKind::Tag(_, Some(_)) => Standing::Alone,
+        | ChunkKind::Tag(_, Some(_)) => Independence::Always,
         ChunkKind::Tag(_, None) | ChunkKind::Math(_) | ChunkKind::Html | ChunkKind::Details(_) => {
-            Standing::AsWritten
+            Independence::AsWritten
         }
         ChunkKind::Indented(_) | ChunkKind::Note(..) | ChunkKind::Definition(..) | ChunkKind::Rest => {
-            Standing::Together
+            Independence::Dependent
         }
     }
 }
 
-impl Text {
+impl ParsedBlocks {
     /// Creates a text whose blocks may read differently together.
     pub(super) fn new(blocks: Vec<Block>, lines: Vec<Range<usize>>, notes: Vec<TakenNote>) -> Self {
         Self { blocks, lines, notes, is_usual: false, is_independent: false, is_full: false }
@@ -295,7 +297,7 @@ fn definitions(chunks: &[Chunk<'_>]) -> HashMap<String, (String, String)> {
 const MAX_NOTES: usize = 1000;
 
 /// Returns the bodies of footnotes by label. Labels with several definitions are excluded.
-fn bodies(reader: &mut Reader<'_>, chunks: &[Chunk<'_>]) -> HashMap<String, Vec<Block>> {
+fn bodies(reader: &mut BlockReader<'_>, chunks: &[Chunk<'_>]) -> HashMap<String, Vec<Block>> {
     let mut counts: HashMap<&str, usize> = HashMap::new();
     let notes = || {
         chunks.iter().filter_map(|chunk| match &chunk.kind {
@@ -308,16 +310,16 @@ fn bodies(reader: &mut Reader<'_>, chunks: &[Chunk<'_>]) -> HashMap<String, Vec<
     if single().nth(MAX_NOTES).is_some() {
         return HashMap::new();
     }
-    let labels = Labels::known(reader.definitions.clone(), HashSet::new());
+    let labels = Labels::from_document(reader.definitions.clone(), HashSet::new());
     single().map(|(label, body)| (label.clone(), reader.note(body, &labels))).collect()
 }
 
 /// Returns a block that reads the same when it is printed, with the resulting spellings, and `true` if the printed text
 /// equals its lines. A block that cannot be printed this way is returned as a verbatim block.
-pub(super) fn settled(block: Block, lines: &[Line<'_>], labels: &Labels) -> (Block, bool) {
+pub(super) fn settle_block(block: Block, lines: &[Line<'_>], labels: &Labels) -> (Block, bool) {
     let source = lines::join(lines);
     if is_verbatim(&block) {
-        let is_usual = spelling::plain(&block.nodes) == source;
+        let is_usual = spelling::text_of_nodes(&block.nodes) == source;
         return (block, is_usual);
     }
     if print::unchecked(&block, labels).as_deref() == Some(source.trim_matches('\n')) {
@@ -325,17 +327,18 @@ pub(super) fn settled(block: Block, lines: &[Line<'_>], labels: &Labels) -> (Blo
     }
     drop(source);
     let mut own = block;
-    for _ in 0..SETTLING {
-        let again = print::checked(&own, labels).and_then(|written| print::alone(&written, labels, 0));
+    for _ in 0..MAX_SETTLING_PASSES {
+        let again =
+            print::print_checked(&own, labels).and_then(|written| print::parse_detached(&written, labels, 0));
         let Some([read]) = again.and_then(|read| <[Block; 1]>::try_from(read).ok()) else { break };
         if print::is_alike(&read, &own) {
             return (own, false);
         }
-        if !normal::is_same(&read, &own) {
+        if !normalize::is_same(&read, &own) {
             break;
         }
         // The content is equal. Only spellings differ, and the footnotes are those of the first parse.
-        own = spelling::renewed(own, read);
+        own = spelling::restore_footnotes(own, read);
     }
     (verbatim(lines), false)
 }

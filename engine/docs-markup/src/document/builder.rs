@@ -8,7 +8,7 @@ use pulldown_cmark::{LinkType, Tag};
 use super::targets;
 
 #[derive(Default)]
-pub(super) struct Builder {
+pub(super) struct InlineBuilder {
     nodes: Vec<Node>,
     /// The open marks, outermost first.
     marks: Vec<Mark>,
@@ -31,7 +31,7 @@ struct OpenLink {
     label: usize,
 }
 
-impl Builder {
+impl InlineBuilder {
     /// Adds text whose source is a range, together with unconsumed source before the range.
     pub(super) fn text(&mut self, text: &str, source: &str, range: &Range<usize>) {
         if range.is_empty() && text.is_empty() {
@@ -114,7 +114,7 @@ impl Builder {
                 self.push_leaf(Leaf::new("", self.marks.clone()));
             }
         }
-        inline.spelling = spelled(self.marks.len(), written.to_owned());
+        inline.spelling = prefixed_spelling(self.marks.len(), written.to_owned());
         self.nodes.push(Node::Inline(inline));
     }
 
@@ -154,7 +154,7 @@ impl Builder {
             return self.push_void(inline, &format!("[{label}]{}", link.spelling));
         }
         let mut inline = Inline::new(link.kind, nodes);
-        inline.spelling = spelled(link.marks, link.spelling);
+        inline.spelling = prefixed_spelling(link.marks, link.spelling);
         self.nodes.push(Node::Inline(inline));
     }
 
@@ -182,14 +182,14 @@ impl Builder {
 
     /// Annotates the preceding word, or the preceding link if it exists for the annotation.
     pub(super) fn annotation(&mut self, body: Vec<Block>, spelling: Option<String>, at: usize) {
-        let nodes = self.annotated();
+        let nodes = self.take_annotated();
         let mut inline = annotation(nodes, body);
-        inline.spelling = spelled(self.marks.len(), spelling.unwrap_or_default());
+        inline.spelling = prefixed_spelling(self.marks.len(), spelling.unwrap_or_default());
         self.nodes.push(Node::Inline(inline));
         self.at = at;
     }
 
-    fn annotated(&mut self) -> Vec<Node> {
+    fn take_annotated(&mut self) -> Vec<Node> {
         self.flush();
         let is_made_for_it = |node: &Node| {
             matches!(node, Node::Inline(Inline { kind: InlineKind::Link { target: docs_model::ContentRef::Anchor { anchor, page: None, .. }, .. }, .. })
@@ -233,7 +233,7 @@ impl Builder {
 
 /// Creates an annotation of nodes.
 pub(super) fn annotation(nodes: Vec<Node>, body: Vec<Block>) -> Inline {
-    let body = Fragment { fragment: None, ..Fragment::new("", body).of_kind("annotation-body") };
+    let body = Fragment { fragment: None, ..Fragment::new("", body).with_kind("annotation-body") };
     Inline { fragments: Some(vec![body]), ..Inline::new(InlineKind::Annotation {}, nodes) }
 }
 
@@ -251,7 +251,7 @@ fn label_of(node: &Node) -> Option<String> {
 }
 
 /// Returns the spelling of an element, prefixed with the number of marks around it.
-fn spelled(marks: usize, spelling: String) -> Option<String> {
+fn prefixed_spelling(marks: usize, spelling: String) -> Option<String> {
     match (marks, spelling.is_empty()) {
         (0, true) => None,
         (0, false) => Some(spelling),

@@ -72,7 +72,7 @@ pub(super) fn image(cell: &Element<'_>) -> Option<CellValue> {
 
 /// Returns the known attributes of a table tag: the view, its options and the width.
 pub(super) fn tag(source: &str) -> Option<[Option<String>; 5]> {
-    let (html::Token::Open(open), length) = html::tag_at(source)? else { return None };
+    let (html::TagToken::Open(open), length) = html::tag_at(source)? else { return None };
     let names =
         ["data-view", "data-card-size", "data-full-width", "data-header-hidden", "data-column-title-hidden"];
     let value = |name: &str| match name {

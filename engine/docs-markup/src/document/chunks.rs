@@ -6,10 +6,10 @@ use super::{
     html::{self, DETAILS},
     lines::{self, Line, SPACE},
     marks::{
-        CODE, Item, OpenText, heading, html_end, is_closing, is_divider, is_html_block, is_named_block, item,
-        underline,
+        CODE_INDENT, ItemMarker, OpenText, heading, html_end, is_closing, is_divider, is_html_block,
+        is_named_block, item, underline,
     },
-    memory_budget, pairs, work,
+    memory_budget, tag_pairs, work_budget,
 };
 use crate::syntax::{html::TagKind, tag};
 
@@ -30,7 +30,7 @@ pub(super) enum ChunkKind<'a> {
     Fence((char, usize, String), Vec<Line<'a>>),
     Indented(Vec<Line<'a>>),
     Quote(Vec<Line<'a>>),
-    List(List<'a>),
+    List(ListChunk<'a>),
     Html,
     Table,
     /// Label and body.
@@ -47,7 +47,7 @@ pub(super) enum ChunkKind<'a> {
 }
 
 #[derive(Debug)]
-pub(super) struct List<'a> {
+pub(super) struct ListChunk<'a> {
     /// The bullet, or the delimiter after the number.
     pub(super) mark: char,
     /// The number of each item. Empty for bullets.
@@ -63,16 +63,16 @@ const MAX_DEFINITION_LINES: usize = 8;
 
 /// Splits lines into chunks.
 pub(super) fn read<'a>(lines: &[Line<'a>]) -> Vec<Chunk<'a>> {
-    each(lines).collect()
+    scan_chunks(lines).collect()
 }
 
 /// Splits lines into chunks lazily.
-pub(super) fn each<'s, 'a>(lines: &'s [Line<'a>]) -> Scanner<'s, 'a> {
-    let is_read = work::take(lines.iter().map(|line| &*line.text));
+pub(super) fn scan_chunks<'s, 'a>(lines: &'s [Line<'a>]) -> Scanner<'s, 'a> {
+    let is_read = work_budget::take(lines.iter().map(|line| &*line.text));
     let most = if is_read { memory_budget::most_chunks(lines) } else { 0 };
     Scanner {
         lines,
-        matches: Rc::new(if is_read { pairs::matches(lines) } else { HashMap::new() }),
+        matches: Rc::new(if is_read { tag_pairs::matches(lines) } else { HashMap::new() }),
         at: 0,
         most,
         left: most,
@@ -125,8 +125,8 @@ impl<'s, 'a> Scanner<'s, 'a> {
     }
 
     /// Restarts at the first line, and reuses the computed tag pairs.
-    pub(super) fn again(&self) -> Self {
-        let left = if work::take(self.lines.iter().map(|line| &*line.text)) { self.most } else { 0 };
+    pub(super) fn restart(&self) -> Self {
+        let left = if work_budget::take(self.lines.iter().map(|line| &*line.text)) { self.most } else { 0 };
         let (matches, endless) = (Rc::clone(&self.matches), Cell::new((0, 0)));
         Self { matches, at: 0, left, after_definition: 0, endless, ..*self }
     }
@@ -137,7 +137,7 @@ impl<'s, 'a> Scanner<'s, 'a> {
         if self.at > 0 && self.after_definition == self.at && !self.starts_block(self.at) {
             return self.definition().unwrap_or_else(|| self.paragraph());
         }
-        if line.indent() >= CODE {
+        if line.indent() >= CODE_INDENT {
             return self.indented();
         }
         if let Some(kind) = self.tag().or_else(|| self.fence()).or_else(|| self.math()) {
@@ -168,7 +168,8 @@ impl<'s, 'a> Scanner<'s, 'a> {
     fn indented(&mut self) -> ChunkKind<'a> {
         let start = self.at;
         let mut end = start;
-        while let Some(line) = self.lines.get(self.at).filter(|line| line.is_blank() || line.indent() >= CODE)
+        while let Some(line) =
+            self.lines.get(self.at).filter(|line| line.is_blank() || line.indent() >= CODE_INDENT)
         {
             self.at += 1;
             if !line.is_blank() {
@@ -176,7 +177,7 @@ impl<'s, 'a> Scanner<'s, 'a> {
             }
         }
         self.at = end;
-        ChunkKind::Indented(self.lines[start..end].iter().map(|line| line.without(CODE)).collect())
+        ChunkKind::Indented(self.lines[start..end].iter().map(|line| line.dedent(CODE_INDENT)).collect())
     }
 
     fn tag(&mut self) -> Option<ChunkKind<'a>> {
@@ -209,7 +210,7 @@ impl<'s, 'a> Scanner<'s, 'a> {
             if lines::closes_fence(&line.text, mark, length) {
                 return Some(ChunkKind::Fence(opening, code));
             }
-            code.push(line.without(indent));
+            code.push(line.dedent(indent));
         }
         Some(ChunkKind::Fence(opening, code))
     }
@@ -250,13 +251,13 @@ impl<'s, 'a> Scanner<'s, 'a> {
         let mut open = OpenText::default();
         while let Some(line) = self.lines.get(self.at) {
             let trimmed = line.text.trim_start_matches(SPACE);
-            if line.indent() < CODE && !line.is_lazy && trimmed.starts_with('>') {
+            if line.indent() < CODE_INDENT && !line.is_lazy && trimmed.starts_with('>') {
                 let start = line.text.len() - trimmed.len() + 1;
-                let rest = line.from(start);
-                let rest = if rest.text.starts_with([' ', '\t']) { rest.without(1) } else { rest };
+                let rest = line.slice_from(start);
+                let rest = if rest.text.starts_with([' ', '\t']) { rest.dedent(1) } else { rest };
                 open.line(&rest.text);
                 inside.push(rest);
-            } else if open.may_go_on(&line.text) && !self.ends_lazy(self.at) {
+            } else if open.can_continue(&line.text) && !self.ends_lazy(self.at) {
                 open.lazy_line();
                 inside.push(line.lazy());
             } else {
@@ -268,14 +269,15 @@ impl<'s, 'a> Scanner<'s, 'a> {
     }
 
     fn list(&mut self) -> ChunkKind<'a> {
-        let mut list = List { mark: ' ', numbers: Vec::new(), items: Vec::new() };
+        let mut list = ListChunk { mark: ' ', numbers: Vec::new(), items: Vec::new() };
         let mut end = self.at;
         while let Some(line) = self.lines.get(self.at) {
             if line.is_blank() {
                 self.at += 1;
                 continue;
             }
-            let Some(item) = item(&line.text).filter(|_| line.indent() < CODE && !is_divider(&line.text))
+            let Some(item) =
+                item(&line.text).filter(|_| line.indent() < CODE_INDENT && !is_divider(&line.text))
             else {
                 break;
             };
@@ -295,8 +297,8 @@ impl<'s, 'a> Scanner<'s, 'a> {
     }
 
     /// Consumes the lines of the item that begins at the current line.
-    fn item(&mut self, item: &Item) -> Vec<Line<'a>> {
-        let first = self.lines[self.at].from(item.start).without(item.space);
+    fn item(&mut self, item: &ItemMarker) -> Vec<Line<'a>> {
+        let first = self.lines[self.at].slice_from(item.start).dedent(item.space);
         let mut open = OpenText::default();
         open.line(&first.text);
         let starts_blank = first.is_blank();
@@ -308,14 +310,14 @@ impl<'s, 'a> Scanner<'s, 'a> {
                 if starts_blank && inside.len() == 1 {
                     break;
                 }
-                inside.push(line.without(item.width));
+                inside.push(line.dedent(item.width));
                 open.line("");
             } else if line.indent() >= item.width && !line.is_lazy {
-                let line = line.without(item.width);
+                let line = line.dedent(item.width);
                 open.line(&line.text);
                 inside.push(line);
                 end = self.at + 1;
-            } else if open.may_go_on(&line.text) && !self.ends_lazy(self.at) {
+            } else if open.can_continue(&line.text) && !self.ends_lazy(self.at) {
                 open.lazy_line();
                 inside.push(line.lazy());
                 end = self.at + 1;
@@ -384,7 +386,7 @@ impl<'s, 'a> Scanner<'s, 'a> {
         let most = self.lines.len().min(at + tag::MAX_LINES);
         let end = (start..most).find(|line| {
             let text = &self.lines[*line].text;
-            work::step(text.len());
+            work_budget::step(text.len());
             lines::has(text, "%}")
         });
         self.endless.set((from, end.unwrap_or(most.max(start))));
@@ -403,12 +405,12 @@ impl<'s, 'a> Scanner<'s, 'a> {
             .filter(|label| !label.is_empty() && !label.contains(char::is_whitespace))?;
         rest[label.len()..].strip_prefix("]:")?;
         let label = label.to_owned();
-        let first = line.from(start + 2 + label.len() + 2);
-        let mut inside = vec![first.without(1)];
+        let first = line.slice_from(start + 2 + label.len() + 2);
+        let mut inside = vec![first.dedent(1)];
         self.at += 1;
         let mut end = self.at;
         while let Some(line) = self.lines.get(self.at) {
-            let goes_on = line.indent() >= CODE
+            let goes_on = line.indent() >= CODE_INDENT
                 || (!line.is_blank()
                     && end == self.at
                     && !self.starts_block(self.at)
@@ -416,7 +418,7 @@ impl<'s, 'a> Scanner<'s, 'a> {
             if !line.is_blank() && !goes_on {
                 break;
             }
-            inside.push(line.without(CODE));
+            inside.push(line.dedent(CODE_INDENT));
             self.at += 1;
             if !line.is_blank() {
                 end = self.at;
@@ -470,7 +472,7 @@ impl<'s, 'a> Scanner<'s, 'a> {
         let (head, Some(rule)) = (&self.lines[at], self.lines.get(at + 1)) else { return false };
         let may_be = head.text.contains('|') && is_row(head) && rule.text.contains('-');
         may_be
-            && rule.indent() < CODE
+            && rule.indent() < CODE_INDENT
             && !rule.is_lazy
             && super::pipes::alignments(&rule.text)
                 .is_some_and(|columns| columns.len() == super::pipes::count(&head.text))
@@ -481,7 +483,7 @@ impl<'s, 'a> Scanner<'s, 'a> {
         self.at += 1;
         while let Some(line) = self.lines.get(self.at).filter(|line| !line.is_blank()) {
             let trimmed = line.text.trim_matches(SPACE);
-            let may_underline = line.indent() < CODE && !line.is_lazy;
+            let may_underline = line.indent() < CODE_INDENT && !line.is_lazy;
             if let Some(level) = underline(trimmed).filter(|_| may_underline) {
                 let text = lines::join(&self.lines[start..self.at]);
                 self.at += 1;
@@ -498,21 +500,21 @@ impl<'s, 'a> Scanner<'s, 'a> {
     /// Returns `true` if a line cannot be a lazy continuation of text in a container.
     fn ends_lazy(&self, at: usize) -> bool {
         let line = &self.lines[at];
-        self.starts_block(at) || (line.indent() < CODE && !line.is_lazy && item(&line.text).is_some())
+        self.starts_block(at) || (line.indent() < CODE_INDENT && !line.is_lazy && item(&line.text).is_some())
     }
 
     /// Returns `true` if a line ends the paragraph before it.
     fn ends_paragraph(&self, at: usize) -> bool {
         let line = &self.lines[at];
         let is_table = || line.text.trim_matches(SPACE).starts_with('|') && self.starts_table(at);
-        line.indent() < CODE && is_table() || self.starts_block(at)
+        line.indent() < CODE_INDENT && is_table() || self.starts_block(at)
     }
 
     /// Like [`Self::ends_paragraph`], without tables, which do not end lazily continued text.
     fn starts_block(&self, at: usize) -> bool {
         let line = &self.lines[at];
         let text = &*line.text;
-        if line.indent() >= CODE || line.is_lazy {
+        if line.indent() >= CODE_INDENT || line.is_lazy {
             return false;
         }
         let trimmed = text.trim_start_matches(SPACE);
@@ -550,9 +552,9 @@ mod tests {
     fn second_scan_reuses_tag_pairs() {
         let text = "{% hint %}\na\n{% endhint %}\n{% a b='c' ***\n".repeat(9);
         let lines = lines::split(&text);
-        let (mut first, again) = (each(&lines), each(&lines).again());
+        let (mut first, again) = (scan_chunks(&lines), scan_chunks(&lines).restart());
         assert_eq!(first.matches.len(), 9);
-        assert!(Rc::ptr_eq(&first.matches, &first.again().matches));
+        assert!(Rc::ptr_eq(&first.matches, &first.restart().matches));
         assert!(first.by_ref().map(|chunk| chunk.lines).eq(again.map(|chunk| chunk.lines)));
     }
 

@@ -2,11 +2,15 @@
 
 use docs_model::Document;
 
-use super::normal;
+use super::normalize;
 
 /// Returns `true` if two documents have the same content: keys, computed data, spellings and paragraphs without text
 /// are ignored.
 #[must_use]
 pub fn is_same(a: &Document, b: &Document) -> bool {
-    normal::each_same(&normal::full(&a.nodes), &normal::full(&b.nodes), |a, b| normal::is_same(a, b))
+    normalize::each_same(
+        &normalize::non_empty_blocks(&a.nodes),
+        &normalize::non_empty_blocks(&b.nodes),
+        |a, b| normalize::is_same(a, b),
+    )
 }

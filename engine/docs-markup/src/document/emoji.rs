@@ -5,7 +5,7 @@
 //! separated by `-`, and without the variation selector U+FE0F unless the emoji is a joined sequence.
 
 /// Names that gemoji lacks or uses differently. Each is the name its emoji is printed with.
-const OWN: &[(&str, &str)] = &[
+const ADDITIONAL_NAMES: &[(&str, &str)] = &[
     ("beetle", "1f41e"),
     ("calendar_spiral", "1f5d3"),
     ("desktop", "1f5a5"),
@@ -23,16 +23,16 @@ const OWN: &[(&str, &str)] = &[
 ];
 
 /// Further names that gemoji lacks. Their emoji are printed with the gemoji name.
-const ALSO: &[(&str, &str)] =
+const ALIASES: &[(&str, &str)] =
     &[("laptop", "1f4bb"), ("lightbulb", "1f4a1"), ("thinking_face", "1f914"), ("tools", "1f6e0")];
 
 /// The variation selector for emoji presentation, and the zero-width joiner.
-const PICTURE: char = '\u{fe0f}';
+const EMOJI_SELECTOR: char = '\u{fe0f}';
 const JOINER: char = '\u{200d}';
 
 /// Returns the code points of an emoji in hexadecimal, by short name.
 pub(super) fn code(name: &str) -> Option<String> {
-    let own = OWN.iter().chain(ALSO).find(|(own, _)| *own == name);
+    let own = ADDITIONAL_NAMES.iter().chain(ALIASES).find(|(own, _)| *own == name);
     match own {
         Some((_, code)) => Some((*code).to_owned()),
         None => emojis::get_by_shortcode(name).map(|emoji| code_points(emoji.as_str())),
@@ -41,7 +41,7 @@ pub(super) fn code(name: &str) -> Option<String> {
 
 /// Returns a short name that maps to exactly these code points.
 pub(super) fn name(code: &str) -> Option<&'static str> {
-    if let Some((name, _)) = OWN.iter().find(|(_, own)| *own == code) {
+    if let Some((name, _)) = ADDITIONAL_NAMES.iter().find(|(_, own)| *own == code) {
         return Some(name);
     }
     let emoji: &'static emojis::Emoji = emojis::get(&text(code)?)?;
@@ -51,7 +51,7 @@ pub(super) fn name(code: &str) -> Option<&'static str> {
 /// Returns the code points of an emoji as text.
 fn code_points(emoji: &str) -> String {
     let is_joined = emoji.contains(JOINER);
-    let points = emoji.chars().filter(|c| is_joined || *c != PICTURE);
+    let points = emoji.chars().filter(|c| is_joined || *c != EMOJI_SELECTOR);
     points.map(|c| format!("{:x}", u32::from(c))).collect::<Vec<_>>().join("-")
 }
 
@@ -74,7 +74,7 @@ mod tests {
     use super::*;
 
     /// The names that documents have used from the beginning, with their code points.
-    const KNOWN: &str = "+1=1f44d -1=1f44e 100=1f4af alarm_clock=23f0 alien=1f47d angry=1f620 apple=1f34e arrow_down=2b07 \
+    const LEGACY_NAMES: &str = "+1=1f44d -1=1f44e 100=1f4af alarm_clock=23f0 alien=1f47d angry=1f620 apple=1f34e arrow_down=2b07 \
         arrow_left=2b05 arrow_right=27a1 arrow_up=2b06 art=1f3a8 bangbang=203c bar_chart=1f4ca battery=1f50b \
         beer=1f37a beetle=1f41e bell=1f514 bicyclist=1f6b4 bike=1f6b2 bomb=1f4a3 book=1f4d6 bookmark=1f516 \
         bookmark_tabs=1f4d1 books=1f4da boom=1f4a5 brain=1f9e0 briefcase=1f4bc bug=1f41b \
@@ -140,7 +140,7 @@ mod tests {
             assert!(text(&code_points).is_some(), "{emoji}");
             match name(&code_points) {
                 Some(name) => assert_eq!(code(name), Some(code_points), "{name}"),
-                // Its gemoji name is redefined by [`OWN`].
+                // Its gemoji name is redefined by [`ADDITIONAL_NAMES`].
                 None => assert_eq!(emoji.shortcode(), Some("beetle")),
             }
             for name in emoji.shortcodes() {
@@ -152,7 +152,7 @@ mod tests {
     #[test]
     fn original_names_keep_their_meaning() {
         let mut printed = std::collections::HashMap::new();
-        for (name, code_points) in KNOWN.split_whitespace().filter_map(|known| known.split_once('=')) {
+        for (name, code_points) in LEGACY_NAMES.split_whitespace().filter_map(|known| known.split_once('=')) {
             assert_eq!(code(name).as_deref(), Some(code_points), "{name}");
             printed.entry(code_points).or_insert(name);
         }

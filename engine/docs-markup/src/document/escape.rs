@@ -2,7 +2,7 @@
 
 use super::{
     emoji, html,
-    tags::{Ends, Tag},
+    tags::{TagEndFinder, TemplateTag},
 };
 
 /// The position of a text.
@@ -18,7 +18,7 @@ pub(super) enum InlineContext {
 
 /// The surroundings of a text.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Surroundings {
+pub(super) struct EscapeContext {
     pub(super) context: InlineContext,
     /// `true` at the beginning of the output.
     pub(super) is_first: bool,
@@ -30,7 +30,7 @@ pub(super) struct Surroundings {
     pub(super) next: Option<char>,
 }
 
-impl Surroundings {
+impl EscapeContext {
     /// Text before a character, away from the edges of the output.
     pub(super) const fn before(next: char, context: InlineContext) -> Self {
         Self { context, is_first: false, is_last: false, in_label: false, next: Some(next) }
@@ -38,18 +38,18 @@ impl Surroundings {
 }
 
 /// Writes text with a minimum of escapes.
-pub(super) fn text(out: &mut String, text: &str, around: Surroundings) {
+pub(super) fn text(out: &mut String, text: &str, around: EscapeContext) {
     out.reserve(text.len());
     let mut line_start = around.is_first && around.context == InlineContext::Lines;
     let mut is_edge = around.is_first;
-    let mut ends = Ends::of(text);
+    let mut ends = TagEndFinder::of(text);
     let mut chars = text.char_indices().peekable();
     while let Some((at, c)) = chars.next() {
         let rest = &text[at..];
         let following = chars.peek().map(|(_, c)| *c);
         let next = following.or(around.next);
         let is_end = around.is_last && following.is_none();
-        let mut is_tag = || ends.may_follow(at) && Tag::read(rest).is_some();
+        let mut is_tag = || ends.may_follow(at) && TemplateTag::read(rest).is_some();
         match c {
             '\n' => {
                 let is_break = around.context == InlineContext::Lines && !is_end;
@@ -82,7 +82,7 @@ pub(super) fn text(out: &mut String, text: &str, around: Surroundings) {
     }
 }
 
-fn needs_escape(c: char, rest: &str, next: Option<char>, around: Surroundings, line_start: bool) -> bool {
+fn needs_escape(c: char, rest: &str, next: Option<char>, around: EscapeContext, line_start: bool) -> bool {
     let follows = |test: fn(char) -> bool| next.is_some_and(test);
     match c {
         '\\' => next.is_none_or(|next| next.is_ascii_punctuation() || next == '\n'),

@@ -9,10 +9,10 @@ use super::{
     atoms::picture_parts,
     attributes::{length, optional, read_word},
     escape,
-    html::{self, Element, Html, Open},
+    html::{self, Element, Html, OpeningTag},
     lines::{self, Line},
     print,
-    reader::Reader,
+    reader::BlockReader,
     rich,
     simple_blocks::{self, heading, nodes, paragraph},
     spelling, targets,
@@ -20,7 +20,7 @@ use super::{
 
 /// Parses adjacent figures and their common attributes.
 pub(super) fn images(
-    reader: &mut Reader<'_>,
+    reader: &mut BlockReader<'_>,
     elements: &[&Element<'_>],
     attributes: &[(String, Option<std::borrow::Cow<'_, str>>)],
 ) -> Option<Block> {
@@ -42,7 +42,7 @@ pub(super) fn images(
 }
 
 /// Parses a figure: an image and its caption.
-pub(super) fn figure(reader: &mut Reader<'_>, element: &Element<'_>) -> Option<Block> {
+pub(super) fn figure(reader: &mut BlockReader<'_>, element: &Element<'_>) -> Option<Block> {
     if element.name() != "figure" || !element.open.has_only(&[]) {
         return None;
     }
@@ -71,7 +71,7 @@ pub(super) fn figure(reader: &mut Reader<'_>, element: &Element<'_>) -> Option<B
     Some(Block::with_fragments(BlockKind::Image(Box::new(data)), vec![simple_blocks::caption(caption)]))
 }
 
-fn image(open: &Open<'_>) -> Option<ImageData> {
+fn image(open: &OpeningTag<'_>) -> Option<ImageData> {
     if !open.has_only(&["src", "alt", "width", "height"]) {
         return None;
     }
@@ -84,7 +84,7 @@ fn image(open: &Open<'_>) -> Option<ImageData> {
     })
 }
 
-pub(super) fn drawing(open: &Open<'_>) -> Option<Block> {
+pub(super) fn drawing(open: &OpeningTag<'_>) -> Option<Block> {
     let target = open.get("src").map(targets::read);
     let is_plain = open.has_only(&["src", "alt", "class"]);
     is_plain.then(|| Block::new(BlockKind::Drawing { target }, Vec::new()))
@@ -112,7 +112,11 @@ pub(super) fn image_of(kind: &InlineKind, source: &str) -> Block {
 }
 
 /// Parses `<p align="center">` and aligned headings.
-pub(super) fn aligned(reader: &mut Reader<'_>, element: &Element<'_>, level: Option<u8>) -> Option<Block> {
+pub(super) fn aligned_block(
+    reader: &mut BlockReader<'_>,
+    element: &Element<'_>,
+    level: Option<u8>,
+) -> Option<Block> {
     let align = match element.open.get("align") {
         Some("left") => TextAlign::Start,
         Some("center") => TextAlign::Center,
@@ -124,7 +128,7 @@ pub(super) fn aligned(reader: &mut Reader<'_>, element: &Element<'_>, level: Opt
     if !element.open.has_only(names) {
         return None;
     }
-    let nodes = rich::inlines(trimmed(&element.children), &mut reader.rules())?;
+    let nodes = rich::inlines(trim_blank_nodes(&element.children), &mut reader.rules())?;
     let kind = match level {
         Some(level) => heading(level, HeadingData { id, align: Some(align), level: None }),
         None => BlockKind::Paragraph { align: Some(align) },
@@ -133,7 +137,7 @@ pub(super) fn aligned(reader: &mut Reader<'_>, element: &Element<'_>, level: Opt
 }
 
 /// Trims nodes that consist of white space from both ends.
-fn trimmed<'n, 'a>(nodes: &'n [Html<'a>]) -> &'n [Html<'a>] {
+fn trim_blank_nodes<'n, 'a>(nodes: &'n [Html<'a>]) -> &'n [Html<'a>] {
     let is_space = |node: &Html<'_>| matches!(node, Html::Text(text) if text.trim().is_empty());
     let start = nodes.iter().take_while(|node| is_space(node)).count();
     let end = nodes.iter().rev().take_while(|node| is_space(node)).count();
@@ -141,8 +145,8 @@ fn trimmed<'n, 'a>(nodes: &'n [Html<'a>]) -> &'n [Html<'a>] {
 }
 
 /// Parses the blocks of a cell or a caption. Text outside of elements becomes a paragraph.
-pub(super) fn rich_blocks(reader: &mut Reader<'_>, children: &[Html<'_>]) -> Option<Vec<Block>> {
-    let is_block = |node: &Html<'_>| matches!(node, Html::Element(element) if RICH.contains(&element.name()));
+pub(super) fn rich_blocks(reader: &mut BlockReader<'_>, children: &[Html<'_>]) -> Option<Vec<Block>> {
+    let is_block = |node: &Html<'_>| matches!(node, Html::Element(element) if CELL_BLOCK_ELEMENTS.contains(&element.name()));
     if !children.iter().any(is_block) {
         let nodes = rich::inlines(children, &mut reader.rules())?;
         return Some(if nodes.is_empty() { Vec::new() } else { vec![paragraph(nodes)] });
@@ -161,12 +165,13 @@ pub(super) fn rich_blocks(reader: &mut Reader<'_>, children: &[Html<'_>]) -> Opt
 }
 
 /// Elements that are blocks in a cell.
-const RICH: [&str; 11] = ["p", "h1", "h2", "h3", "h4", "h5", "h6", "ul", "ol", "figure", "pre"];
+const CELL_BLOCK_ELEMENTS: [&str; 11] =
+    ["p", "h1", "h2", "h3", "h4", "h5", "h6", "ul", "ol", "figure", "pre"];
 
-fn rich_block(reader: &mut Reader<'_>, element: &Element<'_>) -> Option<Block> {
+fn rich_block(reader: &mut BlockReader<'_>, element: &Element<'_>) -> Option<Block> {
     let has_align = element.open.has("align");
     match element.name() {
-        "p" if has_align => aligned(reader, element, None),
+        "p" if has_align => aligned_block(reader, element, None),
         "p" => {
             let is_plain = element.open.has_only(&[]);
             let nodes = rich::inlines(&element.children, &mut reader.rules()).filter(|_| is_plain)?;
@@ -178,7 +183,7 @@ fn rich_block(reader: &mut Reader<'_>, element: &Element<'_>) -> Option<Block> {
         name => {
             let level = name.strip_prefix('h')?.parse().ok()?;
             if has_align {
-                return aligned(reader, element, Some(level));
+                return aligned_block(reader, element, Some(level));
             }
             let id = element.open.get("id").map(str::to_owned);
             let is_plain = element.open.has_only(&["id"]);
@@ -188,7 +193,7 @@ fn rich_block(reader: &mut Reader<'_>, element: &Element<'_>) -> Option<Block> {
     }
 }
 
-fn rich_list(reader: &mut Reader<'_>, element: &Element<'_>) -> Option<Block> {
+fn rich_list(reader: &mut BlockReader<'_>, element: &Element<'_>) -> Option<Block> {
     let (kind, is_plain) = if element.name() == "ul" {
         (BlockKind::ListUnordered {}, element.open.has_only(&[]))
     } else {
@@ -213,7 +218,7 @@ fn rich_list(reader: &mut Reader<'_>, element: &Element<'_>) -> Option<Block> {
 }
 
 /// Parses an item, which may consist of text followed by a list.
-fn item_blocks(reader: &mut Reader<'_>, children: &[Html<'_>]) -> Option<Vec<Block>> {
+fn item_blocks(reader: &mut BlockReader<'_>, children: &[Html<'_>]) -> Option<Vec<Block>> {
     let is_list =
         |node: &Html<'_>| matches!(node, Html::Element(element) if matches!(element.name(), "ul" | "ol"));
     let split = children.iter().position(is_list).unwrap_or(children.len());
@@ -226,7 +231,7 @@ fn item_blocks(reader: &mut Reader<'_>, children: &[Html<'_>]) -> Option<Vec<Blo
 }
 
 /// Parses `<pre class="language-x" data-title="…"><code class="lang-x">…</code></pre>`.
-pub(super) fn pre(reader: &mut Reader<'_>, element: &Element<'_>) -> Option<Block> {
+pub(super) fn pre(reader: &mut BlockReader<'_>, element: &Element<'_>) -> Option<Block> {
     let open = &element.open;
     if !open.has_only(&["class", "data-title", "data-overflow", "data-line-numbers", "data-full-width"]) {
         return None;
@@ -269,12 +274,12 @@ struct CodeLines {
 }
 
 impl CodeLines {
-    fn read(&mut self, children: &[Html<'_>], reader: &mut Reader<'_>) -> Option<()> {
+    fn read(&mut self, children: &[Html<'_>], reader: &mut BlockReader<'_>) -> Option<()> {
         for child in children {
             match child {
                 Html::Text(text) => self.text(&html::unescape(text)),
                 Html::Element(element) if element.name() == "strong" && element.open.has_only(&[]) => {
-                    self.marked(element)?;
+                    self.highlight_lines(element)?;
                 }
                 Html::Element(element) => {
                     let inlines = rich::inlines(&[Html::Element(element.clone())], &mut reader.rules())?;
@@ -291,7 +296,9 @@ impl CodeLines {
                         return None;
                     }
                     self.lines.last_mut()?.extend(
-                        inlines.iter().flat_map(|node| spelling::without(std::slice::from_ref(node))),
+                        inlines
+                            .iter()
+                            .flat_map(|node| spelling::remove_spellings(std::slice::from_ref(node))),
                     );
                 }
             }
@@ -314,7 +321,7 @@ impl CodeLines {
     }
 
     /// Parses an element that highlights whole lines: it begins and ends at line boundaries.
-    fn marked(&mut self, element: &Element<'_>) -> Option<()> {
+    fn highlight_lines(&mut self, element: &Element<'_>) -> Option<()> {
         if !self.lines.last()?.is_empty()
             || !element.children.iter().all(|child| matches!(child, Html::Text(_)))
         {
@@ -332,12 +339,12 @@ impl CodeLines {
 }
 
 /// Parses `<details>` with its summary and its content.
-pub(super) fn expandable(reader: &mut Reader<'_>, lines: &[Line<'_>]) -> Option<Block> {
+pub(super) fn expandable(reader: &mut BlockReader<'_>, lines: &[Line<'_>]) -> Option<Block> {
     let closes = |line: &Line<'_>| html::closing(&line.text, 0, "summary").is_some();
     let count = lines.iter().take(MAX_SUMMARY).position(closes)? + 1;
     let head = lines::join(&lines[..count]);
     let end = html::closing(&head, 0, "summary")?.end;
-    let (html::Token::Open(open), length) = html::tag_at(head.trim_start())? else { return None };
+    let (html::TagToken::Open(open), length) = html::tag_at(head.trim_start())? else { return None };
     let is_open = open.has("open");
     if open.name != "details" || !open.has_only(&["open"]) || !head[end..].trim().is_empty() {
         return None;
@@ -348,18 +355,18 @@ pub(super) fn expandable(reader: &mut Reader<'_>, lines: &[Line<'_>]) -> Option<
     if element.name() != "summary" || !element.open.has_only(&[]) {
         return None;
     }
-    let before = reader.notes.taken().clone();
+    let before = reader.notes.label_log().clone();
     let nodes = rich::inlines(&element.children, &mut reader.rules())?;
-    let mut title = paragraph(spelling::without(&nodes));
+    let mut title = paragraph(spelling::remove_spellings(&nodes));
     let usual = print::rich(&title.nodes, &before);
     let inner: String = element.children.iter().map(Html::source).collect();
     if usual.is_none_or(|usual| !escape::is_alike(&usual, &inner)) {
         title.nodes = nodes;
     }
-    let body = reader.inside(&lines[count..]);
+    let body = reader.read_nested(&lines[count..]);
     let fragments = vec![
-        Fragment::new("expandable-title", vec![title]).of_kind("expandable-title"),
-        Fragment::new("expandable-body", body).of_kind("expandable-body"),
+        Fragment::new("expandable-title", vec![title]).with_kind("expandable-title"),
+        Fragment::new("expandable-body", body).with_kind("expandable-body"),
     ];
     let mut block =
         Block::with_fragments(BlockKind::Expandable { default_expanded: is_open.then_some(true) }, fragments);

@@ -2,21 +2,21 @@
 
 use std::{borrow::Cow, ops::Range};
 
-use super::work;
+use super::work_budget;
 use crate::syntax::{
     entity,
-    html::{self, Tag, TagKind},
+    html::{self, HtmlTag, TagKind},
 };
 
 #[derive(Clone, PartialEq, Debug)]
-pub(super) enum Token<'a> {
-    Open(Open<'a>),
+pub(super) enum TagToken<'a> {
+    Open(OpeningTag<'a>),
     /// A closing tag with its name in lower case.
     Close(String),
 }
 
 #[derive(Clone, PartialEq, Debug)]
-pub(super) struct Open<'a> {
+pub(super) struct OpeningTag<'a> {
     /// The name, in lower case.
     pub(super) name: String,
     /// Names in lower case, and values with resolved character references.
@@ -28,11 +28,11 @@ pub(super) struct Open<'a> {
 }
 
 /// Maximum nesting depth.
-const MAX_DEPTH: usize = 24;
+const MAX_HTML_DEPTH: usize = 24;
 /// The name of the element for expandable content.
 pub(super) const DETAILS: &str = "details";
 
-impl Open<'_> {
+impl OpeningTag<'_> {
     /// Returns the value of an attribute, or an empty string for an attribute without a value.
     pub(super) fn get(&self, name: &str) -> Option<&str> {
         self.attributes
@@ -51,24 +51,24 @@ impl Open<'_> {
     }
 }
 
-impl<'a> From<Tag<'a>> for Token<'a> {
-    fn from(tag: Tag<'a>) -> Self {
+impl<'a> From<HtmlTag<'a>> for TagToken<'a> {
+    fn from(tag: HtmlTag<'a>) -> Self {
         let name = tag.name.to_ascii_lowercase();
         if tag.kind == TagKind::Closing {
             return Self::Close(name);
         }
         let own = |it: &html::Attribute<'a>| (it.name.to_ascii_lowercase(), tag.value(it));
         let attributes = tag.attributes.iter().map(own).collect();
-        Self::Open(Open { name, attributes, source: tag.source(), is_void: tag.is_void() })
+        Self::Open(OpeningTag { name, attributes, source: tag.source(), is_void: tag.is_void() })
     }
 }
 
 /// Parses the tag at the beginning of a text, and returns it with its length. Accepts only the tags that Markdown
 /// recognizes.
-pub(super) fn tag_at(text: &str) -> Option<(Token<'_>, usize)> {
+pub(super) fn tag_at(text: &str) -> Option<(TagToken<'_>, usize)> {
     let tag = html::strict_tag_at(text, 0)?;
     let length = tag.range.end;
-    Some((Token::from(tag), length))
+    Some((TagToken::from(tag), length))
 }
 
 /// Returns `true` if a text begins with the start of a tag of an element, even if the tag is unterminated.
@@ -116,7 +116,7 @@ impl Html<'_> {
 
 #[derive(Clone, PartialEq, Debug)]
 pub(super) struct Element<'a> {
-    pub(super) open: Open<'a>,
+    pub(super) open: OpeningTag<'a>,
     pub(super) children: Vec<Html<'a>>,
 }
 
@@ -173,29 +173,29 @@ pub(super) fn elements<'n, 'a>(nodes: &'n [Html<'a>]) -> Option<Vec<&'n Element<
 /// Parses the elements of a text. Returns `None` for a missing closing tag, a tag that Markdown does not recognize, a
 /// comment, or excessive nesting.
 pub(super) fn tree(source: &str) -> Option<Vec<Html<'_>>> {
-    work::step(source.len());
+    work_budget::step(source.len());
     let mut open: Vec<Element<'_>> = Vec::new();
     let mut nodes: Vec<Html<'_>> = Vec::new();
     for token in html::tokens(source, 0..source.len()) {
         let tag = match token {
-            html::Token::Comment(_) => return None,
-            html::Token::Text(range) => {
+            html::HtmlToken::Comment(_) => return None,
+            html::HtmlToken::Text(range) => {
                 let siblings = open.last_mut().map_or(&mut nodes, |parent| &mut parent.children);
                 siblings.push(Html::Text(&source[range]));
                 continue;
             }
-            html::Token::Tag(tag) => Token::from(Some(tag).filter(|tag| tag.is_strict)?),
+            html::HtmlToken::Tag(tag) => TagToken::from(Some(tag).filter(|tag| tag.is_strict)?),
         };
         let element = match tag {
-            Token::Open(tag) if tag.is_void => Element { open: tag, children: Vec::new() },
-            Token::Open(tag) => {
+            TagToken::Open(tag) if tag.is_void => Element { open: tag, children: Vec::new() },
+            TagToken::Open(tag) => {
                 open.push(Element { open: tag, children: Vec::new() });
-                if open.len() > MAX_DEPTH {
+                if open.len() > MAX_HTML_DEPTH {
                     return None;
                 }
                 continue;
             }
-            Token::Close(name) => open.pop().filter(|element| element.open.name == name)?,
+            TagToken::Close(name) => open.pop().filter(|element| element.open.name == name)?,
         };
         open.last_mut().map_or(&mut nodes, |parent| &mut parent.children).push(Html::Element(element));
     }
@@ -293,7 +293,7 @@ mod tests {
             let mut tag = String::from("<a");
             write_attribute(&mut tag, "b", &value);
             tag.push('>');
-            let Some((Token::Open(open), length)) = tag_at(&tag) else { panic!("{tag}") };
+            let Some((TagToken::Open(open), length)) = tag_at(&tag) else { panic!("{tag}") };
             prop_assert_eq!(length, tag.len());
             prop_assert_eq!(open.get("b"), Some(value.as_str()));
             let escaped = text(&value);

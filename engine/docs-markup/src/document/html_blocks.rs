@@ -4,17 +4,17 @@ use docs_model::{Block, BlockKind};
 
 use super::{
     escape,
-    figures::{aligned, drawing, images, pre},
+    figures::{aligned_block, drawing, images, pre},
     html::{self, Html},
     print,
-    reader::Reader,
+    reader::BlockReader,
     rich,
     simple_blocks::paragraph,
     spelling, tables,
 };
 
 /// Converts HTML to a block. Returns `None` for unknown HTML.
-pub(super) fn block(reader: &mut Reader<'_>, tree: &[Html<'_>], source: &str) -> Option<Block> {
+pub(super) fn block(reader: &mut BlockReader<'_>, tree: &[Html<'_>], source: &str) -> Option<Block> {
     let elements = html::elements(tree)?;
     let [first, ..] = elements.as_slice() else { return None };
     let mut block = match (first.name(), elements.len()) {
@@ -28,15 +28,15 @@ pub(super) fn block(reader: &mut Reader<'_>, tree: &[Html<'_>], source: &str) ->
             let nodes = rich::inlines(&first.children, &mut reader.rules())?;
             Block { spelling: Some("<p>".to_owned()), ..paragraph(nodes) }
         }
-        ("p", 1) => aligned(reader, first, None)?,
+        ("p", 1) => aligned_block(reader, first, None)?,
         ("h1" | "h2" | "h3" | "h4" | "h5" | "h6", 1) => {
             let level = first.name()[1..].parse().ok()?;
-            aligned(reader, first, Some(level))?
+            aligned_block(reader, first, Some(level))?
         }
         ("pre", 1) => pre(reader, first)?,
         _ => return None,
     };
-    let bare = spelling::bare(&block);
+    let bare = spelling::bare_block(&block);
     let usual = print::block_alone(&bare);
     if usual.is_some_and(|usual| escape::is_alike(&usual, source)) {
         block = Block { spelling: block.spelling.take().filter(|own| own == "<p>"), ..bare };
@@ -49,7 +49,7 @@ pub(super) fn block(reader: &mut Reader<'_>, tree: &[Html<'_>], source: &str) ->
 }
 
 /// Parses a picture on a line of its own as text. Markdown considers it an HTML block.
-fn picture_paragraph(reader: &mut Reader<'_>, tree: &[Html<'_>], source: &str) -> Option<Block> {
+fn picture_paragraph(reader: &mut BlockReader<'_>, tree: &[Html<'_>], source: &str) -> Option<Block> {
     rich::inlines(tree, &mut reader.rules())?;
     let nodes = reader.text(source, super::escape::InlineContext::Line)?;
     Some(paragraph(nodes))

@@ -7,10 +7,10 @@ use pulldown_cmark::{CowStr, Event, LinkType, Options, Parser, Tag, TagEnd};
 
 use super::{
     atoms::{self, Atom, AtomKind},
-    builder::Builder,
-    html::{self, Open, Token},
+    builder::InlineBuilder,
+    html::{self, OpeningTag, TagToken},
     notes::Notes,
-    targets, work,
+    targets, work_budget,
 };
 
 /// The targets that text may reference.
@@ -27,7 +27,7 @@ pub(super) fn label(text: &str) -> String {
 
 /// Parses inline text. Returns `None` if Markdown would parse it as more than inline text.
 pub(super) fn read(text: &str, rules: &mut Rules<'_>) -> Option<Vec<Node>> {
-    work::step(text.len());
+    work_budget::step(text.len());
     let atoms = atoms::find(text, |label| rules.notes.has(label));
     if let Some(nodes) = attempt(text, &atoms, rules) {
         return nodes;
@@ -48,16 +48,16 @@ pub(super) fn read(text: &str, rules: &mut Rules<'_>) -> Option<Vec<Node>> {
 /// Parses text with the given atoms. The outer `None` means that an atom is invalid at its position.
 fn attempt(text: &str, atoms: &[Atom], rules: &mut Rules<'_>) -> Option<Option<Vec<Node>>> {
     let hidden = hide(text, atoms);
-    let source = Source::new(&hidden, text);
+    let source = InlineSource::new(&hidden, text);
     let Some(events) = events(&source, rules.definitions) else { return Some(None) };
     let pairs = pairs(&events);
     let notes_before = rules.notes.mark();
-    let mut reader = Reader {
+    let mut reader = InlineReader {
         source: &source,
         atoms,
         next: 0,
         pairs,
-        builder: Builder::default(),
+        builder: InlineBuilder::default(),
         rules,
         image: None,
         skip: None,
@@ -66,7 +66,7 @@ fn attempt(text: &str, atoms: &[Atom], rules: &mut Rules<'_>) -> Option<Option<V
         reader.event(index, event, range);
     }
     if reader.next < atoms.len() {
-        reader.rules.notes.reset(notes_before);
+        reader.rules.notes.rewind(notes_before);
         return None;
     }
     Some(Some(reader.builder.finish()))
@@ -86,7 +86,7 @@ fn hide(text: &str, atoms: &[Atom]) -> String {
 }
 
 /// The Markdown input, and its relation to the text.
-struct Source<'t> {
+struct InlineSource<'t> {
     /// The Markdown input. A single line is passed as a heading, so that it cannot be another kind of block.
     markdown: String,
     /// The offset of the text in the input.
@@ -94,7 +94,7 @@ struct Source<'t> {
     text: &'t str,
 }
 
-impl<'t> Source<'t> {
+impl<'t> InlineSource<'t> {
     fn new(hidden: &str, text: &'t str) -> Self {
         if hidden.contains('\n') {
             return Self { markdown: hidden.to_owned(), offset: 0, text };
@@ -106,7 +106,10 @@ impl<'t> Source<'t> {
 type Events<'e> = Vec<(Event<'e>, Range<usize>)>;
 
 /// Returns the events within the only block.
-fn events<'e>(source: &'e Source<'_>, definitions: &HashMap<String, (String, String)>) -> Option<Events<'e>> {
+fn events<'e>(
+    source: &'e InlineSource<'_>,
+    definitions: &HashMap<String, (String, String)>,
+) -> Option<Events<'e>> {
     let mut resolve = |link: pulldown_cmark::BrokenLink<'_>| {
         let (destination, title) = definitions.get(&label(&link.reference))?;
         Some((CowStr::from(destination.clone()), CowStr::from(title.clone())))
@@ -163,8 +166,8 @@ fn pairs(events: &Events<'_>) -> HashMap<usize, usize> {
                 while open.pop_if(|(_, _, own)| *own > depth).is_some() {}
             }
             Event::InlineHtml(tag) => match html::tag_at(tag) {
-                Some((Token::Open(tag), _)) if is_paired(&tag) => open.push((index, tag.name, depth)),
-                Some((Token::Close(name), _)) => {
+                Some((TagToken::Open(tag), _)) if is_paired(&tag) => open.push((index, tag.name, depth)),
+                Some((TagToken::Close(name), _)) => {
                     if let Some((start, _, _)) =
                         open.pop_if(|(_, own, own_depth)| *own == name && *own_depth == depth)
                     {
@@ -180,17 +183,17 @@ fn pairs(events: &Events<'_>) -> HashMap<usize, usize> {
     pairs
 }
 
-fn is_paired(open: &Open<'_>) -> bool {
+fn is_paired(open: &OpeningTag<'_>) -> bool {
     !open.is_void && (mark(open).is_some() || is_link(open))
 }
 
 /// Returns `true` if a tag is a link without other attributes.
-pub(super) fn is_link(open: &Open<'_>) -> bool {
+pub(super) fn is_link(open: &OpeningTag<'_>) -> bool {
     open.name == "a" && open.has("href") && open.has_only(&["href", "title"])
 }
 
 /// Returns the mark of an HTML tag.
-pub(super) fn mark(open: &Open<'_>) -> Option<Mark> {
+pub(super) fn mark(open: &OpeningTag<'_>) -> Option<Mark> {
     if open.name == "mark" {
         let colors = open.get("style").filter(|_| open.has_only(&["style"]))?;
         return colors_of(colors).map(Mark::from);
@@ -232,13 +235,13 @@ fn color(name: &str) -> Option<MarkColor> {
     serde_json::from_value(name.into()).ok()
 }
 
-struct Reader<'r, 't, 'n> {
-    source: &'r Source<'t>,
+struct InlineReader<'r, 't, 'n> {
+    source: &'r InlineSource<'t>,
     atoms: &'r [Atom],
     /// The index of the next atom.
     next: usize,
     pairs: HashMap<usize, usize>,
-    builder: Builder,
+    builder: InlineBuilder,
     rules: &'r mut Rules<'n>,
     /// The alternative text of the open image, and the nesting depth of images in it.
     image: Option<(String, usize)>,
@@ -246,7 +249,7 @@ struct Reader<'r, 't, 'n> {
     skip: Option<usize>,
 }
 
-impl Reader<'_, '_, '_> {
+impl InlineReader<'_, '_, '_> {
     fn event(&mut self, index: usize, event: &Event<'_>, range: &Range<usize>) {
         if let Some((alt, depth)) = &mut self.image {
             match event {
@@ -383,10 +386,10 @@ impl Reader<'_, '_, '_> {
         }
         let known = html::tag_at(tag).filter(|(_, length)| *length == tag.len());
         match (known, self.pairs.get(&index)) {
-            (Some((Token::Open(open), _)), _) if open.name == "br" && open.has_only(&[]) => {
+            (Some((TagToken::Open(open), _)), _) if open.name == "br" && open.has_only(&[]) => {
                 self.builder.text("\n", self.source.text, range);
             }
-            (Some((Token::Open(open), _)), Some(_)) => match mark(&open) {
+            (Some((TagToken::Open(open), _)), Some(_)) => match mark(&open) {
                 Some(mark) => self.builder.open_mark(mark, range.end),
                 None => {
                     let link = InlineKind::Link {
@@ -396,7 +399,7 @@ impl Reader<'_, '_, '_> {
                     self.builder.open_link(link, "a".to_owned(), range.end);
                 }
             },
-            (Some((Token::Close(name), _)), Some(_)) => {
+            (Some((TagToken::Close(name), _)), Some(_)) => {
                 if name == "a" {
                     self.builder.close_html_link(range.end);
                 } else {

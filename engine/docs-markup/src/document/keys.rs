@@ -11,7 +11,7 @@ use super::spelling;
 use crate::{UniqueNames, slug::slugify};
 
 /// Length of a key in characters: 80 bits of a hash.
-const KEY: usize = 16;
+const KEY_CHARS: usize = 16;
 
 /// Sets the key of every block, and its anchor if it has one.
 pub(super) fn assign(document: &mut Document) {
@@ -25,12 +25,12 @@ pub(super) fn assign(document: &mut Document) {
 /// Returns the key of a block without an equal predecessor. Blocks with equal content have equal keys, regardless of
 /// their spelling.
 pub(super) fn content(block: &Block) -> String {
-    encoded(&hash(block))
+    encode_key(&hash(block))
 }
 
 /// Returns the hash of a block's content, and the hash of the content with its spelling.
 pub(super) fn digests(block: &Block) -> (blake3::Hash, blake3::Hash) {
-    let mut whole = BufWriter::with_capacity(WHOLE, blake3::Hasher::new());
+    let mut whole = BufWriter::with_capacity(BUFFER_BYTES, blake3::Hasher::new());
     // Neither serializing a block nor hashing fails.
     let _ = serde_json::to_writer(&mut whole, block);
     let _ = whole.flush();
@@ -38,11 +38,11 @@ pub(super) fn digests(block: &Block) -> (blake3::Hash, blake3::Hash) {
 }
 
 /// Size of the buffer for hashing, in bytes. The JSON of a block arrives in small pieces.
-const WHOLE: usize = 4 * 1024;
+const BUFFER_BYTES: usize = 4 * 1024;
 
-fn encoded(hash: &blake3::Hash) -> String {
-    let mut key = BASE32.encode(&hash.as_bytes()[..KEY * 5 / 8]);
-    key.truncate(KEY);
+fn encode_key(hash: &blake3::Hash) -> String {
+    let mut key = BASE32.encode(&hash.as_bytes()[..KEY_CHARS * 5 / 8]);
+    key.truncate(KEY_CHARS);
     key
 }
 
@@ -51,7 +51,7 @@ struct Keys {
     /// The number of blocks by hash.
     seen: HashMap<blake3::Hash, u64>,
     /// The content of the blocks being hashed, each after its ancestors.
-    said: Said,
+    said: HashInput,
 }
 
 impl Keys {
@@ -77,8 +77,8 @@ impl Keys {
         let hash = self.said.end(start);
         let count = self.seen.entry(hash).or_default();
         block.key = Some(match *count {
-            0 => encoded(&hash),
-            count => encoded(&blake3::hash(&[hash.as_bytes().as_slice(), &count.to_le_bytes()].concat())),
+            0 => encode_key(&hash),
+            count => encode_key(&blake3::hash(&[hash.as_bytes().as_slice(), &count.to_le_bytes()].concat())),
         });
         *count += 1;
         hash
@@ -87,14 +87,14 @@ impl Keys {
 
 /// Returns the hash of a block's content.
 fn hash(block: &Block) -> blake3::Hash {
-    Said::default().block(block)
+    HashInput::default().block(block)
 }
 
 /// The content of blocks, serialized for hashing.
 #[derive(Default)]
-struct Said(Vec<u8>);
+struct HashInput(Vec<u8>);
 
-impl Said {
+impl HashInput {
     /// Hashes a block and removes it from the buffer.
     fn block(&mut self, block: &Block) -> blake3::Hash {
         let start = self.head(block);
@@ -158,7 +158,7 @@ impl Said {
         match node {
             Node::Text(text) if is_bare(text) => self.json(node),
             Node::Text(_) => {
-                for node in spelling::without(std::slice::from_ref(node)) {
+                for node in spelling::remove_spellings(std::slice::from_ref(node)) {
                     self.json(&node);
                 }
             }
@@ -194,14 +194,14 @@ fn is_bare(text: &TextNode) -> bool {
 }
 
 /// Returns the given anchor of a block that can have one, and the text from which an anchor is derived otherwise.
-fn called(block: &Block) -> Option<(Option<&str>, String)> {
+fn anchor_source(block: &Block) -> Option<(Option<&str>, String)> {
     Some(match &block.kind {
         BlockKind::Heading1(data) | BlockKind::Heading2(data) | BlockKind::Heading3(data) => {
-            (data.id.as_deref(), spelling::plain(&block.nodes))
+            (data.id.as_deref(), spelling::text_of_nodes(&block.nodes))
         }
         BlockKind::Expandable { .. } => {
             let title = block.fragment("expandable-title").and_then(|fragment| fragment.nodes.first());
-            (None, title.map(|title| spelling::plain(&title.nodes)).unwrap_or_default())
+            (None, title.map(|title| spelling::text_of_nodes(&title.nodes)).unwrap_or_default())
         }
         BlockKind::TabsItem { title, .. } => (None, title.clone().unwrap_or_default()),
         BlockKind::Swagger { path, method, .. } | BlockKind::OpenapiOperation { path, method, .. } => {
@@ -221,14 +221,14 @@ fn anchors(document: &mut Document) {
     let mut taken = UniqueNames::default();
     for block in &document.nodes {
         block.visit(&mut |block| {
-            if let Some((Some(id), _)) = called(block) {
+            if let Some((Some(id), _)) = anchor_source(block) {
                 taken.insert(id.to_owned());
             }
         });
     }
     for block in &mut document.nodes {
         block.visit_mut(&mut |block| {
-            let Some((given, text)) = called(block) else { return };
+            let Some((given, text)) = anchor_source(block) else { return };
             let id = match given {
                 Some(id) => id.to_owned(),
                 None => {

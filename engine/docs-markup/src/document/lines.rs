@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use super::{tags::Tag, work};
+use super::{tags::TemplateTag, work_budget};
 use crate::syntax::tag;
 
 /// White space at the edges of lines.
@@ -36,14 +36,14 @@ impl<'a> Line<'a> {
     }
 
     /// Removes up to this number of columns of leading white space.
-    pub(super) fn without(&self, columns: usize) -> Line<'a> {
+    pub(super) fn dedent(&self, columns: usize) -> Line<'a> {
         Line { text: strip(&self.text, columns), ..*self }
     }
 
     /// Returns the line from a byte on. Tabs after it keep their width.
-    pub(super) fn from(&self, byte: usize) -> Line<'a> {
+    pub(super) fn slice_from(&self, byte: usize) -> Line<'a> {
         let column = column(&self.text[..byte]);
-        Line { text: moved(&self.text, byte, column, column), ..*self }
+        Line { text: shift_text(&self.text, byte, column, column), ..*self }
     }
 
     /// Returns the line as a lazy continuation line.
@@ -75,16 +75,16 @@ fn strip<'a>(text: &Cow<'a, str>, columns: usize) -> Cow<'a, str> {
     let mut column = 0;
     for (at, b) in text.bytes().enumerate() {
         if column >= columns || !matches!(b, b' ' | b'\t') {
-            return moved(text, at, column, column.min(columns));
+            return shift_text(text, at, column, column.min(columns));
         }
         column += if b == b'\t' { TAB - column % TAB } else { 1 };
     }
-    moved(text, text.len(), column, column.min(columns))
+    shift_text(text, text.len(), column, column.min(columns))
 }
 
 /// Returns the rest of a text after a byte at a column, with its leading white space starting at an earlier column.
 /// Tabs that would change their width are replaced by spaces.
-fn moved<'a>(text: &Cow<'a, str>, at: usize, column: usize, start: usize) -> Cow<'a, str> {
+fn shift_text<'a>(text: &Cow<'a, str>, at: usize, column: usize, start: usize) -> Cow<'a, str> {
     let rest = &text[at..];
     let space = &rest[..rest.len() - rest.trim_start_matches([' ', '\t']).len()];
     if column == start && (start.is_multiple_of(TAB) || !space.contains('\t')) {
@@ -108,7 +108,7 @@ pub(super) fn split(text: &str) -> Vec<Line<'_>> {
 
 /// Splits a text into lines, and returns the byte offset of each.
 pub(super) fn split_at(text: &str) -> (Vec<Line<'_>>, Vec<usize>) {
-    work::step(text.len());
+    work_budget::step(text.len());
     let count = 1 + text.bytes().filter(|b| matches!(b, b'\n' | b'\r')).count();
     let (mut lines, mut starts) = (Vec::with_capacity(count), Vec::with_capacity(count));
     let mut start = 0;
@@ -165,7 +165,7 @@ pub(super) fn tag_lines(lines: &[Line<'_>], end: usize) -> Option<(String, usize
     let is_alone = |behind: &str| behind.trim_matches(SPACE).is_empty();
     let first = lines.first()?;
     if end == 0 {
-        if let Some(found) = Tag::read(&first.text) {
+        if let Some(found) = TemplateTag::read(&first.text) {
             return is_alone(&first.text[found.end..]).then(|| (first.text.to_string(), 1));
         }
         // If the tag is complete on the first line and invalid, further lines do not make it valid.
@@ -178,15 +178,15 @@ pub(super) fn tag_lines(lines: &[Line<'_>], end: usize) -> Option<(String, usize
         return None;
     }
     if end > 0 {
-        let text = joined(lines, end + 1);
-        if let Some(found) = Tag::read(&text) {
+        let text = join_lines(lines, end + 1);
+        if let Some(found) = TemplateTag::read(&text) {
             return is_alone(&text[found.end..]).then_some((text, end + 1));
         }
     }
     // The end that was found is within quotes.
-    let mut text = joined(lines, tag::MAX_LINES);
-    work::step(text.len());
-    let found = Tag::read(&text)?;
+    let mut text = join_lines(lines, tag::MAX_LINES);
+    work_budget::step(text.len());
+    let found = TemplateTag::read(&text)?;
     let behind = text[found.end..].split('\n').next().unwrap_or_default();
     let (length, is_alone) = (found.end + behind.len(), is_alone(behind));
     let count = 1 + text[..found.end].matches('\n').count();
@@ -195,7 +195,7 @@ pub(super) fn tag_lines(lines: &[Line<'_>], end: usize) -> Option<(String, usize
 }
 
 /// Joins at most `most` lines, up to a blank line, and up to the maximum length of a tag.
-fn joined(lines: &[Line<'_>], most: usize) -> String {
+fn join_lines(lines: &[Line<'_>], most: usize) -> String {
     let mut text = String::new();
     let length = lines.first().map_or(0, Line::indent) + tag::MAX_TAG + 4;
     for (index, line) in lines.iter().take(most).take_while(|line| !line.is_blank()).enumerate() {

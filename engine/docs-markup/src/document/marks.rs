@@ -2,15 +2,15 @@
 
 use super::{
     html,
-    limits::MAX_DEPTH,
+    limits::MAX_BLOCK_DEPTH,
     lines::{self, Line, SPACE},
-    tags::Tag,
-    work,
+    tags::TemplateTag,
+    work_budget,
 };
 use crate::syntax::html::{self as syntax, TagKind};
 
 /// Minimum indentation of code, in columns.
-pub(super) const CODE: usize = 4;
+pub(super) const CODE_INDENT: usize = 4;
 
 /// Elements that extend to their end marker, across empty lines.
 const HTML_ENDS: [(&str, &str); 4] =
@@ -56,7 +56,7 @@ pub(super) fn is_html_block(text: &str) -> bool {
 }
 
 pub(super) fn is_closing(text: &str) -> bool {
-    Tag::read(text)
+    TemplateTag::read(text)
         .is_some_and(|tag| tag.name.starts_with("end") && text[tag.end..].trim_matches(SPACE).is_empty())
 }
 
@@ -101,7 +101,7 @@ pub(crate) fn is_divider(text: &str) -> bool {
 }
 
 /// The marker of a list item.
-pub(super) struct Item {
+pub(super) struct ItemMarker {
     pub(super) mark: char,
     pub(super) number: Option<u64>,
     /// The byte offset of the end of the marker.
@@ -113,7 +113,7 @@ pub(super) struct Item {
     pub(super) is_empty: bool,
 }
 
-pub(super) fn item(text: &str) -> Option<Item> {
+pub(super) fn item(text: &str) -> Option<ItemMarker> {
     let trimmed = text.trim_start_matches(SPACE);
     let indent = text.len() - trimmed.len();
     let digits = trimmed.len() - trimmed.trim_start_matches(|c: char| c.is_ascii_digit()).len();
@@ -133,7 +133,7 @@ pub(super) fn item(text: &str) -> Option<Item> {
     let bytes = behind.len() - behind.trim_start_matches([' ', '\t']).len();
     let space = lines::column(&text[..start + bytes]) - columns;
     let space = if is_empty || space > 4 { 1 } else { space };
-    Some(Item { mark, number, start, space, width: columns + space, is_empty })
+    Some(ItemMarker { mark, number, start, space, width: columns + space, is_empty })
 }
 
 /// The state of a container, tracked line by line, that decides whether a lazy line outside may continue its last line.
@@ -150,7 +150,7 @@ pub(super) struct OpenText {
 }
 
 /// Maximum number of nested containers that are tracked.
-const MAX_WITHIN: usize = 2 * MAX_DEPTH;
+const MAX_WITHIN: usize = 2 * MAX_BLOCK_DEPTH;
 
 /// A block that contains other blocks.
 #[derive(Clone, Copy)]
@@ -198,7 +198,7 @@ impl OpenText {
             Some(GoingOn::Table) if !rest.is_blank() && !begins(&rest) && !interrupts(&rest) => return,
             Some(GoingOn::Html | GoingOn::Table) | None => self.going_on = None,
         }
-        let continues = |item: Item| item.is_empty || item.number.is_some_and(|number| number != 1);
+        let continues = |item: ItemMarker| item.is_empty || item.number.is_some_and(|number| number != 1);
         let goes_on = self.is_text && item(&rest.text).is_some_and(continues);
         while !goes_on && begins(&rest) {
             if self.within.len() >= MAX_WITHIN {
@@ -208,7 +208,7 @@ impl OpenText {
             }
             self.begin(&mut rest);
         }
-        work::take_containers(text, self.within.len());
+        work_budget::take_containers(text, self.within.len());
         self.leaf(&rest);
     }
 
@@ -222,7 +222,7 @@ impl OpenText {
         (self.is_text, self.head) = (false, None);
         match item(&rest.text) {
             Some(item) => {
-                *rest = rest.from(item.start).without(item.space);
+                *rest = rest.slice_from(item.start).dedent(item.space);
                 self.within.push(Container::Item(item.width));
             }
             None => {
@@ -236,7 +236,7 @@ impl OpenText {
     fn leaf(&mut self, rest: &Line<'_>) {
         let was_text = std::mem::take(&mut self.is_text);
         let head = self.head.take();
-        if rest.is_blank() || rest.indent() >= CODE {
+        if rest.is_blank() || rest.indent() >= CODE_INDENT {
             // Code, unless it continues text.
             self.is_text = was_text && !rest.is_blank();
             return;
@@ -263,7 +263,7 @@ impl OpenText {
         }
     }
 
-    pub(super) fn may_go_on(&self, text: &str) -> bool {
+    pub(super) fn can_continue(&self, text: &str) -> bool {
         self.is_text && self.fence.is_none() && !text.trim_matches(SPACE).is_empty()
     }
 }
@@ -274,17 +274,17 @@ fn step(rest: &mut Line<'_>, container: Container) -> bool {
         Container::Item(width) => {
             let is_within = rest.is_blank() || rest.indent() >= width;
             if is_within {
-                *rest = rest.without(width);
+                *rest = rest.dedent(width);
             }
             is_within
         }
         Container::Quote => {
             let trimmed = rest.text.trim_start_matches(SPACE);
-            if rest.indent() >= CODE || !trimmed.starts_with('>') {
+            if rest.indent() >= CODE_INDENT || !trimmed.starts_with('>') {
                 return false;
             }
-            let inside = rest.from(rest.text.len() - trimmed.len() + 1);
-            *rest = if inside.text.starts_with([' ', '\t']) { inside.without(1) } else { inside };
+            let inside = rest.slice_from(rest.text.len() - trimmed.len() + 1);
+            *rest = if inside.text.starts_with([' ', '\t']) { inside.dedent(1) } else { inside };
             true
         }
     }
@@ -293,7 +293,7 @@ fn step(rest: &mut Line<'_>, container: Container) -> bool {
 /// Returns `true` if a line is a leaf block that can interrupt a paragraph.
 fn interrupts(rest: &Line<'_>) -> bool {
     let text = rest.text.trim_start_matches(SPACE);
-    rest.indent() < CODE
+    rest.indent() < CODE_INDENT
         && (heading(text).is_some()
             || is_divider(text)
             || lines::fence(text).is_some()
@@ -304,5 +304,5 @@ fn interrupts(rest: &Line<'_>) -> bool {
 /// Returns `true` if a line begins a quotation or a list item.
 fn begins(rest: &Line<'_>) -> bool {
     let is_quote = || rest.text.trim_start_matches(SPACE).starts_with('>');
-    rest.indent() < CODE && (is_quote() || (item(&rest.text).is_some() && !is_divider(&rest.text)))
+    rest.indent() < CODE_INDENT && (is_quote() || (item(&rest.text).is_some() && !is_divider(&rest.text)))
 }

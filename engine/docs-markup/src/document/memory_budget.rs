@@ -3,12 +3,12 @@
 use super::lines::Line;
 
 /// Bytes of memory that the tree of any text may take. A page of tables and lists of common length fits.
-const ROOM: usize = 28 * 120 * 1024;
-/// Bytes of memory per input byte in addition to [`ROOM`]. A text may take 20; the remainder is reserved for memory
-/// that is not estimated here.
+const MAX_TREE_BYTES: usize = 28 * 120 * 1024;
+/// Bytes of memory per input byte in addition to [`MAX_TREE_BYTES`]. A text may take 20; the remainder is reserved for
+/// memory that is not estimated here.
 const A_BYTE: usize = 9;
 /// Weight of a line that is a block.
-pub(super) const LINE: usize = 800;
+pub(super) const LINE_WEIGHT: usize = 800;
 /// Weight of a line while it is split into chunks.
 pub(super) const ANY_LINE: usize = 160;
 
@@ -20,7 +20,7 @@ pub(super) fn is_all_lines(text: &str) -> bool {
 
 /// Returns the maximum number of chunks, if all had minimal size.
 pub(super) fn most_chunks(lines: &[Line<'_>]) -> usize {
-    Room::new(lines).all / LINE + 1
+    Room::new(lines).all / LINE_WEIGHT + 1
 }
 
 /// The memory budget of a text: the remaining and the total bytes.
@@ -55,5 +55,5 @@ impl Room {
 
 /// Returns the memory limit of a text of this length, in bytes.
 const fn room(bytes: usize) -> usize {
-    ROOM + A_BYTE * bytes
+    MAX_TREE_BYTES + A_BYTE * bytes
 }

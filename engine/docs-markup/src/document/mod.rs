@@ -26,7 +26,6 @@ mod blocks;
 mod builder;
 mod cells;
 mod chunks;
-mod close;
 mod comparison;
 mod emoji;
 mod escape;
@@ -41,22 +40,24 @@ mod lines;
 mod marks;
 mod memory;
 mod memory_budget;
+mod minimal_edit;
 mod nesting;
-mod normal;
+mod normalize;
 mod notes;
 mod opening;
-mod pairs;
 mod pipes;
 mod print;
 mod read;
 mod reader;
 mod revert;
 mod rich;
+mod settling;
 mod simple_blocks;
 mod source;
 mod spelling;
 mod tables;
 mod tag_kinds;
+mod tag_pairs;
 mod tagged;
 mod tags;
 mod targets;
@@ -65,8 +66,7 @@ mod tests;
 mod texts;
 mod update;
 mod weight;
-mod whole;
-mod work;
+mod work_budget;
 mod write;
 
 pub use self::{
@@ -75,7 +75,7 @@ pub use self::{
     invalid::Invalid,
     memory::memory,
     revert::revert_blocks,
-    source::{Source, parse},
+    source::{DocumentSource, parse},
     spelling::is_verbatim,
     texts::{OutlineItem, Section, outline, plain_text, sections},
     update::{update, update_blocks},
@@ -85,5 +85,5 @@ pub(crate) use self::{
     escape::is_balanced,
     lines::fence,
     marks::{heading, is_divider, underline},
-    update::{edited, said},
+    update::{block_fingerprints, edited},
 };

@@ -5,9 +5,9 @@
 //! instead.
 
 use super::{
-    limits::MAX_DEPTH,
+    limits::MAX_BLOCK_DEPTH,
     lines::Line,
-    marks::{CODE, is_divider, item},
+    marks::{CODE_INDENT, is_divider, item},
 };
 
 /// Blocks below this size, in bytes, are always parsed, down to the maximum depth.
@@ -15,13 +15,13 @@ const MIN_BYTES: usize = 16 * 1024;
 
 /// Returns `true` if a block at a depth is too long for its nesting.
 pub(super) fn is_too_deep(lines: &[Line<'_>], depth: usize) -> bool {
-    let room = MAX_DEPTH.saturating_sub(depth);
+    let room = MAX_BLOCK_DEPTH.saturating_sub(depth);
     is_long(lines) && levels(lines, room) > room
 }
 
 /// Returns `true` if lines are long, not counting the indentation that a verbatim block loses.
 fn is_long(lines: &[Line<'_>]) -> bool {
-    let indent = lines.first().map(Line::indent).filter(|indent| *indent < CODE).unwrap_or(0);
+    let indent = lines.first().map(Line::indent).filter(|indent| *indent < CODE_INDENT).unwrap_or(0);
     let bytes = |line: &Line<'_>| line.text.len().saturating_sub(indent);
     lines.iter().map(bytes).sum::<usize>() > MIN_BYTES
 }
@@ -64,7 +64,7 @@ fn marks(text: &str) -> (usize, usize, &str) {
     for (at, byte) in text.bytes().enumerate() {
         match byte {
             b' ' => column += 1,
-            b'\t' => column += CODE - column % CODE,
+            b'\t' => column += CODE_INDENT - column % CODE_INDENT,
             b'>' => {
                 quotes += 1;
                 column += 1;

@@ -86,12 +86,12 @@ impl Notes {
     }
 
     /// Creates footnotes with these labels and empty bodies. Some labels are already consumed.
-    pub(super) fn known(labels: &Arc<HashSet<String>>, taken: &LabelLog) -> Self {
+    pub(super) fn from_labels(labels: &Arc<HashSet<String>>, taken: &LabelLog) -> Self {
         Self { known: Some(Arc::clone(labels)), taken: taken.clone(), ..Self::default() }
     }
 
     /// Returns the consumed labels, in order.
-    pub(super) fn taken(&self) -> &LabelLog {
+    pub(super) fn label_log(&self) -> &LabelLog {
         &self.taken
     }
 
@@ -125,13 +125,13 @@ impl Notes {
         self.taken.has(label)
     }
 
-    /// Returns a position for [`Self::reset`].
+    /// Returns a position for [`Self::rewind`].
     pub(super) fn mark(&self) -> usize {
         self.taken.len()
     }
 
     /// Rewinds the consumed labels to a position.
-    pub(super) fn reset(&mut self, mark: usize) {
+    pub(super) fn rewind(&mut self, mark: usize) {
         self.taken.truncate(mark);
     }
 }

@@ -84,7 +84,7 @@ pub(super) fn short(rule: &str) -> String {
 }
 
 /// Escapes the pipes of a cell.
-pub(super) fn escaped(cell: &str) -> String {
+pub(super) fn escape_pipes(cell: &str) -> String {
     cell.replace('|', "\\|")
 }
 

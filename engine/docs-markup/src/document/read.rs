@@ -3,17 +3,17 @@
 use docs_model::{Block, BlockKind, HeadingData, Inline, InlineKind, Node};
 
 use super::{
-    blocks::settled,
-    chunks::{self, Chunk, ChunkKind, List, Scanner},
+    blocks::settle_block,
+    chunks::{self, Chunk, ChunkKind, ListChunk, Scanner},
     escape::{self, InlineContext},
     figures, html, html_blocks,
     inlines::{self, Rules},
-    limits::MAX_DEPTH,
+    limits::MAX_BLOCK_DEPTH,
     lines::{self, Line, SPACE},
     nesting,
     notes::LabelLog,
-    print::{Labels, Mode, write_inlines},
-    reader::Reader,
+    print::{Labels, Notation, write_inlines},
+    reader::BlockReader,
     simple_blocks::{code_line, fenced, heading, is_anchor, is_list, is_nothing, nodes, paragraph, verbatim},
     spelling, tables, tagged, weight,
 };
@@ -24,14 +24,14 @@ use super::{
 const MAX_PARTS: usize = 2_000;
 const BYTES_A_PART: usize = 8;
 
-impl Reader<'_> {
+impl BlockReader<'_> {
     /// Parses lines into blocks at the current level.
     pub(super) fn level(&mut self, lines: &[Line<'_>]) -> Vec<Block> {
-        self.scanned(chunks::each(lines))
+        self.read_chunks(chunks::scan_chunks(lines))
     }
 
     /// Parses lines that are being split into chunks.
-    pub(super) fn scanned(&mut self, scanner: Scanner<'_, '_>) -> Vec<Block> {
+    pub(super) fn read_chunks(&mut self, scanner: Scanner<'_, '_>) -> Vec<Block> {
         let lines = scanner.lines();
         let mut out = Vec::new();
         for chunk in scanner {
@@ -60,7 +60,7 @@ impl Reader<'_> {
         }
         self.depth += 1;
         let mut out = Vec::new();
-        for chunk in chunks::each(lines) {
+        for chunk in chunks::scan_chunks(lines) {
             let own = &lines[chunk.lines.clone()];
             if matches!(chunk.kind, ChunkKind::Note(..)) || self.left == 0 {
                 out.push(verbatim(own));
@@ -69,7 +69,9 @@ impl Reader<'_> {
             let blocks = self.chunk(&chunk, lines);
             let is_one = blocks.len() == 1;
             out.extend(
-                blocks.into_iter().map(|block| if is_one { settled(block, own, labels).0 } else { block }),
+                blocks
+                    .into_iter()
+                    .map(|block| if is_one { settle_block(block, own, labels).0 } else { block }),
             );
         }
         self.depth -= 1;
@@ -77,11 +79,11 @@ impl Reader<'_> {
     }
 
     /// Parses the blocks inside another block.
-    pub(super) fn inside(&mut self, lines: &[Line<'_>]) -> Vec<Block> {
+    pub(super) fn read_nested(&mut self, lines: &[Line<'_>]) -> Vec<Block> {
         if lines.iter().all(Line::is_blank) {
             return Vec::new();
         }
-        if self.depth >= MAX_DEPTH {
+        if self.depth >= MAX_BLOCK_DEPTH {
             self.left = self.left.saturating_sub(1);
             return vec![verbatim(lines)];
         }
@@ -128,7 +130,7 @@ impl Reader<'_> {
                 Some(block)
             }
             ChunkKind::Quote(inside) => {
-                let mut block = Block::new(BlockKind::Blockquote {}, nodes(self.inside(inside)));
+                let mut block = Block::new(BlockKind::Blockquote {}, nodes(self.read_nested(inside)));
                 let is_tight = block.nodes.len() > 1 && !inside.iter().any(Line::is_blank);
                 block.spelling = is_tight.then(|| "tight".to_owned());
                 Some(block)
@@ -158,10 +160,10 @@ impl Reader<'_> {
         if is_plain(text) {
             return Some(vec![Node::plain(text)]);
         }
-        let before = self.notes.taken().clone();
+        let before = self.notes.label_log().clone();
         let mut rules = Rules { definitions: self.definitions, notes: &mut self.notes };
         let read = spelling::compact(inlines::read(text, &mut rules)?);
-        Some(settle(read, text, context, &before))
+        Some(remove_default_spellings(read, text, context, &before))
     }
 
     /// Returns the rules for inline text.
@@ -207,7 +209,7 @@ impl Reader<'_> {
         Block::new(kind, nodes)
     }
 
-    fn list(&mut self, list: &List<'_>) -> Block {
+    fn list(&mut self, list: &ListChunk<'_>) -> Block {
         let boxes: Vec<_> =
             list.items.iter().map(|item| item.first().and_then(|line| task(&line.text))).collect();
         let is_tasks = list.numbers.is_empty() && boxes.iter().all(Option::is_some);
@@ -224,10 +226,10 @@ impl Reader<'_> {
                 Some(_) => {
                     let mut lines = lines.clone();
                     let at = lines[0].text.len() - lines[0].text.trim_start_matches(SPACE).len() + 3;
-                    lines[0] = lines[0].from(at).without(1);
-                    self.inside(&lines)
+                    lines[0] = lines[0].slice_from(at).dedent(1);
+                    self.read_nested(&lines)
                 }
-                None => self.inside(lines),
+                None => self.read_nested(lines),
             };
             items.push(Node::Block(Block::new(BlockKind::ListItem { checked }, nodes(inside))));
         }
@@ -289,7 +291,7 @@ fn anchor(text: &str) -> (&str, Option<String>) {
     else {
         return whole;
     };
-    let Some((html::Token::Open(open), length)) = html::tag_at(&text[start..]) else { return whole };
+    let Some((html::TagToken::Open(open), length)) = html::tag_at(&text[start..]) else { return whole };
     let Some(id) = open.get("id").filter(|id| is_anchor(id)) else { return whole };
     let is_usual = open.source == format!("<a href=\"#{id}\" id=\"{id}\">")
         && text[start + length..].trim_end_matches(SPACE) == "</a>";
@@ -310,16 +312,21 @@ fn task(text: &str) -> Option<bool> {
 }
 
 /// Removes the spellings that equal the default.
-fn settle(nodes: Vec<Node>, text: &str, context: InlineContext, taken: &LabelLog) -> Vec<Node> {
-    let usual = spelling::labelled(&nodes);
-    let mut labels = Labels::default().at(taken);
-    let is_usual = write_inlines(&usual, Mode::Labelled, context, &mut labels)
+fn remove_default_spellings(
+    nodes: Vec<Node>,
+    text: &str,
+    context: InlineContext,
+    taken: &LabelLog,
+) -> Vec<Node> {
+    let usual = spelling::retain_labels(&nodes);
+    let mut labels = Labels::default().with_notes(taken);
+    let is_usual = write_inlines(&usual, Notation::Labelled, context, &mut labels)
         .is_some_and(|written| escape::is_alike(&written, text));
     if is_usual {
         drop(nodes);
         spelling::compact(usual)
     } else {
         drop(usual);
-        spelling::reduced(nodes)
+        spelling::remove_canonical(nodes)
     }
 }

@@ -4,16 +4,16 @@ use std::collections::HashMap;
 
 use super::{limits::MAX_BLOCKS, notes::Notes};
 
-pub(super) struct Reader<'r> {
+pub(super) struct BlockReader<'r> {
     pub(super) definitions: &'r HashMap<String, (String, String)>,
     pub(super) notes: Notes,
     pub(super) depth: usize,
     pub(super) left: usize,
 }
 
-impl<'r> Reader<'r> {
+impl<'r> BlockReader<'r> {
     /// Creates a reader of a separate text.
-    pub(super) fn alone(definitions: &'r HashMap<String, (String, String)>, notes: Notes) -> Self {
+    pub(super) fn new_detached(definitions: &'r HashMap<String, (String, String)>, notes: Notes) -> Self {
         Self { definitions, notes, depth: 0, left: MAX_BLOCKS }
     }
 }

@@ -4,8 +4,8 @@ use std::collections::{HashMap, HashSet};
 
 use docs_model::{Block, Document};
 
-use super::{invalid::Invalid, keys, source::Source, update};
-use crate::diff::{Change, changed};
+use super::{invalid::Invalid, keys, source::DocumentSource, update};
+use crate::diff::{LineChange, changed};
 
 /// Reverts the changes of blocks in `current` since `base`: an added block is removed, a deleted one restored, a
 /// changed or moved one reset. All other blocks keep their bytes.
@@ -19,9 +19,9 @@ use crate::diff::{Change, changed};
 ///
 /// Names the first key that is in neither text.
 pub fn revert_blocks(current: &str, base: &str, keys: &[String]) -> Result<String, Invalid> {
-    let now = Source::new(current).document;
-    let then = Source::new(base).document;
-    let mut named = Named { now: HashSet::new(), then: HashSet::new() };
+    let now = DocumentSource::new(current).document;
+    let then = DocumentSource::new(base).document;
+    let mut named = NamedBlocks { now: HashSet::new(), then: HashSet::new() };
     for (index, key) in keys.iter().enumerate() {
         named.add(&now, &then, key).ok_or_else(|| Invalid {
             place: format!("block[{index}]"),
@@ -32,14 +32,14 @@ pub fn revert_blocks(current: &str, base: &str, keys: &[String]) -> Result<Strin
     update::by_blocks(current, &Document { nodes, ..now })
 }
 
-struct Named {
+struct NamedBlocks {
     /// Indexes in the current document.
     now: HashSet<usize>,
     /// Indexes in the base.
     then: HashSet<usize>,
 }
 
-impl Named {
+impl NamedBlocks {
     fn add(&mut self, now: &Document, then: &Document, key: &str) -> Option<()> {
         let (here, there) = (place(&now.nodes, key), place(&then.nodes, key));
         self.now.extend(here);
@@ -57,14 +57,14 @@ fn place(blocks: &[Block], key: &str) -> Option<usize> {
     })
 }
 
-fn merged(now: &[Block], then: &[Block], named: &mut Named) -> Vec<Block> {
+fn merged(now: &[Block], then: &[Block], named: &mut NamedBlocks) -> Vec<Block> {
     let here: Vec<String> = now.iter().map(keys::content).collect();
     let there: Vec<String> = then.iter().map(keys::content).collect();
     let changes = changed(&there, &here);
-    moved(&changes, &here, &there, named);
+    select_moved(&changes, &here, &there, named);
     let mut out = Vec::new();
     let mut at = 0;
-    for Change { old, new } in changes {
+    for LineChange { old, new } in changes {
         out.extend_from_slice(&now[at..new.start]);
         at = new.end;
         for step in 0..old.len().max(new.len()) {
@@ -83,9 +83,9 @@ fn merged(now: &[Block], then: &[Block], named: &mut Named) -> Vec<Block> {
 
 /// Selects both positions of a moved block, which is a deletion at one position and an addition at another. Blocks with
 /// equal content are indistinguishable, so selecting one selects all of them.
-fn moved(changes: &[Change], here: &[String], there: &[String], named: &mut Named) {
+fn select_moved(changes: &[LineChange], here: &[String], there: &[String], named: &mut NamedBlocks) {
     let mut places: HashMap<&str, (Vec<usize>, Vec<usize>)> = HashMap::new();
-    for Change { old, new } in changes {
+    for LineChange { old, new } in changes {
         for at in old.clone() {
             places.entry(&there[at]).or_default().0.push(at);
         }

@@ -12,18 +12,18 @@ use super::{
 
 /// Converts HTML to inline nodes. Returns `None` for unknown HTML.
 pub(super) fn inlines(nodes: &[Html<'_>], rules: &mut Rules<'_>) -> Option<Vec<Node>> {
-    let mut reader = Reader { rules, out: Vec::new(), marks: Vec::new() };
+    let mut reader = RichTextReader { rules, out: Vec::new(), marks: Vec::new() };
     reader.nodes(nodes)?;
     Some(super::spelling::compact(reader.out))
 }
 
-struct Reader<'r, 'n> {
+struct RichTextReader<'r, 'n> {
     rules: &'r mut Rules<'n>,
     out: Vec<Node>,
     marks: Vec<Mark>,
 }
 
-impl Reader<'_, '_> {
+impl RichTextReader<'_, '_> {
     fn nodes(&mut self, nodes: &[Html<'_>]) -> Option<()> {
         for node in nodes {
             match node {
@@ -100,7 +100,7 @@ impl Reader<'_, '_> {
         }
         let inner = |reader: &mut Self| {
             let mut inner =
-                Reader { rules: &mut *reader.rules, out: Vec::new(), marks: reader.marks.clone() };
+                RichTextReader { rules: &mut *reader.rules, out: Vec::new(), marks: reader.marks.clone() };
             inner.nodes(&element.children)?;
             Some(inner.out)
         };

@@ -4,8 +4,8 @@ use docs_model::{Block, BlockKind, Fragment, HeadingData, Leaf, Node, TextNode};
 
 use super::{
     lines::{self, Line},
-    marks::CODE,
-    normal,
+    marks::CODE_INDENT,
+    normalize,
     spelling::{VERBATIM, is_verbatim},
 };
 
@@ -24,12 +24,12 @@ pub(super) fn verbatim(lines: &[Line<'_>]) -> Block {
 pub(super) fn verbatim_run(first: &[Line<'_>], rest: &[Line<'_>]) -> Block {
     // After a list, leading space would make the block part of the list. More leading space would make it code; lines
     // indented as far as code remain so.
-    let indent = first.first().map(Line::indent).filter(|indent| *indent < CODE).unwrap_or(0);
+    let indent = first.first().map(Line::indent).filter(|indent| *indent < CODE_INDENT).unwrap_or(0);
     let less = |line: &Line<'_>| match line.indent() {
-        own if own >= CODE => indent.min(own - CODE),
+        own if own >= CODE_INDENT => indent.min(own - CODE_INDENT),
         _ => indent,
     };
-    let mut lines: Vec<Line<'_>> = first.iter().map(|line| line.without(less(line))).collect();
+    let mut lines: Vec<Line<'_>> = first.iter().map(|line| line.dedent(less(line))).collect();
     lines.extend_from_slice(rest);
     let text = lines::join(&lines);
     let leaf = Leaf::new(text.trim_matches('\n'), Vec::new());
@@ -85,6 +85,6 @@ pub(super) const fn is_list(block: &Block) -> bool {
 /// Returns `true` for a paragraph without text, which is not printed.
 pub(super) fn is_nothing(block: &Block) -> bool {
     matches!(block.kind, BlockKind::Paragraph { .. })
-        && normal::inlines(&block.nodes).is_empty()
+        && normalize::inlines(&block.nodes).is_empty()
         && !is_verbatim(block)
 }

@@ -7,8 +7,8 @@ use docs_model::Document;
 use super::{
     keys,
     lines::{self, without_mark},
-    memory_budget, whole,
-    work::Reading,
+    memory_budget, settling,
+    work_budget::TextBudget,
 };
 
 /// Characters that end lines.
@@ -25,12 +25,12 @@ const LINE_ENDS: [char; 2] = ['\n', '\r'];
 /// ```
 #[must_use]
 pub fn parse(markdown: &str) -> Document {
-    Source::new(markdown).document
+    DocumentSource::new(markdown).document
 }
 
 /// Markdown and its document.
 #[derive(Debug)]
-pub struct Source<'a> {
+pub struct DocumentSource<'a> {
     /// The Markdown, with each NUL replaced by U+FFFD.
     pub markdown: Cow<'a, str>,
     /// The parsed document.
@@ -43,36 +43,36 @@ pub struct Source<'a> {
     pub notes: Vec<Range<usize>>,
 }
 
-impl<'a> Source<'a> {
+impl<'a> DocumentSource<'a> {
     /// Parses Markdown.
     #[must_use]
     pub fn new(markdown: &'a str) -> Self {
         let owned = markdown.contains('\0').then(|| markdown.replace('\0', "\u{fffd}"));
         match owned {
             Some(owned) => {
-                let Source { document, ranges, notes, .. } = Self::of(&owned);
+                let DocumentSource { document, ranges, notes, .. } = Self::parse(&owned);
                 Self { document, ranges, notes, markdown: Cow::Owned(owned) }
             }
-            None => Self::of(markdown),
+            None => Self::parse(markdown),
         }
     }
 
     /// Creates the source of a text that is one verbatim paragraph.
-    fn kept(markdown: &str, offset: usize) -> Source<'_> {
+    fn verbatim(markdown: &str, offset: usize) -> DocumentSource<'_> {
         let start =
             offset + markdown[offset..].len() - markdown[offset..].trim_start_matches(LINE_ENDS).len();
         let end = start + markdown[start..].trim_end_matches(LINE_ENDS).len();
         let text = markdown[start..end].replace("\r\n", "\n").replace('\r', "\n");
         let (blocks, ranges) = match text.trim().is_empty() {
             true => (Vec::new(), Vec::new()),
-            false => (vec![whole::paragraph_as_it_is(text)], std::iter::once(start..end).collect()),
+            false => (vec![settling::verbatim_paragraph(text)], std::iter::once(start..end).collect()),
         };
         let mut document = Document::new(blocks);
         keys::assign(&mut document);
-        Source { markdown: Cow::Borrowed(markdown), document, ranges, notes: Vec::new() }
+        DocumentSource { markdown: Cow::Borrowed(markdown), document, ranges, notes: Vec::new() }
     }
 
-    fn of<'t>(markdown: &'t str) -> Source<'t> {
+    fn parse<'t>(markdown: &'t str) -> DocumentSource<'t> {
         let body = without_mark(markdown);
         let offset = markdown.len() - body.len();
         let (body, offset) = match memory_budget::is_all_lines(body) {
@@ -82,15 +82,15 @@ impl<'a> Source<'a> {
                 let behind = body.trim_start_matches(LINE_ENDS);
                 let text = behind.trim_end_matches(LINE_ENDS);
                 if memory_budget::is_all_lines(text) {
-                    return Self::kept(markdown, offset);
+                    return Self::verbatim(markdown, offset);
                 }
                 (text, offset + body.len() - behind.len())
             }
         };
-        let _reading = Reading::begin(body.len());
+        let _reading = TextBudget::begin(body.len());
         let (lines, starts) = lines::split_at(body);
         let starts: Vec<usize> = starts.into_iter().map(|start| start + offset).collect();
-        let text = whole::text(&lines);
+        let text = settling::parse_text(&lines);
         let bytes = |range: &Range<usize>| {
             let last = range.end.saturating_sub(1);
             let end = starts.get(last).map_or(markdown.len(), |start| start + lines[last].text.len());
@@ -100,6 +100,6 @@ impl<'a> Source<'a> {
         let notes = text.notes.iter().map(|note| bytes(&note.lines)).collect();
         let mut document = Document::new(text.blocks);
         keys::assign(&mut document);
-        Source { markdown: Cow::Borrowed(markdown), document, ranges, notes }
+        DocumentSource { markdown: Cow::Borrowed(markdown), document, ranges, notes }
     }
 }

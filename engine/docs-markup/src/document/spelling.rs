@@ -4,7 +4,7 @@ use docs_model::{Block, BlockKind, Fragment, Inline, InlineKind, Leaf, MarkKind,
 
 use super::{
     atoms,
-    escape::{self, InlineContext, Surroundings},
+    escape::{self, EscapeContext, InlineContext},
 };
 
 /// The spelling of a paragraph with verbatim Markdown.
@@ -17,13 +17,13 @@ pub fn is_verbatim(block: &Block) -> bool {
 }
 
 /// Removes all spellings from nodes, and merges or removes leaves that become equal or empty.
-pub(super) fn without(nodes: &[Node]) -> Vec<Node> {
-    without_but(nodes, Keep::Nothing)
+pub(super) fn remove_spellings(nodes: &[Node]) -> Vec<Node> {
+    remove_spellings_except(nodes, RetainedSpellings::None)
 }
 
 /// Removes all spellings from nodes except the labels of footnotes.
-pub(super) fn labelled(nodes: &[Node]) -> Vec<Node> {
-    without_but(nodes, Keep::Labels)
+pub(super) fn retain_labels(nodes: &[Node]) -> Vec<Node> {
+    remove_spellings_except(nodes, RetainedSpellings::Labels)
 }
 
 /// Removes the spellings of the columns and rows of a table.
@@ -33,13 +33,13 @@ pub(super) fn clear_in(table: &mut TableData) {
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Keep {
-    Nothing,
+enum RetainedSpellings {
+    None,
     /// The labels of footnotes.
     Labels,
 }
 
-fn without_but(nodes: &[Node], keep: Keep) -> Vec<Node> {
+fn remove_spellings_except(nodes: &[Node], keep: RetainedSpellings) -> Vec<Node> {
     let mut out: Vec<Node> = Vec::new();
     for node in nodes {
         match node {
@@ -52,9 +52,9 @@ fn without_but(nodes: &[Node], keep: Keep) -> Vec<Node> {
                 }
             }
             Node::Inline(inline) => {
-                let is_kept = keep == Keep::Labels && inline.kind == (InlineKind::Annotation {});
+                let is_kept = keep == RetainedSpellings::Labels && inline.kind == (InlineKind::Annotation {});
                 out.push(Node::Inline(Inline {
-                    nodes: without_but(&inline.nodes, keep),
+                    nodes: remove_spellings_except(&inline.nodes, keep),
                     spelling: inline.spelling.clone().filter(|_| is_kept),
                     ..inline.clone()
                 }));
@@ -100,7 +100,7 @@ pub(super) fn add(out: &mut Vec<Node>, leaf: Leaf) {
 }
 
 /// Removes spellings that are canonical in every position.
-pub(super) fn reduced(nodes: Vec<Node>) -> Vec<Node> {
+pub(super) fn remove_canonical(nodes: Vec<Node>) -> Vec<Node> {
     let mut out = nodes;
     for node in &mut out {
         match node {
@@ -121,13 +121,13 @@ fn reduce_leaf(leaf: &mut Leaf) {
     let is_code = leaf.marks.iter().any(|mark| mark.kind == MarkKind::Code);
     let mut usual = String::new();
     if !is_code {
-        escape::text(&mut usual, &leaf.text, Surroundings::before('x', InlineContext::Lines));
+        escape::text(&mut usual, &leaf.text, EscapeContext::before('x', InlineContext::Lines));
     }
     leaf.spelling.take_if(|spelling| *spelling == usual);
 }
 
 fn reduce_inline(inline: &mut Inline) {
-    inline.nodes = reduced(std::mem::take(&mut inline.nodes));
+    inline.nodes = remove_canonical(std::mem::take(&mut inline.nodes));
     let usual = match &inline.kind {
         InlineKind::Link { target, title } => {
             let mut written = format!("({}", escape::destination(&super::targets::write(target)));
@@ -156,7 +156,7 @@ fn reduce_inline(inline: &mut Inline) {
 pub(super) fn fence_length(block: &Block) -> usize {
     let longest = block.nodes.iter().filter_map(|node| match node {
         Node::Block(line) => {
-            let text = plain(&line.nodes);
+            let text = text_of_nodes(&line.nodes);
             let trimmed = text.trim_start();
             Some(trimmed.len() - trimmed.trim_start_matches('`').len())
         }
@@ -166,7 +166,7 @@ pub(super) fn fence_length(block: &Block) -> usize {
 }
 
 /// Returns the text of nodes, without marks.
-pub(super) fn plain(nodes: &[Node]) -> String {
+pub(super) fn text_of_nodes(nodes: &[Node]) -> String {
     let mut out = String::new();
     collect(nodes, &mut out);
     out
@@ -183,18 +183,21 @@ fn collect(nodes: &[Node], out: &mut String) {
 }
 
 /// Returns a block without keys, computed data and spellings, recursively. Verbatim paragraphs are preserved.
-pub(super) fn bare(block: &Block) -> Block {
+pub(super) fn bare_block(block: &Block) -> Block {
     let is_verbatim = is_verbatim(block);
-    let nodes = if is_verbatim { block.nodes.clone() } else { without(&block.nodes) };
+    let nodes = if is_verbatim { block.nodes.clone() } else { remove_spellings(&block.nodes) };
     let nodes = nodes
         .into_iter()
         .map(|node| match node {
-            Node::Block(block) => Node::Block(bare(&block)),
+            Node::Block(block) => Node::Block(bare_block(&block)),
             node => node,
         })
         .collect();
-    let fragment =
-        |own: &Fragment| Fragment { key: None, nodes: own.nodes.iter().map(bare).collect(), ..own.clone() };
+    let fragment = |own: &Fragment| Fragment {
+        key: None,
+        nodes: own.nodes.iter().map(bare_block).collect(),
+        ..own.clone()
+    };
     Block {
         key: None,
         meta: None,
@@ -217,7 +220,7 @@ pub(super) fn without_notes(nodes: &[Node]) -> Vec<Node> {
 }
 
 /// Returns the block of a second parse with the footnotes of the first.
-pub(super) fn renewed(mut before: Block, mut again: Block) -> Block {
+pub(super) fn restore_footnotes(mut before: Block, mut again: Block) -> Block {
     let mut notes = Vec::new();
     change(&mut before, &mut |inline| {
         if inline.kind == (InlineKind::Annotation {}) {
@@ -248,7 +251,7 @@ fn change_nodes(nodes: &mut [Node], act: &mut impl FnMut(&mut Inline)) {
 }
 
 /// Visits all inline elements, in printing order.
-pub(super) fn each<'b>(block: &'b Block, act: &mut impl FnMut(&'b Inline)) {
+pub(super) fn each_inline<'b>(block: &'b Block, act: &mut impl FnMut(&'b Inline)) {
     block.visit(&mut |block| each_node(&block.nodes, act));
 }
 

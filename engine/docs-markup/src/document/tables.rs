@@ -15,7 +15,7 @@ use super::{
     html::{self, Element, Html},
     lines::Line,
     pipes, print,
-    reader::Reader,
+    reader::BlockReader,
     simple_blocks::paragraph,
     spelling,
 };
@@ -38,7 +38,7 @@ pub(super) fn cell_name(row: usize, column: usize) -> String {
 const MAX_COLUMNS: usize = 200;
 
 /// Parses a pipe table. Returns `None` if a row has more cells than there are columns.
-pub(super) fn pipes(reader: &mut Reader<'_>, lines: &[Line<'_>]) -> Option<Block> {
+pub(super) fn pipes(reader: &mut BlockReader<'_>, lines: &[Line<'_>]) -> Option<Block> {
     let [head, rule, rows @ ..] = lines else { return None };
     let alignments = pipes::alignments(&rule.text)?;
     if alignments.len() > MAX_COLUMNS {
@@ -48,13 +48,13 @@ pub(super) fn pipes(reader: &mut Reader<'_>, lines: &[Line<'_>]) -> Option<Block
     for (index, (title, align)) in pipes::cells(&head.text).iter().zip(&alignments).enumerate() {
         let kind = TableColumnKind::Text { text_alignment: *align, vertical_alignment: None };
         let nodes = reader.text(title, InlineContext::Line)?;
-        let plain = spelling::plain(&nodes);
+        let plain = spelling::text_of_nodes(&nodes);
         let usual = print::title(&plain, InlineContext::Line);
         let spelling = (usual.as_deref() != Some(title.as_str())).then(|| title.clone());
         definition
             .insert(column_id(index), TableColumn { id: column_id(index), title: plain, kind, spelling });
     }
-    let mut table = Table { records: BTreeMap::new(), fragments: Vec::new() };
+    let mut table = TableContent { records: BTreeMap::new(), fragments: Vec::new() };
     for (row, line) in rows.iter().enumerate() {
         let cells = pipes::cells(&line.text);
         if cells.len() > alignments.len() {
@@ -85,12 +85,12 @@ pub(super) fn pipes(reader: &mut Reader<'_>, lines: &[Line<'_>]) -> Option<Block
     Some(block)
 }
 
-struct Table {
+struct TableContent {
     records: BTreeMap<String, TableRecord>,
     fragments: Vec<Fragment>,
 }
 
-impl Table {
+impl TableContent {
     fn text(&mut self, row: usize, column: usize, blocks: Vec<Block>) -> CellValue {
         let name = cell_name(row, column);
         self.fragments.push(Fragment::new(&name, blocks));
@@ -100,7 +100,7 @@ impl Table {
 
 /// The content of the table header.
 #[derive(Default)]
-struct Head {
+struct TableHead {
     columns: Vec<TableColumn>,
     hidden: Vec<bool>,
     widths: BTreeMap<String, f64>,
@@ -110,7 +110,7 @@ struct Head {
 }
 
 /// Parses an HTML table. Returns `None` for unknown HTML.
-pub(super) fn html(reader: &mut Reader<'_>, element: &Element<'_>) -> Option<Block> {
+pub(super) fn html(reader: &mut BlockReader<'_>, element: &Element<'_>) -> Option<Block> {
     let open = &element.open;
     let parts = element.elements()?;
     let (head, body) = match parts.as_slice() {
@@ -119,14 +119,14 @@ pub(super) fn html(reader: &mut Reader<'_>, element: &Element<'_>) -> Option<Blo
         _ => return None,
     };
     let [row] = head.elements()?.try_into().ok()?;
-    let mut columns = Head::default();
+    let mut columns = TableHead::default();
     for cell in row.elements()? {
         columns.add(reader, cell)?;
     }
     if columns.columns.len() > MAX_COLUMNS || columns.columns.is_empty() {
         return None;
     }
-    let mut table = Table { records: BTreeMap::new(), fragments: Vec::new() };
+    let mut table = TableContent { records: BTreeMap::new(), fragments: Vec::new() };
     let rows = body.map_or(Some(Vec::new()), |body| body.elements())?;
     for (index, row) in rows.into_iter().enumerate() {
         let record = cells(reader, &columns, index, row, &mut table)?;
@@ -142,7 +142,7 @@ pub(super) fn html(reader: &mut Reader<'_>, element: &Element<'_>) -> Option<Blo
 
 /// Preserves the tag of a table if it is not canonical, and spellings where needed.
 fn respell(block: Block, element: &Element<'_>) -> Block {
-    let bare = spelling::bare(&block);
+    let bare = spelling::bare_block(&block);
     let own = Some(element.open.source.to_owned());
     let source = element.source();
     let is_same =
@@ -157,7 +157,7 @@ fn respell(block: Block, element: &Element<'_>) -> Block {
     Block { spelling: own, ..block }
 }
 
-fn view(open: &html::Open<'_>, head: &Head) -> Option<TableView> {
+fn view(open: &html::OpeningTag<'_>, head: &TableHead) -> Option<TableView> {
     let shown = head.columns.iter().zip(&head.hidden).filter(|(_, hidden)| !**hidden);
     let columns = shown.map(|(column, _)| column.id.clone()).collect();
     match open.get("data-view") {
@@ -183,8 +183,8 @@ fn view(open: &html::Open<'_>, head: &Head) -> Option<TableView> {
     }
 }
 
-impl Head {
-    fn add(&mut self, reader: &mut Reader<'_>, cell: &Element<'_>) -> Option<()> {
+impl TableHead {
+    fn add(&mut self, reader: &mut BlockReader<'_>, cell: &Element<'_>) -> Option<()> {
         let open = &cell.open;
         let known = [
             "width",
@@ -208,7 +208,7 @@ impl Head {
             .partition(|child| matches!(child, Html::Element(element) if element.name() == "select"));
         let title: Vec<Html<'_>> = title.into_iter().cloned().collect();
         let nodes = super::rich::inlines(&title, &mut reader.rules())?;
-        let plain = spelling::plain(&nodes);
+        let plain = spelling::text_of_nodes(&nodes);
         let usual = print::title(&plain, InlineContext::Html);
         let source: String = title.iter().map(Html::source).collect();
         let kind = kind(cell, select.first().copied())?;
@@ -272,11 +272,11 @@ fn kind(cell: &Element<'_>, select: Option<&Html<'_>>) -> Option<TableColumnKind
 }
 
 fn cells(
-    reader: &mut Reader<'_>,
-    head: &Head,
+    reader: &mut BlockReader<'_>,
+    head: &TableHead,
     row: usize,
     element: &Element<'_>,
-    table: &mut Table,
+    table: &mut TableContent,
 ) -> Option<TableRecord> {
     let cells = element.elements()?;
     if element.name() != "tr" || !element.open.has_only(&[]) || cells.len() > head.columns.len() {

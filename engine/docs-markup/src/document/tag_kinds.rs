@@ -5,14 +5,14 @@ use serde_json::{Map, Value};
 
 use super::{
     attributes::{length, optional, read_word},
-    tags::Tag,
+    tags::TemplateTag,
     targets,
 };
 
 /// Returns the block kind of a tag, or `None` for an unknown tag or a missing required attribute.
-pub(super) fn kind(tag: &Tag<'_>) -> Option<BlockKind> {
+pub(super) fn kind(tag: &TemplateTag<'_>) -> Option<BlockKind> {
     let target = |name| tag.get(name).map(targets::read);
-    Some(match BlockTag::named(tag.name)? {
+    Some(match BlockTag::from_name(tag.name)? {
         BlockTag::Hint => BlockKind::Hint { style: read_word(tag.get("style")?)?, icon: tag.text("icon") },
         BlockTag::Code => BlockKind::Code {
             syntax: None,
@@ -62,11 +62,11 @@ pub(super) fn kind(tag: &Tag<'_>) -> Option<BlockKind> {
     })
 }
 
-fn spec(tag: &Tag<'_>) -> Option<docs_model::ContentRef> {
+fn spec(tag: &TemplateTag<'_>) -> Option<docs_model::ContentRef> {
     Some(docs_model::ContentRef::OpenApi { spec: tag.text("spec")? })
 }
 
-fn integration(name: &str, tag: &Tag<'_>) -> Option<BlockKind> {
+fn integration(name: &str, tag: &TemplateTag<'_>) -> Option<BlockKind> {
     let (integration, block) = name.split_once('/')?;
     let mut data = IntegrationData {
         integration: integration.to_owned(),

@@ -9,16 +9,16 @@ use super::{
     escape,
     lines::{self, Line, SPACE},
     print,
-    reader::Reader,
+    reader::BlockReader,
     simple_blocks::{caption, nodes, verbatim},
     spelling,
     tag_kinds::kind,
-    tags::Tag,
+    tags::TemplateTag,
 };
 
 /// Parses a tag and its content to blocks. An unknown tag becomes verbatim text before and after its content.
 pub(super) fn blocks(
-    reader: &mut Reader<'_>,
+    reader: &mut BlockReader<'_>,
     text: &str,
     inside: Option<Range<usize>>,
     all: &[Line<'_>],
@@ -26,24 +26,25 @@ pub(super) fn blocks(
 ) -> Vec<Block> {
     let inner = inside.clone().map(|inside| &all[inside]);
     let own = &all[chunk.lines.clone()];
-    if let Some(tag) = Tag::read(text)
+    if let Some(tag) = TemplateTag::read(text)
         && let Some(mut block) = block(reader, &tag, inner)
     {
         block.spelling = if block.kind.form().is_container() {
             unusual(print::opening(&block), text)
         } else {
-            unusual(print::block_alone(&spelling::bare(&block)), &lines::join(own))
+            unusual(print::block_alone(&spelling::bare_block(&block)), &lines::join(own))
         };
         return vec![block];
     }
     // The tag of a block without required content would be that block on its own.
-    let is_whole = Tag::read(text).and_then(|tag| kind(&tag)).is_some_and(|kind| !kind.form().is_container());
+    let is_whole =
+        TemplateTag::read(text).and_then(|tag| kind(&tag)).is_some_and(|kind| !kind.form().is_container());
     let Some(inside) = inside.filter(|_| !is_whole) else { return vec![verbatim(own)] };
     let mut out = vec![verbatim(&all[chunk.lines.start..inside.start])];
-    out.extend(reader.inside(&all[inside.clone()]));
+    out.extend(reader.read_nested(&all[inside.clone()]));
     // With more indentation it would be code on its own.
     let closing: Vec<Line<'_>> =
-        all[inside.end..chunk.lines.end].iter().map(|line| line.without(line.indent())).collect();
+        all[inside.end..chunk.lines.end].iter().map(|line| line.dedent(line.indent())).collect();
     out.push(verbatim(&closing));
     out
 }
@@ -54,7 +55,7 @@ fn unusual(usual: Option<String>, written: &str) -> Option<String> {
     (!is_usual).then(|| written.trim_matches(SPACE).to_owned())
 }
 
-fn block(reader: &mut Reader<'_>, tag: &Tag<'_>, inner: Option<&[Line<'_>]>) -> Option<Block> {
+fn block(reader: &mut BlockReader<'_>, tag: &TemplateTag<'_>, inner: Option<&[Line<'_>]>) -> Option<Block> {
     let kind = kind(tag)?;
     let Some(inner) = inner else {
         return (!kind.form().is_container()).then(|| Block::new(kind, Vec::new()));
@@ -65,11 +66,11 @@ fn block(reader: &mut Reader<'_>, tag: &Tag<'_>, inner: Option<&[Line<'_>]>) -> 
         BlockKind::Stepper {} => parts(reader, kind, BlockTag::Step, inner),
         BlockKind::Columns { .. } => parts(reader, kind, BlockTag::Column, inner),
         BlockKind::Hint { .. } | BlockKind::If { .. } => {
-            let inside = reader.inside(inner);
+            let inside = reader.read_nested(inner);
             Some(Block::new(kind, nodes(inside)))
         }
         BlockKind::File { .. } | BlockKind::Embed { .. } => {
-            let blocks = reader.inside(inner);
+            let blocks = reader.read_nested(inner);
             let is_caption = blocks.iter().all(|block| matches!(block.kind, BlockKind::Paragraph { .. }));
             is_caption.then(|| Block::with_fragments(kind, vec![caption(blocks)]))
         }
@@ -87,7 +88,7 @@ fn block(reader: &mut Reader<'_>, tag: &Tag<'_>, inner: Option<&[Line<'_>]>) -> 
 }
 
 /// Parses options around one code block.
-fn code(reader: &mut Reader<'_>, options: BlockKind, inner: &[Line<'_>]) -> Option<Block> {
+fn code(reader: &mut BlockReader<'_>, options: BlockKind, inner: &[Line<'_>]) -> Option<Block> {
     let chunks = chunks::read(inner);
     let [Chunk { kind: ChunkKind::Fence(..), .. }] = chunks.as_slice() else { return None };
     let [mut block] = <[Block; 1]>::try_from(reader.level(inner)).ok()?;
@@ -103,12 +104,11 @@ fn code(reader: &mut Reader<'_>, options: BlockKind, inner: &[Line<'_>]) -> Opti
 }
 
 /// Parses a tag that contains only tags of one name.
-fn parts(reader: &mut Reader<'_>, whole: BlockKind, own: BlockTag, inner: &[Line<'_>]) -> Option<Block> {
+fn parts(reader: &mut BlockReader<'_>, whole: BlockKind, own: BlockTag, inner: &[Line<'_>]) -> Option<Block> {
     let chunks = chunks::read(inner);
     let is_part = |chunk: &Chunk<'_>| match &chunk.kind {
-        ChunkKind::Tag(text, Some(_)) => {
-            Tag::read(text).is_some_and(|tag| BlockTag::named(tag.name) == Some(own) && kind(&tag).is_some())
-        }
+        ChunkKind::Tag(text, Some(_)) => TemplateTag::read(text)
+            .is_some_and(|tag| BlockTag::from_name(tag.name) == Some(own) && kind(&tag).is_some()),
         _ => false,
     };
     if !chunks.iter().all(is_part) {
@@ -117,9 +117,9 @@ fn parts(reader: &mut Reader<'_>, whole: BlockKind, own: BlockTag, inner: &[Line
     let mut out = Vec::new();
     for chunk in &chunks {
         let ChunkKind::Tag(text, Some(inside)) = &chunk.kind else { return None };
-        let kind = kind(&Tag::read(text)?)?;
+        let kind = kind(&TemplateTag::read(text)?)?;
         reader.left = reader.left.saturating_sub(1);
-        let mut block = Block::new(kind, nodes(reader.inside(&inner[inside.clone()])));
+        let mut block = Block::new(kind, nodes(reader.read_nested(&inner[inside.clone()])));
         block.spelling = unusual(print::opening(&block), text);
         out.push(block);
     }

@@ -2,12 +2,12 @@
 
 use std::borrow::Cow;
 
-use super::work;
+use super::work_budget;
 use crate::syntax::tag;
 
 /// A parsed tag.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(super) struct Tag<'a> {
+pub(super) struct TemplateTag<'a> {
     /// The first word, such as `hint`, `endhint` or `@mermaid/diagram`.
     pub(super) name: &'a str,
     /// The value without a name, as in `include` and `if`.
@@ -18,17 +18,17 @@ pub(super) struct Tag<'a> {
     pub(super) end: usize,
 }
 
-impl<'a> Tag<'a> {
+impl<'a> TemplateTag<'a> {
     /// Parses the tag at the beginning of a text, after optional spaces.
     pub(super) fn read(text: &'a str) -> Option<Self> {
         let start = text.len() - text.trim_start_matches([' ', '\t']).len();
         let read = tag::Tag::read_at(text, start)
-            .and_then(|found| Self::of(text, &found).ok_or(found.end.saturating_sub(start)));
+            .and_then(|found| Self::from_syntax(text, &found).ok_or(found.end.saturating_sub(start)));
         // Counted because repeated lookalikes of tags are each read to their end.
-        read.inspect_err(|bytes| work::take_bytes(*bytes)).ok()
+        read.inspect_err(|bytes| work_budget::take_bytes(*bytes)).ok()
     }
 
-    fn of(text: &'a str, found: &tag::Tag<'a>) -> Option<Self> {
+    fn from_syntax(text: &'a str, found: &tag::Tag<'a>) -> Option<Self> {
         let mut tag = Self { name: found.name, bare: None, attributes: Vec::new(), end: found.end };
         tag.bare = found.condition().map(Cow::Borrowed);
         for value in found.values()? {
@@ -61,13 +61,13 @@ impl<'a> Tag<'a> {
 
 /// Finds the ends of tags during a forward scan of a text. Without this cache, each `{%` would cause a search through
 /// the rest of the text.
-pub(super) struct Ends<'a> {
+pub(super) struct TagEndFinder<'a> {
     text: &'a str,
     /// The position of the next end.
     next: usize,
 }
 
-impl<'a> Ends<'a> {
+impl<'a> TagEndFinder<'a> {
     pub(super) const fn of(text: &'a str) -> Self {
         Self { text, next: 0 }
     }
@@ -78,7 +78,7 @@ impl<'a> Ends<'a> {
         let start = at + 2;
         if self.next < start {
             let found = inside.find("%}");
-            work::step(found.unwrap_or(inside.len()));
+            work_budget::step(found.unwrap_or(inside.len()));
             self.next = found.map_or(usize::MAX, |offset| start + offset);
         }
         self.next - start <= tag::MAX_TAG
@@ -102,24 +102,24 @@ mod tests {
 
     #[test]
     fn tags_are_taken_apart() {
-        let tag =
-            Tag::read("  {% code title=\"a \\\"b\\\" %} c\" lineNumbers=\"true\" wide %} rest").unwrap();
+        let tag = TemplateTag::read("  {% code title=\"a \\\"b\\\" %} c\" lineNumbers=\"true\" wide %} rest")
+            .unwrap();
         assert_eq!((tag.name, tag.get("title")), ("code", Some("a \"b\" %} c")));
         assert_eq!(
             (tag.flag("lineNumbers"), tag.flag("wide"), tag.flag("x")),
             (Some(true), Some(true), None)
         );
-        assert_eq!(Tag::read("{% include \"a.md\" %}").unwrap().bare.as_deref(), Some("a.md"));
-        let tag = Tag::read("{% if visitor.x == \"a %} b\" && '%}' %}").unwrap();
+        assert_eq!(TemplateTag::read("{% include \"a.md\" %}").unwrap().bare.as_deref(), Some("a.md"));
+        let tag = TemplateTag::read("{% if visitor.x == \"a %} b\" && '%}' %}").unwrap();
         assert_eq!(tag.bare.as_deref(), Some("visitor.x == \"a %} b\" && '%}'"));
-        assert_eq!(Tag::read("{% file src='a.pdf' %}").unwrap().get("src"), Some("a.pdf"));
-        assert_eq!(Tag::read("{% embed\n  url=\"x\"\n%}").unwrap().get("url"), Some("x"));
+        assert_eq!(TemplateTag::read("{% file src='a.pdf' %}").unwrap().get("src"), Some("a.pdf"));
+        assert_eq!(TemplateTag::read("{% embed\n  url=\"x\"\n%}").unwrap().get("url"), Some("x"));
     }
 
     #[test]
     fn what_is_no_tag_is_none() {
         for text in ["", "{%", "{%}", "{% %}", "{% hint", "x {% hint %}", "{% a \"b\" \"c\" %}", "{% =x %}"] {
-            assert_eq!(Tag::read(text), None, "{text}");
+            assert_eq!(TemplateTag::read(text), None, "{text}");
         }
     }
 
@@ -129,13 +129,13 @@ mod tests {
             let mut text = String::from("{% x");
             attribute(&mut text, "a", &value);
             text.push_str(" %}");
-            let tag = Tag::read(&text).unwrap();
+            let tag = TemplateTag::read(&text).unwrap();
             prop_assert_eq!(tag.get("a"), Some(value.as_str()));
         }
 
         #[test]
         fn no_text_panics(text in "(\\{%|%\\}|\"|'|=| |\\\\|\\n|if|a|ä|\\PC){0,60}") {
-            if let Some(tag) = Tag::read(&text) {
+            if let Some(tag) = TemplateTag::read(&text) {
                 prop_assert!(text.get(tag.end..).is_some());
             }
         }

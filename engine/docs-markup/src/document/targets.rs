@@ -7,19 +7,19 @@ use crate::reference;
 
 /// Parses a destination.
 pub(crate) fn read(destination: &str) -> ContentRef {
-    known(destination)
+    parse_known(destination)
         .filter(|target| write(target) == destination)
         .unwrap_or_else(|| ContentRef::Url { url: destination.to_owned() })
 }
 
-fn known(destination: &str) -> Option<ContentRef> {
+fn parse_known(destination: &str) -> Option<ContentRef> {
     let some = |text: &str| (!text.is_empty()).then(|| text.to_owned());
     if let Some(anchor) = destination.strip_prefix('#') {
         return some(anchor).map(|anchor| ContentRef::Anchor { anchor, page: None, space: None });
     }
     match destination.split_once('#') {
-        Some((path, anchor)) => reference::named(path, Some(&some(anchor)?)),
-        None => reference::named(destination, None),
+        Some((path, anchor)) => reference::parse_path(path, Some(&some(anchor)?)),
+        None => reference::parse_path(destination, None),
     }
 }
 

@@ -91,12 +91,12 @@ fn part(block: &Block, out: &mut Vec<Section>) {
     if !has_heading || is_leaf(block) {
         return write(block, &mut last.text);
     }
-    own(block, &mut last.text);
+    write_data_texts(block, &mut last.text);
     block.children().for_each(|block| part(block, out));
 }
 
 /// Writes the texts of a block's data: titles, formulas and alternative texts.
-fn own(block: &Block, out: &mut String) {
+fn write_data_texts(block: &Block, out: &mut String) {
     let operation;
     let text = match &block.kind {
         BlockKind::TabsItem { title, .. } | BlockKind::Code { title, .. } => title.as_deref(),
@@ -122,7 +122,7 @@ fn line(text: &str, out: &mut String) {
 }
 
 fn write(block: &Block, out: &mut String) {
-    own(block, out);
+    write_data_texts(block, out);
     if let BlockKind::Table(data) = &block.kind {
         let titles: Vec<&str> = data
             .view
@@ -154,13 +154,13 @@ fn inline_text(nodes: &[Node]) -> String {
                 leaves.iter().for_each(|leaf: &Leaf| out.push_str(&leaf.text));
             }
             Node::Block(block) => out.push_str(&inline_text(&block.nodes)),
-            Node::Inline(inline) => shown(inline, &mut out),
+            Node::Inline(inline) => write_inline_text(inline, &mut out),
         }
     }
     out
 }
 
-fn shown(inline: &Inline, out: &mut String) {
+fn write_inline_text(inline: &Inline, out: &mut String) {
     match &inline.kind {
         InlineKind::Link { .. } | InlineKind::Annotation {} => out.push_str(&inline_text(&inline.nodes)),
         InlineKind::Emoji { code } => out.push_str(&super::emoji::text(code).unwrap_or_default()),
@@ -181,14 +181,14 @@ fn mention(spelling: &str) -> Option<&str> {
 }
 
 /// Maximum number of characters of a preview.
-const PREVIEW: usize = 200;
+const MAX_PREVIEW_CHARS: usize = 200;
 
 /// Returns the text of a block as a preview.
 pub(super) fn preview(block: &Block) -> String {
     let mut text = String::new();
     write(block, &mut text);
     let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    match text.char_indices().nth(PREVIEW) {
+    match text.char_indices().nth(MAX_PREVIEW_CHARS) {
         Some((end, _)) => format!("{}…", text[..end].trim_end()),
         None => text,
     }

@@ -5,15 +5,15 @@ use std::collections::HashMap;
 use docs_model::{Block, Document};
 
 use super::{
-    close::{self, Distance, Way},
     comparison::is_same,
     invalid::Invalid,
     keys,
+    minimal_edit::{self, Distance, SpellingMode},
     print::{Printer, readable},
-    source::{Source, parse},
+    source::{DocumentSource, parse},
     write::print,
 };
-use crate::diff::{Change, changed};
+use crate::diff::{LineChange, changed};
 
 /// Writes a new document over an old text. Blocks with unchanged content keep their bytes, and changed blocks keep
 /// their spelling as far as possible; without a change the old text is returned.
@@ -23,15 +23,15 @@ use crate::diff::{Change, changed};
 /// The errors of [`print()`](super::print()).
 pub fn update(old: &str, new: &Document) -> Result<String, Invalid> {
     let mut best = by_blocks(old, new)?;
-    let Some(mut far) = Distance::between(old, &best) else { return Ok(best) };
+    let Some(mut far) = Distance::measure(old, &best) else { return Ok(best) };
     let mut before = None;
-    for way in [Way::Spelled, Way::Usual] {
+    for way in [SpellingMode::Spelled, SpellingMode::Canonical] {
         if far.is_least() {
             break;
         }
-        let before = before.get_or_insert_with(|| Source::new(old).document);
-        let Some(text) = close::written(old, before, new, way, line_end(old)) else { continue };
-        if let Some(how_far) = Distance::between(old, &text).filter(|how_far| *how_far < far) {
+        let before = before.get_or_insert_with(|| DocumentSource::new(old).document);
+        let Some(text) = minimal_edit::apply_changes(old, before, new, way, line_end(old)) else { continue };
+        if let Some(how_far) = Distance::measure(old, &text).filter(|how_far| *how_far < far) {
             (best, far) = (text, how_far);
         }
     }
@@ -50,24 +50,24 @@ pub fn update_blocks(old: &str, new: &Document) -> String {
 
 /// Returns the text of a new document. Unchanged blocks keep their bytes, and so does the text between two such blocks.
 pub(super) fn by_blocks(old: &str, new: &Document) -> Result<String, Invalid> {
-    let source = Source::new(old);
-    edited(&source, old, &said(&source.document), new)?.map_or_else(|| print(new), Ok)
+    let source = DocumentSource::new(old);
+    edited(&source, old, &block_fingerprints(&source.document), new)?.map_or_else(|| print(new), Ok)
 }
 
 /// Returns a fingerprint of each block of a document, for comparing blocks.
-pub(crate) fn said(document: &Document) -> Vec<String> {
+pub(crate) fn block_fingerprints(document: &Document) -> Vec<String> {
     document.nodes.iter().map(keys::content).collect()
 }
 
 /// Returns the text of a new document that replaces a parsed one, given the fingerprints of the parsed blocks.
 /// Returns `None` if the result does not read as the document because printed and preserved text merged.
 pub(crate) fn edited(
-    source: &Source<'_>,
+    source: &DocumentSource<'_>,
     old: &str,
     before: &[String],
     new: &Document,
 ) -> Result<Option<String>, Invalid> {
-    let after = said(new);
+    let after = block_fingerprints(new);
     if before == after {
         return Ok(Some(old.to_owned()));
     }
@@ -75,9 +75,9 @@ pub(crate) fn edited(
         // Footnotes are numbered in text order, so all of the text changes.
         return print(new).map(Some);
     }
-    let kept = kept(before, &after, source);
+    let kept = unchanged_blocks(before, &after, source);
     let mut printer = Printer::new(&new.nodes);
-    let mut out = Written { text: String::new(), end: line_end(old) };
+    let mut out = Replacement { text: String::new(), end: line_end(old) };
     let mut last: Option<usize> = None;
     let mut run: Vec<&Block> = Vec::new();
     for (index, block) in new.nodes.iter().enumerate() {
@@ -117,13 +117,13 @@ pub(crate) fn edited(
 }
 
 /// The text that replaces another one.
-struct Written {
+struct Replacement {
     text: String,
     /// The line ending of the replaced text.
     end: &'static str,
 }
 
-impl Written {
+impl Replacement {
     /// Appends new text, with the line ending of the replaced text.
     fn add(&mut self, printed: &str) {
         match self.end {
@@ -139,7 +139,7 @@ fn line_end(text: &str) -> &'static str {
     if pairs > 0 && 2 * pairs >= all { "\r\n" } else { "\n" }
 }
 
-fn flush(printer: &mut Printer, run: &mut Vec<&Block>, out: &mut Written) -> Result<(), Invalid> {
+fn flush(printer: &mut Printer, run: &mut Vec<&Block>, out: &mut Replacement) -> Result<(), Invalid> {
     if run.is_empty() {
         return Ok(());
     }
@@ -169,10 +169,14 @@ fn has_notes(blocks: &[Block]) -> bool {
 
 /// Maps the unchanged blocks of the new document to blocks of the old one. Lines that form several blocks are kept as a
 /// whole.
-fn kept(before: &[String], after: &[String], source: &Source<'_>) -> HashMap<usize, usize> {
+fn unchanged_blocks(
+    before: &[String],
+    after: &[String],
+    source: &DocumentSource<'_>,
+) -> HashMap<usize, usize> {
     let mut kept = HashMap::new();
     let (mut old, mut new) = (0, 0);
-    let end = Change { old: before.len()..before.len(), new: after.len()..after.len() };
+    let end = LineChange { old: before.len()..before.len(), new: after.len()..after.len() };
     for change in changed(before, after).into_iter().chain([end]) {
         kept.extend((new..change.new.start).zip(old..change.old.start));
         (old, new) = (change.old.end, change.new.end);

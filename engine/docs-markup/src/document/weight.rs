@@ -7,7 +7,7 @@ use super::{
     chunks::{self, Chunk, ChunkKind, Scanner},
     lines::{Line, SPACE},
     marks::item,
-    memory_budget::{LINE, Room},
+    memory_budget::{LINE_WEIGHT, Room},
 };
 
 /// Weight of an item with the block in it.
@@ -17,10 +17,10 @@ const CODE_LINE: usize = 520;
 const CELL: usize = 900;
 const ROW: usize = 1600;
 /// Weights of a delimiter that may be part of a mark or an element: in the tree, and while its text is parsed.
-const SIGN: usize = 130;
-const READING: usize = 1100;
+const DELIMITER_WEIGHT: usize = 130;
+const PARSED_DELIMITER_WEIGHT: usize = 1100;
 /// Number of copies of the text of a paragraph while it is parsed, printed and parsed again.
-const COPIES: usize = 32;
+const PARAGRAPH_COPIES: usize = 32;
 /// Weight of a tag while the HTML around it is parsed.
 const TAG: usize = 500;
 
@@ -49,7 +49,7 @@ pub(super) fn fits(scanner: &mut Scanner<'_, '_>) -> bool {
 /// Like [`fits`], for the lines of a footnote, which exist twice: in the footnote and in the text that references it.
 pub(super) fn fits_note(lines: &[Line<'_>]) -> bool {
     let mut room = Room::of(Room::new(lines).all / 3);
-    chunks::each(lines).all(|chunk| room.take(&chunk, lines))
+    chunks::scan_chunks(lines).all(|chunk| room.take(&chunk, lines))
 }
 
 /// Returns the weight of a chunk as a tree, and the additional weight while it is parsed.
@@ -58,27 +58,28 @@ fn weight(kind: &ChunkKind<'_>, lines: &[Line<'_>]) -> (usize, usize) {
     let full = || lines.iter().filter(|line| !line.is_blank());
     let signs: usize = full().map(signs).sum();
     match kind {
-        ChunkKind::Paragraph | ChunkKind::Heading(..) | ChunkKind::Definition(..) => {
-            (LINE + SIGN * signs + 2 * bytes, READING * (signs + lines.len()) + COPIES * bytes)
-        }
+        ChunkKind::Paragraph | ChunkKind::Heading(..) | ChunkKind::Definition(..) => (
+            LINE_WEIGHT + DELIMITER_WEIGHT * signs + 2 * bytes,
+            PARSED_DELIMITER_WEIGHT * (signs + lines.len()) + PARAGRAPH_COPIES * bytes,
+        ),
         ChunkKind::Fence(_, code) | ChunkKind::Indented(code) => {
-            let kept = LINE + CODE_LINE * code.len() + 2 * bytes;
+            let kept = LINE_WEIGHT + CODE_LINE * code.len() + 2 * bytes;
             (kept, kept / 5 * 4)
         }
-        ChunkKind::Divider | ChunkKind::Math(_) => (LINE + 2 * bytes, 4 * bytes),
+        ChunkKind::Divider | ChunkKind::Math(_) => (LINE_WEIGHT + 2 * bytes, 4 * bytes),
         ChunkKind::Table => {
             let cells: usize = full().map(|line| 1 + line.text.matches('|').count()).sum();
-            let kept = LINE + ROW * lines.len() + CELL * cells + SIGN * signs + 2 * bytes;
-            (kept, longest(lines))
+            let kept = LINE_WEIGHT + ROW * lines.len() + CELL * cells + DELIMITER_WEIGHT * signs + 2 * bytes;
+            (kept, heaviest_paragraph(lines))
         }
         ChunkKind::Html => {
             let tags: usize = full().map(|line| line.text.matches('<').count()).sum();
             let blocks: usize = full().map(|line| blocks_of_html(&line.text)).sum();
             let is_code = |line: &Line<'_>| line.text.to_ascii_lowercase().contains("<pre");
             let code = if full().any(is_code) { CODE_LINE * lines.len() } else { 0 };
-            let kept = LINE + CELL * blocks + code + SIGN * tags + 2 * bytes;
+            let kept = LINE_WEIGHT + CELL * blocks + code + DELIMITER_WEIGHT * tags + 2 * bytes;
             // Code contains no marks. It is printed without HTML first to check if it needs HTML.
-            let text = if full().next().is_some_and(is_code) { 0 } else { longest_of_html(lines) };
+            let text = if full().next().is_some_and(is_code) { 0 } else { heaviest_html_text(lines) };
             (kept, kept / 2 + code / 4 * 5 + TAG * tags + text)
         }
         _ => {
@@ -86,10 +87,10 @@ fn weight(kind: &ChunkKind<'_>, lines: &[Line<'_>]) -> (usize, usize) {
             let others = full().count() - items;
             // The bullets are not marks.
             let signs = signs.saturating_sub(items);
-            let kept = LINE * (1 + others) + ITEM * items + SIGN * signs + 2 * bytes;
+            let kept = LINE_WEIGHT * (1 + others) + ITEM * items + DELIMITER_WEIGHT * signs + 2 * bytes;
             // Content between tags is printed and parsed again.
             let again = if matches!(kind, ChunkKind::List(_)) { 0 } else { kept / 2 };
-            (kept, again + longest(lines))
+            (kept, again + heaviest_paragraph(lines))
         }
     }
 }
@@ -104,7 +105,7 @@ fn blocks_of_html(text: &str) -> usize {
 }
 
 /// Returns the weight of parsing the heaviest paragraph.
-fn longest(lines: &[Line<'_>]) -> usize {
+fn heaviest_paragraph(lines: &[Line<'_>]) -> usize {
     let (mut most, mut signs, mut bytes) = (0, 0, 0);
     let mut is_code = false;
     for line in lines {
@@ -125,7 +126,7 @@ fn longest(lines: &[Line<'_>]) -> usize {
             }
             signs += if is_code { 0 } else { signs_of(piece) };
             bytes += piece.len();
-            most = most.max(READING * signs + COPIES * bytes);
+            most = most.max(PARSED_DELIMITER_WEIGHT * signs + PARAGRAPH_COPIES * bytes);
         }
     }
     most
@@ -136,8 +137,8 @@ fn parts_of(text: &str) -> impl Iterator<Item = &str> {
     text.split("</t").flat_map(|part| part.split("</p"))
 }
 
-/// Like [`longest`], for HTML, in which empty lines are part of a text.
-fn longest_of_html(lines: &[Line<'_>]) -> usize {
+/// Like [`heaviest_paragraph`], for HTML, in which empty lines are part of a text.
+fn heaviest_html_text(lines: &[Line<'_>]) -> usize {
     let (mut most, mut signs, mut bytes) = (0, 0, 0);
     for line in lines {
         let text = line.text.trim_start_matches(SPACE);
@@ -147,7 +148,7 @@ fn longest_of_html(lines: &[Line<'_>]) -> usize {
             }
             signs += 1 + signs_of(piece);
             bytes += piece.len() + 1;
-            most = most.max(READING * signs + COPIES * bytes);
+            most = most.max(PARSED_DELIMITER_WEIGHT * signs + PARAGRAPH_COPIES * bytes);
         }
     }
     most

@@ -4,8 +4,8 @@ use docs_model::Document;
 
 use super::{
     invalid::Invalid,
-    normal,
-    print::{self, Raw},
+    normalize,
+    print::{self, VerbatimMode},
     source::parse,
     spelling::is_verbatim,
 };
@@ -18,13 +18,13 @@ use super::{
 pub fn print(document: &Document) -> Result<String, Invalid> {
     let has_kept = document.nodes.iter().any(is_verbatim);
     if has_kept
-        && let Ok(written) = print::document(&document.nodes, Raw::Kept)
-        && verified(&written, document).is_ok()
+        && let Ok(written) = print::document(&document.nodes, VerbatimMode::Unchanged)
+        && verify(&written, document).is_ok()
     {
         return Ok(written);
     }
-    let written = print::document(&document.nodes, Raw::Checked)?;
-    verified(&written, document)?;
+    let written = print::document(&document.nodes, VerbatimMode::Checked)?;
+    verify(&written, document)?;
     Ok(written)
 }
 
@@ -38,10 +38,10 @@ pub fn check(document: &Document) -> Result<(), Invalid> {
 }
 
 /// Checks that the written text parses to the document.
-fn verified(written: &str, document: &Document) -> Result<(), Invalid> {
+fn verify(written: &str, document: &Document) -> Result<(), Invalid> {
     let read = parse(written).nodes;
-    let (read, own) = (normal::full(&read), normal::full(&document.nodes));
-    let same = own.iter().zip(&read).take_while(|(own, read)| normal::is_same(own, read)).count();
+    let (read, own) = (normalize::non_empty_blocks(&read), normalize::non_empty_blocks(&document.nodes));
+    let same = own.iter().zip(&read).take_while(|(own, read)| normalize::is_same(own, read)).count();
     if same == own.len() && same == read.len() {
         return Ok(());
     }

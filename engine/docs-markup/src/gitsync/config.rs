@@ -113,11 +113,11 @@ impl RepoConfig {
             [("readme", &self.readme, "README.md"), ("summary", &self.summary, "SUMMARY.md")]
                 .into_iter()
                 .filter(|(_, path, name)| **path != self.root.child(name))
-                .map(|(key, path, _)| format!("  {key}: {}\n", scalar(&way(&self.root, path))))
+                .map(|(key, path, _)| format!("  {key}: {}\n", scalar(&relative_path(&self.root, path))))
                 .collect();
         let root = match self.root == project {
             true => String::new(),
-            false => format!("root: {}\n", scalar(&format!("{}/", way(&project, &self.root)))),
+            false => format!("root: {}\n", scalar(&format!("{}/", relative_path(&project, &self.root)))),
         };
         let structure = if structure.is_empty() { structure } else { format!("structure:\n{structure}") };
         Some(root + &structure).filter(|text| !text.is_empty())
@@ -125,7 +125,7 @@ impl RepoConfig {
 }
 
 /// Returns the relative path from a folder to a path, in the form used in the file.
-fn way(from: &RepoPath, to: &RepoPath) -> String {
+fn relative_path(from: &RepoPath, to: &RepoPath) -> String {
     let (count, rest) = to.seen_from(from);
     let up = if count == 0 { "./".to_owned() } else { "../".repeat(count) };
     (up + rest).trim_end_matches('/').to_owned()

@@ -3,11 +3,11 @@
 mod emit;
 mod front;
 mod input;
+mod item_paths;
 mod outline;
 mod paths;
-mod places;
-mod safe;
 mod text;
+mod unsafe_names;
 
 #[cfg(test)]
 mod tests;
@@ -22,16 +22,16 @@ use serde_json::json;
 
 pub use self::{
     input::{
-        Claims, Repository, SpaceFile, SpaceInclude, SpaceOutline, SpacePage, SpacePageKind, Template,
-        TemplateOrigin, TitleIn,
+        AdoptablePaths, FileTemplate, Repository, SpaceFile, SpaceInclude, SpaceOutline, SpacePage,
+        SpacePageKind, TemplateOrigin, TitleIn,
     },
     text::{PageContent, WrittenPage},
 };
 use self::{
-    outline::Outline,
-    paths::{Choice, Folded, Paths, places_before, places_known},
-    places::{Places, Thing},
-    text::{TextKind, Writer},
+    item_paths::{ExportItem, ItemPaths},
+    outline::SummaryWriter,
+    paths::{FoldedPaths, PathChooser, Paths, places_before, places_known},
+    text::{TextKind, TextWriter},
 };
 use super::{FormatError, ImportPlan, PlannedKind, RepoPath, summary::humanise, variables};
 use crate::slugify;
@@ -46,18 +46,18 @@ pub struct ExportPlan<'a> {
     repository: &'a Repository,
     now: &'a SpaceOutline,
     before: &'a SpaceOutline,
-    places_before: Places,
-    places_after: Places,
+    places_before: ItemPaths,
+    places_after: ItemPaths,
     /// All locations as known to the space, independent of the repository: for items that are not written over a file
     /// of the repository.
-    places_known: OnceLock<Places>,
+    places_known: OnceLock<ItemPaths>,
     removed: BTreeSet<RepoPath>,
     claimed: BTreeSet<RepoPath>,
     pages: HashSet<&'a PageId>,
 }
 
 /// Number of times paths are chosen again because an import would assign other slugs.
-const ROUNDS: usize = 4;
+const MAX_PATH_ROUNDS: usize = 4;
 
 impl<'a> ExportPlan<'a> {
     /// Plans the export of a space. `before` is the state of the space at the last synchronization with the
@@ -70,21 +70,21 @@ impl<'a> ExportPlan<'a> {
         repository: &'a Repository,
         now: &'a SpaceOutline,
         before: &'a SpaceOutline,
-        claims: &Claims,
+        claims: &AdoptablePaths,
     ) -> Result<Self, FormatError> {
         if now.pages.is_empty() {
             return Err(FormatError::NoPages { folder: repository.config.root.clone() });
         }
         let places_before = places_before(repository, now, before);
-        let there = Folded::of(repository.tree.paths());
+        let there = FoldedPaths::from_paths(repository.tree.paths());
         let mut forced = HashSet::new();
         let mut round = 0;
         loop {
-            let choice = Choice { repository, there: &there, now, before, forced: &forced, claims };
+            let choice = PathChooser { repository, there: &there, now, before, forced: &forced, claims };
             let Paths { places, removed, claimed } = choice.paths();
             let written = places.values().cloned();
-            let tree = repository.tree.changed(&removed, written);
-            let mut places_after = Places::new(tree, &repository.config);
+            let tree = repository.tree.with_changes(&removed, written);
+            let mut places_after = ItemPaths::new(tree, &repository.config);
             places.into_iter().for_each(|(thing, path)| places_after.put(thing, path));
             // Links to claimed files resolve to their new items.
             let mut places_before = places_before.clone();
@@ -106,7 +106,7 @@ impl<'a> ExportPlan<'a> {
             };
             round += 1;
             let wrong = plan.of_another_slug()?;
-            if round == ROUNDS || wrong.iter().all(|page| forced.contains(page)) {
+            if round == MAX_PATH_ROUNDS || wrong.iter().all(|page| forced.contains(page)) {
                 return Ok(plan);
             }
             forced.extend(wrong);
@@ -116,19 +116,19 @@ impl<'a> ExportPlan<'a> {
     /// Returns the path of a page's file after the export; `None` if the page has no file.
     #[must_use]
     pub fn page_path(&self, page: &PageId) -> Option<&RepoPath> {
-        self.path(&Thing::Page(page.clone()))
+        self.path(&ExportItem::Page(page.clone()))
     }
 
     /// Returns the path of a file after the export.
     #[must_use]
     pub fn file_path(&self, file: &FileId) -> Option<&RepoPath> {
-        self.path(&Thing::File(file.clone()))
+        self.path(&ExportItem::File(file.clone()))
     }
 
     /// Returns the path of a reusable content after the export.
     #[must_use]
     pub fn include_path(&self, include: &ReusableId) -> Option<&RepoPath> {
-        self.path(&Thing::Include(include.clone()))
+        self.path(&ExportItem::Include(include.clone()))
     }
 
     /// Returns the path that is written for one of the paths above. It differs if a symbolic link points elsewhere.
@@ -137,9 +137,9 @@ impl<'a> ExportPlan<'a> {
     /// [`FormatError`] for a link that points outside the repository or is circular, and for a file that must not be
     /// written into repositories.
     pub fn written_to(&self, path: &RepoPath) -> Result<RepoPath, FormatError> {
-        safe::check(path)?;
+        unsafe_names::check(path)?;
         let source = self.repository.tree.file(path)?.map_or_else(|| path.clone(), |file| file.source);
-        safe::check(&source)?;
+        unsafe_names::check(&source)?;
         Ok(source)
     }
 
@@ -160,7 +160,7 @@ impl<'a> ExportPlan<'a> {
     #[must_use]
     pub fn moves_targets(&self) -> bool {
         let after = &self.places_after.paths;
-        let is_other = |(thing, path): (&Thing, &RepoPath)| after.get(thing) != Some(path);
+        let is_other = |(thing, path): (&ExportItem, &RepoPath)| after.get(thing) != Some(path);
         self.places_before.paths.iter().any(is_other) || after.len() != self.places_before.paths.len()
     }
 
@@ -169,10 +169,10 @@ impl<'a> ExportPlan<'a> {
     pub fn page(
         &self,
         page: &SpacePage,
-        template: Option<Template<'_>>,
+        template: Option<FileTemplate<'_>>,
         content: PageContent<'_>,
     ) -> WrittenPage {
-        let thing = Thing::Page(page.id.clone());
+        let thing = ExportItem::Page(page.id.clone());
         self.write(TextKind::Page, &thing, page.git.as_ref(), template, content)
     }
 
@@ -182,10 +182,10 @@ impl<'a> ExportPlan<'a> {
     pub fn include(
         &self,
         include: &SpaceInclude,
-        template: Option<Template<'_>>,
+        template: Option<FileTemplate<'_>>,
         content: PageContent<'_>,
     ) -> WrittenPage {
-        let thing = Thing::Include(include.id.clone());
+        let thing = ExportItem::Include(include.id.clone());
         self.write(TextKind::Include, &thing, include.git.as_ref(), template, content)
     }
 
@@ -228,17 +228,17 @@ impl<'a> ExportPlan<'a> {
             return Ok(None);
         }
         let eol = if template.contains("\r\n") { "\r\n" } else { "\n" };
-        let text = front::edited(template, &keys(&before), &keys(values), eol);
+        let text = front::edit_yaml(template, &keys(&before), &keys(values), eol);
         let is_right = variables(&text, &path).is_ok_and(|(found, _)| found == *values);
         Ok(Some(if is_right { text } else { front::fresh(&keys(values), "\n") }))
     }
 
-    fn path(&self, thing: &Thing) -> Option<&RepoPath> {
+    fn path(&self, thing: &ExportItem) -> Option<&RepoPath> {
         self.places_after.paths.get(thing)
     }
 
-    fn outline<'p>(&'p self, titles: &'p HashMap<PageId, TitleIn>) -> Outline<'p> {
-        Outline {
+    fn outline<'p>(&'p self, titles: &'p HashMap<PageId, TitleIn>) -> SummaryWriter<'p> {
+        SummaryWriter {
             repository: self.repository,
             now: self.now,
             before: self.before,
@@ -251,9 +251,9 @@ impl<'a> ExportPlan<'a> {
     fn write(
         &self,
         kind: TextKind,
-        thing: &Thing,
+        thing: &ExportItem,
         git: Option<&GitBlob>,
-        template: Option<Template<'_>>,
+        template: Option<FileTemplate<'_>>,
         content: PageContent<'_>,
     ) -> WrittenPage {
         let to = self.path(thing).cloned().unwrap_or_default();
@@ -268,7 +268,7 @@ impl<'a> ExportPlan<'a> {
             false => &self.places_before,
         };
         let (after, text) = (&self.places_after, template.map(|template| template.text));
-        Writer { kind, before, after, from, to, plain_title, is_page: &is_page }.write(text, content)
+        TextWriter { kind, before, after, from, to, plain_title, is_page: &is_page }.write(text, content)
     }
 
     /// Returns the pages that would get another slug from an import of the result.
@@ -285,7 +285,7 @@ impl<'a> ExportPlan<'a> {
             let page = match &planned.kind {
                 PlannedKind::Document { file: Some(file), .. } => {
                     match self.places_after.things.get(&file.path) {
-                        Some(Thing::Page(page)) if file.path != self.repository.config.readme => page,
+                        Some(ExportItem::Page(page)) if file.path != self.repository.config.readme => page,
                         _ => continue,
                     }
                 }

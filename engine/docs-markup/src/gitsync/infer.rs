@@ -2,7 +2,7 @@
 
 use super::{
     FormatError, RepoConfig, RepoPath, RepoTree, Summary, SummaryItem, SummaryKind,
-    summary::{MAX_DEPTH, TreeBuilder, humanise, humanise_name},
+    summary::{MAX_SUMMARY_DEPTH, TreeBuilder, humanise, humanise_name},
 };
 
 /// Derives a page tree from the folders of a repository.
@@ -16,11 +16,11 @@ use super::{
 /// [`FormatError`] if a Markdown file is the target of a symbolic link that leaves the repository or is circular, or
 /// is too large.
 pub fn infer(config: &RepoConfig, tree: &RepoTree) -> Result<Summary, FormatError> {
-    let mut walk = Walk { tree, builder: TreeBuilder::default() };
+    let mut walk = FolderWalk { tree, builder: TreeBuilder::default() };
     let mut files: Vec<_> = tree
-        .below(&config.root)
+        .paths_in(&config.root)
         .filter(|path| is_page(path, config))
-        .filter_map(|path| path.below(&config.root))
+        .filter_map(|path| path.relative_to(&config.root))
         .collect();
     if let Some(readme) = tree.file(&config.readme)? {
         walk.builder.add(0, page(humanise(&config.readme), Some(readme)));
@@ -36,7 +36,7 @@ fn is_page(path: &RepoPath, config: &RepoConfig) -> bool {
         && *path != config.readme
         && *path != config.summary
         && !path.stem().eq_ignore_ascii_case("summary")
-        && path.below(&config.root).is_some_and(|below| {
+        && path.relative_to(&config.root).is_some_and(|below| {
             below.split('/').all(|name| !name.starts_with('.') && name != "node_modules")
         })
 }
@@ -46,12 +46,12 @@ fn page(title: String, file: Option<super::PlannedFile>) -> SummaryItem {
     SummaryItem { line: None, title, kind, items: Vec::new() }
 }
 
-struct Walk<'a> {
+struct FolderWalk<'a> {
     tree: &'a RepoTree,
     builder: TreeBuilder,
 }
 
-impl Walk<'_> {
+impl FolderWalk<'_> {
     /// Adds the contents of a folder: its files, as relative paths, with those of one folder adjacent.
     fn folder(&mut self, folder: &RepoPath, files: &[&str], depth: usize) -> Result<(), FormatError> {
         let mut children: Vec<(&str, &[&str])> = Vec::new();
@@ -68,7 +68,7 @@ impl Walk<'_> {
             let path = folder.child(name);
             if files == [name] {
                 self.file(&path, depth)?;
-            } else if depth >= MAX_DEPTH {
+            } else if depth >= MAX_SUMMARY_DEPTH {
                 for file in files {
                     self.file(&folder.child(file), depth)?;
                 }
@@ -113,10 +113,10 @@ impl Walk<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::gitsync::{Entry, EntryKind};
+    use crate::gitsync::{CommitEntry, EntryKind};
 
     fn outline(config: &str, entries: &[(&str, Option<&str>)]) -> Vec<String> {
-        let tree = RepoTree::new(entries.iter().map(|(path, link)| Entry {
+        let tree = RepoTree::new(entries.iter().map(|(path, link)| CommitEntry {
             path: (*path).to_owned(),
             size: 1,
             kind: link.map_or(EntryKind::File, |target| EntryKind::Symlink(target.to_owned())),
@@ -209,6 +209,6 @@ mod tests {
     fn hostile_nesting_ends_at_the_limit() {
         let path = format!("{}x.md", "d/".repeat(5_000));
         let outline = outline("", &[(&path, None), ("d/d/y.md", None)]);
-        assert_eq!(outline.len(), MAX_DEPTH + 2);
+        assert_eq!(outline.len(), MAX_SUMMARY_DEPTH + 2);
     }
 }

@@ -66,9 +66,9 @@ fn strict(line: &str) -> Inline {
             _ => {}
         }
     }
-    inline.text = squeeze(&inline.text);
+    inline.text = collapse_space(&inline.text);
     inline.id = id;
-    inline.link = first.map(|link| Link { text: squeeze(&link.text), ..link });
+    inline.link = first.map(|link| Link { text: collapse_space(&link.text), ..link });
     inline
 }
 
@@ -93,13 +93,13 @@ fn tolerant(line: &str) -> Option<Link> {
 }
 
 fn id_of(tag: &str) -> Option<String> {
-    let tag = html::tag_at(tag, 0).filter(|tag| tag.kind == TagKind::Opening && tag.is("a"))?;
+    let tag = html::tag_at(tag, 0).filter(|tag| tag.kind == TagKind::Opening && tag.is_named("a"))?;
     let id = tag.attribute("id").and_then(|id| tag.value(id))?;
     Some(id.into_owned()).filter(|id| !id.trim().is_empty())
 }
 
 /// Normalizes white space: single spaces, trimmed.
-pub(super) fn squeeze(text: &str) -> String {
+pub(super) fn collapse_space(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 

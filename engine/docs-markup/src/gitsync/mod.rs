@@ -32,14 +32,14 @@ use crate::syntax::yaml;
 
 pub use config::{CONFIG_FILE, MAX_CONFIG_BYTES, Redirect, RepoConfig, content_folder};
 pub use export::{
-    Claims, ExportPlan, PageContent, Repository, SpaceFile, SpaceInclude, SpaceOutline, SpacePage,
-    SpacePageKind, Template, TemplateOrigin, TitleIn, WrittenPage,
+    AdoptablePaths, ExportPlan, FileTemplate, PageContent, Repository, SpaceFile, SpaceInclude, SpaceOutline,
+    SpacePage, SpacePageKind, TemplateOrigin, TitleIn, WrittenPage,
 };
 pub use infer::infer;
 pub use path::{PathError, RepoPath};
 pub use plan::{ImportPlan, MAX_PAGES, PlannedAsset, PlannedInclude, PlannedKind, PlannedPage};
 pub use refs::{PageLinks, Reference, ReferenceKind, references};
 pub use report::{FormatError, MAX_WARNINGS, Warning};
-pub use summary::{MAX_DEPTH, MAX_ITEMS, MAX_SUMMARY_BYTES, Summary, SummaryItem, SummaryKind};
-pub use tree::{Entry, EntryKind, PlannedFile, RepoTree};
+pub use summary::{MAX_ITEMS, MAX_SUMMARY_BYTES, MAX_SUMMARY_DEPTH, Summary, SummaryItem, SummaryKind};
+pub use tree::{CommitEntry, EntryKind, PlannedFile, RepoTree};
 pub use vars::variables;

@@ -109,7 +109,7 @@ impl RepoPath {
 
     /// Returns the path relative to a folder; `None` if it is not below the folder.
     #[must_use]
-    pub fn below(&self, folder: &Self) -> Option<&str> {
+    pub fn relative_to(&self, folder: &Self) -> Option<&str> {
         if folder.is_root() {
             return (!self.is_root()).then_some(&self.0);
         }
@@ -119,10 +119,10 @@ impl RepoPath {
     /// Returns the number of folders between a folder and the closest one that contains this path, and the path in it.
     pub(super) fn seen_from(&self, folder: &Self) -> (usize, &str) {
         let (mut above, mut count) = (folder.clone(), 0);
-        while !above.is_root() && above != *self && self.below(&above).is_none() {
+        while !above.is_root() && above != *self && self.relative_to(&above).is_none() {
             (above, count) = (above.folder(), count + 1);
         }
-        (count, self.below(&above).unwrap_or_default())
+        (count, self.relative_to(&above).unwrap_or_default())
     }
 
     /// Returns `true` if the name has a Markdown extension, ignoring case.
@@ -199,10 +199,10 @@ mod tests {
         assert!(path.is_markdown() && !path.is_readme());
         assert!(RepoPath::new("x/readme.Md").unwrap().is_readme());
         assert!(!RepoPath::new(".md").unwrap().is_markdown());
-        assert_eq!(path.below(&RepoPath::new("docs").unwrap()), Some("Read.Me.MD"));
-        assert_eq!(path.below(&RepoPath::new("doc").unwrap()), None);
-        assert_eq!(path.below(&RepoPath::default()), Some("docs/Read.Me.MD"));
-        assert_eq!(RepoPath::default().below(&RepoPath::default()), None);
+        assert_eq!(path.relative_to(&RepoPath::new("docs").unwrap()), Some("Read.Me.MD"));
+        assert_eq!(path.relative_to(&RepoPath::new("doc").unwrap()), None);
+        assert_eq!(path.relative_to(&RepoPath::default()), Some("docs/Read.Me.MD"));
+        assert_eq!(RepoPath::default().relative_to(&RepoPath::default()), None);
     }
 
     proptest! {

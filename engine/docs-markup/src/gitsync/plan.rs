@@ -142,7 +142,7 @@ impl ImportPlan {
             return Err(FormatError::TooManyItems { file: config.root.clone(), limit: MAX_ITEMS });
         }
         let (readme, texts) = (&config.readme, HashSet::new());
-        let mut builder = PageBuilder { readme, texts, omitted: Omitted::default() };
+        let mut builder = PageBuilder { readme, texts, omitted: OmittedItems::default() };
         let pages = builder.pages(items, "");
         builder.omitted.warn(&config.summary, &mut warnings);
         let count = builder.texts.len();
@@ -247,14 +247,14 @@ impl ImportPlan {
     /// Adds the files in `.gitbook`.
     fn add_folders(&mut self, tree: &RepoTree, warnings: &mut Warnings) -> Result<(), FormatError> {
         let folder = self.root.child(".gitbook");
-        for path in tree.below(&folder.child("assets")) {
+        for path in tree.paths_in(&folder.child("assets")) {
             if let Some(file) = tree.file(path)? {
                 self.add_asset(file);
             }
         }
         let includes = folder.child("includes");
         let mut slugs = UniqueNames::default();
-        for path in tree.below(&includes).filter(|path| path.is_markdown() && path.folder() == includes) {
+        for path in tree.paths_in(&includes).filter(|path| path.is_markdown() && path.folder() == includes) {
             let Some(file) = tree.file(path)? else { continue };
             if self.includes.len() == MAX_REUSABLES {
                 let message = format!("skipped: a space has at most {MAX_REUSABLES} reusable contents");
@@ -352,18 +352,18 @@ fn known_redirects(
 struct PageBuilder<'a> {
     readme: &'a RepoPath,
     texts: HashSet<RepoPath>,
-    omitted: Omitted,
+    omitted: OmittedItems,
 }
 
 /// Items that exceed a limit: pages that are left out with their descendants, and titles that are truncated.
 #[derive(Default)]
-struct Omitted {
+struct OmittedItems {
     siblings: usize,
     paths: usize,
     titles: usize,
 }
 
-impl Omitted {
+impl OmittedItems {
     /// Adds a warning for each exceeded limit.
     fn warn(&self, file: &RepoPath, warnings: &mut Warnings) {
         let all = [
@@ -378,7 +378,7 @@ impl Omitted {
 }
 
 impl PageBuilder<'_> {
-    /// Creates the pages of one level. There are at most [`MAX_DEPTH`](super::MAX_DEPTH) + 1 levels.
+    /// Creates the pages of one level. There are at most [`MAX_SUMMARY_DEPTH`](super::MAX_SUMMARY_DEPTH) + 1 levels.
     fn pages(&mut self, items: Vec<SummaryItem>, parent: &str) -> Vec<PlannedPage> {
         let mut slugs = UniqueNames::default();
         let mut pages = Vec::with_capacity(items.len().min(MAX_SIBLINGS));

@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::{
     RepoPath,
     summary::join,
-    target::{self, Target},
+    target::{self, DestinationKind},
     yaml,
 };
 use crate::markdown::{LinkKind, LinkRole, LinkSite, Resolution, links, rewrite_sites, split_front};
@@ -152,7 +152,7 @@ pub(super) fn place(
     if PLATFORM.iter().any(|prefix| destination.starts_with(prefix)) {
         return None;
     }
-    let Target::Local(local) = target::read(destination) else { return None };
+    let DestinationKind::Local(local) = target::read(destination) else { return None };
     let path = join(folder, root, &local.path).ok()?;
     Some((path, local.anchor))
 }

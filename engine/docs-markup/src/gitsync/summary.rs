@@ -12,12 +12,12 @@ use super::{
     FormatError, PathError, PlannedFile, RepoConfig, RepoPath, RepoTree, Warning,
     inline::{self, Inline},
     report::{Warnings, check_size},
-    target::{self, Local, Target},
+    target::{self, DestinationKind, Local},
     yaml::{self, YamlLimits},
 };
 
 /// Maximum nesting of pages. Deeper items are moved to this depth, with a warning.
-pub const MAX_DEPTH: usize = MAX_PAGE_LEVELS - 1;
+pub const MAX_SUMMARY_DEPTH: usize = MAX_PAGE_LEVELS - 1;
 
 /// Maximum size of a table of contents, in bytes: 4 MiB.
 pub const MAX_SUMMARY_BYTES: u64 = 4 << 20;
@@ -106,12 +106,12 @@ impl Summary {
             return Err(FormatError::TooManyItems { file: config.summary.clone(), limit: MAX_ITEMS });
         }
         let listed = listed(&raw, config, tree)?;
-        let mut outline = Outline::new(&config.summary, listed, warnings);
+        let mut outline = OutlineBuilder::new(&config.summary, listed, warnings);
         let mut raw = raw.into_iter().peekable();
         while let Some(item) = raw.next() {
             let below = match raw.peek() {
-                Some(next) if is_below(next, &item) => Below::Items,
-                _ => Below::Nothing,
+                Some(next) if is_below(next, &item) => ItemChildren::Items,
+                _ => ItemChildren::None,
             };
             outline.add(item, below, config, tree)?;
         }
@@ -151,7 +151,7 @@ impl TreeBuilder {
 }
 
 /// Minimum number of columns by which a bullet is to the right of its parent's.
-const STEP: usize = 2;
+const MIN_INDENT_STEP: usize = 2;
 
 /// Returns the files that are listed without an anchor, if any item has an anchor.
 fn listed(
@@ -162,7 +162,9 @@ fn listed(
     let mut listed = HashSet::new();
     if items.iter().any(|item| item.text.contains('#')) {
         for item in items {
-            if let To::File { file, anchor: false, .. } = leads_to(item.kind, &item.inline(), config, tree)? {
+            if let ItemTarget::File { file, anchor: false, .. } =
+                leads_to(item.kind, &item.inline(), config, tree)?
+            {
                 listed.insert(file.path);
             }
         }
@@ -179,45 +181,50 @@ impl RawItem<'_> {
 
 fn is_below(next: &RawItem<'_>, item: &RawItem<'_>) -> bool {
     match (next.kind, item.kind) {
-        (RawKind::Bullet(next), RawKind::Bullet(column)) => next >= column + STEP,
+        (RawKind::Bullet(next), RawKind::Bullet(column)) => next >= column + MIN_INDENT_STEP,
         (RawKind::Bullet(_), RawKind::Heading(_)) => true,
         (RawKind::Heading(_) | RawKind::Rule, _) | (_, RawKind::Rule) => false,
     }
 }
 
 /// An item with its resolved destination.
-struct Resolved {
+struct ResolvedItem {
     line: usize,
     kind: RawKind,
     inline: Inline,
     block: Option<Box<scanner::Block>>,
-    to: To,
-    below: Below,
+    to: ItemTarget,
+    below: ItemChildren,
 }
 
 /// `true` if an item has children.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Below {
-    Nothing,
+enum ItemChildren {
+    None,
     Items,
 }
 
 /// The target of an item.
-enum To {
-    Nothing,
+enum ItemTarget {
+    None,
     Web(String),
     File { file: PlannedFile, anchor: bool, is_exact: bool, written: String },
     Missing(String),
 }
 
 /// Resolves the destination of an item.
-fn leads_to(kind: RawKind, inline: &Inline, config: &RepoConfig, tree: &RepoTree) -> Result<To, FormatError> {
+fn leads_to(
+    kind: RawKind,
+    inline: &Inline,
+    config: &RepoConfig,
+    tree: &RepoTree,
+) -> Result<ItemTarget, FormatError> {
     let destination = inline.link.as_ref().map(|link| link.destination.trim()).unwrap_or_default();
     match (kind, target::read(destination)) {
-        (RawKind::Heading(_) | RawKind::Rule, _) | (_, Target::Empty) => Ok(To::Nothing),
-        (_, Target::Url) => Ok(To::Web(destination.to_owned())),
-        (_, Target::Anchor) => Ok(To::Missing(destination.to_owned())),
-        (_, Target::Local(local)) => local_target(&local, destination, config, tree),
+        (RawKind::Heading(_) | RawKind::Rule, _) | (_, DestinationKind::Empty) => Ok(ItemTarget::None),
+        (_, DestinationKind::Url) => Ok(ItemTarget::Web(destination.to_owned())),
+        (_, DestinationKind::Anchor) => Ok(ItemTarget::Missing(destination.to_owned())),
+        (_, DestinationKind::Local(local)) => local_target(&local, destination, config, tree),
     }
 }
 
@@ -226,7 +233,7 @@ fn local_target(
     destination: &str,
     config: &RepoConfig,
     tree: &RepoTree,
-) -> Result<To, FormatError> {
+) -> Result<ItemTarget, FormatError> {
     let here = config.summary.folder();
     for path in [&local.path, &local.written] {
         for folder in [&here, &config.root] {
@@ -234,11 +241,11 @@ fn local_target(
             if let Some(file) = tree.locate(&path)? {
                 let is_exact = file.path == path || file.path.folder() == path;
                 let written = destination.to_owned();
-                return Ok(To::File { file, anchor: local.anchor.is_some(), is_exact, written });
+                return Ok(ItemTarget::File { file, anchor: local.anchor.is_some(), is_exact, written });
             }
         }
     }
-    Ok(To::Missing(destination.to_owned()))
+    Ok(ItemTarget::Missing(destination.to_owned()))
 }
 
 /// Resolves a path in a folder; with a leading slash it is relative to the content folder.
@@ -250,7 +257,7 @@ pub(super) fn join(folder: &RepoPath, root: &RepoPath, path: &str) -> Result<Rep
 }
 
 /// Builds a tree from resolved items.
-struct Outline<'a> {
+struct OutlineBuilder<'a> {
     file: &'a RepoPath,
     warnings: Warnings,
     builder: TreeBuilder,
@@ -269,7 +276,7 @@ struct Outline<'a> {
     blocks: usize,
 }
 
-impl<'a> Outline<'a> {
+impl<'a> OutlineBuilder<'a> {
     fn new(file: &'a RepoPath, listed: HashSet<RepoPath>, warnings: Warnings) -> Self {
         Self {
             file,
@@ -289,7 +296,7 @@ impl<'a> Outline<'a> {
     fn add(
         &mut self,
         item: RawItem<'_>,
-        below: Below,
+        below: ItemChildren,
         config: &RepoConfig,
         tree: &RepoTree,
     ) -> Result<(), FormatError> {
@@ -299,7 +306,7 @@ impl<'a> Outline<'a> {
         }
         let inline = item.inline();
         let to = leads_to(item.kind, &inline, config, tree)?;
-        let item = Resolved { line: item.line, kind: item.kind, inline, block: item.block, to, below };
+        let item = ResolvedItem { line: item.line, kind: item.kind, inline, block: item.block, to, below };
         match item.kind {
             RawKind::Heading(1) if !self.has_heading && !self.has_items => self.has_heading = true,
             RawKind::Heading(level) => self.group(item, level),
@@ -309,7 +316,7 @@ impl<'a> Outline<'a> {
         Ok(())
     }
 
-    fn group(&mut self, item: Resolved, level: u8) {
+    fn group(&mut self, item: ResolvedItem, level: u8) {
         self.has_heading = true;
         self.open.clear();
         if item.inline.text.is_empty() {
@@ -334,9 +341,9 @@ impl<'a> Outline<'a> {
         }
     }
 
-    fn bullet(&mut self, item: Resolved, column: usize) {
+    fn bullet(&mut self, item: ResolvedItem, column: usize) {
         self.has_items = true;
-        while self.open.last().is_some_and(|(open, _)| column < open + STEP) {
+        while self.open.last().is_some_and(|(open, _)| column < open + MIN_INDENT_STEP) {
             self.open.pop();
         }
         let depth = self.open.last().map_or(self.base, |(_, below)| *below);
@@ -346,16 +353,16 @@ impl<'a> Outline<'a> {
             return;
         };
         let below = if item.kind.is_parent() { depth + 1 } else { depth };
-        if below > MAX_DEPTH && !self.is_too_deep {
+        if below > MAX_SUMMARY_DEPTH && !self.is_too_deep {
             self.is_too_deep = true;
             let rest = "levels deep; deeper pages move up to that level";
-            self.warn(line, format!("pages are nested at most {MAX_DEPTH} {rest}"));
+            self.warn(line, format!("pages are nested at most {MAX_SUMMARY_DEPTH} {rest}"));
         }
-        self.open.push((column, below.min(MAX_DEPTH)));
+        self.open.push((column, below.min(MAX_SUMMARY_DEPTH)));
         self.builder.add(depth, item);
     }
 
-    fn item(&mut self, item: Resolved) -> Option<SummaryItem> {
+    fn item(&mut self, item: ResolvedItem) -> Option<SummaryItem> {
         let line = item.line;
         let link = item.inline.link.as_ref();
         let mut title = link.map_or(&item.inline.text, |link| &link.text).clone();
@@ -372,49 +379,60 @@ impl<'a> Outline<'a> {
         Some(SummaryItem { line: Some(line), title, kind, items: Vec::new() })
     }
 
-    fn missing_title(&mut self, line: usize, to: &To) -> Option<String> {
+    fn missing_title(&mut self, line: usize, to: &ItemTarget) -> Option<String> {
         match to {
-            To::File { file, .. } => Some(humanise(&file.path)),
-            To::Web(url) => Some(url.clone()),
-            To::Nothing | To::Missing(_) => {
+            ItemTarget::File { file, .. } => Some(humanise(&file.path)),
+            ItemTarget::Web(url) => Some(url.clone()),
+            ItemTarget::None | ItemTarget::Missing(_) => {
                 self.warn(line, "skipped item without a title and a page");
                 None
             }
         }
     }
 
-    fn page(&mut self, line: usize, to: To, link_title: Option<String>, below: Below) -> Option<SummaryKind> {
+    fn page(
+        &mut self,
+        line: usize,
+        to: ItemTarget,
+        link_title: Option<String>,
+        below: ItemChildren,
+    ) -> Option<SummaryKind> {
         match to {
-            To::Nothing => Some(SummaryKind::Page { file: None, link_title }),
-            To::Web(url) => {
-                if below == Below::Items {
+            ItemTarget::None => Some(SummaryKind::Page { file: None, link_title }),
+            ItemTarget::Web(url) => {
+                if below == ItemChildren::Items {
                     self.warn(line, "a link cannot have child pages; they become its siblings");
                 }
                 Some(SummaryKind::Link { url, file: None })
             }
-            To::Missing(url) if below == Below::Items => {
+            ItemTarget::Missing(url) if below == ItemChildren::Items => {
                 let rest = "does not exist; the item becomes a page without text";
                 self.warn(line, format!("the file `{url}` {rest}"));
                 Some(SummaryKind::Page { file: None, link_title })
             }
-            To::Missing(url) => {
+            ItemTarget::Missing(url) => {
                 self.warn(line, format!("the file `{url}` does not exist; the item becomes a link"));
                 Some(SummaryKind::Link { url, file: None })
             }
-            To::File { file, anchor, is_exact, written } => {
+            ItemTarget::File { file, anchor, is_exact, written } => {
                 if !is_exact {
                     self.warn(
                         line,
                         format!("the file `{written}` is spelled `{}` in the repository", file.path),
                     );
                 }
-                self.file_page(line, Listed { file, anchor, written }, link_title)
+                self.file_page(line, ListedFile { file, anchor, written }, link_title)
             }
         }
     }
 
-    fn file_page(&mut self, line: usize, listed: Listed, link_title: Option<String>) -> Option<SummaryKind> {
-        let Listed { file, anchor, written } = listed;
+    fn file_page(
+        &mut self,
+        line: usize,
+        listed: ListedFile,
+        link_title: Option<String>,
+    ) -> Option<SummaryKind> {
+        let ListedFile { file, anchor, written } = listed;
         let is_place = anchor && (self.listed.contains(&file.path) || self.taken.contains(&file.path));
         if is_place || !file.path.is_markdown() {
             return Some(SummaryKind::Link { url: written, file: Some(file) });
@@ -461,7 +479,7 @@ impl<'a> Outline<'a> {
     }
 }
 
-struct Listed {
+struct ListedFile {
     file: PlannedFile,
     anchor: bool,
     written: String,

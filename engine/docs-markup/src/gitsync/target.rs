@@ -1,7 +1,7 @@
 //! Classification of link destinations.
 
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(super) enum Target {
+pub(super) enum DestinationKind {
     /// No destination.
     Empty,
     /// A web address, or one with another scheme.
@@ -23,23 +23,23 @@ pub(super) struct Local {
 }
 
 /// Parses a destination.
-pub(super) fn read(destination: &str) -> Target {
+pub(super) fn read(destination: &str) -> DestinationKind {
     let text = destination.trim();
     if text.is_empty() {
-        return Target::Empty;
+        return DestinationKind::Empty;
     }
     if text.starts_with('#') {
-        return Target::Anchor;
+        return DestinationKind::Anchor;
     }
     if text.starts_with("//") || has_scheme(text) {
-        return Target::Url;
+        return DestinationKind::Url;
     }
     let (path, anchor) = text.split_once('#').unwrap_or((text, ""));
     let path = path.split_once('?').map_or(path, |(path, _)| path);
     if path.is_empty() {
-        return Target::Anchor;
+        return DestinationKind::Anchor;
     }
-    Target::Local(Local {
+    DestinationKind::Local(Local {
         path: decode(path),
         written: path.to_owned(),
         anchor: (!anchor.is_empty()).then(|| anchor.to_owned()),
@@ -96,7 +96,7 @@ mod tests {
         for url in
             ["https://a.b", "mailto:a@b.c", "//a.b/c", "HTTP:x", "tel:+1", "data:image/png;base64,AA=="]
         {
-            assert_eq!(read(url), Target::Url, "{url}");
+            assert_eq!(read(url), DestinationKind::Url, "{url}");
         }
         for (text, path, anchor) in [
             ("a.md", "a.md", None),
@@ -110,11 +110,11 @@ mod tests {
             ("a/b:c.md", "a/b:c.md", None),
             ("a.md#", "a.md", None),
         ] {
-            let Target::Local(local) = read(text) else { panic!("{text}") };
+            let DestinationKind::Local(local) = read(text) else { panic!("{text}") };
             assert_eq!((local.path.as_str(), local.anchor.as_deref()), (path, anchor), "{text}");
         }
-        assert_eq!(read("#x"), Target::Anchor);
-        assert_eq!(read("?x"), Target::Anchor);
-        assert_eq!(read("  "), Target::Empty);
+        assert_eq!(read("#x"), DestinationKind::Anchor);
+        assert_eq!(read("?x"), DestinationKind::Anchor);
+        assert_eq!(read("  "), DestinationKind::Empty);
     }
 }

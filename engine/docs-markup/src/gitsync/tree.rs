@@ -8,7 +8,7 @@ use super::{FormatError, RepoPath, Warning, report::Warnings};
 
 /// An entry of a commit, as listed by Git. Folders have no entry.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Entry {
+pub struct CommitEntry {
     /// The path from the root of the repository.
     pub path: String,
     /// The size in bytes.
@@ -42,7 +42,7 @@ pub struct PlannedFile {
 /// an error only then: unused links do not fail an import. Submodules are left out with a warning.
 #[derive(Clone, Debug, Default)]
 pub struct RepoTree {
-    nodes: BTreeMap<RepoPath, Node>,
+    nodes: BTreeMap<RepoPath, RepoNode>,
     /// Paths in lower case; `None` for paths that differ only in case.
     folded: HashMap<String, Option<RepoPath>>,
     readmes: HashMap<RepoPath, RepoPath>,
@@ -53,7 +53,7 @@ pub struct RepoTree {
 }
 
 #[derive(Clone, Debug)]
-enum Node {
+enum RepoNode {
     File(u64),
     Link,
 }
@@ -67,7 +67,7 @@ const MAX_LINKED_PATH: usize = 4_096;
 impl RepoTree {
     /// Creates a tree from the entries of a commit, in any order.
     #[must_use]
-    pub fn new(entries: impl IntoIterator<Item = Entry>) -> Self {
+    pub fn new(entries: impl IntoIterator<Item = CommitEntry>) -> Self {
         let mut tree = Self::default();
         for entry in entries {
             tree.add(entry);
@@ -91,7 +91,7 @@ impl RepoTree {
     /// The errors of [`file`](Self::file), with `limit` instead of [`MAX_FILE_BYTES`].
     pub fn file_within(&self, path: &RepoPath, limit: u64) -> Result<Option<PlannedFile>, FormatError> {
         let source = self.resolve(path)?;
-        let Some(Node::File(size)) = self.nodes.get(&source) else { return Ok(None) };
+        let Some(RepoNode::File(size)) = self.nodes.get(&source) else { return Ok(None) };
         if *size > limit {
             return Err(FormatError::FileTooLarge { file: source, size: *size, limit });
         }
@@ -139,13 +139,13 @@ impl RepoTree {
     }
 
     /// Returns the paths of all files and symbolic links below a folder, in order.
-    pub fn below<'a>(&'a self, folder: &'a RepoPath) -> impl Iterator<Item = &'a RepoPath> {
+    pub fn paths_in<'a>(&'a self, folder: &'a RepoPath) -> impl Iterator<Item = &'a RepoPath> {
         self.nodes
             .range(folder.clone()..)
             .map(|(path, _)| path)
             .skip_while(move |path| *path == folder)
             .take_while(|path| path.as_str().starts_with(folder.as_str()))
-            .filter(|path| path.below(folder).is_some())
+            .filter(|path| path.relative_to(folder).is_some())
     }
 
     /// Returns `true` if there is a file or a symbolic link at exactly this path.
@@ -159,16 +159,16 @@ impl RepoTree {
     }
 
     /// Returns the tree after a commit that removes files and writes others, whose sizes are unknown.
-    pub(super) fn changed(
+    pub(super) fn with_changes(
         &self,
         removed: &HashSet<RepoPath>,
         written: impl Iterator<Item = RepoPath>,
     ) -> Self {
-        let entry = |path: &RepoPath, size, kind| Entry { path: path.to_string(), size, kind };
+        let entry = |path: &RepoPath, size, kind| CommitEntry { path: path.to_string(), size, kind };
         let kept = self.nodes.iter().filter(|(path, _)| !removed.contains(*path));
         let kept = kept.map(|(path, node)| match node {
-            Node::File(size) => entry(path, *size, EntryKind::File),
-            Node::Link => {
+            RepoNode::File(size) => entry(path, *size, EntryKind::File),
+            RepoNode::Link => {
                 let target = self.links.get(path).cloned().unwrap_or_default();
                 entry(path, 0, EntryKind::Symlink(target))
             }
@@ -183,7 +183,7 @@ impl RepoTree {
         self.warnings.clone().finish()
     }
 
-    fn add(&mut self, entry: Entry) {
+    fn add(&mut self, entry: CommitEntry) {
         let path = match RepoPath::new(&entry.path) {
             Ok(path) if !path.is_root() && path.as_str() == entry.path => path,
             _ => {
@@ -195,10 +195,10 @@ impl RepoTree {
             }
         };
         let node = match entry.kind {
-            EntryKind::File => Node::File(entry.size),
+            EntryKind::File => RepoNode::File(entry.size),
             EntryKind::Symlink(target) => {
                 self.links.insert(path.clone(), target);
-                Node::Link
+                RepoNode::Link
             }
             EntryKind::Submodule => {
                 let message = "skipped submodule";
@@ -223,7 +223,7 @@ impl RepoTree {
     /// Resolves all symbolic links of a path, including those of its folders. The result may not exist.
     fn resolve(&self, path: &RepoPath) -> Result<RepoPath, FormatError> {
         let is_plain = self.links.is_empty() || path.as_str().len() > MAX_LINKED_PATH;
-        if is_plain || matches!(self.nodes.get(path), Some(Node::File(_))) {
+        if is_plain || matches!(self.nodes.get(path), Some(RepoNode::File(_))) {
             return Ok(path.clone());
         }
         let leaves = || FormatError::LinkLeaves { link: path.clone() };
@@ -270,7 +270,7 @@ mod tests {
     }
 
     fn tree(entries: &[(&str, EntryKind)]) -> RepoTree {
-        RepoTree::new(entries.iter().map(|(path, kind)| Entry {
+        RepoTree::new(entries.iter().map(|(path, kind)| CommitEntry {
             path: (*path).to_owned(),
             size: 7,
             kind: kind.clone(),
@@ -334,7 +334,7 @@ mod tests {
 
     #[test]
     fn a_large_file_is_an_error_that_names_it_and_the_limit() {
-        let entry = |size| Entry { path: "film.mp4".to_owned(), size, kind: EntryKind::File };
+        let entry = |size| CommitEntry { path: "film.mp4".to_owned(), size, kind: EntryKind::File };
         assert!(RepoTree::new([entry(MAX_FILE_BYTES)]).file(&path("film.mp4")).is_ok());
         let error = RepoTree::new([entry(MAX_FILE_BYTES + 1)]).file(&path("film.mp4")).unwrap_err();
         assert!(error.to_string().starts_with("film.mp4: must be at most 100 MB"), "{error}");
@@ -373,7 +373,7 @@ mod tests {
         let warnings: Vec<_> = tree.warnings().iter().map(ToString::to_string).collect();
         assert_eq!(warnings.len(), 3);
         assert!(warnings[0].starts_with("lib: skipped submodule"), "{}", warnings[0]);
-        assert_eq!(tree.below(&RepoPath::default()).count(), 0);
+        assert_eq!(tree.paths_in(&RepoPath::default()).count(), 0);
     }
 
     #[test]
@@ -386,8 +386,8 @@ mod tests {
             ("e.md", EntryKind::File),
         ]);
         let (docs, root) = (path("docs"), RepoPath::default());
-        let below: Vec<_> = tree.below(&docs).map(RepoPath::as_str).collect();
+        let below: Vec<_> = tree.paths_in(&docs).map(RepoPath::as_str).collect();
         assert_eq!(below, ["docs/a.md", "docs/b/c.md"]);
-        assert_eq!(tree.below(&root).count(), 5);
+        assert_eq!(tree.paths_in(&root).count(), 5);
     }
 }

@@ -26,7 +26,7 @@ fn element(text: &str) -> Option<usize> {
         let (at, second) = chars.next().filter(|(_, c)| is_flag_letter(*c))?;
         return Some(at + second.len_utf8());
     }
-    let shown_as_picture = chars.next_if(|(_, c)| *c == PICTURE).is_some();
+    let shown_as_picture = chars.next_if(|(_, c)| *c == EMOJI_SELECTOR).is_some();
     if matches!(first, '0'..='9' | '#' | '*') {
         let (at, keycap) = chars.next().filter(|(_, c)| *c == KEYCAP)?;
         return Some(at + keycap.len_utf8());
@@ -40,7 +40,7 @@ fn element(text: &str) -> Option<usize> {
 }
 
 /// The variation selector for emoji presentation.
-const PICTURE: char = '\u{fe0f}';
+const EMOJI_SELECTOR: char = '\u{fe0f}';
 const KEYCAP: char = '\u{20e3}';
 const SKIN_FIRST: char = '\u{1f3fb}';
 const SKIN_LAST: char = '\u{1f3ff}';

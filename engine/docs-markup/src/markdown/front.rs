@@ -78,11 +78,11 @@ pub(super) fn parse(yaml: &str, warnings: &mut Vec<String>) -> FrontMatter {
     }
     match yaml::read_within(yaml, LIMITS) {
         Ok(Value::Object(keys)) => {
-            let (keys, replaced) = cleaned(keys);
+            let (keys, replaced) = remove_nul(keys);
             if replaced {
                 warnings.push("The NUL characters of the front matter were replaced.".to_owned());
             }
-            let mut reader = Reader { keys, warnings };
+            let mut reader = FrontMatterReader { keys, warnings };
             reader.read()
         }
         Ok(Value::Null) => FrontMatter::default(),
@@ -98,7 +98,7 @@ pub(super) fn parse(yaml: &str, warnings: &mut Vec<String>) -> FrontMatter {
 }
 
 /// Removes NUL characters, which YAML can escape and no text of the platform may contain.
-fn cleaned(keys: Map<String, Value>) -> (Map<String, Value>, bool) {
+fn remove_nul(keys: Map<String, Value>) -> (Map<String, Value>, bool) {
     fn clean(text: String, replaced: &mut bool) -> String {
         match without_nul(&text) {
             Cow::Borrowed(_) => text,
@@ -108,16 +108,18 @@ fn cleaned(keys: Map<String, Value>) -> (Map<String, Value>, bool) {
             }
         }
     }
-    fn walk(value: Value, replaced: &mut bool) -> Value {
+    fn remove_nul_from(value: Value, replaced: &mut bool) -> Value {
         match value {
             Value::String(text) => Value::String(clean(text, replaced)),
-            Value::Array(items) => items.into_iter().map(|item| walk(item, replaced)).collect(),
+            Value::Array(items) => items.into_iter().map(|item| remove_nul_from(item, replaced)).collect(),
             Value::Object(keys) => Value::Object(walk_keys(keys, replaced)),
             other => other,
         }
     }
     fn walk_keys(keys: Map<String, Value>, replaced: &mut bool) -> Map<String, Value> {
-        keys.into_iter().map(|(key, value)| (clean(key, replaced), walk(value, replaced))).collect()
+        keys.into_iter()
+            .map(|(key, value)| (clean(key, replaced), remove_nul_from(value, replaced)))
+            .collect()
     }
     let mut replaced = false;
     let keys = walk_keys(keys, &mut replaced);
@@ -125,22 +127,22 @@ fn cleaned(keys: Map<String, Value>) -> (Map<String, Value>, bool) {
 }
 
 /// Removes known keys from front matter. The remaining keys are preserved.
-struct Reader<'a> {
+struct FrontMatterReader<'a> {
     keys: Map<String, Value>,
     warnings: &'a mut Vec<String>,
 }
 
-impl Reader<'_> {
+impl FrontMatterReader<'_> {
     fn read(&mut self) -> FrontMatter {
         let mut front = FrontMatter::default();
         let fields = &mut front.fields;
         fields.title = self.take("title", text).filter(|title| !title.trim().is_empty());
-        fields.description = self.take("description", text).map(present);
-        fields.icon = self.take("icon", text).map(present);
+        fields.description = self.take("description", text).map(non_empty);
+        fields.icon = self.take("icon", text).map(non_empty);
         fields.hidden = self.take("hidden", flag);
         fields.no_index = self.take("noIndex", flag);
         fields.no_robots_index = self.take("noRobotsIndex", flag);
-        fields.condition = self.take("if", condition).map(present);
+        fields.condition = self.take("if", condition).map(non_empty);
         fields.variables = self.take("vars", variables);
         fields.layout = self.layout().map(Some);
         front.cover = self.cover();
@@ -225,7 +227,7 @@ impl Reader<'_> {
 }
 
 /// Treats an empty text as missing.
-fn present(text: String) -> Option<String> {
+fn non_empty(text: String) -> Option<String> {
     (!text.is_empty()).then_some(text)
 }
 

@@ -8,7 +8,7 @@ use std::{
 use pulldown_cmark::{Event, LinkType, Tag, TagEnd};
 
 use super::{
-    pieces::{self, Known, PIECE, Part},
+    pieces::{self, PIECE_BYTES, TextDefinitions, TextPart},
     scan,
 };
 use crate::syntax::{
@@ -51,7 +51,7 @@ pub struct LinkSite {
     /// The destination, with escapes resolved.
     pub destination: String,
     /// The ranges to remove to keep only the label.
-    around: Box<[Place]>,
+    around: Box<[ByteRange]>,
     /// The quote around the value, if any.
     quote: Option<char>,
     /// `true` for one of several addresses in a `srcset`.
@@ -59,15 +59,15 @@ pub struct LinkSite {
 }
 
 /// A byte range. It is compact because a text may have many.
-type Place = Range<u32>;
+type ByteRange = Range<u32>;
 
 /// Saturates: a text with larger offsets exceeds the maximum length.
-fn place(range: &Range<usize>) -> Place {
+fn place(range: &Range<usize>) -> ByteRange {
     let small = |at: usize| u32::try_from(at).unwrap_or(u32::MAX);
     small(range.start)..small(range.end)
 }
 
-fn range(place: &Place) -> Range<usize> {
+fn range(place: &ByteRange) -> Range<usize> {
     let large = |at: u32| usize::try_from(at).unwrap_or_default();
     large(place.start)..large(place.end)
 }
@@ -78,7 +78,7 @@ impl LinkSite {
     }
 
     /// Escapes a destination for its position.
-    pub(crate) fn written(&self, destination: &str) -> String {
+    pub(crate) fn escape_destination(&self, destination: &str) -> String {
         match self.kind {
             LinkKind::Html if self.is_in_set => {
                 scan::attribute(&destination.replace(' ', "%20").replace(',', "%2C"), self.quote)
@@ -114,12 +114,12 @@ pub fn links(markdown: &str) -> Vec<LinkSite> {
 /// Returns the [`links`] of a text, and the slugs of the OpenAPI specifications that its tags reference.
 #[must_use]
 pub fn links_and_specs(markdown: &str) -> (Vec<LinkSite>, Vec<String>) {
-    found(markdown, PIECE)
+    find_links(markdown, PIECE_BYTES)
 }
 
 /// Returns the links of a text that is parsed in pieces of at least this length.
-pub(super) fn found(markdown: &str, piece: usize) -> (Vec<LinkSite>, Vec<String>) {
-    let known = Known::of(markdown, MAX_LINKS, piece);
+pub(super) fn find_links(markdown: &str, piece: usize) -> (Vec<LinkSite>, Vec<String>) {
+    let known = TextDefinitions::collect(markdown, MAX_LINKS, piece);
     let mut finder = Finder {
         text: markdown,
         known: &known,
@@ -178,29 +178,31 @@ pub(crate) fn rewrite_sites(
     markdown: &str,
     sites: impl Iterator<Item = (impl Borrow<LinkSite>, Resolution)>,
 ) -> Cow<'_, str> {
-    let mut changes = Changes::default();
+    let mut changes = Replacements::default();
     // If the iterator yields owned sites, they are freed before the text is assembled.
     for (site, resolution) in sites {
         let site: &LinkSite = site.borrow();
         match resolution {
             Resolution::Keep => {}
-            Resolution::To(destination) => changes.add(place(&site.range), &site.written(&destination)),
+            Resolution::To(destination) => {
+                changes.add(place(&site.range), &site.escape_destination(&destination))
+            }
             Resolution::Plain => site.around.iter().for_each(|place| changes.add(place.clone(), "")),
         }
     }
-    changes.written(markdown)
+    changes.apply_to(markdown)
 }
 
 /// The replacements of parts of a text. There may be many, each as long as an address, so they share one string.
 #[derive(Default)]
-struct Changes {
+struct Replacements {
     /// Ranges of the text, each with the range of its replacement in `new`.
-    parts: Vec<(Place, Place)>,
+    parts: Vec<(ByteRange, ByteRange)>,
     new: String,
 }
 
-impl Changes {
-    fn add(&mut self, part: Place, text: &str) {
+impl Replacements {
+    fn add(&mut self, part: ByteRange, text: &str) {
         if self.parts.len() == self.parts.capacity() {
             self.parts.reserve_exact(16 + self.parts.len() / 4);
         }
@@ -212,7 +214,7 @@ impl Changes {
         self.parts.push((part, place(&(start..self.new.len()))));
     }
 
-    fn written(mut self, markdown: &str) -> Cow<'_, str> {
+    fn apply_to(mut self, markdown: &str) -> Cow<'_, str> {
         if self.parts.is_empty() {
             return Cow::Borrowed(markdown);
         }
@@ -236,7 +238,7 @@ impl Changes {
 }
 
 /// A link without its end yet.
-struct Open {
+struct UnclosedLink {
     range: Range<usize>,
     kind: LinkKind,
     link_type: LinkType,
@@ -249,16 +251,16 @@ struct Open {
 
 struct Finder<'a> {
     text: &'a str,
-    known: &'a Known,
+    known: &'a TextDefinitions,
     sites: Vec<LinkSite>,
     /// Links without their end yet.
-    open: Vec<Open>,
+    open: Vec<UnclosedLink>,
     /// The lines of HTML without its end yet.
     html: Vec<Range<usize>>,
     /// The indexes of the definitions in `sites`.
     definitions: Vec<Option<usize>>,
     /// The ranges to remove from links that use a definition, with the number of the definition.
-    uses: Vec<(u32, Place)>,
+    uses: Vec<(u32, ByteRange)>,
     /// A flag for each definition that an image uses.
     pictured: Vec<bool>,
     /// The slugs of the specifications that tags reference.
@@ -269,10 +271,12 @@ struct Finder<'a> {
 
 impl Finder<'_> {
     /// Processes links, images and HTML, and records code and comments.
-    fn part(&mut self, part: Part<'_>) {
+    fn part(&mut self, part: TextPart<'_>) {
         let (event, range) = match part {
-            Part::Event(event, range) => (event, range),
-            Part::Definition { name, span, destination } => return self.definition(name, span, destination),
+            TextPart::Event(event, range) => (event, range),
+            TextPart::Definition { name, span, destination } => {
+                return self.definition(name, span, destination);
+            }
         };
         let own_end = matches!(event, Event::End(TagEnd::Link | TagEnd::Image));
         if let Some(link) = self.open.last_mut().filter(|_| !own_end) {
@@ -290,7 +294,7 @@ impl Finder<'_> {
                     self.close(link);
                 }
             }
-            Event::Start(Tag::CodeBlock(_)) | Event::Code(_) => self.silence(range),
+            Event::Start(Tag::CodeBlock(_)) | Event::Code(_) => self.exclude_range(range),
             Event::Html(_) => self.html.push(range),
             Event::End(TagEnd::HtmlBlock) => {
                 let lines = std::mem::take(&mut self.html);
@@ -312,11 +316,11 @@ impl Finder<'_> {
         let opening = if kind == LinkKind::Image { 2 } else { 1 };
         let label_end = (range.start + opening).min(self.text.len());
         let (destination, name) = (destination.to_owned(), name.to_owned());
-        self.open.push(Open { range, kind, link_type, destination, name, label_end });
+        self.open.push(UnclosedLink { range, kind, link_type, destination, name, label_end });
     }
 
     /// Marks a range where no tag begins.
-    fn silence(&mut self, range: Range<usize>) {
+    fn exclude_range(&mut self, range: Range<usize>) {
         let text = self.text;
         let begins = |range: Range<usize>| {
             // A tag may begin in a range that ends between the characters of `{%`.
@@ -343,8 +347,8 @@ impl Finder<'_> {
     }
 
     /// Completes a link: determines the bytes of its destination.
-    fn close(&mut self, link: Open) {
-        let Open { range, kind, link_type, destination, name, label_end } = link;
+    fn close(&mut self, link: UnclosedLink) {
+        let UnclosedLink { range, kind, link_type, destination, name, label_end } = link;
         let label_start = range.start + if kind == LinkKind::Image { 2 } else { 1 };
         // Only the closing bracket can follow the processed part of the label.
         let Some(bracket) = self.text[label_end..range.end].find(']').map(|at| label_end + at) else {
@@ -412,7 +416,7 @@ impl Finder<'_> {
         for (number, index) in self.definitions.iter().enumerate() {
             let Some(site) = index.and_then(|index| self.sites.get_mut(index)) else { continue };
             let is_of =
-                |(other, _): &(u32, Place)| usize::try_from(*other).is_ok_and(|other| other == number);
+                |(other, _): &(u32, ByteRange)| usize::try_from(*other).is_ok_and(|other| other == number);
             let start = uses.partition_point(|(other, _)| usize::try_from(*other).is_ok_and(|o| o < number));
             let own = uses[start..].iter().take_while(|one| is_of(one));
             site.around = own.map(|(_, place)| place.clone()).collect();
@@ -457,12 +461,12 @@ impl Finder<'_> {
     ) {
         for token in html::tokens(html, range) {
             let tag = match token {
-                html::Token::Comment(range) => {
-                    place(range).into_iter().for_each(|range| self.silence(range));
+                html::HtmlToken::Comment(range) => {
+                    place(range).into_iter().for_each(|range| self.exclude_range(range));
                     continue;
                 }
-                html::Token::Tag(tag) if tag.kind == TagKind::Opening => tag,
-                html::Token::Tag(_) | html::Token::Text(_) => continue,
+                html::HtmlToken::Tag(tag) if tag.kind == TagKind::Opening => tag,
+                html::HtmlToken::Tag(_) | html::HtmlToken::Text(_) => continue,
             };
             for (name, role) in
                 [("href", LinkRole::Leads), ("src", LinkRole::Embeds), ("srcset", LinkRole::Embeds)]
@@ -494,7 +498,7 @@ impl Finder<'_> {
         for tag in tag::tags(text, &silent) {
             let mut seen = Vec::new();
             for value in tag.values().unwrap_or_default() {
-                let Some(named) = named(tag.name, value.name) else { continue };
+                let Some(named) = attribute_target(tag.name, value.name) else { continue };
                 // The first of several values of one name takes precedence.
                 if seen.contains(&value.name) {
                     continue;
@@ -506,9 +510,9 @@ impl Finder<'_> {
                     continue;
                 };
                 match named {
-                    Named::Spec if self.specs.len() < MAX_LINKS => self.specs.push(destination),
-                    Named::Spec => {}
-                    Named::Target(kind, role) => {
+                    AttributeTarget::Spec if self.specs.len() < MAX_LINKS => self.specs.push(destination),
+                    AttributeTarget::Spec => {}
+                    AttributeTarget::Target(kind, role) => {
                         let site = LinkSite::new(kind, role, range, destination);
                         self.site(LinkSite { quote: value.quote, ..site });
                     }
@@ -519,7 +523,7 @@ impl Finder<'_> {
 }
 
 /// The referent of a tag attribute.
-enum Named {
+enum AttributeTarget {
     /// A page, a file, a reusable content, or an address.
     Target(LinkKind, LinkRole),
     /// An OpenAPI specification of the organization.
@@ -527,13 +531,13 @@ enum Named {
 }
 
 /// Returns the referent of a tag attribute, by the names of both.
-fn named(tag: &str, value: &str) -> Option<Named> {
+fn attribute_target(tag: &str, value: &str) -> Option<AttributeTarget> {
     Some(match (tag, value) {
-        ("include", "") => Named::Target(LinkKind::Include, LinkRole::Embeds),
+        ("include", "") => AttributeTarget::Target(LinkKind::Include, LinkRole::Embeds),
         ("include", _) => return None,
-        ("embed", "url") | (_, "src") => Named::Target(LinkKind::Tag, LinkRole::Embeds),
-        ("page-ref", "page") | (_, "url") => Named::Target(LinkKind::Tag, LinkRole::Leads),
-        (tag, "spec") if tag.starts_with("openapi") => Named::Spec,
+        ("embed", "url") | (_, "src") => AttributeTarget::Target(LinkKind::Tag, LinkRole::Embeds),
+        ("page-ref", "page") | (_, "url") => AttributeTarget::Target(LinkKind::Tag, LinkRole::Leads),
+        (tag, "spec") if tag.starts_with("openapi") => AttributeTarget::Spec,
         _ => return None,
     })
 }

@@ -120,7 +120,7 @@ pub(crate) struct PageParts {
 
 impl PageParts {
     /// Returns the parts of a text from the result of [`parse_page`].
-    pub(crate) fn of(markdown: &str, source: &PageSource<'_>) -> Self {
+    pub(crate) fn from_source(markdown: &str, source: &PageSource<'_>) -> Self {
         let (yaml, rest) = split_front(markdown);
         let front_end = markdown.len() - rest.len();
         let yaml = yaml.map(|yaml| {

@@ -16,8 +16,8 @@ use std::{
 
 use pulldown_cmark::{BrokenLink, CodeBlockKind, CowStr, Event, Options, Parser, Tag};
 
-pub(super) use self::cut::PIECE;
-use self::cut::{Cuts, fence_end, html_end};
+pub(super) use self::cut::PIECE_BYTES;
+use self::cut::{CutFinder, fence_end, html_end};
 
 const OPTIONS: Options = Options::ENABLE_TABLES
     .union(Options::ENABLE_FOOTNOTES)
@@ -26,7 +26,7 @@ const OPTIONS: Options = Options::ENABLE_TABLES
 
 /// The definitions of a text that its pieces may reference.
 #[derive(Default)]
-pub(super) struct Known {
+pub(super) struct TextDefinitions {
     /// Link definitions by lower-case name, numbered in text order. The first definition of a name takes precedence.
     links: HashMap<Box<str>, u32>,
     /// Lower-case labels of footnotes.
@@ -35,9 +35,9 @@ pub(super) struct Known {
     most: usize,
 }
 
-impl Known {
+impl TextDefinitions {
     /// Collects the definitions of a text.
-    pub(super) fn of(text: &str, most: usize, piece: usize) -> Self {
+    pub(super) fn collect(text: &str, most: usize, piece: usize) -> Self {
         let mut known = Self { most, ..Self::default() };
         // There are no definitions without this sequence.
         if text.contains("]:") {
@@ -48,13 +48,15 @@ impl Known {
         known
     }
 
-    fn add(&mut self, part: Part<'_>) {
+    fn add(&mut self, part: TextPart<'_>) {
         match part {
-            Part::Definition { name, .. } if self.links.len() < self.most => {
+            TextPart::Definition { name, .. } if self.links.len() < self.most => {
                 let number = u32::try_from(self.links.len()).unwrap_or(u32::MAX);
                 self.links.entry(name.to_lowercase().into()).or_insert(number);
             }
-            Part::Event(Event::Start(Tag::FootnoteDefinition(label)), _) if self.notes.len() < self.most => {
+            TextPart::Event(Event::Start(Tag::FootnoteDefinition(label)), _)
+                if self.notes.len() < self.most =>
+            {
                 self.notes.insert(label.to_lowercase().into());
             }
             _ => {}
@@ -73,7 +75,7 @@ impl Known {
 }
 
 /// A part of a text.
-pub(super) enum Part<'e> {
+pub(super) enum TextPart<'e> {
     /// An event of the parser, with its range in the text.
     Event(Event<'e>, Range<usize>),
     /// A link definition.
@@ -82,7 +84,7 @@ pub(super) enum Part<'e> {
 
 /// The last block of a piece, as far as it is relevant to the next piece.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Last {
+enum LastBlock {
     List,
     /// A table with this number of columns.
     Table(usize),
@@ -91,12 +93,12 @@ enum Last {
 
 /// Calls `found` with the parts of a text. `piece` is the minimum length of a piece. Blocks with an excessive number of
 /// delimiters are skipped.
-pub(super) fn each(text: &str, piece: usize, known: &Known, found: &mut dyn FnMut(Part<'_>)) {
-    let mut cuts = Cuts::new(text, piece);
+pub(super) fn each(text: &str, piece: usize, known: &TextDefinitions, found: &mut dyn FnMut(TextPart<'_>)) {
+    let mut cuts = CutFinder::new(text, piece);
     let mut at = 0;
     let mut columns = None;
     while at < text.len() {
-        let own = Piece { text, known, at, columns };
+        let own = TextPiece { text, known, at, columns };
         let (end, last) = own.end(&mut cuts);
         let piece = text.get(at..end).unwrap_or_default();
         if cuts.is_dense(piece) {
@@ -107,33 +109,35 @@ pub(super) fn each(text: &str, piece: usize, known: &Known, found: &mut dyn FnMu
         }
         at = own.read(end, found);
         columns = match last {
-            Last::Table(columns) if at == end => Some(columns),
+            LastBlock::Table(columns) if at == end => Some(columns),
             _ => None,
         };
     }
 }
 
 /// A range of text that is parsed in one call.
-struct Piece<'t> {
+struct TextPiece<'t> {
     text: &'t str,
-    known: &'t Known,
+    known: &'t TextDefinitions,
     at: usize,
     /// The number of columns of the table whose rows it begins with.
     columns: Option<usize>,
 }
 
-impl Piece<'_> {
+impl TextPiece<'_> {
     /// Returns the end of the piece, and its last block if the piece ends within it.
-    fn end(&self, cuts: &mut Cuts<'_>) -> (usize, Last) {
-        let apart = cuts.apart(self.at);
-        let Some(within) = cuts.within(self.at).filter(|within| *within < apart) else {
-            return (apart, Last::Other);
+    fn end(&self, cuts: &mut CutFinder<'_>) -> (usize, LastBlock) {
+        let apart = cuts.next_boundary(self.at);
+        let Some(within) = cuts.next_continuation(self.at).filter(|within| *within < apart) else {
+            return (apart, LastBlock::Other);
         };
         let is_dense = cuts.is_dense(self.text.get(self.at..within).unwrap_or_default());
-        match if is_dense { Last::Other } else { self.last(within) } {
-            Last::List if cut::is_item(&self.text[within..]) => (within, Last::List),
-            Last::Table(columns) if self.text[within..].starts_with('|') => (within, Last::Table(columns)),
-            _ => (apart, Last::Other),
+        match if is_dense { LastBlock::Other } else { self.last(within) } {
+            LastBlock::List if cut::is_item(&self.text[within..]) => (within, LastBlock::List),
+            LastBlock::Table(columns) if self.text[within..].starts_with('|') => {
+                (within, LastBlock::Table(columns))
+            }
+            _ => (apart, LastBlock::Other),
         }
     }
 
@@ -161,23 +165,23 @@ impl Piece<'_> {
     }
 
     /// Returns the last block if the piece ends at a position.
-    fn last(&self, end: usize) -> Last {
+    fn last(&self, end: usize) -> LastBlock {
         let markdown = self.markdown(end);
-        let (mut depth, mut last) = (0_usize, Last::Other);
+        let (mut depth, mut last) = (0_usize, LastBlock::Other);
         for event in Parser::new_ext(&markdown, OPTIONS) {
             match event {
                 Event::Start(tag) => {
                     if depth == 0 {
                         last = match tag {
-                            Tag::List(_) => Last::List,
-                            Tag::Table(columns) => Last::Table(columns.len()),
-                            _ => Last::Other,
+                            Tag::List(_) => LastBlock::List,
+                            Tag::Table(columns) => LastBlock::Table(columns.len()),
+                            _ => LastBlock::Other,
                         };
                     }
                     depth += 1;
                 }
                 Event::End(_) => depth -= 1,
-                _ if depth == 0 => last = Last::Other,
+                _ if depth == 0 => last = LastBlock::Other,
                 _ => {}
             }
         }
@@ -185,7 +189,7 @@ impl Piece<'_> {
     }
 
     /// Reports the parts up to a position. Returns the start of the next piece.
-    fn read(&self, end: usize, found: &mut dyn FnMut(Part<'_>)) -> usize {
+    fn read(&self, end: usize, found: &mut dyn FnMut(TextPart<'_>)) -> usize {
         let markdown = self.markdown(end);
         let before = markdown.len() - (end - self.at);
         let place = |range: Range<usize>| {
@@ -197,7 +201,7 @@ impl Piece<'_> {
         let parser = Parser::new_with_broken_link_callback(&markdown, OPTIONS, Some(&mut resolve));
         for (name, definition) in parser.reference_definitions().iter() {
             if let Some(span) = place(definition.span.clone()) {
-                found(Part::Definition { name, span, destination: &definition.dest });
+                found(TextPart::Definition { name, span, destination: &definition.dest });
             }
         }
         let mut depth = 0_usize;
@@ -208,7 +212,7 @@ impl Piece<'_> {
             match &event {
                 Event::Start(tag) => {
                     if let Some(range) = range.clone().filter(|_| depth == 0) {
-                        going_on = self.goes_on(tag, range, end);
+                        going_on = self.continuation_end(tag, range, end);
                     }
                     depth += 1;
                 }
@@ -220,17 +224,17 @@ impl Piece<'_> {
             match (&event, going_on) {
                 (Event::Start(Tag::CodeBlock(_)), Some(behind)) => range.end = behind,
                 (Event::End(pulldown_cmark::TagEnd::HtmlBlock), Some(behind)) => {
-                    found(Part::Event(Event::Html(CowStr::from("")), html..behind));
+                    found(TextPart::Event(Event::Html(CowStr::from("")), html..behind));
                 }
                 _ => {}
             }
-            found(Part::Event(event, range));
+            found(TextPart::Event(event, range));
         }
         going_on.unwrap_or(end)
     }
 
     /// Returns the end of the last block of the piece, if it is after the end of the piece.
-    fn goes_on(&self, tag: &Tag<'_>, range: Range<usize>, end: usize) -> Option<usize> {
+    fn continuation_end(&self, tag: &Tag<'_>, range: Range<usize>, end: usize) -> Option<usize> {
         let is_last = self.text.get(range.end..end).is_none_or(|rest| rest.trim().is_empty());
         if !is_last || end == self.text.len() {
             return None;

@@ -366,7 +366,7 @@ proptest! {
         text in prop_oneof![blocks(), markdown()],
         piece in prop_oneof![Just(1_usize), 1..60_usize],
     ) {
-        prop_assert_eq!(super::links::found(&text, piece), super::links::found(&text, text.len() + 1));
+        prop_assert_eq!(super::links::find_links(&text, piece), super::links::find_links(&text, text.len() + 1));
     }
 }
 

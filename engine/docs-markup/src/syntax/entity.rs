@@ -11,7 +11,7 @@ const MAX_NAME: usize = 32;
 
 /// Bytes that an HTML tokenizer changes in addition to references. They are preserved by tokenizing the pieces between
 /// them.
-const KEPT: [char; 2] = ['\r', '\0'];
+const PRESERVED_CHARS: [char; 2] = ['\r', '\0'];
 
 /// Resolves the character references of text between tags.
 ///
@@ -56,8 +56,8 @@ fn resolve(text: &str, read: impl Fn(&str, &mut String)) -> Cow<'_, str> {
         return Cow::Borrowed(text);
     }
     let mut resolved = String::with_capacity(text.len());
-    for line in text.split_inclusive(KEPT) {
-        let piece = line.trim_end_matches(KEPT);
+    for line in text.split_inclusive(PRESERVED_CHARS) {
+        let piece = line.trim_end_matches(PRESERVED_CHARS);
         match piece.contains('&') {
             true => read(piece, &mut resolved),
             false => resolved.push_str(piece),

@@ -11,11 +11,11 @@ use super::entity;
 pub const MAX_TAG: usize = 8 * 1024;
 
 /// Elements without content.
-const VOID: [&str; 13] =
+const VOID_ELEMENTS: [&str; 13] =
     ["area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "source", "track", "wbr"];
 
 /// Elements whose content is always text.
-const RAW: [&str; 4] = ["script", "style", "textarea", "title"];
+const RAW_TEXT_ELEMENTS: [&str; 4] = ["script", "style", "textarea", "title"];
 
 /// The kind of a tag.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -28,7 +28,7 @@ pub enum TagKind {
 
 /// A tag with its position in the parsed text.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Tag<'a> {
+pub struct HtmlTag<'a> {
     text: &'a str,
     /// The bytes of the whole tag.
     pub range: Range<usize>,
@@ -57,25 +57,25 @@ pub struct Attribute<'a> {
 
 /// A token of HTML. The tokens of a text cover all of its bytes.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub enum Token<'a> {
+pub enum HtmlToken<'a> {
     /// Text between tags, or the content of an element that contains only text.
     Text(Range<usize>),
     /// A comment, a declaration, or a processing instruction.
     Comment(Range<usize>),
-    Tag(Tag<'a>),
+    Tag(HtmlTag<'a>),
 }
 
-impl<'a> Tag<'a> {
+impl<'a> HtmlTag<'a> {
     /// Returns `true` if the tag has this name, ignoring case.
     #[must_use]
-    pub fn is(&self, name: &str) -> bool {
+    pub fn is_named(&self, name: &str) -> bool {
         self.name.eq_ignore_ascii_case(name)
     }
 
     /// Returns `true` if the element consists of this tag only.
     #[must_use]
     pub fn is_void(&self) -> bool {
-        self.is_self_closing || VOID.iter().any(|name| self.is(name))
+        self.is_self_closing || VOID_ELEMENTS.iter().any(|name| self.is_named(name))
     }
 
     /// Returns the attribute with a name. The first of several attributes with one name takes precedence.
@@ -109,20 +109,20 @@ impl<'a> Tag<'a> {
 /// assert_eq!(source.value, Some(14..25));
 /// ```
 #[must_use]
-pub fn tag_at(text: &str, start: usize) -> Option<Tag<'_>> {
-    read(text, start, Reading::Lenient).ok()
+pub fn tag_at(text: &str, start: usize) -> Option<HtmlTag<'_>> {
+    read(text, start, TagSyntax::Lenient).ok()
 }
 
 /// Parses the tag at a position of a text if Markdown recognizes it. Parsing stops at the first invalid byte, so that
 /// calls for every position of a text take linear time in total.
 #[must_use]
-pub fn strict_tag_at(text: &str, start: usize) -> Option<Tag<'_>> {
-    read(text, start, Reading::Strict).ok().filter(|tag| tag.is_strict)
+pub fn strict_tag_at(text: &str, start: usize) -> Option<HtmlTag<'_>> {
+    read(text, start, TagSyntax::Strict).ok().filter(|tag| tag.is_strict)
 }
 
 /// The set of accepted tags.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Reading {
+enum TagSyntax {
     /// The tags that browsers recognize.
     Lenient,
     /// The tags that Markdown recognizes.
@@ -130,16 +130,16 @@ enum Reading {
 }
 
 /// Parses the tag at a position. The error is the number of bytes that were read.
-fn read(text: &str, start: usize, reading: Reading) -> Result<Tag<'_>, usize> {
+fn read(text: &str, start: usize, reading: TagSyntax) -> Result<HtmlTag<'_>, usize> {
     let (kind, name) = name_at(text, start).ok_or(1_usize)?;
     let at = start + if kind == TagKind::Opening { 1 } else { 2 } + name.len();
     let is_strict = name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-');
     let inside = text.get(..text.floor_char_boundary(start + MAX_TAG)).filter(|inside| inside.len() >= at);
-    let mut reader = Reader { text: inside.ok_or(at - start)?, at, is_strict, reading };
+    let mut reader = TagReader { text: inside.ok_or(at - start)?, at, is_strict, reading };
     let Some((attributes, is_self_closing)) = reader.attributes() else { return Err(reader.at - start) };
     let is_plain_end = kind == TagKind::Opening || (attributes.is_empty() && !is_self_closing);
     let (is_strict, range) = (reader.is_strict && is_plain_end, start..reader.at);
-    Ok(Tag { text, range, kind, name, attributes, is_self_closing, is_strict })
+    Ok(HtmlTag { text, range, kind, name, attributes, is_self_closing, is_strict })
 }
 
 /// Returns the kind and name of the tag that begins at a position of a text, without checking that it ends.
@@ -157,21 +157,21 @@ pub fn name_at(text: &str, start: usize) -> Option<(TagKind, &str)> {
 }
 
 /// A parser of the inside of a tag.
-struct Reader<'a> {
+struct TagReader<'a> {
     /// The text up to the maximum end of the tag.
     text: &'a str,
     at: usize,
     is_strict: bool,
-    reading: Reading,
+    reading: TagSyntax,
 }
 
-impl<'a> Reader<'a> {
+impl<'a> TagReader<'a> {
     /// Parses the attributes up to the end of the tag, and returns `true` for a self-closing tag. Returns `None` for an
     /// unterminated tag.
     fn attributes(&mut self) -> Option<(Vec<Attribute<'a>>, bool)> {
         let mut attributes = Vec::new();
         loop {
-            if !self.is_strict && self.reading == Reading::Strict {
+            if !self.is_strict && self.reading == TagSyntax::Strict {
                 return None;
             }
             let has_space = self.skip_space();
@@ -227,7 +227,9 @@ impl<'a> Reader<'a> {
         let start = self.at;
         let is_strict = |b| !matches!(b, b'"' | b'\'' | b'=' | b'<' | b'`');
         let reading = self.reading;
-        self.skip(|b| !b.is_ascii_whitespace() && b != b'>' && (reading == Reading::Lenient || is_strict(b)));
+        self.skip(|b| {
+            !b.is_ascii_whitespace() && b != b'>' && (reading == TagSyntax::Lenient || is_strict(b))
+        });
         let value = &self.text[start..self.at];
         self.is_strict &= !value.is_empty() && value.bytes().all(is_strict) && is_strict(self.byte()?);
         Some(Attribute { name, value: Some(start..self.at), quote: None })
@@ -280,7 +282,7 @@ pub struct Tokens<'a> {
     text: &'a str,
     at: usize,
     /// The token after a text that was found first.
-    next: Option<Token<'a>>,
+    next: Option<HtmlToken<'a>>,
     /// The name of the open element whose content is text.
     raw: Option<&'static str>,
     /// Number of bytes that may still be read without finding a tag. The limit prevents that repeated lookalikes of
@@ -289,17 +291,17 @@ pub struct Tokens<'a> {
 }
 
 impl<'a> Iterator for Tokens<'a> {
-    type Item = Token<'a>;
+    type Item = HtmlToken<'a>;
 
-    fn next(&mut self) -> Option<Token<'a>> {
+    fn next(&mut self) -> Option<HtmlToken<'a>> {
         if let Some(token) = self.next.take() {
-            return Some(self.passed(token));
+            return Some(self.advance_past(token));
         }
         let start = self.at;
         if let Some(name) = self.raw.take() {
             self.at = closing(self.text, start, name);
             if self.at > start {
-                return Some(Token::Text(start..self.at));
+                return Some(HtmlToken::Text(start..self.at));
             }
         }
         while let Some(open) = self.text[self.at..].find('<').map(|found| self.at + found) {
@@ -309,31 +311,31 @@ impl<'a> Iterator for Tokens<'a> {
             };
             self.at = end;
             if open == start {
-                return Some(self.passed(token));
+                return Some(self.advance_past(token));
             }
             self.next = Some(token);
-            return Some(Token::Text(start..open));
+            return Some(HtmlToken::Text(start..open));
         }
         self.at = self.text.len();
-        (start < self.at).then_some(Token::Text(start..self.at))
+        (start < self.at).then_some(HtmlToken::Text(start..self.at))
     }
 }
 
 impl<'a> Tokens<'a> {
     /// Returns the tag or comment that begins at a position, and its end.
-    fn piece(&mut self, open: usize) -> Option<(Token<'a>, usize)> {
+    fn piece(&mut self, open: usize) -> Option<(HtmlToken<'a>, usize)> {
         if let Some(length) = comment(&self.text[open..]) {
             // An unterminated comment extends to the end of the text.
             let end = length.map_or(self.text.len(), |length| open + length);
-            return Some((Token::Comment(open..end), end));
+            return Some((HtmlToken::Comment(open..end), end));
         }
         if self.left == 0 {
             return None;
         }
-        match read(self.text, open, Reading::Lenient) {
+        match read(self.text, open, TagSyntax::Lenient) {
             Ok(tag) => {
                 let end = tag.range.end;
-                Some((Token::Tag(tag), end))
+                Some((HtmlToken::Tag(tag), end))
             }
             Err(length) => {
                 self.left = self.left.saturating_sub(length);
@@ -343,11 +345,11 @@ impl<'a> Tokens<'a> {
     }
 
     /// Updates the state for a token that is returned.
-    fn passed(&mut self, token: Token<'a>) -> Token<'a> {
-        if let Token::Tag(tag) = &token
+    fn advance_past(&mut self, token: HtmlToken<'a>) -> HtmlToken<'a> {
+        if let HtmlToken::Tag(tag) = &token
             && tag.kind == TagKind::Opening
         {
-            self.raw = RAW.into_iter().find(|name| tag.is(name));
+            self.raw = RAW_TEXT_ELEMENTS.into_iter().find(|name| tag.is_named(name));
         }
         token
     }

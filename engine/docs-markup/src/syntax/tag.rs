@@ -46,20 +46,20 @@ impl<'a> Tag<'a> {
     /// assert_eq!((tag.name, &*path.text(text)), ("include", "a b.md"));
     /// ```
     #[must_use]
-    pub fn at(text: &'a str, start: usize) -> Option<Self> {
+    pub fn parse_at(text: &'a str, start: usize) -> Option<Self> {
         Self::read_at(text, start).ok()
     }
 
-    /// Like [`Self::at`]. The error is the number of bytes that were read.
+    /// Like [`Self::parse_at`]. The error is the number of bytes that were read.
     pub(crate) fn read_at(text: &'a str, start: usize) -> Result<Self, usize> {
         let inside =
             text.get(start..).and_then(|text| text.strip_prefix("{%")).map(paragraph).ok_or(0_usize)?;
         let length = close(inside).ok_or(inside.len())?;
-        Self::of(text, start + 2..start + 2 + length).ok_or(length)
+        Self::parse_inside(text, start + 2..start + 2 + length).ok_or(length)
     }
 
     /// Parses the inside of a tag. A hyphen next to a delimiter is part of the delimiter.
-    fn of(text: &'a str, inside: Range<usize>) -> Option<Self> {
+    fn parse_inside(text: &'a str, inside: Range<usize>) -> Option<Self> {
         let body = text.get(inside.clone())?;
         let start = inside.start + usize::from(body.starts_with('-'));
         let body = body.strip_prefix('-').unwrap_or(body);
@@ -161,7 +161,7 @@ pub fn tags<'a>(text: &'a str, skip: &[Range<usize>]) -> impl Iterator<Item = Ta
             if let Some(length) = close(inside) {
                 let own = at..at + length;
                 at += length + 2;
-                if let Some(tag) = Tag::of(text, own) {
+                if let Some(tag) = Tag::parse_inside(text, own) {
                     return Some(tag);
                 }
             } else if left < inside.len() {

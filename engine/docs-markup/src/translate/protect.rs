@@ -11,20 +11,20 @@ const CLOSE: char = '⟧';
 /// Maximum number of bytes between the two.
 const MAX_PLACEHOLDER: usize = 12;
 /// Maximum nesting depth of placeholders.
-const MAX_DEPTH: usize = 100;
+const MAX_PLACEHOLDER_DEPTH: usize = 100;
 
 /// A segment and the content of its placeholders.
-pub(super) struct Protected {
+pub(super) struct ProtectedSegment {
     pub(super) segment: String,
     /// The content of `⟦1⟧`, `⟦2⟧` …
-    slots: Vec<Slot>,
+    slots: Vec<PlaceholderContent>,
     /// White space around the segment.
     lead: String,
     trail: String,
 }
 
 /// The content of a placeholder.
-enum Slot {
+enum PlaceholderContent {
     /// Unchanged text, with its marks.
     Leaf(Leaf),
     /// An unchanged element.
@@ -35,17 +35,17 @@ enum Slot {
     Around(Box<Inline>),
 }
 
-impl Protected {
+impl ProtectedSegment {
     /// Creates the segment of the text of a block, or `None` if there is nothing to translate.
-    pub(super) fn of_nodes(nodes: &[Node]) -> Option<Self> {
-        let mut writer = Writer::default();
+    pub(super) fn from_nodes(nodes: &[Node]) -> Option<Self> {
+        let mut writer = SegmentWriter::default();
         writer.nodes(nodes)?;
         writer.finish()
     }
 
     /// Creates the segment of a plain text.
-    pub(super) fn of_text(text: &str) -> Option<Self> {
-        let mut writer = Writer::default();
+    pub(super) fn from_text(text: &str) -> Option<Self> {
+        let mut writer = SegmentWriter::default();
         writer.text(&Leaf::new(text, Vec::new()));
         writer.finish()
     }
@@ -65,19 +65,19 @@ impl Protected {
         let mut out = self.lead.clone();
         for part in self.parts_of(translation)? {
             match part {
-                Part::Text(text) => out.push_str(&text),
-                Part::Void(number) => match self.slots.get(number)? {
-                    Slot::Leaf(leaf) => out.push_str(&leaf.text),
+                SegmentPart::Text(text) => out.push_str(&text),
+                SegmentPart::Void(number) => match self.slots.get(number)? {
+                    PlaceholderContent::Leaf(leaf) => out.push_str(&leaf.text),
                     _ => return None,
                 },
-                Part::Pair(..) => return None,
+                SegmentPart::Pair(..) => return None,
             }
         }
         out.push_str(&self.trail);
         Some(out)
     }
 
-    fn parts_of(&self, translation: &str) -> Option<Vec<Part>> {
+    fn parts_of(&self, translation: &str) -> Option<Vec<SegmentPart>> {
         if !is_translation_of(&self.segment, translation) {
             return None;
         }
@@ -163,12 +163,12 @@ pub fn words(nodes: &[Node]) -> String {
 
 /// A part of a segment.
 #[derive(Debug, PartialEq, Eq)]
-enum Part {
+enum SegmentPart {
     Text(String),
     /// A placeholder, with its index from 0.
     Void(usize),
     /// A pair of placeholders around parts.
-    Pair(usize, Vec<Part>),
+    Pair(usize, Vec<SegmentPart>),
 }
 
 /// A parsed placeholder.
@@ -178,7 +178,7 @@ enum Placeholder {
 }
 
 /// Parses a segment. Returns `None` for invalid placeholders.
-fn parts(segment: &str) -> Option<Vec<Part>> {
+fn parts(segment: &str) -> Option<Vec<SegmentPart>> {
     let mut tokens: Vec<(Option<Placeholder>, &str)> = Vec::new();
     let mut rest = segment;
     while let Some(at) = rest.find([OPEN, CLOSE]) {
@@ -197,24 +197,24 @@ fn parts(segment: &str) -> Option<Vec<Part>> {
             _ => None,
         })
         .collect();
-    let mut open: Vec<(usize, Vec<Part>)> = Vec::new();
+    let mut open: Vec<(usize, Vec<SegmentPart>)> = Vec::new();
     let mut current = Vec::new();
     for (token, text) in &tokens {
         match token {
             None if text.is_empty() => {}
-            None => current.push(Part::Text((*text).to_owned())),
-            Some(Placeholder::Opens(_)) if open.len() == MAX_DEPTH => return None,
+            None => current.push(SegmentPart::Text((*text).to_owned())),
+            Some(Placeholder::Opens(_)) if open.len() == MAX_PLACEHOLDER_DEPTH => return None,
             Some(Placeholder::Opens(number)) if closed.contains(number) => {
                 open.push((*number, std::mem::take(&mut current)));
             }
-            Some(Placeholder::Opens(number)) => current.push(Part::Void(*number)),
+            Some(Placeholder::Opens(number)) => current.push(SegmentPart::Void(*number)),
             Some(Placeholder::Closes(number)) => {
                 let (opened, before) = open.pop()?;
                 let inner = std::mem::replace(&mut current, before);
                 if opened != *number {
                     return None;
                 }
-                current.push(Part::Pair(opened, inner));
+                current.push(SegmentPart::Pair(opened, inner));
             }
         }
     }
@@ -231,18 +231,19 @@ fn placeholder(text: &str) -> Option<Placeholder> {
 }
 
 /// The properties of placeholders by index: `true` for a pair, `true` for words in it, and the surrounding pair.
-type Shape = BTreeMap<usize, (bool, bool, Option<usize>)>;
+type PlaceholderShapes = BTreeMap<usize, (bool, bool, Option<usize>)>;
 
 /// Collects the properties of placeholders. Returns `None` for a duplicate.
-fn shape(parts: &[Part], within: Option<usize>, found: &mut Shape) -> Option<()> {
+fn shape(parts: &[SegmentPart], within: Option<usize>, found: &mut PlaceholderShapes) -> Option<()> {
     for part in parts {
         let (number, how) = match part {
-            Part::Text(_) => continue,
+            SegmentPart::Text(_) => continue,
             // Unchanged parts may move, because word order differs.
-            Part::Void(number) => (*number, (false, false, None)),
-            Part::Pair(number, inner) => {
+            SegmentPart::Void(number) => (*number, (false, false, None)),
+            SegmentPart::Pair(number, inner) => {
                 shape(inner, Some(*number), found)?;
-                let is_blank = |part: &Part| matches!(part, Part::Text(text) if text.trim().is_empty());
+                let is_blank =
+                    |part: &SegmentPart| matches!(part, SegmentPart::Text(text) if text.trim().is_empty());
                 (*number, (true, !inner.iter().all(is_blank), within))
             }
         };
@@ -255,13 +256,13 @@ fn shape(parts: &[Part], within: Option<usize>, found: &mut Shape) -> Option<()>
 
 /// A builder of a segment.
 #[derive(Default)]
-struct Writer {
+struct SegmentWriter {
     out: String,
-    slots: Vec<Slot>,
+    slots: Vec<PlaceholderContent>,
     has_words: bool,
 }
 
-impl Writer {
+impl SegmentWriter {
     /// Writes nodes. Returns `None` if there is a block among them.
     fn nodes(&mut self, nodes: &[Node]) -> Option<()> {
         for node in nodes {
@@ -277,11 +278,11 @@ impl Writer {
     fn leaf(&mut self, leaf: &Leaf) {
         let stays = leaf.marks.iter().any(|mark| matches!(mark.kind, MarkKind::Code | MarkKind::Keyboard));
         if stays {
-            self.void(Slot::Leaf(leaf.clone()));
+            self.void(PlaceholderContent::Leaf(leaf.clone()));
         } else if leaf.marks.is_empty() || leaf.text.trim().is_empty() {
             self.text(leaf);
         } else {
-            let number = self.open(Slot::Marks(leaf.marks.clone()));
+            let number = self.open(PlaceholderContent::Marks(leaf.marks.clone()));
             self.text(leaf);
             self.close(number);
         }
@@ -291,11 +292,11 @@ impl Writer {
         match inline.kind {
             InlineKind::Link { .. } | InlineKind::Annotation {} if !inline.nodes.is_empty() => {
                 let empty = Inline { nodes: Vec::new(), ..inline.clone() };
-                let number = self.open(Slot::Around(Box::new(empty)));
+                let number = self.open(PlaceholderContent::Around(Box::new(empty)));
                 self.nodes(&inline.nodes)?;
                 self.close(number);
             }
-            _ => self.void(Slot::Inline(Box::new(inline.clone()))),
+            _ => self.void(PlaceholderContent::Inline(Box::new(inline.clone()))),
         }
         Some(())
     }
@@ -303,16 +304,16 @@ impl Writer {
     /// Writes text. Apparent addresses, tags and expressions in it become placeholders.
     fn text(&mut self, leaf: &Leaf) {
         let mut rest = leaf.text.as_str();
-        let mut closers = Closers::default();
+        let mut closers = CloserSearch::default();
         while !rest.is_empty() {
-            let Some((at, length)) = untouchable(rest, &mut closers) else { break };
+            let Some((at, length)) = find_unchanged(rest, &mut closers) else { break };
             self.plain(&rest[..at]);
             let kept = &rest[at..at + length];
             // Verbatim HTML remains HTML and does not become visible text.
             let is_raw = kept.starts_with('<')
                 && leaf.spelling.as_ref().is_some_and(|spelling| spelling.contains(kept));
             let spelling = is_raw.then(|| kept.to_owned());
-            self.void(Slot::Leaf(Leaf { spelling, ..Leaf::new(kept, leaf.marks.clone()) }));
+            self.void(PlaceholderContent::Leaf(Leaf { spelling, ..Leaf::new(kept, leaf.marks.clone()) }));
             rest = &rest[at + length..];
         }
         self.plain(rest);
@@ -323,11 +324,11 @@ impl Writer {
         self.out.push_str(text);
     }
 
-    fn void(&mut self, slot: Slot) {
+    fn void(&mut self, slot: PlaceholderContent) {
         self.open(slot);
     }
 
-    fn open(&mut self, slot: Slot) -> usize {
+    fn open(&mut self, slot: PlaceholderContent) -> usize {
         self.slots.push(slot);
         self.out.push_str(&format!("{OPEN}{}{CLOSE}", self.slots.len()));
         self.slots.len()
@@ -337,25 +338,30 @@ impl Writer {
         self.out.push_str(&format!("{OPEN}/{number}{CLOSE}"));
     }
 
-    fn finish(self) -> Option<Protected> {
+    fn finish(self) -> Option<ProtectedSegment> {
         let segment = self.out.trim();
         let start = self.out.len() - self.out.trim_start().len();
         let (lead, trail) = (self.out[..start].to_owned(), self.out[start + segment.len()..].to_owned());
-        self.has_words.then(|| Protected { segment: segment.to_owned(), slots: self.slots, lead, trail })
+        self.has_words.then(|| ProtectedSegment {
+            segment: segment.to_owned(),
+            slots: self.slots,
+            lead,
+            trail,
+        })
     }
 }
 
 /// Closing delimiters of tags and expressions that do not occur in the rest of the text. Each is searched at most once
 /// in vain.
 #[derive(Default)]
-struct Closers {
+struct CloserSearch {
     missing: Vec<&'static str>,
 }
 
-impl Closers {
+impl CloserSearch {
     /// Returns the length of the text up to the end of a closing delimiter. Successive texts of one search must be
     /// suffixes of each other.
-    fn until(&mut self, text: &str, closer: &'static str) -> Option<usize> {
+    fn find_closer(&mut self, text: &str, closer: &'static str) -> Option<usize> {
         if self.missing.contains(&closer) {
             return None;
         }
@@ -369,15 +375,15 @@ impl Closers {
 
 /// Returns the position and length of the first unchanged part of a text: an address, a tag, an expression, a line
 /// break, or a character of placeholders.
-fn untouchable(text: &str, closers: &mut Closers) -> Option<(usize, usize)> {
+fn find_unchanged(text: &str, closers: &mut CloserSearch) -> Option<(usize, usize)> {
     let mut before: Option<char> = None;
     for (at, c) in text.char_indices() {
         let rest = &text[at..];
         let length = match c {
             OPEN | CLOSE | '\n' => Some(c.len_utf8()),
-            '<' if is_tag(rest) => closers.until(rest, ">"),
-            '{' if rest.starts_with("{{") => closers.until(rest, "}}"),
-            '{' if rest.starts_with("{%") => closers.until(rest, "%}"),
+            '<' if is_tag(rest) => closers.find_closer(rest, ">"),
+            '{' if rest.starts_with("{{") => closers.find_closer(rest, "}}"),
+            '{' if rest.starts_with("{%") => closers.find_closer(rest, "%}"),
             'h' | 'm' if before.is_none_or(|before| !before.is_alphanumeric()) && is_address(rest) => {
                 let address = rest.split(char::is_whitespace).next().unwrap_or_default();
                 Some(address.trim_end_matches(['.', ',', ';', ':', ')', '!', '?']).len())
@@ -418,23 +424,23 @@ impl Nodes {
         }
     }
 
-    fn parts(&mut self, parts: &[Part], slots: &[Slot], marks: &[Mark]) -> Option<()> {
+    fn parts(&mut self, parts: &[SegmentPart], slots: &[PlaceholderContent], marks: &[Mark]) -> Option<()> {
         for part in parts {
             match part {
-                Part::Text(text) => self.words(text, marks),
-                Part::Void(number) => match slots.get(*number)? {
-                    Slot::Leaf(leaf) => self.leaves.push(leaf.clone()),
-                    Slot::Inline(inline) => self.inline(Inline::clone(inline)),
-                    Slot::Marks(_) | Slot::Around(_) => return None,
+                SegmentPart::Text(text) => self.words(text, marks),
+                SegmentPart::Void(number) => match slots.get(*number)? {
+                    PlaceholderContent::Leaf(leaf) => self.leaves.push(leaf.clone()),
+                    PlaceholderContent::Inline(inline) => self.inline(Inline::clone(inline)),
+                    PlaceholderContent::Marks(_) | PlaceholderContent::Around(_) => return None,
                 },
-                Part::Pair(number, inner) => match slots.get(*number)? {
-                    Slot::Marks(marks) => self.parts(inner, slots, marks)?,
-                    Slot::Around(inline) => {
+                SegmentPart::Pair(number, inner) => match slots.get(*number)? {
+                    PlaceholderContent::Marks(marks) => self.parts(inner, slots, marks)?,
+                    PlaceholderContent::Around(inline) => {
                         let mut nodes = Self::default();
                         nodes.parts(inner, slots, &[])?;
                         self.inline(Inline { nodes: nodes.finish(), ..Inline::clone(inline) });
                     }
-                    Slot::Leaf(_) | Slot::Inline(_) => return None,
+                    PlaceholderContent::Leaf(_) | PlaceholderContent::Inline(_) => return None,
                 },
             }
         }

@@ -6,11 +6,11 @@
 
 mod uses;
 
-use docs_hostile::{MEMORY, OWN, Parser, Read};
+use docs_hostile::{CONSTANT_MEMORY, MAX_MEMORY_PER_BYTE, Parser, ParserFn};
 use docs_markup::{
     diff::{Lines, changes},
     document,
-    gitsync::{Entry, EntryKind, ImportPlan, RepoConfig, RepoPath, RepoTree, Summary, variables},
+    gitsync::{CommitEntry, EntryKind, ImportPlan, RepoConfig, RepoPath, RepoTree, Summary, variables},
     markdown::{links, parse_page},
     slugify,
     syntax::tag,
@@ -48,7 +48,11 @@ fn small_yaml_objects_and_anchors_take_bounded_memory() {
                 [&|| read_config(&text), &|| read_variables(&text), &|| read_page(&page)];
             for (at, read) in reads.into_iter().enumerate() {
                 let ((), peak) = docs_hostile::own_peak_of(read);
-                assert!(peak < OWN + MEMORY * text.len(), "{piece:?} {at}: {peak} bytes for {}", text.len());
+                assert!(
+                    peak < CONSTANT_MEMORY + MAX_MEMORY_PER_BYTE * text.len(),
+                    "{piece:?} {at}: {peak} bytes for {}",
+                    text.len()
+                );
             }
         }
     }
@@ -66,12 +70,16 @@ fn documents_of_short_lines_or_links_take_linear_memory() {
             }
         }
         let ((), peak) = docs_hostile::own_peak_of(|| read_document(&text));
-        assert!(peak < DOCUMENT + MEMORY * text.len(), "{piece:?}: {peak} bytes for {}", text.len());
+        assert!(
+            peak < DOCUMENT + MAX_MEMORY_PER_BYTE * text.len(),
+            "{piece:?}: {peak} bytes for {}",
+            text.len()
+        );
     }
     let (before, behind) = ("<table><tbody><tr><td>", "</td></tr></tbody></table>");
     let text = format!("{before}{}{behind}", "some words of a cell\n\nand some more\n\n".repeat(27_000));
     let ((), peak) = docs_hostile::own_peak_of(|| read_document(&text));
-    assert!(peak < DOCUMENT + MEMORY * text.len(), "{peak} bytes for {}", text.len());
+    assert!(peak < DOCUMENT + MAX_MEMORY_PER_BYTE * text.len(), "{peak} bytes for {}", text.len());
 }
 
 /// Bytes of memory that any document may take: a text has the limit of a longer one, so that a page of tables and lists
@@ -93,23 +101,23 @@ const PARSERS: &[Parser] = &[
         frames: FRAMES,
         most: MAX_PAGE_BYTES,
         own: DOCUMENT,
-        read: Read::Text(read_document),
+        read: ParserFn::Text(read_document),
     },
     Parser {
         name: "links",
         pieces: MARKDOWN,
         frames: FRAMES,
         most: MAX_PAGE_BYTES,
-        own: OWN,
-        read: Read::Text(read_links),
+        own: CONSTANT_MEMORY,
+        read: ParserFn::Text(read_links),
     },
     Parser {
         name: "page",
         pieces: MARKDOWN,
         frames: FRAMES,
         most: MAX_PAGE_BYTES,
-        own: OWN,
-        read: Read::Text(read_page),
+        own: CONSTANT_MEMORY,
+        read: ParserFn::Text(read_page),
     },
     Parser {
         name: "front matter",
@@ -117,23 +125,23 @@ const PARSERS: &[Parser] = &[
         frames: FRONT,
         most: 256 << 10,
         own: SCALAR,
-        read: Read::Text(read_page),
+        read: ParserFn::Text(read_page),
     },
     Parser {
         name: "configuration",
         pieces: YAML,
         frames: &[("", ""), ("redirects:\n", "")],
         most: 1 << 20,
-        own: OWN,
-        read: Read::Text(read_config),
+        own: CONSTANT_MEMORY,
+        read: ParserFn::Text(read_config),
     },
     Parser {
         name: "variables",
         pieces: YAML,
         frames: &[("", ""), ("a: ", "")],
         most: 1 << 20,
-        own: OWN,
-        read: Read::Text(read_variables),
+        own: CONSTANT_MEMORY,
+        read: ParserFn::Text(read_variables),
     },
     Parser {
         name: "table of contents",
@@ -141,31 +149,31 @@ const PARSERS: &[Parser] = &[
         frames: &[("", ""), ("# Title\n\n", ""), ("* ", "\n")],
         most: 4 << 20,
         own: CONTENTS_TREE,
-        read: Read::Text(read_summary),
+        read: ParserFn::Text(read_summary),
     },
     Parser {
         name: "tags",
         pieces: MARKDOWN,
         frames: FRAMES,
         most: 10 << 20,
-        own: OWN,
-        read: Read::Text(read_tags),
+        own: CONSTANT_MEMORY,
+        read: ParserFn::Text(read_tags),
     },
     Parser {
         name: "slugs",
         pieces: MARKDOWN,
         frames: FRAMES,
         most: 10 << 20,
-        own: OWN,
-        read: Read::Text(read_slug),
+        own: CONSTANT_MEMORY,
+        read: ParserFn::Text(read_slug),
     },
     Parser {
         name: "differences",
         pieces: MARKDOWN,
         frames: FRAMES,
         most: MAX_PAGE_BYTES,
-        own: OWN,
-        read: Read::Text(read_diff),
+        own: CONSTANT_MEMORY,
+        read: ParserFn::Text(read_diff),
     },
 ];
 
@@ -192,8 +200,8 @@ fn read_variables(text: &str) {
 
 fn read_summary(text: &str) {
     let entries = ["README.md", "a.md", "a/README.md", "b/c.md"];
-    let files = entries.map(|path| Entry { path: path.to_owned(), size: 1, kind: EntryKind::File });
-    let link = |path: &str, to: &str| Entry {
+    let files = entries.map(|path| CommitEntry { path: path.to_owned(), size: 1, kind: EntryKind::File });
+    let link = |path: &str, to: &str| CommitEntry {
         path: path.to_owned(),
         size: 1,
         kind: EntryKind::Symlink(to.to_owned()),

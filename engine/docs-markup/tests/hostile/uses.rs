@@ -1,6 +1,6 @@
 //! Processing of parsed text: rewriting of links, references and segments; and documents as JSON.
 
-use docs_hostile::{OWN, Parser, Read};
+use docs_hostile::{CONSTANT_MEMORY, Parser, ParserFn};
 use docs_markup::{
     document,
     gitsync::{RepoPath, references},
@@ -43,7 +43,7 @@ const PARSERS: &[Parser] = &[
         frames: FRAMES,
         most: MAX_PAGE_BYTES,
         own: LINKS,
-        read: Read::Text(rewrite),
+        read: ParserFn::Text(rewrite),
     },
     Parser {
         name: "references",
@@ -51,7 +51,7 @@ const PARSERS: &[Parser] = &[
         frames: FRAMES,
         most: MAX_PAGE_BYTES,
         own: LINKS,
-        read: Read::Text(refer),
+        read: ParserFn::Text(refer),
     },
     Parser {
         name: "translation",
@@ -59,15 +59,15 @@ const PARSERS: &[Parser] = &[
         frames: FRAMES,
         most: MAX_PAGE_BYTES,
         own: 2 * DOCUMENT,
-        read: Read::Text(translate),
+        read: ParserFn::Text(translate),
     },
     Parser {
         name: "document as JSON",
         pieces: JSON,
         frames: IN_JSON,
         most: 2 * MAX_PAGE_BYTES,
-        own: OWN,
-        read: Read::Text(read_json),
+        own: CONSTANT_MEMORY,
+        read: ParserFn::Text(read_json),
     },
 ];
 

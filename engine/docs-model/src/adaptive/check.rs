@@ -7,14 +7,14 @@ use super::rules::{
     MAX_CLAIM_VALUES, MAX_CLAIMS, SchemaFault, UNSIGNED, UNSIGNED_CLAIMS,
 };
 
-type Checked<T = ()> = Result<T, SchemaFault>;
+type CheckResult<T = ()> = Result<T, SchemaFault>;
 
 /// Claim names that expressions cannot read.
 const UNREADABLE_NAMES: [&str; 3] = ["constructor", "prototype", "__proto__"];
 
 /// The nesting level of an object of claims.
 #[derive(Clone, Copy)]
-struct Level {
+struct ClaimLevel {
     /// The number of remaining levels, including this one.
     room: usize,
     kind: LevelKind,
@@ -29,12 +29,12 @@ enum LevelKind {
     Inner,
 }
 
-pub(super) fn schema(schema: &Json) -> Checked {
+pub(super) fn schema(schema: &Json) -> CheckResult {
     if schema.to_string().len() > MAX_CLAIM_SCHEMA {
         return Err(fault("", format!("must be at most {MAX_CLAIM_SCHEMA} bytes as JSON")));
     }
     let fields = object("", schema)?;
-    only("", fields, &["$schema", "type", "properties", "additionalProperties"])?;
+    reject_unknown_fields("", fields, &["$schema", "type", "properties", "additionalProperties"])?;
     if let Some(draft) = fields.get("$schema") {
         let wanted = "http://json-schema.org/draft-07/schema#";
         if draft != wanted {
@@ -45,12 +45,12 @@ pub(super) fn schema(schema: &Json) -> Checked {
         return Err(fault("type", "must be `object`"));
     }
     let mut left = MAX_CLAIMS;
-    claims("", fields, Level { room: MAX_CLAIM_LEVELS, kind: LevelKind::Top }, &mut left)
+    claims("", fields, ClaimLevel { room: MAX_CLAIM_LEVELS, kind: LevelKind::Top }, &mut left)
 }
 
 /// Checks the `properties` and `additionalProperties` of an object. `left` is the number of claims that the schema may
 /// still have.
-fn claims(path: &str, fields: &Map<String, Json>, level: Level, left: &mut usize) -> Checked {
+fn claims(path: &str, fields: &Map<String, Json>, level: ClaimLevel, left: &mut usize) -> CheckResult {
     let others = join(path, "additionalProperties");
     match fields.get("additionalProperties") {
         None => return Err(fault(others, "is required, and must be `false`")),
@@ -68,7 +68,7 @@ fn claims(path: &str, fields: &Map<String, Json>, level: Level, left: &mut usize
         })?;
         let is_unsigned = level.kind == LevelKind::Top && name == UNSIGNED_CLAIMS;
         let kind = if is_unsigned { LevelKind::Unsigned } else { LevelKind::Inner };
-        check_claim(&at, claim, Level { kind, ..level }, left)?;
+        check_claim(&at, claim, ClaimLevel { kind, ..level }, left)?;
         if is_unsigned {
             if claim.get("type").is_none_or(|kind| kind != "object") {
                 return Err(fault(join(&at, "type"), "must be `object`"));
@@ -82,17 +82,17 @@ fn claims(path: &str, fields: &Map<String, Json>, level: Level, left: &mut usize
 }
 
 /// Checks the `additionalProperties` of `unsigned`: it allows boolean claims only.
-fn check_booleans(path: &str, claims: &Json) -> Checked {
+fn check_booleans(path: &str, claims: &Json) -> CheckResult {
     let wanted = "must be `false`, or `{ \"type\": \"boolean\" }`";
     let fields = claims.as_object().ok_or_else(|| fault(path, wanted))?;
-    only(path, fields, &["type", "description"])?;
+    reject_unknown_fields(path, fields, &["type", "description"])?;
     if word(path, fields, "type")? != "boolean" {
         return Err(fault(join(path, "type"), "must be `boolean`"));
     }
     if fields.contains_key("description") { describe(path, fields) } else { Ok(()) }
 }
 
-fn check_name(at: &str, name: &str) -> Checked {
+fn check_name(at: &str, name: &str) -> CheckResult {
     let count = name.chars().count();
     if count == 0 || count > MAX_CLAIM_NAME {
         return Err(fault(at, format!("must have a name of 1 to {MAX_CLAIM_NAME} characters, has {count}")));
@@ -107,19 +107,23 @@ fn check_name(at: &str, name: &str) -> Checked {
 }
 
 /// Checks a claim. `level.kind` applies to the claims within it, `level.room` to the object that contains it.
-fn check_claim(path: &str, claim: &Json, level: Level, left: &mut usize) -> Checked {
+fn check_claim(path: &str, claim: &Json, level: ClaimLevel, left: &mut usize) -> CheckResult {
     let fields = object(path, claim)?;
     match word(path, fields, "type")? {
         "object" => {
-            only(path, fields, &["type", "description", "properties", "additionalProperties"])?;
+            reject_unknown_fields(
+                path,
+                fields,
+                &["type", "description", "properties", "additionalProperties"],
+            )?;
             describe(path, fields)?;
             let Some(room) = level.room.checked_sub(1).filter(|room| *room > 0) else {
                 return Err(fault(path, format!("must be nested at most {MAX_CLAIM_LEVELS} levels deep")));
             };
-            claims(path, fields, Level { room, ..level }, left)
+            claims(path, fields, ClaimLevel { room, ..level }, left)
         }
         "array" => {
-            only(path, fields, &["type", "description", "items"])?;
+            reject_unknown_fields(path, fields, &["type", "description", "items"])?;
             describe(path, fields)?;
             let path = join(path, "items");
             let items = fields.get("items").ok_or_else(|| fault(path.clone(), "is required"))?;
@@ -135,11 +139,11 @@ fn check_claim(path: &str, claim: &Json, level: Level, left: &mut usize) -> Chec
     }
 }
 
-fn primitive(path: &str, fields: &Map<String, Json>, kind: &str) -> Checked {
+fn primitive(path: &str, fields: &Map<String, Json>, kind: &str) -> CheckResult {
     match kind {
-        "boolean" | "number" => only(path, fields, &["type", "description"])?,
+        "boolean" | "number" => reject_unknown_fields(path, fields, &["type", "description"])?,
         "string" => {
-            only(path, fields, &["type", "enum", "description"])?;
+            reject_unknown_fields(path, fields, &["type", "enum", "description"])?;
             if let Some(values) = fields.get("enum") {
                 check_values(&join(path, "enum"), values)?;
             }
@@ -154,7 +158,7 @@ fn primitive(path: &str, fields: &Map<String, Json>, kind: &str) -> Checked {
     describe(path, fields)
 }
 
-fn check_values(path: &str, values: &Json) -> Checked {
+fn check_values(path: &str, values: &Json) -> CheckResult {
     let Json::Array(values) = values else { return Err(fault(path, "must be a list of strings")) };
     if values.is_empty() || values.len() > MAX_CLAIM_VALUES {
         return Err(fault(path, format!("must have 1 to {MAX_CLAIM_VALUES} values, has {}", values.len())));
@@ -177,7 +181,7 @@ fn check_values(path: &str, values: &Json) -> Checked {
     Ok(())
 }
 
-fn describe(path: &str, fields: &Map<String, Json>) -> Checked {
+fn describe(path: &str, fields: &Map<String, Json>) -> CheckResult {
     let count = word(path, fields, "description")?.chars().count();
     if count > MAX_CLAIM_DESCRIPTION {
         let message = format!("must be at most {MAX_CLAIM_DESCRIPTION} characters, has {count}");
@@ -186,19 +190,19 @@ fn describe(path: &str, fields: &Map<String, Json>) -> Checked {
     Ok(())
 }
 
-fn object<'j>(path: &str, json: &'j Json) -> Checked<&'j Map<String, Json>> {
+fn object<'j>(path: &str, json: &'j Json) -> CheckResult<&'j Map<String, Json>> {
     json.as_object().ok_or_else(|| fault(path, "must be an object"))
 }
 
 /// Returns a required string field.
-fn word<'j>(path: &str, fields: &'j Map<String, Json>, name: &str) -> Checked<&'j str> {
+fn word<'j>(path: &str, fields: &'j Map<String, Json>, name: &str) -> CheckResult<&'j str> {
     let at = || join(path, name);
     let value = fields.get(name).ok_or_else(|| fault(at(), "is required"))?;
     value.as_str().ok_or_else(|| fault(at(), "must be a string"))
 }
 
 /// Rejects fields other than `known`.
-fn only(path: &str, fields: &Map<String, Json>, known: &[&str]) -> Checked {
+fn reject_unknown_fields(path: &str, fields: &Map<String, Json>, known: &[&str]) -> CheckResult {
     match fields.keys().find(|name| !known.contains(&name.as_str())) {
         Some(other) => {
             let known = known.join("`, `");

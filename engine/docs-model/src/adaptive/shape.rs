@@ -35,7 +35,7 @@ impl JsonSchema for AdaptiveClaim {
 }
 
 /// Returns the schema of a complete adaptive schema.
-pub(super) fn whole(generator: &mut SchemaGenerator) -> Schema {
+pub(super) fn adaptive_schema(generator: &mut SchemaGenerator) -> Schema {
     let mut named = claims(generator);
     named["description"] =
         "Claims by name. `unsigned` contains the claims without a signature, which are boolean and may have \

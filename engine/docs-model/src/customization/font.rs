@@ -155,8 +155,8 @@ impl<N: Default> Default for FontOr<N> {
 
 impl<'de, N: Deserialize<'de>> Deserialize<'de> for FontOr<N> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Either<N>(PhantomData<N>);
-        impl<'de, N: Deserialize<'de>> Visitor<'de> for Either<N> {
+        struct FontNameVisitor<N>(PhantomData<N>);
+        impl<'de, N: Deserialize<'de>> Visitor<'de> for FontNameVisitor<N> {
             type Value = FontOr<N>;
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 f.write_str("the name of a font, or its definition")
@@ -168,7 +168,7 @@ impl<'de, N: Deserialize<'de>> Deserialize<'de> for FontOr<N> {
                 FontDefinition::deserialize(MapAccessDeserializer::new(map)).map(FontOr::Defined)
             }
         }
-        deserializer.deserialize_any(Either(PhantomData))
+        deserializer.deserialize_any(FontNameVisitor(PhantomData))
     }
 }
 

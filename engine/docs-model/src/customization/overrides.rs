@@ -104,14 +104,14 @@ parts! {
 impl CustomizationOverride {
     /// Returns the override after applying a later update.
     #[must_use]
-    pub fn changed(mut self, later: Self) -> Self {
+    pub fn updated_by(mut self, later: Self) -> Self {
         self.change(later);
         self
     }
 
     /// Returns the customization of the site with the overridden values replaced.
     #[must_use]
-    pub fn over(&self, mut site: Customization) -> Customization {
+    pub fn apply_to(&self, mut site: Customization) -> Customization {
         self.cover(&mut site);
         site
     }

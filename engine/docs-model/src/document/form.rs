@@ -70,7 +70,7 @@ const NAMES: [(&str, BlockTag); 20] = [
 impl BlockTag {
     /// Returns the tag with a name, or `None` if no block has it. Names of integration tags begin with `@`.
     #[must_use]
-    pub fn named(name: &str) -> Option<Self> {
+    pub fn from_name(name: &str) -> Option<Self> {
         let name = if name.starts_with('@') { "@" } else { name };
         NAMES.iter().find(|(own, _)| *own == name).map(|(_, tag)| *tag)
     }
@@ -105,7 +105,7 @@ pub enum BlockContent {
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum WhenEmpty {
     /// The block is removed, as it only frames its content.
-    Gone,
+    Removed,
     /// The block with an empty paragraph, as it has a title or a position of its own.
     Paragraph,
     /// The block with empty text.
@@ -152,28 +152,28 @@ impl BlockKind {
         let (tag, content, when_empty) = match self {
             Self::Paragraph { .. } => (None, Text, WhenEmpty::Text),
             Self::Heading1(_) | Self::Heading2(_) | Self::Heading3(_) => (None, Text, WhenEmpty::Text),
-            Self::ListUnordered {} => (None, Parts, WhenEmpty::Gone),
-            Self::ListOrdered { .. } => (None, Parts, WhenEmpty::Gone),
-            Self::ListTasks {} => (None, Parts, WhenEmpty::Gone),
-            Self::ListItem { .. } => (None, Blocks, WhenEmpty::Gone),
+            Self::ListUnordered {} => (None, Parts, WhenEmpty::Removed),
+            Self::ListOrdered { .. } => (None, Parts, WhenEmpty::Removed),
+            Self::ListTasks {} => (None, Parts, WhenEmpty::Removed),
+            Self::ListItem { .. } => (None, Blocks, WhenEmpty::Removed),
             Self::Divider {} => (None, Nothing, WhenEmpty::Text),
-            Self::Blockquote {} => (None, Blocks, WhenEmpty::Gone),
-            Self::Hint { .. } => (Some(BlockTag::Hint), Blocks, WhenEmpty::Gone),
-            Self::Code { .. } => (Some(BlockTag::Code), Parts, WhenEmpty::Gone),
+            Self::Blockquote {} => (None, Blocks, WhenEmpty::Removed),
+            Self::Hint { .. } => (Some(BlockTag::Hint), Blocks, WhenEmpty::Removed),
+            Self::Code { .. } => (Some(BlockTag::Code), Parts, WhenEmpty::Removed),
             Self::CodeLine { .. } => (None, Text, WhenEmpty::Text),
             Self::Math { .. } => (None, Nothing, WhenEmpty::Text),
-            Self::Images { .. } => (None, Parts, WhenEmpty::Gone),
+            Self::Images { .. } => (None, Parts, WhenEmpty::Removed),
             Self::Image(_) => (None, Nothing, WhenEmpty::Text),
             Self::File { .. } => (Some(BlockTag::File), Nothing, WhenEmpty::Text),
             Self::Drawing { .. } => (None, Nothing, WhenEmpty::Text),
             Self::Embed { .. } => (Some(BlockTag::Embed), Nothing, WhenEmpty::Text),
             Self::ContentRef { .. } => (Some(BlockTag::ContentRef), Nothing, WhenEmpty::Text),
             Self::Expandable { .. } => (None, Nothing, WhenEmpty::Text),
-            Self::Tabs { .. } => (Some(BlockTag::Tabs), Parts, WhenEmpty::Gone),
+            Self::Tabs { .. } => (Some(BlockTag::Tabs), Parts, WhenEmpty::Removed),
             Self::TabsItem { .. } => (Some(BlockTag::Tab), Blocks, WhenEmpty::Paragraph),
-            Self::Stepper {} => (Some(BlockTag::Stepper), Parts, WhenEmpty::Gone),
+            Self::Stepper {} => (Some(BlockTag::Stepper), Parts, WhenEmpty::Removed),
             Self::StepperStep { .. } => (Some(BlockTag::Step), Blocks, WhenEmpty::Paragraph),
-            Self::Columns { .. } => (Some(BlockTag::Columns), Parts, WhenEmpty::Gone),
+            Self::Columns { .. } => (Some(BlockTag::Columns), Parts, WhenEmpty::Removed),
             Self::Column { .. } => (Some(BlockTag::Column), Blocks, WhenEmpty::Paragraph),
             Self::Table(_) => (None, Nothing, WhenEmpty::Text),
             Self::If { .. } => (Some(BlockTag::If), Blocks, WhenEmpty::Text),

@@ -45,12 +45,12 @@ fn a_block_of_no_known_type_is_refused_with_its_name() {
 #[test]
 fn a_tag_is_read_by_the_name_it_is_written_with() {
     for (name, tag) in BlockTag::names() {
-        assert_eq!(BlockTag::named(name), Some(tag), "{name}");
-        assert_eq!(BlockTag::named(tag.name()), Some(tag), "{name}");
+        assert_eq!(BlockTag::from_name(name), Some(tag), "{name}");
+        assert_eq!(BlockTag::from_name(tag.name()), Some(tag), "{name}");
     }
-    assert_eq!(BlockTag::named("@mermaid/diagram"), Some(BlockTag::Integration));
+    assert_eq!(BlockTag::from_name("@mermaid/diagram"), Some(BlockTag::Integration));
     for name in ["", "endhint", "hin", "Hint", "a@b"] {
-        assert_eq!(BlockTag::named(name), None, "{name}");
+        assert_eq!(BlockTag::from_name(name), None, "{name}");
     }
 }
 

@@ -119,7 +119,7 @@ fn empty_text_stands_for_none() {
 fn only_an_invalid_request_names_a_field() {
     assert_eq!(Error::invalid("limit", "must be at most 1000").field(), Some("limit"));
     assert_eq!(Error::new(ErrorKind::Invalid, "the repository is empty").field(), None);
-    let missing = Error::not_found("space").within("changes[0]");
+    let missing = Error::not_found("space").prefix_field("changes[0]");
     assert_eq!((missing.field(), missing.message()), (None, "no such space"));
     let other = Error::invalid("limit", "is odd").with_message("try again");
     assert_eq!((other.field(), other.message()), (None, "try again"));

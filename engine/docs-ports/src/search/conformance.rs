@@ -70,7 +70,7 @@ fn page(at: (&str, &str), title: &str, sections: &[(&str, &str)]) -> PageDocumen
         page: at.1.parse().expect("an id"),
         title: title.to_owned(),
         description: None,
-        text: Hash::of(format!("{sections:?}").as_bytes()),
+        text: Hash::compute(format!("{sections:?}").as_bytes()),
         sections: sections.iter().map(section).collect(),
     }
 }
@@ -155,7 +155,8 @@ pub async fn a_phrase_stands_in_one_place(index: &impl SearchIndex) {
 pub async fn a_space_is_removed_whole(index: &impl SearchIndex) {
     put(index, (0..30).map(|n| page(("s", &format!("p{n}")), "Page", &[])).collect()).await;
     put(index, vec![page(("t", "p0"), "Page", &[])]).await;
-    let note = |name| IndexedSpace { space: space(name), organization: org("org"), root: Hash::of(b"root") };
+    let note =
+        |name| IndexedSpace { space: space(name), organization: org("org"), root: Hash::compute(b"root") };
     let notes = vec![IndexChange::PutSpace(note("s")), IndexChange::PutSpace(note("t"))];
     index.apply(notes, None).await.expect("applied");
     index.apply(vec![IndexChange::DropSpace(space("s"))], None).await.expect("applied");
@@ -219,7 +220,7 @@ pub async fn case_and_diacritics_do_not_matter(index: &impl SearchIndex) {
 
 /// A cleared index equals an empty one.
 pub async fn clearing_forgets_everything(index: &impl SearchIndex) {
-    let note = IndexedSpace { space: space("s"), organization: org("org"), root: Hash::of(b"root") };
+    let note = IndexedSpace { space: space("s"), organization: org("org"), root: Hash::compute(b"root") };
     let changes =
         vec![IndexChange::PutPage(Box::new(page(("s", "a"), "Alpha", &[]))), IndexChange::PutSpace(note)];
     index.apply(changes, Some(FeedPos("1".into()))).await.expect("applied");
@@ -403,7 +404,7 @@ pub async fn what_is_noted_of_spaces_is_listed(index: &impl SearchIndex) {
         IndexChange::PutSpace(IndexedSpace {
             space: space(name),
             organization: org("org"),
-            root: Hash::of(root),
+            root: Hash::compute(root),
         })
     };
     for name in ["c", "a", "e", "b", "d"] {
@@ -421,7 +422,7 @@ pub async fn what_is_noted_of_spaces_is_listed(index: &impl SearchIndex) {
     }
     assert_eq!(all.iter().map(SpaceId::as_str).collect::<Vec<_>>(), ["a", "b", "c", "e"]);
     let noted = index.indexed(&[space("c"), space("d")]).await.expect("noted");
-    assert_eq!(noted[0].as_ref().map(|noted| noted.root), Some(Hash::of(b"two")));
+    assert_eq!(noted[0].as_ref().map(|noted| noted.root), Some(Hash::compute(b"two")));
     assert_eq!(noted[1], None);
     let no_page: Vec<PageId> = Vec::new();
     let pages = index.documents(&space("a")).await.expect("documents");

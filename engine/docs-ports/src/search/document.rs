@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     score::Field,
-    words::{Token, tokens},
+    words::{WordToken, tokens},
 };
 
 /// Position gap between the last word of a section and the first of the next, so that no phrase spans both.
@@ -42,7 +42,7 @@ pub struct Section {
 
 impl PageDocument {
     /// Returns the words of a field lazily, in order. The texts of a field are separated by a position gap.
-    pub fn tokens(&self, field: Field) -> impl Iterator<Item = Token> {
+    pub fn tokens(&self, field: Field) -> impl Iterator<Item = WordToken> {
         let (text, sections) = match field {
             Field::Title => (Some(self.title.as_str()), &[][..]),
             Field::Description => (self.description.as_deref(), &[][..]),
@@ -52,7 +52,7 @@ impl PageDocument {
             Field::Headings => section.heading.as_deref(),
             _ => Some(section.text.as_str()),
         });
-        joined(text.into_iter().chain(texts))
+        join_texts(text.into_iter().chain(texts))
     }
 
     /// Returns the approximate size in bytes.
@@ -64,13 +64,13 @@ impl PageDocument {
 
     /// Returns the tie-breaker for pages of equal score, which depends only on the page.
     #[must_use]
-    pub fn tie(&self) -> u64 {
-        tie(&[self.space.as_str(), self.page.as_str()])
+    pub fn tie_breaker(&self) -> u64 {
+        hash_name(&[self.space.as_str(), self.page.as_str()])
     }
 }
 
 /// Tokenizes several texts, with a position gap between them.
-fn joined<'t>(texts: impl Iterator<Item = &'t str>) -> impl Iterator<Item = Token> {
+fn join_texts<'t>(texts: impl Iterator<Item = &'t str>) -> impl Iterator<Item = WordToken> {
     let mut start = 0;
     let mut last = None;
     texts.flat_map(tokens).map(move |token| {
@@ -79,12 +79,12 @@ fn joined<'t>(texts: impl Iterator<Item = &'t str>) -> impl Iterator<Item = Toke
         }
         let position = start + token.position;
         last = Some(position);
-        Token { position, ..token }
+        WordToken { position, ..token }
     })
 }
 
 /// Hashes a name to a number; collisions are negligible.
 #[must_use]
-pub fn tie(parts: &[&str]) -> u64 {
+pub fn hash_name(parts: &[&str]) -> u64 {
     u64::from_be_bytes(docs_model::hash::fingerprint(parts, ListOrder::Asc))
 }

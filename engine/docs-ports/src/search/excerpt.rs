@@ -1,6 +1,6 @@
 //! Excerpts: the sections of a page that match a query, with the text around the match.
 
-use super::{PageDocument, Query, score::Counted, tokens};
+use super::{PageDocument, Query, score::WordPositions, tokens};
 
 /// Maximum length of an excerpt in characters, without ellipses.
 pub const MAX_EXCERPT: usize = 200;
@@ -9,9 +9,9 @@ pub const MAX_EXCERPTS: usize = 5;
 /// Maximum number of bytes of a page's text that are searched for excerpts.
 const MAX_SEARCHED_TEXT: usize = 128 * 1024;
 /// Number of characters of an excerpt before the match.
-const LEAD: usize = 60;
+const LEAD_CHARS: usize = 60;
 /// The ellipsis for omitted text.
-const CUT: char = '…';
+const ELLIPSIS: char = '…';
 
 /// A section that matches part of a query.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -31,8 +31,8 @@ pub fn excerpts(query: &Query, page: &PageDocument, limit: usize) -> Vec<Excerpt
     let mut met: Vec<(usize, u32, Option<usize>)> = Vec::new();
     let mut left = MAX_SEARCHED_TEXT;
     for (index, section) in page.sections.iter().enumerate() {
-        let heading = taken(section.heading.as_deref().unwrap_or_default(), &mut left);
-        let text = taken(&section.text, &mut left);
+        let heading = take_within(section.heading.as_deref().unwrap_or_default(), &mut left);
+        let text = take_within(&section.text, &mut left);
         if let (score @ 1.., at) = weigh(query, heading, text) {
             met.push((index, score, at));
         }
@@ -48,14 +48,14 @@ pub fn excerpts(query: &Query, page: &PageDocument, limit: usize) -> Vec<Excerpt
             index,
             anchor: section.anchor.clone(),
             heading: section.heading.clone(),
-            body: around(&section.text, at.unwrap_or(0)),
+            body: snippet_at(&section.text, at.unwrap_or(0)),
         }
     };
     met.into_iter().map(excerpt).collect()
 }
 
 /// Returns the start of a text that is within the bytes left, and deducts it.
-fn taken<'t>(text: &'t str, left: &mut usize) -> &'t str {
+fn take_within<'t>(text: &'t str, left: &mut usize) -> &'t str {
     let start = &text[..text.floor_char_boundary(*left)];
     *left = if start.len() < text.len() { 0 } else { *left - start.len() };
     start
@@ -63,9 +63,9 @@ fn taken<'t>(text: &'t str, left: &mut usize) -> &'t str {
 
 /// Scores a section by the needs that it meets, and returns the byte offset of the first match in its text.
 fn weigh(query: &Query, heading: &str, text: &str) -> (u32, Option<usize>) {
-    let heading = Counted::of(tokens(heading));
+    let heading = WordPositions::from_tokens(tokens(heading));
     let mut starts = Vec::new();
-    let body = Counted::of(tokens(text).inspect(|word| starts.push(word.from)));
+    let body = WordPositions::from_tokens(tokens(text).inspect(|word| starts.push(word.from)));
     let (mut score, mut first) = (0, None);
     for need in query.needs() {
         if !heading.places(need).is_empty() {
@@ -81,9 +81,9 @@ fn weigh(query: &Query, heading: &str, text: &str) -> (u32, Option<usize>) {
 }
 
 /// Returns the text around an offset as a single line.
-fn around(text: &str, at: usize) -> String {
+fn snippet_at(text: &str, at: usize) -> String {
     let before = text.get(..at).unwrap_or_default();
-    let lead = before.char_indices().rev().take(LEAD).last().map_or(0, |(start, _)| start);
+    let lead = before.char_indices().rev().take(LEAD_CHARS).last().map_or(0, |(start, _)| start);
     // Skip a truncated word, unless the text has no spaces here.
     let start = match text[lead..at].find(char::is_whitespace) {
         _ if lead == 0 => 0,
@@ -93,7 +93,7 @@ fn around(text: &str, at: usize) -> String {
     let words = text[start..].split_whitespace();
     let mut body = String::with_capacity(MAX_EXCERPT * 2);
     if start > 0 {
-        body.push(CUT);
+        body.push(ELLIPSIS);
     }
     let mut left = MAX_EXCERPT;
     for (n, word) in words.enumerate() {
@@ -106,7 +106,7 @@ fn around(text: &str, at: usize) -> String {
                 body.extend(std::iter::repeat_n(' ', space));
                 body.extend(word.chars().take(room));
             }
-            body.push(CUT);
+            body.push(ELLIPSIS);
             return body;
         }
         body.extend(std::iter::repeat_n(' ', space));
@@ -130,7 +130,7 @@ mod tests {
             page: "page".parse().expect("an id"),
             title: "Title".to_owned(),
             description: None,
-            text: docs_model::hash::Hash::of(b"text"),
+            text: docs_model::hash::Hash::compute(b"text"),
             sections: sections
                 .iter()
                 .map(|(heading, text)| Section {

@@ -1,6 +1,6 @@
 //! Search queries and word matching.
 
-use super::{Token, TokenKind, tokens};
+use super::{TokenKind, WordToken, tokens};
 
 /// Maximum number of needs of a query; further ones are ignored.
 const MAX_NEEDS: usize = 64;
@@ -19,12 +19,12 @@ const TWO_TYPOS: usize = 8;
 /// eight.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Query {
-    needs: Vec<Need>,
+    needs: Vec<QueryTerm>,
 }
 
 /// A requirement that a page must meet.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub enum Need {
+pub enum QueryTerm {
     /// A single word.
     Word(Word),
     /// Consecutive words.
@@ -43,12 +43,12 @@ pub struct Word {
 /// A sequence of consecutive words.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Phrase {
-    parts: Vec<Part>,
+    parts: Vec<PhraseWord>,
 }
 
 /// A word of a phrase.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Part {
+pub struct PhraseWord {
     /// The word, matched exactly or as a prefix, without typos.
     pub word: Word,
     /// The position relative to the first word.
@@ -78,9 +78,12 @@ impl Query {
         for (at, piece) in pieces.iter().enumerate() {
             // An unclosed quotation mark is ignored.
             if at % 2 == 1 && at < last {
-                needs.extend(quoted(piece));
+                needs.extend(phrase_term(piece));
             } else {
-                needs.extend(plain(piece, if at == last { Ending::Open } else { Ending::Closed }));
+                needs.extend(plain_terms(
+                    piece,
+                    if at == last { LastWordMode::Open } else { LastWordMode::Closed },
+                ));
             }
         }
         let mut query = Self::default();
@@ -98,21 +101,23 @@ impl Query {
         let share = MAX_VISITED_WORDS / self.words().filter(|word| word.is_inexact()).count().max(1);
         for need in &mut self.needs {
             match need {
-                Need::Word(word) => word.visits = share,
-                Need::Phrase(phrase) => phrase.parts.iter_mut().for_each(|part| part.word.visits = share),
+                QueryTerm::Word(word) => word.visits = share,
+                QueryTerm::Phrase(phrase) => {
+                    phrase.parts.iter_mut().for_each(|part| part.word.visits = share)
+                }
             }
         }
     }
 
     /// The needs; empty if the query has no words.
     #[must_use]
-    pub fn needs(&self) -> &[Need] {
+    pub fn needs(&self) -> &[QueryTerm] {
         &self.needs
     }
 
     /// Returns all words, including those of phrases.
     pub fn words(&self) -> impl Iterator<Item = &Word> {
-        self.needs.iter().flat_map(Need::words)
+        self.needs.iter().flat_map(QueryTerm::words)
     }
 
     /// Returns `true` if the query has no words.
@@ -122,7 +127,7 @@ impl Query {
     }
 }
 
-impl Need {
+impl QueryTerm {
     fn words(&self) -> impl Iterator<Item = &Word> {
         let (word, parts) = match self {
             Self::Word(word) => (Some(word), &[][..]),
@@ -182,28 +187,28 @@ impl Word {
 impl Phrase {
     /// The words in order.
     #[must_use]
-    pub fn parts(&self) -> &[Part] {
+    pub fn parts(&self) -> &[PhraseWord] {
         &self.parts
     }
 }
 
 /// Matching of the last word: `Open` permits a prefix match.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Ending {
+enum LastWordMode {
     Open,
     Closed,
 }
 
-fn plain(text: &str, ending: Ending) -> Vec<Need> {
+fn plain_terms(text: &str, ending: LastWordMode) -> Vec<QueryTerm> {
     let mut needs = Vec::new();
-    let mut run: Vec<Token> = Vec::new();
+    let mut run: Vec<WordToken> = Vec::new();
     let mut found = tokens(text).peekable();
     while let Some(token) = found.next() {
         match token.kind {
             TokenKind::Word => {
-                let is_beginning = ending == Ending::Open && found.peek().is_none();
+                let is_beginning = ending == LastWordMode::Open && found.peek().is_none();
                 let typos = typos(&token.text);
-                needs.push(Need::Word(Word { text: token.text, is_beginning, typos, visits: 0 }));
+                needs.push(QueryTerm::Word(Word { text: token.text, is_beginning, typos, visits: 0 }));
             }
             // A run of characters in a script without spaces is searched as a phrase.
             TokenKind::Pair => run.push(token),
@@ -216,12 +221,12 @@ fn plain(text: &str, ending: Ending) -> Vec<Need> {
     needs
 }
 
-fn quoted(text: &str) -> Option<Need> {
+fn phrase_term(text: &str) -> Option<QueryTerm> {
     phrase(tokens(text).collect())
 }
 
-fn phrase(tokens: Vec<Token>) -> Option<Need> {
-    let mut parts: Vec<Part> = Vec::with_capacity(tokens.len());
+fn phrase(tokens: Vec<WordToken>) -> Option<QueryTerm> {
+    let mut parts: Vec<PhraseWord> = Vec::with_capacity(tokens.len());
     let start = tokens.first()?.position;
     let mut before: Option<TokenKind> = None;
     for token in tokens {
@@ -232,12 +237,12 @@ fn phrase(tokens: Vec<Token>) -> Option<Need> {
         }
         let is_beginning = token.kind == TokenKind::Tail;
         let word = Word { text: token.text, is_beginning, typos: 0, visits: 0 };
-        parts.push(Part { word, offset: token.position - start });
+        parts.push(PhraseWord { word, offset: token.position - start });
     }
     if parts.len() == 1 {
-        return parts.pop().map(|part| Need::Word(part.word));
+        return parts.pop().map(|part| QueryTerm::Word(part.word));
     }
-    Some(Need::Phrase(Phrase { parts }))
+    Some(QueryTerm::Phrase(Phrase { parts }))
 }
 
 /// Returns the maximum number of typos of a word. Zero for words with digits, which distinguish versions and names.
@@ -287,7 +292,7 @@ mod tests {
 
     fn word(text: &str) -> Word {
         match Query::parse(text).needs() {
-            [Need::Word(word)] => word.clone(),
+            [QueryTerm::Word(word)] => word.clone(),
             other => panic!("{text}: {other:?}"),
         }
     }
@@ -314,7 +319,7 @@ mod tests {
     #[test]
     fn only_the_last_word_may_go_on() {
         let query = Query::parse("git sync");
-        let [Need::Word(git), Need::Word(sync)] = query.needs() else { panic!("{query:?}") };
+        let [QueryTerm::Word(git), QueryTerm::Word(sync)] = query.needs() else { panic!("{query:?}") };
         assert_eq!((git.is_beginning(), sync.is_beginning()), (false, true));
         assert!(!word("\"sync\"").is_beginning(), "what is quoted is whole");
         assert_eq!(word("\"sync\"").typos(), 0);
@@ -323,7 +328,7 @@ mod tests {
     #[test]
     fn quotation_marks_make_phrases_and_an_open_one_means_nothing() {
         let query = Query::parse("\"change request\" merge");
-        let [Need::Phrase(phrase), Need::Word(_)] = query.needs() else { panic!("{query:?}") };
+        let [QueryTerm::Phrase(phrase), QueryTerm::Word(_)] = query.needs() else { panic!("{query:?}") };
         let parts: Vec<_> = phrase.parts().iter().map(|p| (p.word.text(), p.offset)).collect();
         assert_eq!(parts, [("change", 0), ("request", 1)]);
         assert_eq!(Query::parse("\"change request").needs().len(), 2);
@@ -361,7 +366,7 @@ mod tests {
             let query = Query::parse(&text);
             prop_assert!(query.needs().len() <= MAX_NEEDS);
             for need in query.needs() {
-                if let Need::Phrase(phrase) = need {
+                if let QueryTerm::Phrase(phrase) = need {
                     prop_assert!(phrase.parts().len() > 1);
                 }
             }

@@ -6,7 +6,7 @@ use std::{
     ops::Bound,
 };
 
-use super::{Match, Need, Part, Phrase, Query, Word, near_words};
+use super::{Match, Phrase, PhraseWord, Query, QueryTerm, Word, near_words};
 
 /// A searchable field of a page.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -76,7 +76,7 @@ pub trait Postings {
     fn places(
         &self,
         field: Field,
-        part: &Part,
+        part: &PhraseWord,
         found: &mut dyn FnMut(u32, &[u32]),
     ) -> Result<(), Self::Error>;
 
@@ -96,16 +96,16 @@ pub fn scores<P: Postings>(
 ) -> Result<HashMap<u32, u32>, P::Error> {
     let mut pages: Option<HashMap<u32, Total>> = None;
     for need in query.needs() {
-        let mut met: HashMap<u32, Met> = HashMap::new();
+        let mut met: HashMap<u32, TermMatches> = HashMap::new();
         let look = |page| pages.as_ref().map_or_else(|| is_wanted(page), |pages| pages.contains_key(&page));
         for field in Field::ALL {
             match need {
-                Need::Word(word) => postings.words(field, word, &mut |page, times, how| {
+                QueryTerm::Word(word) => postings.words(field, word, &mut |page, times, how| {
                     if look(page) {
                         met.entry(page).or_default().add(field, times, how);
                     }
                 })?,
-                Need::Phrase(phrase) => {
+                QueryTerm::Phrase(phrase) => {
                     for (page, times) in phrases(postings, field, phrase, &look)? {
                         met.entry(page).or_default().add(field, times, Match::Exact);
                     }
@@ -113,8 +113,8 @@ pub fn scores<P: Postings>(
             }
         }
         let words = match need {
-            Need::Word(_) => 1,
-            Need::Phrase(phrase) => u32::try_from(phrase.parts().len()).unwrap_or(u32::MAX),
+            QueryTerm::Word(_) => 1,
+            QueryTerm::Phrase(phrase) => u32::try_from(phrase.parts().len()).unwrap_or(u32::MAX),
         };
         let mut kept =
             pages.take().unwrap_or_else(|| met.keys().map(|page| (*page, Total::default())).collect());
@@ -131,13 +131,13 @@ pub fn scores<P: Postings>(
 
 /// The matches of a page for one need.
 #[derive(Default)]
-struct Met {
+struct TermMatches {
     best: u32,
     times: u32,
     is_in_title: bool,
 }
 
-impl Met {
+impl TermMatches {
     fn add(&mut self, field: Field, times: u32, how: Match) {
         self.best = self.best.max(how.worth(field));
         if how <= Match::Beginning {
@@ -155,7 +155,7 @@ struct Total {
 }
 
 impl Total {
-    fn add(&mut self, met: &Met, words: u32) {
+    fn add(&mut self, met: &TermMatches, words: u32) {
         // Logarithmic: each doubling of the occurrences adds the same.
         let for_times = (8 * (1 + met.times).ilog2()).min(MOST_FOR_TIMES);
         self.score += met.best + for_times;
@@ -204,7 +204,7 @@ fn phrases<P: Postings>(
 
 /// A matching page, as an index passes it to the selection.
 #[derive(Clone, Copy, Debug)]
-pub struct Found<T> {
+pub struct RankedPage<T> {
     /// The position among all hits.
     pub rank: Rank,
     /// The index-internal location of the page.
@@ -213,14 +213,18 @@ pub struct Found<T> {
 
 /// Returns the best pages after a position, in order.
 #[must_use]
-pub fn select_pages<T>(mut found: Vec<Found<T>>, after: Option<Rank>, limit: usize) -> Vec<Found<T>> {
+pub fn select_pages<T>(
+    mut found: Vec<RankedPage<T>>,
+    after: Option<Rank>,
+    limit: usize,
+) -> Vec<RankedPage<T>> {
     found.retain(|page| after.is_none_or(|after| page.rank > after));
-    best(&mut found, limit, |page| page.rank);
+    keep_best(&mut found, limit, |page| page.rank);
     found
 }
 
 /// Keeps the first `limit` items in order, without sorting the others.
-fn best<T>(items: &mut Vec<T>, limit: usize, rank: impl Fn(&T) -> Rank) {
+fn keep_best<T>(items: &mut Vec<T>, limit: usize, rank: impl Fn(&T) -> Rank) {
     if limit < items.len() {
         items.select_nth_unstable_by_key(limit, &rank);
         items.truncate(limit);
@@ -230,10 +234,10 @@ fn best<T>(items: &mut Vec<T>, limit: usize, rank: impl Fn(&T) -> Rank) {
 
 /// A small in-memory index of a few texts, for excerpts and tests.
 #[derive(Debug, Default)]
-pub(super) struct Counted(BTreeMap<String, Vec<u32>>);
+pub(super) struct WordPositions(BTreeMap<String, Vec<u32>>);
 
-impl Counted {
-    pub(super) fn of(tokens: impl Iterator<Item = super::Token>) -> Self {
+impl WordPositions {
+    pub(super) fn from_tokens(tokens: impl Iterator<Item = super::WordToken>) -> Self {
         let mut counted = Self::default();
         for token in tokens {
             counted.0.entry(token.text).or_default().push(token.position);
@@ -242,11 +246,11 @@ impl Counted {
     }
 
     /// Returns the positions at which the need is met, in order; for a phrase, those of its first word.
-    pub(super) fn places(&self, need: &Need) -> Vec<u32> {
+    pub(super) fn places(&self, need: &QueryTerm) -> Vec<u32> {
         let of = |word: &Word| self.places_of(word);
         let mut places = match need {
-            Need::Word(word) => of(word),
-            Need::Phrase(phrase) => {
+            QueryTerm::Word(word) => of(word),
+            QueryTerm::Phrase(phrase) => {
                 let mut parts = phrase.parts().iter();
                 let mut starts = parts.next().map(|part| of(&part.word)).unwrap_or_default();
                 for part in parts {

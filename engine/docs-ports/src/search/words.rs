@@ -9,7 +9,7 @@ pub const MAX_WORD: usize = 64;
 
 /// A word of a text.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Token {
+pub struct WordToken {
     /// The word in lowercase, without diacritics.
     pub text: String,
     /// The index among the words.
@@ -44,7 +44,7 @@ pub enum TokenKind {
 /// assert_eq!(texts("Crème Brûlée, v2"), ["creme", "brulee", "v2"]);
 /// assert_eq!(texts("全文検索"), ["全文", "文検", "検索", "索"]);
 /// ```
-pub fn tokens(text: &str) -> impl Iterator<Item = Token> {
+pub fn tokens(text: &str) -> impl Iterator<Item = WordToken> {
     let words = runs(text).flat_map(move |run| {
         let (word, pairs) = match run.script {
             Script::Spaced => (Some(word(text, &run)), None),
@@ -53,11 +53,11 @@ pub fn tokens(text: &str) -> impl Iterator<Item = Token> {
         word.into_iter().chain(pairs.into_iter().flatten())
     });
     let words = words.filter(|token| !token.text.is_empty());
-    (0..).zip(words).map(|(position, token)| Token { position, ..token })
+    (0..).zip(words).map(|(position, token)| WordToken { position, ..token })
 }
 
 /// A run of letters and digits of the same script class.
-struct Run {
+struct ScriptRun {
     from: usize,
     to: usize,
     script: Script,
@@ -87,7 +87,7 @@ fn script(c: char) -> Option<Script> {
 }
 
 /// Splits a text into runs, in order.
-fn runs(text: &str) -> impl Iterator<Item = Run> {
+fn runs(text: &str) -> impl Iterator<Item = ScriptRun> {
     let mut characters = text.char_indices().peekable();
     iter::from_fn(move || {
         let (from, script) = characters.by_ref().find_map(|(at, c)| Some((at, script(c)?)))?;
@@ -95,18 +95,18 @@ fn runs(text: &str) -> impl Iterator<Item = Run> {
         let belongs = |c| self::script(c).map_or_else(|| is_combining_mark(c), |other| other == script);
         while characters.next_if(|(_, c)| belongs(*c)).is_some() {}
         let to = characters.peek().map_or(text.len(), |(at, _)| *at);
-        Some(Run { from, to, script })
+        Some(ScriptRun { from, to, script })
     })
 }
 
 /// Converts a run to a word token.
-fn word(text: &str, run: &Run) -> Token {
+fn word(text: &str, run: &ScriptRun) -> WordToken {
     let folded = fold(&text[run.from..run.to]);
-    Token { text: folded, position: 0, from: run.from, to: run.to, kind: TokenKind::Word }
+    WordToken { text: folded, position: 0, from: run.from, to: run.to, kind: TokenKind::Word }
 }
 
 /// Returns the pairs of adjacent characters of a run, and its last one.
-fn pairs(text: &str, run: Run) -> impl Iterator<Item = Token> {
+fn pairs(text: &str, run: ScriptRun) -> impl Iterator<Item = WordToken> {
     let folded = characters(text, run).map(|(from, to)| (from, to, fold(&text[from..to])));
     let mut folded = folded.filter(|(_, _, folded)| !folded.is_empty()).peekable();
     iter::from_fn(move || {
@@ -115,12 +115,12 @@ fn pairs(text: &str, run: Run) -> impl Iterator<Item = Token> {
             Some((_, end, second)) => (*end, first + second, TokenKind::Pair),
             None => (end, first, TokenKind::Tail),
         };
-        Some(Token { text, position: 0, from, to, kind })
+        Some(WordToken { text, position: 0, from, to, kind })
     })
 }
 
 /// Returns the byte ranges of the characters of a run, each with its combining marks.
-fn characters(text: &str, run: Run) -> impl Iterator<Item = (usize, usize)> {
+fn characters(text: &str, run: ScriptRun) -> impl Iterator<Item = (usize, usize)> {
     let mut left = text[run.from..run.to].char_indices().peekable();
     iter::from_fn(move || {
         let (at, _) = left.next()?;

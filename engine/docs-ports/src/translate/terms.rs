@@ -26,9 +26,9 @@ use std::{
 #[derive(Clone, Debug, Default)]
 pub struct Terms {
     /// The trie edges, keyed by node and character as returned by [`folded`]. The root is node 0.
-    next: HashMap<(usize, Folded), usize>,
+    next: HashMap<(usize, LowercaseChars), usize>,
     /// The terms that end at each node.
-    ends: Vec<Vec<End>>,
+    ends: Vec<Vec<RuleEnd>>,
 }
 
 /// An occurrence of a term in a text.
@@ -41,16 +41,16 @@ pub struct FoundTerm {
 }
 
 #[derive(Clone, Debug)]
-struct End {
+struct RuleEnd {
     rule: usize,
     /// The exact spelling to compare; `None` if the rule ignores case.
     exact: Option<String>,
 }
 
 /// A lowercase character. Unicode maps one character to at most three.
-type Folded = [char; 3];
+type LowercaseChars = [char; 3];
 
-fn folded(c: char) -> Folded {
+fn fold_char(c: char) -> LowercaseChars {
     let mut folded = ['\0'; 3];
     folded.iter_mut().zip(c.to_lowercase()).for_each(|(place, c)| *place = c);
     folded
@@ -65,13 +65,13 @@ impl Terms {
             let mut node = 0;
             for c in term.chars() {
                 let new = terms.ends.len();
-                node = *terms.next.entry((node, folded(c))).or_insert(new);
+                node = *terms.next.entry((node, fold_char(c))).or_insert(new);
                 if node == new {
                     terms.ends.push(Vec::new());
                 }
             }
             if node != 0 {
-                terms.ends[node].push(End { rule, exact: case_sensitive.then(|| term.clone()) });
+                terms.ends[node].push(RuleEnd { rule, exact: case_sensitive.then(|| term.clone()) });
             }
         }
         terms
@@ -117,14 +117,14 @@ impl Terms {
         let mut node = 0;
         let mut rest = text[at..].char_indices().peekable();
         while let Some((offset, c)) = rest.next() {
-            let Some(next) = self.next.get(&(node, folded(c))) else { return };
+            let Some(next) = self.next.get(&(node, fold_char(c))) else { return };
             node = *next;
             let goes_on = c.is_alphanumeric() && rest.peek().is_some_and(|(_, next)| next.is_alphanumeric());
             if goes_on {
                 continue;
             }
             let range = at..at + offset + c.len_utf8();
-            for End { rule, exact } in &self.ends[node] {
+            for RuleEnd { rule, exact } in &self.ends[node] {
                 if exact.as_ref().is_none_or(|exact| *exact == text[range.clone()]) {
                     tell(FoundTerm { range: range.clone(), rule: *rule });
                 }

@@ -53,25 +53,25 @@ impl AuditRecord {
 
     /// The prefix of all entries, ordered by time.
     #[must_use]
-    pub fn all() -> KeyBuf {
+    pub fn by_time() -> KeyBuf {
         KeyBuf::new(Self::KIND)
     }
 
     /// The index prefix of an organization's entries, ordered by time.
     #[must_use]
-    pub fn of_org(organization: &OrgId) -> KeyBuf {
+    pub fn by_org(organization: &OrgId) -> KeyBuf {
         KeyBuf::new("aud.o").part(organization.as_str())
     }
 
     /// The index prefix of a user's entries, ordered by time.
     #[must_use]
-    pub fn of_user(user: &UserId) -> KeyBuf {
+    pub fn by_user(user: &UserId) -> KeyBuf {
         KeyBuf::new("aud.u").part(user.as_str())
     }
 
     /// The index prefix of the entries about a record, ordered by time.
     #[must_use]
-    pub fn about(record: &Key) -> KeyBuf {
+    pub fn by_record(record: &Key) -> KeyBuf {
         KeyBuf::new("aud.r").part(record)
     }
 
@@ -83,16 +83,16 @@ impl AuditRecord {
 impl Indexed for AuditRecord {
     const INDEXES: &'static [&'static str] = &["aud.o", "aud.u", "aud.r"];
     fn key(&self) -> Key {
-        self.place(Self::all())
+        self.place(Self::by_time())
     }
     fn rows(&self) -> Vec<Row> {
-        let organizations = self.organizations.iter().map(Self::of_org);
-        let users = self.user.iter().map(Self::of_user);
-        let records = self.records.iter().map(Self::about);
+        let organizations = self.organizations.iter().map(Self::by_org);
+        let users = self.user.iter().map(Self::by_user);
+        let records = self.records.iter().map(Self::by_record);
         let places = organizations.chain(users).chain(records);
         places.map(|prefix| Row::Index(self.place(prefix), Value::Unit)).collect()
     }
     fn owner(&self) -> Owner {
-        Owner::Nobody
+        Owner::NoOrganization
     }
 }

@@ -9,8 +9,8 @@ use super::{
     super::{Batch, Mode, Op, Store, StoreError, StoreResult, Value},
     Factory,
     kit::{
-        Note, Plain, add, all, changes, commit, create, delete, distinct, get, get_int, item, json, key,
-        keys, look, names, ops, poll_times, put, scan, spawn_each, unit, write,
+        Note, Plain, add, changes, commit, create, delete, distinct, get, get_int, item, json, key, keys,
+        names, ops, poll_times, put, read_all, scan, scan_prefix, spawn_each, unit, write,
     },
     script::{Script, interleave, state},
 };
@@ -87,7 +87,7 @@ pub async fn drop_mid_scan_releases_everything(factory: &dyn Factory) {
     for round in 0..100 {
         for mode in [Mode::Read, Mode::Write] {
             if let Ok(txn) = store.begin(mode, &[]).await {
-                let scans = [all("cf"), all("cf")];
+                let scans = [scan_prefix("cf"), scan_prefix("cf")];
                 poll_times(&mut txn.scan(&scans), round % 4).await;
             }
         }
@@ -189,7 +189,7 @@ async fn pairs(store: &dyn Store) -> std::collections::BTreeSet<u32> {
             rev: false,
             limit: 1_000,
         });
-        let (_, pages) = look(store, &[], &scans).await;
+        let (_, pages) = read_all(store, &[], &scans).await;
         let numbers = pages.iter().map(|page| {
             let number = |name: &str| name.split_once('!').map(|(_, n)| n.parse::<u32>().expect("a number"));
             names(page).into_iter().filter_map(number).collect::<Vec<u32>>()
@@ -239,5 +239,5 @@ pub async fn aborted_txn_leaves_no_feed(factory: &dyn Factory) {
     }
     assert!(!fed.iter().any(|(_, key)| &**key == "cf!refused"));
     assert_eq!(get(&*store, &["cf!a"]).await, [None]);
-    assert_eq!(names(&scan(&*store, all("cf")).await), ["cf!taken"]);
+    assert_eq!(names(&scan(&*store, scan_prefix("cf")).await), ["cf!taken"]);
 }

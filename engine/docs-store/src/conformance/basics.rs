@@ -9,8 +9,8 @@ use super::{
     },
     Factory,
     kit::{
-        Attempts, Note, Plain, add, all, commit, create, delete, get, item, json, key, keys, look, names,
-        ops, put, scan, unit, write,
+        Attempts, Note, Plain, add, commit, create, delete, get, item, json, key, keys, names, ops, put,
+        read_all, scan, scan_prefix, unit, write,
     },
 };
 
@@ -72,7 +72,7 @@ pub async fn delete_then_get(factory: &dyn Factory) {
         get(&*store, &["num!a", "cf!a", "ctr!a", "cf!b"]).await,
         [None, None, None, Some(Plain::Unit)]
     );
-    assert_eq!(names(&scan(&*store, all("cf")).await), ["cf!b"]);
+    assert_eq!(names(&scan(&*store, scan_prefix("cf")).await), ["cf!b"]);
 }
 
 /// Deleting a missing key succeeds.
@@ -122,9 +122,9 @@ pub async fn scan_limit_zero_one_thousand(factory: &dyn Factory) {
     let all_keys: Vec<String> = (0..1_005).map(|n| format!("cf!{n:05}")).collect();
     write(&*store, all_keys.iter().map(unit).collect()).await;
     for (limit, count) in [(0, 0), (1, 1), (999, 999), (1_000, 1_000)] {
-        let page = scan(&*store, Scan { limit, ..all("cf") }).await;
+        let page = scan(&*store, Scan { limit, ..scan_prefix("cf") }).await;
         assert_eq!(names(&page), all_keys[..count]);
-        let page = scan(&*store, Scan { limit, rev: true, ..all("cf") }).await;
+        let page = scan(&*store, Scan { limit, rev: true, ..scan_prefix("cf") }).await;
         assert!(names(&page).iter().eq(all_keys.iter().rev().take(count)));
     }
     let mut attempts = Attempts::default();
@@ -163,7 +163,7 @@ pub async fn many_scans_one_snapshot(factory: &dyn Factory) {
     while !writer.is_finished() {
         let scans =
             [range("num!b", "num!c"), range("cf!b", "cf!z"), range("num!a", "num!b"), range("cf!a", "cf!b")];
-        let (_, pages) = look(&*store, &[], &scans).await;
+        let (_, pages) = read_all(&*store, &[], &scans).await;
         assert_eq!(pages[0][0].1, pages[2][0].1, "two halves of one commit");
         assert_eq!((names(&pages[1]), names(&pages[3])), (vec!["cf!b"], vec!["cf!a"]));
         tokio::task::yield_now().await;
@@ -177,10 +177,10 @@ pub async fn key_and_value_limits(factory: &dyn Factory) {
     let long = |n: usize| format!("cf!{}", "k".repeat(n - 3));
     write(&*store, vec![unit(long(MAX_KEY))]).await;
     assert_eq!(get(&*store, &[&long(MAX_KEY)]).await, [Some(Plain::Unit)]);
-    let after = Scan { from: super::super::key::after(&long(MAX_KEY)), ..all("cf") };
+    let after = Scan { from: super::super::key::successor(&long(MAX_KEY)), ..scan_prefix("cf") };
     assert!(scan(&*store, after).await.is_empty());
     let overhead = json_size(&Note::new(""));
-    for form in [live as fn(&Note) -> Value, json::<Note>] {
+    for form in [live_value as fn(&Note) -> Value, json::<Note>] {
         let fits = Note::new(&"v".repeat(MAX_VALUE - overhead));
         write(&*store, vec![Op::Put(key("note!big"), form(&fits))]).await;
         let over = Note::new(&"v".repeat(MAX_VALUE - overhead + 1));
@@ -204,7 +204,7 @@ pub async fn batch_limit(factory: &dyn Factory) {
     write(&*store, many(MAX_BATCH_OPS)).await;
     assert_too_large(&commit(&*store, ops(many(MAX_BATCH_OPS + 1))).await);
     let overhead = json_size(&Note::new(""));
-    for form in [live as fn(&Note) -> Value, json::<Note>] {
+    for form in [live_value as fn(&Note) -> Value, json::<Note>] {
         // 16 values fill the batch except for their keys; the last one makes up the difference.
         let bytes = |last: usize| {
             let note = |n| {
@@ -254,7 +254,7 @@ pub async fn nul_is_misuse(factory: &dyn Factory) {
     for changes in [
         vec![unit("cf!a\0")],
         vec![delete("cf!\0")],
-        vec![unit("cf!beside"), Op::Put(key("note!a"), live(&nul))],
+        vec![unit("cf!beside"), Op::Put(key("note!a"), live_value(&nul))],
         vec![unit("cf!beside"), Op::Create(key("note!a"), json(&nul))],
     ] {
         assert_misuse(&commit(&*store, ops(changes)).await);
@@ -262,7 +262,7 @@ pub async fn nul_is_misuse(factory: &dyn Factory) {
     assert_misuse(&commit(&*store, Batch { ops: vec![], feed: vec![item("a\0")] }).await);
     assert_eq!(get(&*store, &["cf!beside", "note!a"]).await, [None, None]);
     // Text that resembles an escaped NUL is accepted.
-    write(&*store, vec![Op::Put(key("note!a"), live(&Note::new("\\u0000")))]).await;
+    write(&*store, vec![Op::Put(key("note!a"), live_value(&Note::new("\\u0000")))]).await;
 }
 
 fn range(from: &str, to: &str) -> Scan {
@@ -275,7 +275,7 @@ async fn with_letters(factory: &dyn Factory) -> Arc<dyn Store> {
     store
 }
 
-fn live(note: &Note) -> Value {
+fn live_value(note: &Note) -> Value {
     Value::Live(Arc::new(note.clone()))
 }
 
@@ -305,7 +305,7 @@ async fn values(store: &dyn Store, texts: &[&str]) -> Vec<Option<Value>> {
 }
 
 async fn scan_with_limit(store: &dyn Store, limit: u32) -> StoreResult<()> {
-    store.begin(Mode::Read, &[]).await?.scan(&[Scan { limit, ..all("cf") }]).await.map(drop)
+    store.begin(Mode::Read, &[]).await?.scan(&[Scan { limit, ..scan_prefix("cf") }]).await.map(drop)
 }
 
 async fn commit_in_read_mode(store: &dyn Store, batch: Batch) -> StoreResult<()> {

@@ -133,9 +133,10 @@ pub async fn counter_exact_after_storm(factory: &dyn Factory) {
         let mut rng = Rng::new(u64::from(task) + 7);
         let mut added = [0; 3];
         for n in 0..60 {
-            let (which, by) = (usize::try_from(rng.below(3)).unwrap_or(0), rng.below(100).cast_signed() - 50);
+            let (which, by) =
+                (usize::try_from(rng.next_below(3)).unwrap_or(0), rng.next_below(100).cast_signed() - 50);
             let mut changes = vec![add(format!("ctr!{which}"), by), unit(format!("cf!{task}!{n}"))];
-            if rng.below(4) == 0 {
+            if rng.next_below(4) == 0 {
                 changes.push(create("cf!taken"));
             }
             if commit(&*store, ops(changes)).await.is_ok() {
@@ -173,6 +174,6 @@ pub async fn fold_preserves_sum(factory: &dyn Factory) {
         assert_eq!(get_int(&*store, "ctr!a").await, 600);
         write(&*store, vec![add("ctr!a", 0), add("ctr!other", 1)]).await;
     }
-    let page = super::kit::scan(&*store, super::kit::all("ctr")).await;
+    let page = super::kit::scan(&*store, super::kit::scan_prefix("ctr")).await;
     assert_eq!(super::kit::names(&page), ["ctr!a", "ctr!other"]);
 }

@@ -17,7 +17,7 @@ use super::{
 };
 
 /// Longer than any test: a wait of this length ends by an event, or the test hangs.
-const LONG: Duration = Duration::from_secs(3_600);
+const HANG_WAIT: Duration = Duration::from_secs(3_600);
 
 /// The items of a commit are in the feed once the commit is acknowledged, in order, each under its topic.
 pub async fn feed_atomic_with_batch(factory: &dyn Factory) {
@@ -133,7 +133,7 @@ pub async fn feed_changed_wakes(factory: &dyn Factory) {
     assert!(!changed(&*store, TOPIC, None, Duration::ZERO).await);
     let mut at = None;
     for n in 0..20 {
-        let mut waiting = store.changed(TOPIC, at.clone(), LONG);
+        let mut waiting = store.changed(TOPIC, at.clone(), HANG_WAIT);
         let early = poll_times(&mut waiting, 3).await;
         assert!(!matches!(early, Some(Ok(_))), "woke up without an item");
         write(&*store, vec![put("num!a", n)]).await;
@@ -146,7 +146,7 @@ pub async fn feed_changed_wakes(factory: &dyn Factory) {
             let woken = waiting.await;
             assert!(!matches!(woken, Ok(false)), "the wait ended before the item");
         }
-        assert!(changed(&*store, TOPIC, at.clone(), LONG).await);
+        assert!(changed(&*store, TOPIC, at.clone(), HANG_WAIT).await);
         at = changes(&*store, at.as_ref(), 10).await.pop().map(|(pos, _)| pos);
         assert!(at.is_some());
     }
@@ -199,7 +199,7 @@ pub async fn feed_trimmed_items_are_no_news(factory: &dyn Factory) {
     assert!(!changed(&*store, TOPIC, seen.clone(), Duration::from_millis(50)).await);
     let waiting = tokio::spawn({
         let (store, seen) = (store.clone(), seen.clone());
-        async move { changed(&*store, TOPIC, seen, LONG).await }
+        async move { changed(&*store, TOPIC, seen, HANG_WAIT).await }
     });
     feed(2).await;
     assert!(waiting.await.expect("the wait ends"), "woke up for the next item");
@@ -221,7 +221,7 @@ pub async fn feed_foreign_position_is_misuse(factory: &dyn Factory) {
             }
         }
         loop {
-            let result = store.changed(TOPIC, Some(foreign.clone()), LONG).await.map(drop);
+            let result = store.changed(TOPIC, Some(foreign.clone()), HANG_WAIT).await.map(drop);
             if let Some(result) = attempts.settle(result).await {
                 break misused(result);
             }
@@ -260,7 +260,7 @@ async fn follow(store: Arc<dyn Store>, count: usize) -> Vec<(FeedPos, Key)> {
 }
 
 async fn wait(store: &dyn Store, at: Option<FeedPos>) {
-    assert!(changed(store, TOPIC, at, LONG).await, "the wait ended without an item");
+    assert!(changed(store, TOPIC, at, HANG_WAIT).await, "the wait ended without an item");
 }
 
 async fn changed(store: &dyn Store, topic: u16, at: Option<FeedPos>, wait: Duration) -> bool {

@@ -13,13 +13,13 @@ use std::{collections::BTreeMap, sync::Arc};
 
 use super::{
     super::{Key, KeyBuf, Op, Store},
-    kit::{Plain, Rng, join, json, look},
+    kit::{Plain, Rng, join, json, read_all},
     script::{Script, run},
 };
 
 /// A committed transaction: its reads and its appends.
 #[derive(Clone, PartialEq, Eq, Default, Debug)]
-pub struct Entry {
+pub struct CommittedTxn {
     /// The lists read, by number, with their elements. The transaction's own appends are not included.
     pub reads: BTreeMap<u64, Vec<u64>>,
     /// One element per list, each appended by this transaction only.
@@ -29,7 +29,7 @@ pub struct Entry {
 /// A history: the committed transactions, in any order, and the resulting lists.
 #[derive(Clone, PartialEq, Eq, Default, Debug)]
 pub struct History {
-    pub committed: Vec<Entry>,
+    pub committed: Vec<CommittedTxn>,
     /// The final lists.
     pub lists: BTreeMap<u64, Vec<u64>>,
 }
@@ -122,17 +122,17 @@ impl History {
 fn cycle(next: &[Vec<usize>]) -> Option<Vec<usize>> {
     /// The state of a node: not visited, on the current path, or known to be on no cycle.
     #[derive(Clone, Copy, PartialEq)]
-    enum Met {
+    enum VisitState {
         Never,
         OnPath,
         Done,
     }
-    let mut met = vec![Met::Never; next.len()];
+    let mut met = vec![VisitState::Never; next.len()];
     for start in 0..next.len() {
         // The path from `start`, with the number of edges already followed from each node.
         let mut path: Vec<(usize, usize)> = Vec::new();
-        if met[start] == Met::Never {
-            met[start] = Met::OnPath;
+        if met[start] == VisitState::Never {
+            met[start] = VisitState::OnPath;
             path.push((start, 0));
         }
         while let Some((node, followed)) = path.last_mut() {
@@ -140,14 +140,14 @@ fn cycle(next: &[Vec<usize>]) -> Option<Vec<usize>> {
             *followed += 1;
             match edge {
                 None => {
-                    met[node] = Met::Done;
+                    met[node] = VisitState::Done;
                     path.pop();
                 }
-                Some(to) if to != node && met[to] == Met::OnPath => {
+                Some(to) if to != node && met[to] == VisitState::OnPath => {
                     return Some(path.iter().map(|(node, _)| *node).skip_while(|node| *node != to).collect());
                 }
-                Some(to) if met[to] == Met::Never => {
-                    met[to] = Met::OnPath;
+                Some(to) if met[to] == VisitState::Never => {
+                    met[to] = VisitState::OnPath;
                     path.push((to, 0));
                 }
                 Some(_) => {}
@@ -177,7 +177,7 @@ impl Default for Workload {
 }
 
 /// Number of transactions of a task before it uses the next set of lists.
-const SET: u32 = 20;
+const TXNS_PER_LIST_SET: u32 = 20;
 
 impl Workload {
     /// Runs the workload on an empty store.
@@ -200,16 +200,16 @@ impl Workload {
     }
 
     /// Reads one to four lists and appends `element` to some of them.
-    async fn transaction(self, store: &dyn Store, rng: &mut Rng, element: u32) -> Entry {
-        let set = u64::from(element / (SET * self.tasks.max(1)));
-        let lists: BTreeMap<u64, bool> = (0..1 + rng.below(4))
-            .map(|_| (set * self.lists + rng.below(self.lists), rng.below(2) == 0))
+    async fn transaction(self, store: &dyn Store, rng: &mut Rng, element: u32) -> CommittedTxn {
+        let set = u64::from(element / (TXNS_PER_LIST_SET * self.tasks.max(1)));
+        let lists: BTreeMap<u64, bool> = (0..1 + rng.next_below(4))
+            .map(|_| (set * self.lists + rng.next_below(self.lists), rng.next_below(2) == 0))
             .collect();
         let appended: Vec<bool> = lists.values().copied().collect();
         let element = u64::from(element);
         let keys: Vec<Key> = lists.keys().map(|list| list_key(*list)).collect();
         let names = keys.clone();
-        let then = move |seen: &super::Seen| {
+        let then = move |seen: &super::TxnReads| {
             let append = |n: usize| {
                 let mut list = elements(seen.keys[n].as_ref());
                 list.push(element);
@@ -221,7 +221,7 @@ impl Workload {
         let done = run(store, &script, &[], u32::MAX).await;
         let reads = lists.keys().zip(&done.seen.keys).map(|(list, seen)| (*list, elements(seen.as_ref())));
         let appends = lists.iter().filter(|(_, appended)| **appended).map(|(list, _)| (*list, element));
-        Entry { reads: reads.collect(), appends: appends.collect() }
+        CommittedTxn { reads: reads.collect(), appends: appends.collect() }
     }
 }
 
@@ -240,9 +240,9 @@ async fn all_lists(store: &dyn Store) -> BTreeMap<u64, Vec<u64>> {
     let mut lists = BTreeMap::new();
     let mut scan = KeyBuf::new("cf").scan(1_000);
     loop {
-        let page = look(store, &[], std::slice::from_ref(&scan)).await.1.remove(0);
+        let page = read_all(store, &[], std::slice::from_ref(&scan)).await.1.remove(0);
         let Some((last, _)) = page.last() else { return lists };
-        scan.from = super::super::key::after(last);
+        scan.from = super::super::key::successor(last);
         let number =
             |key: &str| super::super::key::last_segment(key).parse::<u64>().expect("a list has a number");
         lists.extend(page.iter().map(|(key, list)| (number(key), elements(Some(list)))));
@@ -255,12 +255,12 @@ mod tests {
 
     type Lists<'a> = &'a [(u64, &'a [u64])];
 
-    fn entry(reads: Lists<'_>, appends: &[(u64, u64)]) -> Entry {
+    fn entry(reads: Lists<'_>, appends: &[(u64, u64)]) -> CommittedTxn {
         let reads = reads.iter().map(|(list, seen)| (*list, seen.to_vec())).collect();
-        Entry { reads, appends: appends.iter().copied().collect() }
+        CommittedTxn { reads, appends: appends.iter().copied().collect() }
     }
 
-    fn check(committed: &[Entry], lists: Lists<'_>) -> Result<(), Anomaly> {
+    fn check(committed: &[CommittedTxn], lists: Lists<'_>) -> Result<(), Anomaly> {
         let lists = lists.iter().map(|(list, elements)| (*list, elements.to_vec())).collect();
         History { committed: committed.to_vec(), lists }.check()
     }

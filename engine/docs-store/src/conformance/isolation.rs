@@ -13,10 +13,10 @@ use super::{
     Factory,
     history::Workload,
     kit::{
-        Attempts, Note, Page, Plain, Rng, all, commit, create, delete, get_int, join, json, key, keys, look,
-        ops, put, read, spawn_each, unit, write,
+        Attempts, Note, Plain, Rng, ScanEntries, commit, create, delete, get_int, join, json, key, keys, ops,
+        put, read, read_all, scan_prefix, spawn_each, unit, write,
     },
-    script::{Done, Model, Script, Seen, apply, assert_serial, run, view},
+    script::{CompletedTxn, Model, Script, TxnReads, apply, assert_serial, read_model, run},
 };
 
 /// Reads of a transaction are unaffected by commits of others while it is open.
@@ -34,7 +34,8 @@ pub async fn snapshot_stable_during_txn(factory: &dyn Factory) {
 
 async fn reads_the_same(store: &dyn Store) -> StoreResult<()> {
     let txn = store.begin(Mode::Read, &[]).await?;
-    let look_again = async |txn: &dyn Txn| read(txn, &keys(&["num!a", "num!new"]), &[all("cf")]).await;
+    let look_again =
+        async |txn: &dyn Txn| read(txn, &keys(&["num!a", "num!new"]), &[scan_prefix("cf")]).await;
     let first = look_again(&*txn).await?;
     for n in 2..8 {
         write(store, vec![put("num!a", n), put("num!new", n), delete("cf!b"), unit(format!("cf!c{n}"))])
@@ -79,7 +80,7 @@ pub async fn no_dirty_read(factory: &dyn Factory) {
         let done = done.clone();
         async move {
             while !done.load(Ordering::SeqCst) {
-                let (found, _) = look(&*store, &keys(&["num!a", "num!b"]), &[]).await;
+                let (found, _) = read_all(&*store, &keys(&["num!a", "num!b"]), &[]).await;
                 assert_eq!(found[0], found[1], "a partial commit was visible");
                 assert!(Plain::int(found[0].as_ref()) >= 0, "a failed commit was visible");
                 tokio::task::yield_now().await;
@@ -145,7 +146,7 @@ async fn skewed_reads(store: &dyn Store, n: i64) -> StoreResult<(i64, i64)> {
 pub async fn phantom_insert_in_scanned_range(factory: &dyn Factory) {
     let store = factory.store().await;
     let count = |mine: &'static str| {
-        Script::scan(all("cf"), move |seen| {
+        Script::scan(scan_prefix("cf"), move |seen| {
             vec![
                 unit(mine),
                 put(format!("num!{}", &mine[3..]), i64::try_from(seen.scans[0].len()).unwrap_or(-1)),
@@ -161,10 +162,13 @@ pub async fn phantom_insert_in_scanned_range(factory: &dyn Factory) {
 pub async fn phantom_in_empty_range(factory: &dyn Factory) {
     let store = factory.store().await;
     let claim = |mine: &'static str| {
-        Script::scan(all("cf"), move |seen| if seen.scans[0].is_empty() { vec![unit(mine)] } else { vec![] })
+        Script::scan(
+            scan_prefix("cf"),
+            move |seen| if seen.scans[0].is_empty() { vec![unit(mine)] } else { vec![] },
+        )
     };
     assert_serial(&store, vec![], &[claim("cf!a"), claim("cf!b")]).await;
-    let reverse = Script { scans: vec![Scan { rev: true, ..all("cf") }], ..claim("cf!c") };
+    let reverse = Script { scans: vec![Scan { rev: true, ..scan_prefix("cf") }], ..claim("cf!c") };
     assert_serial(&store, vec![put("num!beside", 1)], &[claim("cf!a"), reverse]).await;
 }
 
@@ -172,7 +176,10 @@ pub async fn phantom_in_empty_range(factory: &dyn Factory) {
 pub async fn phantom_delete(factory: &dyn Factory) {
     let store = factory.store().await;
     let leave = |mine: &'static str| {
-        Script::scan(all("cf"), move |seen| if seen.scans[0].len() > 1 { vec![delete(mine)] } else { vec![] })
+        Script::scan(
+            scan_prefix("cf"),
+            move |seen| if seen.scans[0].len() > 1 { vec![delete(mine)] } else { vec![] },
+        )
     };
     assert_serial(&store, vec![unit("cf!a"), unit("cf!b")], &[leave("cf!a"), leave("cf!b")]).await;
     assert_serial(
@@ -191,7 +198,7 @@ pub async fn limit_cut_scan_depends_on_prefix_only(factory: &dyn Factory) {
     let store = factory.store().await;
     let prepare = || vec![unit("cf!b"), unit("cf!d"), unit("cf!f")];
     for rev in [false, true] {
-        let first_two = move || Scan { limit: 2, rev, ..all("cf") };
+        let first_two = move || Scan { limit: 2, rev, ..scan_prefix("cf") };
         let note = |name: &'static str| {
             Script::scan(first_two(), move |seen| {
                 let found: Vec<&str> = seen.scans[0].iter().map(|(key, _)| &**key).collect();
@@ -250,7 +257,7 @@ pub async fn read_mode_never_conflicts(factory: &dyn Factory) {
     for _ in 0..200 {
         let txn = store.begin(Mode::Read, &keys(&["num!0"])).await.expect("beginning succeeds");
         for _ in 0..3 {
-            read(&*txn, &keys(&["num!0", "num!1"]), &[all("cf"), all("num")])
+            read(&*txn, &keys(&["num!0", "num!1"]), &[scan_prefix("cf"), scan_prefix("num")])
                 .await
                 .expect("reading succeeds");
             tokio::task::yield_now().await;
@@ -287,13 +294,13 @@ pub async fn bank_total_constant(factory: &dyn Factory) {
     const TOTAL: i64 = 800;
     let store = factory.store().await;
     write(&*store, (0..ACCOUNTS).map(|n| put(format!("num!{n}"), 100)).collect()).await;
-    let sum = |page: &Page| page.iter().map(|(_, value)| Plain::int(Some(value))).sum::<i64>();
+    let sum = |page: &ScanEntries| page.iter().map(|(_, value)| Plain::int(Some(value))).sum::<i64>();
     let done = Arc::new(AtomicBool::new(false));
     let auditor = tokio::spawn({
         let (store, done) = (store.clone(), done.clone());
         async move {
             while !done.load(Ordering::SeqCst) {
-                let (_, pages) = look(&*store, &[], &[all("num")]).await;
+                let (_, pages) = read_all(&*store, &[], &[scan_prefix("num")]).await;
                 assert_eq!(sum(&pages[0]), TOTAL);
                 tokio::task::yield_now().await;
             }
@@ -302,8 +309,8 @@ pub async fn bank_total_constant(factory: &dyn Factory) {
     let tellers = spawn_each(&store, 4, |store, teller| async move {
         let mut rng = Rng::new(u64::from(teller));
         for _ in 0..100 {
-            let (from, by) = (rng.below(ACCOUNTS), 1 + rng.below(60));
-            let to = (from + 1 + rng.below(ACCOUNTS - 1)) % ACCOUNTS;
+            let (from, by) = (rng.next_below(ACCOUNTS), 1 + rng.next_below(60));
+            let to = (from + 1 + rng.next_below(ACCOUNTS - 1)) % ACCOUNTS;
             run(&*store, &transfer(&format!("num!{from}"), &format!("num!{to}"), by.cast_signed()), &[], 1)
                 .await;
         }
@@ -311,7 +318,7 @@ pub async fn bank_total_constant(factory: &dyn Factory) {
     join(tellers).await;
     done.store(true, Ordering::SeqCst);
     auditor.await.expect("every snapshot has the same total");
-    assert_eq!(sum(&super::kit::scan(&*store, all("num")).await), TOTAL);
+    assert_eq!(sum(&super::kit::scan(&*store, scan_prefix("num")).await), TOTAL);
 }
 
 /// Transfers an amount if the balance is sufficient.
@@ -331,7 +338,7 @@ pub async fn commit_order_replay(factory: &dyn Factory) {
     let store = factory.store().await;
     let runners = spawn_each(&store, 6, |store, runner| async move {
         let mut rng = Rng::new(u64::from(runner) + 99);
-        let mut done: Vec<(Script, Done)> = Vec::new();
+        let mut done: Vec<(Script, CompletedTxn)> = Vec::new();
         for n in 0..60 {
             let script = any_transaction(&mut rng, &format!("{runner}!{n}"));
             let hot = [key("num!order")];
@@ -340,14 +347,14 @@ pub async fn commit_order_replay(factory: &dyn Factory) {
         }
         done
     });
-    let mut done: BTreeMap<i64, (Script, Done)> = BTreeMap::new();
+    let mut done: BTreeMap<i64, (Script, CompletedTxn)> = BTreeMap::new();
     for (script, result) in join(runners).await.into_iter().flatten() {
         let number = result.seen.int(0);
         assert!(done.insert(number, (script, result)).is_none(), "the number {number} was drawn twice");
     }
     let mut model = Model::new();
     for (number, (script, result)) in &done {
-        assert_eq!(view(&model, script), result.seen, "transaction {number} read something else");
+        assert_eq!(read_model(&model, script), result.seen, "transaction {number} read something else");
         apply(&mut model, &result.batch).expect("the transaction was committed");
     }
     assert_eq!(super::script::state(&*store).await, model);
@@ -355,12 +362,13 @@ pub async fn commit_order_replay(factory: &dyn Factory) {
 
 /// A transaction that draws a number, reads some keys and a range, and writes values that depend on them.
 fn any_transaction(rng: &mut Rng, name: &str) -> Script {
-    let mut any = |class: &str| key(format!("{class}!{}", rng.below(12)));
+    let mut any = |class: &str| key(format!("{class}!{}", rng.next_below(12)));
     let (read, written, gone, counter) = (any("num"), any("note"), any("cf"), any("ctr"));
     let (from, to) = (any("cf"), any("cf"));
-    let scan = Scan { from, to, rev: rng.below(2) == 0, limit: u32::try_from(rng.below(5)).unwrap_or(0) };
+    let scan =
+        Scan { from, to, rev: rng.next_below(2) == 0, limit: u32::try_from(rng.next_below(5)).unwrap_or(0) };
     let created = format!("cf!{name}");
-    let then = move |seen: &Seen| {
+    let then = move |seen: &TxnReads| {
         let note = Note::new(&format!("{:?} {:?}", seen.keys, seen.scans));
         let mut changes = vec![
             put("num!order", seen.int(0) + 1),

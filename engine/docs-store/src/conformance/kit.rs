@@ -10,7 +10,7 @@ use super::super::{
 };
 
 /// Maximum number of attempts of a call that fails transiently.
-pub(super) const ATTEMPTS: u32 = 1_000;
+pub(super) const MAX_ATTEMPTS: u32 = 1_000;
 /// The topic that the suite writes to.
 pub(super) const TOPIC: u16 = 1;
 
@@ -49,7 +49,7 @@ impl Indexed for Note {
     }
 
     fn owner(&self) -> Owner {
-        Owner::Nobody
+        Owner::NoOrganization
     }
 }
 
@@ -105,7 +105,7 @@ impl Rng {
     }
 
     /// Returns a number below `end`, which must not be 0.
-    pub(super) fn below(&mut self, end: u64) -> u64 {
+    pub(super) fn next_below(&mut self, end: u64) -> u64 {
         self.0 ^= self.0 << 13;
         self.0 ^= self.0 >> 7;
         self.0 ^= self.0 << 17;
@@ -155,7 +155,7 @@ pub(super) fn ops(ops: Vec<Op>) -> Batch {
 }
 
 /// Returns an ascending scan of all keys under a prefix.
-pub(super) fn all(prefix: &str) -> Scan {
+pub(super) fn scan_prefix(prefix: &str) -> Scan {
     KeyBuf::new(prefix).scan(1_000)
 }
 
@@ -165,14 +165,14 @@ pub(super) fn names(page: &[(Key, Plain)]) -> Vec<&str> {
 }
 
 /// Returns `true` for a transient failure: nothing was applied, and a retry may succeed.
-pub(super) fn passing(error: &StoreError) -> bool {
+pub(super) fn is_transient(error: &StoreError) -> bool {
     matches!(error, StoreError::Conflict | StoreError::Unavailable(_))
 }
 
 /// A counter of attempts.
 ///
 /// # Panics
-/// After [`ATTEMPTS`] attempts: no store fails forever.
+/// After [`MAX_ATTEMPTS`] attempts: no store fails forever.
 #[derive(Default, Debug)]
 pub(super) struct Attempts(pub(super) u32);
 
@@ -184,8 +184,8 @@ impl Attempts {
         self.0 += 1;
         tokio::task::yield_now().await;
         match result {
-            Err(error) if passing(&error) => {
-                assert!(self.0 < ATTEMPTS, "no success in {ATTEMPTS} attempts: {error}");
+            Err(error) if is_transient(&error) => {
+                assert!(self.0 < MAX_ATTEMPTS, "no success in {MAX_ATTEMPTS} attempts: {error}");
                 None
             }
             result => Some(result),
@@ -213,7 +213,11 @@ pub(super) async fn write(store: &dyn Store, changes: Vec<Op>) {
 }
 
 /// Reads keys and ranges in one read transaction, with retries.
-pub(super) async fn look(store: &dyn Store, keys: &[Key], scans: &[Scan]) -> (Vec<Option<Plain>>, Vec<Page>) {
+pub(super) async fn read_all(
+    store: &dyn Store,
+    keys: &[Key],
+    scans: &[Scan],
+) -> (Vec<Option<Plain>>, Vec<ScanEntries>) {
     let mut attempts = Attempts::default();
     loop {
         let result = look_once(store, keys, scans).await;
@@ -224,14 +228,14 @@ pub(super) async fn look(store: &dyn Store, keys: &[Key], scans: &[Scan]) -> (Ve
 }
 
 /// The entries of a scan.
-pub(super) type Page = Vec<(Key, Plain)>;
+pub(super) type ScanEntries = Vec<(Key, Plain)>;
 
 /// Reads keys and ranges in an existing transaction.
 pub(super) async fn read(
     txn: &dyn Txn,
     keys: &[Key],
     scans: &[Scan],
-) -> StoreResult<(Vec<Option<Plain>>, Vec<Page>)> {
+) -> StoreResult<(Vec<Option<Plain>>, Vec<ScanEntries>)> {
     let found = txn.get(keys).await?;
     assert_eq!(found.len(), keys.len(), "a result for each key");
     let pages = if scans.is_empty() { Vec::new() } else { txn.scan(scans).await? };
@@ -248,21 +252,21 @@ async fn look_once(
     store: &dyn Store,
     keys: &[Key],
     scans: &[Scan],
-) -> StoreResult<(Vec<Option<Plain>>, Vec<Page>)> {
+) -> StoreResult<(Vec<Option<Plain>>, Vec<ScanEntries>)> {
     let txn = store.begin(Mode::Read, &[]).await?;
     read(&*txn, keys, scans).await
 }
 
 pub(super) async fn get(store: &dyn Store, texts: &[&str]) -> Vec<Option<Plain>> {
-    look(store, &keys(texts), &[]).await.0
+    read_all(store, &keys(texts), &[]).await.0
 }
 
 pub(super) async fn get_int(store: &dyn Store, at: &str) -> i64 {
     Plain::int(get(store, &[at]).await[0].as_ref())
 }
 
-pub(super) async fn scan(store: &dyn Store, scan: Scan) -> Page {
-    look(store, &[], &[scan]).await.1.remove(0)
+pub(super) async fn scan(store: &dyn Store, scan: Scan) -> ScanEntries {
+    read_all(store, &[], &[scan]).await.1.remove(0)
 }
 
 /// Reads the feed after a position, with retries.

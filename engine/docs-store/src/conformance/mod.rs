@@ -1,5 +1,5 @@
 //! The conformance suite: tests of the contract of [`Store`] and [`Objects`] that every store must pass. One group,
-//! [`above`], tests the machinery that all stores share, on top of the store.
+//! [`shared_machinery`], tests the machinery that all stores share, on top of the store.
 //!
 //! Each guarantee is one function; its first sentence is the requirement. A store crate implements [`Factory`] and
 //! generates the tests with one line:
@@ -18,7 +18,6 @@
 //! The suite writes records of the kind `note` under `note!…`, index entries (units and JSON) under `cf!…`, numbers
 //! under `num!…` and counters, which are only added to, under `ctr!…`. A store that separates classes can rely on that.
 
-pub mod above;
 pub mod atomicity;
 pub mod basics;
 pub mod counters;
@@ -29,6 +28,7 @@ mod kit;
 pub mod objects;
 pub mod progress;
 mod script;
+pub mod shared_machinery;
 mod suite;
 pub mod version;
 
@@ -40,7 +40,7 @@ use super::{Hash, Objects, Store};
 
 pub use history::{Anomaly, History, Workload};
 pub use kit::{Note, Plain};
-pub use script::{Model, Script, Seen};
+pub use script::{Model, Script, TxnReads};
 
 /// Creates the stores of a test. Each test has its own factory and calls [`store`](Factory::store) and
 /// [`objects`](Factory::objects) at most once each.
@@ -66,12 +66,12 @@ pub trait Factory: Send + Sync {
 }
 
 /// Maximum duration of a test before it counts as hanging.
-const HANG: Duration = Duration::from_secs(120);
+const TEST_TIMEOUT: Duration = Duration::from_secs(120);
 
 /// Runs one test of the suite.
 ///
 /// # Panics
 /// When the store violates the contract, and when the test does not end.
 pub async fn run(test: impl Future<Output = ()> + Send) {
-    assert!(tokio::time::timeout(HANG, test).await.is_ok(), "the test hangs");
+    assert!(tokio::time::timeout(TEST_TIMEOUT, test).await.is_ok(), "the test hangs");
 }

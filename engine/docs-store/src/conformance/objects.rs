@@ -10,7 +10,7 @@ use super::{
 };
 
 const HOUR: Duration = Duration::from_secs(3_600);
-const EVER: Duration = Duration::ZERO;
+const NO_MIN_AGE: Duration = Duration::ZERO;
 
 /// Putting existing bytes succeeds and does not change reads.
 pub async fn obj_put_idempotent(factory: &dyn Factory) {
@@ -22,7 +22,7 @@ pub async fn obj_put_idempotent(factory: &dyn Factory) {
     put(&*objects, "d", &[one.clone(), object("two"), one.clone()]).await;
     put(&*objects, "d", &[]).await;
     assert_eq!(get(&*objects, "d", &[one.0]).await, [Some(one.1)]);
-    assert_eq!(list(&*objects, "d", EVER).await, sorted(&["one", "two"]));
+    assert_eq!(list(&*objects, "d", NO_MIN_AGE).await, sorted(&["one", "two"]));
 }
 
 /// A read returns objects in request order, duplicates included, and `None` for missing ones.
@@ -30,7 +30,7 @@ pub async fn obj_get_order(factory: &dyn Factory) {
     let objects = factory.objects().await;
     let (one, two, empty) = (object("one"), object("two"), object(""));
     put(&*objects, "d", &[one.clone(), two.clone(), empty.clone()]).await;
-    let found = get(&*objects, "d", &[two.0, Hash::of(b"none"), one.0, two.0, empty.0]).await;
+    let found = get(&*objects, "d", &[two.0, Hash::compute(b"none"), one.0, two.0, empty.0]).await;
     assert_eq!(found, [Some(two.1.clone()), None, Some(one.1), Some(two.1), Some(Bytes::new())]);
     assert_eq!(get(&*objects, "d", &[]).await, []);
 }
@@ -41,9 +41,9 @@ pub async fn obj_domains_isolated(factory: &dyn Factory) {
     let one = object("one");
     put(&*objects, "a", std::slice::from_ref(&one)).await;
     assert_eq!(get(&*objects, "b", &[one.0]).await, [None]);
-    assert_eq!(list(&*objects, "b", EVER).await, []);
+    assert_eq!(list(&*objects, "b", NO_MIN_AGE).await, []);
     put(&*objects, "b", std::slice::from_ref(&one)).await;
-    delete(&*objects, "a", &[one.0], EVER).await;
+    delete(&*objects, "a", &[one.0], NO_MIN_AGE).await;
     assert_eq!(get(&*objects, "a", &[one.0]).await, [None]);
     assert_eq!(get(&*objects, "b", &[one.0]).await, [Some(one.1)]);
 }
@@ -52,7 +52,7 @@ pub async fn obj_domains_isolated(factory: &dyn Factory) {
 pub async fn obj_touch_on_reput(factory: &dyn Factory) {
     let objects = factory.objects().await;
     put(&*objects, "d", &[object("old"), object("again")]).await;
-    assert_eq!(list(&*objects, "d", EVER).await, sorted(&["old", "again"]));
+    assert_eq!(list(&*objects, "d", NO_MIN_AGE).await, sorted(&["old", "again"]));
     assert_eq!(list(&*objects, "d", 24 * HOUR).await, []);
     factory.pass(48 * HOUR).await;
     put(&*objects, "d", &[object("again")]).await;
@@ -64,7 +64,7 @@ pub async fn obj_touch_on_reput(factory: &dyn Factory) {
 /// Only objects untouched for the given time are deleted; deleting a missing object succeeds.
 pub async fn obj_delete_respects_touch(factory: &dyn Factory) {
     let objects = factory.objects().await;
-    let hashes = ["old", "again", "new", "none"].map(|text| Hash::of(text.as_bytes()));
+    let hashes = ["old", "again", "new", "none"].map(|text| Hash::compute(text.as_bytes()));
     put(&*objects, "d", &[object("old"), object("again")]).await;
     factory.pass(48 * HOUR).await;
     put(&*objects, "d", &[object("again"), object("new")]).await;
@@ -73,7 +73,7 @@ pub async fn obj_delete_respects_touch(factory: &dyn Factory) {
     let there: Vec<bool> = get(&*objects, "d", &hashes).await.iter().map(Option::is_some).collect();
     assert_eq!(there, [false, true, true, false]);
     delete(&*objects, "d", &hashes[1..2], HOUR).await;
-    assert_eq!(list(&*objects, "d", EVER).await, sorted(&["new"]));
+    assert_eq!(list(&*objects, "d", NO_MIN_AGE).await, sorted(&["new"]));
     put(&*objects, "d", &[object("old")]).await;
     assert_eq!(get(&*objects, "d", &hashes[..1]).await, [Some(object("old").1)]);
 }
@@ -100,8 +100,8 @@ pub async fn obj_domains_are_listed(factory: &dyn Factory) {
         assert_eq!(found, all);
     }
     assert_eq!(objects.domains(None, 0).await, Ok(Vec::new()));
-    let hashes = ["one", "two"].map(|text| Hash::of(text.as_bytes()));
-    delete(&*objects, "ab", &hashes, EVER).await;
+    let hashes = ["one", "two"].map(|text| Hash::compute(text.as_bytes()));
+    delete(&*objects, "ab", &hashes, NO_MIN_AGE).await;
     let found = objects.domains(None, 9).await.expect("listing succeeds");
     assert!(!found.contains(&"ab".to_owned()), "{found:?}");
 }
@@ -110,7 +110,7 @@ pub async fn obj_domains_are_listed(factory: &dyn Factory) {
 pub async fn obj_acknowledged_is_no_leftover(factory: &dyn Factory) {
     let objects = factory.objects().await;
     let large = Bytes::from(vec![7; 200 << 10]);
-    put(&*objects, "d", &[object("one"), (Hash::of(&large), large)]).await;
+    put(&*objects, "d", &[object("one"), (Hash::compute(&large), large)]).await;
     factory.pass(48 * HOUR).await;
     let (mut after, mut pages) = (None, 0);
     loop {
@@ -137,7 +137,7 @@ pub async fn obj_list_pages_in_hash_order(factory: &dyn Factory) {
     for size in [1, 7, 50] {
         let (mut after, mut pages) = (None, Vec::new());
         loop {
-            let page = objects.list("d", after, EVER, size).await.expect("listing succeeds");
+            let page = objects.list("d", after, NO_MIN_AGE, size).await.expect("listing succeeds");
             assert!(page.len() <= size as usize);
             let Some(last) = page.last() else { break };
             after = Some(*last);
@@ -146,8 +146,8 @@ pub async fn obj_list_pages_in_hash_order(factory: &dyn Factory) {
         }
         assert_eq!(pages, sorted);
     }
-    assert_eq!(objects.list("d", None, EVER, 0).await, Ok(Vec::new()));
-    assert_eq!(objects.list("d", Some(Hash::from_bytes([0xff; 32])), EVER, 9).await, Ok(Vec::new()));
+    assert_eq!(objects.list("d", None, NO_MIN_AGE, 0).await, Ok(Vec::new()));
+    assert_eq!(objects.list("d", Some(Hash::from_bytes([0xff; 32])), NO_MIN_AGE, 9).await, Ok(Vec::new()));
 }
 
 /// Large objects are stored like small ones, also by concurrent puts.
@@ -155,7 +155,7 @@ pub async fn obj_stream_large(factory: &dyn Factory) {
     let objects = factory.objects().await;
     let large = |seed: usize, size: usize| {
         let bytes: Bytes = (0..size).map(|n| ((n * 31 + seed) ^ (n >> 8)).to_le_bytes()[0]).collect();
-        (Hash::of(&bytes), bytes)
+        (Hash::compute(&bytes), bytes)
     };
     let all = [large(1, 8 << 20), large(2, (128 << 10) - 1), large(3, 128 << 10), large(4, (128 << 10) + 1)];
     put(&*objects, "d", &all).await;
@@ -185,18 +185,18 @@ pub async fn obj_corrupt_bytes_detected(factory: &dyn Factory) {
 /// Bytes under a wrong hash are rejected, together with all objects of the same put.
 pub async fn obj_wrong_hash_is_misuse(factory: &dyn Factory) {
     let objects = factory.objects().await;
-    let (one, wrong) = (object("one"), (Hash::of(b"two"), Bytes::from_static(b"three")));
+    let (one, wrong) = (object("one"), (Hash::compute(b"two"), Bytes::from_static(b"three")));
     let refused = objects.put("d", &[one.clone(), wrong.clone()]).await;
     assert!(matches!(refused, Err(StoreError::Misuse(_))), "{refused:?}");
     assert_eq!(get(&*objects, "d", &[one.0, wrong.0]).await, [None, None]);
 }
 
 fn object(text: &str) -> (Hash, Bytes) {
-    (Hash::of(text.as_bytes()), Bytes::copy_from_slice(text.as_bytes()))
+    (Hash::compute(text.as_bytes()), Bytes::copy_from_slice(text.as_bytes()))
 }
 
 fn sorted(texts: &[&str]) -> Vec<Hash> {
-    let mut hashes: Vec<Hash> = texts.iter().map(|text| Hash::of(text.as_bytes())).collect();
+    let mut hashes: Vec<Hash> = texts.iter().map(|text| Hash::compute(text.as_bytes())).collect();
     hashes.sort_unstable();
     hashes
 }

@@ -8,7 +8,9 @@ use std::sync::{
 use super::{
     super::{MAX_TXN, Mode, StoreError},
     Factory,
-    kit::{all, create, get, get_int, item, join, key, keys, look, ops, put, spawn_each, unit, write},
+    kit::{
+        create, get, get_int, item, join, key, keys, ops, put, read_all, scan_prefix, spawn_each, unit, write,
+    },
     script::{Script, run},
 };
 
@@ -72,14 +74,14 @@ pub async fn reader_latency_under_writer_bounded(factory: &dyn Factory) {
         }
     });
     for _ in 0..500 {
-        let (_, pages) = look(&*store, &[], &[all("cf"), all("num")]).await;
+        let (_, pages) = read_all(&*store, &[], &[scan_prefix("cf"), scan_prefix("num")]).await;
         assert_eq!(pages[0].len(), 200);
         assert!(pages[1].windows(2).all(|two| two[0].1 == two[1].1), "a partial commit was visible");
         tokio::task::yield_now().await;
     }
     let before = written.load(Ordering::SeqCst);
     while written.load(Ordering::SeqCst) == before {
-        look(&*store, &[], &[all("cf")]).await;
+        read_all(&*store, &[], &[scan_prefix("cf")]).await;
         tokio::task::yield_now().await;
     }
     done.store(true, Ordering::SeqCst);
@@ -98,7 +100,7 @@ pub async fn expired_txn_is_conflict_or_unavailable(factory: &dyn Factory) {
         txn.get(&keys(&["num!a"])).await.expect("reading succeeds");
         factory.pass(MAX_TXN + std::time::Duration::from_secs(1)).await;
         ended(txn.get(&keys(&["num!a"])).await.map(drop));
-        ended(txn.scan(&[all("num")]).await.map(drop));
+        ended(txn.scan(&[scan_prefix("num")]).await.map(drop));
         let mut batch = ops(vec![]);
         if mode == Mode::Write {
             batch.ops.push(unit("cf!late"));

@@ -10,7 +10,7 @@ use tokio::{
 
 use super::{
     super::{Batch, Key, Mode, Op, Scan, Store, StoreError, StoreResult, Value},
-    kit::{Attempts, Page, Plain, all, look, read},
+    kit::{Attempts, Plain, ScanEntries, read, read_all, scan_prefix},
 };
 
 /// Maximum time that the suite lets a call block on another transaction before it lets the other one continue.
@@ -23,14 +23,14 @@ pub type Model = BTreeMap<Key, Plain>;
 
 /// The reads of a transaction.
 #[derive(Clone, PartialEq, Default, Debug)]
-pub struct Seen {
+pub struct TxnReads {
     /// The keys, in request order.
     pub keys: Vec<Option<Plain>>,
     /// The ranges, in request order.
-    pub scans: Vec<Page>,
+    pub scans: Vec<ScanEntries>,
 }
 
-impl Seen {
+impl TxnReads {
     /// Returns the `n`-th key as a number, 0 if it is missing.
     #[must_use]
     pub fn int(&self, n: usize) -> i64 {
@@ -46,7 +46,7 @@ pub struct Script {
     /// The ranges to read.
     pub scans: Vec<Scan>,
     /// Computes the batch to commit.
-    pub then: Arc<dyn Fn(&Seen) -> Batch + Send + Sync>,
+    pub then: Arc<dyn Fn(&TxnReads) -> Batch + Send + Sync>,
 }
 
 impl fmt::Debug for Script {
@@ -57,7 +57,7 @@ impl fmt::Debug for Script {
 
 impl Script {
     /// Creates a transaction that reads keys.
-    pub fn get(keys: &[&str], then: impl Fn(&Seen) -> Vec<Op> + Send + Sync + 'static) -> Self {
+    pub fn get(keys: &[&str], then: impl Fn(&TxnReads) -> Vec<Op> + Send + Sync + 'static) -> Self {
         let keys = keys.iter().map(|key| Key::from(*key)).collect();
         Self {
             keys,
@@ -67,36 +67,36 @@ impl Script {
     }
 
     /// Creates a transaction that reads a range.
-    pub fn scan(scan: Scan, then: impl Fn(&Seen) -> Vec<Op> + Send + Sync + 'static) -> Self {
+    pub fn scan(scan: Scan, then: impl Fn(&TxnReads) -> Vec<Op> + Send + Sync + 'static) -> Self {
         Self { scans: vec![scan], ..Self::get(&[], then) }
     }
 }
 
 /// A completed transaction: its reads and its batch.
 #[derive(Clone, Debug)]
-pub(super) struct Done {
-    pub(super) seen: Seen,
+pub(super) struct CompletedTxn {
+    pub(super) seen: TxnReads,
     pub(super) batch: Batch,
     pub(super) attempts: u32,
 }
 
 /// Runs a transaction until it succeeds. Passes its hot keys from attempt `hot_from` on.
-pub(super) async fn run(store: &dyn Store, script: &Script, hot: &[Key], hot_from: u32) -> Done {
+pub(super) async fn run(store: &dyn Store, script: &Script, hot: &[Key], hot_from: u32) -> CompletedTxn {
     let mut attempts = Attempts::default();
     loop {
         let hot = if attempts.0 + 1 >= hot_from { hot } else { &[] };
         let result = run_once(store, script, hot).await;
         if let Some(result) = attempts.settle(result).await {
             let (seen, batch) = result.expect("the transaction succeeds");
-            return Done { seen, batch, attempts: attempts.0 };
+            return CompletedTxn { seen, batch, attempts: attempts.0 };
         }
     }
 }
 
-async fn run_once(store: &dyn Store, script: &Script, hot: &[Key]) -> StoreResult<(Seen, Batch)> {
+async fn run_once(store: &dyn Store, script: &Script, hot: &[Key]) -> StoreResult<(TxnReads, Batch)> {
     let txn = store.begin(Mode::Write, hot).await?;
     let (keys, scans) = read(&*txn, &script.keys, &script.scans).await?;
-    let seen = Seen { keys, scans };
+    let seen = TxnReads { keys, scans };
     let batch = (script.then)(&seen);
     // Yield between the reads and the commit, also if the store never blocks.
     tokio::task::yield_now().await;
@@ -105,17 +105,17 @@ async fn run_once(store: &dyn Store, script: &Script, hot: &[Key]) -> StoreResul
 }
 
 /// The outcome of a transaction in an interleaving: its reads and its batch, or its error.
-pub(super) type Outcome = StoreResult<(Seen, Batch)>;
+pub(super) type TxnOutcome = StoreResult<(TxnReads, Batch)>;
 
 /// Lets all transactions begin and read, one after another, and then commit, one after another.
 ///
 /// Each runs in its own task. If the store makes one wait for an earlier one, the earlier one continues first.
-pub(super) async fn interleave(store: &Arc<dyn Store>, scripts: &[Script]) -> Vec<Outcome> {
-    let mut sides: Vec<(oneshot::Sender<()>, JoinHandle<Outcome>)> = Vec::new();
+pub(super) async fn interleave(store: &Arc<dyn Store>, scripts: &[Script]) -> Vec<TxnOutcome> {
+    let mut sides: Vec<(oneshot::Sender<()>, JoinHandle<TxnOutcome>)> = Vec::new();
     for script in scripts {
         let (has_read, read) = oneshot::channel();
         let (go, may_commit) = oneshot::channel();
-        let side = side(store.clone(), script.clone(), has_read, may_commit);
+        let side = run_side(store.clone(), script.clone(), has_read, may_commit);
         sides.push((go, tokio::spawn(side)));
         wait(read).await;
     }
@@ -138,15 +138,15 @@ pub(super) async fn interleave(store: &Arc<dyn Store>, scripts: &[Script]) -> Ve
     outcomes.into_iter().flatten().collect()
 }
 
-async fn side(
+async fn run_side(
     store: Arc<dyn Store>,
     script: Script,
     has_read: oneshot::Sender<()>,
     may_commit: oneshot::Receiver<()>,
-) -> Outcome {
+) -> TxnOutcome {
     let txn = store.begin(Mode::Write, &[]).await?;
     let (keys, scans) = read(&*txn, &script.keys, &script.scans).await?;
-    let seen = Seen { keys, scans };
+    let seen = TxnReads { keys, scans };
     let batch = (script.then)(&seen);
     // Both ends live until the interleaving is over, or it has continued without this side.
     let _ = has_read.send(());
@@ -173,7 +173,7 @@ pub(super) async fn assert_serial(
     store: &Arc<dyn Store>,
     prepare: Vec<Op>,
     scripts: &[Script],
-) -> Vec<Outcome> {
+) -> Vec<TxnOutcome> {
     for _ in 0..100 {
         clear(&**store).await;
         super::kit::write(&**store, prepare.clone()).await;
@@ -181,7 +181,10 @@ pub(super) async fn assert_serial(
         let outcomes = interleave(store, scripts).await;
         let after = state(&**store).await;
         for outcome in &outcomes {
-            assert!(!matches!(outcome, Err(e) if !fair(e)), "an unexpected failure: {outcome:?}");
+            assert!(
+                !matches!(outcome, Err(e) if !is_expected_failure(e)),
+                "an unexpected failure: {outcome:?}"
+            );
         }
         let committed: Vec<usize> = (0..scripts.len()).filter(|n| outcomes[*n].is_ok()).collect();
         let mut orders = permutations(&committed).into_iter();
@@ -197,21 +200,21 @@ pub(super) async fn assert_serial(
 }
 
 /// Returns `true` for failures that an interleaving may cause.
-fn fair(error: &StoreError) -> bool {
-    super::kit::passing(error) || matches!(error, StoreError::Exists(_))
+fn is_expected_failure(error: &StoreError) -> bool {
+    super::kit::is_transient(error) || matches!(error, StoreError::Exists(_))
 }
 
 fn explains(
     order: &[usize],
     before: &Model,
     scripts: &[Script],
-    outcomes: &[Outcome],
+    outcomes: &[TxnOutcome],
     after: &Model,
 ) -> bool {
     let mut model = before.clone();
     for n in order {
         let Ok((seen, batch)) = &outcomes[*n] else { return false };
-        if view(&model, &scripts[*n]) != *seen || apply(&mut model, batch).is_err() {
+        if read_model(&model, &scripts[*n]) != *seen || apply(&mut model, batch).is_err() {
             return false;
         }
     }
@@ -219,8 +222,8 @@ fn explains(
 }
 
 /// Returns the reads of a transaction in a model.
-pub(super) fn view(model: &Model, script: &Script) -> Seen {
-    let page = |scan: &Scan| -> Page {
+pub(super) fn read_model(model: &Model, script: &Script) -> TxnReads {
+    let page = |scan: &Scan| -> ScanEntries {
         let inside = model.iter().filter(|(key, _)| scan.from <= **key && **key < scan.to);
         let entry = |(key, value): (&Key, &Plain)| (key.clone(), value.clone());
         let limit = scan.limit as usize;
@@ -230,7 +233,7 @@ pub(super) fn view(model: &Model, script: &Script) -> Seen {
             inside.take(limit).map(entry).collect()
         }
     };
-    Seen {
+    TxnReads {
         keys: script.keys.iter().map(|key| model.get(key).cloned()).collect(),
         scans: script.scans.iter().map(page).collect(),
     }
@@ -258,8 +261,8 @@ pub(super) fn apply(model: &mut Model, batch: &Batch) -> StoreResult<()> {
 
 /// Reads all entries that the suite has written, in one snapshot.
 pub(super) async fn state(store: &dyn Store) -> Model {
-    let classes = ["cf", "ctr", "note", "num"].map(all);
-    look(store, &[], &classes).await.1.into_iter().flatten().collect()
+    let classes = ["cf", "ctr", "note", "num"].map(scan_prefix);
+    read_all(store, &[], &classes).await.1.into_iter().flatten().collect()
 }
 
 async fn clear(store: &dyn Store) {

@@ -108,7 +108,7 @@ macro_rules! suite_despite_faults {
                 obj_stream_large,
                 obj_touch_on_reput,
                 obj_wrong_hash_is_misuse;
-            above:
+            shared_machinery:
                 cursor_no_dup_no_skip_under_churn,
                 cursor_wrong_list_rejected,
                 index_rows_match_recompute,
@@ -153,7 +153,7 @@ mod tests {
             include_str!("version.rs"),
             include_str!("feed.rs"),
             include_str!("objects.rs"),
-            include_str!("above.rs"),
+            include_str!("shared_machinery.rs"),
         ];
         let words: Vec<&str> =
             include_str!("suite.rs").split(|c: char| !c.is_alphanumeric() && c != '_').collect();

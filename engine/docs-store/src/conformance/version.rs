@@ -11,7 +11,7 @@ use std::{
 use super::{
     super::{Store, StoreVersion},
     Factory,
-    kit::{Attempts, add, create, delete, get, join, keys, look, put, spawn_each, write},
+    kit::{Attempts, add, create, delete, get, join, keys, put, read_all, spawn_each, write},
 };
 
 /// Reads that begin between two calls that return the same version are equal, under concurrent writes.
@@ -30,7 +30,7 @@ pub async fn a_version_names_what_is_read(factory: &dyn Factory) {
             let mut named = HashMap::new();
             while !is_done.load(Ordering::SeqCst) {
                 let before = version(&*store).await;
-                let (seen, _) = look(&*store, &keys(&["num!a", "ctr!n"]), &[]).await;
+                let (seen, _) = read_all(&*store, &keys(&["num!a", "ctr!n"]), &[]).await;
                 if let Some(before) = before
                     && version(&*store).await == Some(before)
                 {

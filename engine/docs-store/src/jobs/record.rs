@@ -172,13 +172,13 @@ impl JobRecord {
 
     /// Returns the key of a job.
     #[must_use]
-    pub fn at(id: &JobId) -> Key {
+    pub fn key_for(id: &JobId) -> Key {
         KeyBuf::new(Self::KIND).part(id.as_str()).key()
     }
 
     /// The index prefix of queued and running jobs, ordered by due time.
     #[must_use]
-    pub fn due() -> KeyBuf {
+    pub fn by_due_time() -> KeyBuf {
         KeyBuf::new("job.d")
     }
 
@@ -204,13 +204,13 @@ impl JobRecord {
 
     /// The index prefix of the unfinished jobs of a lane, in order.
     #[must_use]
-    pub fn of_lane(lane: &str) -> KeyBuf {
+    pub fn by_lane(lane: &str) -> KeyBuf {
         KeyBuf::new("job.l").part(lane)
     }
 
     /// The index prefix of the listed jobs of a subject, ordered by creation time.
     #[must_use]
-    pub fn of_subject(subject: &str) -> KeyBuf {
+    pub fn by_subject(subject: &str) -> KeyBuf {
         KeyBuf::new("job.s").part(subject)
     }
 
@@ -222,7 +222,7 @@ impl JobRecord {
 
     /// The index prefix of the finished listed jobs of a subject and kind, ordered by end time.
     #[must_use]
-    pub fn ended_of(subject: &str, kind: &str) -> KeyBuf {
+    pub fn ended_by_subject(subject: &str, kind: &str) -> KeyBuf {
         KeyBuf::new("job.f").part(subject).part(kind)
     }
 
@@ -234,7 +234,7 @@ impl JobRecord {
 
     /// The index prefix of finished jobs, ordered by end time.
     #[must_use]
-    pub fn ended() -> KeyBuf {
+    pub fn by_end_time() -> KeyBuf {
         KeyBuf::new("job.e")
     }
 
@@ -255,7 +255,7 @@ impl Indexed for JobRecord {
     const INDEXES: &'static [&'static str] =
         &["job.c", "job.d", "job.e", "job.f", "job.l", "job.o", "job.q", "job.s", COUNTERS];
     fn key(&self) -> Key {
-        Self::at(&self.id)
+        Self::key_for(&self.id)
     }
     fn rows(&self) -> Vec<Row> {
         let id = self.id.as_str();
@@ -263,7 +263,7 @@ impl Indexed for JobRecord {
         let mut rows = Vec::new();
         // Jobs that wait in a lane have no due row.
         if matches!(self.state, JobState::Queued | JobState::Running) {
-            rows.push(unit(Self::due().time(self.due.time())));
+            rows.push(unit(Self::by_due_time().time(self.due.time())));
             if !self.behind {
                 rows.push(unit(Self::claimable(self.class).time(self.due.time())));
             }
@@ -275,25 +275,27 @@ impl Indexed for JobRecord {
             rows.push(Row::Count(Self::unfinished_of(owner, &self.kind)));
         }
         if let Some(at) = self.ended_at {
-            rows.push(unit(Self::ended().time(at.time())));
+            rows.push(unit(Self::by_end_time().time(at.time())));
         }
         if let Some(lane) = self.lane.as_ref().filter(|_| !self.has_ended()) {
-            rows.push(unit(Self::of_lane(lane).time(self.lane_at.time()).time(self.created_at.time())));
+            rows.push(unit(Self::by_lane(lane).time(self.lane_at.time()).time(self.created_at.time())));
         }
         if let Some(same) = &self.same {
             rows.push(unit(Self::for_the_same(&self.subject, same).time(self.created_at.time())));
         }
         if self.listed {
-            rows.push(unit(Self::of_subject(&self.subject).time(self.created_at.time())));
+            rows.push(unit(Self::by_subject(&self.subject).time(self.created_at.time())));
             rows.push(Row::Count(Self::count_of(&self.subject, &self.kind)));
             if let Some(at) = self.ended_at {
-                rows.push(unit(Self::ended_of(&self.subject, &self.kind).time(at.time())));
+                rows.push(unit(Self::ended_by_subject(&self.subject, &self.kind).time(at.time())));
             }
         }
         rows
     }
     fn owner(&self) -> Owner {
         let space = self.subject.parse::<SpaceId>();
-        space.map_or(Owner::Nobody, |space| Owner::As(KeyBuf::new(SUBJECTS).part(space.as_str()).key()))
+        space.map_or(Owner::NoOrganization, |space| {
+            Owner::As(KeyBuf::new(SUBJECTS).part(space.as_str()).key())
+        })
     }
 }

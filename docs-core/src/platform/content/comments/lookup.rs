@@ -10,7 +10,7 @@ use crate::{
         content::change_requests,
         kernel::{
             actor::Actor,
-            content_of::{ContentOf, Version},
+            content_version::{ContentVersion, Version},
         },
     },
     policy::SpaceAccess,
@@ -29,7 +29,7 @@ pub(in crate::platform) struct CommentedContent {
 
 impl CommentedContent {
     /// Finds the content if the actor may see it.
-    pub(in crate::platform) async fn find(tx: &Tx, actor: &Actor, of: &ContentOf) -> Result<Self> {
+    pub(in crate::platform) async fn find(tx: &Tx, actor: &Actor, of: &ContentVersion) -> Result<Self> {
         let access = access::space(tx, actor, &of.space).await?;
         if let Version::Revision(_) = of.version {
             return Err(Error::invalid("version", "a comment belongs to a space or a change request"));
@@ -55,7 +55,7 @@ impl CommentedContent {
     }
 
     pub(super) async fn comment(&self, tx: &Tx, id: &CommentId) -> Result<Arc<CommentRecord>> {
-        let comment: Option<Arc<CommentRecord>> = tx.get(&CommentRecord::at(id)).await?;
+        let comment: Option<Arc<CommentRecord>> = tx.get(&CommentRecord::key_for(id)).await?;
         let here = self.scope();
         comment.filter(|comment| comment.scope == here).ok_or_else(|| Error::not_found("comment"))
     }
@@ -68,7 +68,7 @@ impl CommentedContent {
         id: &CommentReplyId,
     ) -> Result<Arc<ReplyRecord>> {
         self.comment(tx, comment).await?;
-        let reply: Option<Arc<ReplyRecord>> = tx.get(&ReplyRecord::at(comment, id)).await?;
+        let reply: Option<Arc<ReplyRecord>> = tx.get(&ReplyRecord::key_for(comment, id)).await?;
         reply.ok_or_else(|| Error::not_found("reply"))
     }
 }
@@ -76,20 +76,20 @@ impl CommentedContent {
 /// Number of comments with a status.
 pub(super) async fn count(tx: &Tx, scope: &CommentScope, status: CommentStatus) -> Result<Option<u64>> {
     let counters = match status {
-        CommentStatus::Open => vec![scope.count_of_open()],
-        CommentStatus::Resolved => vec![scope.count_of_resolved()],
-        CommentStatus::All => vec![scope.count_of_open(), scope.count_of_resolved()],
+        CommentStatus::Open => vec![scope.open_count()],
+        CommentStatus::Resolved => vec![scope.resolved_count()],
+        CommentStatus::All => vec![scope.open_count(), scope.resolved_count()],
     };
     Ok(u64::try_from(tx.numbers(&counters).await?.into_iter().sum::<i64>()).ok())
 }
 
 /// The comment id in the key of an index row.
-pub(super) fn comment_of(row: &Key) -> Result<CommentId> {
+pub(super) fn comment_id(row: &Key) -> Result<CommentId> {
     id_of(row)
 }
 
 /// Returns `true` if the author in an index row is one of `authors`.
-pub(super) fn is_of(author: &Value, authors: &[String]) -> Result<bool> {
+pub(super) fn has_author(author: &Value, authors: &[String]) -> Result<bool> {
     let author: UserId = linked_id(author)?;
     Ok(authors.iter().any(|wanted| wanted == author.as_str()))
 }

@@ -4,16 +4,16 @@ use crate::{
     Error, Result,
     content::document,
     model::{CommentBody, CommentInput, CommentText, ContentFormat, Document, Emoji, UpdateComment},
-    platform::kernel::emoji::kept_emoji,
+    platform::kernel::emoji::normalize_emoji,
 };
 
 /// Parses the text of a body; `field` is its name in the request.
-pub(in crate::platform) fn text_of(input: &CommentInput, field: &str) -> Result<CommentText> {
+pub(in crate::platform) fn parse_text(input: &CommentInput, field: &str) -> Result<CommentText> {
     let (text, form) = match (&input.markdown, &input.document) {
         (Some(text), None) => (text.clone(), format!("{field}.markdown")),
         (None, Some(document)) => {
             let form = format!("{field}.document");
-            let text = CommentText::new(written(document, &form)?);
+            let text = CommentText::new(print_markdown(document, &form)?);
             (text.map_err(|error| Error::invalid(&form, error))?, form)
         }
         (None, None) => return Err(Error::invalid(field, "must have `markdown` or `document`")),
@@ -28,7 +28,7 @@ pub(in crate::platform) fn text_of(input: &CommentInput, field: &str) -> Result<
 }
 
 /// Renders a text in the requested format.
-pub(super) fn body_of(text: &CommentText, format: ContentFormat) -> CommentBody {
+pub(super) fn render_body(text: &CommentText, format: ContentFormat) -> CommentBody {
     match format {
         ContentFormat::Markdown => CommentBody::Markdown(text.to_string()),
         ContentFormat::Document => CommentBody::Document(document::parse(text)),
@@ -36,17 +36,17 @@ pub(super) fn body_of(text: &CommentText, format: ContentFormat) -> CommentBody 
 }
 
 /// Normalizes the emoji of a request to their stored form.
-pub(super) fn emoji_of(given: &[Emoji], field: &str) -> Result<Vec<Emoji>> {
+pub(super) fn normalize_emojis(given: &[Emoji], field: &str) -> Result<Vec<Emoji>> {
     let (has, most) = (given.len(), UpdateComment::MAX_REACTIONS);
     if has > most {
         return Err(Error::invalid(field, format_args!("must be at most {most} emoji, has {has}")));
     }
-    let each = given.iter().enumerate().map(|(at, emoji)| kept_emoji(emoji, &format!("{field}[{at}]")));
+    let each = given.iter().enumerate().map(|(at, emoji)| normalize_emoji(emoji, &format!("{field}[{at}]")));
     each.collect()
 }
 
 /// Prints a document tree as Markdown.
-fn written(tree: &Document, field: &str) -> Result<String> {
+fn print_markdown(tree: &Document, field: &str) -> Result<String> {
     let wrong = |error: document::Invalid| Error::invalid(&format!("{field}.{}", error.place), error.message);
     document::check(tree).map_err(wrong)?;
     document::print(tree).map_err(wrong)
@@ -62,14 +62,14 @@ mod tests {
             markdown: markdown.map(|text| text.parse().expect("a text")),
             document,
         };
-        assert_eq!(text_of(&input(Some(" a\n"), None), "body").expect("a text").as_str(), " a\n");
+        assert_eq!(parse_text(&input(Some(" a\n"), None), "body").expect("a text").as_str(), " a\n");
         for (wrong, told) in [
             (input(None, None), "body: must have"),
             (input(Some(""), None), "body.markdown: must not be empty"),
             (input(Some(" \n\t"), None), "body.markdown: must not be empty"),
             (input(Some("a"), Some(Document::default())), "body: must have"),
         ] {
-            let error = text_of(&wrong, "body").expect_err("refused");
+            let error = parse_text(&wrong, "body").expect_err("refused");
             assert!(error.message().starts_with(told), "{error}");
         }
     }

@@ -5,7 +5,7 @@ use std::{
     sync::Arc,
 };
 
-use super::{CommentedContent, text::body_of};
+use super::{CommentedContent, text::render_body};
 use crate::{
     Error, Result,
     content::{PageEntry, PageKind, Rendering, View, document},
@@ -21,16 +21,16 @@ use crate::{
     },
     store::{
         Key, Tx,
-        records::{CommentRecord, Posted, Reactions, ReplyRecord},
+        records::{CommentRecord, Post, Reactions, ReplyRecord},
     },
 };
 
 /// Number of user records that one read loads.
-const USERS_AT_ONCE: usize = 1_000;
+const USER_BATCH: usize = 1_000;
 /// Maximum number of users that are returned per emoji.
-const OF_AN_EMOJI: usize = 10;
+const MAX_USERS_PER_EMOJI: usize = 10;
 /// Maximum number of users that are returned for all emoji together; each emoji keeps at least one.
-const OF_ALL_EMOJI: usize = 50;
+const MAX_USERS_OF_ALL_EMOJI: usize = 50;
 
 /// The reader of comments, the content, and the format of the bodies.
 #[derive(Clone, Copy, Debug)]
@@ -41,7 +41,7 @@ pub(in crate::platform) struct CommentReader<'a> {
 }
 
 /// Current state of a page.
-pub(in crate::platform) struct PageNow {
+pub(in crate::platform) struct CurrentPage {
     pub(super) base: PageBase,
     pub(super) path: String,
     /// Texts of the requested blocks that exist, shortened if long.
@@ -49,7 +49,7 @@ pub(in crate::platform) struct PageNow {
 }
 
 /// Records that the views of comments need besides the comments themselves.
-struct SpaceFrame {
+struct CommentContext {
     /// Number of replies to each comment.
     replies: Vec<i64>,
     /// The users who appear in the views.
@@ -57,9 +57,9 @@ struct SpaceFrame {
 }
 
 /// The existing pages that comments are about.
-pub(in crate::platform) type PagesNow = BTreeMap<PageId, PageNow>;
+pub(in crate::platform) type CurrentPages = BTreeMap<PageId, CurrentPage>;
 
-impl PageNow {
+impl CurrentPage {
     /// Text of a block of the page, shortened if long; `None` if the page has no such block.
     pub(super) fn block(&self, key: &str) -> Option<String> {
         self.blocks.get(key).cloned()
@@ -76,22 +76,22 @@ pub(super) struct ReplyLookup<'r> {
 
 impl Platform {
     /// Reads a comment within a transaction.
-    pub(super) async fn comment_seen(
+    pub(super) async fn read_comment_view(
         &self,
         tx: &Tx,
         actor: &Actor,
         thread: &Thread,
-        pages: &PagesNow,
+        pages: &CurrentPages,
     ) -> Result<Comment> {
         let commented = CommentedContent::find(tx, actor, &thread.of).await?;
         let record = commented.comment(tx, &thread.comment).await?;
         let reader = CommentReader { content: &commented, actor, format: ContentFormat::default() };
-        let shown = self.comments_beside(tx, reader, &[record], pages).await?;
+        let shown = self.comment_views_with_pages(tx, reader, &[record], pages).await?;
         shown.into_iter().next().ok_or_else(|| Error::not_found("comment"))
     }
 
     /// Reads a reply within a transaction.
-    pub(super) async fn reply_seen(
+    pub(super) async fn read_reply_view(
         &self,
         tx: &Tx,
         actor: &Actor,
@@ -114,66 +114,66 @@ impl Platform {
         reader: CommentReader<'_>,
         records: &[Arc<CommentRecord>],
     ) -> Result<Vec<Comment>> {
-        let around = self.around(&tx, reader, records).await?;
+        let around = self.comment_context(&tx, reader, records).await?;
         drop(tx);
-        let pages = self.pages_now(reader.content, records).await?;
+        let pages = self.current_pages(reader.content, records).await?;
         self.show_comments(reader, records, &pages, &around)
     }
 
     /// Builds the views of comments of one content from pages that are already loaded. Reads no objects.
-    pub(in crate::platform) async fn comments_beside(
+    pub(in crate::platform) async fn comment_views_with_pages(
         &self,
         tx: &Tx,
         reader: CommentReader<'_>,
         records: &[Arc<CommentRecord>],
-        pages: &PagesNow,
+        pages: &CurrentPages,
     ) -> Result<Vec<Comment>> {
-        let around = self.around(tx, reader, records).await?;
+        let around = self.comment_context(tx, reader, records).await?;
         self.show_comments(reader, records, pages, &around)
     }
 
     /// Reads the records that the views of comments need besides the comments.
-    async fn around(
+    async fn comment_context(
         &self,
         tx: &Tx,
         reader: CommentReader<'_>,
         records: &[Arc<CommentRecord>],
-    ) -> Result<SpaceFrame> {
+    ) -> Result<CommentContext> {
         let counters: Vec<Key> =
-            records.iter().map(|record| CommentRecord::count_of_replies(&record.id)).collect();
+            records.iter().map(|record| CommentRecord::reply_count(&record.id)).collect();
         let replies = tx.numbers(&counters).await?;
         let resolved = records.iter().filter_map(|record| record.resolved.as_ref().map(|by| &by.by));
         let posted = records.iter().map(|record| &record.posted);
         let people = self.people(tx, reader, posted, resolved).await?;
-        Ok(SpaceFrame { replies, people })
+        Ok(CommentContext { replies, people })
     }
 
     fn show_comments(
         &self,
         reader: CommentReader<'_>,
         records: &[Arc<CommentRecord>],
-        pages: &PagesNow,
-        around: &SpaceFrame,
+        pages: &CurrentPages,
+        around: &CommentContext,
     ) -> Result<Vec<Comment>> {
-        let SpaceFrame { replies, people } = around;
+        let CommentContext { replies, people } = around;
         let shown = records.iter().zip(replies).map(|(record, replies)| {
             let posted = &record.posted;
             let state = match &record.resolved {
                 None => CommentState::Open,
                 Some(resolved) => CommentState::Resolved {
                     resolved_at: resolved.at,
-                    resolved_by: Box::new(person(people, &resolved.by)?),
+                    resolved_by: Box::new(find_person(people, &resolved.by)?),
                 },
             };
             Ok(Comment {
                 object: CommentObject::Is,
                 id: record.id.clone(),
-                posted_by: person(people, &posted.by)?,
+                posted_by: find_person(people, &posted.by)?,
                 posted_at: posted.at,
                 edited_at: posted.edited_at,
                 reactions: reactions(posted, reader.actor.user(), people)?,
                 replies: u64::try_from(*replies).unwrap_or(0),
-                body: body_of(&posted.text, reader.format),
+                body: render_body(&posted.text, reader.format),
                 target: target(record, pages),
                 urls: UserUrls { location: self.urls().comment(&record.scope, &record.id) },
                 permissions: reader.content.access.comment_permissions(&posted.by, reader.actor.user()),
@@ -197,11 +197,11 @@ impl Platform {
             Ok(CommentReply {
                 object: CommentReplyObject::Is,
                 id: record.id.clone(),
-                posted_by: person(&people, &posted.by)?,
+                posted_by: find_person(&people, &posted.by)?,
                 posted_at: posted.at,
                 edited_at: posted.edited_at,
                 reactions: reactions(posted, reader.actor.user(), &people)?,
-                body: body_of(&posted.text, reader.format),
+                body: render_body(&posted.text, reader.format),
                 urls: UserUrls { location: self.urls().reply(&record.scope, &record.comment, &record.id) },
                 permissions: reader.content.access.comment_permissions(&posted.by, reader.actor.user()),
             })
@@ -214,19 +214,23 @@ impl Platform {
         &self,
         tx: &Tx,
         reader: CommentReader<'_>,
-        posted: impl Iterator<Item = &Posted>,
+        posted: impl Iterator<Item = &Post>,
         others: impl Iterator<Item = &UserId>,
     ) -> Result<BTreeMap<UserId, User>> {
         let org = &reader.content.access.space().organization;
         let mut ids: BTreeSet<&UserId> = others.collect();
         for posted in posted {
             ids.insert(&posted.by);
-            ids.extend(shown(posted, reader.actor.user()).flat_map(|(_, users)| users).map(|(user, _)| user));
+            ids.extend(
+                visible_reactions(posted, reader.actor.user())
+                    .flat_map(|(_, users)| users)
+                    .map(|(user, _)| user),
+            );
         }
         let ids: Vec<UserId> = ids.into_iter().cloned().collect();
         let mut people = BTreeMap::new();
-        for ids in ids.chunks(USERS_AT_ONCE) {
-            let shown = self.users_named(tx, (reader.actor, org), ids).await?;
+        for ids in ids.chunks(USER_BATCH) {
+            let shown = self.visible_users(tx, (reader.actor, org), ids).await?;
             people.extend(ids.iter().cloned().zip(shown));
         }
         Ok(people)
@@ -234,25 +238,25 @@ impl Platform {
 
     /// Reads the current state of a page; `None` if the content has no such page. Its text is read only if `node` is
     /// set.
-    pub(super) async fn page_now(
+    pub(super) async fn current_page(
         &self,
         commented: &CommentedContent,
         id: &PageId,
         node: Option<&str>,
-    ) -> Result<Option<PageNow>> {
+    ) -> Result<Option<CurrentPage>> {
         let view = self.content().view(&commented.access.space().domain, commented.head().1);
         match view.page(id).await? {
-            Some(entry) => now(&view, id, &entry, &node.into_iter().collect()).await.map(Some),
+            Some(entry) => build_current_page(&view, id, &entry, &node.into_iter().collect()).await.map(Some),
             None => Ok(None),
         }
     }
 
     /// Reads the existing pages that comments are about, each once.
-    pub(super) async fn pages_now(
+    pub(super) async fn current_pages(
         &self,
         commented: &CommentedContent,
         records: &[Arc<CommentRecord>],
-    ) -> Result<PagesNow> {
+    ) -> Result<CurrentPages> {
         let mut wanted: BTreeMap<&PageId, BTreeSet<&str>> = BTreeMap::new();
         for target in records.iter().filter_map(|record| record.target.as_ref()) {
             let nodes = wanted.entry(&target.page.id).or_default();
@@ -264,7 +268,7 @@ impl Platform {
         let mut pages = BTreeMap::new();
         for ((id, nodes), entry) in wanted.into_iter().zip(entries) {
             if let Some(entry) = entry {
-                pages.insert(id.clone(), now(&view, id, &entry, &nodes).await?);
+                pages.insert(id.clone(), build_current_page(&view, id, &entry, &nodes).await?);
             }
         }
         Ok(pages)
@@ -272,7 +276,12 @@ impl Platform {
 }
 
 /// Builds the current state of a page. Its document is parsed once for all requested blocks.
-async fn now(view: &View, id: &PageId, entry: &PageEntry, nodes: &BTreeSet<&str>) -> Result<PageNow> {
+async fn build_current_page(
+    view: &View,
+    id: &PageId,
+    entry: &PageEntry,
+    nodes: &BTreeSet<&str>,
+) -> Result<CurrentPage> {
     let blocks = match entry.kind {
         PageKind::Document if !nodes.is_empty() => {
             document::block_texts(&view.text(&entry.body, Rendering::Request).await?, nodes)
@@ -280,19 +289,19 @@ async fn now(view: &View, id: &PageId, entry: &PageEntry, nodes: &BTreeSet<&str>
         _ => BTreeMap::new(),
     };
     let path = view.path_of(id).await?.unwrap_or_default();
-    Ok(PageNow { base: page_base(id, entry), path, blocks })
+    Ok(CurrentPage { base: page_base(id, entry), path, blocks })
 }
 
-fn person(people: &BTreeMap<UserId, User>, id: &UserId) -> Result<User> {
+fn find_person(people: &BTreeMap<UserId, User>, id: &UserId) -> Result<User> {
     people.get(id).cloned().ok_or_else(|| Error::internal(format!("{id} was not loaded")))
 }
 
 /// Reactions to a post, each with the users to return: the first who reacted, and the reader.
-fn shown<'p>(
-    posted: &'p Posted,
+fn visible_reactions<'p>(
+    posted: &'p Post,
     reader: Option<&UserId>,
 ) -> impl Iterator<Item = (&'p Reactions, Vec<&'p (UserId, Timestamp)>)> {
-    let share = (OF_ALL_EMOJI / posted.reactions.len().max(1)).clamp(1, OF_AN_EMOJI);
+    let share = (MAX_USERS_OF_ALL_EMOJI / posted.reactions.len().max(1)).clamp(1, MAX_USERS_PER_EMOJI);
     posted.reactions.iter().map(move |of| {
         let mut users: Vec<_> = of.users.iter().take(share).collect();
         let own = of.users.iter().skip(share).find(|(user, _)| reader == Some(user));
@@ -304,14 +313,14 @@ fn shown<'p>(
 }
 
 fn reactions(
-    posted: &Posted,
+    posted: &Post,
     reader: Option<&UserId>,
     people: &BTreeMap<UserId, User>,
 ) -> Result<Vec<EmojiReaction>> {
-    let each = shown(posted, reader).map(|(of, users)| {
+    let each = visible_reactions(posted, reader).map(|(of, users)| {
         let users = users
             .into_iter()
-            .map(|(user, at)| Ok(Reactor { user: person(people, user)?, reacted_at: *at }))
+            .map(|(user, at)| Ok(Reactor { user: find_person(people, user)?, reacted_at: *at }))
             .collect::<Result<Vec<_>>>()?;
         Ok(EmojiReaction { emoji: of.emoji.clone(), count: of.users.len() as u64, users })
     });
@@ -319,7 +328,7 @@ fn reactions(
 }
 
 /// Target of a comment: the current state, or the recorded one if the page or block is deleted.
-fn target(record: &CommentRecord, pages: &PagesNow) -> CommentTarget {
+fn target(record: &CommentRecord, pages: &CurrentPages) -> CommentTarget {
     let mut shown = CommentTarget {
         node: None,
         change_request: record.scope.request.clone(),
@@ -347,13 +356,13 @@ mod tests {
     use super::*;
 
     /// Creates a post with a number of emoji and a number of users for each.
-    fn posted(emoji: u32, users: usize) -> Posted {
+    fn posted(emoji: u32, users: usize) -> Post {
         let at = Timestamp::from(chrono::DateTime::UNIX_EPOCH);
         let of = |n: u32| Reactions {
             emoji: serde_json::from_value(char::from_u32(0x1f600 + n).unwrap().to_string().into()).unwrap(),
             users: (0..users).map(|user| (format!("user{user}").parse().unwrap(), at)).collect(),
         };
-        Posted {
+        Post {
             by: "author".parse().unwrap(),
             at,
             edited_at: None,
@@ -371,7 +380,7 @@ mod tests {
             let name = |user: usize| -> UserId { format!("user{user}").parse().unwrap() };
             for reader in [None, Some(name(0)), Some(name(users - 1)), Some(name(9_999))] {
                 let mut all = 0;
-                for (of, users_shown) in shown(&posted, reader.as_ref()) {
+                for (of, users_shown) in visible_reactions(&posted, reader.as_ref()) {
                     let ids: Vec<&UserId> = users_shown.iter().map(|(user, _)| user).collect();
                     assert_eq!((of.users.len(), ids.len()), (users, each));
                     let is_in = reader.as_ref().is_some_and(|reader| ids.contains(&reader));
@@ -380,7 +389,7 @@ mod tests {
                     assert!(each == 1 || *ids[0] == name(0), "the first comes first");
                     all += ids.len();
                 }
-                assert!(all <= OF_ALL_EMOJI.max(posted.reactions.len()));
+                assert!(all <= MAX_USERS_OF_ALL_EMOJI.max(posted.reactions.len()));
             }
         }
     }

@@ -14,22 +14,22 @@ use crate::{
     },
     platform::{
         jobs::{Payload, Purge},
-        kernel::{actor::Actor, content_of::ContentOf},
+        kernel::{actor::Actor, content_version::ContentVersion},
         nouns::addresses::Thread,
     },
     policy::{CommentAction, SpaceAction},
     store::{
         Key, Tx, ids_of, jobs,
-        records::{CommentRecord, Posted, Reactions, ReplyRecord, Resolution},
+        records::{CommentRecord, Post, Reactions, ReplyRecord, Resolution},
     },
 };
 
 /// Number of replies that one transaction removes, each with its rows.
-const REPLIES_AT_ONCE: u32 = 200;
+const REPLY_PURGE_BATCH: u32 = 200;
 /// Number of comments that one transaction examines for removal.
-const COMMENTS_AT_ONCE: u32 = 20;
+const COMMENT_PURGE_BATCH: u32 = 20;
 /// Number of changes after which a transaction that removes comments takes no further comment.
-const ENOUGH_CHANGES: usize = 600;
+const PURGE_CHANGE_LIMIT: usize = 600;
 
 /// Job that removes the replies of a deleted comment.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -49,18 +49,18 @@ impl Purge for PurgeReplies {
 }
 
 /// Removes a batch of comments and replies in a scope; returns `true` if there were any.
-pub(in crate::platform) async fn drop_some(tx: &mut Tx, owner: &str) -> Result<bool> {
-    let prefix = CommentRecord::on(owner, None, CommentStatus::All);
-    let rows = tx.below(&prefix, COMMENTS_AT_ONCE).await?;
+pub(in crate::platform) async fn delete_batch(tx: &mut Tx, owner: &str) -> Result<bool> {
+    let prefix = CommentRecord::by_scope(owner, None, CommentStatus::All);
+    let rows = tx.scan_prefix(&prefix, COMMENT_PURGE_BATCH).await?;
     for (row, _) in &rows {
         let comment: Option<Arc<CommentRecord>> =
-            tx.get(&CommentRecord::at(&super::comment_of(row)?)).await?;
+            tx.get(&CommentRecord::key_for(&super::comment_id(row)?)).await?;
         let Some(comment) = comment else { continue };
         if drop_replies(tx, &comment.id).await? {
             break;
         }
         tx.delete(&*comment);
-        if tx.changes() > ENOUGH_CHANGES {
+        if tx.changes() > PURGE_CHANGE_LIMIT {
             break;
         }
     }
@@ -69,33 +69,33 @@ pub(in crate::platform) async fn drop_some(tx: &mut Tx, owner: &str) -> Result<b
 
 /// Removes a batch of replies to a comment; returns `true` if there may be more.
 async fn drop_replies(tx: &mut Tx, comment: &CommentId) -> Result<bool> {
-    let rows = tx.below(&ReplyRecord::to(comment), REPLIES_AT_ONCE).await?;
+    let rows = tx.scan_prefix(&ReplyRecord::by_comment(comment), REPLY_PURGE_BATCH).await?;
     let ids: Vec<CommentReplyId> = ids_of(&rows)?;
-    let keys: Vec<Key> = ids.iter().map(|id| ReplyRecord::at(comment, id)).collect();
+    let keys: Vec<Key> = ids.iter().map(|id| ReplyRecord::key_for(comment, id)).collect();
     tx.delete_all::<ReplyRecord>(&keys).await?;
-    Ok(rows.len() == REPLIES_AT_ONCE as usize)
+    Ok(rows.len() == REPLY_PURGE_BATCH as usize)
 }
 
 /// A validated change to a post.
-pub(super) struct Edit {
+pub(super) struct PostEdit {
     text: Option<CommentText>,
     added: Vec<Emoji>,
     removed: Vec<Emoji>,
 }
 
-impl Edit {
+impl PostEdit {
     pub(super) fn new(body: Option<CommentInput>, added: &[Emoji], removed: &[Emoji]) -> Result<Self> {
         Ok(Self {
-            text: body.map(|body| text::text_of(&body, "body")).transpose()?,
-            added: text::emoji_of(added, "addedReactions")?,
-            removed: text::emoji_of(removed, "removedReactions")?,
+            text: body.map(|body| text::parse_text(&body, "body")).transpose()?,
+            added: text::normalize_emojis(added, "addedReactions")?,
+            removed: text::normalize_emojis(removed, "removedReactions")?,
         })
     }
 
     /// Applies the change for a user who may comment.
     fn apply(
         &self,
-        posted: &mut Posted,
+        posted: &mut Post,
         commented: &CommentedContent,
         by: &UserId,
         now: Timestamp,
@@ -131,12 +131,12 @@ fn react(reactions: &mut Vec<Reactions>, emoji: &Emoji, by: &UserId, now: Timest
         return Ok(());
     }
     let all: usize = reactions.iter().map(|of| of.users.len()).sum();
-    if all >= Posted::MAX_REACTIONS {
+    if all >= Post::MAX_REACTIONS {
         return Err(full());
     }
     match of {
         Some(at) => reactions[at].users.push((by.clone(), now)),
-        None if reactions.len() >= Posted::MAX_EMOJI => return Err(full()),
+        None if reactions.len() >= Post::MAX_EMOJI => return Err(full()),
         None => reactions.push(Reactions { emoji: emoji.clone(), users: vec![(by.clone(), now)] }),
     }
     Ok(())
@@ -146,7 +146,7 @@ fn react(reactions: &mut Vec<Reactions>, emoji: &Emoji, by: &UserId, now: Timest
 pub(super) async fn comment_creation(
     tx: &mut Tx,
     actor: &Actor,
-    of: &ContentOf,
+    of: &ContentVersion,
     record: &CommentRecord,
 ) -> Result<()> {
     let commented = CommentedContent::find(tx, actor, of).await?;
@@ -162,7 +162,7 @@ pub(super) async fn comment_update(
     by: &UserId,
     thread: &Thread,
     resolved: Option<bool>,
-    edit: &Edit,
+    edit: &PostEdit,
     now: Timestamp,
 ) -> Result<()> {
     let commented = CommentedContent::find(tx, actor, &thread.of).await?;
@@ -199,7 +199,7 @@ pub(super) async fn comment_deletion(
     tx.delete(&*old);
     if more {
         let purge = PurgeReplies { comment: old.id.clone() };
-        let job = purge.about(job, &old.scope.space, now)?;
+        let job = purge.to_new_job(job, &old.scope.space, now)?;
         jobs::enqueue(tx, now, job).await?;
     }
     Ok(())
@@ -211,7 +211,7 @@ pub(super) async fn reply_creation(
     actor: &Actor,
     thread: &Thread,
     id: &CommentReplyId,
-    posted: &Posted,
+    posted: &Post,
 ) -> Result<()> {
     let commented = CommentedContent::find(tx, actor, &thread.of).await?;
     commented.access.require(SpaceAction::Comment)?;
@@ -232,7 +232,7 @@ pub(super) async fn reply_update(
     by: &UserId,
     thread: &Thread,
     id: &CommentReplyId,
-    edit: &Edit,
+    edit: &PostEdit,
     now: Timestamp,
 ) -> Result<()> {
     let commented = CommentedContent::find(tx, actor, &thread.of).await?;

@@ -12,14 +12,14 @@ use crate::{
     model::{JobResult, RevisionId, UserId},
     platform::{
         access,
-        content::change_requests::{find, require_living},
-        jobs::{Run, finish_in},
+        content::change_requests::{find, require_editable},
+        jobs::{JobRun, finish_in},
         kernel::{
             actor::Actor,
-            content_of::{ContentOf, Version},
+            content_version::{ContentVersion, Version},
             platform::Platform,
-            storing::StoringSince,
-            write::{Answer, MAX_MOVES},
+            write::{Answer, MAX_WRITE_ATTEMPTS},
+            write_window::WriteWindow,
         },
         library::head::{move_head, require_live},
     },
@@ -32,11 +32,11 @@ use crate::{
 };
 
 /// Content to add to, as of one snapshot.
-pub(in crate::platform) struct Target {
+pub(in crate::platform) struct AppendTarget {
     space: Arc<SpaceRecord>,
     request: Option<Arc<ChangeRequestRecord>>,
     /// The start of the write window for files.
-    storing: StoringSince,
+    storing: WriteWindow,
 }
 
 /// Edits to add to content.
@@ -45,15 +45,15 @@ pub(in crate::platform) struct Append<'e> {
     /// The author of the revision.
     pub(in crate::platform) by: &'e UserId,
     /// The content to add to.
-    pub(in crate::platform) of: &'e ContentOf,
+    pub(in crate::platform) of: &'e ContentVersion,
     /// The content that the files of the edits were stored for.
-    pub(in crate::platform) before: &'e Target,
+    pub(in crate::platform) before: &'e AppendTarget,
     pub(in crate::platform) edits: &'e [Edit],
     /// The job of the import, which is finished in the same transaction.
-    pub(in crate::platform) run: Option<&'e Run>,
+    pub(in crate::platform) run: Option<&'e JobRun>,
 }
 
-impl Target {
+impl AppendTarget {
     pub(in crate::platform) fn space(&self) -> &SpaceRecord {
         &self.space
     }
@@ -69,8 +69,12 @@ impl Target {
 
 impl Platform {
     /// Finds content and checks that the actor may add to it.
-    pub(in crate::platform) async fn append_target(&self, actor: &Actor, of: &ContentOf) -> Result<Target> {
-        let storing = self.storing();
+    pub(in crate::platform) async fn append_target(
+        &self,
+        actor: &Actor,
+        of: &ContentVersion,
+    ) -> Result<AppendTarget> {
+        let storing = self.begin_write_window();
         let tx = self.read().await?;
         let proof = access::space(&tx, actor, &of.space).await?.require(SpaceAction::Edit)?;
         let request = match &of.version {
@@ -81,11 +85,11 @@ impl Platform {
             }
             Version::Request(name) => {
                 let request = find(&tx, &of.space, name).await?;
-                require_living(&request)?;
+                require_editable(&request)?;
                 Some(request)
             }
         };
-        Ok(Target { space: Arc::clone(proof.space()), request, storing })
+        Ok(AppendTarget { space: Arc::clone(proof.space()), request, storing })
     }
 
     /// Applies edits to the current content, as one revision. `show` creates the response from the revision and its
@@ -99,20 +103,20 @@ impl Platform {
     ) -> Result<V> {
         let Append { actor, by, of, before, edits, run } = append;
         let id: RevisionId = self.id();
-        for _ in 0..MAX_MOVES {
+        for _ in 0..MAX_WRITE_ATTEMPTS {
             let target = self.append_target(actor, of).await?;
             require_domain(&target.space, &before.space.domain)?;
             let (head, root) = target.head();
             let now = self.now();
             let edited = self.content().edit(&target.space.domain, root, now.time(), edits).await;
-            let edited = edited.map_err(|error| named(error, edits))?;
+            let edited = edited.map_err(|error| name_error(error, edits))?;
             if edited.root == root {
                 return show(head.clone(), root).await;
             }
             let revision = RevisionRecord::new(id.clone(), of.space.clone(), edited.root, now, by.clone());
             let revision = RevisionRecord { parents: vec![head.clone()], ..revision };
             let shown = show(id.clone(), edited.root).await?;
-            self.require_stored(before.storing)?;
+            self.check_write_window(before.storing)?;
             let result = JobResult { revision: Some(id.clone()), ..JobResult::default() };
             let outcome = JobOutcome { result: Some(result), object: None };
             let finish = run.map(|run| run.finish(self, outcome));
@@ -142,7 +146,7 @@ fn require_domain(space: &SpaceRecord, domain: &str) -> Result<()> {
 }
 
 /// Adds the name of the page or file to the error of an edit.
-fn named(error: ContentError, edits: &[Edit]) -> Error {
+fn name_error(error: ContentError, edits: &[Edit]) -> Error {
     match error {
         ContentError::Invalid { index, field, message } => {
             let title = match edits.get(index) {
@@ -163,8 +167,8 @@ struct EndingRun<O> {
 }
 
 #[async_trait]
-impl<O: Operation<Out = bool>> Operation for EndingRun<O> {
-    type Out = bool;
+impl<O: Operation<Output = bool>> Operation for EndingRun<O> {
+    type Output = bool;
     const NAME: &'static str = O::NAME;
 
     async fn apply(&self, tx: &mut Tx) -> Result<bool> {
@@ -176,7 +180,7 @@ impl<O: Operation<Out = bool>> Operation for EndingRun<O> {
     }
 }
 
-/// Makes a revision the live one; `Out` is `false` if the head of the space has changed.
+/// Makes a revision the live one; `Output` is `false` if the head of the space has changed.
 #[operation("content_append")]
 async fn append_live(
     tx: &mut Tx,

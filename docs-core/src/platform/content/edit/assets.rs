@@ -2,7 +2,7 @@
 
 use super::{
     body, links,
-    plan::{Edits, Plan},
+    plan::{EditPlan, Edits},
 };
 use crate::{
     Error, Result,
@@ -16,7 +16,7 @@ use crate::{
 /// The field that identifies a reusable content.
 const REUSABLE: &str = "reusableContent";
 
-impl Plan {
+impl EditPlan {
     /// Adds the edits of a change that concerns no page; `id` is the id of the inserted reusable content.
     pub(super) async fn push_assets(
         &self,
@@ -28,7 +28,7 @@ impl Plan {
     ) -> Result<()> {
         match change {
             ContentEdit::DeleteFiles(delete) => {
-                for (n, file) in files_of(delete)?.into_iter().enumerate() {
+                for (n, file) in parse_file_ids(delete)?.into_iter().enumerate() {
                     edits.push_field(at, format!("files[{n}]"), Edit::DeleteFile { file });
                 }
             }
@@ -72,7 +72,7 @@ impl Plan {
 
     async fn update_reusable(&self, view: &View, update: &UpdateReusableContentChange) -> Result<Edit> {
         let reusable = reusable_id(&update.reusable_content)?;
-        let entry = view.reusable(&reusable).await?.ok_or_else(no_reusable)?;
+        let entry = view.reusable(&reusable).await?.ok_or_else(unknown_reusable)?;
         let body = match &update.document {
             None => None,
             Some(document) => {
@@ -92,7 +92,7 @@ impl Plan {
     }
 }
 
-fn files_of(delete: &DeleteFilesChange) -> Result<Vec<FileId>> {
+fn parse_file_ids(delete: &DeleteFilesChange) -> Result<Vec<FileId>> {
     let (has, most) = (delete.files.len(), DeleteFilesChange::MAX_FILES);
     if !(1..=most).contains(&has) {
         return Err(Error::invalid("files", format_args!("must be 1 to {most} files, has {has}")));
@@ -110,9 +110,9 @@ fn variables(update: &UpdateVariablesChange) -> Result<Edit> {
 }
 
 fn reusable_id(id: &str) -> Result<ReusableId> {
-    id.parse().map_err(|_| no_reusable())
+    id.parse().map_err(|_| unknown_reusable())
 }
 
-fn no_reusable() -> Error {
+fn unknown_reusable() -> Error {
     Error::invalid(REUSABLE, "no such reusable content")
 }

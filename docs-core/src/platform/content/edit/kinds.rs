@@ -1,6 +1,6 @@
 //! The fields that a change may set per kind of page, and link targets.
 
-use super::links::Names;
+use super::links::RequestNames;
 use crate::{
     Error, Result,
     content::{PageKind, View},
@@ -8,7 +8,7 @@ use crate::{
 };
 
 /// The kind of a new page.
-pub(super) fn kind_of(kind: Option<PageType>) -> Result<PageKind> {
+pub(super) fn parse_kind(kind: Option<PageType>) -> Result<PageKind> {
     Ok(match kind {
         None | Some(PageType::Document) => PageKind::Document,
         Some(PageType::Group) => PageKind::Group,
@@ -53,7 +53,11 @@ pub(super) fn check_fields(kind: PageKind, fields: &PageFields) -> Result<()> {
 
 /// Resolves the target of a link page. Pages and files may be referenced by the names of the request; targets in the
 /// same space must exist.
-pub(super) async fn target(target: &ContentRef, names: &Names, view: &View) -> Result<ContentRef> {
+pub(super) async fn resolve_target(
+    target: &ContentRef,
+    names: &RequestNames,
+    view: &View,
+) -> Result<ContentRef> {
     let mut target = target.clone();
     let missing = |field: &str| Err(Error::invalid(field, "the content has no item with this id"));
     match &mut target {
@@ -64,7 +68,7 @@ pub(super) async fn target(target: &ContentRef, names: &Names, view: &View) -> R
             }
         }
         ContentRef::File { file } => {
-            *file = names.file_named(file.as_str()).unwrap_or_else(|| file.clone());
+            *file = names.file_by_name(file.as_str()).unwrap_or_else(|| file.clone());
             if !names.inserts_file(file) && view.file(file).await?.is_none() {
                 return missing("target.file");
             }

@@ -15,30 +15,30 @@ use crate::{
 
 /// The names that a request gives to the pages and files it inserts.
 #[derive(Default)]
-pub(super) struct Names {
+pub(super) struct RequestNames {
     pages: BTreeMap<String, PageId>,
     files: BTreeMap<String, FileId>,
 }
 
-impl Names {
+impl RequestNames {
     pub(super) fn add_page(&mut self, name: &str, id: &PageId) -> std::result::Result<(), &'static str> {
-        self.unused(name)?;
+        self.check_unused(name)?;
         self.pages.insert(name.to_owned(), id.clone());
         Ok(())
     }
 
     pub(super) fn add_file(&mut self, name: &str, id: &FileId) -> std::result::Result<(), &'static str> {
-        self.unused(name)?;
+        self.check_unused(name)?;
         self.files.insert(name.to_owned(), id.clone());
         Ok(())
     }
 
-    fn unused(&self, name: &str) -> std::result::Result<(), &'static str> {
+    fn check_unused(&self, name: &str) -> std::result::Result<(), &'static str> {
         let used = self.pages.contains_key(name) || self.files.contains_key(name);
         if used { Err("is a duplicate within this request") } else { Ok(()) }
     }
 
-    pub(super) fn of_page(&self, id: &PageId) -> Option<String> {
+    pub(super) fn page_name(&self, id: &PageId) -> Option<String> {
         self.pages.iter().find(|(_, page)| *page == id).map(|(name, _)| name.clone())
     }
 
@@ -61,7 +61,7 @@ impl Names {
     }
 
     /// The file with this name in the request.
-    pub(super) fn file_named(&self, name: &str) -> Option<FileId> {
+    pub(super) fn file_by_name(&self, name: &str) -> Option<FileId> {
         self.files.get(name).cloned()
     }
 
@@ -85,7 +85,7 @@ impl Names {
 }
 
 /// The base of relative links of a page: its own folder if it has child pages, else that of its parent.
-pub(super) async fn folder_of(view: &View, page: &PageId) -> Result<String> {
+pub(super) async fn link_base(view: &View, page: &PageId) -> Result<String> {
     let path = view.path_of(page).await?.unwrap_or_default();
     if view.children(Some(page)).await?.is_empty() {
         return Ok(path.rsplit_once('/').map_or_else(String::new, |(folder, _)| folder.to_owned()));
@@ -98,13 +98,13 @@ pub(super) async fn folder_of(view: &View, page: &PageId) -> Result<String> {
 pub(super) async fn resolve(
     text: &str,
     before: &str,
-    names: &Names,
+    names: &RequestNames,
     view: &View,
     folder: &str,
 ) -> Result<String> {
     let mut answers = HashMap::new();
     for site in links(text) {
-        let answer = answer(&site.destination, site.kind, names, view, folder).await?;
+        let answer = resolve_link(&site.destination, site.kind, names, view, folder).await?;
         answers.insert((site.destination, site.kind), answer);
     }
     if answers.values().any(|answer| *answer == Resolution::Plain) {
@@ -121,10 +121,10 @@ pub(super) async fn resolve(
     Ok(new.into_owned())
 }
 
-async fn answer(
+async fn resolve_link(
     destination: &str,
     kind: LinkKind,
-    names: &Names,
+    names: &RequestNames,
     view: &View,
     folder: &str,
 ) -> Result<Resolution> {
@@ -150,7 +150,7 @@ async fn answer(
         None if path.starts_with('/') => return Ok(Resolution::Keep),
         None => match names.pages.get(plain.trim_end_matches(".md")) {
             Some(page) => Some(page.clone()),
-            None => match joined(folder, path) {
+            None => match join_path(folder, path) {
                 Some(path) => find_page(&path, names, view).await?,
                 None => None,
             },
@@ -165,7 +165,7 @@ async fn answer(
 }
 
 /// Finds a page by its id, or by its path as slugs or as a file of a repository.
-async fn find_page(text: &str, names: &Names, view: &View) -> Result<Option<PageId>> {
+async fn find_page(text: &str, names: &RequestNames, view: &View) -> Result<Option<PageId>> {
     let text = text.trim_matches('/');
     let slugs = match text {
         "README.md" | "" => {
@@ -186,7 +186,7 @@ async fn find_page(text: &str, names: &Names, view: &View) -> Result<Option<Page
 }
 
 /// Resolves a relative path against a folder; `None` if it is above the top level.
-fn joined(folder: &str, path: &str) -> Option<String> {
+fn join_path(folder: &str, path: &str) -> Option<String> {
     let mut parts: Vec<&str> = folder.split('/').filter(|part| !part.is_empty()).collect();
     for part in path.split('/') {
         match part {
@@ -229,8 +229,8 @@ mod tests {
 
     #[test]
     fn a_relative_path_is_seen_from_its_folder() {
-        assert_eq!(joined("a/b", "./c.md").as_deref(), Some("a/b/c.md"));
-        assert_eq!(joined("a/b", "../c/").as_deref(), Some("a/c"));
-        assert_eq!(joined("", "../c"), None);
+        assert_eq!(join_path("a/b", "./c.md").as_deref(), Some("a/b/c.md"));
+        assert_eq!(join_path("a/b", "../c/").as_deref(), Some("a/c"));
+        assert_eq!(join_path("", "../c"), None);
     }
 }

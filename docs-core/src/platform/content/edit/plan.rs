@@ -5,8 +5,8 @@ use data_encoding::BASE64;
 
 use super::{
     body,
-    kinds::{self, check_fields, check_kind, kind_of},
-    links::{self, Names},
+    kinds::{self, check_fields, check_kind, parse_kind},
+    links::{self, RequestNames},
     revert,
 };
 use crate::{
@@ -23,7 +23,9 @@ use crate::{
     },
     platform::{
         content::files::NewFile,
-        kernel::{emoji::kept_emoji, import_memory::Reservation, platform::Platform, storing::StoringSince},
+        kernel::{
+            emoji::normalize_emoji, import_memory::Reservation, platform::Platform, write_window::WriteWindow,
+        },
     },
     store::records::{ChangeRequestRecord, SpaceRecord},
 };
@@ -31,19 +33,19 @@ use crate::{
 /// The title of a page without one.
 const UNTITLED: &str = "Untitled";
 /// Maximum size of a file that is sent within a request, in bytes.
-pub(in crate::platform) const MAX_INLINE: usize = 1_000_000;
+pub(in crate::platform) const MAX_INLINE_BYTES: usize = 1_000_000;
 
 /// The changes of a request with the ids of the items they create.
-pub(super) struct Plan {
-    changes: Vec<Planned>,
-    pub(super) names: Names,
+pub(super) struct EditPlan {
+    changes: Vec<PlannedChange>,
+    pub(super) names: RequestNames,
     /// In the order of the request; the entry is set once the bytes are stored.
     files: Vec<(FileId, Option<FileEntry>)>,
     /// The start of the write window for files.
-    pub(super) storing: StoringSince,
+    pub(super) storing: WriteWindow,
 }
 
-struct Planned {
+struct PlannedChange {
     change: ContentEdit,
     /// The id of the inserted page.
     page: Option<PageId>,
@@ -91,11 +93,12 @@ impl Edits {
     }
 }
 
-impl Plan {
+impl EditPlan {
     /// Assigns the ids of new pages and files, and registers their names.
     pub(super) fn new(platform: &Platform, changes: Vec<ContentEdit>) -> Result<Self> {
-        let storing = platform.storing();
-        let mut plan = Self { changes: Vec::new(), names: Names::default(), files: Vec::new(), storing };
+        let storing = platform.begin_write_window();
+        let mut plan =
+            Self { changes: Vec::new(), names: RequestNames::default(), files: Vec::new(), storing };
         for (at, change) in changes.into_iter().enumerate() {
             let (mut page, mut reusable) = (None, None);
             match &change {
@@ -123,18 +126,18 @@ impl Plan {
                 }
                 _ => {}
             }
-            plan.changes.push(Planned { change, page, reusable });
+            plan.changes.push(PlannedChange { change, page, reusable });
         }
         Ok(plan)
     }
 
     /// The name that the request gives to an inserted page.
-    pub(super) fn reference_of(&self, page: &PageId) -> Option<String> {
-        self.names.of_page(page)
+    pub(super) fn page_reference(&self, page: &PageId) -> Option<String> {
+        self.names.page_name(page)
     }
 
     /// The field of the request that defines a name.
-    fn place_of(&self, name: &str) -> String {
+    fn name_field(&self, name: &str) -> String {
         let is_name = |given: &Option<BoundedText<1, 256>>| given.as_deref() == Some(name);
         let within = |change: &ContentEdit| match change {
             ContentEdit::InsertPage(insert) => is_name(&insert.reference).then(|| "ref".to_owned()),
@@ -161,13 +164,13 @@ impl Plan {
 
     /// The kind of a page, which an earlier change of the request may insert. A missing page counts as a document; the
     /// edit then rejects it.
-    async fn kind_of(&self, view: &View, page: &PageId) -> Result<PageKind> {
+    async fn page_kind(&self, view: &View, page: &PageId) -> Result<PageKind> {
         if let Some(entry) = view.page(page).await? {
             return Ok(entry.kind);
         }
         let inserted = self.changes.iter().find(|planned| planned.page.as_ref() == Some(page));
         match inserted.map(|planned| &planned.change) {
-            Some(ContentEdit::InsertPage(insert)) => kind_of(insert.kind),
+            Some(ContentEdit::InsertPage(insert)) => parse_kind(insert.kind),
             _ => Ok(PageKind::Document),
         }
     }
@@ -201,7 +204,7 @@ impl Plan {
     ) -> Result<Edits> {
         let view = platform.content().view(&space.domain, request.root);
         if let Some(name) = self.names.clash(&view).await? {
-            return Err(Error::invalid(&self.place_of(name), "is already the path of a page"));
+            return Err(Error::invalid(&self.name_field(name), "is already the path of a page"));
         }
         let mut edits = Edits { list: Vec::new(), origin: Vec::new() };
         let mut files = self.files.iter();
@@ -210,11 +213,12 @@ impl Plan {
                 ContentEdit::InsertPage(insert) => {
                     let id =
                         planned.page.clone().ok_or_else(|| Error::internal("an insert without an id"))?;
-                    let edit = self.insert(&view, insert, id).await.map_err(|error| within(at, error))?;
+                    let edit =
+                        self.insert(&view, insert, id).await.map_err(|error| within_change(at, error))?;
                     edits.push(at, edit);
                 }
                 ContentEdit::UpdatePage(update) => {
-                    let list = self.update(&view, update).await.map_err(|error| within(at, error))?;
+                    let list = self.update(&view, update).await.map_err(|error| within_change(at, error))?;
                     list.into_iter().for_each(|edit| edits.push(at, edit));
                 }
                 ContentEdit::DeletePage(delete) => {
@@ -222,7 +226,7 @@ impl Plan {
                 }
                 ContentEdit::RevertPage(revert) => {
                     let edit = revert::edit(platform, space, request, revert, &view, &edits.list).await;
-                    edits.push(at, edit.map_err(|error| within(at, error))?);
+                    edits.push(at, edit.map_err(|error| within_change(at, error))?);
                 }
                 ContentEdit::InsertFiles(insert) => {
                     for (id, file) in files.by_ref().take(insert.files.len()) {
@@ -233,7 +237,7 @@ impl Plan {
                 other => {
                     let id = planned.reusable.as_ref();
                     let pushed = self.push_assets(&view, at, other, id, &mut edits).await;
-                    pushed.map_err(|error| within(at, error))?;
+                    pushed.map_err(|error| within_change(at, error))?;
                 }
             }
         }
@@ -242,7 +246,7 @@ impl Plan {
 
     async fn insert(&self, view: &View, insert: &InsertPageChange, id: PageId) -> Result<Edit> {
         let parent = insert.into.as_deref().map(|into| self.names.page_id("into", into)).transpose()?;
-        let kind = kind_of(insert.kind)?;
+        let kind = parse_kind(insert.kind)?;
         check_fields(kind, &insert.fields)?;
         if kind != PageKind::Document {
             return self.insert_bare(view, insert, kind, NewPage::new(id, kind, PagePatch::default())).await;
@@ -286,7 +290,9 @@ impl Plan {
         let mut fields = patch(&insert.fields)?;
         fields.title.get_or_insert_with(|| UNTITLED.to_owned());
         fields.target = match (&insert.target, kind) {
-            (Some(target), PageKind::Link) => Some(Some(kinds::target(target, &self.names, view).await?)),
+            (Some(target), PageKind::Link) => {
+                Some(Some(kinds::resolve_target(target, &self.names, view).await?))
+            }
             (Some(_), _) => return Err(Error::invalid("target", "is allowed for links only")),
             (None, PageKind::Link) => {
                 return Err(Error::invalid("target", "is required for a link"));
@@ -313,7 +319,7 @@ impl Plan {
 
     async fn update(&self, view: &View, update: &UpdatePageChange) -> Result<Vec<Edit>> {
         let page = self.names.page_id("page", &update.page)?;
-        let kind = self.kind_of(view, &page).await?;
+        let kind = self.page_kind(view, &page).await?;
         check_kind(update.kind, kind)?;
         check_fields(kind, &update.fields)?;
         let mut fields = patch(&update.fields)?;
@@ -321,7 +327,7 @@ impl Plan {
             if kind != PageKind::Link {
                 return Err(Error::invalid("target", "is allowed for links only"));
             }
-            fields.target = Some(Some(kinds::target(target, &self.names, view).await?));
+            fields.target = Some(Some(kinds::resolve_target(target, &self.names, view).await?));
         }
         let mut body = None;
         if let Some(document) = &update.document {
@@ -332,7 +338,7 @@ impl Plan {
             let text = body::text(document, &old)?;
             let source = body::source(document, &text);
             fields = self.fields(&source, fields);
-            let folder = links::folder_of(view, &page).await?;
+            let folder = links::link_base(view, &page).await?;
             body = Some(links::resolve(source.body, &old, &self.names, view, &folder).await?);
         }
         let mut edits = vec![Edit::UpdatePage { page: page.clone(), fields: Box::new(fields) }];
@@ -352,8 +358,8 @@ impl Plan {
 }
 
 /// Adds the index of the change to the field of an error.
-fn within(at: usize, error: Error) -> Error {
-    error.within(&format!("changes[{at}]"))
+fn within_change(at: usize, error: Error) -> Error {
+    error.prefix_field(&format!("changes[{at}]"))
 }
 
 fn page_id(at: usize, id: &str) -> Result<PageId> {
@@ -370,7 +376,7 @@ fn patch(fields: &PageFields) -> Result<PagePatch> {
     }
     let mut patch = fields.patch();
     if let Patch::Set(emoji) = &fields.emoji {
-        patch.emoji = Some(Some(kept_emoji(emoji, "emoji")?.to_string()));
+        patch.emoji = Some(Some(normalize_emoji(emoji, "emoji")?.to_string()));
     }
     Ok(patch)
 }
@@ -394,14 +400,15 @@ async fn file_bytes(
                 return Err(Error::invalid(&at, "is required with `base64`"));
             }
             let field = format!("{field}.base64");
-            let too_large = || Error::invalid(&field, format_args!("must be at most {MAX_INLINE} bytes"));
+            let too_large =
+                || Error::invalid(&field, format_args!("must be at most {MAX_INLINE_BYTES} bytes"));
             // Checked before decoding, so that nothing large is decoded.
-            if text.len() > MAX_INLINE.div_ceil(3) * 4 {
+            if text.len() > MAX_INLINE_BYTES.div_ceil(3) * 4 {
                 return Err(too_large());
             }
             let bytes =
                 BASE64.decode(text.as_bytes()).map_err(|_| Error::invalid(&field, "must be valid base64"))?;
-            if bytes.len() > MAX_INLINE { Err(too_large()) } else { Ok((bytes.into(), declared)) }
+            if bytes.len() > MAX_INLINE_BYTES { Err(too_large()) } else { Ok((bytes.into(), declared)) }
         }
         (Some(url), None) => {
             let field = format!("{field}.url");

@@ -39,7 +39,7 @@ async fn root(platform: &Platform, request: &ChangeRequestRecord, revert: &Rever
     let unknown = || Error::invalid("revision", "the space has no such revision");
     let id: RevisionId = revision.parse().map_err(|_| unknown())?;
     let record: Option<Arc<RevisionRecord>> =
-        platform.read().await?.get(&RevisionRecord::at(&request.space, &id)).await?;
+        platform.read().await?.get(&RevisionRecord::key_for(&request.space, &id)).await?;
     Ok(record.ok_or_else(unknown)?.root)
 }
 

@@ -5,7 +5,7 @@ use std::fmt;
 use bytes::Bytes;
 use docs_macros::boxed;
 
-use super::append::{Append, Target};
+use super::append::{Append, AppendTarget};
 use crate::{
     BoxFuture, Error, ErrorKind, Result,
     content::{Edit, check_file_name},
@@ -13,9 +13,9 @@ use crate::{
     platform::{
         content::{
             files::{Bearer, FileWriter, media_type},
-            read::Shown,
+            read::ContentOptions,
         },
-        kernel::{actor::Actor, content_of::ContentOf, platform::Platform, request::Right},
+        kernel::{actor::Actor, content_version::ContentVersion, platform::Platform, request::Right},
         nouns::ContentHandle,
     },
     policy::SpaceAction,
@@ -38,10 +38,10 @@ pub struct FileUpload {
     platform: Platform,
     actor: Actor,
     by: UserId,
-    of: ContentOf,
+    of: ContentVersion,
     /// The content to add the file to. An error is returned only by `finish`, as the request may be a repetition of one
     /// that succeeded.
-    target: Result<Target>,
+    target: Result<AppendTarget>,
     name: String,
     content_type: String,
     writer: FileWriter,
@@ -84,13 +84,13 @@ impl<'p> ContentHandle<'p> {
     #[boxed]
     pub async fn upload_file(self, new: NewUpload) -> Result<FileUpload> {
         let (platform, actor) = (self.caller.platform, self.caller.actor());
-        let of = self.of.to_content_of();
+        let of = self.of.to_content_version();
         let by = actor.require_user()?.clone();
         let name = new.name.to_string();
         check_file_name(&name).map_err(|why| Error::invalid("name", why))?;
         let content_type = content_type(&name, new.content_type.as_deref())?;
         let target = match platform.append_target(&actor, &of).await {
-            Err(error) if !platform.may_be_repeated() => return Err(error),
+            Err(error) if !platform.is_idempotent() => return Err(error),
             target => target,
         };
         let objects = &platform.inner.objects;
@@ -143,26 +143,28 @@ impl FileUpload {
         let Self { platform, actor, by, of, target, name, content_type, writer } = self;
         // The fingerprint of the request is complete only now, with the hash of the content.
         let blob = writer.blob();
-        let platform = &platform.continued(&[name.as_bytes(), content_type.as_bytes(), blob.as_bytes()]);
+        let platform =
+            &platform.with_fingerprint_parts(&[name.as_bytes(), content_type.as_bytes(), blob.as_bytes()]);
         let actor = &actor;
-        let done = platform.once(actor, Right::Space(of.space.clone(), SpaceAction::Edit), async move {
-            let target = target?;
-            let bearer = Bearer::member(actor)?;
-            let entry = writer.finish().await?.entry(name, content_type, None);
-            let file: FileId = platform.id();
-            let edits = [Edit::PutFile { file: file.clone(), entry }];
-            let space = target.space();
-            let append = Append { actor, by: &by, of: &of, before: &target, edits: &edits, run: None };
-            let show = |_, root| -> BoxFuture<'_, Result<RevisionFile>> {
-                let (view, file, bearer) = (platform.content().view(&space.domain, root), &file, &bearer);
-                Box::pin(async move {
-                    let entry = view.file(file).await?;
-                    let entry = entry.ok_or_else(|| Error::internal("an uploaded file is missing"))?;
-                    platform.file_view(space, bearer, file.clone(), entry, Shown::default())
-                })
-            };
-            platform.append(append, show).await
-        });
+        let done =
+            platform.idempotent(actor, Right::Space(of.space.clone(), SpaceAction::Edit), async move {
+                let target = target?;
+                let bearer = Bearer::for_member(actor)?;
+                let entry = writer.finish().await?.into_entry(name, content_type, None);
+                let file: FileId = platform.id();
+                let edits = [Edit::PutFile { file: file.clone(), entry }];
+                let space = target.space();
+                let append = Append { actor, by: &by, of: &of, before: &target, edits: &edits, run: None };
+                let show = |_, root| -> BoxFuture<'_, Result<RevisionFile>> {
+                    let (view, file, bearer) = (platform.content().view(&space.domain, root), &file, &bearer);
+                    Box::pin(async move {
+                        let entry = view.file(file).await?;
+                        let entry = entry.ok_or_else(|| Error::internal("an uploaded file is missing"))?;
+                        platform.file_view(space, bearer, file.clone(), entry, ContentOptions::default())
+                    })
+                };
+                platform.append(append, show).await
+            });
         done.await
     }
 }

@@ -18,7 +18,7 @@ use crate::{
 pub enum FileReach {
     /// Any visitor while a public site shows the file. Shared caches may store it but must revalidate at each use,
     /// because the site may stop showing it.
-    Anybody,
+    Public,
     /// The caller that the address was issued to, while they may read the content.
     Bearer,
 }
@@ -40,10 +40,10 @@ pub(in crate::platform) enum Bearer {
 
 impl Bearer {
     /// The bearer for an actor who reads content as a member.
-    pub(in crate::platform) fn member(actor: &Actor) -> Result<Self> {
+    pub(in crate::platform) fn for_member(actor: &Actor) -> Result<Self> {
         match actor {
             Actor::User(user) => Ok(Self::User(user.clone())),
-            Actor::Token(token) => Ok(match token.session_of() {
+            Actor::Token(token) => Ok(match token.session_org() {
                 Some(org) => Self::Session(token.user().clone(), org.clone()),
                 None => Self::Token(token.user().clone()),
             }),
@@ -69,7 +69,7 @@ impl Platform {
         bearer: &Bearer,
         space: &SpaceId,
     ) -> Result<bool> {
-        let Some(actor) = self.member_of(bearer) else { return Ok(false) };
+        let Some(actor) = self.member_actor(bearer) else { return Ok(false) };
         match access::space(tx, &actor, space).await {
             Ok(_) => Ok(true),
             Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::Forbidden) => Ok(false),
@@ -78,7 +78,7 @@ impl Platform {
     }
 
     /// The actor who uses an address made for a member; `None` for addresses of visitors.
-    pub(in crate::platform) fn member_of(&self, bearer: &Bearer) -> Option<Actor> {
+    pub(in crate::platform) fn member_actor(&self, bearer: &Bearer) -> Option<Actor> {
         let token = |user: &UserId, org| Actor::Token(TokenUser::new(user.clone(), org, self.urls()));
         match bearer {
             Bearer::Platform => Some(Actor::Platform),

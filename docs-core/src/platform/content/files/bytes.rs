@@ -12,7 +12,7 @@ use crate::{
 };
 
 /// Number of parts that one call reads.
-const PARTS_AT_ONCE: usize = 2;
+const MAX_PARTS_PER_READ: usize = 2;
 
 /// Hashes of the objects that hold a file.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -25,11 +25,11 @@ pub(in crate::platform) struct FilePlace {
 }
 
 impl FilePlace {
-    pub(in crate::platform) const fn of(file: &FileEntry) -> Self {
+    pub(in crate::platform) const fn from_entry(file: &FileEntry) -> Self {
         Self { blob: file.blob, parts: file.parts }
     }
 
-    pub(in crate::platform) const fn stored(bytes: &StoredBytes) -> Self {
+    pub(in crate::platform) const fn from_stored(bytes: &StoredBytes) -> Self {
         Self { blob: bytes.blob, parts: bytes.parts }
     }
 
@@ -42,7 +42,7 @@ impl FilePlace {
     ) -> Result<Option<Bytes>> {
         let one = async |hash| Ok::<_, Error>(objects.get(domain, &[hash]).await?.pop().flatten());
         let Some(list) = self.parts else {
-            return Ok(one(self.blob).await?.map(|bytes| cut(&bytes, 0, &range)));
+            return Ok(one(self.blob).await?.map(|bytes| overlap(&bytes, 0, &range)));
         };
         let Some(list) = one(list).await? else { return Ok(None) };
         let parts = listed_parts(&list)?;
@@ -52,28 +52,28 @@ impl FilePlace {
         let wanted = parts.get(first..last.max(first)).unwrap_or_default();
         let mut begins = first as u64 * PART_BYTES as u64;
         let mut found: Vec<Bytes> = Vec::with_capacity(wanted.len());
-        for some in wanted.chunks(PARTS_AT_ONCE) {
+        for some in wanted.chunks(MAX_PARTS_PER_READ) {
             for (part, name) in objects.get(domain, some).await?.into_iter().zip(some) {
                 let gone =
                     || StoreError::Corrupt(format!("the part {name} of file {} no longer exists", self.blob));
                 let part = part.ok_or_else(gone)?;
-                found.push(cut(&part, begins, &range));
+                found.push(overlap(&part, begins, &range));
                 begins += part.len() as u64;
             }
         }
-        Ok(Some(joined(found)))
+        Ok(Some(concat(found)))
     }
 }
 
 /// The overlap of a part, which begins at offset `begins` of the file, with a range.
-fn cut(bytes: &Bytes, begins: u64, range: &Range<u64>) -> Bytes {
+fn overlap(bytes: &Bytes, begins: u64, range: &Range<u64>) -> Bytes {
     let within = |at: u64| usize::try_from(at.saturating_sub(begins)).unwrap_or(usize::MAX).min(bytes.len());
     let (from, to) = (within(range.start), within(range.end));
     bytes.slice(from..to.max(from))
 }
 
 /// Concatenates parts. A single part is not copied.
-fn joined(mut parts: Vec<Bytes>) -> Bytes {
+fn concat(mut parts: Vec<Bytes>) -> Bytes {
     if parts.len() < 2 {
         return parts.pop().unwrap_or_default();
     }

@@ -59,7 +59,7 @@ const INLINE: &[&str] = &[
 
 /// Types that are served unchanged but saved. Types that browsers execute, such as HTML, XML and JavaScript, are in
 /// neither list: they are served as bytes. SVG is here because pictures on pages need its type.
-const SAVED: &[&str] = &[
+const ATTACHMENT: &[&str] = &[
     "application/epub+zip",
     "application/gzip",
     "application/json",
@@ -97,7 +97,7 @@ pub(super) fn presentation(stored: &str) -> (String, Disposition) {
     let bytes = || (MediaType::octet_stream().to_string(), Disposition::Attachment);
     let Ok(parsed) = stored.parse::<MediaType>() else { return bytes() };
     let listed = |list: &[&'static str]| list.iter().copied().find(|known| *known == parsed.essence());
-    let (essence, disposition) = match (listed(INLINE), listed(SAVED)) {
+    let (essence, disposition) = match (listed(INLINE), listed(ATTACHMENT)) {
         (Some(essence), _) => (essence, Disposition::Inline),
         (None, Some(essence)) => (essence, Disposition::Attachment),
         (None, None) => return bytes(),
@@ -119,11 +119,11 @@ mod tests {
 
     #[test]
     fn lists_hold_accepted_types_and_no_active_ones() {
-        for essence in INLINE.iter().chain(SAVED) {
+        for essence in INLINE.iter().chain(ATTACHMENT) {
             assert_eq!(essence.parse::<MediaType>().map(|it| it.to_string()).as_deref(), Ok(*essence));
         }
         assert!(INLINE.iter().all(|essence| !essence.contains("xml") && !essence.contains("html")));
-        assert!(INLINE.iter().all(|essence| !SAVED.contains(essence)));
+        assert!(INLINE.iter().all(|essence| !ATTACHMENT.contains(essence)));
         for (stored, content_type, disposition) in [
             ("image/PNG", "image/png", Disposition::Inline),
             ("text/plain", "text/plain; charset=utf-8", Disposition::Inline),
@@ -145,7 +145,7 @@ mod tests {
             match disposition {
                 Disposition::Inline => prop_assert!(INLINE.contains(&essence)),
                 Disposition::Attachment => {
-                    prop_assert!(SAVED.contains(&essence) || essence == "application/octet-stream");
+                    prop_assert!(ATTACHMENT.contains(&essence) || essence == "application/octet-stream");
                 }
             }
         }

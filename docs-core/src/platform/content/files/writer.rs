@@ -82,7 +82,7 @@ impl FileWriter {
     }
 
     async fn store_part(&mut self, part: Bytes) -> Result<()> {
-        let hash = Hash::of(&part);
+        let hash = Hash::compute(&part);
         if self.parts.is_empty() {
             self.dimensions = picture::dimensions(&self.content_type, &part);
         }
@@ -105,7 +105,7 @@ impl FileWriter {
             (None, _) | (_, [_]) => None,
             (Some((objects, domain)), parts) => {
                 let list = parts_list(parts);
-                let hash = Hash::of(&list);
+                let hash = Hash::compute(&list);
                 objects.put(domain, &[(hash, list)]).await?;
                 Some(hash)
             }
@@ -116,12 +116,12 @@ impl FileWriter {
 
 impl WrittenFile {
     /// The content as records reference it.
-    pub(in crate::platform) const fn stored(&self) -> StoredBytes {
+    pub(in crate::platform) const fn to_stored_bytes(&self) -> StoredBytes {
         StoredBytes { blob: self.blob, parts: self.parts, size: self.size }
     }
 
     /// The file as an entry of content.
-    pub(in crate::platform) fn entry(
+    pub(in crate::platform) fn into_entry(
         self,
         name: String,
         content_type: String,

@@ -2,10 +2,10 @@
 
 use std::collections::HashSet;
 
-use super::{frame::Frame, wrong_cursor};
+use super::{location::LocationContext, wrong_cursor};
 use crate::{
     Error, Result,
-    content::{Link, LinkRange, LinkSource, LinkTarget, Standing, View},
+    content::{Link, LinkRange, LinkSource, LinkState, LinkTarget, View},
     model::{LinkStatus, RevisionId},
     platform::kernel::platform::Platform,
     store::{CursorFingerprint, Hash, Key, records::ChangeRequestRecord, seal_cursor},
@@ -13,7 +13,7 @@ use crate::{
 
 /// One page of a list of links of a revision.
 pub(super) struct Listing {
-    pub(super) frame: Frame,
+    pub(super) frame: LocationContext,
     pub(super) view: View,
     pub(super) revision: RevisionId,
     /// The revision that the change request is based on.
@@ -30,7 +30,7 @@ impl Listing {
     }
 
     /// Returns the links that are new or have a new status in the request; empty for a space.
-    pub(super) async fn changed(
+    pub(super) async fn changed_links(
         &self,
         platform: &Platform,
         source: Option<&LinkSource>,
@@ -73,16 +73,16 @@ impl CursorPlace {
 }
 
 /// Source of the rows of a list, in key order.
-pub(super) enum Rows<'a> {
+pub(super) enum LinkRows<'a> {
     /// A revision: all links, or those of one source.
-    Of(&'a View, Option<LinkSource>),
+    Revision(&'a View, Option<LinkSource>),
     /// Links of a revision except those with these keys.
     Inherited(&'a View, HashSet<Key>),
     Listed(Vec<(Key, Link)>),
 }
 
-impl Rows<'_> {
-    pub(super) async fn after(
+impl LinkRows<'_> {
+    pub(super) async fn read_after(
         &self,
         status: Option<LinkStatus>,
         after: Option<&str>,
@@ -93,11 +93,11 @@ impl Rows<'_> {
                 let start = after.map_or(0, |after| rows.partition_point(|(key, _)| **key <= *after));
                 return Ok(rows.iter().skip(start).take(wanted).cloned().collect());
             }
-            Self::Of(view, source) => (view, source.clone()),
+            Self::Revision(view, source) => (view, source.clone()),
             Self::Inherited(view, _) => (view, None),
         };
         let mut out = Vec::new();
-        for standing in standings(status) {
+        for standing in stored_statuses(status) {
             let range = LinkRange { standing: *standing, source: source.clone() };
             out.extend(view.links(&range, after, wanted - out.len()).await?);
             if out.len() == wanted {
@@ -107,20 +107,20 @@ impl Rows<'_> {
         Ok(out)
     }
 
-    pub(super) fn takes(&self, key: &Key) -> bool {
+    pub(super) fn includes(&self, key: &Key) -> bool {
         match self {
             Self::Inherited(_, changed) => !changed.contains(key),
-            Self::Of(..) | Self::Listed(_) => true,
+            Self::Revision(..) | Self::Listed(_) => true,
         }
     }
 }
 
 /// Stored statuses that links with a status can have.
-pub(super) const fn standings(status: Option<LinkStatus>) -> &'static [Standing] {
+pub(super) const fn stored_statuses(status: Option<LinkStatus>) -> &'static [LinkState] {
     match status {
-        None => &Standing::ALL,
-        Some(LinkStatus::Broken) => &[Standing::Broken, Standing::Outside],
-        Some(LinkStatus::Ok) => &[Standing::Inside, Standing::Outside, Standing::Web],
-        Some(LinkStatus::InApp) => &[Standing::Web],
+        None => &LinkState::ALL,
+        Some(LinkStatus::Broken) => &[LinkState::Broken, LinkState::Outside],
+        Some(LinkStatus::Ok) => &[LinkState::Inside, LinkState::Outside, LinkState::Web],
+        Some(LinkStatus::InApp) => &[LinkState::Web],
     }
 }

@@ -28,7 +28,7 @@ use crate::{
 
 /// The sealed content of a document's address.
 #[derive(Serialize, Deserialize)]
-struct Address {
+struct DocumentAddress {
     spec: OpenApiSpecId,
     version: OpenApiSpecVersionId,
     bearer: Bearer,
@@ -53,13 +53,13 @@ impl Platform {
 
     /// Returns the address of a version's document for an actor. It is the same every time.
     fn document_url(&self, version: &OpenApiSpecVersionRecord, actor: &Actor) -> Result<String> {
-        let address = Address {
+        let address = DocumentAddress {
             spec: version.spec.clone(),
             version: version.id.clone(),
-            bearer: Bearer::member(actor)?,
+            bearer: Bearer::for_member(actor)?,
         };
         let address = serde_json::to_string(&address).map_err(Error::internal)?;
-        let sealed = self.seal_for_ever(&purpose(&version.organization), &address)?;
+        let sealed = self.seal_deterministic(&purpose(&version.organization), &address)?;
         Ok(self.urls().spec_document(&version.organization, &sealed, file_name(version.format)))
     }
 
@@ -86,8 +86,9 @@ impl Platform {
     #[boxed('a)]
     pub async fn find_spec_document<'a>(&'a self, org: &'a OrgId, sealed: &'a str) -> Result<StoredFile> {
         let found = self.secrets().open(&purpose(org), sealed).map_err(|_| missing())?;
-        let Address { spec, version, bearer } = serde_json::from_str(&found).map_err(|_| missing())?;
-        let actor = self.member_of(&bearer).ok_or_else(missing)?;
+        let DocumentAddress { spec, version, bearer } =
+            serde_json::from_str(&found).map_err(|_| missing())?;
+        let actor = self.member_actor(&bearer).ok_or_else(missing)?;
         let tx = self.read().await?;
         access::org(&tx, &actor, org)
             .await
@@ -96,9 +97,9 @@ impl Platform {
                 ErrorKind::NotFound | ErrorKind::Forbidden => missing(),
                 _ => error,
             })?;
-        let spec: Option<Arc<OpenApiSpecRecord>> = tx.get(&OpenApiSpecRecord::at(&spec)).await?;
+        let spec: Option<Arc<OpenApiSpecRecord>> = tx.get(&OpenApiSpecRecord::key_for(&spec)).await?;
         let spec = spec.filter(|spec| spec.organization == *org).ok_or_else(missing)?;
-        document(&tx, &spec, &version).await
+        read_document(&tx, &spec, &version).await
     }
 
     /// Finds the document of the latest version of a public OpenAPI specification, for an anonymous visitor.
@@ -111,7 +112,7 @@ impl Platform {
         let tx = self.read().await?;
         let spec = find(&tx, org, slug).await?;
         let spec = spec.filter(|spec| spec.visibility == SpecVisibility::Public).ok_or_else(missing)?;
-        document(&tx, &spec, spec.last_version.as_ref().ok_or_else(missing)?).await
+        read_document(&tx, &spec, spec.last_version.as_ref().ok_or_else(missing)?).await
     }
 }
 
@@ -125,9 +126,13 @@ fn purpose(org: &OrgId) -> String {
 }
 
 /// Returns the entry document. The response is revalidated, because the document at the address can change.
-async fn document(tx: &Tx, spec: &OpenApiSpecRecord, version: &OpenApiSpecVersionId) -> Result<StoredFile> {
+async fn read_document(
+    tx: &Tx,
+    spec: &OpenApiSpecRecord,
+    version: &OpenApiSpecVersionId,
+) -> Result<StoredFile> {
     let version: Option<Arc<OpenApiSpecVersionRecord>> =
-        tx.get(&OpenApiSpecVersionRecord::at(version)).await?;
+        tx.get(&OpenApiSpecVersionRecord::key_for(version)).await?;
     let version = version.filter(|version| version.spec == spec.id).ok_or_else(missing)?;
     let content_type = match version.format {
         SpecFormat::Json => "application/json",
@@ -135,7 +140,7 @@ async fn document(tx: &Tx, spec: &OpenApiSpecRecord, version: &OpenApiSpecVersio
     };
     Ok(StoredFile::new(
         OpenApiSpecRecord::domain(&spec.id),
-        FilePlace::stored(&version.document),
+        FilePlace::from_stored(&version.document),
         version.document.size,
         content_type,
         FileReach::Bearer,

@@ -13,7 +13,7 @@ use std::{
 
 use serde_json::{Map, Value};
 
-use self::files::{Files, Found, name_of};
+use self::files::{SpecDocument, SpecValue, reference_name};
 
 /// Maximum number of characters of a description that are shown.
 const MAX_TEXT: usize = 20_000;
@@ -138,11 +138,15 @@ pub struct FieldDetail {
 /// A subject is `None` if it is missing or too large to be shown. The result is shorter than `subjects` if reading all
 /// of them would exceed the limit, but it has at least one element. Each element is independent of the other subjects.
 pub(super) fn find(filesystem: &[u8], subjects: &[&SpecSubject]) -> Vec<Option<SpecDetail>> {
-    let Some(files) = Files::new(filesystem) else { return subjects.iter().map(|_| None).collect() };
-    subjects.iter().take_while(|_| files.begins_another()).map(|subject| found(&files, subject)).collect()
+    let Some(files) = SpecDocument::new(filesystem) else { return subjects.iter().map(|_| None).collect() };
+    subjects
+        .iter()
+        .take_while(|_| files.begin_subject())
+        .map(|subject| find_subject(&files, subject))
+        .collect()
 }
 
-fn found(files: &Files<'_>, subject: &SpecSubject) -> Option<SpecDetail> {
+fn find_subject(files: &SpecDocument<'_>, subject: &SpecSubject) -> Option<SpecDetail> {
     match subject {
         SpecSubject::Operation { method, path } => {
             operation(files, files.entry_at(&["paths", path])?, method)
@@ -160,8 +164,8 @@ fn found(files: &Files<'_>, subject: &SpecSubject) -> Option<SpecDetail> {
     }
 }
 
-fn operation(files: &Files<'_>, item: Found, method: &str) -> Option<SpecDetail> {
-    let item = files.followed(item);
+fn operation(files: &SpecDocument<'_>, item: SpecValue, method: &str) -> Option<SpecDetail> {
+    let item = files.follow_references(item);
     let found = item.get(method)?;
     let of = |name| found.value.get(name);
     let mut detail = OperationDetail {
@@ -190,7 +194,7 @@ fn operation(files: &Files<'_>, item: Found, method: &str) -> Option<SpecDetail>
             Some(BodyDetail { name, kind: "object".to_owned(), fields: form, ..BodyDetail::default() });
     }
     if let Some(body) = found.get("requestBody") {
-        let body = files.followed(body);
+        let body = files.follow_references(body);
         let told = text(body.value.get("description"));
         detail.request = schemas
             .content(&body)
@@ -202,12 +206,13 @@ fn operation(files: &Files<'_>, item: Found, method: &str) -> Option<SpecDetail>
 
 /// Returns the parameters of an operation, and those of its path that the operation does not override by name and
 /// location.
-fn parameters(files: &Files<'_>, item: &Found, operation: &Found) -> Vec<Found> {
-    let mut all: Vec<Found> = Vec::new();
+fn parameters(files: &SpecDocument<'_>, item: &SpecValue, operation: &SpecValue) -> Vec<SpecValue> {
+    let mut all: Vec<SpecValue> = Vec::new();
     for of in [operation, item] {
         for parameter in of.get("parameters").map(|list| list.items(MAX_ITEMS)).unwrap_or_default() {
-            let parameter = files.followed(parameter);
-            let named = |of: &Found| (of.text("name").map(str::to_owned), of.text("in").map(str::to_owned));
+            let parameter = files.follow_references(parameter);
+            let named =
+                |of: &SpecValue| (of.text("name").map(str::to_owned), of.text("in").map(str::to_owned));
             if all.len() < MAX_ITEMS && !all.iter().any(|known| named(known) == named(&parameter)) {
                 all.push(parameter);
             }
@@ -216,11 +221,15 @@ fn parameters(files: &Files<'_>, item: &Found, operation: &Found) -> Vec<Found> 
     all
 }
 
-fn responses(files: &Files<'_>, schemas: &Schemas<'_, '_>, operation: &Found) -> Vec<ResponseDetail> {
+fn responses(
+    files: &SpecDocument<'_>,
+    schemas: &Schemas<'_, '_>,
+    operation: &SpecValue,
+) -> Vec<ResponseDetail> {
     let all = operation.get("responses").map(|all| all.fields(MAX_ITEMS)).unwrap_or_default();
     let told = all.into_iter().filter(|(status, _)| !status.starts_with("x-"));
     told.map(|(status, response)| {
-        let response = files.followed(response);
+        let response = files.follow_references(response);
         let body = schemas.content(&response).or_else(|| {
             let of = response.get("schema")?;
             Some(schemas.body("application/json", &of, response.value.pointer("/examples/application~1json")))
@@ -231,8 +240,8 @@ fn responses(files: &Files<'_>, schemas: &Schemas<'_, '_>, operation: &Found) ->
 }
 
 /// Returns the service address of the innermost object that has one, or that of the specification.
-fn server(files: &Files<'_>, within: &[&Found]) -> Option<String> {
-    let first = |found: &Found| text(found.value.pointer("/0/url"));
+fn server(files: &SpecDocument<'_>, within: &[&SpecValue]) -> Option<String> {
+    let first = |found: &SpecValue| text(found.value.pointer("/0/url"));
     let own = within.iter().find_map(|found| found.get("servers").as_ref().and_then(first));
     own.or_else(|| files.entry_at(&["servers"]).as_ref().and_then(first)).or_else(|| {
         let of = |name| files.entry_at(&[name]);
@@ -257,11 +266,11 @@ fn text(of: Option<&Value>) -> Option<String> {
 }
 
 /// Maximum depth of nested schemas.
-const MAX_DEPTH: usize = 6;
+const MAX_SCHEMA_DEPTH: usize = 6;
 /// Maximum number of fields of a body.
 const MAX_FIELDS: usize = 300;
 /// Maximum number of schemas that are read for one operation. Every use of a schema counts.
-const MAX_READ: usize = 1_000;
+const MAX_SCHEMAS: usize = 1_000;
 /// Maximum number of values of an enumeration that are listed.
 const MAX_VALUES: usize = 20;
 /// Maximum number of characters of an example.
@@ -269,47 +278,47 @@ const MAX_EXAMPLE: usize = 20_000;
 
 /// The reader of the schemas of one answer.
 struct Schemas<'s, 'f> {
-    files: &'s Files<'f>,
+    files: &'s SpecDocument<'f>,
     read: Cell<usize>,
 }
 
 /// A schema with its references resolved and its parts merged.
-struct Whole {
-    found: Found,
+struct MergedSchema {
+    found: SpecValue,
     /// The name in the reference.
     name: Option<String>,
     /// Its fields, and the names of the required ones.
-    properties: Vec<(String, Found)>,
+    properties: Vec<(String, SpecValue)>,
     required: HashSet<String>,
     /// The index of each field in `properties`.
     places: HashMap<String, usize>,
 }
 
 impl<'s, 'f> Schemas<'s, 'f> {
-    const fn new(files: &'s Files<'f>) -> Self {
+    const fn new(files: &'s SpecDocument<'f>) -> Self {
         Self { files, read: Cell::new(0) }
     }
 
     /// Returns the body of a request or response. JSON is preferred if there are several media types.
-    fn content(&self, of: &Found) -> Option<BodyDetail> {
+    fn content(&self, of: &SpecValue) -> Option<BodyDetail> {
         let all = of.get("content")?.fields(MAX_VALUES);
         let at = all.iter().position(|(name, _)| name.contains(JSON)).unwrap_or(0);
         let (name, media) = all.into_iter().nth(at)?;
         let named = media.get("examples").and_then(|all| all.fields(1).pop());
-        let named = named.map(|(_, example)| self.files.followed(example).value);
+        let named = named.map(|(_, example)| self.files.follow_references(example).value);
         let example = media.value.get("example").or_else(|| named.as_ref()?.get("value"));
         match media.get("schema") {
             Some(schema) => Some(self.body(&name, &schema, example)),
             None => {
-                let example = example.map(printed);
+                let example = example.map(format_value);
                 Some(BodyDetail { name, example, ..BodyDetail::default() })
             }
         }
     }
 
     /// Returns a schema under its name or media type, with the given example.
-    fn body(&self, name: &str, schema: &Found, example: Option<&Value>) -> BodyDetail {
-        let whole = self.whole(schema.clone());
+    fn body(&self, name: &str, schema: &SpecValue, example: Option<&Value>) -> BodyDetail {
+        let whole = self.merge(schema.clone());
         let mut fields = Vec::new();
         self.fields(&whole, 0, &mut fields);
         let example = example.cloned().unwrap_or_else(|| self.example(&whole, 0));
@@ -318,13 +327,13 @@ impl<'s, 'f> Schemas<'s, 'f> {
             kind: self.kind(&whole, 0),
             description: text(whole.found.value.get("description")),
             fields,
-            example: Some(printed(&example)).filter(|_| !example.is_null()),
+            example: Some(format_value(&example)).filter(|_| !example.is_null()),
         }
     }
 
-    fn parameter(&self, of: &Found) -> ParameterDetail {
+    fn parameter(&self, of: &SpecValue) -> ParameterDetail {
         let schema = of.get("schema").or_else(|| of.get("content")?.fields(1).pop()?.1.get("schema"));
-        let whole = self.whole(schema.unwrap_or_else(|| of.clone()));
+        let whole = self.merge(schema.unwrap_or_else(|| of.clone()));
         let own = |name| of.value.get(name).or_else(|| whole.found.value.get(name));
         ParameterDetail {
             name: of.text("name").unwrap_or_default().to_owned(),
@@ -332,29 +341,34 @@ impl<'s, 'f> Schemas<'s, 'f> {
             required: of.value.get("required") == Some(&Value::Bool(true)),
             kind: self.kind(&whole, 0),
             description: text(own("description")),
-            example: own("example").or_else(|| own("default")).map(plain),
+            example: own("example").or_else(|| own("default")).map(format_inline),
         }
     }
 
     /// Returns a parameter as a field of the body.
-    fn field(&self, of: &Found) -> FieldDetail {
+    fn field(&self, of: &SpecValue) -> FieldDetail {
         let ParameterDetail { name, kind, required, description, .. } = self.parameter(of);
         FieldDetail { depth: 0, name, kind, required, description }
     }
 
     /// Resolves the references of a schema and merges its parts.
-    fn whole(&self, schema: Found) -> Whole {
+    fn merge(&self, schema: SpecValue) -> MergedSchema {
         self.read.set(self.read.get() + 1);
-        let name = schema.text("$ref").map(|reference| name_of(reference).to_owned());
-        let found = self.files.followed(schema);
-        let mut whole =
-            Whole { name, properties: Vec::new(), required: HashSet::new(), places: HashMap::new(), found };
-        self.unite(&mut whole, None, 0);
+        let name = schema.text("$ref").map(|reference| reference_name(reference).to_owned());
+        let found = self.files.follow_references(schema);
+        let mut whole = MergedSchema {
+            name,
+            properties: Vec::new(),
+            required: HashSet::new(),
+            places: HashMap::new(),
+            found,
+        };
+        self.merge_part(&mut whole, None, 0);
         whole
     }
 
     /// Adds the fields of a schema and of its parts.
-    fn unite(&self, whole: &mut Whole, part: Option<Found>, depth: usize) {
+    fn merge_part(&self, whole: &mut MergedSchema, part: Option<SpecValue>, depth: usize) {
         let of = part.unwrap_or_else(|| whole.found.clone());
         for (name, property) in of.get("properties").map(|all| all.fields(MAX_FIELDS)).unwrap_or_default() {
             match whole.places.get(&name) {
@@ -368,26 +382,26 @@ impl<'s, 'f> Schemas<'s, 'f> {
         }
         let required = of.value.get("required").and_then(Value::as_array).into_iter().flatten();
         whole.required.extend(required.filter_map(Value::as_str).map(str::to_owned));
-        if depth >= MAX_DEPTH {
+        if depth >= MAX_SCHEMA_DEPTH {
             return;
         }
         for part in of.get("allOf").map(|all| all.items(MAX_VALUES)).unwrap_or_default() {
             self.read.set(self.read.get() + 1);
-            if self.read.get() < MAX_READ {
-                self.unite(whole, Some(self.files.followed(part)), depth + 1);
+            if self.read.get() < MAX_SCHEMAS {
+                self.merge_part(whole, Some(self.files.follow_references(part)), depth + 1);
             }
         }
     }
 
     /// The alternatives of a `oneOf` or `anyOf`.
-    fn choices(&self, whole: &Whole) -> Vec<Whole> {
+    fn choices(&self, whole: &MergedSchema) -> Vec<MergedSchema> {
         let found = whole.found.get("oneOf").or_else(|| whole.found.get("anyOf"));
         let all = found.map(|all| all.items(MAX_VALUES)).unwrap_or_default();
-        all.into_iter().map(|of| self.whole(of)).collect()
+        all.into_iter().map(|of| self.merge(of)).collect()
     }
 
     /// Returns a short description of the permitted values.
-    fn kind(&self, whole: &Whole, depth: usize) -> String {
+    fn kind(&self, whole: &MergedSchema, depth: usize) -> String {
         let value = &whole.found.value;
         let mut kind = match value.get("type") {
             Some(Value::String(one)) => one.clone(),
@@ -397,7 +411,7 @@ impl<'s, 'f> Schemas<'s, 'f> {
             _ if !whole.properties.is_empty() => "object".to_owned(),
             _ => String::new(),
         };
-        if depth < MAX_DEPTH && self.read.get() < MAX_READ {
+        if depth < MAX_SCHEMA_DEPTH && self.read.get() < MAX_SCHEMAS {
             let choices = self.choices(whole);
             if kind.is_empty() && !choices.is_empty() {
                 let names = choices
@@ -406,7 +420,7 @@ impl<'s, 'f> Schemas<'s, 'f> {
                 kind = names.collect::<Vec<_>>().join(" or ");
             }
             if let Some(items) = whole.found.get("items").filter(|_| kind == "array") {
-                let items = self.whole(items);
+                let items = self.merge(items);
                 kind = format!(
                     "array of {}",
                     items.name.clone().unwrap_or_else(|| self.kind(&items, depth + 1))
@@ -417,7 +431,7 @@ impl<'s, 'f> Schemas<'s, 'f> {
             kind = format!("{kind} ({format})");
         }
         if let Some(values) = value.get("enum").and_then(Value::as_array) {
-            let values: Vec<String> = values.iter().take(MAX_VALUES).map(plain).collect();
+            let values: Vec<String> = values.iter().take(MAX_VALUES).map(format_inline).collect();
             kind = format!("{kind}: {}", values.join(", "));
         }
         match (kind.trim_start_matches(": ").trim(), &whole.name) {
@@ -429,15 +443,15 @@ impl<'s, 'f> Schemas<'s, 'f> {
 
     /// Collects the fields of a schema. A list contributes those of its items, a choice those of its first alternative
     /// with fields.
-    fn fields(&self, whole: &Whole, depth: usize, fields: &mut Vec<FieldDetail>) {
-        if depth >= MAX_DEPTH || self.read.get() >= MAX_READ {
+    fn fields(&self, whole: &MergedSchema, depth: usize, fields: &mut Vec<FieldDetail>) {
+        if depth >= MAX_SCHEMA_DEPTH || self.read.get() >= MAX_SCHEMAS {
             return;
         }
         for (name, property) in &whole.properties {
             if fields.len() >= MAX_FIELDS {
                 return;
             }
-            let inner = self.whole(property.clone());
+            let inner = self.merge(property.clone());
             fields.push(FieldDetail {
                 depth,
                 name: name.clone(),
@@ -450,7 +464,7 @@ impl<'s, 'f> Schemas<'s, 'f> {
             self.fields(&inner, depth + 1, fields);
         }
         if whole.properties.is_empty() {
-            let items = whole.found.get("items").map(|items| self.whole(items));
+            let items = whole.found.get("items").map(|items| self.merge(items));
             let choice =
                 items.or_else(|| self.choices(whole).into_iter().find(|one| !one.properties.is_empty()));
             if let Some(inner) = choice {
@@ -460,28 +474,28 @@ impl<'s, 'f> Schemas<'s, 'f> {
         }
     }
 
-    fn fields_within(&self, inner: &Whole, depth: usize, fields: &mut Vec<FieldDetail>) {
-        if self.read.get() < MAX_READ {
-            self.read.set(self.read.get() + MAX_DEPTH);
+    fn fields_within(&self, inner: &MergedSchema, depth: usize, fields: &mut Vec<FieldDetail>) {
+        if self.read.get() < MAX_SCHEMAS {
+            self.read.set(self.read.get() + MAX_SCHEMA_DEPTH);
             self.fields(inner, depth, fields);
         }
     }
 
     /// Returns a plausible value of a schema. It is not validated against the schema.
-    fn example(&self, whole: &Whole, depth: usize) -> Value {
+    fn example(&self, whole: &MergedSchema, depth: usize) -> Value {
         let value = &whole.found.value;
         let told =
             [value.get("example"), value.pointer("/examples/0"), value.get("default"), value.get("const")];
         if let Some(told) = told.into_iter().flatten().next().or_else(|| value.pointer("/enum/0")) {
             return told.clone();
         }
-        if depth >= MAX_DEPTH || self.read.get() >= MAX_READ {
+        if depth >= MAX_SCHEMA_DEPTH || self.read.get() >= MAX_SCHEMAS {
             return Value::Null;
         }
         if !whole.properties.is_empty() {
             let shown = whole.properties.iter().take(MAX_VALUES * 2);
-            let of = |(name, property): &(String, Found)| {
-                (name.clone(), self.example(&self.whole(property.clone()), depth + 1))
+            let of = |(name, property): &(String, SpecValue)| {
+                (name.clone(), self.example(&self.merge(property.clone()), depth + 1))
             };
             return Value::Object(shown.map(of).collect());
         }
@@ -494,20 +508,20 @@ impl<'s, 'f> Schemas<'s, 'f> {
         };
         match kind {
             Some("array") => {
-                let items = whole.found.get("items").map(|items| self.example(&self.whole(items), depth + 1));
+                let items = whole.found.get("items").map(|items| self.example(&self.merge(items), depth + 1));
                 Value::Array(items.into_iter().filter(|item| !item.is_null()).collect())
             }
             Some("object") => Value::Object(Map::new()),
             Some("integer" | "number") => value.get("minimum").cloned().unwrap_or_else(|| 0.into()),
             Some("boolean") => Value::Bool(true),
-            Some("string") => text_like(whole.found.text("format")).into(),
+            Some("string") => sample_text(whole.found.text("format")).into(),
             _ => Value::Null,
         }
     }
 }
 
 /// A sample string of a format.
-fn text_like(format: Option<&str>) -> &'static str {
+fn sample_text(format: Option<&str>) -> &'static str {
     match format {
         Some("date") => "2026-01-31",
         Some("date-time") => "2026-01-31T12:00:00Z",
@@ -519,7 +533,7 @@ fn text_like(format: Option<&str>) -> &'static str {
 }
 
 /// Formats a value as it is sent: a string unquoted, everything else as JSON.
-fn printed(value: &Value) -> String {
+fn format_value(value: &Value) -> String {
     let text = match value {
         Value::String(text) => text.clone(),
         value => format!("{value:#}"),
@@ -528,7 +542,7 @@ fn printed(value: &Value) -> String {
 }
 
 /// Formats a value on one line.
-fn plain(value: &Value) -> String {
+fn format_inline(value: &Value) -> String {
     let text = match value {
         Value::String(text) => text.clone(),
         value => value.to_string(),

@@ -7,8 +7,8 @@ use super::process::Failure;
 use crate::{
     Error, ErrorKind, Result,
     model::SpecErrorCode,
-    platform::{jobs::unpanicked, kernel::platform::Platform},
-    ports::{Fetched, MAX_SPEC_BYTES, ReadSpec, SpecError, SpecFile, SpecFiles, WebError},
+    platform::{jobs::catch_panic, kernel::platform::Platform},
+    ports::{MAX_SPEC_BYTES, ReadSpec, SpecError, SpecFile, SpecFiles, WebError, WebResponse},
     store::records::{OpenApiSpecRecord, StoredSpecSource},
 };
 
@@ -17,23 +17,23 @@ pub(in crate::platform) const MAX_FILES: usize = 5_000;
 /// Maximum depth of references between fetched files.
 const MAX_FILE_DEPTH: usize = 16;
 /// Files that are fetched concurrently.
-const FETCHED_AT_ONCE: usize = 4;
+const MAX_CONCURRENT_FETCHES: usize = 4;
 /// The time limit for fetching one specification with all its files.
 pub(in crate::platform) const FETCH_WINDOW: TimeDelta = TimeDelta::seconds(120);
 
 /// The result of a fetch or read, or the failure to report on the specification.
-type Outcome<T> = Result<std::result::Result<T, Failure>>;
+type FetchResult<T> = Result<std::result::Result<T, Failure>>;
 
 impl Platform {
     /// Returns the files of a specification and the result of reading them.
-    pub(super) async fn gather_spec(&self, spec: &OpenApiSpecRecord) -> Outcome<(SpecFiles, ReadSpec)> {
+    pub(super) async fn gather_spec(&self, spec: &OpenApiSpecRecord) -> FetchResult<(SpecFiles, ReadSpec)> {
         let until = self.clock().now() + FETCH_WINDOW;
         let entry = match &spec.source {
             StoredSpecSource::Text(stored) => {
                 let bytes = self.spec_bytes(&spec.id, stored).await?;
                 SpecFile { bytes, ..SpecFile::default() }
             }
-            StoredSpecSource::Url(url) => match self.fetched(url.as_str(), until).await? {
+            StoredSpecSource::Url(url) => match self.fetch_file(url.as_str(), until).await? {
                 Ok(found) => SpecFile { location: found.url, base: None, bytes: found.bytes },
                 Err(failure) => return Ok(Err(failure)),
             },
@@ -41,11 +41,11 @@ impl Platform {
         let mut files = SpecFiles { entry, others: Vec::new() };
         for _ in 0..=MAX_FILE_DEPTH {
             let reader = self.spec_reader()?;
-            let read = match unpanicked(async { Ok(reader.read(files.clone()).await) }).await {
+            let read = match catch_panic(async { Ok(reader.read(files.clone()).await) }).await {
                 Ok(Ok(read)) => read,
                 Ok(Err(SpecError::TooLarge(why))) => return parse_error(why),
-                Ok(Err(error)) => return reader_failed(spec, &error),
-                Err(error) => return reader_failed(spec, &error),
+                Ok(Err(error)) => return reader_error(spec, &error),
+                Err(error) => return reader_error(spec, &error),
             };
             if !read.problems.is_empty() {
                 return Ok(Err(Failure::parse(read.problems)));
@@ -69,7 +69,7 @@ impl Platform {
         files: &mut SpecFiles,
         missing: &[String],
         until: DateTime<Utc>,
-    ) -> Outcome<()> {
+    ) -> FetchResult<()> {
         if files.others.len() + missing.len() > MAX_FILES {
             return parse_error(format!(
                 "the specification must refer to at most {MAX_FILES} files; combine \
@@ -78,8 +78,8 @@ impl Platform {
         }
         let size = |bytes: &SpecFile| bytes.bytes.len();
         let mut bytes = size(&files.entry) + files.others.iter().map(size).sum::<usize>();
-        for urls in missing.chunks(FETCHED_AT_ONCE) {
-            let fetched = join_all(urls.iter().map(|url| self.fetched(url, until))).await;
+        for urls in missing.chunks(MAX_CONCURRENT_FETCHES) {
+            let fetched = join_all(urls.iter().map(|url| self.fetch_file(url, until))).await;
             for (url, found) in urls.iter().zip(fetched) {
                 let found = match found? {
                     Ok(found) => found,
@@ -103,7 +103,7 @@ impl Platform {
     }
 
     /// Fetches a file, until the time limit.
-    async fn fetched(&self, url: &str, until: DateTime<Utc>) -> Outcome<Fetched> {
+    async fn fetch_file(&self, url: &str, until: DateTime<Utc>) -> FetchResult<WebResponse> {
         let missing = || Error::new(ErrorKind::Precondition, "this server does not fetch files");
         let web = self.ports().web.as_ref().ok_or_else(missing)?;
         let late = || WebError::TimedOut(FETCH_WINDOW.to_std().unwrap_or_default());
@@ -124,7 +124,7 @@ impl Platform {
 
 /// The error that the specification reports after a failure of the reader. The document is not the cause, so only the
 /// log has the details.
-fn reader_failed<T>(spec: &OpenApiSpecRecord, error: &dyn std::error::Error) -> Outcome<T> {
+fn reader_error<T>(spec: &OpenApiSpecRecord, error: &dyn std::error::Error) -> FetchResult<T> {
     tracing::warn!(spec = %spec.id, error = ?error, "specification reader failed");
     parse_error(
         "the specification reader of this server failed; see its log, then send the specification again"
@@ -132,6 +132,6 @@ fn reader_failed<T>(spec: &OpenApiSpecRecord, error: &dyn std::error::Error) -> 
     )
 }
 
-fn parse_error<T>(why: String) -> Outcome<T> {
+fn parse_error<T>(why: String) -> FetchResult<T> {
     Ok(Err(Failure::new(SpecErrorCode::ParseError, why)))
 }

@@ -17,11 +17,11 @@ use serde_json::value::RawValue;
 use crate::{
     Error, ErrorKind, Result,
     model::{
-        JobId, OpenApiSpecId, SpecErrorCode, SpecProcessingError, SpecProcessingState, Timestamp, redacted,
-        without_nul,
+        JobId, OpenApiSpecId, SpecErrorCode, SpecProcessingError, SpecProcessingState, Timestamp,
+        redact_credentials, without_nul,
     },
     platform::{
-        jobs::{Effect, Job, Payload, Run, unpanicked},
+        jobs::{Effect, Job, JobRun, Payload, catch_panic},
         kernel::platform::Platform,
     },
     ports::{ReadSpec, ReadSpecFile, SpecFiles, SpecFormat, SpecProblem},
@@ -33,7 +33,7 @@ use crate::{
 };
 
 /// The interval between fetches of a specification with an address.
-pub(in crate::platform) const FETCH_EVERY: TimeDelta = TimeDelta::hours(6);
+pub(in crate::platform) const FETCH_INTERVAL: TimeDelta = TimeDelta::hours(6);
 /// Starts of a job after which its round ends with an error: its process died each time, or its store failed.
 const MAX_ATTEMPTS: u32 = 4;
 
@@ -55,25 +55,28 @@ pub(super) struct Failure {
 
 impl Failure {
     pub(super) fn new(code: SpecErrorCode, message: impl std::fmt::Display) -> Self {
-        Self { code, errors: vec![told(&message.to_string(), code)] }
+        Self { code, errors: vec![to_stored_error(&message.to_string(), code)] }
     }
 
     pub(super) fn parse(problems: Vec<SpecProblem>) -> Self {
         let code = SpecErrorCode::ParseError;
         Self {
             code,
-            errors: problems.into_iter().map(|problem| told(&place_first(&problem), code)).collect(),
+            errors: problems
+                .into_iter()
+                .map(|problem| to_stored_error(&format_problem(&problem), code))
+                .collect(),
         }
     }
 }
 
 /// The outcome of reading a specification.
-type Processed = std::result::Result<Found, Failure>;
+type ProcessResult = std::result::Result<VersionComparison, Failure>;
 
 /// The content of a specification compared with its latest version.
-enum Found {
+enum VersionComparison {
     /// Equal to the latest version.
-    Known,
+    Unchanged,
     /// A new version.
     New(Box<OpenApiSpecVersionRecord>),
 }
@@ -81,9 +84,9 @@ enum Found {
 impl ProcessSpec {
     /// Returns the job of a round. Its id is derived from the round, so each round has exactly one job.
     pub(super) fn job(&self, due: Timestamp) -> Result<NewJob> {
-        let name = Hash::of(format!("round {} of {}", self.round, self.spec).as_bytes()).to_string();
+        let name = Hash::compute(format!("round {} of {}", self.round, self.spec).as_bytes()).to_string();
         let id: JobId = name.get(..26).unwrap_or(&name).parse().map_err(Error::internal)?;
-        self.about(&id, &self.spec, due)
+        self.to_new_job(&id, &self.spec, due)
     }
 }
 
@@ -93,10 +96,10 @@ impl Payload for ProcessSpec {
 
 #[async_trait]
 impl Job for ProcessSpec {
-    async fn run(self, platform: &Platform, run: &mut Run) -> Result<Effect> {
+    async fn run(self, platform: &Platform, run: &mut JobRun) -> Result<Effect> {
         let start = round_start(&self, platform.now());
         let Some(spec) = platform.upkeep(&start).await? else { return Ok(Effect::Done) };
-        let storing = platform.storing();
+        let storing = platform.begin_write_window();
         let code = match &spec.source {
             StoredSpecSource::Url(_) => SpecErrorCode::FetchError,
             StoredSpecSource::Text(_) => SpecErrorCode::ParseError,
@@ -113,7 +116,7 @@ impl Job for ProcessSpec {
         let processed = if run.job.attempt > MAX_ATTEMPTS {
             Err(gave_up("the server was interrupted several times"))
         } else {
-            match unpanicked(platform.process_spec(&spec)).await {
+            match catch_panic(platform.process_spec(&spec)).await {
                 Ok(processed) => processed,
                 // Transient failures are retried, up to the limit.
                 Err(error) if error.kind() == ErrorKind::Unavailable && run.job.attempt < MAX_ATTEMPTS => {
@@ -131,7 +134,7 @@ impl Job for ProcessSpec {
         };
         // The error makes the job run again, because a round has to end.
         platform
-            .require_stored(storing)
+            .check_write_window(storing)
             .map_err(|late| Error::new(ErrorKind::Unavailable, late.message().to_owned()))?;
         let finish = run.finish(platform, JobOutcome::default());
         platform.upkeep(&round_end(&self, &finish, &processed)).await?;
@@ -141,25 +144,25 @@ impl Job for ProcessSpec {
 
 impl Platform {
     /// Fetches and reads a specification, and stores the files of a new version.
-    async fn process_spec(&self, spec: &OpenApiSpecRecord) -> Result<Processed> {
+    async fn process_spec(&self, spec: &OpenApiSpecRecord) -> Result<ProcessResult> {
         let (files, read) = match self.gather_spec(spec).await? {
             Ok(all) => all,
             Err(failure) => return Ok(Err(failure)),
         };
-        let digest = digest_of(&files);
+        let digest = hash_files(&files);
         let latest: Option<Arc<OpenApiSpecVersionRecord>> = match &spec.last_version {
-            Some(id) => self.read().await?.get(&OpenApiSpecVersionRecord::at(id)).await?,
+            Some(id) => self.read().await?.get(&OpenApiSpecVersionRecord::key_for(id)).await?,
             None => None,
         };
         if latest.is_some_and(|latest| latest.digest == digest) {
-            return Ok(Ok(Found::Known));
+            return Ok(Ok(VersionComparison::Unchanged));
         }
-        let version = self.stored_version(spec, files, read, digest).await?;
-        Ok(Ok(Found::New(Box::new(version))))
+        let version = self.store_version(spec, files, read, digest).await?;
+        Ok(Ok(VersionComparison::New(Box::new(version))))
     }
 
     /// Stores the files of a version and its outline. The caller writes the reference to them afterwards.
-    async fn stored_version(
+    async fn store_version(
         &self,
         spec: &OpenApiSpecRecord,
         files: SpecFiles,
@@ -206,7 +209,7 @@ fn filesystem(files: &SpecFiles, read: &[ReadSpecFile]) -> Result<Vec<u8>> {
         let name = if file.location.is_empty() { file_name(read.format) } else { file.location.as_str() };
         let view = FileView {
             filename: name,
-            dir: folder_of(file.base.as_deref().unwrap_or(name)),
+            dir: base_address(file.base.as_deref().unwrap_or(name)),
             is_entrypoint: at == 0,
             references: &read.references,
             specification: serde_json::from_slice(json).map_err(Error::internal)?,
@@ -220,13 +223,13 @@ fn filesystem(files: &SpecFiles, read: &[ReadSpecFile]) -> Result<Vec<u8>> {
 }
 
 /// Returns the base address of relative references in a file, without the trailing slash.
-pub(super) fn folder_of(address: &str) -> &str {
+pub(super) fn base_address(address: &str) -> &str {
     let path = address.split(['?', '#']).next().unwrap_or(address);
     path.rsplit_once('/').map_or("", |(folder, _)| folder)
 }
 
 /// Hashes all files. The hash depends on their bytes only, not on the final address of the document.
-fn digest_of(files: &SpecFiles) -> Hash {
+fn hash_files(files: &SpecFiles) -> Hash {
     let mut hasher = blake3::Hasher::new_derive_key("docs-platform files of an OpenAPI specification");
     let entry = std::iter::once(("", &files.entry.bytes));
     for (name, bytes) in entry.chain(files.others.iter().map(|file| (file.location.as_str(), &file.bytes))) {
@@ -237,7 +240,7 @@ fn digest_of(files: &SpecFiles) -> Hash {
 }
 
 /// Formats a problem with its position first.
-fn place_first(problem: &SpecProblem) -> String {
+fn format_problem(problem: &SpecProblem) -> String {
     let place = match (problem.line, problem.pointer.as_str()) {
         (Some(line), "") => format!("line {line}: "),
         (Some(line), pointer) => format!("line {line}, {pointer}: "),
@@ -248,14 +251,14 @@ fn place_first(problem: &SpecProblem) -> String {
 }
 
 /// Converts an error for storage in a record. The message quotes foreign text, so secrets and NUL are removed.
-fn told(message: &str, code: SpecErrorCode) -> SpecProcessingError {
-    SpecProcessingError { message: without_nul(&redacted(message)).into_owned(), code: Some(code) }
+fn to_stored_error(message: &str, code: SpecErrorCode) -> SpecProcessingError {
+    SpecProcessingError { message: without_nul(&redact_credentials(message)).into_owned(), code: Some(code) }
 }
 
-/// Starts or restarts a round. `Out` is the specification, or `None` if a later round has begun.
+/// Starts or restarts a round. `Output` is the specification, or `None` if a later round has begun.
 #[operation("openapi_spec_round_start")]
 async fn round_start(tx: &mut Tx, round: &ProcessSpec, now: Timestamp) -> Result<Option<OpenApiSpecRecord>> {
-    let Some(old) = current(tx, round).await? else { return Ok(None) };
+    let Some(old) = find_round_spec(tx, round).await? else { return Ok(None) };
     if old.state == SpecProcessingState::Progress {
         return Ok(Some(OpenApiSpecRecord::clone(&old)));
     }
@@ -270,13 +273,13 @@ async fn round_end(
     tx: &mut Tx,
     round: &ProcessSpec,
     finish: &FinishJob,
-    processed: &Processed,
+    processed: &ProcessResult,
 ) -> Result<()> {
     // Another worker took the job over and ends the round.
     if !jobs::finish(tx, finish).await? {
         return Ok(());
     }
-    let Some(old) = current(tx, round).await? else { return Ok(()) };
+    let Some(old) = find_round_spec(tx, round).await? else { return Ok(()) };
     let now = finish.now;
     let mut new = OpenApiSpecRecord {
         state: SpecProcessingState::Complete,
@@ -287,9 +290,9 @@ async fn round_end(
         ..OpenApiSpecRecord::clone(&old)
     };
     match processed {
-        Ok(Found::Known) => {}
-        Ok(Found::New(version)) => {
-            make_room(tx, &old.id).await?;
+        Ok(VersionComparison::Unchanged) => {}
+        Ok(VersionComparison::New(version)) => {
+            remove_oldest_version(tx, &old.id).await?;
             tx.create(OpenApiSpecVersionRecord::clone(version));
             new.last_version = Some(version.id.clone());
         }
@@ -301,7 +304,7 @@ async fn round_end(
     if matches!(old.source, StoredSpecSource::Url(_)) {
         new.round += 1;
         let next = ProcessSpec { spec: old.id.clone(), round: new.round };
-        let job = next.job(Timestamp::new(now.time() + FETCH_EVERY))?;
+        let job = next.job(Timestamp::new(now.time() + FETCH_INTERVAL))?;
         let owner = Some(old.organization.to_string());
         jobs::enqueue(tx, now, NewJob { owner, ..job }).await?;
     }
@@ -310,8 +313,8 @@ async fn round_end(
 }
 
 /// The specification of a round, unless a later round has begun.
-async fn current(tx: &Tx, round: &ProcessSpec) -> Result<Option<Arc<OpenApiSpecRecord>>> {
-    let spec: Option<Arc<OpenApiSpecRecord>> = tx.get(&OpenApiSpecRecord::at(&round.spec)).await?;
+async fn find_round_spec(tx: &Tx, round: &ProcessSpec) -> Result<Option<Arc<OpenApiSpecRecord>>> {
+    let spec: Option<Arc<OpenApiSpecRecord>> = tx.get(&OpenApiSpecRecord::key_for(&round.spec)).await?;
     Ok(spec.filter(|spec| spec.round == round.round))
 }
 
@@ -324,11 +327,11 @@ pub(super) const fn file_name(format: SpecFormat) -> &'static str {
 }
 
 /// Removes the oldest version if [`MAX_VERSIONS`] are stored.
-async fn make_room(tx: &mut Tx, spec: &OpenApiSpecId) -> Result<()> {
+async fn remove_oldest_version(tx: &mut Tx, spec: &OpenApiSpecId) -> Result<()> {
     if tx.number(&OpenApiSpecVersionRecord::count_of(spec)).await? < MAX_VERSIONS {
         return Ok(());
     }
-    let rows = tx.below(&OpenApiSpecVersionRecord::of_spec(spec), 1).await?;
+    let rows = tx.scan_prefix(&OpenApiSpecVersionRecord::by_spec(spec), 1).await?;
     tx.delete_all::<OpenApiSpecVersionRecord>(&OpenApiSpecVersionRecord::named_by_all(&rows)).await?;
     Ok(())
 }

@@ -30,7 +30,7 @@ impl Platform {
     }
 
     /// Stores a source. The caller writes the reference to it afterwards.
-    pub(super) async fn stored_source(
+    pub(super) async fn store_source(
         &self,
         spec: &OpenApiSpecId,
         source: SpecSource,
@@ -60,7 +60,7 @@ impl Platform {
         let place = Some((Arc::clone(&self.inner.objects), domain));
         let mut writer = FileWriter::new(place, "");
         writer.write(bytes).await?;
-        Ok(writer.finish().await?.stored())
+        Ok(writer.finish().await?.to_stored_bytes())
     }
 
     /// Reads all bytes of a stored source or version.
@@ -74,7 +74,7 @@ impl Platform {
         stored: &StoredBytes,
     ) -> Result<Bytes> {
         let domain = OpenApiSpecRecord::domain(spec);
-        let found = FilePlace::stored(stored).read(self.objects(), &domain, 0..stored.size).await?;
+        let found = FilePlace::from_stored(stored).read(self.objects(), &domain, 0..stored.size).await?;
         let gone =
             || StoreError::Corrupt(format!("{} of the specification {spec} no longer exists", stored.blob));
         Ok(found.ok_or_else(gone)?)

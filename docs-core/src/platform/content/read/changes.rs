@@ -16,7 +16,7 @@ use crate::{
         content::{change_requests, files::Bearer, revisions},
         kernel::{
             actor::Actor,
-            content_of::{ContentOf, Version},
+            content_version::{ContentVersion, Version},
             platform::Platform,
         },
         nouns::ContentHandle,
@@ -32,7 +32,7 @@ use crate::{
 const DEFAULT_LIMIT: u32 = 10;
 
 /// Two roots to compare.
-struct Compared {
+struct Comparison {
     access: SpaceAccess,
     before: Hash,
     after: Hash,
@@ -51,10 +51,10 @@ impl<'p> ContentHandle<'p> {
     #[boxed]
     pub async fn list_changes(self, limit: Option<u32>) -> Result<RevisionSemanticChanges> {
         let (platform, actor) = (self.caller.platform, &self.caller.actor());
-        let of = &self.of.to_content_of();
+        let of = &self.of.to_content_version();
         let limit = checked_limit(&PageRequest { page: None, limit: Some(limit.unwrap_or(DEFAULT_LIMIT)) })?;
         let tx = platform.read().await?;
-        let compared = platform.compared(&tx, actor, of).await?;
+        let compared = platform.read_comparison(&tx, actor, of).await?;
         let merged_from = match &compared.merged {
             None => None,
             Some(request) => {
@@ -72,14 +72,14 @@ impl<'p> ContentHandle<'p> {
         let change = ChangePresenter {
             platform,
             space: &space.id,
-            bearer: Bearer::member(actor)?,
+            bearer: Bearer::for_member(actor)?,
             before: platform.content().view(&space.domain, compared.before),
             after: platform.content().view(&space.domain, compared.after),
         };
         let (mut changes, mut more) = (Vec::new(), 0);
         for found in found {
             if changes.len() < limit {
-                changes.extend(change.shown(found).await?);
+                changes.extend(change.present(found).await?);
             } else if change.is_shown(&found)? {
                 more += 1;
             }
@@ -89,12 +89,17 @@ impl<'p> ContentHandle<'p> {
 }
 
 impl Platform {
-    async fn compared(&self, tx: &Tx, actor: &Actor, of: &ContentOf) -> Result<Compared> {
+    async fn read_comparison(&self, tx: &Tx, actor: &Actor, of: &ContentVersion) -> Result<Comparison> {
         let access = access::space(tx, actor, &of.space).await?;
         let revision = match &of.version {
             Version::Request(name) => {
                 let request = change_requests::find(tx, &of.space, name).await?;
-                return Ok(Compared { access, before: request.base_root, after: request.root, merged: None });
+                return Ok(Comparison {
+                    access,
+                    before: request.base_root,
+                    after: request.root,
+                    merged: None,
+                });
             }
             Version::Live => access.space().head.clone(),
             Version::Revision(id) => id.clone(),
@@ -103,16 +108,16 @@ impl Platform {
         let record = find(&revision).await?;
         let before = match record.parents.first() {
             Some(parent) => find(parent).await?.root,
-            None => Content::nothing(),
+            None => Content::empty_hash(),
         };
         let merged = match &record.kind {
-            RevisionKind::Merge(id) => tx.get(&ChangeRequestRecord::at(id)).await?,
+            RevisionKind::Merge(id) => tx.get(&ChangeRequestRecord::key_for(id)).await?,
             RevisionKind::Edits
             | RevisionKind::Update
             | RevisionKind::Rollback(_)
             | RevisionKind::Computed => None,
         };
-        Ok(Compared { access, before, after: record.root, merged })
+        Ok(Comparison { access, before, after: record.root, merged })
     }
 }
 
@@ -127,21 +132,21 @@ struct ChangePresenter<'a> {
 
 impl ChangePresenter<'_> {
     /// The API form of a change; `None` if only hidden data has changed, such as unknown front matter.
-    async fn shown(&self, change: RevisionChange) -> Result<Option<SemanticChange>> {
+    async fn present(&self, change: RevisionChange) -> Result<Option<SemanticChange>> {
         Ok(Some(match change {
-            RevisionChange::PageCreated(page) => SemanticChange::PageCreated { page: page_of(page) },
-            RevisionChange::PageDeleted(page) => SemanticChange::PageDeleted { page: page_of(page) },
+            RevisionChange::PageCreated(page) => SemanticChange::PageCreated { page: to_changed_page(page) },
+            RevisionChange::PageDeleted(page) => SemanticChange::PageDeleted { page: to_changed_page(page) },
             RevisionChange::PageEdited { page, before, .. } => {
                 let attributes = self.page_attributes(&before, &page.entry)?;
                 if attributes == PageAttributes::default() {
                     return Ok(None);
                 }
-                SemanticChange::PageEdited { page: page_of(page), attributes: Box::new(attributes) }
+                SemanticChange::PageEdited { page: to_changed_page(page), attributes: Box::new(attributes) }
             }
             RevisionChange::PageMoved { page, before, after } => {
                 let before = parent(&self.before, before).await?;
                 let after = parent(&self.after, after).await?;
-                SemanticChange::PageMoved { page: page_of(page), parent: Changed { before, after } }
+                SemanticChange::PageMoved { page: to_changed_page(page), parent: Changed { before, after } }
             }
             RevisionChange::FileCreated(id, file) => {
                 SemanticChange::FileCreated { file: self.file(id, &file)? }
@@ -201,7 +206,7 @@ impl ChangePresenter<'_> {
         let changed = if before.body == after.body {
             None
         } else {
-            Changed::between(document(before)?, document(after)?)
+            Changed::from_values(document(before)?, document(after)?)
         };
         Ok(PageAttributes { document: changed, ..before.changes(after) })
     }
@@ -209,19 +214,19 @@ impl ChangePresenter<'_> {
     fn file_attributes(&self, before: &FileEntry, after: &FileEntry) -> Result<FileAttributes> {
         let url = |file: &FileEntry| self.platform.file_url(self.space, file, &self.bearer);
         Ok(FileAttributes {
-            name: Changed::between(Some(before.name.clone()), Some(after.name.clone())),
+            name: Changed::from_values(Some(before.name.clone()), Some(after.name.clone())),
             // A rename also changes the URL, but not the bytes.
             download_url: if before.blob == after.blob {
                 None
             } else {
-                Changed::between(Some(url(before)?), Some(url(after)?))
+                Changed::from_values(Some(url(before)?), Some(url(after)?))
             },
-            size: Changed::between(Some(before.size), Some(after.size)),
-            content_type: Changed::between(
+            size: Changed::from_values(Some(before.size), Some(after.size)),
+            content_type: Changed::from_values(
                 Some(before.content_type.clone()),
                 Some(after.content_type.clone()),
             ),
-            dimensions: Changed::between(before.dimensions, after.dimensions),
+            dimensions: Changed::from_values(before.dimensions, after.dimensions),
         })
     }
 
@@ -232,9 +237,9 @@ impl ChangePresenter<'_> {
     ) -> Result<ReusableContentAttributes> {
         let document = |entry: &ReusableEntry| self.platform.document_id(self.space, &entry.body);
         Ok(ReusableContentAttributes {
-            title: Changed::between(Some(before.title.clone()), Some(after.title.clone())),
-            document: Changed::between(document(before)?, document(after)?),
-            computed: Changed::between(before.computed.clone(), after.computed.clone()),
+            title: Changed::from_values(Some(before.title.clone()), Some(after.title.clone())),
+            document: Changed::from_values(document(before)?, document(after)?),
+            computed: Changed::from_values(before.computed.clone(), after.computed.clone()),
         })
     }
 
@@ -253,7 +258,7 @@ impl ChangePresenter<'_> {
     }
 }
 
-fn page_of(page: content::ChangedPage) -> ChangedPage {
+fn to_changed_page(page: content::ChangedPage) -> ChangedPage {
     ChangedPage { id: page.id, kind: page.entry.kind.into(), title: page.entry.title, path: page.path }
 }
 

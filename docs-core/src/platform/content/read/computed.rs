@@ -2,13 +2,16 @@
 
 use std::{collections::HashMap, sync::Arc};
 
-use super::{Located, Shown};
+use super::{ContentOptions, ReadableRevision};
 use crate::{
     Error, Result,
     content::{PageEntry, PageTree, UniqueNames, document},
     model::{ContentFormat, Document, DocumentPage, Icon, OrgId, PageBase, PageId, PageUrls, RevisionPage},
     platform::{
-        content::computed::{self, ComputedPlaces, MadeCache, MadePage, MadePages, OpenApiSource, Place},
+        content::computed::{
+            self, ComputedPlaces, GeneratedPage, GeneratedPageCache, GeneratedPages, OpenApiSource,
+            PageLocation,
+        },
         kernel::platform::Platform,
         publishing::visitors::ContentFilter,
     },
@@ -16,42 +19,55 @@ use crate::{
 };
 
 /// The generated pages by the id of the computed page they replace.
-pub(super) type Replaced = HashMap<PageId, Vec<RevisionPage>>;
+pub(super) type ReplacementPages = HashMap<PageId, Vec<RevisionPage>>;
 
 impl Platform {
     /// Generates the pages that replace the computed pages of a tree that its reader may see.
-    pub(super) async fn replaced(
+    pub(super) async fn replacement_pages(
         &self,
         space: &SpaceRecord,
         tree: &PageTree,
         filter: &ContentFilter,
-        shown: Shown,
-    ) -> Result<Replaced> {
-        let mut replaced = Replaced::new();
+        shown: ContentOptions,
+    ) -> Result<ReplacementPages> {
+        let mut replaced = ReplacementPages::new();
         if !shown.computed {
             return Ok(replaced);
         }
-        for (at, made) in self.made(&space.organization, tree, filter).await?.iter() {
+        for (at, made) in self.generated_pages(&space.organization, tree, filter).await?.iter() {
             let Some(page) = tree.pages().get(*at) else { continue };
-            let views = made.iter().map(|made| self.made_view(space, &page.entry, made.clone()));
+            let views = made.iter().map(|made| self.generated_page_view(space, &page.entry, made.clone()));
             replaced.insert(page.id.clone(), views.collect());
         }
         Ok(replaced)
     }
 
     /// Generates the pages of all computed pages that the reader may see.
-    async fn made(&self, org: &OrgId, tree: &PageTree, filter: &ContentFilter) -> Result<Arc<MadePages>> {
-        if !computed::is_in(tree) {
+    async fn generated_pages(
+        &self,
+        org: &OrgId,
+        tree: &PageTree,
+        filter: &ContentFilter,
+    ) -> Result<Arc<GeneratedPages>> {
+        if !computed::has_computed_pages(tree) {
             return Ok(Arc::default());
         }
-        let seen = filter.shown(tree);
+        let seen = filter.visible_pages(tree);
         let places = self.computed_places(org, tree).await?;
         let shown = computed::sources(tree).map(|(at, _)| at).filter(|at| seen.get(*at) == Some(&true));
-        self.inner.memory.of::<MadeCache>().get_or_make(tree, &places, &shown.collect::<Vec<_>>())
+        self.inner.memory.get_or_default::<GeneratedPageCache>().get_or_make(
+            tree,
+            &places,
+            &shown.collect::<Vec<_>>(),
+        )
     }
 
     /// The computed pages of content; `None` if they are returned as stored.
-    pub(super) async fn places_of(&self, at: &Located, shown: Shown) -> Result<Option<ComputedPlaces>> {
+    pub(super) async fn read_computed_places(
+        &self,
+        at: &ReadableRevision,
+        shown: ContentOptions,
+    ) -> Result<Option<ComputedPlaces>> {
         if !shown.computed {
             return Ok(None);
         }
@@ -60,20 +76,26 @@ impl Platform {
     }
 
     /// Generates the pages that replace one page among its siblings; `None` for a page that is not computed.
-    pub(super) fn replaced_one(
+    pub(super) fn page_replacements(
         &self,
         space: &SpaceRecord,
         places: &ComputedPlaces,
         entry: &PageEntry,
-        at: Place<'_>,
+        at: PageLocation<'_>,
     ) -> Option<Vec<RevisionPage>> {
-        let made = places.made(entry, at)?;
-        Some(made.into_iter().map(|made| self.made_view(space, entry, made)).collect())
+        let made = places.generate(entry, at)?;
+        Some(made.into_iter().map(|made| self.generated_page_view(space, entry, made)).collect())
     }
 
-    fn made_view(&self, space: &SpaceRecord, entry: &PageEntry, made: MadePage) -> RevisionPage {
+    fn generated_page_view(
+        &self,
+        space: &SpaceRecord,
+        entry: &PageEntry,
+        made: GeneratedPage,
+    ) -> RevisionPage {
         let computed = made.computed();
-        let pages = made.pages.into_iter().map(|below| self.made_view(space, entry, below)).collect();
+        let pages =
+            made.pages.into_iter().map(|below| self.generated_page_view(space, entry, below)).collect();
         RevisionPage::Document(Box::new(DocumentPage {
             base: PageBase {
                 id: made.id,
@@ -106,14 +128,14 @@ impl Platform {
     }
 
     /// Finds a generated page with its content; `None` if its reader sees no such page.
-    pub(super) async fn made_page(
+    pub(super) async fn find_generated_page(
         &self,
-        at: &Located,
-        is_it: &(dyn Fn(&MadePage) -> bool + Sync),
-        shown: Shown,
+        at: &ReadableRevision,
+        is_it: &(dyn Fn(&GeneratedPage) -> bool + Sync),
+        shown: ContentOptions,
     ) -> Result<Option<RevisionPage>> {
-        let Some((entry, text, made)) = self.find_made(at, is_it, shown).await? else { return Ok(None) };
-        let mut page = self.made_view(at.space(), &entry, made);
+        let Some((entry, text, made)) = self.find_generated(at, is_it, shown).await? else { return Ok(None) };
+        let mut page = self.generated_page_view(at.space(), &entry, made);
         if let RevisionPage::Document(page) = &mut page {
             match shown.format {
                 ContentFormat::Markdown => page.markdown = Some(text),
@@ -125,24 +147,28 @@ impl Platform {
     }
 
     /// The document of a generated page that its reader may see; `None` if it has no content.
-    pub(super) async fn made_document(&self, at: &Located, id: &PageId) -> Result<Option<Document>> {
-        let found = self.find_made(at, &|made| made.id == *id, Shown::default()).await?;
+    pub(super) async fn generated_document(
+        &self,
+        at: &ReadableRevision,
+        id: &PageId,
+    ) -> Result<Option<Document>> {
+        let found = self.find_generated(at, &|made| made.id == *id, ContentOptions::default()).await?;
         let (_, text, _) = found.ok_or_else(|| Error::not_found("page"))?;
         Ok((!text.is_empty()).then(|| document::parse(&text)))
     }
 
     /// Finds a generated page, with its Markdown and the page it replaces.
-    async fn find_made(
+    async fn find_generated(
         &self,
-        at: &Located,
-        is_it: &(dyn Fn(&MadePage) -> bool + Sync),
-        shown: Shown,
-    ) -> Result<Option<(PageEntry, String, MadePage)>> {
+        at: &ReadableRevision,
+        is_it: &(dyn Fn(&GeneratedPage) -> bool + Sync),
+        shown: ContentOptions,
+    ) -> Result<Option<(PageEntry, String, GeneratedPage)>> {
         if !shown.computed {
             return Ok(None);
         }
         let (tree, filter) = (at.view.tree().await?, at.content_filter().await?);
-        for (at, made) in self.made(&at.space().organization, &tree, &filter).await?.iter() {
+        for (at, made) in self.generated_pages(&at.space().organization, &tree, &filter).await?.iter() {
             if let Some(page) = tree.pages().get(*at)
                 && let Some(found) = made.iter().find_map(|made| made.find(is_it))
             {
@@ -154,9 +180,9 @@ impl Platform {
 }
 
 /// The slugs of sibling pages. They are only needed, and otherwise empty, if one of the pages is computed.
-pub(super) fn slugs_of(pages: &[(PageId, PageEntry)]) -> UniqueNames {
+pub(super) fn sibling_slugs(pages: &[(PageId, PageEntry)]) -> UniqueNames {
     let mut slugs = UniqueNames::default();
-    if pages.iter().any(|(_, entry)| OpenApiSource::of(entry).is_some()) {
+    if pages.iter().any(|(_, entry)| OpenApiSource::from_entry(entry).is_some()) {
         slugs.extend(pages.iter().map(|(_, entry)| entry.slug.clone()));
     }
     slugs

@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use docs_macros::boxed;
 
-use super::Located;
+use super::ReadableRevision;
 use crate::{
     Error, Result,
     content::{
@@ -18,7 +18,7 @@ use crate::{
     },
     model::{Document, PageId, ReusableId, SpaceId, Variables},
     platform::{
-        kernel::{content_of::ContentOf, platform::Platform},
+        kernel::{content_version::ContentVersion, platform::Platform},
         nouns::{ContentHandle, SpaceHandle},
         publishing::visitors::ContentFilter,
     },
@@ -44,11 +44,11 @@ impl<'p> SpaceHandle<'p> {
     #[boxed]
     pub async fn get_document(self, id: &'p str) -> Result<Document> {
         let (platform, ref actor, space) = self.parts();
-        let at = platform.located(actor, &ContentOf::space(space.clone())).await?;
+        let at = platform.locate_content(actor, &ContentVersion::space(space.clone())).await?;
         let domain = at.space().domain.clone();
-        let body = platform.body_named(space, id)?;
+        let body = platform.parse_document_id(space, id)?;
         let filter = at.content_filter().await?;
-        let variables = at.variables_of(&filter, &body).await?;
+        let variables = at.read_variables(&filter, &body).await?;
         let text = platform.content().body_text(&domain, &body, Rendering::Request).await;
         let text = text.map_err(|error| match error {
             ContentError::NotFound(_) => Error::not_found("document"),
@@ -83,8 +83,8 @@ impl<'p> ContentHandle<'p> {
         evaluated: Evaluated,
     ) -> Result<Option<ShownDocument>> {
         let (platform, actor) = (self.caller.platform, &self.caller.actor());
-        let at = platform.located(actor, &self.of.to_content_of()).await?;
-        platform.document_of_page(&at, page, evaluated).await
+        let at = platform.locate_content(actor, &self.of.to_content_version()).await?;
+        platform.page_document(&at, page, evaluated).await
     }
 
     /// Reads the document of a reusable content.
@@ -114,8 +114,8 @@ impl<'p> ContentHandle<'p> {
         allowance: &'p mut Allowance,
     ) -> Result<Document> {
         let (platform, actor) = (self.caller.platform, &self.caller.actor());
-        let of = &self.of.to_content_of();
-        let at = platform.located(actor, of).await?;
+        let of = &self.of.to_content_version();
+        let at = platform.locate_content(actor, of).await?;
         let (entry, filter) = at.reusable(reusable).await?;
         let document = at.document(&entry.body).await?;
         let shown = filter.document_within(document, &Variables::new(), evaluated, allowance).await;
@@ -125,14 +125,14 @@ impl<'p> ContentHandle<'p> {
 
 impl Platform {
     /// The document of a page as its reader sees it; `None` for a page without content.
-    pub(in crate::platform) async fn document_of_page(
+    pub(in crate::platform) async fn page_document(
         &self,
-        at: &Located,
+        at: &ReadableRevision,
         page: &PageId,
         evaluated: Evaluated,
     ) -> Result<Option<ShownDocument>> {
         let Some(entry) = at.view.page(page).await? else {
-            let made = self.made_document(at, page).await?;
+            let made = self.generated_document(at, page).await?;
             return Ok(made.map(|made| ShownDocument { document: Arc::new(made), id: None }));
         };
         let filter = at.content_filter().await?;
@@ -156,11 +156,11 @@ impl Platform {
         }
         let names: Vec<String> =
             body.terms().into_iter().map(|term| term.map_or_else(String::new, |t| t.to_string())).collect();
-        self.seal_for_ever(&purpose(space), &names.join("!")).map(Some)
+        self.seal_deterministic(&purpose(space), &names.join("!")).map(Some)
     }
 
     /// Resolves a document id to its body.
-    fn body_named(&self, space: &SpaceId, id: &str) -> Result<Body> {
+    fn parse_document_id(&self, space: &SpaceId, id: &str) -> Result<Body> {
         let missing = || Error::not_found("document");
         let names = self.secrets().open(&purpose(space), id).map_err(|_| missing())?;
         let terms: Vec<Term> = names
@@ -175,15 +175,15 @@ impl Platform {
     }
 }
 
-impl Located {
+impl ReadableRevision {
     /// The variables of the page on which a visitor sees this text. A visitor cannot read a text that no visible page
     /// or reusable content has now, even with its id. Members can read every text whose id they know.
-    async fn variables_of(&self, filter: &ContentFilter, body: &Body) -> Result<Variables> {
+    async fn read_variables(&self, filter: &ContentFilter, body: &Body) -> Result<Variables> {
         if !filter.hides() {
             return Ok(Variables::new());
         }
         let tree = self.view.tree().await?;
-        let shown = filter.shown(&tree);
+        let shown = filter.visible_pages(&tree);
         let mut seen = tree.pages().iter().zip(shown).filter(|(_, shown)| *shown).map(|(page, _)| page);
         if let Some(page) = seen.find(|page| page.entry.body == *body) {
             return Ok(page.entry.variables.clone());

@@ -11,19 +11,19 @@ use crate::{
     model::{PageId, PublishedUrl, ResolvedUrl, RevisionId, SpaceId},
     platform::{
         kernel::{actor::Visitor, platform::Platform},
-        publishing::{address::Address, resolve::Asked, visitors::Visit},
+        publishing::{address::WebAddress, resolve::RequestedAddress, visitors::Visit},
     },
     store::{Tx, records::SiteRecord},
 };
 
 /// The approximate size of a part of a site in bytes.
-const PART: usize = 2048;
+const SITE_PART_BYTES: usize = 2048;
 
 /// A published public site as an anonymous visitor sees it.
 ///
 /// It returns the same results as [`resolve_url`](Platform::resolve_url) and the content of its spaces for such a
 /// visitor, without repeating the access check. It is valid only for the
-/// [`Moment`](crate::platform::Moment) that was read before it was found, so a cache compares the
+/// [`AnonymousViewVersion`](crate::platform::Moment) that was read before it was found, so a cache compares the
 /// moment before each use.
 #[derive(Clone)]
 pub struct OpenSite {
@@ -65,14 +65,14 @@ impl OpenSite {
     /// ```
     #[boxed('a)]
     pub async fn find<'a>(platform: &'a Platform, url: &'a PublishedUrl) -> Result<Option<Self>> {
-        let address = Address::parse("url", url.as_str())?;
+        let address = WebAddress::parse("url", url.as_str())?;
         let tx = platform.read().await?;
-        let Some((site, used)) = platform.mounted(&tx, &address).await? else { return Ok(None) };
+        let Some((site, used)) = platform.find_mount(&tx, &address).await? else { return Ok(None) };
         let is_open = site.published && site.visibility.is_for_everybody();
         if !is_open || site.adaptive_content.enabled {
             return Ok(None);
         }
-        if !platform.is_alone(&tx, &address, used, &site).await? {
+        if !platform.is_only_site(&tx, &address, used, &site).await? {
             return Ok(None);
         }
         let visitor = Visitor { site: Some(site.id.clone()), ..Visitor::default() };
@@ -88,12 +88,12 @@ impl OpenSite {
     /// As for [`resolve_url`](Platform::resolve_url).
     #[boxed('a)]
     pub async fn resolve<'a>(&'a self, url: &'a PublishedUrl) -> Result<Option<ResolvedUrl>> {
-        let address = Address::parse("url", url.as_str())?;
+        let address = WebAddress::parse("url", url.as_str())?;
         if address.host != self.host || !address.segments.starts_with(&self.mount) {
             return Ok(None);
         }
-        let asked = Asked { address, used: self.mount.len(), key: None };
-        self.platform.located_at(&self.visit, asked).await.map(Some)
+        let asked = RequestedAddress { address, used: self.mount.len(), key: None };
+        self.platform.resolve_address(&self.visit, asked).await.map(Some)
     }
 
     /// The anonymous visitor of the site.
@@ -121,29 +121,35 @@ impl OpenSite {
         evaluated: Evaluated,
     ) -> Result<Option<ShownDocument>> {
         let admitted = self.visit.spaces.get(space);
-        let admitted = admitted.and_then(|space| self.platform.let_into(&self.visit, space));
+        let admitted = admitted.and_then(|space| self.platform.admit_through(&self.visit, space));
         let admitted = admitted.ok_or_else(|| Error::not_found("space"))?;
-        let at = self.platform.located_by(&self.visit.visitor, admitted);
-        self.platform.document_of_page(&at, page, evaluated).await
+        let at = self.platform.locate_for_visitor(&self.visit.visitor, admitted);
+        self.platform.page_document(&at, page, evaluated).await
     }
 
     /// The approximate size in bytes.
     #[must_use]
     pub fn weight(&self) -> usize {
-        PART * (1 + self.visit.outline.nodes().len() + 2 * self.visit.outline.all_places().len())
+        SITE_PART_BYTES * (1 + self.visit.outline.nodes().len() + 2 * self.visit.outline.all_places().len())
     }
 }
 
 impl Platform {
     /// Returns `true` if all addresses with this prefix belong to the site. On the platform's own host, a base name
     /// takes precedence over all mounts; on another host, no other site may be mounted.
-    async fn is_alone(&self, tx: &Tx, address: &Address, used: usize, site: &SiteRecord) -> Result<bool> {
+    async fn is_only_site(
+        &self,
+        tx: &Tx,
+        address: &WebAddress,
+        used: usize,
+        site: &SiteRecord,
+    ) -> Result<bool> {
         let base = self.published_base()?;
         if address.host == base.host {
             let named = used.checked_sub(1).and_then(|last| address.segments.get(last));
             let is_below = used == base.segments.len() + 1 && address.segments.starts_with(&base.segments);
             return Ok(is_below && named.is_some_and(|name| name == site.basename.as_str()));
         }
-        Ok(tx.scan(&SiteRecord::proxied_below(&address.host)).await?.len() == 1)
+        Ok(tx.scan(&SiteRecord::scan_mounts_below(&address.host)).await?.len() == 1)
     }
 }

@@ -2,34 +2,34 @@
 
 use std::sync::Arc;
 
-use super::{Located, Shown, computed::slugs_of};
+use super::{ContentOptions, ReadableRevision, computed::sibling_slugs};
 use crate::{
     Error, Result,
-    content::{Evaluated, PageEntry, Rendering, UniqueNames, document, off_thread},
+    content::{Evaluated, PageEntry, Rendering, UniqueNames, document, run_blocking},
     model::{ContentFormat, PageId, RevisionPage},
     platform::{
-        content::computed::{OpenApiSource, Place},
+        content::computed::{OpenApiSource, PageLocation},
         kernel::platform::Platform,
         publishing::visitors::ContentFilter,
     },
 };
 
 /// Maximum depth of returned pages. Content is less deep.
-const MAX_DEPTH: usize = 128;
+const MAX_PAGE_DEPTH: usize = 128;
 
 impl Platform {
     /// A page with its text, and its descendants without theirs.
-    pub(super) async fn whole_page(
+    pub(super) async fn read_page(
         &self,
-        at: &Located,
+        at: &ReadableRevision,
         id: &PageId,
         entry: PageEntry,
-        shown: Shown,
+        shown: ContentOptions,
     ) -> Result<RevisionPage> {
         let filter = at.content_filter().await?;
         filter.require(id, &entry).await?;
         let path = at.view.path_of(id).await?.unwrap_or_default();
-        let below = self.pages_below(at, &filter, id, &path, shown).await?;
+        let below = self.read_descendants(at, &filter, id, &path, shown).await?;
         let mut page = self.page_view(at.space(), id, &entry, &path, below, shown)?;
         if filter.hides() {
             without_conflicts(&mut page);
@@ -48,7 +48,7 @@ impl Platform {
                             let document =
                                 filter.document(document, &entry.variables, shown.evaluated).await?;
                             // Blocks without expressions keep their original text.
-                            let shown = off_thread(move || document::update_blocks(&text, &document)).await;
+                            let shown = run_blocking(move || document::update_blocks(&text, &document)).await;
                             shown.ok_or_else(|| Error::internal("the Markdown was not written"))?
                         }
                     });
@@ -65,15 +65,15 @@ impl Platform {
     }
 
     /// Reads the descendants of a page. Cost is proportional to the response, not to the space.
-    async fn pages_below(
+    async fn read_descendants(
         &self,
-        at: &Located,
+        at: &ReadableRevision,
         filter: &ContentFilter,
         top: &PageId,
         path: &str,
-        shown: Shown,
+        shown: ContentOptions,
     ) -> Result<Vec<RevisionPage>> {
-        struct Level {
+        struct PageLevel {
             page: Option<(PageId, PageEntry, String)>,
             path: String,
             slugs: UniqueNames,
@@ -81,10 +81,10 @@ impl Platform {
             done: Vec<RevisionPage>,
         }
         let first = at.view.children(Some(top)).await?;
-        let slugs = slugs_of(&first);
+        let slugs = sibling_slugs(&first);
         let left = first.into_iter();
         let mut places = None;
-        let mut stack = vec![Level { page: None, path: path.to_owned(), slugs, left, done: Vec::new() }];
+        let mut stack = vec![PageLevel { page: None, path: path.to_owned(), slugs, left, done: Vec::new() }];
         loop {
             let depth = stack.len();
             let Some(level) = stack.last_mut() else { return Ok(Vec::new()) };
@@ -92,22 +92,24 @@ impl Platform {
                 if !filter.meets(&id, &entry) {
                     continue;
                 }
-                if places.is_none() && OpenApiSource::of(&entry).is_some() {
-                    places = self.places_of(at, shown).await?;
+                if places.is_none() && OpenApiSource::from_entry(&entry).is_some() {
+                    places = self.read_computed_places(at, shown).await?;
                 }
-                let place = Place { id: &id, above: &level.path, beside: &mut level.slugs };
-                let replaced =
-                    places.as_ref().and_then(|places| self.replaced_one(at.space(), places, &entry, place));
+                let place = PageLocation { id: &id, above: &level.path, beside: &mut level.slugs };
+                let replaced = places
+                    .as_ref()
+                    .and_then(|places| self.page_replacements(at.space(), places, &entry, place));
                 if let Some(pages) = replaced {
                     level.done.extend(pages);
                     continue;
                 }
                 let path = join(&level.path, &entry.slug);
-                let below = if depth < MAX_DEPTH { at.view.children(Some(&id)).await? } else { Vec::new() };
-                stack.push(Level {
+                let below =
+                    if depth < MAX_PAGE_DEPTH { at.view.children(Some(&id)).await? } else { Vec::new() };
+                stack.push(PageLevel {
                     page: Some((id, entry, path.clone())),
                     path,
-                    slugs: slugs_of(&below),
+                    slugs: sibling_slugs(&below),
                     left: below.into_iter(),
                     done: Vec::new(),
                 });

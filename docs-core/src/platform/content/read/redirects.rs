@@ -2,8 +2,8 @@
 
 use docs_macros::boxed;
 
-use super::Located;
-use crate::{Error, Result, content::Moved, model::PageId, platform::nouns::ContentHandle};
+use super::ReadableRevision;
+use crate::{Error, Result, content::MovedPage, model::PageId, platform::nouns::ContentHandle};
 
 /// The target of a redirect.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -23,16 +23,16 @@ impl<'p> ContentHandle<'p> {
     #[boxed]
     pub async fn resolve_redirect(self, path: &'p str) -> Result<PageRedirect> {
         let (platform, actor) = (self.caller.platform, &self.caller.actor());
-        let at = platform.located(actor, &self.of.to_content_of()).await?;
-        let Moved { id, entry, anchor, .. } = at.moved(path).await?;
+        let at = platform.locate_content(actor, &self.of.to_content_version()).await?;
+        let MovedPage { id, entry, anchor, .. } = at.resolve_moved(path).await?;
         at.content_filter().await?.require(&id, &entry).await?;
         Ok(PageRedirect { page: id, anchor })
     }
 }
 
-impl Located {
+impl ReadableRevision {
     /// Resolves a path to its page without checking that the reader may see it.
-    pub(super) async fn moved(&self, path: &str) -> Result<Moved> {
+    pub(super) async fn resolve_moved(&self, path: &str) -> Result<MovedPage> {
         self.view.find_moved(path).await?.ok_or_else(|| Error::not_found("page"))
     }
 }

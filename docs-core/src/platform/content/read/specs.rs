@@ -20,7 +20,8 @@ impl<'p> ContentHandle<'p> {
     #[boxed]
     pub async fn get_page_specs(self, page: &'p PageId) -> Result<Vec<ShownSpec>> {
         let document = self.get_page_document(page, Evaluated::Yes).await?;
-        let at = self.caller.platform.located(&self.caller.actor(), &self.of.to_content_of()).await?;
+        let at =
+            self.caller.platform.locate_content(&self.caller.actor(), &self.of.to_content_version()).await?;
         self.caller.platform.shown_specs(&at.space().organization, &document).await
     }
 
@@ -31,7 +32,8 @@ impl<'p> ContentHandle<'p> {
     #[boxed]
     pub async fn get_reusable_specs(self, reusable: &'p ReusableId) -> Result<Vec<ShownSpec>> {
         let document = self.get_reusable_document(reusable, Evaluated::Yes).await?;
-        let at = self.caller.platform.located(&self.caller.actor(), &self.of.to_content_of()).await?;
+        let at =
+            self.caller.platform.locate_content(&self.caller.actor(), &self.of.to_content_version()).await?;
         self.caller.platform.shown_specs(&at.space().organization, &document).await
     }
 
@@ -42,7 +44,8 @@ impl<'p> ContentHandle<'p> {
     /// `NotFound`.
     #[boxed]
     pub async fn specs_tag(self, slugs: &'p [String]) -> Result<EntityTag> {
-        let at = self.caller.platform.located(&self.caller.actor(), &self.of.to_content_of()).await?;
+        let at =
+            self.caller.platform.locate_content(&self.caller.actor(), &self.of.to_content_version()).await?;
         self.caller.platform.specs_tag(&at.space().organization, slugs).await
     }
 }

@@ -2,14 +2,14 @@
 
 use docs_macros::boxed;
 
-use super::Located;
+use super::ReadableRevision;
 use crate::{
     Result,
     content::PageTree,
     model::{Revision, RevisionId},
     platform::{
         content::{files::Bearer, revisions},
-        kernel::{actor::Actor, content_of::Version, platform::Platform, request::EntityTag},
+        kernel::{actor::Actor, content_version::Version, platform::Platform, request::EntityTag},
         nouns::ContentHandle,
     },
     store::records::SpaceRecord,
@@ -25,7 +25,7 @@ impl<'p> ContentHandle<'p> {
     pub async fn revision_tag(self) -> Result<Option<EntityTag>> {
         let (platform, actor) = (self.caller.platform, &self.caller.actor());
         let tx = platform.read().await?;
-        let at = platform.locate_read(&tx, actor, &self.of.to_content_of()).await?;
+        let at = platform.locate_read(&tx, actor, &self.of.to_content_version()).await?;
         if at.placement.is_some() {
             return Ok(None);
         }
@@ -42,8 +42,8 @@ impl<'p> ContentHandle<'p> {
     #[boxed]
     pub async fn computed_tag(self) -> Result<Option<EntityTag>> {
         let (platform, actor) = (self.caller.platform, &self.caller.actor());
-        let at = platform.located(actor, &self.of.to_content_of()).await?;
-        platform.computed_from(&at.space().organization, &*at.view.tree().await?).await
+        let at = platform.locate_content(actor, &self.of.to_content_version()).await?;
+        platform.computed_specs_tag(&at.space().organization, &*at.view.tree().await?).await
     }
 
     /// The tag of everything a member reads of a revision by its id, computed without reading the content. Revisions
@@ -53,12 +53,12 @@ impl<'p> ContentHandle<'p> {
     /// # Errors
     /// `NotFound`.
     #[boxed]
-    pub async fn lasting_tag(self) -> Result<Option<EntityTag>> {
+    pub async fn permanent_tag(self) -> Result<Option<EntityTag>> {
         let (platform, actor) = (self.caller.platform, &self.caller.actor());
-        let of = self.of.to_content_of();
+        let of = self.of.to_content_version();
         let Version::Revision(id) = &of.version else { return Ok(None) };
         let tx = platform.read().await?;
-        let Located { placement, .. } = platform.locate_read(&tx, actor, &of).await?;
+        let ReadableRevision { placement, .. } = platform.locate_read(&tx, actor, &of).await?;
         match placement {
             Some(_) => Ok(None),
             None => platform.own_tag(actor, id).map(Some),
@@ -69,7 +69,7 @@ impl<'p> ContentHandle<'p> {
 impl Platform {
     /// The tag of a whole revision for a member. The content is determined by the revision id; its metadata and the
     /// sources of computed pages may change. The caller must not hold a transaction.
-    pub(in crate::platform) async fn tag_of_revision(
+    pub(in crate::platform) async fn member_revision_tag(
         &self,
         actor: &Actor,
         space: &SpaceRecord,
@@ -77,21 +77,21 @@ impl Platform {
         tree: &PageTree,
     ) -> Result<EntityTag> {
         let tag = self.frame_tag(actor, frame)?;
-        match self.computed_from(&space.organization, tree).await? {
+        match self.computed_specs_tag(&space.organization, tree).await? {
             None => Ok(tag),
-            Some(computed) => EntityTag::of(&(tag.as_str(), computed.as_str())),
+            Some(computed) => EntityTag::from_answer(&(tag.as_str(), computed.as_str())),
         }
     }
 
     fn frame_tag(&self, actor: &Actor, frame: &Revision) -> Result<EntityTag> {
         let Revision { id, kind, urls, .. } = frame;
-        EntityTag::of(&(self.own_tag(actor, id)?.as_str(), kind, urls))
+        EntityTag::from_answer(&(self.own_tag(actor, id)?.as_str(), kind, urls))
     }
 
     /// Includes the reader and the server URLs, since each reader gets signed file URLs, and the server version, which
     /// may serialize content differently.
     fn own_tag(&self, actor: &Actor, id: &RevisionId) -> Result<EntityTag> {
         let urls = (self.urls().base(), self.urls().files_origin());
-        EntityTag::of(&(env!("CARGO_PKG_VERSION"), urls, Bearer::member(actor)?, id))
+        EntityTag::from_answer(&(env!("CARGO_PKG_VERSION"), urls, Bearer::for_member(actor)?, id))
     }
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use super::{Located, Shown, pages::without_conflicts};
+use super::{ContentOptions, ReadableRevision, pages::without_conflicts};
 use crate::{
     Error, Result,
     content::{FileEntry, PageEntry, PageKind, PageTree, ReusableEntry, TreePage, clash_field},
@@ -64,7 +64,7 @@ impl Platform {
 
     /// A revision without its content for a visitor: no history except the commit without its message and ref, and the
     /// URL of the visited site.
-    pub(super) fn visited_revision(
+    pub(super) fn visitor_revision(
         &self,
         space: &SpaceRecord,
         record: &RevisionRecord,
@@ -98,7 +98,7 @@ impl Platform {
         id: &ChangeRequestId,
     ) -> Result<ChangeRequest> {
         let missing = || Error::not_found("change request");
-        let found: Option<Arc<ChangeRequestRecord>> = tx.get(&ChangeRequestRecord::at(id)).await?;
+        let found: Option<Arc<ChangeRequestRecord>> = tx.get(&ChangeRequestRecord::key_for(id)).await?;
         let found = found.ok_or_else(missing)?;
         self.request_views(tx, actor, space, std::slice::from_ref(&found)).await?.pop().ok_or_else(missing)
     }
@@ -108,21 +108,21 @@ impl Platform {
         space: &SpaceRecord,
         tree: &PageTree,
         filter: &ContentFilter,
-        shown: Shown,
+        shown: ContentOptions,
     ) -> Result<Vec<RevisionPage>> {
-        let seen = filter.shown(tree);
-        let mut replaced = self.replaced(space, tree, filter, shown).await?;
+        let seen = filter.visible_pages(tree);
+        let mut replaced = self.replacement_pages(space, tree, filter, shown).await?;
         // Parents precede their children, so in reverse order the children of each page are ready.
         let mut ready: Vec<Vec<RevisionPage>> = tree.pages().iter().map(|_| Vec::new()).collect();
         for (at, page) in tree.pages().iter().enumerate().rev().filter(|(at, _)| seen[*at]) {
-            let below = taken(&mut ready, &page.children);
+            let below = take_views(&mut ready, &page.children);
             let TreePage { id, entry, path, .. } = page;
             ready[at] = match replaced.remove(id) {
                 Some(pages) => pages,
                 None => vec![self.page_view(space, id, entry, path, below, shown)?],
             };
         }
-        let mut pages = taken(&mut ready, tree.roots());
+        let mut pages = take_views(&mut ready, tree.roots());
         if filter.hides() {
             pages.iter_mut().for_each(without_conflicts);
         }
@@ -136,7 +136,7 @@ impl Platform {
         entry: &PageEntry,
         path: &str,
         pages: Vec<RevisionPage>,
-        shown: Shown,
+        shown: ContentOptions,
     ) -> Result<RevisionPage> {
         let base = page_base(id, entry);
         Ok(match entry.kind {
@@ -197,7 +197,7 @@ impl Platform {
         space: &SpaceRecord,
         id: ReusableId,
         entry: ReusableEntry,
-        shown: Shown,
+        shown: ContentOptions,
     ) -> Result<ReusableContent> {
         Ok(ReusableContent {
             id,
@@ -211,9 +211,9 @@ impl Platform {
 
     pub(super) fn file_views(
         &self,
-        at: &Located,
+        at: &ReadableRevision,
         files: Vec<(FileId, FileEntry)>,
-        shown: Shown,
+        shown: ContentOptions,
     ) -> Result<Vec<RevisionFile>> {
         files.into_iter().map(|(id, file)| self.file_view(at.space(), &at.bearer, id, file, shown)).collect()
     }
@@ -224,7 +224,7 @@ impl Platform {
         bearer: &Bearer,
         id: FileId,
         file: FileEntry,
-        shown: Shown,
+        shown: ContentOptions,
     ) -> Result<RevisionFile> {
         Ok(RevisionFile {
             download_url: self.shown_file_url(&space.id, &id, &file, bearer)?,
@@ -239,7 +239,7 @@ impl Platform {
 }
 
 /// Takes the finished views of some pages, in their order.
-fn taken(ready: &mut [Vec<RevisionPage>], pages: &[usize]) -> Vec<RevisionPage> {
+fn take_views(ready: &mut [Vec<RevisionPage>], pages: &[usize]) -> Vec<RevisionPage> {
     let mut taken = Vec::with_capacity(pages.len());
     for at in pages {
         if let Some(ready) = ready.get_mut(*at) {

@@ -9,15 +9,15 @@ use std::{collections::BTreeSet, sync::Arc};
 use async_trait::async_trait;
 
 use self::{
-    apply::{NewRevision, StoreExport, store_in_step},
+    apply::{NewRevision, StoreExport, record_in_sync},
     space::Revision,
-    write::{Compared, Files, Prepared, Preparer},
+    write::{ExportChanges, ExportComparison, Preparer, PushFileSource},
 };
 use super::{
     no_git,
     sync::{
-        Attempt, ExportPayload, MadeBy, Times, branch_is_gone, format_error, git_error, is_set, places_of,
-        text_at, tree_of,
+        Attempt, CommitOrigin, ExportPayload, Times, content_paths, deleted_branch_error, format_error,
+        git_error, is_set, repo_tree, text_at,
     },
 };
 use crate::{
@@ -25,19 +25,19 @@ use crate::{
     content::{
         Edit, GitFile,
         gitsync::{
-            Claims, ExportPlan, MAX_CONFIG_BYTES, MAX_SUMMARY_BYTES, RepoConfig, RepoPath, Repository,
+            AdoptablePaths, ExportPlan, MAX_CONFIG_BYTES, MAX_SUMMARY_BYTES, RepoConfig, RepoPath, Repository,
         },
     },
     model::{JobResult, JobStage, RevisionId},
     platform::{
-        jobs::{Effect, Job, Payload, Progress, Run},
+        jobs::{Effect, Job, JobRun, Payload, Progress},
         kernel::{actor::Actor, platform::Platform},
     },
     ports::{Checkout, Commit, GitError, PushRequest, Signature},
     store::{
         Hash,
         jobs::{JobClass, JobOutcome},
-        records::{ContentPlaces, GitState, RevisionRecord, SpaceRecord, UserRecord},
+        records::{ContentPaths, GitState, RevisionRecord, SpaceRecord, UserRecord},
     },
 };
 
@@ -60,15 +60,15 @@ impl Payload for ExportPayload {
 
 #[async_trait]
 impl Job for ExportPayload {
-    async fn run(self, platform: &Platform, run: &mut Run) -> Result<Effect> {
+    async fn run(self, platform: &Platform, run: &mut JobRun) -> Result<Effect> {
         let mut progress = run.progress(platform);
         for _ in 0..MAX_ATTEMPTS {
-            match platform.export_once(&self, run, &mut progress).await? {
+            match platform.attempt_export(&self, run, &mut progress).await? {
                 Attempt::Ended(effect) => return Ok(effect),
                 Attempt::Moved | Attempt::Differs => {
                     let reference = &self.request.reference;
                     let what = format!("another push changed {reference}; starting again from its commit");
-                    run.say(platform, what);
+                    run.append_log(platform, what);
                 }
             }
             if run.is_stopping() {
@@ -88,7 +88,7 @@ impl Job for ExportPayload {
 }
 
 /// The base of an export.
-pub(super) struct Base<'a> {
+pub(super) struct ExportBase<'a> {
     pub(super) checkout: Option<&'a dyn Checkout>,
     /// `true` if the branch exists; otherwise the export is based on the commit of `HEAD`.
     pub(super) is_branch: bool,
@@ -96,11 +96,11 @@ pub(super) struct Base<'a> {
 
 /// The action of an attempt if the commit lacks exported content.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Missing {
+pub(super) enum MissingContentAction {
     /// Push another commit.
-    Pushed,
+    Push,
     /// Do nothing.
-    Left,
+    Ignore,
 }
 
 /// The input of an attempt.
@@ -108,49 +108,54 @@ pub(super) struct Export<'a> {
     pub(super) payload: &'a ExportPayload,
     /// The space with the content to export, which may be that of an earlier revision.
     pub(super) space: Arc<SpaceRecord>,
-    pub(super) base: Base<'a>,
+    pub(super) base: ExportBase<'a>,
     /// The URL with its credentials.
     pub(super) url: String,
-    pub(super) missing: Missing,
+    pub(super) missing: MissingContentAction,
 }
 
 impl Platform {
-    pub(super) async fn export_once(
+    pub(super) async fn attempt_export(
         &self,
         payload: &ExportPayload,
-        run: &mut Run,
+        run: &mut JobRun,
         progress: &mut Progress<'_>,
     ) -> Result<Attempt> {
         let space = payload.live_space(self).await?;
         if let Some(why) = payload.is_stale(&space, run.job.lane_at) {
-            run.say(self, why);
+            run.append_log(self, why);
             return Ok(Attempt::Ended(Effect::Done));
         }
-        if !is_set(payload.request.force) && self.came_from(payload, &space).await? {
-            run.say(self, "the repository already has this revision; no export needed".to_owned());
+        if !is_set(payload.request.force) && self.is_unchanged_since_sync(payload, &space).await? {
+            run.append_log(self, "the repository already has this revision; no export needed".to_owned());
             return Ok(Attempt::Ended(Effect::Done));
         }
         progress.stage(JobStage::RepoFetch).await?;
         let url = payload.url(self, run)?;
         let (checkout, is_branch) = self.base(payload, &url).await?;
-        if !is_branch && payload.setting.is_some() && space.git_of(&payload.source()).is_some() {
-            return Err(branch_is_gone(&payload.request.reference));
+        if !is_branch && payload.setting.is_some() && space.git_state_for(&payload.source()).is_some() {
+            return Err(deleted_branch_error(&payload.request.reference));
         }
         match &checkout {
-            Some(checkout) => run.say(self, format!("fetched commit {}", checkout.commit().oid)),
-            None => run.say(self, "the repository has no commits yet".to_owned()),
+            Some(checkout) => run.append_log(self, format!("fetched commit {}", checkout.commit().oid)),
+            None => run.append_log(self, "the repository has no commits yet".to_owned()),
         }
-        let base = Base { checkout: checkout.as_deref(), is_branch };
-        self.export_on(Export { payload, space, base, url, missing: Missing::Pushed }, run, progress).await
+        let base = ExportBase { checkout: checkout.as_deref(), is_branch };
+        self.export_on(
+            Export { payload, space, base, url, missing: MissingContentAction::Push },
+            run,
+            progress,
+        )
+        .await
     }
 
     /// Returns `true` if the content of a space is unchanged since its last sync with this repository.
-    async fn came_from(&self, payload: &ExportPayload, space: &SpaceRecord) -> Result<bool> {
+    async fn is_unchanged_since_sync(&self, payload: &ExportPayload, space: &SpaceRecord) -> Result<bool> {
         let Some(state) = &space.git else { return Ok(false) };
         let head: Option<Arc<RevisionRecord>> =
-            self.read().await?.get(&RevisionRecord::at(&space.id, &space.head)).await?;
+            self.read().await?.get(&RevisionRecord::key_for(&space.id, &space.head)).await?;
         let git = head.as_ref().and_then(|head| head.git.as_ref());
-        Ok(git.is_some_and(|git| state.is_of(&git.oid, &payload.source())))
+        Ok(git.is_some_and(|git| state.is_synced_to(&git.oid, &payload.source())))
     }
 
     /// Fetches the branch, or `HEAD` if it is missing. The flag is `true` for the branch.
@@ -161,7 +166,7 @@ impl Platform {
     ) -> Result<(Option<Box<dyn Checkout>>, bool)> {
         let git = self.ports().git.as_ref().ok_or_else(no_git)?;
         for (reference, is_branch) in [(&*payload.request.reference, true), ("HEAD", false)] {
-            match git.fetch(&payload.fetch_of(url, reference)).await {
+            match git.fetch(&payload.fetch_request(url, reference)).await {
                 Ok(checkout) => return Ok((Some(checkout), is_branch)),
                 Err(GitError::NoRef(_)) => {}
                 Err(error) => return Err(git_error(error)),
@@ -174,23 +179,26 @@ impl Platform {
     pub(super) async fn export_on(
         &self,
         export: Export<'_>,
-        run: &mut Run,
+        run: &mut JobRun,
         progress: &mut Progress<'_>,
     ) -> Result<Attempt> {
-        let storing = self.storing();
+        let storing = self.begin_write_window();
         let Export { payload, space, base, .. } = &export;
         progress.stage(JobStage::ConfigCheck).await?;
         let checkout = base.checkout;
         let places = space.git.as_ref().and_then(|git| git.places.as_ref());
         let (repository, config) = repository(checkout, &payload.project()?, places).await?;
-        let before = self.before(payload, space, &repository).await?;
+        let before = self.last_synced_revision(payload, space, &repository).await?;
         let view = self.content().view(&space.domain, space.root);
         let now = Revision::read(&view, Some(&before)).await?;
         progress.stage(JobStage::ContentProcess).await?;
         let oid = checkout.map(|checkout| checkout.commit().oid.clone());
-        let is_in_step =
-            space.git.as_ref().zip(oid.as_ref()).is_some_and(|(git, oid)| git.is_of(oid, &payload.source()));
-        let compared = Compared {
+        let is_in_step = space
+            .git
+            .as_ref()
+            .zip(oid.as_ref())
+            .is_some_and(|(git, oid)| git.is_synced_to(oid, &payload.source()));
+        let compared = ExportComparison {
             domain: &space.domain,
             view: &view,
             repository: &repository,
@@ -202,15 +210,15 @@ impl Platform {
         progress.stage(JobStage::Finalize).await?;
         let is_nothing = prepared.writes.is_empty() && prepared.removed.is_empty() && base.is_branch;
         if is_nothing && is_in_step && prepared.gits.is_empty() {
-            run.say(self, "the repository already has this content; no commit needed".to_owned());
-            return self.store_in_step(&export, run).await.map(Attempt::Ended);
+            run.append_log(self, "the repository already has this content; no commit needed".to_owned());
+            return self.record_in_sync(&export, run).await.map(Attempt::Ended);
         }
-        if !is_nothing && export.missing == Missing::Left {
+        if !is_nothing && export.missing == MissingContentAction::Ignore {
             return Ok(Attempt::Differs);
         }
         let (commit, gits) = match checkout.filter(|_| is_nothing) {
             Some(checkout) => {
-                run.say(self, "the repository already has this content; no commit needed".to_owned());
+                run.append_log(self, "the repository already has this content; no commit needed".to_owned());
                 (checkout.commit().clone(), prepared.gits)
             }
             None => match self.push(&export, run, prepared).await? {
@@ -218,42 +226,45 @@ impl Platform {
                 None => return Ok(Attempt::Moved),
             },
         };
-        self.require_stored(storing)?;
-        self.store_export(&export, run, commit, gits, places_of(&repository.config)).await.map(Attempt::Ended)
+        self.check_write_window(storing)?;
+        self.store_export(&export, run, commit, gits, content_paths(&repository.config))
+            .await
+            .map(Attempt::Ended)
     }
 
     /// Compares the space with the repository until every file that is claimed as the space's own has the expected
     /// content.
     async fn prepare(
         &self,
-        compared: &Compared<'_>,
+        compared: &ExportComparison<'_>,
         now: &Revision,
         before: &Revision,
         progress: &mut Progress<'_>,
-    ) -> Result<Prepared> {
-        let mut claims = Claims::AllBut(BTreeSet::new());
+    ) -> Result<ExportChanges> {
+        let mut claims = AdoptablePaths::AllBut(BTreeSet::new());
         let mut rounds = 0;
         loop {
             let plan = ExportPlan::new(compared.repository, &now.outline, &before.outline, &claims);
             let plan = plan.map_err(format_error)?;
-            let preparer = Preparer { platform: self, compared, plan: &plan, now, before, own: before.own() };
+            let preparer =
+                Preparer { platform: self, compared, plan: &plan, now, before, own: before.own_paths() };
             let prepared = preparer.prepare(progress).await?;
             if prepared.refused.is_empty() {
                 return Ok(prepared);
             }
             rounds += 1;
             claims = match claims {
-                Claims::AllBut(mut refused) if rounds < MAX_CLAIMS => {
+                AdoptablePaths::AllBut(mut refused) if rounds < MAX_CLAIMS => {
                     refused.extend(prepared.refused);
-                    Claims::AllBut(refused)
+                    AdoptablePaths::AllBut(refused)
                 }
-                _ => Claims::Nothing,
+                _ => AdoptablePaths::NoPath,
             };
         }
     }
 
     /// The content of the space when it was last in sync.
-    async fn before(
+    async fn last_synced_revision(
         &self,
         payload: &ExportPayload,
         space: &SpaceRecord,
@@ -262,11 +273,11 @@ impl Platform {
         let state = space.git.as_ref();
         let Some(id) = state.and_then(|git| git.revision.as_ref()) else { return Ok(Revision::default()) };
         let record: Option<Arc<RevisionRecord>> =
-            self.read().await?.get(&RevisionRecord::at(&space.id, id)).await?;
+            self.read().await?.get(&RevisionRecord::key_for(&space.id, id)).await?;
         let Some(record) = record else { return Ok(Revision::default()) };
         let view = self.content().view(&space.domain, record.root);
         let mut before = Revision::read(&view, None).await?;
-        if space.git_of(&payload.source()).is_none() {
+        if space.git_state_for(&payload.source()).is_none() {
             before.retain_same(&repository.oids);
         }
         Ok(before)
@@ -276,15 +287,16 @@ impl Platform {
     async fn push(
         &self,
         export: &Export<'_>,
-        run: &mut Run,
-        prepared: Prepared,
+        run: &mut JobRun,
+        prepared: ExportChanges,
     ) -> Result<Option<(Commit, Vec<GitFile>)>> {
         let git = self.ports().git.as_ref().ok_or_else(no_git)?;
         let Export { payload, space, base, url, .. } = export;
-        let author: Option<Arc<UserRecord>> = self.read().await?.get(&UserRecord::at(&payload.by)).await?;
+        let author: Option<Arc<UserRecord>> =
+            self.read().await?.get(&UserRecord::key_for(&payload.by)).await?;
         let author = author.ok_or_else(|| Error::not_found("user"))?;
         let parent = base.checkout.map(|checkout| checkout.commit().oid.clone());
-        let wanted = payload.fetch_of(url, &payload.request.reference);
+        let wanted = payload.fetch_request(url, &payload.request.reference);
         let request = PushRequest {
             url: wanted.url,
             reference: wanted.reference,
@@ -305,12 +317,12 @@ impl Platform {
                 .time(),
         };
         let (written, removed) = (prepared.writes.len(), prepared.removed.len());
-        let mut files = Files::new(self, &space.domain, prepared);
+        let mut files = PushFileSource::new(self, &space.domain, prepared);
         match git.push(&request, &mut files).await {
             Ok(commit) => {
                 let what =
                     format!("pushed commit {}: {written} files written, {removed} removed", commit.oid);
-                run.say(self, what);
+                run.append_log(self, what);
                 Ok(Some((commit, files.gits)))
             }
             Err(GitError::Moved) => Ok(None),
@@ -324,12 +336,12 @@ impl Platform {
 
     /// Records that the commit has the content of the space, although its revision differs from the exported one, so
     /// that runs of a setting need not compare again.
-    async fn store_in_step(&self, export: &Export<'_>, run: &Run) -> Result<Effect> {
+    async fn record_in_sync(&self, export: &Export<'_>, run: &JobRun) -> Result<Effect> {
         if export.payload.setting.is_none() {
             return Ok(Effect::Done);
         }
         let finished = run.finish(self, JobOutcome::default());
-        self.upkeep(&store_in_step(export.payload, &export.space.head, &finished)).await?;
+        self.upkeep(&record_in_sync(export.payload, &export.space.head, &finished)).await?;
         Ok(Effect::Finished)
     }
 
@@ -337,24 +349,24 @@ impl Platform {
     async fn store_export(
         &self,
         export: &Export<'_>,
-        run: &mut Run,
+        run: &mut JobRun,
         commit: Commit,
         files: Vec<GitFile>,
-        places: Option<ContentPlaces>,
+        places: Option<ContentPaths>,
     ) -> Result<Effect> {
         let Export { payload, space, .. } = export;
         let edits = [Edit::SetGit { files }];
-        let exported = self.with_git(space, space.root, &edits).await?;
+        let exported = self.set_git_locations(space, space.root, &edits).await?;
         let id: RevisionId = self.id();
         let is_ours = commit.message.trim_end() == payload.request.commit_message.trim_end();
-        let made_by = if is_ours { MadeBy::Platform } else { MadeBy::SomebodyElse };
+        let made_by = if is_ours { CommitOrigin::Platform } else { CommitOrigin::External };
         for _ in 0..MAX_ATTEMPTS {
             let current = payload.live_space(self).await?;
             let edited = match current.head == space.head {
                 true => None,
                 false => Some(NewRevision {
                     id: self.id(),
-                    root: self.with_git(space, current.root, &edits).await?,
+                    root: self.set_git_locations(space, current.root, &edits).await?,
                     parent: current.head.clone(),
                 }),
             };
@@ -378,7 +390,7 @@ impl Platform {
         Err(Error::new(ErrorKind::Unavailable, "the content of the space keeps changing; retrying later"))
     }
 
-    async fn with_git(&self, space: &SpaceRecord, root: Hash, edits: &[Edit]) -> Result<Hash> {
+    async fn set_git_locations(&self, space: &SpaceRecord, root: Hash, edits: &[Edit]) -> Result<Hash> {
         Ok(self.content().edit(&space.domain, root, self.now().time(), edits).await?.root)
     }
 }
@@ -388,9 +400,9 @@ impl Platform {
 async fn repository(
     checkout: Option<&dyn Checkout>,
     project: &RepoPath,
-    known: Option<&ContentPlaces>,
+    known: Option<&ContentPaths>,
 ) -> Result<(Repository, Option<String>)> {
-    let tree = checkout.map(tree_of).unwrap_or_default();
+    let tree = checkout.map(repo_tree).unwrap_or_default();
     let text = text_at(checkout, &tree, &RepoConfig::path(project), MAX_CONFIG_BYTES).await?;
     let mut config = RepoConfig::read(text.as_deref(), project).map_err(format_error)?;
     let mut new = None;

@@ -1,10 +1,10 @@
 //! The Git synchronization setting of a space: automatic imports and exports.
 
+mod commit_metadata;
 mod conflict;
-mod credit;
 mod job;
-pub(in crate::platform) mod look;
-mod unite;
+mod merge;
+pub(in crate::platform) mod poll;
 mod webhook;
 
 use std::sync::Arc;
@@ -16,7 +16,7 @@ pub(in crate::platform) use self::webhook::MAX_DELIVERY;
 pub use self::webhook::{GitDelivery, GitHostEvent, GitWebhook, GitWebhookAnswer};
 use super::{
     no_git,
-    sync::{check_shown, check_url, git_error, path_error, url_purpose},
+    sync::{check_public_url, check_url, git_error, path_error, url_purpose},
 };
 use crate::{
     Error, Result,
@@ -28,8 +28,8 @@ use crate::{
     platform::{
         access,
         jobs::Urgency,
-        kernel::{actor::Actor, platform::Platform, request::Right, secret::Secret, write::at_once},
-        library::follow::git::{self, Wake, enqueue},
+        kernel::{actor::Actor, platform::Platform, request::Right, secret::Secret, write::ready_answer},
+        library::follow::git::{self, NewSyncJob, enqueue},
         nouns::SpaceHandle,
     },
     policy::SpaceAction,
@@ -48,7 +48,7 @@ impl<'p> SpaceHandle<'p> {
     #[boxed]
     pub async fn git_sync(self) -> Result<GitSyncSetting> {
         let (platform, ref actor, space) = self.parts();
-        platform.git_sync_seen(&platform.read().await?, actor, space).await
+        platform.read_git_sync(&platform.read().await?, actor, space).await
     }
 
     /// Sets up continuous synchronization of a space with a repository, replacing a previous setting, and starts a
@@ -65,12 +65,14 @@ impl<'p> SpaceHandle<'p> {
     #[boxed]
     pub async fn set_git_sync(self, setting: SetGitSync) -> Result<GitSyncSetting> {
         let (platform, ref actor, space) = self.parts();
-        let (setting, with_credentials) = platform.checked_setting(setting)?;
+        let (setting, with_credentials) = platform.validate_setting(setting)?;
         let sealed_url = match with_credentials {
-            Some(url) => Some(platform.sealed(&url_purpose(space), &url)?),
+            Some(url) => Some(platform.seal_secret(&url_purpose(space), &url)?),
             None => None,
         };
-        platform.change_git_sync(actor, space, Change::Set { setting: Box::new(setting), sealed_url }).await
+        platform
+            .change_git_sync(actor, space, SettingChange::Set { setting: Box::new(setting), sealed_url })
+            .await
     }
 
     /// Replaces the webhook secret of a space and returns the new one, which is returned only once. The previous
@@ -81,8 +83,8 @@ impl<'p> SpaceHandle<'p> {
     #[boxed]
     pub async fn rotate_git_sync_secret(self) -> Result<GitSyncSetting> {
         let (platform, ref actor, space) = self.parts();
-        let done = platform.once(actor, Right::Space(space.clone(), SpaceAction::Manage), async move {
-            platform.change_git_sync(actor, space, Change::Secret).await
+        let done = platform.idempotent(actor, Right::Space(space.clone(), SpaceAction::Manage), async move {
+            platform.change_git_sync(actor, space, SettingChange::Secret).await
         });
         done.await
     }
@@ -97,8 +99,8 @@ impl<'p> SpaceHandle<'p> {
         let (platform, ref actor, space) = self.parts();
         let operation = remove_git_sync(actor, space);
         let done = platform
-            .change(actor, &operation, |seen| Box::pin(platform.git_sync_seen(seen.tx, actor, space)));
-        Error::existed(done.await)
+            .change(actor, &operation, |seen| Box::pin(platform.read_git_sync(seen.tx, actor, space)));
+        Error::ignore_not_found(done.await)
     }
 
     /// Starts a synchronization and returns the id of its job immediately; a job that is already waiting is reused.
@@ -108,10 +110,10 @@ impl<'p> SpaceHandle<'p> {
     #[boxed]
     pub async fn run_git_sync(self) -> Result<JobId> {
         let (platform, ref actor, space) = self.parts();
-        let done = platform.once(actor, Right::Space(space.clone(), SpaceAction::Manage), async move {
+        let done = platform.idempotent(actor, Right::Space(space.clone(), SpaceAction::Manage), async move {
             let (job, now) = (platform.id(), platform.now());
             let operation = run_git_sync(actor, space, &job, now);
-            platform.write_and_show(actor, &operation, |done| at_once(Ok(done.out))).await
+            platform.write_and_show(actor, &operation, |done| ready_answer(Ok(done.out))).await
         });
         done.await
     }
@@ -119,7 +121,7 @@ impl<'p> SpaceHandle<'p> {
 
 impl Platform {
     /// Validates a setting. Returns it without credentials, and the URL with credentials, if it has any.
-    fn checked_setting(&self, setting: SetGitSync) -> Result<(SetGitSync, Option<String>)> {
+    fn validate_setting(&self, setting: SetGitSync) -> Result<(SetGitSync, Option<String>)> {
         let git = self.ports().git.as_ref().ok_or_else(no_git)?;
         let clean = check_url(&setting.url)?;
         if !is_full_ref(&setting.reference) {
@@ -132,8 +134,8 @@ impl Platform {
         if setting.commit_message.as_ref().is_some_and(|message| message.trim().is_empty()) {
             return Err(Error::invalid("commitMessage", "must not be blank"));
         }
-        check_shown("repoTreeURL", setting.repo_tree_url.as_deref())?;
-        check_shown("repoCommitURL", setting.repo_commit_url.as_deref())?;
+        check_public_url("repoTreeURL", setting.repo_tree_url.as_deref())?;
+        check_public_url("repoCommitURL", setting.repo_commit_url.as_deref())?;
         RepoPath::new(setting.repo_project_directory.as_deref().unwrap_or_default())
             .map_err(|error| path_error(&error))?;
         if setting.direction.imports() {
@@ -147,7 +149,7 @@ impl Platform {
         Ok((SetGitSync { url, ..setting }, with_credentials))
     }
 
-    fn sealed(&self, purpose: &str, secret: &str) -> Result<String> {
+    fn seal_secret(&self, purpose: &str, secret: &str) -> Result<String> {
         self.secrets().seal(purpose, secret, self.ids().next()).map_err(Error::internal)
     }
 
@@ -155,7 +157,7 @@ impl Platform {
         &self,
         actor: &Actor,
         space: &SpaceId,
-        change: Change,
+        change: SettingChange,
     ) -> Result<GitSyncSetting> {
         let secret = Secret::draw(self.ids(), "docs-platform secret of a webhook").as_hex();
         let operation = ChangeGitSync {
@@ -163,29 +165,29 @@ impl Platform {
             by: actor.require_user()?.clone(),
             space: space.clone(),
             change,
-            sealed_secret: self.sealed(&secret_purpose(space), &secret)?,
+            sealed_secret: self.seal_secret(&secret_purpose(space), &secret)?,
             generation: self.id::<JobId>().to_string(),
             job: self.id(),
             now: self.now(),
         };
-        let made = Made { sealed: &operation.sealed_secret, secret: &secret };
+        let made = WebhookSecret { sealed: &operation.sealed_secret, secret: &secret };
         let shown = self.change_and_show(actor, &operation, |done| {
-            Box::pin(self.git_sync_made(done.tx, actor, space, made))
+            Box::pin(self.git_sync_with_secret(done.tx, actor, space, made))
         });
         shown.await
     }
 
     /// The setting of a space, with the webhook secret if this change has generated it. No other response contains the
     /// secret.
-    async fn git_sync_made(
+    async fn git_sync_with_secret(
         &self,
         tx: &Tx,
         actor: &Actor,
         space: &SpaceId,
-        made: Made<'_>,
+        made: WebhookSecret<'_>,
     ) -> Result<GitSyncSetting> {
-        let mut shown = self.git_sync_seen(tx, actor, space).await?;
-        let record: Option<Arc<SpaceRecord>> = tx.get(&SpaceRecord::at(space)).await?;
+        let mut shown = self.read_git_sync(tx, actor, space).await?;
+        let record: Option<Arc<SpaceRecord>> = tx.get(&SpaceRecord::key_for(space)).await?;
         let sync = record.as_ref().and_then(|space| space.git_sync.as_ref());
         let is_made = sync.is_some_and(|sync| sync.sealed_secret == made.sealed);
         shown.webhook.secret = is_made.then(|| made.secret.to_owned());
@@ -193,12 +195,12 @@ impl Platform {
     }
 
     /// The setting of a space in the state of a transaction.
-    async fn git_sync_seen(&self, tx: &Tx, actor: &Actor, space: &SpaceId) -> Result<GitSyncSetting> {
+    async fn read_git_sync(&self, tx: &Tx, actor: &Actor, space: &SpaceId) -> Result<GitSyncSetting> {
         let proof = access::space(tx, actor, space).await?.require(SpaceAction::Manage)?;
         let space = proof.space();
         let sync = space.git_sync.as_ref().ok_or_else(no_setting)?;
         let people = [sync.by.clone()];
-        let set_by = self.users_named(tx, (actor, &space.organization), &people).await?.into_iter().next();
+        let set_by = self.visible_users(tx, (actor, &space.organization), &people).await?.into_iter().next();
         Ok(GitSyncSetting {
             object: GitSyncObject::Is,
             setting: sync.setting.clone(),
@@ -208,7 +210,7 @@ impl Platform {
                 secret: None,
                 secret_created_at: sync.secret_created_at,
             },
-            state: state_of(tx, space, sync).await?,
+            state: sync_progress(tx, space, sync).await?,
             set_by,
             updated_at: sync.updated_at,
         })
@@ -217,14 +219,14 @@ impl Platform {
 
 /// A newly generated secret in plain and sealed form.
 #[derive(Clone, Copy)]
-struct Made<'s> {
+struct WebhookSecret<'s> {
     sealed: &'s str,
     secret: &'s str,
 }
 
 /// The synchronization state of a space.
-async fn state_of(tx: &Tx, space: &SpaceRecord, sync: &GitSyncState) -> Result<GitSyncProgress> {
-    let job = jobs::for_the_same(tx, space.id.as_str(), git::SAME).await?;
+async fn sync_progress(tx: &Tx, space: &SpaceRecord, sync: &GitSyncState) -> Result<GitSyncProgress> {
+    let job = jobs::for_the_same(tx, space.id.as_str(), git::SYNC_JOB_GROUP).await?;
     let job = job.map(|job| GitSyncJob {
         id: job.id.clone(),
         state: job.state.shown(),
@@ -234,14 +236,14 @@ async fn state_of(tx: &Tx, space: &SpaceRecord, sync: &GitSyncState) -> Result<G
     let change_request = match &sync.conflict {
         Some(conflict) => {
             let request: Option<Arc<ChangeRequestRecord>> =
-                tx.get(&ChangeRequestRecord::at(&conflict.request)).await?;
+                tx.get(&ChangeRequestRecord::key_for(&conflict.request)).await?;
             request.filter(|request| conflict::is_open(space, conflict, request)).map(|it| it.id.clone())
         }
         None => None,
     };
-    let known = space.git_of(&sync.source());
+    let known = space.git_state_for(&sync.source());
     Ok(GitSyncProgress {
-        in_step: space.is_in_step(),
+        in_step: space.is_in_sync(),
         commit: known.and_then(|git| git.oid.clone()),
         last_import: sync.last_import.clone(),
         last_export: sync.last_export.clone(),
@@ -260,7 +262,7 @@ fn no_setting() -> Error {
 }
 
 /// A change of the setting.
-enum Change {
+enum SettingChange {
     /// Replace the setting.
     Set {
         setting: Box<SetGitSync>,
@@ -276,7 +278,7 @@ struct ChangeGitSync {
     actor: Actor,
     by: UserId,
     space: SpaceId,
-    change: Change,
+    change: SettingChange,
     /// The secret for a setting without one, or the replacement.
     sealed_secret: String,
     /// The unique id of the new setting.
@@ -288,7 +290,7 @@ struct ChangeGitSync {
 
 #[async_trait]
 impl Operation for ChangeGitSync {
-    type Out = ();
+    type Output = ();
     const NAME: &'static str = "git_sync_change";
 
     async fn apply(&self, tx: &mut Tx) -> Result<()> {
@@ -296,8 +298,8 @@ impl Operation for ChangeGitSync {
         let old = proof.space();
         let before = old.git_sync.as_deref();
         let (setting, sealed_url) = match (&self.change, before) {
-            (Change::Secret, None) => return Err(no_setting()),
-            (Change::Secret, Some(before)) => {
+            (SettingChange::Secret, None) => return Err(no_setting()),
+            (SettingChange::Secret, Some(before)) => {
                 let git_sync = GitSyncState {
                     sealed_secret: self.sealed_secret.clone(),
                     secret_created_at: self.now,
@@ -309,7 +311,7 @@ impl Operation for ChangeGitSync {
                 )?;
                 return Ok(());
             }
-            (Change::Set { setting, sealed_url }, _) => (setting, sealed_url),
+            (SettingChange::Set { setting, sealed_url }, _) => (setting, sealed_url),
         };
         if setting.direction.imports() && old.edit_mode == EditMode::Live {
             return Err(Error::conflict(
@@ -318,7 +320,7 @@ impl Operation for ChangeGitSync {
         }
         let credentials = match sealed_url {
             Some(url) => Some(SealedUrl { url: url.clone(), by: self.by.clone() }),
-            None => self.kept_credentials(before, setting)?,
+            None => self.stored_credentials(before, setting)?,
         };
         // The secret of one repository must not authenticate pushes to another.
         let kept = before.filter(|before| before.setting.url == setting.url);
@@ -346,7 +348,7 @@ impl Operation for ChangeGitSync {
         let new = SpaceRecord { git_sync: Some(Box::new(git_sync)), ..SpaceRecord::clone(old) };
         let space = tx.put(&**old, new)?;
         let by = Some(self.by.clone());
-        let wake = Wake { job: self.job.clone(), by, now: self.now, urgency: Urgency::Asked };
+        let wake = NewSyncJob { job: self.job.clone(), by, now: self.now, urgency: Urgency::Requested };
         enqueue(tx, &space, wake).await.map(drop)
     }
 }
@@ -354,7 +356,7 @@ impl Operation for ChangeGitSync {
 impl ChangeGitSync {
     /// The stored credentials, for a setting with the same URL and without credentials. The user who provided them may
     /// change everything; others must not extend their use to another direction, ref or folder.
-    fn kept_credentials(
+    fn stored_credentials(
         &self,
         before: Option<&GitSyncState>,
         setting: &SetGitSync,
@@ -400,6 +402,6 @@ async fn run_git_sync(
         return Err(no_setting());
     }
     let by = actor.user().cloned();
-    let wake = Wake { job: job.clone(), by, now, urgency: Urgency::Asked };
+    let wake = NewSyncJob { job: job.clone(), by, now, urgency: Urgency::Requested };
     enqueue(tx, proof.space(), wake).await
 }

@@ -9,7 +9,7 @@ use url::{ParseError, Url};
 
 use crate::{
     Error, ErrorKind, Result,
-    content::gitsync::{Entry, EntryKind, FormatError, PathError, RepoConfig, RepoPath, RepoTree},
+    content::gitsync::{CommitEntry, EntryKind, FormatError, PathError, RepoConfig, RepoPath, RepoTree},
     model::{
         BoundedText, ExportGitRepository, GitCommit, GitInfoProvider, GitInfoUpdate, GitProvider, GitSync,
         GitSyncDirection, ImportGitRepository, JobId, RevisionId, SpaceId, Timestamp, Url as WebUrl, UserId,
@@ -17,7 +17,7 @@ use crate::{
     },
     platform::{
         access,
-        jobs::{Effect, Payload, Run},
+        jobs::{Effect, JobRun, Payload},
         kernel::{actor::Actor, platform::Platform},
         library::{follow::git::lane, head::move_head_to},
     },
@@ -26,7 +26,7 @@ use crate::{
     store::{
         Operation, Tx,
         jobs::{self, Audience, FinishJob, NewJob, PutOff},
-        records::{ContentPlaces, GitState, RevisionRecord, SpaceRecord, git_source},
+        records::{ContentPaths, GitState, RevisionRecord, SpaceRecord, git_source},
     },
 };
 
@@ -34,12 +34,12 @@ use crate::{
 const MAX_MESSAGE: usize = 4_000;
 
 /// The locations of the content in a commit, in their stored form.
-pub(super) fn places_of(config: &RepoConfig) -> Option<ContentPlaces> {
+pub(super) fn content_paths(config: &RepoConfig) -> Option<ContentPaths> {
     let project = config.project();
     let below = |path: &RepoPath| {
-        if *path == project { Some(String::new()) } else { path.below(&project).map(str::to_owned) }
+        if *path == project { Some(String::new()) } else { path.relative_to(&project).map(str::to_owned) }
     };
-    Some(ContentPlaces {
+    Some(ContentPaths {
         root: below(&config.root)?,
         readme: below(&config.readme)?,
         summary: below(&config.summary)?,
@@ -64,16 +64,16 @@ pub(in crate::platform) struct SyncPayload<R> {
     pub(super) sealed_url: Option<String>,
     /// The setting that caused the job; `None` if a user requested it.
     #[serde(skip)]
-    pub(super) setting: Option<FromSetting>,
+    pub(super) setting: Option<SettingContext>,
 }
 
 /// The context of an import or export that a setting of the space has caused.
 #[derive(Clone, Debug)]
-pub(in crate::platform) struct FromSetting {
+pub(in crate::platform) struct SettingContext {
     /// The id of the setting. Results under a replaced setting are discarded.
     pub(super) generation: String,
     /// The handling of fields that files cannot represent.
-    pub(super) unsaid: Unsaid,
+    pub(super) unsaid: UnexportableFields,
     /// The time at which the exported revision became live. It is the commit time, so that a pushed commit can be
     /// recognized.
     pub(super) committed_at: Option<Timestamp>,
@@ -81,15 +81,15 @@ pub(in crate::platform) struct FromSetting {
 
 /// The handling of fields that files cannot represent in an import: emojis, icons and conditions of groups and links.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Unsaid {
+pub(super) enum UnexportableFields {
     /// Clears the fields.
-    Lost,
+    Cleared,
     /// Retains the fields of the space.
-    Kept,
+    Retained,
 }
 
 /// The common fields of both kinds of requests.
-pub(in crate::platform) struct Wanted<'r> {
+pub(in crate::platform) struct SyncRequestFields<'r> {
     pub(super) url: &'r str,
     pub(super) reference: &'r str,
     pub(super) cache_id: Option<&'r str>,
@@ -109,10 +109,10 @@ pub(in crate::platform) trait SyncRequest:
     /// The access to the ref that is needed.
     const ACCESS: GitAccess;
 
-    fn wanted(&self) -> Wanted<'_>;
+    fn fields(&self) -> SyncRequestFields<'_>;
 
     /// Replaces the URL of the request.
-    fn at(self, url: String) -> Result<Self>;
+    fn with_url(self, url: String) -> Result<Self>;
 }
 
 macro_rules! sync_request {
@@ -120,8 +120,8 @@ macro_rules! sync_request {
         impl SyncRequest for $request {
             const ACCESS: GitAccess = $access;
 
-            fn wanted(&self) -> Wanted<'_> {
-                Wanted {
+            fn fields(&self) -> SyncRequestFields<'_> {
+                SyncRequestFields {
                     url: &self.url,
                     reference: &self.reference,
                     cache_id: self.repo_cache_id.as_deref(),
@@ -134,7 +134,7 @@ macro_rules! sync_request {
                 }
             }
 
-            fn at(mut self, url: String) -> Result<Self> {
+            fn with_url(mut self, url: String) -> Result<Self> {
                 self.url = BoundedText::new(url).map_err(|e| Error::invalid("url", e))?;
                 Ok(self)
             }
@@ -152,19 +152,19 @@ pub(super) fn is_set(flag: Option<bool>) -> bool {
 impl<R: SyncRequest> SyncPayload<R> {
     /// The identity of the source without the commit: the same commit from another source counts as different.
     pub(super) fn source(&self) -> String {
-        let wanted = self.request.wanted();
+        let wanted = self.request.fields();
         git_source(wanted.url, wanted.reference, wanted.directory)
     }
 
     /// The folder of the repository that contains the documentation.
     pub(super) fn project(&self) -> Result<RepoPath> {
-        RepoPath::new(self.request.wanted().directory).map_err(|error| path_error(&error))
+        RepoPath::new(self.request.fields().directory).map_err(|error| path_error(&error))
     }
 
     /// The space, unless it is deleted.
     pub(super) async fn live_space(&self, platform: &Platform) -> Result<Arc<SpaceRecord>> {
         let space: Option<Arc<SpaceRecord>> =
-            platform.read().await?.get(&SpaceRecord::at(&self.space)).await?;
+            platform.read().await?.get(&SpaceRecord::key_for(&self.space)).await?;
         space.filter(|space| space.deleted_at.is_none()).ok_or_else(|| Error::not_found("space"))
     }
 
@@ -207,7 +207,7 @@ impl<R: SyncRequest> SyncPayload<R> {
             return (current != Some(&setting.generation))
                 .then(|| "dropped: the setting of the space has changed".to_owned());
         }
-        if self.request.wanted().is_unordered {
+        if self.request.fields().is_unordered {
             return None;
         }
         let last = space.git.as_ref()?.event_at?;
@@ -216,10 +216,10 @@ impl<R: SyncRequest> SyncPayload<R> {
     }
 
     /// The URL with its credentials.
-    pub(super) fn url(&self, platform: &Platform, run: &Run) -> Result<String> {
-        let Some(sealed) = &self.sealed_url else { return Ok(self.request.wanted().url.to_owned()) };
+    pub(super) fn url(&self, platform: &Platform, run: &JobRun) -> Result<String> {
+        let Some(sealed) = &self.sealed_url else { return Ok(self.request.fields().url.to_owned()) };
         if self.setting.is_some() {
-            return opened_url(platform, &self.space, sealed);
+            return open_url(platform, &self.space, sealed);
         }
         platform.secrets().open(run.job.id.as_str(), sealed).map_err(|_| {
             Error::new(
@@ -231,14 +231,14 @@ impl<R: SyncRequest> SyncPayload<R> {
     }
 
     /// The fetch of a ref. The cache id defaults to the id of the space.
-    pub(super) fn fetch_of(&self, url: &str, reference: &str) -> FetchRequest {
-        let cache_id = self.request.wanted().cache_id.map_or_else(|| self.space.to_string(), str::to_owned);
+    pub(super) fn fetch_request(&self, url: &str, reference: &str) -> FetchRequest {
+        let cache_id = self.request.fields().cache_id.map_or_else(|| self.space.to_string(), str::to_owned);
         FetchRequest { url: url.to_owned(), reference: reference.to_owned(), cache_id: Some(cache_id) }
     }
 
     /// The state of the space's repository after the job.
     pub(super) fn state(&self, oid: &str, revision: &RevisionId, at: Times) -> GitState {
-        let wanted = self.request.wanted();
+        let wanted = self.request.fields();
         // The link for readers: from the request, else the repository, unless that is on the server's disk.
         let shown = wanted.info.and_then(|info| info.url.as_deref());
         let local = Url::parse(wanted.url).is_ok_and(|url| url.scheme() == "file");
@@ -270,14 +270,14 @@ impl<R: SyncRequest> SyncPayload<R> {
     }
 
     /// The commit as shown with the revision.
-    pub(super) fn commit(&self, commit: &Commit, made_by: MadeBy) -> GitCommit {
-        let wanted = self.request.wanted();
+    pub(super) fn commit(&self, commit: &Commit, made_by: CommitOrigin) -> GitCommit {
+        let wanted = self.request.fields();
         let below = wanted.commit_url.filter(|url| !url.is_empty());
-        let is_ours = made_by == MadeBy::Platform;
+        let is_ours = made_by == CommitOrigin::Platform;
         GitCommit {
             oid: commit.oid.clone(),
             // Stores reject NUL, which must not prevent the import of a commit.
-            message: shown_message(&commit.message),
+            message: stored_message(&commit.message),
             created_by_platform: is_ours,
             created_by_git_book: is_ours,
             url: below.map(|url| format!("{}/{}", url.trim_end_matches('/'), commit.oid)),
@@ -310,12 +310,12 @@ pub(super) enum Attempt {
 
 impl Platform {
     /// The outcome of an attempt after recording.
-    pub(super) fn attempt(&self, outcome: CommitOutcome, run: &mut Run) -> Attempt {
+    pub(super) fn attempt(&self, outcome: CommitOutcome, run: &mut JobRun) -> Attempt {
         match outcome {
             CommitOutcome::Done => Attempt::Ended(Effect::Finished),
             CommitOutcome::Changed => Attempt::Moved,
             CommitOutcome::Stale(why) => {
-                run.say(self, why);
+                run.append_log(self, why);
                 Attempt::Ended(Effect::Done)
             }
             CommitOutcome::TakenOver => {
@@ -336,13 +336,13 @@ pub(super) struct Times {
 
 /// The author of a commit.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum MadeBy {
+pub(super) enum CommitOrigin {
     Platform,
-    SomebodyElse,
+    External,
 }
 
 /// The record of a space after a synchronization with a commit.
-pub(super) fn in_sync(
+pub(super) fn synced_record(
     old: &SpaceRecord,
     done: GitSyncDirection,
     git: GitState,
@@ -350,7 +350,7 @@ pub(super) fn in_sync(
 ) -> SpaceRecord {
     let mut git_sync = old.git_sync.clone();
     if let Some(sync) = &mut git_sync {
-        sync.note(done, &git, now);
+        sync.record(done, &git, now);
     }
     SpaceRecord { git: Some(git), git_sync, ..old.clone() }
 }
@@ -369,7 +369,7 @@ pub(super) async fn move_head_in_sync(
         head: revision.id.clone(),
         root: revision.root,
         updated_at: revision.created_at.later_than(old.updated_at),
-        ..in_sync(old, done, git, revision.created_at)
+        ..synced_record(old, done, git, revision.created_at)
     };
     move_head_to(tx, proof, new, revision).await
 }
@@ -380,7 +380,7 @@ pub(super) fn url_purpose(space: &SpaceId) -> String {
 }
 
 /// The URL of a space's setting with its credentials.
-pub(super) fn opened_url(platform: &Platform, space: &SpaceId, sealed: &str) -> Result<String> {
+pub(super) fn open_url(platform: &Platform, space: &SpaceId, sealed: &str) -> Result<String> {
     platform.secrets().open(&url_purpose(space), sealed).map_err(|_| {
         let message = "the credentials were sealed with another key; set the synchronization again";
         Error::new(ErrorKind::Precondition, message)
@@ -388,8 +388,8 @@ pub(super) fn opened_url(platform: &Platform, space: &SpaceId, sealed: &str) -> 
 }
 
 /// The files of a commit.
-pub(super) fn tree_of(checkout: &dyn Checkout) -> RepoTree {
-    RepoTree::new(checkout.entries().iter().map(|entry| Entry {
+pub(super) fn repo_tree(checkout: &dyn Checkout) -> RepoTree {
+    RepoTree::new(checkout.entries().iter().map(|entry| CommitEntry {
         path: entry.path.clone(),
         size: entry.size,
         kind: match &entry.kind {
@@ -410,11 +410,11 @@ pub(super) async fn text_at(
     let Some(checkout) = checkout else { return Ok(None) };
     let Some(file) = tree.file_within(path, limit).map_err(format_error)? else { return Ok(None) };
     let bytes = checkout.read(file.source.as_str()).await.map_err(git_error)?;
-    Ok(Some(readable(bytes.to_vec()).0))
+    Ok(Some(decode_text(bytes.to_vec()).0))
 }
 
 /// Decodes a file as text. The second part lists replacements, each as the end of a sentence.
-pub(super) fn readable(bytes: Vec<u8>) -> (String, Vec<&'static str>) {
+pub(super) fn decode_text(bytes: Vec<u8>) -> (String, Vec<&'static str>) {
     let mut replaced = Vec::new();
     let text = String::from_utf8(bytes).unwrap_or_else(|error| {
         replaced.push("is not UTF-8; invalid bytes were replaced");
@@ -447,7 +447,7 @@ pub(super) fn git_error(error: GitError) -> Error {
 }
 
 /// The error of an export to a deleted branch, which must not be recreated without a request.
-pub(super) fn branch_is_gone(reference: &str) -> Error {
+pub(super) fn deleted_branch_error(reference: &str) -> Error {
     Error::invalid("ref", format!("the repository has no {reference}; create it, or configure another ref"))
 }
 
@@ -500,7 +500,7 @@ pub(super) fn check_url(url: &str) -> Result<String> {
 
 /// Rejects URLs that readers must not see: those with credentials and those that are not web URLs. An empty text
 /// counts as none.
-pub(super) fn check_shown(field: &str, url: Option<&str>) -> Result<()> {
+pub(super) fn check_public_url(field: &str, url: Option<&str>) -> Result<()> {
     let holds_some = url.is_some_and(|url| match Url::parse(url) {
         Ok(url) => has_credentials(&url),
         // An invalid URL with credentials is rejected for the credentials.
@@ -528,7 +528,7 @@ impl<R: SyncRequest> Operation for EnqueueGitSync<R>
 where
     SyncPayload<R>: Payload,
 {
-    type Out = ();
+    type Output = ();
     const NAME: &'static str = <SyncPayload<R> as Payload>::KIND;
 
     async fn apply(&self, tx: &mut Tx) -> Result<()> {
@@ -537,9 +537,9 @@ where
         access.require(SpaceAction::Manage)?;
         // An event without a timestamp sorts after those already applied, even if the clock of this server lags.
         let applied = access.space().git.as_ref().and_then(|git| git.event_at);
-        let told = self.payload.request.wanted().timestamp;
+        let told = self.payload.request.fields().timestamp;
         let event_at = told.unwrap_or(self.now.max(applied.unwrap_or(self.now)));
-        let job = self.payload.about(&self.id, space, self.now)?;
+        let job = self.payload.to_new_job(&self.id, space, self.now)?;
         let audience = Audience::Subject { by: Some(self.payload.by.clone()), same: None };
         let lane = Some((lane(space), event_at));
         let owner = access.space().organization.to_string();
@@ -550,7 +550,7 @@ where
 }
 
 /// The message of a commit within [`MAX_MESSAGE`] characters, without NUL.
-fn shown_message(message: &str) -> String {
+fn stored_message(message: &str) -> String {
     without_nul(message).chars().take(MAX_MESSAGE).collect()
 }
 
@@ -598,7 +598,7 @@ mod tests {
     #[test]
     fn shown_urls_must_be_web_urls_without_credentials() {
         for fine in [None, Some("https://example.com/a@b"), Some("HTTP://example.com"), Some("")] {
-            assert!(check_shown("repoTreeURL", fine).is_ok(), "{fine:?}");
+            assert!(check_public_url("repoTreeURL", fine).is_ok(), "{fine:?}");
         }
         for wrong in [
             "https://me:secret@example.com/a",
@@ -607,18 +607,18 @@ mod tests {
             "HTTPS:\\\\me:secret@example.com",
             "https://me:secret@example.com:99999/a",
         ] {
-            let error = check_shown("repoTreeURL", Some(wrong)).expect_err(wrong);
+            let error = check_public_url("repoTreeURL", Some(wrong)).expect_err(wrong);
             assert_eq!(error.message(), "repoTreeURL: must not contain credentials");
         }
         for wrong in ["javascript:x", "tree/main", "ftp://example.com", "https://", "data:text/html,x", " "] {
-            let error = check_shown("gitInfo.url", Some(wrong)).expect_err(wrong);
+            let error = check_public_url("gitInfo.url", Some(wrong)).expect_err(wrong);
             assert_eq!(error.message(), "gitInfo.url: must be an absolute http or https URL");
         }
     }
 
     #[test]
     fn messages_longer_than_the_bound_are_cut() {
-        let shown = |characters: usize| shown_message(&"ä".repeat(characters)).chars().count();
+        let shown = |characters: usize| stored_message(&"ä".repeat(characters)).chars().count();
         let lengths = [MAX_MESSAGE - 1, MAX_MESSAGE, MAX_MESSAGE + 1];
         assert_eq!(lengths.map(shown), [MAX_MESSAGE - 1, MAX_MESSAGE, MAX_MESSAGE]);
     }

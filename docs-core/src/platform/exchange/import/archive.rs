@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 use bytes::Bytes;
 
 use super::{
-    Gathered,
+    ImportItems,
     folder::Folder,
-    gather::{Gather, UNKNOWN_IMPORT, clean, not_converted},
+    gather::{Gatherer, UNKNOWN_IMPORT_BYTES, clean, conversion_error},
     links,
 };
 use crate::{
@@ -23,24 +23,25 @@ const LITTER_NAMES: [&str; 3] = ["__MACOSX", ".DS_Store", "Thumbs.db"];
 /// leave files out.
 pub(in crate::platform) const MAX_ENTRIES: usize = 2_000;
 
-impl Gather<'_> {
+impl Gatherer<'_> {
     /// Imports an archive of Markdown and HTML files, in the order of its `SUMMARY.md` or of its folders.
-    pub(super) async fn archive(&self, url: &str) -> Result<Gathered> {
+    pub(super) async fn archive(&self, url: &str) -> Result<ImportItems> {
         let found = self.get_first(url).await?;
-        self.begin_work(UNKNOWN_IMPORT).await?;
+        self.begin_work(UNKNOWN_IMPORT_BYTES).await?;
         let files = self.converter().unpack(found.bytes).await;
-        let files = files.map_err(not_converted)?;
-        let mut gathered = Gathered::default();
-        let folder = self.folder_of(files, &mut gathered).await?;
+        let files = files.map_err(conversion_error)?;
+        let mut gathered = ImportItems::default();
+        let folder = self.to_folder(files, &mut gathered).await?;
         folder.add_to(self.platform, self.domain, &mut gathered).await?;
         Ok(gathered)
     }
 
     /// The files of an archive as a folder of Markdown: other documents are converted, other files are kept unchanged.
-    async fn folder_of(&self, files: Vec<UnpackedFile>, gathered: &mut Gathered) -> Result<Folder> {
+    async fn to_folder(&self, files: Vec<UnpackedFile>, gathered: &mut ImportItems) -> Result<Folder> {
         let files = without_litter(files);
         // Counted before the first document is converted: a conversion costs milliseconds, an entry only bytes.
-        let pages = files.iter().filter(|(path, _)| path.is_markdown() || format_of(path).is_some()).count();
+        let pages =
+            files.iter().filter(|(path, _)| path.is_markdown() || source_format(path).is_some()).count();
         if pages > MAX_ENTRIES {
             let what = format!("the archive must have at most {MAX_ENTRIES} documents, has {pages}");
             return Err(Error::invalid("url", what));
@@ -48,31 +49,31 @@ impl Gather<'_> {
         let mut folder = Folder::new("the archive");
         let mut documents = Vec::new();
         for (path, bytes) in files {
-            match format_of(&path) {
+            match source_format(&path) {
                 Some(format) => documents.push((path, format, bytes)),
                 None if path.is_markdown() => {
-                    let bytes = self.in_utf8(&path, bytes).await;
+                    let bytes = self.to_utf8(&path, bytes).await;
                     folder.put(path, bytes);
                 }
                 None => folder.put(path, bytes),
             }
         }
         for (path, format, bytes) in documents {
-            self.document_in(&mut folder, path, format, bytes, gathered).await;
+            self.add_document(&mut folder, path, format, bytes, gathered).await;
         }
-        folder.readme_of_index();
+        folder.use_index_as_readme();
         Ok(folder)
     }
 
     /// Converts a Markdown file to UTF-8.
-    async fn in_utf8(&self, path: &RepoPath, bytes: Bytes) -> Bytes {
+    async fn to_utf8(&self, path: &RepoPath, bytes: Bytes) -> Bytes {
         if str::from_utf8(&bytes).is_ok() {
             return bytes;
         }
         let document = Document {
             format: DocumentFormat::Markdown,
             bytes: bytes.clone(),
-            name: links::name_of_file(path.name()),
+            name: links::title_from_file_name(path.name()),
             url: None,
             charset: None,
         };
@@ -86,16 +87,21 @@ impl Gather<'_> {
     }
 
     /// Converts a document of another format and adds it to a folder, with the extension `.md`.
-    async fn document_in(
+    async fn add_document(
         &self,
         folder: &mut Folder,
         path: RepoPath,
         format: DocumentFormat,
         bytes: Bytes,
-        gathered: &mut Gathered,
+        gathered: &mut ImportItems,
     ) {
-        let document =
-            Document { format, bytes, name: links::name_of_file(path.name()), url: None, charset: None };
+        let document = Document {
+            format,
+            bytes,
+            name: links::title_from_file_name(path.name()),
+            url: None,
+            charset: None,
+        };
         let page = match self.converter().convert(document).await {
             Ok(page) => clean(page),
             Err(error) => {
@@ -114,11 +120,11 @@ impl Gather<'_> {
             // Next to the document, under a name that is not used in the archive.
             let name = format!("{}.{at}.{}", path.name(), file.name);
             let Ok(beside) = path.folder().join(&name) else { continue };
-            names.insert(file.destination, links::encoded(&name));
+            names.insert(file.destination, links::percent_encode(&name));
             folder.put(beside, file.bytes);
         }
-        let text = links::rewritten(&page.markdown, |destination| names.get(destination).cloned());
-        let text = format!("# {}\n\n{text}", links::escaped(&page.title));
+        let text = links::rewrite_known_links(&page.markdown, |destination| names.get(destination).cloned());
+        let text = format!("# {}\n\n{text}", links::escape_markdown(&page.title));
         folder.put(place.clone(), text.into());
         folder.alias(path, place);
     }
@@ -132,7 +138,7 @@ fn without_litter(files: Vec<UnpackedFile>) -> Vec<(RepoPath, Bytes)> {
         .filter(|file| !is_litter(&file.path))
         .filter_map(|file| Some((RepoPath::new(&file.path).ok().filter(|path| !path.is_root())?, file.bytes)))
         .collect();
-    let top = common_top(&files);
+    let top = common_parent_length(&files);
     for (path, _) in &mut files {
         if let Some(below) = path.as_str().get(top..).and_then(|below| RepoPath::new(below).ok()) {
             *path = below;
@@ -142,7 +148,7 @@ fn without_litter(files: Vec<UnpackedFile>) -> Vec<(RepoPath, Bytes)> {
 }
 
 /// The length in bytes of the common parent folder of all paths, including the slash.
-fn common_top(files: &[(RepoPath, Bytes)]) -> usize {
+fn common_parent_length(files: &[(RepoPath, Bytes)]) -> usize {
     let Some((first, others)) = files.split_first() else { return 0 };
     let first = first.0.as_str();
     let shared = |path: &str| first.bytes().zip(path.bytes()).take_while(|(a, b)| a == b).count();
@@ -157,7 +163,7 @@ fn common_top(files: &[(RepoPath, Bytes)]) -> usize {
 }
 
 /// The source format of a file that needs conversion, by its extension.
-fn format_of(path: &RepoPath) -> Option<DocumentFormat> {
+fn source_format(path: &RepoPath) -> Option<DocumentFormat> {
     let (stem, ending) = path.name().rsplit_once('.')?;
     match ending.to_ascii_lowercase().as_str() {
         _ if stem.is_empty() => None,

@@ -3,20 +3,20 @@
 use std::collections::{HashMap, HashSet, VecDeque};
 
 use super::{
-    Gathered,
-    gather::{Draft, Gather, MAX_PAGES, is_html, not_converted},
-    links::{self, Address, Scope},
+    ImportItems,
+    gather::{Draft, Gatherer, MAX_PAGES, conversion_error, is_html},
+    links::{self, PageUrl, Scope},
 };
 use crate::{
     Error, Result,
     model::PageId,
-    ports::{ConvertedPage, DocumentFormat, Fetched},
+    ports::{ConvertedPage, DocumentFormat, WebResponse},
 };
 
 /// Maximum number of requests of one import, including those that do not return a page.
-const MAX_ASKED: usize = 2 * MAX_PAGES;
+const MAX_REQUESTS: usize = 2 * MAX_PAGES;
 /// Maximum number of remembered URLs. A larger site exceeds every import.
-const MAX_SEEN: usize = 10_000;
+const MAX_KNOWN_URLS: usize = 10_000;
 
 /// A breadth-first crawl of a site.
 struct Crawl {
@@ -25,22 +25,22 @@ struct Crawl {
     /// The keys of all queued URLs.
     seen: HashSet<String>,
     /// The pages in the order of discovery.
-    pages: Vec<Found>,
+    pages: Vec<CrawledPage>,
     /// The index of the page of each URL, for requested URLs and for the URLs they redirect to.
     by_key: HashMap<String, usize>,
     /// The number of found pages that could not be fetched.
     missed: u64,
 }
 
-struct Found {
+struct CrawledPage {
     page: ConvertedPage,
     /// The segments of its path.
     parts: Vec<String>,
 }
 
-impl Gather<'_> {
+impl Gatherer<'_> {
     /// Crawls a website breadth-first from its start page.
-    pub(super) async fn website(&self, url: &str) -> Result<Gathered> {
+    pub(super) async fn website(&self, url: &str) -> Result<ImportItems> {
         let start = self.get_first(url).await?;
         if !is_html(&start) {
             let told = start.content_type.as_deref().unwrap_or("of an unknown type");
@@ -48,13 +48,13 @@ impl Gather<'_> {
             return Err(Error::invalid("url", what));
         }
         let address =
-            Address::read(&start.url).ok_or_else(|| Error::internal("the final address has no host"))?;
-        let mut crawl = Crawl::new(Scope::of(&address));
-        let page = self.convert(&start, DocumentFormat::Html).await?.map_err(not_converted)?;
+            PageUrl::parse(&start.url).ok_or_else(|| Error::internal("the final address has no host"))?;
+        let mut crawl = Crawl::new(Scope::from_start(&address));
+        let page = self.convert(&start, DocumentFormat::Html).await?.map_err(conversion_error)?;
         crawl.seen.insert(address.key());
         crawl.add(&[url, &start.url], page);
         let mut asked = 1;
-        while crawl.pages.len() < MAX_PAGES && asked < MAX_ASKED {
+        while crawl.pages.len() < MAX_PAGES && asked < MAX_REQUESTS {
             let Some(next) = crawl.queue.pop_front() else { break };
             asked += 1;
             match self.get(&next).await? {
@@ -69,8 +69,8 @@ impl Gather<'_> {
     }
 
     /// Adds a fetched page if it is new and within the scope of the crawl.
-    async fn take(&self, crawl: &mut Crawl, asked: &str, found: Fetched) -> Result<()> {
-        let Some(address) = Address::read(&found.url).filter(|address| crawl.scope.contains(address)) else {
+    async fn take(&self, crawl: &mut Crawl, asked: &str, found: WebResponse) -> Result<()> {
+        let Some(address) = PageUrl::parse(&found.url).filter(|address| crawl.scope.contains(address)) else {
             return Ok(());
         };
         if let Some(known) = crawl.by_key.get(&address.key()) {
@@ -92,29 +92,29 @@ impl Gather<'_> {
     }
 
     /// The pages as a tree, with their images.
-    async fn collect(&self, crawl: Crawl) -> Result<Gathered> {
-        let mut gathered = Gathered {
+    async fn collect(&self, crawl: Crawl) -> Result<ImportItems> {
+        let mut gathered = ImportItems {
             imported: crawl.pages.len() as u64,
             total: crawl.pages.len() as u64 + crawl.missed + crawl.queue.len() as u64,
-            ..Gathered::default()
+            ..ImportItems::default()
         };
-        let files = self.images(crawl.pages.iter().map(|found| &found.page), &mut gathered).await?;
+        let files = self.store_images(crawl.pages.iter().map(|found| &found.page), &mut gathered).await?;
         let ids: Vec<PageId> = crawl.pages.iter().map(|_| self.platform.id()).collect();
         let known = |destination: &str| {
             if let Some(file) = files.get(destination) {
                 return Some(format!("/files/{file}"));
             }
-            let at = crawl.by_key.get(&Address::read(destination)?.key())?;
+            let at = crawl.by_key.get(&PageUrl::parse(destination)?.key())?;
             Some(format!("/pages/{}", ids.get(*at)?))
         };
         for at in crawl.order() {
             let (Some(found), Some(id)) = (crawl.pages.get(at), ids.get(at)) else { continue };
-            let markdown = links::rewritten(&found.page.markdown, known);
+            let markdown = links::rewrite_known_links(&found.page.markdown, known);
             let draft = Draft {
                 id: id.clone(),
                 parent: crawl.parent(at).and_then(|parent| ids.get(parent).cloned()),
                 title: &found.page.title,
-                slug: found.parts.last().filter(|_| at > 0).map(|part| links::slug_of(part)),
+                slug: found.parts.last().filter(|_| at > 0).map(|part| links::slug_from_segment(part)),
                 markdown: &markdown,
             };
             gathered.push_text(draft.edit());
@@ -142,19 +142,21 @@ impl Crawl {
             self.name(address, at);
         }
         for link in &page.links {
-            let Some(address) = Address::read(link).filter(|address| address.is_page()) else { continue };
-            if self.seen.len() < MAX_SEEN && self.scope.contains(&address) && self.seen.insert(address.key())
+            let Some(address) = PageUrl::parse(link).filter(|address| address.is_page()) else { continue };
+            if self.seen.len() < MAX_KNOWN_URLS
+                && self.scope.contains(&address)
+                && self.seen.insert(address.key())
             {
                 self.queue.push_back(link.clone());
             }
         }
-        let last = addresses.last().and_then(|address| Address::read(address));
-        let parts = last.iter().flat_map(Address::parts).map(str::to_owned).collect();
-        self.pages.push(Found { page, parts });
+        let last = addresses.last().and_then(|address| PageUrl::parse(address));
+        let parts = last.iter().flat_map(PageUrl::parts).map(str::to_owned).collect();
+        self.pages.push(CrawledPage { page, parts });
     }
 
     fn name(&mut self, url: &str, page: usize) {
-        if let Some(address) = Address::read(url) {
+        if let Some(address) = PageUrl::parse(url) {
             self.seen.insert(address.key());
             self.by_key.entry(address.key()).or_insert(page);
         }
@@ -185,10 +187,10 @@ mod tests {
     #[test]
     fn addresses_beyond_the_bound_are_not_remembered() {
         let start = "https://a.test/";
-        let mut crawl = Crawl::new(Scope::of(&Address::read(start).expect("an address")));
-        let links = (0..=MAX_SEEN).map(|number| format!("{start}{number}")).collect();
+        let mut crawl = Crawl::new(Scope::from_start(&PageUrl::parse(start).expect("an address")));
+        let links = (0..=MAX_KNOWN_URLS).map(|number| format!("{start}{number}")).collect();
         crawl.add(&[start], ConvertedPage { links, ..ConvertedPage::default() });
         // The start page counts.
-        assert_eq!((crawl.seen.len(), crawl.queue.len()), (MAX_SEEN, MAX_SEEN - 1));
+        assert_eq!((crawl.seen.len(), crawl.queue.len()), (MAX_KNOWN_URLS, MAX_KNOWN_URLS - 1));
     }
 }

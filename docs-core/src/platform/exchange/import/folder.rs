@@ -8,16 +8,16 @@ use std::{
 use bytes::Bytes;
 
 use super::{
-    Gathered,
-    gather::{Draft, MAX_FILES_BYTES, cut},
+    ImportItems,
+    gather::{Draft, MAX_FILES_BYTES, truncate_title},
 };
 use crate::{
     Error, Result,
     content::{
         Edit, NewBody, NewPage, PageKind, PagePatch, ReusablePatch,
         gitsync::{
-            Entry, EntryKind, FormatError, ImportPlan, PlannedFile, PlannedKind, PlannedPage, ReferenceKind,
-            RepoConfig, RepoPath, RepoTree, Warning, references,
+            CommitEntry, EntryKind, FormatError, ImportPlan, PlannedFile, PlannedKind, PlannedPage,
+            ReferenceKind, RepoConfig, RepoPath, RepoTree, Warning, references,
         },
         markdown::parse_page,
         yield_to_others,
@@ -67,7 +67,7 @@ impl Folder {
     }
 
     /// Uses `index.md` as the README of a folder without one.
-    pub(super) fn readme_of_index(&mut self) {
+    pub(super) fn use_index_as_readme(&mut self) {
         let indexes: Vec<RepoPath> =
             self.files.keys().filter(|path| path.name() == "index.md").cloned().collect();
         for index in indexes {
@@ -90,9 +90,9 @@ impl Folder {
         self,
         platform: &Platform,
         domain: &str,
-        gathered: &mut Gathered,
+        gathered: &mut ImportItems,
     ) -> Result<()> {
-        let tree = RepoTree::new(self.files.iter().map(|(path, bytes)| Entry {
+        let tree = RepoTree::new(self.files.iter().map(|(path, bytes)| CommitEntry {
             path: path.to_string(),
             size: bytes.len() as u64,
             kind: EntryKind::File,
@@ -188,7 +188,7 @@ impl<'a> FolderReader<'a> {
         }
     }
 
-    async fn add_files(&mut self, domain: &str, plan: &ImportPlan, gathered: &mut Gathered) -> Result<()> {
+    async fn add_files(&mut self, domain: &str, plan: &ImportPlan, gathered: &mut ImportItems) -> Result<()> {
         gathered.total += plan.assets.len() as u64;
         let mut left = MAX_FILES_BYTES;
         for asset in plan.assets.iter().take(MAX_FILES) {
@@ -205,17 +205,22 @@ impl<'a> FolderReader<'a> {
         Ok(())
     }
 
-    fn add_includes(&self, plan: &ImportPlan, texts: &BTreeMap<RepoPath, String>, gathered: &mut Gathered) {
+    fn add_includes(
+        &self,
+        plan: &ImportPlan,
+        texts: &BTreeMap<RepoPath, String>,
+        gathered: &mut ImportItems,
+    ) {
         for include in &plan.includes {
             let (Some(id), Some(text)) =
                 (self.includes.get(&include.file.path), texts.get(&include.file.path))
             else {
                 continue;
             };
-            let text = self.linked(text, &include.file.path);
+            let text = self.resolve_links(text, &include.file.path);
             let source = parse_page(&text);
             let fields = ReusablePatch {
-                title: Some(cut(source.front.fields.title.as_deref().unwrap_or(&include.title))),
+                title: Some(truncate_title(source.front.fields.title.as_deref().unwrap_or(&include.title))),
                 body: Some(NewBody::Text(source.body.to_owned())),
                 ..ReusablePatch::default()
             };
@@ -227,7 +232,7 @@ impl<'a> FolderReader<'a> {
         &self,
         plan: &ImportPlan,
         texts: &BTreeMap<RepoPath, String>,
-        gathered: &mut Gathered,
+        gathered: &mut ImportItems,
     ) {
         let mut stack: Vec<(&PlannedPage, Option<PageId>)> =
             plan.pages.iter().rev().map(|page| (page, None)).collect();
@@ -262,11 +267,11 @@ impl<'a> FolderReader<'a> {
                 ..NewPage::new(id.clone(), kind, fields)
             }))
         };
-        let titled = PagePatch { slug: Some(page.slug().to_owned()), ..PagePatch::titled(&page.title) };
+        let titled = PagePatch { slug: Some(page.slug().to_owned()), ..PagePatch::from_title(&page.title) };
         match &page.kind {
             PlannedKind::Document { file: Some(file), .. } => {
                 let text = texts.get(&file.path).map(String::as_str).unwrap_or_default();
-                let markdown = self.linked(text, &file.path);
+                let markdown = self.resolve_links(text, &file.path);
                 // The slug of the top-level README is derived from the title of the page, not from its file name.
                 let slug =
                     Some(page.slug().to_owned()).filter(|_| !file.path.is_readme() || parent.is_some());
@@ -283,11 +288,11 @@ impl<'a> FolderReader<'a> {
             PlannedKind::Group => new(PageKind::Group, titled),
             PlannedKind::Link { url, file } => {
                 let target = Some(Some(self.target(url, file.as_ref())));
-                new(PageKind::Link, PagePatch { target, ..PagePatch::titled(&page.title) })
+                new(PageKind::Link, PagePatch { target, ..PagePatch::from_title(&page.title) })
             }
             PlannedKind::Computed { value } => {
                 let computed = Some(Some(value.clone()));
-                new(PageKind::Computed, PagePatch { computed, ..PagePatch::titled(&page.title) })
+                new(PageKind::Computed, PagePatch { computed, ..PagePatch::from_title(&page.title) })
             }
         }
     }
@@ -308,7 +313,7 @@ impl<'a> FolderReader<'a> {
 
     /// Replaces links to pages, files and reusable contents by links with their ids. Unresolved links are left
     /// unchanged.
-    fn linked(&self, text: &str, page: &RepoPath) -> String {
+    fn resolve_links(&self, text: &str, page: &RepoPath) -> String {
         let mut out = String::with_capacity(text.len());
         let mut at = 0;
         for reference in references(text, page, self.root) {

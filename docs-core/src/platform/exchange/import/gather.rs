@@ -22,17 +22,17 @@ use crate::{
         },
     },
     ports::{
-        ConvertError, ConvertedPage, Converter, Document, DocumentFormat, EmbeddedFile, Fetched, FoundFile,
-        Web, WebError,
+        ConvertError, ConvertedPage, Converter, Document, DocumentFormat, EmbeddedFile, FoundFile, Web,
+        WebError, WebResponse,
     },
     store::records::SpaceRecord,
 };
 
 /// Bytes of memory for the data of an archive, a Word file or a repository whose size is not known yet: fetched,
 /// unpacked and converted.
-pub(in crate::platform) const UNKNOWN_IMPORT: u64 = 96 << 20;
+pub(in crate::platform) const UNKNOWN_IMPORT_BYTES: u64 = 96 << 20;
 /// Bytes of memory for the conversion of another document.
-const UNKNOWN_DOCUMENT: u64 = 24 << 20;
+const UNKNOWN_DOCUMENT_BYTES: u64 = 24 << 20;
 /// Maximum number of pages that one import fetches.
 pub(in crate::platform) const MAX_PAGES: usize = 20;
 /// Maximum number of files that one import fetches.
@@ -46,7 +46,7 @@ const MAX_TITLE: usize = 255;
 
 /// The items of an import, ready to be applied to any content of the space.
 #[derive(Default)]
-pub(in crate::platform) struct Gathered {
+pub(in crate::platform) struct ImportItems {
     /// Files, then pages, parents before their children.
     pub(in crate::platform) edits: Vec<Edit>,
     /// The number of included pages and files.
@@ -57,7 +57,7 @@ pub(in crate::platform) struct Gathered {
     pub(in crate::platform) warnings: Vec<String>,
 }
 
-impl Gathered {
+impl ImportItems {
     /// Adds a page that was counted as imported, or a reusable content. A text over the size limit is omitted, its
     /// page is no longer counted, and the import continues.
     pub(super) fn push_text(&mut self, mut edit: Edit) {
@@ -95,7 +95,7 @@ const fn text_bytes(body: &NewBody) -> u64 {
 }
 
 /// Gathers one import for one space.
-pub(in crate::platform) struct Gather<'a> {
+pub(in crate::platform) struct Gatherer<'a> {
     pub(super) platform: &'a Platform,
     /// The object domain of the space.
     pub(super) domain: &'a str,
@@ -123,8 +123,8 @@ pub(super) struct Draft<'a> {
 impl Draft<'_> {
     pub(super) fn edit(self) -> Edit {
         let source = parse_page(self.markdown);
-        let mut fields = PagePatch::titled(self.title).overlaid(source.fields());
-        fields.title = fields.title.map(|title| cut(&title));
+        let mut fields = PagePatch::from_title(self.title).overlaid(source.fields());
+        fields.title = fields.title.map(|title| truncate_title(&title));
         // An import accepts a page with both an emoji and an icon, since the user cannot correct it.
         if matches!((&fields.emoji, &fields.icon), (Some(Some(_)), Some(Some(_)))) {
             fields.emoji = None;
@@ -142,7 +142,7 @@ impl Draft<'_> {
     }
 }
 
-impl<'a> Gather<'a> {
+impl<'a> Gatherer<'a> {
     /// # Errors
     /// `Precondition` when the platform has no web or converter adapter.
     pub(in crate::platform) fn new(platform: &'a Platform, space: &'a SpaceRecord) -> Result<Self> {
@@ -172,14 +172,17 @@ impl<'a> Gather<'a> {
     ///
     /// # Errors
     /// `Unavailable` when there is no memory for the resource, which says nothing about the resource itself.
-    pub(super) async fn get(&self, url: &str) -> Result<std::result::Result<Fetched, WebError>> {
+    pub(super) async fn get(&self, url: &str) -> Result<std::result::Result<WebResponse, WebError>> {
         let mut memory = self.memory.lock().await;
         let fetch = self.platform.fetch(self.web.as_ref(), url, &mut memory);
-        self.in_time(fetch).await.unwrap_or_else(|late| Ok(Err(WebError::Unreachable(late))))
+        self.with_timeout(fetch).await.unwrap_or_else(|late| Ok(Err(WebError::Unreachable(late))))
     }
 
     /// Awaits an external operation within the time limit, or returns a message about the limit.
-    pub(super) async fn in_time<T>(&self, doing: impl Future<Output = T>) -> std::result::Result<T, String> {
+    pub(super) async fn with_timeout<T>(
+        &self,
+        doing: impl Future<Output = T>,
+    ) -> std::result::Result<T, String> {
         let clock = self.platform.clock();
         let late = async {
             // A wait for memory that begins later moves the end.
@@ -200,12 +203,12 @@ impl<'a> Gather<'a> {
     }
 
     /// Fetches the source of the import.
-    pub(super) async fn get_first(&self, url: &str) -> Result<Fetched> {
+    pub(super) async fn get_first(&self, url: &str) -> Result<WebResponse> {
         self.get(url).await?.map_err(|error| Error::invalid("url", error))
     }
 
     /// Imports one document with its images.
-    pub(super) async fn document(&self, url: &str, format: DocumentFormat) -> Result<Gathered> {
+    pub(super) async fn document(&self, url: &str, format: DocumentFormat) -> Result<ImportItems> {
         let found = self.get_first(url).await?;
         if format == DocumentFormat::Html && !is_html(&found) {
             return Err(Error::invalid(
@@ -214,11 +217,11 @@ impl<'a> Gather<'a> {
                                               `source`",
             ));
         }
-        let page = self.convert(&found, format).await?.map_err(not_converted)?;
-        let mut gathered = Gathered { imported: 1, total: 1, ..Gathered::default() };
-        let mut files = self.embedded(&page.files, &mut gathered).await?;
-        files.extend(self.images([&page], &mut gathered).await?);
-        let markdown = links::rewritten(&page.markdown, |destination| {
+        let page = self.convert(&found, format).await?.map_err(conversion_error)?;
+        let mut gathered = ImportItems { imported: 1, total: 1, ..ImportItems::default() };
+        let mut files = self.store_embedded(&page.files, &mut gathered).await?;
+        files.extend(self.store_images([&page], &mut gathered).await?);
+        let markdown = links::rewrite_known_links(&page.markdown, |destination| {
             files.get(destination).map(|file| format!("/files/{file}"))
         });
         let draft = Draft {
@@ -238,19 +241,23 @@ impl<'a> Gather<'a> {
     /// `Unavailable` when the memory for it does not become available in time.
     pub(super) async fn convert(
         &self,
-        found: &Fetched,
+        found: &WebResponse,
         format: DocumentFormat,
     ) -> Result<std::result::Result<ConvertedPage, ConvertError>> {
         let document = Document {
             format,
             bytes: found.bytes.clone(),
-            name: links::name_of(&found.url),
+            name: links::title_from_url(&found.url),
             url: Some(found.url.clone()),
             charset: found.charset.clone(),
         };
         let source = found.bytes.len() as u64;
-        self.begin_work(if format == DocumentFormat::Docx { UNKNOWN_IMPORT } else { UNKNOWN_DOCUMENT })
-            .await?;
+        self.begin_work(if format == DocumentFormat::Docx {
+            UNKNOWN_IMPORT_BYTES
+        } else {
+            UNKNOWN_DOCUMENT_BYTES
+        })
+        .await?;
         let page = self.converter.convert(document).await.map(clean);
         let mut memory = self.memory.lock().await;
         let size = page.as_ref().map(size_of).unwrap_or_default();
@@ -260,10 +267,10 @@ impl<'a> Gather<'a> {
     }
 
     /// Stores the files embedded in a document and returns their ids by the destinations in the text.
-    pub(super) async fn embedded(
+    pub(super) async fn store_embedded(
         &self,
         files: &[EmbeddedFile],
-        gathered: &mut Gathered,
+        gathered: &mut ImportItems,
     ) -> Result<HashMap<String, FileId>> {
         let mut ids = HashMap::new();
         for file in files {
@@ -275,10 +282,10 @@ impl<'a> Gather<'a> {
     }
 
     /// Fetches and stores the images of pages, as far as they are available, and returns their ids by URL.
-    pub(super) async fn images(
+    pub(super) async fn store_images(
         &self,
         pages: impl IntoIterator<Item = &ConvertedPage>,
-        gathered: &mut Gathered,
+        gathered: &mut ImportItems,
     ) -> Result<HashMap<String, FileId>> {
         let mut wanted: Vec<&FoundFile> = Vec::new();
         let mut seen = std::collections::HashSet::new();
@@ -295,7 +302,7 @@ impl<'a> Gather<'a> {
                 }
             };
             let size = found.bytes.len();
-            if !is_image(&found) || !takes(&mut left, size) {
+            if !is_image(&found) || !reserve_bytes(&mut left, size) {
                 self.memory.lock().await.release(size as u64);
                 continue;
             }
@@ -314,7 +321,7 @@ impl<'a> Gather<'a> {
         name: &str,
         content_type: Option<MediaType>,
         bytes: Bytes,
-        gathered: &mut Gathered,
+        gathered: &mut ImportItems,
     ) -> Result<FileId> {
         let new = NewFile { name, content_type, bytes, git: None };
         let entry = self.platform.store_file(self.domain, new).await?;
@@ -331,19 +338,19 @@ fn size_of(page: &ConvertedPage) -> ImportSize {
 }
 
 /// Returns `true` if a fetched file may be an image. Other content types, such as an HTML error page, are not images.
-fn is_image(found: &Fetched) -> bool {
+fn is_image(found: &WebResponse) -> bool {
     found.content_type.as_deref().is_none_or(|told| told.starts_with("image/"))
 }
 
 /// Reserves the bytes of a file. Returns `false` if the file does not fit into the rest.
-fn takes(left: &mut u64, bytes: usize) -> bool {
+fn reserve_bytes(left: &mut u64, bytes: usize) -> bool {
     let rest = left.checked_sub(bytes as u64);
     *left = rest.unwrap_or(*left);
     rest.is_some()
 }
 
 /// The error of an import whose document cannot be converted.
-pub(super) fn not_converted(error: ConvertError) -> Error {
+pub(super) fn conversion_error(error: ConvertError) -> Error {
     match error {
         ConvertError::Unreadable(_) | ConvertError::TooLarge(_) => Error::invalid("url", error),
         _ => Error::internal(error),
@@ -351,7 +358,7 @@ pub(super) fn not_converted(error: ConvertError) -> Error {
 }
 
 /// Returns `true` if the response is an HTML page.
-pub(super) fn is_html(found: &Fetched) -> bool {
+pub(super) fn is_html(found: &WebResponse) -> bool {
     match found.content_type.as_deref() {
         Some(told) => matches!(told, "text/html" | "application/xhtml+xml"),
         None => {
@@ -372,7 +379,7 @@ pub(super) fn clean(page: ConvertedPage) -> ConvertedPage {
     }
 }
 
-pub(super) fn cut(title: &str) -> String {
+pub(super) fn truncate_title(title: &str) -> String {
     title.chars().take(MAX_TITLE).collect()
 }
 
@@ -390,7 +397,7 @@ mod tests {
 
     #[test]
     fn titles_longer_than_the_bound_are_cut() {
-        let kept = |characters: usize| cut(&"ä".repeat(characters)).chars().count();
+        let kept = |characters: usize| truncate_title(&"ä".repeat(characters)).chars().count();
         assert_eq!(
             [MAX_TITLE - 1, MAX_TITLE, MAX_TITLE + 1].map(kept),
             [MAX_TITLE - 1, MAX_TITLE, MAX_TITLE]

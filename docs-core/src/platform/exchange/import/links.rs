@@ -13,10 +13,10 @@ const PAGE_ENDINGS: [&str; 9] = ["html", "htm", "xhtml", "php", "asp", "aspx", "
 
 /// A web URL, normalized so that equal URLs have equal parts, and without credentials.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(super) struct Address(Url);
+pub(super) struct PageUrl(Url);
 
-impl Address {
-    pub(super) fn read(url: &str) -> Option<Self> {
+impl PageUrl {
+    pub(super) fn parse(url: &str) -> Option<Self> {
         web_url(url).map(without_credentials).map(Self)
     }
 
@@ -33,10 +33,10 @@ impl Address {
     /// A key that is equal for all URLs of a page: the path without a trailing slash and without `index.html`.
     pub(super) fn key(&self) -> String {
         let mark = if self.query().is_empty() { "" } else { "?" };
-        format!("{}{}{mark}{}", self.origin(), self.folded(), self.query())
+        format!("{}{}{mark}{}", self.origin(), self.normalized_path(), self.query())
     }
 
-    fn folded(&self) -> &str {
+    fn normalized_path(&self) -> &str {
         let path = self.0.path().trim_end_matches('/');
         match path.rsplit_once('/') {
             Some((folder, "index.html" | "index.htm" | "index.php")) => folder,
@@ -46,13 +46,14 @@ impl Address {
 
     /// The segments of the path.
     pub(super) fn parts(&self) -> Vec<&str> {
-        self.folded().split('/').filter(|part| !part.is_empty()).collect()
+        self.normalized_path().split('/').filter(|part| !part.is_empty()).collect()
     }
 
     /// Returns `true` if the URL may be a page: it has no query and no extension of a file.
     pub(super) fn is_page(&self) -> bool {
         let name = self.0.path().rsplit('/').next().unwrap_or_default();
-        self.query().is_empty() && ending(name).is_none_or(|ending| PAGE_ENDINGS.contains(&ending.as_str()))
+        self.query().is_empty()
+            && extension(name).is_none_or(|ending| PAGE_ENDINGS.contains(&ending.as_str()))
     }
 }
 
@@ -66,17 +67,17 @@ pub(super) struct Scope {
 
 impl Scope {
     /// The scope of a start page. For a page with an extension it is the folder of the page.
-    pub(super) fn of(start: &Address) -> Self {
-        let path = start.folded();
+    pub(super) fn from_start(start: &PageUrl) -> Self {
+        let path = start.normalized_path();
         let folder = match path.rsplit_once('/') {
-            Some((folder, name)) if ending(name).is_some() => folder,
+            Some((folder, name)) if extension(name).is_some() => folder,
             _ => path,
         };
         Self { origin: start.origin().to_owned(), folder: folder.to_owned() }
     }
 
-    pub(super) fn contains(&self, address: &Address) -> bool {
-        let below = address.folded().strip_prefix(self.folder.as_str());
+    pub(super) fn contains(&self, address: &PageUrl) -> bool {
+        let below = address.normalized_path().strip_prefix(self.folder.as_str());
         address.origin() == self.origin && below.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
     }
 }
@@ -89,15 +90,15 @@ pub(super) fn without_credentials(mut url: Url) -> Url {
 }
 
 /// Derives a title from the last segment of a URL: the extension is removed and separators become spaces.
-pub(super) fn name_of(url: &str) -> String {
-    let address = Address::read(url);
+pub(super) fn title_from_url(url: &str) -> String {
+    let address = PageUrl::parse(url);
     let last = address.as_ref().and_then(|address| address.parts().pop()).unwrap_or_default();
-    name_of_file(&percent_decode_str(last).decode_utf8_lossy())
+    title_from_file_name(&percent_decode_str(last).decode_utf8_lossy())
 }
 
 /// Derives the title of a page from a file name: the extension is removed and separators become spaces.
-pub(super) fn name_of_file(last: &str) -> String {
-    let stem = match ending(last) {
+pub(super) fn title_from_file_name(last: &str) -> String {
+    let stem = match extension(last) {
         Some(ending) => &last[..last.len() - ending.len() - 1],
         None => last,
     };
@@ -106,13 +107,13 @@ pub(super) fn name_of_file(last: &str) -> String {
 }
 
 /// Derives a slug from a path segment without its extension.
-pub(super) fn slug_of(part: &str) -> String {
-    let stem = ending(part).map_or(part, |ending| &part[..part.len() - ending.len() - 1]);
+pub(super) fn slug_from_segment(part: &str) -> String {
+    let stem = extension(part).map_or(part, |ending| &part[..part.len() - ending.len() - 1]);
     crate::content::slugify(stem)
 }
 
 /// Percent-encodes a path as a link destination, so that it needs no escaping in Markdown, HTML or front matter.
-pub(super) fn encoded(path: &str) -> String {
+pub(super) fn percent_encode(path: &str) -> String {
     use std::fmt::Write as _;
     let mut out = String::with_capacity(path.len());
     for byte in path.bytes() {
@@ -127,7 +128,7 @@ pub(super) fn encoded(path: &str) -> String {
 }
 
 /// Escapes text as one line of literal Markdown.
-pub(super) fn escaped(text: &str) -> String {
+pub(super) fn escape_markdown(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
         match c {
@@ -140,7 +141,7 @@ pub(super) fn escaped(text: &str) -> String {
 }
 
 /// Replaces known link destinations in a text, with or without a fragment. Others are left unchanged.
-pub(super) fn rewritten(text: &str, known: impl Fn(&str) -> Option<String>) -> String {
+pub(super) fn rewrite_known_links(text: &str, known: impl Fn(&str) -> Option<String>) -> String {
     let new = rewrite_links(text, |site| {
         let (path, place) = match site.destination.split_once('#') {
             Some((path, place)) => (path, format!("#{place}")),
@@ -153,7 +154,7 @@ pub(super) fn rewritten(text: &str, known: impl Fn(&str) -> Option<String>) -> S
 
 /// The extension of a name in lower case: up to five letters or digits after the last dot, at least one of them a
 /// letter. `v1.2` has none.
-fn ending(name: &str) -> Option<String> {
+fn extension(name: &str) -> Option<String> {
     let (stem, ending) = name.rsplit_once('.')?;
     let is_one = !stem.is_empty()
         && (1..=5).contains(&ending.len())
@@ -166,8 +167,8 @@ fn ending(name: &str) -> Option<String> {
 mod tests {
     use super::*;
 
-    fn address(url: &str) -> Address {
-        Address::read(url).unwrap()
+    fn address(url: &str) -> PageUrl {
+        PageUrl::parse(url).unwrap()
     }
 
     #[test]
@@ -184,12 +185,12 @@ mod tests {
         assert_eq!(address("http://[0::1]:80/").key(), "http://[::1]");
         assert_eq!(address("https://a.test").key(), address("https://a.test/").key());
         assert_ne!(address("https://a.test/x").key(), address("https://a.test/X").key());
-        assert_eq!(Address::read("mailto:a@b.c"), None);
+        assert_eq!(PageUrl::parse("mailto:a@b.c"), None);
     }
 
     #[test]
     fn a_scope_is_what_is_below_its_start() {
-        let scope = |url| Scope::of(&address(url));
+        let scope = |url| Scope::from_start(&address(url));
         for (start, inside, outside) in [
             ("https://a.test/docs", "https://a.test/docs/x", "https://a.test/docs2"),
             ("https://a.test/docs/", "https://a.test/docs", "https://a.test/blog"),
@@ -224,10 +225,13 @@ mod tests {
 
     #[test]
     fn a_name_is_made_of_the_last_part() {
-        assert_eq!(name_of("https://a.test/docs/first-steps.html"), "first steps");
-        assert_eq!(name_of("https://a.test/erste%20Schritte-f%C3%BCr_alle"), "erste Schritte für alle");
-        assert_eq!(name_of("https://a.test/"), "Untitled");
-        assert_eq!(name_of_file("What? 100% #1.html"), "What? 100% #1");
-        assert_eq!(slug_of("First_Steps.html"), "first_steps");
+        assert_eq!(title_from_url("https://a.test/docs/first-steps.html"), "first steps");
+        assert_eq!(
+            title_from_url("https://a.test/erste%20Schritte-f%C3%BCr_alle"),
+            "erste Schritte für alle"
+        );
+        assert_eq!(title_from_url("https://a.test/"), "Untitled");
+        assert_eq!(title_from_file_name("What? 100% #1.html"), "What? 100% #1");
+        assert_eq!(slug_from_segment("First_Steps.html"), "first_steps");
     }
 }

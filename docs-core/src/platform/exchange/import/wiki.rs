@@ -5,9 +5,9 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use bytes::Bytes;
 
 use super::{
-    Gathered,
+    ImportItems,
     folder::{Folder, MAX_PAGES},
-    gather::{Gather, MAX_FILES_BYTES, UNKNOWN_IMPORT},
+    gather::{Gatherer, MAX_FILES_BYTES, UNKNOWN_IMPORT_BYTES},
     links,
 };
 use crate::{
@@ -26,30 +26,30 @@ const MAX_ASSETS: usize = 5_000;
 /// Extensions of images, which double brackets embed.
 const PICTURE_ENDINGS: [&str; 6] = ["png", "jpg", "jpeg", "gif", "svg", "webp"];
 
-impl Gather<'_> {
+impl Gatherer<'_> {
     /// Imports a wiki: the pages in the order of its side bar, then the others.
-    pub(super) async fn wiki(&self, url: &str) -> Result<Gathered> {
+    pub(super) async fn wiki(&self, url: &str) -> Result<ImportItems> {
         let wiki = Wiki::read(url)?;
         let late = |late| Error::invalid("url", late);
-        let checkout = self.in_time(self.clone_wiki(&wiki)).await.map_err(late)??;
-        self.begin_work(UNKNOWN_IMPORT).await?;
-        let files = self.in_time(files_of(checkout.as_ref())).await.map_err(late)??;
-        let pages = Pages::of(&files);
+        let checkout = self.with_timeout(self.clone_wiki(&wiki)).await.map_err(late)??;
+        self.begin_work(UNKNOWN_IMPORT_BYTES).await?;
+        let files = self.with_timeout(read_files(checkout.as_ref())).await.map_err(late)??;
+        let pages = WikiPages::from_files(&files);
         let mut folder = Folder::new("the wiki");
         let text_of =
             |path: &RepoPath| String::from_utf8_lossy(files.get(path).map_or(&[][..], |b| b)).into_owned();
         let side =
             files.keys().find(|path| path.stem().eq_ignore_ascii_case("_sidebar") && path.is_markdown());
-        let side = side.map(|path| wiki.plain(&text_of(path), &pages)).unwrap_or_default();
+        let side = side.map(|path| wiki.to_relative_links(&text_of(path), &pages)).unwrap_or_default();
         folder.contents(contents(&side, &pages.paths));
         for (path, bytes) in &files {
             if is_page(path) {
-                folder.put(path.clone(), wiki.plain(&text_of(path), &pages).into());
+                folder.put(path.clone(), wiki.to_relative_links(&text_of(path), &pages).into());
             } else if !path.is_markdown() {
                 folder.put(path.clone(), bytes.clone());
             }
         }
-        let mut gathered = Gathered::default();
+        let mut gathered = ImportItems::default();
         folder.add_to(self.platform, self.domain, &mut gathered).await?;
         Ok(gathered)
     }
@@ -66,19 +66,19 @@ impl Gather<'_> {
         for branch in WIKI_BRANCHES {
             let request =
                 FetchRequest { url: wiki.repository.clone(), reference: branch.to_owned(), cache_id: None };
-            git.check(&request.url, &request.reference, GitAccess::Fetch).map_err(refused)?;
+            git.check(&request.url, &request.reference, GitAccess::Fetch).map_err(clone_error)?;
             match git.fetch(&request).await {
                 Ok(checkout) => return Ok(checkout),
                 Err(error @ GitError::NoRef(_)) => last = error,
-                Err(error) => return Err(refused(error)),
+                Err(error) => return Err(clone_error(error)),
             }
         }
-        Err(refused(last))
+        Err(clone_error(last))
     }
 }
 
 /// Reads the files of a wiki. Their number and size are checked before the first is read.
-async fn files_of(checkout: &dyn Checkout) -> Result<BTreeMap<RepoPath, Bytes>> {
+async fn read_files(checkout: &dyn Checkout) -> Result<BTreeMap<RepoPath, Bytes>> {
     let entries = checkout.entries().iter().filter(|entry| entry.kind == RepoEntryKind::File);
     let wanted: BTreeMap<RepoPath, (&str, u64)> = entries
         .filter_map(|entry| Some((RepoPath::new(&entry.path).ok()?, (entry.path.as_str(), entry.size))))
@@ -102,7 +102,7 @@ async fn files_of(checkout: &dyn Checkout) -> Result<BTreeMap<RepoPath, Bytes>> 
     }
     let mut files = BTreeMap::new();
     for (path, (name, _)) in wanted {
-        files.insert(path, checkout.read(name).await.map_err(refused)?);
+        files.insert(path, checkout.read(name).await.map_err(clone_error)?);
     }
     Ok(files)
 }
@@ -144,17 +144,17 @@ impl Wiki {
     }
 
     /// Converts the Markdown of a page, so that all links are relative file links.
-    fn plain(&self, text: &str, pages: &Pages) -> String {
+    fn to_relative_links(&self, text: &str, pages: &WikiPages) -> String {
         let text = brackets(text, pages);
-        links::rewritten(&text, |destination| {
+        links::rewrite_known_links(&text, |destination| {
             let url = web_url(destination)?;
             let name = url.as_str().strip_prefix(&self.pages)?;
-            pages.named(name).map(|page| links::encoded(page.as_str()))
+            pages.find(name).map(|page| links::percent_encode(page.as_str()))
         })
     }
 }
 
-fn refused(error: GitError) -> Error {
+fn clone_error(error: GitError) -> Error {
     let message = error.to_string();
     let message = message.strip_prefix("url: ").unwrap_or(&message).to_owned();
     Error::invalid("url", message).caused_by(error)
@@ -166,46 +166,47 @@ fn is_page(path: &RepoPath) -> bool {
 }
 
 /// The pages of a wiki.
-struct Pages {
+struct WikiPages {
     paths: Vec<RepoPath>,
     /// The index of each page by its folded name; the first one if several have the same.
     by_name: HashMap<String, usize>,
 }
 
-impl Pages {
-    fn of(files: &BTreeMap<RepoPath, Bytes>) -> Self {
+impl WikiPages {
+    fn from_files(files: &BTreeMap<RepoPath, Bytes>) -> Self {
         Self::new(files.keys().filter(|path| is_page(path)).cloned().collect())
     }
 
     fn new(paths: Vec<RepoPath>) -> Self {
         let mut by_name = HashMap::with_capacity(paths.len());
         for (at, path) in paths.iter().enumerate() {
-            by_name.entry(folded(path.stem())).or_insert(at);
+            by_name.entry(normalize_name(path.stem())).or_insert(at);
         }
         Self { paths, by_name }
     }
 
     /// Finds a page by its name.
-    fn named(&self, name: &str) -> Option<&RepoPath> {
+    fn find(&self, name: &str) -> Option<&RepoPath> {
         let decoded = name.replace("%20", " ");
-        let at = self.by_name.get(&folded(decoded.trim_end_matches('/')))?;
+        let at = self.by_name.get(&normalize_name(decoded.trim_end_matches('/')))?;
         self.paths.get(*at)
     }
 }
 
 /// Normalizes a page name: spaces, hyphens and underscores are equal, and case is ignored.
-fn folded(name: &str) -> String {
+fn normalize_name(name: &str) -> String {
     name.trim().replace(['-', '_'], " ").to_lowercase()
 }
 
 /// Generates a table of contents: the home page, the pages in the side bar, then the remaining pages.
 fn contents(side: &str, pages: &[RepoPath]) -> String {
     let listed: HashSet<String> = sites(side).into_iter().map(|site| site.destination).collect();
-    let is_listed =
-        |page: &&RepoPath| listed.contains(&links::encoded(page.as_str())) || listed.contains(page.as_str());
+    let is_listed = |page: &&RepoPath| {
+        listed.contains(&links::percent_encode(page.as_str())) || listed.contains(page.as_str())
+    };
     let line = |page: &RepoPath| {
         let title = page.stem().replace('-', " ");
-        format!("* [{}]({})\n", links::escaped(&title), links::encoded(page.as_str()))
+        format!("* [{}]({})\n", links::escape_markdown(&title), links::percent_encode(page.as_str()))
     };
     let home = pages.iter().find(|page| page.stem().eq_ignore_ascii_case(HOME_PAGE));
     let mut out = "# Table of contents\n\n".to_owned();
@@ -227,7 +228,7 @@ fn contents(side: &str, pages: &[RepoPath]) -> String {
 
 /// Converts double brackets to Markdown links: `[[Page]]`, `[[Text|Page]]`, `[[picture.png|alt=Text]]`. Code is left
 /// unchanged.
-fn brackets(text: &str, pages: &Pages) -> String {
+fn brackets(text: &str, pages: &WikiPages) -> String {
     let mut out = String::with_capacity(text.len());
     let mut fence: Option<&str> = None;
     for line in text.split_inclusive('\n') {
@@ -247,7 +248,7 @@ fn brackets(text: &str, pages: &Pages) -> String {
     out
 }
 
-fn bracket_line(line: &str, pages: &Pages, out: &mut String) {
+fn bracket_line(line: &str, pages: &WikiPages, out: &mut String) {
     let mut rest = line;
     let mut ticks = 0;
     while let Some(start) = rest.find("[[") {
@@ -267,7 +268,7 @@ fn bracket_line(line: &str, pages: &Pages, out: &mut String) {
     out.push_str(rest);
 }
 
-fn bracket(inside: &str, pages: &Pages) -> String {
+fn bracket(inside: &str, pages: &WikiPages) -> String {
     let mut parts = inside.split('|').map(str::trim);
     let (first, second) = (parts.next().unwrap_or_default(), parts.next());
     let is_picture = |name: &str| {
@@ -276,39 +277,43 @@ fn bracket(inside: &str, pages: &Pages) -> String {
     };
     if is_picture(first) {
         let alt = second.and_then(|option| option.strip_prefix("alt=")).unwrap_or_default();
-        return format!("![{}]({})", links::escaped(alt), links::encoded(first.trim_start_matches('/')));
+        return format!(
+            "![{}]({})",
+            links::escape_markdown(alt),
+            links::percent_encode(first.trim_start_matches('/'))
+        );
     }
     let (label, target) = (first, second.unwrap_or(first));
     let (name, place) = target.split_once('#').unwrap_or((target, ""));
-    let place = if place.is_empty() { String::new() } else { format!("#{}", links::encoded(place)) };
-    let to = match pages.named(name) {
-        Some(page) => links::encoded(page.as_str()),
-        None if web_url(target).is_some() => return format!("[{}]({target})", links::escaped(label)),
+    let place = if place.is_empty() { String::new() } else { format!("#{}", links::percent_encode(place)) };
+    let to = match pages.find(name) {
+        Some(page) => links::percent_encode(page.as_str()),
+        None if web_url(target).is_some() => return format!("[{}]({target})", links::escape_markdown(label)),
         // A link to a missing page becomes plain text.
-        None => return links::escaped(label),
+        None => return links::escape_markdown(label),
     };
-    format!("[{}]({to}{place})", links::escaped(label))
+    format!("[{}]({to}{place})", links::escape_markdown(label))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn pages() -> Pages {
+    fn pages() -> WikiPages {
         let paths = ["Home.md", "Getting-Started.md", "guides/Deep-Dive.md"];
-        Pages::new(paths.map(|path| RepoPath::new(path).unwrap()).into())
+        WikiPages::new(paths.map(|path| RepoPath::new(path).unwrap()).into())
     }
 
     /// The first of several pages with equal names is found.
     #[test]
     fn page_names_ignore_case_and_hyphens() {
         let paths = ["a/One-Page.md", "b/one_page.md", "Two.md"].map(|path| RepoPath::new(path).unwrap());
-        let pages = Pages::new(paths.into());
+        let pages = WikiPages::new(paths.into());
         for name in ["One Page", "one-page", "ONE_PAGE/", "one%20page", " One Page "] {
-            assert_eq!(pages.named(name).map(RepoPath::as_str), Some("a/One-Page.md"), "{name}");
+            assert_eq!(pages.find(name).map(RepoPath::as_str), Some("a/One-Page.md"), "{name}");
         }
-        assert_eq!(pages.named("two").map(RepoPath::as_str), Some("Two.md"));
-        assert_eq!(pages.named("three"), None);
+        assert_eq!(pages.find("two").map(RepoPath::as_str), Some("Two.md"));
+        assert_eq!(pages.find("three"), None);
     }
 
     #[test]

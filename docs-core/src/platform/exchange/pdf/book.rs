@@ -9,7 +9,7 @@ use async_trait::async_trait;
 use bytes::Bytes;
 
 use super::{
-    refs::{References, references},
+    refs::{BookReferences, collect_references},
     values::fill,
 };
 use crate::{
@@ -37,7 +37,7 @@ pub(in crate::platform) const MAX_PAGES: usize = 5_000;
 /// form.
 const MAX_BOOK_STEPS: u32 = 100 * MAX_STEPS;
 /// Members per batch when reading names.
-const PEOPLE_AT_ONCE: usize = 1_000;
+const MEMBER_BATCH: usize = 1_000;
 /// Maximum size of Markdown in bytes, and separately of evaluated values.
 const MAX_TEXT: usize = 16 << 20;
 /// Maximum size of one image in bytes. A larger one is replaced by its alternative text.
@@ -57,7 +57,7 @@ pub struct PdfPart {
 }
 
 /// The content of a file.
-pub(super) struct Shown<'a> {
+pub(super) struct PdfContent<'a> {
     pub(super) space: &'a SpaceRecord,
     pub(super) subtitle: Option<String>,
     pub(super) part: &'a PdfPart,
@@ -68,19 +68,19 @@ pub(super) struct Shown<'a> {
 }
 
 /// The state of reading a book.
-struct Reading {
+struct BookReader {
     text: usize,
-    refs: References,
-    images: ImageRoom,
+    refs: BookReferences,
+    images: ImageBudget,
     /// The evaluation context with the variables of the space.
     context: Context,
     allowance: Allowance,
 }
 
 /// The bytes that further images of a book may have.
-struct ImageRoom(u64);
+struct ImageBudget(u64);
 
-impl ImageRoom {
+impl ImageBudget {
     /// Reserves the bytes of an image. Returns `false` if the image is too large or does not fit.
     fn take(&mut self, size: u64) -> bool {
         let left = self.0.checked_sub(size).filter(|_| size <= MAX_IMAGE);
@@ -90,20 +90,20 @@ impl ImageRoom {
 }
 
 /// The display names of members, by user.
-pub(super) type Names = BTreeMap<UserId, String>;
+pub(super) type DisplayNames = BTreeMap<UserId, String>;
 
 /// Hashes the names. The hash is equal for equal users with equal names.
-pub(super) fn hash_of(names: &Names) -> Hash {
+pub(super) fn hash_names(names: &DisplayNames) -> Hash {
     let mut all = String::new();
     for (user, name) in names {
         // Names cannot contain a line feed.
         all.extend([user.as_str(), "\n", name.as_str(), "\n"]);
     }
-    Hash::of(all.as_bytes())
+    Hash::compute(all.as_bytes())
 }
 
 /// Adds the names of people to a book.
-pub(super) fn with_names(mut book: Book, names: &Names) -> Book {
+pub(super) fn with_names(mut book: Book, names: &DisplayNames) -> Book {
     let links = names.iter().map(|(user, name)| {
         (ContentRef::User { user: user.clone() }, BookLink { title: Some(name.clone()), url: None })
     });
@@ -114,16 +114,16 @@ pub(super) fn with_names(mut book: Book, names: &Names) -> Book {
 impl Platform {
     /// Reads the content of a file except the names of people, which are not part of the content. Returns the book and
     /// the users it names.
-    pub(super) async fn book(&self, shown: &Shown<'_>) -> Result<(Book, Vec<UserId>)> {
+    pub(super) async fn book(&self, shown: &PdfContent<'_>) -> Result<(Book, Vec<UserId>)> {
         let variables = shown.view.variables().await?;
         let variables: Variables =
             variables.into_iter().map(|(name, variable)| (name, variable.value)).collect();
         let context = Context::default().with_space(&variables);
         let allowance = Allowance { steps: Budget(MAX_BOOK_STEPS), bytes: MAX_TEXT };
-        let images = ImageRoom(MAX_IMAGES);
-        let mut reading = Reading { text: 0, refs: References::default(), images, context, allowance };
+        let images = ImageBudget(MAX_IMAGES);
+        let mut reading = BookReader { text: 0, refs: BookReferences::default(), images, context, allowance };
         let mut pages = Vec::new();
-        for (page, depth) in chosen(shown.tree, shown.part)? {
+        for (page, depth) in select_pages(shown.tree, shown.part)? {
             let document = match page.entry.kind {
                 PageKind::Document => Some(
                     self.document(shown, &page.entry.body, Some(&page.entry.variables), &mut reading).await?,
@@ -162,17 +162,17 @@ impl Platform {
         });
         let people = people.collect();
         for target in refs {
-            self.follow(shown, target, &mut reading, &mut book).await?;
+            self.resolve_reference(shown, target, &mut reading, &mut book).await?;
         }
         Ok((book, people))
     }
 
     async fn document(
         &self,
-        shown: &Shown<'_>,
+        shown: &PdfContent<'_>,
         body: &Body,
         variables: Option<&Variables>,
-        reading: &mut Reading,
+        reading: &mut BookReader,
     ) -> Result<Arc<Document>> {
         let text = shown.view.text(body, Rendering::Request).await?;
         reading.text += text.len();
@@ -191,9 +191,9 @@ impl Platform {
             // A reusable content appears on several pages, so only the variables of the space apply.
             None => fill(&mut document, &reading.context, &["space"], &mut reading.allowance),
         }
-        references(&document, &mut reading.refs);
+        collect_references(&document, &mut reading.refs);
         if reading.refs.is_over() {
-            let most = References::MAX;
+            let most = BookReferences::MAX;
             let why = format!("the pages must have at most {most} references; select fewer with `page`");
             return Err(Error::new(ErrorKind::TooLarge, why));
         }
@@ -203,14 +203,14 @@ impl Platform {
     /// Reads the reusable contents that pages reference, transitively.
     async fn reusables(
         &self,
-        shown: &Shown<'_>,
-        reading: &mut Reading,
+        shown: &PdfContent<'_>,
+        reading: &mut BookReader,
     ) -> Result<BTreeMap<ReusableId, Arc<Document>>> {
         let mut out = BTreeMap::new();
         loop {
             let wanted = reading.refs.iter().filter_map(|target| match target {
                 ContentRef::ReusableContent { reusable_content, space }
-                    if is_here(shown, space.as_ref()) && !out.contains_key(reusable_content) =>
+                    if is_own_space(shown, space.as_ref()) && !out.contains_key(reusable_content) =>
                 {
                     Some(reusable_content.clone())
                 }
@@ -229,11 +229,11 @@ impl Platform {
     }
 
     /// Resolves the address and title of a reference, and its image if it is one.
-    async fn follow(
+    async fn resolve_reference(
         &self,
-        shown: &Shown<'_>,
+        shown: &PdfContent<'_>,
         target: ContentRef,
-        reading: &mut Reading,
+        reading: &mut BookReader,
         book: &mut Book,
     ) -> Result<()> {
         let link = match &target {
@@ -242,12 +242,14 @@ impl Platform {
                 None => None,
             },
             ContentRef::Page { page, space } | ContentRef::Anchor { page: Some(page), space, .. } => {
-                Some(self.elsewhere(shown, page, space.as_ref()))
+                Some(self.page_link(shown, page, space.as_ref()))
             }
             ContentRef::Space { space } => {
                 Some(BookLink { title: None, url: Some(self.urls().space(space).1) })
             }
-            ContentRef::ReusableContent { reusable_content, space } if is_here(shown, space.as_ref()) => {
+            ContentRef::ReusableContent { reusable_content, space }
+                if is_own_space(shown, space.as_ref()) =>
+            {
                 let entry = shown.view.reusable(reusable_content).await?;
                 entry.map(|entry| BookLink { title: Some(entry.title), url: None })
             }
@@ -262,10 +264,10 @@ impl Platform {
     /// Returns the address of a file, and registers its bytes if it may be an image.
     fn file(
         &self,
-        shown: &Shown<'_>,
+        shown: &PdfContent<'_>,
         target: &ContentRef,
         entry: FileEntry,
-        reading: &mut Reading,
+        reading: &mut BookReader,
         book: &mut Book,
     ) -> Result<BookLink> {
         let url = self.file_url(&shown.space.id, &entry, shown.bearer)?;
@@ -273,7 +275,7 @@ impl Platform {
             let image = StoredImage {
                 objects: Arc::clone(&self.inner.objects),
                 domain: shown.space.domain.clone(),
-                place: FilePlace::of(&entry),
+                place: FilePlace::from_entry(&entry),
                 size: entry.size,
             };
             book.images.insert(target.clone(), BookImage::Stored(Arc::new(image)));
@@ -283,8 +285,8 @@ impl Platform {
 
     /// Links to a page. A page of this space has its title and address. A page of another space has only the address of
     /// that space, because its readers may lack access to it.
-    fn elsewhere(&self, shown: &Shown<'_>, page: &PageId, space: Option<&SpaceId>) -> BookLink {
-        match space.filter(|_| !is_here(shown, space)) {
+    fn page_link(&self, shown: &PdfContent<'_>, page: &PageId, space: Option<&SpaceId>) -> BookLink {
+        match space.filter(|_| !is_own_space(shown, space)) {
             Some(space) => BookLink { title: None, url: Some(self.urls().space(space).1) },
             None => match shown.tree.get(page) {
                 Some(page) => BookLink {
@@ -297,17 +299,18 @@ impl Platform {
     }
 
     /// Returns the current display names of those users who are members of the organization.
-    pub(super) async fn names(&self, organization: &OrgId, people: &[UserId]) -> Result<Names> {
-        let mut names = Names::new();
+    pub(super) async fn names(&self, organization: &OrgId, people: &[UserId]) -> Result<DisplayNames> {
+        let mut names = DisplayNames::new();
         if people.is_empty() {
             return Ok(names);
         }
         let tx = self.read().await?;
-        for people in people.chunks(PEOPLE_AT_ONCE) {
-            let keys: Vec<Key> = people.iter().map(|user| MemberRecord::at(organization, user)).collect();
+        for people in people.chunks(MEMBER_BATCH) {
+            let keys: Vec<Key> =
+                people.iter().map(|user| MemberRecord::key_for(organization, user)).collect();
             let members = tx.get_values(&keys).await?;
             let members = people.iter().zip(members).filter_map(|(user, member)| member.map(|_| user));
-            let keys: Vec<Key> = members.map(UserRecord::at).collect();
+            let keys: Vec<Key> = members.map(UserRecord::key_for).collect();
             let known = tx.get_many::<UserRecord>(&keys).await?.into_iter().flatten();
             names.extend(known.map(|known| (known.id.clone(), known.display_name.clone())));
         }
@@ -334,7 +337,7 @@ impl ImageSource for StoredImage {
     }
 }
 
-fn is_here(shown: &Shown<'_>, space: Option<&SpaceId>) -> bool {
+fn is_own_space(shown: &PdfContent<'_>, space: Option<&SpaceId>) -> bool {
     space.is_none_or(|space| *space == shown.space.id)
 }
 
@@ -343,7 +346,7 @@ fn with_emoji(emoji: Option<&str>, title: &str) -> String {
 }
 
 /// Returns the pages to show in reading order, each with its depth.
-pub(super) fn chosen<'a>(tree: &'a PageTree, part: &PdfPart) -> Result<Vec<(&'a TreePage, usize)>> {
+pub(super) fn select_pages<'a>(tree: &'a PageTree, part: &PdfPart) -> Result<Vec<(&'a TreePage, usize)>> {
     let top = match &part.page {
         None => None,
         Some(id) => {
@@ -390,7 +393,7 @@ mod tests {
 
     #[test]
     fn images_beyond_their_total_size_are_left_out() {
-        let mut room = ImageRoom(MAX_IMAGES);
+        let mut room = ImageBudget(MAX_IMAGES);
         assert!(!room.take(MAX_IMAGE + 1), "one image is too large");
         let taken = (0..20).filter(|_| room.take(MAX_IMAGE)).count() as u64;
         assert_eq!(taken, MAX_IMAGES / MAX_IMAGE);

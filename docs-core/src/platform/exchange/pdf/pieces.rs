@@ -15,7 +15,7 @@ use crate::{
 };
 
 /// The size of a piece in bytes. The last one may be shorter.
-const PIECE: usize = 1 << 20;
+const PIECE_BYTES: usize = 1 << 20;
 
 /// A PDF file without its bytes, which [`Platform::pdf_piece`] reads.
 #[non_exhaustive]
@@ -44,15 +44,15 @@ pub(super) struct Manifest {
 impl Manifest {
     pub(super) fn file(self, name: String, domain: &str) -> PdfFile {
         let all: String = self.pieces.iter().map(Hash::to_string).collect();
-        let tag = Hash::of(all.as_bytes());
+        let tag = Hash::compute(all.as_bytes());
         PdfFile { name, size: self.size, tag, domain: domain.to_owned(), pieces: self.pieces }
     }
 }
 
 /// Returns the piece that contains a byte and the offset in it, `None` after the last piece.
-pub(super) fn place(pieces: &[Hash], at: u64) -> Option<(Hash, usize)> {
+pub(super) fn locate_byte(pieces: &[Hash], at: u64) -> Option<(Hash, usize)> {
     let at = usize::try_from(at).ok()?;
-    pieces.get(at / PIECE).map(|piece| (*piece, at % PIECE))
+    pieces.get(at / PIECE_BYTES).map(|piece| (*piece, at % PIECE_BYTES))
 }
 
 /// A PDF file during typesetting. At most one piece of it is in memory.
@@ -71,7 +71,7 @@ impl<'p> Pieces<'p> {
 
     async fn store(&mut self) -> std::result::Result<(), StoreError> {
         let piece = self.next.split().freeze();
-        let hash = Hash::of(&piece);
+        let hash = Hash::compute(&piece);
         self.size += piece.len() as u64;
         self.platform.objects().put(self.domain, &[(hash, piece)]).await?;
         self.stored.push(hash);
@@ -86,7 +86,7 @@ impl<'p> Pieces<'p> {
         let size = self.size;
         let manifest = Manifest { size, pieces: self.stored.into(), people, names };
         let manifest = Bytes::from(serde_json::to_vec(&manifest).map_err(Error::internal)?);
-        let hash = Hash::of(&manifest);
+        let hash = Hash::compute(&manifest);
         self.platform.objects().put(self.domain, &[(hash, manifest)]).await?;
         Ok((hash, size))
     }
@@ -96,9 +96,9 @@ impl<'p> Pieces<'p> {
 impl PdfSink for Pieces<'_> {
     async fn write(&mut self, mut bytes: Bytes) -> std::result::Result<(), PdfError> {
         while !bytes.is_empty() {
-            let room = PIECE - self.next.len();
+            let room = PIECE_BYTES - self.next.len();
             self.next.extend_from_slice(&bytes.split_to(room.min(bytes.len())));
-            if self.next.len() == PIECE {
+            if self.next.len() == PIECE_BYTES {
                 self.store().await.map_err(|error| match error {
                     StoreError::Unavailable(_) => PdfError::Unavailable(error.to_string()),
                     error => PdfError::Failed(error.to_string()),

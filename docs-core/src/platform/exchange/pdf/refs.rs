@@ -3,17 +3,17 @@
 use std::collections::BTreeSet;
 
 use crate::model::{
-    Block, BlockKind, CellValue, ContentRef, Document, FileId, Inline, Part, TableColumnKind, UserId,
+    Block, BlockKind, CellValue, ContentRef, Document, DocumentPart, FileId, Inline, TableColumnKind, UserId,
 };
 
 /// The distinct references of a book, up to [`References::MAX`].
 #[derive(Default)]
-pub(super) struct References {
+pub(super) struct BookReferences {
     all: BTreeSet<ContentRef>,
     more: bool,
 }
 
-impl References {
+impl BookReferences {
     /// Maximum number of references. Each one costs a lookup.
     pub(super) const MAX: usize = 20_000;
 
@@ -31,7 +31,7 @@ impl References {
     }
 }
 
-impl Extend<ContentRef> for References {
+impl Extend<ContentRef> for BookReferences {
     fn extend<I: IntoIterator<Item = ContentRef>>(&mut self, all: I) {
         for target in all {
             if self.all.len() < Self::MAX || self.all.contains(&target) {
@@ -48,27 +48,27 @@ impl Extend<ContentRef> for References {
 const LIGHT: usize = 1;
 
 /// Adds the references in a document.
-pub(super) fn references(document: &Document, out: &mut References) {
+pub(super) fn collect_references(document: &Document, out: &mut BookReferences) {
     for part in document.parts() {
         match part {
-            Part::Block(block) => of_block(block, out),
-            Part::Inline(inline) => of_inline(inline, out),
+            DocumentPart::Block(block) => collect_block(block, out),
+            DocumentPart::Inline(inline) => collect_inline(inline, out),
         }
     }
 }
 
-fn of_block(block: &Block, out: &mut References) {
+fn collect_block(block: &Block, out: &mut BookReferences) {
     // The inline elements of text are visited on their own; a plain address needs no title.
     out.extend(block.kind.targets().take(LIGHT).cloned());
     if let BlockKind::Table(table) = &block.kind {
         for (column, value) in table.records.values().flat_map(|row| &row.values) {
             let kind = table.definition.get(column).map(|column| &column.kind);
-            of_cell(kind, value, out);
+            collect_cell(kind, value, out);
         }
     }
 }
 
-fn of_cell(kind: Option<&TableColumnKind>, value: &CellValue, out: &mut References) {
+fn collect_cell(kind: Option<&TableColumnKind>, value: &CellValue, out: &mut BookReferences) {
     match (value, kind) {
         (CellValue::Reference(target) | CellValue::Image { target, .. }, _) => out.extend([target.clone()]),
         (CellValue::Ids(ids), Some(TableColumnKind::Files)) => {
@@ -83,7 +83,7 @@ fn of_cell(kind: Option<&TableColumnKind>, value: &CellValue, out: &mut Referenc
     }
 }
 
-fn of_inline(inline: &Inline, out: &mut References) {
+fn collect_inline(inline: &Inline, out: &mut BookReferences) {
     out.extend(inline.kind.targets().take(LIGHT).cloned());
 }
 
@@ -94,12 +94,12 @@ mod tests {
     #[test]
     fn as_many_references_as_allowed_are_kept_and_one_more_is_told() {
         let to = |n: usize| ContentRef::Url { url: format!("https://example.com/{n}") };
-        let mut references = References::default();
-        references.extend((0..References::MAX).map(to));
+        let mut references = BookReferences::default();
+        references.extend((0..BookReferences::MAX).map(to));
         references.extend([to(0), to(1)]);
         assert!(!references.is_over(), "what is there already counts once");
-        references.extend([to(References::MAX)]);
+        references.extend([to(BookReferences::MAX)]);
         assert!(references.is_over());
-        assert_eq!(references.into_set().len(), References::MAX);
+        assert_eq!(references.into_set().len(), BookReferences::MAX);
     }
 }

@@ -9,17 +9,17 @@ use crate::{
 ///
 /// All documents of a file share one allowance. Expressions beyond it stay in source form.
 pub(super) fn fill(document: &mut Document, context: &Context, holders: &[&str], allowance: &mut Allowance) {
-    Filling { context, holders, allowance }.blocks(&mut document.nodes);
+    ExpressionFiller { context, holders, allowance }.blocks(&mut document.nodes);
 }
 
-struct Filling<'f> {
+struct ExpressionFiller<'f> {
     context: &'f Context,
     holders: &'f [&'f str],
     allowance: &'f mut Allowance,
 }
 
 // Recursion is safe: documents are parsed to a depth of 20.
-impl Filling<'_> {
+impl ExpressionFiller<'_> {
     fn blocks(&mut self, all: &mut [Block]) {
         for block in all {
             self.nodes(&mut block.nodes);

@@ -14,9 +14,9 @@ use crate::{
     },
     platform::{
         access,
-        jobs::{Effect, Job, Payload, Run, Urgency},
+        jobs::{Effect, Job, JobRun, Payload, Urgency},
         kernel::{actor::Actor, platform::Platform},
-        library::follow::translations::want_run,
+        library::follow::translations::request_run,
         nouns::Translations,
     },
     policy::OrgAction,
@@ -30,7 +30,7 @@ use crate::{
 /// Maximum size of a glossary as JSON in bytes.
 pub(in crate::platform) const MAX_GLOSSARY_BYTES: usize = 192 << 10;
 /// Translations that are read in one batch.
-const TRANSLATIONS_AT_ONCE: u32 = 100;
+const TRANSLATION_BATCH: u32 = 100;
 
 impl<'p> Translations<'p> {
     /// Reads the glossary of an organization, which applies to all its translations.
@@ -41,7 +41,7 @@ impl<'p> Translations<'p> {
     #[boxed]
     pub async fn get_glossary(self) -> Result<Glossary> {
         let tx = self.caller.platform.read().await?;
-        seen(&tx, &self.caller.actor(), self.org).await
+        read_glossary(&tx, &self.caller.actor(), self.org).await
     }
 
     /// Replaces the glossary of an organization. In every translation, sentences with a term whose entry was added,
@@ -71,21 +71,21 @@ impl<'p> Translations<'p> {
         check(&new.entries)?;
         let (job, now) = (platform.id(), platform.now());
         let set = glossary_update(actor, org, &new.entries, &job, now);
-        platform.change_and_show(actor, &set, |done| Box::pin(seen(done.tx, actor, org))).await
+        platform.change_and_show(actor, &set, |done| Box::pin(read_glossary(done.tx, actor, org))).await
     }
 }
 
-async fn seen(tx: &Tx, actor: &Actor, org: &OrgId) -> Result<Glossary> {
+async fn read_glossary(tx: &Tx, actor: &Actor, org: &OrgId) -> Result<Glossary> {
     access::org(tx, actor, org).await?.require(OrgAction::ListPeople)?;
-    let record: Option<Arc<GlossaryRecord>> = tx.get(&GlossaryRecord::at(org)).await?;
+    let record: Option<Arc<GlossaryRecord>> = tx.get(&GlossaryRecord::key_for(org)).await?;
     Ok(Glossary {
         object: GlossaryObject::Is,
-        entries: record.as_ref().map_or_else(nothing, |record| record.entries.clone()),
+        entries: record.as_ref().map_or_else(empty_entries, |record| record.entries.clone()),
         updated_at: record.map(|record| record.updated_at),
     })
 }
 
-fn nothing() -> GlossaryEntries {
+fn empty_entries() -> GlossaryEntries {
     GlossaryEntries::new(Vec::new()).unwrap_or_else(|_| unreachable!())
 }
 
@@ -143,8 +143,8 @@ async fn glossary_update(
     now: Timestamp,
 ) -> Result<()> {
     access::org(tx, actor, org).await?.require(OrgAction::CreateContent)?;
-    let old: Option<Arc<GlossaryRecord>> = tx.get(&GlossaryRecord::at(org)).await?;
-    let before = old.as_ref().map_or_else(nothing, |old| old.entries.clone());
+    let old: Option<Arc<GlossaryRecord>> = tx.get(&GlossaryRecord::key_for(org)).await?;
+    let before = old.as_ref().map_or_else(empty_entries, |old| old.entries.clone());
     if before == *entries {
         return Ok(());
     }
@@ -160,7 +160,7 @@ async fn glossary_update(
         .iter()
         .filter(|language| rules(&before, **language) != rules(entries, **language));
     let follow = FollowGlossary { organization: org.clone(), languages: languages.copied().collect() };
-    jobs::enqueue(tx, now, follow.about(job, org, now)?).await
+    jobs::enqueue(tx, now, follow.to_new_job(job, org, now)?).await
 }
 
 /// The job that updates the translations of an organization after a glossary change.
@@ -177,9 +177,9 @@ impl Payload for FollowGlossary {
 
 #[async_trait]
 impl Job for FollowGlossary {
-    async fn run(self, platform: &Platform, _: &mut Run) -> Result<Effect> {
-        let of_org = TranslationRecord::of_org(&self.organization);
-        let mut batches = Batches::of(of_org.scan(TRANSLATIONS_AT_ONCE));
+    async fn run(self, platform: &Platform, _: &mut JobRun) -> Result<Effect> {
+        let of_org = TranslationRecord::by_org(&self.organization);
+        let mut batches = Batches::of(of_org.scan(TRANSLATION_BATCH));
         loop {
             let tx = platform.read().await?;
             let Some(rows) = batches.next(&tx).await? else { return Ok(Effect::Done) };
@@ -198,9 +198,9 @@ impl Job for FollowGlossary {
 /// Enqueues a run of a translation.
 #[operation("translation_run")]
 async fn enqueue_run(tx: &mut Tx, translation: &TranslationId, job: &JobId, now: Timestamp) -> Result<()> {
-    let record: Option<Arc<TranslationRecord>> = tx.get(&TranslationRecord::at(translation)).await?;
+    let record: Option<Arc<TranslationRecord>> = tx.get(&TranslationRecord::key_for(translation)).await?;
     let Some(record) = record else { return Ok(()) };
-    let new = want_run(tx, &record, (job.clone(), now), Urgency::Follows).await?;
+    let new = request_run(tx, &record, (job.clone(), now), Urgency::FollowUp).await?;
     if new != *record {
         tx.put(&*record, new)?;
     }

@@ -11,41 +11,41 @@ use chrono::TimeDelta;
 use super::{
     glossary,
     segments::Settings,
-    store::{NewHead, StoreTranslation, Stored, elsewhere},
-    texts::{Read, Thing},
+    store::{NewHead, StoreOutcome, StoreTranslation, transferred_error},
+    texts::{ItemSegments, TranslationItem},
 };
 use crate::{
     Error, ErrorKind, Result,
     content::{
-        Attribute, Body, Content, Edit, Follow, FollowTexts, Merged, NewBody, Rendering, ReusablePatch,
-        RevisionChange, Subject, ThreeWay,
+        Attribute, Body, Content, ContentMerge, Edit, FollowTexts, FollowUpdate, NewBody, Rendering,
+        ReusablePatch, RevisionChange, Subject, ThreeWay,
     },
     model::{JobProgress, JobResult, JobStage, Timestamp, TranslationId},
     platform::{
-        jobs::{Effect, Job, Progress, Run},
-        kernel::{actor::Actor, platform::Platform, storing::StoringSince, write::MAX_MOVES},
+        jobs::{Effect, Job, JobRun, Progress},
+        kernel::{actor::Actor, platform::Platform, write::MAX_WRITE_ATTEMPTS, write_window::WriteWindow},
         library::follow::translations::TranslateSpace,
     },
     ports::TranslateError,
     store::{
         Hash,
         jobs::{self, JobEnd, JobOutcome},
-        records::{GlossaryRecord, SpaceRecord, TranslatedThing, TranslationDone, TranslationRecord},
+        records::{GlossaryRecord, SpaceRecord, TranslatedItemId, TranslationOutcome, TranslationRecord},
     },
 };
 
 /// Pages that are translated in one batch.
-const PAGES_AT_ONCE: usize = 20;
+const PAGE_BATCH: usize = 20;
 /// Maximum size of the text in bytes in a batch of several pages.
-const BYTES_AT_ONCE: usize = 256 << 10;
+const BATCH_TEXT_BYTES: usize = 256 << 10;
 /// Reusable contents that are read in one batch.
-const REUSABLES_AT_ONCE: usize = 100;
+const REUSABLE_BATCH: usize = 100;
 
 /// Maximum number of items with failures that are recorded. If there are more, the next run examines everything.
 const MAX_FAILING: usize = 200;
 
 /// The input of a run.
-pub(super) struct Work {
+pub(super) struct TranslationInput {
     pub(super) record: Arc<TranslationRecord>,
     source: Arc<SpaceRecord>,
     pub(super) settings: Settings,
@@ -54,12 +54,12 @@ pub(super) struct Work {
 
 /// The result of a run, before it is merged into the target.
 #[derive(Default)]
-pub(super) struct Made {
+pub(super) struct TranslatedTexts {
     pub(super) texts: FollowTexts,
     pub(super) pages: u64,
     /// Segments without a translation, and the items that contain them.
     pub(super) failed: u64,
-    pub(super) failing: BTreeSet<TranslatedThing>,
+    pub(super) failing: BTreeSet<TranslatedItemId>,
     pub(super) too_long: u64,
     /// At least one segment has an answer.
     pub(super) is_answered: bool,
@@ -69,32 +69,32 @@ pub(super) struct Made {
 
 #[async_trait]
 impl Job for TranslateSpace {
-    async fn run(self, platform: &Platform, run: &mut Run) -> Result<Effect> {
-        let Some(work) = platform.translation_work(&self.translation).await? else {
-            run.say(platform, "the translation was deleted; no run needed".to_owned());
+    async fn run(self, platform: &Platform, run: &mut JobRun) -> Result<Effect> {
+        let Some(work) = platform.translation_input(&self.translation).await? else {
+            run.append_log(platform, "the translation was deleted; no run needed".to_owned());
             return Ok(Effect::Done);
         };
         let mut progress = run.progress(platform);
-        let storing = platform.storing();
+        let storing = platform.begin_write_window();
         progress.stage(JobStage::ContentProcess).await?;
-        let things = platform.what_changed(&work).await?;
-        match platform.translate_things(&work, things, run, &mut progress).await? {
+        let things = platform.changed_items(&work).await?;
+        match platform.translate_items(&work, things, run, &mut progress).await? {
             Ok(made) => {
                 progress.stage(JobStage::Finalize).await?;
                 platform.store_result(&work, made, run, storing).await
             }
-            Err(error) => platform.put_off(error, run).await,
+            Err(error) => platform.postpone(error, run).await,
         }
     }
 }
 
-impl Work {
+impl TranslationInput {
     pub(super) fn domain(&self) -> &str {
         &self.source.domain
     }
 
     /// Returns `true` if the run examines everything, not only changes.
-    fn is_whole(&self) -> bool {
+    fn is_full_run(&self) -> bool {
         let done = self.record.done.as_ref();
         done.is_none_or(|done| {
             done.settings != self.settings.hash()
@@ -104,18 +104,18 @@ impl Work {
     }
 
     /// The source content of the previous run.
-    fn from(&self) -> Hash {
-        self.record.done.as_ref().map_or_else(Content::nothing, |done| done.source_root)
+    fn source_base(&self) -> Hash {
+        self.record.done.as_ref().map_or_else(Content::empty_hash, |done| done.source_root)
     }
 
     /// The translated content of the previous run.
-    fn onto(&self) -> Hash {
-        self.record.done.as_ref().map_or_else(Content::nothing, |done| done.root)
+    fn target_base(&self) -> Hash {
+        self.record.done.as_ref().map_or_else(Content::empty_hash, |done| done.root)
     }
 }
 
 /// Ends a run when the server shuts down. Results so far are stored.
-pub(super) fn require_time(run: &Run) -> Result<()> {
+pub(super) fn require_time(run: &JobRun) -> Result<()> {
     if run.is_stopping() {
         return Err(Error::new(
             ErrorKind::Unavailable,
@@ -127,43 +127,44 @@ pub(super) fn require_time(run: &Run) -> Result<()> {
 }
 
 impl Platform {
-    async fn translation_work(&self, id: &TranslationId) -> Result<Option<Work>> {
+    async fn translation_input(&self, id: &TranslationId) -> Result<Option<TranslationInput>> {
         let began = self.now();
         let tx = self.read().await?;
-        let record: Option<Arc<TranslationRecord>> = tx.get(&TranslationRecord::at(id)).await?;
+        let record: Option<Arc<TranslationRecord>> = tx.get(&TranslationRecord::key_for(id)).await?;
         let Some(record) = record else { return Ok(None) };
         let unmet = |why: &str| Error::new(ErrorKind::Precondition, why.to_owned());
-        let source: Option<Arc<SpaceRecord>> = tx.get(&SpaceRecord::at(&record.source)).await?;
+        let source: Option<Arc<SpaceRecord>> = tx.get(&SpaceRecord::key_for(&record.source)).await?;
         let source = source.filter(|space| space.deleted_at.is_none());
         let source = source.ok_or_else(|| unmet("the source space was deleted"))?;
-        let target: Option<Arc<SpaceRecord>> = tx.get(&SpaceRecord::at(&record.target)).await?;
+        let target: Option<Arc<SpaceRecord>> = tx.get(&SpaceRecord::key_for(&record.target)).await?;
         let target = target.filter(|space| space.deleted_at.is_none());
         let target =
             target.ok_or_else(|| unmet("the target space was deleted; restore it, then run again"))?;
         if [&source, &target].iter().any(|space| space.organization != record.organization)
             || source.domain != target.domain
         {
-            return Err(elsewhere());
+            return Err(transferred_error());
         }
-        let glossary: Option<Arc<GlossaryRecord>> = tx.get(&GlossaryRecord::at(&record.organization)).await?;
+        let glossary: Option<Arc<GlossaryRecord>> =
+            tx.get(&GlossaryRecord::key_for(&record.organization)).await?;
         let rules =
             glossary.map(|glossary| glossary::rules(&glossary.entries, record.language)).unwrap_or_default();
         let translator = self.ports().translator.name();
         let (from, to) = (record.source_language, record.language);
         let settings = Settings::new(&translator, from, to, record.instructions.clone(), rules);
-        Ok(Some(Work { record, source, settings, began }))
+        Ok(Some(TranslationInput { record, source, settings, began }))
     }
 
     /// Returns the items whose texts may need translation: those that changed, and those that failed before. The memory
     /// of deleted items is removed.
-    async fn what_changed(&self, work: &Work) -> Result<Vec<Thing>> {
+    async fn changed_items(&self, work: &TranslationInput) -> Result<Vec<TranslationItem>> {
         let has_texts = |attributes: &[Attribute]| {
             let told = [Attribute::Title, Attribute::Description, Attribute::Body, Attribute::Kind];
             attributes.iter().any(|attribute| told.contains(attribute))
         };
-        let mut things: Vec<Thing> = Vec::new();
+        let mut things: Vec<TranslationItem> = Vec::new();
         let mut gone = Vec::new();
-        for change in self.content().diff(work.domain(), work.from(), work.source.root).await? {
+        for change in self.content().diff(work.domain(), work.source_base(), work.source.root).await? {
             match change {
                 RevisionChange::PageCreated(page) => things.push((page.id, *page.entry).into()),
                 RevisionChange::PageEdited { page, attributes, .. } if has_texts(&attributes) => {
@@ -173,24 +174,24 @@ impl Platform {
                 RevisionChange::ReusableEdited { id, after, attributes, .. } if has_texts(&attributes) => {
                     things.push((id, after).into());
                 }
-                RevisionChange::PageDeleted(page) => gone.push(TranslatedThing::Page(page.id)),
-                RevisionChange::ReusableDeleted(id, _) => gone.push(TranslatedThing::Reusable(id)),
+                RevisionChange::PageDeleted(page) => gone.push(TranslatedItemId::Page(page.id)),
+                RevisionChange::ReusableDeleted(id, _) => gone.push(TranslatedItemId::Reusable(id)),
                 _ => {}
             }
         }
         for thing in gone {
-            self.remember(&work.record.id, &thing, BTreeMap::new()).await?;
+            self.replace_memory(&work.record.id, &thing, BTreeMap::new()).await?;
         }
-        if work.is_whole() {
-            return self.everything(work).await;
+        if work.is_full_run() {
+            return self.all_items(work).await;
         }
         let failed = work.record.done.as_ref().map(|done| &done.failed);
-        let changed: BTreeSet<TranslatedThing> = things.iter().map(|thing| thing.of.clone()).collect();
+        let changed: BTreeSet<TranslatedItemId> = things.iter().map(|thing| thing.of.clone()).collect();
         let view = self.content().view(work.domain(), work.source.root);
         for thing in failed.into_iter().flatten().filter(|thing| !changed.contains(thing)) {
             things.extend(match thing {
-                TranslatedThing::Page(id) => view.page(id).await?.map(|page| (id.clone(), page).into()),
-                TranslatedThing::Reusable(id) => {
+                TranslatedItemId::Page(id) => view.page(id).await?.map(|page| (id.clone(), page).into()),
+                TranslatedItemId::Reusable(id) => {
                     view.reusable(id).await?.map(|reusable| (id.clone(), reusable).into())
                 }
             });
@@ -199,40 +200,43 @@ impl Platform {
     }
 
     /// Returns all pages and reusable contents.
-    pub(super) async fn everything(&self, work: &Work) -> Result<Vec<Thing>> {
+    pub(super) async fn all_items(&self, work: &TranslationInput) -> Result<Vec<TranslationItem>> {
         let view = self.content().view(work.domain(), work.source.root);
         let tree = view.tree().await?;
-        let mut things: Vec<Thing> =
-            tree.pages().iter().map(|page| Thing::from((page.id.clone(), page.entry.clone()))).collect();
+        let mut things: Vec<TranslationItem> = tree
+            .pages()
+            .iter()
+            .map(|page| TranslationItem::from((page.id.clone(), page.entry.clone())))
+            .collect();
         let mut after = None;
         loop {
-            let found = view.reusables(after.as_ref(), REUSABLES_AT_ONCE).await?;
+            let found = view.reusables(after.as_ref(), REUSABLE_BATCH).await?;
             let Some((last, _)) = found.last() else { return Ok(things) };
             after = Some(last.clone());
-            things.extend(found.into_iter().map(Thing::from));
+            things.extend(found.into_iter().map(TranslationItem::from));
         }
     }
 
     /// Translates items in batches. Results are stored even if the translator fails later.
-    async fn translate_things(
+    async fn translate_items(
         &self,
-        work: &Work,
-        things: Vec<Thing>,
-        run: &Run,
+        work: &TranslationInput,
+        things: Vec<TranslationItem>,
+        run: &JobRun,
         progress: &mut Progress<'_>,
-    ) -> Result<std::result::Result<Made, TranslateError>> {
-        let mut made = Made::default();
+    ) -> Result<std::result::Result<TranslatedTexts, TranslateError>> {
+        let mut made = TranslatedTexts::default();
         let total = things.len() as u64;
         let mut things = things.into_iter().peekable();
         let mut done = 0;
         while things.peek().is_some() {
             progress.count(JobStage::Translate, JobProgress { done, total }).await?;
             require_time(run)?;
-            let mut window: Vec<Read> = Vec::new();
+            let mut window: Vec<ItemSegments> = Vec::new();
             let mut bytes = 0;
-            while window.len() < PAGES_AT_ONCE && bytes < BYTES_AT_ONCE {
+            while window.len() < PAGE_BATCH && bytes < BATCH_TEXT_BYTES {
                 let Some(thing) = things.next() else { break };
-                let read = Read::new(self, work.domain(), thing, &work.settings).await?;
+                let read = ItemSegments::new(self, work.domain(), thing, &work.settings).await?;
                 bytes += read.bytes();
                 window.push(read);
                 // A large page takes a while, and the lease of the job has to be renewed.
@@ -251,7 +255,7 @@ impl Platform {
     }
 
     /// Ends a run after an error of the translator. Transient errors are retried, no earlier than the service requests.
-    async fn put_off(&self, error: TranslateError, run: &Run) -> Result<Effect> {
+    async fn postpone(&self, error: TranslateError, run: &JobRun) -> Result<Effect> {
         let kind = match &error {
             TranslateError::Unavailable { .. } => ErrorKind::Unavailable,
             _ => ErrorKind::Precondition,
@@ -262,7 +266,7 @@ impl Platform {
         let now = self.now();
         let wanted = TimeDelta::seconds(i64::try_from(*seconds).unwrap_or(i64::MAX).min(86_400));
         let at = jobs::again_at(now.time(), run.job.attempt).max(Timestamp::new(now.time() + wanted));
-        let end = JobEnd::Again(at, error.to_string());
+        let end = JobEnd::Retry(at, error.to_string());
         self.upkeep(&jobs::FinishJob { job: run.job.clone(), now, end, log: run.log.clone() }).await?;
         Ok(Effect::Finished)
     }
@@ -270,29 +274,33 @@ impl Platform {
     /// Merges the result into the target. Edits of users in the target are kept where the source has not changed since.
     async fn store_result(
         &self,
-        work: &Work,
-        made: Made,
-        run: &mut Run,
-        storing: StoringSince,
+        work: &TranslationInput,
+        made: TranslatedTexts,
+        run: &mut JobRun,
+        storing: WriteWindow,
     ) -> Result<Effect> {
         if made.failed > 0 {
             let what = format!(
                 "{} segments remain untranslated: the translator lost their placeholders or gave no response",
                 made.failed
             );
-            run.say(self, what);
+            run.append_log(self, what);
         }
         if made.too_long > 0 {
-            run.say(self, format!("{} segments remain untranslated: they are too long", made.too_long));
+            run.append_log(
+                self,
+                format!("{} segments remain untranslated: they are too long", made.too_long),
+            );
         }
-        let follow = Follow { from: work.from(), to: work.source.root, onto: work.onto() };
+        let follow =
+            FollowUpdate { from: work.source_base(), to: work.source.root, onto: work.target_base() };
         let root = self.content().follow(work.domain(), follow, &made.texts).await?;
-        for _ in 0..MAX_MOVES {
+        for _ in 0..MAX_WRITE_ATTEMPTS {
             let target: Option<Arc<SpaceRecord>> =
-                self.read().await?.get(&SpaceRecord::at(&work.record.target)).await?;
+                self.read().await?.get(&SpaceRecord::key_for(&work.record.target)).await?;
             let target = target.ok_or_else(|| Error::not_found("space"))?;
-            let sides = ThreeWay { base: work.onto(), ours: target.root, theirs: root };
-            let merged = self.united(work.domain(), sides).await?;
+            let sides = ThreeWay { base: work.target_base(), ours: target.root, theirs: root };
+            let merged = self.merge_edits(work.domain(), sides).await?;
             let head = (merged != target.root).then(|| NewHead { id: self.id(), root: merged });
             let revision = head.as_ref().map_or_else(|| target.head.clone(), |head| head.id.clone());
             let result = JobResult { revision: Some(revision.clone()), ..JobResult::default() };
@@ -303,7 +311,7 @@ impl Platform {
                 target: target.id.clone(),
                 on: target.head.clone(),
                 head,
-                done: TranslationDone {
+                done: TranslationOutcome {
                     source_root: work.source.root,
                     root,
                     revision,
@@ -315,27 +323,32 @@ impl Platform {
                 milliseconds: u64::try_from(took).unwrap_or_default(),
                 finished,
             };
-            self.require_stored(storing)?;
+            self.check_write_window(storing)?;
             match self.write(&Actor::Platform, &store).await? {
-                Stored::Done | Stored::Gone => return Ok(Effect::Finished),
-                Stored::Moved => {}
+                StoreOutcome::Done | StoreOutcome::Gone => return Ok(Effect::Finished),
+                StoreOutcome::Moved => {}
             }
         }
         Err(Error::new(ErrorKind::Unavailable, "the target space keeps changing; retrying later"))
     }
 
     /// Merges a translation with the edits in the target. The translation wins conflicts.
-    async fn united(&self, domain: &str, sides: ThreeWay<Hash>) -> Result<Hash> {
+    async fn merge_edits(&self, domain: &str, sides: ThreeWay<Hash>) -> Result<Hash> {
         let merged = self.content().merge(domain, sides).await?;
         if merged.conflicts.is_empty() {
             return Ok(merged.root);
         }
-        let edits = self.settled(domain, &merged, sides.theirs).await?;
+        let edits = self.resolve_conflicts(domain, &merged, sides.theirs).await?;
         Ok(self.content().edit(domain, merged.root, self.now().time(), &edits).await?.root)
     }
 
     /// Returns the edits that resolve merge conflicts.
-    async fn settled(&self, domain: &str, merged: &Merged, theirs: Hash) -> Result<Vec<Edit>> {
+    async fn resolve_conflicts(
+        &self,
+        domain: &str,
+        merged: &ContentMerge,
+        theirs: Hash,
+    ) -> Result<Vec<Edit>> {
         let (view, own) = (self.content().view(domain, merged.root), self.content().view(domain, theirs));
         let subjects: BTreeSet<&Subject> = merged.conflicts.iter().map(|note| &note.subject).collect();
         let mut edits = Vec::new();
@@ -345,7 +358,7 @@ impl Platform {
                 Subject::Page(page) => {
                     let Some(entry) = view.page(page).await? else { continue };
                     if entry.body.is_conflict() {
-                        let body = self.decided(domain, &entry.body).await?;
+                        let body = self.resolve_text(domain, &entry.body).await?;
                         edits.push(Edit::SetBody { page: page.clone(), body });
                     }
                     edits.push(Edit::ClearClashes { page: page.clone() });
@@ -353,7 +366,7 @@ impl Platform {
                 Subject::Reusable(reusable) => {
                     let Some(entry) = view.reusable(reusable).await? else { continue };
                     if entry.body.is_conflict() {
-                        let body = Some(self.decided(domain, &entry.body).await?);
+                        let body = Some(self.resolve_text(domain, &entry.body).await?);
                         let fields = ReusablePatch { body, ..ReusablePatch::default() };
                         edits.push(Edit::PutReusable { reusable: reusable.clone(), fields });
                     }
@@ -378,7 +391,7 @@ impl Platform {
     }
 
     /// Resolves a conflicted text in favour of the translation.
-    async fn decided(&self, domain: &str, body: &Body) -> Result<NewBody> {
+    async fn resolve_text(&self, domain: &str, body: &Body) -> Result<NewBody> {
         let text = self.content().body_text(domain, body, Rendering::Request).await?;
         let stored = self.content().store_texts(domain, &[&text]).await?.pop();
         Ok(NewBody::Stored(Body::of(stored.filter(|_| !text.is_empty()))))

@@ -16,10 +16,10 @@ const BATCH_SEGMENTS: usize = 40;
 /// Maximum size of a request with several segments in bytes.
 const BATCH_BYTES: usize = 8 << 10;
 /// Segments of an unanswered batch that are retried before the translator itself is tested.
-const HOPELESS: usize = 3;
+const RETRIES_BEFORE_PROBE: usize = 3;
 /// The permitted growth of a translation over its segment: a factor, and additional bytes.
 const MAX_GROWTH: usize = 6;
-const GROWTH_ROOM: usize = 256;
+const MAX_GROWTH_BYTES: usize = 256;
 
 /// The inputs of a translation besides the segment.
 pub(super) struct Settings {
@@ -41,30 +41,30 @@ impl Settings {
         instructions: String,
         rules: Vec<TermRule>,
     ) -> Self {
-        let base = Hash::of(format!("{translator}\0{source}\0{target}\0{instructions}").as_bytes());
+        let base = Hash::compute(format!("{translator}\0{source}\0{target}\0{instructions}").as_bytes());
         Self { source, target, instructions, terms: Terms::new(&rules), rules, base }
     }
 
     /// The hash of all settings.
     pub(super) fn hash(&self) -> Hash {
-        self.key_of("", &self.rules.iter().collect::<Vec<_>>())
+        self.key_with_rules("", &self.rules.iter().collect::<Vec<_>>())
     }
 
     /// The hash of a segment and its inputs, which include only those glossary terms that occur in it.
     pub(super) fn key(&self, segment: &str) -> Hash {
-        self.key_of(segment, &self.rules_of(segment))
+        self.key_with_rules(segment, &self.matching_rules(segment))
     }
 
-    fn rules_of(&self, segment: &str) -> Vec<&TermRule> {
+    fn matching_rules(&self, segment: &str) -> Vec<&TermRule> {
         self.terms.occurring_in(segment).into_iter().map(|rule| &self.rules[rule]).collect()
     }
 
-    fn key_of(&self, segment: &str, rules: &[&TermRule]) -> Hash {
+    fn key_with_rules(&self, segment: &str, rules: &[&TermRule]) -> Hash {
         let mut text = format!("{}\0{segment}", self.base);
         for TermRule { term, translation, case_sensitive, note } in rules {
             text.push_str(&format!("\0{term}\0{translation}\0{case_sensitive}\0{note}"));
         }
-        Hash::of(text.as_bytes())
+        Hash::compute(text.as_bytes())
     }
 
     fn batch(&self, segments: Vec<String>) -> TranslationBatch {
@@ -78,7 +78,7 @@ impl Settings {
 
 /// The results for segments.
 #[derive(Default)]
-pub(super) struct Found {
+pub(super) struct SegmentResults {
     /// Translations by segment.
     pub(super) translations: BTreeMap<String, String>,
     /// The number of words sent.
@@ -89,9 +89,9 @@ pub(super) struct Found {
     unreadable: Option<String>,
 }
 
-impl Found {
+impl SegmentResults {
     /// Records the translation of a segment, or its failure.
-    fn note(&mut self, segment: &str, answer: Option<String>) {
+    fn record(&mut self, segment: &str, answer: Option<String>) {
         match answer {
             Some(answer) => drop(self.translations.insert(segment.to_owned(), answer)),
             None => self.failed += 1,
@@ -99,7 +99,7 @@ impl Found {
     }
 
     /// Returns the error for a run without a single translation.
-    pub(super) fn in_vain(&mut self) -> TranslateError {
+    pub(super) fn no_translation_error(&mut self) -> TranslateError {
         let why = self.unreadable.take();
         TranslateError::Malformed(why.unwrap_or_else(|| "it contains no valid translation".to_owned()))
     }
@@ -126,11 +126,11 @@ pub(super) fn batches(segments: Vec<String>) -> Vec<Vec<String>> {
 
 /// The progress of a batch.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Tried<'b> {
+pub(super) enum BatchProgress<'b> {
     /// Completely.
-    Wholly,
+    Complete,
     /// The batch and its first segments, sent alone, had no answer. Holds the remaining segments.
-    InVain(&'b [String]),
+    Unanswered(&'b [String]),
 }
 
 /// Translates a batch. Segments without a valid answer are sent again alone, and then without placeholders. On an
@@ -143,24 +143,25 @@ pub(super) async fn translate<'b>(
     translator: &dyn Translator,
     settings: &Settings,
     batch: &'b [String],
-    found: &mut Found,
-) -> Result<Tried<'b>, TranslateError> {
-    let answers = ask(translator, settings, batch.to_vec(), found).await?;
+    found: &mut SegmentResults,
+) -> Result<BatchProgress<'b>, TranslateError> {
+    let answers = send(translator, settings, batch.to_vec(), found).await?;
     let is_vain = answers.iter().all(Option::is_none);
-    let (first, rest) = batch.split_at(if is_vain { batch.len().min(HOPELESS) } else { batch.len() });
+    let (first, rest) =
+        batch.split_at(if is_vain { batch.len().min(RETRIES_BEFORE_PROBE) } else { batch.len() });
     for (segment, answer) in first.iter().zip(answers) {
         let answer = match answer {
-            None if batch.len() > 1 => alone(translator, settings, segment, found).await?,
+            None if batch.len() > 1 => translate_one(translator, settings, segment, found).await?,
             None => without_placeholders(translator, settings, segment, found).await?,
             answer => answer,
         };
-        found.note(segment, answer);
+        found.record(segment, answer);
     }
     if found.translations.is_empty() {
-        return Ok(Tried::InVain(rest));
+        return Ok(BatchProgress::Unanswered(rest));
     }
     translate_alone(translator, settings, rest, found).await?;
-    Ok(Tried::Wholly)
+    Ok(BatchProgress::Complete)
 }
 
 /// Translates segments one by one.
@@ -172,11 +173,11 @@ pub(super) async fn translate_alone(
     translator: &dyn Translator,
     settings: &Settings,
     segments: &[String],
-    found: &mut Found,
+    found: &mut SegmentResults,
 ) -> Result<(), TranslateError> {
     for segment in segments {
-        let answer = alone(translator, settings, segment, found).await?;
-        found.note(segment, answer);
+        let answer = translate_one(translator, settings, segment, found).await?;
+        found.record(segment, answer);
     }
     Ok(())
 }
@@ -190,30 +191,30 @@ pub(super) async fn is_answered(
     translator: &dyn Translator,
     settings: &Settings,
     segment: &str,
-    found: &mut Found,
+    found: &mut SegmentResults,
 ) -> Result<bool, TranslateError> {
-    Ok(alone(translator, settings, segment, found).await?.is_some())
+    Ok(translate_one(translator, settings, segment, found).await?.is_some())
 }
 
 /// Translates a segment in a request of its own, and then without placeholders.
-async fn alone(
+async fn translate_one(
     translator: &dyn Translator,
     settings: &Settings,
     segment: &str,
-    found: &mut Found,
+    found: &mut SegmentResults,
 ) -> Result<Option<String>, TranslateError> {
-    match ask(translator, settings, vec![segment.to_owned()], found).await?.pop().flatten() {
+    match send(translator, settings, vec![segment.to_owned()], found).await?.pop().flatten() {
         None => without_placeholders(translator, settings, segment, found).await,
         answer => Ok(answer),
     }
 }
 
 /// Sends segments in one request and validates the answers.
-async fn ask(
+async fn send(
     translator: &dyn Translator,
     settings: &Settings,
     segments: Vec<String>,
-    found: &mut Found,
+    found: &mut SegmentResults,
 ) -> Result<Vec<Option<String>>, TranslateError> {
     found.words += segments.iter().map(|segment| words(segment)).sum::<u64>();
     let batch = settings.batch(segments);
@@ -231,7 +232,7 @@ async fn ask(
         Err(error) => return Err(error),
     };
     let checked = |(segment, answer): (&String, String)| {
-        let fits = answer.len() <= segment.len() * MAX_GROWTH + GROWTH_ROOM;
+        let fits = answer.len() <= segment.len() * MAX_GROWTH + MAX_GROWTH_BYTES;
         (fits && is_translation_of(segment, &answer)).then(|| answer.trim().to_owned())
     };
     Ok(batch.segments.iter().zip(answers).map(checked).collect())
@@ -242,7 +243,7 @@ async fn without_placeholders(
     translator: &dyn Translator,
     settings: &Settings,
     segment: &str,
-    found: &mut Found,
+    found: &mut SegmentResults,
 ) -> Result<Option<String>, TranslateError> {
     let (texts, join) = placeholder_free(segment);
     if texts.len() < 2 && texts.first().is_none_or(|text| text == segment) {
@@ -250,7 +251,7 @@ async fn without_placeholders(
     }
     let mut translations = Vec::with_capacity(texts.len());
     for text in texts {
-        match ask(translator, settings, vec![text], found).await?.pop().flatten() {
+        match send(translator, settings, vec![text], found).await?.pop().flatten() {
             Some(translation) => translations.push(translation),
             None => return Ok(None),
         }
@@ -290,9 +291,9 @@ mod tests {
         let language = |code: &str| serde_json::from_value(code.into()).expect("a language");
         let settings = Settings::new("of bytes", language("en"), language("fr"), String::new(), Vec::new());
         let segments = ["a".repeat(10)];
-        let most = segments[0].len() * MAX_GROWTH + GROWTH_ROOM;
+        let most = segments[0].len() * MAX_GROWTH + MAX_GROWTH_BYTES;
         for (bytes, translated, failed) in [(most, 1, 0), (most + 1, 0, 1)] {
-            let mut found = Found::default();
+            let mut found = SegmentResults::default();
             translate_alone(&OfBytes(bytes), &settings, &segments, &mut found).await.expect("an answer");
             assert_eq!((found.translations.len(), found.failed), (translated, failed));
         }

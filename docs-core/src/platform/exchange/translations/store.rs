@@ -11,15 +11,15 @@ use crate::{
     model::{RevisionId, SpaceId, TranslationId, TranslationStats},
     platform::{
         access,
-        kernel::{actor::Actor, platform::Platform, storing::note_copy},
+        kernel::{actor::Actor, platform::Platform, write_window::note_copy},
         library::head::move_head,
     },
     policy::SpaceAction,
     store::{
         Hash, Key, Operation, Tx, decode, jobs,
         records::{
-            RevisionKind, RevisionRecord, SpaceRecord, TranslatedThing, TranslationDone,
-            TranslationMemoryRecord, TranslationRecord,
+            RevisionKind, RevisionRecord, SpaceRecord, TranslatedItemId, TranslationMemoryRecord,
+            TranslationOutcome, TranslationRecord,
         },
     },
 };
@@ -29,11 +29,11 @@ const PART_BYTES: usize = 96 << 10;
 /// The overhead of a segment in bytes.
 const SEGMENT_OVERHEAD: usize = 64;
 /// Parts that one transaction reads or writes.
-const PARTS_AT_ONCE: u32 = 16;
+const PART_BATCH: u32 = 16;
 
 /// The translation memory of a page or reusable content.
 #[derive(Default)]
-pub(super) struct Remembered {
+pub(super) struct StoredMemory {
     /// Translations by the hash of the segment and all its inputs.
     pub(super) known: BTreeMap<Hash, String>,
     /// The number of stored parts.
@@ -42,14 +42,14 @@ pub(super) struct Remembered {
 
 impl Platform {
     /// Reads the memory of a page or reusable content.
-    pub(super) async fn remembered(
+    pub(super) async fn read_memory(
         &self,
         translation: &TranslationId,
-        thing: &TranslatedThing,
-    ) -> Result<Remembered> {
-        let of_thing = TranslationMemoryRecord::of_thing(translation, thing);
-        let mut batches = crate::store::Batches::of(of_thing.scan(PARTS_AT_ONCE));
-        let mut memory = Remembered::default();
+        thing: &TranslatedItemId,
+    ) -> Result<StoredMemory> {
+        let of_thing = TranslationMemoryRecord::by_item(translation, thing);
+        let mut batches = crate::store::Batches::of(of_thing.scan(PART_BATCH));
+        let mut memory = StoredMemory::default();
         while let Some(rows) = batches.next(&self.read().await?).await? {
             for (_, value) in rows {
                 let part: Arc<TranslationMemoryRecord> = decode(value)?;
@@ -61,22 +61,22 @@ impl Platform {
     }
 
     /// Appends translated segments to the memory of a page or reusable content, as a new part.
-    pub(super) async fn remember_more(
+    pub(super) async fn append_memory(
         &self,
         translation: &TranslationId,
-        thing: &TranslatedThing,
+        thing: &TranslatedItemId,
         part: u64,
         segments: BTreeMap<Hash, String>,
     ) -> Result<()> {
         let (translation, thing) = (translation.clone(), thing.clone());
-        self.upkeep(&KeepPart(TranslationMemoryRecord { translation, thing, part, segments })).await
+        self.upkeep(&StorePart(TranslationMemoryRecord { translation, thing, part, segments })).await
     }
 
     /// Replaces the memory of a page or reusable content.
-    pub(super) async fn remember(
+    pub(super) async fn replace_memory(
         &self,
         translation: &TranslationId,
-        thing: &TranslatedThing,
+        thing: &TranslatedItemId,
         known: BTreeMap<Hash, String>,
     ) -> Result<()> {
         let mut parts: Vec<BTreeMap<Hash, String>> = Vec::new();
@@ -94,7 +94,7 @@ impl Platform {
         }
         let from = parts.len() as u64;
         for (part, segments) in (0..).zip(parts) {
-            self.remember_more(translation, thing, part, segments).await?;
+            self.append_memory(translation, thing, part, segments).await?;
         }
         let forget = forget_parts(translation, thing, from);
         while self.upkeep(&forget).await? {}
@@ -103,16 +103,17 @@ impl Platform {
 }
 
 /// Stores a part of the memory, unless the translation was deleted.
-struct KeepPart(TranslationMemoryRecord);
+struct StorePart(TranslationMemoryRecord);
 
 #[async_trait]
-impl Operation for KeepPart {
-    type Out = ();
+impl Operation for StorePart {
+    type Output = ();
     const NAME: &'static str = "translation_remember";
 
     async fn apply(&self, tx: &mut Tx) -> Result<()> {
         use crate::store::Indexed as _;
-        let of: Option<Arc<TranslationRecord>> = tx.get(&TranslationRecord::at(&self.0.translation)).await?;
+        let of: Option<Arc<TranslationRecord>> =
+            tx.get(&TranslationRecord::key_for(&self.0.translation)).await?;
         if of.is_none() {
             return Ok(());
         }
@@ -126,26 +127,26 @@ impl Operation for KeepPart {
     }
 }
 
-/// Removes parts of the memory. `Out` is `true` if there may be more.
+/// Removes parts of the memory. `Output` is `true` if there may be more.
 #[operation("translation_forget")]
 async fn forget_parts(
     tx: &mut Tx,
     translation: &TranslationId,
-    thing: &TranslatedThing,
+    thing: &TranslatedItemId,
     from: u64,
 ) -> Result<bool> {
-    let of = TranslationMemoryRecord::of_thing(translation, thing);
-    let (from, to) = (of.clone().number(from).key(), of.below().1);
-    let rows = tx.scan(&crate::store::Scan { from, to, rev: false, limit: PARTS_AT_ONCE }).await?;
+    let of = TranslationMemoryRecord::by_item(translation, thing);
+    let (from, to) = (of.clone().number(from).key(), of.prefix_range().1);
+    let rows = tx.scan(&crate::store::Scan { from, to, rev: false, limit: PART_BATCH }).await?;
     let keys: Vec<Key> = rows.into_iter().map(|(key, _)| key).collect();
     tx.delete_all::<TranslationMemoryRecord>(&keys).await?;
-    Ok(keys.len() == PARTS_AT_ONCE as usize)
+    Ok(keys.len() == PART_BATCH as usize)
 }
 
 /// Counts the words sent to the translator.
 #[operation("translation_words")]
 pub(super) async fn count_words(tx: &mut Tx, translation: &TranslationId, words: u64) -> Result<()> {
-    let record: Option<Arc<TranslationRecord>> = tx.get(&TranslationRecord::at(translation)).await?;
+    let record: Option<Arc<TranslationRecord>> = tx.get(&TranslationRecord::key_for(translation)).await?;
     if let Some(old) = record {
         let stats = TranslationStats { total_words: old.stats.total_words + words, ..old.stats };
         let spent_words = old.spent_words + words;
@@ -156,7 +157,7 @@ pub(super) async fn count_words(tx: &mut Tx, translation: &TranslationId, words:
 
 /// The outcome of storing a result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) enum Stored {
+pub(super) enum StoreOutcome {
     /// The result is stored and the job is done.
     Done,
     /// The target changed since the result was computed.
@@ -180,7 +181,7 @@ pub(super) struct StoreTranslation {
     /// The new head, or `None` if the target has this content already.
     pub(super) head: Option<NewHead>,
     /// The state to record. Its revision is the new head.
-    pub(super) done: TranslationDone,
+    pub(super) done: TranslationOutcome,
     pub(super) pages: u64,
     pub(super) milliseconds: u64,
     pub(super) finished: jobs::FinishJob,
@@ -188,25 +189,25 @@ pub(super) struct StoreTranslation {
 
 #[async_trait]
 impl Operation for StoreTranslation {
-    type Out = Stored;
+    type Output = StoreOutcome;
     const NAME: &'static str = "translation_result";
 
-    async fn apply(&self, tx: &mut Tx) -> Result<Stored> {
+    async fn apply(&self, tx: &mut Tx) -> Result<StoreOutcome> {
         let record: Option<Arc<TranslationRecord>> =
-            tx.get(&TranslationRecord::at(&self.translation)).await?;
-        let Some(old) = record else { return Ok(Stored::Gone) };
+            tx.get(&TranslationRecord::key_for(&self.translation)).await?;
+        let Some(old) = record else { return Ok(StoreOutcome::Gone) };
         let access = access::space(tx, &Actor::Platform, &self.target).await?;
         let proof = access.require(SpaceAction::Manage)?;
         if proof.space().head != self.on {
-            return Ok(Stored::Moved);
+            return Ok(StoreOutcome::Moved);
         }
-        let source: Option<Arc<SpaceRecord>> = tx.get(&SpaceRecord::at(&old.source)).await?;
+        let source: Option<Arc<SpaceRecord>> = tx.get(&SpaceRecord::key_for(&old.source)).await?;
         let source = source.ok_or_else(|| Error::not_found("source space of the translation"))?;
         if [&*source, &**proof.space()].iter().any(|space| space.organization != old.organization) {
-            return Err(elsewhere());
+            return Err(transferred_error());
         }
         if !jobs::finish(tx, &self.finished).await? {
-            return Ok(Stored::Gone);
+            return Ok(StoreOutcome::Gone);
         }
         let now = self.finished.now;
         let stats = TranslationStats {
@@ -238,11 +239,11 @@ impl Operation for StoreTranslation {
             };
             move_head(tx, &proof, revision).await?;
         }
-        Ok(Stored::Done)
+        Ok(StoreOutcome::Done)
     }
 }
 
 /// The error for a space that was transferred to another organization.
-pub(super) fn elsewhere() -> Error {
+pub(super) fn transferred_error() -> Error {
     Error::new(ErrorKind::Precondition, "the two spaces belong to different organizations")
 }

@@ -14,37 +14,37 @@ use crate::{
         translate::{segments, text_segment, translated_markdown, translated_text},
     },
     platform::kernel::platform::Platform,
-    store::{Hash, records::TranslatedThing},
+    store::{Hash, records::TranslatedItemId},
 };
 
 /// Maximum number of characters of a title or a description, equal to the limit for editors.
 const MAX_CHARS: usize = 1_000;
 
 /// A page or reusable content to translate.
-pub(super) struct Thing {
-    pub(super) of: TranslatedThing,
+pub(super) struct TranslationItem {
+    pub(super) of: TranslatedItemId,
     pub(super) title: String,
     pub(super) description: Option<String>,
     pub(super) body: Body,
 }
 
-impl From<(crate::model::PageId, PageEntry)> for Thing {
+impl From<(crate::model::PageId, PageEntry)> for TranslationItem {
     fn from((id, entry): (crate::model::PageId, PageEntry)) -> Self {
         let PageEntry { title, description, body, .. } = entry;
-        Self { of: TranslatedThing::Page(id), title, description, body }
+        Self { of: TranslatedItemId::Page(id), title, description, body }
     }
 }
 
-impl From<(crate::model::ReusableId, ReusableEntry)> for Thing {
+impl From<(crate::model::ReusableId, ReusableEntry)> for TranslationItem {
     fn from((id, entry): (crate::model::ReusableId, ReusableEntry)) -> Self {
         let ReusableEntry { title, body, .. } = entry;
-        Self { of: TranslatedThing::Reusable(id), title, description: None, body }
+        Self { of: TranslatedItemId::Reusable(id), title, description: None, body }
     }
 }
 
 /// An item with its text and its segments.
-pub(super) struct Read {
-    pub(super) thing: Thing,
+pub(super) struct ItemSegments {
+    pub(super) thing: TranslationItem,
     markdown: Arc<str>,
     /// Its segments, each with the hash of the segment and everything its translation depends on.
     pub(super) keys: BTreeMap<String, Hash>,
@@ -52,12 +52,12 @@ pub(super) struct Read {
     pub(super) too_long: u64,
 }
 
-impl Read {
+impl ItemSegments {
     /// Reads the text of an item and extracts its segments.
     pub(super) async fn new(
         platform: &Platform,
         domain: &str,
-        thing: Thing,
+        thing: TranslationItem,
         settings: &Settings,
     ) -> Result<Self> {
         let markdown = platform.content().body_text(domain, &thing.body, Rendering::Request).await?;

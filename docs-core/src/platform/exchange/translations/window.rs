@@ -3,35 +3,35 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::{
-    run::{Made, Work, require_time},
-    segments::{Found, Tried, batches, is_answered, translate, translate_alone},
+    run::{TranslatedTexts, TranslationInput, require_time},
+    segments::{BatchProgress, SegmentResults, batches, is_answered, translate, translate_alone},
     store::count_words,
-    texts::{Read, Thing},
+    texts::{ItemSegments, TranslationItem},
 };
 use crate::{
     Result,
     content::Body,
     model::TranslationId,
-    platform::{jobs::Run, kernel::platform::Platform},
+    platform::{jobs::JobRun, kernel::platform::Platform},
     ports::TranslateError,
-    store::{Hash, records::TranslatedThing},
+    store::{Hash, records::TranslatedItemId},
 };
 
 /// Pages and reusable contents that are searched for a previously translated segment.
-const KNOWN_LOOKED_AT: usize = 100;
+const MAX_SEARCHED_ITEMS: usize = 100;
 
 /// A page or reusable content during translation.
-struct Open<'r> {
-    read: &'r Read,
+struct PendingItem<'r> {
+    read: &'r ItemSegments,
     /// Segments still to be sent.
     untried: BTreeSet<String>,
     /// The number of stored parts of its memory.
     parts: u64,
 }
 
-impl Open<'_> {
+impl PendingItem<'_> {
     /// Returns the translations of its own segments, keyed as in its memory.
-    fn own(&self, translations: &BTreeMap<String, String>) -> BTreeMap<Hash, String> {
+    fn own_translations(&self, translations: &BTreeMap<String, String>) -> BTreeMap<Hash, String> {
         let own = self.read.keys.iter();
         own.filter_map(|(segment, key)| Some((*key, translations.get(segment)?.clone()))).collect()
     }
@@ -41,10 +41,10 @@ impl Platform {
     /// Translates a batch of pages and reusable contents. Results are stored after each request to the translator.
     pub(super) async fn translate_window(
         &self,
-        work: &Work,
-        window: &[Read],
-        run: &Run,
-        made: &mut Made,
+        work: &TranslationInput,
+        window: &[ItemSegments],
+        run: &JobRun,
+        made: &mut TranslatedTexts,
     ) -> Result<std::result::Result<(), TranslateError>> {
         let id = &work.record.id;
         let (mut open, mut known) = self.open_window(id, window).await?;
@@ -54,11 +54,11 @@ impl Platform {
         let translator = &*self.ports().translator;
         for batch in batches(untried) {
             require_time(run)?;
-            let mut found = Found::default();
+            let mut found = SegmentResults::default();
             let ended = match translate(translator, &work.settings, &batch, &mut found).await {
-                Ok(Tried::Wholly) => Ok(()),
-                Ok(Tried::InVain(rest)) => {
-                    self.after_nothing(work, &known, rest, &mut found, &mut *made).await?
+                Ok(BatchProgress::Complete) => Ok(()),
+                Ok(BatchProgress::Unanswered(rest)) => {
+                    self.handle_unanswered(work, &known, rest, &mut found, &mut *made).await?
                 }
                 Err(error) => Err(error),
             };
@@ -70,14 +70,14 @@ impl Platform {
             known.extend(found.translations.clone());
             for open in &mut open {
                 let tried = if ended.is_ok() { batch.as_slice() } else { &[] };
-                self.keep(id, open, tried, &found, &known).await?;
+                self.store_results(id, open, tried, &found, &known).await?;
             }
             if let Err(error) = ended {
                 return Ok(Err(error));
             }
         }
         for read in window {
-            self.make(work, read, &known, made).await?;
+            self.build_item(work, read, &known, made).await?;
             tokio::task::yield_now().await;
         }
         Ok(Ok(()))
@@ -86,21 +86,21 @@ impl Platform {
     /// Handles a request without any usable answer. Either the translator does not work, or it cannot translate these
     /// segments. To find out, a previously translated segment is sent. If there is none, the run fails if more segments
     /// remain to be tried; otherwise its end decides.
-    async fn after_nothing(
+    async fn handle_unanswered(
         &self,
-        work: &Work,
+        work: &TranslationInput,
         known: &BTreeMap<String, String>,
         rest: &[String],
-        found: &mut Found,
-        made: &mut Made,
+        found: &mut SegmentResults,
+        made: &mut TranslatedTexts,
     ) -> Result<std::result::Result<(), TranslateError>> {
         let (translator, settings) = (&*self.ports().translator, &work.settings);
         let known = match known.keys().next() {
             Some(segment) => Some(segment.clone()),
-            None => self.translated_before(work).await?,
+            None => self.find_translated_segment(work).await?,
         };
         let Some(known) = known else {
-            let why = found.in_vain();
+            let why = found.no_translation_error();
             if !rest.is_empty() {
                 return Ok(Err(why));
             }
@@ -109,20 +109,20 @@ impl Platform {
         };
         Ok(match is_answered(translator, settings, &known, found).await {
             Ok(true) => translate_alone(translator, settings, rest, found).await,
-            Ok(false) => Err(found.in_vain()),
+            Ok(false) => Err(found.no_translation_error()),
             Err(error) => Err(error),
         })
     }
 
     /// Returns a segment that was translated before with the current settings. Only the first pages are searched.
-    async fn translated_before(&self, work: &Work) -> Result<Option<String>> {
-        let things: Vec<Thing> = self.everything(work).await?;
-        for thing in things.into_iter().take(KNOWN_LOOKED_AT) {
-            let known = self.remembered(&work.record.id, &thing.of).await?.known;
+    async fn find_translated_segment(&self, work: &TranslationInput) -> Result<Option<String>> {
+        let things: Vec<TranslationItem> = self.all_items(work).await?;
+        for thing in things.into_iter().take(MAX_SEARCHED_ITEMS) {
+            let known = self.read_memory(&work.record.id, &thing.of).await?.known;
             if known.is_empty() {
                 continue;
             }
-            let read = Read::new(self, work.domain(), thing, &work.settings).await?;
+            let read = ItemSegments::new(self, work.domain(), thing, &work.settings).await?;
             if let Some((segment, _)) = read.keys.into_iter().find(|(_, key)| known.contains_key(key)) {
                 return Ok(Some(segment));
             }
@@ -134,12 +134,12 @@ impl Platform {
     async fn open_window<'r>(
         &self,
         id: &TranslationId,
-        window: &'r [Read],
-    ) -> Result<(Vec<Open<'r>>, BTreeMap<String, String>)> {
+        window: &'r [ItemSegments],
+    ) -> Result<(Vec<PendingItem<'r>>, BTreeMap<String, String>)> {
         let mut known: BTreeMap<String, String> = BTreeMap::new();
         let mut parts = Vec::with_capacity(window.len());
         for read in window {
-            let memory = self.remembered(id, &read.thing.of).await?;
+            let memory = self.read_memory(id, &read.thing.of).await?;
             let own = read.keys.iter();
             known.extend(
                 own.filter_map(|(segment, key)| Some((segment.clone(), memory.known.get(key)?.clone()))),
@@ -149,9 +149,9 @@ impl Platform {
         let mut open = Vec::with_capacity(window.len());
         for (read, parts) in window.iter().zip(parts) {
             let untried = read.keys.keys().filter(|segment| !known.contains_key(*segment)).cloned().collect();
-            let one = Open { read, untried, parts };
+            let one = PendingItem { read, untried, parts };
             if one.untried.is_empty() {
-                self.remember(id, &read.thing.of, one.own(&known)).await?;
+                self.replace_memory(id, &read.thing.of, one.own_translations(&known)).await?;
             }
             open.push(one);
         }
@@ -159,12 +159,12 @@ impl Platform {
     }
 
     /// Stores the results of a request as a new part, or as the complete memory once no segment of the page remains.
-    async fn keep(
+    async fn store_results(
         &self,
         id: &TranslationId,
-        open: &mut Open<'_>,
+        open: &mut PendingItem<'_>,
         tried: &[String],
-        found: &Found,
+        found: &SegmentResults,
         known: &BTreeMap<String, String>,
     ) -> Result<()> {
         let thing = &open.read.thing.of;
@@ -173,23 +173,27 @@ impl Platform {
             open.untried.remove(segment);
         }
         if open.untried.is_empty() {
-            return if before > 0 { self.remember(id, thing, open.own(known)).await } else { Ok(()) };
+            return if before > 0 {
+                self.replace_memory(id, thing, open.own_translations(known)).await
+            } else {
+                Ok(())
+            };
         }
-        let new = open.own(&found.translations);
+        let new = open.own_translations(&found.translations);
         if !new.is_empty() {
-            self.remember_more(id, thing, open.parts, new).await?;
+            self.append_memory(id, thing, open.parts, new).await?;
             open.parts += 1;
         }
         Ok(())
     }
 
     /// Builds the translated page or reusable content.
-    async fn make(
+    async fn build_item(
         &self,
-        work: &Work,
-        read: &Read,
+        work: &TranslationInput,
+        read: &ItemSegments,
         known: &BTreeMap<String, String>,
-        made: &mut Made,
+        made: &mut TranslatedTexts,
     ) -> Result<()> {
         made.too_long += read.too_long;
         if read.has_failed(known) {
@@ -200,11 +204,11 @@ impl Platform {
             None => Body::Empty,
         };
         match &read.thing.of {
-            TranslatedThing::Page(page) => {
+            TranslatedItemId::Page(page) => {
                 made.pages += 1;
                 made.texts.pages.insert(page.clone(), read.page(known, body));
             }
-            TranslatedThing::Reusable(reusable) => {
+            TranslatedItemId::Reusable(reusable) => {
                 made.texts.reusables.insert(reusable.clone(), read.reusable(known, body));
             }
         }

@@ -5,12 +5,12 @@ use chrono::TimeDelta;
 use docs_macros::operation;
 use serde::{Deserialize, Serialize};
 
-use super::{CollectMode, Collection};
+use super::{CollectMode, CollectionPass};
 use crate::{
     Error, Result,
     model::{JobId, Timestamp},
     platform::{
-        jobs::{Effect, Job, Payload, Run},
+        jobs::{Effect, Job, JobRun, Payload},
         kernel::platform::Platform,
     },
     ports::id_text,
@@ -21,7 +21,7 @@ use crate::{
 };
 
 /// Interval between collections.
-pub(in crate::platform) const COLLECT_EVERY: TimeDelta = TimeDelta::hours(24);
+pub(in crate::platform) const COLLECT_INTERVAL: TimeDelta = TimeDelta::hours(24);
 /// Subject of the jobs of the collector.
 const COLLECT_SUBJECT: &str = "objects";
 
@@ -42,7 +42,7 @@ impl Payload for CollectObjects {
 
 #[async_trait]
 impl Job for CollectObjects {
-    async fn run(self, platform: &Platform, run: &mut Run) -> Result<Effect> {
+    async fn run(self, platform: &Platform, run: &mut JobRun) -> Result<Effect> {
         let next = {
             let go_on = || !run.is_stopping();
             match self {
@@ -51,7 +51,7 @@ impl Job for CollectObjects {
                     return Ok(Effect::Done);
                 }
                 Self::Domains { after } => {
-                    let step = Collection::new(platform, CollectMode::Remove, &go_on);
+                    let step = CollectionPass::new(platform, CollectMode::Remove, &go_on);
                     step.step(after.as_deref()).await?.next
                 }
             }
@@ -59,7 +59,7 @@ impl Job for CollectObjects {
         let next = next.map_or(Self::Leftovers, |after| Self::Domains { after: Some(after) });
         let now = platform.now();
         let finish = run.finish(platform, JobOutcome::default());
-        let next = next.about(&platform.id(), COLLECT_SUBJECT, now)?;
+        let next = next.to_new_job(&platform.id(), COLLECT_SUBJECT, now)?;
         // If another worker took the job over, that worker does the rest.
         platform.upkeep(&go_on(&finish, &next)).await?;
         Ok(Effect::Finished)
@@ -105,7 +105,7 @@ async fn read_state(
         }
         None => (CollectionState { store: drawn.to_owned(), enqueued_at: now }, true),
     };
-    let due = enqueue.filter(|_| now.time() - state.enqueued_at.time() >= COLLECT_EVERY);
+    let due = enqueue.filter(|_| now.time() - state.enqueued_at.time() >= COLLECT_INTERVAL);
     if let Some(job) = due {
         state.enqueued_at = now;
         jobs::enqueue(tx, now, job.clone()).await?;
@@ -123,10 +123,11 @@ impl Platform {
         self.upkeep(&read_state(&drawn, self.now(), enqueue.as_ref())).await
     }
 
-    /// Enqueues a collection if [`COLLECT_EVERY`] has passed since the last.
+    /// Enqueues a collection if [`COLLECT_INTERVAL`] has passed since the last.
     pub(in crate::platform) async fn schedule_collection(&self) -> Result<()> {
         let now = self.now();
-        let job = CollectObjects::Domains { after: None }.about(&self.id::<JobId>(), COLLECT_SUBJECT, now)?;
+        let job =
+            CollectObjects::Domains { after: None }.to_new_job(&self.id::<JobId>(), COLLECT_SUBJECT, now)?;
         self.collection_state(Some(job)).await.map(drop)
     }
 }
@@ -136,7 +137,7 @@ pub(super) struct DropNotes(pub(super) Vec<Key>);
 
 #[async_trait]
 impl Operation for DropNotes {
-    type Out = ();
+    type Output = ();
     const NAME: &'static str = "copy_notes_drop";
 
     async fn apply(&self, tx: &mut Tx) -> Result<()> {

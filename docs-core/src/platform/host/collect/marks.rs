@@ -10,13 +10,13 @@ const MARK_BITS: u64 = 1 << 27;
 /// Number of bits that are set per object.
 const MARK_PROBES: usize = 4;
 /// Maximum number of nodes that are remembered as walked, about 64 MiB.
-const MAX_WALKED: usize = 1_000_000;
+const MAX_WALKED_NODES: usize = 1_000_000;
 
 /// Referenced objects, in a bounded amount of memory for any number of objects.
 ///
 /// The filter can report an unmarked object as marked, never the reverse. Such an object is retained until a later
 /// collection, whose filter has another salt. Walked nodes are tracked exactly, so no descendant is missed. Above
-/// [`MAX_WALKED`] they are forgotten and some are walked again.
+/// [`MAX_WALKED_NODES`] they are forgotten and some are walked again.
 pub(super) struct MarkSet {
     bits: Vec<u64>,
     salt: [u64; MARK_PROBES],
@@ -38,7 +38,7 @@ impl MarkSet {
     }
 
     /// Selects a domain. The same object in two domains counts as two objects.
-    pub(super) const fn of_domain(&mut self, domain: u32) -> &mut Self {
+    pub(super) const fn select_domain(&mut self, domain: u32) -> &mut Self {
         self.domain = domain;
         self
     }
@@ -67,7 +67,7 @@ impl MarkSet {
 
 impl Marks for MarkSet {
     fn enter(&mut self, node: Hash) -> bool {
-        if self.walked.len() >= MAX_WALKED {
+        if self.walked.len() >= MAX_WALKED_NODES {
             self.walked.clear();
         }
         self.mark(node);
@@ -91,28 +91,28 @@ mod tests {
     use crate::ports::Ids as _;
 
     fn hash(n: u32) -> Hash {
-        Hash::of(&n.to_le_bytes())
+        Hash::compute(&n.to_le_bytes())
     }
 
     #[test]
     fn mark_set_has_no_false_negatives_and_few_false_positives() {
         let mut marks = MarkSet::new(SeededIds::new(3).next());
         for n in 0..100_000 {
-            marks.of_domain(n % 2).mark(hash(n));
+            marks.select_domain(n % 2).mark(hash(n));
         }
         for n in 0..100_000 {
-            assert!(marks.of_domain(n % 2).has(hash(n)), "{n}");
+            assert!(marks.select_domain(n % 2).has(hash(n)), "{n}");
         }
-        let wrong = (0..100_000).filter(|n| marks.of_domain(1 - n % 2).has(hash(*n))).count();
+        let wrong = (0..100_000).filter(|n| marks.select_domain(1 - n % 2).has(hash(*n))).count();
         assert!(wrong < 5, "{wrong} of 100,000 that are not marked look like it");
     }
 
     #[test]
     fn a_node_is_entered_once_in_each_domain() {
         let mut marks = MarkSet::new(SeededIds::new(3).next());
-        assert!(marks.of_domain(1).enter(hash(1)));
-        assert!(!marks.of_domain(1).enter(hash(1)));
-        assert!(marks.of_domain(2).enter(hash(1)));
+        assert!(marks.select_domain(1).enter(hash(1)));
+        assert!(!marks.select_domain(1).enter(hash(1)));
+        assert!(marks.select_domain(2).enter(hash(1)));
         assert!(marks.has(hash(1)));
     }
 }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{Collection, READ_AT_ONCE};
+use super::{CollectionPass, READ_BATCH};
 use crate::{
     Result,
     content::{Marks as _, listed_parts},
@@ -12,20 +12,20 @@ use crate::{
     },
 };
 
-impl Collection<'_> {
+impl CollectionPass<'_> {
     /// Marks the references of the specifications in these areas. The area of a deleted specification has no marks, so
     /// all of it is removed.
     pub(super) async fn mark_specs(&mut self) -> Result<()> {
         for domain in self.domains.keys().cloned().collect::<Vec<_>>() {
-            let Some(id) = OpenApiSpecRecord::of_domain(&domain) else { continue };
+            let Some(id) = OpenApiSpecRecord::id_from_domain(&domain) else { continue };
             let tx = self.platform.read().await?;
-            let spec: Option<Arc<OpenApiSpecRecord>> = tx.get(&OpenApiSpecRecord::at(&id)).await?;
+            let spec: Option<Arc<OpenApiSpecRecord>> = tx.get(&OpenApiSpecRecord::key_for(&id)).await?;
             drop(tx);
             let Some(spec) = spec else { continue };
             if let StoredSpecSource::Text(text) = &spec.source {
-                self.mark_stored(&domain, text).await?;
+                self.mark_bytes(&domain, text).await?;
             }
-            let mut versions = Batches::of(OpenApiSpecVersionRecord::of_spec(&id).scan(READ_AT_ONCE));
+            let mut versions = Batches::of(OpenApiSpecVersionRecord::by_spec(&id).scan(READ_BATCH));
             loop {
                 let tx = self.platform.read().await?;
                 let Some(rows) = versions.next(&tx).await? else { break };
@@ -34,8 +34,8 @@ impl Collection<'_> {
                 drop(tx);
                 for version in versions.into_iter().flatten() {
                     self.done.roots += 1;
-                    for stored in version.stored() {
-                        self.mark_stored(&domain, stored).await?;
+                    for stored in version.objects() {
+                        self.mark_bytes(&domain, stored).await?;
                     }
                 }
             }
@@ -43,20 +43,20 @@ impl Collection<'_> {
         Ok(())
     }
 
-    async fn mark_stored(&mut self, domain: &str, stored: &StoredBytes) -> Result<()> {
+    async fn mark_bytes(&mut self, domain: &str, stored: &StoredBytes) -> Result<()> {
         self.check_time()?;
         let Some(number) = self.domains.get(domain) else { return Ok(()) };
         let Some(list) = stored.parts else {
-            self.marks.of_domain(*number).mark(stored.blob);
+            self.marks.select_domain(*number).mark(stored.blob);
             return Ok(());
         };
-        if !self.marks.of_domain(*number).enter(list) {
+        if !self.marks.select_domain(*number).enter(list) {
             return Ok(());
         }
         let found = self.platform.objects().get(domain, &[list]).await?.pop().flatten();
         match found.as_deref().map(listed_parts) {
             Some(Ok(parts)) => {
-                parts.into_iter().for_each(|part| self.marks.of_domain(*number).mark(part));
+                parts.into_iter().for_each(|part| self.marks.select_domain(*number).mark(part));
             }
             // The references of the list are unknown, so the whole area is retained.
             Some(Err(_)) | None => {

@@ -20,9 +20,9 @@ use super::*;
 use crate::{
     Actor,
     model::{CreateChangeRequest, CreateSpace, OrgId, UpdateContent},
-    platform::{jobs::Payload as _, kernel::storing::WRITE_WINDOW, people::users::NewUser},
+    platform::{jobs::Payload as _, kernel::write_window::WRITE_WINDOW, people::users::NewUser},
     store::{
-        Batch, FeedPos, Leftovers, Mode, Objects, Scan, Store, Tx, Txn, Value,
+        Batch, FeedPos, Mode, Objects, OrphanPage, Scan, Store, Tx, Txn, Value,
         jobs::{self, NewJob},
     },
 };
@@ -125,7 +125,7 @@ impl Objects for Stepping {
     async fn domains(&self, after: Option<&str>, max: u32) -> StoreResult<Vec<String>> {
         self.0.domains(after, max).await
     }
-    async fn leftovers(&self, owner: &str, after: Option<&str>, by: Duration) -> StoreResult<Leftovers> {
+    async fn leftovers(&self, owner: &str, after: Option<&str>, by: Duration) -> StoreResult<OrphanPage> {
         self.0.leftovers(owner, after, by).await
     }
     async fn delete_leftovers(&self, names: &[String]) -> StoreResult<()> {
@@ -149,7 +149,7 @@ impl World {
         let clock = ManualClock::default();
         let writing = Arc::new(AsyncMutex::new(()));
         let store = Arc::new(SteppingStore { store: MemStore::new(), writing: Arc::clone(&writing) });
-        let objects = Arc::new(Stepping(Arc::new(MemObjects::with(Arc::new(clock.clone())))));
+        let objects = Arc::new(Stepping(Arc::new(MemObjects::with_clock(Arc::new(clock.clone())))));
         let platform = Platform::builder(store.clone(), objects.clone());
         let platform = platform.clock(clock.clone()).ids(SeededIds::new(seed)).build();
         let ada = NewUser {
@@ -181,7 +181,7 @@ impl World {
     async fn exists(&self, space: Option<SpaceId>) -> bool {
         let Some(space) = space else { return true };
         let tx = self.platform.read().await.expect("begins");
-        tx.get::<SpaceRecord>(&SpaceRecord::at(&space)).await.expect("read").is_some()
+        tx.get::<SpaceRecord>(&SpaceRecord::key_for(&space)).await.expect("read").is_some()
     }
 
     /// Returns the objects that the records reference, and checks that each exists.
@@ -189,11 +189,12 @@ impl World {
         let content = Content::new(Arc::clone(&self.objects.0) as Arc<dyn Objects>);
         let mut marked: BTreeMap<String, HashSet<Hash>> = BTreeMap::new();
         let tx = self.platform.read().await.expect("begins");
-        let spaces = tx.below(&KeyBuf::new("spc"), MAX_SCAN).await.expect("read");
+        let spaces = tx.scan_prefix(&KeyBuf::new("spc"), MAX_SCAN).await.expect("read");
         for (_, space) in spaces {
             let space: Arc<SpaceRecord> = decode(space).expect("a space");
             let marked = marked.entry(space.domain.clone()).or_default();
-            let revisions = tx.below(&RevisionRecord::of_space(&space.id), MAX_SCAN).await.expect("read");
+            let revisions =
+                tx.scan_prefix(&RevisionRecord::by_space(&space.id), MAX_SCAN).await.expect("read");
             let revisions =
                 revisions.into_iter().map(|(_, it)| decode::<RevisionRecord>(it).expect("one").root);
             for root in revisions.chain([space.root]) {
@@ -319,7 +320,7 @@ async fn run(seed: u64, scripts: [Vec<Act>; 3]) {
                 {
                     // Its stored objects were removed before it finished, or the space that it reads was purged.
                     let took = platform.now().time() - began.time();
-                    assert!(took >= UNTOUCHED || !w.exists(space).await, "{it:?}: {error:?}");
+                    assert!(took >= OBJECT_GRACE_PERIOD || !w.exists(space).await, "{it:?}: {error:?}");
                 }
             }
         }));
@@ -412,7 +413,7 @@ async fn content_of_a_purged_space_goes_and_that_of_its_copy_stays() {
     let before = w.stored().await;
     let young = w.platform.as_platform().collect(CollectMode::Remove).await.expect("collected");
     assert_eq!((young.objects, w.stored().await), (0, before.clone()), "all of it was touched today");
-    w.clock.advance(UNTOUCHED.to_std().expect("a time"));
+    w.clock.advance(OBJECT_GRACE_PERIOD.to_std().expect("a time"));
     let dry = w.platform.as_platform().collect(CollectMode::DryRun).await.expect("counted");
     assert!(dry.objects > 0);
     assert_eq!(w.stored().await, before, "a dry run only counts");
@@ -443,7 +444,7 @@ async fn a_storage_area_that_cannot_be_read_is_left_alone() {
     act(&w, &w.platform, &Act::Purge(1)).await.expect("purged");
     let space: Option<Arc<SpaceRecord>> = {
         let tx = w.platform.read().await.expect("begins");
-        tx.get(&SpaceRecord::at(&w.space(0).expect("a space"))).await.expect("read")
+        tx.get(&SpaceRecord::key_for(&w.space(0).expect("a space"))).await.expect("read")
     };
     let space = space.expect("there");
     w.objects.0.damage(&space.domain, space.root).expect("there");
@@ -457,11 +458,11 @@ async fn a_storage_area_that_cannot_be_read_is_left_alone() {
 #[tokio::test]
 async fn write_after_the_write_window_is_rejected() {
     let w = World::new(4).await;
-    let storing = w.platform.storing();
+    let storing = w.platform.begin_write_window();
     w.clock.advance(WRITE_WINDOW.to_std().expect("a time"));
-    w.platform.require_stored(storing).expect("just in time");
+    w.platform.check_write_window(storing).expect("just in time");
     w.clock.advance(Duration::from_millis(1));
-    let refused = w.platform.require_stored(storing).expect_err("too late");
+    let refused = w.platform.check_write_window(storing).expect_err("too late");
     assert_eq!(refused.kind(), ErrorKind::Conflict);
 }
 
@@ -495,7 +496,7 @@ async fn a_collection_that_is_told_to_stop_removes_nothing_more() {
     }
     w.clock.advance(Duration::from_secs(100 * 3_600));
     let before = w.stored().await;
-    let stopped = Collection::new(&w.platform, CollectMode::Remove, &|| false).step(None).await;
+    let stopped = CollectionPass::new(&w.platform, CollectMode::Remove, &|| false).step(None).await;
     assert_eq!(stopped.map(|step| step.next).expect_err("stopped").kind(), ErrorKind::Unavailable);
     assert_eq!(w.stored().await, before);
 }
@@ -506,7 +507,7 @@ async fn a_worker_that_stops_brings_a_short_collection_to_its_end() {
     act(&w, &w.platform, &Act::Create).await.expect("created");
     w.platform.settle().await.expect("settled");
     let job: NewJob = CollectObjects::Domains { after: None }
-        .about(&w.platform.id(), "objects", w.platform.now())
+        .to_new_job(&w.platform.id(), "objects", w.platform.now())
         .expect("a job");
     let mut tx = Tx::new(w.store.begin(Mode::Write, &[]).await.expect("begins"));
     let id = job.id.clone();

@@ -14,14 +14,14 @@ use crate::{
         jobs::Payload as _,
         kernel::actor::Actor,
         library::tree::{
-            Gap, MAX_MOVED, chain, check_depth, check_number, drop_grants, make_room, parent, require_parent,
-            room_in,
+            InsertionPoint, MAX_MOVED, allocate_ranks, chain, check_capacity, check_depth, drop_grants,
+            parent, require_parent, resolve_parent,
         },
     },
     policy::CollectionAction,
     store::{
         MAX_BATCH_OPS, MAX_SCAN, Operation, StoreResult, Tx, ids_of, jobs,
-        records::{CollectionRecord, Parent, SpaceRecord, target_of},
+        records::{CollectionRecord, Parent, SpaceRecord, parse_target},
     },
 };
 
@@ -34,7 +34,7 @@ pub(super) async fn collection_creation(
 ) -> Result<()> {
     let mut record = record.clone();
     let org = &record.organization;
-    if let Some(parent) = room_in(tx, actor, org, parent).await? {
+    if let Some(parent) = resolve_parent(tx, actor, org, parent).await? {
         check_depth(chain(tx, &parent).await?.len() + 1)?;
         record.parent = Some(parent.id.clone());
     }
@@ -62,7 +62,7 @@ pub(super) async fn collection_update(
     }
     if new_level {
         let after = access::collection(tx, actor, id).await;
-        access::check_level(access.standing(), after.map(|after| after.standing()))?;
+        access::check_level(access.effective_role(), after.map(|after| after.effective_role()))?;
     }
     Ok(())
 }
@@ -76,7 +76,7 @@ pub(super) struct CollectionDeletion {
 
 #[async_trait]
 impl Operation for CollectionDeletion {
-    type Out = ();
+    type Output = ();
     const NAME: &'static str = "collection_delete";
 
     async fn apply(&self, tx: &mut Tx) -> Result<()> {
@@ -85,7 +85,7 @@ impl Operation for CollectionDeletion {
         self.empty(tx, &old).await?;
         tx.delete(&*old);
         if self.leaves_more(tx, &old).await? {
-            let job = PurgeGrants { content: old.id.to_string() }.about(&self.job, &old.id, self.now)?;
+            let job = PurgeGrants { content: old.id.to_string() }.to_new_job(&self.job, &old.id, self.now)?;
             jobs::enqueue(tx, self.now, job).await?;
         }
         Ok(())
@@ -107,9 +107,9 @@ impl CollectionDeletion {
 
     /// Moves the content of the collection to its parent.
     async fn empty(&self, tx: &mut Tx, old: &CollectionRecord) -> Result<()> {
-        let children = tx.below(&Parent::In(&old.id).children(), MAX_SCAN).await?;
-        let children: Vec<ContentTarget> = children.iter().map(target_of).collect::<StoreResult<_>>()?;
-        let deleted = tx.below(&SpaceRecord::deleted_in(&old.id), MAX_SCAN).await?;
+        let children = tx.scan_prefix(&Parent::In(&old.id).children(), MAX_SCAN).await?;
+        let children: Vec<ContentTarget> = children.iter().map(parse_target).collect::<StoreResult<_>>()?;
+        let deleted = tx.scan_prefix(&SpaceRecord::deleted_by_parent(&old.id), MAX_SCAN).await?;
         let deleted: Vec<SpaceId> = ids_of(&deleted)?;
         let number = children.len() + deleted.len();
         if number == 0 {
@@ -125,7 +125,7 @@ impl CollectionDeletion {
         if let Some(parent) = &old.parent {
             // The collection itself leaves its parent, so one place becomes free.
             let more = (children.len() as u64).saturating_sub(1);
-            check_number(tx, parent, more).await?;
+            check_capacity(tx, parent, more).await?;
         }
         self.raise(tx, old, children.into_iter().chain(deleted.into_iter().map(ContentTarget::Space))).await
     }
@@ -139,17 +139,17 @@ impl CollectionDeletion {
         let (mut spaces, mut collections) = (Vec::new(), Vec::new());
         for child in inside {
             match child {
-                ContentTarget::Space(id) => spaces.push(SpaceRecord::at(&id)),
-                ContentTarget::Collection(id) => collections.push(CollectionRecord::at(&id)),
+                ContentTarget::Space(id) => spaces.push(SpaceRecord::key_for(&id)),
+                ContentTarget::Collection(id) => collections.push(CollectionRecord::key_for(&id)),
             }
         }
         let spaces: Vec<Arc<SpaceRecord>> = tx.get_many(&spaces).await?.into_iter().flatten().collect();
         let collections: Vec<Arc<CollectionRecord>> =
             tx.get_many(&collections).await?.into_iter().flatten().collect();
-        let parent = Parent::of(&old.organization, old.parent.as_ref());
-        let gap = Gap::before(parent, &old.rank, old.id.as_str())
-            .without(ContentTarget::Collection(old.id.clone()));
-        let ranks = make_room(tx, &gap, spaces.len() + collections.len(), self.now).await?;
+        let parent = Parent::new(&old.organization, old.parent.as_ref());
+        let gap = InsertionPoint::before_child(parent, &old.rank, old.id.as_str())
+            .without_child(ContentTarget::Collection(old.id.clone()));
+        let ranks = allocate_ranks(tx, &gap, spaces.len() + collections.len(), self.now).await?;
         let mut order: Vec<(Rank, &str)> =
             spaces.iter().map(|space| (space.rank(), space.id.as_str())).collect();
         order.extend(collections.iter().map(|inner| (inner.rank.clone(), inner.id.as_str())));

@@ -15,7 +15,7 @@ use crate::{
 };
 
 /// The kind that identifies these jobs among those of a space.
-pub(in crate::platform) const SAME: &str = "git sync";
+pub(in crate::platform) const SYNC_JOB_GROUP: &str = "git sync";
 
 /// The job that synchronizes a space with its repository, by the setting in force when it runs.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -24,7 +24,7 @@ pub(in crate::platform) struct SyncRun {
 }
 
 /// The parameters of a new job.
-pub(in crate::platform) struct Wake {
+pub(in crate::platform) struct NewSyncJob {
     /// The id of the job, if a new one is enqueued.
     pub(in crate::platform) job: JobId,
     pub(in crate::platform) by: Option<UserId>,
@@ -33,10 +33,14 @@ pub(in crate::platform) struct Wake {
 }
 
 /// Enqueues the job of a space with a setting, unless one is waiting, which then processes this change as well.
-pub(in crate::platform) async fn enqueue(tx: &mut Tx, space: &SpaceRecord, wake: Wake) -> Result<JobId> {
+pub(in crate::platform) async fn enqueue(
+    tx: &mut Tx,
+    space: &SpaceRecord,
+    wake: NewSyncJob,
+) -> Result<JobId> {
     schedule(tx, space, wake.now).await?;
-    if let Some(waiting) = jobs::waiting_for_the_same(tx, space.id.as_str(), SAME).await? {
-        if wake.urgency == Urgency::Asked {
+    if let Some(waiting) = jobs::waiting_for_the_same(tx, space.id.as_str(), SYNC_JOB_GROUP).await? {
+        if wake.urgency == Urgency::Requested {
             jobs::hasten_lane(tx, &lane(&space.id), wake.now).await?;
         }
         return Ok(waiting.id.clone());
@@ -44,8 +48,8 @@ pub(in crate::platform) async fn enqueue(tx: &mut Tx, space: &SpaceRecord, wake:
     // The clock of this server may lag, but the event must sort after those already applied.
     let applied = space.git.as_ref().and_then(|git| git.event_at);
     let event_at = wake.now.max(applied.unwrap_or(wake.now));
-    let job = SyncRun { space: space.id.clone() }.about(&wake.job, &space.id, wake.now)?;
-    let audience = Audience::Subject { by: wake.by, same: Some(SAME.to_owned()) };
+    let job = SyncRun { space: space.id.clone() }.to_new_job(&wake.job, &space.id, wake.now)?;
+    let audience = Audience::Subject { by: wake.by, same: Some(SYNC_JOB_GROUP.to_owned()) };
     let owner = Some(space.organization.to_string());
     let lane = Some((lane(&space.id), event_at));
     jobs::enqueue(tx, wake.now, NewJob { owner, audience, lane, ..job }).await?;
@@ -59,18 +63,18 @@ pub(in crate::platform) async fn follow(
     revision: &RevisionRecord,
 ) -> Result<()> {
     let exports = space.git_sync.as_ref().is_some_and(|sync| sync.setting.direction.exports());
-    if !exports || space.is_in_step() {
+    if !exports || space.is_in_sync() {
         return Ok(());
     }
     // The revision id is unique, so it is also a unique job id.
     let job = revision.id.as_str().parse().map_err(Error::internal)?;
     let by = Some(revision.by.clone());
-    let wake = Wake { job, by, now: revision.created_at, urgency: Urgency::Follows };
+    let wake = NewSyncJob { job, by, now: revision.created_at, urgency: Urgency::FollowUp };
     enqueue(tx, space, wake).await.map(drop)
 }
 
 /// Resumes a synchronization when the change request with its conflict is merged or archived.
-pub(in crate::platform) async fn settled(
+pub(in crate::platform) async fn resume_after_conflict(
     tx: &mut Tx,
     space: &SpaceRecord,
     request: &ChangeRequestId,
@@ -79,20 +83,20 @@ pub(in crate::platform) async fn settled(
 ) -> Result<()> {
     let conflict = space.git_sync.as_ref().and_then(|sync| sync.conflict.as_ref());
     if conflict.is_some_and(|conflict| conflict.request == *request) {
-        enqueue(tx, space, Wake { job, by: None, now, urgency: Urgency::Follows }).await?;
+        enqueue(tx, space, NewSyncJob { job, by: None, now, urgency: Urgency::FollowUp }).await?;
     }
     Ok(())
 }
 
 /// Synchronizes a restored space: pushes and scheduled checks were ignored while it was deleted.
-pub(in crate::platform) async fn restored(
+pub(in crate::platform) async fn resume_restored(
     tx: &mut Tx,
     space: &SpaceRecord,
     job: JobId,
     now: Timestamp,
 ) -> Result<()> {
     if space.git_sync.is_some() {
-        enqueue(tx, space, Wake { job, by: None, now, urgency: Urgency::Follows }).await?;
+        enqueue(tx, space, NewSyncJob { job, by: None, now, urgency: Urgency::FollowUp }).await?;
     }
     Ok(())
 }
@@ -104,13 +108,13 @@ pub(in crate::platform) fn lane(space: &SpaceId) -> String {
 
 /// The job that checks the repository of a space for a new commit.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub(in crate::platform) struct RepositoryLook {
+pub(in crate::platform) struct RepositoryPoll {
     pub(in crate::platform) space: SpaceId,
     /// The setting of the job. Another setting has another job.
     pub(in crate::platform) generation: String,
 }
 
-impl Payload for RepositoryLook {
+impl Payload for RepositoryPoll {
     const KIND: &'static str = "git_look";
     const CLASS: JobClass = JobClass::Remote;
 }
@@ -121,20 +125,20 @@ pub(in crate::platform) async fn schedule(tx: &mut Tx, space: &SpaceRecord, now:
     let Some(sync) = &space.git_sync else { return Ok(()) };
     let Some(interval) = sync.setting.schedule else { return Ok(()) };
     let period = TimeDelta::minutes(interval.minutes().into()).num_milliseconds();
-    let name = Hash::of(format!("{} {}", space.id, sync.generation).as_bytes());
+    let name = Hash::compute(format!("{} {}", space.id, sync.generation).as_bytes());
     let spread =
         i64::from(u32::from_be_bytes([0, name.as_bytes()[0], name.as_bytes()[1], name.as_bytes()[2]]));
     let offset = spread * 1_000 % period;
     let number = (now.time().timestamp_millis() - offset).div_euclid(period) + 1;
     let due = DateTime::from_timestamp_millis(number * period + offset)
         .ok_or_else(|| Error::internal("the due time is out of range"))?;
-    let id = Hash::of(format!("{name} {number}").as_bytes());
+    let id = Hash::compute(format!("{name} {number}").as_bytes());
     let id: JobId = BASE32.encode(&id.as_bytes()[..16]).parse().map_err(Error::internal)?;
-    if tx.get::<JobRecord>(&JobRecord::at(&id)).await?.is_some() {
+    if tx.get::<JobRecord>(&JobRecord::key_for(&id)).await?.is_some() {
         return Ok(());
     }
-    let look = RepositoryLook { space: space.id.clone(), generation: sync.generation.clone() };
-    let job = look.about(&id, &space.id, now)?;
+    let look = RepositoryPoll { space: space.id.clone(), generation: sync.generation.clone() };
+    let job = look.to_new_job(&id, &space.id, now)?;
     jobs::enqueue(tx, now, jobs::NewJob { due: Timestamp::new(due), ..job }).await
 }
 

@@ -19,7 +19,7 @@ use crate::{
 pub(in crate::platform) const MAX_TRANSLATIONS: u32 = 50;
 
 /// Translations that one transaction of the purge of a space deletes.
-const DROPPED_AT_ONCE: u32 = 10;
+const PURGE_BATCH: u32 = 10;
 
 /// The job lane of a translation. Its runs are sequential.
 fn lane(id: &TranslationId) -> String {
@@ -29,21 +29,21 @@ fn lane(id: &TranslationId) -> String {
 /// Ensures that a run starts after this transaction. A run that is queued already suffices. Returns the translation.
 ///
 /// A run that was delayed after a failure starts at once if a user requests it.
-pub(in crate::platform) async fn want_run(
+pub(in crate::platform) async fn request_run(
     tx: &mut Tx,
     record: &Arc<TranslationRecord>,
     (id, now): (JobId, Timestamp),
     urgency: Urgency,
 ) -> Result<TranslationRecord> {
     let known: Option<Arc<JobRecord>> = match &record.job {
-        Some(job) => tx.get(&JobRecord::at(job)).await?,
+        Some(job) => tx.get(&JobRecord::key_for(job)).await?,
         None => None,
     };
     if !known.is_some_and(|job| matches!(job.state, JobState::Queued | JobState::Waiting)) {
         enqueue(tx, record, id.clone(), now).await?;
         return Ok(TranslationRecord { job: Some(id), ..TranslationRecord::clone(record) });
     }
-    if urgency == Urgency::Asked {
+    if urgency == Urgency::Requested {
         // The run may be queued after another delayed run; both have to start.
         jobs::hasten_lane(tx, &lane(&record.id), now).await?;
     }
@@ -56,15 +56,15 @@ pub(in crate::platform) async fn enqueue(
     id: JobId,
     now: Timestamp,
 ) -> Result<()> {
-    let job = TranslateSpace { translation: record.id.clone() }.about(&id, &record.target, now)?;
+    let job = TranslateSpace { translation: record.id.clone() }.to_new_job(&id, &record.target, now)?;
     let audience = Audience::Subject { by: Some(record.created_by.clone()), same: None };
     let owner = Some(record.organization.to_string());
     jobs::enqueue(tx, now, NewJob { owner, audience, lane: Some((lane(&record.id), now)), ..job }).await
 }
 
 /// Returns the id of a follow-up job. It is the same in every retry of the transaction.
-fn job_after(translation: &TranslationId, what: &str) -> Result<JobId> {
-    let name = Hash::of(format!("{translation} {what}").as_bytes()).to_string();
+fn follow_up_job_id(translation: &TranslationId, what: &str) -> Result<JobId> {
+    let name = Hash::compute(format!("{translation} {what}").as_bytes()).to_string();
     name[..26].parse().map_err(Error::internal)
 }
 
@@ -81,11 +81,11 @@ pub(in crate::platform) async fn follow_source(
     if space.translations == 0 {
         return Ok(());
     }
-    let rows = tx.below(&TranslationRecord::of_source(&space.id), MAX_TRANSLATIONS).await?;
+    let rows = tx.scan_prefix(&TranslationRecord::by_source(&space.id), MAX_TRANSLATIONS).await?;
     let found = tx.get_many::<TranslationRecord>(&TranslationRecord::named_by_all(&rows)).await?;
     for record in found.into_iter().flatten() {
-        let job = (job_after(&record.id, revision.id.as_str())?, revision.created_at);
-        let new = want_run(tx, &record, job, Urgency::Follows).await?;
+        let job = (follow_up_job_id(&record.id, revision.id.as_str())?, revision.created_at);
+        let new = request_run(tx, &record, job, Urgency::FollowUp).await?;
         if new != *record {
             tx.put(&*record, new)?;
         }
@@ -94,9 +94,9 @@ pub(in crate::platform) async fn follow_source(
 }
 
 /// Returns up to `limit` translations each from and into a space.
-async fn of_space(tx: &Tx, space: &SpaceId, limit: u32) -> Result<Vec<Arc<TranslationRecord>>> {
-    let mut rows = tx.below(&TranslationRecord::of_source(space), limit).await?;
-    rows.extend(tx.below(&TranslationRecord::of_target(space), limit).await?);
+async fn list_for_space(tx: &Tx, space: &SpaceId, limit: u32) -> Result<Vec<Arc<TranslationRecord>>> {
+    let mut rows = tx.scan_prefix(&TranslationRecord::by_source(space), limit).await?;
+    rows.extend(tx.scan_prefix(&TranslationRecord::by_target(space), limit).await?);
     let found = tx.get_many::<TranslationRecord>(&TranslationRecord::named_by_all(&rows)).await?;
     Ok(found.into_iter().flatten().collect())
 }
@@ -106,20 +106,20 @@ async fn of_space(tx: &Tx, space: &SpaceId, limit: u32) -> Result<Vec<Arc<Transl
 /// # Errors
 ///
 /// Errors of the store.
-pub(in crate::platform) async fn follow_restored(
+pub(in crate::platform) async fn resume_restored(
     tx: &mut Tx,
     space: &SpaceId,
     restoring: &JobId,
     now: Timestamp,
 ) -> Result<()> {
-    for record in of_space(tx, space, MAX_TRANSLATIONS).await? {
-        let both = [SpaceRecord::at(&record.source), SpaceRecord::at(&record.target)];
+    for record in list_for_space(tx, space, MAX_TRANSLATIONS).await? {
+        let both = [SpaceRecord::key_for(&record.source), SpaceRecord::key_for(&record.target)];
         let both = tx.get_many::<SpaceRecord>(&both).await?;
         if !both.iter().all(|space| space.as_ref().is_some_and(|space| space.deleted_at.is_none())) {
             continue;
         }
-        let job = (job_after(&record.id, restoring.as_str())?, now);
-        let new = want_run(tx, &record, job, Urgency::Follows).await?;
+        let job = (follow_up_job_id(&record.id, restoring.as_str())?, now);
+        let new = request_run(tx, &record, job, Urgency::FollowUp).await?;
         if new != *record {
             tx.put(&*record, new)?;
         }
@@ -132,10 +132,10 @@ pub(in crate::platform) async fn follow_restored(
 /// # Errors
 ///
 /// Errors of the store.
-pub(in crate::platform) async fn drop_some(tx: &mut Tx, space: &SpaceId, now: Timestamp) -> Result<bool> {
-    let found = of_space(tx, space, DROPPED_AT_ONCE).await?;
+pub(in crate::platform) async fn delete_batch(tx: &mut Tx, space: &SpaceId, now: Timestamp) -> Result<bool> {
+    let found = list_for_space(tx, space, PURGE_BATCH).await?;
     for record in &found {
-        delete(tx, record, job_after(&record.id, "purge")?, now).await?;
+        delete(tx, record, follow_up_job_id(&record.id, "purge")?, now).await?;
     }
     Ok(!found.is_empty())
 }
@@ -147,13 +147,13 @@ pub(in crate::platform) async fn delete(
     job: JobId,
     now: Timestamp,
 ) -> Result<()> {
-    let source: Option<Arc<SpaceRecord>> = tx.get(&SpaceRecord::at(&old.source)).await?;
+    let source: Option<Arc<SpaceRecord>> = tx.get(&SpaceRecord::key_for(&old.source)).await?;
     if let Some(source) = source {
         let translations = source.translations.saturating_sub(1);
         tx.put(&*source, SpaceRecord { translations, ..SpaceRecord::clone(&source) })?;
     }
     let purge = PurgeTranslation { translation: old.id.clone() };
-    jobs::enqueue(tx, now, purge.about(&job, &old.id, now)?).await?;
+    jobs::enqueue(tx, now, purge.to_new_job(&job, &old.id, now)?).await?;
     tx.delete(old);
     Ok(())
 }

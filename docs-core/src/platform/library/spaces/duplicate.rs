@@ -7,10 +7,10 @@ use crate::{
     model::{ContentTarget, Grantee, RevisionId, SpaceId, SpaceTitle, Timestamp, UserId},
     platform::{
         access,
-        kernel::{actor::Actor, storing::note_copy},
+        kernel::{actor::Actor, write_window::note_copy},
         library::{
-            head::create_in,
-            tree::{Gap, check_number, make_room, require_parent},
+            head::create_space,
+            tree::{InsertionPoint, allocate_ranks, check_capacity, require_parent},
         },
     },
     policy::{SpaceAccess, SpaceAction},
@@ -33,7 +33,7 @@ pub(super) struct DuplicateSpace {
 
 #[async_trait]
 impl Operation for DuplicateSpace {
-    type Out = ();
+    type Output = ();
     const NAME: &'static str = "space_duplicate";
 
     async fn apply(&self, tx: &mut Tx) -> Result<()> {
@@ -42,25 +42,25 @@ impl Operation for DuplicateSpace {
         let from = proof.space();
         require_parent(tx, &self.actor, &from.organization, from.parent.as_ref()).await?;
         if let Some(parent) = &from.parent {
-            check_number(tx, parent, 1).await?;
+            check_capacity(tx, parent, 1).await?;
         }
-        let parent = Parent::of(&from.organization, from.parent.as_ref());
-        let gap = Gap::after(parent, &from.rank(), from.id.as_str());
+        let parent = Parent::new(&from.organization, from.parent.as_ref());
+        let gap = InsertionPoint::after_child(parent, &from.rank(), from.id.as_str());
         let title = format!("{} (copy)", from.title);
         let record = SpaceRecord {
             id: self.id.clone(),
-            title: SpaceTitle::cut(&title).unwrap_or_else(|| from.title.clone()),
+            title: SpaceTitle::from_truncated(&title).unwrap_or_else(|| from.title.clone()),
             created_by: self.by.clone(),
             created_at: self.now,
             updated_at: self.now,
-            rank: make_room(tx, &gap, 1, self.now).await?.pop(),
+            rank: allocate_ranks(tx, &gap, 1, self.now).await?.pop(),
             head: self.head.clone(),
             git: None,
             git_sync: None,
             translations: 0,
             ..SpaceRecord::clone(from)
         };
-        let copy = create_in(tx, record, &self.by);
+        let copy = create_space(tx, record, &self.by);
         note_copy(tx, &copy);
         self.keep_role(tx, &seen).await
     }

@@ -14,9 +14,9 @@ use crate::{
         kernel::actor::Actor,
         library::{
             follow::{self, git},
-            head::{RESTORE_WINDOW, create_in},
-            tree::{check_number, room_in},
-            views::shown_emoji,
+            head::{RESTORE_WINDOW, create_space},
+            tree::{check_capacity, resolve_parent},
+            views::space_emoji,
         },
     },
     policy::SpaceAction,
@@ -33,12 +33,12 @@ pub(super) async fn space_creation(
 ) -> Result<RevisionId> {
     let mut record = record.clone();
     let org = &record.organization;
-    let parent = room_in(tx, actor, org, parent).await?;
+    let parent = resolve_parent(tx, actor, org, parent).await?;
     if record.domain != access::org(tx, actor, org).await?.org().domain {
         return Err(Error::conflict("the organization has changed; try again"));
     }
     record.parent = parent.map(|parent| parent.id.clone());
-    Ok(create_in(tx, record, by).head.clone())
+    Ok(create_space(tx, record, by).head.clone())
 }
 
 #[operation("space_update")]
@@ -66,7 +66,7 @@ pub(super) async fn space_update(
     // Clients send the displayed emoji back when they change other fields. Next to an icon, it is not the space's
     // own.
     let emoji = match change.emoji {
-        Patch::Set(emoji) if emoji == shown_emoji(old) => Patch::Keep,
+        Patch::Set(emoji) if emoji == space_emoji(old) => Patch::Keep,
         emoji => emoji,
     };
     // An emoji replaces an icon and vice versa.
@@ -85,7 +85,7 @@ pub(super) async fn space_update(
     }
     if new_level {
         let after = access::space(tx, actor, id).await;
-        access::check_level(access.standing(), after.map(|after| after.standing()))?;
+        access::check_level(access.effective_role(), after.map(|after| after.effective_role()))?;
     }
     Ok(())
 }
@@ -108,7 +108,7 @@ pub(super) async fn space_deletion(
     tx.put(&**old, new)?;
     // The job runs after the end of the window, not exactly at it.
     let due = Timestamp::new(deleted_at.time() + RESTORE_WINDOW + TimeDelta::milliseconds(1));
-    let purge = PurgeSpace { space: id.clone(), deleted_at }.about(job, id, due)?;
+    let purge = PurgeSpace { space: id.clone(), deleted_at }.to_new_job(job, id, due)?;
     jobs::enqueue(tx, now, purge).await?;
     trash::mark(tx, id, mark, now).await?;
     tx.feed(topic::HEAD, KeyBuf::new("head").part(id.as_str()).key());
@@ -135,7 +135,7 @@ pub(super) async fn restore_space(
     }
     // If its collection was deleted since, the space was moved to the parent of that collection.
     if let Some(parent) = &old.parent {
-        check_number(tx, parent, 1).await?;
+        check_capacity(tx, parent, 1).await?;
     }
     let new = SpaceRecord {
         deleted_at: None,
@@ -143,8 +143,8 @@ pub(super) async fn restore_space(
         ..SpaceRecord::clone(old)
     };
     let space = tx.put(&**old, new)?;
-    git::restored(tx, &space, sync.clone(), now).await?;
-    follow::translations::follow_restored(tx, id, mark, now).await?;
+    git::resume_restored(tx, &space, sync.clone(), now).await?;
+    follow::translations::resume_restored(tx, id, mark, now).await?;
     trash::mark(tx, id, mark, now).await?;
     tx.feed(topic::HEAD, KeyBuf::new("head").part(id.as_str()).key());
     Ok(())

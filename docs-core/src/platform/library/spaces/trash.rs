@@ -15,7 +15,7 @@ use crate::{
     model::{ContentTarget, JobId, Space, SpaceId, Timestamp},
     platform::{
         access::{self, AccessResolver, is_deleted},
-        jobs::{Effect, Job, Payload, Run},
+        jobs::{Effect, Job, JobRun, Payload},
         kernel::{actor::Actor, platform::Platform},
         library::head::RESTORE_WINDOW,
         nouns::{Spaces, list_identities::tag},
@@ -42,11 +42,11 @@ impl<'p> Spaces<'p> {
         let (platform, ref actor, org) = self.parts();
         let tx = platform.read().await?;
         let mut resolver = AccessResolver::new(access::org(&tx, actor, org).await?, actor);
-        let (prefix, identity) = (SpaceRecord::deleted_of(org), ListIdentity::new(tag::DELETED_SPACES));
+        let (prefix, identity) = (SpaceRecord::deleted_by_org(org), ListIdentity::new(tag::DELETED_SPACES));
         let mut list = Lister::new(ListSpec { prefix, rev: true, identity }, page)?;
         // Spaces past their window are treated as deleted, even if the purge job is late.
         let oldest = platform.now().time() - RESTORE_WINDOW;
-        list.not_below(&SpaceRecord::deleted_of(org).time(oldest).key());
+        list.not_below(&SpaceRecord::deleted_by_org(org).time(oldest).key());
         while let Some(rows) = list.rows(&tx).await? {
             let found = tx.get_many::<SpaceRecord>(&SpaceRecord::named_by_all(&rows)).await?;
             let seen = resolver.spaces(&tx, found).await?;
@@ -75,7 +75,7 @@ impl Payload for MarkTrash {
 
 #[async_trait]
 impl Job for MarkTrash {
-    async fn run(self, platform: &Platform, _: &mut Run) -> Result<Effect> {
+    async fn run(self, platform: &Platform, _: &mut JobRun) -> Result<Effect> {
         let mut after = After::default();
         loop {
             let next = platform.write(&Actor::Platform, &mark_step(&self.space, &after)).await?;
@@ -92,12 +92,12 @@ struct After {
     place: Option<Key>,
 }
 
-/// Marks a batch of records of a space. `Out` is the position to continue from.
+/// Marks a batch of records of a space. `Output` is the position to continue from.
 #[operation("space_trash_mark")]
 async fn mark_step(tx: &mut Tx, space: &SpaceId, after: &After) -> Result<Option<After>> {
-    let record: Option<Arc<SpaceRecord>> = tx.get(&SpaceRecord::at(space)).await?;
+    let record: Option<Arc<SpaceRecord>> = tx.get(&SpaceRecord::key_for(space)).await?;
     match record {
-        Some(record) => mark_some(tx, space, record.deleted_at.is_some(), after).await,
+        Some(record) => mark_batch(tx, space, record.deleted_at.is_some(), after).await,
         None => Ok(None),
     }
 }
@@ -105,20 +105,20 @@ async fn mark_step(tx: &mut Tx, space: &SpaceId, after: &After) -> Result<Option
 /// Marks the records of a deleted or restored space. A job marks the records beyond the batch.
 pub(super) async fn mark(tx: &mut Tx, space: &SpaceId, job: &JobId, now: Timestamp) -> Result<()> {
     let is_deleted = is_deleted(tx, &ContentTarget::Space(space.clone())).await?;
-    if mark_some(tx, space, is_deleted, &After::default()).await?.is_some() {
-        jobs::enqueue(tx, now, MarkTrash { space: space.clone() }.about(job, space, now)?).await?;
+    if mark_batch(tx, space, is_deleted, &After::default()).await?.is_some() {
+        jobs::enqueue(tx, now, MarkTrash { space: space.clone() }.to_new_job(job, space, now)?).await?;
     }
     Ok(())
 }
 
-async fn mark_some(
+async fn mark_batch(
     tx: &mut Tx,
     space: &SpaceId,
     space_deleted: bool,
     after: &After,
 ) -> Result<Option<After>> {
-    let grants = tx.scan(&scan(&GrantRecord::on(space.as_str()), after.grant.as_ref())).await?;
-    let places = tx.scan(&scan(&SiteSpaceRecord::of_space(space), after.place.as_ref())).await?;
+    let grants = tx.scan(&scan(&GrantRecord::by_content(space.as_str()), after.grant.as_ref())).await?;
+    let places = tx.scan(&scan(&SiteSpaceRecord::by_space(space), after.place.as_ref())).await?;
     let last = |rows: &[(Key, _)]| rows.last().map(|(key, _)| Key::clone(key));
     let next = After {
         grant: last(&grants).or_else(|| after.grant.clone()),
@@ -144,7 +144,7 @@ async fn mark_some(
 fn scan(prefix: &KeyBuf, after: Option<&Key>) -> Scan {
     let mut scan = prefix.scan(MARK_CHUNK);
     if let Some(last) = after {
-        scan.from = key::after(last);
+        scan.from = key::successor(last);
     }
     scan
 }

@@ -4,20 +4,22 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 
-use super::{Gap, chain, check_depth, check_number, make_room, named_parent, require_parent};
+use super::{
+    InsertionPoint, allocate_ranks, chain, check_capacity, check_depth, require_parent, resolve_named_parent,
+};
 use crate::{
     Error, ErrorKind, Result,
     model::{
         CollectionId, ContentTarget, MoveContent, MovePosition, Neighbour, OrgId, Patch, Rank, Timestamp,
     },
     platform::{
-        access::{self, MAX_DEPTH},
+        access::{self, MAX_COLLECTION_DEPTH},
         kernel::actor::Actor,
     },
     policy::{CollectionAction, SpaceAction},
     store::{
         MAX_SCAN, MAX_SCANNED, Operation, Tx,
-        records::{CollectionRecord, Parent, SpaceRecord, target_of},
+        records::{CollectionRecord, Parent, SpaceRecord, parse_target},
     },
 };
 
@@ -26,18 +28,18 @@ pub(in crate::platform) struct ContentMove {
     child: ContentTarget,
     /// The new parent. `Clear` moves to the top of the organization.
     parent: Patch<String>,
-    beside: Option<Beside>,
+    beside: Option<NeighbourPosition>,
     now: Timestamp,
 }
 
 /// The position next to a neighbour.
-struct Beside {
-    side: Side,
+struct NeighbourPosition {
+    side: NeighbourSide,
     neighbour: Neighbour,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Side {
+enum NeighbourSide {
     Before,
     After,
 }
@@ -66,10 +68,10 @@ impl ContentMove {
         let beside = match request.position {
             None => None,
             Some(MovePosition { before: Some(neighbour), after: None }) => {
-                Some(Beside { side: Side::Before, neighbour })
+                Some(NeighbourPosition { side: NeighbourSide::Before, neighbour })
             }
             Some(MovePosition { before: None, after: Some(neighbour) }) => {
-                Some(Beside { side: Side::After, neighbour })
+                Some(NeighbourPosition { side: NeighbourSide::After, neighbour })
             }
             Some(_) => return Err(Error::invalid("position", "must have either `before` or `after`")),
         };
@@ -96,36 +98,36 @@ impl ContentMove {
         match &self.parent {
             Patch::Keep => match old {
                 None => Ok(None),
-                Some(id) => Ok(tx.get::<CollectionRecord>(&CollectionRecord::at(id)).await?),
+                Some(id) => Ok(tx.get::<CollectionRecord>(&CollectionRecord::key_for(id)).await?),
             },
             Patch::Clear => {
                 require_parent(tx, &self.actor, org, None).await?;
                 Ok(None)
             }
-            Patch::Set(id) => Ok(Some(named_parent(tx, &self.actor, org, id).await?)),
+            Patch::Set(id) => Ok(Some(resolve_named_parent(tx, &self.actor, org, id).await?)),
         }
     }
 
     /// Returns the gap at the requested position.
-    async fn gap<'a>(&self, tx: &Tx, parent: Parent<'a>) -> Result<Gap<'a>> {
+    async fn insertion_point<'a>(&self, tx: &Tx, parent: Parent<'a>) -> Result<InsertionPoint<'a>> {
         let Some(beside) = &self.beside else {
-            return Ok(Gap::end(parent).without(self.child.clone()));
+            return Ok(InsertionPoint::at_end(parent).without_child(self.child.clone()));
         };
-        let (field, rank, child) = beside.seat(tx, &self.actor, parent).await?;
+        let (field, rank, child) = beside.locate(tx, &self.actor, parent).await?;
         if child == self.child {
             return Err(Error::invalid(&field, "must not be the moved item itself"));
         }
         let gap = match beside.side {
-            Side::Before => Gap::before(parent, &rank, child.id()),
-            Side::After => Gap::after(parent, &rank, child.id()),
+            NeighbourSide::Before => InsertionPoint::before_child(parent, &rank, child.id()),
+            NeighbourSide::After => InsertionPoint::after_child(parent, &rank, child.id()),
         };
-        Ok(gap.without(self.child.clone()))
+        Ok(gap.without_child(self.child.clone()))
     }
 }
 
 #[async_trait]
 impl Operation for ContentMove {
-    type Out = ();
+    type Output = ();
     const NAME: &'static str = "content_move";
 
     async fn apply(&self, tx: &mut Tx) -> Result<()> {
@@ -137,28 +139,28 @@ impl Operation for ContentMove {
             if let MovedContent::Collection(moved) = &content {
                 check_tree(tx, moved, target).await?;
             }
-            check_number(tx, &target.id, 1).await?;
+            check_capacity(tx, &target.id, 1).await?;
         }
-        let gap = self.gap(tx, Parent::of(content.org(), parent)).await?;
-        if !is_new_place && gap.holds(tx, &content.rank(), self.child.id()).await? {
+        let gap = self.insertion_point(tx, Parent::new(content.org(), parent)).await?;
+        if !is_new_place && gap.contains(tx, &content.rank(), self.child.id()).await? {
             return Ok(());
         }
-        let rank = make_room(tx, &gap, 1, self.now).await?.pop();
+        let rank = allocate_ranks(tx, &gap, 1, self.now).await?.pop();
         let rank = rank.ok_or_else(|| Error::internal("fewer ranks than requested"))?;
         content.put(tx, parent.cloned(), rank, self.now)
     }
 }
 
-impl Beside {
+impl NeighbourPosition {
     /// Returns the neighbour, which has to be in this parent: the request field that names it, its rank, and its
     /// target.
-    async fn seat(
+    async fn locate(
         &self,
         tx: &Tx,
         actor: &Actor,
         within: Parent<'_>,
     ) -> Result<(String, Rank, ContentTarget)> {
-        let side = if self.side == Side::Before { "before" } else { "after" };
+        let side = if self.side == NeighbourSide::Before { "before" } else { "after" };
         let (kind, id) = match &self.neighbour {
             Neighbour::Space { space } => ("space", space),
             Neighbour::Collection { collection } => ("collection", collection),
@@ -185,7 +187,7 @@ impl Beside {
                 )
             }
         };
-        if Parent::of(&org, parent.as_ref()) != within {
+        if Parent::new(&org, parent.as_ref()) != within {
             return Err(Error::invalid(&field, "must be a child of the target"));
         }
         Ok((field, rank, child))
@@ -248,14 +250,14 @@ async fn check_tree(tx: &Tx, moved: &Arc<CollectionRecord>, target: &Arc<Collect
 async fn height(tx: &Tx, id: &CollectionId) -> Result<usize> {
     let mut level = vec![id.clone()];
     let (mut height, mut seen) = (0, 0);
-    while !level.is_empty() && height <= MAX_DEPTH {
+    while !level.is_empty() && height <= MAX_COLLECTION_DEPTH {
         height += 1;
         let scans: Vec<_> = level.iter().map(|id| Parent::In(id).children().scan(MAX_SCAN)).collect();
         seen += scans.len();
         level.clear();
         for row in tx.scan_many(&scans).await?.iter().flatten() {
             seen += 1;
-            if let ContentTarget::Collection(id) = target_of(row)? {
+            if let ContentTarget::Collection(id) = parse_target(row)? {
                 level.push(id);
             }
         }

@@ -7,7 +7,7 @@ use crate::{
     Error, ErrorKind, Result,
     model::{CollectionId, OrgId},
     platform::{
-        access::{self, MAX_DEPTH},
+        access::{self, MAX_COLLECTION_DEPTH},
         kernel::actor::Actor,
     },
     policy::{CollectionAction, OrgAction},
@@ -45,15 +45,15 @@ pub(in crate::platform) async fn require_parent(
 /// # Errors
 ///
 /// `Invalid` if the actor sees no such collection; `Conflict` if it belongs to another organization; `Forbidden`.
-pub(in crate::platform) async fn named_parent(
+pub(in crate::platform) async fn resolve_named_parent(
     tx: &Tx,
     actor: &Actor,
     org: &OrgId,
     parent: &str,
 ) -> Result<Arc<CollectionRecord>> {
-    let id: CollectionId = parent.parse().map_err(|_| no_collection())?;
+    let id: CollectionId = parent.parse().map_err(|_| missing_collection())?;
     let access = access::collection(tx, actor, &id).await.map_err(|error| match error.kind() {
-        ErrorKind::NotFound => no_collection(),
+        ErrorKind::NotFound => missing_collection(),
         _ => error,
     })?;
     if access.collection().organization != *org {
@@ -68,7 +68,7 @@ pub(in crate::platform) async fn named_parent(
 ///
 /// `NotFound` if the organization is not visible to the actor; `Forbidden` without the role `create` in the parent;
 /// `Invalid` if the organization has no such collection that the actor sees; `Conflict` if it is full.
-pub(in crate::platform) async fn room_in(
+pub(in crate::platform) async fn resolve_parent(
     tx: &Tx,
     actor: &Actor,
     org: &OrgId,
@@ -79,15 +79,15 @@ pub(in crate::platform) async fn room_in(
         access.require(OrgAction::CreateContent)?;
         return Ok(None);
     };
-    let parent = named_parent(tx, actor, org, parent).await.map_err(|error| match error.kind() {
-        ErrorKind::Conflict => no_collection(),
+    let parent = resolve_named_parent(tx, actor, org, parent).await.map_err(|error| match error.kind() {
+        ErrorKind::Conflict => missing_collection(),
         _ => error,
     })?;
-    check_number(tx, &parent.id, 1).await?;
+    check_capacity(tx, &parent.id, 1).await?;
     Ok(Some(parent))
 }
 
-fn no_collection() -> Error {
+fn missing_collection() -> Error {
     Error::invalid("parent", "the organization has no such collection")
 }
 
@@ -101,12 +101,12 @@ pub(in crate::platform) async fn chain(
     let mut chain = vec![Arc::clone(collection)];
     let mut parent = collection.parent.clone();
     while let Some(id) = parent {
-        if chain.len() > MAX_DEPTH {
+        if chain.len() > MAX_COLLECTION_DEPTH {
             return Err(Error::from(StoreError::Corrupt(format!(
                 "collection `{id}` exceeds the nesting limit"
             ))));
         }
-        let above: Option<Arc<CollectionRecord>> = tx.get(&CollectionRecord::at(&id)).await?;
+        let above: Option<Arc<CollectionRecord>> = tx.get(&CollectionRecord::key_for(&id)).await?;
         let above = above.ok_or_else(|| StoreError::Corrupt(format!("collection `{id}` does not exist")))?;
         parent = above.parent.clone();
         chain.push(above);
@@ -116,14 +116,14 @@ pub(in crate::platform) async fn chain(
 
 /// Rejects collections that are nested too deeply.
 pub(in crate::platform) fn check_depth(depth: usize) -> Result<()> {
-    if depth <= MAX_DEPTH {
+    if depth <= MAX_COLLECTION_DEPTH {
         return Ok(());
     }
-    Err(Error::conflict(format!("collections must be nested at most {MAX_DEPTH} levels deep")))
+    Err(Error::conflict(format!("collections must be nested at most {MAX_COLLECTION_DEPTH} levels deep")))
 }
 
 /// Rejects content beyond the capacity of a collection.
-pub(in crate::platform) async fn check_number(tx: &Tx, parent: &CollectionId, more: u64) -> Result<()> {
+pub(in crate::platform) async fn check_capacity(tx: &Tx, parent: &CollectionId, more: u64) -> Result<()> {
     let there = u64::try_from(tx.number(&Parent::In(parent).count()).await?).unwrap_or(0);
     if there + more <= MAX_CHILDREN {
         return Ok(());
@@ -133,7 +133,7 @@ pub(in crate::platform) async fn check_number(tx: &Tx, parent: &CollectionId, mo
 
 /// Removes a batch of grants on content. Returns `true` if there may be more.
 pub(in crate::platform) async fn drop_grants(tx: &mut Tx, content: &str, most: u32) -> Result<bool> {
-    let rows = tx.below(&GrantRecord::on(content), most).await?;
+    let rows = tx.scan_prefix(&GrantRecord::by_content(content), most).await?;
     let more = rows.len() == most as usize;
     for (_, value) in rows {
         let grant: Arc<GrantRecord> = decode(value)?;
@@ -144,10 +144,10 @@ pub(in crate::platform) async fn drop_grants(tx: &mut Tx, content: &str, most: u
 
 /// Removes a batch of the links to deleted content; returns `true` if there may be more.
 pub(in crate::platform) async fn drop_links(tx: &mut Tx, content: &str) -> Result<bool> {
-    let rows = tx.below(&LinkInviteRecord::of_content(content), DROP_CHUNK).await?;
+    let rows = tx.scan_prefix(&LinkInviteRecord::by_content(content), LINK_PURGE_BATCH).await?;
     tx.delete_all::<LinkInviteRecord>(&LinkInviteRecord::named_by_all(&rows)).await?;
-    Ok(rows.len() == DROP_CHUNK as usize)
+    Ok(rows.len() == LINK_PURGE_BATCH as usize)
 }
 
 /// Number of links that one transaction removes.
-const DROP_CHUNK: u32 = 200;
+const LINK_PURGE_BATCH: u32 = 200;

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 
-use super::{Gap, drop_grants, make_room, parent};
+use super::{InsertionPoint, allocate_ranks, drop_grants, parent};
 use crate::{
     Error, ErrorKind, Result,
     model::{ContentTarget, OrgId, Rank, Timestamp},
@@ -17,14 +17,15 @@ use crate::{
     store::{
         KeyBuf, MAX_BATCH_OPS, MAX_SCAN, Operation, Scan, Tx,
         records::{
-            CollectionRecord, JobRecord, Parent, SiteSpaceRecord, SpaceRecord, TranslationRecord, target_of,
+            CollectionRecord, JobRecord, Parent, SiteSpaceRecord, SpaceRecord, TranslationRecord,
+            parse_target,
         },
         topic,
     },
 };
 
 /// Maximum number of spaces and collections of one transfer.
-const MAX_PARTS: usize = 500;
+const MAX_TRANSFER_PARTS: usize = 500;
 /// Changes of the transaction reserved for shared rows such as counters.
 const SPARE_CHANGES: usize = 100;
 
@@ -41,14 +42,14 @@ pub(in crate::platform) struct Transfer {
 
 /// The transferred content.
 #[derive(Default)]
-struct Parts {
+struct TransferParts {
     collections: Vec<Arc<CollectionRecord>>,
     spaces: Vec<Arc<SpaceRecord>>,
 }
 
 #[async_trait]
 impl Operation for Transfer {
-    type Out = ();
+    type Output = ();
     const NAME: &'static str = "content_transfer";
 
     async fn apply(&self, tx: &mut Tx) -> Result<()> {
@@ -64,17 +65,17 @@ impl Operation for Transfer {
         for space in &parts.spaces {
             check_free(tx, space).await?;
         }
-        let rank = make_room(tx, &Gap::end(Parent::Top(&to)), 1, self.now).await?.pop();
+        let rank = allocate_ranks(tx, &InsertionPoint::at_end(Parent::Top(&to)), 1, self.now).await?.pop();
         let rank = rank.ok_or_else(|| Error::internal("fewer ranks than requested"))?;
         let whole = self.put(tx, &to, &parts, rank).await?;
         // The actor keeps access, so that a mistake remains visible.
         let mut resolver = AccessResolver::new(target, &self.actor);
         let is_seen = match whole {
-            Parts { collections, .. } if !collections.is_empty() => {
+            TransferParts { collections, .. } if !collections.is_empty() => {
                 let seen = resolver.collections(tx, collections.into_iter().map(Some).collect()).await?;
                 seen.iter().all(Option::is_some)
             }
-            Parts { spaces, .. } => {
+            TransferParts { spaces, .. } => {
                 let seen = resolver.spaces(tx, spaces.into_iter().map(Some).collect()).await?;
                 seen.iter().all(Option::is_some)
             }
@@ -82,7 +83,7 @@ impl Operation for Transfer {
         if is_seen {
             return Ok(());
         }
-        Err(unmet(
+        Err(unmet_condition(
             "the default level would hide the content from you in the target organization; change it \
                    first",
         ))
@@ -91,7 +92,7 @@ impl Operation for Transfer {
 
 impl Transfer {
     /// Returns the transferred content and the access to its organization.
-    async fn parts(&self, tx: &Tx) -> Result<(OrgAccess, Parts)> {
+    async fn parts(&self, tx: &Tx) -> Result<(OrgAccess, TransferParts)> {
         match &self.child {
             ContentTarget::Space(id) => {
                 let access = access::any_space(tx, &self.actor, id).await?;
@@ -101,23 +102,23 @@ impl Transfer {
                     return Err(if is_over {
                         Error::not_found("space")
                     } else {
-                        unmet("the space is deleted")
+                        unmet_condition("the space is deleted")
                     });
                 }
                 let from = access::org(tx, &self.actor, &space.organization).await?;
-                Ok((from, Parts { collections: Vec::new(), spaces: vec![space] }))
+                Ok((from, TransferParts { collections: Vec::new(), spaces: vec![space] }))
             }
             ContentTarget::Collection(id) => {
                 let access = access::collection(tx, &self.actor, id).await?;
                 let collection = Arc::clone(access.require(CollectionAction::Manage)?);
                 let from = access::org(tx, &self.actor, &collection.organization).await?;
-                Ok((from, Parts::below(tx, collection).await?))
+                Ok((from, TransferParts::load_subtree(tx, collection).await?))
             }
         }
     }
 
     /// Checks that the actor sees and may manage all parts.
-    async fn require_all(&self, tx: &Tx, from: OrgAccess, parts: &Parts) -> Result<()> {
+    async fn require_all(&self, tx: &Tx, from: OrgAccess, parts: &TransferParts) -> Result<()> {
         let mut resolver = AccessResolver::new(from, &self.actor);
         let spaces = resolver.spaces(tx, parts.spaces.iter().cloned().map(Some).collect()).await?;
         let collections =
@@ -135,8 +136,8 @@ impl Transfer {
     }
 
     /// Stores the parts in the other organization. Returns the transferred root after that.
-    async fn put(&self, tx: &mut Tx, to: &OrgId, parts: &Parts, rank: Rank) -> Result<Parts> {
-        let mut whole = Parts::default();
+    async fn put(&self, tx: &mut Tx, to: &OrgId, parts: &TransferParts, rank: Rank) -> Result<TransferParts> {
+        let mut whole = TransferParts::default();
         for old in &parts.collections {
             let mut new = CollectionRecord { organization: to.clone(), ..CollectionRecord::clone(old) };
             let is_whole = old.id.as_str() == self.child.id();
@@ -162,7 +163,7 @@ impl Transfer {
             // Invite links of the former organization to the content are removed.
             let many = drop_grants(tx, id, MAX_SCAN).await? | parent::drop_links(tx, id).await?;
             if many || tx.changes() > MAX_BATCH_OPS - SPARE_CHANGES {
-                return Err(unmet(
+                return Err(unmet_condition(
                     "too many users and teams have direct roles on the content; transfer parts of it",
                 ));
             }
@@ -171,34 +172,37 @@ impl Transfer {
     }
 }
 
-impl Parts {
+impl TransferParts {
     /// Returns a collection with all its descendants.
-    async fn below(tx: &Tx, whole: Arc<CollectionRecord>) -> Result<Self> {
+    async fn load_subtree(tx: &Tx, whole: Arc<CollectionRecord>) -> Result<Self> {
         let mut level = vec![whole.id.clone()];
         let mut parts = Self { collections: vec![whole], spaces: Vec::new() };
         while !level.is_empty() {
-            let mut scans: Vec<Scan> = level.iter().map(|id| SpaceRecord::deleted_in(id).scan(1)).collect();
+            let mut scans: Vec<Scan> =
+                level.iter().map(|id| SpaceRecord::deleted_by_parent(id).scan(1)).collect();
             scans.extend(level.iter().map(|id| Parent::In(id).children().scan(MAX_SCAN)));
             let mut found = tx.scan_many(&scans).await?;
             let children = found.split_off(level.len());
             if found.iter().any(|deleted| !deleted.is_empty()) {
-                return Err(unmet(
+                return Err(unmet_condition(
                     "the collection contains deleted spaces; restore them, or wait until they are purged",
                 ));
             }
             let (mut collections, mut spaces) = (Vec::new(), Vec::new());
             for row in children.iter().flatten() {
-                match target_of(row)? {
+                match parse_target(row)? {
                     ContentTarget::Collection(id) => collections.push(id),
-                    ContentTarget::Space(id) => spaces.push(SpaceRecord::at(&id)),
+                    ContentTarget::Space(id) => spaces.push(SpaceRecord::key_for(&id)),
                 }
             }
-            if parts.collections.len() + parts.spaces.len() + collections.len() + spaces.len() > MAX_PARTS {
-                return Err(unmet(&format!(
-                    "the content must have at most {MAX_PARTS} spaces and collections; transfer parts of it"
+            if parts.collections.len() + parts.spaces.len() + collections.len() + spaces.len()
+                > MAX_TRANSFER_PARTS
+            {
+                return Err(unmet_condition(&format!(
+                    "the content must have at most {MAX_TRANSFER_PARTS} spaces and collections; transfer parts of it"
                 )));
             }
-            let keys: Vec<_> = collections.iter().map(CollectionRecord::at).collect();
+            let keys: Vec<_> = collections.iter().map(CollectionRecord::key_for).collect();
             parts.collections.extend(tx.get_many::<CollectionRecord>(&keys).await?.into_iter().flatten());
             parts.spaces.extend(tx.get_many::<SpaceRecord>(&spaces).await?.into_iter().flatten());
             level = collections;
@@ -210,36 +214,39 @@ impl Parts {
 /// Rejects a space that a site, an import, a translation or a synchronized repository refers to.
 async fn check_free(tx: &Tx, space: &SpaceRecord) -> Result<()> {
     let scans = [
-        SiteSpaceRecord::of_space(&space.id).scan(1),
-        JobRecord::of_lane(&follow::git::lane(&space.id)).scan(1),
-        TranslationRecord::of_target(&space.id).scan(1),
+        SiteSpaceRecord::by_space(&space.id).scan(1),
+        JobRecord::by_lane(&follow::git::lane(&space.id)).scan(1),
+        TranslationRecord::by_target(&space.id).scan(1),
     ];
     let found = tx.scan_many(&scans).await?;
     let [sites, imports, translated] =
         <[_; 3]>::try_from(found).map_err(|_| Error::internal("three scans return three results"))?;
     if space.translations > 0 {
-        return Err(unmet(&format!("the space `{}` has translations; delete them first", space.title)));
+        return Err(unmet_condition(&format!(
+            "the space `{}` has translations; delete them first",
+            space.title
+        )));
     }
     if space.git_sync.is_some() {
-        return Err(unmet(&format!(
+        return Err(unmet_condition(&format!(
             "the space `{}` is synchronized with a repository; remove that setting first",
             space.title
         )));
     }
     if !translated.is_empty() {
-        return Err(unmet(&format!(
+        return Err(unmet_condition(&format!(
             "the space `{}` is the target of a translation; delete that translation first",
             space.title
         )));
     }
     if !sites.is_empty() {
-        return Err(unmet(&format!(
+        return Err(unmet_condition(&format!(
             "the space `{}` is part of a site; remove it from the site first",
             space.title
         )));
     }
     if !imports.is_empty() {
-        return Err(unmet(&format!(
+        return Err(unmet_condition(&format!(
             "an import into the space `{}` is running; wait until it ends",
             space.title
         )));
@@ -247,6 +254,6 @@ async fn check_free(tx: &Tx, space: &SpaceRecord) -> Result<()> {
     Ok(())
 }
 
-fn unmet(why: &str) -> Error {
+fn unmet_condition(why: &str) -> Error {
     Error::new(ErrorKind::Precondition, why.to_owned())
 }

@@ -11,16 +11,16 @@ use crate::{
     Result,
     model::{CollectionId, ContentTarget, MAX_RANK, Rank},
     platform::{
-        access::MAX_DEPTH,
+        access::MAX_COLLECTION_DEPTH,
         nouns::{
-            filters::{Reach, Wanted},
+            filters::{ContentKind, Reach},
             list_identities,
         },
     },
     store::{
         CursorFingerprint, Key, KeyBuf, MAX_SCAN, MAX_SCANNED, Page, PageRequest, Scan, Tx, Value,
         checked_limit, key, open_cursor,
-        records::{Parent, target_of},
+        records::{Parent, parse_target},
         seal_cursor, wrong_cursor,
     },
 };
@@ -28,23 +28,23 @@ use crate::{
 /// The cost of descending into a collection, in rows. Even an empty one takes a read.
 const COLLECTION_LOOKUP_COST: usize = 10;
 /// Minimum number of rows per read. A list of collections also encounters spaces.
-const LEAST_READ: usize = 50;
+const MIN_READ_ROWS: usize = 50;
 
 /// A row of the walk.
 #[derive(Debug)]
-pub(in crate::platform) struct Met {
+pub(in crate::platform) struct TreeRow {
     pub(in crate::platform) child: ContentTarget,
     position: String,
 }
 
 /// A paged depth-first walk of a parent. The caller reports the item for each row.
 #[derive(Debug)]
-pub(in crate::platform) struct Walk<T> {
-    wanted: Wanted,
+pub(in crate::platform) struct TreeWalk<T> {
+    wanted: ContentKind,
     reach: Reach,
     fingerprint: CursorFingerprint,
     limit: usize,
-    levels: Vec<Level>,
+    levels: Vec<TreeLevel>,
     items: Vec<T>,
     /// Rows read so far, including the cost of descending into collections.
     work: usize,
@@ -52,12 +52,12 @@ pub(in crate::platform) struct Walk<T> {
     reached: Option<String>,
     /// The position of the last offered row.
     offered: Option<String>,
-    end: End,
+    end: WalkEnd,
 }
 
 /// The knowledge about rows after the offered ones.
 #[derive(Debug, PartialEq, Eq)]
-enum End {
+enum WalkEnd {
     Unknown,
     More,
     None,
@@ -65,7 +65,7 @@ enum End {
 
 /// The remaining rows of one parent.
 #[derive(Debug)]
-struct Level {
+struct TreeLevel {
     children: KeyBuf,
     /// The rank and id of the last examined row.
     after: Option<(String, String)>,
@@ -73,7 +73,7 @@ struct Level {
     is_read: bool,
 }
 
-impl<T> Walk<T> {
+impl<T> TreeWalk<T> {
     /// Starts at the requested page.
     ///
     /// # Errors
@@ -81,14 +81,14 @@ impl<T> Walk<T> {
     /// `Invalid` for a limit that is too large, and for a cursor that is malformed or of another list.
     pub(in crate::platform) fn new(
         parent: Parent<'_>,
-        wanted: Wanted,
+        wanted: ContentKind,
         reach: Reach,
         request: &PageRequest,
     ) -> Result<Self> {
         let limit = checked_limit(request)?;
-        let top = Level::of(parent);
+        let top = TreeLevel::new(parent);
         let fingerprint =
-            list_identities::tree(wanted, reach).with("rows", top.children.as_str()).fingerprint();
+            list_identities::tree(wanted, reach).with_part("rows", top.children.as_str()).fingerprint();
         let mut walk = Self {
             wanted,
             reach,
@@ -99,7 +99,7 @@ impl<T> Walk<T> {
             work: 0,
             reached: None,
             offered: None,
-            end: if limit == 0 { End::None } else { End::Unknown },
+            end: if limit == 0 { WalkEnd::None } else { WalkEnd::Unknown },
         };
         if let Some(token) = &request.page {
             walk.resume(&open_cursor(token, fingerprint)?)?;
@@ -114,21 +114,21 @@ impl<T> Walk<T> {
     /// # Errors
     ///
     /// Errors of the store.
-    pub(in crate::platform) async fn next(&mut self, tx: &Tx) -> Result<Option<Vec<Met>>> {
-        if self.items.len() >= self.limit || self.end != End::Unknown {
+    pub(in crate::platform) async fn next(&mut self, tx: &Tx) -> Result<Option<Vec<TreeRow>>> {
+        if self.items.len() >= self.limit || self.end != WalkEnd::Unknown {
             return Ok(None);
         }
         let wanted = self.limit - self.items.len() + 1;
         // Rows were hidden by access checks, so larger batches are read.
         let wanted = if self.work == 0 { wanted } else { 4 * wanted };
-        let met = self.go(tx, wanted.min(MAX_SCAN as usize)).await?;
+        let met = self.advance(tx, wanted.min(MAX_SCAN as usize)).await?;
         Ok(if met.is_empty() { None } else { Some(met) })
     }
 
     /// Adds the item of a row, if it has one. Returns `false` if the page is full.
-    pub(in crate::platform) fn offer(&mut self, met: &Met, item: Option<T>) -> bool {
+    pub(in crate::platform) fn offer(&mut self, met: &TreeRow, item: Option<T>) -> bool {
         if self.items.len() >= self.limit {
-            self.end = End::More;
+            self.end = WalkEnd::More;
             return false;
         }
         self.offered = Some(met.position.clone());
@@ -143,45 +143,45 @@ impl<T> Walk<T> {
     /// Errors of the store.
     pub(in crate::platform) async fn finish(mut self, tx: &Tx, count: Option<u64>) -> Result<Page<T>> {
         let is_full = self.items.len() >= self.limit;
-        if self.end == End::Unknown && !self.go(tx, 1).await?.is_empty() {
-            self.end = End::More;
+        if self.end == WalkEnd::Unknown && !self.advance(tx, 1).await?.is_empty() {
+            self.end = WalkEnd::More;
         }
         // A short page ends at the last examined row.
         let last = if is_full { self.offered } else { self.reached };
-        let next = last.filter(|_| self.end == End::More).map(|at| seal_cursor(&at, self.fingerprint));
+        let next = last.filter(|_| self.end == WalkEnd::More).map(|at| seal_cursor(&at, self.fingerprint));
         Ok(Page { items: self.items, next, count })
     }
 
     /// Advances until it has found enough rows.
-    async fn go(&mut self, tx: &Tx, wanted: usize) -> Result<Vec<Met>> {
+    async fn advance(&mut self, tx: &Tx, wanted: usize) -> Result<Vec<TreeRow>> {
         let mut met = Vec::new();
         while met.len() < wanted {
             let Some(level) = self.levels.last_mut() else {
-                self.end = End::None;
+                self.end = WalkEnd::None;
                 break;
             };
             let Some(row) = level.rows.pop_front() else {
                 if level.is_read {
                     self.levels.pop();
                 } else if self.work >= MAX_SCANNED {
-                    self.end = End::More;
+                    self.end = WalkEnd::More;
                     break;
                 } else {
                     self.work += COLLECTION_LOOKUP_COST + level.read(tx, wanted).await?;
                 }
                 continue;
             };
-            let child = target_of(&row)?;
-            level.after = Some(step(&row.0)?);
+            let child = parse_target(&row)?;
+            level.after = Some(parse_position(&row.0)?);
             let position = self.position(&child);
             if let (ContentTarget::Collection(id), Reach::Nested) = (&child, self.reach)
-                && self.levels.len() <= MAX_DEPTH
+                && self.levels.len() <= MAX_COLLECTION_DEPTH
             {
-                self.levels.push(Level::of(Parent::In(id)));
+                self.levels.push(TreeLevel::new(Parent::In(id)));
             }
             self.reached = Some(position.clone());
-            if matches!(child, ContentTarget::Space(_)) == (self.wanted == Wanted::Spaces) {
-                met.push(Met { child, position });
+            if matches!(child, ContentTarget::Space(_)) == (self.wanted == ContentKind::Spaces) {
+                met.push(TreeRow { child, position });
             }
         }
         Ok(met)
@@ -209,7 +209,7 @@ impl<T> Walk<T> {
         };
         let parts: Vec<&str> = parts.collect();
         let (steps, rest) = parts.as_chunks::<2>();
-        if steps.is_empty() || !rest.is_empty() || steps.len() > MAX_DEPTH + 1 {
+        if steps.is_empty() || !rest.is_empty() || steps.len() > MAX_COLLECTION_DEPTH + 1 {
             return Err(wrong_cursor());
         }
         for (at, [rank, id]) in steps.iter().enumerate() {
@@ -218,8 +218,8 @@ impl<T> Walk<T> {
             let (Some(level), true) = (self.levels.last_mut(), is_rank) else { return Err(wrong_cursor()) };
             level.after = Some(((*rank).to_owned(), (*id).to_owned()));
             let is_last = at + 1 == steps.len();
-            if !is_last || (into_last && self.levels.len() <= MAX_DEPTH) {
-                self.levels.push(Level::of(Parent::In(&collection)));
+            if !is_last || (into_last && self.levels.len() <= MAX_COLLECTION_DEPTH) {
+                self.levels.push(TreeLevel::new(Parent::In(&collection)));
             }
         }
         self.reached = Some(position.to_owned());
@@ -227,18 +227,18 @@ impl<T> Walk<T> {
     }
 }
 
-impl Level {
-    fn of(parent: Parent<'_>) -> Self {
+impl TreeLevel {
+    fn new(parent: Parent<'_>) -> Self {
         Self { children: parent.children(), after: None, rows: VecDeque::new(), is_read: false }
     }
 
     /// Reads the next rows and returns their number.
     async fn read(&mut self, tx: &Tx, wanted: usize) -> Result<usize> {
-        let (mut from, to) = self.children.below();
+        let (mut from, to) = self.children.prefix_range();
         if let Some((rank, id)) = &self.after {
-            from = key::after(&self.children.clone().part(rank).part(id).key());
+            from = key::successor(&self.children.clone().part(rank).part(id).key());
         }
-        let chunk = wanted.clamp(LEAST_READ, MAX_SCAN as usize);
+        let chunk = wanted.clamp(MIN_READ_ROWS, MAX_SCAN as usize);
         let limit = u32::try_from(chunk).unwrap_or(MAX_SCAN);
         self.rows = tx.scan(&Scan { from, to, rev: false, limit }).await?.into();
         self.is_read = self.rows.len() < chunk;
@@ -247,7 +247,7 @@ impl Level {
 }
 
 /// Parses the rank and id of a row of [`Parent::children`].
-fn step(row: &Key) -> Result<(String, String)> {
+fn parse_position(row: &Key) -> Result<(String, String)> {
     let mut parts = key::segments(row);
     match (parts.pop(), parts.pop()) {
         (Some(id), Some(rank)) => Ok((rank, id)),

@@ -4,13 +4,13 @@ use std::sync::Arc;
 
 use docs_macros::{boxed, operation};
 
-use super::leave::drop_rest;
+use super::leave::delete_grants;
 use crate::{
     Error, Result,
     model::{OrgId, Role, Timestamp, UserId},
     platform::{
         nouns::{MemberHandle, UserHandle},
-        people::users::user_of,
+        people::users::find_user,
     },
     store::{
         Key, Tx,
@@ -52,26 +52,26 @@ impl<'p> UserHandle<'p> {
 
 /// Outcome of joining.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::platform) enum Joined {
+pub(in crate::platform) enum JoinOutcome {
     /// The user was not a member before.
-    Now,
+    New,
     /// The user was a member already.
-    Before,
+    Existing,
 }
 
 /// Adds a user as a member; an existing member is left unchanged.
-pub(in crate::platform) async fn join(tx: &mut Tx, member: MemberRecord) -> Result<Joined> {
+pub(in crate::platform) async fn join(tx: &mut Tx, member: MemberRecord) -> Result<JoinOutcome> {
     let known: Option<Arc<MemberRecord>> =
-        tx.get(&MemberRecord::at(&member.organization, &member.user)).await?;
+        tx.get(&MemberRecord::key_for(&member.organization, &member.user)).await?;
     if known.is_some() {
-        return Ok(Joined::Before);
+        return Ok(JoinOutcome::Existing);
     }
     // A returning member must not regain the grants from their previous membership.
-    if drop_rest(tx, &member.organization, &member.user).await? {
+    if delete_grants(tx, &member.organization, &member.user).await? {
         return Err(Error::conflict("the previous membership of the user is still being removed; try again"));
     }
     tx.create(member);
-    Ok(Joined::Now)
+    Ok(JoinOutcome::New)
 }
 
 #[operation("member_put")]
@@ -82,18 +82,18 @@ async fn put_member(
     role: Option<Role>,
     now: Timestamp,
 ) -> Result<()> {
-    let record = user_of(tx, user).await?;
-    let known: Option<Arc<OrgRecord>> = tx.get(&OrgRecord::at(org)).await?;
+    let record = find_user(tx, user).await?;
+    let known: Option<Arc<OrgRecord>> = tx.get(&OrgRecord::key_for(org)).await?;
     if known.is_none() {
         return Err(Error::not_found("organization"));
     }
-    let old: Option<Arc<MemberRecord>> = tx.get(&MemberRecord::at(org, user)).await?;
+    let old: Option<Arc<MemberRecord>> = tx.get(&MemberRecord::key_for(org, user)).await?;
     let Some(old) = old else {
-        join(tx, MemberRecord::joining(org, &record, role, now)).await?;
+        join(tx, MemberRecord::new(org, &record, role, now)).await?;
         return Ok(());
     };
     if role != Some(Role::Admin) {
-        super::spare_administrator(tx, &old).await?;
+        super::require_other_administrator(tx, &old).await?;
     }
     tx.put(&*old, MemberRecord { role, ..MemberRecord::clone(&old) })?;
     Ok(())
@@ -101,13 +101,13 @@ async fn put_member(
 
 #[operation("member_join_by_domain")]
 async fn join_by_domain(tx: &mut Tx, user: &UserId, now: Timestamp) -> Result<OrgId> {
-    let user = user_of(tx, user).await?;
+    let user = find_user(tx, user).await?;
     let domain = user.email.rsplit('@').next().unwrap_or_default();
     let claim: Key = OrgRecord::by_domain(domain);
     let org: OrgId = match tx.get_value(&claim).await? {
         Some(value) => linked_id(&value)?,
         None => return Err(Error::not_found("organization for the domain of the user's address")),
     };
-    join(tx, MemberRecord::joining(&org, &user, None, now)).await?;
+    join(tx, MemberRecord::new(&org, &user, None, now)).await?;
     Ok(org)
 }

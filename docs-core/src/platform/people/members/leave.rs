@@ -6,13 +6,13 @@ use async_trait::async_trait;
 use docs_macros::{boxed, operation};
 use serde::{Deserialize, Serialize};
 
-use super::spare_administrator;
+use super::require_other_administrator;
 use crate::{
     Error, Result,
     model::{ChangeRequestId, JobId, OrgId, TeamId, Timestamp, UserId},
     platform::{
         access,
-        jobs::{Effect, Job, Payload, Run},
+        jobs::{Effect, Job, JobRun, Payload},
         kernel::{actor::Actor, platform::Platform},
         nouns::MemberHandle,
     },
@@ -27,7 +27,7 @@ use crate::{
 };
 
 /// Number of records of one kind that one transaction removes.
-const RECORDS_AT_ONCE: u32 = 80;
+const REMOVAL_BATCH: u32 = 80;
 
 /// Job that removes the grants of a former member.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -42,11 +42,11 @@ impl Payload for ClearMember {
 
 #[async_trait]
 impl Job for ClearMember {
-    async fn run(self, platform: &Platform, _: &mut Run) -> Result<Effect> {
+    async fn run(self, platform: &Platform, _: &mut JobRun) -> Result<Effect> {
         while platform.write(&Actor::Platform, &clear_step(&self)).await? {}
         let mut after = None;
         loop {
-            let page = asked_of(&platform.read().await?, &self, after.take()).await?;
+            let page = read_review_requests(&platform.read().await?, &self, after.take()).await?;
             platform.write(&Actor::Platform, &clear_asked(&self, &page.here)).await?;
             after = page.next;
             if after.is_none() {
@@ -74,28 +74,28 @@ impl<'p> MemberHandle<'p> {
         let (platform, ref actor, org, user) = self.parts();
         let (of, job) = (ClearMember { org: org.clone(), user: user.clone() }, platform.id());
         let operation = remove_member(actor, &of, &job, platform.now());
-        Error::existed(platform.write(actor, &operation).await)
+        Error::ignore_not_found(platform.write(actor, &operation).await)
     }
 }
 
 /// Removes a batch of a user's grants in an organization; returns `true` if there may be more.
-pub(super) async fn drop_rest(tx: &mut Tx, org: &OrgId, user: &UserId) -> Result<bool> {
-    let granted = tx.below(&GrantRecord::held_by(org, user), RECORDS_AT_ONCE).await?;
+pub(super) async fn delete_grants(tx: &mut Tx, org: &OrgId, user: &UserId) -> Result<bool> {
+    let granted = tx.scan_prefix(&GrantRecord::by_user(org, user), REMOVAL_BATCH).await?;
     let keys: Vec<Key> =
-        granted.iter().map(|(row, _)| GrantRecord::of_user(&key::last_segment(row), user)).collect();
+        granted.iter().map(|(row, _)| GrantRecord::user_key(&key::last_segment(row), user)).collect();
     tx.delete_all::<GrantRecord>(&keys).await?;
-    let places = tx.below(&TeamMemberRecord::of_member(org, user), RECORDS_AT_ONCE).await?;
+    let places = tx.scan_prefix(&TeamMemberRecord::by_member(org, user), REMOVAL_BATCH).await?;
     let mut keys: Vec<Key> = Vec::with_capacity(places.len());
     for (row, _) in &places {
         let team: TeamId = id_of(row)?;
-        keys.push(TeamMemberRecord::at(&team, user));
+        keys.push(TeamMemberRecord::key_for(&team, user));
     }
     tx.delete_all::<TeamMemberRecord>(&keys).await?;
-    Ok(granted.len() == RECORDS_AT_ONCE as usize || places.len() == RECORDS_AT_ONCE as usize)
+    Ok(granted.len() == REMOVAL_BATCH as usize || places.len() == REMOVAL_BATCH as usize)
 }
 
 /// A batch of the reviews that a user was requested for.
-struct Asked {
+struct ReviewRequestBatch {
     /// Change requests of the organization in this batch.
     here: Vec<ChangeRequestId>,
     /// Start of the next batch.
@@ -103,36 +103,37 @@ struct Asked {
 }
 
 /// Reads a batch of the reviews that a user was requested for in any organization.
-async fn asked_of(tx: &Tx, of: &ClearMember, after: Option<Key>) -> Result<Asked> {
-    let (from, to) = RequestedReviewerRecord::of_user(&of.user).below();
-    let from = after.map_or(from, |after| key::after(&after));
-    let rows = tx.scan(&Scan { from, to, rev: false, limit: RECORDS_AT_ONCE }).await?;
+async fn read_review_requests(tx: &Tx, of: &ClearMember, after: Option<Key>) -> Result<ReviewRequestBatch> {
+    let (from, to) = RequestedReviewerRecord::by_user(&of.user).prefix_range();
+    let from = after.map_or(from, |after| key::successor(&after));
+    let rows = tx.scan(&Scan { from, to, rev: false, limit: REMOVAL_BATCH }).await?;
     let mut requests = Vec::with_capacity(rows.len());
     for (row, _) in &rows {
         let id: ChangeRequestId = id_of(row)?;
-        requests.push(ChangeRequestRecord::at(&id));
+        requests.push(ChangeRequestRecord::key_for(&id));
     }
     let requests: Vec<Arc<ChangeRequestRecord>> =
         tx.get_many(&requests).await?.into_iter().flatten().collect();
-    let spaces: Vec<Key> = requests.iter().map(|request| SpaceRecord::at(&request.space)).collect();
+    let spaces: Vec<Key> = requests.iter().map(|request| SpaceRecord::key_for(&request.space)).collect();
     let spaces = tx.get_many::<SpaceRecord>(&spaces).await?;
     let here = requests
         .iter()
         .zip(spaces)
         .filter(|(_, space)| space.as_ref().is_some_and(|space| space.organization == of.org));
     let here = here.map(|(request, _)| request.id.clone()).collect();
-    let next = rows.last().filter(|_| rows.len() == RECORDS_AT_ONCE as usize).map(|(row, _)| Key::clone(row));
-    Ok(Asked { here, next })
+    let next = rows.last().filter(|_| rows.len() == REMOVAL_BATCH as usize).map(|(row, _)| Key::clone(row));
+    Ok(ReviewRequestBatch { here, next })
 }
 
-async fn unask(tx: &mut Tx, user: &UserId, requests: &[ChangeRequestId]) -> Result<()> {
-    let keys: Vec<Key> = requests.iter().map(|request| RequestedReviewerRecord::at(request, user)).collect();
+async fn withdraw_requests(tx: &mut Tx, user: &UserId, requests: &[ChangeRequestId]) -> Result<()> {
+    let keys: Vec<Key> =
+        requests.iter().map(|request| RequestedReviewerRecord::key_for(request, user)).collect();
     tx.delete_all::<RequestedReviewerRecord>(&keys).await?;
     Ok(())
 }
 
 async fn is_member(tx: &Tx, of: &ClearMember) -> Result<bool> {
-    Ok(tx.get_value(&MemberRecord::at(&of.org, &of.user)).await?.is_some())
+    Ok(tx.get_value(&MemberRecord::key_for(&of.org, &of.user)).await?.is_some())
 }
 
 #[operation("member_remove")]
@@ -149,26 +150,26 @@ async fn remove_member(
         access.require(OrgAction::Administrate)?;
     }
     let member = super::find(tx, org, user).await?;
-    spare_administrator(tx, &member).await?;
+    require_other_administrator(tx, &member).await?;
     tx.delete(&*member);
-    let more = drop_rest(tx, org, user).await?;
-    let asked = asked_of(tx, of, None).await?;
-    unask(tx, user, &asked.here).await?;
+    let more = delete_grants(tx, org, user).await?;
+    let asked = read_review_requests(tx, of, None).await?;
+    withdraw_requests(tx, user, &asked.here).await?;
     if !more && asked.next.is_none() {
         return Ok(());
     }
-    let job = of.about(job, user, now)?;
+    let job = of.to_new_job(job, user, now)?;
     jobs::enqueue(tx, now, job).await
 }
 
-/// Removes a batch of a former member's grants; `Out` is `true` if there may be more.
+/// Removes a batch of a former member's grants; `Output` is `true` if there may be more.
 #[operation("member_clear")]
 async fn clear_step(tx: &mut Tx, of: &ClearMember) -> Result<bool> {
     // Rejoining removes all earlier grants first, so the grants of a current member are new.
     if is_member(tx, of).await? {
         return Ok(false);
     }
-    drop_rest(tx, &of.org, &of.user).await
+    delete_grants(tx, &of.org, &of.user).await
 }
 
 /// Withdraws the requests for these reviews from a former member.
@@ -177,5 +178,5 @@ async fn clear_asked(tx: &mut Tx, of: &ClearMember, requests: &[ChangeRequestId]
     if is_member(tx, of).await? {
         return Ok(());
     }
-    unask(tx, &of.user, requests).await
+    withdraw_requests(tx, &of.user, requests).await
 }

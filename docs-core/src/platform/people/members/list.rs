@@ -14,12 +14,12 @@ use crate::{
     policy::OrgAction,
     store::{
         CursorFingerprint, Intersection, Key, KeyBuf, MAX_SCANNED, Page, PageRequest, Tx, checked_limit,
-        grams::Wanted, id_of, intersection, open_row_cursor, records::MemberRecord, seal_cursor,
+        grams::GramQuery, id_of, intersection, open_row_cursor, records::MemberRecord, seal_cursor,
     },
 };
 
 /// Number of members that a search compares per read.
-const MEMBERS_AT_ONCE: usize = 64;
+const MEMBER_BATCH: usize = 64;
 
 /// Filter and order of a list of members.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -48,7 +48,7 @@ impl<'p> Members<'p> {
         let (platform, ref actor, org) = self.parts();
         let tx = platform.read().await?;
         access::org(&tx, actor, org).await?.require(OrgAction::ListPeople)?;
-        let walk = Walk::new(org, filter);
+        let walk = MemberList::new(org, filter);
         let found = walk.page(&tx, page).await?;
         let items = platform.member_views(&tx, &found.items).await?;
         let count = match walk.count {
@@ -60,36 +60,37 @@ impl<'p> Members<'p> {
 }
 
 /// A filtered list of members.
-struct Walk<'a> {
+struct MemberList<'a> {
     org: &'a OrgId,
     /// The list is the intersection of these key ranges.
     prefixes: Vec<KeyBuf>,
-    wanted: Option<Wanted>,
+    wanted: Option<GramQuery>,
     order: ListOrder,
     fingerprint: CursorFingerprint,
     /// Counter with the length of the list.
     count: Option<Key>,
 }
 
-impl<'a> Walk<'a> {
+impl<'a> MemberList<'a> {
     fn new(org: &'a OrgId, filter: &MemberFilter) -> Self {
-        let wanted = filter.search.as_deref().and_then(Wanted::new);
+        let wanted = filter.search.as_deref().and_then(GramQuery::new);
         let mut prefixes = vec![match (filter.sort, filter.role) {
-            (MemberSort::JoinedAt, None) => MemberRecord::of_org(org),
-            (MemberSort::JoinedAt, Some(role)) => MemberRecord::in_role(org, role),
-            (MemberSort::LastSeenAt, None) => MemberRecord::seen(org),
-            (MemberSort::LastSeenAt, Some(role)) => MemberRecord::seen_in_role(org, role),
+            (MemberSort::JoinedAt, None) => MemberRecord::by_org(org),
+            (MemberSort::JoinedAt, Some(role)) => MemberRecord::by_role(org, role),
+            (MemberSort::LastSeenAt, None) => MemberRecord::by_last_visit(org),
+            (MemberSort::LastSeenAt, Some(role)) => MemberRecord::by_role_and_visit(org, role),
         }];
-        let searched = wanted.as_ref().map(Wanted::as_str);
-        let fingerprint =
-            list_identities::members(searched, filter.order).with("rows", prefixes[0].as_str()).fingerprint();
+        let searched = wanted.as_ref().map(GramQuery::as_str);
+        let fingerprint = list_identities::members(searched, filter.order)
+            .with_part("rows", prefixes[0].as_str())
+            .fingerprint();
         let is_whole = wanted.is_none() && filter.sort == MemberSort::JoinedAt;
         // Text grams are indexed in joining order. A list in another order compares each member.
         if let (Some(wanted), MemberSort::JoinedAt) = (&wanted, filter.sort) {
             if filter.role.is_none() {
                 prefixes.clear();
             }
-            prefixes.extend(wanted.grams().iter().map(|gram| MemberRecord::with_gram(org, gram)));
+            prefixes.extend(wanted.grams().iter().map(|gram| MemberRecord::by_gram(org, gram)));
         }
         let count = is_whole.then(|| MemberRecord::count_in(org, filter.role));
         Self { org, prefixes, wanted, order: filter.order, fingerprint, count }
@@ -102,22 +103,24 @@ impl<'a> Walk<'a> {
         let mut intersection = Intersection::new(&self.prefixes, self.order, after.as_deref(), MAX_SCANNED);
         // The last position that was examined.
         let mut last = after;
-        let mut rest = if limit == 0 { Rest::None } else { Rest::Unknown };
-        while rest == Rest::Unknown {
+        let mut rest = if limit == 0 { RemainingRows::None } else { RemainingRows::Unknown };
+        while rest == RemainingRows::Unknown {
             let mut positions = Vec::new();
             // One item more than the page shows if there is a next page. With a search, some do not match.
-            let wanted = (limit - items.len() + 1).max(self.wanted.as_ref().map_or(0, |_| MEMBERS_AT_ONCE));
-            while rest == Rest::Unknown && positions.len() < wanted {
+            let wanted = (limit - items.len() + 1).max(self.wanted.as_ref().map_or(0, |_| MEMBER_BATCH));
+            while rest == RemainingRows::Unknown && positions.len() < wanted {
                 match intersection.next(tx).await? {
-                    intersection::Step::Hit(position) => positions.push(position),
-                    intersection::Step::OutOfBudget(passed) => rest = Rest::Behind(passed),
-                    intersection::Step::End => rest = Rest::None,
+                    intersection::IntersectionStep::Hit(position) => positions.push(position),
+                    intersection::IntersectionStep::OutOfBudget(passed) => {
+                        rest = RemainingRows::After(passed)
+                    }
+                    intersection::IntersectionStep::End => rest = RemainingRows::None,
                 }
             }
             for (position, member) in positions.iter().zip(self.members(tx, &positions).await?) {
                 let fits = member.filter(|member| self.wanted.as_ref().is_none_or(|w| member.matches(w)));
                 if fits.is_some() && items.len() == limit {
-                    rest = Rest::Behind(last.clone());
+                    rest = RemainingRows::After(last.clone());
                     break;
                 }
                 items.extend(fits);
@@ -125,7 +128,7 @@ impl<'a> Walk<'a> {
             }
         }
         let next = match rest {
-            Rest::Behind(Some(position)) => Some(seal_cursor(&position, self.fingerprint)),
+            RemainingRows::After(Some(position)) => Some(seal_cursor(&position, self.fingerprint)),
             _ => None,
         };
         Ok(Page { items, next, count: None })
@@ -135,7 +138,7 @@ impl<'a> Walk<'a> {
         let mut keys = Vec::with_capacity(positions.len());
         for position in positions {
             let user: UserId = id_of(position)?;
-            keys.push(MemberRecord::at(self.org, &user));
+            keys.push(MemberRecord::key_for(self.org, &user));
         }
         Ok(tx.get_many(&keys).await?)
     }
@@ -143,8 +146,8 @@ impl<'a> Walk<'a> {
 
 /// State of the rows after a page.
 #[derive(PartialEq, Eq)]
-enum Rest {
+enum RemainingRows {
     Unknown,
-    Behind(Option<String>),
+    After(Option<String>),
     None,
 }

@@ -26,10 +26,10 @@ use crate::{
 pub(in crate::platform) const SAML_LOGIN_WINDOW: TimeDelta = TimeDelta::minutes(15);
 /// Maximum number of pending logins that are examined per browser. Above that only the latest are, since browsers send
 /// them oldest first.
-const MAX_ON_THE_WAY: usize = 16;
+const MAX_PENDING_LOGINS: usize = 16;
 /// The longest remaining validity of an assertion: a day, plus clock skew. A consumed one is remembered until it
 /// expires.
-const LONGEST_VALIDITY: TimeDelta = TimeDelta::hours(25);
+const MAX_ASSERTION_VALIDITY: TimeDelta = TimeDelta::hours(25);
 
 /// A pending login.
 #[non_exhaustive]
@@ -66,7 +66,7 @@ pub struct SamlAnswer<'a> {
 
 /// The sealed state of a pending login.
 #[derive(Debug, Serialize, Deserialize)]
-struct OnTheWay {
+struct PendingLogin {
     request: String,
     until: Timestamp,
 }
@@ -85,8 +85,8 @@ impl<'p> Caller<'p> {
     /// [adapter](crate::platform::Builder::saml).
     #[boxed]
     pub async fn begin_saml_login(self, id: &'p SamlProviderId) -> Result<SamlStart> {
-        let (platform, saml) = (self.platform, port(self)?);
-        let provider = opened(platform, id).await?;
+        let (platform, saml) = (self.platform, saml_port(self)?);
+        let provider = require_active_provider(platform, id).await?;
         let service = platform.urls().saml_service(id);
         let secret = Secret::draw(platform.ids(), "docs-platform request to a SAML provider");
         // An XML name cannot start with a digit.
@@ -102,7 +102,7 @@ impl<'p> Caller<'p> {
         let location = saml.request(&asked);
         let location = location.map_err(|why| Error::new(ErrorKind::Precondition, why.to_string()))?;
         let expires_at = Timestamp::new(now.time() + SAML_LOGIN_WINDOW);
-        let way = OnTheWay { request: request.clone(), until: expires_at };
+        let way = PendingLogin { request: request.clone(), until: expires_at };
         let way = serde_json::to_string(&way).map_err(Error::internal)?;
         let keep = platform.secrets().seal(&purpose(id), &way, platform.ids().next());
         Ok(SamlStart { location, request, keep: keep.map_err(Error::internal)?, expires_at })
@@ -145,18 +145,18 @@ impl<'p> Caller<'p> {
         id: &'p SamlProviderId,
         answer: SamlAnswer<'p>,
     ) -> Result<SamlSession> {
-        let (platform, saml) = (self.platform, port(self)?);
-        let provider = opened(platform, id).await?;
-        let signed = platform.signed(saml.as_ref(), &provider, answer.response);
+        let (platform, saml) = (self.platform, saml_port(self)?);
+        let provider = require_active_provider(platform, id).await?;
+        let signed = platform.verify_response(saml.as_ref(), &provider, answer.response);
         let email = signed.as_ref().ok().map(|found| found.email.clone());
         let done = match signed {
-            Ok(found) => platform.admitted(&provider, found, answer.kept).await,
+            Ok(found) => platform.complete_login(&provider, found, answer.kept).await,
             Err(refused) => Err(refused),
         };
         if let Err(error) = &done
             && matches!(error.kind(), ErrorKind::Unauthenticated | ErrorKind::Conflict)
         {
-            platform.note_refusal(&provider, error.message(), email.as_deref()).await;
+            platform.record_refusal(&provider, error.message(), email.as_deref()).await;
         }
         done
     }
@@ -169,27 +169,30 @@ impl<'p> Caller<'p> {
     /// [adapter](crate::platform::Builder::saml).
     #[boxed]
     pub async fn saml_metadata(self, id: &'p SamlProviderId) -> Result<String> {
-        let (platform, saml) = (self.platform, port(self)?);
+        let (platform, saml) = (self.platform, saml_port(self)?);
         let tx = platform.read().await?;
-        let provider: Option<Arc<SamlProviderRecord>> = tx.get(&SamlProviderRecord::at(id)).await?;
+        let provider: Option<Arc<SamlProviderRecord>> = tx.get(&SamlProviderRecord::key_for(id)).await?;
         provider.ok_or_else(|| Error::not_found("SAML provider"))?;
         Ok(saml.metadata(&platform.urls().saml_service(id)))
     }
 }
 
 /// Returns the adapter if the caller is the platform itself.
-fn port(caller: Caller<'_>) -> Result<&Arc<dyn Saml>> {
+fn saml_port(caller: Caller<'_>) -> Result<&Arc<dyn Saml>> {
     caller.actor().require_platform()?;
     let missing = || Error::new(ErrorKind::Precondition, "SAML sign-in is not available on this server");
     caller.platform.ports().saml.as_ref().ok_or_else(missing)
 }
 
 /// Returns a provider that is active.
-pub(super) async fn opened(platform: &Platform, id: &SamlProviderId) -> Result<Arc<SamlProviderRecord>> {
+pub(super) async fn require_active_provider(
+    platform: &Platform,
+    id: &SamlProviderId,
+) -> Result<Arc<SamlProviderRecord>> {
     let tx = platform.read().await?;
-    let provider: Option<Arc<SamlProviderRecord>> = tx.get(&SamlProviderRecord::at(id)).await?;
+    let provider: Option<Arc<SamlProviderRecord>> = tx.get(&SamlProviderRecord::key_for(id)).await?;
     let provider = provider.ok_or_else(|| Error::not_found("SAML provider"))?;
-    let missing = provider.missing();
+    let missing = provider.missing_fields();
     if missing.is_empty() {
         return Ok(provider);
     }
@@ -198,13 +201,18 @@ pub(super) async fn opened(platform: &Platform, id: &SamlProviderId) -> Result<A
     Err(Error::new(ErrorKind::Precondition, message))
 }
 
-fn refused(why: impl std::fmt::Display) -> Error {
+fn rejection(why: impl std::fmt::Display) -> Error {
     Error::new(ErrorKind::Unauthenticated, format!("the SAML response: {why}"))
 }
 
 impl Platform {
     /// Verifies a response and returns the identity it asserts.
-    fn signed(&self, saml: &dyn Saml, provider: &SamlProviderRecord, response: &str) -> Result<SamlIdentity> {
+    fn verify_response(
+        &self,
+        saml: &dyn Saml,
+        provider: &SamlProviderRecord,
+        response: &str,
+    ) -> Result<SamlIdentity> {
         let missing = || Error::not_found("SAML provider");
         let service = self.urls().saml_service(&provider.id);
         let trust = SamlTrust {
@@ -213,22 +221,22 @@ impl Platform {
             audience: service.entity_id,
             recipient: service.acs_url,
         };
-        saml.verify(&trust, response, self.now()).map_err(refused)
+        saml.verify(&trust, response, self.now()).map_err(rejection)
     }
 
     /// Completes the sign-in of a verified identity.
-    async fn admitted(
+    async fn complete_login(
         &self,
         provider: &Arc<SamlProviderRecord>,
         found: SamlIdentity,
         kept: &[String],
     ) -> Result<SamlSession> {
-        let identity = self.checked(provider, found, kept)?;
+        let identity = self.check_identity(provider, found, kept)?;
         Admission::prepare(self, provider, identity).await?.run(self).await
     }
 
     /// Checks that an identity is valid now and for this browser.
-    fn checked(
+    fn check_identity(
         &self,
         provider: &SamlProviderRecord,
         found: SamlIdentity,
@@ -236,30 +244,30 @@ impl Platform {
     ) -> Result<SamlIdentity> {
         let now = self.now();
         if found.until <= now {
-            return Err(refused("its assertion has expired"));
+            return Err(rejection("its assertion has expired"));
         }
-        if found.until.time() > now.time() + LONGEST_VALIDITY {
-            let hours = LONGEST_VALIDITY.num_hours();
-            return Err(refused(format_args!("its assertion must be valid for at most {hours} hours")));
+        if found.until.time() > now.time() + MAX_ASSERTION_VALIDITY {
+            let hours = MAX_ASSERTION_VALIDITY.num_hours();
+            return Err(rejection(format_args!("its assertion must be valid for at most {hours} hours")));
         }
         if found.session_until.is_some_and(|until| until <= now) {
-            return Err(refused("the session at the provider has ended"));
+            return Err(rejection("the session at the provider has ended"));
         }
         let service = self.urls().saml_service(&provider.id);
-        self.check_way(provider, &found, kept, &service.start_url)?;
+        self.check_pending_login(provider, &found, kept, &service.start_url)?;
         // Lower-casing other characters can make distinct addresses equal: the Kelvin sign becomes a k.
         if !found.email.is_ascii() {
-            return Err(refused(
+            return Err(rejection(
                 "the name id: must be an address of ASCII characters, like name@example.com",
             ));
         }
         let identity = SamlIdentity { email: found.email.trim().to_ascii_lowercase(), ..found };
-        check_email("the name id", &identity.email).map_err(refused)?;
+        check_email("the name id", &identity.email).map_err(rejection)?;
         Ok(identity)
     }
 
     /// Checks that the response belongs to a pending login of this browser.
-    fn check_way(
+    fn check_pending_login(
         &self,
         provider: &SamlProviderRecord,
         found: &SamlIdentity,
@@ -269,20 +277,20 @@ impl Platform {
         let Some(request) = &found.in_response_to else {
             return match provider.idp_initiated {
                 true => Ok(()),
-                false => Err(refused(format_args!(
+                false => Err(rejection(format_args!(
                     "it has no InResponseTo, and this provider must not start a sign-in; sign in at {start}"
                 ))),
             };
         };
         let (purpose, now) = (purpose(&provider.id), self.now());
-        let on_it = kept.iter().rev().take(MAX_ON_THE_WAY).any(|kept| {
+        let on_it = kept.iter().rev().take(MAX_PENDING_LOGINS).any(|kept| {
             let way = self.secrets().open(&purpose, kept).ok();
-            let way = way.and_then(|way| serde_json::from_str::<OnTheWay>(&way).ok());
+            let way = way.and_then(|way| serde_json::from_str::<PendingLogin>(&way).ok());
             way.is_some_and(|way| way.request == *request && way.until > now)
         });
         match on_it {
             true => Ok(()),
-            false => Err(refused(format_args!(
+            false => Err(rejection(format_args!(
                 "it answers no request of this browser (InResponseTo); enable cookies, and sign in at {start}"
             ))),
         }

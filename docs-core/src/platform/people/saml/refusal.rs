@@ -12,7 +12,7 @@ use async_trait::async_trait;
 use chrono::{DateTime, TimeDelta, Utc};
 use docs_macros::boxed;
 
-use super::login::opened;
+use super::login::require_active_provider;
 use crate::{
     Result,
     model::{SamlProviderId, Timestamp},
@@ -29,14 +29,14 @@ use crate::{
 /// Maximum number of characters of the stored reason.
 const MAX_REASON: usize = 500;
 /// Maximum number of refusals of unsigned responses that a server records per provider and window.
-pub(in crate::platform) const MOST_UNSIGNED: u32 = 20;
+pub(in crate::platform) const MAX_UNSIGNED_REFUSALS: u32 = 20;
 const UNSIGNED_WINDOW: TimeDelta = TimeDelta::minutes(1);
 /// Windows above which expired windows without omitted refusals are dropped.
-const MANY_WINDOWS: usize = 1_000;
+const MAX_WINDOWS: usize = 1_000;
 
 /// Recent refusals of unsigned responses, recorded and omitted. The state is in memory of one server.
 #[derive(Debug, Default)]
-pub(in crate::platform) struct Unsigned(Mutex<HashMap<SamlProviderId, Window>>);
+pub(in crate::platform) struct UnsignedRefusals(Mutex<HashMap<SamlProviderId, Window>>);
 
 /// The window of one provider.
 #[derive(Clone, Copy, Debug, Default)]
@@ -54,18 +54,18 @@ impl Window {
     }
 }
 
-impl Unsigned {
+impl UnsignedRefusals {
     /// Returns the number of refusals omitted before this one if this one is recorded, or `None` if it is omitted.
     fn admit(&self, provider: &SamlProviderId, now: DateTime<Utc>) -> Option<u64> {
         let mut windows = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if windows.len() >= MANY_WINDOWS {
+        if windows.len() >= MAX_WINDOWS {
             windows.retain(|_, window| window.is_open(now) || window.left_out > 0);
         }
         let window = windows.entry(provider.clone()).or_default();
         if !window.is_open(now) {
             *window = Window { until: now + UNSIGNED_WINDOW, noted: 0, ..*window };
         }
-        if window.noted >= MOST_UNSIGNED {
+        if window.noted >= MAX_UNSIGNED_REFUSALS {
             window.left_out += 1;
             return None;
         }
@@ -87,8 +87,8 @@ impl<'p> Caller<'p> {
     #[boxed]
     pub async fn refuse_saml_login(self, id: &'p SamlProviderId, why: &'p str) -> Result<()> {
         self.actor().require_platform()?;
-        let provider = opened(self.platform, id).await?;
-        self.platform.note_refusal(&provider, why, None).await;
+        let provider = require_active_provider(self.platform, id).await?;
+        self.platform.record_refusal(&provider, why, None).await;
         Ok(())
     }
 }
@@ -96,7 +96,7 @@ impl<'p> Caller<'p> {
 impl Platform {
     /// Records a refusal in the audit log, with the address that the provider asserted. Refusals without an asserted
     /// address are limited. A failed write is not reported, so the caller still returns the reason of the refusal.
-    pub(super) async fn note_refusal(
+    pub(super) async fn record_refusal(
         &self,
         provider: &Arc<SamlProviderRecord>,
         why: &str,
@@ -105,18 +105,20 @@ impl Platform {
         let now = self.now();
         let reason = match email {
             Some(email) => format!("{email}: {why}"),
-            None => match self.inner.memory.of::<Unsigned>().admit(&provider.id, now.time()) {
-                Some(0) => why.to_owned(),
-                Some(more) => format!("{why} (and {more} earlier refusals that were not recorded)"),
-                None => {
-                    tracing::debug!(provider = %provider.id, why, "drop refused sign-in over the recording \
+            None => {
+                match self.inner.memory.get_or_default::<UnsignedRefusals>().admit(&provider.id, now.time()) {
+                    Some(0) => why.to_owned(),
+                    Some(more) => format!("{why} (and {more} earlier refusals that were not recorded)"),
+                    None => {
+                        tracing::debug!(provider = %provider.id, why, "drop refused sign-in over the recording \
                                                                    limit");
-                    return;
+                        return;
+                    }
                 }
-            },
+            }
         };
         tracing::info!(provider = %provider.id, reason, "refuse sign-in");
-        let refusal = Refusal::new(provider, now, &reason);
+        let refusal = RecordRefusal::new(provider, now, &reason);
         if let Err(lost) = self.write(&Actor::Platform, &refusal).await {
             tracing::warn!(error = ?lost, "failed to record refused sign-in in audit log");
         }
@@ -124,9 +126,9 @@ impl Platform {
 }
 
 /// Stores a refusal, which becomes an entry of the audit log.
-struct Refusal(SamlRefusalRecord);
+struct RecordRefusal(SamlRefusalRecord);
 
-impl Refusal {
+impl RecordRefusal {
     fn new(provider: &SamlProviderRecord, at: Timestamp, reason: &str) -> Self {
         Self(SamlRefusalRecord {
             provider: provider.id.clone(),
@@ -138,8 +140,8 @@ impl Refusal {
 }
 
 #[async_trait]
-impl Operation for Refusal {
-    type Out = ();
+impl Operation for RecordRefusal {
+    type Output = ();
     const NAME: &'static str = "saml_login_refuse";
 
     fn detail(&self) -> Option<&str> {
@@ -147,10 +149,10 @@ impl Operation for Refusal {
     }
 
     async fn apply(&self, tx: &mut Tx) -> Result<()> {
-        if tx.get_value(&SamlProviderRecord::at(&self.0.provider)).await?.is_none() {
+        if tx.get_value(&SamlProviderRecord::key_for(&self.0.provider)).await?.is_none() {
             return Ok(());
         }
-        match tx.get::<SamlRefusalRecord>(&SamlRefusalRecord::at(&self.0.provider)).await? {
+        match tx.get::<SamlRefusalRecord>(&SamlRefusalRecord::key_for(&self.0.provider)).await? {
             Some(old) => drop(tx.put(&*old, self.0.clone())?),
             None => drop(tx.create(self.0.clone())),
         }

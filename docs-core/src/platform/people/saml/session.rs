@@ -13,7 +13,7 @@ use crate::{
     platform::{
         kernel::{actor::Actor, platform::Platform},
         nouns::Caller,
-        people::{members::join, users::user_of},
+        people::{members::join, users::find_user},
     },
     ports::SamlIdentity,
     store::{
@@ -28,7 +28,7 @@ use crate::{
 /// The lifetime of a session, unless the provider sets a shorter one.
 pub(in crate::platform) const SESSION_WINDOW: TimeDelta = TimeDelta::hours(12);
 /// The retention of a consumed assertion after its expiry, because the clocks of servers differ.
-const KNOWN_LONGER: TimeDelta = TimeDelta::minutes(5);
+const ASSERTION_RETENTION: TimeDelta = TimeDelta::minutes(5);
 /// Maximum number of characters of a display name.
 const MAX_NAME: usize = 128;
 
@@ -58,14 +58,14 @@ impl std::fmt::Debug for SamlSession {
 }
 
 /// The user who signs in, as known before the transaction.
-enum Comer {
+enum SignInUser {
     /// An existing user.
     Known(UserId),
     /// A new user: no account has the address.
     New(Box<UserRecord>),
 }
 
-impl Comer {
+impl SignInUser {
     const fn user(&self) -> &UserId {
         match self {
             Self::Known(user) => user,
@@ -79,7 +79,7 @@ pub(super) struct Admission {
     provider: Arc<SamlProviderRecord>,
     assertion: SamlAssertionRecord,
     assertion_key: Key,
-    comer: Comer,
+    comer: SignInUser,
     email: String,
     token: TokenRecord,
     secret: String,
@@ -96,8 +96,8 @@ impl Admission {
         let now = platform.now();
         let tx = platform.read().await?;
         let comer = match tx.get_value(&UserRecord::by_email(&identity.email)).await? {
-            Some(known) => Comer::Known(linked_id(&known)?),
-            None => Comer::New(Box::new(UserRecord {
+            Some(known) => SignInUser::Known(linked_id(&known)?),
+            None => SignInUser::New(Box::new(UserRecord {
                 id: platform.id(),
                 display_name: display_name(&identity),
                 email: identity.email.clone(),
@@ -117,13 +117,13 @@ impl Admission {
         };
         Ok(Self {
             assertion: SamlAssertionRecord {
-                hash: SamlAssertionRecord::hash_of(&provider.id, &identity.assertion),
+                hash: SamlAssertionRecord::assertion_hash(&provider.id, &identity.assertion),
                 organization,
-                until: Timestamp::new(identity.until.time() + KNOWN_LONGER),
+                until: Timestamp::new(identity.until.time() + ASSERTION_RETENTION),
             },
-            assertion_key: SamlAssertionRecord::at(&provider.id, &identity.assertion),
+            assertion_key: SamlAssertionRecord::key_for(&provider.id, &identity.assertion),
             token: TokenRecord {
-                hash: Hash::of(secret.as_bytes()),
+                hash: Hash::compute(secret.as_bytes()),
                 id: platform.id(),
                 user: comer.user().clone(),
                 label: provider.label.to_string(),
@@ -143,7 +143,7 @@ impl Admission {
     pub(super) async fn run(self, platform: &Platform) -> Result<SamlSession> {
         let actor = Actor::User(self.comer.user().clone());
         let show = platform.write_and_show(&actor, &self, |done| {
-            Box::pin(async move { Ok(platform.user_view(&*user_of(done.tx, &done.out).await?)) })
+            Box::pin(async move { Ok(platform.user_view(&*find_user(done.tx, &done.out).await?)) })
         });
         let user = show.await?;
         let Self { assertion, secret, expires_at, .. } = self;
@@ -158,7 +158,7 @@ impl Admission {
         // A provider cannot accept invites of other organizations.
         if let Some(invite) = tx.get_value(&EmailInviteRecord::by_email(org, &self.email)).await? {
             let invite: InviteId = linked_id(&invite)?;
-            let invite: Option<Arc<EmailInviteRecord>> = tx.get(&EmailInviteRecord::at(&invite)).await?;
+            let invite: Option<Arc<EmailInviteRecord>> = tx.get(&EmailInviteRecord::key_for(&invite)).await?;
             if let Some(invite) = invite {
                 if invite.expires_at > now {
                     role = role.max(invite.role);
@@ -166,9 +166,9 @@ impl Admission {
                 tx.delete(&*invite);
             }
         }
-        join(tx, MemberRecord { sso: true, ..MemberRecord::joining(org, user, role, now) }).await?;
+        join(tx, MemberRecord { sso: true, ..MemberRecord::new(org, user, role, now) }).await?;
         let Some(team) = &self.provider.default_team else { return Ok(now) };
-        let team: Option<Arc<TeamRecord>> = tx.get(&TeamRecord::at(team)).await?;
+        let team: Option<Arc<TeamRecord>> = tx.get(&TeamRecord::key_for(team)).await?;
         if let Some(team) = team.filter(|team| team.organization == *org) {
             tx.create(TeamMemberRecord {
                 team: team.id.clone(),
@@ -184,7 +184,7 @@ impl Admission {
     /// Rejects an account that is not linked to the organization's providers. Anyone can create an organization with a
     /// provider that asserts arbitrary addresses. Returns the time of joining.
     async fn require_linked(&self, tx: &Tx, user: &UserId) -> Result<Timestamp> {
-        let member = MemberRecord::at(&self.provider.organization, user);
+        let member = MemberRecord::key_for(&self.provider.organization, user);
         let member: Option<Arc<MemberRecord>> = tx.get(&member).await?;
         if let Some(member) = member.filter(|member| member.sso) {
             return Ok(member.joined_at);
@@ -196,39 +196,39 @@ impl Admission {
     }
 }
 
-fn used() -> Error {
+fn used_assertion() -> Error {
     let message = "the SAML response: was used before; sign in again";
     Error::new(ErrorKind::Unauthenticated, message)
 }
 
-fn meanwhile() -> Error {
+fn concurrent_change() -> Error {
     Error::conflict("the provider or the account changed during the sign-in; sign in again")
 }
 
 #[async_trait]
 impl Operation for Admission {
-    type Out = UserId;
+    type Output = UserId;
     const NAME: &'static str = "saml_login";
 
-    fn taken(&self, key: &Key) -> Error {
-        if *key == self.assertion_key { used() } else { meanwhile() }
+    fn taken_error(&self, key: &Key) -> Error {
+        if *key == self.assertion_key { used_assertion() } else { concurrent_change() }
     }
 
     async fn apply(&self, tx: &mut Tx) -> Result<UserId> {
         let provider = active_provider(tx, &self.provider.id).await?;
         if provider.is_none_or(|provider| provider != self.provider) {
-            return Err(meanwhile());
+            return Err(concurrent_change());
         }
         let before: Option<Arc<SamlAssertionRecord>> = tx.get(&self.assertion_key).await?;
         if before.is_some() {
-            return Err(used());
+            return Err(used_assertion());
         }
         let known = tx.get_value(&UserRecord::by_email(&self.email)).await?;
         let known: Option<UserId> = known.map(|known| linked_id(&known)).transpose()?;
         let since = match (&self.comer, known) {
-            (Comer::Known(user), Some(known)) if *user == known => self.require_linked(tx, user).await?,
-            (Comer::New(user), None) => self.welcome(tx, user).await?,
-            _ => return Err(meanwhile()),
+            (SignInUser::Known(user), Some(known)) if *user == known => self.require_linked(tx, user).await?,
+            (SignInUser::New(user), None) => self.welcome(tx, user).await?,
+            _ => return Err(concurrent_change()),
         };
         tx.create(self.assertion.clone());
         let session = self.token.sso.clone();
@@ -251,7 +251,7 @@ pub(in crate::platform) async fn require_current(tx: &Tx, user: &UserId, session
         return ended("its provider has changed; sign in again");
     }
     let Some(since) = session.member_since else { return Ok(()) };
-    let member = MemberRecord::at(&session.organization, user);
+    let member = MemberRecord::key_for(&session.organization, user);
     let member: Option<Arc<MemberRecord>> = tx.get(&member).await?;
     match member.is_some_and(|member| member.joined_at == since) {
         true => Ok(()),
@@ -278,7 +278,7 @@ impl<'p> Caller<'p> {
     #[boxed]
     pub async fn end_saml_session(self, provider: &'p SamlProviderId, token: &'p str) -> Result<()> {
         self.actor().require_platform()?;
-        let key = TokenRecord::at(&Hash::of(token.as_bytes()));
+        let key = TokenRecord::key_for(&Hash::compute(token.as_bytes()));
         let session: Option<Arc<TokenRecord>> = self.platform.read().await?.get(&key).await?;
         let Some(token) = session else { return Ok(()) };
         let Some(session) = &token.sso else {

@@ -19,7 +19,7 @@ use crate::{
         access,
         jobs::{Payload, Purge},
         kernel::actor::Actor,
-        people::named::{self, Named},
+        people::names::{self, RequestedName},
     },
     policy::{OrgAction, TeamAction},
     store::{
@@ -29,7 +29,7 @@ use crate::{
 };
 
 /// Memberships, and separately grants, that one transaction removes.
-const AT_ONCE: u32 = 200;
+const TEAM_PURGE_BATCH: u32 = 200;
 
 #[operation("team_create")]
 pub(super) async fn team_creation(
@@ -40,11 +40,11 @@ pub(super) async fn team_creation(
 ) -> Result<()> {
     let access = access::org(tx, actor, &team.organization).await?;
     access.require(OrgAction::Administrate)?;
-    let named = named::listed("members", Some(members));
-    let members = named::members(tx, &team.organization, &named).await?;
+    let named = names::names_in_list("members", Some(members));
+    let members = names::members(tx, &team.organization, &named).await?;
     let members: BTreeSet<UserId> = members.into_iter().collect();
     for user in members {
-        tx.create(place(team, user, TeamRole::Member, team.created_at));
+        tx.create(new_member(team, user, TeamRole::Member, team.created_at));
     }
     tx.create(team.clone());
     Ok(())
@@ -80,22 +80,22 @@ pub(super) async fn team_deletion(
     let old = seen.require(TeamAction::Administrate)?;
     tx.delete(&**old);
     // The number of providers of an organization is below this limit.
-    for (row, _) in tx.below(&SamlProviderRecord::into_team(id), AT_ONCE).await? {
+    for (row, _) in tx.scan_prefix(&SamlProviderRecord::by_team(id), TEAM_PURGE_BATCH).await? {
         let id = id_of(&row)?;
-        let provider: Option<Arc<SamlProviderRecord>> = tx.get(&SamlProviderRecord::at(&id)).await?;
+        let provider: Option<Arc<SamlProviderRecord>> = tx.get(&SamlProviderRecord::key_for(&id)).await?;
         if let Some(provider) = provider {
             let new = SamlProviderRecord { default_team: None, ..SamlProviderRecord::clone(&provider) };
             tx.put(&*provider, new)?;
         }
     }
-    if drop_some(tx, id).await? {
-        let job = PurgeTeam { team: id.clone() }.about(job, id, now)?;
+    if delete_batch(tx, id).await? {
+        let job = PurgeTeam { team: id.clone() }.to_new_job(job, id, now)?;
         jobs::enqueue(tx, now, job).await?;
     }
     Ok(())
 }
 
-/// Removes a batch of rows of a deleted team. `Out` is `true` if there may be more.
+/// Removes a batch of rows of a deleted team. `Output` is `true` if there may be more.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(in crate::platform) struct PurgeTeam {
     team: TeamId,
@@ -108,24 +108,24 @@ impl Payload for PurgeTeam {
 #[async_trait]
 impl Purge for PurgeTeam {
     async fn purge_some(&self, tx: &mut Tx) -> Result<bool> {
-        drop_some(tx, &self.team).await
+        delete_batch(tx, &self.team).await
     }
 }
 
 /// Removes a batch of memberships and grants of a deleted team. Returns `true` if there may be more.
 ///
 /// No new rows can appear, since every operation that adds one reads the record of the team first.
-async fn drop_some(tx: &mut Tx, id: &TeamId) -> Result<bool> {
-    let rows = tx.below(&TeamMemberRecord::of_team(id), AT_ONCE).await?;
+async fn delete_batch(tx: &mut Tx, id: &TeamId) -> Result<bool> {
+    let rows = tx.scan_prefix(&TeamMemberRecord::by_team(id), TEAM_PURGE_BATCH).await?;
     let users: Vec<UserId> = ids_of(&rows)?;
-    let keys: Vec<Key> = users.iter().map(|user| TeamMemberRecord::at(id, user)).collect();
+    let keys: Vec<Key> = users.iter().map(|user| TeamMemberRecord::key_for(id, user)).collect();
     let places = tx.get_many::<TeamMemberRecord>(&keys).await?;
-    let held = tx.below(&GrantRecord::held_by_team(id), AT_ONCE).await?;
+    let held = tx.scan_prefix(&GrantRecord::by_team(id), TEAM_PURGE_BATCH).await?;
     let keys: Vec<Key> =
-        held.iter().map(|(row, _)| GrantRecord::of_team(&key::last_segment(row), id)).collect();
+        held.iter().map(|(row, _)| GrantRecord::team_key(&key::last_segment(row), id)).collect();
     let grants = tx.get_many::<GrantRecord>(&keys).await?;
     let lost = || StoreError::Corrupt(format!("a row of the team {id} refers to no record"));
-    let full = places.len() == AT_ONCE as usize || grants.len() == AT_ONCE as usize;
+    let full = places.len() == TEAM_PURGE_BATCH as usize || grants.len() == TEAM_PURGE_BATCH as usize;
     for place in places {
         tx.delete(&*place.ok_or_else(lost)?);
     }
@@ -147,21 +147,21 @@ pub(super) async fn team_members_update(
 ) -> Result<()> {
     let (_, seen) = team(tx, actor, org, id).await?;
     let team = seen.require(TeamAction::ManageMembers)?;
-    let add = named::listed("add", change.add.as_deref());
-    let add = named::members(tx, org, &add).await?;
+    let add = names::names_in_list("add", change.add.as_deref());
+    let add = names::members(tx, org, &add).await?;
     let mut wanted: BTreeMap<UserId, Option<TeamRole>> = add.into_iter().map(|user| (user, None)).collect();
     let memberships = change.memberships.iter().flatten();
-    let (names, roles): (Vec<Named<'_>>, Vec<TeamRole>) = memberships
-        .map(|(name, place)| (Named { field: format!("memberships.{name:.64}"), name }, place.role))
+    let (names, roles): (Vec<RequestedName<'_>>, Vec<TeamRole>) = memberships
+        .map(|(name, place)| (RequestedName { field: format!("memberships.{name:.64}"), name }, place.role))
         .unzip();
-    let members = named::members(tx, org, &names).await?;
+    let members = names::members(tx, org, &names).await?;
     wanted.extend(members.into_iter().zip(roles.into_iter().map(Some)));
-    let removed = named::users(tx, &named::listed("remove", change.remove.as_deref())).await?;
+    let removed = names::users(tx, &names::names_in_list("remove", change.remove.as_deref())).await?;
     let removed: BTreeSet<UserId> = removed.into_iter().flatten().collect();
     // Removal takes precedence.
     wanted.retain(|user, _| !removed.contains(user));
     let users: Vec<&UserId> = wanted.keys().chain(&removed).collect();
-    let keys: Vec<Key> = users.iter().map(|user| TeamMemberRecord::at(id, user)).collect();
+    let keys: Vec<Key> = users.iter().map(|user| TeamMemberRecord::key_for(id, user)).collect();
     let places = tx.get_many::<TeamMemberRecord>(&keys).await?;
     for (user, old) in users.into_iter().zip(places) {
         match (wanted.get(user), old) {
@@ -186,9 +186,9 @@ pub(super) async fn set_team_member(
 ) -> Result<()> {
     let (_, seen) = team(tx, actor, org, id).await?;
     let team = seen.require(TeamAction::ManageMembers)?;
-    let member: Option<Arc<MemberRecord>> = tx.get(&MemberRecord::at(org, user)).await?;
+    let member: Option<Arc<MemberRecord>> = tx.get(&MemberRecord::key_for(org, user)).await?;
     member.ok_or_else(|| Error::not_found("member"))?;
-    let old: Option<Arc<TeamMemberRecord>> = tx.get(&TeamMemberRecord::at(id, user)).await?;
+    let old: Option<Arc<TeamMemberRecord>> = tx.get(&TeamMemberRecord::key_for(id, user)).await?;
     put(tx, team, user, place.role, now, old.as_deref())
 }
 
@@ -202,7 +202,7 @@ pub(super) async fn remove_team_member(
 ) -> Result<()> {
     let (_, seen) = team(tx, actor, org, id).await?;
     seen.require(TeamAction::ManageMembers)?;
-    let old: Option<Arc<TeamMemberRecord>> = tx.get(&TeamMemberRecord::at(id, user)).await?;
+    let old: Option<Arc<TeamMemberRecord>> = tx.get(&TeamMemberRecord::key_for(id, user)).await?;
     tx.delete(&*old.ok_or_else(|| Error::not_found("member of the team"))?);
     Ok(())
 }
@@ -217,7 +217,7 @@ fn put(
     old: Option<&TeamMemberRecord>,
 ) -> Result<()> {
     match (old, role) {
-        (None, role) => drop(tx.create(place(team, user.clone(), role.unwrap_or_default(), now))),
+        (None, role) => drop(tx.create(new_member(team, user.clone(), role.unwrap_or_default(), now))),
         (Some(old), Some(role)) if role != old.role => {
             tx.put(old, TeamMemberRecord { role, ..TeamMemberRecord::clone(old) })?;
         }
@@ -226,6 +226,6 @@ fn put(
     Ok(())
 }
 
-fn place(team: &TeamRecord, user: UserId, role: TeamRole, added_at: Timestamp) -> TeamMemberRecord {
+fn new_member(team: &TeamRecord, user: UserId, role: TeamRole, added_at: Timestamp) -> TeamMemberRecord {
     TeamMemberRecord { team: team.id.clone(), organization: team.organization.clone(), user, role, added_at }
 }

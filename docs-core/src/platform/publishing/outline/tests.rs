@@ -9,7 +9,7 @@ use crate::model::{SitePath, Timestamp};
 /// A builder of outlines.
 struct Drawn {
     site: SiteRecord,
-    nodes: Vec<Node>,
+    nodes: Vec<OutlineNode>,
     places: Vec<Arc<SiteSpaceRecord>>,
 }
 
@@ -28,7 +28,7 @@ impl Drawn {
         let group = serde_json::json!({
             "id": id, "site": "site", "parent": parent, "rank": rank, "title": id,
         });
-        self.nodes.push(Node::Group(Arc::new(serde_json::from_value(group).unwrap())));
+        self.nodes.push(OutlineNode::Group(Arc::new(serde_json::from_value(group).unwrap())));
         self
     }
 
@@ -41,7 +41,7 @@ impl Drawn {
         });
         let section: SectionRecord = serde_json::from_value(section).unwrap();
         self.site.default_section.get_or_insert(section.id.clone());
-        self.nodes.push(Node::Section(Arc::new(section)));
+        self.nodes.push(OutlineNode::Section(Arc::new(section)));
         self.spaces(Some(&id), places)
     }
 
@@ -68,7 +68,7 @@ impl Drawn {
         });
         let paths: Vec<FormerPath> = paths.collect();
         for node in &mut self.nodes {
-            if let Node::Section(section) = node
+            if let OutlineNode::Section(section) = node
                 && section.id.as_str() == id
             {
                 Arc::make_mut(section).former_paths.clone_from(&paths);
@@ -80,31 +80,33 @@ impl Drawn {
         self
     }
 
-    fn outline(self) -> Outline {
-        Outline::of(&self.site, self.nodes, self.places)
+    fn outline(self) -> SiteOutline {
+        SiteOutline::from_records(&self.site, self.nodes, self.places)
     }
 }
 
-fn found(outline: &Outline, path: &str) -> Option<(String, usize)> {
+fn found(outline: &SiteOutline, path: &str) -> Option<(String, usize)> {
     let segments: Vec<&str> = path.split('/').filter(|part| !part.is_empty()).collect();
     outline.find(&segments).map(|found| (found.place.id.to_string(), found.used))
 }
 
 /// The target of a former path.
-fn formerly(outline: &Outline, path: &str) -> Option<(String, usize)> {
+fn formerly(outline: &SiteOutline, path: &str) -> Option<(String, usize)> {
     let segments: Vec<&str> = path.split('/').filter(|part| !part.is_empty()).collect();
     outline.find_former(&segments).map(|found| (found.place.id.to_string(), found.used))
 }
 
-fn address(outline: &Outline, id: &str) -> String {
+fn address(outline: &SiteOutline, id: &str) -> String {
     outline.place_segments(outline.place(&id.parse().unwrap()).unwrap()).join("/")
 }
 
 /// Formats groups and sections with their spaces, in order.
-fn text(outline: &Outline) -> String {
+fn text(outline: &SiteOutline) -> String {
     let nodes = outline.nodes().into_iter().map(|node| match node {
-        Node::Group(group) => format!("{}[{}]", group.id, group.parent.as_ref().map_or("", |id| id.as_str())),
-        Node::Section(section) => {
+        OutlineNode::Group(group) => {
+            format!("{}[{}]", group.id, group.parent.as_ref().map_or("", |id| id.as_str()))
+        }
+        OutlineNode::Section(section) => {
             let mark = if outline.is_default_section(section) { "*" } else { "" };
             let paths = outline
                 .places(Some(&section.id))
@@ -170,8 +172,8 @@ fn what_had_a_path_last_is_found_by_it_where_nothing_has_it_now() {
     }
     let hidden = |id: &'static str| {
         outline.filter(|part| match part {
-            Part::Section(section) => section.id.as_str() != id,
-            Part::SiteSpace(place) => place.id.as_str() != id,
+            OutlinePart::Section(section) => section.id.as_str() != id,
+            OutlinePart::SiteSpace(place) => place.id.as_str() != id,
         })
     };
     assert_eq!(formerly(&hidden("s-guide"), "start"), None);
@@ -205,8 +207,8 @@ fn filter_removes_empty_parts_and_passes_defaults_on() {
     assert_eq!(text(&outline), "a*(x* y) g[] h[g] b(x*) i[] c(x*) d()");
     let hidden = |sections: &'static [&str], places: &'static [&str]| {
         outline.filter(|part| match part {
-            Part::Section(section) => !sections.contains(&section.path.as_str()),
-            Part::SiteSpace(place) => !places.contains(&place.id.as_str()),
+            OutlinePart::Section(section) => !sections.contains(&section.path.as_str()),
+            OutlinePart::SiteSpace(place) => !places.contains(&place.id.as_str()),
         })
     };
     assert_eq!(text(&hidden(&[], &[])), "a*(x* y) g[] h[g] b(x*) i[] c(x*)");

@@ -20,7 +20,7 @@ use crate::{
         nouns::SiteRef,
         publishing::{
             keys::{fingerprint, signing_key},
-            outline::{LiveSpaces, Outline, Part, live_spaces},
+            outline::{LiveSpaces, OutlinePart, SiteOutline, live_spaces},
             placement::Placement,
             share_links::share_key,
         },
@@ -33,14 +33,14 @@ use crate::{
 };
 
 /// Maximum number of sites that are examined for a space, among those that contain it and may grant the visitor access.
-const SITES_ASKED: usize = 50;
+const MAX_EXAMINED_SITES: usize = 50;
 
 /// A published site as a visitor sees it.
 #[derive(Clone, Debug)]
 pub(in crate::platform) struct Visit {
     pub(in crate::platform) site: Arc<SiteRecord>,
     /// The outline without hidden parts.
-    pub(in crate::platform) outline: Outline,
+    pub(in crate::platform) outline: SiteOutline,
     /// The spaces that are not deleted, including hidden ones.
     pub(in crate::platform) spaces: LiveSpaces,
     pub(in crate::platform) claims: Arc<VisitorClaims>,
@@ -54,7 +54,7 @@ pub(in crate::platform) struct Tokens(Arc<Mutex<HashMap<SiteSpaceId, String>>>);
 
 impl Tokens {
     /// Returns the token for a space of the site.
-    pub(in crate::platform) fn leading_to(
+    pub(in crate::platform) fn get_or_create(
         &self,
         place: &SiteSpaceId,
         make: impl FnOnce() -> Result<String>,
@@ -70,7 +70,7 @@ impl Tokens {
 }
 
 /// A space that a visitor may read.
-pub(in crate::platform) struct Admitted {
+pub(in crate::platform) struct SpaceAdmission {
     pub(in crate::platform) access: SpaceAccess,
     pub(in crate::platform) claims: Arc<VisitorClaims>,
     pub(in crate::platform) placement: Placement,
@@ -83,18 +83,18 @@ impl Platform {
         tx: &Tx,
         visitor: &Visitor,
         id: &SpaceId,
-    ) -> Result<Admitted> {
-        let missing = || visitor.refused("space");
-        let space: Option<Arc<SpaceRecord>> = tx.get(&SpaceRecord::at(id)).await?;
+    ) -> Result<SpaceAdmission> {
+        let missing = || visitor.rejection("space");
+        let space: Option<Arc<SpaceRecord>> = tx.get(&SpaceRecord::key_for(id)).await?;
         let space = space.filter(|space| space.deleted_at.is_none()).ok_or_else(missing)?;
-        for candidate in candidates(tx, visitor, id).await?.into_iter().take(SITES_ASKED) {
+        for candidate in candidates(tx, visitor, id).await?.into_iter().take(MAX_EXAMINED_SITES) {
             let Some(claims) = self.enter(tx, visitor, &candidate.site).await? else { continue };
             // The whole site is loaded only if it shows the space.
             if !candidate.is_shown(&claims) {
                 continue;
             }
-            let visit = survey(tx, visitor, candidate.site, claims).await?;
-            if let Some(admitted) = self.let_into(&visit, &space) {
+            let visit = load_visit(tx, visitor, candidate.site, claims).await?;
+            if let Some(admitted) = self.admit_through(&visit, &space) {
                 return Ok(admitted);
             }
         }
@@ -102,12 +102,16 @@ impl Platform {
     }
 
     /// Returns the visitor's access to a space through a site, `None` if the site does not show it to them.
-    pub(in crate::platform) fn let_into(&self, visit: &Visit, space: &Arc<SpaceRecord>) -> Option<Admitted> {
+    pub(in crate::platform) fn admit_through(
+        &self,
+        visit: &Visit,
+        space: &Arc<SpaceRecord>,
+    ) -> Option<SpaceAdmission> {
         let place = visit.outline.all_places().into_iter().find(|place| place.space == space.id)?;
         let names = visit.outline.place_segments(place);
         let url = self.urls().published_below(visit.site.basename.as_str(), &names);
-        Some(Admitted {
-            access: SpaceAccess::of_visitor(Arc::clone(space)),
+        Some(SpaceAdmission {
+            access: SpaceAccess::for_visitor(Arc::clone(space)),
             placement: Placement { site: Arc::clone(&visit.site), url },
             claims: Arc::clone(&visit.claims),
         })
@@ -120,8 +124,8 @@ impl Platform {
         visitor: &Visitor,
         SiteRef { org, site: id }: SiteRef<'_>,
     ) -> Result<Visit> {
-        let missing = || visitor.refused("site");
-        let site: Option<Arc<SiteRecord>> = tx.get(&SiteRecord::at(id)).await?;
+        let missing = || visitor.rejection("site");
+        let site: Option<Arc<SiteRecord>> = tx.get(&SiteRecord::key_for(id)).await?;
         let site = site.filter(|site| site.organization == *org).ok_or_else(missing)?;
         self.visit(tx, visitor, site).await?.ok_or_else(missing)
     }
@@ -134,21 +138,21 @@ impl Platform {
         site: Arc<SiteRecord>,
     ) -> Result<Option<Visit>> {
         Ok(match self.enter(tx, visitor, &site).await? {
-            Some(claims) => Some(survey(tx, visitor, site, claims).await?),
+            Some(claims) => Some(load_visit(tx, visitor, site, claims).await?),
             None => None,
         })
     }
 
     /// Returns the claims of a visitor on a site, `None` if they are not in its audience.
     async fn enter(&self, tx: &Tx, visitor: &Visitor, site: &SiteRecord) -> Result<Option<VisitorClaims>> {
-        Ok(match self.lets_in(tx, visitor, site).await? {
-            true => Some(self.claims_of(tx, visitor, site).await?),
+        Ok(match self.is_in_audience(tx, visitor, site).await? {
+            true => Some(self.declared_claims(tx, visitor, site).await?),
             false => None,
         })
     }
 
     /// Returns `true` if the visitor is in the audience of the site.
-    pub(super) async fn lets_in(&self, tx: &Tx, visitor: &Visitor, site: &SiteRecord) -> Result<bool> {
+    pub(super) async fn is_in_audience(&self, tx: &Tx, visitor: &Visitor, site: &SiteRecord) -> Result<bool> {
         let is_here = visitor.site.as_ref().is_none_or(|id| *id == site.id);
         if !is_here || !site.published {
             return Ok(false);
@@ -157,16 +161,16 @@ impl Platform {
             (SiteVisibility::Public | SiteVisibility::Unlisted, _) => true,
             (SiteVisibility::ShareLink, Pass::ShareKey(key)) => share_key(tx, &site.id, key).await?.is_some(),
             (SiteVisibility::ShareLink, Pass::ShareLink(id)) => {
-                let link: Option<Arc<ShareLinkRecord>> = tx.get(&ShareLinkRecord::at(id)).await?;
-                link.is_some_and(|link| link.opens(&site.id))
+                let link: Option<Arc<ShareLinkRecord>> = tx.get(&ShareLinkRecord::key_for(id)).await?;
+                link.is_some_and(|link| link.is_valid_for(&site.id))
             }
-            (SiteVisibility::VisitorAuth, _) => self.signs(tx, site, visitor).await?,
+            (SiteVisibility::VisitorAuth, _) => self.is_signature_current(tx, site, visitor).await?,
             (SiteVisibility::ShareLink, Pass::None) => false,
         })
     }
 
     /// Returns `true` if the visitor's claims were signed with the site's current key, or for a current member.
-    async fn signs(&self, tx: &Tx, site: &SiteRecord, visitor: &Visitor) -> Result<bool> {
+    async fn is_signature_current(&self, tx: &Tx, site: &SiteRecord, visitor: &Visitor) -> Result<bool> {
         Ok(match &visitor.signed_by {
             None => false,
             Some(Signer::Key(with)) => {
@@ -178,10 +182,10 @@ impl Platform {
     }
 
     /// Returns the claims of a visitor that the schema of the site declares; none if content is not adaptive.
-    async fn claims_of(&self, tx: &Tx, visitor: &Visitor, site: &SiteRecord) -> Result<VisitorClaims> {
+    async fn declared_claims(&self, tx: &Tx, visitor: &Visitor, site: &SiteRecord) -> Result<VisitorClaims> {
         let nothing = || Value::Object(Map::new());
         let schema: Option<Arc<AdaptiveRecord>> = match site.adaptive_content.enabled {
-            true => tx.get(&AdaptiveRecord::at(&site.id)).await?,
+            true => tx.get(&AdaptiveRecord::key_for(&site.id)).await?,
             false => None,
         };
         let Some(schema) = schema else {
@@ -189,14 +193,14 @@ impl Platform {
         };
         let schema = schema.schema.as_json();
         // Claims signed with a replaced key, or for a former member, are ignored.
-        let is_signed = self.signs(tx, site, visitor).await?;
+        let is_signed = self.is_signature_current(tx, site, visitor).await?;
         let role = match &visitor.signed_by {
             Some(signer) => signer.role(tx, &site.organization).await?,
             None => None,
         };
         let claims = |text: &str, schema: &Value| {
             let claims = serde_json::from_str(text).unwrap_or_else(|_| nothing());
-            declared(schema, &claims).unwrap_or_else(nothing)
+            declared_part(schema, &claims).unwrap_or_else(nothing)
         };
         let signed = || {
             let mut known: Value = serde_json::from_str(&visitor.signed).unwrap_or_else(|_| nothing());
@@ -204,7 +208,7 @@ impl Platform {
             if let (Some(role), Some(known)) = (role, known.as_object_mut()) {
                 known.insert("role".to_owned(), json!(role));
             }
-            declared(schema, &known).unwrap_or_else(nothing)
+            declared_part(schema, &known).unwrap_or_else(nothing)
         };
         let of_unsigned = schema.get("properties").and_then(|known| known.get(UNSIGNED));
         Ok(VisitorClaims {
@@ -227,7 +231,7 @@ impl Visitor {
     }
 
     /// Returns the error for content that the visitor cannot see. A caller without credentials is asked for a token.
-    fn refused(&self, noun: &str) -> Error {
+    fn rejection(&self, noun: &str) -> Error {
         if self.site.is_none() && self.pass == Pass::None && !self.is_user {
             let message = "a token is required; send `Authorization: Bearer <token>`";
             return Error::new(ErrorKind::Unauthenticated, message);
@@ -244,14 +248,19 @@ impl Visit {
 }
 
 /// Loads the part of a site that a visitor sees.
-async fn survey(tx: &Tx, visitor: &Visitor, site: Arc<SiteRecord>, claims: VisitorClaims) -> Result<Visit> {
-    let decider = claims.decider(Context::default());
-    let outline = Outline::load(tx, &site).await?;
+async fn load_visit(
+    tx: &Tx,
+    visitor: &Visitor,
+    site: Arc<SiteRecord>,
+    claims: VisitorClaims,
+) -> Result<Visit> {
+    let decider = claims.condition_evaluator(Context::default());
+    let outline = SiteOutline::load(tx, &site).await?;
     let spaces = live_spaces(tx, &outline).await?;
     let outline = outline.filter(|part| {
         let (is_live, condition) = match part {
-            Part::Section(section) => (true, section.condition.as_ref()),
-            Part::SiteSpace(place) => (spaces.contains_key(&place.space), place.condition.as_ref()),
+            OutlinePart::Section(section) => (true, section.condition.as_ref()),
+            OutlinePart::SiteSpace(place) => (spaces.contains_key(&place.space), place.condition.as_ref()),
         };
         is_live && decider.holds(condition)
     });
@@ -268,7 +277,7 @@ pub(super) struct Candidate {
 
 impl Candidate {
     fn is_shown(&self, claims: &VisitorClaims) -> bool {
-        let decider = claims.decider(Context::default());
+        let decider = claims.condition_evaluator(Context::default());
         let mut places = self.conditions.iter();
         places.any(|conditions| conditions.iter().all(|condition| decider.holds(condition.as_ref())))
     }
@@ -276,7 +285,7 @@ impl Candidate {
 
 /// Returns the sites that may show a space to a visitor: the site of their token, or all that contain it.
 pub(super) async fn candidates(tx: &Tx, visitor: &Visitor, space: &SpaceId) -> Result<Vec<Candidate>> {
-    let all = SiteSpaceRecord::of_space(space);
+    let all = SiteSpaceRecord::by_space(space);
     let wanted = match &visitor.site {
         Some(site) => all.part(site.as_str()),
         None => all,
@@ -285,11 +294,11 @@ pub(super) async fn candidates(tx: &Tx, visitor: &Visitor, space: &SpaceId) -> R
     let keys: Vec<Key> = SiteSpaceRecord::named_by_all(&rows);
     let places: Vec<_> = tx.get_many::<SiteSpaceRecord>(&keys).await?.into_iter().flatten().collect();
     let sites: BTreeSet<&SiteId> = places.iter().map(|place| &place.site).collect();
-    let sites: Vec<Key> = sites.into_iter().map(SiteRecord::at).collect();
+    let sites: Vec<Key> = sites.into_iter().map(SiteRecord::key_for).collect();
     let sites = tx.get_many::<SiteRecord>(&sites).await?.into_iter().flatten();
     let sites: BTreeMap<SiteId, _> = sites.map(|site| (site.id.clone(), site)).collect();
     let sections: BTreeSet<&SectionId> = places.iter().filter_map(|place| place.section.as_ref()).collect();
-    let sections: Vec<Key> = sections.into_iter().map(SectionRecord::at).collect();
+    let sections: Vec<Key> = sections.into_iter().map(SectionRecord::key_for).collect();
     let sections = tx.get_many::<SectionRecord>(&sections).await?.into_iter().flatten();
     let sections: BTreeMap<SectionId, _> = sections.map(|section| (section.id.clone(), section)).collect();
     let mut found: Vec<Candidate> = Vec::new();
@@ -312,7 +321,7 @@ pub(super) async fn candidates(tx: &Tx, visitor: &Visitor, space: &SpaceId) -> R
 
 /// Returns the part of a claim that a schema declares: values of the declared type, and of its enumeration if it has
 /// one.
-fn declared(schema: &Value, claim: &Value) -> Option<Value> {
+fn declared_part(schema: &Value, claim: &Value) -> Option<Value> {
     let kind = schema.get("type").and_then(Value::as_str)?;
     let is_listed = || schema.get("enum").and_then(Value::as_array).is_none_or(|all| all.contains(claim));
     match (kind, claim) {
@@ -320,19 +329,19 @@ fn declared(schema: &Value, claim: &Value) -> Option<Value> {
         ("string", Value::String(_)) if is_listed() => Some(claim.clone()),
         ("array", Value::Array(items)) => {
             let of = schema.get("items")?;
-            Some(Value::Array(items.iter().filter_map(|item| declared(of, item)).collect()))
+            Some(Value::Array(items.iter().filter_map(|item| declared_part(of, item)).collect()))
         }
         ("object", Value::Object(members)) => {
             let known = schema.get("properties").and_then(Value::as_object)?;
             let others = schema.get("additionalProperties").unwrap_or(&Value::Null);
-            let named = known
-                .iter()
-                .filter_map(|(name, schema)| Some((name.clone(), declared(schema, members.get(name)?)?)));
+            let named = known.iter().filter_map(|(name, schema)| {
+                Some((name.clone(), declared_part(schema, members.get(name)?)?))
+            });
             // A sorted map makes equal claims serialize equally.
             let unnamed: BTreeMap<String, Value> = members
                 .iter()
                 .filter(|(name, _)| !known.contains_key(*name))
-                .filter_map(|(name, member)| Some((name.clone(), declared(others, member)?)))
+                .filter_map(|(name, member)| Some((name.clone(), declared_part(others, member)?)))
                 .collect();
             Some(Value::Object(named.chain(unnamed).collect()))
         }
@@ -351,7 +360,7 @@ mod tests {
         let schema = json!({ "type": "object", "properties": { "plan": { "type": "string" } },
             "additionalProperties": { "type": "boolean" } });
         let claims = json!({ "plan": "pro", "beta": true, "seats": 3, "name": "Ada" });
-        assert_eq!(declared(&schema, &claims), Some(json!({ "plan": "pro", "beta": true })));
+        assert_eq!(declared_part(&schema, &claims), Some(json!({ "plan": "pro", "beta": true })));
     }
 
     #[test]
@@ -371,11 +380,11 @@ mod tests {
         let known = json!({
             "beta": true, "plan": "pro", "name": "Ada", "seats": 3, "teams": ["a"], "place": { "eu": true },
         });
-        assert_eq!(declared(&schema, &claims), Some(known));
+        assert_eq!(declared_part(&schema, &claims), Some(known));
         let wrong = json!({
             "beta": "true", "plan": "gold", "name": 1, "seats": "3", "teams": "a", "place": true,
         });
-        assert_eq!(declared(&schema, &wrong), Some(json!({})));
-        assert_eq!(declared(&schema, &json!([])), None);
+        assert_eq!(declared_part(&schema, &wrong), Some(json!({})));
+        assert_eq!(declared_part(&schema, &json!([])), None);
     }
 }

@@ -6,7 +6,7 @@ use chrono::TimeDelta;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::{VisitorClaims, pass::CONTENT_TOKEN_WINDOW};
+use super::{VisitorClaims, content_token::CONTENT_TOKEN_WINDOW};
 use crate::{
     model::{SiteId, Timestamp},
     platform::kernel::actor::{Pass, Signer, Visitor},

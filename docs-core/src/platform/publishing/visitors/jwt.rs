@@ -45,7 +45,7 @@ const JWT_HEADER: &str = r#"{"alg":"HS256","typ":"JWT"}"#;
 
 /// The reason for rejecting a token.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
-pub(crate) enum Refused {
+pub(crate) enum JwtError {
     #[error("it is too long")]
     TooLong,
     #[error("it is not a signed token")]
@@ -78,41 +78,41 @@ pub(crate) fn sign(key: &[u8], claims: &Map<String, Value>) -> String {
 ///
 /// # Errors
 ///
-/// [`Refused`]. The claims are not parsed before the signature is verified.
+/// [`JwtError`]. The claims are not parsed before the signature is verified.
 pub(crate) fn verify(
     key: &[u8],
     token: &str,
     most: usize,
     clock: Clock,
-) -> Result<Map<String, Value>, Refused> {
+) -> Result<Map<String, Value>, JwtError> {
     if token.len() > most {
-        return Err(Refused::TooLong);
+        return Err(JwtError::TooLong);
     }
-    let (signed, signature) = token.rsplit_once('.').ok_or(Refused::Malformed)?;
-    let (header, claims) = signed.split_once('.').ok_or(Refused::Malformed)?;
-    let header = object(header)?;
+    let (signed, signature) = token.rsplit_once('.').ok_or(JwtError::Malformed)?;
+    let (header, claims) = signed.split_once('.').ok_or(JwtError::Malformed)?;
+    let header = decode_object(header)?;
     // Critical extensions are not supported (RFC 7515 4.1.11).
     if header.contains_key("crit") {
-        return Err(Refused::Malformed);
+        return Err(JwtError::Malformed);
     }
     if header.get("alg").and_then(Value::as_str) != Some("HS256") {
-        return Err(Refused::Algorithm);
+        return Err(JwtError::Algorithm);
     }
-    let signature = BASE64URL_NOPAD.decode(signature.as_bytes()).map_err(|_| Refused::Malformed)?;
-    mac(key, signed).verify_slice(&signature).map_err(|_| Refused::Signature)?;
-    let claims = object(claims)?;
+    let signature = BASE64URL_NOPAD.decode(signature.as_bytes()).map_err(|_| JwtError::Malformed)?;
+    mac(key, signed).verify_slice(&signature).map_err(|_| JwtError::Signature)?;
+    let claims = decode_object(claims)?;
     let (now, leeway) = clock.now_and_leeway();
-    if time(&claims, "exp")?.is_some_and(|end| now >= end + leeway) {
-        return Err(Refused::Expired);
+    if time_claim(&claims, "exp")?.is_some_and(|end| now >= end + leeway) {
+        return Err(JwtError::Expired);
     }
-    if time(&claims, "nbf")?.is_some_and(|start| now + leeway < start) {
-        return Err(Refused::TooEarly);
+    if time_claim(&claims, "nbf")?.is_some_and(|start| now + leeway < start) {
+        return Err(JwtError::TooEarly);
     }
     Ok(claims)
 }
 
 /// The expiry of claims in seconds since the epoch, including leeway; `None` without `exp`.
-pub(crate) fn end_of(claims: &Map<String, Value>, clock: Clock) -> Option<i64> {
+pub(crate) fn expiry(claims: &Map<String, Value>, clock: Clock) -> Option<i64> {
     let (_, leeway) = clock.now_and_leeway();
     claims.get("exp").and_then(Value::as_f64).map(|end| (end + leeway) as i64)
 }
@@ -124,11 +124,11 @@ fn seconds(at: Timestamp) -> f64 {
 }
 
 /// Reads a time claim: seconds since the epoch, possibly fractional (RFC 7519 2, NumericDate).
-fn time(claims: &Map<String, Value>, name: &str) -> Result<Option<f64>, Refused> {
+fn time_claim(claims: &Map<String, Value>, name: &str) -> Result<Option<f64>, JwtError> {
     match claims.get(name) {
         None => Ok(None),
-        Some(Value::Number(at)) => at.as_f64().map(Some).ok_or(Refused::Malformed),
-        Some(_) => Err(Refused::Malformed),
+        Some(Value::Number(at)) => at.as_f64().map(Some).ok_or(JwtError::Malformed),
+        Some(_) => Err(JwtError::Malformed),
     }
 }
 
@@ -139,26 +139,26 @@ fn mac(key: &[u8], signed: &str) -> Hmac<Sha256> {
     mac
 }
 
-fn object(part: &str) -> Result<Map<String, Value>, Refused> {
-    let bytes = BASE64URL_NOPAD.decode(part.as_bytes()).map_err(|_| Refused::Malformed)?;
+fn decode_object(part: &str) -> Result<Map<String, Value>, JwtError> {
+    let bytes = BASE64URL_NOPAD.decode(part.as_bytes()).map_err(|_| JwtError::Malformed)?;
     match serde_json::from_slice(&bytes) {
-        Ok(Once(Value::Object(object))) => Ok(object),
-        _ => Err(Refused::Malformed),
+        Ok(UniqueKeyJson(Value::Object(object))) => Ok(object),
+        _ => Err(JwtError::Malformed),
     }
 }
 
 /// JSON without duplicate names in objects.
-struct Once(Value);
+struct UniqueKeyJson(Value);
 
-impl<'de> Deserialize<'de> for Once {
+impl<'de> Deserialize<'de> for UniqueKeyJson {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-        from.deserialize_any(OnceVisitor).map(Self)
+        from.deserialize_any(UniqueKeyVisitor).map(Self)
     }
 }
 
-struct OnceVisitor;
+struct UniqueKeyVisitor;
 
-impl<'de> Visitor<'de> for OnceVisitor {
+impl<'de> Visitor<'de> for UniqueKeyVisitor {
     type Value = Value;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -191,7 +191,7 @@ impl<'de> Visitor<'de> for OnceVisitor {
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Value, A::Error> {
         let mut array = Vec::new();
-        while let Some(Once(item)) = items.next_element()? {
+        while let Some(UniqueKeyJson(item)) = items.next_element()? {
             array.push(item);
         }
         Ok(array.into())
@@ -199,7 +199,7 @@ impl<'de> Visitor<'de> for OnceVisitor {
 
     fn visit_map<A: MapAccess<'de>>(self, mut members: A) -> Result<Value, A::Error> {
         let mut object = Map::new();
-        while let Some((name, Once(value))) = members.next_entry::<String, Once>()? {
+        while let Some((name, UniqueKeyJson(value))) = members.next_entry::<String, UniqueKeyJson>()? {
             if object.insert(name, value).is_some() {
                 return Err(A::Error::custom("duplicate name in an object"));
             }
@@ -217,17 +217,17 @@ mod tests {
 
     use super::*;
 
-    fn verify(key: &[u8], token: &str, now: Timestamp) -> Result<Map<String, Value>, Refused> {
+    fn verify(key: &[u8], token: &str, now: Timestamp) -> Result<Map<String, Value>, JwtError> {
         super::verify(key, token, MAX_TOKEN, Clock::Own(now))
     }
 
-    fn verify_foreign(token: &str, now: Timestamp) -> Result<(), Refused> {
+    fn verify_foreign(token: &str, now: Timestamp) -> Result<(), JwtError> {
         super::verify(KEY, token, MAX_TOKEN, Clock::Foreign(now)).map(drop)
     }
 
     const KEY: &[u8] = b"a signing key of a site";
 
-    fn at(seconds: i64) -> Timestamp {
+    fn timestamp(seconds: i64) -> Timestamp {
         Timestamp::new(DateTime::UNIX_EPOCH + TimeDelta::seconds(seconds))
     }
 
@@ -247,9 +247,9 @@ mod tests {
     fn what_is_signed_is_verified_with_the_same_key_only() {
         let claims = claims(json!({ "plan": "pro", "exp": 100.5, "nested": { "a": [1, null, true] } }));
         let token = sign(KEY, &claims);
-        assert_eq!(verify(KEY, &token, at(100)), Ok(claims));
-        assert_eq!(verify(b"the key of another site", &token, at(100)), Err(Refused::Signature));
-        assert_eq!(verify(b"", &token, at(100)), Err(Refused::Signature));
+        assert_eq!(verify(KEY, &token, timestamp(100)), Ok(claims));
+        assert_eq!(verify(b"the key of another site", &token, timestamp(100)), Err(JwtError::Signature));
+        assert_eq!(verify(b"", &token, timestamp(100)), Err(JwtError::Signature));
     }
 
     #[test]
@@ -260,8 +260,8 @@ mod tests {
         let token = "eyJ0eXAiOiJKV1QiLA0KICJhbGciOiJIUzI1NiJ9.eyJpc3MiOiJqb2UiLA0KICJleHAiOjEzMDA4MTkzODAsDQogImh0dHA6Ly9leGFtcGxlLmNvbS9pc19yb290Ijp0cnVlfQ.dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk";
         let expected =
             claims(json!({ "iss": "joe", "exp": 1_300_819_380, "http://example.com/is_root": true }));
-        assert_eq!(verify(&key, token, at(1_300_819_379)), Ok(expected));
-        assert_eq!(verify(&key, token, at(1_300_819_380)), Err(Refused::Expired));
+        assert_eq!(verify(&key, token, timestamp(1_300_819_379)), Ok(expected));
+        assert_eq!(verify(&key, token, timestamp(1_300_819_380)), Err(JwtError::Expired));
     }
 
     #[test]
@@ -270,36 +270,40 @@ mod tests {
         let deep = format!(r#"{{"a":{}1{}}}"#, "[".repeat(500), "]".repeat(500));
         let long = format!(r#"{{"a":"{}"}}"#, "x".repeat(MAX_TOKEN));
         for (header, claims, why) in [
-            (r#"{"alg":"none"}"#, "{}", Refused::Algorithm),
-            (r#"{"alg":"None"}"#, "{}", Refused::Algorithm),
-            (r#"{"alg":"hs256"}"#, "{}", Refused::Algorithm),
-            (r#"{"alg":"HS384"}"#, "{}", Refused::Algorithm),
-            (r#"{"alg":"RS256"}"#, "{}", Refused::Algorithm),
-            (r#"{"alg":["HS256"]}"#, "{}", Refused::Algorithm),
-            (r#"{"typ":"JWT"}"#, "{}", Refused::Algorithm),
-            (r#"{"alg":"HS256","alg":"HS256"}"#, "{}", Refused::Malformed),
-            (r#"{"alg":"HS256","crit":["exp"]}"#, "{}", Refused::Malformed),
-            (r#"["HS256"]"#, "{}", Refused::Malformed),
-            (right, r#"{"a":1,"a":1}"#, Refused::Malformed),
-            (right, r#"{"a":{"b":[{"c":1,"c":2}]}}"#, Refused::Malformed),
-            (right, r#"{"exp":"tomorrow"}"#, Refused::Malformed),
-            (right, r#"{"exp":null}"#, Refused::Malformed),
-            (right, r#"{"nbf":{}}"#, Refused::Malformed),
-            (right, "[]", Refused::Malformed),
-            (right, "{", Refused::Malformed),
-            (right, "", Refused::Malformed),
-            (right, &deep, Refused::Malformed),
-            (right, &long, Refused::TooLong),
-            (right, r#"{"exp":1000}"#, Refused::Expired),
-            (right, r#"{"exp":999.9}"#, Refused::Expired),
-            (right, r#"{"exp":-1e300}"#, Refused::Expired),
-            (right, r#"{"nbf":1001}"#, Refused::TooEarly),
-            (right, r#"{"nbf":1e300}"#, Refused::TooEarly),
+            (r#"{"alg":"none"}"#, "{}", JwtError::Algorithm),
+            (r#"{"alg":"None"}"#, "{}", JwtError::Algorithm),
+            (r#"{"alg":"hs256"}"#, "{}", JwtError::Algorithm),
+            (r#"{"alg":"HS384"}"#, "{}", JwtError::Algorithm),
+            (r#"{"alg":"RS256"}"#, "{}", JwtError::Algorithm),
+            (r#"{"alg":["HS256"]}"#, "{}", JwtError::Algorithm),
+            (r#"{"typ":"JWT"}"#, "{}", JwtError::Algorithm),
+            (r#"{"alg":"HS256","alg":"HS256"}"#, "{}", JwtError::Malformed),
+            (r#"{"alg":"HS256","crit":["exp"]}"#, "{}", JwtError::Malformed),
+            (r#"["HS256"]"#, "{}", JwtError::Malformed),
+            (right, r#"{"a":1,"a":1}"#, JwtError::Malformed),
+            (right, r#"{"a":{"b":[{"c":1,"c":2}]}}"#, JwtError::Malformed),
+            (right, r#"{"exp":"tomorrow"}"#, JwtError::Malformed),
+            (right, r#"{"exp":null}"#, JwtError::Malformed),
+            (right, r#"{"nbf":{}}"#, JwtError::Malformed),
+            (right, "[]", JwtError::Malformed),
+            (right, "{", JwtError::Malformed),
+            (right, "", JwtError::Malformed),
+            (right, &deep, JwtError::Malformed),
+            (right, &long, JwtError::TooLong),
+            (right, r#"{"exp":1000}"#, JwtError::Expired),
+            (right, r#"{"exp":999.9}"#, JwtError::Expired),
+            (right, r#"{"exp":-1e300}"#, JwtError::Expired),
+            (right, r#"{"nbf":1001}"#, JwtError::TooEarly),
+            (right, r#"{"nbf":1e300}"#, JwtError::TooEarly),
         ] {
-            assert_eq!(verify(KEY, &token(header, claims), at(1_000)), Err(why), "{header} {claims:.40}");
+            assert_eq!(
+                verify(KEY, &token(header, claims), timestamp(1_000)),
+                Err(why),
+                "{header} {claims:.40}"
+            );
         }
         let right = token(right, r#"{"exp":1001,"nbf":1000,"iat":5000}"#);
-        assert!(verify(KEY, &right, at(1_000)).is_ok());
+        assert!(verify(KEY, &right, timestamp(1_000)).is_ok());
         let parts: Vec<&str> = right.split('.').collect();
         for wrong in [
             String::new(),
@@ -311,7 +315,7 @@ mod tests {
             format!("{} ", right),
             right.replace('.', ". "),
         ] {
-            assert!(verify(KEY, &wrong, at(1_000)).is_err(), "{wrong}");
+            assert!(verify(KEY, &wrong, timestamp(1_000)).is_err(), "{wrong}");
         }
     }
 
@@ -320,16 +324,16 @@ mod tests {
         let header = r#"{"alg":"HS256"}"#;
         let token = token(header, r#"{"nbf":1000,"exp":2000}"#);
         for (now, expected) in [
-            (939, Err(Refused::TooEarly)),
+            (939, Err(JwtError::TooEarly)),
             (940, Ok(())),
             (2_059, Ok(())),
-            (2_060, Err(Refused::Expired)),
-            (2_061, Err(Refused::Expired)),
+            (2_060, Err(JwtError::Expired)),
+            (2_061, Err(JwtError::Expired)),
         ] {
-            assert_eq!(verify_foreign(&token, at(now)), expected, "{now}");
+            assert_eq!(verify_foreign(&token, timestamp(now)), expected, "{now}");
         }
         let claims = claims(json!({ "exp": 2_000.5 }));
-        let ends = |clock: fn(Timestamp) -> Clock| end_of(&claims, clock(at(0)));
+        let ends = |clock: fn(Timestamp) -> Clock| expiry(&claims, clock(timestamp(0)));
         assert_eq!((ends(Clock::Own), ends(Clock::Foreign)), (Some(2_000), Some(2_060)));
     }
 
@@ -344,7 +348,7 @@ mod tests {
                 }
                 bytes[at_byte] = with;
                 let wrong = String::from_utf8(bytes).expect("ASCII");
-                assert!(verify(KEY, &wrong, at(0)).is_err(), "{wrong}");
+                assert!(verify(KEY, &wrong, timestamp(0)).is_err(), "{wrong}");
             }
         }
     }

@@ -16,7 +16,7 @@ use crate::{
             platform::Platform,
         },
         nouns::OrgHandle,
-        people::{members::find, users::user_of},
+        people::{members::find, users::find_user},
     },
     policy::SignIn,
     store::{Tx, records::MemberRecord},
@@ -55,9 +55,9 @@ impl Platform {
         org: &OrgId,
         actor: &Actor,
     ) -> Result<Option<String>> {
-        let Some(signer) = Signer::of_member(actor) else { return Ok(None) };
+        let Some(signer) = Signer::from_actor(actor) else { return Ok(None) };
         let Some(role) = signer.role(tx, org).await? else { return Ok(None) };
-        let user = user_of(tx, actor.require_user()?).await?;
+        let user = find_user(tx, actor.require_user()?).await?;
         let now = self.now().time();
         let claims = Claims {
             sub: user.id.clone(),
@@ -85,7 +85,7 @@ impl Platform {
 
 impl Signer {
     /// The signer of the acting member's token, `None` for actors without a user.
-    fn of_member(actor: &Actor) -> Option<Self> {
+    fn from_actor(actor: &Actor) -> Option<Self> {
         let user = actor.user()?.clone();
         Some(match actor {
             Actor::Token(token) => match token.sign_in() {
@@ -98,7 +98,7 @@ impl Signer {
 
     /// The signer of a member's token, by its claims. A token that does not state how its user signed in counts as
     /// requested with an API token, which the fewest organizations accept.
-    pub(in crate::platform) fn of_claims(claims: &Map<String, Value>) -> Option<Self> {
+    pub(in crate::platform) fn from_claims(claims: &Map<String, Value>) -> Option<Self> {
         let user = claims.get("sub").and_then(Value::as_str)?.parse().ok()?;
         Some(match claims.get(SIGN_IN).and_then(Value::as_str) {
             Some(SSO) => Self::Session(user),
@@ -124,7 +124,7 @@ impl Signer {
             Self::Session(user) => (user, Some(SignIn::Sso)),
             Self::Host(user) => (user, None),
         };
-        access::vouched_role(tx, org, user, sign_in).await
+        access::asserted_role(tx, org, user, sign_in).await
     }
 }
 

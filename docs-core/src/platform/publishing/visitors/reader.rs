@@ -7,16 +7,16 @@ use std::{
 
 use serde_json::Value;
 
-use super::decider::Decider;
+use super::conditions::ConditionEvaluator;
 use crate::{
     Error, Result,
     content::{
-        AllBacklinks, Evaluated, LinkSource, LinkTarget, PageEntry, PageTree, Parts, Rendering,
+        AllBacklinks, Evaluated, LinkFields, LinkSource, LinkTarget, PageEntry, PageTree, Rendering,
         SharedDocument, View,
         document::update_blocks,
         document_allowance, evaluate, evaluate_for_visitor_within,
         expression::{Allowance, Budget, Claims, Context},
-        off_thread,
+        run_blocking,
     },
     model::{BASE32, Document, HeaderLinks, PageId, Variables},
 };
@@ -38,7 +38,7 @@ pub(in crate::platform) struct VisitorClaims {
 impl VisitorClaims {
     /// Removes header links that are not for the visitor, and the conditions of the others.
     pub(in crate::platform) fn clear(&self, links: &mut HeaderLinks) {
-        let decider = self.decider(Context::default());
+        let decider = self.condition_evaluator(Context::default());
         links.retain(|link| decider.holds(link.condition.take().as_ref()));
     }
 
@@ -51,28 +51,28 @@ impl VisitorClaims {
     }
 
     /// Returns the evaluator of conditions in a context.
-    pub(super) fn decider(&self, context: Context) -> Decider {
-        Decider::new(context.with_visitor(&self.signed, &self.unsigned), self.claims.clone())
+    pub(super) fn condition_evaluator(&self, context: Context) -> ConditionEvaluator {
+        ConditionEvaluator::new(context.with_visitor(&self.signed, &self.unsigned), self.claims.clone())
     }
 }
 
 /// A reader of content with regard to conditions.
 #[derive(Clone, Debug)]
-pub(in crate::platform) enum Reader {
+pub(in crate::platform) enum ContentReader {
     /// A member, who sees everything that any visitor may see.
     Member,
     /// A visitor of a site.
     Visitor(Arc<VisitorClaims>),
 }
 
-impl Reader {
+impl ContentReader {
     /// Returns the reader's filter of a content.
     pub(in crate::platform) async fn content_filter(&self, view: &View) -> Result<ContentFilter> {
         let uses = Uses::default();
         let Self::Visitor(claims) = self else {
             return Ok(ContentFilter { view: view.clone(), visitor: None, uses });
         };
-        let visitor = Some(claims.decider(of_space(view).await?));
+        let visitor = Some(claims.condition_evaluator(space_context(view).await?));
         Ok(ContentFilter { view: view.clone(), visitor, uses })
     }
 }
@@ -82,7 +82,7 @@ impl Reader {
 pub(in crate::platform) struct ContentFilter {
     view: View,
     /// The evaluator of conditions, or `None` for members.
-    visitor: Option<Decider>,
+    visitor: Option<ConditionEvaluator>,
     uses: Uses,
 }
 
@@ -94,11 +94,11 @@ impl ContentFilter {
 
     /// Returns `true` if the page's own condition holds, regardless of its ancestors.
     pub(in crate::platform) fn meets(&self, id: &PageId, page: &PageEntry) -> bool {
-        self.visitor.as_ref().is_none_or(|decider| decider.holds_of_page(id, page))
+        self.visitor.as_ref().is_none_or(|decider| decider.holds_for_page(id, page))
     }
 
     /// Returns for each page of a tree if the reader sees it: its own condition and those of all ancestors hold.
-    pub(in crate::platform) fn shown(&self, tree: &PageTree) -> Vec<bool> {
+    pub(in crate::platform) fn visible_pages(&self, tree: &PageTree) -> Vec<bool> {
         let mut shown: Vec<bool> = Vec::with_capacity(tree.len());
         for page in tree.pages() {
             let above = page.parent.is_none_or(|at| shown.get(at).copied().unwrap_or_default());
@@ -155,7 +155,7 @@ impl ContentFilter {
                 let claims = decider.claims().clone();
                 // An evaluation that does not end leaves nothing of the allowance.
                 let mut left = std::mem::replace(allowance, Allowance { steps: Budget(0), bytes: 0 });
-                let evaluated = off_thread(move || {
+                let evaluated = run_blocking(move || {
                     let own = evaluate_for_visitor_within(&document, mode, &context, &claims, &mut left);
                     (own, left)
                 });
@@ -166,8 +166,8 @@ impl ContentFilter {
             }
             None if mode == Evaluated::No => return Ok(document.into_inner()),
             None => {
-                let context = of_space(&self.view).await?.with_page(of_page);
-                off_thread(move || evaluate(&document, mode, &context, &Claims::default())).await
+                let context = space_context(&self.view).await?.with_page(of_page);
+                run_blocking(move || evaluate(&document, mode, &context, &Claims::default())).await
             }
         };
         evaluated.map(Arc::new).ok_or_else(|| Error::internal("the document was not evaluated"))
@@ -175,25 +175,25 @@ impl ContentFilter {
 }
 
 /// The evaluation context of a space.
-async fn of_space(view: &View) -> Result<Context> {
+async fn space_context(view: &View) -> Result<Context> {
     let variables = view.variables().await?;
     let variables = variables.into_iter().map(|(name, entry)| (name, entry.value)).collect();
     Ok(Context::default().with_space(&variables))
 }
 
 /// Maximum number of sources of a target per read.
-const SOURCES_AT_ONCE: usize = 200;
+const SOURCE_BATCH: usize = 200;
 
 /// Cached results about the sources of a content.
 #[derive(Debug, Default)]
 struct Uses {
     /// All backlinks of files and reusable contents, after [`ContentFilter::prepare`].
     all: OnceLock<AllBacklinks>,
-    found: Mutex<Found>,
+    found: Mutex<VisibilityCache>,
 }
 
 #[derive(Debug, Default)]
-struct Found {
+struct VisibilityCache {
     targets: HashMap<LinkTarget, bool>,
     pages: HashMap<PageId, bool>,
     /// The targets that each source uses as the reader sees it.
@@ -201,7 +201,7 @@ struct Found {
 }
 
 impl Uses {
-    fn found(&self) -> MutexGuard<'_, Found> {
+    fn cache(&self) -> MutexGuard<'_, VisibilityCache> {
         self.found.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -230,19 +230,19 @@ impl ContentFilter {
         if !self.hides() {
             return Ok(true);
         }
-        if let Some(sees) = self.uses.found().targets.get(&target) {
+        if let Some(sees) = self.uses.cache().targets.get(&target) {
             return Ok(*sees);
         }
         let mut known: HashSet<LinkTarget> = HashSet::from([target.clone()]);
         let mut open = vec![target.clone()];
         while let Some(next) = open.pop() {
             if self.is_used(&next, &mut known, &mut open).await? {
-                self.uses.found().targets.insert(target, true);
+                self.uses.cache().targets.insert(target, true);
                 return Ok(true);
             }
         }
         // No visible page was reached, so these targets are all hidden.
-        self.uses.found().targets.extend(known.into_iter().map(|target| (target, false)));
+        self.uses.cache().targets.extend(known.into_iter().map(|target| (target, false)));
         Ok(false)
     }
 
@@ -266,12 +266,12 @@ impl ContentFilter {
                     LinkSource::Reusable(id) => Some(LinkTarget::Reusable(id.clone())),
                 };
                 if via.as_ref().is_some_and(|via| known.contains(via))
-                    || *is_conditional && !self.within(source).await?.contains(target)
+                    || *is_conditional && !self.used_targets(source).await?.contains(target)
                 {
                     continue;
                 }
                 let Some(via) = via else { return Ok(true) };
-                let sees = self.uses.found().targets.get(&via).copied();
+                let sees = self.uses.cache().targets.get(&via).copied();
                 match sees {
                     Some(true) => return Ok(true),
                     // Not marked as known, because the answer does not depend on this search.
@@ -292,41 +292,41 @@ impl ContentFilter {
         if let Some(all) = self.uses.all.get() {
             return Ok(Sources { items: all.get(target).cloned().unwrap_or_default(), more: false });
         }
-        let items = self.view.backlinks(target, after, SOURCES_AT_ONCE).await?;
-        let more = items.len() == SOURCES_AT_ONCE;
+        let items = self.view.backlinks(target, after, SOURCE_BATCH).await?;
+        let more = items.len() == SOURCE_BATCH;
         Ok(Sources { items, more })
     }
 
     async fn sees_page(&self, id: &PageId) -> Result<bool> {
-        if let Some(sees) = self.uses.found().pages.get(id) {
+        if let Some(sees) = self.uses.cache().pages.get(id) {
             return Ok(*sees);
         }
         let sees = match self.view.page(id).await? {
             Some(entry) => self.shows(id, &entry).await?,
             None => false,
         };
-        self.uses.found().pages.insert(id.clone(), sees);
+        self.uses.cache().pages.insert(id.clone(), sees);
         Ok(sees)
     }
 
     /// Returns the targets that a source uses as the reader sees it, with its conditions evaluated.
-    async fn within(&self, source: &LinkSource) -> Result<Arc<HashSet<LinkTarget>>> {
-        if let Some(within) = self.uses.found().within.get(source) {
+    async fn used_targets(&self, source: &LinkSource) -> Result<Arc<HashSet<LinkTarget>>> {
+        if let Some(within) = self.uses.cache().within.get(source) {
             return Ok(Arc::clone(within));
         }
-        let within = Arc::new(self.read_within(source).await?);
-        self.uses.found().within.insert(source.clone(), Arc::clone(&within));
+        let within = Arc::new(self.read_used_targets(source).await?);
+        self.uses.cache().within.insert(source.clone(), Arc::clone(&within));
         Ok(within)
     }
 
-    async fn read_within(&self, source: &LinkSource) -> Result<HashSet<LinkTarget>> {
+    async fn read_used_targets(&self, source: &LinkSource) -> Result<HashSet<LinkTarget>> {
         let (parts, variables) = match source {
             LinkSource::Page(id) => match self.view.page(id).await? {
-                Some(entry) => (Parts::from(&entry), entry.variables),
+                Some(entry) => (LinkFields::from(&entry), entry.variables),
                 None => return Ok(HashSet::new()),
             },
             LinkSource::Reusable(id) => match self.view.reusable(id).await? {
-                Some(entry) => (Parts::from(&entry), Variables::new()),
+                Some(entry) => (LinkFields::from(&entry), Variables::new()),
                 None => return Ok(HashSet::new()),
             },
         };

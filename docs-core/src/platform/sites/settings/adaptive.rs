@@ -30,7 +30,7 @@ impl<'p> SiteHandle<'p> {
     pub async fn get_adaptive_schema(self) -> Result<SiteAdaptiveSchema> {
         let (platform, ref actor, at, _) = self.parts();
         let tx = platform.read().await?;
-        schema_seen(&tx, actor, at).await
+        read_schema(&tx, actor, at).await
     }
 
     /// Sets the schema of the claims about a site's visitors.
@@ -59,7 +59,7 @@ impl<'p> SiteHandle<'p> {
         let Self { caller, at: at @ SiteRef { org, site }, .. } = self;
         let (platform, actor) = (caller.platform, &caller.actor());
         let operation = set_adaptive_schema(actor, org, site, &new.json_schema, platform.now());
-        let set = platform.change(actor, &operation, |seen| Box::pin(schema_seen(seen.tx, actor, at)));
+        let set = platform.change(actor, &operation, |seen| Box::pin(read_schema(seen.tx, actor, at)));
         Ok(view(&*set.await?))
     }
 
@@ -93,11 +93,11 @@ pub(in crate::platform) async fn claims(tx: &Tx, site: &SiteId) -> Result<Claims
 }
 
 async fn schema(tx: &Tx, site: &SiteId) -> Result<Option<Arc<AdaptiveRecord>>> {
-    Ok(tx.get(&AdaptiveRecord::at(site)).await?)
+    Ok(tx.get(&AdaptiveRecord::key_for(site)).await?)
 }
 
 /// The schema of a site's visitors in the state of a transaction.
-async fn schema_seen(tx: &Tx, actor: &Actor, at: SiteRef<'_>) -> Result<SiteAdaptiveSchema> {
+async fn read_schema(tx: &Tx, actor: &Actor, at: SiteRef<'_>) -> Result<SiteAdaptiveSchema> {
     access::site(tx, actor, at, SiteAction::View).await?;
     let record = schema(tx, at.site).await?.ok_or_else(|| Error::not_found("adaptive schema"))?;
     Ok(view(&record))

@@ -14,7 +14,7 @@ use crate::{
         access,
         kernel::{actor::Actor, platform::Platform, request::Right, secret::Secret},
         nouns::{Caller, SiteHandle, SiteRef},
-        publishing::keys::{opened, purpose, signing_key},
+        publishing::keys::{open_signing_key, purpose, signing_key},
     },
     policy::SiteAction,
     ports::Secrets,
@@ -34,11 +34,11 @@ impl<'p> SiteHandle<'p> {
         let (platform, actor) = (caller.platform, &caller.actor());
         let tx = platform.read().await?;
         access::site(&tx, actor, at, SiteAction::Manage).await?;
-        let record: Option<Arc<SiteAuthRecord>> = tx.get(&SiteAuthRecord::at(site)).await?;
+        let record: Option<Arc<SiteAuthRecord>> = tx.get(&SiteAuthRecord::key_for(site)).await?;
         drop(tx);
         match record {
             Some(record) => platform.auth_view(&record),
-            None => platform.change_auth(actor, at, Change::Nothing).await,
+            None => platform.change_auth(actor, at, AuthSettingsChange::CreateMissing).await,
         }
     }
 
@@ -69,7 +69,7 @@ impl<'p> SiteHandle<'p> {
         if let Patch::Set(url) = &change.fallback_url {
             check_fallback(url)?;
         }
-        platform.change_auth(actor, at, Change::Settings(change)).await
+        platform.change_auth(actor, at, AuthSettingsChange::Settings(change)).await
     }
 
     /// Replaces the signing key of a site. Tokens signed with the previous key become invalid.
@@ -80,8 +80,8 @@ impl<'p> SiteHandle<'p> {
     #[boxed]
     pub async fn regenerate_publishing_auth(self) -> Result<PublishingAuth> {
         let (platform, ref actor, at, _) = self.parts();
-        let done = platform.once(actor, Right::of_site(at), async move {
-            platform.change_auth(actor, at, Change::Key).await
+        let done = platform.idempotent(actor, Right::for_site(at), async move {
+            platform.change_auth(actor, at, AuthSettingsChange::Key).await
         });
         done.await
     }
@@ -107,18 +107,19 @@ impl Platform {
         &self,
         actor: &Actor,
         at @ SiteRef { org, site }: SiteRef<'_>,
-        change: Change,
+        change: AuthSettingsChange,
     ) -> Result<PublishingAuth> {
         let key = Secret::draw(self.ids(), "docs-platform signing key of a site").as_hex();
         let sealed = self.secrets().seal(&purpose(site), &key, self.ids().next()).map_err(Error::internal)?;
         let operation = change_auth(actor, org, site, &change, &sealed, self.secrets());
-        self.change_and_show(actor, &operation, |done| Box::pin(self.auth_seen(done.tx, actor, at))).await
+        self.change_and_show(actor, &operation, |done| Box::pin(self.read_auth_settings(done.tx, actor, at)))
+            .await
     }
 
     /// The visitor authentication of a site in the state of a transaction.
-    async fn auth_seen(&self, tx: &Tx, actor: &Actor, at: SiteRef<'_>) -> Result<PublishingAuth> {
+    async fn read_auth_settings(&self, tx: &Tx, actor: &Actor, at: SiteRef<'_>) -> Result<PublishingAuth> {
         access::site(tx, actor, at, SiteAction::Manage).await?;
-        let record: Option<Arc<SiteAuthRecord>> = tx.get(&SiteAuthRecord::at(at.site)).await?;
+        let record: Option<Arc<SiteAuthRecord>> = tx.get(&SiteAuthRecord::key_for(at.site)).await?;
         let record = record.ok_or_else(|| Error::not_found("publishing auth"))?;
         self.auth_view(&record)
     }
@@ -127,7 +128,7 @@ impl Platform {
         Ok(PublishingAuth {
             object: PublishingAuthObject::Is,
             backend: record.backend,
-            private_key: opened(self.secrets(), record)?,
+            private_key: open_signing_key(self.secrets(), record)?,
             fallback_url: record.fallback_url.clone(),
             integration: record.integration.clone(),
         })
@@ -144,9 +145,9 @@ fn check_fallback(url: &Url) -> Result<()> {
     Ok(())
 }
 
-enum Change {
+enum AuthSettingsChange {
     /// Creates missing settings only.
-    Nothing,
+    CreateMissing,
     Settings(UpdatePublishingAuth),
     Key,
 }
@@ -158,12 +159,12 @@ async fn change_auth(
     actor: &Actor,
     org: &OrgId,
     site: &SiteId,
-    change: &Change,
+    change: &AuthSettingsChange,
     sealed: &str,
     secrets: &dyn Secrets,
 ) -> Result<Arc<SiteAuthRecord>> {
     access::site(tx, actor, SiteRef { org, site }, SiteAction::Manage).await?;
-    let old: Option<Arc<SiteAuthRecord>> = tx.get(&SiteAuthRecord::at(site)).await?;
+    let old: Option<Arc<SiteAuthRecord>> = tx.get(&SiteAuthRecord::key_for(site)).await?;
     let mut new = match &old {
         Some(old) => SiteAuthRecord::clone(old),
         None => SiteAuthRecord {
@@ -175,12 +176,12 @@ async fn change_auth(
         },
     };
     match change {
-        Change::Nothing => {}
-        Change::Key => sealed.clone_into(&mut new.sealed),
-        Change::Settings(change) => settle(&mut new, change)?,
+        AuthSettingsChange::CreateMissing => {}
+        AuthSettingsChange::Key => sealed.clone_into(&mut new.sealed),
+        AuthSettingsChange::Settings(change) => settle(&mut new, change)?,
     }
     // A caller who gets the error must not have changed anything.
-    opened(secrets, &new)?;
+    open_signing_key(secrets, &new)?;
     match old {
         None => Ok(tx.create(new)),
         Some(old) if *old == new => Ok(old),

@@ -5,7 +5,7 @@ use std::{collections::BTreeMap, sync::Arc};
 use async_trait::async_trait;
 use docs_macros::{boxed, operation};
 
-use super::place;
+use super::find_site_space;
 use crate::{
     Error, Result,
     model::{
@@ -13,13 +13,13 @@ use crate::{
     },
     platform::{
         access,
-        kernel::{actor::Actor, emoji::kept_emoji},
+        kernel::{actor::Actor, emoji::normalize_emoji},
         nouns::{SiteHandle, SiteRef, SiteSpaceHandle},
     },
     policy::SiteAction,
     store::{
         MAX_SCAN, Operation, Tx, decode,
-        records::{CustomizationRecord, Look, SiteRecord},
+        records::{CustomizationEntry, CustomizationRecord, SiteRecord},
     },
 };
 
@@ -107,14 +107,14 @@ impl<'p> SiteSpaceHandle<'p> {
         let (platform, ref actor, of, id) = self.parts();
         let remove = OverrideCustomization::new(actor, of, id, None);
         let done = platform.change(actor, &remove, |seen| Box::pin(place_look(seen.tx, actor, of, id)));
-        Error::existed(done.await)
+        Error::ignore_not_found(done.await)
     }
 }
 
 /// The customization of a site in the state of a transaction.
 async fn site_look(tx: &Tx, actor: &Actor, of: SiteRef<'_>) -> Result<Customization> {
     access::site(tx, actor, of, SiteAction::View).await?;
-    own(tx, of.site).await
+    site_customization(tx, of.site).await
 }
 
 /// The customization of a space on a site in the state of a transaction.
@@ -125,11 +125,12 @@ async fn place_look(
     id: &SiteSpaceId,
 ) -> Result<Customization> {
     access::site(tx, actor, of, SiteAction::View).await?;
-    place(tx, site, id).await?;
-    let site_look = own(tx, site).await?;
-    let record: Option<Arc<CustomizationRecord>> = tx.get(&CustomizationRecord::at_place(site, id)).await?;
+    find_site_space(tx, site, id).await?;
+    let site_look = site_customization(tx, site).await?;
+    let record: Option<Arc<CustomizationRecord>> =
+        tx.get(&CustomizationRecord::key_for_place(site, id)).await?;
     Ok(match record.as_deref().map(|record| &record.look) {
-        Some(Look::SiteSpace(_, differs)) => differs.over(site_look),
+        Some(CustomizationEntry::SiteSpace(_, differs)) => differs.apply_to(site_look),
         _ => site_look,
     })
 }
@@ -141,37 +142,37 @@ pub(in crate::platform) async fn customizations<'p>(
     places: impl IntoIterator<Item = &'p SiteSpaceId>,
 ) -> Result<Customizations> {
     // The number of spaces of a site is below the limit of a scan.
-    let found = tx.below(&CustomizationRecord::of_site(site), MAX_SCAN).await?;
+    let found = tx.scan_prefix(&CustomizationRecord::by_site(site), MAX_SCAN).await?;
     let mut look = Customization::default();
     let mut differing = BTreeMap::new();
     for (_, value) in found {
         let record: Arc<CustomizationRecord> = decode(value)?;
         match &record.look {
-            Look::Site(own) => look = Customization::clone(own),
-            Look::SiteSpace(place, differs) => {
+            CustomizationEntry::Site(own) => look = Customization::clone(own),
+            CustomizationEntry::SiteSpace(place, differs) => {
                 differing.insert(place.clone(), differs.clone());
             }
         }
     }
     let shown = places.into_iter().filter_map(|place| Some((place.clone(), differing.get(place)?)));
-    let site_spaces = shown.map(|(place, differs)| (place, differs.over(look.clone()))).collect();
+    let site_spaces = shown.map(|(place, differs)| (place, differs.apply_to(look.clone()))).collect();
     Ok(Customizations { site: look, site_spaces })
 }
 
 /// Removes the overrides of a space in the transaction that removes the space from the site.
-pub(in crate::platform) async fn drop_override(
+pub(in crate::platform) async fn delete_override(
     tx: &mut Tx,
     site: &SiteId,
     place: &SiteSpaceId,
 ) -> Result<()> {
-    super::delete::<CustomizationRecord>(tx, &CustomizationRecord::at_place(site, place)).await
+    super::delete::<CustomizationRecord>(tx, &CustomizationRecord::key_for_place(site, place)).await
 }
 
 /// The site's own customization.
-async fn own(tx: &Tx, site: &SiteId) -> Result<Customization> {
-    let record: Option<Arc<CustomizationRecord>> = tx.get(&CustomizationRecord::at(site)).await?;
+async fn site_customization(tx: &Tx, site: &SiteId) -> Result<Customization> {
+    let record: Option<Arc<CustomizationRecord>> = tx.get(&CustomizationRecord::key_for(site)).await?;
     Ok(match record.as_deref().map(|record| &record.look) {
-        Some(Look::Site(look)) => Customization::clone(look),
+        Some(CustomizationEntry::Site(look)) => Customization::clone(look),
         _ => Customization::default(),
     })
 }
@@ -181,7 +182,7 @@ fn check_favicon(favicon: &Favicon) -> Result<()> {
         return Err(Error::invalid("favicon", "must have an icon or an emoji, not both"));
     }
     if let Some(emoji) = &favicon.emoji {
-        kept_emoji(emoji, "favicon.emoji")?;
+        normalize_emoji(emoji, "favicon.emoji")?;
     }
     Ok(())
 }
@@ -208,8 +209,9 @@ async fn set_customization(
     if record.icon.as_ref() != icon {
         tx.put(&*record, SiteRecord { icon: icon.cloned(), ..SiteRecord::clone(&record) })?;
     }
-    let old: Option<Arc<CustomizationRecord>> = tx.get(&CustomizationRecord::at(site)).await?;
-    let new = CustomizationRecord { site: site.clone(), look: Look::Site(Box::new(look.clone())) };
+    let old: Option<Arc<CustomizationRecord>> = tx.get(&CustomizationRecord::key_for(site)).await?;
+    let new =
+        CustomizationRecord { site: site.clone(), look: CustomizationEntry::Site(Box::new(look.clone())) };
     match old {
         None => drop(tx.create(new)),
         Some(old) if *old == new => {}
@@ -240,21 +242,21 @@ impl OverrideCustomization {
 
 #[async_trait]
 impl Operation for OverrideCustomization {
-    type Out = ();
+    type Output = ();
     const NAME: &'static str = "site_space_customization_override";
 
     async fn apply(&self, tx: &mut Tx) -> Result<()> {
         access::site(tx, &self.actor, SiteRef { org: &self.org, site: &self.site }, SiteAction::Manage)
             .await?;
-        place(tx, &self.site, &self.place).await?;
-        let key = CustomizationRecord::at_place(&self.site, &self.place);
+        find_site_space(tx, &self.site, &self.place).await?;
+        let key = CustomizationRecord::key_for_place(&self.site, &self.place);
         let old: Option<Arc<CustomizationRecord>> = tx.get(&key).await?;
         let differs = match old.as_deref().map(|old| &old.look) {
-            Some(Look::SiteSpace(_, differs)) => CustomizationOverride::clone(differs),
+            Some(CustomizationEntry::SiteSpace(_, differs)) => CustomizationOverride::clone(differs),
             _ => CustomizationOverride::default(),
         };
         let differs = match self.change.clone() {
-            Some(change) => differs.changed(change),
+            Some(change) => differs.updated_by(change),
             None => CustomizationOverride::default(),
         };
         check_size(&differs)?;
@@ -266,7 +268,7 @@ impl Operation for OverrideCustomization {
         }
         let new = CustomizationRecord {
             site: self.site.clone(),
-            look: Look::SiteSpace(self.place.clone(), Box::new(differs)),
+            look: CustomizationEntry::SiteSpace(self.place.clone(), Box::new(differs)),
         };
         match old {
             None => drop(tx.create(new)),

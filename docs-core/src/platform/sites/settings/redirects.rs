@@ -16,11 +16,13 @@ use crate::{
     },
     platform::{
         access,
-        jobs::{Effect, Job, Payload, Run},
-        kernel::{actor::Actor, platform::Platform, request::Right, urls::percent_encoded, write::at_once},
+        jobs::{Effect, Job, JobRun, Payload},
+        kernel::{
+            actor::Actor, platform::Platform, request::Right, urls::percent_encode, write::ready_answer,
+        },
         nouns::{RedirectHandle, Redirects, SiteHandle, SiteRef, list_identities::tag},
-        publishing::visitors::Reader,
-        sites::view::Opened,
+        publishing::visitors::ContentReader,
+        sites::view::VisibleSite,
     },
     policy::SiteAction,
     store::{
@@ -33,7 +35,7 @@ use crate::{
 pub(in crate::platform) const MAX_REDIRECTS: i64 = 10_000;
 /// Redirects that one transaction removes together with their targets. With a section of all the spaces that a site may
 /// have, that is about 1,700 of the 2,000 changes of a transaction.
-const DROPPED_AT_ONCE: usize = 30;
+const REDIRECT_PURGE_BATCH: usize = 30;
 
 impl<'p> Redirects<'p> {
     /// Lists the redirects of a site, newest first.
@@ -43,7 +45,7 @@ impl<'p> Redirects<'p> {
         let (platform, actor) = (caller.platform, &caller.actor());
         let tx = platform.read().await?;
         access::site(&tx, actor, at, SiteAction::View).await?;
-        let spec = ListSpec { rev: true, ..ListSpec::new(tag::REDIRECTS, RedirectRecord::of_site(site)) };
+        let spec = ListSpec { rev: true, ..ListSpec::new(tag::REDIRECTS, RedirectRecord::by_site(site)) };
         let mut list = Lister::new(spec, page)?;
         list.fill(&tx, |_| true).await?;
         let count = u64::try_from(tx.number(&RedirectRecord::count_in(site)).await?).ok();
@@ -77,7 +79,7 @@ impl<'p> Redirects<'p> {
     pub async fn create(self, new: CreateSiteRedirect) -> Result<SiteRedirect> {
         let Self { caller, at: at @ SiteRef { org, site } } = self;
         let (platform, actor) = (caller.platform, &caller.actor());
-        let done = platform.once(actor, Right::of_site(at), async move {
+        let done = platform.idempotent(actor, Right::for_site(at), async move {
             platform.check_destination(actor, at, &new.destination).await?;
             let record = RedirectRecord {
                 id: platform.id(),
@@ -87,7 +89,7 @@ impl<'p> Redirects<'p> {
                 created_at: platform.now(),
             };
             let create = redirect_creation(actor, org, &record);
-            platform.write_and_show(actor, &create, |_| at_once(Ok(view(&record)))).await
+            platform.write_and_show(actor, &create, |_| ready_answer(Ok(view(&record)))).await
         });
         done.await
     }
@@ -125,7 +127,7 @@ impl<'p> RedirectHandle<'p> {
         let Self { caller, at: SiteRef { org, site }, redirect: id } = self;
         let (platform, actor) = (caller.platform, &caller.actor());
         let delete = redirect_update(actor, org, site, id, None);
-        Error::existed(platform.write(actor, &delete).await.map(drop))
+        Error::ignore_not_found(platform.write(actor, &delete).await.map(drop))
     }
 }
 
@@ -139,13 +141,14 @@ impl<'p> SiteHandle<'p> {
     #[boxed]
     pub async fn resolve_redirect(self, source: &'p RedirectSource) -> Result<ResolvedRedirect> {
         let (platform, ref actor, at, share_key) = self.parts();
-        let of = at.opened_with(share_key);
+        let of = at.with_share_key(share_key);
         let tx = platform.read().await?;
-        let opened = platform.opened(&tx, actor, of).await?;
+        let opened = platform.load_visible_site(&tx, actor, of).await?;
         let found = tx.get_value(&RedirectRecord::by_source(of.site, source)).await?;
-        let id: RedirectId = linked_id(&found.ok_or_else(gone)?)?;
+        let id: RedirectId = linked_id(&found.ok_or_else(missing_redirect)?)?;
         let redirect = find(&tx, of.site, &id).await?;
-        let found = platform.destination(&tx, &opened, &redirect.destination).await?.ok_or_else(gone)?;
+        let found =
+            platform.destination(&tx, &opened, &redirect.destination).await?.ok_or_else(missing_redirect)?;
         // An invalid key has no effect, and sites with another visibility are read without one.
         let key = of.share_key.filter(|_| opened.site.visibility == SiteVisibility::ShareLink);
         let key = match key {
@@ -155,9 +158,9 @@ impl<'p> SiteHandle<'p> {
             None => None,
         };
         drop(tx);
-        let path = found.path().await?.ok_or_else(gone)?;
+        let path = found.path().await?.ok_or_else(missing_redirect)?;
         let names: Vec<&str> = found.names.iter().map(String::as_str).collect();
-        let path: Vec<String> = path.split('/').map(percent_encoded).collect();
+        let path: Vec<String> = path.split('/').map(percent_encode).collect();
         let target = platform.canonical(&opened.site, key, &names) + &path.join("/");
         Ok(ResolvedRedirect { redirect: view(&redirect), target })
     }
@@ -173,10 +176,10 @@ impl Platform {
     ) -> Result<()> {
         let tx = self.read().await?;
         access::site(&tx, actor, of, SiteAction::Manage).await?;
-        let opened = self.opened(&tx, actor, of.into()).await?;
+        let opened = self.load_visible_site(&tx, actor, of.into()).await?;
         let found = self.destination(&tx, &opened, destination).await?;
         drop(tx);
-        let found = found.ok_or_else(|| no_such(destination))?;
+        let found = found.ok_or_else(|| unknown_destination(destination))?;
         found
             .path()
             .await?
@@ -188,14 +191,14 @@ impl Platform {
     async fn destination<'d>(
         &self,
         tx: &Tx,
-        opened: &Opened,
+        opened: &VisibleSite,
         destination: &'d RedirectDestination,
-    ) -> Result<Option<Found<'d>>> {
+    ) -> Result<Option<ResolvedDestination<'d>>> {
         let outline = &opened.outline;
         let (place, names, page) = match destination {
             RedirectDestination::SiteSection { site_section_id: id } => {
                 let names = outline.section(id).map(|section| outline.section_segments(section));
-                (outline.default_in(Some(id)), names, None)
+                (outline.default_place_in(Some(id)), names, None)
             }
             RedirectDestination::SiteSpace { site_space_id: id } => (outline.place(id), None, None),
             RedirectDestination::SitePage { site_space_id: id, page_id } => {
@@ -203,50 +206,50 @@ impl Platform {
             }
         };
         let Some(place) = place else { return Ok(None) };
-        let seen = self.seen(tx, opened, slice::from_ref(&place.id)).await?;
+        let seen = self.view_places(tx, opened, slice::from_ref(&place.id)).await?;
         if seen.place(place).is_none() {
             return Ok(None);
         }
         let names = names.unwrap_or_else(|| outline.place_segments(place));
         let names = names.into_iter().map(str::to_owned).collect();
-        let Some(page) = page else { return Ok(Some(Found { names, page: None })) };
-        let space: Option<Arc<SpaceRecord>> = tx.get(&SpaceRecord::at(&place.space)).await?;
+        let Some(page) = page else { return Ok(Some(ResolvedDestination { names, page: None })) };
+        let space: Option<Arc<SpaceRecord>> = tx.get(&SpaceRecord::key_for(&place.space)).await?;
         let Some(space) = space else { return Ok(None) };
         let view = self.content().view(&space.domain, space.root);
-        Ok(Some(Found { names, page: Some((view, page, seen.reader(place))) }))
+        Ok(Some(ResolvedDestination { names, page: Some((view, page, seen.reader(place))) }))
     }
 }
 
 /// A resolved destination: the segments of its address below the site, and the page below that.
-struct Found<'d> {
+struct ResolvedDestination<'d> {
     names: Vec<String>,
-    page: Option<(View, &'d PageId, Reader)>,
+    page: Option<(View, &'d PageId, ContentReader)>,
 }
 
-impl Found<'_> {
+impl ResolvedDestination<'_> {
     /// Returns the path of the page, `None` if it does not exist or the reader may not see it.
     async fn path(&self) -> Result<Option<String>> {
         let Some((view, id, reader)) = &self.page else { return Ok(Some(String::new())) };
         let Some(entry) = view.page(id).await? else { return Ok(None) };
-        match or_none(reader.content_filter(view).await?.require(id, &entry).await)? {
+        match not_found_to_none(reader.content_filter(view).await?.require(id, &entry).await)? {
             Some(()) => Ok(view.path_of(id).await?),
             None => Ok(None),
         }
     }
 }
 
-fn or_none<T>(found: Result<T>) -> Result<Option<T>> {
+fn not_found_to_none<T>(found: Result<T>) -> Result<Option<T>> {
     match found {
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
         other => other.map(Some),
     }
 }
 
-fn gone() -> Error {
+fn missing_redirect() -> Error {
     Error::not_found("redirect")
 }
 
-fn no_such(destination: &RedirectDestination) -> Error {
+fn unknown_destination(destination: &RedirectDestination) -> Error {
     match destination {
         RedirectDestination::SiteSection { .. } => {
             Error::invalid("destination.siteSectionId", "the site has no such section")
@@ -267,11 +270,11 @@ fn view(redirect: &RedirectRecord) -> SiteRedirect {
 }
 
 async fn find(tx: &Tx, site: &SiteId, id: &RedirectId) -> Result<Arc<RedirectRecord>> {
-    let redirect: Option<Arc<RedirectRecord>> = tx.get(&RedirectRecord::at(id)).await?;
-    redirect.filter(|redirect| redirect.site == *site).ok_or_else(gone)
+    let redirect: Option<Arc<RedirectRecord>> = tx.get(&RedirectRecord::key_for(id)).await?;
+    redirect.filter(|redirect| redirect.site == *site).ok_or_else(missing_redirect)
 }
 
-fn taken() -> Error {
+fn source_conflict() -> Error {
     Error::conflict("source: is in use by another redirect of the site")
 }
 
@@ -279,43 +282,48 @@ fn taken() -> Error {
 async fn require_parent(tx: &Tx, redirect: &RedirectRecord) -> Result<()> {
     let id = match &redirect.destination {
         RedirectDestination::SiteSection { site_section_id } => {
-            let section: Option<Arc<SectionRecord>> = tx.get(&SectionRecord::at(site_section_id)).await?;
+            let section: Option<Arc<SectionRecord>> =
+                tx.get(&SectionRecord::key_for(site_section_id)).await?;
             let section = section.filter(|section| section.site == redirect.site);
-            return section.map(drop).ok_or_else(|| no_such(&redirect.destination));
+            return section.map(drop).ok_or_else(|| unknown_destination(&redirect.destination));
         }
         RedirectDestination::SiteSpace { site_space_id }
         | RedirectDestination::SitePage { site_space_id, .. } => site_space_id,
     };
-    let place: Option<Arc<SiteSpaceRecord>> = tx.get(&SiteSpaceRecord::at(id)).await?;
+    let place: Option<Arc<SiteSpaceRecord>> = tx.get(&SiteSpaceRecord::key_for(id)).await?;
     let place = place.filter(|place| place.site == redirect.site);
-    place.map(drop).ok_or_else(|| no_such(&redirect.destination))
+    place.map(drop).ok_or_else(|| unknown_destination(&redirect.destination))
 }
 
 /// Removes the redirects to parts of a site in the transaction that removes the parts, as many as fit. A job removes
 /// the rest.
-pub(in crate::platform) async fn drop_redirects(
+pub(in crate::platform) async fn delete_redirects(
     tx: &mut Tx,
     site: &SiteId,
     parts: Vec<String>,
     job: &JobId,
     now: Timestamp,
 ) -> Result<()> {
-    let to = drop_some_redirects(tx, parts).await?;
+    let to = delete_redirect_batch(tx, parts).await?;
     if to.is_empty() {
         return Ok(());
     }
-    let job = PurgeRedirects { to }.about(job, site, now)?;
+    let job = PurgeRedirects { to }.to_new_job(job, site, now)?;
     jobs::enqueue(tx, now, job).await
 }
 
 /// Removes some redirects to these parts of a site. Returns the parts that may have more.
-pub(in crate::platform) async fn drop_some_redirects(tx: &mut Tx, parts: Vec<String>) -> Result<Vec<String>> {
-    let scans: Vec<_> = parts.iter().map(|part| RedirectRecord::leading_to(part).scan(1)).collect();
+pub(in crate::platform) async fn delete_redirect_batch(
+    tx: &mut Tx,
+    parts: Vec<String>,
+) -> Result<Vec<String>> {
+    let scans: Vec<_> = parts.iter().map(|part| RedirectRecord::by_target(part).scan(1)).collect();
     let found = tx.scan_many(&scans).await?;
-    let mut room = DROPPED_AT_ONCE;
+    let mut room = REDIRECT_PURGE_BATCH;
     let mut left = Vec::new();
     for (part, _) in parts.into_iter().zip(found).filter(|(_, found)| !found.is_empty()) {
-        let rows = tx.below(&RedirectRecord::leading_to(&part), u32::try_from(room).unwrap_or(0)).await?;
+        let rows =
+            tx.scan_prefix(&RedirectRecord::by_target(&part), u32::try_from(room).unwrap_or(0)).await?;
         tx.delete_all::<RedirectRecord>(&RedirectRecord::named_by_all(&rows)).await?;
         if rows.len() == room {
             left.push(part);
@@ -325,7 +333,7 @@ pub(in crate::platform) async fn drop_some_redirects(tx: &mut Tx, parts: Vec<Str
     Ok(left)
 }
 
-/// Removes redirects to parts that were removed from their site, which can get no new ones. `Out` is the parts with
+/// Removes redirects to parts that were removed from their site, which can get no new ones. `Output` is the parts with
 /// more.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(in crate::platform) struct PurgeRedirects {
@@ -338,7 +346,7 @@ impl Payload for PurgeRedirects {
 
 #[async_trait]
 impl Job for PurgeRedirects {
-    async fn run(mut self, platform: &Platform, _: &mut Run) -> Result<Effect> {
+    async fn run(mut self, platform: &Platform, _: &mut JobRun) -> Result<Effect> {
         while !self.to.is_empty() {
             self.to = platform.upkeep(&self).await?;
         }
@@ -348,15 +356,15 @@ impl Job for PurgeRedirects {
 
 #[async_trait]
 impl Operation for PurgeRedirects {
-    type Out = Vec<String>;
+    type Output = Vec<String>;
     const NAME: &'static str = "site_redirects_purge";
 
     async fn apply(&self, tx: &mut Tx) -> Result<Vec<String>> {
-        drop_some_redirects(tx, self.to.clone()).await
+        delete_redirect_batch(tx, self.to.clone()).await
     }
 }
 
-#[operation("redirect_create", taken = |_| taken())]
+#[operation("redirect_create", taken_error = |_| source_conflict())]
 async fn redirect_creation(tx: &mut Tx, actor: &Actor, org: &OrgId, record: &RedirectRecord) -> Result<()> {
     let site = &record.site;
     access::site(tx, actor, SiteRef { org, site }, SiteAction::Manage).await?;
@@ -371,7 +379,7 @@ async fn redirect_creation(tx: &mut Tx, actor: &Actor, org: &OrgId, record: &Red
 }
 
 /// Changes or deletes a redirect.
-#[operation("redirect_change", taken = |_| taken())]
+#[operation("redirect_change", taken_error = |_| source_conflict())]
 async fn redirect_update(
     tx: &mut Tx,
     actor: &Actor,
@@ -395,7 +403,7 @@ async fn redirect_update(
     match require_parent(tx, &new).await {
         // The destination was removed from the site, so the redirect is about to be deleted.
         Err(error) if change.destination.is_none() && error.kind() == ErrorKind::Invalid => {
-            return Err(gone());
+            return Err(missing_redirect());
         }
         other => other?,
     }

@@ -12,7 +12,7 @@ use crate::{
     },
     platform::{
         access,
-        kernel::{actor::Actor, platform::Platform, request::Right, secret::Secret, write::at_once},
+        kernel::{actor::Actor, platform::Platform, request::Right, secret::Secret, write::ready_answer},
         nouns::{Caller, ShareLinkHandle, ShareLinks, SiteRef, list_identities::tag},
         publishing::share_links::{digest, purpose, share_key},
     },
@@ -38,7 +38,7 @@ impl<'p> ShareLinks<'p> {
         let (platform, ref actor, at) = self.parts();
         let tx = platform.read().await?;
         let (_, site) = access::site(&tx, actor, at, SiteAction::Manage).await?;
-        let spec = ListSpec::new(tag::SHARE_LINKS, ShareLinkRecord::of_site(&site.id));
+        let spec = ListSpec::new(tag::SHARE_LINKS, ShareLinkRecord::by_site(&site.id));
         let mut list = Lister::new(spec, page)?;
         list.fill(&tx, |_| true).await?;
         let count = u64::try_from(tx.number(&ShareLinkRecord::count_in(&site.id)).await?).ok();
@@ -70,7 +70,7 @@ impl<'p> ShareLinks<'p> {
     pub async fn create(self, new: CreateShareLink) -> Result<ShareLink> {
         let Self { caller, at: at @ SiteRef { org, site } } = self;
         let (platform, actor) = (caller.platform, &caller.actor());
-        let done = platform.once(actor, Right::of_site(at), async move {
+        let done = platform.idempotent(actor, Right::for_site(at), async move {
             let secret = Secret::draw(platform.ids(), "docs-platform key of a share link").as_segment();
             let id: ShareLinkId = platform.id();
             let sealed = platform
@@ -88,7 +88,7 @@ impl<'p> ShareLinks<'p> {
             };
             let create = share_link_creation(actor, org, &record);
             let shown = platform.write_and_show(actor, &create, |done| {
-                at_once(Ok(platform.share_link_view(&done.out, &record)))
+                ready_answer(Ok(platform.share_link_view(&done.out, &record)))
             });
             shown.await
         });
@@ -121,7 +121,7 @@ impl<'p> ShareLinkHandle<'p> {
         let Self { caller, at: SiteRef { org, site }, share_link: id } = self;
         let (platform, actor) = (caller.platform, &caller.actor());
         let delete = share_link_update(actor, org, site, id, None);
-        Error::existed(platform.write(actor, &delete).await.map(drop))
+        Error::ignore_not_found(platform.write(actor, &delete).await.map(drop))
     }
 }
 
@@ -185,7 +185,7 @@ async fn share_link_update(
     change: Option<&UpdateShareLink>,
 ) -> Result<(Arc<SiteRecord>, Arc<ShareLinkRecord>)> {
     let (_, site) = access::site(tx, actor, SiteRef { org, site }, SiteAction::Manage).await?;
-    let old: Option<Arc<ShareLinkRecord>> = tx.get(&ShareLinkRecord::at(id)).await?;
+    let old: Option<Arc<ShareLinkRecord>> = tx.get(&ShareLinkRecord::key_for(id)).await?;
     let old = old.filter(|link| link.site == site.id).ok_or_else(|| Error::not_found("share link"))?;
     let Some(change) = change else {
         tx.delete(&*old);

@@ -4,7 +4,7 @@ use std::{collections::BTreeSet, sync::Arc};
 
 use docs_macros::{boxed, operation};
 
-use super::{order, places::no_section};
+use super::{order, places::unknown_section};
 use crate::{
     Error, Result,
     model::{
@@ -14,8 +14,8 @@ use crate::{
     platform::{
         kernel::{actor::Actor, platform::Platform, request::Right},
         nouns::{SectionGroupHandle, SectionGroups, SiteRef, list_identities},
-        publishing::outline::{MAX_GROUP_DEPTH, MAX_GROUPS, Node, Outline},
-        sites::manage::On,
+        publishing::outline::{MAX_GROUP_DEPTH, MAX_GROUPS, OutlineNode, SiteOutline},
+        sites::manage::SiteTarget,
     },
     store::{
         Page, PageRequest, Tx,
@@ -28,16 +28,16 @@ impl<'p> SectionGroups<'p> {
     #[boxed]
     pub async fn list(self, page: &'p PageRequest) -> Result<Page<SiteSectionGroup>> {
         let (platform, ref actor, at, share_key) = self.parts();
-        let of = at.opened_with(share_key);
+        let of = at.with_share_key(share_key);
         let (tx, opened) = platform.open_site(actor, of).await?;
         let outline = &opened.outline;
         let groups = outline.groups();
         let count = groups.len() as u64;
-        let at = |group: &Arc<SectionGroupRecord>| outline.position(&Node::Group(Arc::clone(group)));
+        let at = |group: &Arc<SectionGroupRecord>| outline.position(&OutlineNode::Group(Arc::clone(group)));
         let items = groups.into_iter().map(|group| (at(group), Arc::clone(group))).collect();
         let page = order::page(items, &list_identities::section_groups(&opened.site.id), page)?;
-        let ids = places_in(outline, &page.items);
-        let seen = platform.seen(&tx, &opened, &ids).await?;
+        let ids = group_places(outline, &page.items);
+        let seen = platform.view_places(&tx, &opened, &ids).await?;
         let items = page.items.iter().map(|group| seen.group(group)).collect();
         Ok(Page { items, next: page.next, count: Some(count) })
     }
@@ -66,20 +66,20 @@ impl<'p> SectionGroups<'p> {
     #[boxed]
     pub async fn create(self, add: AddSectionGroup) -> Result<SiteSectionGroup> {
         let (platform, ref actor, of, _) = self.parts();
-        let done = platform.once(actor, Right::of_site(of), async move {
+        let done = platform.idempotent(actor, Right::for_site(of), async move {
             let mut sections = Vec::new();
             for (at, id) in add.sections.iter().flatten().enumerate() {
                 let field = format!("sections[{at}]");
-                let id: SectionId = id.parse().map_err(|_| no_section(&field))?;
+                let id: SectionId = id.parse().map_err(|_| unknown_section(&field))?;
                 sections.push((field, id));
             }
-            let parent = add.parent.as_ref().map(|id| id.parse().map_err(|_| no_group("parent")));
+            let parent = add.parent.as_ref().map(|id| id.parse().map_err(|_| unknown_group("parent")));
             let parent = parent.transpose()?;
-            let (on, id) = (On::new(actor, of), &platform.id());
+            let (on, id) = (SiteTarget::new(actor, of), &platform.id());
             let operation = section_group_creation(&on, id, &sections, parent.as_ref(), &add);
             platform
                 .write_and_show(actor, &operation, |done| {
-                    Box::pin(platform.group_seen(done.tx, actor, of, id))
+                    Box::pin(platform.read_group_view(done.tx, actor, of, id))
                 })
                 .await
         });
@@ -96,10 +96,10 @@ impl<'p> SectionGroupHandle<'p> {
     #[boxed]
     pub async fn update(self, change: UpdateSectionGroup) -> Result<SiteSectionGroup> {
         let (platform, ref actor, of, id) = self.parts();
-        let on = On::new(actor, of);
+        let on = SiteTarget::new(actor, of);
         let update = section_group_update(&on, id, &change);
         platform
-            .write_and_show(actor, &update, |done| Box::pin(platform.group_seen(done.tx, actor, of, id)))
+            .write_and_show(actor, &update, |done| Box::pin(platform.read_group_view(done.tx, actor, of, id)))
             .await
     }
 
@@ -111,8 +111,8 @@ impl<'p> SectionGroupHandle<'p> {
     #[boxed]
     pub async fn delete(self) -> Result<bool> {
         let (platform, ref actor, of, id) = self.parts();
-        let on = On::new(actor, of);
-        Error::existed(platform.write(actor, &section_group_deletion(&on, id)).await)
+        let on = SiteTarget::new(actor, of);
+        Error::ignore_not_found(platform.write(actor, &section_group_deletion(&on, id)).await)
     }
 
     /// Moves a section into a group, last in order. A section that is already in the group keeps its position.
@@ -123,12 +123,14 @@ impl<'p> SectionGroupHandle<'p> {
     #[boxed]
     pub async fn add_section(self, add: AddSectionToGroup) -> Result<SiteSectionGroup> {
         let (platform, ref actor, of, id) = self.parts();
-        let done = platform.once(actor, Right::of_site(of), async move {
-            let section = add.section_id.parse().map_err(|_| no_section("sectionId"))?;
-            let on = On::new(actor, of);
+        let done = platform.idempotent(actor, Right::for_site(of), async move {
+            let section = add.section_id.parse().map_err(|_| unknown_section("sectionId"))?;
+            let on = SiteTarget::new(actor, of);
             let gather = put_section_in_group(&on, id, &section);
             platform
-                .write_and_show(actor, &gather, |done| Box::pin(platform.group_seen(done.tx, actor, of, id)))
+                .write_and_show(actor, &gather, |done| {
+                    Box::pin(platform.read_group_view(done.tx, actor, of, id))
+                })
                 .await
         });
         done.await
@@ -142,30 +144,30 @@ impl<'p> SectionGroupHandle<'p> {
     #[boxed]
     pub async fn remove_section(self, section: &'p SectionId) -> Result<bool> {
         let (platform, ref actor, of, id) = self.parts();
-        let on = On::new(actor, of);
-        Error::existed(platform.write(actor, &remove_section_from_group(&on, id, section)).await)
+        let on = SiteTarget::new(actor, of);
+        Error::ignore_not_found(platform.write(actor, &remove_section_from_group(&on, id, section)).await)
     }
 }
 
 impl Platform {
     /// A group in the state of a transaction.
-    pub(super) async fn group_seen(
+    pub(super) async fn read_group_view(
         &self,
         tx: &Tx,
         actor: &Actor,
         of: SiteRef<'_>,
         id: &SectionGroupId,
     ) -> Result<SiteSectionGroup> {
-        let opened = self.opened(tx, actor, of.into()).await?;
+        let opened = self.load_visible_site(tx, actor, of.into()).await?;
         let outline = &opened.outline;
         let group = outline.group(id).cloned().ok_or_else(missing)?;
-        let ids = places_in(outline, std::slice::from_ref(&group));
-        Ok(self.seen(tx, &opened, &ids).await?.group(&group))
+        let ids = group_places(outline, std::slice::from_ref(&group));
+        Ok(self.view_places(tx, &opened, &ids).await?.group(&group))
     }
 }
 
 /// The spaces of all sections in these groups and their descendants.
-fn places_in(outline: &Outline, groups: &[Arc<SectionGroupRecord>]) -> Vec<SiteSpaceId> {
+fn group_places(outline: &SiteOutline, groups: &[Arc<SectionGroupRecord>]) -> Vec<SiteSpaceId> {
     let groups: BTreeSet<&SectionGroupId> = groups.iter().map(|group| &group.id).collect();
     let inside = outline
         .sections()
@@ -179,48 +181,48 @@ fn places_in(outline: &Outline, groups: &[Arc<SectionGroupRecord>]) -> Vec<SiteS
 #[operation("site_section_group_add")]
 async fn section_group_creation(
     tx: &mut Tx,
-    on: &On,
+    on: &SiteTarget,
     id: &SectionGroupId,
     sections: &[(String, SectionId)],
     parent: Option<&SectionGroupId>,
     add: &AddSectionGroup,
 ) -> Result<()> {
-    let (site, outline) = on.open(tx).await?;
+    let (site, outline) = on.load_outline(tx).await?;
     if outline.groups().len() >= MAX_GROUPS {
         return Err(Error::conflict(format!("a site must have at most {MAX_GROUPS} section groups")));
     }
     if let Some(parent) = parent {
-        outline.group(parent).ok_or_else(|| no_group("parent"))?;
+        outline.group(parent).ok_or_else(|| unknown_group("parent"))?;
         check_depth(outline.chain(Some(parent)).len() + 1)?;
     }
     let (mut inside, mut named) = (Vec::new(), BTreeSet::new());
     for (field, id) in sections {
-        let section = outline.section(id).ok_or_else(|| no_section(field))?;
+        let section = outline.section(id).ok_or_else(|| unknown_section(field))?;
         if !named.insert(id) {
             return Err(Error::invalid(field, "must not contain a section twice"));
         }
-        inside.push(Node::Section(Arc::clone(section)));
+        inside.push(OutlineNode::Section(Arc::clone(section)));
     }
     tx.create(SectionGroupRecord {
         id: id.clone(),
         site: site.id.clone(),
         parent: parent.cloned(),
-        rank: order::behind(outline.children(parent).last().map(Node::rank)),
+        rank: order::rank_after(outline.children(parent).last().map(OutlineNode::rank)),
         title: add.title.clone(),
         icon: add.icon.clone(),
     });
-    order::seat(tx, Some(id), &[], 0, &inside)
+    order::insert_nodes(tx, Some(id), &[], 0, &inside)
 }
 
 #[operation("site_section_group_update")]
 async fn section_group_update(
     tx: &mut Tx,
-    on: &On,
+    on: &SiteTarget,
     id: &SectionGroupId,
     change: &UpdateSectionGroup,
 ) -> Result<()> {
-    let site = on.manage(tx).await?;
-    let old: Option<Arc<SectionGroupRecord>> = tx.get(&SectionGroupRecord::at(id)).await?;
+    let site = on.require_manage(tx).await?;
+    let old: Option<Arc<SectionGroupRecord>> = tx.get(&SectionGroupRecord::key_for(id)).await?;
     let old = old.filter(|group| group.site == site.id).ok_or_else(missing)?;
     let change = change.clone();
     let mut new = SectionGroupRecord::clone(&old);
@@ -233,36 +235,41 @@ async fn section_group_update(
 }
 
 #[operation("site_section_group_delete")]
-async fn section_group_deletion(tx: &mut Tx, on: &On, id: &SectionGroupId) -> Result<()> {
-    let (_, outline) = on.open(tx).await?;
+async fn section_group_deletion(tx: &mut Tx, on: &SiteTarget, id: &SectionGroupId) -> Result<()> {
+    let (_, outline) = on.load_outline(tx).await?;
     let group = outline.group(id).ok_or_else(missing)?;
     let parent = group.parent.as_ref();
-    let (stay, at) = without(&outline, parent, id.as_str());
-    order::seat(tx, parent, &stay, at, outline.children(Some(id)))?;
+    let (stay, at) = other_children(&outline, parent, id.as_str());
+    order::insert_nodes(tx, parent, &stay, at, outline.children(Some(id)))?;
     tx.delete(&**group);
     Ok(())
 }
 
 #[operation("site_section_group_gather")]
-async fn put_section_in_group(tx: &mut Tx, on: &On, id: &SectionGroupId, section: &SectionId) -> Result<()> {
-    let (_, outline) = on.open(tx).await?;
+async fn put_section_in_group(
+    tx: &mut Tx,
+    on: &SiteTarget,
+    id: &SectionGroupId,
+    section: &SectionId,
+) -> Result<()> {
+    let (_, outline) = on.load_outline(tx).await?;
     let group = outline.group(id).ok_or_else(missing)?;
-    let section = outline.section(section).ok_or_else(|| no_section("sectionId"))?;
+    let section = outline.section(section).ok_or_else(|| unknown_section("sectionId"))?;
     if section.group.as_ref() == Some(&group.id) {
         return Ok(());
     }
     let stay = outline.children(Some(&group.id));
-    order::seat(tx, Some(&group.id), stay, stay.len(), &[Node::Section(Arc::clone(section))])
+    order::insert_nodes(tx, Some(&group.id), stay, stay.len(), &[OutlineNode::Section(Arc::clone(section))])
 }
 
 #[operation("site_section_group_release")]
 async fn remove_section_from_group(
     tx: &mut Tx,
-    on: &On,
+    on: &SiteTarget,
     id: &SectionGroupId,
     section: &SectionId,
 ) -> Result<()> {
-    let (_, outline) = on.open(tx).await?;
+    let (_, outline) = on.load_outline(tx).await?;
     let group = outline.group(id).ok_or_else(missing)?;
     let is_inside = |section: &&Arc<SectionRecord>| section.group.as_ref() == Some(&group.id);
     let section = outline.section(section).filter(is_inside);
@@ -270,11 +277,15 @@ async fn remove_section_from_group(
     let parent = group.parent.as_ref();
     let stay = outline.children(parent);
     let at = stay.iter().position(|node| node.id() == id.as_str()).map_or(stay.len(), |at| at + 1);
-    order::seat(tx, parent, stay, at, &[Node::Section(Arc::clone(section))])
+    order::insert_nodes(tx, parent, stay, at, &[OutlineNode::Section(Arc::clone(section))])
 }
 
 /// Returns the other children of a group or site, and the index of the given one.
-pub(super) fn without(outline: &Outline, parent: Option<&SectionGroupId>, id: &str) -> (Vec<Node>, usize) {
+pub(super) fn other_children(
+    outline: &SiteOutline,
+    parent: Option<&SectionGroupId>,
+    id: &str,
+) -> (Vec<OutlineNode>, usize) {
     let all = outline.children(parent);
     let at = all.iter().position(|node| node.id() == id).unwrap_or(all.len());
     (all.iter().filter(|node| node.id() != id).cloned().collect(), at)
@@ -292,6 +303,6 @@ pub(super) fn missing() -> Error {
     Error::not_found("section group")
 }
 
-fn no_group(field: &str) -> Error {
+fn unknown_group(field: &str) -> Error {
     Error::invalid(field, "the site has no such section group")
 }

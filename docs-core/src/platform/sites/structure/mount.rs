@@ -39,12 +39,12 @@ pub(in crate::platform) async fn check(tx: &Tx, org: &OrgId, field: &str, origin
         origin.match_indices('/').map(|(at, _)| SiteRecord::by_proxy(&origin[..at])).collect();
     let above = tx.get_values(&above).await?.into_iter().flatten();
     let mut others: Vec<SiteId> = above.map(|value| linked_id(&value)).collect::<StoreResult<_>>()?;
-    let mut batches = Batches::of(SiteRecord::proxied_below(origin));
+    let mut batches = Batches::of(SiteRecord::scan_mounts_below(origin));
     while let Some(rows) = batches.next(tx).await? {
         for (_, value) in &rows {
             others.push(linked_id(value)?);
         }
-        let keys: Vec<Key> = others.drain(..).map(|id| SiteRecord::at(&id)).collect();
+        let keys: Vec<Key> = others.drain(..).map(|id| SiteRecord::key_for(&id)).collect();
         let mut sites = tx.get_many::<SiteRecord>(&keys).await?.into_iter().flatten();
         if sites.any(|site: Arc<SiteRecord>| site.organization != *org) {
             return Err(Error::conflict(format!("{field}: overlaps with a site of another organization")));
@@ -80,7 +80,7 @@ mod tests {
         // Only resembles the Punycode form of a host name.
         let broken = ProxyOrigin::new("xn--a.example/docs").expect("the form of an origin");
         assert!(check_host("proxy", broken.as_str(), "https://docs.example.com", &SiteHosts::any()).is_err());
-        let hosts = SiteHosts::any().except("files.example.com:4443");
+        let hosts = SiteHosts::any().with_excluded_host("files.example.com:4443");
         assert!(check_host("proxy", "FILES.example.com/x", "https://docs.example.com", &hosts).is_err());
     }
 }

@@ -6,10 +6,10 @@ use async_trait::async_trait;
 use docs_macros::boxed;
 
 use super::{
-    groups::{self, check_depth, without},
+    groups::{self, check_depth, other_children},
     order,
     paths::free_place_path,
-    places::{self, leave, set_default},
+    places::{self, reassign_default, set_default},
     sections,
 };
 use crate::{
@@ -22,8 +22,8 @@ use crate::{
     platform::{
         kernel::{actor::Actor, platform::Platform},
         nouns::{SectionGroupHandle, SectionHandle, SiteHandle, SiteRef, SiteSpaceHandle},
-        publishing::outline::{Node, Outline},
-        sites::manage::On,
+        publishing::outline::{OutlineNode, SiteOutline},
+        sites::manage::SiteTarget,
     },
     store::{
         Operation, Tx,
@@ -65,10 +65,14 @@ impl<'p> SiteHandle<'p> {
         let (platform, ref actor, of, _) = self.parts();
         let item = request.item.part("item")?;
         let part = item.part.clone();
-        let sort =
-            ReorderStructure::new(actor, of, (item.part, Some(item.field)), beside(&request.position)?);
+        let sort = ReorderStructure::new(
+            actor,
+            of,
+            (item.part, Some(item.field)),
+            target_position(&request.position)?,
+        );
         platform
-            .write_and_show(actor, &sort, |done| Box::pin(platform.part_seen(done.tx, actor, of, &part)))
+            .write_and_show(actor, &sort, |done| Box::pin(platform.read_part_view(done.tx, actor, of, &part)))
             .await
     }
 }
@@ -82,10 +86,14 @@ impl<'p> SiteSpaceHandle<'p> {
     #[boxed]
     pub async fn move_beside(self, request: MoveBeside<SiteSpacePointer>) -> Result<SiteSpace> {
         let (platform, ref actor, of, id) = self.parts();
-        let sort =
-            ReorderStructure::new(actor, of, (Part::SiteSpace(id.clone()), None), beside(&request.position)?);
+        let sort = ReorderStructure::new(
+            actor,
+            of,
+            (SitePart::SiteSpace(id.clone()), None),
+            target_position(&request.position)?,
+        );
         platform
-            .write_and_show(actor, &sort, |done| Box::pin(platform.place_seen(done.tx, actor, of, id)))
+            .write_and_show(actor, &sort, |done| Box::pin(platform.read_place_view(done.tx, actor, of, id)))
             .await
     }
 }
@@ -99,10 +107,14 @@ impl<'p> SectionHandle<'p> {
     #[boxed]
     pub async fn move_beside(self, request: MoveBeside<SectionPointer>) -> Result<SiteSection> {
         let (platform, ref actor, of, id) = self.parts();
-        let sort =
-            ReorderStructure::new(actor, of, (Part::Section(id.clone()), None), beside(&request.position)?);
+        let sort = ReorderStructure::new(
+            actor,
+            of,
+            (SitePart::Section(id.clone()), None),
+            target_position(&request.position)?,
+        );
         platform
-            .write_and_show(actor, &sort, |done| Box::pin(platform.section_seen(done.tx, actor, of, id)))
+            .write_and_show(actor, &sort, |done| Box::pin(platform.read_section_view(done.tx, actor, of, id)))
             .await
     }
 }
@@ -116,37 +128,43 @@ impl<'p> SectionGroupHandle<'p> {
     #[boxed]
     pub async fn move_beside(self, request: MoveBeside<SectionGroupPointer>) -> Result<SiteSectionGroup> {
         let (platform, ref actor, of, id) = self.parts();
-        let sort =
-            ReorderStructure::new(actor, of, (Part::Group(id.clone()), None), beside(&request.position)?);
+        let sort = ReorderStructure::new(
+            actor,
+            of,
+            (SitePart::Group(id.clone()), None),
+            target_position(&request.position)?,
+        );
         platform
-            .write_and_show(actor, &sort, |done| Box::pin(platform.group_seen(done.tx, actor, of, id)))
+            .write_and_show(actor, &sort, |done| Box::pin(platform.read_group_view(done.tx, actor, of, id)))
             .await
     }
 }
 
 impl Platform {
-    async fn part_seen(
+    async fn read_part_view(
         &self,
         tx: &Tx,
         actor: &Actor,
         of: SiteRef<'_>,
-        part: &Part,
+        part: &SitePart,
     ) -> Result<SiteStructureItem> {
         Ok(match part {
-            Part::SiteSpace(id) => {
-                SiteStructureItem::SiteSpace(Box::new(self.place_seen(tx, actor, of, id).await?))
+            SitePart::SiteSpace(id) => {
+                SiteStructureItem::SiteSpace(Box::new(self.read_place_view(tx, actor, of, id).await?))
             }
-            Part::Section(id) => {
-                SiteStructureItem::Section(Box::new(self.section_seen(tx, actor, of, id).await?))
+            SitePart::Section(id) => {
+                SiteStructureItem::Section(Box::new(self.read_section_view(tx, actor, of, id).await?))
             }
-            Part::Group(id) => SiteStructureItem::Group(Box::new(self.group_seen(tx, actor, of, id).await?)),
+            SitePart::Group(id) => {
+                SiteStructureItem::Group(Box::new(self.read_group_view(tx, actor, of, id).await?))
+            }
         })
     }
 }
 
 /// A part of a site's structure.
 #[derive(Clone, Debug, PartialEq, Eq)]
-enum Part {
+enum SitePart {
     SiteSpace(SiteSpaceId),
     Section(SectionId),
     Group(SectionGroupId),
@@ -154,13 +172,13 @@ enum Part {
 
 /// A part with the request field that names it.
 #[derive(Clone, Debug)]
-struct Named {
+struct NamedPart {
     field: String,
-    part: Part,
+    part: SitePart,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Side {
+enum SiblingSide {
     Before,
     After,
 }
@@ -168,86 +186,91 @@ enum Side {
 /// A reference to a part in a request.
 trait Pointer {
     /// Returns the part, given the name of the request field.
-    fn part(&self, field: &str) -> Result<Named>;
+    fn part(&self, field: &str) -> Result<NamedPart>;
 }
 
-fn named<T: std::str::FromStr>(field: String, noun: &str, id: &str, part: fn(T) -> Part) -> Result<Named> {
+fn parse_part<T: std::str::FromStr>(
+    field: String,
+    noun: &str,
+    id: &str,
+    part: fn(T) -> SitePart,
+) -> Result<NamedPart> {
     match id.parse() {
-        Ok(id) => Ok(Named { field, part: part(id) }),
-        Err(_) => Err(unknown(&field, noun)),
+        Ok(id) => Ok(NamedPart { field, part: part(id) }),
+        Err(_) => Err(unknown_part(&field, noun)),
     }
 }
 
 impl Pointer for SiteSpacePointer {
-    fn part(&self, field: &str) -> Result<Named> {
+    fn part(&self, field: &str) -> Result<NamedPart> {
         let Self::SiteSpace { site_space } = self;
-        named(format!("{field}.siteSpace"), "site space", site_space, Part::SiteSpace)
+        parse_part(format!("{field}.siteSpace"), "site space", site_space, SitePart::SiteSpace)
     }
 }
 
 impl Pointer for SectionPointer {
-    fn part(&self, field: &str) -> Result<Named> {
+    fn part(&self, field: &str) -> Result<NamedPart> {
         let Self::Section { site_section } = self;
-        named(format!("{field}.siteSection"), "section", site_section, Part::Section)
+        parse_part(format!("{field}.siteSection"), "section", site_section, SitePart::Section)
     }
 }
 
 impl Pointer for SectionGroupPointer {
-    fn part(&self, field: &str) -> Result<Named> {
+    fn part(&self, field: &str) -> Result<NamedPart> {
         let field = format!("{field}.id");
         match self {
-            Self::Section { id } => named(field, "section", id, Part::Section),
-            Self::Group { id } => named(field, "section group", id, Part::Group),
+            Self::Section { id } => parse_part(field, "section", id, SitePart::Section),
+            Self::Group { id } => parse_part(field, "section group", id, SitePart::Group),
         }
     }
 }
 
 impl Pointer for SiteStructurePointer {
-    fn part(&self, field: &str) -> Result<Named> {
+    fn part(&self, field: &str) -> Result<NamedPart> {
         let field = format!("{field}.id");
         match self {
-            Self::SiteSpace { id } => named(field, "site space", id, Part::SiteSpace),
-            Self::Section { id } => named(field, "section", id, Part::Section),
-            Self::Group { id } => named(field, "section group", id, Part::Group),
+            Self::SiteSpace { id } => parse_part(field, "site space", id, SitePart::SiteSpace),
+            Self::Section { id } => parse_part(field, "section", id, SitePart::Section),
+            Self::Group { id } => parse_part(field, "section group", id, SitePart::Group),
         }
     }
 }
 
 /// Returns the target position of a move: the neighbour, and the side of it.
-fn beside<T: Pointer>(position: &BesidePosition<T>) -> Result<(Side, Named)> {
+fn target_position<T: Pointer>(position: &BesidePosition<T>) -> Result<(SiblingSide, NamedPart)> {
     match (&position.before, &position.after) {
-        (Some(before), None) => Ok((Side::Before, before.part("position.before")?)),
-        (None, Some(after)) => Ok((Side::After, after.part("position.after")?)),
+        (Some(before), None) => Ok((SiblingSide::Before, before.part("position.before")?)),
+        (None, Some(after)) => Ok((SiblingSide::After, after.part("position.after")?)),
         _ => Err(Error::invalid("position", "must have either `before` or `after`")),
     }
 }
 
-fn unknown(field: &str, noun: &str) -> Error {
+fn unknown_part(field: &str, noun: &str) -> Error {
     Error::invalid(field, format_args!("the site has no such {noun}"))
 }
 
 struct ReorderStructure {
-    on: On,
-    item: Part,
+    on: SiteTarget,
+    item: SitePart,
     /// The request field that names the moved part, if the path of the request does not.
     named: Option<String>,
-    side: Side,
-    beside: Named,
+    side: SiblingSide,
+    beside: NamedPart,
 }
 
 #[async_trait]
 impl Operation for ReorderStructure {
-    type Out = ();
+    type Output = ();
     const NAME: &'static str = "site_structure_sort";
 
     async fn apply(&self, tx: &mut Tx) -> Result<()> {
-        let (site, outline) = self.on.open(tx).await?;
+        let (site, outline) = self.on.load_outline(tx).await?;
         let missing = |missing: fn() -> Error, noun: &str| match &self.named {
             None => missing(),
-            Some(field) => unknown(field, noun),
+            Some(field) => unknown_part(field, noun),
         };
         match &self.item {
-            Part::SiteSpace(id) => {
+            SitePart::SiteSpace(id) => {
                 let none = || missing(places::missing, "site space");
                 let place = outline.place(id).ok_or_else(none)?;
                 if !places::is_shown(tx, &self.on, place).await? {
@@ -255,13 +278,13 @@ impl Operation for ReorderStructure {
                 }
                 self.put_place(tx, &site, &outline, place).await
             }
-            Part::Section(id) => {
+            SitePart::Section(id) => {
                 let section = outline.section(id).ok_or_else(|| missing(sections::missing, "section"))?;
-                self.put_node(tx, &outline, &Node::Section(Arc::clone(section)))
+                self.put_node(tx, &outline, &OutlineNode::Section(Arc::clone(section)))
             }
-            Part::Group(id) => {
+            SitePart::Group(id) => {
                 let group = outline.group(id).ok_or_else(|| missing(groups::missing, "section group"))?;
-                self.put_node(tx, &outline, &Node::Group(Arc::clone(group)))
+                self.put_node(tx, &outline, &OutlineNode::Group(Arc::clone(group)))
             }
         }
     }
@@ -271,73 +294,73 @@ impl ReorderStructure {
     fn new(
         actor: &Actor,
         of: SiteRef<'_>,
-        (item, named): (Part, Option<String>),
-        (side, beside): (Side, Named),
+        (item, named): (SitePart, Option<String>),
+        (side, beside): (SiblingSide, NamedPart),
     ) -> Self {
-        Self { on: On::new(actor, of), item, named, side, beside }
+        Self { on: SiteTarget::new(actor, of), item, named, side, beside }
     }
 
-    fn put_node(&self, tx: &mut Tx, outline: &Outline, node: &Node) -> Result<()> {
+    fn put_node(&self, tx: &mut Tx, outline: &SiteOutline, node: &OutlineNode) -> Result<()> {
         let field = &self.beside.field;
         let beside = match &self.beside.part {
-            Part::SiteSpace(_) => return Err(strangers()),
-            Part::Section(id) => {
-                let section = outline.section(id).ok_or_else(|| unknown(field, "section"))?;
-                Node::Section(Arc::clone(section))
+            SitePart::SiteSpace(_) => return Err(mismatched_kinds_error()),
+            SitePart::Section(id) => {
+                let section = outline.section(id).ok_or_else(|| unknown_part(field, "section"))?;
+                OutlineNode::Section(Arc::clone(section))
             }
-            Part::Group(id) => {
-                let group = outline.group(id).ok_or_else(|| unknown(field, "section group"))?;
-                Node::Group(Arc::clone(group))
+            SitePart::Group(id) => {
+                let group = outline.group(id).ok_or_else(|| unknown_part(field, "section group"))?;
+                OutlineNode::Group(Arc::clone(group))
             }
         };
         if beside.id() == node.id() {
-            return Err(itself(field));
+            return Err(self_reference_error(field));
         }
         let parent = beside.parent();
-        if let Node::Group(group) = node {
+        if let OutlineNode::Group(group) = node {
             let above = outline.chain(parent);
             if above.contains(&group.id) {
                 return Err(Error::invalid(field, "must not be in the moved group"));
             }
             check_depth(above.len() + outline.height(&group.id))?;
         }
-        let (stay, was) = without(outline, parent, node.id());
+        let (stay, was) = other_children(outline, parent, node.id());
         let at = stay.iter().position(|other| other.id() == beside.id());
-        let at = self.behind_or_at(at.unwrap_or(stay.len()));
+        let at = self.insertion_index(at.unwrap_or(stay.len()));
         if node.parent() == parent && at == was {
             return Ok(());
         }
-        order::seat(tx, parent, &stay, at, std::slice::from_ref(node))
+        order::insert_nodes(tx, parent, &stay, at, std::slice::from_ref(node))
     }
 
     async fn put_place(
         &self,
         tx: &mut Tx,
         site: &SiteRecord,
-        outline: &Outline,
+        outline: &SiteOutline,
         place: &Arc<SiteSpaceRecord>,
     ) -> Result<()> {
         let field = &self.beside.field;
-        let Part::SiteSpace(id) = &self.beside.part else { return Err(strangers()) };
-        let beside = outline.place(id).ok_or_else(|| unknown(field, "site space"))?;
+        let SitePart::SiteSpace(id) = &self.beside.part else { return Err(mismatched_kinds_error()) };
+        let beside = outline.place(id).ok_or_else(|| unknown_part(field, "site space"))?;
         if beside.id == place.id {
-            return Err(itself(field));
+            return Err(self_reference_error(field));
         }
         let section = beside.section.as_ref();
         let all = outline.places(section);
         let stay: Vec<_> = all.iter().filter(|other| other.id != place.id).collect();
         let at = stay.iter().position(|other| other.id == beside.id);
-        let at = self.behind_or_at(at.unwrap_or(stay.len()));
+        let at = self.insertion_index(at.unwrap_or(stay.len()));
         if all.get(at).is_some_and(|there| there.id == place.id) {
             return Ok(());
         }
         let ranks: Vec<u64> = stay.iter().map(|other| other.rank).collect();
-        let (ranks, come) = order::insert(&ranks, at, 1);
+        let (ranks, come) = order::insert_ranks(&ranks, at, 1);
         for (other, rank) in stay.into_iter().zip(ranks).filter(|(other, rank)| other.rank != *rank) {
             tx.put(&**other, SiteSpaceRecord { rank, ..SiteSpaceRecord::clone(other) })?;
         }
         let mut new = SiteSpaceRecord::clone(place);
-        new.rank = come.first().copied().unwrap_or_else(|| order::behind(None));
+        new.rank = come.first().copied().unwrap_or_else(|| order::rank_after(None));
         if place.section.as_ref() != section {
             new.section = section.cloned();
             let taken =
@@ -346,8 +369,8 @@ impl ReorderStructure {
                 let path = free_place_path(tx, &site.id, section, place.path.as_str(), place.id.as_str());
                 new.path = path.await?;
             }
-            leave(tx, site, outline, place)?;
-            if outline.default_in(section).is_none() {
+            reassign_default(tx, site, outline, place)?;
+            if outline.default_place_in(section).is_none() {
                 let section = section.and_then(|id| outline.section(id)).map(|section| &**section);
                 set_default(tx, site, section, Some(&place.id))?;
             }
@@ -357,12 +380,12 @@ impl ReorderStructure {
     }
 
     /// Returns the index of a part placed next to the one at `at`.
-    fn behind_or_at(&self, at: usize) -> usize {
-        at + usize::from(self.side == Side::After)
+    fn insertion_index(&self, at: usize) -> usize {
+        at + usize::from(self.side == SiblingSide::After)
     }
 }
 
-fn strangers() -> Error {
+fn mismatched_kinds_error() -> Error {
     Error::invalid(
         "position",
         "must be of a matching kind: a site space next to a site space, a section or section group next to \
@@ -370,6 +393,6 @@ fn strangers() -> Error {
     )
 }
 
-fn itself(field: &str) -> Error {
+fn self_reference_error(field: &str) -> Error {
     Error::invalid(field, "must not be the moved item itself")
 }

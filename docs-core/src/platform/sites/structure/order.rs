@@ -3,7 +3,7 @@
 use crate::{
     Result,
     model::SectionGroupId,
-    platform::publishing::outline::Node,
+    platform::publishing::outline::OutlineNode,
     store::{
         ListIdentity, Page, PageRequest, Tx, checked_limit, open_cursor,
         records::{SectionGroupRecord, SectionRecord},
@@ -15,12 +15,12 @@ use crate::{
 const RANK_STEP: u64 = 1 << 32;
 
 /// Returns the rank at a position if all siblings are new.
-pub(in crate::platform) const fn nth(position: u64) -> u64 {
+pub(in crate::platform) const fn nth_rank(position: u64) -> u64 {
     (position + 1).saturating_mul(RANK_STEP)
 }
 
 /// Returns a rank after the last one.
-pub(super) const fn behind(last: Option<u64>) -> u64 {
+pub(super) const fn rank_after(last: Option<u64>) -> u64 {
     match last {
         None => RANK_STEP,
         Some(last) => last.saturating_add(RANK_STEP),
@@ -31,7 +31,7 @@ pub(super) const fn behind(last: Option<u64>) -> u64 {
 /// and of the inserted ones.
 ///
 /// If the gap between two neighbours is too small, all items get new ranks.
-pub(super) fn insert(stay: &[u64], at: usize, number: usize) -> (Vec<u64>, Vec<u64>) {
+pub(super) fn insert_ranks(stay: &[u64], at: usize, number: usize) -> (Vec<u64>, Vec<u64>) {
     let at = at.min(stay.len());
     let low = at.checked_sub(1).map_or(0, |before| stay[before]);
     let step = match stay.get(at) {
@@ -42,38 +42,38 @@ pub(super) fn insert(stay: &[u64], at: usize, number: usize) -> (Vec<u64>, Vec<u
     if step > 0 && end.is_some() {
         return (stay.to_vec(), (1..=number as u64).map(|n| low + n * step).collect());
     }
-    let mut all: Vec<u64> = (0..(stay.len() + number) as u64).map(nth).collect();
+    let mut all: Vec<u64> = (0..(stay.len() + number) as u64).map(nth_rank).collect();
     let come = all.drain(at..at + number).collect();
     (all, come)
 }
 
 /// Inserts sections and groups among the children of a group or site at a position. `stay` is the existing children in
 /// order.
-pub(super) fn seat(
+pub(super) fn insert_nodes(
     tx: &mut Tx,
     parent: Option<&SectionGroupId>,
-    stay: &[Node],
+    stay: &[OutlineNode],
     at: usize,
-    come: &[Node],
+    come: &[OutlineNode],
 ) -> Result<()> {
-    let ranks: Vec<u64> = stay.iter().map(Node::rank).collect();
-    let (stayed, came) = insert(&ranks, at, come.len());
+    let ranks: Vec<u64> = stay.iter().map(OutlineNode::rank).collect();
+    let (stayed, came) = insert_ranks(&ranks, at, come.len());
     for (node, rank) in stay.iter().zip(stayed).chain(come.iter().zip(came)) {
         put(tx, node, parent, rank)?;
     }
     Ok(())
 }
 
-fn put(tx: &mut Tx, node: &Node, parent: Option<&SectionGroupId>, rank: u64) -> Result<()> {
+fn put(tx: &mut Tx, node: &OutlineNode, parent: Option<&SectionGroupId>, rank: u64) -> Result<()> {
     if node.rank() == rank && node.parent() == parent {
         return Ok(());
     }
     match node {
-        Node::Section(old) => {
+        OutlineNode::Section(old) => {
             let new = SectionRecord { group: parent.cloned(), rank, ..SectionRecord::clone(old) };
             tx.put(&**old, new)?;
         }
-        Node::Group(old) => {
+        OutlineNode::Group(old) => {
             let new = SectionGroupRecord { parent: parent.cloned(), rank, ..SectionGroupRecord::clone(old) };
             tx.put(&**old, new)?;
         }
@@ -113,7 +113,7 @@ mod tests {
             let (mut ranks, mut expected, mut next) = (Vec::new(), Vec::new(), 0);
             for (at, number) in puts {
                 let at = at.min(ranks.len());
-                let (mut stay, come) = insert(&ranks, at, number);
+                let (mut stay, come) = insert_ranks(&ranks, at, number);
                 prop_assert_eq!((stay.len(), come.len()), (ranks.len(), number));
                 stay.splice(at..at, come);
                 expected.splice(at..at, (0..number).map(|n| next + n));
@@ -153,9 +153,9 @@ mod tests {
 
     #[test]
     fn where_there_is_no_room_all_get_new_ranks() {
-        assert_eq!(insert(&[5, 6], 1, 1), (vec![nth(0), nth(2)], vec![nth(1)]));
-        assert_eq!(insert(&[u64::MAX], 1, 1), (vec![nth(0)], vec![nth(1)]));
-        assert_eq!(insert(&[5, 9], 1, 1), (vec![5, 9], vec![7]));
-        assert_eq!(insert(&[], 0, 2), (vec![], vec![nth(0), nth(1)]));
+        assert_eq!(insert_ranks(&[5, 6], 1, 1), (vec![nth_rank(0), nth_rank(2)], vec![nth_rank(1)]));
+        assert_eq!(insert_ranks(&[u64::MAX], 1, 1), (vec![nth_rank(0)], vec![nth_rank(1)]));
+        assert_eq!(insert_ranks(&[5, 9], 1, 1), (vec![5, 9], vec![7]));
+        assert_eq!(insert_ranks(&[], 0, 2), (vec![], vec![nth_rank(0), nth_rank(1)]));
     }
 }

@@ -6,7 +6,7 @@ use crate::{
     Error, Result,
     content::slugify,
     model::{Basename, SectionId, SiteId, SitePath, Timestamp},
-    platform::publishing::outline::is_same,
+    platform::publishing::outline::is_same_path,
     store::{
         Key, Tx,
         records::{FormerPath, SectionRecord, SiteRecord, SiteSpaceRecord},
@@ -18,17 +18,19 @@ const NAMES_TRIED: usize = 20;
 /// Maximum number of characters of a name.
 const MAX_NAME_CHARS: usize = 100;
 /// Former paths that are stored per section or space.
-const FORMER_KEPT: usize = 10;
+const MAX_FORMER_PATHS: usize = 10;
 
 /// Changes the path of a part of a site and records the previous one as a former path.
 pub(super) fn rename(path: &mut SitePath, former: &mut Vec<FormerPath>, wanted: SitePath, now: Timestamp) {
     let left = std::mem::replace(path, wanted);
-    if is_same(left.as_str(), path.as_str()) {
+    if is_same_path(left.as_str(), path.as_str()) {
         return;
     }
-    former.retain(|old| [path.as_str(), left.as_str()].iter().all(|name| !is_same(old.path.as_str(), name)));
+    former.retain(|old| {
+        [path.as_str(), left.as_str()].iter().all(|name| !is_same_path(old.path.as_str(), name))
+    });
     former.insert(0, FormerPath { path: left, until: now });
-    former.truncate(FORMER_KEPT);
+    former.truncate(MAX_FORMER_PATHS);
 }
 
 /// Returns a path for a space that is free in its section, or on a site without sections.
@@ -39,9 +41,10 @@ pub(in crate::platform) async fn free_place_path(
     title: &str,
     id: &str,
 ) -> Result<SitePath> {
-    let names = candidates(&named_after(title, "space"));
+    let names = candidates(&slug_or_default(title, "space"));
     let taken = |name: &String| SiteSpaceRecord::by_path(site, section, name);
-    SitePath::new(free(tx, names, taken).await?.unwrap_or_else(|| id.to_owned())).map_err(Error::internal)
+    SitePath::new(first_unused(tx, names, taken).await?.unwrap_or_else(|| id.to_owned()))
+        .map_err(Error::internal)
 }
 
 /// Returns a path for a section that is free on its site and is not the address of a space in the default section.
@@ -52,10 +55,10 @@ pub(super) async fn free_section_path(
     title: &str,
     id: &str,
 ) -> Result<SitePath> {
-    let names = candidates(&named_after(title, "section")).into_iter();
-    let is_free = |name: &String| !beside.iter().any(|place| is_same(place.path.as_str(), name));
+    let names = candidates(&slug_or_default(title, "section")).into_iter();
+    let is_free = |name: &String| !beside.iter().any(|place| is_same_path(place.path.as_str(), name));
     let taken = |name: &String| SectionRecord::by_path(site, name);
-    let name = free(tx, names.filter(is_free).collect(), taken).await?;
+    let name = first_unused(tx, names.filter(is_free).collect(), taken).await?;
     SitePath::new(name.unwrap_or_else(|| id.to_owned())).map_err(Error::internal)
 }
 
@@ -65,19 +68,19 @@ pub(in crate::platform) async fn free_basename(tx: &Tx, title: &str, salt: uuid:
         slugify(title).chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).collect();
     let slug = slug.trim_matches('-');
     let names = candidates(if slug.is_empty() { "docs" } else { slug });
-    let name = free(tx, names, |name| SiteRecord::by_basename(name)).await?;
+    let name = first_unused(tx, names, |name| SiteRecord::by_basename(name)).await?;
     let name = name.unwrap_or_else(|| format!("docs-{}", crate::ports::id_text(salt)));
     Basename::new(name).map_err(Error::internal)
 }
 
 /// Returns the slug of a title if it is a valid path.
-fn named_after(title: &str, otherwise: &str) -> String {
+fn slug_or_default(title: &str, otherwise: &str) -> String {
     let slug = slugify(title);
     if SitePath::new(slug.as_str()).is_ok() { slug } else { otherwise.to_owned() }
 }
 
 /// Returns the first unused name.
-async fn free(tx: &Tx, names: Vec<String>, key: impl Fn(&String) -> Key) -> Result<Option<String>> {
+async fn first_unused(tx: &Tx, names: Vec<String>, key: impl Fn(&String) -> Key) -> Result<Option<String>> {
     let keys: Vec<Key> = names.iter().map(key).collect();
     let taken = tx.get_values(&keys).await?;
     Ok(names.into_iter().zip(taken).find(|(_, taken)| taken.is_none()).map(|(name, _)| name))

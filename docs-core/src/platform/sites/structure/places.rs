@@ -15,9 +15,9 @@ use crate::{
         access,
         kernel::{actor::Actor, platform::Platform, request::Right},
         nouns::{SiteRef, SiteSpaceHandle, SiteSpaces, list_identities},
-        publishing::outline::{MAX_SPACES, Outline},
+        publishing::outline::{MAX_SPACES, SiteOutline},
         sites::{
-            manage::{On, manageable},
+            manage::{SiteTarget, require_manageable_space},
             settings,
         },
     },
@@ -40,7 +40,7 @@ impl<'p> SiteSpaces<'p> {
     #[boxed]
     pub async fn list(self, filter: SiteSpaceFilter, page: &'p PageRequest) -> Result<Page<SiteSpace>> {
         let (platform, ref actor, at, share_key) = self.parts();
-        let of = at.opened_with(share_key);
+        let of = at.with_share_key(share_key);
         let (tx, opened) = platform.open_site(actor, of).await?;
         let (outline, default) = (&opened.outline, filter.default);
         let wanted = outline.all_places().into_iter();
@@ -49,7 +49,7 @@ impl<'p> SiteSpaces<'p> {
         let items = wanted.map(|place| (outline.place_position(place), Arc::clone(place))).collect();
         let page = order::page(items, &list_identities::site_spaces(&opened.site.id, default), page)?;
         let ids: Vec<SiteSpaceId> = page.items.iter().map(|place| place.id.clone()).collect();
-        let seen = platform.seen(&tx, &opened, &ids).await?;
+        let seen = platform.view_places(&tx, &opened, &ids).await?;
         let items = page.items.iter().filter_map(|place| seen.place(place)).collect();
         Ok(Page { items, next: page.next, count: None })
     }
@@ -76,14 +76,15 @@ impl<'p> SiteSpaces<'p> {
     #[boxed]
     pub async fn create(self, add: AddSiteSpace) -> Result<SiteSpace> {
         let (platform, ref actor, of, _) = self.parts();
-        let done = platform.once(actor, Right::of_site(of), async move {
+        let done = platform.idempotent(actor, Right::for_site(of), async move {
             let space = add.space_id.parse().map_err(|_| Error::invalid("spaceId", "no such space"))?;
-            let section = add.section_id.as_ref().map(|id| id.parse().map_err(|_| no_section("sectionId")));
-            let (on, section, id) = (On::new(actor, of), section.transpose()?, &platform.id());
+            let section =
+                add.section_id.as_ref().map(|id| id.parse().map_err(|_| unknown_section("sectionId")));
+            let (on, section, id) = (SiteTarget::new(actor, of), section.transpose()?, &platform.id());
             let operation = site_space_creation(&on, section.as_ref(), &space, id);
             platform
                 .write_and_show(actor, &operation, |done| {
-                    Box::pin(platform.place_seen(done.tx, actor, of, id))
+                    Box::pin(platform.read_place_view(done.tx, actor, of, id))
                 })
                 .await
         });
@@ -103,10 +104,10 @@ impl<'p> SiteSpaceHandle<'p> {
         let (platform, ref actor, of, id) = self.parts();
         let space = change.space_id.as_ref().map(|id| id.parse());
         let space = space.transpose().map_err(|_| Error::invalid("spaceId", "no such space"))?;
-        let on = On::new(actor, of);
+        let on = SiteTarget::new(actor, of);
         let update = site_space_update(&on, id, space.as_ref(), &change, platform.now());
         platform
-            .write_and_show(actor, &update, |done| Box::pin(platform.place_seen(done.tx, actor, of, id)))
+            .write_and_show(actor, &update, |done| Box::pin(platform.read_place_view(done.tx, actor, of, id)))
             .await
     }
 
@@ -119,25 +120,25 @@ impl<'p> SiteSpaceHandle<'p> {
     #[boxed]
     pub async fn delete(self) -> Result<bool> {
         let (platform, ref actor, of, id) = self.parts();
-        let (on, job, now) = (On::new(actor, of), platform.id(), platform.now());
+        let (on, job, now) = (SiteTarget::new(actor, of), platform.id(), platform.now());
         let remove = site_space_deletion(&on, id, &job, now);
-        Error::existed(platform.write(actor, &remove).await)
+        Error::ignore_not_found(platform.write(actor, &remove).await)
     }
 }
 
 impl Platform {
     /// A space on a site in the state of a transaction.
-    pub(super) async fn place_seen(
+    pub(super) async fn read_place_view(
         &self,
         tx: &Tx,
         actor: &Actor,
         of: SiteRef<'_>,
         id: &SiteSpaceId,
     ) -> Result<SiteSpace> {
-        let opened = self.opened(tx, actor, of.into()).await?;
+        let opened = self.load_visible_site(tx, actor, of.into()).await?;
         let outline = &opened.outline;
         let place = outline.place(id).cloned().ok_or_else(missing)?;
-        let seen = self.seen(tx, &opened, std::slice::from_ref(id)).await?;
+        let seen = self.view_places(tx, &opened, std::slice::from_ref(id)).await?;
         seen.place(&place).ok_or_else(missing)
     }
 }
@@ -145,38 +146,38 @@ impl Platform {
 #[operation("site_space_add")]
 async fn site_space_creation(
     tx: &mut Tx,
-    on: &On,
+    on: &SiteTarget,
     section: Option<&SectionId>,
     space: &SpaceId,
     id: &SiteSpaceId,
 ) -> Result<()> {
-    let (site, outline) = on.open(tx).await?;
-    let space = manageable(tx, &on.actor, &on.org, space, "spaceId").await?;
+    let (site, outline) = on.load_outline(tx).await?;
+    let space = require_manageable_space(tx, &on.actor, &on.org, space, "spaceId").await?;
     check_spaces(&outline)?;
     let section = match section {
         None => outline.default_section(),
-        Some(id) => Some(outline.section(id).ok_or_else(|| no_section("sectionId"))?),
+        Some(id) => Some(outline.section(id).ok_or_else(|| unknown_section("sectionId"))?),
     };
     let places = outline.places(section.map(|section| &section.id));
     let place = append(tx, &site, section.map(|section| &section.id), places, &space, id).await?;
     let section = section.map(|section| &**section);
-    if outline.default_in(place.section.as_ref()).is_none() {
+    if outline.default_place_in(place.section.as_ref()).is_none() {
         set_default(tx, &site, section, Some(&place.id))?;
     }
     Ok(())
 }
 
-#[operation("site_space_update", taken = |_| Error::conflict("path: is in use by another site space of the section"))]
+#[operation("site_space_update", taken_error = |_| Error::conflict("path: is in use by another site space of the section"))]
 async fn site_space_update(
     tx: &mut Tx,
-    on: &On,
+    on: &SiteTarget,
     id: &SiteSpaceId,
     space: Option<&SpaceId>,
     change: &UpdateSiteSpace,
     now: Timestamp,
 ) -> Result<()> {
-    let site = on.manage(tx).await?;
-    let old: Option<Arc<SiteSpaceRecord>> = tx.get(&SiteSpaceRecord::at(id)).await?;
+    let site = on.require_manage(tx).await?;
+    let old: Option<Arc<SiteSpaceRecord>> = tx.get(&SiteSpaceRecord::key_for(id)).await?;
     let old = old.filter(|place| place.site == site.id).ok_or_else(missing)?;
     let change = change.clone();
     let mut new = SiteSpaceRecord::clone(&old);
@@ -186,7 +187,7 @@ async fn site_space_update(
     new.condition = change.condition.apply(new.condition);
     match space.filter(|space| **space != old.space) {
         Some(space) => {
-            let space = manageable(tx, &on.actor, &on.org, space, "spaceId").await?;
+            let space = require_manageable_space(tx, &on.actor, &on.org, space, "spaceId").await?;
             new.space = space.id.clone();
             new.space_deleted = space.deleted_at.is_some();
         }
@@ -201,24 +202,24 @@ async fn site_space_update(
 
 /// Returns `true` if the actor has access to the space of a place. Public visibility does not count, and a deleted
 /// space is not accessible. The place can still get another space or be removed from the site.
-pub(super) async fn is_shown(tx: &Tx, on: &On, place: &SiteSpaceRecord) -> Result<bool> {
-    Error::existed(access::space(tx, &on.actor, &place.space).await)
+pub(super) async fn is_shown(tx: &Tx, on: &SiteTarget, place: &SiteSpaceRecord) -> Result<bool> {
+    Error::ignore_not_found(access::space(tx, &on.actor, &place.space).await)
 }
 
 /// Removes a space from a site; `job` removes the redirects beyond the batch.
 #[operation("site_space_delete")]
 async fn site_space_deletion(
     tx: &mut Tx,
-    on: &On,
+    on: &SiteTarget,
     id: &SiteSpaceId,
     job: &JobId,
     now: Timestamp,
 ) -> Result<()> {
-    let site = on.manage(tx).await?;
-    let place: Option<Arc<SiteSpaceRecord>> = tx.get(&SiteSpaceRecord::at(id)).await?;
+    let site = on.require_manage(tx).await?;
+    let place: Option<Arc<SiteSpaceRecord>> = tx.get(&SiteSpaceRecord::key_for(id)).await?;
     let place = place.filter(|place| place.site == site.id).ok_or_else(missing)?;
     let parts = vec![place.id.to_string()];
-    settings::drop_redirects(tx, &site.id, parts, job, now).await?;
+    settings::delete_redirects(tx, &site.id, parts, job, now).await?;
     remove_place(tx, &site, &place).await
 }
 
@@ -228,17 +229,17 @@ pub(in crate::platform) async fn remove_place(
     site: &SiteRecord,
     place: &SiteSpaceRecord,
 ) -> Result<()> {
-    let outline = Outline::load(tx, site).await?;
+    let outline = SiteOutline::load(tx, site).await?;
     tx.delete(place);
-    settings::drop_override(tx, &site.id, &place.id).await?;
-    leave(tx, site, &outline, place)
+    settings::delete_override(tx, &site.id, &place.id).await?;
+    reassign_default(tx, site, &outline, place)
 }
 
 /// Passes the default to the first remaining space when a space leaves its section.
-pub(super) fn leave(
+pub(super) fn reassign_default(
     tx: &mut Tx,
     site: &SiteRecord,
-    outline: &Outline,
+    outline: &SiteOutline,
     place: &SiteSpaceRecord,
 ) -> Result<()> {
     if !outline.is_default(place) {
@@ -285,14 +286,14 @@ pub(super) async fn append(
         space: space.id.clone(),
         path,
         former_paths: Vec::new(),
-        rank: order::behind(beside.last().map(|last| last.rank)),
+        rank: order::rank_after(beside.last().map(|last| last.rank)),
         condition: None,
         space_deleted: space.deleted_at.is_some(),
     }))
 }
 
 /// Rejects a space beyond the limit of a site.
-pub(super) fn check_spaces(outline: &Outline) -> Result<()> {
+pub(super) fn check_spaces(outline: &SiteOutline) -> Result<()> {
     if outline.all_places().len() < MAX_SPACES {
         return Ok(());
     }
@@ -303,6 +304,6 @@ pub(super) fn missing() -> Error {
     Error::not_found("site space")
 }
 
-pub(super) fn no_section(field: &str) -> Error {
+pub(super) fn unknown_section(field: &str) -> Error {
     Error::invalid(field, "the site has no such section")
 }

@@ -19,9 +19,9 @@ use crate::{
     platform::{
         kernel::{actor::Actor, platform::Platform, request::Right},
         nouns::{SectionHandle, Sections, SiteHandle, SiteRef, list_identities},
-        publishing::outline::{MAX_SECTIONS, Node, Outline},
+        publishing::outline::{MAX_SECTIONS, OutlineNode, SiteOutline},
         sites::{
-            manage::{On, manageable, parse_place},
+            manage::{SiteTarget, parse_place, require_manageable_space},
             settings,
         },
     },
@@ -36,11 +36,11 @@ impl<'p> SiteHandle<'p> {
     #[boxed]
     pub async fn structure(self) -> Result<SiteStructure> {
         let (platform, ref actor, at, share_key) = self.parts();
-        let of = at.opened_with(share_key);
+        let of = at.with_share_key(share_key);
         let (tx, opened) = platform.open_site(actor, of).await?;
         let outline = &opened.outline;
         let ids: Vec<SiteSpaceId> = outline.all_places().iter().map(|place| place.id.clone()).collect();
-        Ok(platform.seen(&tx, &opened, &ids).await?.structure())
+        Ok(platform.view_places(&tx, &opened, &ids).await?.structure())
     }
 }
 
@@ -49,17 +49,17 @@ impl<'p> Sections<'p> {
     #[boxed]
     pub async fn list(self, page: &'p PageRequest) -> Result<Page<SiteSection>> {
         let (platform, ref actor, at, share_key) = self.parts();
-        let of = at.opened_with(share_key);
+        let of = at.with_share_key(share_key);
         let (tx, opened) = platform.open_site(actor, of).await?;
         let outline = &opened.outline;
         let sections = outline.sections();
         let count = sections.len() as u64;
-        let at = |section: &Arc<SectionRecord>| outline.position(&Node::Section(Arc::clone(section)));
+        let at = |section: &Arc<SectionRecord>| outline.position(&OutlineNode::Section(Arc::clone(section)));
         let items = sections.into_iter().map(|section| (at(section), Arc::clone(section))).collect();
         let page = order::page(items, &list_identities::sections(&opened.site.id), page)?;
         let places = page.items.iter().flat_map(|section| outline.places(Some(&section.id)));
         let ids: Vec<SiteSpaceId> = places.map(|place| place.id.clone()).collect();
-        let seen = platform.seen(&tx, &opened, &ids).await?;
+        let seen = platform.view_places(&tx, &opened, &ids).await?;
         let items = page.items.iter().map(|section| seen.section(section)).collect();
         Ok(Page { items, next: page.next, count: Some(count) })
     }
@@ -90,10 +90,10 @@ impl<'p> Sections<'p> {
     #[boxed]
     pub async fn create(self, add: AddSection) -> Result<SiteSection> {
         let (platform, ref actor, of, _) = self.parts();
-        let done = platform.once(actor, Right::of_site(of), async move {
+        let done = platform.idempotent(actor, Right::for_site(of), async move {
             let space = add.space_id.parse().map_err(|_| Error::invalid("spaceId", "no such space"))?;
             let operation = SectionCreation {
-                on: On::new(actor, of),
+                on: SiteTarget::new(actor, of),
                 space,
                 id: platform.id(),
                 place: platform.id(),
@@ -103,7 +103,7 @@ impl<'p> Sections<'p> {
             let id = &operation.id;
             platform
                 .write_and_show(actor, &operation, |done| {
-                    Box::pin(platform.section_seen(done.tx, actor, of, id))
+                    Box::pin(platform.read_section_view(done.tx, actor, of, id))
                 })
                 .await
         });
@@ -122,10 +122,12 @@ impl<'p> SectionHandle<'p> {
     #[boxed]
     pub async fn update(self, change: UpdateSection) -> Result<SiteSection> {
         let (platform, ref actor, of, id) = self.parts();
-        let on = On::new(actor, of);
+        let on = SiteTarget::new(actor, of);
         let update = section_update(&on, id, &change, platform.now());
         platform
-            .write_and_show(actor, &update, |done| Box::pin(platform.section_seen(done.tx, actor, of, id)))
+            .write_and_show(actor, &update, |done| {
+                Box::pin(platform.read_section_view(done.tx, actor, of, id))
+            })
             .await
     }
 
@@ -141,31 +143,31 @@ impl<'p> SectionHandle<'p> {
     #[boxed]
     pub async fn delete(self) -> Result<bool> {
         let (platform, ref actor, of, id) = self.parts();
-        let (on, job, now) = (On::new(actor, of), platform.id(), platform.now());
+        let (on, job, now) = (SiteTarget::new(actor, of), platform.id(), platform.now());
         let delete = section_deletion(&on, id, &job, now);
-        Error::existed(platform.write(actor, &delete).await)
+        Error::ignore_not_found(platform.write(actor, &delete).await)
     }
 }
 
 impl Platform {
     /// A section in the state of a transaction.
-    pub(super) async fn section_seen(
+    pub(super) async fn read_section_view(
         &self,
         tx: &Tx,
         actor: &Actor,
         of: SiteRef<'_>,
         id: &SectionId,
     ) -> Result<SiteSection> {
-        let opened = self.opened(tx, actor, of.into()).await?;
+        let opened = self.load_visible_site(tx, actor, of.into()).await?;
         let outline = &opened.outline;
         let section = outline.section(id).cloned().ok_or_else(missing)?;
         let ids: Vec<SiteSpaceId> = outline.places(Some(id)).iter().map(|place| place.id.clone()).collect();
-        Ok(self.seen(tx, &opened, &ids).await?.section(&section))
+        Ok(self.view_places(tx, &opened, &ids).await?.section(&section))
     }
 }
 
 struct SectionCreation {
-    on: On,
+    on: SiteTarget,
     space: SpaceId,
     id: SectionId,
     place: SiteSpaceId,
@@ -176,25 +178,26 @@ struct SectionCreation {
 
 #[async_trait]
 impl Operation for SectionCreation {
-    type Out = ();
+    type Output = ();
     const NAME: &'static str = "site_section_add";
 
     async fn apply(&self, tx: &mut Tx) -> Result<()> {
-        let (site, outline) = self.on.open(tx).await?;
-        let space = manageable(tx, &self.on.actor, &self.on.org, &self.space, "spaceId").await?;
+        let (site, outline) = self.on.load_outline(tx).await?;
+        let space =
+            require_manageable_space(tx, &self.on.actor, &self.on.org, &self.space, "spaceId").await?;
         check_spaces(&outline)?;
         if outline.sections().len() >= MAX_SECTIONS {
             return Err(Error::conflict(format!("a site must have at most {MAX_SECTIONS} sections")));
         }
-        let mut last = outline.children(None).last().map(Node::rank);
+        let mut last = outline.children(None).last().map(OutlineNode::rank);
         let mut default = site.default_section.clone();
         if !outline.places(None).is_empty() {
-            last = Some(self.wrap(tx, &site, &outline, order::behind(last)).await?);
+            last = Some(self.wrap(tx, &site, &outline, order::rank_after(last)).await?);
             default = Some(self.wrapper.clone());
         }
         append(tx, &site, Some(&self.id), &[], &space, &self.place).await?;
         let beside = outline.places(site.default_section.as_ref());
-        self.section(tx, &site, beside, &space, order::behind(last)).await?;
+        self.section(tx, &site, beside, &space, order::rank_after(last)).await?;
         let new = SiteRecord {
             default_section: Some(default.unwrap_or_else(|| self.id.clone())),
             default_site_space: None,
@@ -220,9 +223,9 @@ impl SectionCreation {
         let title = match &self.add.title {
             Some(title) => title.clone(),
             // The limit of a space's title may be lower than that of a section's.
-            None => SiteTitle::cut(&space.title)
-                .or_else(|| SiteTitle::cut("Untitled"))
-                .ok_or_else(crate::platform::sites::manage::untitled)?,
+            None => SiteTitle::from_truncated(&space.title)
+                .or_else(|| SiteTitle::from_truncated("Untitled"))
+                .ok_or_else(crate::platform::sites::manage::title_error)?,
         };
         tx.create(SectionRecord {
             id: self.id.clone(),
@@ -241,7 +244,7 @@ impl SectionCreation {
     }
 
     /// Moves the spaces of a site without sections into a section. Returns its rank.
-    async fn wrap(&self, tx: &mut Tx, site: &SiteRecord, outline: &Outline, rank: u64) -> Result<u64> {
+    async fn wrap(&self, tx: &mut Tx, site: &SiteRecord, outline: &SiteOutline, rank: u64) -> Result<u64> {
         let places = outline.places(None);
         let path = free_section_path(tx, &site.id, places, &site.title, self.wrapper.as_str()).await?;
         tx.create(SectionRecord {
@@ -265,16 +268,16 @@ impl SectionCreation {
     }
 }
 
-#[operation("site_section_update", taken = |_| Error::conflict("path: is in use by another section of the site"))]
+#[operation("site_section_update", taken_error = |_| Error::conflict("path: is in use by another section of the site"))]
 async fn section_update(
     tx: &mut Tx,
-    on: &On,
+    on: &SiteTarget,
     id: &SectionId,
     change: &UpdateSection,
     now: Timestamp,
 ) -> Result<()> {
-    let site = on.manage(tx).await?;
-    let old: Option<Arc<SectionRecord>> = tx.get(&SectionRecord::at(id)).await?;
+    let site = on.require_manage(tx).await?;
+    let old: Option<Arc<SectionRecord>> = tx.get(&SectionRecord::key_for(id)).await?;
     let old = old.filter(|section| section.site == site.id).ok_or_else(missing)?;
     let change = change.clone();
     let mut new = SectionRecord::clone(&old);
@@ -287,7 +290,7 @@ async fn section_update(
     new.description = change.description.apply(new.description);
     if let Some(wanted) = change.default_site_space {
         let default = parse_place("defaultSiteSpace", &wanted)?;
-        let place: Option<Arc<SiteSpaceRecord>> = tx.get(&SiteSpaceRecord::at(&default)).await?;
+        let place: Option<Arc<SiteSpaceRecord>> = tx.get(&SiteSpaceRecord::key_for(&default)).await?;
         if place.is_none_or(|place| place.section.as_ref() != Some(id)) {
             return Err(Error::invalid("defaultSiteSpace", "the section has no such site space"));
         }
@@ -301,15 +304,21 @@ async fn section_update(
 
 /// Deletes a section; `job` removes the redirects beyond the batch.
 #[operation("site_section_delete")]
-async fn section_deletion(tx: &mut Tx, on: &On, id: &SectionId, job: &JobId, now: Timestamp) -> Result<()> {
-    let (site, outline) = on.open(tx).await?;
+async fn section_deletion(
+    tx: &mut Tx,
+    on: &SiteTarget,
+    id: &SectionId,
+    job: &JobId,
+    now: Timestamp,
+) -> Result<()> {
+    let (site, outline) = on.load_outline(tx).await?;
     let section = outline.section(id).ok_or_else(missing)?;
     let places = outline.places(Some(id)).iter().map(|place| place.id.to_string());
     let parts = places.chain([id.to_string()]).collect();
-    settings::drop_redirects(tx, &site.id, parts, job, now).await?;
+    settings::delete_redirects(tx, &site.id, parts, job, now).await?;
     for place in outline.places(Some(id)) {
         tx.delete(&**place);
-        settings::drop_override(tx, &site.id, &place.id).await?;
+        settings::delete_override(tx, &site.id, &place.id).await?;
     }
     tx.delete(&**section);
     if outline.is_default_section(section) {

@@ -67,7 +67,7 @@ pub(super) const INPUTS: &[Input] = &[Input {
         ).measured("unread responses"),
         bound(
             "Requests of addresses without unread responses that are admitted beyond these bytes",
-            "docs-server/src/serve/memory.rs::RESERVED",
+            "docs-server/src/serve/memory.rs::RESERVED_REQUESTS",
             Beyond::Queued,
             "docs-server/src/serve/memory.rs::addresses_without_responses_have_reserved_places",
         ).within("unread responses"),
@@ -91,7 +91,7 @@ pub(super) const INPUTS: &[Input] = &[Input {
         ).within("bodies of all requests"),
         bound(
             "Time that a request body waits for memory",
-            "docs-http/src/wire/shares.rs::WAIT",
+            "docs-http/src/wire/shares.rs::BUDGET_WAIT",
             Beyond::Unavailable,
             "docs-http/src/wire/budget.rs::bodies_over_the_budget_are_refused_until_others_end",
         ).within("bodies of all requests"),

@@ -86,9 +86,9 @@ pub(super) const INPUTS: &[Input] = &[
             ).within("entries of a repository"),
             bound(
                 "Bytes of a request to a host",
-                "adapters/docs-git/src/line.rs::MAX_REQUEST",
+                "adapters/docs-git/src/bridge.rs::MAX_REQUEST",
                 Beyond::Fails,
-                "adapters/docs-git/src/line.rs::requests_larger_than_the_bound_fail",
+                "adapters/docs-git/src/bridge.rs::requests_larger_than_the_bound_fail",
             ).within("an export to a repository"),
             bound(
                 "Bytes of a path in a repository",
@@ -122,7 +122,7 @@ pub(super) const INPUTS: &[Input] = &[
             ).within("entries of a repository"),
             bound(
                 "Levels of files in an object folder",
-                "adapters/docs-git/src/disk.rs::MAX_DEPTH",
+                "adapters/docs-git/src/disk.rs::MAX_OBJECT_FILE_DEPTH",
                 Beyond::Fails,
                 "adapters/docs-git/tests/it/disk.rs::folders_in_folders_without_end_are_stopped",
             ).within("entries of a repository"),
@@ -211,7 +211,7 @@ pub(super) const INPUTS: &[Input] = &[
             ).measured("entries of SUMMARY.md"),
             bound(
                 "Levels of `SUMMARY.md`",
-                "engine/docs-markup/src/gitsync/summary.rs::MAX_DEPTH",
+                "engine/docs-markup/src/gitsync/summary.rs::MAX_SUMMARY_DEPTH",
                 Beyond::Flattened,
                 "engine/docs-markup/src/gitsync/summary/tests.rs::hostile_nesting_ends_at_the_limit",
             ).measured("levels of SUMMARY.md"),

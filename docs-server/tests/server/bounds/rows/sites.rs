@@ -68,7 +68,7 @@ pub(super) const INPUTS: &[Input] = &[
             ).measured("a customization"),
             bound(
                 "Segments of the address of a site",
-                "docs-core/src/platform/publishing/resolve.rs::MAX_MOUNT",
+                "docs-core/src/platform/publishing/resolve.rs::MAX_MOUNT_SEGMENTS",
                 Beyond::NotFound,
                 "docs-core/tests/platform/visitors/paths.rs::an_address_that_is_longer_than_any_site_has_is_of_no_site",
             ).within("heads of all connections"),
@@ -132,7 +132,7 @@ pub(super) const INPUTS: &[Input] = &[
             ).measured("tokens of visitors"),
             bound(
                 "Bytes of unsigned claims in an API request",
-                "docs-core/src/platform/publishing/resolve.rs::MAX_UNSIGNED",
+                "docs-core/src/platform/publishing/resolve.rs::MAX_UNSIGNED_BYTES",
                 Beyond::Refused,
                 "docs-core/src/platform/publishing/resolve.rs::unsigned_claims_larger_than_the_bound_are_refused",
             ).measured("tokens of visitors"),
@@ -156,7 +156,7 @@ pub(super) const INPUTS: &[Input] = &[
             ).within("tokens of visitors"),
             bound(
                 "Bytes of a content token",
-                "docs-core/src/platform/publishing/visitors/pass.rs::MAX_CONTENT_TOKEN",
+                "docs-core/src/platform/publishing/visitors/content_token.rs::MAX_CONTENT_TOKEN",
                 Beyond::Refused,
                 "docs-core/tests/platform/visitors/doors.rs::content_tokens_longer_than_the_bound_are_refused",
             ).within("tokens of visitors"),
@@ -173,19 +173,19 @@ pub(super) const INPUTS: &[Input] = &[
         bounds: &[
             bound(
                 "Bytes of a form",
-                "docs-site/src/sent.rs::MAX_FORM",
+                "docs-site/src/request_body.rs::MAX_FORM",
                 Beyond::TooLarge,
-                "docs-site/src/sent.rs::bodies_larger_than_their_bounds_are_not_taken",
+                "docs-site/src/request_body.rs::bodies_larger_than_their_bounds_are_not_taken",
             ).measured("forms and messages"),
             bound(
                 "Bytes of a message from an agent",
                 "docs-site/src/machine/mcp.rs::MAX_MESSAGE",
                 Beyond::TooLarge,
-                "docs-site/src/sent.rs::bodies_larger_than_their_bounds_are_not_taken",
+                "docs-site/src/request_body.rs::bodies_larger_than_their_bounds_are_not_taken",
             ).measured("forms and messages"),
             bound(
                 "Bytes of a response to an agent",
-                "docs-site/src/machine/mcp.rs::MAX_ANSWER",
+                "docs-site/src/machine/mcp.rs::MAX_RESPONSE",
                 Beyond::Fails,
                 "docs-site/src/machine/mcp.rs::responses_larger_than_the_bound_fail",
             ).measured("a page for an agent"),
@@ -196,7 +196,7 @@ pub(super) const INPUTS: &[Input] = &[
         bounds: &[
             bound(
                 "Entries of a complete page tree",
-                "docs-site/src/page/tree.rs::MAX_WHOLE",
+                "docs-site/src/page/tree.rs::MAX_WHOLE_ENTRIES",
                 Beyond::Parts,
                 "docs-site/tests/site/large.rs::pages_of_a_wide_space_have_a_bounded_size",
             ).measured("a page of a large space"),
@@ -244,9 +244,9 @@ pub(super) const INPUTS: &[Input] = &[
             ).within("a page without content"),
             bound(
                 "Page trees built at the same time",
-                "docs-site/src/frames.rs::MAX_BUILDS",
+                "docs-site/src/page_tree_cache.rs::MAX_BUILDS",
                 Beyond::Queued,
-                "docs-site/src/frames.rs::concurrent_requests_build_a_tree_once",
+                "docs-site/src/page_tree_cache.rs::concurrent_requests_build_a_tree_once",
             ).within("a page of a large space"),
             bound(
                 "Pages whose descriptions of operations are parsed at the same time",
@@ -256,13 +256,13 @@ pub(super) const INPUTS: &[Input] = &[
             ).within("shown operations"),
             bound(
                 "Levels of a complete page tree",
-                "docs-site/src/page/tree.rs::MAX_DEPTH",
+                "docs-site/src/page/tree.rs::MAX_NAVIGATION_DEPTH",
                 Beyond::Parts,
                 "docs-site/tests/site/large.rs::a_deep_page_shows_the_way_to_it_in_a_bounded_navigation",
             ).within("levels of SUMMARY.md"),
             bound(
                 "Nesting of blocks and elements",
-                "docs-site/src/render/position.rs::MAX_DEPTH",
+                "docs-site/src/render/position.rs::MAX_NODE_DEPTH",
                 Beyond::Text,
                 "docs-site/tests/site/blocks.rs::what_is_too_deep_is_shown_as_text_and_nothing_overflows",
             ).within("lists in lists"),
@@ -370,13 +370,13 @@ pub(super) const INPUTS: &[Input] = &[
             ).within("variants of a site"),
             bound(
                 "Pages shown in search results",
-                "docs-site/src/page/search.rs::MAX_FOUND",
+                "docs-site/src/page/search.rs::MAX_HITS",
                 Beyond::LeftOut,
                 "docs-site/tests/site/pages.rs::a_search_shows_a_bounded_number_of_pages_and_places",
             ).measured("a search of a site"),
             bound(
                 "Matches per page shown in search results",
-                "docs-site/src/page/search.rs::MAX_PLACES",
+                "docs-site/src/page/search.rs::MAX_SECTIONS",
                 Beyond::LeftOut,
                 "docs-site/tests/site/pages.rs::a_search_shows_a_bounded_number_of_pages_and_places",
             ).within("a search of a site"),
@@ -423,7 +423,7 @@ pub(super) const INPUTS: &[Input] = &[
             ).measured("lists for machines"),
             bound(
                 "Pages of `rss.xml`",
-                "docs-site/src/machine/summary.rs::MAX_NEWS",
+                "docs-site/src/machine/summary.rs::MAX_FEED_ITEMS",
                 Beyond::LeftOut,
                 "docs-site/tests/site/machines.rs::a_feed_has_a_bounded_number_of_pages",
             ).within("lists for machines"),

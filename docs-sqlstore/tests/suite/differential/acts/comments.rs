@@ -5,7 +5,7 @@ use docs_core::{
         CommentStatus, ListOrder, PostComment, PostCommentReply, RequestReviewers, SpaceId, SubmitReview,
         UpdateComment, UpdateCommentReply,
     },
-    platform::{CommentQuery, ContentOf, Thread},
+    platform::{CommentQuery, ContentVersion, Thread},
 };
 use serde_json::{Map, Value, json};
 
@@ -149,9 +149,13 @@ impl Act<'_> {
     }
 
     /// The content of a space, or a change request.
-    fn board(&mut self) -> ContentOf {
+    fn board(&mut self) -> ContentVersion {
         let (space, name) = self.known.request(&mut self.dice);
-        if self.dice.chance(50) { ContentOf::space(space) } else { ContentOf::request(space, &name) }
+        if self.dice.chance(50) {
+            ContentVersion::space(space)
+        } else {
+            ContentVersion::request(space, &name)
+        }
     }
 
     fn body(&mut self) -> Value {
@@ -185,8 +189,8 @@ impl Act<'_> {
 fn thread(known: &KnownComment) -> Thread {
     let space: SpaceId = id(&known.space);
     let of = match &known.request {
-        None => ContentOf::space(space),
-        Some(request) => ContentOf::request(space, request),
+        None => ContentVersion::space(space),
+        Some(request) => ContentVersion::request(space, request),
     };
     Thread { of, comment: id(&known.id) }
 }

@@ -3,7 +3,7 @@
 use docs_core::{
     content::Evaluated,
     model::{ChangeRequestStatus, ContentFormat, CreateChangeRequest, UpdateChangeRequest, UpdateContent},
-    platform::{ContentOf, RequestFilter, Shown},
+    platform::{ContentOptions, ContentVersion, RequestFilter},
     store::Hash,
 };
 use serde_json::{Map, Value, json};
@@ -79,16 +79,19 @@ impl Act<'_> {
         if let Some((last, request)) = self.known.edited.as_ref().filter(|_| self.dice.chance(50)) {
             (space, name, live) = (id(last), request.clone(), false);
         }
-        let of =
-            if live { ContentOf::space(space.clone()) } else { ContentOf::request(space.clone(), &name) };
+        let of = if live {
+            ContentVersion::space(space.clone())
+        } else {
+            ContentVersion::request(space.clone(), &name)
+        };
         let nowhere = KnownSpace::default();
         let known = self.known.spaces.iter().find(|known| known.id == space.as_str()).unwrap_or(&nowhere);
         let format = if self.dice.chance(80) { ContentFormat::Markdown } else { ContentFormat::Document };
-        let shown = Shown {
+        let shown = ContentOptions {
             git: self.dice.chance(50),
             format,
             evaluated: *self.dice.of(&[Evaluated::No, Evaluated::Yes, Evaluated::DeterministicOnly]),
-            ..Shown::default()
+            ..ContentOptions::default()
         };
         Ok(match what {
             What::GetRevision => told(p.as_actor(&me).content(&of).get(shown).await),
@@ -120,7 +123,7 @@ impl Act<'_> {
                     Ok(file) => p.file_bytes(&file, None).await,
                     Err(error) => Err(error),
                 };
-                told(bytes.map(|bytes| (bytes.len(), Hash::of(&bytes))))
+                told(bytes.map(|bytes| (bytes.len(), Hash::compute(&bytes))))
             }
         })
     }

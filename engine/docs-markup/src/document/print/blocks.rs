@@ -8,29 +8,30 @@ use super::{
         escape::InlineContext,
         inlines as reader_inlines,
         invalid::Invalid,
-        limits::MAX_DEPTH,
+        limits::MAX_BLOCK_DEPTH,
         lines::{self, Line, SPACE},
-        normal,
+        normalize,
         notes::Notes,
         opening::Opening,
-        reader::Reader,
+        reader::BlockReader,
         simple_blocks::{heading, is_anchor, is_list, is_nothing, verbatim},
         spelling::{self, is_verbatim},
-        targets, texts, weight, work,
+        targets, texts, weight, work_budget,
     },
     indentation::{indented, prefixed},
-    inlines::{self, Labels, Mode, write},
-    printer::{Printer, Raw, Unwritable},
+    inlines::{self, Labels, Notation, write},
+    printer::{Printer, UnwritableMode, VerbatimMode},
 };
 
 /// Prints a document.
-pub(in super::super) fn document(blocks: &[Block], raw: Raw) -> Result<String, Invalid> {
+pub(in super::super) fn document(blocks: &[Block], raw: VerbatimMode) -> Result<String, Invalid> {
     Printer { raw, ..Printer::new(blocks) }.document(blocks)
 }
 
 /// Prints a document for readers. A block that cannot be written as Markdown is printed as its plain text.
 pub(in super::super) fn readable(blocks: &[Block]) -> String {
-    let printer = Printer { raw: Raw::Kept, rest: Unwritable::Plain, ..Printer::new(blocks) };
+    let printer =
+        Printer { raw: VerbatimMode::Unchanged, rest: UnwritableMode::Plain, ..Printer::new(blocks) };
     printer.document(blocks).unwrap_or_else(|_| blocks.iter().map(plain).collect::<Vec<_>>().join("\n\n"))
 }
 
@@ -49,27 +50,27 @@ pub(in super::super) fn block_alone(block: &Block) -> Option<String> {
 
 /// Prints a single block with its spelling.
 pub(in super::super) fn unchecked(block: &Block, labels: &Labels) -> Option<String> {
-    let mut printer = Printer::of(labels.clone()).at_top();
+    let mut printer = Printer::with_labels(labels.clone()).outside_sequence();
     printer.is_checked = false;
     printer.block(block, None).ok()
 }
 
 /// Prints a single block so that it reads back equal.
-pub(in super::super) fn checked(block: &Block, labels: &Labels) -> Option<String> {
-    Printer::of(labels.clone()).at_top().block(block, None).ok()
+pub(in super::super) fn print_checked(block: &Block, labels: &Labels) -> Option<String> {
+    Printer::with_labels(labels.clone()).outside_sequence().block(block, None).ok()
 }
 
 /// Returns `true` if two blocks are equal including spellings. Bodies of annotations are ignored.
 pub(in super::super) fn is_alike(a: &Block, b: &Block) -> bool {
     let is_alike_fragment = |a: &Fragment, b: &Fragment| {
-        a.fragment == b.fragment && a.kind == b.kind && normal::each_same(&a.nodes, &b.nodes, is_alike)
+        a.fragment == b.fragment && a.kind == b.kind && normalize::each_same(&a.nodes, &b.nodes, is_alike)
     };
     a.kind == b.kind
         && a.spelling == b.spelling
         && a.fragments.is_some() == b.fragments.is_some()
-        && normal::each_same(a.fragments(), b.fragments(), is_alike_fragment)
-        && match (normal::holds_blocks(a), normal::holds_blocks(b)) {
-            (true, true) => normal::each_same(&a.nodes, &b.nodes, |a, b| match (a, b) {
+        && normalize::each_same(a.fragments(), b.fragments(), is_alike_fragment)
+        && match (normalize::holds_blocks(a), normalize::holds_blocks(b)) {
+            (true, true) => normalize::each_same(&a.nodes, &b.nodes, |a, b| match (a, b) {
                 (Node::Block(a), Node::Block(b)) => is_alike(a, b),
                 _ => false,
             }),
@@ -82,19 +83,19 @@ impl Printer {
         let (mut numbers, mut definitions) = (Labels::default(), std::collections::HashMap::new());
         blocks.iter().for_each(|block| numbers.number(block));
         for block in blocks.iter().filter(|block| is_verbatim(block)) {
-            let text = spelling::plain(&block.nodes);
+            let text = spelling::text_of_nodes(&block.nodes);
             let lines = lines::split(&text);
-            for chunk in chunks::each(&lines) {
+            for chunk in chunks::scan_chunks(&lines) {
                 if let ChunkKind::Definition(label, destination, title) = chunk.kind {
                     definitions.entry(reader_inlines::label(&label)).or_insert((destination, title));
                 }
             }
         }
-        Self::of(Labels::known(definitions, numbers.given()))
+        Self::with_labels(Labels::from_document(definitions, numbers.into_assigned()))
     }
 
     /// Prepares the printer for a block outside of a sequence.
-    fn at_top(mut self) -> Self {
+    fn outside_sequence(mut self) -> Self {
         self.list_marks.push(None);
         self
     }
@@ -105,9 +106,9 @@ impl Printer {
         // A last block that extends to the end of the text would absorb the footnotes, so they are printed before it.
         if let [before @ .., last] = blocks
             && is_verbatim(last)
-            && goes_on(&spelling::plain(&last.nodes))
+            && absorbs_rest(&spelling::text_of_nodes(&last.nodes))
         {
-            (blocks, end) = (before, spelling::plain(&last.nodes));
+            (blocks, end) = (before, spelling::text_of_nodes(&last.nodes));
         }
         let mut out = self.top(blocks)?;
         let notes = self.notes()?;
@@ -146,7 +147,7 @@ impl Printer {
             self.list_marks.pop();
             self.labels.known = known;
             let text = text?;
-            if self.labels.notes.len() > before && self.rest == Unwritable::Refused {
+            if self.labels.notes.len() > before && self.rest == UnwritableMode::Refused {
                 return Err(self.invalid("must not contain an annotation within the note of another"));
             }
             let mut text = indented(&text, "    ", "");
@@ -175,12 +176,12 @@ impl Printer {
             before = Some(*block);
         }
         self.list_marks.pop();
-        work::step(out.len());
+        work_budget::step(out.len());
         Ok(out)
     }
 
     /// Prints the child blocks of a block.
-    pub(super) fn inside(&mut self, block: &Block) -> Result<String, Invalid> {
+    pub(super) fn print_children(&mut self, block: &Block) -> Result<String, Invalid> {
         let blocks = self.children(block)?;
         self.sequence(&blocks, "nodes")
     }
@@ -199,7 +200,7 @@ impl Printer {
     /// Prints a block after its previous sibling, or its plain text if it cannot be written and the printer does not
     /// refuse it.
     fn block_or_plain(&mut self, block: &Block, before: Option<&Block>) -> Result<String, Invalid> {
-        if self.rest == Unwritable::Refused {
+        if self.rest == UnwritableMode::Refused {
             return self.block(block, before);
         }
         let (labels, names, marks) = (self.labels.clone(), self.path.len(), self.list_marks.len());
@@ -219,15 +220,15 @@ impl Printer {
             *mark = None;
         }
         if is_verbatim(block) {
-            let text = spelling::plain(&block.nodes);
+            let text = spelling::text_of_nodes(&block.nodes);
             // Verbatim text that reads as a different block is printed as text.
-            let is_as_it_is = !self.is_checked || (self.raw == Raw::Kept && self.depth() == 0);
-            if is_as_it_is || self.is_kept(&text, block) {
+            let is_as_it_is = !self.is_checked || (self.raw == VerbatimMode::Unchanged && self.depth() == 0);
+            if is_as_it_is || self.can_stay_verbatim(&text, block) {
                 return Ok(text);
             }
         }
-        if self.depth() > MAX_DEPTH {
-            return Err(self.invalid(format!("blocks are nested {} deep at most", MAX_DEPTH)));
+        if self.depth() > MAX_BLOCK_DEPTH {
+            return Err(self.invalid(format!("blocks are nested {} deep at most", MAX_BLOCK_DEPTH)));
         }
         if let Some(written) = block.spelling.as_deref().filter(|_| Self::is_spelled_whole(block)) {
             let is_same = || self.reads_as(written, block, &self.labels);
@@ -235,7 +236,7 @@ impl Printer {
                 return Ok(written.to_owned());
             }
         }
-        self.usual(block, before)
+        self.print_canonical(block, before)
     }
 
     /// Returns `true` for blocks whose spelling is their whole text.
@@ -252,7 +253,7 @@ impl Printer {
             )
     }
 
-    fn usual(&mut self, block: &Block, before: Option<&Block>) -> Result<String, Invalid> {
+    fn print_canonical(&mut self, block: &Block, before: Option<&Block>) -> Result<String, Invalid> {
         let spelling = block.spelling.as_deref().unwrap_or_default();
         match &block.kind {
             BlockKind::Paragraph { align: None } => self.paragraph(block),
@@ -276,7 +277,7 @@ impl Printer {
             BlockKind::Drawing { target } => Ok(drawing(target.as_ref())),
             BlockKind::Expandable { default_expanded } => self.expandable(block, *default_expanded, spelling),
             BlockKind::Table(data) => self.table(block, data),
-            BlockKind::Hint { .. } | BlockKind::If { .. } => self.around(block),
+            BlockKind::Hint { .. } | BlockKind::If { .. } => self.wrap_in_tag(block),
             BlockKind::Tabs { .. } => self.parts(block, BlockTag::Tab),
             BlockKind::Stepper {} => self.parts(block, BlockTag::Step),
             BlockKind::Columns { .. } => self.parts(block, BlockTag::Column),
@@ -296,7 +297,7 @@ impl Printer {
     /// Prints a quotation. If its spelling is `tight` and the result is equal, its blocks are not separated by empty
     /// lines.
     fn quote(&mut self, block: &Block, spelling: &str) -> Result<String, Invalid> {
-        let inside = self.inside(block)?;
+        let inside = self.print_children(block)?;
         if spelling == "tight" && self.is_checked {
             let close = prefixed(&inside.replace("\n\n", "\n"));
             if self.reads_as(&close, block, &self.labels) {
@@ -333,9 +334,9 @@ impl Printer {
 
     /// Returns `true` if a text on its own reads as a block.
     pub(in super::super) fn reads_as(&self, text: &str, block: &Block, labels: &Labels) -> bool {
-        alone(text, labels, self.depth()).is_some_and(|read| {
+        parse_detached(text, labels, self.depth()).is_some_and(|read| {
             let [read] = read.as_slice() else { return false };
-            normal::is_same(read, block)
+            normalize::is_same(read, block)
         })
     }
 
@@ -345,7 +346,7 @@ impl Printer {
             inlines::print(nodes, context, &mut self.labels)
         } else {
             // Unchecked text was just parsed. It is printed with its spelling for comparison.
-            write(nodes, Mode::Spelled, context, &mut self.labels)
+            write(nodes, Notation::Spelled, context, &mut self.labels)
         };
         written.ok_or_else(|| self.invalid("its text must consist of text and inline elements only"))
     }
@@ -409,20 +410,21 @@ fn drawing(target: Option<&ContentRef>) -> String {
 }
 
 /// Returns `true` if a text absorbs all text after it, such as an unclosed comment.
-fn goes_on(text: &str) -> bool {
-    let count = |text: &str| chunks::each(&lines::split(text)).count();
+fn absorbs_rest(text: &str) -> bool {
+    let count = |text: &str| chunks::scan_chunks(&lines::split(text)).count();
     count(&format!("{text}\n\nx")) == count(text)
 }
 
 /// Parses the blocks of a text on its own.
-pub(in super::super) fn alone(text: &str, labels: &Labels, depth: usize) -> Option<Vec<Block>> {
+pub(in super::super) fn parse_detached(text: &str, labels: &Labels, depth: usize) -> Option<Vec<Block>> {
     let lines: Vec<Line<'_>> = lines::split(text);
-    let mut scanner = chunks::each(&lines);
+    let mut scanner = chunks::scan_chunks(&lines);
     if !weight::fits(&mut scanner) {
         return Some(vec![verbatim(&lines)]);
     }
-    let mut reader = Reader::alone(&labels.definitions, Notes::known(&labels.known, &labels.notes));
+    let mut reader =
+        BlockReader::new_detached(&labels.definitions, Notes::from_labels(&labels.known, &labels.notes));
     reader.depth = depth;
-    let blocks = reader.scanned(scanner.again());
+    let blocks = reader.read_chunks(scanner.restart());
     (!blocks.is_empty()).then_some(blocks)
 }

@@ -11,7 +11,7 @@ use super::{
         html,
         invalid::Invalid,
         lines::{self, SPACE},
-        normal,
+        normalize,
         opening::Opening,
         simple_blocks::{is_list, is_nothing},
         spelling,
@@ -159,7 +159,7 @@ impl Printer {
     ) -> Result<String, Invalid> {
         let is_open = expanded == Some(true);
         let mut opening = if is_open { "<details open>" } else { "<details>" };
-        if let Some((html::Token::Open(open), length)) = html::tag_at(spelling)
+        if let Some((html::TagToken::Open(open), length)) = html::tag_at(spelling)
             && length == spelling.len()
             && open.name == "details"
             && open.has_only(&["open"])
@@ -206,7 +206,7 @@ impl Printer {
         if spelling == "<pre" || lines.iter().any(is_marked) {
             return self.pre(block);
         }
-        let text: Vec<String> = lines.iter().map(|line| spelling::plain(&line.nodes)).collect();
+        let text: Vec<String> = lines.iter().map(|line| spelling::text_of_nodes(&line.nodes)).collect();
         if text.iter().any(|line| line.contains(['\n', '\r'])) {
             return Err(self.invalid("a code-line must be one line"));
         }
@@ -259,10 +259,12 @@ impl Printer {
     }
 
     fn code_text(&mut self, line: &Block) -> Result<String, Invalid> {
-        let nodes = spelling::without(&line.nodes);
-        let written = inlines::write(&nodes, inlines::Mode::Usual, InlineContext::Html, &mut self.labels);
-        let has_break = |node: &Node| spelling::plain(std::slice::from_ref(node)).contains(['\n', '\r']);
-        let is_plain = normal::inlines(&line.nodes).iter().all(|node| match node {
+        let nodes = spelling::remove_spellings(&line.nodes);
+        let written =
+            inlines::write(&nodes, inlines::Notation::Canonical, InlineContext::Html, &mut self.labels);
+        let has_break =
+            |node: &Node| spelling::text_of_nodes(std::slice::from_ref(node)).contains(['\n', '\r']);
+        let is_plain = normalize::inlines(&line.nodes).iter().all(|node| match node {
             Node::Text(text) => text.leaves.iter().all(|leaf| leaf.marks.is_empty()),
             Node::Inline(_) => true,
             Node::Block(_) => false,

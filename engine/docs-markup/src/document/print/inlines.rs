@@ -11,10 +11,10 @@ use super::super::{
     atoms,
     builder::NOTE_ANCHOR,
     emoji,
-    escape::{self, InlineContext, Surroundings},
+    escape::{self, EscapeContext, InlineContext},
     html,
     inlines::{self, Rules},
-    normal,
+    normalize,
     notes::{LabelLog, Notes},
     opening::Opening,
     rich, spelling, targets,
@@ -22,11 +22,11 @@ use super::super::{
 
 /// The notation of printed text.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(in super::super) enum Mode {
+pub(in super::super) enum Notation {
     /// The spelling of the nodes.
     Spelled,
     /// The canonical notation.
-    Usual,
+    Canonical,
     /// The canonical notation, with the original labels of footnotes.
     Labelled,
     /// Marks as HTML, special characters as character references.
@@ -46,7 +46,7 @@ pub(in super::super) struct Labels {
 
 impl Labels {
     /// Creates the labels for a document with these definitions and footnotes.
-    pub(in super::super) fn known(
+    pub(in super::super) fn from_document(
         definitions: HashMap<String, (String, String)>,
         known: HashSet<String>,
     ) -> Self {
@@ -54,22 +54,22 @@ impl Labels {
     }
 
     /// Returns a copy with labels that are already consumed.
-    pub(in super::super) fn at(&self, taken: &LabelLog) -> Self {
+    pub(in super::super) fn with_notes(&self, taken: &LabelLog) -> Self {
         Self { notes: taken.clone(), ..self.clone() }
     }
 
     /// Assigns labels to all annotations of a block, in text order.
     pub(in super::super) fn number(&mut self, block: &Block) {
-        spelling::each(block, &mut |inline| {
+        spelling::each_inline(block, &mut |inline| {
             if inline.kind == (InlineKind::Annotation {}) {
-                let (_, wanted) = around(inline.spelling.as_deref());
+                let (_, wanted) = split_outer_marks(inline.spelling.as_deref());
                 self.next(Some(wanted).filter(|label| !label.is_empty()), &[]);
             }
         });
     }
 
     /// Returns the assigned labels.
-    pub(in super::super) fn given(self) -> HashSet<String> {
+    pub(in super::super) fn into_assigned(self) -> HashSet<String> {
         self.notes.names()
     }
 
@@ -93,8 +93,8 @@ impl Labels {
 
 /// Prints nodes so that they read back equal. Returns `None` if that is impossible.
 pub(in super::super) fn print(nodes: &[Node], context: InlineContext, labels: &mut Labels) -> Option<String> {
-    let wanted = normal::inlines(nodes);
-    for mode in [Mode::Spelled, Mode::Usual, Mode::Guarded] {
+    let wanted = normalize::inlines(nodes);
+    for mode in [Notation::Spelled, Notation::Canonical, Notation::Guarded] {
         let mut attempt = labels.clone();
         let Some(written) = write(nodes, mode, context, &mut attempt) else { continue };
         if reads_as(&written, context, &wanted, labels) {
@@ -106,31 +106,38 @@ pub(in super::super) fn print(nodes: &[Node], context: InlineContext, labels: &m
 }
 
 fn reads_as(written: &str, context: InlineContext, wanted: &[Node], labels: &Labels) -> bool {
-    let mut notes = Notes::known(&labels.known, &labels.notes);
+    let mut notes = Notes::from_labels(&labels.known, &labels.notes);
     let mut rules = Rules { definitions: &labels.definitions, notes: &mut notes };
     let read = match context {
         InlineContext::Html => html::tree(written).and_then(|nodes| rich::inlines(&nodes, &mut rules)),
         InlineContext::Lines | InlineContext::Line => inlines::read(written, &mut rules),
     };
-    read.is_some_and(|nodes| normal::inlines(&nodes) == wanted)
+    read.is_some_and(|nodes| normalize::inlines(&nodes) == wanted)
 }
 
 /// Prints nodes without checking that they read back equal.
 pub(in super::super) fn write(
     nodes: &[Node],
-    mode: Mode,
+    mode: Notation,
     context: InlineContext,
     labels: &mut Labels,
 ) -> Option<String> {
-    let mut writer =
-        Writer { out: String::new(), mode, context, open: Vec::new(), labels, in_label: false, skip: 0 };
+    let mut writer = InlineWriter {
+        out: String::new(),
+        mode,
+        context,
+        open: Vec::new(),
+        labels,
+        in_label: false,
+        skip: 0,
+    };
     writer.nodes(nodes)?;
     Some(writer.out)
 }
 
-struct Writer<'l> {
+struct InlineWriter<'l> {
     out: String,
-    mode: Mode,
+    mode: Notation,
     context: InlineContext,
     /// The open marks, each with its closing delimiter.
     open: Vec<(Mark, &'static str)>,
@@ -144,12 +151,12 @@ struct Writer<'l> {
 const MAX_AHEAD: usize = 64;
 
 /// A leaf or an inline element, in text order.
-enum Item<'n> {
+enum InlineItem<'n> {
     Leaf(&'n Leaf),
     Inline(&'n Inline, &'n [Mark]),
 }
 
-impl Item<'_> {
+impl InlineItem<'_> {
     fn marks(&self, skip: usize) -> Vec<Mark> {
         match self {
             Self::Leaf(leaf) => leaf.marks.iter().skip(skip).filter(|mark| !is_sign(mark)).copied().collect(),
@@ -157,12 +164,16 @@ impl Item<'_> {
         }
     }
 
-    fn first(&self, mode: Mode) -> Option<char> {
+    fn first(&self, mode: Notation) -> Option<char> {
         match self {
             Self::Leaf(leaf) if leaf.marks.iter().any(is_sign) => Some('`'),
-            Self::Leaf(leaf) => {
-                leaf.spelling.as_ref().filter(|_| mode == Mode::Spelled).unwrap_or(&leaf.text).chars().next()
-            }
+            Self::Leaf(leaf) => leaf
+                .spelling
+                .as_ref()
+                .filter(|_| mode == Notation::Spelled)
+                .unwrap_or(&leaf.text)
+                .chars()
+                .next(),
             Self::Inline(..) => None,
         }
     }
@@ -174,7 +185,7 @@ fn is_sign(mark: &Mark) -> bool {
 }
 
 /// Splits a spelling into the number of marks around an element and the remainder.
-fn around(spelling: Option<&str>) -> (usize, &str) {
+fn split_outer_marks(spelling: Option<&str>) -> (usize, &str) {
     let Some(rest) = spelling.and_then(|spelling| spelling.strip_prefix('^')) else {
         return (0, spelling.unwrap_or_default());
     };
@@ -182,7 +193,7 @@ fn around(spelling: Option<&str>) -> (usize, &str) {
     (rest[..end].parse().unwrap_or_default(), &rest[end..])
 }
 
-impl Writer<'_> {
+impl InlineWriter<'_> {
     fn nodes(&mut self, nodes: &[Node]) -> Option<()> {
         let items = self.items(nodes)?;
         for (index, item) in items.iter().enumerate() {
@@ -190,7 +201,7 @@ impl Writer<'_> {
             let shared = self.open.iter().zip(&wanted).take_while(|((own, _), mark)| own == *mark).count();
             self.close(shared);
             for (depth, mark) in wanted.iter().enumerate().skip(shared) {
-                let end = |item: &&Item<'_>| item.marks(self.skip).get(depth) != Some(mark);
+                let end = |item: &&InlineItem<'_>| item.marks(self.skip).get(depth) != Some(mark);
                 let is_looked_at = mark.kind == MarkKind::Italic;
                 let behind = items[index..].iter().filter(|_| is_looked_at).take(MAX_AHEAD).find(end);
                 // An item that opens a further mark begins with the delimiter of the mark, not with its text.
@@ -199,34 +210,34 @@ impl Writer<'_> {
             }
             let next = items.get(index + 1).and_then(|item| item.first(self.mode));
             match item {
-                Item::Leaf(leaf) => self.leaf(leaf, index == 0, index + 1 == items.len(), next)?,
-                Item::Inline(inline, _) => self.inline(inline)?,
+                InlineItem::Leaf(leaf) => self.leaf(leaf, index == 0, index + 1 == items.len(), next)?,
+                InlineItem::Inline(inline, _) => self.inline(inline)?,
             }
         }
         self.close(0);
         Some(())
     }
 
-    fn items<'n>(&self, nodes: &'n [Node]) -> Option<Vec<Item<'n>>> {
-        let mut items: Vec<Item<'n>> = Vec::new();
+    fn items<'n>(&self, nodes: &'n [Node]) -> Option<Vec<InlineItem<'n>>> {
+        let mut items: Vec<InlineItem<'n>> = Vec::new();
         for node in nodes {
             match node {
                 Node::Block(_) => return None,
-                Node::Text(text) => items.extend(text.leaves.iter().map(Item::Leaf)),
+                Node::Text(text) => items.extend(text.leaves.iter().map(InlineItem::Leaf)),
                 Node::Inline(inline) => {
-                    let (count, _) = around(inline.spelling.as_deref());
+                    let (count, _) = split_outer_marks(inline.spelling.as_deref());
                     let own = match (self.mode, inline.nodes.first()) {
-                        (Mode::Spelled, Some(Node::Text(text))) => {
+                        (Notation::Spelled, Some(Node::Text(text))) => {
                             text.leaves.first().map_or(&[][..], |leaf| leaf.marks.as_slice())
                         }
-                        (Mode::Spelled, _) => match items.last() {
-                            Some(Item::Leaf(leaf)) => leaf.marks.as_slice(),
-                            Some(Item::Inline(_, marks)) => marks,
+                        (Notation::Spelled, _) => match items.last() {
+                            Some(InlineItem::Leaf(leaf)) => leaf.marks.as_slice(),
+                            Some(InlineItem::Inline(_, marks)) => marks,
                             None => &[],
                         },
                         _ => &[],
                     };
-                    items.push(Item::Inline(inline, &own[..count.min(own.len())]));
+                    items.push(InlineItem::Inline(inline, &own[..count.min(own.len())]));
                 }
             }
         }
@@ -242,8 +253,8 @@ impl Writer<'_> {
     }
 
     fn open_mark(&mut self, mark: Mark, behind: Option<char>) {
-        let html = self.mode == Mode::Guarded || self.context == InlineContext::Html;
-        let spelling = mark.spelling.filter(|_| self.mode == Mode::Spelled);
+        let html = self.mode == Notation::Guarded || self.context == InlineContext::Html;
+        let spelling = mark.spelling.filter(|_| self.mode == Notation::Spelled);
         let is_within =
             self.out.ends_with(char::is_alphanumeric) || behind.is_some_and(char::is_alphanumeric);
         let (opening, closing) = match (mark.kind, spelling) {
@@ -275,7 +286,7 @@ impl Writer<'_> {
 
     fn leaf(&mut self, leaf: &Leaf, is_first: bool, is_last: bool, next: Option<char>) -> Option<()> {
         let code = leaf.marks.iter().skip(self.skip).any(is_sign);
-        if let (Mode::Spelled, Some(spelling)) = (self.mode, &leaf.spelling) {
+        if let (Notation::Spelled, Some(spelling)) = (self.mode, &leaf.spelling) {
             let is_wrapped = code && self.context == InlineContext::Html;
             self.out.push_str(&if is_wrapped {
                 format!("<code>{spelling}</code>")
@@ -284,7 +295,7 @@ impl Writer<'_> {
             });
             return Some(());
         }
-        if self.context == InlineContext::Html || self.mode == Mode::Guarded {
+        if self.context == InlineContext::Html || self.mode == Notation::Guarded {
             self.out.push_str(if code { "<code>" } else { "" });
             match self.context {
                 InlineContext::Html => escape::html_text(&mut self.out, &leaf.text),
@@ -298,7 +309,7 @@ impl Writer<'_> {
             return Some(());
         }
         let is_inside = self.in_label || !self.open.is_empty();
-        let around = Surroundings {
+        let around = EscapeContext {
             context: self.context,
             is_first: is_first && !is_inside,
             is_last: is_last && !self.in_label,
@@ -310,8 +321,11 @@ impl Writer<'_> {
     }
 
     fn inline(&mut self, inline: &Inline) -> Option<()> {
-        let (count, spelling) = around(
-            inline.spelling.as_deref().filter(|_| self.mode == Mode::Spelled || is_label(self.mode, inline)),
+        let (count, spelling) = split_outer_marks(
+            inline
+                .spelling
+                .as_deref()
+                .filter(|_| self.mode == Notation::Spelled || is_label(self.mode, inline)),
         );
         match &inline.kind {
             InlineKind::Link { target, title } => {
@@ -332,7 +346,7 @@ impl Writer<'_> {
 
     /// Prints the content of a link or an annotation.
     fn label(&mut self, inline: &Inline, count: usize) -> Option<String> {
-        let mut writer = Writer {
+        let mut writer = InlineWriter {
             out: String::new(),
             mode: self.mode,
             context: self.context,
@@ -358,7 +372,7 @@ impl Writer<'_> {
             _ => None,
         };
         let is_html = self.context == InlineContext::Html
-            || self.mode == Mode::Guarded
+            || self.mode == Notation::Guarded
             || spelling == "a"
             || spelling.starts_with("<a ");
         if is_html {
@@ -402,13 +416,13 @@ impl Writer<'_> {
 
     fn mention(&mut self, url: &str) {
         let name = url.trim_end_matches('/').rsplit('/').next().unwrap_or(url);
-        if self.context == InlineContext::Html || self.mode == Mode::Guarded {
+        if self.context == InlineContext::Html || self.mode == Notation::Guarded {
             let opening = Opening::html("a").bare("data-mention").value("href", url).end();
             self.out.push_str(&format!("{opening}{}</a>", html::text(name)));
             return;
         }
         let mut label = String::new();
-        let around = Surroundings { in_label: true, ..Surroundings::before(']', InlineContext::Line) };
+        let around = EscapeContext { in_label: true, ..EscapeContext::before(']', InlineContext::Line) };
         escape::text(&mut label, name, around);
         self.out.push_str(&format!("[{label}]({} \"mention\")", escape::destination(url)));
     }
@@ -437,7 +451,7 @@ impl Writer<'_> {
             }
             _ => false,
         };
-        if is_word && self.mode != Mode::Guarded {
+        if is_word && self.mode != Notation::Guarded {
             self.out.push_str(&format!("{label}[^{name}]"));
         } else {
             self.out.push_str(&format!("[{label}](#{NOTE_ANCHOR}{name})[^{name}]"));
@@ -447,8 +461,8 @@ impl Writer<'_> {
 }
 
 /// Returns `true` if the spelling of an element is the label of its footnote, which is preserved.
-fn is_label(mode: Mode, inline: &Inline) -> bool {
-    mode == Mode::Labelled && inline.kind == (InlineKind::Annotation {})
+fn is_label(mode: Notation, inline: &Inline) -> bool {
+    mode == Notation::Labelled && inline.kind == (InlineKind::Annotation {})
 }
 
 fn plain_marks(inline: &Inline, skip: usize) -> bool {
@@ -497,12 +511,12 @@ fn color_tag(text: MarkColor, background: MarkColor) -> String {
 
 /// Prints text between HTML tags. Some footnotes are already consumed.
 pub(in super::super) fn rich(nodes: &[Node], taken: &LabelLog) -> Option<String> {
-    let mut labels = Labels::default().at(taken);
-    write(nodes, Mode::Usual, InlineContext::Html, &mut labels)
+    let mut labels = Labels::default().with_notes(taken);
+    write(nodes, Notation::Canonical, InlineContext::Html, &mut labels)
 }
 
 /// Prints the title of a column, which is text without marks.
 pub(in super::super) fn title(text: &str, context: InlineContext) -> Option<String> {
     let nodes = [Node::plain(text)];
-    write(&nodes, Mode::Usual, context, &mut Labels::default())
+    write(&nodes, Notation::Canonical, context, &mut Labels::default())
 }

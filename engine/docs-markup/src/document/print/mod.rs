@@ -10,9 +10,9 @@ mod tables;
 mod tagged;
 
 pub(super) use self::{
-    blocks::{alone, block_alone, checked, document, is_alike, readable, unchecked},
-    inlines::{Labels, Mode, rich, title, write as write_inlines},
-    printer::{Printer, Raw},
+    blocks::{block_alone, document, is_alike, parse_detached, print_checked, readable, unchecked},
+    inlines::{Labels, Notation, rich, title, write as write_inlines},
+    printer::{Printer, VerbatimMode},
     tables::{cell, rule},
     tagged::opening,
 };

@@ -4,16 +4,16 @@ use super::{super::invalid::Invalid, inlines::Labels};
 
 /// The printing mode of top-level verbatim paragraphs.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(in super::super) enum Raw {
+pub(in super::super) enum VerbatimMode {
     /// Unchanged.
-    Kept,
+    Unchanged,
     /// As text if the Markdown reads differently on its own.
     Checked,
 }
 
 /// The result for a block that cannot be written as Markdown.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Unwritable {
+pub(super) enum UnwritableMode {
     /// An error.
     Refused,
     /// The plain text of the block.
@@ -27,16 +27,16 @@ pub(in super::super) struct Printer {
     pub(super) path: Vec<String>,
     /// `true` to parse the printed text again and compare it.
     pub(super) is_checked: bool,
-    pub(super) raw: Raw,
-    pub(super) rest: Unwritable,
+    pub(super) raw: VerbatimMode,
+    pub(super) rest: UnwritableMode,
     /// The marker of the last printed list at each nesting level.
     pub(super) list_marks: Vec<Option<char>>,
 }
 
 impl Printer {
     /// Creates a printer with these labels.
-    pub(super) fn of(labels: Labels) -> Self {
-        let (raw, rest) = (Raw::Checked, Unwritable::Refused);
+    pub(super) fn with_labels(labels: Labels) -> Self {
+        let (raw, rest) = (VerbatimMode::Checked, UnwritableMode::Refused);
         Self { labels, path: Vec::new(), is_checked: true, raw, rest, list_marks: vec![None] }
     }
 

@@ -50,7 +50,7 @@ impl Printer {
             }
         }
         let is_html = block.spelling.as_deref().is_some_and(|spelling| spelling.starts_with("<table"));
-        if !is_html && self.is_of_pipes(block, data, &columns) {
+        if !is_html && self.is_pipe_table(block, data, &columns) {
             return self.pipes(block, data, &columns);
         }
         let mut out = self.table_tag(block, data);
@@ -96,7 +96,7 @@ impl Printer {
         }
     }
 
-    fn is_of_pipes(&self, block: &Block, data: &TableData, columns: &[&TableColumn]) -> bool {
+    fn is_pipe_table(&self, block: &Block, data: &TableData, columns: &[&TableColumn]) -> bool {
         let is_grid = matches!(&data.view, TableView::Grid { columns: shown, column_widths, hide_header: false, .. }
             if shown.len() == columns.len() && column_widths.as_ref().is_none_or(std::collections::BTreeMap::is_empty));
         let is_text = |column: &&TableColumn| {
@@ -124,7 +124,7 @@ impl Printer {
         let mut head = String::from("|");
         let mut alignments = Vec::new();
         for column in columns {
-            head.push_str(&format!(" {} |", pipes::escaped(&self.title(column, InlineContext::Line))));
+            head.push_str(&format!(" {} |", pipes::escape_pipes(&self.title(column, InlineContext::Line))));
             alignments.push(match &column.kind {
                 TableColumnKind::Text { text_alignment, .. } => *text_alignment,
                 _ => CellAlign::Left,
@@ -143,7 +143,7 @@ impl Printer {
                     Some(paragraph) => self.text(&paragraph.nodes, InlineContext::Line)?,
                     None => String::new(),
                 };
-                line.push_str(&format!(" {} |", pipes::escaped(&text)));
+                line.push_str(&format!(" {} |", pipes::escape_pipes(&text)));
             }
             lines.push(line);
             self.path.pop();
@@ -153,7 +153,7 @@ impl Printer {
         {
             lines[1] = rule.to_owned();
             if !rule.starts_with('|') && columns.len() > 1 {
-                return Ok(bare(&lines));
+                return Ok(strip_outer_pipes(&lines));
             }
         }
         Ok(lines.join("\n"))
@@ -168,7 +168,9 @@ impl Printer {
                 InlineContext::Html => html::tree(written).and_then(|tree| rich::inlines(&tree, &mut rules)),
                 _ => markdown::read(written, &mut rules),
             };
-            if !written.contains('\n') && nodes.is_some_and(|nodes| spelling::plain(&nodes) == column.title) {
+            if !written.contains('\n')
+                && nodes.is_some_and(|nodes| spelling::text_of_nodes(&nodes) == column.title)
+            {
                 return written.clone();
             }
         }
@@ -285,7 +287,7 @@ pub(in super::super) fn rule(alignments: &[CellAlign]) -> String {
 }
 
 /// Strips the outer pipes of rows if they remain rows without them.
-fn bare(lines: &[String]) -> String {
+fn strip_outer_pipes(lines: &[String]) -> String {
     let bare =
         |line: &String| line.trim_start_matches('|').strip_suffix('|').unwrap_or(line).trim().to_owned();
     let short: Vec<String> = lines.iter().map(bare).collect();

@@ -7,10 +7,10 @@ use super::{
         attributes::{length_text, word},
         escape::{self, InlineContext},
         invalid::Invalid,
-        normal,
+        normalize,
         opening::Opening,
         tag_kinds,
-        tags::Tag,
+        tags::TemplateTag,
         targets,
     },
     inlines::title,
@@ -132,9 +132,10 @@ impl Printer {
             if let BlockKind::Code { syntax, .. } = &mut own.kind {
                 *syntax = None;
             }
-            let read =
-                Tag::read(text).filter(|tag| tag.end == text.len()).and_then(|tag| tag_kinds::kind(&tag));
-            read.is_some_and(|kind| normal::block(&Block::new(kind, Vec::new())) == normal::block(&own))
+            let read = TemplateTag::read(text)
+                .filter(|tag| tag.end == text.len())
+                .and_then(|tag| tag_kinds::kind(&tag));
+            read.is_some_and(|kind| normalize::block(&Block::new(kind, Vec::new())) == normalize::block(&own))
         };
         if let Some(spelling) = block.spelling.as_deref()
             && block.kind.form().is_container()
@@ -146,10 +147,10 @@ impl Printer {
     }
 
     /// Prints a tag around blocks of any kind.
-    pub(super) fn around(&mut self, block: &Block) -> Result<String, Invalid> {
+    pub(super) fn wrap_in_tag(&mut self, block: &Block) -> Result<String, Invalid> {
         let opening = self.opening(block)?;
-        let inside = self.inside(block)?;
-        Ok(wrapped(&opening, &inside))
+        let inside = self.print_children(block)?;
+        Ok(join_tag(&opening, &inside))
     }
 
     /// Prints a tag around tags of one kind.
@@ -162,10 +163,10 @@ impl Printer {
                 let name = tag::name_of(&opening[2..]);
                 return Err(self.invalid(format!("{name} must contain blocks of its own kind only")));
             }
-            parts.push(self.around(part)?);
+            parts.push(self.wrap_in_tag(part)?);
             self.path.pop();
         }
-        Ok(wrapped(&opening, &parts.join("\n\n")))
+        Ok(join_tag(&opening, &parts.join("\n\n")))
     }
 
     /// Prints a tag around its caption.
@@ -177,12 +178,12 @@ impl Printer {
             return Err(self.invalid("a caption must contain paragraphs only"));
         }
         let inside = self.sequence(&blocks, "fragments[0].nodes")?;
-        Ok(wrapped(&opening, &inside))
+        Ok(join_tag(&opening, &inside))
     }
 }
 
 /// Joins an opening tag, its content, and its closing tag.
-fn wrapped(opening: &str, inside: &str) -> String {
+fn join_tag(opening: &str, inside: &str) -> String {
     let name = tag::name_of(&opening[2..]);
     let gap = if inside.is_empty() { "" } else { "\n" };
     format!("{opening}\n{inside}{gap}{{% end{name} %}}")

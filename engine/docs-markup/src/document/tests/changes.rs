@@ -35,12 +35,12 @@ fn an_edited_block_keeps_the_bytes_of_all_others() {
 fn block_out_of_text_order_keeps_its_bytes() {
     // The same applies to a footnote definition that a verbatim block references.
     let old = "One   \ntwo.\n\nThree.\n\nfour\n====\n\nLast.\n";
-    let mut source = Source::new(old);
+    let mut source = DocumentSource::new(old);
     source.document.nodes.swap(0, 1);
     source.ranges.swap(0, 1);
     let mut new = source.document.clone();
     new.nodes[3] = parse("New.").nodes.remove(0);
-    let written = edited(&source, old, &said(&source.document), &new).unwrap();
+    let written = edited(&source, old, &block_fingerprints(&source.document), &new).unwrap();
     assert_eq!(written.as_deref(), Some("Three.\n\nOne   \ntwo.\n\nfour\n====\n\nNew.\n"));
 }
 

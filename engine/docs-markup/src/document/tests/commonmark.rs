@@ -56,7 +56,7 @@ fn ours(text: &str) -> Vec<Seen> {
 
 fn seen(lines: &[Line<'_>]) -> Vec<Seen> {
     let mut out = Vec::new();
-    for chunk in chunks::each(lines) {
+    for chunk in chunks::scan_chunks(lines) {
         let text = || letters(&lines::join(&lines[chunk.lines.clone()]));
         out.push(match &chunk.kind {
             ChunkKind::Paragraph => Seen::Paragraph(text()),

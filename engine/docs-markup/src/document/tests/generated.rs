@@ -254,8 +254,8 @@ fn block() -> impl Strategy<Value = Block> {
                 Block::with_fragments(
                     BlockKind::Expandable { default_expanded: None },
                     vec![
-                        Fragment::new("expandable-title", vec![title]).of_kind("expandable-title"),
-                        Fragment::new("expandable-body", body).of_kind("expandable-body"),
+                        Fragment::new("expandable-title", vec![title]).with_kind("expandable-title"),
+                        Fragment::new("expandable-body", body).with_kind("expandable-body"),
                     ],
                 )
             }),
@@ -276,9 +276,9 @@ proptest! {
     fn blocks_that_are_read_one_by_one_are_what_they_are_together(
         text in prop_oneof![6 => blocks_together(), 1 => markdown()],
     ) {
-        let _reading = work::Reading::begin(text.len());
+        let _reading = work_budget::TextBudget::begin(text.len());
         let lines = lines::split(lines::without_mark(&text));
-        let (own, together) = (whole::text(&lines), whole::text_as_a_whole(&lines));
+        let (own, together) = (settling::parse_text(&lines), settling::parse_text_as_whole(&lines));
         prop_assert_eq!(&own.blocks, &together.blocks);
         prop_assert_eq!(&own.lines, &together.lines);
     }

@@ -1,7 +1,7 @@
 //! Linear complexity, measured as the sum of the input bytes of all steps.
 
 use super::*;
-use crate::{document::work::steps_of, translate::translated_markdown};
+use crate::{document::work_budget::steps_of, translate::translated_markdown};
 
 /// A repeated prefix, a middle, and a suffix repeated as often as the prefix.
 const SHAPES: &[(&str, &str, &str)] = &[

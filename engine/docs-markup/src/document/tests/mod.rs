@@ -1,7 +1,6 @@
 //! Conversion between Markdown and documents in both directions.
 
-mod awkward;
-mod beside;
+mod adjacent_blocks;
 mod blocks;
 mod bounds;
 mod changes;
@@ -9,6 +8,7 @@ mod commonmark;
 mod generated;
 mod inlines;
 mod linear;
+mod malformed;
 
 use serde_json::{Value, json};
 

@@ -27,11 +27,11 @@ fn line(out: &mut String, key: &str, value: &Value, indent: usize) {
     pad(out, indent);
     out.push_str(&text(key));
     out.push(':');
-    below(out, value, indent + 2);
+    write_value(out, value, indent + 2);
 }
 
 /// Formats the value after a colon or a hyphen: on the same line, or on separate lines.
-fn below(out: &mut String, value: &Value, indent: usize) {
+fn write_value(out: &mut String, value: &Value, indent: usize) {
     match value {
         Value::Object(map) if !map.is_empty() => {
             out.push('\n');
@@ -67,17 +67,17 @@ fn flow(value: &Value) -> String {
     match value {
         Value::String(string) => text(string),
         // JSON is YAML except for quoted strings.
-        other => escaped(&other.to_string()),
+        other => escape_json(&other.to_string()),
     }
 }
 
 /// Formats a string: without quotes if it cannot be parsed as another type.
 fn text(string: &str) -> String {
-    if is_bare(string) { string.to_owned() } else { escaped(&Value::from(string).to_string()) }
+    if is_bare(string) { string.to_owned() } else { escape_json(&Value::from(string).to_string()) }
 }
 
 /// Escapes characters that JSON permits but that end a line in YAML or that YAML forbids.
-fn escaped(json: &str) -> String {
+fn escape_json(json: &str) -> String {
     let mut out = String::with_capacity(json.len());
     for c in json.chars() {
         match c {
@@ -91,7 +91,7 @@ fn escaped(json: &str) -> String {
 }
 
 /// Words that YAML parses as another type than string.
-const WORDS: [&str; 12] =
+const RESERVED_YAML_WORDS: [&str; 12] =
     ["true", "false", "yes", "no", "on", "off", "null", "y", "n", "nan", "inf", "infinity"];
 
 fn is_bare(string: &str) -> bool {
@@ -103,7 +103,7 @@ fn is_bare(string: &str) -> bool {
     starts
         && string.chars().all(inner)
         && !string.ends_with(' ')
-        && !WORDS.contains(&string.to_ascii_lowercase().as_str())
+        && !RESERVED_YAML_WORDS.contains(&string.to_ascii_lowercase().as_str())
 }
 
 #[cfg(test)]

@@ -12,7 +12,7 @@ use crate::markdown::CoverSource;
 pub(super) type Keys = BTreeMap<String, Value>;
 
 /// The order of keys in new front matter; others follow.
-const ORDER: [&str; 11] = [
+const KEY_ORDER: [&str; 11] = [
     "title",
     "description",
     "icon",
@@ -109,15 +109,15 @@ fn layout(layout: PageLayout, rest: Option<Value>) -> Option<Value> {
 
 /// Returns the YAML of new front matter.
 pub(super) fn fresh(keys: &Keys, eol: &str) -> String {
-    let known = ORDER.iter().filter_map(|key| Some((*key, keys.get(*key)?)));
+    let known = KEY_ORDER.iter().filter_map(|key| Some((*key, keys.get(*key)?)));
     let others =
-        keys.iter().map(|(key, value)| (key.as_str(), value)).filter(|(key, _)| !ORDER.contains(key));
+        keys.iter().map(|(key, value)| (key.as_str(), value)).filter(|(key, _)| !KEY_ORDER.contains(key));
     known.chain(others).map(|(key, value)| emit::entry(key, value, eol)).collect()
 }
 
 /// Returns YAML in which the keys that differ between `before` and `after` are set or removed; every other line is
 /// unchanged.
-pub(super) fn edited(yaml: &str, before: &Keys, after: &Keys, eol: &str) -> String {
+pub(super) fn edit_yaml(yaml: &str, before: &Keys, after: &Keys, eol: &str) -> String {
     let names: BTreeSet<&String> = before.keys().chain(after.keys()).collect();
     let changed: BTreeSet<&str> =
         names.into_iter().filter(|key| before.get(*key) != after.get(*key)).map(String::as_str).collect();
@@ -192,7 +192,7 @@ fn key_of(line: &str) -> Option<String> {
 mod tests {
     use super::*;
 
-    fn of(value: Value) -> Keys {
+    fn keys_from(value: Value) -> Keys {
         let Value::Object(map) = value else { panic!("a map") };
         map.into_iter().collect()
     }
@@ -201,18 +201,19 @@ mod tests {
     fn only_the_lines_of_what_changed_change() {
         let yaml =
             "# about\ntitle: \"A\" # why\ndescription: >-\n  long\n\n  text\n\nvars:\n- a\n# end\nicon: x\n";
-        let before = of(json!({ "title": "A", "description": "long\ntext", "icon": "x" }));
-        let after = of(json!({ "title": "A", "description": "short", "hidden": true }));
+        let before = keys_from(json!({ "title": "A", "description": "long\ntext", "icon": "x" }));
+        let after = keys_from(json!({ "title": "A", "description": "short", "hidden": true }));
         assert_eq!(
-            edited(yaml, &before, &after, "\n"),
+            edit_yaml(yaml, &before, &after, "\n"),
             "# about\ntitle: \"A\" # why\ndescription: short\n\nvars:\n- a\n# end\nhidden: true\n"
         );
-        assert_eq!(edited(yaml, &before, &before, "\n"), yaml);
+        assert_eq!(edit_yaml(yaml, &before, &before, "\n"), yaml);
     }
 
     #[test]
     fn new_front_matter_has_an_order() {
-        let keys = of(json!({ "zeta": 1, "alpha": [1], "hidden": true, "description": "d", "if": "a" }));
+        let keys =
+            keys_from(json!({ "zeta": 1, "alpha": [1], "hidden": true, "description": "d", "if": "a" }));
         assert_eq!(fresh(&keys, "\n"), "description: d\nhidden: true\nalpha:\n  - 1\nif: a\nzeta: 1\n");
     }
 }

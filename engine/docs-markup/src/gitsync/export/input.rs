@@ -79,7 +79,7 @@ pub struct SpaceInclude {
 
 /// The text that a file is written over: parts with unchanged content keep their bytes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Template<'t> {
+pub struct FileTemplate<'t> {
     pub text: &'t str,
     pub origin: TemplateOrigin,
 }
@@ -110,14 +110,14 @@ pub enum TitleIn {
 /// there is a file with the same content. The caller first permits all paths, then refuses those whose content
 /// differs.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub enum Claims {
+pub enum AdoptablePaths {
     /// All paths except these.
     AllBut(BTreeSet<RepoPath>),
     /// No path.
-    Nothing,
+    NoPath,
 }
 
-impl Claims {
+impl AdoptablePaths {
     pub(super) fn allow(&self, path: &RepoPath) -> bool {
         matches!(self, Self::AllBut(refused) if !refused.contains(path))
     }

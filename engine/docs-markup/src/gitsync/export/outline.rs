@@ -7,27 +7,27 @@ use serde_json::Value;
 
 use super::{
     Repository, SpaceOutline, SpacePage, SpacePageKind, TitleIn, emit,
-    places::{Places, Thing, relative},
+    item_paths::{ExportItem, ItemPaths, relative},
     text::escape,
 };
 use crate::{
     document::{is_divider, underline},
     gitsync::{
         ImportPlan, PlannedKind, PlannedPage, Summary, SummaryItem, SummaryKind,
-        inline::squeeze,
+        inline::collapse_space,
         summary::scanner::{bullet, split_indent},
     },
     markdown::{LinkKind, links},
-    reference::{destination, exactly},
+    reference::{destination, parse_exact},
     slugify,
 };
 
-pub(super) struct Outline<'a> {
+pub(super) struct SummaryWriter<'a> {
     pub(super) repository: &'a Repository,
     pub(super) now: &'a SpaceOutline,
     pub(super) before: &'a SpaceOutline,
-    pub(super) places_before: &'a Places,
-    pub(super) places_after: &'a Places,
+    pub(super) places_before: &'a ItemPaths,
+    pub(super) places_after: &'a ItemPaths,
     pub(super) titles: &'a HashMap<PageId, TitleIn>,
 }
 
@@ -43,7 +43,7 @@ struct OldItem<'t> {
 
 /// The existing table of contents.
 #[derive(Default)]
-struct Old<'t> {
+struct ExistingSummary<'t> {
     preamble: String,
     items: Vec<OldItem<'t>>,
     style: Style,
@@ -66,7 +66,7 @@ impl Default for Style {
 }
 
 /// A line of the output.
-struct Line {
+struct SummaryLine {
     text: String,
     old: Option<usize>,
     /// The group of the line; for a heading the group itself.
@@ -74,22 +74,25 @@ struct Line {
     is_heading: bool,
 }
 
-impl Outline<'_> {
+impl SummaryWriter<'_> {
     /// Returns the text: that of the repository if its content is unchanged.
     pub(super) fn write(&self) -> String {
         let old = self.repository.summary.as_deref();
-        if let Some(old) = old.filter(|text| self.says(text)) {
+        if let Some(old) = old.filter(|text| self.imports_same_pages(text)) {
             return old.to_owned();
         }
-        let woven = old.and_then(|text| self.old(text)).map(|old| self.text(&old));
-        if let Some(woven) = woven.filter(|text| self.says(text)) {
+        let woven = old.and_then(|text| self.parse_existing(text)).map(|old| self.text(&old));
+        if let Some(woven) = woven.filter(|text| self.imports_same_pages(text)) {
             return woven;
         }
-        self.text(&Old { preamble: "# Table of contents\n\n".to_owned(), ..Old::default() })
+        self.text(&ExistingSummary {
+            preamble: "# Table of contents\n\n".to_owned(),
+            ..ExistingSummary::default()
+        })
     }
 
     /// Returns `true` if an import of a text results in these pages.
-    fn says(&self, text: &str) -> bool {
+    fn imports_same_pages(&self, text: &str) -> bool {
         let config = &self.repository.config;
         let Ok(plan) = ImportPlan::new(config, &self.places_after.tree, Some(text)) else { return false };
         // Both lists have parents before their pages.
@@ -106,16 +109,16 @@ impl Outline<'_> {
         planned.len() == self.now.pages.len()
             && planned.iter().zip(&self.now.pages).all(|((planned, parent), page)| {
                 let above = page.parent.as_ref().and_then(|parent| numbers.get(parent));
-                above == parent.as_ref() && self.is(planned, page)
+                above == parent.as_ref() && self.matches_page(planned, page)
             })
     }
 
     /// Returns `true` if an item of the plan matches a page of the space.
-    fn is(&self, planned: &PlannedPage, page: &SpacePage) -> bool {
-        let has_title = planned.title == squeeze(&page.title);
+    fn matches_page(&self, planned: &PlannedPage, page: &SpacePage) -> bool {
+        let has_title = planned.title == collapse_space(&page.title);
         match (&planned.kind, &page.kind) {
             (PlannedKind::Document { file, .. }, SpacePageKind::Document) => {
-                let path = self.places_after.paths.get(&Thing::Page(page.id.clone()));
+                let path = self.places_after.paths.get(&ExportItem::Page(page.id.clone()));
                 let is_free = path.is_some() && self.title_in(&page.id) != TitleIn::Summary;
                 file.as_ref().map(|file| &file.path) == path && (has_title || is_free)
             }
@@ -137,13 +140,13 @@ impl Outline<'_> {
     }
 
     /// Returns the target that an import assigns to a link destination.
-    fn target(&self, url: &str, places: &Places) -> ContentRef {
+    fn target(&self, url: &str, places: &ItemPaths) -> ContentRef {
         let here = self.repository.config.summary.folder();
         let found = places.find(url, &here).or_else(|| places.find(url, &self.repository.config.root));
-        found.or_else(|| exactly(url)).unwrap_or_else(|| ContentRef::Url { url: url.to_owned() })
+        found.or_else(|| parse_exact(url)).unwrap_or_else(|| ContentRef::Url { url: url.to_owned() })
     }
 
-    fn old<'t>(&self, text: &'t str) -> Option<Old<'t>> {
+    fn parse_existing<'t>(&self, text: &'t str) -> Option<ExistingSummary<'t>> {
         let summary = Summary::read(text, &self.repository.config, &self.repository.tree).ok()?;
         let lines: Vec<&str> = text.split_inclusive('\n').collect();
         let mut flat: Vec<(SummaryItem, Option<usize>)> = Vec::new();
@@ -178,7 +181,7 @@ impl Outline<'_> {
         let of = self.pages_of(&items);
         let bullets = items.iter().filter_map(|item| item.lines.first()?.trim_start().chars().next());
         let mark = bullets.into_iter().find(|mark| matches!(mark, '*' | '-' | '+')).unwrap_or('*');
-        Some(Old { preamble, items, style: Style { eol, mark }, of })
+        Some(ExistingSummary { preamble, items, style: Style { eol, mark }, of })
     }
 
     /// Returns the item of each page.
@@ -197,7 +200,7 @@ impl Outline<'_> {
             let page = match &old.item.kind {
                 SummaryKind::Page { file: Some(file), .. } => match self.places_before.things.get(&file.path)
                 {
-                    Some(Thing::Page(page)) => Some(page.clone()),
+                    Some(ExportItem::Page(page)) => Some(page.clone()),
                     _ => None,
                 },
                 SummaryKind::Page { file: None, .. } => take(&mut known, &format!("page {title}")),
@@ -219,7 +222,7 @@ impl Outline<'_> {
     }
 
     /// Returns the text of all pages, reusing lines of the existing one.
-    fn text(&self, old: &Old<'_>) -> String {
+    fn text(&self, old: &ExistingSummary<'_>) -> String {
         let mut below: HashMap<Option<&PageId>, Vec<&SpacePage>> = HashMap::new();
         for page in &self.now.pages {
             below.entry(page.parent.as_ref()).or_default().push(page);
@@ -238,16 +241,16 @@ impl Outline<'_> {
             let group = if is_heading { Some(&page.id) } else { group };
             let number = old.of.get(&page.id).copied();
             let text = self.line(page, column, number.and_then(|number| old.items.get(number)), old.style);
-            lines.push(Line { text, old: number, group: group.cloned(), is_heading });
+            lines.push(SummaryLine { text, old: number, group: group.cloned(), is_heading });
             push(&mut todo, Some(page), (!is_heading).then_some(column), group);
         }
-        joined(old, lines)
+        join_lines(old, lines)
     }
 
     /// Returns the columns of the bullets of siblings: those with an unchanged parent keep theirs.
     fn columns(
         &self,
-        old: &Old<'_>,
+        old: &ExistingSummary<'_>,
         pages: &[&SpacePage],
         parent: Option<&SpacePage>,
         column: Option<usize>,
@@ -274,7 +277,7 @@ impl Outline<'_> {
     fn line(&self, page: &SpacePage, column: usize, old: Option<&OldItem<'_>>, style: Style) -> String {
         let eol = style.eol;
         let pad = " ".repeat(column);
-        let title = squeeze(&page.title);
+        let title = collapse_space(&page.title);
         match &page.kind {
             SpacePageKind::Group => {
                 let is_same = old.filter(|old| {
@@ -315,7 +318,7 @@ impl Outline<'_> {
     fn document(&self, page: &SpacePage, pad: String, old: Option<&OldItem<'_>>, style: Style) -> String {
         let title = page.full_title();
         let here = self.repository.config.summary.folder();
-        let path = self.places_after.paths.get(&Thing::Page(page.id.clone()));
+        let path = self.places_after.paths.get(&ExportItem::Page(page.id.clone()));
         let to = path.map(|path| relative(&here, path));
         let is_same = old.is_some_and(|old| match &old.item.kind {
             SummaryKind::Page { file, .. } => file.as_ref().map(|file| &file.path) == path,
@@ -330,7 +333,7 @@ impl Outline<'_> {
                     let before = self.before.pages.iter().find(|before| before.id == page.id);
                     let was = |before: &SpacePage| {
                         let text = old.map(|old| old.item.title.as_str());
-                        text == Some(&squeeze(&before.title)) || text == Some(&before.full_title())
+                        text == Some(&collapse_space(&before.title)) || text == Some(&before.full_title())
                     };
                     before.is_none_or(|before| before.full_title() == title || !was(before))
                 }
@@ -342,14 +345,14 @@ impl Outline<'_> {
     fn link_destination(&self, target: &ContentRef) -> String {
         let here = self.repository.config.summary.folder();
         let has_path = match target {
-            ContentRef::File { .. } => Thing::of(target)
+            ContentRef::File { .. } => ExportItem::from_ref(target)
                 .and_then(|(thing, _)| self.places_after.paths.get(&thing))
                 .is_some_and(|path| !path.is_markdown()),
             // A page without an anchor would be listed twice.
             ContentRef::Anchor { .. } => true,
             _ => false,
         };
-        let path = has_path.then(|| self.places_after.written(target, &here)).flatten();
+        let path = has_path.then(|| self.places_after.relative_path(target, &here)).flatten();
         path.unwrap_or_else(|| destination(target))
     }
 
@@ -364,12 +367,12 @@ impl Outline<'_> {
                     let title = link_title
                         .map(|title| format!(" \"{}\"", title.replace('\\', "\\\\").replace('"', "\\\"")));
                     let title = title.unwrap_or_default();
-                    format!("{}{mark} [{text}]({}{title}){eol}", new.pad, pointed(to))
+                    format!("{}{mark} [{text}]({}{title}){eol}", new.pad, format_destination(to))
                 }
             }
         };
         let Some(old) = old else { return fresh(None) };
-        let has_title = new.is_free || old.item.title == squeeze(new.title);
+        let has_title = new.is_free || old.item.title == collapse_space(new.title);
         let Some(first) = old.lines.first() else { return fresh(None) };
         let (column, rest) = split_indent(first);
         let pad = if column == new.pad.len() { &first[..first.len() - rest.len()] } else { &new.pad };
@@ -383,7 +386,7 @@ impl Outline<'_> {
         };
         let text = (!has_title).then(|| escape(new.title));
         let to = new.to.as_deref().filter(|_| !new.is_same);
-        match replaced(rest, text.as_deref(), to) {
+        match replace_link(rest, text.as_deref(), to) {
             Some(rest) if new.to.is_some() => format!("{pad}{rest}{others}"),
             _ => fresh(link_title),
         }
@@ -413,15 +416,15 @@ impl SpacePage {
     /// Returns the title with the emoji before it.
     fn full_title(&self) -> String {
         match &self.emoji {
-            Some(emoji) => squeeze(&format!("{emoji} {}", self.title)),
-            None => squeeze(&self.title),
+            Some(emoji) => collapse_space(&format!("{emoji} {}", self.title)),
+            None => collapse_space(&self.title),
         }
     }
 }
 
 /// Returns the key that identifies an item without a file.
 fn key_of_page(page: &SpacePage) -> Option<String> {
-    let title = squeeze(&page.title);
+    let title = collapse_space(&page.title);
     Some(match &page.kind {
         SpacePageKind::Document if page.git.is_none() => format!("page {title}"),
         SpacePageKind::Document => return None,
@@ -436,7 +439,7 @@ fn take(known: &mut HashMap<String, VecDeque<PageId>>, key: &str) -> Option<Page
 }
 
 /// Replaces the text or destination of the first link of an item.
-fn replaced(item: &str, text: Option<&str>, to: Option<&str>) -> Option<String> {
+fn replace_link(item: &str, text: Option<&str>, to: Option<&str>) -> Option<String> {
     let (width, content) = bullet(item.trim_end())?;
     let site = links(content).into_iter().find(|site| site.kind == LinkKind::Link)?;
     let label = content[..site.range.start].rfind("](")?;
@@ -445,7 +448,7 @@ fn replaced(item: &str, text: Option<&str>, to: Option<&str>) -> Option<String> 
         return None;
     }
     let to = match to {
-        Some(to) => site.written(to),
+        Some(to) => site.escape_destination(to),
         None => content[site.range.clone()].to_owned(),
     };
     let text = text.unwrap_or(&content[label.clone()]);
@@ -455,7 +458,7 @@ fn replaced(item: &str, text: Option<&str>, to: Option<&str>) -> Option<String> 
 }
 
 /// Formats a destination for a link.
-fn pointed(to: &str) -> String {
+fn format_destination(to: &str) -> String {
     let is_plain = !to.chars().any(|c| c.is_whitespace() || matches!(c, '(' | ')' | '<' | '>'));
     if is_plain { to.to_owned() } else { format!("<{}>", to.replace('<', "%3C").replace('>', "%3E")) }
 }
@@ -481,10 +484,10 @@ fn has_rule(gap: &[&str]) -> bool {
 }
 
 /// Concatenates all lines with their previous gaps, or new ones.
-fn joined(old: &Old<'_>, lines: Vec<Line>) -> String {
+fn join_lines(old: &ExistingSummary<'_>, lines: Vec<SummaryLine>) -> String {
     let eol = old.style.eol;
     let mut out = old.preamble.clone();
-    let gap_of = |line: &Line| line.old.and_then(|number| old.items.get(number)).map(|item| &item.gap);
+    let gap_of = |line: &SummaryLine| line.old.and_then(|number| old.items.get(number)).map(|item| &item.gap);
     let mut lines = lines.into_iter().peekable();
     while let Some(line) = lines.next() {
         out.push_str(&line.text);

@@ -6,16 +6,17 @@ use docs_model::{FileId, GitBlob, PageId};
 use unicode_normalization::UnicodeNormalization as _;
 
 use super::{
-    Claims, Repository, SpaceOutline, SpacePage, SpacePageKind,
-    places::{Places, Thing},
+    AdoptablePaths, Repository, SpaceOutline, SpacePage, SpacePageKind,
+    item_paths::{ExportItem, ItemPaths},
 };
 use crate::{
-    gitsync::{Entry, EntryKind, RepoPath, RepoTree, path::split_extension},
-    numbered, slugify,
+    append_number,
+    gitsync::{CommitEntry, EntryKind, RepoPath, RepoTree, path::split_extension},
+    slugify,
 };
 
 pub(super) struct Paths {
-    pub(super) places: HashMap<Thing, RepoPath>,
+    pub(super) places: HashMap<ExportItem, RepoPath>,
     /// Paths to remove.
     pub(super) removed: HashSet<RepoPath>,
     /// Existing paths that the space adopts, provided that their content is equal.
@@ -23,41 +24,41 @@ pub(super) struct Paths {
 }
 
 /// The state of the space and the repository for choosing paths.
-pub(super) struct Choice<'a> {
+pub(super) struct PathChooser<'a> {
     pub(super) repository: &'a Repository,
     /// All paths of the repository.
-    pub(super) there: &'a Folded,
+    pub(super) there: &'a FoldedPaths,
     pub(super) now: &'a SpaceOutline,
     pub(super) before: &'a SpaceOutline,
     /// Pages whose path must follow from their position in the tree, because an import would give them another path.
     pub(super) forced: &'a HashSet<PageId>,
-    pub(super) claims: &'a Claims,
+    pub(super) claims: &'a AdoptablePaths,
 }
 
-impl Choice<'_> {
+impl PathChooser<'_> {
     pub(super) fn paths(&self) -> Paths {
-        let kept = self.kept();
+        let kept = self.retained_paths();
         let keeps: HashSet<&RepoPath> = kept.values().collect();
         let removed: HashSet<RepoPath> =
-            self.owned().into_iter().filter(|path| !keeps.contains(path)).collect();
-        let mut free = Free::new(self.repository, &removed, self.claims);
+            self.owned_paths().into_iter().filter(|path| !keeps.contains(path)).collect();
+        let mut free = FreePaths::new(self.repository, &removed, self.claims);
         let kept_paths: HashSet<RepoPath> = kept.values().cloned().collect();
         kept_paths.iter().for_each(|path| free.take(path));
         let mut places = kept;
         self.place_pages(&mut places, &mut free);
         let folder = self.repository.config.root.child(".gitbook");
         for file in &self.now.files {
-            places.entry(Thing::File(file.id.clone())).or_insert_with(|| {
+            places.entry(ExportItem::File(file.id.clone())).or_insert_with(|| {
                 let path = free.numbered_name(&folder.child("assets"), &file.name);
                 free.take(&path);
                 path
             });
         }
         for include in &self.now.includes {
-            places.entry(Thing::Include(include.id.clone())).or_insert_with(|| {
+            places.entry(ExportItem::Include(include.id.clone())).or_insert_with(|| {
                 let slug = Some(slugify(&include.title)).filter(|slug| !slug.is_empty());
                 let folder = free.folder(&folder.child("includes"));
-                let path = free.numbered(&folder, slug.as_deref().unwrap_or("content"));
+                let path = free.numbered_path(&folder, slug.as_deref().unwrap_or("content"));
                 free.take(&path);
                 path
             });
@@ -72,7 +73,7 @@ impl Choice<'_> {
     }
 
     /// Returns the items that keep their paths.
-    fn kept(&self) -> HashMap<Thing, RepoPath> {
+    fn retained_paths(&self) -> HashMap<ExportItem, RepoPath> {
         let config = &self.repository.config;
         let folder = config.root.child(".gitbook");
         let (vars, includes, assets) =
@@ -81,7 +82,7 @@ impl Choice<'_> {
         let mut taken: HashSet<RepoPath> = reserved.into_iter().cloned().collect();
         let mut folded: HashSet<String> = taken.iter().map(|path| fold(path.as_str())).collect();
         let mut kept = HashMap::new();
-        let mut keep = |thing: Thing, path: Option<RepoPath>| {
+        let mut keep = |thing: ExportItem, path: Option<RepoPath>| {
             // Existing names that differ only in case are kept.
             let is_free = |path: &RepoPath| {
                 let is_unlike = folded.insert(fold(path.as_str()));
@@ -92,39 +93,41 @@ impl Choice<'_> {
             }
         };
         let (now, before) = (tree_paths(&self.now.pages), tree_paths(&self.before.pages));
-        let gits = gits_of(&self.before.pages, |page| (&page.id, &page.git));
+        let gits = git_paths(&self.before.pages, |page| (&page.id, &page.git));
         for page in &self.now.pages {
             let moved = before.get(&page.id).is_some_and(|path| now.get(&page.id) != Some(path));
             let stays = page.is_document() && !moved && !self.forced.contains(&page.id);
-            let path = stays.then(|| self.stays(page.git.as_ref(), gits.get(&page.id).copied())).flatten();
-            keep(Thing::Page(page.id.clone()), path.filter(RepoPath::is_markdown));
+            let path =
+                stays.then(|| self.retained_path(page.git.as_ref(), gits.get(&page.id).copied())).flatten();
+            keep(ExportItem::Page(page.id.clone()), path.filter(RepoPath::is_markdown));
         }
-        let gits = gits_of(&self.before.includes, |include| (&include.id, &include.git));
+        let gits = git_paths(&self.before.includes, |include| (&include.id, &include.git));
         for include in &self.now.includes {
-            let path = self.stays(include.git.as_ref(), gits.get(&include.id).copied());
+            let path = self.retained_path(include.git.as_ref(), gits.get(&include.id).copied());
             let is_include = |path: &RepoPath| path.is_markdown() && path.folder() == includes;
-            keep(Thing::Include(include.id.clone()), path.filter(is_include));
+            keep(ExportItem::Include(include.id.clone()), path.filter(is_include));
         }
-        let gits = gits_of(&self.before.files, |file| (&file.id, &file.git));
+        let gits = git_paths(&self.before.files, |file| (&file.id, &file.git));
         let names: HashMap<&FileId, &String> =
             self.before.files.iter().map(|file| (&file.id, &file.name)).collect();
         for file in &self.now.files {
             let renamed = names.get(&file.id).is_some_and(|name| **name != file.name);
-            let path = self.stays(file.git.as_ref().filter(|_| !renamed), gits.get(&file.id).copied());
+            let path =
+                self.retained_path(file.git.as_ref().filter(|_| !renamed), gits.get(&file.id).copied());
             // An import searches the assets folder of its root, and finds files outside the root only through links
             // of pages.
             let is_found = |path: &RepoPath| {
-                path.below(&assets).is_some()
-                    || path.below(&self.repository.config.root).is_none()
+                path.relative_to(&assets).is_some()
+                    || path.relative_to(&self.repository.config.root).is_none()
                     || !format!("/{path}").contains("/.gitbook/assets/")
             };
-            keep(Thing::File(file.id.clone()), path.filter(is_found));
+            keep(ExportItem::File(file.id.clone()), path.filter(is_found));
         }
         kept
     }
 
     /// Returns the path of an item in Git, if the item owns it or it is unused.
-    fn stays(&self, git: Option<&GitBlob>, before: Option<&GitBlob>) -> Option<RepoPath> {
+    fn retained_path(&self, git: Option<&GitBlob>, before: Option<&GitBlob>) -> Option<RepoPath> {
         let git = git?;
         let path =
             RepoPath::new(&git.path).ok().filter(|path| !path.is_root() && path.as_str() == git.path)?;
@@ -136,20 +139,20 @@ impl Choice<'_> {
     }
 
     /// Returns the existing paths that the space wrote or imported: an export may remove them.
-    fn owned(&self) -> HashSet<RepoPath> {
+    fn owned_paths(&self) -> HashSet<RepoPath> {
         let assets = self.repository.config.root.child(".gitbook/assets");
         let pages = self.before.pages.iter().filter_map(|page| page.git.as_ref());
         let includes = self.before.includes.iter().filter_map(|include| include.git.as_ref());
         let files = self.before.files.iter().filter_map(|file| file.git.as_ref());
         // Images in other folders may be used by files outside the space.
-        let files =
-            files.filter(|git| RepoPath::new(&git.path).is_ok_and(|path| path.below(&assets).is_some()));
+        let files = files
+            .filter(|git| RepoPath::new(&git.path).is_ok_and(|path| path.relative_to(&assets).is_some()));
         let paths = pages.chain(includes).chain(files).filter_map(|git| RepoPath::new(&git.path).ok());
         paths.filter(|path| self.repository.tree.has(path)).collect()
     }
 
     /// Chooses paths for the pages without one, parents first.
-    fn place_pages(&self, places: &mut HashMap<Thing, RepoPath>, free: &mut Free<'_>) {
+    fn place_pages(&self, places: &mut HashMap<ExportItem, RepoPath>, free: &mut FreePaths<'_>) {
         let config = &self.repository.config;
         let parents: HashSet<&PageId> =
             self.now.pages.iter().filter_map(|page| page.parent.as_ref()).collect();
@@ -163,11 +166,11 @@ impl Choice<'_> {
                 folders.insert(&page.id, folder);
                 continue;
             }
-            let thing = Thing::Page(page.id.clone());
+            let thing = ExportItem::Page(page.id.clone());
             // Below another page, the slug would follow from the name of its file.
             let is_landing = landing == Some(&page.id) && page.parent.is_none();
             if !places.contains_key(&thing) && (page.has_file || self.forced.contains(&page.id)) {
-                let shape = if parents.contains(&page.id) { Shape::Folder } else { Shape::Leaf };
+                let shape = if parents.contains(&page.id) { PathShape::Folder } else { PathShape::Leaf };
                 let readme = Some(&config.readme).filter(|path| is_landing && free.has(path));
                 let path = match readme {
                     Some(readme) => readme.clone(),
@@ -196,7 +199,7 @@ fn slug_of(page: &SpacePage) -> String {
         .unwrap_or_else(|| "page".to_owned())
 }
 
-fn gits_of<'a, T, Id: Eq + std::hash::Hash>(
+fn git_paths<'a, T, Id: Eq + std::hash::Hash>(
     things: &'a [T],
     of: impl Fn(&'a T) -> (&'a Id, &'a Option<GitBlob>),
 ) -> HashMap<&'a Id, &'a GitBlob> {
@@ -216,7 +219,7 @@ fn tree_paths(pages: &[SpacePage]) -> HashMap<PageId, String> {
 
 /// The preferred location of a page.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Shape {
+enum PathShape {
     /// In a file named after the page.
     Leaf,
     /// In a folder named after the page, which also contains its children.
@@ -230,14 +233,14 @@ fn fold(path: &str) -> String {
 
 /// Files and their folders, normalized.
 #[derive(Debug, Default)]
-pub(super) struct Folded {
+pub(super) struct FoldedPaths {
     files: HashSet<String>,
     /// The folders, with their spelling.
     folders: HashMap<String, RepoPath>,
 }
 
-impl Folded {
-    pub(super) fn of<'p>(paths: impl Iterator<Item = &'p RepoPath>) -> Self {
+impl FoldedPaths {
+    pub(super) fn from_paths<'p>(paths: impl Iterator<Item = &'p RepoPath>) -> Self {
         let mut folded = Self::default();
         paths.for_each(|path| folded.add(path));
         folded
@@ -264,21 +267,21 @@ impl Folded {
 }
 
 /// The unused paths.
-struct Free<'a> {
-    claims: &'a Claims,
+struct FreePaths<'a> {
+    claims: &'a AdoptablePaths,
     tree: &'a RepoTree,
     /// The normalized paths of this export.
     taken: HashSet<String>,
-    there: Folded,
+    there: FoldedPaths,
     /// The next number to try, by the path with the lowest number of its width: no number is tried twice.
     next: HashMap<RepoPath, u64>,
 }
 
-impl<'a> Free<'a> {
-    fn new(repository: &'a Repository, removed: &HashSet<RepoPath>, claims: &'a Claims) -> Self {
+impl<'a> FreePaths<'a> {
+    fn new(repository: &'a Repository, removed: &HashSet<RepoPath>, claims: &'a AdoptablePaths) -> Self {
         let config = &repository.config;
         let vars = config.root.child(".gitbook/vars.yaml");
-        let there = Folded::of(repository.tree.paths().filter(|path| !removed.contains(*path)));
+        let there = FoldedPaths::from_paths(repository.tree.paths().filter(|path| !removed.contains(*path)));
         let mut free =
             Self { claims, tree: &repository.tree, taken: HashSet::new(), there, next: HashMap::new() };
         [&config.file, &config.summary, &vars].into_iter().for_each(|path| free.take(path));
@@ -322,24 +325,24 @@ impl<'a> Free<'a> {
     }
 
     /// Returns a path for a page: one from which an import derives the same slug, if there is one.
-    fn page(&mut self, folder: &RepoPath, slug: &str, shape: Shape) -> RepoPath {
+    fn page(&mut self, folder: &RepoPath, slug: &str, shape: PathShape) -> RepoPath {
         let leaf = folder.child(&format!("{slug}.md"));
         let readme = folder.child(slug).child("README.md");
         let mut wanted = match shape {
-            Shape::Leaf => [leaf, readme],
-            Shape::Folder => [readme, leaf],
+            PathShape::Leaf => [leaf, readme],
+            PathShape::Folder => [readme, leaf],
         };
         // A README has the name of its folder.
         if slug == "readme" {
             wanted.sort_by_key(|path| path.folder() == *folder);
         }
         let found = wanted.into_iter().find(|path| self.has(path));
-        found.unwrap_or_else(|| self.numbered(folder, slug))
+        found.unwrap_or_else(|| self.numbered_path(folder, slug))
     }
 
-    fn numbered(&mut self, folder: &RepoPath, slug: &str) -> RepoPath {
+    fn numbered_path(&mut self, folder: &RepoPath, slug: &str) -> RepoPath {
         let path = folder.child(&format!("{slug}.md"));
-        self.first_free(path, |number| folder.child(&format!("{}.md", numbered(slug, number))))
+        self.first_free(path, |number| folder.child(&format!("{}.md", append_number(slug, number))))
     }
 
     /// Returns a path for a file, numbered like file names.
@@ -379,28 +382,29 @@ impl SpacePage {
 }
 
 /// Returns the locations of all items of a space according to its own records.
-pub(super) fn places_before(repository: &Repository, now: &SpaceOutline, before: &SpaceOutline) -> Places {
-    let mut places = Places::new(repository.tree.clone(), &repository.config);
+pub(super) fn places_before(repository: &Repository, now: &SpaceOutline, before: &SpaceOutline) -> ItemPaths {
+    let mut places = ItemPaths::new(repository.tree.clone(), &repository.config);
     for outline in [before, now] {
-        known(outline).for_each(|(thing, path)| places.put(thing, path));
+        items_with_paths(outline).for_each(|(thing, path)| places.put(thing, path));
     }
     places
 }
 
 /// Returns the locations of the items of a space according to its own records, in a tree without other files.
-pub(super) fn places_known(repository: &Repository, now: &SpaceOutline) -> Places {
-    let entry = |path: &RepoPath| Entry { path: path.as_str().to_owned(), size: 0, kind: EntryKind::File };
-    let tree = RepoTree::new(known(now).map(|(_, path)| entry(&path)));
-    let mut places = Places::new(tree, &repository.config);
-    known(now).for_each(|(thing, path)| places.put(thing, path));
+pub(super) fn places_known(repository: &Repository, now: &SpaceOutline) -> ItemPaths {
+    let entry =
+        |path: &RepoPath| CommitEntry { path: path.as_str().to_owned(), size: 0, kind: EntryKind::File };
+    let tree = RepoTree::new(items_with_paths(now).map(|(_, path)| entry(&path)));
+    let mut places = ItemPaths::new(tree, &repository.config);
+    items_with_paths(now).for_each(|(thing, path)| places.put(thing, path));
     places
 }
 
 /// Returns the items with a path in Git.
-fn known(outline: &SpaceOutline) -> impl Iterator<Item = (Thing, RepoPath)> {
-    let pages = outline.pages.iter().map(|page| (Thing::Page(page.id.clone()), &page.git));
-    let files = outline.files.iter().map(|file| (Thing::File(file.id.clone()), &file.git));
-    let includes = outline.includes.iter().map(|it| (Thing::Include(it.id.clone()), &it.git));
+fn items_with_paths(outline: &SpaceOutline) -> impl Iterator<Item = (ExportItem, RepoPath)> {
+    let pages = outline.pages.iter().map(|page| (ExportItem::Page(page.id.clone()), &page.git));
+    let files = outline.files.iter().map(|file| (ExportItem::File(file.id.clone()), &file.git));
+    let includes = outline.includes.iter().map(|it| (ExportItem::Include(it.id.clone()), &it.git));
     let all = pages.chain(files).chain(includes);
     all.filter_map(|(thing, git)| Some((thing, RepoPath::new(&git.as_ref()?.path).ok()?)))
 }

@@ -8,18 +8,20 @@ use serde_json::json;
 
 use super::*;
 use crate::{
-    gitsync::{Entry, EntryKind, RepoConfig, RepoTree},
+    gitsync::{CommitEntry, EntryKind, RepoConfig, RepoTree},
     markdown::parse_page,
 };
 
-fn of_repository(text: &str) -> Template<'_> {
-    Template { text, origin: TemplateOrigin::Repository }
+fn of_repository(text: &str) -> FileTemplate<'_> {
+    FileTemplate { text, origin: TemplateOrigin::Repository }
 }
 
 fn repository(files: &[&str], summary: Option<&str>) -> Repository {
     let entries = files.iter().map(|path| match path.split_once(" -> ") {
-        Some((path, to)) => Entry { path: path.to_owned(), size: 1, kind: EntryKind::Symlink(to.to_owned()) },
-        None => Entry { path: (*path).to_owned(), size: 1, kind: EntryKind::File },
+        Some((path, to)) => {
+            CommitEntry { path: path.to_owned(), size: 1, kind: EntryKind::Symlink(to.to_owned()) }
+        }
+        None => CommitEntry { path: (*path).to_owned(), size: 1, kind: EntryKind::File },
     });
     Repository {
         tree: RepoTree::new(entries),
@@ -52,7 +54,7 @@ fn nothing() -> SpaceOutline {
 
 /// Returns the path of every page after an export.
 fn paths(repository: &Repository, now: &SpaceOutline, before: &SpaceOutline) -> Vec<String> {
-    let plan = ExportPlan::new(repository, now, before, &Claims::Nothing).unwrap();
+    let plan = ExportPlan::new(repository, now, before, &AdoptablePaths::NoPath).unwrap();
     now.pages.iter().map(|page| plan.page_path(&page.id).map_or("-", RepoPath::as_str).to_owned()).collect()
 }
 
@@ -117,7 +119,7 @@ fn only_what_was_the_spaces_own_is_removed() {
     };
     let now = space(vec![page("a", None, "readme", Some("README.md"))]);
     let removed = |before: &SpaceOutline| -> Vec<String> {
-        let plan = ExportPlan::new(&repository, &now, before, &Claims::Nothing).unwrap();
+        let plan = ExportPlan::new(&repository, &now, before, &AdoptablePaths::NoPath).unwrap();
         plan.removed().iter().map(ToString::to_string).collect()
     };
     assert_eq!(removed(&before), [".gitbook/assets/a.png", "gone.md"]);
@@ -129,7 +131,7 @@ fn only_what_was_the_spaces_own_is_removed() {
 fn writes_follow_symlinks_but_never_leave_the_repository() {
     let repository = repository(&["real/README.md", "docs -> real", "up -> ../x", "README.md"], None);
     let now = space(vec![page("a", None, "readme", Some("README.md"))]);
-    let plan = ExportPlan::new(&repository, &now, &now, &Claims::Nothing).unwrap();
+    let plan = ExportPlan::new(&repository, &now, &now, &AdoptablePaths::NoPath).unwrap();
     let path = |text: &str| RepoPath::new(text).unwrap();
     assert_eq!(plan.written_to(&path("docs/README.md")).unwrap(), path("real/README.md"));
     assert!(plan.written_to(&path("up/README.md")).is_err());
@@ -139,7 +141,7 @@ fn writes_follow_symlinks_but_never_leave_the_repository() {
 /// Returns the table of contents after an export.
 fn summary(files: &[&str], text: Option<&str>, now: &SpaceOutline, before: &SpaceOutline) -> String {
     let repository = repository(files, text);
-    let plan = ExportPlan::new(&repository, now, before, &Claims::Nothing).unwrap();
+    let plan = ExportPlan::new(&repository, now, before, &AdoptablePaths::NoPath).unwrap();
     let titles: HashMap<PageId, TitleIn> =
         now.pages.iter().map(|page| (page.id.clone(), TitleIn::File)).collect();
     plan.summary(&titles)
@@ -215,7 +217,7 @@ fn a_link_that_a_list_item_holds_is_what_it_was() {
 fn edited(template: &str, change: impl FnOnce(&mut PagePatch), body: Option<&str>) -> String {
     let repository = repository(&["README.md", "a.md"], None);
     let now = space(vec![page("r", None, "readme", Some("README.md")), page("a", None, "a", Some("a.md"))]);
-    let plan = ExportPlan::new(&repository, &now, &now, &Claims::AllBut(BTreeSet::new())).unwrap();
+    let plan = ExportPlan::new(&repository, &now, &now, &AdoptablePaths::AllBut(BTreeSet::new())).unwrap();
     let source = parse_page(template);
     let mut fields = source.fields();
     fields.title.get_or_insert("r".to_owned());
@@ -264,7 +266,7 @@ proptest! {
     ) {
         let repository = repository(&["README.md", "a.md"], None);
         let now = space(vec![page("r", None, "readme", Some("README.md")), page("a", None, "a", Some("a.md"))]);
-        let plan = ExportPlan::new(&repository, &now, &now, &Claims::Nothing).unwrap();
+        let plan = ExportPlan::new(&repository, &now, &now, &AdoptablePaths::NoPath).unwrap();
         let source = parse_page(&text);
         let mut fields = source.fields();
         fields.title.get_or_insert("r".to_owned());
@@ -293,9 +295,9 @@ proptest! {
         let repository = repository(&[], None);
         let now = space(vec![page("r", None, "readme", None)]);
         let before = nothing();
-        let plan = ExportPlan::new(&repository, &now, &before, &Claims::Nothing).unwrap();
+        let plan = ExportPlan::new(&repository, &now, &before, &AdoptablePaths::NoPath).unwrap();
         let fields = PagePatch {
-            description: Some(description.clone()), hidden: Some(hidden), ..PagePatch::titled(title)
+            description: Some(description.clone()), hidden: Some(hidden), ..PagePatch::from_title(title)
         };
         let body = crate::markdown::without_blank_lines(&body);
         let written = plan.page(&now.pages[0], None, PageContent { fields: &fields, body });

@@ -7,7 +7,7 @@ use docs_model::{ContentRef, PagePatch, check_page_size};
 use super::{
     super::RepoPath,
     front::{self, Keys},
-    places::{Places, Thing, plain_relative},
+    item_paths::{ExportItem, ItemPaths, plain_relative},
 };
 use crate::{
     diff::{Lines, changes},
@@ -15,7 +15,7 @@ use crate::{
         CoverSource, LinkSite, PageParts, PageSource, cover_of, links, parse_include, parse_page,
         web_reference, without_blank_lines,
     },
-    reference::exactly,
+    reference::parse_exact,
 };
 
 /// The content that an export writes to a file.
@@ -47,11 +47,11 @@ enum Heading {
     New,
 }
 
-pub(super) struct Writer<'a> {
+pub(super) struct TextWriter<'a> {
     pub(super) kind: TextKind,
     /// The locations of items in the commit of the template, and after the export.
-    pub(super) before: &'a Places,
-    pub(super) after: &'a Places,
+    pub(super) before: &'a ItemPaths,
+    pub(super) after: &'a ItemPaths,
     /// The folder of the template, and that of the new file.
     pub(super) from: RepoPath,
     pub(super) to: RepoPath,
@@ -62,28 +62,28 @@ pub(super) struct Writer<'a> {
 }
 
 /// The parsed existing file.
-struct Template<'t> {
+struct ParsedTemplate<'t> {
     text: &'t str,
     source: PageSource<'t>,
     parts: PageParts,
 }
 
-impl Writer<'_> {
+impl TextWriter<'_> {
     /// Returns the text of a file. Parts with the same content as in the template keep its bytes.
     pub(super) fn write(&self, template: Option<&str>, page: PageContent<'_>) -> WrittenPage {
         let template = template.map(|text| {
             let source = self.parse(text);
-            let parts = PageParts::of(text, &source);
-            Template { text, source, parts }
+            let parts = PageParts::from_source(text, &source);
+            ParsedTemplate { text, source, parts }
         });
         let body = self.body(template.as_ref().map(|it| it.source.body), page.body);
         let keys = self.keys(page.fields);
         if let Some(template) = &template {
             let is_untitled = self.kind == TextKind::Page && template.source.heading.is_none();
             for heading in [Heading::AsItIs, Heading::New].into_iter().take(1 + usize::from(is_untitled)) {
-                let text = self.edited(template, page.fields, &keys, &body, heading);
+                let text = self.edit_template(template, page.fields, &keys, &body, heading);
                 // Only parsing the text again shows that it has the intended content.
-                if let Some(is_titled) = self.says(&text, page.fields, &keys, &body) {
+                if let Some(is_titled) = self.imports_same_content(&text, page.fields, &keys, &body) {
                     return WrittenPage { text, is_titled };
                 }
             }
@@ -101,7 +101,7 @@ impl Writer<'_> {
     /// Returns the front matter of new fields.
     fn keys(&self, fields: &PagePatch) -> Keys {
         let cover = fields.cover.clone().flatten();
-        let path = |target: &ContentRef| match Thing::of(target) {
+        let path = |target: &ContentRef| match ExportItem::from_ref(target) {
             Some((thing, _)) => self.after.paths.get(&thing).map(|path| plain_relative(&self.to, path)),
             None => match target {
                 ContentRef::Url { url } => Some(url.clone()),
@@ -117,11 +117,11 @@ impl Writer<'_> {
     }
 
     /// Returns the meaningful front matter of a file; the cover is its target after the export.
-    fn keys_of(&self, source: &PageSource<'_>, folder: &RepoPath, places: &Places) -> Keys {
+    fn keys_of(&self, source: &PageSource<'_>, folder: &RepoPath, places: &ItemPaths) -> Keys {
         let find = |destination: &str| {
             let local = folder.join(destination).ok().and_then(|path| places.things.get(&path).cloned());
             match local {
-                Some(Thing::File(file)) => Some(ContentRef::File { file }),
+                Some(ExportItem::File(file)) => Some(ContentRef::File { file }),
                 _ => web_reference(destination),
             }
         };
@@ -131,22 +131,22 @@ impl Writer<'_> {
     }
 
     /// Returns the template with its front matter, heading and body changed where their content differs.
-    fn edited(
+    fn edit_template(
         &self,
-        template: &Template<'_>,
+        template: &ParsedTemplate<'_>,
         fields: &PagePatch,
         keys: &Keys,
         body: &str,
         heading: Heading,
     ) -> String {
-        let Template { text, source, parts } = template;
+        let ParsedTemplate { text, source, parts } = template;
         let eol = if text[..parts.body].contains("\r\n") { "\r\n" } else { "\n" };
         let (before, after) = self.with_title(source, fields, keys);
         let mut rest = parts.front_end;
         let mut head = text[..rest].to_owned();
         if before != after {
             let yaml = parts.yaml.clone().unwrap_or(rest..rest);
-            let new = front::edited(&text[yaml.clone()], &before, &after, eol);
+            let new = front::edit_yaml(&text[yaml.clone()], &before, &after, eol);
             let mark = text.len() - text.strip_prefix('\u{feff}').unwrap_or(text).len();
             head = match &parts.yaml {
                 // Removing the front matter also removes the blank lines after it.
@@ -228,7 +228,7 @@ impl Writer<'_> {
 
     /// If an import of the text returns this content, returns `true` if the text contains the title; otherwise
     /// `None`.
-    fn says(&self, text: &str, fields: &PagePatch, keys: &Keys, body: &str) -> Option<bool> {
+    fn imports_same_content(&self, text: &str, fields: &PagePatch, keys: &Keys, body: &str) -> Option<bool> {
         let source = self.parse(text);
         let read = source.fields();
         let is_titled = read.title.is_some();
@@ -248,18 +248,18 @@ impl Writer<'_> {
         let title = fields.title.clone().unwrap_or_default();
         let with_heading = || {
             let gap = if body.is_empty() { "" } else { "\n" };
-            format!("{}# {}\n{gap}{body}", fenced(keys), escape(&heading_text(fields)))
+            format!("{}# {}\n{gap}{body}", front_matter_block(keys), escape(&heading_text(fields)))
         };
         let with_key = || {
             let mut keys = keys.clone();
             keys.insert("title".to_owned(), title.clone().into());
-            format!("{}{body}", fenced(&keys))
+            format!("{}{body}", front_matter_block(&keys))
         };
         let mut forms: Vec<String> = Vec::with_capacity(2);
         if self.kind == TextKind::Page {
             forms.push(with_heading());
         }
-        let said = |text: &String| self.says(text, fields, keys, body).is_some();
+        let said = |text: &String| self.imports_same_content(text, fields, keys, body).is_some();
         if !forms.first().is_some_and(said) {
             forms.push(with_key());
         }
@@ -275,16 +275,16 @@ impl Writer<'_> {
         if body.is_empty() && check_page_size(template).is_err() {
             return template.to_owned();
         }
-        let known = Spelled::new(template, body, self);
+        let known = DestinationSpellings::new(template, body, self);
         let mut out = String::with_capacity(body.len());
         let mut at = 0;
         for site in links(body) {
-            let (range, text) = match known.at(&site) {
-                Some((range, old)) if self.leads(&old.site.destination, &old.lasting) => {
+            let (range, text) = match known.destination_at(&site) {
+                Some((range, old)) if self.resolves_to_same(&old.site.destination, &old.lasting) => {
                     (range, template[old.site.range.clone()].to_owned())
                 }
                 _ => match self.destination(&site, &known) {
-                    Some(destination) => (site.range.clone(), site.written(&destination)),
+                    Some(destination) => (site.range.clone(), site.escape_destination(&destination)),
                     None => continue,
                 },
             };
@@ -300,60 +300,62 @@ impl Writer<'_> {
     }
 
     /// Returns `true` if a destination of the template resolves to the same item from the new location.
-    fn leads(&self, written: &str, lasting: &str) -> bool {
-        self.after.lasting(written, &self.to).as_deref() == Some(lasting)
+    fn resolves_to_same(&self, written: &str, lasting: &str) -> bool {
+        self.after.stored_destination(written, &self.to).as_deref() == Some(lasting)
     }
 
     /// Returns the text for a destination by id: as elsewhere in the template, as a path, or as a broken link.
-    fn destination(&self, site: &LinkSite, known: &Spelled) -> Option<String> {
-        let target = exactly(&site.destination)?;
-        let (thing, _) = Thing::of(&target)?;
-        let spelled = known.of(&site.destination).find(|old| self.leads(old, &site.destination));
+    fn destination(&self, site: &LinkSite, known: &DestinationSpellings) -> Option<String> {
+        let target = parse_exact(&site.destination)?;
+        let (thing, _) = ExportItem::from_ref(&target)?;
+        let spelled =
+            known.spellings(&site.destination).find(|old| self.resolves_to_same(old, &site.destination));
         if let Some(spelled) = spelled {
             return Some(spelled.to_owned());
         }
-        match (self.after.written(&target, &self.to), thing) {
+        match (self.after.relative_path(&target, &self.to), thing) {
             (Some(path), _) => Some(path),
             // Pages without a file can only be referenced by id.
-            (None, Thing::Page(page)) if (self.is_page)(&page) => None,
+            (None, ExportItem::Page(page)) if (self.is_page)(&page) => None,
             (None, _) => Some(format!("/broken{}", site.destination)),
         }
     }
 }
 
 /// A destination of the template that an import stores by id.
-struct Old {
+struct OldDestination {
     site: LinkSite,
     lasting: String,
 }
 
 /// The spelling of destinations in the template that are stored by id.
-struct Spelled {
-    olds: Vec<Old>,
+struct DestinationSpellings {
+    olds: Vec<OldDestination>,
     /// Their positions in the new body, within equal lines: the byte range and the index.
     places: HashMap<usize, (Range<usize>, usize)>,
     by_destination: HashMap<String, Vec<usize>>,
 }
 
-impl Spelled {
-    fn new(template: &str, body: &str, writer: &Writer<'_>) -> Self {
+impl DestinationSpellings {
+    fn new(template: &str, body: &str, writer: &TextWriter<'_>) -> Self {
         let mut olds = Vec::new();
         // The template as an import stores it, and the ranges of the destinations in it.
         let mut kept = String::with_capacity(template.len());
         let mut stand = Vec::new();
         let mut at = 0;
         for site in links(template) {
-            let lasting = match site.destination.strip_prefix("/broken").filter(|it| exactly(it).is_some()) {
-                Some(broken) => Some(broken.to_owned()),
-                None => writer.before.lasting(&site.destination, &writer.from),
-            };
+            let lasting =
+                match site.destination.strip_prefix("/broken").filter(|it| parse_exact(it).is_some()) {
+                    Some(broken) => Some(broken.to_owned()),
+                    None => writer.before.stored_destination(&site.destination, &writer.from),
+                };
             let Some(lasting) = lasting else { continue };
             kept.push_str(&template[at..site.range.start]);
             let start = kept.len();
-            kept.push_str(&site.written(&lasting));
+            kept.push_str(&site.escape_destination(&lasting));
             stand.push(start..kept.len());
             at = site.range.end;
-            olds.push(Old { site, lasting });
+            olds.push(OldDestination { site, lasting });
         }
         kept.push_str(&template[at..]);
         let mut by_destination: HashMap<String, Vec<usize>> = HashMap::new();
@@ -365,7 +367,7 @@ impl Spelled {
     }
 
     /// Returns the destination of the template at the same position.
-    fn at(&self, site: &LinkSite) -> Option<(Range<usize>, &Old)> {
+    fn destination_at(&self, site: &LinkSite) -> Option<(Range<usize>, &OldDestination)> {
         // A destination without quotes may have been quoted.
         let before = site.range.start.checked_sub(1);
         let near = |start: &usize| self.places.get(start);
@@ -375,7 +377,7 @@ impl Spelled {
     }
 
     /// Returns the spellings of a destination in the template, in order.
-    fn of<'s>(&'s self, lasting: &str) -> impl Iterator<Item = &'s str> {
+    fn spellings<'s>(&'s self, lasting: &str) -> impl Iterator<Item = &'s str> {
         let numbers = self.by_destination.get(lasting).map_or([].as_slice(), Vec::as_slice);
         numbers.iter().filter_map(|number| Some(self.olds.get(*number)?.site.destination.as_str()))
     }
@@ -418,7 +420,7 @@ fn starts(text: &str) -> Vec<usize> {
     starts
 }
 
-fn fenced(keys: &Keys) -> String {
+fn front_matter_block(keys: &Keys) -> String {
     if keys.is_empty() { String::new() } else { format!("---\n{}---\n\n", front::fresh(keys, "\n")) }
 }
 

@@ -3,14 +3,18 @@ use std::{fs, path::Path};
 use docs_model::MAX_FILE_BYTES;
 
 use super::*;
-use crate::gitsync::{Entry, EntryKind, references, variables};
+use crate::gitsync::{CommitEntry, EntryKind, references, variables};
 
 fn path(text: &str) -> RepoPath {
     RepoPath::new(text).unwrap()
 }
 
 fn tree(paths: &[&str]) -> RepoTree {
-    RepoTree::new(paths.iter().map(|path| Entry { path: (*path).to_owned(), size: 1, kind: EntryKind::File }))
+    RepoTree::new(paths.iter().map(|path| CommitEntry {
+        path: (*path).to_owned(),
+        size: 1,
+        kind: EntryKind::File,
+    }))
 }
 
 fn plan(config: &str, paths: &[&str], summary: Option<&str>) -> Result<ImportPlan, FormatError> {
@@ -181,7 +185,7 @@ fn the_number_of_pages_is_limited() {
 
 #[test]
 fn links_matter_only_where_they_are_needed() {
-    let entry = |path: &str, size, kind| Entry { path: path.to_owned(), size, kind };
+    let entry = |path: &str, size, kind| CommitEntry { path: path.to_owned(), size, kind };
     let entries = |summary_link: &str| {
         [
             entry("README.md", 1, EntryKind::File),
@@ -245,7 +249,7 @@ fn a_tree_of_folders_is_limited_too() {
 #[test]
 fn large_variables_are_refused_before_they_are_read() {
     let tree = |size| {
-        let entry = |path: &str, size| Entry { path: path.to_owned(), size, kind: EntryKind::File };
+        let entry = |path: &str, size| CommitEntry { path: path.to_owned(), size, kind: EntryKind::File };
         RepoTree::new([entry("README.md", 1), entry(".gitbook/vars.yaml", size)])
     };
     let config = RepoConfig::read(None, &RepoPath::default()).unwrap();
@@ -265,7 +269,8 @@ fn texts_and_files_are_summed() {
         (".gitbook/assets/y.png", 50_000),
         ("z.png", 600_000),
     ];
-    let entries = sizes.map(|(path, size)| Entry { path: path.to_owned(), size, kind: EntryKind::File });
+    let entries =
+        sizes.map(|(path, size)| CommitEntry { path: path.to_owned(), size, kind: EntryKind::File });
     let tree = RepoTree::new(entries);
     let config = RepoConfig::read(None, &RepoPath::default()).unwrap();
     let summary = "* [R](README.md)\n  * [A](a.md)\n* [Web](https://x.y)\n* Empty\n";
@@ -315,7 +320,7 @@ mod slugs {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::numbered;
+    use crate::append_number;
 
     /// Returns the first free numbered slug by a linear search.
     fn plain(slug: &str, taken: &mut HashSet<String>) -> String {
@@ -323,7 +328,7 @@ mod slugs {
         let mut number = 0;
         while !taken.insert(unique.clone()) {
             number += 1;
-            unique = numbered(slug, number);
+            unique = append_number(slug, number);
         }
         unique
     }

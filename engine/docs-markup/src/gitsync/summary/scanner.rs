@@ -45,7 +45,8 @@ pub(super) fn read<'t>(
     enough: usize,
     warnings: &mut Warnings,
 ) -> Vec<RawItem<'t>> {
-    let mut reader = Reader { file, warnings, items: Vec::new(), state: State::Free, paragraph: None };
+    let mut reader =
+        SummaryReader { file, warnings, items: Vec::new(), state: ScanState::Free, paragraph: None };
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     for (index, line) in text.lines().enumerate() {
         if reader.items.len() >= enough {
@@ -59,16 +60,16 @@ pub(super) fn read<'t>(
 /// Width of a tab stop, in columns.
 const TAB: usize = 4;
 
-struct Reader<'a, 't> {
+struct SummaryReader<'a, 't> {
     file: &'a RepoPath,
     warnings: &'a mut Warnings,
     items: Vec<RawItem<'t>>,
-    state: State,
+    state: ScanState,
     /// A line of text that becomes a heading if it is underlined.
     paragraph: Option<(usize, &'t str)>,
 }
 
-enum State {
+enum ScanState {
     /// Between blocks: text cannot belong to the previous item.
     Free,
     /// Directly after an item: text continues it.
@@ -90,17 +91,17 @@ struct Fence {
     is_inside: bool,
 }
 
-impl<'t> Reader<'_, 't> {
+impl<'t> SummaryReader<'_, 't> {
     fn line(&mut self, number: usize, line: &'t str) {
-        match std::mem::replace(&mut self.state, State::Free) {
-            State::FrontMatter => {
+        match std::mem::replace(&mut self.state, ScanState::Free) {
+            ScanState::FrontMatter => {
                 if !matches!(line.trim_end(), "---" | "...") {
-                    self.state = State::FrontMatter;
+                    self.state = ScanState::FrontMatter;
                 }
             }
-            State::Comment => self.comment(line),
-            State::Fence(fence) => self.fence_line(fence, line),
-            state @ (State::Free | State::Item) => {
+            ScanState::Comment => self.comment(line),
+            ScanState::Fence(fence) => self.fence_line(fence, line),
+            state @ (ScanState::Free | ScanState::Item) => {
                 self.state = state;
                 self.open_line(number, line);
             }
@@ -111,7 +112,7 @@ impl<'t> Reader<'_, 't> {
         let (indent, rest) = split_indent(line);
         let rest = rest.trim_end();
         if number == 1 && rest == "---" {
-            self.state = State::FrontMatter;
+            self.state = ScanState::FrontMatter;
         } else if rest.is_empty() {
             self.free();
         } else if rest.starts_with("<!--") {
@@ -145,14 +146,14 @@ impl<'t> Reader<'_, 't> {
             }
             None => {
                 self.push(number, RawKind::Bullet(indent), text);
-                self.state = State::Item;
+                self.state = ScanState::Item;
             }
         }
     }
 
     fn text(&mut self, number: usize, text: &'t str) {
         match (&self.state, self.items.last_mut()) {
-            (State::Item, Some(item)) => {
+            (ScanState::Item, Some(item)) => {
                 let own = item.text.to_mut();
                 own.push(' ');
                 own.push_str(text);
@@ -165,7 +166,7 @@ impl<'t> Reader<'_, 't> {
     }
 
     fn comment(&mut self, line: &str) {
-        self.state = if line.contains("-->") { State::Free } else { State::Comment };
+        self.state = if line.contains("-->") { ScanState::Free } else { ScanState::Comment };
     }
 
     fn begin_fence(&mut self, mut fence: Fence) {
@@ -175,7 +176,7 @@ impl<'t> Reader<'_, 't> {
             RawKind::Heading(_) | RawKind::Rule => false,
         });
         fence.is_inside = inside;
-        self.state = State::Fence(fence);
+        self.state = ScanState::Fence(fence);
     }
 
     fn fence_line(&mut self, mut fence: Fence, line: &str) {
@@ -184,12 +185,12 @@ impl<'t> Reader<'_, 't> {
         } else {
             fence.body.push_str(without_indent(line, fence.indent));
             fence.body.push('\n');
-            self.state = State::Fence(fence);
+            self.state = ScanState::Fence(fence);
         }
     }
 
     fn close(&mut self, fence: Fence) {
-        self.state = State::Free;
+        self.state = ScanState::Free;
         let Fence { line, language, body, is_inside, .. } = fence;
         match self.items.last_mut() {
             Some(item) if is_inside && item.block.is_none() => {
@@ -205,7 +206,7 @@ impl<'t> Reader<'_, 't> {
 
     fn free(&mut self) {
         self.drop_paragraph();
-        self.state = State::Free;
+        self.state = ScanState::Free;
     }
 
     fn drop_paragraph(&mut self) {
@@ -215,13 +216,13 @@ impl<'t> Reader<'_, 't> {
     }
 
     fn finish(mut self) -> Vec<RawItem<'t>> {
-        match std::mem::replace(&mut self.state, State::Free) {
-            State::Fence(fence) => {
+        match std::mem::replace(&mut self.state, ScanState::Free) {
+            ScanState::Fence(fence) => {
                 self.warnings.push(self.file, Some(fence.line), "the block is not closed");
                 self.close(fence);
             }
-            State::Comment => self.warnings.push(self.file, None, "the comment is not closed"),
-            State::Free | State::Item | State::FrontMatter => {}
+            ScanState::Comment => self.warnings.push(self.file, None, "the comment is not closed"),
+            ScanState::Free | ScanState::Item | ScanState::FrontMatter => {}
         }
         self.drop_paragraph();
         self.items

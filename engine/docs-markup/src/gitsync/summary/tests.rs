@@ -2,10 +2,14 @@ use proptest::prelude::*;
 use serde_json::json;
 
 use super::*;
-use crate::gitsync::{Entry, EntryKind};
+use crate::gitsync::{CommitEntry, EntryKind};
 
 fn tree(paths: &[&str]) -> RepoTree {
-    RepoTree::new(paths.iter().map(|path| Entry { path: (*path).to_owned(), size: 1, kind: EntryKind::File }))
+    RepoTree::new(paths.iter().map(|path| CommitEntry {
+        path: (*path).to_owned(),
+        size: 1,
+        kind: EntryKind::File,
+    }))
 }
 
 /// Parses a table of contents at the root of a repository with some files.
@@ -229,7 +233,7 @@ fn hostile_nesting_ends_at_the_limit() {
         depth += 1;
         items = &item.items;
     }
-    assert_eq!(depth, MAX_DEPTH + 1);
+    assert_eq!(depth, MAX_SUMMARY_DEPTH + 1);
     assert_eq!(summary.warnings.len(), 1);
 }
 
@@ -297,7 +301,7 @@ fn a_table_of_contents_elsewhere_is_read_from_where_it_is() {
 
 #[test]
 fn a_listed_file_behind_a_link_that_leaves_is_an_error() {
-    let tree = RepoTree::new([Entry {
+    let tree = RepoTree::new([CommitEntry {
         path: "a.md".to_owned(),
         size: 9,
         kind: EntryKind::Symlink("../../etc/passwd".to_owned()),

@@ -1,11 +1,11 @@
 //! Valid positions for cutting Markdown, and an estimate of the tree size of a piece.
 
 /// Approximate length of a piece, in bytes.
-pub(in crate::markdown) const PIECE: usize = 4 << 10;
+pub(in crate::markdown) const PIECE_BYTES: usize = 4 << 10;
 /// Maximum distance of a cut in a list or a table from the minimum length of a piece, in bytes.
-const NEAR: usize = 4 << 10;
+const MAX_CUT_DISTANCE: usize = 4 << 10;
 /// Number of nodes that the tree of any piece may have.
-const NODES: usize = 6_000;
+const MAX_PIECE_NODES: usize = 6_000;
 /// Bytes of the text per additional node of a piece: a node takes up to 160 bytes, and a text may take 20 per input
 /// byte. Prose has about twenty bytes per node, adjacent links have six.
 const BYTES_A_NODE: usize = 8;
@@ -13,7 +13,7 @@ const BYTES_A_NODE: usize = 8;
 const ADDED_CELLS: usize = 1 << 18;
 
 /// The valid positions for cutting a text.
-pub(super) struct Cuts<'t> {
+pub(super) struct CutFinder<'t> {
     text: &'t str,
     /// The minimum length of a piece.
     piece: usize,
@@ -21,14 +21,14 @@ pub(super) struct Cuts<'t> {
     apart: usize,
 }
 
-impl<'t> Cuts<'t> {
+impl<'t> CutFinder<'t> {
     pub(super) const fn new(text: &'t str, piece: usize) -> Self {
         Self { text, piece, apart: 0 }
     }
 
     /// Returns the first position after the minimum length where all containers and all text end: an unindented line
     /// that follows a blank line or begins with the marker of an item or a heading. Fences and HTML may continue there.
-    pub(super) fn apart(&mut self, at: usize) -> usize {
+    pub(super) fn next_boundary(&mut self, at: usize) -> usize {
         if self.apart < at + self.piece {
             let mut is_behind_blank = false;
             let found = lines(self.text, at + self.piece).find(|(_, line)| {
@@ -43,15 +43,16 @@ impl<'t> Cuts<'t> {
 
     /// Returns the first position after the minimum length where a list or a table continues with an item or a row, if
     /// there is one nearby.
-    pub(super) fn within(&self, at: usize) -> Option<usize> {
-        let near = lines(self.text, at + self.piece).take_while(|(start, _)| *start < at + self.piece + NEAR);
+    pub(super) fn next_continuation(&self, at: usize) -> Option<usize> {
+        let near = lines(self.text, at + self.piece)
+            .take_while(|(start, _)| *start < at + self.piece + MAX_CUT_DISTANCE);
         let mut near = near.filter(|(_, line)| line.starts_with('|') || is_item(line));
         near.next().map(|(start, _)| start)
     }
 
     /// Returns `true` if the tree of a piece would be far larger than that of any text written by people.
     pub(super) fn is_dense(&self, piece: &str) -> bool {
-        nodes(piece) > NODES + self.text.len() / BYTES_A_NODE
+        nodes(piece) > MAX_PIECE_NODES + self.text.len() / BYTES_A_NODE
     }
 }
 
@@ -103,12 +104,12 @@ fn interrupts(line: &str) -> bool {
 struct Code {
     /// The character and length of the open fence.
     open: Option<(char, usize)>,
-    doubt: Doubt,
+    doubt: FenceDoubt,
 }
 
 /// The doubt that an apparent fence is one.
 #[derive(Clone, Copy, PartialEq, Eq, Default)]
-enum Doubt {
+enum FenceDoubt {
     #[default]
     None,
     /// Until the next blank line: the line may be in HTML or in a definition.
@@ -127,20 +128,20 @@ impl Code {
             return true;
         }
         match self.doubt {
-            Doubt::None => self.open = opens(line),
-            Doubt::Block if is_blank(line) => self.doubt = Doubt::None,
-            Doubt::Block | Doubt::Lasting => {}
+            FenceDoubt::None => self.open = opens(line),
+            FenceDoubt::Block if is_blank(line) => self.doubt = FenceDoubt::None,
+            FenceDoubt::Block | FenceDoubt::Lasting => {}
         }
         if self.open.is_none() {
-            self.doubt = self.doubt_behind(line);
+            self.doubt = self.fence_doubt(line);
         }
         self.open.is_some()
     }
 
-    fn doubt_behind(&self, line: &str) -> Doubt {
-        if self.doubt == Doubt::Lasting || !begins_what_stays_open(line) {
-            return if self.doubt == Doubt::None && line.starts_with('[') {
-                Doubt::Block
+    fn fence_doubt(&self, line: &str) -> FenceDoubt {
+        if self.doubt == FenceDoubt::Lasting || !is_opening_line(line) {
+            return if self.doubt == FenceDoubt::None && line.starts_with('[') {
+                FenceDoubt::Block
             } else {
                 self.doubt
             };
@@ -150,8 +151,8 @@ impl Code {
             .iter()
             .any(|(name, _)| inside.get(..name.len()).is_some_and(|own| own.eq_ignore_ascii_case(name)));
         match inside.starts_with(|c: char| c == '/' || c.is_ascii_alphabetic()) && !goes_on {
-            true => Doubt::Block,
-            false => Doubt::Lasting,
+            true => FenceDoubt::Block,
+            false => FenceDoubt::Lasting,
         }
     }
 }
@@ -204,12 +205,12 @@ fn columns_of(line: &str) -> usize {
 /// Returns `true` if a block may be open at the end of a piece that was not parsed.
 pub(super) fn may_stay_open(piece: &str) -> bool {
     let mut code = Code::default();
-    let is_left_open = piece.lines().any(|line| !code.holds(line) && begins_what_stays_open(line));
+    let is_left_open = piece.lines().any(|line| !code.holds(line) && is_opening_line(line));
     is_left_open || code.open.is_some()
 }
 
 /// Returns `true` if a line begins a fence or HTML in any container.
-fn begins_what_stays_open(line: &str) -> bool {
+fn is_opening_line(line: &str) -> bool {
     let rest = line.trim_start_matches(is_before);
     rest.starts_with("```") || rest.starts_with("~~~") || rest.starts_with('<')
 }

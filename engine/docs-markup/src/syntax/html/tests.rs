@@ -11,7 +11,7 @@ type Read = (String, Vec<(String, Option<String>)>);
 fn opened(html: &str) -> Vec<Read> {
     let mut out = Vec::new();
     for token in tokens(html, 0..html.len()) {
-        let Token::Tag(tag) = token else { continue };
+        let HtmlToken::Tag(tag) = token else { continue };
         if tag.kind == TagKind::Opening {
             let own = |it: &Attribute<'_>| (it.name.to_owned(), tag.value(it).map(Cow::into_owned));
             out.push((tag.name.to_owned(), tag.attributes.iter().map(own).collect()));
@@ -71,7 +71,7 @@ fn what_is_no_tag_is_text() {
         "<\u{e4}>",
     ] {
         let all: Vec<_> = tokens(html, 0..html.len()).collect();
-        assert_eq!(all, [Token::Text(0..html.len())], "{html}");
+        assert_eq!(all, [HtmlToken::Text(0..html.len())], "{html}");
     }
     assert_eq!(opened("<a <b>"), [tag("b", &[])]);
     let long = format!("<img src=\"{}\"><a href=b>", "x".repeat(MAX_TAG));
@@ -89,7 +89,7 @@ fn comments_and_what_holds_only_text_hold_no_tags() {
     ] {
         assert_eq!(
             tokens(html, 0..html.len()).collect::<Vec<_>>(),
-            [Token::Comment(0..html.len())],
+            [HtmlToken::Comment(0..html.len())],
             "{html}"
         );
     }
@@ -137,12 +137,12 @@ proptest! {
         let mut at = 0;
         for token in tokens(&html, 0..html.len()) {
             let range = match &token {
-                Token::Text(range) | Token::Comment(range) => range.clone(),
-                Token::Tag(tag) => tag.range.clone(),
+                HtmlToken::Text(range) | HtmlToken::Comment(range) => range.clone(),
+                HtmlToken::Tag(tag) => tag.range.clone(),
             };
             prop_assert!(range.start == at && range.end > at && html.get(range.clone()).is_some());
             at = range.end;
-            if let Token::Tag(tag) = token {
+            if let HtmlToken::Tag(tag) = token {
                 prop_assert!(tag.source().starts_with('<') && tag.source().ends_with('>'));
                 for attribute in &tag.attributes {
                     let is_inside = attribute.value.as_ref().is_none_or(|value| html.get(value.clone()).is_some());

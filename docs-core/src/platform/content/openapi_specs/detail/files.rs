@@ -9,13 +9,13 @@ use std::{
 use serde::Deserialize;
 use serde_json::{Value, value::RawValue};
 
-use crate::platform::content::openapi_specs::process::folder_of;
+use crate::platform::content::openapi_specs::process::base_address;
 
 /// Maximum size in bytes of one value that is parsed as a tree, and of all values that one subject reads.
 const MAX_BYTES: usize = 256 << 10;
-const MAX_BYTES_OF_ONE: usize = 4 << 20;
+const MAX_SUBJECT_BYTES: usize = 4 << 20;
 /// Bytes read after which no further subject is started.
-const ENOUGH_BYTES: usize = 16 << 20;
+const READ_BUDGET: usize = 16 << 20;
 /// Maximum length of a chain of references.
 const MAX_HOPS: usize = 8;
 
@@ -33,7 +33,7 @@ struct File<'f> {
     specification: &'f RawValue,
 }
 
-pub(super) struct Files<'f> {
+pub(super) struct SpecDocument<'f> {
     by_name: HashMap<String, &'f RawValue>,
     /// The base folders of relative references in files, where they differ from the folder of the file name.
     folders: HashMap<String, String>,
@@ -47,14 +47,14 @@ pub(super) struct Files<'f> {
 
 /// A value of a specification and the file that contains it.
 #[derive(Clone, Debug)]
-pub(super) struct Found {
+pub(super) struct SpecValue {
     file: String,
     pub(super) value: Value,
 }
 
-impl Found {
+impl SpecValue {
     pub(super) fn get(&self, name: &str) -> Option<Self> {
-        self.value.get(name).map(|value| self.with(value))
+        self.value.get(name).map(|value| self.with_value(value))
     }
 
     /// Returns the string value of a field.
@@ -65,28 +65,28 @@ impl Found {
     /// Returns the items of a list, up to `most`.
     pub(super) fn items(&self, most: usize) -> Vec<Self> {
         let items = self.value.as_array().map(Vec::as_slice).unwrap_or_default();
-        items.iter().take(most).map(|item| self.with(item)).collect()
+        items.iter().take(most).map(|item| self.with_value(item)).collect()
     }
 
     /// Returns the fields of an object, up to `most`.
     pub(super) fn fields(&self, most: usize) -> Vec<(String, Self)> {
         let fields = self.value.as_object().into_iter().flatten();
-        fields.take(most).map(|(name, value)| (name.clone(), self.with(value))).collect()
+        fields.take(most).map(|(name, value)| (name.clone(), self.with_value(value))).collect()
     }
 
     /// Returns another value of the same file.
-    pub(super) fn with(&self, value: &Value) -> Self {
+    pub(super) fn with_value(&self, value: &Value) -> Self {
         Self { file: self.file.clone(), value: value.clone() }
     }
 }
 
-impl<'f> Files<'f> {
+impl<'f> SpecDocument<'f> {
     /// Parses the files as a version stores them. Returns `None` for anything else.
     pub(super) fn new(filesystem: &'f [u8]) -> Option<Self> {
         let files: BTreeMap<String, File<'f>> = serde_json::from_slice(filesystem).ok()?;
         let entry = files.iter().find(|(_, file)| file.is_entrypoint)?.0.clone();
         let is_elsewhere =
-            |(name, file): &(&String, &File<'f>)| !file.dir.is_empty() && file.dir != folder_of(name);
+            |(name, file): &(&String, &File<'f>)| !file.dir.is_empty() && file.dir != base_address(name);
         let elsewhere = files.iter().filter(is_elsewhere);
         let folders = elsewhere.map(|(name, file)| (name.clone(), format!("{}/", file.dir))).collect();
         let by_name = files.into_iter().map(|(name, file)| (name, file.specification)).collect();
@@ -94,20 +94,20 @@ impl<'f> Files<'f> {
         Some(Self { by_name, folders, entry, passed, read, before })
     }
 
-    /// Starts another subject. Returns `false` when [`ENOUGH_BYTES`] were read.
-    pub(super) fn begins_another(&self) -> bool {
+    /// Starts another subject. Returns `false` when [`READ_BUDGET`] were read.
+    pub(super) fn begin_subject(&self) -> bool {
         self.before.set(self.before.get() + self.read.take());
-        self.before.get() < ENOUGH_BYTES
+        self.before.get() < READ_BUDGET
     }
 
     /// Returns the value at a path of the entry file.
-    pub(super) fn entry_at(&self, path: &[&str]) -> Option<Found> {
+    pub(super) fn entry_at(&self, path: &[&str]) -> Option<SpecValue> {
         let path: Vec<String> = path.iter().map(|&name| name.to_owned()).collect();
-        self.at(&self.entry, &path)
+        self.value_at(&self.entry, &path)
     }
 
     /// Returns the value at a path of a file.
-    fn at(&self, file: &str, path: &[String]) -> Option<Found> {
+    fn value_at(&self, file: &str, path: &[String]) -> Option<SpecValue> {
         let mut raw = *self.by_name.get(file)?;
         let mut passed = self.passed.borrow_mut();
         let mut place = String::new();
@@ -115,7 +115,7 @@ impl<'f> Files<'f> {
             let key = (file.to_owned(), place.clone());
             let fields = match passed.entry(key) {
                 Entry::Occupied(known) => known.into_mut(),
-                Entry::Vacant(new) => new.insert(fields_of(raw)?),
+                Entry::Vacant(new) => new.insert(split_fields(raw)?),
             };
             raw = fields.get(name.as_str())?;
             place.push('/');
@@ -123,27 +123,27 @@ impl<'f> Files<'f> {
         }
         let bytes = raw.get().len();
         self.read.set(self.read.get() + bytes);
-        if bytes > MAX_BYTES || self.read.get() > MAX_BYTES_OF_ONE {
+        if bytes > MAX_BYTES || self.read.get() > MAX_SUBJECT_BYTES {
             return None;
         }
         let value = serde_json::from_str(raw.get()).ok()?;
-        Some(Found { file: file.to_owned(), value })
+        Some(SpecValue { file: file.to_owned(), value })
     }
 
     /// Follows references from a value. An unresolvable reference becomes an empty object.
-    pub(super) fn followed(&self, mut found: Found) -> Found {
+    pub(super) fn follow_references(&self, mut found: SpecValue) -> SpecValue {
         for _ in 0..MAX_HOPS {
             let Some(reference) = found.text("$ref") else { return found };
-            let next = self.referred(&found.file, reference);
-            found = next.unwrap_or_else(|| Found {
+            let next = self.resolve_reference(&found.file, reference);
+            found = next.unwrap_or_else(|| SpecValue {
                 file: found.file.clone(),
                 value: Value::Object(Default::default()),
             });
         }
-        Found { value: Value::Object(Default::default()), ..found }
+        SpecValue { value: Value::Object(Default::default()), ..found }
     }
 
-    fn referred(&self, from: &str, reference: &str) -> Option<Found> {
+    fn resolve_reference(&self, from: &str, reference: &str) -> Option<SpecValue> {
         let (file, pointer) = reference.split_once('#').unwrap_or((reference, ""));
         let file = match file {
             "" => from.to_owned(),
@@ -157,12 +157,12 @@ impl<'f> Files<'f> {
             name.replace("~1", "/").replace("~0", "~")
         };
         let path: Vec<String> = pointer.split('/').skip(1).map(unescaped).collect();
-        self.at(&file, &path)
+        self.value_at(&file, &path)
     }
 }
 
 /// Returns the fields of an object, or the items of a list keyed by index.
-fn fields_of(raw: &RawValue) -> Option<Fields<'_>> {
+fn split_fields(raw: &RawValue) -> Option<Fields<'_>> {
     if raw.get().starts_with('[') {
         let items: Vec<&RawValue> = serde_json::from_str(raw.get()).ok()?;
         return Some(items.into_iter().enumerate().map(|(at, item)| (at.to_string().into(), item)).collect());
@@ -171,7 +171,7 @@ fn fields_of(raw: &RawValue) -> Option<Fields<'_>> {
 }
 
 /// Returns the last segment of a reference.
-pub(super) fn name_of(reference: &str) -> &str {
+pub(super) fn reference_name(reference: &str) -> &str {
     reference.rsplit(['/', '#']).next().unwrap_or(reference)
 }
 
@@ -191,18 +191,18 @@ mod tests {
     #[test]
     fn values_larger_than_the_bound_are_left_out() {
         let filesystem = filesystem(&[MAX_BYTES, MAX_BYTES + 1]);
-        let files = Files::new(&filesystem).expect("files");
+        let files = SpecDocument::new(&filesystem).expect("files");
         assert_eq!(["0", "1"].map(|at| files.entry_at(&[at]).is_some()), [true, false]);
     }
 
     #[test]
     fn values_beyond_the_total_of_a_subject_are_left_out() {
         let filesystem = filesystem(&[MAX_BYTES]);
-        let files = Files::new(&filesystem).expect("files");
-        let most = MAX_BYTES_OF_ONE / MAX_BYTES;
+        let files = SpecDocument::new(&filesystem).expect("files");
+        let most = MAX_SUBJECT_BYTES / MAX_BYTES;
         let read = (0..=most).filter(|_| files.entry_at(&["0"]).is_some()).count();
         assert_eq!(read, most);
         // The next subject has its own total.
-        assert!(files.begins_another() && files.entry_at(&["0"]).is_some());
+        assert!(files.begin_subject() && files.entry_at(&["0"]).is_some());
     }
 }

@@ -204,7 +204,7 @@ fn shown_parts_of_an_operation_are_bounded() {
 
 #[test]
 fn examples_longer_than_the_bound_are_cut() {
-    let example = |characters: usize| printed(&"ä".repeat(characters).into()).chars().count();
+    let example = |characters: usize| format_value(&"ä".repeat(characters).into()).chars().count();
     let lengths = [MAX_EXAMPLE - 1, MAX_EXAMPLE, MAX_EXAMPLE + 1];
     assert_eq!(lengths.map(example), [MAX_EXAMPLE - 1, MAX_EXAMPLE, MAX_EXAMPLE]);
 }

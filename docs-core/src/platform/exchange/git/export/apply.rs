@@ -34,7 +34,7 @@ pub(super) struct StoreExport {
 
 #[async_trait]
 impl Operation for StoreExport {
-    type Out = CommitOutcome;
+    type Output = CommitOutcome;
     const NAME: &'static str = "git_exported";
 
     async fn apply(&self, tx: &mut Tx) -> Result<CommitOutcome> {
@@ -66,7 +66,7 @@ impl StoreExport {
 
 /// Records that the commit that a space is in sync with has the content of the live revision `head`.
 #[operation("git_in_step")]
-pub(super) async fn store_in_step(
+pub(super) async fn record_in_sync(
     tx: &mut Tx,
     payload: &ExportPayload,
     head: &RevisionId,

@@ -27,7 +27,7 @@ impl Revision {
         let mut revision = Self::default();
         for page in view.tree().await?.pages() {
             let (id, entry) = (page.id.clone(), page.entry.clone());
-            revision.outline.pages.push(page_of(&id, &entry, before));
+            revision.outline.pages.push(space_page(&id, &entry, before));
             revision.pages.insert(id, entry);
         }
         for (id, entry) in view.files(None, usize::MAX).await? {
@@ -44,7 +44,7 @@ impl Revision {
     }
 
     /// The Git paths of its texts.
-    pub(super) fn own(&self) -> HashSet<&str> {
+    pub(super) fn own_paths(&self) -> HashSet<&str> {
         let pages = self.outline.pages.iter().filter_map(|page| page.git.as_ref());
         let includes = self.outline.includes.iter().filter_map(|include| include.git.as_ref());
         pages.chain(includes).map(|git| git.path.as_str()).collect()
@@ -63,7 +63,7 @@ impl Revision {
     }
 }
 
-fn page_of(id: &PageId, entry: &PageEntry, before: Option<&Revision>) -> SpacePage {
+fn space_page(id: &PageId, entry: &PageEntry, before: Option<&Revision>) -> SpacePage {
     let kind = match entry.kind {
         PageKind::Document => SpacePageKind::Document,
         PageKind::Group => SpacePageKind::Group,

@@ -14,8 +14,8 @@ use crate::{
     content::{
         FileEntry, GitFile, GitThing, PagePatch, Rendering, View,
         gitsync::{
-            ExportPlan, MAX_CONFIG_BYTES, PageContent, PlannedFile, RepoPath, Repository, SpaceFile,
-            SpaceInclude, SpacePage, Template, TemplateOrigin, TitleIn,
+            ExportPlan, FileTemplate, MAX_CONFIG_BYTES, PageContent, PlannedFile, RepoPath, Repository,
+            SpaceFile, SpaceInclude, SpacePage, TemplateOrigin, TitleIn,
         },
     },
     model::{GitBlob, JobProgress, JobStage, PageId},
@@ -23,7 +23,7 @@ use crate::{
         content::files::FilePlace,
         exchange::git::{
             import::{MAX_PAGE_FILE_BYTES, MAX_TEXT_BYTES, check_size},
-            sync::{format_error, git_error, readable, text_at},
+            sync::{decode_text, format_error, git_error, text_at},
         },
         jobs::Progress,
         kernel::platform::Platform,
@@ -33,7 +33,7 @@ use crate::{
 };
 
 /// A file to push.
-pub(super) enum Write {
+pub(super) enum FileWrite {
     Text {
         path: RepoPath,
         bytes: Bytes,
@@ -49,8 +49,8 @@ pub(super) enum Write {
 
 /// The changes of an export to the repository, and the resulting Git locations.
 #[derive(Default)]
-pub(super) struct Prepared {
-    pub(super) writes: VecDeque<Write>,
+pub(super) struct ExportChanges {
+    pub(super) writes: VecDeque<FileWrite>,
     pub(super) removed: Vec<RepoPath>,
     /// The items with a different path or blob than recorded.
     pub(super) gits: Vec<GitFile>,
@@ -64,7 +64,7 @@ pub(super) struct Prepared {
 }
 
 /// The two sides of a comparison: the content of a space and a commit.
-pub(super) struct Compared<'a> {
+pub(super) struct ExportComparison<'a> {
     pub(super) domain: &'a str,
     pub(super) view: &'a View,
     pub(super) repository: &'a Repository,
@@ -78,7 +78,7 @@ pub(super) struct Compared<'a> {
 /// Compares the space with the repository.
 pub(super) struct Preparer<'a> {
     pub(super) platform: &'a Platform,
-    pub(super) compared: &'a Compared<'a>,
+    pub(super) compared: &'a ExportComparison<'a>,
     pub(super) plan: &'a ExportPlan<'a>,
     pub(super) now: &'a Revision,
     pub(super) before: &'a Revision,
@@ -87,16 +87,18 @@ pub(super) struct Preparer<'a> {
 }
 
 /// A text of the space with its target path.
-struct Text<'t> {
+struct TextTarget<'t> {
     thing: GitThing,
     git: Option<&'t GitBlob>,
     path: &'t RepoPath,
 }
 
 impl Preparer<'_> {
-    pub(super) async fn prepare(&self, progress: &mut Progress<'_>) -> Result<Prepared> {
-        let mut prepared =
-            Prepared { removed: self.plan.removed().iter().cloned().collect(), ..Prepared::default() };
+    pub(super) async fn prepare(&self, progress: &mut Progress<'_>) -> Result<ExportChanges> {
+        let mut prepared = ExportChanges {
+            removed: self.plan.removed().iter().cloned().collect(),
+            ..ExportChanges::default()
+        };
         let total = self.now.outline.pages.len() as u64;
         for (number, page) in self.now.outline.pages.iter().enumerate() {
             self.page(page, &mut prepared).await?;
@@ -124,7 +126,7 @@ impl Preparer<'_> {
         Ok(prepared)
     }
 
-    async fn page(&self, page: &SpacePage, prepared: &mut Prepared) -> Result<()> {
+    async fn page(&self, page: &SpacePage, prepared: &mut ExportChanges) -> Result<()> {
         let (Some(path), Some(entry)) = (self.plan.page_path(&page.id), self.now.pages.get(&page.id)) else {
             return Ok(());
         };
@@ -147,14 +149,14 @@ impl Preparer<'_> {
         let body = self.compared.view.text(&entry.body, Rendering::Request).await?;
         let fields = entry.fields();
         let content = PageContent { fields: &fields, body: &body };
-        let written = self.plan.page(page, chosen(template.as_ref(), known.as_deref()), content);
+        let written = self.plan.page(page, select_template(template.as_ref(), known.as_deref()), content);
         let title = if written.is_titled { TitleIn::File } else { TitleIn::Summary };
         prepared.titles.insert(page.id.clone(), title);
-        let text = Text { thing: GitThing::Page(page.id.clone()), git: page.git.as_ref(), path };
+        let text = TextTarget { thing: GitThing::Page(page.id.clone()), git: page.git.as_ref(), path };
         self.text(text, template, written.text, prepared)
     }
 
-    async fn include(&self, include: &SpaceInclude, prepared: &mut Prepared) -> Result<()> {
+    async fn include(&self, include: &SpaceInclude, prepared: &mut ExportChanges) -> Result<()> {
         let (Some(path), Some(entry)) =
             (self.plan.include_path(&include.id), self.now.reusables.get(&include.id))
         else {
@@ -171,8 +173,10 @@ impl Preparer<'_> {
         let (title, extra) = (Some(entry.title.clone()), Some(entry.extra.clone()));
         let fields = PagePatch { title, extra, ..PagePatch::default() };
         let content = PageContent { fields: &fields, body: &body };
-        let written = self.plan.include(include, chosen(template.as_ref(), known.as_deref()), content);
-        let text = Text { thing: GitThing::Reusable(include.id.clone()), git: include.git.as_ref(), path };
+        let written =
+            self.plan.include(include, select_template(template.as_ref(), known.as_deref()), content);
+        let text =
+            TextTarget { thing: GitThing::Reusable(include.id.clone()), git: include.git.as_ref(), path };
         self.text(text, template, written.text, prepared)
     }
 
@@ -211,7 +215,7 @@ impl Preparer<'_> {
             return Ok(None);
         };
         let bytes = checkout.read(file.source.as_str()).await.map_err(git_error)?;
-        Ok(Some((readable(bytes.to_vec()).0, oid.clone())))
+        Ok(Some((decode_text(bytes.to_vec()).0, oid.clone())))
     }
 
     /// The text of the file that the space was last in sync with.
@@ -223,10 +227,10 @@ impl Preparer<'_> {
     /// Writes a text, unless the repository has it at this path.
     fn text(
         &self,
-        new: Text<'_>,
+        new: TextTarget<'_>,
         template: Option<(String, String)>,
         text: String,
-        prepared: &mut Prepared,
+        prepared: &mut ExportChanges,
     ) -> Result<()> {
         let is_claimed = self.plan.claimed().contains(new.path);
         let is_there = is_claimed || new.git.is_some_and(|git| git.path == new.path.as_str());
@@ -240,14 +244,14 @@ impl Preparer<'_> {
         };
         let git = GitBlob { oid, path: new.path.to_string() };
         if new.git != Some(&git) {
-            let source = Some(Hash::of(text.as_bytes()));
+            let source = Some(Hash::compute(text.as_bytes()));
             prepared.gits.push(GitFile { thing: new.thing, blob: git, source });
             prepared.sources.push(text);
         }
         Ok(())
     }
 
-    fn write(&self, path: &RepoPath, bytes: Bytes, prepared: &mut Prepared) -> Result<()> {
+    fn write(&self, path: &RepoPath, bytes: Bytes, prepared: &mut ExportChanges) -> Result<()> {
         if self.plan.claimed().contains(path) {
             prepared.refused.insert(path.clone());
             return Ok(());
@@ -255,11 +259,11 @@ impl Preparer<'_> {
         let path = self.plan.written_to(path).map_err(format_error)?;
         prepared.bytes += bytes.len() as u64;
         check_size("pages", prepared.bytes, MAX_TEXT_BYTES)?;
-        prepared.writes.push_back(Write::Text { path, bytes });
+        prepared.writes.push_back(FileWrite::Text { path, bytes });
         Ok(())
     }
 
-    async fn file(&self, file: &SpaceFile, prepared: &mut Prepared) -> Result<()> {
+    async fn file(&self, file: &SpaceFile, prepared: &mut ExportChanges) -> Result<()> {
         let (Some(path), Some(entry)) = (self.plan.file_path(&file.id), self.now.files.get(&file.id)) else {
             return Ok(());
         };
@@ -286,11 +290,11 @@ impl Preparer<'_> {
         }
         let written = self.plan.written_to(path).map_err(format_error)?;
         let (known, entry) = (path.to_string(), Box::new(entry.clone()));
-        prepared.writes.push_back(Write::File { path: written, thing, known, entry });
+        prepared.writes.push_back(FileWrite::File { path: written, thing, known, entry });
         Ok(())
     }
 
-    async fn variables(&self, prepared: &mut Prepared) -> Result<()> {
+    async fn variables(&self, prepared: &mut ExportChanges) -> Result<()> {
         let found = self.compared.view.variables().await?;
         let values = found.into_iter().map(|(name, entry)| (name, entry.value)).collect();
         let path = self.plan.variables_path();
@@ -308,8 +312,11 @@ impl Preparer<'_> {
 }
 
 /// Selects the template of a text. The file in the repository takes precedence over the text known to the space.
-fn chosen<'t>(repository: Option<&'t (String, String)>, known: Option<&'t str>) -> Option<Template<'t>> {
-    let template = |text, origin| Template { text, origin };
+fn select_template<'t>(
+    repository: Option<&'t (String, String)>,
+    known: Option<&'t str>,
+) -> Option<FileTemplate<'t>> {
+    let template = |text, origin| FileTemplate { text, origin };
     match repository {
         Some((text, _)) => Some(template(text, TemplateOrigin::Repository)),
         None => known.map(|text| template(text, TemplateOrigin::Space)),
@@ -317,32 +324,32 @@ fn chosen<'t>(repository: Option<&'t (String, String)>, known: Option<&'t str>) 
 }
 
 async fn read_file(platform: &Platform, domain: &str, entry: &FileEntry) -> Result<Bytes> {
-    let bytes = FilePlace::of(entry).read(platform.objects(), domain, 0..entry.size).await?;
+    let bytes = FilePlace::from_entry(entry).read(platform.objects(), domain, 0..entry.size).await?;
     bytes.ok_or_else(|| Error::internal(format!("the bytes of the file {} no longer exist", entry.name)))
 }
 
 /// The files of a push.
-pub(super) struct Files<'p> {
+pub(super) struct PushFileSource<'p> {
     platform: &'p Platform,
     domain: &'p str,
-    writes: VecDeque<Write>,
+    writes: VecDeque<FileWrite>,
     /// The Git locations; complete when all files were taken.
     pub(super) gits: Vec<GitFile>,
 }
 
-impl<'p> Files<'p> {
-    pub(super) fn new(platform: &'p Platform, domain: &'p str, prepared: Prepared) -> Self {
+impl<'p> PushFileSource<'p> {
+    pub(super) fn new(platform: &'p Platform, domain: &'p str, prepared: ExportChanges) -> Self {
         Self { platform, domain, writes: prepared.writes, gits: prepared.gits }
     }
 }
 
 #[async_trait]
-impl PushFiles for Files<'_> {
+impl PushFiles for PushFileSource<'_> {
     async fn next(&mut self) -> std::result::Result<Option<PushFile>, GitError> {
         Ok(match self.writes.pop_front() {
             None => None,
-            Some(Write::Text { path, bytes }) => Some(PushFile { path: path.to_string(), bytes }),
-            Some(Write::File { path, thing, known, entry }) => {
+            Some(FileWrite::Text { path, bytes }) => Some(PushFile { path: path.to_string(), bytes }),
+            Some(FileWrite::File { path, thing, known, entry }) => {
                 let bytes = read_file(self.platform, self.domain, &entry).await;
                 let bytes = bytes.map_err(SourceError::new)?;
                 let blob = GitBlob { oid: blob_id(&bytes), path: known };

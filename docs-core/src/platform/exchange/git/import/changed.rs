@@ -3,11 +3,13 @@
 
 use std::collections::HashSet;
 
-use super::read::{Importer, MAX_FILES_BYTES, MAX_PAGE_FILE_BYTES, MAX_TEXT_BYTES, Read, check_size};
+use super::read::{
+    CommitContent, Importer, MAX_FILES_BYTES, MAX_PAGE_FILE_BYTES, MAX_TEXT_BYTES, check_size,
+};
 use crate::{
     Error, Result,
     content::{
-        Edit, LinkRange, LinkSource, LinkTarget, Standing, View,
+        Edit, LinkRange, LinkSource, LinkState, LinkTarget, View,
         gitsync::{
             ImportPlan, PageLinks, PlannedFile, PlannedInclude, PlannedKind, PlannedPage, RepoConfig,
             RepoPath, RepoTree, Warning,
@@ -16,30 +18,30 @@ use crate::{
     model::{ContentRef, FileId},
     platform::{
         content::files::NewFile,
-        exchange::git::sync::{format_error, git_error, path_error, places_of},
+        exchange::git::sync::{content_paths, format_error, git_error, path_error},
     },
     ports::RepoEntryKind,
     store::Hash,
 };
 
 /// The version of the import rules. Increment it when they change, so that everything is imported again.
-const RULES: u32 = 3;
+const IMPORT_RULES_VERSION: u32 = 3;
 /// Number of bytes of a layout that are hashed at once.
 const LAYOUT_CHUNK: usize = 64 << 10;
 /// At most one in this many items may have changed; otherwise a full import is faster.
-const MOST_CHANGED: usize = 4;
+const MIN_ITEMS_PER_CHANGE: usize = 4;
 /// Maximum number of links that are checked per page or reusable content.
 const MAX_LINKS: usize = 10_000;
 
 /// The items with changed bytes.
 #[derive(Default)]
-struct Changed<'p> {
+struct ChangedItems<'p> {
     pages: Vec<(&'p PlannedPage, &'p PlannedFile)>,
     includes: Vec<&'p PlannedInclude>,
     files: Vec<(FileId, String, PlannedFile)>,
 }
 
-impl Changed<'_> {
+impl ChangedItems<'_> {
     fn texts(&self) -> impl Iterator<Item = &PlannedFile> {
         self.pages.iter().map(|(_, file)| *file).chain(self.includes.iter().map(|include| &include.file))
     }
@@ -52,7 +54,7 @@ impl Changed<'_> {
 impl Importer<'_> {
     /// Hashes everything of the commit except the bytes of the imported items.
     pub(super) fn layout(&self, project: &RepoPath) -> Hash {
-        self.layout_but(project, |path| {
+        self.layout_without(project, |path| {
             RepoPath::new(path).is_ok_and(|path| {
                 self.pages.contains_key(&path)
                     || self.files.contains_key(&path)
@@ -64,15 +66,15 @@ impl Importer<'_> {
     /// The layout of the commit on the assumption that the same items are imported as before.
     fn layout_before(&self, project: &RepoPath) -> Hash {
         let before = &self.before;
-        self.layout_but(project, |path| {
+        self.layout_without(project, |path| {
             before.pages.contains_key(path)
                 || before.files.contains_key(path)
                 || before.reusables.contains_key(path)
         })
     }
 
-    fn layout_but(&self, project: &RepoPath, is_content: impl Fn(&str) -> bool) -> Hash {
-        let mut text = format!("{RULES} {project}");
+    fn layout_without(&self, project: &RepoPath, is_content: impl Fn(&str) -> bool) -> Hash {
+        let mut text = format!("{IMPORT_RULES_VERSION} {project}");
         for entry in self.checkout.entries() {
             let (kind, target) = match &entry.kind {
                 RepoEntryKind::File => ("file", ""),
@@ -85,10 +87,10 @@ impl Importer<'_> {
                 text.push_str(part);
             }
             if text.len() > LAYOUT_CHUNK {
-                text = Hash::of(text.as_bytes()).to_string();
+                text = Hash::compute(text.as_bytes()).to_string();
             }
         }
-        Hash::of(text.as_bytes())
+        Hash::compute(text.as_bytes())
     }
 
     /// Reads the changes since the last import; `None` if a full import is needed.
@@ -98,7 +100,7 @@ impl Importer<'_> {
         tree: &RepoTree,
         config: &RepoConfig,
         plan: &ImportPlan,
-    ) -> Result<Option<Read>> {
+    ) -> Result<Option<CommitContent>> {
         // Edits of the space have moved its head, which is detected without reading the commit.
         let left = self.space.git.as_ref().filter(|git| git.revision.as_ref() == Some(&self.space.head));
         let Some(layout) =
@@ -107,7 +109,7 @@ impl Importer<'_> {
             return Ok(None);
         };
         let said = self.warnings.len();
-        let read = self.read_changed_of(tree, plan, config, layout).await?;
+        let read = self.read_changed_items(tree, plan, config, layout).await?;
         if read.is_none() {
             // A full import follows, so partial results are discarded.
             self.texts.clear();
@@ -119,20 +121,20 @@ impl Importer<'_> {
         Ok(read)
     }
 
-    async fn read_changed_of(
+    async fn read_changed_items(
         &mut self,
         tree: &RepoTree,
         plan: &ImportPlan,
         config: &RepoConfig,
         layout: Hash,
-    ) -> Result<Option<Read>> {
-        let Some(changed) = self.changed(tree, plan)? else { return Ok(None) };
+    ) -> Result<Option<CommitContent>> {
+        let Some(changed) = self.find_changed(tree, plan)? else { return Ok(None) };
         let all = self.before.pages.len() + self.before.files.len() + self.before.reusables.len();
-        if changed.count() * MOST_CHANGED > all {
+        if changed.count() * MIN_ITEMS_PER_CHANGE > all {
             return Ok(None);
         }
         self.name_pages(&plan.pages).await?;
-        self.landing = self.landing_slug(&config.readme, &plan.pages);
+        self.landing = self.readme_page(&config.readme, &plan.pages);
         self.name_reusables(plan);
         self.files = self
             .before
@@ -142,12 +144,12 @@ impl Importer<'_> {
             .collect();
         let mut wanted = plan.clone();
         for file in changed.texts() {
-            let text = self.text_of(file).await?;
+            let text = self.planned_text(file).await?;
             let links = PageLinks::read(&text, &file.path, &plan.root);
             for reference in links.references() {
                 wanted.refer(tree, &reference.path).map_err(format_error)?;
             }
-            self.keep_links(&file.path, links);
+            self.cache_links(&file.path, links);
             self.texts.insert(file.path.clone(), text);
         }
         if !self.has_same_files(&wanted, &changed).await? {
@@ -167,17 +169,17 @@ impl Importer<'_> {
         );
         let mut warnings = self.take_warnings();
         warnings.extend(plan.warnings.iter().map(Warning::to_string));
-        Ok(Some(Read { root: edited.root, layout, places: places_of(config), what, warnings }))
+        Ok(Some(CommitContent { root: edited.root, layout, places: content_paths(config), what, warnings }))
     }
 
     /// The items with changed bytes; `None` if an item is new or too large.
-    fn changed<'p>(&self, tree: &RepoTree, plan: &'p ImportPlan) -> Result<Option<Changed<'p>>> {
-        let (mut changed, mut texts, mut files) = (Changed::default(), 0, 0);
+    fn find_changed<'p>(&self, tree: &RepoTree, plan: &'p ImportPlan) -> Result<Option<ChangedItems<'p>>> {
+        let (mut changed, mut texts, mut files) = (ChangedItems::default(), 0, 0);
         for page in plan.documents() {
             let PlannedKind::Document { file: Some(file), .. } = &page.kind else { continue };
             let Some((_, before)) = self.before.pages.get(file.path.as_str()) else { return Ok(None) };
             texts += file.size.min(MAX_PAGE_FILE_BYTES);
-            if before.git != self.git_of(file) {
+            if before.git != self.git_blob(file) {
                 changed.pages.push((page, file));
             }
         }
@@ -186,7 +188,7 @@ impl Importer<'_> {
                 return Ok(None);
             };
             texts += include.file.size.min(MAX_PAGE_FILE_BYTES);
-            if self.git_of(&include.file).is_none_or(|git| git.oid != *before) {
+            if self.git_blob(&include.file).is_none_or(|git| git.oid != *before) {
                 changed.includes.push(include);
             }
         }
@@ -194,7 +196,7 @@ impl Importer<'_> {
             let path = RepoPath::new(path).map_err(|error| path_error(&error))?;
             let Some(file) = tree.file(&path).map_err(format_error)? else { return Ok(None) };
             files += file.size;
-            if before.git != self.git_of(&file) {
+            if before.git != self.git_blob(&file) {
                 changed.files.push((id.clone(), before.name.clone(), file));
             }
         }
@@ -207,7 +209,7 @@ impl Importer<'_> {
 
     /// Returns `true` if the set of imported files is unchanged. `wanted` has the files that the changed texts
     /// reference.
-    async fn has_same_files(&self, wanted: &ImportPlan, changed: &Changed<'_>) -> Result<bool> {
+    async fn has_same_files(&self, wanted: &ImportPlan, changed: &ChangedItems<'_>) -> Result<bool> {
         let wanted: HashSet<&str> = wanted.assets.iter().map(|asset| asset.file.path.as_str()).collect();
         if wanted.iter().any(|path| !self.before.files.contains_key(*path)) {
             return Ok(false);
@@ -228,7 +230,7 @@ impl Importer<'_> {
             pages.map(LinkSource::Page).chain(includes.map(LinkSource::Reusable)).collect();
         let view = self.platform.content().view(&self.space.domain, self.space.root);
         for source in &sources {
-            let range = LinkRange { standing: Standing::Inside, source: Some(source.clone()) };
+            let range = LinkRange { standing: LinkState::Inside, source: Some(source.clone()) };
             let links = view.links(&range, None, MAX_LINKS).await?;
             if links.len() == MAX_LINKS {
                 return Ok(false);
@@ -245,11 +247,11 @@ impl Importer<'_> {
 
     /// The edits that bring the space up to date; `None` if the slug of a page would change, since that may affect the
     /// slugs of other pages.
-    async fn edits(&mut self, changed: &Changed<'_>) -> Result<Option<Vec<Edit>>> {
+    async fn edits(&mut self, changed: &ChangedItems<'_>) -> Result<Option<Vec<Edit>>> {
         let mut edits = Vec::new();
         for (id, name, file) in &changed.files {
             let bytes = self.checkout.read(file.source.as_str()).await.map_err(git_error)?;
-            let new = NewFile { name, content_type: None, bytes, git: self.git_of(file) };
+            let new = NewFile { name, content_type: None, bytes, git: self.git_blob(file) };
             let entry = self.platform.store_file(&self.space.domain, new).await?;
             edits.push(Edit::PutFile { file: id.clone(), entry });
         }

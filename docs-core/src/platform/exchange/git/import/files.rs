@@ -16,12 +16,12 @@ use crate::{
 };
 
 /// Target size of a batch in bytes. Two batches are in memory at a time, each exceeding this by at most one file.
-const BYTES_AT_ONCE: usize = 4 << 20;
+const BATCH_BYTES: usize = 4 << 20;
 /// Maximum number of files per batch. Other writers wait while the store writes a batch.
-const FILES_AT_ONCE: usize = 500;
+const FILE_BATCH: usize = 500;
 
 /// A file of the commit.
-struct Placed<'p> {
+struct CommitFile<'p> {
     path: &'p RepoPath,
     source: &'p RepoPath,
     id: FileId,
@@ -39,10 +39,11 @@ impl Importer<'_> {
     /// If files in several folders have the same name, all but the first are numbered. Existing files come first and
     /// keep their names.
     pub(super) async fn add_files(&mut self, plan: &ImportPlan, items: &mut Vec<BuildItem>) -> Result<()> {
-        let mut placed: Vec<Placed<'_>> = plan.assets.iter().map(|asset| self.placed(asset)).collect();
+        let mut placed: Vec<CommitFile<'_>> =
+            plan.assets.iter().map(|asset| self.commit_file(asset)).collect();
         self.store_files(&mut placed).await?;
         let mut new = Vec::new();
-        for Placed { path, id, is_known, entry, .. } in placed {
+        for CommitFile { path, id, is_known, entry, .. } in placed {
             let entry = entry.ok_or_else(|| Error::internal(format!("the file {path} was not stored")))?;
             self.files.insert(path.clone(), id.clone());
             if is_known { &mut *items } else { &mut new }.push(BuildItem::File(id, entry));
@@ -51,8 +52,8 @@ impl Importer<'_> {
         Ok(())
     }
 
-    fn placed<'p>(&self, asset: &'p PlannedAsset) -> Placed<'p> {
-        let git = self.git_of(&asset.file);
+    fn commit_file<'p>(&self, asset: &'p PlannedAsset) -> CommitFile<'p> {
+        let git = self.git_blob(&asset.file);
         let before = self.before.files.get(asset.file.path.as_str());
         let called = before.map(|(_, entry)| &entry.name);
         let called = called.filter(|name| is_numbered(name, &asset.name) || is_numbered(&asset.name, name));
@@ -61,15 +62,15 @@ impl Importer<'_> {
         let entry = same.map(|(_, entry)| FileEntry { name: name.clone(), ..entry.clone() });
         let id = before.map_or_else(|| self.platform.id(), |(id, _)| id.clone());
         let (path, source) = (&asset.file.path, &asset.file.source);
-        Placed { path, source, id, name, git, is_known: before.is_some(), entry }
+        CommitFile { path, source, id, name, git, is_known: before.is_some(), entry }
     }
 
     /// Stores the bytes of new and changed files.
-    async fn store_files(&self, placed: &mut [Placed<'_>]) -> Result<()> {
+    async fn store_files(&self, placed: &mut [CommitFile<'_>]) -> Result<()> {
         let mut wanted = placed.iter_mut().filter(|file| file.entry.is_none());
-        let mut read = self.read_some(&mut wanted).await?;
+        let mut read = self.read_batch(&mut wanted).await?;
         while !read.is_empty() {
-            let (stored, next) = tokio::join!(self.store_some(read), self.read_some(&mut wanted));
+            let (stored, next) = tokio::join!(self.store_batch(read), self.read_batch(&mut wanted));
             stored?;
             read = next?;
         }
@@ -77,15 +78,15 @@ impl Importer<'_> {
     }
 
     /// Reads the next batch of files.
-    async fn read_some<'p, 'r>(
+    async fn read_batch<'p, 'r>(
         &self,
-        wanted: &mut impl Iterator<Item = &'p mut Placed<'r>>,
-    ) -> Result<Vec<(&'p mut Placed<'r>, Bytes)>>
+        wanted: &mut impl Iterator<Item = &'p mut CommitFile<'r>>,
+    ) -> Result<Vec<(&'p mut CommitFile<'r>, Bytes)>>
     where
         'r: 'p,
     {
         let (mut read, mut bytes) = (Vec::new(), 0);
-        while bytes < BYTES_AT_ONCE && read.len() < FILES_AT_ONCE {
+        while bytes < BATCH_BYTES && read.len() < FILE_BATCH {
             let Some(file) = wanted.next() else { break };
             let content = self.checkout.read(file.source.as_str()).await.map_err(git_error)?;
             bytes += content.len();
@@ -94,7 +95,7 @@ impl Importer<'_> {
         Ok(read)
     }
 
-    async fn store_some(&self, read: Vec<(&mut Placed<'_>, Bytes)>) -> Result<()> {
+    async fn store_batch(&self, read: Vec<(&mut CommitFile<'_>, Bytes)>) -> Result<()> {
         let new = read.iter().map(|(file, bytes)| NewFile {
             name: &file.name,
             content_type: None,

@@ -4,11 +4,11 @@ use super::read::Importer;
 use crate::content::{
     gitsync::{ImportPlan, PageLinks, Reference, RepoPath, RepoTree},
     markdown::Resolution,
-    reference::exactly,
+    reference::parse_exact,
 };
 
 /// Maximum number of parsed links that are cached between the two passes, a few hundred bytes each.
-const MOST_LINKS_KEPT: usize = 200_000;
+const MAX_CACHED_LINKS: usize = 200_000;
 
 impl Importer<'_> {
     /// Assigns an id to every reusable content, reusing the one of the same path.
@@ -32,10 +32,10 @@ impl Importer<'_> {
                 let links = links.remove(&path).unwrap_or_else(|| PageLinks::read(&text, &path, root));
                 let linked = links.rewritten(&text, |destination, reference| {
                     // Exports mark broken links with this prefix, so that they are visible.
-                    let broken = destination.strip_prefix("/broken").filter(|it| exactly(it).is_some());
+                    let broken = destination.strip_prefix("/broken").filter(|it| parse_exact(it).is_some());
                     let lasting = match broken {
                         Some(broken) => Some(broken.to_owned()),
-                        None => reference.and_then(|reference| self.lasting(reference, tree)),
+                        None => reference.and_then(|reference| self.permanent_destination(reference, tree)),
                     };
                     lasting.map_or(Resolution::Keep, Resolution::To)
                 });
@@ -46,15 +46,15 @@ impl Importer<'_> {
 
     /// Caches the links of a text for [`link_texts`](Self::link_texts). Links beyond the limit are parsed again
     /// instead.
-    pub(super) fn keep_links(&mut self, path: &RepoPath, links: PageLinks) {
+    pub(super) fn cache_links(&mut self, path: &RepoPath, links: PageLinks) {
         self.link_count += links.count();
-        if self.link_count <= MOST_LINKS_KEPT {
+        if self.link_count <= MAX_CACHED_LINKS {
             self.links.insert(path.clone(), links);
         }
     }
 
     /// The destination with an id for a reference.
-    fn lasting(&self, reference: &Reference, tree: &RepoTree) -> Option<String> {
+    fn permanent_destination(&self, reference: &Reference, tree: &RepoTree) -> Option<String> {
         // Symbolic links out of the repository were rejected earlier where they matter.
         let file = tree.locate_linked(&reference.path).ok().flatten()?;
         let anchor = reference.anchor.as_ref().map(|anchor| format!("#{anchor}")).unwrap_or_default();

@@ -12,18 +12,18 @@ use crate::{
 };
 
 /// Minimum similarity of two texts: the percentage of their bytes on common lines.
-const LEAST_ALIKE: u64 = 50;
+const MIN_SIMILARITY: u64 = 50;
 /// A line that occurs in more texts than this is ignored.
-const COMMON_LINE: usize = 50;
+const MAX_TEXTS_PER_LINE: usize = 50;
 /// Shorter lines, such as brackets and rules, are ignored. In bytes.
-const SHORT_LINE: usize = 4;
+const MIN_LINE_BYTES: usize = 4;
 
 /// Two similar texts: the percentage, the index of the new text, the index of the old text.
-type Alike = (u64, usize, usize);
+type Similarity = (u64, usize, usize);
 
 impl Importer<'_> {
     /// Assigns ids of deleted pages to pages at new paths.
-    pub(super) async fn name_moved(&mut self, mut new: Vec<PlannedFile>) -> Result<()> {
+    pub(super) async fn match_moved(&mut self, mut new: Vec<PlannedFile>) -> Result<()> {
         if new.is_empty() {
             return Ok(());
         }
@@ -38,10 +38,10 @@ impl Importer<'_> {
             .filter_map(|(path, (_, entry))| Some((entry.git.as_ref()?.oid.clone(), path.clone())))
             .collect();
         new.retain(|file| {
-            let oid = self.git_of(file).map(|git| git.oid).unwrap_or_default();
+            let oid = self.git_blob(file).map(|git| git.oid).unwrap_or_default();
             match of_oid.get(&oid).and_then(|path| gone.remove(path)) {
                 Some(page) => {
-                    self.name_as(file, page);
+                    self.reuse_page(file, page);
                     false
                 }
                 None => true,
@@ -49,8 +49,8 @@ impl Importer<'_> {
         });
         let gone: Vec<(PageId, PageEntry)> = gone.into_values().collect();
         if !gone.is_empty() {
-            for (at, page) in self.alike(&new, gone).await? {
-                self.name_as(&new[at], page);
+            for (at, page) in self.match_similar(&new, gone).await? {
+                self.reuse_page(&new[at], page);
             }
         }
         for file in new {
@@ -59,7 +59,7 @@ impl Importer<'_> {
         Ok(())
     }
 
-    fn name_as(&mut self, file: &PlannedFile, (id, entry): (PageId, PageEntry)) {
+    fn reuse_page(&mut self, file: &PlannedFile, (id, entry): (PageId, PageEntry)) {
         self.pages.insert(file.path.clone(), id.clone());
         self.before.pages.insert(file.path.to_string(), (id, entry));
     }
@@ -71,31 +71,31 @@ impl Importer<'_> {
 
     /// Matches new files with deleted pages of similar text, the most similar first. Time is proportional to the lines
     /// of all texts, memory to those of the smaller set.
-    async fn alike(
+    async fn match_similar(
         &self,
         new: &[PlannedFile],
         mut gone: Vec<(PageId, PageEntry)>,
     ) -> Result<Vec<(usize, (PageId, PageEntry))>> {
         gone.sort_by(|(a, _), (b, _)| a.cmp(b));
         let view = self.platform.content().view(&self.space.domain, self.space.root);
-        let mut pairs: Vec<Alike> = Vec::new();
+        let mut pairs: Vec<Similarity> = Vec::new();
         // Only the lines of the smaller set are held in memory.
         if gone.len() < new.len() {
             let mut lines = Lines::default();
             for (_, entry) in &gone {
                 lines.add(&view.text(&entry.body, Rendering::Request).await?);
             }
-            let lines = lines.telling();
+            let lines = lines.without_common_lines();
             for (at, file) in new.iter().enumerate() {
-                let found = lines.alike(self.text_at_path(file));
+                let found = lines.find_similar(self.text_at_path(file));
                 pairs.extend(found.into_iter().map(|(alike, old)| (alike, at, old)));
             }
         } else {
             let mut lines = Lines::default();
             new.iter().for_each(|file| lines.add(self.text_at_path(file)));
-            let lines = lines.telling();
+            let lines = lines.without_common_lines();
             for (old, (_, entry)) in gone.iter().enumerate() {
-                let found = lines.alike(&view.text(&entry.body, Rendering::Request).await?);
+                let found = lines.find_similar(&view.text(&entry.body, Rendering::Request).await?);
                 pairs.extend(found.into_iter().map(|(alike, at)| (alike, at, old)));
             }
         }
@@ -123,7 +123,7 @@ struct Lines {
 impl Lines {
     /// Adds a text with the next index.
     fn add(&mut self, text: &str) {
-        let (at, lines) = (self.sizes.len(), lines_of(text));
+        let (at, lines) = (self.sizes.len(), line_sizes(text));
         self.sizes.push(lines.values().sum());
         for (line, bytes) in lines {
             self.texts.entry(line).or_default().push((at, bytes));
@@ -131,14 +131,14 @@ impl Lines {
     }
 
     /// Removes lines that occur in too many texts to be significant.
-    fn telling(mut self) -> Self {
-        self.texts.retain(|_, texts| texts.len() <= COMMON_LINE);
+    fn without_common_lines(mut self) -> Self {
+        self.texts.retain(|_, texts| texts.len() <= MAX_TEXTS_PER_LINE);
         self
     }
 
     /// The texts that are similar to this one, with the percentages.
-    fn alike(&self, text: &str) -> Vec<(u64, usize)> {
-        let lines = lines_of(text);
+    fn find_similar(&self, text: &str) -> Vec<(u64, usize)> {
+        let lines = line_sizes(text);
         let size: u64 = lines.values().sum();
         let mut shared: HashMap<usize, u64> = HashMap::new();
         for (line, bytes) in &lines {
@@ -147,15 +147,15 @@ impl Lines {
             }
         }
         let alike = |(at, shared): (usize, u64)| (200 * shared / (size + self.sizes[at]).max(1), at);
-        shared.into_iter().map(alike).filter(|(alike, _)| *alike >= LEAST_ALIKE).collect()
+        shared.into_iter().map(alike).filter(|(alike, _)| *alike >= MIN_SIMILARITY).collect()
     }
 }
 
 /// The lines of a text by hash, with the total bytes of their occurrences.
-fn lines_of(text: &str) -> HashMap<Hash, u64> {
+fn line_sizes(text: &str) -> HashMap<Hash, u64> {
     let mut lines = HashMap::new();
-    for line in text.lines().map(str::trim).filter(|line| line.len() >= SHORT_LINE) {
-        *lines.entry(Hash::of(line.as_bytes())).or_default() += line.len() as u64;
+    for line in text.lines().map(str::trim).filter(|line| line.len() >= MIN_LINE_BYTES) {
+        *lines.entry(Hash::compute(line.as_bytes())).or_default() += line.len() as u64;
     }
     lines
 }
@@ -175,8 +175,8 @@ mod tests {
         let alike = |of: usize| {
             let mut lines = Lines::default();
             lines.add(texts[of]);
-            let lines = lines.telling();
-            texts.map(|text| lines.alike(text).first().map(|(alike, _)| *alike))
+            let lines = lines.without_common_lines();
+            texts.map(|text| lines.find_similar(text).first().map(|(alike, _)| *alike))
         };
         for (a, b) in [(0, 1), (1, 0), (0, 2), (2, 1), (3, 0), (3, 3)] {
             assert_eq!(alike(a)[b], alike(b)[a], "{a} and {b}");
@@ -188,7 +188,7 @@ mod tests {
     #[test]
     fn a_line_that_most_texts_have_makes_none_of_them_alike() {
         let mut lines = Lines::default();
-        (0..=COMMON_LINE).for_each(|_| lines.add("Licensed to everybody.\n"));
-        assert_eq!(lines.telling().alike("Licensed to everybody.\n"), []);
+        (0..=MAX_TEXTS_PER_LINE).for_each(|_| lines.add("Licensed to everybody.\n"));
+        assert_eq!(lines.without_common_lines().find_similar("Licensed to everybody.\n"), []);
     }
 }

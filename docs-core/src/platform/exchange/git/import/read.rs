@@ -12,7 +12,7 @@ use crate::{
             RepoPath, RepoTree, Warning, variables,
         },
         markdown::{PageSource, cover_of, parse_include, parse_page, web_reference},
-        reference::{destination, exactly},
+        reference::{destination, parse_exact},
     },
     model::{
         ContentRef, FileId, GitBlob, JobProgress, JobStage, MAX_PAGE_BYTES, MAX_TITLE, PageId, PageTooLong,
@@ -20,8 +20,8 @@ use crate::{
     },
     platform::{
         exchange::{
-            git::sync::{Unsaid, format_error, git_error, places_of, readable, tree_of},
-            import::gather::UNKNOWN_IMPORT,
+            git::sync::{UnexportableFields, content_paths, decode_text, format_error, git_error, repo_tree},
+            import::gather::UNKNOWN_IMPORT_BYTES,
         },
         jobs::Progress,
         kernel::{
@@ -32,7 +32,7 @@ use crate::{
     ports::Checkout,
     store::{
         Hash,
-        records::{ContentPlaces, SpaceRecord},
+        records::{ContentPaths, SpaceRecord},
     },
 };
 
@@ -45,12 +45,12 @@ pub(super) const MAX_FILES_BYTES: u64 = 2_000_000_000;
 pub(in crate::platform::exchange::git) const MAX_PAGE_FILE_BYTES: u64 = MAX_PAGE_BYTES as u64 + (256 << 10);
 
 /// The result of reading a commit.
-pub(in crate::platform::exchange::git) struct Read {
+pub(in crate::platform::exchange::git) struct CommitContent {
     pub(in crate::platform::exchange::git) root: Hash,
     /// The hash of everything except the bytes of the imported items.
     pub(in crate::platform::exchange::git) layout: Hash,
     /// The locations of the content in the commit.
-    pub(in crate::platform::exchange::git) places: Option<ContentPlaces>,
+    pub(in crate::platform::exchange::git) places: Option<ContentPaths>,
     /// The amount of imported content, as a sentence.
     pub(in crate::platform::exchange::git) what: String,
     /// Omissions and interpretations that the author may not expect.
@@ -64,7 +64,7 @@ pub(super) struct Importer<'a> {
     pub(super) checkout: &'a dyn Checkout,
     /// Object ids by path.
     oids: HashMap<&'a str, &'a str>,
-    pub(super) before: Before,
+    pub(super) before: PreviousState,
     pub(super) texts: HashMap<RepoPath, String>,
     /// The cached links of the texts, and the number of links parsed so far.
     pub(super) links: HashMap<RepoPath, PageLinks>,
@@ -74,15 +74,15 @@ pub(super) struct Importer<'a> {
     pub(super) files: HashMap<RepoPath, FileId>,
     pub(super) pages: HashMap<RepoPath, PageId>,
     pub(super) reusables: HashMap<RepoPath, ReusableId>,
-    pub(super) landing: Option<Landing>,
+    pub(super) landing: Option<ReadmePage>,
     pub(super) warnings: Vec<String>,
     /// The handling of fields that files cannot represent.
-    unsaid: Unsaid,
+    unsaid: UnexportableFields,
     memory: Reservation,
 }
 
 /// The README at the location of the first page, if that page existed before.
-pub(super) struct Landing {
+pub(super) struct ReadmePage {
     path: RepoPath,
     /// The previous slug of the page.
     slug: String,
@@ -90,9 +90,9 @@ pub(super) struct Landing {
     planned: String,
 }
 
-impl Landing {
+impl ReadmePage {
     /// Returns `true` if a slug is numbered only because this file name has the same slug.
-    fn is_in_the_way_of(&self, slug: &str) -> bool {
+    fn conflicts_with(&self, slug: &str) -> bool {
         let number = slug.strip_prefix(self.planned.as_str()).and_then(|rest| rest.strip_prefix('-'));
         self.slug != self.planned && number.is_some_and(|number| number.parse::<u64>().is_ok())
     }
@@ -100,7 +100,7 @@ impl Landing {
 
 /// The previous content of the space. Items that are still in the repository keep their ids.
 #[derive(Default)]
-pub(super) struct Before {
+pub(super) struct PreviousState {
     pub(super) pages: HashMap<String, (PageId, PageEntry)>,
     /// Pages without a file, by path in the space.
     bare: HashMap<String, (PageId, PageEntry)>,
@@ -120,16 +120,16 @@ impl<'a> Importer<'a> {
         platform: &'a Platform,
         space: &'a SpaceRecord,
         checkout: &'a dyn Checkout,
-        unsaid: Unsaid,
+        unsaid: UnexportableFields,
     ) -> Result<Self> {
         let mut memory = platform.import_memory(&space.organization);
-        memory.run(UNKNOWN_IMPORT).await;
+        memory.run(UNKNOWN_IMPORT_BYTES).await;
         Ok(Self {
             platform,
             space,
             checkout,
             oids: checkout.entries().iter().map(|entry| (entry.path.as_str(), entry.oid.as_str())).collect(),
-            before: Before::read(platform, space).await?,
+            before: PreviousState::read(platform, space).await?,
             texts: HashMap::new(),
             links: HashMap::new(),
             link_count: 0,
@@ -152,7 +152,7 @@ impl<'a> Importer<'a> {
         config: &RepoConfig,
         mut plan: ImportPlan,
         progress: &mut Progress<'_>,
-    ) -> Result<Read> {
+    ) -> Result<CommitContent> {
         let size = ImportSize { text_bytes: plan.text_bytes(), items: plan.items() as u64 };
         self.memory.settle(size.bytes()).await;
         self.read_texts(tree, &mut plan, progress).await?;
@@ -162,7 +162,7 @@ impl<'a> Importer<'a> {
         let mut items = Vec::new();
         self.add_files(&plan, &mut items).await?;
         self.name_pages(&plan.pages).await?;
-        self.landing = self.landing_slug(&config.readme, &plan.pages);
+        self.landing = self.readme_page(&config.readme, &plan.pages);
         self.name_reusables(&plan);
         self.store_sources().await?;
         self.link_texts(tree, &plan.root);
@@ -173,7 +173,7 @@ impl<'a> Importer<'a> {
         self.add_redirects(&plan, &mut items);
         self.warnings.extend(plan.warnings.iter().map(Warning::to_string));
         let now = self.platform.now().time();
-        let named: Vec<String> = items.iter().map(name_of).collect();
+        let named: Vec<String> = items.iter().map(item_name).collect();
         let built = self.platform.content().build(&self.space.domain, now, items).await;
         let built = built.map_err(|error| match error {
             ContentError::Invalid { index, field, message } => {
@@ -186,12 +186,12 @@ impl<'a> Importer<'a> {
         let (layout, warnings) = (self.layout(project), self.take_warnings());
         let (content, domain) = (self.platform.content(), &self.space.domain);
         let root = content.keep_redirects(domain, now, self.space.root, built.root).await?;
-        Ok(Read { root, layout, places: places_of(config), what, warnings })
+        Ok(CommitContent { root, layout, places: content_paths(config), what, warnings })
     }
 
     /// Reads the configuration and the table of contents, and plans the import of the files.
     pub(super) async fn plan(&mut self, project: &RepoPath) -> Result<(RepoTree, RepoConfig, ImportPlan)> {
-        let tree = tree_of(self.checkout);
+        let tree = repo_tree(self.checkout);
         let config = self.text_at(&tree, &RepoConfig::path(project)).await?;
         let config = RepoConfig::read(config.as_deref(), project).map_err(format_error)?;
         let summary = self.text_at(&tree, &config.summary).await?;
@@ -206,14 +206,14 @@ impl<'a> Importer<'a> {
     /// The text of a file; `None` if it is missing.
     async fn text_at(&mut self, tree: &RepoTree, path: &RepoPath) -> Result<Option<String>> {
         match tree.file(path).map_err(format_error)? {
-            Some(file) => self.text_of(&file).await.map(Some),
+            Some(file) => self.planned_text(&file).await.map(Some),
             None => Ok(None),
         }
     }
 
-    pub(super) async fn text_of(&mut self, file: &PlannedFile) -> Result<String> {
+    pub(super) async fn planned_text(&mut self, file: &PlannedFile) -> Result<String> {
         let bytes = self.checkout.read(file.source.as_str()).await.map_err(git_error)?;
-        let (text, replaced) = readable(bytes.to_vec());
+        let (text, replaced) = decode_text(bytes.to_vec());
         self.warnings.extend(replaced.into_iter().map(|what| format!("{}: {what}", file.path)));
         Ok(text)
     }
@@ -244,12 +244,12 @@ impl<'a> Importer<'a> {
         check_size("pages", wanted.iter().map(|file| file.size).sum(), MAX_TEXT_BYTES)?;
         let total = wanted.len() as u64;
         for (read, file) in wanted.into_iter().enumerate() {
-            let text = self.text_of(&file).await?;
+            let text = self.planned_text(&file).await?;
             let links = PageLinks::read(&text, &file.path, &plan.root);
             for reference in links.references() {
                 plan.refer(tree, &reference.path).map_err(format_error)?;
             }
-            self.keep_links(&file.path, links);
+            self.cache_links(&file.path, links);
             self.texts.insert(file.path, text);
             let done = read as u64 + 1;
             progress.count(JobStage::ContentProcess, JobProgress { done, total }).await?;
@@ -295,12 +295,12 @@ impl<'a> Importer<'a> {
         self.warnings.push(format!("{path}: {error}; imported without its text"));
     }
 
-    pub(super) fn git_of(&self, file: &PlannedFile) -> Option<GitBlob> {
+    pub(super) fn git_blob(&self, file: &PlannedFile) -> Option<GitBlob> {
         let oid = self.oids.get(file.source.as_str())?;
         Some(GitBlob { oid: (*oid).to_owned(), path: file.path.to_string() })
     }
 
-    /// Assigns an id to every page with a file: the one of the same path, else a match of [`Self::name_moved`].
+    /// Assigns an id to every page with a file: the one of the same path, else a match of [`Self::match_moved`].
     pub(super) async fn name_pages(&mut self, pages: &[PlannedPage]) -> Result<()> {
         let mut stack: Vec<&PlannedPage> = pages.iter().rev().collect();
         let mut new = Vec::new();
@@ -312,18 +312,22 @@ impl<'a> Importer<'a> {
                 None => new.push(file.clone()),
             }
         }
-        self.name_moved(new).await
+        self.match_moved(new).await
     }
 
     /// The slug of the page at the path of the first page. The file name is not meaningful, so the page keeps its
     /// previous slug, unless another top-level page needs that.
-    pub(super) fn landing_slug(&self, readme: &RepoPath, pages: &[PlannedPage]) -> Option<Landing> {
+    pub(super) fn readme_page(&self, readme: &RepoPath, pages: &[PlannedPage]) -> Option<ReadmePage> {
         let (_, entry) = self.before.pages.get(readme.as_str())?;
         let is_it = |page: &PlannedPage| matches!(&page.kind, PlannedKind::Document { file: Some(file), .. } if file.path == *readme);
         let is_taken = pages.iter().any(|page| page.slug() == entry.slug && !is_it(page));
         let planned =
             pages.iter().find(|page| is_it(page)).filter(|_| entry.parent.is_none() && !is_taken)?;
-        Some(Landing { path: readme.clone(), slug: entry.slug.clone(), planned: planned.slug().to_owned() })
+        Some(ReadmePage {
+            path: readme.clone(),
+            slug: entry.slug.clone(),
+            planned: planned.slug().to_owned(),
+        })
     }
 
     fn add_pages(&mut self, plan: &ImportPlan, items: &mut Vec<BuildItem>) -> Result<()> {
@@ -338,7 +342,7 @@ impl<'a> Importer<'a> {
     }
 
     pub(super) fn page(&mut self, page: &PlannedPage, parent: Option<PageId>) -> Result<BuildPage> {
-        let titled = PagePatch { slug: Some(page.slug().to_owned()), ..PagePatch::titled(&page.title) };
+        let titled = PagePatch { slug: Some(page.slug().to_owned()), ..PagePatch::from_title(&page.title) };
         match &page.kind {
             PlannedKind::Document { file: Some(file), .. } => {
                 let slug = self.slug(page, file, &parent);
@@ -347,24 +351,24 @@ impl<'a> Importer<'a> {
             PlannedKind::Document { file: None, .. } => {
                 let beside = self.before.beside.remove(&(parent.clone(), page.slug().to_owned()));
                 let before = self.before.bare.remove(beside.as_ref().unwrap_or(&page.path));
-                Ok(self.kept(before, parent, PageKind::Document, titled))
+                Ok(self.page_without_file(before, parent, PageKind::Document, titled))
             }
             PlannedKind::Group => {
                 let before = self.before.groups.remove(page.slug());
-                Ok(self.kept(before, parent, PageKind::Group, titled))
+                Ok(self.page_without_file(before, parent, PageKind::Group, titled))
             }
             PlannedKind::Link { url, file } => {
                 let target = self.link_target(url, file.as_ref());
                 let key = (page.title.clone(), destination(&target));
                 let before = self.before.links.get_mut(&key).and_then(VecDeque::pop_front);
-                let fields = PagePatch { target: Some(Some(target)), ..PagePatch::titled(&page.title) };
-                Ok(self.kept(before, parent, PageKind::Link, fields))
+                let fields = PagePatch { target: Some(Some(target)), ..PagePatch::from_title(&page.title) };
+                Ok(self.page_without_file(before, parent, PageKind::Link, fields))
             }
             PlannedKind::Computed { value } => {
                 let fields =
-                    PagePatch { computed: Some(Some(value.clone())), ..PagePatch::titled(&page.title) };
+                    PagePatch { computed: Some(Some(value.clone())), ..PagePatch::from_title(&page.title) };
                 let before = self.before.computed.get_mut(&value.to_string()).and_then(VecDeque::pop_front);
-                Ok(self.kept(before, parent, PageKind::Computed, fields))
+                Ok(self.page_without_file(before, parent, PageKind::Computed, fields))
             }
         }
     }
@@ -378,7 +382,7 @@ impl<'a> Importer<'a> {
             Some(landing)
                 if parent.is_none()
                     && before == Some(&landing.planned)
-                    && landing.is_in_the_way_of(page.slug()) =>
+                    && landing.conflicts_with(page.slug()) =>
             {
                 &landing.planned
             }
@@ -400,7 +404,7 @@ impl<'a> Importer<'a> {
         let id = self.pages.get(&file.path).cloned().ok_or_else(unread)?;
         let mut fields = titled.overlaid(source.fields());
         self.cut_title(&file.path, &mut fields.title);
-        fields.git = Some(self.git_of(file));
+        fields.git = Some(self.git_blob(file));
         fields.cover = self.cover(&source, file);
         let mut page = BuildPage::new(id, parent, PageKind::Document, fields);
         page.body = self.body(&file.path, source.body);
@@ -410,7 +414,7 @@ impl<'a> Importer<'a> {
             page.rank = Some(before.rank.clone());
             page.created_at = before.created_at;
             let same =
-                before.git.as_ref().map(|git| &git.oid) == self.git_of(file).as_ref().map(|git| &git.oid);
+                before.git.as_ref().map(|git| &git.oid) == self.git_blob(file).as_ref().map(|git| &git.oid);
             page.updated_at = before.updated_at.filter(|_| same);
         }
         Ok(page)
@@ -437,12 +441,12 @@ impl<'a> Importer<'a> {
             (Some(page), None, _) => ContentRef::Page { page: page.clone(), space: None },
             (None, _, Some(file)) => ContentRef::File { file: file.clone() },
             // Targets without a file are referenced by id.
-            (None, _, None) => exactly(url).unwrap_or_else(|| ContentRef::Url { url: url.to_owned() }),
+            (None, _, None) => parse_exact(url).unwrap_or_else(|| ContentRef::Url { url: url.to_owned() }),
         }
     }
 
     /// A page without a file, with its previous id and timestamps.
-    fn kept(
+    fn page_without_file(
         &self,
         before: Option<(PageId, PageEntry)>,
         parent: Option<PageId>,
@@ -453,8 +457,8 @@ impl<'a> Importer<'a> {
             return BuildPage::new(self.platform.id(), parent, kind, fields);
         };
         let fields = match self.unsaid {
-            Unsaid::Lost => fields,
-            Unsaid::Kept => entry.fields().overlaid(fields),
+            UnexportableFields::Cleared => fields,
+            UnexportableFields::Retained => entry.fields().overlaid(fields),
         };
         let mut page = BuildPage::new(id, parent, kind, fields);
         page.rank = Some(entry.rank);
@@ -481,7 +485,7 @@ impl<'a> Importer<'a> {
         ReusablePatch {
             title,
             body: Some(self.body(&include.file.path, source.body)),
-            git: Some(self.git_of(&include.file)),
+            git: Some(self.git_blob(&include.file)),
             source: Some(self.sources.get(&include.file.path).copied()),
             extra: Some(source.front.fields.extra.clone().unwrap_or_default()),
             ..ReusablePatch::default()
@@ -490,7 +494,7 @@ impl<'a> Importer<'a> {
 
     async fn add_variables(&mut self, plan: &ImportPlan, items: &mut Vec<BuildItem>) -> Result<()> {
         let Some(file) = &plan.variables else { return Ok(()) };
-        let text = self.text_of(file).await?;
+        let text = self.planned_text(file).await?;
         let (found, warnings) = variables(&text, &file.path).map_err(format_error)?;
         self.warnings.extend(warnings.iter().map(Warning::to_string));
         items.extend(found.into_iter().map(|(name, value)| BuildItem::Variable(name, value)));
@@ -506,7 +510,7 @@ impl<'a> Importer<'a> {
 }
 
 /// The name of an item for error messages.
-fn name_of(item: &BuildItem) -> String {
+fn item_name(item: &BuildItem) -> String {
     match item {
         BuildItem::Page(page) => match &page.fields.git {
             Some(Some(git)) => git.path.clone(),
@@ -530,7 +534,7 @@ pub(in crate::platform::exchange::git) fn check_size(what: &str, bytes: u64, lim
     Err(Error::new(crate::ErrorKind::Invalid, message))
 }
 
-impl Before {
+impl PreviousState {
     async fn read(platform: &Platform, space: &SpaceRecord) -> Result<Self> {
         let view = platform.content().view(&space.domain, space.root);
         let mut before = Self::default();

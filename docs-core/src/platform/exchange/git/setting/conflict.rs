@@ -4,16 +4,16 @@ use std::sync::Arc;
 
 use docs_macros::operation;
 
-use super::unite::{Syncing, Theirs, put_conflict, subject};
+use super::merge::{CommitRevision, SyncInput, put_conflict, subject};
 use crate::{
     Error, Result,
     content::ThreeWay,
     model::{JobResult, JobStage, RevisionId, SpaceId},
     platform::{
         access,
-        content::change_requests::{conflicted, feed_head, is_living},
+        content::change_requests::{conflicting_pages, feed_head, is_editable},
         exchange::git::sync::{Attempt, CommitOutcome, ImportPayload},
-        jobs::{Progress, Run},
+        jobs::{JobRun, Progress},
         kernel::{actor::Actor, platform::Platform},
     },
     policy::SpaceAction,
@@ -27,8 +27,8 @@ use crate::{
 };
 
 /// The state of a conflict with the repository.
-pub(super) enum Standing {
-    Free,
+pub(super) enum ConflictState {
+    NoConflict,
     /// This change request has to be merged or archived first.
     Open(Arc<ChangeRequestRecord>),
 }
@@ -39,31 +39,32 @@ impl Platform {
     pub(super) async fn settle_conflict(
         &self,
         space: Arc<SpaceRecord>,
-    ) -> Result<(Arc<SpaceRecord>, Standing)> {
+    ) -> Result<(Arc<SpaceRecord>, ConflictState)> {
         let Some(conflict) = space.git_sync.as_ref().and_then(|sync| sync.conflict.as_ref()) else {
-            return Ok((space, Standing::Free));
+            return Ok((space, ConflictState::NoConflict));
         };
         let tx = self.read().await?;
         let request: Option<Arc<ChangeRequestRecord>> =
-            tx.get(&ChangeRequestRecord::at(&conflict.request)).await?;
+            tx.get(&ChangeRequestRecord::key_for(&conflict.request)).await?;
         drop(tx);
         if let Some(request) = request.filter(|request| is_open(&space, conflict, request)) {
-            return Ok((space, Standing::Open(request)));
+            return Ok((space, ConflictState::Open(request)));
         }
         self.write(&Actor::Platform, &settle_conflict(&space.id)).await?;
-        let settled: Option<Arc<SpaceRecord>> = self.read().await?.get(&SpaceRecord::at(&space.id)).await?;
-        Ok((settled.ok_or_else(|| Error::not_found("space"))?, Standing::Free))
+        let settled: Option<Arc<SpaceRecord>> =
+            self.read().await?.get(&SpaceRecord::key_for(&space.id)).await?;
+        Ok((settled.ok_or_else(|| Error::not_found("space"))?, ConflictState::NoConflict))
     }
 
     /// Updates the change request of an earlier commit with a later one.
     pub(super) async fn renew_conflict(
         &self,
-        at: Syncing<'_>,
+        at: SyncInput<'_>,
         request: &Arc<ChangeRequestRecord>,
-        run: &mut Run,
+        run: &mut JobRun,
         progress: &mut Progress<'_>,
     ) -> Result<Attempt> {
-        let storing = self.storing();
+        let storing = self.begin_write_window();
         progress.stage(JobStage::ConfigCheck).await?;
         let space = &*at.space;
         let Some(conflict) = &at.sync.conflict else { return Ok(Attempt::Moved) };
@@ -74,7 +75,7 @@ impl Platform {
             )
         })?;
         let before: Option<Arc<RevisionRecord>> =
-            self.read().await?.get(&RevisionRecord::at(&space.id, &id)).await?;
+            self.read().await?.get(&RevisionRecord::key_for(&space.id, &id)).await?;
         let before = before.ok_or_else(|| Error::internal("the revision of a synchronized commit exists"))?;
         // Items of the earlier commit keep their ids.
         let on = SpaceRecord {
@@ -85,14 +86,14 @@ impl Platform {
         };
         let read = self.read_commit(&at.payload, &on, at.checkout, progress).await?;
         progress.stage(JobStage::Finalize).await?;
-        let theirs = self.theirs(&at, run, read);
+        let theirs = self.commit_revision(&at, run, read);
         let sides = ThreeWay { base: before.root, ours: request.root, theirs: theirs.revision.root };
         let merged = self.content().merge(&space.domain, sides).await?;
         let is_same = merged.root == theirs.revision.root;
         let head = RevisionRecord {
             parents: vec![request.head.clone(), theirs.revision.id.clone()],
             kind: RevisionKind::Update,
-            conflicts: conflicted(&merged),
+            conflicts: conflicting_pages(&merged),
             ..RevisionRecord::new(
                 self.id(),
                 space.id.clone(),
@@ -102,13 +103,13 @@ impl Platform {
             )
         };
         let what = format!("change request #{} now contains this commit", request.number);
-        run.say(self, what);
+        run.append_log(self, what);
         let result = JobResult { change_request: Some(request.id.clone()), ..JobResult::default() };
-        let theirs = Theirs {
+        let theirs = CommitRevision {
             revision: RevisionRecord { parents: vec![before.id.clone()], ..theirs.revision },
             ..theirs
         };
-        self.require_stored(storing)?;
+        self.check_write_window(storing)?;
         let (head, since) = ((!is_same).then_some(&head), conflict.since.as_ref());
         let finished = run.finish(self, JobOutcome { result: Some(result), object: None });
         let operation = renew_conflict(&at.payload, &space.head, since, request, &theirs, head, &finished);
@@ -123,10 +124,10 @@ pub(super) fn is_open(
     conflict: &GitSyncConflict,
     request: &ChangeRequestRecord,
 ) -> bool {
-    is_living(request.status) && is_of(space, conflict)
+    is_editable(request.status) && is_current(space, conflict)
 }
 
-fn is_of(space: &SpaceRecord, conflict: &GitSyncConflict) -> bool {
+fn is_current(space: &SpaceRecord, conflict: &GitSyncConflict) -> bool {
     space.git.as_ref().and_then(|git| git.revision.as_ref()) == conflict.since.as_ref()
 }
 
@@ -138,10 +139,10 @@ async fn settle_conflict(tx: &mut Tx, space: &SpaceId) -> Result<()> {
     let Some(sync) = &old.git_sync else { return Ok(()) };
     let Some(conflict) = &sync.conflict else { return Ok(()) };
     let request: Option<Arc<ChangeRequestRecord>> =
-        tx.get(&ChangeRequestRecord::at(&conflict.request)).await?;
+        tx.get(&ChangeRequestRecord::key_for(&conflict.request)).await?;
     let git = match request {
         Some(request) if is_open(old, conflict, &request) => return Ok(()),
-        Some(_) if is_of(old, conflict) => Some(conflict.then.clone()),
+        Some(_) if is_current(old, conflict) => Some(conflict.then.clone()),
         _ => old.git.clone(),
     };
     let sync = GitSyncState { conflict: None, ..GitSyncState::clone(sync) };
@@ -159,26 +160,26 @@ async fn renew_conflict(
     live: &RevisionId,
     since: Option<&RevisionId>,
     request: &ChangeRequestRecord,
-    theirs: &Theirs,
+    theirs: &CommitRevision,
     head: Option<&RevisionRecord>,
     finished: &jobs::FinishJob,
 ) -> Result<CommitOutcome> {
-    let found: Option<Arc<ChangeRequestRecord>> = tx.get(&ChangeRequestRecord::at(&request.id)).await?;
-    let Some(old) = found.filter(|old| old.head == request.head && is_living(old.status)) else {
+    let found: Option<Arc<ChangeRequestRecord>> = tx.get(&ChangeRequestRecord::key_for(&request.id)).await?;
+    let Some(old) = found.filter(|old| old.head == request.head && is_editable(old.status)) else {
         return Ok(CommitOutcome::Changed);
     };
     let proof = match payload.begin(tx, Some(live), finished).await? {
         Ok(proof) => proof,
         Err(outcome) => return Ok(outcome),
     };
-    let Theirs { revision, git } = theirs;
+    let CommitRevision { revision, git } = theirs;
     tx.create(revision.clone());
     if let Some(head) = head {
         tx.create(head.clone());
     }
     let head = head.unwrap_or(revision);
     let earlier: Option<Arc<RevisionRecord>> = match revision.parents.first() {
-        Some(earlier) => tx.get(&RevisionRecord::at(&old.space, earlier)).await?,
+        Some(earlier) => tx.get(&RevisionRecord::key_for(&old.space, earlier)).await?,
         None => None,
     };
     // A subject that a user has set is kept.

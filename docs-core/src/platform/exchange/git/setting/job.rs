@@ -5,9 +5,9 @@ use std::sync::Arc;
 use async_trait::async_trait;
 
 use super::{
-    conflict::Standing,
-    credit::{Credit, recent},
-    unite::Syncing,
+    commit_metadata::{CommitMetadata, recent_revisions},
+    conflict::ConflictState,
+    merge::SyncInput,
 };
 use crate::{
     Error, ErrorKind, Result,
@@ -18,14 +18,14 @@ use crate::{
     },
     platform::{
         exchange::git::{
-            export::{Base, Export, Missing},
+            export::{Export, ExportBase, MissingContentAction},
             no_git,
             sync::{
-                Attempt, ExportPayload, FromSetting, ImportPayload, SyncPayload, Unsaid, branch_is_gone,
-                git_error,
+                Attempt, ExportPayload, ImportPayload, SettingContext, SyncPayload, UnexportableFields,
+                deleted_branch_error, git_error,
             },
         },
-        jobs::{Effect, Job, Progress, Run},
+        jobs::{Effect, Job, JobRun, Progress},
         kernel::platform::Platform,
         library::follow::git::SyncRun,
     },
@@ -41,13 +41,13 @@ const MAX_ATTEMPTS: usize = 5;
 
 #[async_trait]
 impl Job for SyncRun {
-    async fn run(self, platform: &Platform, run: &mut Run) -> Result<Effect> {
+    async fn run(self, platform: &Platform, run: &mut JobRun) -> Result<Effect> {
         let mut progress = run.progress(platform);
         for _ in 0..MAX_ATTEMPTS {
-            if let Attempt::Ended(effect) = platform.sync_once(&self, run, &mut progress).await? {
+            if let Attempt::Ended(effect) = platform.attempt_sync(&self, run, &mut progress).await? {
                 return Ok(effect);
             }
-            run.say(platform, "the space or the repository has changed; starting again".to_owned());
+            run.append_log(platform, "the space or the repository has changed; starting again".to_owned());
             if run.is_stopping() {
                 return Err(Error::new(
                     ErrorKind::Unavailable,
@@ -62,70 +62,76 @@ impl Job for SyncRun {
 }
 
 impl Platform {
-    async fn sync_once(&self, job: &SyncRun, run: &mut Run, progress: &mut Progress<'_>) -> Result<Attempt> {
-        let found: Option<Arc<SpaceRecord>> = self.read().await?.get(&SpaceRecord::at(&job.space)).await?;
+    async fn attempt_sync(
+        &self,
+        job: &SyncRun,
+        run: &mut JobRun,
+        progress: &mut Progress<'_>,
+    ) -> Result<Attempt> {
+        let found: Option<Arc<SpaceRecord>> =
+            self.read().await?.get(&SpaceRecord::key_for(&job.space)).await?;
         let Some(space) = found.filter(|space| space.deleted_at.is_none()) else {
             return Err(Error::not_found("space"));
         };
         let (space, standing) = self.settle_conflict(space).await?;
         let Some(sync) = space.git_sync.clone() else {
-            run.say(self, "the synchronization of the space was turned off".to_owned());
+            run.append_log(self, "the synchronization of the space was turned off".to_owned());
             return Ok(Attempt::Ended(Effect::Done));
         };
         if sync.setting.direction == GitSyncDirection::Export {
-            if is_unwritten(&space) {
-                return Ok(self.nothing_written(run));
+            if has_no_content(&space) {
+                return Ok(self.end_without_content(run));
             }
             let payload = self.export_payload(&space, &sync, None).await?;
-            return self.export_once(&payload, run, progress).await;
+            return self.attempt_export(&payload, run, progress).await;
         }
         progress.stage(JobStage::RepoFetch).await?;
         let payload = import_payload(&space, &sync);
         let url = payload.url(self, run)?;
         let git = self.ports().git.as_ref().ok_or_else(no_git)?;
         let reference = &*payload.request.reference;
-        let wanted = payload.fetch_of(&url, reference);
-        if self.is_at_known(&space, &sync, &standing, &wanted).await? {
+        let wanted = payload.fetch_request(&url, reference);
+        if self.is_at_known_commit(&space, &sync, &standing, &wanted).await? {
             return Ok(match standing {
-                Standing::Open(request) => self.waits_for(&request, run),
-                Standing::Free => self.in_step_already(run),
+                ConflictState::Open(request) => self.end_with_conflict(&request, run),
+                ConflictState::NoConflict => self.end_in_sync(run),
             });
         }
         let checkout = match git.fetch(&wanted).await {
             Ok(checkout) => checkout,
             Err(GitError::NoRef(_)) if sync.setting.direction == GitSyncDirection::Both => {
-                if let Standing::Open(request) = standing {
-                    return Ok(self.waits_for(&request, run));
+                if let ConflictState::Open(request) = standing {
+                    return Ok(self.end_with_conflict(&request, run));
                 }
-                if is_unwritten(&space) {
-                    return Ok(self.nothing_written(run));
+                if has_no_content(&space) {
+                    return Ok(self.end_without_content(run));
                 }
-                if space.git_of(&sync.source()).is_some() {
-                    return Err(branch_is_gone(reference));
+                if space.git_state_for(&sync.source()).is_some() {
+                    return Err(deleted_branch_error(reference));
                 }
                 return self.make_branch(space, &sync, url, run, progress).await;
             }
             Err(error) => return Err(git_error(error)),
         };
-        run.say(self, format!("fetched {reference} at {}", checkout.commit().oid));
-        let syncing = Syncing { space, sync: &sync, payload, checkout: &*checkout, url };
+        run.append_log(self, format!("fetched {reference} at {}", checkout.commit().oid));
+        let syncing = SyncInput { space, sync: &sync, payload, checkout: &*checkout, url };
         self.sync_with(syncing, standing, run, progress).await
     }
 
     /// Returns `true` if the ref points to the commit that the space is in sync with, or to the one with an unresolved
     /// conflict. No fetch is needed then.
-    async fn is_at_known(
+    async fn is_at_known_commit(
         &self,
         space: &SpaceRecord,
         sync: &GitSyncState,
-        standing: &Standing,
+        standing: &ConflictState,
         wanted: &FetchRequest,
     ) -> Result<bool> {
-        let is_behind = sync.setting.direction.exports() && !space.is_in_step();
+        let is_behind = sync.setting.direction.exports() && !space.is_in_sync();
         let known = match standing {
-            Standing::Open(_) => sync.conflict.as_ref().and_then(|conflict| conflict.then.oid.as_ref()),
-            Standing::Free if is_behind => None,
-            Standing::Free => space.git_of(&sync.source()).and_then(|git| git.oid.as_ref()),
+            ConflictState::Open(_) => sync.conflict.as_ref().and_then(|conflict| conflict.then.oid.as_ref()),
+            ConflictState::NoConflict if is_behind => None,
+            ConflictState::NoConflict => space.git_state_for(&sync.source()).and_then(|git| git.oid.as_ref()),
         };
         let Some(known) = known else { return Ok(false) };
         let git = self.ports().git.as_ref().ok_or_else(no_git)?;
@@ -133,21 +139,21 @@ impl Platform {
     }
 
     /// Ends a run that has nothing to do.
-    fn in_step_already(&self, run: &mut Run) -> Attempt {
-        run.say(self, "space and repository are in sync; no change needed".to_owned());
+    fn end_in_sync(&self, run: &mut JobRun) -> Attempt {
+        run.append_log(self, "space and repository are in sync; no change needed".to_owned());
         Attempt::Ended(Effect::Done)
     }
 
     /// Ends a run for a space without any content yet.
-    fn nothing_written(&self, run: &mut Run) -> Attempt {
-        run.say(self, "the space has no content yet; no export needed".to_owned());
+    fn end_without_content(&self, run: &mut JobRun) -> Attempt {
+        run.append_log(self, "the space has no content yet; no export needed".to_owned());
         Attempt::Ended(Effect::Done)
     }
 
     /// Ends a run for a space with an unresolved conflict.
-    fn waits_for(&self, request: &ChangeRequestRecord, run: &mut Run) -> Attempt {
+    fn end_with_conflict(&self, request: &ChangeRequestRecord, run: &mut JobRun) -> Attempt {
         let what = format!("export is paused until change request #{} is merged or archived", request.number);
-        run.say(self, what);
+        run.append_log(self, what);
         let result = JobResult { change_request: Some(request.id.clone()), ..JobResult::default() };
         run.outcome = JobOutcome { result: Some(result), object: None };
         Attempt::Ended(Effect::Done)
@@ -156,43 +162,48 @@ impl Platform {
     /// Performs the next step for a fetched commit.
     async fn sync_with(
         &self,
-        at: Syncing<'_>,
-        standing: Standing,
-        run: &mut Run,
+        at: SyncInput<'_>,
+        standing: ConflictState,
+        run: &mut JobRun,
         progress: &mut Progress<'_>,
     ) -> Result<Attempt> {
         let oid = &at.checkout.commit().oid;
-        if let Standing::Open(request) = standing {
+        if let ConflictState::Open(request) = standing {
             let conflict =
                 at.sync.conflict.as_ref().filter(|conflict| conflict.then.oid.as_ref() == Some(oid));
             if conflict.is_none() {
                 return self.renew_conflict(at, &request, run, progress).await;
             }
-            return Ok(self.waits_for(&request, run));
+            return Ok(self.end_with_conflict(&request, run));
         }
-        let is_known = at.space.git.as_ref().is_some_and(|git| git.is_of(oid, &at.payload.source()));
+        let is_known = at.space.git.as_ref().is_some_and(|git| git.is_synced_to(oid, &at.payload.source()));
         let exports = at.sync.setting.direction.exports();
         match is_known {
-            true if exports && !at.space.is_in_step() => self.export_to(at, run, progress).await,
-            true => Ok(self.in_step_already(run)),
-            false if !exports || at.space.is_in_step() || at.space.root == Content::nothing() => {
+            true if exports && !at.space.is_in_sync() => self.export_to(at, run, progress).await,
+            true => Ok(self.end_in_sync(run)),
+            false if !exports || at.space.is_in_sync() || at.space.root == Content::empty_hash() => {
                 self.import_on(at.payload, &at.space, at.checkout, run, progress).await
             }
-            false => self.unite_with(at, run, progress).await,
+            false => self.merge_with(at, run, progress).await,
         }
     }
 
     /// Exports to a commit that the space is in sync with.
     async fn export_to(
         &self,
-        at: Syncing<'_>,
-        run: &mut Run,
+        at: SyncInput<'_>,
+        run: &mut JobRun,
         progress: &mut Progress<'_>,
     ) -> Result<Attempt> {
         let payload = self.export_payload(&at.space, at.sync, None).await?;
-        let base = Base { checkout: Some(at.checkout), is_branch: true };
-        let export =
-            Export { payload: &payload, space: at.space, base, url: at.url, missing: Missing::Pushed };
+        let base = ExportBase { checkout: Some(at.checkout), is_branch: true };
+        let export = Export {
+            payload: &payload,
+            space: at.space,
+            base,
+            url: at.url,
+            missing: MissingContentAction::Push,
+        };
         self.export_on(export, run, progress).await
     }
 
@@ -202,7 +213,7 @@ impl Platform {
         space: Arc<SpaceRecord>,
         sync: &GitSyncState,
         url: String,
-        run: &mut Run,
+        run: &mut JobRun,
         progress: &mut Progress<'_>,
     ) -> Result<Attempt> {
         let payload = self.export_payload(&space, sync, None).await?;
@@ -210,17 +221,17 @@ impl Platform {
         if is_branch {
             return Ok(Attempt::Moved);
         }
-        run.say(self, format!("the repository has no {} yet", payload.request.reference));
-        let base = Base { checkout: checkout.as_deref(), is_branch };
-        let export = Export { payload: &payload, space, base, url, missing: Missing::Pushed };
+        run.append_log(self, format!("the repository has no {} yet", payload.request.reference));
+        let base = ExportBase { checkout: checkout.as_deref(), is_branch };
+        let export = Export { payload: &payload, space, base, url, missing: MissingContentAction::Push };
         self.export_on(export, run, progress).await
     }
 
     /// Merges a new commit with unexported content of the space.
-    async fn unite_with(
+    async fn merge_with(
         &self,
-        at: Syncing<'_>,
-        run: &mut Run,
+        at: SyncInput<'_>,
+        run: &mut JobRun,
         progress: &mut Progress<'_>,
     ) -> Result<Attempt> {
         // An export that died after its push has left an unrecorded commit. It has the content of a revision of the
@@ -228,11 +239,11 @@ impl Platform {
         let commit = at.checkout.commit();
         let state = at.space.git.as_ref();
         let tx = self.read().await?;
-        let revisions = recent(&tx, &at.space, state.and_then(|git| git.revision.as_ref())).await?;
+        let revisions = recent_revisions(&tx, &at.space, state.and_then(|git| git.revision.as_ref())).await?;
         let mut exported = None;
         for (place, revision) in revisions.iter().enumerate() {
-            let credit = Credit::of(&tx, &at.space, at.sync, &revisions[place..]).await?;
-            if credit.is_of(commit) {
+            let credit = CommitMetadata::for_revisions(&tx, &at.space, at.sync, &revisions[place..]).await?;
+            if credit.matches(commit) {
                 exported = Some((Arc::clone(revision), credit));
                 break;
             }
@@ -245,16 +256,21 @@ impl Platform {
                 root: revision.root,
                 ..SpaceRecord::clone(&at.space)
             };
-            let base = Base { checkout: Some(at.checkout), is_branch: true };
+            let base = ExportBase { checkout: Some(at.checkout), is_branch: true };
             let url = at.url.clone();
-            let export =
-                Export { payload: &payload, space: Arc::new(space), base, url, missing: Missing::Left };
+            let export = Export {
+                payload: &payload,
+                space: Arc::new(space),
+                base,
+                url,
+                missing: MissingContentAction::Ignore,
+            };
             match self.export_on(export, run, progress).await? {
                 Attempt::Differs => {}
                 attempt => return Ok(attempt),
             }
         }
-        self.unite(at, run, progress).await
+        self.merge_commit(at, run, progress).await
     }
 
     /// The payload of an export, for the live revision or the one with the given metadata.
@@ -262,22 +278,22 @@ impl Platform {
         &self,
         space: &SpaceRecord,
         sync: &GitSyncState,
-        credit: Option<Credit>,
+        credit: Option<CommitMetadata>,
     ) -> Result<ExportPayload> {
         let credit = match credit {
             Some(credit) => credit,
             None => {
                 let tx = self.read().await?;
                 let since = space.git.as_ref().and_then(|git| git.revision.as_ref());
-                let revisions = recent(&tx, space, since).await?;
-                Credit::of(&tx, space, sync, &revisions).await?
+                let revisions = recent_revisions(&tx, space, since).await?;
+                CommitMetadata::for_revisions(&tx, space, sync, &revisions).await?
             }
         };
         let wanted = import_payload(space, sync).request;
         let request = ExportGitRepository {
             url: wanted.url,
             reference: wanted.reference,
-            commit_message: BoundedText::cut(&credit.message)
+            commit_message: BoundedText::from_truncated(&credit.message)
                 .ok_or_else(|| Error::internal("a commit message is not blank"))?,
             repo_cache_id: wanted.repo_cache_id,
             repo_tree_url: wanted.repo_tree_url,
@@ -287,13 +303,13 @@ impl Platform {
             force: None,
             git_info: wanted.git_info,
         };
-        Ok(of_setting(space, sync, credit.by, request, Some(credit.at)))
+        Ok(setting_payload(space, sync, credit.by, request, Some(credit.at)))
     }
 }
 
 /// Returns `true` if a space has never had content.
-fn is_unwritten(space: &SpaceRecord) -> bool {
-    space.git.is_none() && space.root == Content::nothing()
+fn has_no_content(space: &SpaceRecord) -> bool {
+    space.git.is_none() && space.root == Content::empty_hash()
 }
 
 /// The payload of an import.
@@ -312,10 +328,10 @@ pub(super) fn import_payload(space: &SpaceRecord, sync: &GitSyncState) -> Import
         standalone: None,
         git_info: info,
     };
-    of_setting(space, sync, sync.by.clone(), request, None)
+    setting_payload(space, sync, sync.by.clone(), request, None)
 }
 
-fn of_setting<R>(
+fn setting_payload<R>(
     space: &SpaceRecord,
     sync: &GitSyncState,
     by: UserId,
@@ -323,10 +339,10 @@ fn of_setting<R>(
     committed_at: Option<crate::model::Timestamp>,
 ) -> SyncPayload<R> {
     let unsaid = match sync.setting.direction {
-        GitSyncDirection::Both => Unsaid::Kept,
-        GitSyncDirection::Import | GitSyncDirection::Export => Unsaid::Lost,
+        GitSyncDirection::Both => UnexportableFields::Retained,
+        GitSyncDirection::Import | GitSyncDirection::Export => UnexportableFields::Cleared,
     };
     let sealed_url = sync.credentials.as_ref().map(|credentials| credentials.url.clone());
-    let setting = Some(FromSetting { generation: sync.generation.clone(), unsaid, committed_at });
+    let setting = Some(SettingContext { generation: sync.generation.clone(), unsaid, committed_at });
     SyncPayload { space: space.id.clone(), by, request, sealed_url, setting }
 }

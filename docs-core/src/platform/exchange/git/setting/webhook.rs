@@ -16,7 +16,7 @@ use crate::{
     platform::{
         jobs::Urgency,
         kernel::platform::Platform,
-        library::follow::git::{Wake, enqueue},
+        library::follow::git::{NewSyncJob, enqueue},
     },
     store::{Tx, records::SpaceRecord},
 };
@@ -24,7 +24,7 @@ use crate::{
 /// Maximum size of a delivery in bytes, as sent by the largest host.
 pub(in crate::platform) const MAX_DELIVERY: u64 = 25 << 20;
 /// Length of a signature in bytes.
-const SIGNATURE: usize = 32;
+const SIGNATURE_BYTES: usize = 32;
 /// The commit id in the push of a deleted branch.
 const NO_COMMIT: &str = "0000000000000000000000000000000000000000";
 
@@ -55,7 +55,7 @@ pub enum GitWebhookAnswer {
     /// A synchronization is enqueued.
     Enqueued,
     /// No action is needed.
-    Nothing,
+    Ignored,
 }
 
 /// A delivery to the webhook of a space, whose body is received in parts.
@@ -94,12 +94,12 @@ impl<'p> GitWebhook<'p> {
     /// `NotFound` without a well-formed signature and without the secret; store errors.
     #[boxed]
     pub async fn open(platform: &'p Platform, space: &'p str, delivery: GitDelivery<'p>) -> Result<Self> {
-        let signature = delivery.signature.and_then(signature_of);
+        let signature = delivery.signature.and_then(parse_signature);
         if signature.is_none() && delivery.token.is_none() {
             return Err(no_webhook());
         }
         let found = match space.parse::<SpaceId>() {
-            Ok(id) => platform.read().await?.get::<SpaceRecord>(&SpaceRecord::at(&id)).await?,
+            Ok(id) => platform.read().await?.get::<SpaceRecord>(&SpaceRecord::key_for(&id)).await?,
             Err(_) => None,
         };
         let secret = found.as_ref().and_then(|space| platform.webhook_secret(space));
@@ -164,7 +164,7 @@ impl<'p> GitWebhook<'p> {
         };
         let space = self.space.filter(|_| is_signed || self.has_token).ok_or_else(no_webhook)?;
         if self.event != GitHostEvent::Push {
-            return Ok(GitWebhookAnswer::Nothing);
+            return Ok(GitWebhookAnswer::Ignored);
         }
         // An authenticated push with an unknown body still starts a synchronization.
         let push = self.push.end();
@@ -172,7 +172,7 @@ impl<'p> GitWebhook<'p> {
         self.platform.upkeep(&take_push(&space, &push, &job, now)).await.map(
             |is_enqueued| match is_enqueued {
                 true => GitWebhookAnswer::Enqueued,
-                false => GitWebhookAnswer::Nothing,
+                false => GitWebhookAnswer::Ignored,
             },
         )
     }
@@ -194,8 +194,8 @@ impl Platform {
 }
 
 /// Decodes a well-formed signature.
-fn signature_of(text: &str) -> Option<Vec<u8>> {
-    let hex = text.strip_prefix("sha256=").filter(|hex| hex.len() == 2 * SIGNATURE)?;
+fn parse_signature(text: &str) -> Option<Vec<u8>> {
+    let hex = text.strip_prefix("sha256=").filter(|hex| hex.len() == 2 * SIGNATURE_BYTES)?;
     HEXLOWER_PERMISSIVE.decode(hex.as_bytes()).ok()
 }
 
@@ -208,20 +208,20 @@ fn mac(key: &str) -> Hmac<Sha256> {
         .unwrap_or_else(|_| unreachable!("HMAC accepts keys of any length"))
 }
 
-/// Enqueues the job for a push; `Out` is `false` if it needs no synchronization.
+/// Enqueues the job for a push; `Output` is `false` if it needs no synchronization.
 #[operation("git_push_taken")]
 async fn take_push(tx: &mut Tx, space: &SpaceId, push: &Push, job: &JobId, now: Timestamp) -> Result<bool> {
-    let space: Option<Arc<SpaceRecord>> = tx.get(&SpaceRecord::at(space)).await?;
+    let space: Option<Arc<SpaceRecord>> = tx.get(&SpaceRecord::key_for(space)).await?;
     let Some(space) = space.filter(|space| space.deleted_at.is_none()) else { return Ok(false) };
     let Some(sync) = &space.git_sync else { return Ok(false) };
     let is_other = push.reference.as_ref().is_some_and(|it| **it != *sync.setting.reference);
     let is_known = push.after.as_ref().is_some_and(|oid| {
-        oid == NO_COMMIT || space.git.as_ref().is_some_and(|git| git.is_of(oid, &sync.source()))
+        oid == NO_COMMIT || space.git.as_ref().is_some_and(|git| git.is_synced_to(oid, &sync.source()))
     });
     if !sync.setting.direction.imports() || is_other || is_known {
         return Ok(false);
     }
-    let wake = Wake { job: job.clone(), by: None, now, urgency: Urgency::Follows };
+    let wake = NewSyncJob { job: job.clone(), by: None, now, urgency: Urgency::FollowUp };
     enqueue(tx, &space, wake).await?;
     Ok(true)
 }

@@ -4,7 +4,7 @@
 //! inputs.
 
 use chrono::DateTime;
-use docs_hostile::{OWN, Parser, Read};
+use docs_hostile::{CONSTANT_MEMORY, Parser, ParserFn};
 
 use super::*;
 
@@ -21,16 +21,16 @@ const PARSERS: &[Parser] = &[
         pieces: PIECES,
         frames: &[("", ""), ("{", "}"), ("{\"exp\":", "}"), ("{\"a\":[", "0]}"), ("{\"a\":\"", "\"}")],
         most: MAX_TOKEN,
-        own: OWN,
-        read: Read::Bytes { make: signed, read },
+        own: CONSTANT_MEMORY,
+        read: ParserFn::Bytes { make: signed, read },
     },
     Parser {
         name: "tokens",
         pieces: &["a", ".", "=", "-", "_", "eyJhbGciOiJIUzI1NiJ9.", "e30.", "e30", "W1tb", "é", " ", "\0"],
         frames: &[("", ""), ("eyJhbGciOiJIUzI1NiJ9.", ".a")],
         most: 4 * MAX_TOKEN,
-        own: OWN,
-        read: Read::Text(|token| read(token.as_bytes())),
+        own: CONSTANT_MEMORY,
+        read: ParserFn::Text(|token| read(token.as_bytes())),
     },
 ];
 

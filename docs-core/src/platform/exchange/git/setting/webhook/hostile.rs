@@ -3,7 +3,7 @@
 //! `DOCS_FUZZ_INPUTS=1000000 cargo test --release -p docs-core --lib deliveries_take_memory -- --nocapture` runs that
 //! many inputs.
 
-use docs_hostile::{OWN, Parser, Read};
+use docs_hostile::{CONSTANT_MEMORY, Parser, ParserFn};
 
 use super::*;
 
@@ -17,8 +17,8 @@ const PARSERS: &[Parser] = &[Parser {
     pieces: PIECES,
     frames: &[("", ""), ("{", "\"z\":0}"), ("{\"ref\":\"", "\"}"), ("{\"commits\":[", "{}]}")],
     most: 1 << 20,
-    own: OWN,
-    read: Read::Text(|body| {
+    own: CONSTANT_MEMORY,
+    read: ParserFn::Text(|body| {
         let mut reader = PushReader::new();
         reader.read(body.as_bytes());
         drop(reader.end());

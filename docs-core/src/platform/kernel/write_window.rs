@@ -1,0 +1,74 @@
+//! The time windows in which a write stores its objects, so that the garbage collector does not delete them.
+
+use chrono::TimeDelta;
+
+use crate::{
+    Error, Result,
+    model::Timestamp,
+    platform::kernel::platform::Platform,
+    store::{KeyBuf, Tx, Value, records::SpaceRecord},
+};
+
+/// Maximum time of a write from its first stored object to its commit.
+pub const WRITE_WINDOW: TimeDelta = TimeDelta::hours(24);
+
+/// Maximum time of a collection from its first read to its last removal.
+pub const COLLECT_WINDOW: TimeDelta = TimeDelta::hours(24);
+
+/// Maximum clock difference between the servers of one store, and maximum duration of a commit.
+pub const MAX_CLOCK_SKEW: TimeDelta = TimeDelta::hours(1);
+
+/// Minimum time since the last touch of an object before it is removed.
+pub const OBJECT_GRACE_PERIOD: TimeDelta = TimeDelta::hours(72);
+
+/// Retention of copy notes: longer than any collection that needs them.
+pub(in crate::platform) const COPY_NOTE_RETENTION: TimeDelta = TimeDelta::hours(72);
+
+/// Key class of the copy notes.
+pub(in crate::platform) const COPY_NOTES: &str = "copied";
+
+const _: () = assert!(
+    OBJECT_GRACE_PERIOD.num_seconds()
+        > WRITE_WINDOW.num_seconds() + COLLECT_WINDOW.num_seconds() + 2 * MAX_CLOCK_SKEW.num_seconds()
+        && COPY_NOTE_RETENTION.num_seconds()
+            > COLLECT_WINDOW.num_seconds() + 2 * MAX_CLOCK_SKEW.num_seconds()
+);
+
+/// Start of a write that stores objects before they are referenced.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::platform) struct WriteWindow(pub(in crate::platform) Timestamp);
+
+impl WriteWindow {
+    /// Marks a write that stores its first object at this time or later.
+    pub(in crate::platform) const fn from_start(time: Timestamp) -> Self {
+        Self(time)
+    }
+}
+
+impl Platform {
+    /// Starts the write window; call it before the first object is stored.
+    pub(in crate::platform) fn begin_write_window(&self) -> WriteWindow {
+        WriteWindow(self.now())
+    }
+
+    /// Rejects a write if its objects may be collected before a revision references them. Call it right before the
+    /// commit.
+    ///
+    /// # Errors
+    /// `Conflict`.
+    pub(in crate::platform) fn check_write_window(&self, since: WriteWindow) -> Result<()> {
+        if self.clock().now() - since.0.time() <= WRITE_WINDOW {
+            return Ok(());
+        }
+        Err(Error::conflict(format!(
+            "the write exceeded its limit of {} hours; try again",
+            WRITE_WINDOW.num_hours()
+        )))
+    }
+}
+
+/// Records that a space was copied, in the transaction of the copy.
+pub(in crate::platform) fn note_copy(tx: &mut Tx, copy: &SpaceRecord) {
+    let note = KeyBuf::new(COPY_NOTES).part(&copy.domain).time(copy.created_at.time()).part(copy.id.as_str());
+    tx.put_value(note.key(), Value::Unit);
+}

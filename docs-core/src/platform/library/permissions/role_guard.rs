@@ -1,0 +1,64 @@
+//! Guard of role changes: a caller cannot change the role of a member who outranks them.
+
+use std::{collections::BTreeSet, sync::Arc};
+
+use crate::{
+    Result,
+    model::{ContentTarget, Grantee, OrgId, Role, TeamId, UserId},
+    platform::access::Audience,
+    store::{
+        Batches, Key, MAX_SCAN, Tx, ids_of,
+        records::{MemberRecord, TeamMemberRecord},
+    },
+};
+
+/// Members affected by a role change, with their roles before it.
+pub(super) struct RoleChangeGuard {
+    /// In key order.
+    members: Vec<Arc<MemberRecord>>,
+    before: Vec<Option<Role>>,
+    /// Those that are named directly, not as members of a team.
+    named: BTreeSet<UserId>,
+}
+
+impl RoleChangeGuard {
+    /// Reads the roles of the grantees, and of the members of teams among them, on content.
+    pub(super) async fn load(
+        tx: &Tx,
+        org: &OrgId,
+        content: &ContentTarget,
+        grantees: &[&Grantee],
+    ) -> Result<Self> {
+        let (mut named, mut users) = (BTreeSet::new(), BTreeSet::new());
+        for grantee in grantees {
+            match grantee {
+                Grantee::User(user) => drop(named.insert(user.clone())),
+                Grantee::Team(team) => users.extend(team_members(tx, team).await?),
+            }
+        }
+        users.extend(named.iter().cloned());
+        let keys: Vec<Key> = users.iter().map(|user| MemberRecord::key_for(org, user)).collect();
+        let members: Vec<Arc<MemberRecord>> = tx.get_many(&keys).await?.into_iter().flatten().collect();
+        let before = Audience::load(tx, content).await?.roles(tx, &members).await?;
+        Ok(Self { members, before, named })
+    }
+
+    /// Highest role before or after the change, of the members named directly and of those whose role changed with a
+    /// team.
+    pub(super) async fn highest(&self, tx: &Tx, content: &ContentTarget) -> Result<Option<Role>> {
+        let now = Audience::load(tx, content).await?.roles(tx, &self.members).await?;
+        let roles = self.members.iter().zip(self.before.iter().zip(&now));
+        let touched =
+            roles.filter(|(member, (before, now))| before != now || self.named.contains(&member.user));
+        Ok(touched.map(|(_, (before, now))| *before.max(now)).max().flatten())
+    }
+}
+
+async fn team_members(tx: &Tx, team: &TeamId) -> Result<Vec<UserId>> {
+    let mut members = Vec::new();
+    let mut batches = Batches::of(TeamMemberRecord::by_team(team).scan(MAX_SCAN));
+    while let Some(rows) = batches.next(tx).await? {
+        members.extend(ids_of::<UserId>(&rows)?);
+    }
+    Ok(members)
+}

@@ -1,0 +1,44 @@
+//! Store versions for caches of anonymous views.
+
+use docs_macros::boxed;
+
+use super::content_token;
+use crate::{Result, platform::kernel::platform::Platform, store::StoreVersion};
+
+/// A version of the store, with the expiry of content tokens issued at it.
+///
+/// While two moments of one platform are equal, [`resolve_url`](Platform::resolve_url) and everything read with the
+/// token it returns are unchanged for an anonymous visitor, except search results. A cache reads the moment before it
+/// reads the data.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct AnonymousViewVersion {
+    store: StoreVersion,
+    tokens_end: i64,
+}
+
+impl AnonymousViewVersion {
+    /// Returns the current moment. It changes after every write of any process, and every few minutes, because content
+    /// tokens expire. Returns `None` if the store has no version.
+    ///
+    /// # Errors
+    ///
+    /// `Unavailable` if the store is unavailable.
+    ///
+    /// # Example
+    ///
+    /// ```
+    /// # use docs_core::{Platform, Result, platform::Moment};
+    /// # async fn example(platform: &Platform, kept_at: Moment) -> Result<()> {
+    /// if Moment::now(platform).await? == Some(kept_at) {
+    ///     println!("nobody has changed anything since");
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[boxed('_)]
+    pub async fn current(platform: &Platform) -> Result<Option<Self>> {
+        let store = platform.inner.store.version().await?;
+        let tokens_end = content_token::token_expiry(platform.now());
+        Ok(store.map(|store| Self { store, tokens_end }))
+    }
+}

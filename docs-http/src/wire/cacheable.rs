@@ -1,0 +1,78 @@
+//! Responses that clients may cache.
+
+use docs_core::platform::EntityTag;
+use poem::{
+    IntoResponse, Response,
+    http::{HeaderValue, StatusCode, header},
+};
+use poem_openapi::{
+    ApiResponse,
+    registry::{MetaResponses, Registry},
+};
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::reply::Reply;
+
+/// The conditions for using a cached response.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum CacheMode {
+    /// After revalidation.
+    Revalidate,
+    /// Without revalidation; it is immutable.
+    Immutable,
+}
+
+/// 200 with a JSON body that the client may cache privately, or 304 to a client that has it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct CacheableReply<T> {
+    /// The body, or `None` for a client that has it.
+    body: Option<T>,
+    /// The tag. If absent, it is computed from the body.
+    tag: Option<EntityTag>,
+    keep: CacheMode,
+}
+
+impl<T> CacheableReply<T> {
+    /// Creates a response with a body.
+    pub(crate) fn new(body: T, tag: Option<EntityTag>, keep: CacheMode) -> Self {
+        Self { body: Some(body), tag, keep }
+    }
+
+    /// Creates the response for a client that has the body.
+    pub(crate) fn not_modified(tag: EntityTag, keep: CacheMode) -> Self {
+        Self { body: None, tag: Some(tag), keep }
+    }
+}
+
+impl<T: Serialize + Send> IntoResponse for CacheableReply<T> {
+    fn into_response(self) -> Response {
+        let mut response = match self.body {
+            Some(body) => Reply(body).into_response(),
+            None => Response::builder().status(StatusCode::NOT_MODIFIED).finish(),
+        };
+        if !response.status().is_server_error() {
+            let headers = response.headers_mut();
+            let tag = self.tag.and_then(|tag| HeaderValue::from_str(&format!("\"{tag}\"")).ok());
+            headers.extend(tag.map(|tag| (header::ETAG, tag)));
+            let keep = match self.keep {
+                CacheMode::Revalidate => "private, no-cache",
+                CacheMode::Immutable => "private, max-age=31536000, immutable",
+            };
+            headers.insert(header::CACHE_CONTROL, HeaderValue::from_static(keep));
+            // A response for one user is not valid for another user of the same browser.
+            headers.append(header::VARY, HeaderValue::from_static("Authorization"));
+        }
+        response
+    }
+}
+
+impl<T: JsonSchema + Serialize + Send + 'static> ApiResponse for CacheableReply<T> {
+    fn meta() -> MetaResponses {
+        Reply::<T>::meta()
+    }
+
+    fn register(registry: &mut Registry) {
+        Reply::<T>::register(registry);
+    }
+}

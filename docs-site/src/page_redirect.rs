@@ -1,0 +1,73 @@
+//! Redirects from old paths of pages within a space.
+
+use docs_core::{ErrorKind, Result};
+use percent_encoding::utf8_percent_encode;
+
+use crate::{
+    address::{SitePlace, to_markdown_address},
+    encode::SEGMENT,
+    page_tree::{EntryKind, PageTree},
+    visit::Visit,
+};
+
+/// The target page of a redirect.
+#[derive(Debug)]
+pub(crate) struct RedirectedPage {
+    /// The position in the page tree.
+    pub(crate) at: usize,
+    /// The anchor within the page.
+    anchor: Option<String>,
+}
+
+/// Resolves an old path below a space to a page, if the visitor may see it.
+///
+/// # Errors
+/// Those of the platform, except `NotFound`.
+pub(crate) async fn find_redirect(
+    visit: &Visit,
+    place: &SitePlace<'_>,
+    frame: &PageTree,
+    path: &str,
+) -> Result<Option<RedirectedPage>> {
+    if path.is_empty() {
+        return Ok(None);
+    }
+    let found = match visit.content(&place.space.space.id).resolve_redirect(path).await {
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
+        found => found?,
+    };
+    let at = frame.page(&found.page).and_then(|at| match frame.entries[at].kind {
+        EntryKind::Document => Some(at),
+        // A group has no page of its own and resolves to its first page.
+        EntryKind::Group => frame.first_descendant(at),
+        EntryKind::Link(_) | EntryKind::Computed => None,
+    });
+    Ok(at.map(|at| RedirectedPage { at, anchor: found.anchor }))
+}
+
+/// Resolves an old path below a space to an address of the page or its Markdown version, with the query of
+/// the request.
+///
+/// # Errors
+/// Same as [`find_redirect`].
+pub(crate) async fn redirect_url(
+    visit: &Visit,
+    place: &SitePlace<'_>,
+    frame: &PageTree,
+    path: &str,
+    query: &str,
+) -> Result<Option<String>> {
+    let mut found = find_redirect(visit, place, frame, path).await?.map(|moved| (moved, false));
+    if found.is_none()
+        && let Some(path) = path.strip_suffix(".md")
+    {
+        found = find_redirect(visit, place, frame, path).await?.map(|moved| (moved, true));
+    }
+    let Some((RedirectedPage { at, anchor }, is_markdown)) = found else { return Ok(None) };
+    let addresses = visit.addresses(place);
+    let Some(to) = addresses.entry_address(&addresses.space, frame, at) else { return Ok(None) };
+    let to = if is_markdown { to_markdown_address(&to) } else { to };
+    let query = if query.is_empty() { String::new() } else { format!("?{query}") };
+    let anchor = anchor.map(|anchor| format!("#{}", utf8_percent_encode(&anchor, SEGMENT)));
+    Ok(Some(format!("{to}{query}{}", anchor.unwrap_or_default())))
+}
