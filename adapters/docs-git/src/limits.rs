@@ -2,6 +2,18 @@
 
 use std::time::Duration;
 
+use crate::meter::Growth;
+
+/// Uncompressed bytes of a pack regardless of its size, and per received byte. The pack of the whole history of Git
+/// itself contains 27 bytes per received byte.
+const MAX_UNPACKED: u64 = 200_000_000;
+const MAX_UNPACKED_PER_BYTE: u64 = 200;
+
+/// Equal bounds of all objects of a pack, each with the bases of its deltas. A chain of the maximum length has 2.1 GB
+/// even if all its objects are small. The same pack contains 239 bytes per received byte.
+const MAX_CHAINS: u64 = 3_000_000_000;
+const MAX_CHAINS_PER_BYTE: u64 = 1_000;
+
 /// Limits of a fetch or a push. Exceeding one fails with [`TooLarge`](docs_ports::GitError::TooLarge), or with
 /// [`Unreachable`](docs_ports::GitError::Unreachable) for a time limit other than that of a fetch.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -12,11 +24,13 @@ pub struct Limits {
     /// Maximum size in bytes of a received repository, of a cached repository, of all files of a commit (uncompressed),
     /// and of the files of one push. 2 GB by default.
     pub total_bytes: u64,
-    /// Maximum total size in bytes of all objects of a received pack, uncompressed. 4 GB by default.
+    /// Maximum total size in bytes of all objects and deltas of a received pack, uncompressed. 4 GB by default. A pack
+    /// is in addition limited to 200 MB and 200 bytes per received byte.
     pub unpacked_bytes: u64,
     /// Maximum total size in bytes of all objects of a received pack, uncompressed, where each delta counts with all
     /// its bases, and each object as at least 256 bytes. 50 GB by default, which is 25 times `total_bytes`: the mean
-    /// depth of a chain that Git creates by default.
+    /// depth of a chain that Git creates by default. A pack is in addition limited to 3 GB and 1,000 bytes per received
+    /// byte.
     pub chain_bytes: u64,
     /// Maximum number of files and folders of a commit, and of files of one push. 200,000 by default.
     pub entries: usize,
@@ -34,6 +48,16 @@ impl Limits {
     /// Maximum size in bytes of an object that must be in memory as a whole: a folder, a commit, or a delta object.
     pub(crate) fn object_bytes(&self) -> u64 {
         self.file_bytes.max(1_000_000)
+    }
+
+    /// Maximum uncompressed bytes of a pack.
+    pub(crate) const fn unpacked(&self) -> Growth {
+        Growth { start: MAX_UNPACKED, per_byte: MAX_UNPACKED_PER_BYTE, most: self.unpacked_bytes }
+    }
+
+    /// Maximum uncompressed bytes of a pack, where each object counts with the bases of its deltas.
+    pub(crate) const fn chains(&self) -> Growth {
+        Growth { start: MAX_CHAINS, per_byte: MAX_CHAINS_PER_BYTE, most: self.chain_bytes }
     }
 }
 

@@ -27,6 +27,51 @@ impl Meter {
     }
 }
 
+/// A limit of uncompressed bytes that grows with the received bytes.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Growth {
+    /// The limit before any byte is received.
+    pub(crate) start: u64,
+    /// The growth of the limit with each received byte.
+    pub(crate) per_byte: u64,
+    /// The limit of any number of received bytes.
+    pub(crate) most: u64,
+}
+
+/// Counts the uncompressed bytes of a pack while it arrives.
+#[derive(Debug)]
+pub(crate) struct UnpackedMeter {
+    growth: Growth,
+    used: u64,
+    /// Creates the error from the text of the limit.
+    over: fn(&str) -> GitError,
+}
+
+impl UnpackedMeter {
+    pub(crate) fn new(growth: Growth, over: fn(&str) -> GitError) -> Self {
+        Self { growth, used: 0, over }
+    }
+
+    /// Adds uncompressed bytes of a pack of which `received` bytes have arrived.
+    pub(crate) fn add(&mut self, bytes: u64, received: u64) -> Result<(), GitError> {
+        let Growth { start, per_byte, most } = self.growth;
+        self.used = self.used.saturating_add(bytes);
+        let growing = start.saturating_add(per_byte.saturating_mul(received));
+        if self.used <= growing.min(most) {
+            return Ok(());
+        }
+        Err((self.over)(&match growing < most {
+            true => format!("{} plus {per_byte} times the received bytes", size(start)),
+            false => size(most),
+        }))
+    }
+
+    #[cfg(test)]
+    pub(crate) const fn used(&self) -> u64 {
+        self.used
+    }
+}
+
 pub(crate) fn repository_too_large(limit: u64) -> GitError {
     GitError::TooLarge(format!("a repository must be at most {}", size(limit)))
 }
@@ -40,19 +85,18 @@ pub(crate) fn object_too_large(limit: u64) -> GitError {
 }
 
 /// Returns the error for objects that are too large together.
-pub(crate) fn objects_too_large(limit: u64) -> GitError {
+pub(crate) fn objects_too_large(limit: &str) -> GitError {
     GitError::TooLarge(format!(
-        "the objects of a repository must be at most {} in total, uncompressed",
-        size(limit)
+        "the objects of a repository must be at most {limit} in total, uncompressed; remove large and repetitive \
+         files from it"
     ))
 }
 
 /// Returns the error for deltas that are too large together.
-pub(crate) fn chains_too_large(limit: u64) -> GitError {
+pub(crate) fn chains_too_large(limit: &str) -> GitError {
     GitError::TooLarge(format!(
-        "the objects of a repository, each with the bases of its deltas, must be at most {} in total, uncompressed; \
-         repack it with a smaller `pack.depth`",
-        size(limit)
+        "the objects of a repository, each with the bases of its deltas, must be at most {limit} in total, \
+         uncompressed; repack it with a smaller `pack.depth`"
     ))
 }
 
@@ -86,6 +130,19 @@ mod tests {
         assert_eq!(meter.add(4), Ok(()));
         assert_eq!(meter.add(6), Ok(()));
         assert_eq!(meter.add(1).unwrap_err().to_string(), "a repository must be at most 10 bytes");
+    }
+
+    #[test]
+    fn uncompressed_bytes_are_limited_by_the_received_bytes() {
+        let growth = Growth { start: 2_000_000, per_byte: 10, most: 3_000_000 };
+        let mut meter = UnpackedMeter::new(growth, objects_too_large);
+        assert_eq!(meter.add(2_000_000, 0), Ok(()));
+        assert_eq!(meter.add(10, 1), Ok(()));
+        let why = meter.add(1, 1).unwrap_err().to_string();
+        assert!(why.contains("at most 2 MB plus 10 times the received bytes in total"), "{why}");
+        assert_eq!(meter.add(999_989, 1_000_000), Ok(()));
+        let why = meter.add(1, u64::MAX).unwrap_err().to_string();
+        assert!(why.contains("at most 3 MB in total"), "{why}");
     }
 
     #[test]

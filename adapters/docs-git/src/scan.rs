@@ -23,7 +23,7 @@ use self::frame::PacketState;
 pub(crate) use self::offer::Offer;
 use crate::{
     Limits,
-    meter::{Meter, chain_too_long, chains_too_large, object_too_large, objects_too_large},
+    meter::{UnpackedMeter, chain_too_long, chains_too_large, object_too_large, objects_too_large},
 };
 
 /// Maximum number of objects in a pack. libgit2 allocates memory for the declared number.
@@ -135,9 +135,9 @@ struct Pack {
     at: PackPosition,
     /// Maximum size in bytes of objects in memory.
     limit: u64,
-    /// The total size of all objects, and that of all objects with their bases.
-    unpacked: Meter,
-    chains: Meter,
+    /// The total size of all objects and deltas, and that of all objects with their bases.
+    unpacked: UnpackedMeter,
+    chains: UnpackedMeter,
     /// Offset of the next byte in the pack, and of the current object.
     place: u64,
     begun: u64,
@@ -159,8 +159,8 @@ impl Pack {
         Self {
             at: PackPosition::Start(Vec::new()),
             limit: limits.object_bytes(),
-            unpacked: Meter::with_error(limits.unpacked_bytes, objects_too_large),
-            chains: Meter::with_error(limits.chain_bytes, chains_too_large),
+            unpacked: UnpackedMeter::new(limits.unpacked(), objects_too_large),
+            chains: UnpackedMeter::new(limits.chains(), chains_too_large),
             place: 0,
             begun: 0,
             left: 0,
@@ -248,8 +248,7 @@ impl Pack {
         }
         match kind {
             1..=4 => {
-                self.known.push(Known { place: self.begun, chain: 0, units: 0 });
-                self.account(size)?;
+                self.known.push(Known { place: self.begun, chain: 0, units: units(size) });
                 self.body();
             }
             BY_OFFSET => self.at = PackPosition::Offset(0),
@@ -281,12 +280,22 @@ impl Pack {
         Ok(())
     }
 
-    /// Adds the size of the current object.
-    fn account(&mut self, size: u64) -> Result<(), GitError> {
-        self.unpacked.add(size)?;
-        let Some(known) = self.known.last_mut() else { return Ok(()) };
-        known.units = known.units.saturating_add(units(size));
-        self.chains.add(known.total_bytes())
+    /// Adds the size of the result of the current delta.
+    fn add_result(&mut self, size: u64) -> Result<(), GitError> {
+        self.unpacked.add(size, self.place)?;
+        if let Some(known) = self.known.last_mut() {
+            known.units = known.units.saturating_add(units(size));
+        }
+        Ok(())
+    }
+
+    /// Ends the current object.
+    fn end(&mut self) -> Result<(), GitError> {
+        if let Some(known) = self.known.last() {
+            self.chains.add(known.total_bytes(), self.place)?;
+        }
+        self.begin();
+        Ok(())
     }
 
     fn body(&mut self) {
@@ -309,6 +318,7 @@ impl Pack {
         let made = usize::try_from(body.stream.total_out() - made).unwrap_or(DISCARD_BYTES);
         *bytes = bytes.get(read..).unwrap_or_default();
         self.place += read as u64;
+        self.unpacked.add(made as u64, self.place)?;
         let is_over = matches!(status, Status::StreamEnd);
         let mut result = None;
         if let Some(front) = &mut body.front {
@@ -327,10 +337,10 @@ impl Pack {
             return Err(broken_pack("failed to decompress an object"));
         }
         if let Some(result) = result {
-            self.account(result)?;
+            self.add_result(result)?;
         }
         if is_over {
-            self.begin();
+            self.end()?;
         }
         Ok(read + made + 1)
     }

@@ -149,3 +149,25 @@ fn read(bytes: &[u8]) {
         }
     });
 }
+
+/// libgit2 receives no bytes after the refused ones.
+#[tokio::test]
+async fn a_kilobyte_with_a_chain_of_gigabytes_is_refused_early() {
+    let size = 100_000_000;
+    let mut pack = Vec::from(*b"PACK\0\0\0\x02\0\0\0\x29");
+    let mut begun = pack.len();
+    object('b', &mut pack);
+    for number in 0..40 {
+        let offset = (pack.len() - begun) as u64;
+        begun = pack.len();
+        let base = if number == 0 { 1 } else { size };
+        let sizes = [super::hostile::number(base), super::hostile::number(size)].concat();
+        difference(offset, &[sizes, b"\x90\x01".to_vec()].concat(), &mut pack);
+    }
+    assert!(pack.len() < 1_206, "{}", pack.len());
+    let mut scan = Scan::new(Limits::default());
+    let error = scan.inspect(&pack).await.expect_err("a chain of 82 GB");
+    assert!(matches!(error, GitError::TooLarge(_)), "{error}");
+    let (unpacked, chains) = (scan.pack.unpacked.used(), scan.pack.chains.used());
+    assert!(unpacked <= 4 * size && chains <= 10 * size, "{unpacked} {chains}");
+}

@@ -315,6 +315,29 @@ async fn unpacked_objects_have_a_limit_in_total() {
     }
 }
 
+/// The limits of a repository of any size would permit 50 GB of work for this pack of kilobytes.
+#[tokio::test]
+async fn a_small_pack_of_gigabytes_is_refused() {
+    for (chain, count, told) in [
+        (Chain::No, 220, None),
+        (Chain::No, 250, Some("at most 200 MB plus 200 times the received bytes in total")),
+        (Chain::Yes, 70, None),
+        (Chain::Yes, 90, Some("at most 3000 MB plus 1000 times the received bytes in total")),
+    ] {
+        let (tip, pack) = wide_pack(count, chain);
+        assert!(pack.len() < 20_000, "{}", pack.len());
+        let result = fetched_from(&liar(tip, pack, Lines::Banded)).await;
+        match told {
+            None => assert_eq!(paths(&*result.unwrap()), ["a.md"]),
+            Some(told) => {
+                let error = error_of(result);
+                let is_told = matches!(&error, GitError::TooLarge(why) if why.contains(told));
+                assert!(is_told, "{chain:?}: {error:?}");
+            }
+        }
+    }
+}
+
 #[tokio::test]
 async fn the_reference_advertisement_has_a_limit() {
     let server = Server::new(|mut stream| {

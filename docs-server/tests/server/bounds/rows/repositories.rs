@@ -67,6 +67,30 @@ pub(super) const INPUTS: &[Input] = &[
                 "adapters/docs-git/tests/it/hostile.rs::unpacked_objects_have_a_limit_in_total",
             ).within("files of a repository"),
             bound(
+                "Bytes of all objects of a small pack, uncompressed",
+                "adapters/docs-git/src/limits.rs::MAX_UNPACKED",
+                Beyond::Fails,
+                "adapters/docs-git/tests/it/hostile.rs::a_small_pack_of_gigabytes_is_refused",
+            ).within("files of a repository"),
+            bound(
+                "Further uncompressed bytes of all objects per received byte of a pack",
+                "adapters/docs-git/src/limits.rs::MAX_UNPACKED_PER_BYTE",
+                Beyond::Fails,
+                "adapters/docs-git/src/meter.rs::uncompressed_bytes_are_limited_by_the_received_bytes",
+            ).within("files of a repository"),
+            bound(
+                "Bytes of all objects of a small pack, uncompressed, each with the bases of its deltas",
+                "adapters/docs-git/src/limits.rs::MAX_CHAINS",
+                Beyond::Fails,
+                "adapters/docs-git/tests/it/hostile.rs::a_small_pack_of_gigabytes_is_refused",
+            ).within("files of a repository"),
+            bound(
+                "Further uncompressed bytes with the bases of deltas per received byte of a pack",
+                "adapters/docs-git/src/limits.rs::MAX_CHAINS_PER_BYTE",
+                Beyond::Fails,
+                "adapters/docs-git/src/meter.rs::uncompressed_bytes_are_limited_by_the_received_bytes",
+            ).within("files of a repository"),
+            bound(
                 "Bytes of all folders of a commit",
                 "adapters/docs-git/src/checkout.rs::MAX_FOLDER_BYTES",
                 Beyond::Fails,
