@@ -24,7 +24,7 @@ const ANONYMOUS_SHARE: usize = 4;
 /// The first bytes of each body, up to [`AnonymousBodyLimit::DEFAULT`], are not counted: the number of connections
 /// limits them. A user, or an address without a user, may hold as much as it leaves free: one alone a half, two
 /// together a third each. A request that exceeds this is answered with 503 and `Retry-After`. While it waits, a body
-/// that others have stopped sending is ended, and its request is answered with 408. Bodies that are processed while
+/// that others send too slowly is ended, and its request is answered with 408. Bodies that are processed while
 /// they arrive, such as uploaded files, are not held and not counted.
 #[derive(Clone)]
 pub struct BodyBudget(Arc<Shares>);
@@ -32,7 +32,7 @@ pub struct BodyBudget(Arc<Shares>);
 impl BodyBudget {
     /// The size of the default budget in bytes.
     pub const DEFAULT_BYTES: usize = 48 << 20;
-    /// Time without a further KiB after which a body may be ended, while other requests wait for its memory.
+    /// Time in which a body has to grow by 24 KiB. A slower body may be ended while other requests wait for its memory.
     pub const STALLED: Duration = Duration::from_secs(3);
 
     /// Creates a budget of `bytes`.
@@ -316,6 +316,35 @@ mod tests {
             }
         }
         small[0].abort();
+    }
+
+    /// A body that sends a number of bytes per second for ever.
+    fn steady(bytes: usize) -> Body {
+        let part = Bytes::from(vec![b'a'; bytes]);
+        let parts = stream::unfold(part, |part| async move {
+            pass(Duration::from_secs(1)).await;
+            Some((Ok::<_, io::Error>(part.clone()), part))
+        });
+        Body::from_bytes_stream(Box::pin(parts))
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn slow_bodies_of_many_users_leave_memory_to_others() {
+        let budget = BodyBudget::new(1_000 * UNIT);
+        let slow = begin(&budget, (0..60).map(|at| (user(&format!("slow {at}")), steady(1_126))));
+        pass(Duration::from_secs(35)).await;
+        let fast = begin(&budget, [(user("fast"), steady(12 * UNIT))]);
+        pass(Duration::from_secs(5)).await;
+        let ended = || slow.iter().filter(|task| task.is_finished()).count();
+        assert_eq!(ended(), 0, "slow bodies go on while nobody waits");
+        for second in 0..10 {
+            let new = collect_within(Some((&budget, user("new"))), body(FREE + 200 * UNIT), MOST).await;
+            assert!(new.is_ok(), "second {second}");
+            pass(Duration::from_secs(1)).await;
+        }
+        assert!((1..60).contains(&ended()), "as many as the others need: {}", ended());
+        assert!(!fast[0].is_finished(), "12 KiB per second suffice");
+        slow.iter().chain(&fast).for_each(tokio::task::JoinHandle::abort);
     }
 
     #[tokio::test(start_paused = true)]

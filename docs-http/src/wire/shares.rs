@@ -19,6 +19,8 @@ use tokio::{
 
 /// The longest time that a body waits for a part of the budget.
 const BUDGET_WAIT: Duration = Duration::from_secs(2);
+/// Units of a body that arrive within [`Shares::stalled`] unless the body is stalled: 24 KiB.
+const MIN_GROWTH: usize = 24;
 /// Interval at which the waiting bodies together search for stalled ones: a search reads all bodies.
 const RETRY: Duration = Duration::from_millis(100);
 
@@ -35,7 +37,7 @@ pub(crate) enum Holder {
 #[derive(Debug)]
 pub(super) struct Shares {
     units: usize,
-    /// Time without a whole new unit after which a body may be ended.
+    /// Time in which a body that is not stalled grows by [`MIN_GROWTH`].
     stalled: Duration,
     next: AtomicU64,
     table: Mutex<Table>,
@@ -56,8 +58,9 @@ struct Table {
 struct Held {
     holder: Holder,
     units: usize,
-    /// The time at which the last new unit arrived.
+    /// The time at which the body last had grown by [`MIN_GROWTH`], and its units at that time.
     grown: Instant,
+    grown_to: usize,
     state: State,
     end: Arc<Notify>,
 }
@@ -120,6 +123,7 @@ impl Shares {
             holder: place.holder.clone(),
             units: 0,
             grown: now,
+            grown_to: 0,
             state: State::Idle,
             end: Arc::clone(&place.end),
         });
@@ -127,9 +131,12 @@ impl Shares {
         // A holder may use as much as it leaves free. Even with a small budget, one body at a time is received.
         let needed = own.saturating_add(more.saturating_mul(2));
         if more == 0 || needed <= free || table.used == held {
-            body.state = State::Receiving;
-            body.grown = now;
             body.units += more;
+            // The time in which the sender waited for the budget does not count.
+            if body.state == State::Idle || body.units - body.grown_to >= MIN_GROWTH {
+                (body.grown, body.grown_to) = (now, body.units);
+            }
+            body.state = State::Receiving;
             table.used += more;
             *table.by.entry(place.holder.clone()).or_default() += more;
             return Ok(());

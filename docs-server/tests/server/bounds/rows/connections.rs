@@ -84,7 +84,7 @@ pub(super) const INPUTS: &[Input] = &[Input {
             "docs-http/src/wire/budget.rs::bodies_over_the_budget_are_refused_until_others_end",
         ).measured("bodies of all requests"),
         bound(
-            "Time without a further KiB of a request body in memory that others wait for",
+            "Time in which a request body in memory that others wait for grows by 24 KiB",
             "docs-http/src/wire/budget.rs::STALLED",
             Beyond::TimedOut,
             "docs-http/src/wire/budget.rs::stalled_bodies_of_the_largest_holder_end_first",
