@@ -195,7 +195,7 @@ mod tests {
             name(&|html| _ = html.write_named(&one).write_named(&two).tags("x")),
             name(&|html| {
                 _ = html.write_under_name(&blake3::hash(b"pair"), |html| {
-                    _ = html.write_named(&one).write_named(&two)
+                    _ = html.write_named(&one).write_named(&two);
                 })
             }),
         ];

@@ -118,7 +118,7 @@ fn a_read_only_file_is_refused() {
         Connection::open_with_flags(&path, OpenFlags::SQLITE_OPEN_READ_ONLY).expect("the file is there");
     match file.prepare(&read_only, &layout) {
         Err(OpenFailure::Refused(OpenError::Unusable { why, .. })) => {
-            assert!(why.contains("needs write access"))
+            assert!(why.contains("needs write access"));
         }
         other => panic!("{other:?}"),
     }

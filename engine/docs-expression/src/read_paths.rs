@@ -234,7 +234,7 @@ impl PathReader<'_> {
         for item in items {
             match item {
                 SequenceItem::One(id) | SequenceItem::Spread(id) => {
-                    self.open.push((*id, bound.clone(), ValueUse::Value))
+                    self.open.push((*id, bound.clone(), ValueUse::Value));
                 }
                 SequenceItem::Hole => {}
             }

@@ -108,7 +108,7 @@ impl Sources {
             word.contains("::") && name.len() > 2 && name.chars().all(|c| c.is_ascii_uppercase() || c == '_')
         };
         let is_time = |word: &&str| {
-            ["WINDOW", "KEPT", "EVERY", "RETENTION", "UNTOUCHED", "APART", "LEEWAY"]
+            ["WINDOW", "RETENTION", "INTERVAL", "PERIOD", "SKEW", "LEEWAY"]
                 .iter()
                 .any(|time| word.contains(time))
         };

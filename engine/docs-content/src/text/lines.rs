@@ -56,7 +56,7 @@ fn by_line(base: &str, ours: &str, theirs: &str) -> Vec<MergeHunk> {
             ChangeSide::Theirs => push_clean(&mut out, of_theirs),
             ChangeSide::Both if of_ours == of_theirs => push_clean(&mut out, of_ours),
             ChangeSide::Both => {
-                out.push(MergeHunk::Clash { ours: of_ours, base: of_base, theirs: of_theirs })
+                out.push(MergeHunk::Clash { ours: of_ours, base: of_base, theirs: of_theirs });
             }
         }
         at = region.ranges[0].end;

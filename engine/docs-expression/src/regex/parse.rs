@@ -323,7 +323,7 @@ impl Parser<'_> {
             self.rest.next();
             match (first, self.in_class()?) {
                 (EscapeSequence::Char(from), Some(EscapeSequence::Char(to))) if from <= to => {
-                    class.ranges.push((from, to))
+                    class.ranges.push((from, to));
                 }
                 (EscapeSequence::Char(_), Some(EscapeSequence::Char(_))) => {
                     return Err("is a regular expression with a reversed range".to_owned());

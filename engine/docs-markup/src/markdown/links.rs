@@ -185,7 +185,7 @@ pub(crate) fn rewrite_sites(
         match resolution {
             Resolution::Keep => {}
             Resolution::To(destination) => {
-                changes.add(place(&site.range), &site.escape_destination(&destination))
+                changes.add(place(&site.range), &site.escape_destination(&destination));
             }
             Resolution::Plain => site.around.iter().for_each(|place| changes.add(place.clone(), "")),
         }

@@ -103,7 +103,7 @@ impl Query {
             match need {
                 QueryTerm::Word(word) => word.visits = share,
                 QueryTerm::Phrase(phrase) => {
-                    phrase.parts.iter_mut().for_each(|part| part.word.visits = share)
+                    phrase.parts.iter_mut().for_each(|part| part.word.visits = share);
                 }
             }
         }

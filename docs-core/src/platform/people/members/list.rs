@@ -112,7 +112,7 @@ impl<'a> MemberList<'a> {
                 match intersection.next(tx).await? {
                     intersection::IntersectionStep::Hit(position) => positions.push(position),
                     intersection::IntersectionStep::OutOfBudget(passed) => {
-                        rest = RemainingRows::After(passed)
+                        rest = RemainingRows::After(passed);
                     }
                     intersection::IntersectionStep::End => rest = RemainingRows::None,
                 }
