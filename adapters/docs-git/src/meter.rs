@@ -52,7 +52,7 @@ impl UnpackedMeter {
         Self { growth, used: 0, over }
     }
 
-    /// Adds uncompressed bytes of a pack of which `received` bytes have arrived.
+    /// Counts uncompressed bytes of a pack. `received` is the size of its part that has arrived.
     pub(crate) fn add(&mut self, bytes: u64, received: u64) -> Result<(), GitError> {
         let Growth { start, per_byte, most } = self.growth;
         self.used = self.used.saturating_add(bytes);

@@ -186,10 +186,7 @@ impl<'p> OrgHandle<'p> {
         if change.email_domains.as_ref().is_some_and(|domains| domains.len() > MAX_DOMAINS) {
             return Err(Error::invalid(
                 "emailDomains",
-                format_args!(
-                    "must have at most {MAX_DOMAINS} \
-                                                                        domains"
-                ),
+                format_args!("must have at most {MAX_DOMAINS} domains"),
             ));
         }
         let update = OrgUpdate { actor: actor.clone(), id: id.clone(), change };

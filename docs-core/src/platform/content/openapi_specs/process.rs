@@ -105,13 +105,7 @@ impl Job for ProcessSpec {
             StoredSpecSource::Text(_) => SpecErrorCode::ParseError,
         };
         let gave_up = |why: &str| {
-            Failure::new(
-                code,
-                format_args!(
-                    "processing failed: {why}; send the specification \
-                                                         again"
-                ),
-            )
+            Failure::new(code, format_args!("processing failed: {why}; send the specification again"))
         };
         let processed = if run.job.attempt > MAX_ATTEMPTS {
             Err(gave_up("the server was interrupted several times"))

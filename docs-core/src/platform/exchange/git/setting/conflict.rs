@@ -68,12 +68,11 @@ impl Platform {
         progress.stage(JobStage::ConfigCheck).await?;
         let space = &*at.space;
         let Some(conflict) = &at.sync.conflict else { return Ok(Attempt::Moved) };
-        let id = conflict.then.revision.clone().ok_or_else(|| {
-            Error::internal(
-                "a synchronized commit has a \
-                                                                               revision",
-            )
-        })?;
+        let id = conflict
+            .then
+            .revision
+            .clone()
+            .ok_or_else(|| Error::internal("a synchronized commit has a revision"))?;
         let before: Option<Arc<RevisionRecord>> =
             self.read().await?.get(&RevisionRecord::key_for(&space.id, &id)).await?;
         let before = before.ok_or_else(|| Error::internal("the revision of a synchronized commit exists"))?;
