@@ -63,7 +63,7 @@ const RESPONSE_HEADERS: [HeaderName; 13] = [
 /// ```
 /// use docs_http::Cors;
 ///
-/// let cors = Cors::origins(["https://docs.example.com".parse()?, "http://localhost:3000".parse()?]);
+/// let cors = Cors::from_origins(["https://docs.example.com".parse()?, "http://localhost:3000".parse()?]);
 /// assert!("docs.example.com".parse::<docs_http::CorsOrigin>().is_err());
 /// # let _ = cors;
 /// # Ok::<(), docs_http::OriginError>(())

@@ -9,9 +9,9 @@
 //!
 //! use docs_core::model::{CreateSpace, SpaceTitle};
 //! use docs_http::{
-//!     About, HttpConfig,
-//!     auth::{Authenticator, Signed},
-//!     wire::{error::Answer, params::{Path, Query}, payload::Optional, reply::{Created, Reply}},
+//!     ApiInfo, HttpConfig,
+//!     auth::{Authenticator, RequestActor},
+//!     wire::{error::ApiResult, params::{Path, Query}, payload::Optional, reply::{Created, Reply}},
 //! };
 //! use poem_openapi::OpenApi;
 //!
@@ -27,29 +27,29 @@
 //!     }
 //! }
 //!
-//! type Auth = Signed<Me>;
+//! type Auth = RequestActor<Me>;
 //!
 //! struct Titles;
 //!
 //! #[OpenApi]
 //! impl Titles {
-//!     /// Shows a title
+//!     /// Read a title
 //!     #[oai(path = "/titles/:id", method = "get", operation_id = "getTitle")]
-//!     async fn get(&self, _who: Auth, id: Path<String>, limit: Query<u32>) -> Answer<Reply<String>> {
+//!     async fn get(&self, _who: Auth, id: Path<String>, limit: Query<u32>) -> ApiResult<Reply<String>> {
 //!         if id.0 != "1" {
 //!             return Err(docs_core::Error::not_found("title").into());
 //!         }
 //!         Ok(Reply(format!("at most {}", limit.0.unwrap_or(100))))
 //!     }
 //!
-//!     /// Makes a title
+//!     /// Make a title
 //!     #[oai(path = "/titles", method = "post", operation_id = "createTitle")]
-//!     async fn create(&self, _who: Auth, body: Optional<CreateSpace>) -> Answer<Created<Option<SpaceTitle>>> {
-//!         Ok(Created::new(body.0.title).at("/v1/titles/1"))
+//!     async fn create(&self, _who: Auth, body: Optional<CreateSpace>) -> ApiResult<Created<Option<SpaceTitle>>> {
+//!         Ok(Created::new(body.0.title).with_location("/v1/titles/1"))
 //!     }
 //! }
 //!
-//! let app = docs_http::assemble(Titles, About::new("Titles", "1.0"), HttpConfig::default(), Arc::new(OneToken))?;
+//! let app = docs_http::assemble(Titles, ApiInfo::new("Titles", "1.0"), HttpConfig::default(), Arc::new(OneToken))?;
 //! // `app` is a poem endpoint; `app.into_tower()` is a tower service.
 //! # let _ = app;
 //! # Ok::<(), docs_http::openapi::Problems>(())

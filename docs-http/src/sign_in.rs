@@ -40,7 +40,7 @@ use crate::{
 ///     }
 /// }
 ///
-/// let config = HttpConfig { sign_in: Some(HostSignIn::beside_tokens(Gateway)), ..HttpConfig::default() };
+/// let config = HttpConfig { sign_in: Some(HostSignIn::with_tokens(Gateway)), ..HttpConfig::default() };
 /// # let _ = config;
 /// ```
 #[async_trait]

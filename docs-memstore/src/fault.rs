@@ -32,10 +32,10 @@ pub use plan::{CallKind, Fault, FaultPlan, Rates};
 /// ```
 /// use std::sync::Arc;
 /// use docs_store::{Batch, Mode, Op, Store, StoreError, Value};
-/// use docs_memstore::{Fault, FaultStore, MemStore, Plan, Step};
+/// use docs_memstore::{Fault, FaultStore, MemStore, FaultPlan, CallKind};
 ///
 /// # tokio::runtime::Builder::new_current_thread().build()?.block_on(async {
-/// let plan = Plan::none().at(Step::Commit, 2, Fault::UnknownApplied);
+/// let plan = FaultPlan::none().with_fault(CallKind::Commit, 2, Fault::UnknownApplied);
 /// let store = FaultStore::new(Arc::new(MemStore::new()), plan);
 /// let mut answers = Vec::new();
 /// for key in ["u!a", "u!b"] {

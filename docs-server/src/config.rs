@@ -21,7 +21,7 @@ use crate::{BindAddress, ByteSize, ConnectionConfig, SearchPlace, StoreUrl};
 ///
 /// let config = ServerConfig {
 ///     store: "sqlite:docs.db".parse()?,
-///     token: Some(Secret::token("a-token-of-the-host")?),
+///     token: Some(Secret::parse("a-token-of-the-host")?),
 ///     ..ServerConfig::default()
 /// };
 /// # let _ = config;

@@ -196,7 +196,7 @@ mod tests {
             name(&|html| {
                 _ = html.write_under_name(&blake3::hash(b"pair"), |html| {
                     _ = html.write_named(&one).write_named(&two);
-                })
+                });
             }),
         ];
         let different: std::collections::HashSet<_> = names.iter().collect();

@@ -12,7 +12,7 @@
 //! use poem::Route;
 //!
 //! fn mount(platform: &Platform, api: Route) -> docs_core::Result<impl poem::Endpoint> {
-//!     Ok(Sites::new(platform, SiteConfig::default())?.before(api))
+//!     Ok(Sites::new(platform, SiteConfig::default())?.with_fallback(api))
 //! }
 //! ```
 //!

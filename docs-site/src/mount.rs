@@ -255,11 +255,7 @@ impl SiteServer {
             None => (asked.path.as_str(), None),
         };
         if let Some(asset) = own.and_then(Asset::find) {
-            let answer = SiteResponse {
-                encoded: asset.encoded.clone(),
-                ..SiteResponse::from_tagged(asset.media_type, asset.body.clone(), CachePolicy::Immutable)
-            };
-            return Ok(answer.send(asked, &self.policy).await);
+            return Ok(self.send_asset(asked, asset).await);
         }
         let (path, behind) = preview_route::split_route(path);
         let moment = self.store_version(asked).await;
@@ -310,6 +306,14 @@ impl SiteServer {
             Some(own) => self.handle_site_path(asked, &visit, own).await,
             None => self.handle_path(asked, visit).await,
         }
+    }
+
+    async fn send_asset(&self, asked: &SiteRequest<'_>, asset: &Asset) -> Response {
+        let answer = SiteResponse {
+            encoded: asset.encoded.clone(),
+            ..SiteResponse::from_tagged(asset.media_type, asset.body.clone(), CachePolicy::Immutable)
+        };
+        answer.send(asked, &self.policy).await
     }
 
     /// Handles an address with a visitor token or claims: stores them in cookies and redirects to the address

@@ -18,7 +18,7 @@ use docs_ports::{
 ///
 /// let files = [("README.md", "# Hello\n")];
 /// let handbook = EmbeddedCheckout::new("The handbook", chrono::DateTime::UNIX_EPOCH, files)?;
-/// let remote = LocalRemote::new().with("builtin:handbook", "refs/heads/main", handbook);
+/// let remote = LocalRemote::new().with_checkout("builtin:handbook", "refs/heads/main", handbook);
 /// # Ok::<(), docs_ports::GitError>(())
 /// ```
 #[derive(Clone, Default)]

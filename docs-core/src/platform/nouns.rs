@@ -276,11 +276,11 @@ nouns! {
     ///
     /// # Example
     /// ```
-    /// # use docs_core::{Result, model::SpaceId, platform::{Caller, Shown}};
+    /// # use docs_core::{Result, model::SpaceId, platform::{Caller, ContentOptions}};
     /// # async fn example(me: Caller<'_>, space: &SpaceId) -> Result<()> {
     /// let manual = me.space(space);
     /// println!("{}", manual.get().await?.title);
-    /// println!("{} pages at the top", manual.content().list_pages(Shown::default()).await?.pages.len());
+    /// println!("{} pages at the top", manual.content().list_pages(ContentOptions::default()).await?.pages.len());
     /// # Ok(())
     /// # }
     /// ```
@@ -340,12 +340,12 @@ nouns! {
     ///
     /// # Example
     /// ```
-    /// # use docs_core::{Result, model::{RevisionId, SpaceId}, platform::{Caller, Shown}};
+    /// # use docs_core::{Result, model::{RevisionId, SpaceId}, platform::{Caller, ContentOptions}};
     /// # async fn example(me: Caller<'_>, space: &SpaceId, revision: &RevisionId) -> Result<()> {
     /// let now = me.space(space).content();
     /// let then = me.space(space).revision(revision);
-    /// println!("{}", now.get(Shown::default()).await?.id);
-    /// println!("{}", then.get(Shown::default()).await?.created_at);
+    /// println!("{}", now.get(ContentOptions::default()).await?.id);
+    /// println!("{}", then.get(ContentOptions::default()).await?.created_at);
     /// # Ok(())
     /// # }
     /// ```

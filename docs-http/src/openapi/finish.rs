@@ -23,12 +23,12 @@ const LEADING_MEMBERS: [&str; 6] = ["openapi", "info", "servers", "tags", "paths
 /// - the given examples are added to their operations, see [`About::examples`].
 ///
 /// ```
-/// use docs_http::openapi::finished;
+/// use docs_http::openapi::finish_document;
 ///
 /// let spec = r#"{"openapi":"3.0.0","info":{},"paths":{
 ///     "/a":{"get":{"operationId":"a","deprecated":false,"responses":{}}}
 /// }}"#;
-/// let document = finished(spec, None)?;
+/// let document = finish_document(spec, None)?;
 /// assert_eq!(document, r#"{"openapi":"3.0.0","info":{},"paths":{"/a":{"get":{"operationId":"a","responses":{}}}}}"#);
 /// # Ok::<(), docs_http::openapi::Problems>(())
 /// ```

@@ -32,7 +32,7 @@ pub struct Conditional<T>(pub T);
 ///
 /// ```
 /// use docs_http::wire::reply::Created;
-/// let answer = Created::new("a space").at("https://docs.example/v1/spaces/abc");
+/// let answer = Created::new("a space").with_location("https://docs.example/v1/spaces/abc");
 /// # let _ = answer;
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -70,8 +70,8 @@ pub type NoContent = Empty<204>;
 /// 204 for a started job. A `Link` header with the relation `status` contains the address of the job.
 ///
 /// ```
-/// use docs_http::wire::reply::Started;
-/// let answer = Started::at("https://docs.example/v1/spaces/abc/jobs/def");
+/// use docs_http::wire::reply::StartedJob;
+/// let answer = StartedJob::new("https://docs.example/v1/spaces/abc/jobs/def");
 /// # let _ = answer;
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -36,9 +36,9 @@ pub async fn run_blocking<T: Send + 'static>(work: impl FnOnce() -> T + Send + '
 ///
 /// # Example
 /// ```
-/// # use docs_content::work_on;
+/// # use docs_content::run_on_text;
 /// # async fn example(markdown: &str) {
-/// let words = work_on(markdown, |text| text.split_whitespace().count()).await;
+/// let words = run_on_text(markdown, |text| text.split_whitespace().count()).await;
 /// # let _ = words;
 /// # }
 /// ```

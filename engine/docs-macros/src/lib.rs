@@ -17,18 +17,16 @@ use syn::{
 /// attribute.
 ///
 /// # Example
-/// ```
-/// # mod model {
-/// # use docs_macros::boxed;
+/// ```standalone_crate
+/// use docs_macros::boxed;
+///
 /// type BoxFuture<'a, T> = std::pin::Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 ///
-/// # pub mod inner { use super::*;
 /// #[boxed('a)]
 /// pub async fn length<'a>(text: &'a str) -> usize {
 ///     text.len()
 /// }
-/// # }
-/// # }
+/// # fn main() {}
 /// ```
 ///
 /// # Errors

@@ -50,9 +50,9 @@ fn reference_by_kind(
 /// Parses a destination in the exact notation of [`destination`].
 ///
 /// ```
-/// use docs_markup::reference::exactly;
-/// assert!(exactly("/pages/p1#top").is_some());
-/// assert!(exactly("/pages/p1?x").is_none() && exactly("https://example.com/pages/p1").is_none());
+/// use docs_markup::reference::parse_exact;
+/// assert!(parse_exact("/pages/p1#top").is_some());
+/// assert!(parse_exact("/pages/p1?x").is_none() && parse_exact("https://example.com/pages/p1").is_none());
 /// ```
 #[must_use]
 pub fn parse_exact(text: &str) -> Option<ContentRef> {

@@ -47,9 +47,9 @@ pub fn segments(document: &Document) -> Vec<String> {
 /// Headings keep their anchors.
 ///
 /// ```
-/// use docs_markup::{document::{parse, print}, translate::translated};
+/// use docs_markup::{document::{parse, print}, translate::translate_document};
 /// let document = parse("# Start\n\nRun `make`.\n");
-/// let german = translated(&document, |segment| match segment {
+/// let german = translate_document(&document, |segment| match segment {
 ///     "Start" => Some("Anfang".to_owned()),
 ///     _ => Some("Führe ⟦1⟧ aus.".to_owned()),
 /// });

@@ -53,12 +53,12 @@ impl Document {
     /// is iterative, so deep documents need memory but no stack.
     ///
     /// ```
-    /// use docs_model::{Block, BlockKind, Document, Node, Part};
+    /// use docs_model::{Block, BlockKind, Document, Node, DocumentPart};
     ///
     /// let inner = Block::new(BlockKind::Divider {}, Vec::new());
     /// let quote = Block::new(BlockKind::Blockquote {}, vec![Node::Block(inner)]);
     /// let document = Document::new(vec![quote]);
-    /// assert_eq!(document.parts().filter(|part| matches!(part, Part::Block(_))).count(), 2);
+    /// assert_eq!(document.parts().filter(|part| matches!(part, DocumentPart::Block(_))).count(), 2);
     /// ```
     pub fn parts(&self) -> impl Iterator<Item = DocumentPart<'_>> {
         let mut blocks: Vec<&Block> = self.nodes.iter().collect();

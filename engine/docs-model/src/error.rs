@@ -85,8 +85,8 @@ impl Error {
     ///
     /// ```
     /// use docs_model::error::Error;
-    /// assert!(Error::existed(Ok(()))?);
-    /// assert!(!Error::existed::<()>(Err(Error::not_found("space")))?);
+    /// assert!(Error::ignore_not_found(Ok(()))?);
+    /// assert!(!Error::ignore_not_found::<()>(Err(Error::not_found("space")))?);
     /// # Ok::<(), Error>(())
     /// ```
     pub fn ignore_not_found<T>(done: Result<T>) -> Result<bool> {
@@ -153,7 +153,7 @@ impl Error {
     ///
     /// ```
     /// use docs_model::error::Error;
-    /// let error = Error::invalid("page", "no such page").within("changes[2]");
+    /// let error = Error::invalid("page", "no such page").prefix_field("changes[2]");
     /// assert_eq!(error.field(), Some("changes[2].page"));
     /// assert_eq!(error.message(), "changes[2].page: no such page");
     /// ```

@@ -10,9 +10,9 @@ const REDACTED: &str = "…";
 /// Applied to messages that quote a request or the response of a remote host, before they are returned or stored.
 ///
 /// ```
-/// use docs_model::redacted;
-/// assert_eq!(redacted("cannot read https://me:secret@host/a"), "cannot read https://…@host/a");
-/// assert_eq!(redacted("https://host/a@b"), "https://host/a@b");
+/// use docs_model::redact_credentials;
+/// assert_eq!(redact_credentials("cannot read https://me:secret@host/a"), "cannot read https://…@host/a");
+/// assert_eq!(redact_credentials("https://host/a@b"), "https://host/a@b");
 /// ```
 #[must_use]
 pub fn redact_credentials(text: &str) -> Cow<'_, str> {

@@ -22,7 +22,7 @@ pub fn fold_text(text: &str) -> String {
 ///
 /// ```
 /// use docs_store::grams;
-/// let pieces: Vec<String> = grams::of_text("Ada L").into_iter().collect();
+/// let pieces: Vec<String> = grams::from_text("Ada L").into_iter().collect();
 /// assert_eq!(pieces, ["a", "a l", "ad", "ada", "da ", "l"]);
 /// ```
 #[must_use]

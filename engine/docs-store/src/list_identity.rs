@@ -12,7 +12,7 @@ use std::fmt::Write as _;
 /// ```
 /// use docs_store::ListIdentity;
 ///
-/// let all = ListIdentity::new("teams").with("organization", "analytical");
+/// let all = ListIdentity::new("teams").with_part("organization", "analytical");
 /// let owned = all.clone().filter("owner", Some("ada"));
 /// assert_ne!(owned.fingerprint(), all.fingerprint());
 /// assert_eq!(all.clone().filter("owner", None::<&str>).fingerprint(), all.fingerprint());

@@ -227,10 +227,7 @@ async fn run_unobserved<'e, O: Operation, V: Send + Sync>(
         };
         if over {
             tracing::warn!(operation = O::NAME, attempt, error = ?error, "abandon transaction");
-            return Err(match certainty {
-                CommitCertainty::Certain => error,
-                CommitCertainty::Unknown => StoreError::Unknown(error.to_string()).into(),
-            });
+            return Err(certainty.report(error));
         }
         tracing::debug!(operation = O::NAME, attempt, error = ?error, "retry transaction");
         tokio::time::sleep(receipt.pause(attempt)).await;
@@ -243,6 +240,16 @@ async fn run_unobserved<'e, O: Operation, V: Send + Sync>(
 enum CommitCertainty {
     Certain,
     Unknown,
+}
+
+impl CommitCertainty {
+    /// The error of an operation whose last attempt failed with `error`.
+    fn report(self, error: Error) -> Error {
+        match self {
+            Self::Certain => error,
+            Self::Unknown => StoreError::Unknown(error.to_string()).into(),
+        }
+    }
 }
 
 /// An attempt at an operation.

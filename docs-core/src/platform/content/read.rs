@@ -189,10 +189,10 @@ impl<'p> ContentHandle<'p> {
     /// ```
     /// # use docs_core::Result;
     /// # use docs_core::model::{ContentFormat, PageId, RevisionPage, SpaceId};
-    /// # use docs_core::platform::{Caller, Shown};
+    /// # use docs_core::platform::{Caller, ContentOptions};
     /// # async fn example(me: Caller<'_>, space: &SpaceId, page: &PageId) -> Result<()> {
-    /// let shown = Shown { format: ContentFormat::Markdown, ..Default::default() };
-    /// if let RevisionPage::Document(page) = me.space(space).content().get_page(page, shown).await? {
+    /// let options = ContentOptions { format: ContentFormat::Markdown, ..Default::default() };
+    /// if let RevisionPage::Document(page) = me.space(space).content().get_page(page, options).await? {
     ///     println!("/{} {}", page.path, page.base.title);
     /// }
     /// # Ok(())

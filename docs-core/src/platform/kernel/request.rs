@@ -134,9 +134,9 @@ pub(in crate::platform) enum Right {
 /// ```
 /// use docs_core::platform::EntityTag;
 ///
-/// let (one, other) = (EntityTag::of(&["a"])?, EntityTag::of(&["b"])?);
+/// let (one, other) = (EntityTag::from_answer(&["a"])?, EntityTag::from_answer(&["b"])?);
 /// assert_ne!(one, other);
-/// assert_eq!(EntityTag::of(&["a"])?, one);
+/// assert_eq!(EntityTag::from_answer(&["a"])?, one);
 /// # Ok::<(), docs_core::Error>(())
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -205,7 +205,7 @@ impl Tags {
 /// # use docs_core::{Platform, model::{SpaceId, UpdateSpace, UserId}, platform::{EntityTag, Precondition}};
 /// # async fn example(platform: &Platform, ada: &UserId, space: &SpaceId) -> docs_core::Result<()> {
 /// let seen = platform.as_user(ada).space(space).get().await?;
-/// let unchanged = Precondition::if_match(EntityTag::of(&seen)?);
+/// let unchanged = Precondition::if_match(EntityTag::from_answer(&seen)?);
 /// let platform = platform.with_precondition(unchanged);
 /// platform.as_user(ada).space(space).update(UpdateSpace::default()).await?;
 /// # Ok(())

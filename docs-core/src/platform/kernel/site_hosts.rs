@@ -20,8 +20,8 @@ use crate::{
 /// ```
 /// use docs_core::platform::SiteHosts;
 ///
-/// let hosts = SiteHosts::listed(["www.example.com".parse()?, "*.docs.example.com".parse()?]);
-/// # let _ = hosts.except("files.example.com");
+/// let hosts = SiteHosts::from_rules(["www.example.com".parse()?, "*.docs.example.com".parse()?]);
+/// # let _ = hosts.with_excluded_host("files.example.com");
 /// # Ok::<(), docs_core::platform::NotASiteHost>(())
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, Default)]

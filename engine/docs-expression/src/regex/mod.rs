@@ -187,6 +187,26 @@ impl Machine<'_> {
         }
     }
 
+    /// Whether the program from `pc` on matches at `at`. A match leaves its groups if `keeps_groups`.
+    fn look_ahead(
+        &mut self,
+        undo: &mut Vec<BacktrackAction>,
+        pc: usize,
+        at: usize,
+        keeps_groups: bool,
+    ) -> Result<bool, EvalError> {
+        self.charge(LOOKAHEAD_COST + self.slots.len() / OF_A_STEP)?;
+        let before = self.slots.clone();
+        let found = self.run(pc, at)?;
+        let after = std::mem::replace(&mut self.slots, before);
+        if found && keeps_groups {
+            for (slot, value) in after.into_iter().enumerate() {
+                undo.push(BacktrackAction::Slot(slot, std::mem::replace(&mut self.slots[slot], value)));
+            }
+        }
+        Ok(found)
+    }
+
     fn step(
         &mut self,
         undo: &mut Vec<BacktrackAction>,
@@ -242,19 +262,11 @@ impl Machine<'_> {
                 Some((from, to)) => self.match_back_reference(pc, at, from..to)?,
             },
             Instruction::Lookahead { not, after } => {
-                self.charge(LOOKAHEAD_COST + self.slots.len() / OF_A_STEP)?;
-                let before = self.slots.clone();
-                let found = self.run(pc + 1, at)?;
-                let after_look = std::mem::replace(&mut self.slots, before);
-                if found && !not {
-                    for (slot, value) in after_look.into_iter().enumerate() {
-                        undo.push(BacktrackAction::Slot(
-                            slot,
-                            std::mem::replace(&mut self.slots[slot], value),
-                        ));
-                    }
+                if self.look_ahead(undo, pc + 1, at, !not)? == *not {
+                    StepOutcome::Fail
+                } else {
+                    StepOutcome::Go(*after, at)
                 }
-                if found == *not { StepOutcome::Fail } else { StepOutcome::Go(*after, at) }
             }
             Instruction::Done => StepOutcome::Done,
         })

@@ -116,10 +116,10 @@ impl ImportPlan {
     ///
     /// # Example
     /// ```
-    /// use docs_markup::gitsync::{Entry, EntryKind, ImportPlan, RepoConfig, RepoPath, RepoTree};
+    /// use docs_markup::gitsync::{CommitEntry, EntryKind, ImportPlan, RepoConfig, RepoPath, RepoTree};
     ///
     /// let files = ["README.md", "guides/first-steps.md"];
-    /// let tree = RepoTree::new(files.map(|path| Entry { path: path.into(), size: 10, kind: EntryKind::File }));
+    /// let tree = RepoTree::new(files.map(|path| CommitEntry { path: path.into(), size: 10, kind: EntryKind::File }));
     /// let config = RepoConfig::read(None, &RepoPath::default())?;
     /// let summary = "* [Start](README.md)\n\n## Guides\n* [First](guides/first-steps.md)\n";
     /// let plan = ImportPlan::new(&config, &tree, Some(summary))?;

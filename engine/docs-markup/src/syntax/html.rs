@@ -259,12 +259,12 @@ fn is_attribute_name(name: &str) -> bool {
 /// Iterates over the tokens of a range of a text, in order.
 ///
 /// ```
-/// use docs_markup::syntax::html::{Token, tokens};
+/// use docs_markup::syntax::html::{HtmlToken, tokens};
 /// let text = "a <!-- <b> --> <i>c</i>";
 /// let names: Vec<&str> = tokens(text, 0..text.len())
 ///     .filter_map(|token| match token {
-///         Token::Tag(tag) => Some(tag.name),
-///         Token::Text(_) | Token::Comment(_) => None,
+///         HtmlToken::Tag(tag) => Some(tag.name),
+///         HtmlToken::Text(_) | HtmlToken::Comment(_) => None,
 ///     })
 ///     .collect();
 /// assert_eq!(names, ["i", "i"]);

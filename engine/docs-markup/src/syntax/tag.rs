@@ -41,7 +41,7 @@ impl<'a> Tag<'a> {
     /// ```
     /// use docs_markup::syntax::tag::Tag;
     /// let text = "{%- include 'a b.md' -%}";
-    /// let tag = Tag::at(text, 0).unwrap();
+    /// let tag = Tag::parse_at(text, 0).unwrap();
     /// let [path] = tag.values().unwrap().try_into().unwrap();
     /// assert_eq!((tag.name, &*path.text(text)), ("include", "a b.md"));
     /// ```

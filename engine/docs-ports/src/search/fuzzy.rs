@@ -18,7 +18,7 @@ use super::{Match, Word};
 ///
 /// ```
 /// use std::{collections::BTreeSet, convert::Infallible, ops::Bound};
-/// use docs_ports::search::{Need, Query, near_words};
+/// use docs_ports::search::{QueryTerm, Query, near_words};
 ///
 /// let words = BTreeSet::from(["server", "serves", "space"]);
 /// let next = |from: Bound<&str>| {
@@ -26,7 +26,7 @@ use super::{Match, Word};
 ///     Ok::<_, Infallible>(found.map(|word| (*word, word.len())))
 /// };
 /// let query = Query::parse("servr ");
-/// let [Need::Word(word)] = query.needs() else { unreachable!("one word") };
+/// let [QueryTerm::Word(word)] = query.needs() else { unreachable!("one word") };
 /// let mut found = Vec::new();
 /// near_words(word, next, |length, how| found.push((length, how)))?;
 /// assert_eq!(found.len(), 1, "one letter was left out of `server`; `serves` would be two");

@@ -27,9 +27,9 @@ impl AnonymousViewVersion {
     /// # Example
     ///
     /// ```
-    /// # use docs_core::{Platform, Result, platform::Moment};
-    /// # async fn example(platform: &Platform, kept_at: Moment) -> Result<()> {
-    /// if Moment::now(platform).await? == Some(kept_at) {
+    /// # use docs_core::{Platform, Result, platform::AnonymousViewVersion};
+    /// # async fn example(platform: &Platform, kept_at: AnonymousViewVersion) -> Result<()> {
+    /// if AnonymousViewVersion::current(platform).await? == Some(kept_at) {
     ///     println!("nobody has changed anything since");
     /// }
     /// # Ok(())
