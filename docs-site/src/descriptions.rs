@@ -7,7 +7,7 @@ use std::{collections::HashMap, fmt, sync::Arc};
 
 use docs_core::{
     Error, Result,
-    content::document::{memory, parse},
+    content::document::{into_reading_view, memory, parse},
     model::Document,
     platform::{BodyDetail, OperationDetail, SpecDetail},
 };
@@ -94,7 +94,7 @@ fn parse_all(details: &[Arc<SpecDetail>], cached: &DescriptionCache) -> Descript
         left = rest;
         let key = blake3::hash(text.as_bytes());
         let document = cached.get(&key).unwrap_or_else(|| {
-            let document = Arc::new(parse(text));
+            let document = Arc::new(into_reading_view(parse(text)));
             cached.insert(key, Arc::clone(&document));
             document
         });

@@ -5,7 +5,11 @@ use std::{collections::BTreeSet, sync::Arc};
 
 use docs_core::{
     ErrorKind, Result,
-    content::{Evaluated, document::memory, document_allowance},
+    content::{
+        Evaluated,
+        document::{into_reading_view, memory},
+        document_allowance,
+    },
     model::{ContentRef, Document, PageId, ReusableId, SpaceId},
     platform::ShownSpec,
 };
@@ -79,7 +83,7 @@ pub(crate) async fn gather(
             let content = visit.content(&key.0);
             let document = content.get_reusable_document_within(&key.1, Evaluated::Yes, &mut allowance);
             let document = match document.await {
-                Ok(document) => document,
+                Ok(document) => into_reading_view(document),
                 Err(error) if error.kind() == ErrorKind::NotFound => continue,
                 Err(error) => return Err(error),
             };

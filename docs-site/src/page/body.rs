@@ -1,8 +1,8 @@
 //! The body of a page: prerendered, or as a document.
 
-use std::sync::Arc;
+use std::{borrow::Cow, sync::Arc};
 
-use docs_core::{Error, Result, model::Document};
+use docs_core::{Error, Result, content::document::reading_view, model::Document};
 
 use super::{Caches, PageContext, article::write_aside, cache::PrerenderedKey};
 use crate::{
@@ -44,9 +44,13 @@ impl PageBody {
             .as_deref()
             .map(TextName::from_document_id)
             .filter(|_| visit.is_live() && known.is_none());
-        let draw = || PrerenderedPage::prerender(&shown.document, space, scene.render_options());
+        let document = match reading_view(&shown.document) {
+            Cow::Owned(view) => Arc::new(view),
+            Cow::Borrowed(_) => Arc::clone(&shown.document),
+        };
+        let draw = || PrerenderedPage::prerender(&document, space, scene.render_options());
         let drawn = text.and_then(|text| caches.prerender_and_store(key(text), draw));
-        Ok(drawn.map_or(Self::Document(shown.document), Self::Prerendered))
+        Ok(drawn.map_or(Self::Document(document), Self::Prerendered))
     }
 
     /// The references of the content.

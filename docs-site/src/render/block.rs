@@ -83,7 +83,13 @@ impl Renderer<'_> {
         let held = (block.nodes.as_slice(), at);
         let drawn = match &block.kind {
             BlockKind::Paragraph { align } => {
-                html.tags("<p").attribute_if(" class=\"", alignment_class(*align)).tags(">");
+                let anchor = block.meta.as_ref().map(|meta| meta.id.as_str());
+                if block.nodes.is_empty() && anchor.is_some() {
+                    html.tags("<span").attribute_if(" id=\"", anchor).tags("></span>");
+                    return;
+                }
+                html.tags("<p").attribute_if(" id=\"", anchor);
+                html.attribute_if(" class=\"", alignment_class(*align)).tags(">");
                 self.write_inlines(html, &block.nodes, at);
                 html.tags("</p>");
                 return;
@@ -203,7 +209,9 @@ impl Renderer<'_> {
     fn write_item(&self, html: &mut Html, block: &Block, checked: Option<bool>, at: NodePosition) {
         let write_inner = |html: &mut Html| match block.nodes.as_slice() {
             // A single paragraph becomes the text of its item.
-            [Node::Block(only)] if matches!(only.kind, BlockKind::Paragraph { align: None }) => {
+            [Node::Block(only)]
+                if matches!(only.kind, BlockKind::Paragraph { align: None }) && only.meta.is_none() =>
+            {
                 self.write_inlines(html, &only.nodes, at);
             }
             nodes => self.write_children(html, nodes, at),

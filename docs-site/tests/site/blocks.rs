@@ -279,6 +279,51 @@ async fn every_kind_of_block_and_of_element_of_text_is_drawn() {
     }
 }
 
+/// Markdown with markup that the parser preserves as text, and the HTML of its page.
+const PRESERVED: &[(&str, &str)] = &[
+    (
+        "<!-- a -->\n\nBefore <!-- b --> after.\n\n<!-- of\n\nlines -->\n\nLast.",
+        "<p>Before  after.</p><p>LastBlock.</p>",
+    ),
+    (
+        "See [`Vec`].\n\n[`Vec`]: https://a.test/vec",
+        "<p>See <a href=\"https://a.test/vec\" rel=\"noopener\"><code>Vec</code></a>.</p>",
+    ),
+    ("* See [a].\n\n  [a]: https://a.test/a", "<a href=\"https://a.test/a\" rel=\"noopener\">a</a>"),
+    ("<a id=\"limits\"></a>\n\n## Most", "<span id=\"limits\"></span><h2 id=\"most\">Most"),
+    ("<a name=\"old\"></a>Text.", "<p id=\"old\">Text.</p>"),
+    ("## Set up {#setup}", "<h2 id=\"setup\">Set up <a"),
+    ("> [!WARNING]\n> Mind.", "<div class=\"hint warning\""),
+    ("```rust,ignore\nfn f() {}\n```", "<code class=\"language-rust\">"),
+    (
+        "<div align=\"center\">\n  <b>Centred</b>\n</div>",
+        "<p class=\"centered\"><strong>Centred</strong></p>",
+    ),
+    ("<ul>\n<li>one</li>\n</ul>\n\n<hr>", "<ul><li>one</li></ul><hr>"),
+    ("| a | b |\n| - | - |\n| 1 | 2 | 3 |", "<table>"),
+    ("Press <img src=\"https://a.test/x.png\" alt=\"x\" height=\"16\" /> now.", "class=\"in-line\""),
+    ("www.a.test.", "<a href=\"http://www.a.test\" rel=\"noopener\">www.a.test</a>."),
+    ("<b onclick=\"x()\" style=\"x\">b</b><script>x()</script>.", "<p><strong>b</strong>.</p>"),
+    ("<a href=\"java\nscript:x()\" target=\"_top\">a</a>.", "<p>a.</p>"),
+];
+
+#[tokio::test]
+async fn readers_see_content_instead_of_preserved_markup() {
+    let w = World::new().await;
+    let space = w.space("Guide").await;
+    for (at, (text, _)) in PRESERVED.iter().enumerate() {
+        w.page(&space, &format!("Page {at}"), text).await;
+    }
+    let (_, site) = w.site("Docs", &space).await;
+    for (at, (text, expected)) in PRESERVED.iter().enumerate() {
+        let page = w.html(&if at == 0 { site.clone() } else { format!("{site}page-{at}") }).await;
+        let article = page.split("<article").nth(1).and_then(|rest| rest.split("</article>").next());
+        let article = article.expect("an article");
+        assert!(article.contains(expected), "{text:?} lacks {expected}:\n{article}");
+        assert!(!article.contains("&lt;") && !article.contains("]: "), "{text:?} shows markup:\n{article}");
+    }
+}
+
 #[tokio::test]
 async fn what_is_too_deep_is_shown_as_text_and_nothing_overflows() {
     let w = World::new().await;

@@ -423,7 +423,7 @@ fn split_sections(markdown: &str) -> Vec<Section> {
     document
         .nodes
         .retain(|block| !undecided.is_undecided(block) && !matches!(block.kind, BlockKind::If { .. }));
-    let sections = document::sections(&document).into_iter();
+    let sections = document::sections(&document::reading_view(&document)).into_iter();
     sections.map(|it| Section { anchor: it.anchor, heading: it.heading, text: it.text }).collect()
 }
 
@@ -451,5 +451,19 @@ fn without_conditions(block: &mut Block) {
 impl Platform {
     pub(in crate::platform) fn follower(&self) -> Option<Arc<Follower>> {
         self.inner.memory.get()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::split_sections;
+
+    #[test]
+    fn indexed_text_contains_no_markup() {
+        let text = "See [<u>it</u>][a]. <!-- hidden -->\n\n[a]: /pages/p\n\n## <a id=\"x\"></a>StepOutcome {#next}\n\n\
+                    > [!NOTE]\n> <b class=\"x\">Mind</b>\n\n{% if true %}\nSecret\n{% endif %}\n";
+        let sections = split_sections(text);
+        let found: Vec<_> = sections.iter().map(|own| (own.anchor.as_deref(), own.text.as_str())).collect();
+        assert_eq!(found, [(None, "See it."), (Some("next"), "Mind")]);
     }
 }

@@ -231,16 +231,41 @@ fn anchors(document: &mut Document) {
             let Some((given, text)) = anchor_source(block) else { return };
             let id = match given {
                 Some(id) => id.to_owned(),
-                None => {
-                    let slug = Some(slugify(&text))
-                        .filter(|slug| !slug.is_empty())
-                        .unwrap_or_else(|| NAMELESS.to_owned());
-                    taken.take_slug(slug, 1)
-                }
+                None => free_anchor(&text, &mut taken),
             };
             block.meta = Some(BlockMeta { id });
         });
     }
+}
+
+/// Sets the anchors of blocks that have none. Existing anchors are kept.
+pub(super) fn missing_anchors(document: &mut Document) {
+    let mut taken = UniqueNames::default();
+    for block in &document.nodes {
+        block.visit(&mut |block| {
+            if let Some(meta) = &block.meta {
+                taken.insert(meta.id.clone());
+            } else if let Some((Some(id), _)) = anchor_source(block) {
+                taken.insert(id.to_owned());
+            }
+        });
+    }
+    for block in &mut document.nodes {
+        block.visit_mut(&mut |block| {
+            if block.meta.is_none()
+                && let Some((given, text)) = anchor_source(block)
+            {
+                let id = given.map(str::to_owned);
+                block.meta = Some(BlockMeta { id: id.unwrap_or_else(|| free_anchor(&text, &mut taken)) });
+            }
+        });
+    }
+}
+
+/// Returns a free anchor that is derived from a text.
+fn free_anchor(text: &str, taken: &mut UniqueNames) -> String {
+    let slug = Some(slugify(text)).filter(|slug| !slug.is_empty()).unwrap_or_else(|| NAMELESS.to_owned());
+    taken.take_slug(slug, 1)
 }
 
 /// Returns the cell fragments of a table, row by row.

@@ -49,6 +49,7 @@ mod pipes;
 mod print;
 mod read;
 mod reader;
+mod reading_view;
 mod revert;
 mod rich;
 mod settling;
@@ -74,6 +75,7 @@ pub use self::{
     comparison::is_same,
     invalid::Invalid,
     memory::memory,
+    reading_view::{into_reading_view, reading_view},
     revert::revert_blocks,
     source::{DocumentSource, parse},
     spelling::is_verbatim,

@@ -35,7 +35,7 @@ pub(super) fn cell_name(row: usize, column: usize) -> String {
 }
 
 /// Maximum number of columns of a table.
-const MAX_COLUMNS: usize = 200;
+pub(super) const MAX_COLUMNS: usize = 200;
 
 /// Parses a pipe table. Returns `None` if a row has more cells than there are columns.
 pub(super) fn pipes(reader: &mut BlockReader<'_>, lines: &[Line<'_>]) -> Option<Block> {

@@ -146,7 +146,7 @@ fn write(block: &Block, out: &mut String) {
 }
 
 /// Returns the text of inline nodes, including the visible text of elements without child nodes.
-fn inline_text(nodes: &[Node]) -> String {
+pub(super) fn inline_text(nodes: &[Node]) -> String {
     let mut out = String::new();
     for node in nodes {
         match node {

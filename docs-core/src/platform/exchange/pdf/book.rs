@@ -16,6 +16,7 @@ use crate::{
     Error, ErrorKind, Result,
     content::{
         Body, FileEntry, PageKind, PageTree, Rendering, TreePage, View,
+        document::into_reading_view,
         expression::{Allowance, Budget, Context, MAX_STEPS},
         parse_document,
     },
@@ -191,6 +192,7 @@ impl Platform {
             // A reusable content appears on several pages, so only the variables of the space apply.
             None => fill(&mut document, &reading.context, &["space"], &mut reading.allowance),
         }
+        let document = into_reading_view(document);
         collect_references(&document, &mut reading.refs);
         if reading.refs.is_over() {
             let most = BookReferences::MAX;

@@ -4,7 +4,7 @@ use super::*;
 use crate::{document::work_budget::steps_of, translate::translated_markdown};
 
 /// A repeated prefix, a middle, and a suffix repeated as often as the prefix.
-const SHAPES: &[(&str, &str, &str)] = &[
+pub(super) const SHAPES: &[(&str, &str, &str)] = &[
     ("> ", "a\n", ""),
     ("> a\n>\n", "", ""),
     ("> > > > > > > > a\n", "", ""),
@@ -44,7 +44,7 @@ const SHAPES: &[(&str, &str, &str)] = &[
 ];
 
 /// Returns a text of approximately this number of bytes.
-fn of_shape((piece, middle, end): (&str, &str, &str), bytes: usize) -> String {
+pub(super) fn of_shape((piece, middle, end): (&str, &str, &str), bytes: usize) -> String {
     let count = bytes / (piece.len() + end.len());
     format!("{}{middle}{}", piece.repeat(count), end.repeat(count))
 }

@@ -8,7 +8,8 @@ mod commonmark;
 mod generated;
 mod inlines;
 mod linear;
-mod malformed;
+mod reading_view;
+mod reading_view_bounds;
 
 use serde_json::{Value, json};
 

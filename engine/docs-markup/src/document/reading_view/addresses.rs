@@ -1,0 +1,116 @@
+//! Bare web and email addresses in text, as GitHub Flavored Markdown defines them.
+
+use std::ops::Range;
+
+use super::placeholders::OPEN;
+
+/// Returns the addresses in a text with their link destinations, in order.
+pub(super) fn find(text: &str) -> Vec<(Range<usize>, String)> {
+    let mut found = Vec::new();
+    if !has_candidate(text) {
+        return found;
+    }
+    let mut end = 0;
+    let mut before = None;
+    for (at, c) in text.char_indices() {
+        let is_boundary =
+            before.is_none_or(|b: char| b.is_whitespace() || matches!(b, '*' | '_' | '~' | '(' | '"' | '\''));
+        before = Some(c);
+        if at < end {
+            continue;
+        }
+        let rest = &text[at..];
+        let address = match c {
+            'h' | 'w' if is_boundary => web(rest).map(|(length, url)| (at..at + length, url)),
+            '@' => email(text, end, at),
+            _ => None,
+        };
+        if let Some((range, url)) = address {
+            end = range.end;
+            found.push((range, url));
+        }
+    }
+    found
+}
+
+fn has_candidate(text: &str) -> bool {
+    text.contains('@') || text.contains("://") || text.contains("www.")
+}
+
+/// Returns the length and the destination of the web address at the beginning of a text.
+fn web(text: &str) -> Option<(usize, String)> {
+    let scheme = ["https://", "http://", ""].into_iter().find(|scheme| text.starts_with(scheme))?;
+    let rest = &text[scheme.len()..];
+    if scheme.is_empty() && !rest.starts_with("www.") {
+        return None;
+    }
+    let domain = &rest[..domain(rest)];
+    if !is_domain(domain) {
+        return None;
+    }
+    let length = text.find(|c: char| c.is_whitespace() || c == '<' || c == OPEN).unwrap_or(text.len());
+    let length = trimmed(&text[..length]);
+    let url = if scheme.is_empty() { "http://" } else { "" };
+    (length > scheme.len()).then(|| (length, format!("{url}{}", &text[..length])))
+}
+
+fn domain(text: &str) -> usize {
+    text.find(|c: char| !c.is_alphanumeric() && !matches!(c, '-' | '_' | '.')).unwrap_or(text.len())
+}
+
+fn is_domain(domain: &str) -> bool {
+    let domain = domain.trim_end_matches('.');
+    domain.contains('.') && domain.split('.').all(|part| !part.is_empty())
+}
+
+/// Returns the length of an address without trailing punctuation and unbalanced parentheses.
+fn trimmed(text: &str) -> usize {
+    let count = |c| text.matches(c).count();
+    let mut extra = count(')').saturating_sub(count('('));
+    let mut end = text.len();
+    while let Some(last) = text[..end].chars().next_back() {
+        match last {
+            '?' | '!' | '.' | ',' | ':' | ';' | '*' | '_' | '~' | '\'' | '"' => {}
+            ')' if extra > 0 => extra -= 1,
+            _ => break,
+        }
+        end -= last.len_utf8();
+    }
+    end
+}
+
+/// Returns the email address around an `@`, which begins after a position.
+fn email(text: &str, from: usize, at: usize) -> Option<(Range<usize>, String)> {
+    let is_local = |b: &u8| b.is_ascii_alphanumeric() || matches!(b, b'.' | b'-' | b'_' | b'+');
+    let local = text.as_bytes()[from..at].iter().rev().take_while(|b| is_local(b)).count();
+    let is_host = |b: &u8| b.is_ascii_alphanumeric() || matches!(b, b'.' | b'-' | b'_');
+    let host = text.as_bytes()[at + 1..].iter().take_while(|b| is_host(b)).count();
+    let host = text[at + 1..at + 1 + host].trim_end_matches('.');
+    let is_valid = local > 0 && is_domain(host) && !host.ends_with(['-', '_']);
+    is_valid.then(|| {
+        let range = at - local..at + 1 + host.len();
+        let url = format!("mailto:{}", &text[range.clone()]);
+        (range, url)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::find;
+
+    #[test]
+    fn addresses_end_before_punctuation() {
+        for (text, expected) in [
+            ("See https://example.com/foo here", "https://example.com/foo"),
+            ("www.example.com.", "http://www.example.com"),
+            ("(https://a.test/b_(c))", "https://a.test/b_(c)"),
+            ("https://a.test/?q=1&b=2, then", "https://a.test/?q=1&b=2"),
+            ("mail a.b+c@example.com.", "mailto:a.b+c@example.com"),
+            ("http://localhost and xhttps://a.test and @name and a@b", ""),
+            ("\"https://a.test\"", "https://a.test"),
+        ] {
+            let found: Vec<String> = find(text).into_iter().map(|(_, url)| url).collect();
+            assert_eq!(found.join(" "), expected, "{text}");
+        }
+    }
+}

@@ -1,0 +1,304 @@
+//! The inline nodes of a text: addresses, emoji and footnote references are found in it, and placeholders replaced.
+
+use std::ops::Range;
+
+use docs_model::{
+    Block, BlockKind, ContentRef, Fragment, ImageAlign, ImageData, Inline, InlineImageSize, InlineKind, Leaf,
+    Length, Mark, MarkKind, Node, TextAlign, TextNode,
+};
+
+use super::{
+    super::{
+        emoji,
+        inlines::label,
+        simple_blocks::{self, paragraph},
+        spelling, targets,
+    },
+    addresses,
+    placeholders::{CLOSE, OPEN, without_placeholders},
+    state::View,
+};
+
+/// Images up to this width or height, in pixels, have the size of a line.
+const LINE_PIXELS: f64 = 32.0;
+/// Maximum length of the name of an emoji, in bytes.
+const MAX_NAME: usize = 60;
+
+/// A part of an open text.
+#[derive(Debug)]
+pub(super) enum Item {
+    Text { text: String, marks: Vec<MarkKind>, link: Option<usize> },
+    Inline { inline: Inline, link: Option<usize> },
+    Image { image: Image, link: Option<usize> },
+}
+
+/// An image.
+#[derive(Clone, Debug)]
+pub(super) struct Image {
+    pub(super) data: ImageData,
+    pub(super) title: Option<String>,
+    pub(super) align: Option<ImageAlign>,
+}
+
+/// Returns `true` if a text has no visible part.
+pub(super) fn is_blank(items: &[Item]) -> bool {
+    items.iter().all(|item| matches!(item, Item::Text { text, .. } if text.trim().is_empty()))
+}
+
+/// Returns `true` if white space after a text has no effect.
+pub(super) fn ends_with_space(items: &[Item]) -> bool {
+    match items.last() {
+        Some(Item::Text { text, .. }) => text.ends_with([' ', '\n']),
+        Some(_) => false,
+        None => true,
+    }
+}
+
+/// Returns the block of a text that consists of one image without a link.
+pub(super) fn image_block(items: &[Item], align: Option<TextAlign>) -> Option<Block> {
+    let mut shown = items.iter().filter(|item| !is_blank(std::slice::from_ref(*item)));
+    let (Some(Item::Image { image, link: None }), None) = (shown.next(), shown.next()) else { return None };
+    let align = image.align.or(match align {
+        Some(TextAlign::Center) => Some(ImageAlign::Center),
+        Some(TextAlign::End) => Some(ImageAlign::Right),
+        Some(TextAlign::Start) | None => None,
+    });
+    Some(block_of(image, align))
+}
+
+fn block_of(image: &Image, align: Option<ImageAlign>) -> Block {
+    let caption = image.title.iter().map(|text| paragraph(vec![Node::plain(text)])).collect();
+    let fragments: Vec<Fragment> = vec![simple_blocks::caption(caption)];
+    let own = Block::with_fragments(BlockKind::Image(Box::new(image.data.clone())), fragments);
+    Block::new(BlockKind::Images { align, full_width: None, with_frame: None }, vec![Node::Block(own)])
+}
+
+/// Returns the inline nodes of a text.
+pub(super) fn nodes(
+    items: Vec<Item>,
+    links: &[(ContentRef, Option<String>)],
+    originals: &[Inline],
+    view: &mut View,
+) -> Vec<Node> {
+    let mut out = Assembly { nodes: Vec::new(), group: Vec::new(), link: None, links, originals, view };
+    for item in items {
+        match item {
+            Item::Text { text, marks, link } => {
+                out.enter(link);
+                out.text(&text, &marks);
+            }
+            Item::Inline { inline, link } => {
+                out.enter(link);
+                out.element(inline);
+            }
+            Item::Image { image, link } => {
+                out.enter(link);
+                out.group.push(Node::Inline(inline_image(image)));
+            }
+        }
+    }
+    out.enter(None);
+    trimmed(out.nodes)
+}
+
+fn inline_image(Image { data, title, .. }: Image) -> Inline {
+    let is_small =
+        |length: &Option<Length>| matches!(length, Some(Length::Pixels(pixels)) if *pixels <= LINE_PIXELS);
+    let size = (is_small(&data.width) || is_small(&data.height)).then_some(InlineImageSize::Line);
+    let kind = InlineKind::InlineImage {
+        target: Box::new(data.target),
+        dark: data.dark.map(Box::new),
+        caption: title,
+        alt: data.alt,
+        size,
+    };
+    Inline::new(kind, Vec::new())
+}
+
+struct Assembly<'a> {
+    nodes: Vec<Node>,
+    /// The nodes of the current link, or those after the last link.
+    group: Vec<Node>,
+    link: Option<usize>,
+    links: &'a [(ContentRef, Option<String>)],
+    originals: &'a [Inline],
+    view: &'a mut View,
+}
+
+impl Assembly<'_> {
+    /// Ends the current link unless it is this one.
+    fn enter(&mut self, link: Option<usize>) {
+        if self.link == link && link.is_some() {
+            return;
+        }
+        let group = std::mem::take(&mut self.group);
+        match self.link.and_then(|at| self.links.get(at)) {
+            Some((target, title)) if !spelling::text_of_nodes(&group).trim().is_empty() || has_inline(&group) => {
+                let kind = InlineKind::Link { target: target.clone(), title: title.clone() };
+                self.nodes.push(Node::Inline(Inline::new(kind, group)));
+            }
+            _ => group.into_iter().for_each(|node| append(&mut self.nodes, node)),
+        }
+        self.link = link;
+    }
+
+    fn text(&mut self, text: &str, marks: &[MarkKind]) {
+        let is_code = marks.contains(&MarkKind::Code);
+        let marks: Vec<Mark> = marks.iter().copied().map(Mark::from).collect();
+        let addresses = if is_code || self.link.is_some() { Vec::new() } else { addresses::find(text) };
+        let mut at = 0;
+        for (Range { start, end }, url) in addresses {
+            self.pieces(&text[at..start], &marks);
+            let kind = InlineKind::Link { target: targets::read(&url), title: None };
+            let label = Node::Text(TextNode::new(vec![Leaf::new(&text[start..end], marks.clone())]));
+            self.group.push(Node::Inline(Inline::new(kind, vec![label])));
+            at = end;
+        }
+        match is_code {
+            true => spelling::add(&mut self.group, Leaf::new(without_placeholders(&text[at..]), marks)),
+            false => self.pieces(&text[at..], &marks),
+        }
+    }
+
+    /// Adds text with emoji, footnote references and placeholders.
+    fn pieces(&mut self, text: &str, marks: &[Mark]) {
+        let mut at = 0;
+        let mut from = 0;
+        while let Some(offset) = text[from..].find([':', '[', OPEN]) {
+            let start = from + offset;
+            let Some((piece, length)) = self.piece(&text[start..]) else {
+                from = start + text[start..].chars().next().map_or(1, char::len_utf8);
+                continue;
+            };
+            spelling::add(&mut self.group, Leaf::new(&text[at..start], marks.to_vec()));
+            match piece {
+                Piece::Inline(inline) => self.element(inline),
+                Piece::Note(label) => self.note(label),
+                Piece::Nothing => {}
+            }
+            (at, from) = (start + length, start + length);
+        }
+        spelling::add(&mut self.group, Leaf::new(&text[at..], marks.to_vec()));
+    }
+
+    fn piece(&self, text: &str) -> Option<(Piece, usize)> {
+        let window = &text[..text.floor_char_boundary(4 * MAX_NAME)];
+        if let Some(rest) = text.strip_prefix(OPEN) {
+            let (index, _) = rest.split_once(CLOSE)?;
+            let original = index.parse().ok().and_then(|index: usize| self.originals.get(index));
+            let piece = original.map_or(Piece::Nothing, |own| Piece::Inline(own.clone()));
+            return Some((piece, OPEN.len_utf8() + index.len() + CLOSE.len_utf8()));
+        }
+        if let Some(rest) = window.strip_prefix("[^") {
+            let (name, _) = rest.split_once(']')?;
+            let label = label(name);
+            return self.view.labels.notes.contains(&label).then_some((Piece::Note(label), name.len() + 3));
+        }
+        let name = window.strip_prefix(':')?.split_once(':')?.0;
+        let code = emoji::code(name)?;
+        Some((Piece::Inline(Inline::new(InlineKind::Emoji { code }, Vec::new())), name.len() + 2))
+    }
+
+    /// Adds an element of the document.
+    fn element(&mut self, inline: Inline) {
+        match inline.kind {
+            InlineKind::Link { .. } if self.link.is_some() => {
+                inline.nodes.into_iter().for_each(|node| append(&mut self.group, node));
+            }
+            InlineKind::Annotation {} if inline.nodes.is_empty() => self.annotate(inline),
+            _ => self.group.push(Node::Inline(inline)),
+        }
+    }
+
+    /// Adds a reference to a footnote.
+    fn note(&mut self, label: String) {
+        self.annotate(Inline { spelling: Some(label), ..Inline::new(InlineKind::Annotation {}, Vec::new()) });
+    }
+
+    /// Adds an annotation around the last word, or around its number if there is no word.
+    fn annotate(&mut self, mut inline: Inline) {
+        let link = self.link;
+        self.enter(None);
+        let number = self.view.number();
+        inline.nodes = match last_word(&mut self.nodes) {
+            Some(leaf) => vec![Node::Text(TextNode::new(vec![leaf]))],
+            None => {
+                let mark = Mark::from(MarkKind::Superscript);
+                vec![Node::Text(TextNode::new(vec![Leaf::new(number, vec![mark])]))]
+            }
+        };
+        self.nodes.push(Node::Inline(inline));
+        self.link = link;
+    }
+}
+
+/// A part of a text that is not text.
+enum Piece {
+    Inline(Inline),
+    Note(String),
+    Nothing,
+}
+
+/// Removes the last word from nodes. Marked text is removed as a whole.
+fn last_word(nodes: &mut Vec<Node>) -> Option<Leaf> {
+    let Some(Node::Text(text)) = nodes.last_mut() else { return None };
+    let last = text.leaves.last_mut()?;
+    let start = match last.marks.is_empty() {
+        true => last
+            .text
+            .rfind(char::is_whitespace)
+            .map_or(0, |at| at + last.text[at..].chars().next().map_or(0, char::len_utf8)),
+        false => 0,
+    };
+    let word = last.text.split_off(start);
+    let marks = last.marks.clone();
+    if word.trim().is_empty() {
+        last.text.push_str(&word);
+        return None;
+    }
+    if last.text.is_empty() {
+        text.leaves.pop();
+    }
+    if text.leaves.is_empty() {
+        nodes.pop();
+    }
+    Some(Leaf::new(word, marks))
+}
+
+fn append(nodes: &mut Vec<Node>, node: Node) {
+    match node {
+        Node::Text(text) => text.leaves.into_iter().for_each(|leaf| spelling::add(nodes, leaf)),
+        node => nodes.push(node),
+    }
+}
+
+fn has_inline(nodes: &[Node]) -> bool {
+    nodes.iter().any(|node| matches!(node, Node::Inline(_)))
+}
+
+/// Removes white space at the edges of nodes.
+fn trimmed(mut nodes: Vec<Node>) -> Vec<Node> {
+    while let Some(Node::Text(text)) = nodes.first_mut() {
+        let Some(leaf) = text.leaves.first_mut() else {
+            nodes.remove(0);
+            continue;
+        };
+        leaf.text = leaf.text.trim_start().to_owned();
+        if !leaf.text.is_empty() {
+            break;
+        }
+        text.leaves.remove(0);
+    }
+    while let Some(Node::Text(text)) = nodes.last_mut() {
+        let Some(leaf) = text.leaves.last_mut() else {
+            nodes.pop();
+            continue;
+        };
+        leaf.text.truncate(leaf.text.trim_end().len());
+        if !leaf.text.is_empty() {
+            break;
+        }
+        text.leaves.pop();
+    }
+    nodes
+}

@@ -1,0 +1,91 @@
+//! The last steps of a view: bodies of footnotes, keys and anchors.
+
+use std::collections::HashMap;
+
+use docs_model::{Block, Document, Fragment, Inline, InlineKind, Node};
+
+use super::{super::keys, state::View};
+
+/// Bytes of memory of a copied block, in addition to its text.
+const COPY: usize = 1_000;
+
+/// Sets the bodies of annotations that only have a label. Annotations in such a body keep their text only.
+pub(super) fn notes(document: &mut Document, view: &mut View) {
+    let bodies = std::mem::take(&mut view.notes);
+    blocks(&mut document.nodes, &bodies, view);
+}
+
+fn blocks(all: &mut [Block], bodies: &HashMap<String, Vec<Block>>, view: &mut View) {
+    for block in all {
+        block.visit_mut(&mut |block| {
+            for node in &mut block.nodes {
+                if let Node::Inline(inline) = node
+                    && inline.kind == (InlineKind::Annotation {})
+                {
+                    annotation(inline, bodies, view);
+                }
+            }
+        });
+    }
+}
+
+fn annotation(inline: &mut Inline, bodies: &HashMap<String, Vec<Block>>, view: &mut View) {
+    if let Some(fragments) = &mut inline.fragments {
+        fragments.iter_mut().for_each(|fragment| blocks(&mut fragment.nodes, bodies, view));
+        return;
+    }
+    let label = inline.spelling.take().unwrap_or_default();
+    let body = bodies.get(&label).filter(|body| view.take(weight(body)));
+    let mut body = body.cloned().unwrap_or_default();
+    body.iter_mut().for_each(|block| {
+        block.visit_mut(&mut |block| {
+            block.key = None;
+            plain(&mut block.nodes);
+        });
+    });
+    let fragment = Fragment { fragment: None, ..Fragment::new("", body).with_kind("annotation-body") };
+    inline.fragments = Some(vec![fragment]);
+}
+
+fn weight(body: &[Block]) -> usize {
+    let mut weight = 0;
+    for block in body {
+        block.visit(&mut |block| weight += COPY + super::super::spelling::text_of_nodes(&block.nodes).len());
+    }
+    weight
+}
+
+/// Replaces annotations with their text.
+fn plain(nodes: &mut Vec<Node>) {
+    let mut out = Vec::with_capacity(nodes.len());
+    for node in std::mem::take(nodes) {
+        match node {
+            Node::Inline(inline) if inline.kind == (InlineKind::Annotation {}) => out.extend(inline.nodes),
+            node => out.push(node),
+        }
+    }
+    *nodes = out;
+}
+
+/// Sets the keys and anchors of new blocks.
+pub(super) fn keys(document: &mut Document) {
+    let mut counts: HashMap<String, usize> = HashMap::new();
+    for block in &document.nodes {
+        block.visit(&mut |block| {
+            if let Some(key) = &block.key {
+                counts.insert(key.clone(), 1);
+            }
+        });
+    }
+    for block in &mut document.nodes {
+        block.visit_mut(&mut |block| {
+            if block.key.is_none() {
+                let key = keys::content(block);
+                let count = counts.entry(key.clone()).or_default();
+                block.key = Some(if *count == 0 { key } else { format!("{key}-{count}") });
+                *count += 1;
+            }
+        });
+    }
+    keys::missing_anchors(document);
+}

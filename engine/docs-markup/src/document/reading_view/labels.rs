@@ -1,0 +1,67 @@
+//! The definitions of links and footnotes of a document.
+
+use std::collections::{HashMap, HashSet};
+
+use docs_model::{Document, InlineKind};
+use pulldown_cmark::{Event, Parser, Tag};
+
+use super::{
+    super::{inlines::label, print, spelling, work_budget},
+    options::OPTIONS,
+};
+
+/// The definitions that apply to the whole document.
+#[derive(Default)]
+pub(super) struct Labels {
+    /// Destinations and titles of links, by normalized label.
+    pub(super) links: HashMap<String, (String, String)>,
+    /// The normalized labels of footnotes.
+    pub(super) notes: HashSet<String>,
+    /// The labels of the footnotes of annotations, in text order.
+    pub(super) annotations: Vec<String>,
+}
+
+impl Labels {
+    /// Collects the definitions in verbatim blocks, and the labels of annotations.
+    pub(super) fn of(document: &Document) -> Self {
+        let mut labels = Self::default();
+        let mut numbers = print::Labels::default();
+        for block in &document.nodes {
+            numbers.number(block);
+            spelling::each_inline(block, &mut |inline| {
+                if inline.kind == (InlineKind::Annotation {}) {
+                    let at = labels.annotations.len();
+                    labels
+                        .annotations
+                        .push(numbers.notes.get(at).map(|own| own.0.clone()).unwrap_or_default());
+                }
+            });
+            block.visit(&mut |block| {
+                if spelling::is_verbatim(block) {
+                    labels.add(&spelling::text_of_nodes(&block.nodes));
+                }
+            });
+        }
+        labels.notes.extend(labels.annotations.iter().map(|name| label(name)));
+        labels
+    }
+
+    fn add(&mut self, source: &str) {
+        if !source.contains("]:") {
+            return;
+        }
+        work_budget::step(source.len());
+        let parser = Parser::new_ext(source, OPTIONS);
+        for (name, definition) in parser.reference_definitions().iter() {
+            let title = definition.title.as_deref().unwrap_or_default().to_owned();
+            self.links.entry(label(name)).or_insert_with(|| (definition.dest.to_string(), title));
+        }
+        if source.contains("[^") {
+            for event in parser {
+                if let Event::Start(Tag::FootnoteDefinition(name)) = event {
+                    self.notes.insert(label(&name));
+                }
+            }
+        }
+    }
+}

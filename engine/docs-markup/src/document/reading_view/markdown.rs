@@ -1,0 +1,247 @@
+//! Reads Markdown tolerantly: CommonMark and GitHub Flavored Markdown with HTML.
+
+use std::{cell::Cell as Counter, rc::Rc};
+
+use docs_model::{
+    Block, BlockKind, CellAlign, HeadingData, HintStyle, ImageData, Inline, InlineKind, MarkKind,
+};
+use pulldown_cmark::{
+    Alignment, BlockQuoteKind, BrokenLink, CodeBlockKind, CowStr, Event, LinkType, Options, Parser, Tag,
+    TagEnd,
+};
+
+use super::{
+    super::{inlines::label, work_budget},
+    assemble::{Image, Item},
+    elements::{self, target},
+    frames::{Builder, FrameKind, Opener, TextKind},
+    labels::Labels,
+    needs,
+    options::OPTIONS,
+    placeholders::without_placeholders,
+    rows::{Cell, Row},
+    tags,
+};
+
+/// Reads Markdown into a builder.
+pub(super) fn read(builder: &mut Builder<'_>, source: &str) {
+    work_budget::step(source.len());
+    let text = tags::removed(source);
+    let (labels, left) = (Rc::clone(&builder.view.labels), Rc::clone(&builder.view.expanded));
+    let mut resolve = |broken: BrokenLink<'_>| resolve(&broken, &labels, &left);
+    let mut reader =
+        Reader { builder, html: None, alignments: Vec::new(), column: 0, image: None, is_head: false };
+    let mut options = OPTIONS;
+    options.set(Options::ENABLE_HEADING_ATTRIBUTES, needs::may_have_attributes(&text));
+    for event in Parser::new_with_broken_link_callback(&text, options, Some(&mut resolve)) {
+        reader.event(event);
+    }
+    reader.builder.end_html();
+}
+
+/// Returns the destination of a reference that the text itself does not define.
+fn resolve(
+    broken: &BrokenLink<'_>,
+    labels: &Labels,
+    left: &Counter<usize>,
+) -> Option<(CowStr<'static>, CowStr<'static>)> {
+    let (url, title) = labels.links.get(&label(&broken.reference))?;
+    left.set(left.get().checked_sub(url.len() + title.len())?);
+    Some((CowStr::from(url.clone()), CowStr::from(title.clone())))
+}
+
+struct Reader<'b, 'v> {
+    builder: &'b mut Builder<'v>,
+    /// The source of the open HTML block.
+    html: Option<String>,
+    alignments: Vec<Alignment>,
+    column: usize,
+    is_head: bool,
+    /// The open image, its alternative text, and the number of images in it.
+    image: Option<(Image, String, usize)>,
+}
+
+impl Reader<'_, '_> {
+    fn event(&mut self, event: Event<'_>) {
+        if self.image.is_some() {
+            return self.in_image(&event);
+        }
+        let builder = &mut *self.builder;
+        match event {
+            Event::Start(tag) => self.start(tag),
+            Event::End(tag) => self.end(tag),
+            Event::Text(text) => builder.push(&text),
+            Event::Code(text) => builder.push_code(&text),
+            Event::InlineMath(formula) => builder.push(&format!("${formula}$")),
+            Event::DisplayMath(formula) => {
+                let formula = without_placeholders(&formula);
+                let kind = InlineKind::InlineMath { formula };
+                builder.push_item(|link| Item::Inline { inline: Inline::new(kind, Vec::new()), link });
+            }
+            Event::Html(html) => match &mut self.html {
+                Some(source) => source.push_str(&html),
+                None => elements::read(builder, &html),
+            },
+            Event::InlineHtml(html) => elements::read(builder, &html),
+            Event::FootnoteReference(name) => {
+                let inline = Inline::new(InlineKind::Annotation {}, Vec::new());
+                let inline = Inline { spelling: Some(label(&name)), ..inline };
+                builder.push_item(|link| Item::Inline { inline, link });
+            }
+            Event::SoftBreak => builder.push(" "),
+            Event::HardBreak => builder.push("\n"),
+            Event::Rule => builder.add_new(Block::new(BlockKind::Divider {}, Vec::new())),
+            Event::TaskListMarker(is_done) => builder.check(Some(is_done)),
+        }
+    }
+
+    fn in_image(&mut self, event: &Event<'_>) {
+        let Some((_, alt, depth)) = &mut self.image else { return };
+        match event {
+            Event::Start(Tag::Image { .. }) => *depth += 1,
+            Event::End(TagEnd::Image) if *depth > 0 => *depth -= 1,
+            Event::End(TagEnd::Image) => {
+                let Some((mut image, alt, _)) = self.image.take() else { return };
+                image.data.alt = Some(without_placeholders(&alt)).filter(|alt| !alt.is_empty());
+                self.builder.push_item(|link| Item::Image { image, link });
+            }
+            Event::Text(text) | Event::Code(text) => alt.push_str(text),
+            Event::SoftBreak | Event::HardBreak => alt.push(' '),
+            _ => {}
+        }
+    }
+
+    fn start(&mut self, tag: Tag<'_>) {
+        let builder = &mut *self.builder;
+        let mut open = |kind| builder.open(FrameKind::Block(kind), Opener::Markdown);
+        match tag {
+            Tag::BlockQuote(kind) => open(quotation(kind)),
+            Tag::List(None) => open(BlockKind::ListUnordered {}),
+            Tag::List(Some(start)) => {
+                open(BlockKind::ListOrdered { start: Some(start).filter(|start| *start != 1) });
+            }
+            Tag::Item => open(BlockKind::ListItem { checked: None }),
+            Tag::DefinitionListDefinition => {
+                open(BlockKind::ListUnordered {});
+                open(BlockKind::ListItem { checked: None });
+            }
+            Tag::DefinitionList => builder.open(FrameKind::Plain(None), Opener::Markdown),
+            Tag::FootnoteDefinition(name) => builder.open(FrameKind::Note(label(&name)), Opener::Markdown),
+            Tag::Table(alignments) => {
+                self.alignments = alignments;
+                builder.open(FrameKind::Table(Vec::new()), Opener::Markdown);
+            }
+            Tag::TableHead | Tag::TableRow => {
+                self.is_head = matches!(tag, Tag::TableHead);
+                self.column = 0;
+                let row = Row { is_head: self.is_head, ..Row::default() };
+                builder.open(FrameKind::Row(row), Opener::Markdown);
+            }
+            Tag::TableCell => {
+                let align = cell_align(self.alignments.get(self.column).copied());
+                self.column += 1;
+                let cell = Cell { align, is_title: self.is_head, ..Cell::default() };
+                builder.open(FrameKind::Cell(cell), Opener::Markdown);
+            }
+            Tag::CodeBlock(kind) => builder.open_code(match kind {
+                CodeBlockKind::Fenced(info) => info.to_string(),
+                CodeBlockKind::Indented => String::new(),
+            }),
+            Tag::HtmlBlock => self.html = Some(String::new()),
+            tag => self.start_text(tag),
+        }
+    }
+
+    /// Opens a text, or a part of one.
+    fn start_text(&mut self, tag: Tag<'_>) {
+        let builder = &mut *self.builder;
+        match tag {
+            Tag::Paragraph => builder.open_text(TextKind::Paragraph, None, Opener::Markdown),
+            Tag::DefinitionListTitle => {
+                builder.open_text(TextKind::Paragraph, None, Opener::Markdown);
+                builder.open_mark(MarkKind::Bold);
+            }
+            Tag::Heading { level, id, .. } => {
+                let id = id.map(|id| without_placeholders(&id)).filter(|id| elements::is_id(id));
+                let data = HeadingData { id, ..HeadingData::default() };
+                builder.open_text(TextKind::Heading(level as u8, data), None, Opener::Markdown);
+            }
+            Tag::Emphasis => builder.open_mark(MarkKind::Italic),
+            Tag::Strong => builder.open_mark(MarkKind::Bold),
+            Tag::Strikethrough => builder.open_mark(MarkKind::Strikethrough),
+            Tag::Link { link_type, dest_url, title, .. } => {
+                let scheme = if link_type == LinkType::Email { "mailto:" } else { "" };
+                let url = format!("{scheme}{}", without_placeholders(&dest_url));
+                if let Some(target) = target(&url) {
+                    let title = without_placeholders(&title);
+                    builder.open_link(target, Some(title).filter(|title| !title.is_empty()));
+                }
+            }
+            Tag::Image { dest_url, title, .. } => {
+                if let Some(target) = target(&without_placeholders(&dest_url)) {
+                    let data = ImageData { target, dark: None, width: None, height: None, alt: None };
+                    let title = Some(without_placeholders(&title)).filter(|title| !title.is_empty());
+                    self.image = Some((Image { data, title, align: None }, String::new(), 0));
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn end(&mut self, tag: TagEnd) {
+        let builder = &mut *self.builder;
+        match tag {
+            TagEnd::Paragraph | TagEnd::Heading(_) | TagEnd::DefinitionListTitle => {
+                builder.close_text();
+                builder.reset_marks();
+            }
+            TagEnd::BlockQuote(_)
+            | TagEnd::List(_)
+            | TagEnd::Item
+            | TagEnd::DefinitionList
+            | TagEnd::FootnoteDefinition
+            | TagEnd::Table
+            | TagEnd::TableHead
+            | TagEnd::TableRow
+            | TagEnd::TableCell => {
+                builder.close_markdown();
+                builder.reset_marks();
+            }
+            TagEnd::DefinitionListDefinition => {
+                builder.close_markdown();
+                builder.close_markdown();
+            }
+            TagEnd::CodeBlock => builder.close_code(),
+            TagEnd::HtmlBlock => {
+                let html = self.html.take().unwrap_or_default();
+                elements::read(builder, &html);
+                builder.end_html();
+            }
+            TagEnd::Emphasis => builder.close_mark(MarkKind::Italic),
+            TagEnd::Strong => builder.close_mark(MarkKind::Bold),
+            TagEnd::Strikethrough => builder.close_mark(MarkKind::Strikethrough),
+            TagEnd::Link => builder.close_link(),
+            _ => {}
+        }
+    }
+}
+
+/// Returns the block of a quotation, which may be an alert.
+const fn quotation(kind: Option<BlockQuoteKind>) -> BlockKind {
+    let style = match kind {
+        None => return BlockKind::Blockquote {},
+        Some(BlockQuoteKind::Note | BlockQuoteKind::Important) => HintStyle::Info,
+        Some(BlockQuoteKind::Tip) => HintStyle::Success,
+        Some(BlockQuoteKind::Warning) => HintStyle::Warning,
+        Some(BlockQuoteKind::Caution) => HintStyle::Danger,
+    };
+    BlockKind::Hint { style, icon: None }
+}
+
+const fn cell_align(alignment: Option<Alignment>) -> CellAlign {
+    match alignment {
+        Some(Alignment::Center) => CellAlign::Center,
+        Some(Alignment::Right) => CellAlign::Right,
+        _ => CellAlign::Left,
+    }
+}

@@ -1,0 +1,65 @@
+//! The reading view of a document: the tree that sites, PDF files and the search index show.
+//!
+//! [`parse`](super::parse) is lossless, so it preserves what it cannot write back as verbatim Markdown, and unsupported
+//! HTML as text. Readers must not see either. The reading view replaces both with blocks that are read tolerantly:
+//! CommonMark and GitHub Flavored Markdown by `pulldown-cmark`, and HTML by one allow-list of elements. It is never
+//! printed as Markdown.
+//!
+//! - Elements of the allow-list become blocks, inline elements and marks. Unknown elements keep their content. Scripts,
+//!   styles and comments are dropped with their content. Attributes that are not read, such as event handlers, are
+//!   dropped.
+//! - Link and footnote definitions are invisible, and apply to the whole document wherever they are.
+//! - All other blocks are unchanged and keep their keys.
+//! - The work is linear in the length of the text. Text beyond the memory budget is shown without its markup.
+
+mod addresses;
+mod assemble;
+mod dialects;
+mod elements;
+mod finish;
+mod frames;
+mod labels;
+mod markdown;
+mod needs;
+mod options;
+mod placeholders;
+mod rows;
+mod state;
+mod tags;
+mod walk;
+
+use std::borrow::Cow;
+
+use docs_model::Document;
+
+use self::state::View;
+
+/// Returns the document as readers see it. Returns the document itself if it contains no markup that was preserved as
+/// text.
+///
+/// ```
+/// use docs_markup::document::{parse, plain_text, reading_view};
+/// let document = parse("<!-- note -->\n\nAn <u>open</u> [door].\n\n[door]: https://example.com\n");
+/// assert_eq!(plain_text(&reading_view(&document)), "An open door.");
+/// ```
+#[must_use]
+pub fn reading_view(document: &Document) -> Cow<'_, Document> {
+    if !needs::document(document) {
+        return Cow::Borrowed(document);
+    }
+    let mut view = View::new(document);
+    let nodes = view.level(&document.nodes, 0);
+    let mut shown = Document { nodes, data: document.data.clone(), ..Document::new(Vec::new()) };
+    finish::notes(&mut shown, &mut view);
+    finish::keys(&mut shown);
+    Cow::Owned(shown)
+}
+
+/// Like [`reading_view`], without copying a document that is unchanged.
+#[must_use]
+pub fn into_reading_view(document: Document) -> Document {
+    match reading_view(&document) {
+        Cow::Owned(view) => view,
+        Cow::Borrowed(_) => document,
+    }
+}

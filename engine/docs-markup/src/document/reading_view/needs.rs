@@ -1,0 +1,103 @@
+//! Detection of markup that was preserved as text.
+
+use docs_model::{Block, BlockKind, Document, Inline, InlineKind, Leaf, MarkKind, Node, TextNode};
+
+use super::{super::spelling::is_verbatim, addresses, dialects};
+
+/// Returns `true` if a document has a part that the reading view changes.
+pub(super) fn document(document: &Document) -> bool {
+    let mut is_needed = false;
+    for block in &document.nodes {
+        block.visit(&mut |block| is_needed = is_needed || self::block(block));
+        if is_needed {
+            break;
+        }
+    }
+    is_needed || document_notes(document)
+}
+
+/// Returns `true` if the body of an annotation needs a view.
+fn document_notes(document: &Document) -> bool {
+    document.parts().any(|part| match part {
+        docs_model::DocumentPart::Block(block) => self::block(block),
+        docs_model::DocumentPart::Inline(_) => false,
+    })
+}
+
+/// Returns `true` if the block itself needs a view, regardless of its descendants.
+fn block(block: &Block) -> bool {
+    is_verbatim(block)
+        || match &block.kind {
+            BlockKind::Code { syntax, .. } => {
+                syntax.as_deref().is_some_and(|syntax| dialects::fence(syntax).0 != syntax)
+            }
+            BlockKind::CodeLine { .. } => false,
+            BlockKind::Blockquote {} => dialects::alert(block).is_some(),
+            BlockKind::Table(data) => data.definition.values().any(|column| is_markup(&column.title)),
+            BlockKind::Heading1(_) | BlockKind::Heading2(_) | BlockKind::Heading3(_) => {
+                nodes(&block.nodes) || has_attributes(&block.nodes)
+            }
+            _ => nodes(&block.nodes),
+        }
+}
+
+/// Returns `true` for a title that may contain HTML.
+pub(super) fn is_markup(title: &str) -> bool {
+    title.contains('<')
+}
+
+/// Returns `true` if a heading ends with attributes, such as `{#id}`.
+pub(super) fn has_attributes(nodes: &[Node]) -> bool {
+    let Some(Node::Text(TextNode { leaves, .. })) = nodes.last() else { return false };
+    leaves.last().is_some_and(|leaf| leaf.marks.is_empty() && attributes(&leaf.text))
+}
+
+/// Returns `true` if a line ends with attributes.
+fn attributes(line: &str) -> bool {
+    let line = line.trim_end();
+    line.ends_with('}') && line.rfind('{').is_some_and(|at| may_have_attributes(&line[at..]))
+}
+
+/// Returns `true` if Markdown may contain the attributes of a heading. Other text in braces is text.
+pub(super) fn may_have_attributes(source: &str) -> bool {
+    ["{#", "{.", "{ #", "{ ."].iter().any(|sign| source.contains(sign))
+}
+
+/// Returns `true` if inline nodes contain markup as text.
+pub(super) fn nodes(nodes: &[Node]) -> bool {
+    nodes.iter().any(|node| match node {
+        Node::Text(text) => text.leaves.iter().any(leaf),
+        Node::Inline(inline) => self::inline(inline),
+        Node::Block(_) => false,
+    })
+}
+
+fn inline(inline: &Inline) -> bool {
+    match inline.kind {
+        InlineKind::Annotation {} => inline.nodes.is_empty() || nodes(&inline.nodes),
+        InlineKind::Link { .. } => label(&inline.nodes),
+        _ => false,
+    }
+}
+
+/// Returns `true` if the label of a link contains markup as text.
+pub(super) fn label(nodes: &[Node]) -> bool {
+    nodes.iter().any(|node| match node {
+        Node::Text(text) => text.leaves.iter().any(|leaf| !is_code(leaf) && is_marked_up(leaf)),
+        _ => false,
+    })
+}
+
+fn is_code(leaf: &Leaf) -> bool {
+    leaf.marks.iter().any(|mark| mark.kind == MarkKind::Code)
+}
+
+fn leaf(leaf: &Leaf) -> bool {
+    !is_code(leaf) && (is_marked_up(leaf) || !addresses::find(&leaf.text).is_empty())
+}
+
+fn is_marked_up(leaf: &Leaf) -> bool {
+    // The parser escapes a repeated footnote reference in some contexts.
+    leaf.text.contains("[^")
+        || leaf.spelling.as_deref().is_some_and(|source| source.contains(['<', '[']) || source.contains("{%"))
+}

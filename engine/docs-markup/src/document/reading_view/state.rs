@@ -1,0 +1,54 @@
+//! The state of a reading view while it is built.
+
+use std::{cell::Cell, collections::HashMap, rc::Rc};
+
+use docs_model::{Block, Document};
+
+use super::labels::Labels;
+
+/// Bytes of memory that the new blocks of any view may take, and further bytes per byte of the new text.
+const ROOM: usize = 4 * 1024 * 1024;
+pub(super) const ROOM_A_BYTE: usize = 20;
+/// Bytes of destinations that references may repeat.
+const EXPANDED: usize = 256 * 1024;
+
+/// The state of a view.
+pub(super) struct View {
+    pub(super) labels: Rc<Labels>,
+    /// The bodies of footnotes, by normalized label.
+    pub(super) notes: HashMap<String, Vec<Block>>,
+    /// The number of annotations so far.
+    pub(super) annotations: usize,
+    /// The number of footnote references so far.
+    pub(super) references: usize,
+    /// The remaining bytes of memory for new blocks.
+    pub(super) room: usize,
+    /// The remaining bytes of repeated destinations.
+    pub(super) expanded: Rc<Cell<usize>>,
+}
+
+impl View {
+    pub(super) fn new(document: &Document) -> Self {
+        Self {
+            labels: Rc::new(Labels::of(document)),
+            notes: HashMap::new(),
+            annotations: 0,
+            references: 0,
+            room: ROOM,
+            expanded: Rc::new(Cell::new(EXPANDED)),
+        }
+    }
+
+    /// Returns the number of the next footnote reference.
+    pub(super) fn number(&mut self) -> String {
+        self.references += 1;
+        self.references.to_string()
+    }
+
+    /// Takes bytes from the memory budget. Returns `false` if it is used up.
+    pub(super) const fn take(&mut self, bytes: usize) -> bool {
+        let is_enough = self.room >= bytes;
+        self.room = self.room.saturating_sub(bytes);
+        is_enough
+    }
+}

@@ -1,0 +1,299 @@
+//! The traversal of a document: unchanged blocks are copied, verbatim blocks are read again.
+
+use std::rc::Rc;
+
+use docs_model::{
+    Block, BlockContent, BlockKind, Fragment, HeadingData, Inline, InlineKind, Leaf, Node, TextNode,
+    WhenEmpty,
+};
+
+use super::{
+    super::{
+        escape::InlineContext,
+        inlines::label,
+        limits::MAX_BLOCK_DEPTH,
+        print::{Labels as PrintLabels, Notation, write_inlines},
+        spelling::{self, is_verbatim},
+        texts, work_budget,
+    },
+    dialects::{alert, fence},
+    frames::Builder,
+    markdown, needs,
+    placeholders::{CLOSE, OPEN},
+    state::{ROOM_A_BYTE, View},
+};
+
+impl View {
+    /// Returns the view of adjacent blocks at a nesting depth.
+    pub(super) fn level(&mut self, blocks: &[Block], depth: usize) -> Vec<Block> {
+        let mut builder = Builder::new(self, depth);
+        for block in blocks {
+            builder.source(block);
+        }
+        builder.finish()
+    }
+
+    /// Returns the view of a block that is not verbatim, or `None` if nothing of it is visible.
+    pub(super) fn block(&mut self, block: &Block, depth: usize) -> Option<Block> {
+        let shown = self.shown(block, depth);
+        let is_emptied = shown.nodes.is_empty() && !block.nodes.is_empty();
+        (!is_emptied || shown.kind.form().when_empty != WhenEmpty::Removed).then_some(shown)
+    }
+
+    fn shown(&mut self, block: &Block, depth: usize) -> Block {
+        let mut shown = block.clone();
+        let depth = (depth + 1).min(MAX_BLOCK_DEPTH);
+        match &mut shown.kind {
+            BlockKind::Code { syntax, title, .. } => {
+                if let Some(info) = syntax.take() {
+                    let (language, name) = fence(&info);
+                    *syntax = Some(language.to_owned()).filter(|language| !language.is_empty());
+                    *title = title.take().or(name);
+                }
+            }
+            BlockKind::Table(data) => {
+                for column in data.definition.values_mut().filter(|column| needs::is_markup(&column.title)) {
+                    let source = column.spelling.take().unwrap_or_else(|| column.title.clone());
+                    let (nodes, _) = self.line(&source, Vec::new());
+                    column.title = texts::inline_text(&nodes);
+                }
+            }
+            BlockKind::Heading1(data) | BlockKind::Heading2(data) | BlockKind::Heading3(data) => {
+                let mut data = std::mem::take(data);
+                if needs::nodes(&block.nodes) || needs::has_attributes(&block.nodes) {
+                    shown.nodes = self.heading(&block.nodes, &mut data);
+                    (shown.key, shown.meta) = (None, None);
+                } else {
+                    shown.nodes = self.kept_inlines(&block.nodes);
+                }
+                shown.kind = block.kind.clone();
+                if let BlockKind::Heading1(own) | BlockKind::Heading2(own) | BlockKind::Heading3(own) =
+                    &mut shown.kind
+                {
+                    *own = data;
+                }
+                return shown;
+            }
+            _ => {}
+        }
+        self.children(&mut shown, depth);
+        shown
+    }
+
+    fn children(&mut self, shown: &mut Block, depth: usize) {
+        let is_text = shown.nodes.iter().any(|node| node.as_block().is_none());
+        let is_code = matches!(shown.kind, BlockKind::CodeLine { .. });
+        if is_text && !is_code && needs::nodes(&shown.nodes) {
+            let (source, originals) = self.source(&shown.nodes, InlineContext::Line);
+            (shown.nodes, shown.key) = (self.line(&source, originals).0, None);
+        } else if is_text {
+            shown.nodes = self.kept_inlines(&shown.nodes);
+        } else if !shown.nodes.is_empty() {
+            let blocks: Vec<Block> = std::mem::take(&mut shown.nodes)
+                .into_iter()
+                .filter_map(|node| if let Node::Block(block) = node { Some(block) } else { None })
+                .collect();
+            let blocks = match shown.kind.form().content {
+                BlockContent::Parts if !blocks.iter().any(is_verbatim) => {
+                    blocks.iter().filter_map(|block| self.block(block, depth)).collect()
+                }
+                _ => self.level(&blocks, depth),
+            };
+            shown.nodes = blocks.into_iter().map(Node::Block).collect();
+            if let Some((style, rest)) = alert(shown) {
+                shown.kind = BlockKind::Hint { style, icon: None };
+                shown.nodes = rest;
+            }
+        }
+        for fragment in shown.fragments.iter_mut().flatten() {
+            self.fragment(fragment, depth);
+        }
+    }
+
+    fn fragment(&mut self, fragment: &mut Fragment, depth: usize) {
+        let blocks = std::mem::take(&mut fragment.nodes);
+        fragment.nodes = self.level(&blocks, depth);
+    }
+
+    /// Returns inline nodes that need no view themselves, with the view of their footnotes.
+    fn kept_inlines(&mut self, nodes: &[Node]) -> Vec<Node> {
+        let shown = nodes.iter().map(|node| match node {
+            Node::Inline(inline) => Node::Inline(self.inline(inline)),
+            node => node.clone(),
+        });
+        shown.collect()
+    }
+
+    /// Returns the view of an inline element: its label, and the body of its footnote.
+    fn inline(&mut self, inline: &Inline) -> Inline {
+        let mut shown = inline.clone();
+        match inline.kind {
+            InlineKind::Link { .. } if needs::label(&inline.nodes) => {
+                let (source, originals) = self.source(&inline.nodes, InlineContext::Line);
+                shown.nodes = without_links(self.line(&source, originals).0);
+            }
+            InlineKind::Annotation {} => {
+                let at = self.annotations;
+                // Annotations in the body are not numbered.
+                self.annotations = usize::MAX / 2;
+                for fragment in shown.fragments.iter_mut().flatten() {
+                    self.fragment(fragment, MAX_BLOCK_DEPTH - 2);
+                }
+                self.annotations = at.saturating_add(1);
+                shown.nodes = self.kept_inlines(&inline.nodes);
+                let labels = Rc::clone(&self.labels);
+                let body = shown.fragments.iter().flatten().flat_map(|fragment| fragment.nodes.clone());
+                if let Some(name) = labels.annotations.get(at) {
+                    self.notes.insert(label(name), body.collect());
+                }
+            }
+            _ => shown.nodes = self.kept_inlines(&inline.nodes),
+        }
+        shown
+    }
+
+    fn heading(&mut self, nodes: &[Node], data: &mut HeadingData) -> Vec<Node> {
+        let (source, originals) = self.source(nodes, InlineContext::Line);
+        let (nodes, id) = self.line(&source, originals);
+        data.id = data.id.take().or(id);
+        nodes
+    }
+
+    /// Reads a single line of Markdown, with placeholders for elements. Returns its nodes, and the anchor at its end.
+    fn line(&mut self, source: &str, originals: Vec<Inline>) -> (Vec<Node>, Option<String>) {
+        let source = source.replace('\n', " ");
+        // A closing sequence would be removed.
+        let end = if source.ends_with('#') { "<!-- -->" } else { "" };
+        let mut builder = Builder::new(self, MAX_BLOCK_DEPTH - 1);
+        builder.originals = originals;
+        markdown::read(&mut builder, &format!("## {source}{end}"));
+        let mut id = None;
+        let mut out = Vec::new();
+        for block in builder.finish() {
+            if let BlockKind::Heading1(data) = &block.kind {
+                id = id.or_else(|| data.id.clone());
+            }
+            block.visit(&mut |block| {
+                let inlines = block.nodes.iter().filter(|node| node.as_block().is_none());
+                out.extend(inlines.cloned());
+            });
+        }
+        (out, id)
+    }
+
+    /// Returns the Markdown source of inline nodes, with placeholders for their elements, and the elements.
+    pub(super) fn source(&mut self, nodes: &[Node], context: InlineContext) -> (String, Vec<Inline>) {
+        let mut originals = Vec::new();
+        let source = self.source_from(nodes, context, &mut originals);
+        (source, originals)
+    }
+
+    /// Like [`Self::source`], for elements that follow others.
+    pub(super) fn source_from(
+        &mut self,
+        nodes: &[Node],
+        context: InlineContext,
+        originals: &mut Vec<Inline>,
+    ) -> String {
+        let mut leaves: Vec<Leaf> = Vec::new();
+        for node in nodes {
+            match node {
+                Node::Text(text) => leaves.extend(text.leaves.iter().map(clean)),
+                Node::Inline(inline) => {
+                    let mut inline = inline.clone();
+                    let is_cut = needs::nodes(&inline.nodes) || leaves.last().is_some_and(is_within_tag);
+                    if inline.kind == (InlineKind::Annotation {}) && is_cut {
+                        // The annotated word begins or ends within a tag.
+                        let text = std::mem::take(&mut inline.nodes);
+                        leaves.extend(text.iter().flat_map(|node| match node {
+                            Node::Text(text) => text.leaves.iter().map(clean).collect(),
+                            _ => Vec::new(),
+                        }));
+                    }
+                    let marks = marks_around(inline.spelling.as_deref());
+                    let marks = leaves.last().map(|leaf| leaf.marks.iter().take(marks).copied().collect());
+                    let text = format!("{OPEN}{}{CLOSE}", originals.len());
+                    let leaf = Leaf::new(text.clone(), marks.unwrap_or_default());
+                    leaves.push(Leaf { spelling: Some(text), ..leaf });
+                    let shown = self.inline(&inline);
+                    originals.push(shown);
+                }
+                Node::Block(_) => {}
+            }
+        }
+        let plain: String = leaves.iter().map(|leaf| leaf.text.as_str()).collect();
+        let nodes = [Node::Text(TextNode::new(leaves))];
+        let mut labels = PrintLabels::default();
+        let source = write_inlines(&nodes, Notation::Spelled, context, &mut labels).unwrap_or(plain);
+        work_budget::step(source.len());
+        self.room += ROOM_A_BYTE * source.len();
+        source
+    }
+
+    /// Returns the source of a verbatim block.
+    pub(super) fn verbatim(&mut self, block: &Block) -> String {
+        let source = spelling::text_of_nodes(&block.nodes).replace([OPEN, CLOSE], "\u{fffd}");
+        self.room += ROOM_A_BYTE * source.len();
+        source
+    }
+}
+
+impl Builder<'_> {
+    /// Adds the view of a block of the document.
+    pub(super) fn source(&mut self, block: &Block) {
+        if spelling::is_verbatim(block) {
+            let source = self.view.verbatim(block);
+            return markdown::read(self, &source);
+        }
+        let is_paragraph = matches!(block.kind, BlockKind::Paragraph { align: None });
+        if !is_paragraph || !needs::nodes(&block.nodes) {
+            let shown = self.view.block(block, self.level());
+            self.close_text();
+            if let Some(shown) = shown {
+                self.add(shown);
+            }
+            return;
+        }
+        let before = self.siblings().len();
+        let own = self.originals.len();
+        let source = self.view.source_from(&block.nodes, InlineContext::Lines, &mut self.originals);
+        markdown::read(self, &source);
+        let is_same = self.originals.len() == own
+            && self.is_idle()
+            && matches!(self.siblings().get(before..), Some([only])
+                if only.meta.is_none() && spelling::bare_block(only) == spelling::bare_block(block));
+        if is_same && let Some(last) = self.siblings().last_mut() {
+            *last = block.clone();
+        }
+    }
+}
+
+/// Returns `true` if text ends before the end of a tag.
+fn is_within_tag(leaf: &Leaf) -> bool {
+    let source = leaf.spelling.as_deref().unwrap_or_default();
+    source.rfind('<').is_some_and(|start| !source[start..].contains('>'))
+}
+
+fn clean(leaf: &Leaf) -> Leaf {
+    let clean = |text: &str| text.replace([OPEN, CLOSE], "\u{fffd}");
+    Leaf { text: clean(&leaf.text), spelling: leaf.spelling.as_deref().map(clean), ..leaf.clone() }
+}
+
+/// Returns the number of marks around an element.
+fn marks_around(spelling: Option<&str>) -> usize {
+    let Some(rest) = spelling.and_then(|spelling| spelling.strip_prefix('^')) else { return 0 };
+    let end = rest.find(|c: char| !c.is_ascii_digit()).unwrap_or(rest.len());
+    rest[..end].parse().unwrap_or_default()
+}
+
+/// Replaces links with their labels.
+fn without_links(nodes: Vec<Node>) -> Vec<Node> {
+    let mut out = Vec::new();
+    for node in nodes {
+        match node {
+            Node::Inline(inline) if !inline.is_void => out.extend(without_links(inline.nodes)),
+            node => out.push(node),
+        }
+    }
+    out
+}

@@ -1,0 +1,391 @@
+//! The reading view: markup that was preserved as text, as readers see it.
+
+use docs_model::{Block, BlockKind, ContentRef, Inline, InlineKind, Leaf, Length, MarkKind, Node, TableData};
+
+use super::*;
+
+/// Asserts the compact form of the reading view of each text.
+#[track_caller]
+fn shown(cases: &[(&str, &str)]) {
+    let mut wrong = String::new();
+    for (markdown, expected) in cases {
+        let document = parse(markdown);
+        let view = reading_view(&document).into_owned();
+        let found = blocks(&view.nodes);
+        if found != *expected {
+            wrong.push_str(&format!("\n{markdown:?}\n  expected: {expected}\n  found:    {found}\n"));
+        }
+        assert_eq!(blocks(&reading_view(&view).nodes), found, "a second view of {markdown:?}");
+        assert_eq!(update(markdown, &document).unwrap(), *markdown, "the source is unchanged");
+    }
+    assert!(wrong.is_empty(), "{wrong}");
+}
+
+pub(super) fn blocks(all: &[Block]) -> String {
+    all.iter().map(block).collect::<Vec<_>>().join(" ")
+}
+
+fn block(block: &Block) -> String {
+    let inner = || blocks(&block.children().cloned().collect::<Vec<_>>());
+    let text = || inlines(&block.nodes);
+    let id = block.meta.as_ref().map(|meta| format!("#{}", meta.id)).unwrap_or_default();
+    match &block.kind {
+        BlockKind::Paragraph { align: None } => format!("p{id}({})", text()),
+        BlockKind::Paragraph { align: Some(align) } => format!("p{id}@{align:?}({})", text()),
+        BlockKind::Heading1(_) => format!("h1{id}({})", text()),
+        BlockKind::Heading2(_) => format!("h2{id}({})", text()),
+        BlockKind::Heading3(_) => format!("h3{id}({})", text()),
+        BlockKind::ListUnordered {} => format!("ul({})", inner()),
+        BlockKind::ListOrdered { start } => {
+            format!("ol{}({})", start.map_or(String::new(), |n| n.to_string()), inner())
+        }
+        BlockKind::ListTasks {} => format!("tasks({})", inner()),
+        BlockKind::ListItem { checked } => match checked {
+            Some(is_done) => format!("li[{}]({})", if *is_done { "x" } else { "" }, inner()),
+            None => format!("li({})", inner()),
+        },
+        BlockKind::Blockquote {} => format!("quote({})", inner()),
+        BlockKind::Hint { style, .. } => format!("{style:?}({})", inner()),
+        BlockKind::Divider {} => "hr".to_owned(),
+        BlockKind::Code { syntax, title, .. } => {
+            let lines: Vec<String> = block.children().map(|line| inlines(&line.nodes)).collect();
+            let title = title.as_ref().map(|title| format!(" {title:?}")).unwrap_or_default();
+            format!("code[{}{title}]({})", syntax.as_deref().unwrap_or_default(), lines.join("⏎"))
+        }
+        BlockKind::Images { align, .. } => {
+            format!("images{}({})", align.map(|align| format!("@{align:?}")).unwrap_or_default(), inner())
+        }
+        BlockKind::Image(data) => {
+            let size = |name: &str, length: &Option<Length>| match length {
+                Some(Length::Pixels(pixels)) => format!(" {name}={pixels}"),
+                Some(Length::Unit { unit, value }) => format!(" {name}={value}{unit}"),
+                None => String::new(),
+            };
+            let alt = data.alt.as_ref().map(|alt| format!(" {alt:?}")).unwrap_or_default();
+            let dark = data.dark.as_ref().map(|dark| format!(" dark={}", target(dark))).unwrap_or_default();
+            let caption = if inner().is_empty() { String::new() } else { format!(" {}", inner()) };
+            let (width, height) = (size("w", &data.width), size("h", &data.height));
+            format!("{}{alt}{width}{height}{dark}{caption}", target(&data.target))
+        }
+        BlockKind::Expandable { default_expanded } => {
+            format!("details{}{}({})", if default_expanded.is_some() { "+" } else { "" }, id, inner())
+        }
+        BlockKind::Embed { url, .. } => format!("embed({url})"),
+        BlockKind::File { target: file } => format!("file({})", target(file)),
+        BlockKind::Table(data) => table(block, data),
+        kind => format!("{kind:?}({})", inner()),
+    }
+}
+
+fn table(block: &Block, data: &TableData) -> String {
+    let titles: Vec<&str> = data.view.columns().iter().map(|id| data.definition[id].title.as_str()).collect();
+    let rows = keys::cells(block)
+        .into_iter()
+        .map(|row| row.into_iter().map(|cell| blocks(&cell.nodes)).collect::<Vec<_>>().join(" | "));
+    let head = if titles.iter().all(|title| title.is_empty()) { "-".to_owned() } else { titles.join(" | ") };
+    format!("table({})", std::iter::once(head).chain(rows).collect::<Vec<_>>().join(" / "))
+}
+
+fn target(target: &ContentRef) -> String {
+    targets::write(target)
+}
+
+fn inlines(nodes: &[Node]) -> String {
+    let node = |node: &Node| match node {
+        Node::Text(text) => text.leaves.iter().map(leaf).collect(),
+        Node::Inline(own) => inline(own),
+        Node::Block(own) => block(own),
+    };
+    nodes.iter().map(node).collect()
+}
+
+fn inline(inline: &Inline) -> String {
+    let inner = inlines(&inline.nodes);
+    match &inline.kind {
+        InlineKind::Link { target: own, title: None } => format!("[{inner}]<{}>", target(own)),
+        InlineKind::Link { target: own, title: Some(title) } => {
+            format!("[{inner}]<{} {title:?}>", target(own))
+        }
+        InlineKind::Annotation {} => {
+            let body: Vec<Block> = inline.fragments().iter().flat_map(|own| own.nodes.clone()).collect();
+            format!("{{{inner}: {}}}", blocks(&body))
+        }
+        InlineKind::InlineImage { target: own, alt, size, .. } => {
+            let size = if size.is_some() { " line" } else { "" };
+            format!("![{}]<{}{size}>", alt.as_deref().unwrap_or_default(), target(own))
+        }
+        InlineKind::Emoji { code } => emoji::text(code).unwrap_or_default(),
+        InlineKind::InlineMath { formula } => format!("$${formula}$$"),
+        kind => format!("{kind:?}"),
+    }
+}
+
+fn leaf(leaf: &Leaf) -> String {
+    leaf.marks.iter().rev().fold(leaf.text.replace('\n', "⏎"), |text, mark| match mark.kind {
+        MarkKind::Bold => format!("**{text}**"),
+        MarkKind::Italic => format!("_{text}_"),
+        MarkKind::Strikethrough => format!("~{text}~"),
+        MarkKind::Code => format!("`{text}`"),
+        MarkKind::Keyboard => format!("kbd:{text}:"),
+        MarkKind::Superscript => format!("^{text}^"),
+        MarkKind::Subscript => format!(",{text},"),
+        MarkKind::Color { .. } => format!("=={text}=="),
+    })
+}
+
+#[test]
+fn comments_are_invisible() {
+    shown(&[
+        ("<!-- a note to authors -->\n", ""),
+        ("Before <!-- inline --> after.\n", "p(Before  after.)"),
+        ("<!-- of\n\nseveral lines -->\n\nLast.\n", "p(Last.)"),
+        ("* a\n\n<!-- -->\n\n* b\n", "ul(li(p(a))) ul(li(p(b)))"),
+        ("a\n\n<?php x ?>\n\nb\n", "p(a) p(b)"),
+        ("- a\n\n  <!-- b -->\n\n  c\n", "ul(li(p(a) p(c)))"),
+        ("# A <!-- b -->\n", "h1#a(A)"),
+    ]);
+}
+
+#[test]
+fn link_definitions_apply_everywhere_and_are_invisible() {
+    shown(&[
+        (
+            "See [the guide][g], [`Vec`] and [home].\n\n[g]: https://example.com/guide \"Guide\"\n\
+             [`Vec`]: https://example.com/vec\n[home]: /pages/ID\n",
+            "p(See [the guide]<https://example.com/guide \"Guide\">, [`Vec`]<https://example.com/vec> and \
+             [home]</pages/ID>.)",
+        ),
+        ("- See [a].\n\n  [a]: https://example.com/a\n", "ul(li(p(See [a]<https://example.com/a>.)))"),
+        ("> See [b].\n>\n> [b]: https://example.com/b\n", "quote(p(See [b]<https://example.com/b>.))"),
+        ("[a][B]\n\n> [b]: /x\n", "p([a]</x>)"),
+        ("A [*b*][] c.\n\n- [*b*]: /y\n", "p(A [_b_]</y> c.)"),
+        ("Only [text] here.\n", "p(Only [text] here.)"),
+        ("![image][i]\n\n> [i]: /i.png\n", "images(/i.png \"image\")"),
+        ("# [T][t]\n\n* [t]: /t\n", "h1#t([T]</t>)"),
+    ]);
+}
+
+#[test]
+fn footnotes_are_attached_to_their_references() {
+    shown(&[
+        (
+            "One fact[^n], another[^n].\n\n[^n]: The source.\n",
+            "p(One {fact: p(The source.)}, {another: p(The source.)}.)",
+        ),
+        ("> this[^q].\n>\n> [^q]: Note.\n", "quote(p({this: p(Note.)}.))"),
+        ("- item[^q]\n\n  [^q]: Note.\n", "ul(li(p({item: p(Note.)})))"),
+        ("**Bold**[^1], `code`[^2].\n\n[^1]: n1\n[^2]: n2\n", "p({**Bold**: p(n1)}, {`code`: p(n2)}.)"),
+        ("[link](/a)[^1]\n\n[^1]: n1\n", "p([link]</a>{^1^: p(n1)})"),
+        ("word[^1][^2]\n\n[^1]: n1\n[^2]: n2\n", "p({word: p(n1)}{^1^: p(n2)})"),
+        ("> [x][^n]\n>\n> [^n]: Note.\n\n[x]: /z\n", "quote(p([x]</z>{^1^: p(Note.)}))"),
+        ("Nothing.\n\n[^unused]: Unused.\n", "p(Nothing.)"),
+        (
+            "A <u>b</u>[^1].\n\n[^1]: See <u>x</u> and [^2].\n[^2]: y\n",
+            "p(A {b: p(See x and {^1^: p(y)}.)}.)",
+        ),
+        ("| a |\n| - |\n| b[^1] | c |\n\n[^1]: n\n", "table(a / p({b: p(n)}))"),
+        ("a[^1]\n\n[^1]: first\n[^1]: second\n", "p({a: p(first)})"),
+        ("No such note[^x].\n", "p(No such note[^x].)"),
+        (
+            "{% hint style=\"info\" %}\nwith a note[^h].\n\n[^h]: Note in a hint.\n{% endhint %}\n",
+            "Info(p(with a {note: p(Note in a hint.)}.))",
+        ),
+    ]);
+}
+
+#[test]
+fn elements_within_text_become_marks_and_links() {
+    shown(&[
+        (
+            "<a href=\"https://example.com\" target=\"_blank\" rel=\"noopener\">Example</a> and <a class=\"btn\" \
+             href='/pages/ID'>home</a>.\n",
+            "p([Example]<https://example.com> and [home]</pages/ID>.)",
+        ),
+        (
+            "<center>middle</center> and <u>under</u>, <mark>marked</mark>, <span id=\"s\">span</span>\n",
+            "p@Center(middle) p#s(and under, ==marked==, span)",
+        ),
+        ("a <u>b *c*</u> <ins>d</ins>\n", "p(a b _c_ d)"),
+        ("<abbr title=\"x\">HTML</abbr> and <font color=red>red</font>\n", "p(HTML and red)"),
+        ("H<sub class=x>2</sub>O, x<sup id=y>2</sup>\n", "p#y(H,2,O, x^2^)"),
+        ("a<br class=\"x\">b<BR />c\n", "p(a⏎b⏎c)"),
+        ("**a <u>b</u>** c\n", "p(**a b** c)"),
+        ("Press <kbd class=\"k\">Ctrl</kbd> and <samp>x</samp>\n", "p(Press kbd:Ctrl: and `x`)"),
+        ("<a href=\"javascript:alert(1)\" rel=x>x</a> <b onclick=\"alert(1)\">y</b>\n", "p(x **y**)"),
+        ("a <script>alert(1)</script> b <style>x{}</style>c\n", "p(a  b c)"),
+        ("x <unknown-tag a=b>y</unknown-tag> z\n", "p(x y z)"),
+        ("[a <u>b</u>](/c) <i class=\"fa-x\">:x:</i>\n", "p([a b]</c> Icon { icon: \"x\" })"),
+        ("1 < 2 and a \\<b> and `<b>`\n", "p(1 < 2 and a <b> and `<b>`)"),
+        ("A &lt;b&gt; c &amp;amp; <u>d</u>\n", "p(A <b> c &amp; d)"),
+    ]);
+}
+
+#[test]
+fn blocks_of_html_become_blocks() {
+    shown(&[
+        ("<h2>Heading</h2>\n", "h1#heading(Heading)"),
+        ("<ul>\n<li>one</li>\n<li>two</li>\n</ul>\n", "ul(li(p(one)) li(p(two)))"),
+        ("<hr>\n\na\n\n<hr/>\n", "hr p(a) hr"),
+        ("<pre><code class=\"language-js\">let x = 1;\nlet y;</code></pre>\n", "code[js](let x = 1;⏎let y;)"),
+        ("<blockquote>quoted</blockquote>\n", "quote(p(quoted))"),
+        ("<div class=\"warning\">\n\n**Mind** the gap.\n\n</div>\n", "p(**Mind** the gap.)"),
+        ("<div align=\"center\">\n  <b>Centred</b>\n</div>\n", "p@Center(**Centred**)"),
+        ("<p align=\"right\" class=x>a <b>b</b></p>\n", "p@End(a **b**)"),
+        ("<ol start=3><li>a<ul><li>b</ul><li>c</ol>\n", "ol3(li(p(a) ul(li(p(b)))) li(p(c)))"),
+        ("<dl><dt>T</dt><dd>D</dd><dt>U<dd>E</dl>\n", "p(**T**) ul(li(p(D))) p(**U**) ul(li(p(E)))"),
+        (
+            "<details class=\"x\"><summary>More <b>x</b></summary>\n\nText.\n\n* a\n\n</details>\n",
+            "details#more-x(p(More **x**) p(Text.) ul(li(p(a))))",
+        ),
+        ("<blockquote>\n\n*a*\n\n</blockquote>\n", "quote(p(_a_))"),
+        ("<section><article><p>a<p>b</article></section>\n", "p(a) p(b)"),
+        (
+            "<h1 align=\"center\">\n  <img src=\"/l.png\" width=\"100\">\n  Name\n</h1>\n",
+            "h1#name(![]</l.png> Name)",
+        ),
+        ("<script>\nalert(1)\n\nx\n</script>\n\na\n", "p(a)"),
+        ("<style>\np { }\n</style>\n", ""),
+        ("<svg><path d=\"\"/><text>x</text></svg>\n\na\n", "p(a)"),
+        ("</div>\n\na\n\n</p></b>\n", "p(a)"),
+        ("<div>\n<!-- a -->\n&copy; b\n</div>\n", "p(© b)"),
+        ("<div>\n<p>a\n\n> b\n\n</div>\n", "p(a) quote(p(b))"),
+        ("- <div>\n\n  a\n\n- b\n\n</div>\n", "ul(li(p(a)) li(p(b)))"),
+        ("<details><summary>A</summary>a</details>\n\nb\n", "details#a(p(A) p(a)) p(b)"),
+        ("<li>a</li>\n<td>b</td>\n", "ul(li(p(a)) li(p(b)))"),
+        ("Text before\n<h3>Title</h3>\n", "p(Text before) h2#title(Title)"),
+        ("<pre>\na <b>b</b>\n  c\n</pre>\n", "code[](a b⏎  c)"),
+    ]);
+}
+
+#[test]
+fn media_become_images_embeds_and_files() {
+    shown(&[
+        (
+            "<img src=\"/files/ID\" alt=\"Start button\" width=\"40\">\n",
+            "images(/files/ID \"Start button\" w=40)",
+        ),
+        (
+            "Press <img src=\"/files/ID\" alt=\"x\" height=\"16\" /> to go on.\n",
+            "p(Press ![x]</files/ID line> to go on.)",
+        ),
+        ("<img align=center width=50% src=a.png title='T'>\n", "images@Center(a.png w=50% p(T))"),
+        ("<p align=\"center\"><img src=a.png width=5></p>\n", "images@Center(a.png w=5)"),
+        ("<a href=\"/x\"><img src=\"a.png\" width=\"300\"></a>\n", "p([![]<a.png>]</x>)"),
+        (
+            "<picture>\n<source srcset=\"d.png 2x\" media=\"(prefers-color-scheme: dark)\">\n\
+             <img src=\"l.png\" width=\"9\">\n</picture>\n",
+            "images(l.png w=9 dark=d.png)",
+        ),
+        (
+            "<figure class=x><img src=\"a.png\"><figcaption>C <b>d</b></figcaption></figure>\n",
+            "images(a.png p(C **d**))",
+        ),
+        ("<iframe width=\"5\" src=\"https://example.com/v\"></iframe>\n", "embed(https://example.com/v)"),
+        ("<iframe src=\"javascript:x\">y</iframe>\n", ""),
+        ("<video controls><source src=\"v.mp4\">No video.</video>\n", "file(v.mp4)"),
+        ("<audio src=\"https://example.com/a.mp3\"></audio>\n", "embed(https://example.com/a.mp3)"),
+        ("<img onerror=x src=\"data:text/html,x\">\n", ""),
+    ]);
+}
+
+#[test]
+fn tables_are_tables() {
+    shown(&[
+        (
+            "| Type | Text |\n| --- | --- |\n| `string` | text |\n| `List<A>|undefined` | some text |\n| last | row |\n",
+            "table(Type | Text / p(`string`) | p(text) / p(`List) | p(undefined`) / p(last) | p(row))",
+        ),
+        ("| a | b |\n| - | - |\n| 1 |\n| 1 | 2 | 3 |\n", "table(a | b / p(1) |  / p(1) | p(2))"),
+        ("<table><tr><td>a</td><td><b>b</b></td></tr></table>\n", "table(- / p(a) | p(**b**))"),
+        (
+            "<table>\n<thead><tr><th>A</th><th>B</th></tr></thead>\n<tbody>\n<tr><td>a</td><td>b</td></tr>\n\
+             </tbody></table>\n",
+            "table(A | B / p(a) | p(b))",
+        ),
+        (
+            "<table class=x>\n<tr><th>A<th>B\n<tr><td>\n\n```js\nx\n```\n\n</td><td>b</td></tr>\n</table>\n",
+            "table(A | B / code[js](x) | p(b))",
+        ),
+        (
+            "<table><tr><td colspan=2>a</td></tr><tr><td>b</td><td>c</td></tr></table>\n",
+            "table(- / p(a) |  / p(b) | p(c))",
+        ),
+        (
+            "<table><tr><td rowspan=2>a</td><td>b</td></tr><tr><td>c</td></tr></table>\n",
+            "table(- / p(a) | p(b) /  | p(c))",
+        ),
+        ("| a |\n| - |\n| <u>b</u><br>c |\n", "table(a / p(b⏎c))"),
+    ]);
+}
+
+#[test]
+fn dialects_are_understood() {
+    shown(&[
+        ("> [!NOTE]\n> Mind *this*.\n", "Info(p(Mind _this_.))"),
+        ("> [!WARNING]\n>\n> - a\n", "Warning(ul(li(p(a))))"),
+        ("> [!TIP]\n> a\n\n> [!CAUTION]\n> b\n", "Success(p(a)) Danger(p(b))"),
+        ("> [!EDITION-2018]\n> *a*\n", "Info(p(**Edition 2018**) p(_a_))"),
+        ("> [!EXAMPLE] of <u>b</u>\n", "Info(p(**Example**) p(of b))"),
+        ("- > [!EXAMPLE]\n  >\n  > <hr>\n", "ul(li(Info(p(**Example**) hr)))"),
+        ("- > [!IMPORTANT]\n  > a\n", "ul(li(Info(p(a))))"),
+        ("## Set up {#setup}\n\n[There](#setup)\n", "h1#setup(Set up) p([There]<#setup>)"),
+        ("### *A* b {#c .d}\n", "h2#c(_A_ b)"),
+        ("## Braces {a}\n", "h1#braces-a(Braces {a})"),
+        (
+            "[Jump](#limits)\n\n<a id=\"limits\"></a>\n\n## What is most\n\nText.\n\n<a name=\"old-name\"></a>Paragraph.\n",
+            "p([Jump]<#limits>) p#limits() h1#what-is-most(What is most) p(Text.) p#old-name(Paragraph.)",
+        ),
+        ("```rust,ignore\nfn main() {}\n```\n", "code[rust](fn main() {})"),
+        ("```js title=\"a.js\" {1,3}\nlet x = 1;\n```\n", "code[js \"a.js\"](let x = 1;)"),
+        ("```{.js .numberLines}\nx\n```\n", "code[js](x)"),
+        ("~~~ sh\nx\n~~~\n", "code[sh](x)"),
+        (
+            "See https://example.com/foo here, www.example.com and a@example.com.\n",
+            "p(See [https://example.com/foo]<https://example.com/foo> here, \
+             [www.example.com]<http://www.example.com> and [a@example.com]<mailto:a@example.com>.)",
+        ),
+        ("<u>Go</u> :rocket: now\n", "p(Go 🚀 now)"),
+        ("{% prompt %}\nWrite *this*.\n{% endprompt %}\n", "p(Write _this_.)"),
+        (
+            "{% updates %}\n{% update date=\"2026-01-02\" %}\nNew.\n{% endupdate %}\n{% endupdates %}\n",
+            "p(**2026-01-02**) p(New.)",
+        ),
+        ("a {% icon name=\"x\" %}b\n", "p(a **x** b)"),
+        ("- [ ] <u>a</u>\n- [x] b\n", "tasks(li[](p(a)) li[x](p(b)))"),
+        ("Term\n: Def <u>x</u>\n", "p(**Term**) ul(li(p(Def x)))"),
+        ("<span>a</span> $$x_1$$ and $5 and $6\n", "p(a $$x_1$$ and $5 and $6)"),
+        ("Two\\\nlines <u>x</u>  \nand three\n", "p(Two⏎lines x⏎and three)"),
+    ]);
+}
+
+#[test]
+fn other_documents_are_unchanged() {
+    for markdown in [
+        "",
+        "# Title\n\nSome *words* with a [link](https://a.test) and <https://b.test>.\n",
+        "* one\n* two\n\n1. a\n\n```rust\nfn main() {}\n```\n",
+        "{% hint style=\"info\" %}\nMind this.\n{% endhint %}\n",
+        "<details>\n<summary>a</summary>\n\nb\n\n</details>\n",
+        "| a | b |\n| - | - |\n| c | `<d>` |\n",
+        "H<sub>2</sub>O and :rocket: and \\<b> and \\[x]: y\n",
+        "Of <code class=\"expression\">space.vars.version</code>, x[^1].\n\n[^1]: note\n",
+        "<figure><img src=\"a.png\" alt=\"\"><figcaption><p>c</p></figcaption></figure>\n",
+    ] {
+        let document = parse(markdown);
+        assert_eq!(*reading_view(&document), document, "{markdown:?}");
+    }
+}
+
+#[test]
+fn unchanged_blocks_keep_their_keys() {
+    let document = parse("# A\n\nb\n\n<u>c</u>\n\n* d\n* <u>e</u>\n\nb\n");
+    let view = reading_view(&document);
+    let keys = |document: &Document| {
+        document.nodes.iter().map(|block| block.key.clone().expect("a key")).collect::<Vec<_>>()
+    };
+    let (own, shown) = (keys(&document), keys(&view));
+    assert_eq!((&own[..2], &own[3..]), (&shown[..2], &shown[3..]));
+    let unique: std::collections::HashSet<_> = shown.iter().collect();
+    assert_eq!(unique.len(), shown.len());
+    assert_eq!(view.nodes[0].meta, document.nodes[0].meta);
+}

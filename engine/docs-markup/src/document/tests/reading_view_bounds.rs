@@ -1,0 +1,125 @@
+//! Bounds and general properties of the reading view.
+
+use docs_model::{Block, MarkKind, Node};
+use proptest::prelude::*;
+
+use super::{
+    linear::{SHAPES, of_shape},
+    reading_view::blocks,
+    *,
+};
+use crate::document::work_budget::steps_of;
+
+/// Maximum number of step bytes per input byte. Each byte is read at most twice by Markdown and once as HTML, in the
+/// text and in its definitions.
+const STEPS: u64 = 12;
+/// Length of each text, in bytes.
+const BYTES: usize = 20_000;
+
+/// Further shapes of hostile text.
+const HOSTILE: &[(&str, &str, &str)] = &[
+    ("<div>\n\n", "a\n\n", "</div>\n\n"),
+    ("<ul><li>", "a", ""),
+    ("<table><tr><td>", "a", ""),
+    ("<td>", "a", "</tr>"),
+    ("<b><i><a href=x>", "a", ""),
+    ("</x></y>", "", ""),
+    ("<!--", "", ""),
+    ("<script>", "", ""),
+    ("[^1]", "\n\n[^1]: note\n", ""),
+    ("[^1]: [^1]\n", "", ""),
+    ("[a]", "\n\n- [a]: /0123456789012345678901234567890123456789\n", ""),
+    ("> [!NOTE]\n> a\n\n", "", ""),
+    ("<a id=x></a>", "", ""),
+    ("<u>a</u>\n\n", "", ""),
+    ("http://a.b))))", "", ""),
+    (":a:", "", ""),
+    ("a@", "b.c", ""),
+    ("<td colspan=100>", "", ""),
+    ("<details>\n\n", "", ""),
+    ("{% x title=\"a\" %}\n", "", ""),
+    ("{% x ", "", ""),
+];
+
+#[test]
+fn a_view_takes_work_that_follows_the_bytes() {
+    for shape in SHAPES.iter().chain(HOSTILE) {
+        let text = of_shape(*shape, BYTES);
+        let document = parse(&text);
+        let mut view = None;
+        let steps = steps_of(|| view = Some(reading_view(&document).into_owned())) / text.len() as u64;
+        assert!(steps <= STEPS, "{shape:?}: {steps} steps a byte");
+        let taken = memory(&view.expect("a view"));
+        assert!(taken <= 16 * 1024 * 1024 + 60 * BYTES, "{shape:?}: {taken} bytes of memory");
+    }
+}
+
+/// Calls a function with the text of each leaf outside of code.
+fn each_text(all: &[Block], act: &mut impl FnMut(&str)) {
+    fn nodes(all: &[Node], act: &mut impl FnMut(&str)) {
+        for node in all {
+            match node {
+                Node::Text(text) => {
+                    let own =
+                        |leaf: &&docs_model::Leaf| leaf.marks.iter().all(|mark| mark.kind != MarkKind::Code);
+                    text.leaves.iter().filter(own).for_each(|leaf| act(&leaf.text));
+                }
+                Node::Inline(inline) => {
+                    nodes(&inline.nodes, act);
+                    inline.fragments().iter().for_each(|fragment| each_text(&fragment.nodes, act));
+                }
+                Node::Block(block) => each_text(std::slice::from_ref(block), act),
+            }
+        }
+    }
+    for block in all.iter().filter(|block| !matches!(block.kind, docs_model::BlockKind::Code { .. })) {
+        nodes(&block.nodes, act);
+        block.fragments().iter().for_each(|fragment| each_text(&fragment.nodes, act));
+    }
+}
+
+/// A block of Markdown that contains markup of several dialects.
+fn piece() -> impl Strategy<Value = String> {
+    let inline = "(word|<u>in</u>|<a href=x target=y>l</a>|<!-- c -->|\\[x\\]|\\[\\^n\\]|<br/>|\\*b\\*|`c`|<img src=i width=9>){1,4}";
+    (0..12_u8, inline).prop_map(|(kind, text)| match kind {
+        0 => format!("## a{text} {{#id}}\n\n"),
+        1 => format!("- {text}\n\n  [x]: /y\n\n"),
+        2 => format!("> {text}\n>\n> [^n]: Note.\n\n"),
+        3 => format!("<div class=a>\n\n{text}\n\n</div>\n\n"),
+        4 => format!("<table><tr><td>{text}</td></table>\n\n"),
+        5 => format!("| a |\n| - |\n| {text} | b |\n\n"),
+        6 => format!("> [!NOTE]\n> {text}\n\n"),
+        7 => format!("<details x><summary>s</summary>\n\n{text}\n\n</details>\n\n"),
+        8 => format!("{{% prompt %}}\n{text}\n{{% endprompt %}}\n\n"),
+        9 => "<script>\nx\n</script>\n\n".to_owned(),
+        10 => "[x]: /z\n\n[^n]: Other.\n\n".to_owned(),
+        _ => format!("{text}\n\n"),
+    })
+}
+
+proptest! {
+    #[test]
+    fn a_view_shows_no_markup(pieces in proptest::collection::vec(piece(), 1..8)) {
+        let text = pieces.concat() + "[x]: /z\n\n[^n]: Last.\n";
+        let document = parse(&text);
+        let view = reading_view(&document);
+        let mut markup = Vec::new();
+        each_text(&view.nodes, &mut |text| {
+            let signs = ["<u", "<a", "<d", "<t", "<s", "<!--", "</", "]: /", "[^n]", "{#id}", "[!NOTE]", "{%"];
+            if signs.iter().any(|sign| text.contains(sign)) {
+                markup.push(text.to_owned());
+            }
+        });
+        prop_assert!(markup.is_empty(), "{text:?} shows {markup:?}");
+        let again = reading_view(&view);
+        prop_assert_eq!(blocks(&again.nodes), blocks(&view.nodes), "{:?}", text);
+    }
+
+    #[test]
+    fn no_text_panics(text in "(<|>|/|!|--|\\[|\\]|\\^|:|#|`|\\*|\\||-|\\n|\\n\\n| |a|b|div|td|tr|table|li|ul|p|summary|details|pre|code|\\{%|%\\}|\u{10fffc}|0|\u{10fffd}|\\PC){0,60}") {
+        let document = parse(&text);
+        let view = reading_view(&document);
+        let _ = plain_text(&view);
+        let _ = reading_view(&view);
+    }
+}
