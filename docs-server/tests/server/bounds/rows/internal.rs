@@ -115,6 +115,7 @@ pub(crate) const INTERNAL: &[(&str, &[&str])] = &[
     (
         "Size of a drawing that is written",
         &[
+            "engine/docs-markup/src/document/reading_view/elements.rs::MAX_SPAN",
             "docs-site/src/render/figure.rs::MAX_PIXELS",
             "docs-site/src/render/table.rs::MAX_COLUMN",
             "docs-site/src/render/table.rs::MAX_STARS",
@@ -124,6 +125,7 @@ pub(crate) const INTERNAL: &[(&str, &[&str])] = &[
         "Repeats or follows from a bound that has a row",
         &[
             "adapters/docs-saml/src/response.rs::MAX_VALIDITY",
+            "engine/docs-markup/src/document/reading_view/assemble.rs::MAX_NAME",
             "docs-core/src/platform/kernel/write_window.rs::MAX_CLOCK_SKEW",
             "adapters/docs-git/src/scan.rs::MAX_NUMBER",
             "adapters/docs-git/src/scan.rs::MAX_SIZES",

@@ -133,7 +133,9 @@ impl Assembly<'_> {
         }
         let group = std::mem::take(&mut self.group);
         match self.link.and_then(|at| self.links.get(at)) {
-            Some((target, title)) if !spelling::text_of_nodes(&group).trim().is_empty() || has_inline(&group) => {
+            Some((target, title))
+                if !spelling::text_of_nodes(&group).trim().is_empty() || has_inline(&group) =>
+            {
                 let kind = InlineKind::Link { target: target.clone(), title: title.clone() };
                 self.nodes.push(Node::Inline(Inline::new(kind, group)));
             }

@@ -16,7 +16,7 @@ use super::{
 };
 use crate::syntax::{
     entity,
-    html::{self, HtmlTag, TagKind, HtmlToken, candidates},
+    html::{self, HtmlTag, HtmlToken, TagKind, candidates},
 };
 
 /// Elements that are dropped with their content.

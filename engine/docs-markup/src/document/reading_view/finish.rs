@@ -7,7 +7,7 @@ use docs_model::{Block, Document, Fragment, Inline, InlineKind, Node};
 use super::{super::keys, state::View};
 
 /// Bytes of memory of a copied block, in addition to its text.
-const COPY: usize = 1_000;
+const COPY_BYTES: usize = 1_000;
 
 /// Sets the bodies of annotations that only have a label. Annotations in such a body keep their text only.
 pub(super) fn notes(document: &mut Document, view: &mut View) {
@@ -50,7 +50,9 @@ fn annotation(inline: &mut Inline, bodies: &HashMap<String, Vec<Block>>, view: &
 fn weight(body: &[Block]) -> usize {
     let mut weight = 0;
     for block in body {
-        block.visit(&mut |block| weight += COPY + super::super::spelling::text_of_nodes(&block.nodes).len());
+        block.visit(&mut |block| {
+            weight += COPY_BYTES + super::super::spelling::text_of_nodes(&block.nodes).len();
+        });
     }
     weight
 }

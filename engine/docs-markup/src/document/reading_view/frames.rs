@@ -19,8 +19,8 @@ use super::{
 /// Maximum number of open blocks and elements. Further ones are transparent.
 const MAX_OPEN: usize = 64;
 /// Estimated bytes of memory of a block, and of a run of text.
-const BLOCK: usize = 800;
-const RUN: usize = 240;
+const BLOCK_BYTES: usize = 800;
+const RUN_BYTES: usize = 240;
 
 /// The syntax that opened a block, and that ends it.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -166,14 +166,14 @@ impl<'v> Builder<'v> {
     /// Adds a new block if the memory budget permits.
     pub(super) fn add_new(&mut self, block: Block) {
         self.close_text();
-        if self.view.take(BLOCK) {
+        if self.view.take(BLOCK_BYTES) {
             self.add(block);
         }
     }
 
     /// Records an anchor for the next block.
     pub(super) fn anchor(&mut self, id: &str) {
-        if self.skipped.is_none() && is_anchor(id) && self.view.take(RUN) {
+        if self.skipped.is_none() && is_anchor(id) && self.view.take(RUN_BYTES) {
             self.anchors.push(id.to_owned());
         }
     }
@@ -201,7 +201,7 @@ impl<'v> Builder<'v> {
         }
         let depth = self.depth + self.frames.len();
         let is_nested = matches!(kind, FrameKind::Block(_) | FrameKind::Details { .. } | FrameKind::Table(_));
-        let kind = match is_nested && (depth >= MAX_BLOCK_DEPTH || !self.view.take(BLOCK)) {
+        let kind = match is_nested && (depth >= MAX_BLOCK_DEPTH || !self.view.take(BLOCK_BYTES)) {
             true => FrameKind::Plain(None),
             false => kind,
         };
@@ -327,7 +327,7 @@ impl<'v> Builder<'v> {
             FrameKind::Table(rows) => {
                 self.siblings().extend(blocks);
                 let cells: usize = rows.iter().map(|row| row.cells.len()).sum();
-                if self.view.take(cells * RUN)
+                if self.view.take(cells * RUN_BYTES)
                     && let Some(table) = rows::table(rows)
                 {
                     self.add(table);
@@ -450,7 +450,7 @@ impl<'v> Builder<'v> {
     }
 
     pub(super) fn open_link(&mut self, target: ContentRef, title: Option<String>) {
-        if self.view.take(RUN) {
+        if self.view.take(RUN_BYTES) {
             self.links.push((target, title));
             self.link = Some(self.links.len() - 1);
         }
@@ -495,14 +495,14 @@ impl<'v> Builder<'v> {
             return;
         }
         let link = self.link;
-        let is_room = self.view.room > 0;
+        let has_memory = self.view.memory_left > 0;
         if let Some(Item::Text { text: last, marks: own, link: at }) = self.items().last_mut()
-            && ((*own == marks && *at == link) || !is_room)
+            && ((*own == marks && *at == link) || !has_memory)
         {
             last.push_str(text);
             return;
         }
-        self.view.take(RUN);
+        self.view.take(RUN_BYTES);
         self.items().push(Item::Text { text: text.to_owned(), marks, link });
     }
 
@@ -552,7 +552,7 @@ impl<'v> Builder<'v> {
 
     /// Adds an element or an image.
     pub(super) fn push_item(&mut self, item: impl FnOnce(Option<usize>) -> Item) {
-        if self.skipped.is_some() || self.code.is_some() || !self.view.take(RUN) {
+        if self.skipped.is_some() || self.code.is_some() || !self.view.take(RUN_BYTES) {
             return;
         }
         let link = self.link;
@@ -576,7 +576,7 @@ impl<'v> Builder<'v> {
             return;
         }
         let count = text.matches('\n').count() + 1;
-        if !self.view.take(count * BLOCK) {
+        if !self.view.take(count * BLOCK_BYTES) {
             self.push(text);
             return self.close_text();
         }

@@ -27,7 +27,7 @@ use super::{
 pub(super) fn read(builder: &mut Builder<'_>, source: &str) {
     work_budget::step(source.len());
     let text = tags::removed(source);
-    let (labels, left) = (Rc::clone(&builder.view.labels), Rc::clone(&builder.view.expanded));
+    let (labels, left) = (Rc::clone(&builder.view.labels), Rc::clone(&builder.view.destination_bytes_left));
     let mut resolve = |broken: BrokenLink<'_>| resolve(&broken, &labels, &left);
     let mut reader =
         Reader { builder, html: None, alignments: Vec::new(), column: 0, image: None, is_head: false };

@@ -7,10 +7,10 @@ use docs_model::{Block, Document};
 use super::labels::Labels;
 
 /// Bytes of memory that the new blocks of any view may take, and further bytes per byte of the new text.
-const ROOM: usize = 4 * 1024 * 1024;
-pub(super) const ROOM_A_BYTE: usize = 20;
+const MIN_MEMORY_BUDGET: usize = 4 * 1024 * 1024;
+pub(super) const MEMORY_PER_BYTE: usize = 20;
 /// Bytes of destinations that references may repeat.
-const EXPANDED: usize = 256 * 1024;
+const MAX_REPEATED_DESTINATION_BYTES: usize = 256 * 1024;
 
 /// The state of a view.
 pub(super) struct View {
@@ -22,9 +22,9 @@ pub(super) struct View {
     /// The number of footnote references so far.
     pub(super) references: usize,
     /// The remaining bytes of memory for new blocks.
-    pub(super) room: usize,
+    pub(super) memory_left: usize,
     /// The remaining bytes of repeated destinations.
-    pub(super) expanded: Rc<Cell<usize>>,
+    pub(super) destination_bytes_left: Rc<Cell<usize>>,
 }
 
 impl View {
@@ -34,8 +34,8 @@ impl View {
             notes: HashMap::new(),
             annotations: 0,
             references: 0,
-            room: ROOM,
-            expanded: Rc::new(Cell::new(EXPANDED)),
+            memory_left: MIN_MEMORY_BUDGET,
+            destination_bytes_left: Rc::new(Cell::new(MAX_REPEATED_DESTINATION_BYTES)),
         }
     }
 
@@ -47,8 +47,8 @@ impl View {
 
     /// Takes bytes from the memory budget. Returns `false` if it is used up.
     pub(super) const fn take(&mut self, bytes: usize) -> bool {
-        let is_enough = self.room >= bytes;
-        self.room = self.room.saturating_sub(bytes);
+        let is_enough = self.memory_left >= bytes;
+        self.memory_left = self.memory_left.saturating_sub(bytes);
         is_enough
     }
 }

@@ -20,7 +20,7 @@ use super::{
     frames::Builder,
     markdown, needs,
     placeholders::{CLOSE, OPEN},
-    state::{ROOM_A_BYTE, View},
+    state::{MEMORY_PER_BYTE, View},
 };
 
 impl View {
@@ -226,14 +226,14 @@ impl View {
         let mut labels = PrintLabels::default();
         let source = write_inlines(&nodes, Notation::Spelled, context, &mut labels).unwrap_or(plain);
         work_budget::step(source.len());
-        self.room += ROOM_A_BYTE * source.len();
+        self.memory_left += MEMORY_PER_BYTE * source.len();
         source
     }
 
     /// Returns the source of a verbatim block.
     pub(super) fn verbatim(&mut self, block: &Block) -> String {
         let source = spelling::text_of_nodes(&block.nodes).replace([OPEN, CLOSE], "\u{fffd}");
-        self.room += ROOM_A_BYTE * source.len();
+        self.memory_left += MEMORY_PER_BYTE * source.len();
         source
     }
 }
