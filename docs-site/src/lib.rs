@@ -50,6 +50,7 @@ mod render;
 mod request;
 mod request_body;
 mod response;
+mod routes;
 mod site_cache;
 mod sources;
 mod tagged_bytes;

@@ -16,7 +16,7 @@ use poem::{
 use url::Url;
 
 use crate::{
-    assets::{Asset, MCP, SITE_SEGMENT},
+    assets::{Asset, SITE_SEGMENT},
     claims::{claims, encode_claims, is_claim},
     encode::encode_segments,
     machine::{SiteList, full_list, markdown_page, mcp, robots, site_list},
@@ -34,6 +34,7 @@ use crate::{
         self, CachePolicy, HTML, JSON, MARKDOWN, SiteResponse, TEXT, accepts_gzip, redirect,
         set_claims_cookie, set_token_cookie,
     },
+    routes::{RootRoute, SiteRoute},
     site_cache::SiteStart,
     tagged_bytes::TaggedBytes,
     theme,
@@ -302,9 +303,12 @@ impl SiteServer {
             asked.mark_public();
         }
         match own {
-            Some(MCP) => self.handle_mcp(asked, visit, sent).await,
-            Some(own) => self.handle_site_path(asked, &visit, own).await,
             None => self.handle_path(asked, visit).await,
+            Some(own) => match SiteRoute::find(own) {
+                Some(SiteRoute::Mcp) => self.handle_mcp(asked, visit, sent).await,
+                Some(route) => self.handle_site_route(asked, &visit, route, own).await,
+                None => self.send_not_found(asked, &visit).await,
+            },
         }
     }
 
@@ -360,68 +364,61 @@ impl SiteServer {
         Ok(response)
     }
 
-    /// Handles the paths below `~site`.
-    async fn handle_site_path(&self, asked: &SiteRequest<'_>, visit: &Visit, name: &str) -> Result<Response> {
+    /// Handles a route below `~site` that visitors read.
+    async fn handle_site_route(
+        &self,
+        asked: &SiteRequest<'_>,
+        visit: &Visit,
+        route: SiteRoute,
+        name: &str,
+    ) -> Result<Response> {
         let place = visit.place()?;
         let look = visit.customization(&place.space.id);
         let query = asked.parameter("q").unwrap_or_default();
-        let answer = match name {
-            "search" | "search.json" if !visit.is_searched() => {
-                return self.send_not_found(asked, visit).await;
+        let answer = match route {
+            SiteRoute::Search | SiteRoute::SearchResults if !visit.is_searched() => None,
+            SiteRoute::Search => {
+                let page = search_page(visit, &self.caches, &query).await?;
+                Some(SiteResponse::new(HTML, page, CachePolicy::NoStore).without_indexing())
             }
-            "search" => {
-                SiteResponse::new(HTML, search_page(visit, &self.caches, &query).await?, CachePolicy::NoStore)
-                    .without_indexing()
+            SiteRoute::SearchResults => {
+                let results = results_as_json(visit, &query).await?;
+                Some(SiteResponse::new(JSON, results, CachePolicy::NoStore).without_indexing())
             }
-            "search.json" => {
-                SiteResponse::new(JSON, results_as_json(visit, &query).await?, CachePolicy::NoStore)
-                    .without_indexing()
+            SiteRoute::Icon => {
+                let icon = theme::icon(look, visit.site_title(look));
+                Some(SiteResponse::new("image/svg+xml", icon, cache_policy(visit)))
             }
-            "icon.svg" => SiteResponse::new(
-                "image/svg+xml",
-                theme::icon(look, visit.site_title(look)),
-                cache_policy(visit),
-            ),
-            name if name.starts_with("theme.") => {
+            SiteRoute::StyleSheet => {
                 let sheet = visit.site.style_sheet(&place.space.id);
                 // A page rendered before a change of the settings references the previous style sheet.
                 let is_this = sheet.name == name;
                 let keeping =
                     if is_this && visit.is_for_all { CachePolicy::Immutable } else { cache_policy(visit) };
-                SiteResponse::from_tagged("text/css; charset=utf-8", sheet.body, keeping)
+                Some(SiteResponse::from_tagged("text/css; charset=utf-8", sheet.body, keeping))
             }
-            name if name.starts_with("pages.") => match list_page(visit, &self.caches, name).await? {
-                Some(page) => SiteResponse::new(HTML, page, cache_policy(visit)).without_indexing(),
-                None => return self.send_not_found(asked, visit).await,
-            },
-            _ => return self.send_not_found(asked, visit).await,
+            SiteRoute::PageList => list_page(visit, &self.caches, name)
+                .await?
+                .map(|page| SiteResponse::new(HTML, page, cache_policy(visit)).without_indexing()),
+            SiteRoute::Mcp => None,
         };
-        Ok(answer.send(asked, &self.policy).await)
+        match answer {
+            Some(answer) => Ok(answer.send(asked, &self.policy).await),
+            None => self.send_not_found(asked, visit).await,
+        }
     }
 
     /// Handles a path of a site.
     async fn handle_path(&self, asked: &SiteRequest<'_>, visit: Visit) -> Result<Response> {
         let below_site = asked.segments_below(&visit.found.site_base_path).unwrap_or_default();
-        let names: Vec<&str> = below_site.iter().map(String::as_str).collect();
-        if let [name] = names.as_slice()
-            && let Some(list) = SiteList::find(name)
-        {
-            return self.send_list(asked, &visit, list).await;
-        }
-        let full = match names.as_slice() {
-            ["llms-full.txt"] => Some(1),
-            ["llms-full.txt", part] => part.parse().ok(),
-            _ => None,
-        };
-        if let Some(part) = full {
-            return self.send_full_text(asked, visit, part).await;
-        }
-        match names.as_slice() {
-            ["robots.txt"] => {
+        match RootRoute::find(&below_site.join("/")) {
+            Some(RootRoute::Robots) => {
                 let answer = SiteResponse::new(TEXT, robots(&visit)?, cache_policy(&visit));
                 Ok(answer.send(asked, &self.policy).await)
             }
-            _ => self.handle_content_path(asked, &visit, &below_site).await,
+            Some(RootRoute::List(list)) => self.send_list(asked, &visit, list).await,
+            Some(RootRoute::FullText(part)) => self.send_full_text(asked, visit, part).await,
+            None => self.handle_content_path(asked, &visit, &below_site).await,
         }
     }
 

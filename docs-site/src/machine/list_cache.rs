@@ -23,19 +23,6 @@ pub(crate) enum SiteList {
 }
 
 impl SiteList {
-    /// The list with a file name below the site.
-    pub(crate) fn find(name: &str) -> Option<Self> {
-        match name {
-            "sitemap.xml" => Some(Self::Sitemap(None)),
-            "rss.xml" => Some(Self::Feed),
-            "llms.txt" => Some(Self::Short),
-            _ => {
-                let part = name.strip_prefix("sitemap-")?.strip_suffix(".xml")?;
-                part.parse().ok().map(|part| Self::Sitemap(Some(part)))
-            }
-        }
-    }
-
     pub(crate) const fn media_type(self) -> &'static str {
         match self {
             Self::Sitemap(_) => XML,

@@ -187,7 +187,7 @@ impl Machine<'_> {
         }
     }
 
-    /// Whether the program from `pc` on matches at `at`. A match leaves its groups if `keeps_groups`.
+    /// Returns `true` if the program from `pc` on matches at `at`. A match keeps its groups only if `keeps_groups`.
     fn look_ahead(
         &mut self,
         undo: &mut Vec<BacktrackAction>,
