@@ -72,7 +72,7 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn a_waiter_wakes_when_its_time_comes_and_not_before() {
+    async fn wait_until_completes_at_its_deadline_and_not_earlier() {
         let clock = ManualClock::default();
         let start = clock.now();
         let mut wait = Box::pin(clock.wait_until(start + TimeDelta::seconds(2)));

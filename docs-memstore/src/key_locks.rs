@@ -73,7 +73,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_lock_is_held_by_one_and_forgotten_after_the_last() {
+    fn key_locks_are_exclusive_and_removed_when_unused() {
         let key_locks = KeyLocks::default();
         let keys = |names: &[&str]| names.iter().map(|name| Key::from(*name)).collect::<Vec<_>>();
         let (ab, ba, b) = (keys(&["a", "b", "a"]), keys(&["b", "a"]), keys(&["b"]));

@@ -142,7 +142,7 @@ async fn host(store: Arc<FaultStore<MemStore>>) -> Host {
 
 proptest! {
     #[test]
-    fn what_the_host_believes_is_what_the_platform_answers(
+    fn application_model_matches_platform_under_faults(
         acts in proptest::collection::vec(act(), 1..24),
         seed in any::<u64>(),
     ) {

@@ -74,7 +74,7 @@ async fn a_deleted_space_can_be_restored_for_a_week_and_not_longer() {
 }
 
 #[tokio::test]
-async fn a_commit_whose_answer_is_lost_is_not_done_twice() {
+async fn commit_with_a_lost_response_is_applied_once() {
     let docs = fresh_docs().await;
     // The next commit is applied, but its response is lost.
     let next = docs.store.calls(CallKind::Commit) + 1;

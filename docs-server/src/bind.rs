@@ -118,7 +118,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_address_that_is_told_or_connected_to_never_stands_for_all() {
+    fn display_and_connect_addresses_are_never_unspecified() {
         for (text, shown, reachable) in [
             ("127.0.0.1:0", "127.0.0.1:81", "127.0.0.1:81"),
             ("0.0.0.0:0", "localhost:81", "127.0.0.1:81"),
@@ -140,7 +140,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_host_and_port_is_refused() {
+    fn invalid_bind_addresses_are_rejected() {
         for text in [
             "",
             "localhost",

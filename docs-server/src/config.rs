@@ -348,7 +348,7 @@ mod tests {
     use super::base_url;
 
     #[test]
-    fn a_base_url_is_handed_out_in_one_form() {
+    fn base_url_is_normalized() {
         for (text, read) in [
             ("https://docs.example.com", "https://docs.example.com"),
             ("https://docs.example.com/", "https://docs.example.com"),
@@ -365,7 +365,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_handed_out_is_no_base_url() {
+    fn invalid_base_urls_are_rejected_without_leaking_passwords() {
         for (text, said) in [
             ("", "use a form like"),
             ("docs.example.com", "use a form like"),

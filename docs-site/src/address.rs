@@ -327,7 +327,7 @@ mod tests {
     }
 
     #[test]
-    fn pages_that_come_encrypted_load_no_picture_that_does_not() {
+    fn https_pages_reject_http_images() {
         let encrypted = Addresses::new(&[], "/", &"space".parse().expect("an id"));
         let any = encrypted.clone().with_image_schemes(ImageSchemes::Any);
         for (url, is_encrypted) in [

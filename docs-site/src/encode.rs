@@ -22,7 +22,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_path_is_written_out_segment_by_segment() {
+    fn path_is_percent_encoded_by_segment() {
         assert_eq!(encode_path("/a b//ü\"<>/c/"), "a%20b/%C3%BC%22%3C%3E/c");
         assert_eq!(encode_segments(["a/b", "", "c"]), "a%2Fb//c");
     }

@@ -175,7 +175,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn html_has_another_name_where_any_of_its_bytes_is_another() {
+    fn html_name_differs_when_content_differs() {
         let long = |of: &str| NamedMarkup::new(PreEscaped(of.repeat(MIN_NAMED)));
         let (one, two, short) = (long("a"), long("b"), NamedMarkup::new(PreEscaped("a".to_owned())));
         let name = |write: &dyn Fn(&mut Html)| {
@@ -208,7 +208,7 @@ mod tests {
     }
 
     #[test]
-    fn text_and_attributes_are_escaped_as_maud_does_it() {
+    fn text_and_attribute_escaping_matches_maud() {
         for text in ["", "plain", "<script>\"&'</script>", "ü<ü>\u{10348}&", "&&", "a\nb"] {
             let ours = Html::build_markup(|html| {
                 html.tags("<a")

@@ -308,7 +308,7 @@ mod tests {
     }
 
     #[test]
-    fn markdown_is_preferred_only_by_who_says_so() {
+    fn accept_header_selects_markdown_only_if_preferred() {
         for (accept, prefers) in [
             ("text/markdown", true),
             ("text/markdown, text/html;q=0.8", true),
@@ -327,7 +327,7 @@ mod tests {
     }
 
     #[test]
-    fn a_parameter_is_taken_out_of_a_query_and_the_rest_stays() {
+    fn token_parameter_is_removed_from_the_query() {
         let (request, base) =
             (request("localhost", "/a?q=b%20c&jwt_token=x.y.z&d"), base("http://localhost"));
         let asked = SiteRequest::new(&request, &base);

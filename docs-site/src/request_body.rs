@@ -130,7 +130,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_leads_off_a_site_is_refused_as_browsers_read_it() {
+    fn off_site_redirect_targets_are_rejected() {
         for (site, to, expected) in [
             ("https://a.test/", "/b?c#d", true),
             ("https://a.test/", "/", true),

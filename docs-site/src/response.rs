@@ -291,7 +291,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_encoded_reads_as_it_was_one_after_the_other() {
+    fn consecutive_gzip_encodings_round_trip() {
         let mut text = String::new();
         for n in 0..2_000_u32 {
             text.push_str(&n.wrapping_mul(2_654_435_761).to_string());

@@ -229,7 +229,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn text_can_be_read_on_its_colour() {
+    fn text_color_contrasts_with_its_background() {
         for (color, on) in
             [("#fff", "#111"), ("#000", "#fff"), ("#346DDB", "#fff"), ("#FE9A00", "#111"), ("#ff0", "#111")]
         {
@@ -246,7 +246,7 @@ mod tests {
     }
 
     #[test]
-    fn each_choice_of_a_look_is_another_sheet() {
+    fn every_styling_option_changes_the_style_sheet() {
         let plain = style_sheet(&Customization::default());
         let color = Color::new("#123456").expect("a colour");
         let both = Themed { light: color.clone(), dark: color };
@@ -280,7 +280,7 @@ mod tests {
     }
 
     #[test]
-    fn the_icon_of_a_site_holds_no_markup_of_its_title() {
+    fn site_icon_contains_no_markup_from_the_title() {
         let icon = icon(&Customization::default(), "<script>");
         assert!(icon.contains(">S</text>") && !icon.contains("<script"), "{icon}");
     }

@@ -104,7 +104,7 @@ mod tests {
     }
 
     #[test]
-    fn a_key_lies_in_the_table_of_its_class() {
+    fn key_maps_to_the_table_of_its_class() {
         let layout = Layout::new(&["note".to_owned(), "spc".to_owned()]);
         let tables = ["spc!a", "note!a!b", "ctr!a", "spc.o!a", "u!a", "spc", "", "spc\"!a"];
         let found = tables.map(|key| layout.table_of(key).to_string());
@@ -112,7 +112,7 @@ mod tests {
     }
 
     #[test]
-    fn a_range_within_a_class_lies_in_one_table() {
+    fn range_within_a_class_maps_to_one_table() {
         let layout = Layout::new(&[]);
         for (from, to, table) in [
             ("spc!", "spc\"", Some(Table::Records("spc"))),
@@ -136,7 +136,7 @@ mod tests {
     }
 
     #[test]
-    fn every_kind_of_the_platform_can_name_a_table() {
+    fn every_platform_kind_is_a_valid_table_name() {
         assert!(Layout::new(&[]).kinds().all(is_kind));
         for wrong in ["", "Note", "a b", "a\"", "é", &"k".repeat(31)] {
             assert!(!is_kind(wrong), "{wrong}");

@@ -32,7 +32,7 @@ pub struct Options {
 /// The programs that may have a store open at the same time. The lock is released when a program ends, even by a crash.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub enum SharingMode {
-    /// Any number of programs, unless one has the store [`Exclusive`](Sharing::Exclusive).
+    /// Any number of programs, unless one has the store [`Exclusive`](SharingMode::Exclusive).
     #[default]
     Shared,
     /// This program only, for maintenance of the whole store that excludes all other readers and writers.
@@ -209,13 +209,13 @@ pub enum OpenError {
         /// The message of the database, and the remedy.
         why: String,
     },
-    /// Other programs have the store open, and it was opened with [`Sharing::Exclusive`].
+    /// Other programs have the store open, and it was opened with [`SharingMode::Exclusive`].
     #[error("the database {place} is in use; stop all servers and other commands on it, then try again")]
     InUse {
         /// The file, or the database and its server.
         place: String,
     },
-    /// A program has opened the store with [`Sharing::Exclusive`].
+    /// A program has opened the store with [`SharingMode::Exclusive`].
     #[error("the database {place} is being rebuilt by another program; try again when it has finished")]
     Taken {
         /// The file, or the database and its server.

@@ -64,7 +64,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_bucket_is_named_by_its_url() {
+    fn bucket_url_parses_into_name_and_prefix() {
         assert_eq!(parse("s3://docs"), Ok(("docs".to_owned(), None)));
         assert_eq!(parse("s3://docs/"), Ok(("docs".to_owned(), None)));
         assert_eq!(parse("s3://docs/a/b/"), Ok(("docs".to_owned(), Some("a/b".into()))));

@@ -42,7 +42,7 @@ async fn keeps(blobs: &dyn Blobs) {
 }
 
 #[tokio::test]
-async fn a_folder_keeps_blobs_also_for_the_next_process() {
+async fn folder_blobs_persist_after_reopening() {
     let folder = tempfile::TempDir::new().expect("a folder");
     let place = folder.path().join("made/when missing");
     keeps(&ObjectBlobs::folder(&place).expect("it can be made")).await;
@@ -69,7 +69,7 @@ async fn blobs_in_a_folder_are_for_its_owner() {
 }
 
 #[tokio::test]
-async fn a_folder_that_cannot_be_used_is_told() {
+async fn unusable_folder_is_an_error_with_its_path() {
     let file = tempfile::NamedTempFile::new().expect("a file");
     let error = ObjectBlobs::folder(file.path()).expect_err("a file is no folder").to_string();
     assert!(error.contains(file.path().to_str().expect("text")), "{error}");
@@ -139,7 +139,7 @@ async fn bucket() -> String {
 }
 
 #[test]
-fn a_bucket_keeps_blobs_under_its_prefix() {
+fn bucket_with_prefix_stores_lists_and_deletes_blobs() {
     let runtime = tokio::runtime::Runtime::new().expect("a runtime");
     if std::env::var_os("AWS_ENDPOINT").is_some() {
         let blobs = ObjectBlobs::bucket("s3://docs/some/prefix").expect("the environment says it all");
@@ -149,7 +149,7 @@ fn a_bucket_keeps_blobs_under_its_prefix() {
     // again in a child process.
     let endpoint = runtime.block_on(bucket());
     let child = std::process::Command::new(std::env::current_exe().expect("a test knows its program"))
-        .args(["--exact", "a_bucket_keeps_blobs_under_its_prefix", "--nocapture"])
+        .args(["--exact", "bucket_with_prefix_stores_lists_and_deletes_blobs", "--nocapture"])
         .envs([
             ("AWS_ENDPOINT", endpoint.as_str()),
             ("AWS_ALLOW_HTTP", "true"),

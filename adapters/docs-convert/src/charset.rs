@@ -143,7 +143,7 @@ mod tests {
     }
 
     #[test]
-    fn a_page_that_says_what_it_is_in_is_read_so() {
+    fn page_is_decoded_with_its_declared_charset() {
         for (encoding, label, words) in [
             (SHIFT_JIS, "Shift_JIS", "設定ガイド"),
             (EUC_JP, "euc-jp", "設定ガイド"),
@@ -193,7 +193,7 @@ mod tests {
     }
 
     #[test]
-    fn wide_characters_are_told_by_the_declaration_and_by_the_host() {
+    fn utf16_is_detected_by_xml_declaration_or_content_type() {
         let text = "<?xml version=\"1.0\" encoding=\"utf-16\"?><p>ж</p>";
         let little: Vec<u8> = text.encode_utf16().flat_map(u16::to_le_bytes).collect();
         let big: Vec<u8> = text.encode_utf16().flat_map(u16::to_be_bytes).collect();
@@ -235,7 +235,7 @@ mod tests {
     }
 
     #[test]
-    fn damage_in_a_text_is_no_other_encoding() {
+    fn invalid_byte_in_utf8_text_does_not_change_the_encoding() {
         let bytes = [&b"Gr\xc3\xb6\xc3\x9fe \xff"[..], "äöü".as_bytes()].concat();
         for told in [None, Some("utf-8")] {
             assert_eq!(decode_text(&page(bytes.clone(), told)), "Größe \u{fffd}äöü");
@@ -245,7 +245,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn any_bytes_are_text(
+        fn decoding_arbitrary_bytes_has_bounded_output(
             bytes in prop::collection::vec(any::<u8>(), 0..300),
             label in prop::sample::select(&["utf-8", "utf-16", "shift_jis", "gb18030", "iso-2022-jp", "x"][..]),
         ) {

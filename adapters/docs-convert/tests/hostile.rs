@@ -11,7 +11,7 @@ use docs_hostile::{CONSTANT_MEMORY, MAX_MEMORY_PER_BYTE, Parser, ParserFn, Rando
 use docs_ports::{Document, DocumentFormat};
 
 #[test]
-fn repeated_constructs_take_memory_that_follows_their_bytes() {
+fn memory_is_proportional_to_repeated_constructs() {
     docs_hostile::run_among_others(PARSERS);
 }
 
@@ -137,7 +137,7 @@ fn packed(files: &[(&str, &str)]) -> Vec<u8> {
 }
 
 #[test]
-fn what_the_standard_calls_an_error_takes_no_memory_of_its_own() {
+fn html_parse_errors_use_bounded_memory() {
     for piece in ["\0", "<a href=\"\"\"", "<p t<tr>"] {
         let text = piece.repeat(1_000_000 / piece.len());
         let ((), peak) = docs_hostile::own_peak_of(|| read_html(&text));
@@ -150,7 +150,7 @@ fn what_the_standard_calls_an_error_takes_no_memory_of_its_own() {
 }
 
 #[test]
-fn what_stands_in_its_own_kind_takes_no_memory_of_its_own() {
+fn elements_nested_in_their_own_kind_use_bounded_memory() {
     for (piece, count) in [
         ("<figure>", 150),
         ("<figure><img src=a><figcaption>", 60),

@@ -94,7 +94,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn urls_are_taken_apart() {
+    fn urls_parse_into_location_and_credentials() {
         let RepositoryAddress::Web(web) =
             RepositoryAddress::parse(" https://me%40x:p%3Aw%20@Example.com:8443/a/b.git/ ", Outbound::Public)
                 .unwrap()
@@ -115,7 +115,7 @@ mod tests {
     }
 
     #[test]
-    fn everything_else_is_refused_without_being_repeated() {
+    fn unsupported_urls_are_refused_without_echoing_them() {
         for text in [
             "",
             "git@github.com:owner/repo.git",

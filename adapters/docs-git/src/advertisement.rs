@@ -152,7 +152,7 @@ mod tests {
     }
 
     #[test]
-    fn a_list_of_refs_tells_where_the_ref_is() {
+    fn advertisement_yields_tip_capabilities_and_name_clash() {
         let (first, second) = (oid("1"), oid("2"));
         let found = parse_lines(&[
             &format!("{first} .have\0report-status side-band-64k object-format=sha1\n"),
@@ -174,7 +174,7 @@ mod tests {
     }
 
     #[test]
-    fn a_list_of_refs_that_is_none_is_refused() {
+    fn malformed_advertisement_is_refused() {
         let cut = AdvertisementReader::new(MAIN).finish().unwrap_err();
         assert!(cut.may_pass());
         for lines in [["short"], ["zz"], [&oid("1")], [&format!("{}{MAIN}\0", oid("1"))]] {
@@ -185,7 +185,7 @@ mod tests {
     }
 
     #[test]
-    fn a_tag_is_told_by_the_commit_that_it_leads_to() {
+    fn annotated_tag_resolves_to_its_peeled_commit() {
         let (tag, commit) = (oid("1"), oid("2"));
         let mut reader = AdvertisementReader::new("refs/tags/v1");
         let lines = [format!("{tag} refs/tags/v1\0agent=git\n"), format!("{commit} refs/tags/v1^{{}}\n")];

@@ -125,7 +125,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_limit_is_allowed_and_one_more_is_not() {
+    fn meter_accepts_the_limit_and_rejects_one_byte_more() {
         let mut meter = Meter::new(10);
         assert_eq!(meter.add(4), Ok(()));
         assert_eq!(meter.add(6), Ok(()));

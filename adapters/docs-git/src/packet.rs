@@ -82,7 +82,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn packets_are_the_same_however_they_arrive() {
+    fn packets_parse_equally_for_every_chunk_size() {
         let bytes = [line("hello\n").as_bytes(), b"0000", line("").as_bytes(), line("x").as_bytes()].concat();
         let expected = [
             Packet::Line("hello\n".into()),
@@ -104,7 +104,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_length_is_refused() {
+    fn invalid_packet_length_is_refused() {
         for bytes in [b"zzzz", b"0001", b"0003", b"+0ff", b" 10x"] {
             let mut packets = Packets::default();
             packets.add(bytes);

@@ -200,7 +200,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_person_is_written_as_git_reads_it() {
+    fn signature_is_sanitized_for_commit_headers() {
         for (name, email, expected) in [
             ("Ada Lovelace", "ada@example.com", "Ada Lovelace <ada@example.com>"),
             (" Ada\n<x>\0 ", "a<b>@c\n", "Adax <ab@c>"),

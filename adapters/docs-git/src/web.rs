@@ -323,7 +323,7 @@ mod tests {
     }
 
     #[test]
-    fn statuses_have_their_meaning() {
+    fn http_statuses_map_to_git_errors() {
         for (status, error) in
             [(401, GitError::Credentials), (403, GitError::Credentials), (404, GitError::NoRepository)]
         {
@@ -337,7 +337,7 @@ mod tests {
     }
 
     #[test]
-    fn paths_are_added_to_the_repository() {
+    fn endpoint_path_is_appended_to_the_repository_url() {
         assert_eq!(with_path(&url("https://a.test/x.git"), REFS).as_str(), "https://a.test/x.git/info/refs");
         assert_eq!(with_path(&url("https://a.test"), REFS).as_str(), "https://a.test/info/refs");
     }

@@ -26,7 +26,7 @@ const START: &str = "openapi: 3.1.0\ninfo: {title: A, version: '1'}\n";
 const LONG: Duration = Duration::from_secs(20);
 
 #[test]
-fn aliases_and_nesting_cannot_blow_a_document_up() {
+fn alias_bombs_and_deep_nesting_are_refused_in_time() {
     let mut bomb = format!("{START}paths: {{}}\nx-a: &a [x,x,x,x,x,x,x,x,x]\n");
     for level in b'b'..b'm' {
         let (this, before) = (char::from(level), char::from(level - 1));
@@ -158,7 +158,7 @@ fn json_filled_with_one_construct_is_handled_quickly() {
 }
 
 #[test]
-fn references_in_circles_and_long_chains_of_them_end() {
+fn circular_and_long_reference_chains_terminate() {
     let mut schemas = String::new();
     for n in 0..20_000 {
         let next = (n + 1) % 20_000;
@@ -173,7 +173,7 @@ fn references_in_circles_and_long_chains_of_them_end() {
 }
 
 #[test]
-fn so_many_problems_are_told_and_how_many_more_there_are() {
+fn problem_list_is_truncated_with_a_count_of_the_rest() {
     let paths: String = (0..500).map(|n| format!("  p{n}: {{}}\n")).collect();
     let spec = try_read(format!("{START}paths:\n{paths}")).expect("read");
     assert_eq!(spec.problems.len(), MAX_SPEC_PROBLEMS + 1);
@@ -188,7 +188,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 256, ..ProptestConfig::default() })]
 
     #[test]
-    fn whatever_is_read_is_answered(text in ANYTHING) {
+    fn arbitrary_text_is_read_without_failure(text in ANYTHING) {
         try_read(text.clone()).expect("answered");
         try_read(format!("{START}paths: {{}}\n{text}")).expect("answered");
         try_read(format!("{{\"openapi\":\"3.0.0\",{text}}}")).expect("answered");

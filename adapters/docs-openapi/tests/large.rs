@@ -37,7 +37,7 @@ fn likeness(bytes: usize) -> String {
 }
 
 #[test]
-fn five_megabytes_are_read_in_little_memory() {
+fn large_specification_is_read_in_bounded_memory() {
     for text in [likeness(5_000_000), format!("# YAML\n{}", likeness(5_000_000))] {
         ALLOCATOR.reset_peak_usage();
         let before = ALLOCATOR.current_usage_as_mb();

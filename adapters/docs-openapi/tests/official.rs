@@ -140,7 +140,7 @@ fn change(spec: &mut Value, pointer: &str, other: Option<&Value>) {
 }
 
 #[test]
-fn the_samples_are_right_for_both() {
+fn samples_are_valid_for_reader_and_official_schemas() {
     for version in VERSIONS.iter() {
         assert_eq!(found(&version.sample), []);
         let errors: Vec<String> =
@@ -205,7 +205,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 1024, ..ProptestConfig::default() })]
 
     #[test]
-    fn nothing_is_refused_that_the_official_schemas_allow(
+    fn documents_valid_by_official_schema_have_no_problems(
         version in 0_usize..3,
         changes in proptest::collection::vec((any::<prop::sample::Index>(), others()), 1..4),
     ) {

@@ -20,7 +20,7 @@ fn problems(text: &str) -> Vec<String> {
 }
 
 #[test]
-fn every_version_is_read_in_either_format() {
+fn every_version_is_read_from_json_and_yaml() {
     let operation =
         json!({ "summary": "List\n all", "tags": ["b", "a", "b"], "deprecated": true, "responses": {} });
     let paths =
@@ -85,7 +85,7 @@ fn every_version_is_read_in_either_format() {
 }
 
 #[test]
-fn the_order_of_the_document_is_kept() {
+fn document_order_is_preserved() {
     let text = "openapi: 3.1.0\ninfo: {title: A, version: 1.0}\npaths:\n  /z: {put: {}, get: {}}\n  /a: {get: {}}\n\
                 webhooks:\n  w: {post: {}}\n";
     let outline = read_text(text).outline;
@@ -96,7 +96,7 @@ fn the_order_of_the_document_is_kept() {
 }
 
 #[test]
-fn what_is_wrong_is_told_with_its_place() {
+fn problems_contain_line_pointer_and_message() {
     let start = "openapi: 3.0.0\ninfo: {title: A, version: '1'}\n";
     for (text, expected) in [
         ("", "0 : must be an object, is null"),
@@ -193,7 +193,7 @@ components:
 }
 
 #[test]
-fn missing_files_are_named_until_they_are_at_hand() {
+fn missing_referenced_files_are_listed_until_provided() {
     let entry = file(
         "https://x.example/v1/openapi.yaml",
         "openapi: 3.0.0\ninfo: {title: A, version: '1'}\n\
@@ -220,7 +220,7 @@ fn missing_files_are_named_until_they_are_at_hand() {
 }
 
 #[test]
-fn relative_references_start_where_a_file_was_in_the_end() {
+fn relative_references_resolve_against_the_base_url() {
     let entry = file(
         "https://x.example/openapi.yaml",
         "openapi: 3.0.0\ninfo: {title: A, version: '1'}\npaths:\n  /a: {$ref: 'a.yaml#/one'}\n",
@@ -238,7 +238,7 @@ fn relative_references_start_where_a_file_was_in_the_end() {
 }
 
 #[test]
-fn another_file_that_cannot_be_read_is_named_with_the_line() {
+fn invalid_referenced_file_is_reported_with_url_and_line() {
     let entry = file(
         "https://x.example/openapi.yaml",
         "openapi: 3.0.0\ninfo: {title: A, version: '1'}\npaths:\n  /a: {$ref: 'a.json'}\n",

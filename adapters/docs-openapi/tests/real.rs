@@ -11,7 +11,7 @@ use peak_alloc::PeakAlloc;
 static ALLOCATOR: PeakAlloc = PeakAlloc;
 
 #[test]
-fn documents_of_a_folder_are_read_and_told_of() {
+fn documents_of_a_given_folder_are_read_and_summarized() {
     let Some(folder) = std::env::var_os("DOCS_SPECS") else { return };
     let mut paths: Vec<PathBuf> =
         std::fs::read_dir(folder).expect("a folder").map(|entry| entry.expect("an entry").path()).collect();

@@ -10,7 +10,7 @@ use docs_openapi::read;
 use docs_ports::{MAX_SPEC_BYTES, SpecFile, SpecFiles};
 
 #[test]
-fn repeated_constructs_take_memory_that_follows_their_bytes() {
+fn memory_is_proportional_to_repeated_constructs() {
     docs_hostile::run(PARSERS);
 }
 

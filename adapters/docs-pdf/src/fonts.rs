@@ -162,7 +162,7 @@ impl BookFonts {
     /// Returns the number of a font, and registers it on first use.
     ///
     /// # Errors
-    /// [`Stop::Failed`] if the font cannot be embedded.
+    /// [`LayoutStop::Failed`] if the font cannot be embedded.
     pub(crate) fn number(&mut self, font: &parley::FontData) -> LayoutResult<u16> {
         let key = (font.data.id(), font.index);
         if let Some(number) = self.known.get(&key) {
@@ -177,7 +177,7 @@ impl BookFonts {
     /// Registers a font that is not a text font.
     ///
     /// # Errors
-    /// [`Stop::Failed`] if the font cannot be embedded.
+    /// [`LayoutStop::Failed`] if the font cannot be embedded.
     pub(crate) fn push(&mut self, data: krilla::Data, index: u32) -> LayoutResult<u16> {
         let font = krilla::text::Font::new(data, index);
         let font = font.ok_or_else(|| LayoutStop::Failed("failed to embed a font".to_owned()))?;
@@ -197,7 +197,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_fonts_that_books_are_set_in_are_there() {
+    fn bundled_font_families_are_available() {
         let mut fonts = Fonts::default();
         for family in [SERIF, MONO, SIGNS, EMOJI] {
             assert!(fonts.collection.family_id(family).is_some(), "{family}");
@@ -205,12 +205,12 @@ mod tests {
     }
 
     #[test]
-    fn a_file_that_is_no_font_is_refused() {
+    fn invalid_font_file_is_refused() {
         assert_eq!(Fonts::default().with_font(b"no font".to_vec()).map(|_| ()), Err(NoFont));
     }
 
     #[test]
-    fn a_font_of_the_host_is_added() {
+    fn custom_font_is_added() {
         let file = FILES[0].to_vec();
         let before = Fonts::default();
         let after = before.clone().with_font(file).expect("a font");

@@ -174,7 +174,7 @@ impl FormulaFonts {
     /// Draws a formula. Characters missing in its fonts are skipped.
     ///
     /// # Errors
-    /// [`crate::stop::Stop::Failed`] if a font cannot be embedded.
+    /// [`crate::termination::LayoutStop::Failed`] if a font cannot be embedded.
     pub(crate) fn draw(
         &mut self,
         drawn: &FormulaLayout,
@@ -249,7 +249,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn formulas_of_pages_are_understood() {
+    fn common_formulas_are_parsed() {
         for tex in [
             r"E = mc^2",
             r"\frac{-b \pm \sqrt{b^2 - 4ac}}{2a}",
@@ -267,7 +267,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_formula_is_none() {
+    fn invalid_formulas_are_rejected() {
         for tex in [
             "",
             "   ",
@@ -288,7 +288,7 @@ mod tests {
     }
 
     #[test]
-    fn a_formula_that_grows_without_end_is_none() {
+    fn overlong_nested_or_expanding_formulas_are_rejected() {
         let long = ["{".repeat(3_999), "x".repeat(4_001), r"\frac".repeat(700)];
         for tex in long.iter().chain(&[format!("{}x{}", "{".repeat(1_900), "}".repeat(1_900))]) {
             assert!(Formula::read(tex, MathStyle::Display).is_none());
@@ -304,7 +304,7 @@ mod tests {
     }
 
     #[test]
-    fn a_long_formula_has_places_to_break() {
+    fn long_formula_is_split_into_breakable_parts() {
         let formula =
             Formula::read(&format!("{}y", "x + ".repeat(80)), MathStyle::Display).expect("a formula");
         assert_eq!(formula.parts().len(), 81);

@@ -170,7 +170,7 @@ impl Pager {
     /// of a sheet.
     ///
     /// # Errors
-    /// [`Stop::Full`] in a trial layout.
+    /// [`LayoutStop::Full`] in a trial layout.
     pub(crate) fn ensure(&mut self, height: f32) -> LayoutResult {
         if self.trial {
             return if self.room() + DISTANCE_TOLERANCE < height { Err(LayoutStop::Full) } else { Ok(()) };
@@ -369,7 +369,7 @@ mod tests {
     }
 
     #[test]
-    fn what_has_no_room_goes_on_at_the_top_of_the_next_sheet() {
+    fn content_that_does_not_fit_starts_the_next_sheet() {
         let mut pager = Pager::new();
         pager.take(CONTENT_HEIGHT - 10.0).expect("room");
         pager.space(5.0);
@@ -378,7 +378,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_higher_than_a_sheet_ends_nothing() {
+    fn content_taller_than_a_sheet_does_not_stop_the_layout() {
         let mut pager = Pager::new();
         for _ in 0..3 {
             pager.take(CONTENT_HEIGHT * 2.0).expect("a place");
@@ -387,7 +387,7 @@ mod tests {
     }
 
     #[test]
-    fn a_box_is_drawn_on_every_sheet_that_it_reaches() {
+    fn box_is_drawn_on_every_sheet_it_spans() {
         let mut pager = Pager::new();
         pager.open(0.0, 10.0, Inset { top: 5.0, bottom: 5.0 }, fill_paint()).expect("room");
         for _ in 0..3 {
@@ -398,7 +398,7 @@ mod tests {
     }
 
     #[test]
-    fn what_stands_side_by_side_shares_its_sheets() {
+    fn side_by_side_content_shares_its_sheets() {
         let mut pager = Pager::new();
         pager.open(0.0, 10.0, Inset::default(), fill_paint()).expect("room");
         let start = pager.position();
@@ -415,7 +415,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_on_trial_is_one_piece() {
+    fn trial_layout_stops_at_its_maximum_height() {
         let mut pager = Pager::for_trial(20.0);
         assert_eq!(pager.take(15.0), Ok(0.0));
         assert_eq!(pager.take(15.0), Err(LayoutStop::Full));

@@ -38,7 +38,7 @@ impl Clock {
     /// Checks the time limit.
     ///
     /// # Errors
-    /// [`Stop::Late`]
+    /// [`LayoutStop::Late`]
     pub(crate) fn check(&self) -> LayoutResult {
         if self.is_late() { Err(LayoutStop::Late) } else { Ok(()) }
     }

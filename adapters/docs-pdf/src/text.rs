@@ -99,14 +99,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn control_characters_are_seen_as_such() {
+    fn control_characters_are_replaced() {
         assert_eq!(clean("a\0b\u{7}\r\nc\u{ffff}"), "a\u{fffd}b\u{fffd}\nc\u{fffd}");
         assert_eq!(one_line(" a\n b\0"), "a  b\u{fffd}");
         assert!(!clean("abc\u{202e}def").contains('\u{202e}'));
     }
 
     #[test]
-    fn a_long_word_may_break_and_a_short_one_may_not() {
+    fn only_long_words_get_break_opportunities() {
         let mut breaker = Breaker::new(70);
         assert_eq!(breaker.run("some usual-words here"), "some usual-words here");
         let long = Breaker::new(70).run(&"x".repeat(100));
@@ -116,14 +116,14 @@ mod tests {
     }
 
     #[test]
-    fn a_word_that_goes_on_in_the_next_run_is_one_word() {
+    fn word_spanning_several_runs_is_one_word() {
         let mut breaker = Breaker::new(10);
         let broken: Vec<String> = (0..10).map(|_| breaker.run("abc")).collect();
         assert!(broken.concat().contains(ZERO_WIDTH_SPACE));
     }
 
     #[test]
-    fn an_emoji_of_several_characters_stays_whole() {
+    fn emoji_sequences_are_not_broken() {
         let family = "👩\u{200d}👩\u{200d}👧";
         let broken = Breaker::new(2).run(&family.repeat(9));
         assert!(broken.contains(ZERO_WIDTH_SPACE));

@@ -53,7 +53,7 @@ pub(crate) struct SheetResources<'a> {
 /// Writes sheets.
 ///
 /// # Errors
-/// [`Stop::Late`], and [`Stop::Failed`] if the PDF library fails.
+/// [`LayoutStop::Late`], and [`LayoutStop::Failed`] if the PDF library fails.
 pub(crate) fn write(
     sheets: Vec<Sheet>,
     about: &PdfMetadata,

@@ -154,7 +154,7 @@ fn signed_if_xml(parts: &Parts) -> String {
 }
 
 #[test]
-fn a_response_takes_no_room_for_attributes_that_it_has_not() {
+fn excess_equals_signs_are_refused_in_bounded_memory() {
     let _alone = lock_process();
     let own = Parts::default();
     let statements = format!("<a>{}</a>{}", "=".repeat(MAX_RESPONSE_BYTES - 6_000), own.statements);
@@ -183,7 +183,7 @@ fn response_with_an_oversized_canonical_form_is_refused() {
 }
 
 #[test]
-fn a_response_of_small_elements_is_one_tree_at_a_time() {
+fn response_of_many_small_elements_uses_bounded_memory() {
     let _alone = lock_process();
     let own = Parts::default();
     let statements = format!("<a>{}</a>{}", "<a b='c'/>=".repeat(3_500), own.statements);

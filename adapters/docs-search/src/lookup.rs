@@ -254,7 +254,7 @@ impl Postings for Words<'_> {
     }
 }
 
-/// The bit of a field in [`Matching::fields`].
+/// The bit of a field in [`WordMatch::fields`].
 const fn bit(field: Field) -> u8 {
     1 << field as u8
 }

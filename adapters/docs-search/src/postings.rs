@@ -182,7 +182,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_changed_list_holds_what_was_put_and_not_what_went(
+        fn posting_list_changes_match_the_model(
             before in lists(),
             put in lists(),
             gone in prop::collection::btree_set(0..200_u32, 0..40),
@@ -217,7 +217,7 @@ mod tests {
         }
 
         #[test]
-        fn bytes_that_nobody_wrote_are_damage_or_a_list(block in prop::collection::vec(any::<u8>(), 0..200)) {
+        fn arbitrary_bytes_decode_or_are_reported_as_damage(block in prop::collection::vec(any::<u8>(), 0..200)) {
             if let Err(failure) = each_posting(&block, |posting| posting.read_places(&mut Vec::new())) {
                 prop_assert!(failure.is_damage());
             }
@@ -225,7 +225,7 @@ mod tests {
     }
 
     #[test]
-    fn a_block_ends_when_it_is_full_and_takes_a_page_of_any_size() {
+    fn full_blocks_are_split_and_oversized_postings_accepted() {
         let long: Vec<u32> = (0..5_000).collect();
         let changes: Vec<PostingChange> =
             (0..1_000).map(|page| (page, Some(bytes(if page == 500 { &long } else { &[1, 2] })))).collect();

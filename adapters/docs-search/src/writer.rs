@@ -228,7 +228,7 @@ mod tests {
     }
 
     #[test]
-    fn a_search_that_began_before_a_commit_sees_what_was_there() {
+    fn open_snapshot_is_isolated_from_later_commits() {
         let folder = tempfile::tempdir().expect("a folder");
         let mut work = WriterThread::open(Folder::take(folder.path()).expect("a folder")).expect("an index");
         work.apply(vec![put("a", "before"), put("b", "before")], None).expect("applied");

@@ -75,7 +75,7 @@ async fn count(index: &impl SearchIndex, text: &str) -> usize {
 }
 
 #[tokio::test]
-async fn a_folder_keeps_what_was_committed_with_its_position() {
+async fn committed_changes_and_position_persist() {
     let folder = TempDir::new().expect("a folder");
     let note = IndexedSpace { space: space("s"), organization: org(), root: Hash::compute(b"root") };
     let at = FeedPos("12 \"quoted\"".into());
@@ -91,7 +91,7 @@ async fn a_folder_keeps_what_was_committed_with_its_position() {
 }
 
 #[tokio::test]
-async fn a_folder_is_of_one_process_at_a_time() {
+async fn index_folder_is_locked_while_open() {
     let folder = TempDir::new().expect("a folder");
     let index = SqliteSearch::folder(folder.path()).expect("an index");
     let again = SqliteSearch::folder(folder.path());
@@ -121,7 +121,7 @@ fn overwrite(file: &Path, from: usize, with: &[u8]) {
 }
 
 #[tokio::test]
-async fn a_folder_that_cannot_be_read_is_made_anew() {
+async fn damaged_or_incompatible_index_is_recreated_empty() {
     let folder = TempDir::new().expect("a folder");
     fs::write(folder.path().join("other"), "not ours").expect("written");
     fs::create_dir_all(folder.path().join("tantivy")).expect("made");
@@ -156,7 +156,7 @@ async fn a_folder_that_cannot_be_read_is_made_anew() {
 }
 
 #[tokio::test]
-async fn a_folder_that_another_process_uses_is_not_taken_from_it() {
+async fn locked_folder_of_another_format_is_not_rebuilt() {
     let folder = TempDir::new().expect("a folder");
     let index = SqliteSearch::folder(folder.path()).expect("an index");
     index.apply(vec![put(page("s", "a", "Alpha", ""))], Some(FeedPos("1".into()))).await.expect("applied");
@@ -169,7 +169,7 @@ async fn a_folder_that_another_process_uses_is_not_taken_from_it() {
 }
 
 #[tokio::test]
-async fn damage_that_shows_later_is_told_until_the_index_was_cleared() {
+async fn late_damage_is_reported_until_the_index_is_cleared() {
     for damage in [
         "UPDATE postings SET block = x'ff'",
         "UPDATE documents SET document = '{'",
@@ -200,7 +200,7 @@ async fn damage_that_shows_later_is_told_until_the_index_was_cleared() {
 }
 
 #[tokio::test]
-async fn who_searches_does_not_wait_for_who_writes() {
+async fn searches_are_not_blocked_by_a_writer() {
     let folder = TempDir::new().expect("a folder");
     let index = SqliteSearch::folder(folder.path()).expect("an index");
     index.apply(vec![put(page("s", "a", "Alpha", ""))], None).await.expect("applied");
@@ -211,7 +211,7 @@ async fn who_searches_does_not_wait_for_who_writes() {
 }
 
 #[tokio::test]
-async fn nothing_is_left_of_pages_that_went() {
+async fn deleted_pages_leave_no_rows() {
     let folder = TempDir::new().expect("a folder");
     {
         let index = SqliteSearch::folder(folder.path()).expect("an index");
@@ -235,7 +235,7 @@ async fn nothing_is_left_of_pages_that_went() {
 }
 
 #[tokio::test]
-async fn a_batch_whose_caller_left_is_there_before_the_next_position() {
+async fn batch_is_applied_even_if_its_caller_is_dropped() {
     let index = Kept::new();
     {
         let mut applying =
@@ -346,7 +346,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 64, ..ProptestConfig::default() })]
 
     #[test]
-    fn it_finds_what_the_index_in_memory_finds(steps in steps(), queries in queries()) {
+    fn results_match_the_in_memory_index(steps in steps(), queries in queries()) {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
         runtime.block_on(compare(steps, queries));
     }

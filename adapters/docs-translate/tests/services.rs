@@ -173,7 +173,7 @@ fn capitals(body: &Value) -> Answer {
 }
 
 #[tokio::test]
-async fn a_model_is_told_instructions_and_terms_and_answers_an_array() {
+async fn chat_request_contains_instructions_and_glossary() {
     let service = Service::new(|_, body| capitals(body)).await;
     let answer = chat(&service).translate(&batch(&["a space", "see ⟦1⟧this⟦/1⟧"])).await;
     assert_eq!(answer.expect("translated"), ["A SPACE", "SEE ⟦1⟧THIS⟦/1⟧"]);
@@ -191,13 +191,13 @@ async fn a_model_is_told_instructions_and_terms_and_answers_an_array() {
 }
 
 #[tokio::test]
-async fn a_fence_around_the_array_is_no_part_of_it() {
+async fn code_fence_around_the_json_array_is_ignored() {
     let service = Service::new(|_, _| content("Here you are:\n```json\n[\"eins\"]\n```\n")).await;
     assert_eq!(chat(&service).translate(&batch(&["one"])).await.expect("translated"), ["eins"]);
 }
 
 #[tokio::test]
-async fn libretranslate_gets_html_and_keeps_placeholders_and_terms() {
+async fn libretranslate_preserves_placeholders_and_glossary_terms() {
     let service = Service::new(|_, body| {
         let sent = body["q"].as_array().expect("texts").iter();
         let texts: Vec<String> = sent
@@ -357,7 +357,7 @@ async fn service_faults_are_classified_and_never_expose_the_key() {
 }
 
 #[tokio::test]
-async fn what_only_a_model_does_wrong_is_told_too() {
+async fn malformed_model_responses_are_errors() {
     for (answer, told) in [
         (content("sorry"), "the response has no JSON array"),
         (content("] and ["), "the response has no JSON array"),
@@ -375,7 +375,7 @@ async fn what_only_a_model_does_wrong_is_told_too() {
 }
 
 #[tokio::test]
-async fn a_service_that_is_not_there_cannot_be_used_now() {
+async fn unreachable_service_is_unavailable() {
     let all: [Box<dyn Translator>; 2] = [
         Box::new(ChatTranslator::new("http://127.0.0.1:1/v1", None, "m").expect("a client")),
         Box::new(LibreTranslate::new("http://127.0.0.1:1", None).expect("a client")),
@@ -387,7 +387,7 @@ async fn a_service_that_is_not_there_cannot_be_used_now() {
 }
 
 #[test]
-fn an_address_that_is_none_is_refused_without_repeating_it() {
+fn invalid_service_url_is_refused_without_echoing_secrets() {
     for wrong in
         ["", "api.example.com", "ftp://a.example", "https://a.example/?key=x", "https://me:secret@a.example"]
     {

@@ -70,7 +70,7 @@ mod tests {
     }
 
     #[test]
-    fn credentials_are_taken_out_decoded() {
+    fn credentials_are_decoded_and_removed_from_the_url() {
         let mut address = url("https://me%40x:p%3Aw%20@a.test/x");
         let credentials = Credentials::take(&mut address).unwrap().unwrap();
         assert_eq!((credentials.user.as_str(), credentials.password.as_str()), ("me@x", "p:w "));
@@ -81,7 +81,7 @@ mod tests {
     }
 
     #[test]
-    fn credentials_stay_with_their_host() {
+    fn credentials_survive_same_host_redirects_only() {
         for (from, to, stay) in [
             ("https://a.test/x", "https://a.test/y", true),
             ("https://a.test/x", "https://a.test:443/y", true),

@@ -294,7 +294,7 @@ mod tests {
     }
 
     #[test]
-    fn every_range_has_its_reach() {
+    fn address_ranges_are_classified() {
         for (addresses, reach) in [
             (
                 "1.1.1.1 8.8.8.8 93.184.215.14 100.63.255.255 100.128.0.0 172.15.0.1 172.32.0.1 192.0.1.1 198.20.0.1 \
@@ -331,7 +331,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn hosts_that_lead_inside_are_refused_in_every_spelling() {
+    async fn non_public_hosts_are_refused_in_every_notation() {
         for host in [
             "127.0.0.1",
             "2130706433",
@@ -358,7 +358,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn private_hosts_are_allowed_where_the_operator_says_so() {
+    async fn private_mode_allows_private_but_not_blocked_hosts() {
         for outbound in [Outbound::Private, Outbound::Files] {
             for host in ["127.0.0.1", "[::1]", "10.0.0.1", "inside.test", "both.test", "public.test"] {
                 assert!(ask(outbound, host).await.is_ok(), "{host}");
@@ -372,7 +372,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_host_without_an_address_may_come_back() {
+    async fn host_without_an_address_is_not_found() {
         for host in ["empty.test", "unknown.test"] {
             let error = ask(Outbound::Public, host).await.unwrap_err();
             assert!(matches!(error, HostError::NotFound(_)), "{host}: {error:?}");

@@ -123,7 +123,7 @@ mod tests {
     use crate::WorkerOptions;
 
     #[test]
-    fn each_reason_is_a_sentence_that_says_what_to_do() {
+    fn fault_messages_contain_the_limit_and_a_remedy() {
         let options = WorkerOptions::default();
         let told = |fault: Fault| fault.into_convert_error(JobKind::Convert, &options.convert).to_string();
         assert_eq!(

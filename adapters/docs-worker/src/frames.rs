@@ -249,7 +249,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_worker_reads_what_the_server_wrote() {
+    async fn worker_decodes_frames_of_the_server() {
         let long = vec!["a text of some length"; 50_000];
         let mut written = Vec::new();
         send_file(&mut written, Some(&Bytes::from_static(b"file"))).await.unwrap();
@@ -265,7 +265,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn the_server_reads_what_a_worker_wrote() {
+    async fn server_decodes_frames_of_the_worker() {
         let mut written = Vec::new();
         answer_file(&mut written, b"file").unwrap();
         answer_json(&mut written, &"value").unwrap();
@@ -277,7 +277,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_value_is_written_in_parts_and_no_further_than_it_is_read() {
+    async fn sending_a_large_value_fails_if_the_reader_is_closed() {
         let (mut server, worker) = tokio::io::duplex(1024);
         drop(worker);
         let endless = vec!["a text of some length"; 500_000];
@@ -295,7 +295,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn half_a_frame_is_the_end_and_noise_is_no_frame() {
+    async fn truncated_frame_is_the_end_and_noise_is_malformed() {
         let mut written = Vec::new();
         answer_file(&mut written, &[7; 100]).unwrap();
         assert!(matches!(read(&written[..50], 100).await, Err(FrameError::Ended)));

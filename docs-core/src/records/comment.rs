@@ -89,7 +89,7 @@ pub struct Post {
     pub edited_at: Option<Timestamp>,
     /// The text as Markdown.
     pub text: CommentText,
-    /// Reactions, at most [`Posted::MAX_REACTIONS`].
+    /// Reactions, at most [`Post::MAX_REACTIONS`].
     #[serde(default)]
     pub reactions: Vec<Reactions>,
 }

@@ -302,7 +302,7 @@ async fn oversized_archive_page_is_emptied() {
 }
 
 #[tokio::test]
-async fn quotes_in_quotes_are_read_in_memory_that_follows_their_bytes() {
+async fn memory_is_proportional_to_input_for_nested_quotes() {
     let mut measured = Measured::begin();
     let setting = Setting::new().await;
     let mut text = String::from("# Quotes\n\n");

@@ -72,7 +72,7 @@ async fn entries_contain_actor_operation_records_and_organization() {
 }
 
 #[tokio::test]
-async fn what_lies_in_a_space_is_told_to_its_organization() {
+async fn changes_in_a_space_are_logged_for_its_organization() {
     let w = World::new().await;
     let editor = w.member("Eve", Some(Role::Review)).await;
     let p = &w.platform;
@@ -96,7 +96,7 @@ async fn what_lies_in_a_space_is_told_to_its_organization() {
 }
 
 #[tokio::test]
-async fn what_changes_nothing_and_what_is_refused_is_not_told() {
+async fn reads_no_ops_and_refused_requests_are_not_logged() {
     let w = World::new().await;
     let reader = w.member("Rob", Some(Role::Read)).await;
     let space = w.space().await;
@@ -202,7 +202,7 @@ async fn filters_narrow_the_log_and_cursors_are_bound_to_them() {
 }
 
 #[tokio::test]
-async fn entries_are_removed_when_their_time_is_over() {
+async fn entries_are_removed_after_the_retention_period() {
     let kept = AuditLog::Retained(TimeDelta::days(2));
     let w = World::build(Arc::new(MemStore::new()), |builder| builder.audit(kept)).await;
     for _ in 0..120 {
@@ -222,7 +222,7 @@ async fn entries_are_removed_when_their_time_is_over() {
 }
 
 #[tokio::test]
-async fn a_platform_that_keeps_no_log_writes_none() {
+async fn disabled_audit_log_records_nothing() {
     let w = World::build(Arc::new(MemStore::new()), |builder| builder.audit(AuditLog::Off)).await;
     w.as_admin().org(&w.org).spaces().create(CreateSpace::default()).await.expect("created");
     assert_eq!(log_of(&w, &Actor::Platform, &AuditFilter::default()).await, []);
@@ -364,7 +364,7 @@ proptest! {
     }
 
     #[test]
-    fn the_log_is_the_same_on_a_store_that_keeps_json(steps in steps()) {
+    fn log_matches_the_model_on_a_json_store(steps in steps()) {
         block_on(run(steps, Arc::new(MemStore::new_json())));
     }
 }
@@ -374,7 +374,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 12, ..ProptestConfig::default() })]
 
     #[test]
-    fn a_change_that_was_tried_again_is_told_once(steps in steps()) {
+    fn retried_changes_are_logged_once(steps in steps()) {
         block_on(run(steps, failing()));
     }
 }

@@ -168,7 +168,7 @@ async fn inheriting_space_is_visible_to_readers_of_its_collection() {
 }
 
 #[tokio::test]
-async fn the_role_create_on_a_collection_is_enough_to_work_in_it() {
+async fn create_role_on_a_collection_applies_inside_it_only() {
     let w = World::new().await;
     let guest = w.member("Gus", None).await;
     let mine = collection(&w, None).await.expect("created").id;
@@ -228,7 +228,7 @@ async fn deleted_space_is_restorable_within_the_restore_window() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn two_moves_at_once_never_make_a_circle() {
+async fn concurrent_moves_never_create_a_cycle() {
     let w = World::new().await;
     for _ in 0..40 {
         let mut ids = Vec::new();
@@ -259,7 +259,7 @@ async fn two_moves_at_once_never_make_a_circle() {
 }
 
 #[tokio::test]
-async fn collections_lie_at_most_ten_deep() {
+async fn collections_nest_at_most_ten_levels_deep() {
     let w = World::new().await;
     let mut chain: Vec<CollectionId> = Vec::new();
     for _ in 0..10 {
@@ -305,7 +305,7 @@ async fn full_collection_is_deleted_with_all_children() {
 }
 
 #[tokio::test]
-async fn what_was_created_in_the_same_moment_can_be_put_in_any_order() {
+async fn items_created_at_the_same_time_can_be_reordered() {
     let w = World::new().await;
     for _ in 0..25 {
         let new = w.as_admin().org(&w.org).spaces().create(CreateSpace::default());
@@ -344,7 +344,7 @@ async fn repeated_moves_to_the_same_position_find_a_rank() {
 }
 
 #[tokio::test]
-async fn a_walk_under_moves_shows_everything_that_stays_once() {
+async fn pagination_during_moves_lists_unmoved_items_once() {
     let w = World::new().await;
     let mut collections = Vec::new();
     let (mut stays, mut moves) = (Vec::new(), Vec::new());
@@ -390,7 +390,7 @@ pub(crate) fn to(org: &OrgId) -> TransferContent {
 }
 
 #[tokio::test]
-async fn a_transfer_takes_everything_along_but_roles_by_name() {
+async fn transfer_moves_content_and_drops_roles_by_name() {
     let w = World::new().await;
     let other = organization(&w, &w.admin).await;
     let guest = w.member("Gus", None).await;
@@ -452,7 +452,7 @@ async fn a_transfer_needs_the_role_create_in_both_organizations() {
 }
 
 #[tokio::test]
-async fn what_an_organization_still_holds_on_to_is_not_transferred() {
+async fn deleted_or_published_content_is_not_transferred() {
     let w = World::new().await;
     let other = organization(&w, &w.admin).await;
     let whole = collection(&w, None).await.expect("created").id;
@@ -506,7 +506,7 @@ async fn collection_with_too_many_descendants_is_not_transferred() {
 }
 
 #[tokio::test]
-async fn roles_on_a_collection_go_with_it_however_many_there_are() {
+async fn deleting_a_collection_deletes_all_its_grants() {
     let w = World::new().await;
     let id = collection(&w, None).await.expect("created").id;
     for n in 0..120 {
@@ -552,7 +552,7 @@ async fn default_level_is_equal_for_administrators_and_members() {
 }
 
 #[tokio::test]
-async fn nobody_hides_a_collection_from_themselves() {
+async fn member_cannot_hide_a_collection_from_themselves() {
     let w = World::new().await;
     let cat = w.member("Cat", Some(Role::Create)).await;
     let id = collection(&w, None).await.expect("created").id;

@@ -410,12 +410,12 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 48, ..ProptestConfig::default() })]
 
     #[test]
-    fn a_discussion_is_what_people_said_in_it(steps in steps()) {
+    fn discussion_matches_the_model(steps in steps()) {
         block_on(run(steps, Arc::new(MemStore::new())));
     }
 
     #[test]
-    fn a_discussion_holds_on_a_store_that_keeps_json(steps in steps()) {
+    fn discussion_matches_the_model_on_a_json_store(steps in steps()) {
         block_on(run(steps, Arc::new(MemStore::new_json())));
     }
 }
@@ -425,7 +425,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 12, ..ProptestConfig::default() })]
 
     #[test]
-    fn a_discussion_holds_when_commits_conflict_or_end_unknown(steps in steps()) {
+    fn discussion_matches_the_model_despite_failing_commits(steps in steps()) {
         block_on(run(steps, failing()));
     }
 }
@@ -440,7 +440,7 @@ fn about(page: Option<&PageId>) -> PostComment {
 }
 
 #[tokio::test]
-async fn a_comment_keeps_the_page_it_was_about_when_the_page_is_gone() {
+async fn comment_retains_its_deleted_page_as_outdated() {
     let w = World::new().await;
     let (p, me, space) = (&w.platform, &w.admin, w.space().await);
     let first = w.request(&space).await;
@@ -519,7 +519,7 @@ async fn deleting_a_comment_deletes_replies_beyond_a_transaction() {
 }
 
 #[tokio::test]
-async fn a_space_that_is_removed_for_good_takes_what_was_said_with_it() {
+async fn purging_a_space_removes_its_discussions_and_reviews() {
     let w = World::new().await;
     let (p, me, space) = (&w.platform, &w.admin, w.space().await);
     let name = w.request(&space).await;
@@ -552,7 +552,7 @@ async fn a_space_that_is_removed_for_good_takes_what_was_said_with_it() {
 }
 
 #[tokio::test]
-async fn guests_do_not_see_who_else_commented() {
+async fn guests_cannot_list_commenters() {
     let w = World::new().await;
     let (p, space) = (&w.platform, w.space().await);
     let (guest, reader) = (w.member("Gus", None).await, w.member("Rob", Some(Role::Read)).await);

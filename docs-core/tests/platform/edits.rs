@@ -130,7 +130,7 @@ async fn edit_is_visible_in_the_request_and_merged_into_the_space() {
 }
 
 #[tokio::test]
-async fn all_changes_of_a_request_are_applied_or_none() {
+async fn changes_of_a_request_are_applied_atomically() {
     let w = World::new().await;
     let draft = Draft::new(&w, &w.space().await).await;
     let before = w.as_admin().space(&draft.space).change_request("1").get().await.expect("read").revision;
@@ -144,7 +144,7 @@ async fn all_changes_of_a_request_are_applied_or_none() {
 }
 
 #[tokio::test]
-async fn pages_and_files_of_a_request_link_to_each_other_by_name() {
+async fn links_between_new_pages_and_files_resolve_by_ref() {
     let w = World::new().await;
     let draft = Draft::new(&w, &w.space().await).await;
     let changes = json!([
@@ -201,7 +201,7 @@ async fn requests_with_changes_of_different_lines_both_merge() {
 }
 
 #[tokio::test]
-async fn a_conflict_is_applied_told_and_kept_until_somebody_decides() {
+async fn merge_conflict_leaves_markers_until_it_is_resolved() {
     let w = World::new().await;
     let space = w.space().await;
     let live = ContentVersion::space(space.clone());
@@ -222,7 +222,7 @@ async fn a_conflict_is_applied_told_and_kept_until_somebody_decides() {
 }
 
 #[tokio::test]
-async fn a_reverted_page_is_what_the_request_began_with() {
+async fn revert_restores_the_initial_page_of_the_request() {
     let w = World::new().await;
     let space = w.space().await;
     let first = Draft::new(&w, &space).await;
@@ -262,7 +262,7 @@ async fn pages_move_by_into_and_at() {
 }
 
 #[tokio::test]
-async fn a_condition_that_cannot_be_read_is_refused_with_its_place() {
+async fn invalid_condition_is_refused_with_its_position() {
     let w = World::new().await;
     let draft = Draft::new(&w, &w.space().await).await;
     let a = draft.insert("A", "").await;
@@ -276,7 +276,7 @@ async fn a_condition_that_cannot_be_read_is_refused_with_its_place() {
 }
 
 #[tokio::test]
-async fn files_are_listed_in_pages_of_one_revision() {
+async fn file_pagination_is_pinned_to_one_revision() {
     let w = World::new().await;
     let draft = Draft::new(&w, &w.space().await).await;
     let file =
@@ -314,7 +314,7 @@ fn pictures() -> Arc<MemWeb> {
 }
 
 #[tokio::test]
-async fn a_file_by_url_comes_through_the_port() {
+async fn file_by_url_is_fetched_through_the_web_port() {
     let w = World::with_web(pictures()).await;
     let draft = Draft::new(&w, &w.space().await).await;
     let files = json!([
@@ -392,7 +392,7 @@ async fn too_long_page_is_rejected_with_the_name_of_the_field() {
 }
 
 #[tokio::test]
-async fn sides_that_are_too_long_together_are_left_to_people() {
+async fn merge_result_above_the_page_limit_is_a_conflict() {
     let w = World::new().await;
     for (length, outcome) in [
         (MAX_PAGE_BYTES / 2 - 100, UpdateOutcome::Update),

@@ -20,7 +20,7 @@ const LEADING_MEMBERS: [&str; 6] = ["openapi", "info", "servers", "tags", "paths
 /// - `null` is expressed in OpenAPI 3.0: `nullable` next to a `type`, otherwise an additional alternative;
 /// - equal failure responses are moved to `components/responses`;
 /// - default values are omitted;
-/// - the given examples are added to their operations, see [`About::examples`].
+/// - the given examples are added to their operations, see [`ApiInfo::examples`].
 ///
 /// ```
 /// use docs_http::openapi::finish_document;
@@ -37,7 +37,7 @@ const LEADING_MEMBERS: [&str; 6] = ["openapi", "info", "servers", "tags", "paths
 /// [`Problems`] if one of the two texts is not a JSON object, or if there are examples for an unknown operation.
 ///
 /// [`HttpApp::document`]: crate::HttpApp::document
-/// [`About::examples`]: crate::About::examples
+/// [`ApiInfo::examples`]: crate::ApiInfo::examples
 pub fn finish_document(spec: &str, examples: Option<&str>) -> Result<String, Problems> {
     let mut document: JsonObject = object(spec, "the document")?;
     let mut examples = object(examples.unwrap_or("{}"), "the examples")?;

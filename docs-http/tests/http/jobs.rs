@@ -100,7 +100,7 @@ async fn finished_import_has_its_revision_and_counts() {
 }
 
 #[tokio::test]
-async fn an_import_that_runs_says_how_many_of_its_pages_are_done() {
+async fn running_import_reports_page_progress() {
     let s = Server::new().await;
     three_pages(&s);
     let mut told = Vec::new();
@@ -137,7 +137,7 @@ async fn an_import_that_runs_says_how_many_of_its_pages_are_done() {
 }
 
 #[tokio::test]
-async fn jobs_are_listed_page_by_page_the_newest_first() {
+async fn jobs_are_paginated_newest_first() {
     let s = Server::new().await;
     s.repository.put("README.md", "# Start\n");
     let space = format!("/v1/spaces/{}", s.space().await);
@@ -186,7 +186,7 @@ async fn document_imports_are_listed_with_result_or_error() {
 }
 
 #[tokio::test]
-async fn jobs_are_for_those_who_may_edit_the_space() {
+async fn jobs_require_edit_access_to_their_space() {
     let s = Server::new().await;
     let space = format!("/v1/spaces/{}", s.space().await);
     let job = import(&s, &space, "https://git.example/docs", "refs/heads/nope").await;

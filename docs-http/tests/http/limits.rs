@@ -244,7 +244,7 @@ proptest! {
     })]
 
     #[test]
-    fn text_at_its_limit_is_taken_and_beyond_it_refused(
+    fn text_is_accepted_up_to_its_limit_and_rejected_beyond(
         letters in proptest::collection::vec(select("aZ7éßж漢📘\u{301}ﷺ".chars().collect::<Vec<_>>()), 1..6),
         inside in 0_usize..5_000,
         beyond in 1_usize..40,
@@ -317,7 +317,7 @@ async fn a_file_in_a_request_has_at_most_a_million_bytes() {
 }
 
 #[tokio::test]
-async fn a_file_comes_by_url_or_by_its_bytes_and_their_type() {
+async fn file_requires_either_url_or_base64_with_content_type() {
     let s = Server::new().await;
     let (_, request, _) = work(&s).await;
     let path = format!("{request}/content");
@@ -342,7 +342,7 @@ async fn a_file_comes_by_url_or_by_its_bytes_and_their_type() {
 }
 
 #[tokio::test]
-async fn a_ref_is_used_once_and_is_no_path_of_a_page() {
+async fn ref_is_unique_and_differs_from_page_paths() {
     let s = Server::new().await;
     let (_, request, _) = work(&s).await;
     let path = format!("{request}/content");
@@ -362,7 +362,7 @@ async fn a_ref_is_used_once_and_is_no_path_of_a_page() {
 }
 
 #[tokio::test]
-async fn names_that_are_addresses_have_their_form() {
+async fn hostnames_domains_urls_and_git_refs_are_validated() {
     let s = Server::new().await;
     let space = s.space().await;
     let site = s.site("Docs", &[]).await;
@@ -395,7 +395,7 @@ async fn names_that_are_addresses_have_their_form() {
 }
 
 #[tokio::test]
-async fn the_spaces_of_a_new_site_are_a_list_or_one_of_two_words() {
+async fn new_site_spaces_are_a_list_or_empty_or_sample() {
     let s = Server::new().await;
     let space = s.space().await;
     let path = format!("/v1/orgs/{}/sites", s.org);

@@ -96,7 +96,7 @@ async fn walk(s: &Server, list: &str, limit: usize, mut between: impl AsyncFnMut
 }
 
 #[tokio::test]
-async fn every_list_of_links_is_walked_in_pages_of_any_size() {
+async fn every_link_list_paginates_with_any_page_size() {
     let w = Woven::new().await;
     for (list, n) in w.lists() {
         let whole = w.s.get(&at(&list, "limit=1000")).await;
@@ -114,7 +114,7 @@ async fn every_list_of_links_is_walked_in_pages_of_any_size() {
 }
 
 #[tokio::test]
-async fn a_list_shows_the_status_it_is_asked_for_and_counts_all() {
+async fn status_filter_limits_items_but_not_stats() {
     let w = Woven::new().await;
     let (space, request) = (&w.space, &w.request);
     for status in ["ok", "broken", "in-app"] {
@@ -172,7 +172,7 @@ async fn collection_link_is_broken_only_without_access() {
 }
 
 #[tokio::test]
-async fn a_cursor_serves_its_own_list_and_filter_only() {
+async fn cursor_is_valid_only_for_its_own_list_and_filter() {
     let w = Woven::new().await;
     let lists = w.lists();
     for (list, n) in lists.iter().filter(|(_, n)| *n > 1) {
@@ -204,7 +204,7 @@ async fn a_cursor_serves_its_own_list_and_filter_only() {
 }
 
 #[tokio::test]
-async fn links_are_listed_as_they_were_when_the_walk_began() {
+async fn link_pagination_is_stable_under_concurrent_edits() {
     let w = Woven::new().await;
     for list in [
         format!("{}/links", w.request),
@@ -237,7 +237,7 @@ async fn links_are_listed_as_they_were_when_the_walk_began() {
 }
 
 #[tokio::test]
-async fn what_is_not_there_has_no_links_and_filters_are_checked() {
+async fn missing_targets_return_404_and_link_filters_are_validated() {
     let w = Woven::new().await;
     let Woven { s, space, request, pages, .. } = &w;
     for of in [space, request] {

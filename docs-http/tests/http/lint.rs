@@ -118,7 +118,7 @@ fn parameters(at: &str, path: &str, operation: &Value, faults: &mut Faults) {
 }
 
 #[tokio::test]
-async fn the_document_keeps_the_rules_of_linters() {
+async fn openapi_document_follows_lint_rules() {
     let document = Server::new().await.document;
     let (mut faults, mut used) = (Faults::default(), BTreeSet::new());
     let tags = document["tags"].as_array().expect("tags").iter();
@@ -168,7 +168,7 @@ async fn the_document_keeps_the_rules_of_linters() {
 }
 
 #[test]
-fn a_schema_that_breaks_a_rule_is_noticed() {
+fn lint_detects_schema_rule_violations() {
     for (wrong, rule) in [
         (json!({ "$ref": "#/components/schemas/A", "nullable": true }), "`$ref` stands alone"),
         (json!({ "nullable": true, "allOf": [] }), "`nullable` stands beside `type`"),
@@ -217,7 +217,7 @@ fn patterns<'d>(
 }
 
 #[tokio::test]
-async fn texts_of_requests_say_that_they_hold_no_nul() {
+async fn request_string_patterns_exclude_nul() {
     let document = Server::new().await.document;
     let (mut seen, mut found) = (BTreeSet::new(), BTreeMap::new());
     for (path, method, operation) in operations(document) {
@@ -276,7 +276,7 @@ fn linted(document: &Value) -> Option<Vec<String>> {
 }
 
 #[tokio::test]
-async fn a_linter_of_others_finds_no_error_in_the_document() {
+async fn external_linter_finds_no_errors_in_openapi_document() {
     let mut document = Server::new().await.document.clone();
     let Some(errors) = linted(&document) else { return };
     assert_eq!(errors, Vec::<String>::new());

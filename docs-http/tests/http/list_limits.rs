@@ -188,7 +188,7 @@ async fn a_list_takes_a_limit_of_0_to_1000() {
 }
 
 #[tokio::test]
-async fn a_filter_of_a_list_is_checked_with_its_limit() {
+async fn list_filters_limits_and_cursors_are_validated() {
     let s = Server::new().await;
     let space = s.space().await;
     let sites = format!("/v1/orgs/{}/sites", s.org);

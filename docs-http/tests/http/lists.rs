@@ -251,7 +251,7 @@ async fn walking_a_list_gives_each_item_once_and_in_order() {
 }
 
 #[tokio::test]
-async fn a_cursor_serves_its_own_list_and_filters_only() {
+async fn cursor_is_valid_only_for_its_own_list_and_filters() {
     let (s, lists) = filled().await;
     for list in &lists {
         let cursor = page(&s, list, 2, None).await.1.expect("there is more");
@@ -362,7 +362,7 @@ async fn concurrent_status_changes_do_not_affect_other_requests() {
 
 /// The pages of a list of files belong to the revision of the first page.
 #[tokio::test]
-async fn files_are_listed_as_they_were_when_the_walk_began() {
+async fn file_pagination_stays_on_the_initial_revision() {
     let (s, lists) = filled().await;
     let list = lists.last().expect("the files of a request");
     let content = list.strip_suffix("/files").expect("a list of files");

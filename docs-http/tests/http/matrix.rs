@@ -186,7 +186,7 @@ async fn granted(w: &World, content: &str) {
 }
 
 #[tokio::test]
-async fn everybody_may_do_what_the_handbook_says() {
+async fn operation_statuses_per_role_match_the_handbook() {
     let (world, people) = peopled().await;
     let (names, expected) = expected(&world);
     assert_eq!(names, people.iter().map(|(name, _)| *name).collect::<Vec<_>>(), "the columns");
@@ -214,7 +214,7 @@ async fn everybody_may_do_what_the_handbook_says() {
 }
 
 #[tokio::test]
-async fn the_table_of_operations_says_what_the_handbook_says() {
+async fn permission_table_file_matches_the_handbook() {
     let (names, expected) = expected(&World::new().await);
     let table = table(&names, &expected);
     if std::env::var_os("DOCS_MATRIX").is_some_and(|what| what == "write") {

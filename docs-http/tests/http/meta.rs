@@ -12,7 +12,7 @@ use poem::test::TestClient;
 use crate::toy::{Reads, Slow, Tokens, app, client, failure, parts};
 
 #[tokio::test]
-async fn health_and_readiness_are_what_the_host_says() {
+async fn health_and_readiness_report_configured_checks() {
     for path in ["/healthz", "/readyz"] {
         let (response, body) = parts(client().get(path).send().await.0).await;
         assert_eq!((response.status().as_u16(), body.as_str()), (200, r#"{"status":"ok"}"#));
@@ -46,7 +46,7 @@ async fn health_and_readiness_are_what_the_host_says() {
 }
 
 #[tokio::test]
-async fn operations_are_counted() {
+async fn request_metrics_are_counted_per_operation() {
     let app = app(Slow::default());
     let client = TestClient::new(app.clone());
     for path in ["/v1/spaces/a", "/v1/spaces/b", "/v1/spaces/not!an!id"] {
@@ -70,7 +70,7 @@ async fn operations_are_counted() {
 }
 
 #[tokio::test]
-async fn the_document_is_served_and_kept() {
+async fn openapi_document_is_served_with_etag_revalidation() {
     let app = app(Slow::default());
     let client = TestClient::new(app.clone());
     let (response, body) = parts(client.get("/openapi.json").send().await.0).await;
@@ -88,7 +88,7 @@ async fn the_document_is_served_and_kept() {
 }
 
 #[tokio::test]
-async fn the_explorer_is_served_by_this_server_alone() {
+async fn explorer_is_served_without_external_resources() {
     let client = client();
     let (response, page) = parts(client.get("/docs").send().await.0).await;
     assert_eq!(response.content_type(), Some("text/html; charset=utf-8"));

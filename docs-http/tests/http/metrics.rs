@@ -126,7 +126,7 @@ async fn metrics_cover_store_jobs_index_and_caches() {
 }
 
 #[tokio::test]
-async fn conflicts_and_failures_of_the_store_are_counted_by_operation() {
+async fn transaction_attempts_are_counted_by_operation_and_outcome() {
     let faults = FaultStore::new(Arc::new(MemStore::new()), FaultPlan::none());
     let (platform, client) = served(Arc::new(faults.clone()), ManualClock::default());
     faults.set_plan(FaultPlan::none().with_fault(CallKind::Commit, 1, Fault::Conflict));
@@ -180,7 +180,7 @@ async fn failed_jobs_are_counted_by_kind_and_failure() {
 }
 
 #[tokio::test]
-async fn what_the_collector_removes_and_what_it_leaves_is_counted() {
+async fn gc_counts_removed_and_retained_objects() {
     let faults = FaultStore::new(Arc::new(MemStore::new()), FaultPlan::none());
     let clock = ManualClock::default();
     let (platform, client) = served(Arc::new(faults.clone()), clock.clone());
@@ -238,7 +238,7 @@ impl Metrics for Told {
 }
 
 #[tokio::test]
-async fn a_host_counts_by_means_of_its_own_what_the_platform_tells() {
+async fn custom_metrics_sink_receives_platform_metrics() {
     let told = Arc::new(Told::default());
     let platform = Platform::builder(Arc::new(MemStore::new()), Arc::new(MemObjects::new()))
         .metrics(told.clone())
@@ -273,7 +273,7 @@ fn listed() -> BTreeSet<[String; 3]> {
 }
 
 #[test]
-fn the_handbook_lists_the_metrics_that_there_are() {
+fn handbook_lists_exactly_the_defined_metrics() {
     let row = |metric: &&Metric| {
         [metric.name.to_owned(), metric.kind.as_str().to_owned(), metric.labels.join(", ")]
     };

@@ -90,7 +90,7 @@ async fn specification_lifecycle() {
 }
 
 #[tokio::test]
-async fn what_a_request_says_of_a_specification_is_checked() {
+async fn specification_requests_are_validated() {
     let s = Server::new().await;
     let all = format!("/v1/orgs/{}/openapi", s.org);
     let source = json!({ "text": PETS });

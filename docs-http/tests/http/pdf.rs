@@ -51,7 +51,7 @@ async fn load_with(
 }
 
 #[tokio::test]
-async fn the_address_of_a_pdf_leads_to_the_file_without_a_token() {
+async fn pdf_url_serves_the_file_without_a_token() {
     let s = Server::new().await;
     let (space, request, [top, below]) = content(&s).await;
     for (path, pages) in [
@@ -74,7 +74,7 @@ async fn the_address_of_a_pdf_leads_to_the_file_without_a_token() {
 }
 
 #[tokio::test]
-async fn the_file_has_the_name_of_what_it_shows() {
+async fn pdf_file_name_derives_from_the_space_or_page() {
     let s = Server::new().await;
     let (space, request, [top, _]) = content(&s).await;
     for (path, name) in [
@@ -88,7 +88,7 @@ async fn the_file_has_the_name_of_what_it_shows() {
 }
 
 #[tokio::test]
-async fn the_address_is_good_for_an_hour() {
+async fn pdf_url_expires_after_one_hour() {
     let s = Server::new().await;
     let (_, request, _) = content(&s).await;
     let way = way(&s, &format!("{request}/pdf")).await;
@@ -126,7 +126,7 @@ async fn pdf_url_is_invalid_once_its_user_loses_access() {
 }
 
 #[tokio::test]
-async fn the_file_can_be_read_and_nothing_else() {
+async fn pdf_url_is_read_only_and_altered_urls_return_404() {
     let s = Server::new().await;
     let (space, request, _) = content(&s).await;
     let way = way(&s, &format!("{request}/pdf")).await;
@@ -153,7 +153,7 @@ async fn the_file_can_be_read_and_nothing_else() {
 }
 
 #[tokio::test]
-async fn wrong_requests_for_a_pdf_are_refused_in_words() {
+async fn invalid_pdf_requests_are_rejected_with_a_message() {
     let s = Server::new().await;
     let (space, request, [top, _]) = content(&s).await;
     for (path, status, message) in [
@@ -176,7 +176,7 @@ async fn wrong_requests_for_a_pdf_are_refused_in_words() {
 }
 
 #[tokio::test]
-async fn too_much_for_a_file_is_told_when_it_is_loaded() {
+async fn oversized_pdf_returns_413_on_download() {
     let s = Server::new().await;
     let (_, request, _) = content(&s).await;
     let change = json!({ "operation": "insert_page", "title": "Too much", "document": { "markdown": "x" } });
@@ -213,7 +213,7 @@ async fn without_waiting_the_response_has_retry_after() {
 }
 
 #[tokio::test]
-async fn whoever_waits_gets_the_file_as_soon_as_a_worker_has_made_it() {
+async fn pending_pdf_download_completes_when_the_worker_finishes() {
     let s = Server::new().await;
     let (_, request, _) = content(&s).await;
     let way = way(&s, &format!("{request}/pdf")).await;
@@ -229,7 +229,7 @@ async fn whoever_waits_gets_the_file_as_soon_as_a_worker_has_made_it() {
 }
 
 #[tokio::test]
-async fn a_file_is_loaded_in_parts_and_not_again_when_it_is_known() {
+async fn pdf_download_supports_ranges_and_etag_revalidation() {
     let s = Server::new().await;
     let (_, request, _) = content(&s).await;
     let way = way(&s, &format!("{request}/pdf")).await;
@@ -248,7 +248,7 @@ async fn a_file_is_loaded_in_parts_and_not_again_when_it_is_known() {
 }
 
 #[tokio::test]
-async fn one_job_makes_equal_files_and_the_space_lists_it() {
+async fn equal_pdf_requests_share_one_listed_job() {
     let s = Server::new().await;
     let (space, request, _) = content(&s).await;
     let (one, two) = (way(&s, &format!("{request}/pdf")).await, way(&s, &format!("{request}/pdf")).await);

@@ -48,7 +48,7 @@ pub(crate) async fn story(s: &Server, space: &str) {
 }
 
 #[tokio::test]
-async fn every_setting_of_an_organization_is_set_and_cleared() {
+async fn organization_settings_are_set_cleared_and_validated() {
     let s = Server::new().await;
     let path = org(&s);
     let site = s.site("Docs", &[]).await;
@@ -160,7 +160,7 @@ async fn members_are_filtered_by_role_and_text_and_sorted_both_ways() {
 }
 
 #[tokio::test]
-async fn roles_change_and_the_last_administrator_stays_one() {
+async fn roles_change_but_the_last_administrator_is_protected() {
     let s = Server::new().await;
     let member = |user: &str| format!("{}/members/{user}", org(&s));
     let (ada, bea) = (member(&me(&s, &s.admin).await), member(&me(&s, &s.both).await));
@@ -187,7 +187,7 @@ async fn roles_change_and_the_last_administrator_stays_one() {
 }
 
 #[tokio::test]
-async fn members_leave_and_guests_see_nobody_but_themselves() {
+async fn members_can_leave_and_guests_see_only_themselves() {
     let s = Server::new().await;
     let member = |user: &str| format!("{}/members/{user}", org(&s));
     let (gus, rob) = (member(&me(&s, &s.guest).await), member(&me(&s, &s.reader).await));
@@ -207,7 +207,7 @@ async fn members_leave_and_guests_see_nobody_but_themselves() {
 }
 
 #[tokio::test]
-async fn people_are_invited_by_address() {
+async fn users_are_invited_by_email_address() {
     let s = Server::new().await;
     let path = format!("{}/invites", org(&s));
     let (kim, token) = s.user("Kim").await;
@@ -295,7 +295,7 @@ async fn invite_links_contain_their_target_and_role() {
 }
 
 #[tokio::test]
-async fn no_link_is_made_while_links_are_turned_off() {
+async fn link_invites_require_the_invite_links_setting() {
     let s = Server::new().await;
     let (path, space) = (format!("{}/link-invites", org(&s)), s.space().await);
     for body in [json!({ "role": "read" }), json!({ "level": "read", "space": space })] {
@@ -310,7 +310,7 @@ async fn no_link_is_made_while_links_are_turned_off() {
 }
 
 #[tokio::test]
-async fn an_invite_says_to_each_reader_whether_it_gives_something() {
+async fn link_invite_reports_if_it_is_redundant_for_the_caller() {
     let s = Server::new().await;
     let (path, space) = (format!("{}/link-invites", org(&s)), s.space().await);
     let (cat, token) = s.joining("Cat", Some(Role::Create)).await;
@@ -327,7 +327,7 @@ async fn an_invite_says_to_each_reader_whether_it_gives_something() {
 }
 
 #[tokio::test]
-async fn an_invitation_of_an_address_is_deleted_like_a_link() {
+async fn email_invite_is_deleted_like_a_link_invite() {
     let s = Server::new().await;
     s.post(&format!("{}/invites", org(&s)), 200, json!({ "emails": ["new@example.com"] })).await;
     let (of, page) = (s.org.parse().expect("an id"), PageRequest::default());
@@ -345,7 +345,7 @@ async fn an_invitation_of_an_address_is_deleted_like_a_link() {
 }
 
 #[tokio::test]
-async fn a_link_of_somebody_who_lost_the_right_is_not_found() {
+async fn invite_link_of_demoted_creator_is_not_found() {
     let s = Server::new().await;
     s.patch(&org(&s), json!({ "inviteLinks": true })).await;
     let space = s.space().await;

@@ -70,7 +70,7 @@ async fn a_page_goes_from_a_change_request_to_a_published_site() {
 }
 
 #[tokio::test]
-async fn deleting_what_is_not_there_is_no_error() {
+async fn deleting_a_missing_resource_succeeds() {
     let s = Server::new().await;
     for path in ["/v1/spaces/unknown".to_owned(), format!("/v1/orgs/{}/sites/unknown", s.org)] {
         let answer = s.ask("DELETE", &path, &s.admin, None).await;

@@ -43,7 +43,7 @@ fn told(response: &Response) -> (u16, Option<u32>) {
 }
 
 #[tokio::test]
-async fn an_answer_says_what_is_left_and_from_when_on_there_is_more() {
+async fn rate_limit_headers_report_remaining_and_reset() {
     let (app, clock) = app();
     clock.advance(Duration::from_millis(12_300));
     for left in [2, 1, 0] {
@@ -65,7 +65,7 @@ async fn an_answer_says_what_is_left_and_from_when_on_there_is_more() {
 }
 
 #[tokio::test]
-async fn requests_are_counted_by_token_and_without_one_by_address() {
+async fn requests_are_rate_limited_by_token_or_by_address() {
     let (app, _) = app();
     // Token, client, status, remaining requests.
     for (n, (token, from, status, left)) in [
@@ -105,7 +105,7 @@ async fn invalid_tokens_are_rate_limited_separately() {
 }
 
 #[tokio::test]
-async fn a_token_that_nobody_asked_about_counts_for_the_address() {
+async fn unverified_token_counts_against_the_client_address() {
     let (app, _) = app();
     for (guess, status) in [("a", 404), ("b", 404), ("c", 404), ("d", 429)] {
         assert_eq!(ask(&app, "/v1/no/such/path", Some(guess), 1).await.status(), status, "{guess}");
@@ -198,7 +198,7 @@ async fn proxy_chain_ends_at_the_first_untrusted_from_the_right() {
 }
 
 #[tokio::test]
-async fn clients_and_proxies_of_ipv6_are_told_apart_as_those_of_ipv4() {
+async fn ipv6_clients_and_proxies_are_distinguished_like_ipv4() {
     let app = behind("2001:db8:a::/48,10.0.0.0/8");
     let proxy = "2001:db8:a::1";
     assert_eq!(left(&app, proxy, &[("forwarded", "for=\"[2001:db8:b::1]:4711\"")]).await, Some(2));
@@ -212,7 +212,7 @@ async fn clients_and_proxies_of_ipv6_are_told_apart_as_those_of_ipv4() {
 }
 
 #[tokio::test]
-async fn a_header_that_names_nobody_counts_for_the_proxy_that_sent_it() {
+async fn unusable_forwarded_headers_count_against_the_proxy() {
     for bad in [
         ("x-forwarded-for", ""),
         ("x-forwarded-for", "198.51.100.1, unknown"),
@@ -278,7 +278,7 @@ async fn requests_for_files_are_counted_by_address() {
 }
 
 #[tokio::test]
-async fn deliveries_of_hosts_are_counted_by_address() {
+async fn webhook_deliveries_are_rate_limited_by_address() {
     let app = platform_app(None);
     let deliver = async |from| {
         let address = SocketAddr::from(([192, 0, 2, from], 4711));

@@ -65,7 +65,7 @@ async fn search_and_readiness_fail_until_the_index_is_built() {
 }
 
 #[tokio::test]
-async fn a_search_finds_what_is_stored_without_a_worker() {
+async fn search_indexes_stored_content_without_a_worker() {
     let (s, path) = stored().await;
     let (_, client) = started(&s, Arc::new(MemSearch::new()));
     failure(client.get("/readyz").send().await.0, 503).await;
@@ -74,7 +74,7 @@ async fn a_search_finds_what_is_stored_without_a_worker() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_index_that_was_kept_answers_at_once() {
+async fn persisted_search_index_is_ready_immediately() {
     let (s, path) = stored().await;
     let index = Arc::new(FaultSearch::new(MemSearch::new()));
     let (before, _) = started(&s, index.clone());

@@ -362,7 +362,7 @@ pub(crate) fn bearer(token: &str) -> String {
 }
 
 #[tokio::test]
-async fn nobody_gets_in_without_a_valid_token() {
+async fn requests_without_a_valid_token_are_rejected() {
     let w = World::unpublished().await;
     let before = w.s.stored().await;
     for op in w.ops() {
@@ -383,7 +383,7 @@ async fn nobody_gets_in_without_a_valid_token() {
 }
 
 #[tokio::test]
-async fn an_unknown_id_is_not_found_and_deleting_it_is_no_error() {
+async fn unknown_id_returns_404_and_deleting_it_succeeds() {
     let w = World::new().await;
     let before = w.s.stored().await;
     let admin = bearer(&w.s.admin);
@@ -413,7 +413,7 @@ async fn an_unknown_id_is_not_found_and_deleting_it_is_no_error() {
 }
 
 #[tokio::test]
-async fn a_body_that_cannot_be_read_changes_nothing() {
+async fn unreadable_body_is_rejected_without_side_effects() {
     let w = World::new().await;
     let before = w.s.stored().await;
     let admin = bearer(&w.s.admin);
@@ -449,7 +449,7 @@ async fn a_body_that_cannot_be_read_changes_nothing() {
 }
 
 #[tokio::test]
-async fn a_field_of_the_wrong_type_is_named() {
+async fn error_names_the_field_of_the_wrong_type() {
     let w = World::new().await;
     let before = w.s.stored().await;
     for op in w.ops() {
@@ -499,7 +499,7 @@ async fn unknown_method_is_rejected_with_the_allowed_ones() {
 
 /// A reader of an organization has no permission except reading.
 #[tokio::test]
-async fn a_reader_reads_everything_and_changes_nothing() {
+async fn reader_can_read_but_not_write() {
     let w = World::new().await;
     let before = w.s.stored().await;
     let reader = bearer(&w.s.reader);
@@ -541,7 +541,7 @@ async fn other_organizations_cannot_detect_resources() {
 }
 
 #[tokio::test]
-async fn a_guest_sees_the_organization_and_nothing_in_it() {
+async fn guest_sees_the_organization_without_its_content() {
     let w = World::unpublished().await;
     let before = w.s.stored().await;
     let guest = bearer(&w.s.guest);

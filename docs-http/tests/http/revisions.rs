@@ -135,7 +135,7 @@ async fn a_revision_is_found_in_its_own_space_only() {
 }
 
 #[tokio::test]
-async fn a_cursor_is_good_for_the_list_of_one_content() {
+async fn file_cursor_is_valid_only_for_its_own_content_path() {
     let s = Server::new().await;
     let space = filled(&s).await;
     let request = s.request(&space).await;
@@ -222,7 +222,7 @@ async fn a_page_without_content_has_no_document() {
 }
 
 #[tokio::test]
-async fn the_document_of_a_conflict_is_the_side_of_the_request() {
+async fn conflicting_page_document_shows_change_request_text() {
     let s = Server::new().await;
     let space = s.space().await;
     let first = s.request(&space).await;
@@ -311,7 +311,7 @@ fn plain(changes: &Value) -> Vec<String> {
 }
 
 #[tokio::test]
-async fn every_kind_of_change_is_told() {
+async fn revision_changes_list_every_kind_of_change() {
     let s = Server::new().await;
     let space = filled(&s).await;
     let first = s.request(&space).await;
@@ -346,7 +346,7 @@ async fn every_kind_of_change_is_told() {
 }
 
 #[tokio::test]
-async fn an_import_tells_its_changes() {
+async fn import_revision_lists_its_changes() {
     let s = Server::new().await;
     let space = filled(&s).await;
     let head = id(&s.get(&format!("/v1/spaces/{space}/content")).await);
@@ -382,7 +382,7 @@ async fn an_import_tells_its_changes() {
 }
 
 #[tokio::test]
-async fn ten_changes_are_told_unless_more_are_asked_for() {
+async fn change_list_defaults_to_ten_entries() {
     let s = Server::new().await;
     let space = s.space().await;
     let request = s.request(&space).await;
@@ -393,7 +393,7 @@ async fn ten_changes_are_told_unless_more_are_asked_for() {
 }
 
 #[tokio::test]
-async fn a_copy_and_an_update_are_compared_with_what_they_came_from() {
+async fn duplicate_lists_all_content_and_update_only_new_changes() {
     let s = Server::new().await;
     let space = filled(&s).await;
     // A copy has no parents, so all of its content is new.

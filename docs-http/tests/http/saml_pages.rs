@@ -157,7 +157,7 @@ async fn sign_in_cookie_is_returned_with_the_form() {
 }
 
 #[tokio::test]
-async fn who_comes_back_gets_a_token_that_the_api_takes() {
+async fn saml_sign_in_returns_a_valid_api_token() {
     let p = Pages::new().await;
     let (request, cookie) = p.start().await;
     let shown = p.answer(&format!("Grace@Example.com {request}"), &format!("other=1; {cookie}"), HTML).await;
@@ -193,7 +193,7 @@ async fn who_comes_back_gets_a_token_that_the_api_takes() {
 }
 
 #[tokio::test]
-async fn a_program_that_keeps_cookies_reads_json() {
+async fn saml_endpoints_return_json_for_json_clients() {
     let p = Pages::new().await;
     let (request, cookie) = p.start().await;
     let json = "application/json";
@@ -216,7 +216,7 @@ async fn a_program_that_keeps_cookies_reads_json() {
 
 #[tokio::test]
 #[expect(clippy::too_many_lines, reason = "a table, a row a refusal")]
-async fn who_is_not_let_in_is_told_why_and_nothing_is_made() {
+async fn refused_saml_sign_in_shows_reason_and_creates_no_user() {
     let p = Pages::new().await;
     let (request, cookie) = p.start().await;
     let (form, right) =
@@ -282,7 +282,7 @@ async fn who_is_not_let_in_is_told_why_and_nothing_is_made() {
 }
 
 #[tokio::test]
-async fn a_session_is_signed_out_where_it_began() {
+async fn saml_session_ends_only_at_its_own_provider() {
     let p = Pages::new().await;
     let token = p.sign_in("grace@example.com").await;
     let provider =
@@ -354,7 +354,7 @@ pub(crate) fn deflate_bomb() -> String {
 }
 
 #[tokio::test]
-async fn each_address_takes_its_method_and_a_provider_that_is_there() {
+async fn saml_endpoints_check_method_and_provider() {
     let p = Pages::new().await;
     for (method, step, status, allow) in [
         ("POST", "/start", 405, "GET, HEAD, OPTIONS"),
@@ -412,7 +412,7 @@ async fn each_address_takes_its_method_and_a_provider_that_is_there() {
 }
 
 #[tokio::test]
-async fn an_address_knocks_so_often_a_minute_and_is_told_on_a_page() {
+async fn saml_endpoints_are_rate_limited_with_an_html_page() {
     let p = Pages::new().await;
     let limit = NonZeroU32::new(3).expect("not zero");
     let limit = RateLimit::per_minute(limit).clock(ManualClock::default());

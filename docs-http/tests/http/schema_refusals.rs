@@ -495,7 +495,7 @@ fn op_of<'o>(ops: &'o [Op], id: &str) -> &'o Op {
 }
 
 #[tokio::test]
-async fn what_is_wrong_as_it_is_written_is_wrong_by_the_document_too() {
+async fn body_validation_matches_the_openapi_document() {
     let w = World::new().await;
     let (contract, ops) = (Contract::of(w.s.document), w.ops());
     let saved = w.s.store.save();
@@ -540,7 +540,7 @@ async fn what_is_wrong_as_it_is_written_is_wrong_by_the_document_too() {
 }
 
 #[tokio::test]
-async fn a_list_where_an_object_belongs_is_refused_by_its_place() {
+async fn list_instead_of_object_is_rejected_with_its_path() {
     let w = World::new().await;
     let ops = w.ops();
     for (id, body, place) in [
@@ -557,7 +557,7 @@ async fn a_list_where_an_object_belongs_is_refused_by_its_place() {
 }
 
 #[tokio::test]
-async fn parameters_that_are_refused_are_wrong_by_the_document_too() {
+async fn parameter_validation_matches_the_openapi_document() {
     let w = World::new().await;
     let (contract, ops) = (Contract::of(w.s.document), w.ops());
     for (id, name, wrong, right) in [

@@ -30,7 +30,7 @@ fn encoded(query: &str) -> String {
 }
 
 #[tokio::test]
-async fn a_page_is_found_with_its_sections_and_addresses() {
+async fn search_returns_pages_with_sections_and_urls() {
     let s = Server::new().await;
     let markdown = "Hello.\n\n## Set up\n\nPaste the *secret* here.\n";
     let (space, path) = filled(&s, &[("Webhooks", markdown), ("Other", "Nothing.")]).await;
@@ -93,7 +93,7 @@ async fn a_query_has_1_to_512_characters() {
 }
 
 #[tokio::test]
-async fn no_query_breaks_the_server() {
+async fn search_handles_arbitrary_query_strings() {
     let s = Server::new().await;
     let pages = [("全文検索", "検索エンジン AND more"), ("Café Straße", "naïve text, c++ and C#")];
     let (_, path) = filled(&s, &pages).await;
@@ -134,7 +134,7 @@ async fn no_query_breaks_the_server() {
 }
 
 #[tokio::test]
-async fn what_is_found_is_walked_by_its_cursors() {
+async fn search_results_are_paginated_by_cursor() {
     let s = Server::new().await;
     let pages: Vec<(String, String)> =
         (0..7).map(|n| (format!("Page {n}"), "needle ".repeat(n + 1))).collect();
@@ -216,7 +216,7 @@ async fn search_limit_applies_to_the_whole_response() {
 }
 
 #[tokio::test]
-async fn a_scope_of_a_site_is_checked() {
+async fn site_search_scope_is_validated() {
     let s = Server::new().await;
     let (space, _) = filled(&s, &[("Page", "needle")]).await;
     let site = s.site("Docs", &[&space]).await;

@@ -91,7 +91,7 @@ async fn ask(
 }
 
 #[tokio::test]
-async fn whom_the_host_signs_in_is_let_in_and_nobody_else() {
+async fn host_sign_in_result_determines_status_and_challenge() {
     let s = Server::new().await;
     let ada = id(&s.get("/v1/user").await);
     let (beside, alone) = (
@@ -152,7 +152,7 @@ async fn public_content_is_readable_for_unknown_users() {
 }
 
 #[tokio::test]
-async fn the_audit_log_names_whom_the_host_signed_in() {
+async fn audit_log_records_the_user_signed_in_by_the_application() {
     let s = Server::new().await;
     let bea = id(&s.ask("GET", "/v1/user", &s.both, None).await.body);
     let asked = Header::default();
@@ -170,7 +170,7 @@ async fn the_audit_log_names_whom_the_host_signed_in() {
 }
 
 #[tokio::test]
-async fn what_stands_beside_the_api_asks_nobody() {
+async fn endpoints_outside_the_api_skip_host_sign_in() {
     let s = Server::new().await;
     let asked = Header::default();
     s.platform.settle().await.expect("settled");
@@ -182,7 +182,7 @@ async fn what_stands_beside_the_api_asks_nobody() {
 }
 
 #[test]
-fn an_api_with_an_authenticator_of_its_own_refuses_a_second_one() {
+fn api_with_own_authenticator_rejects_host_sign_in() {
     let config =
         HttpConfig { sign_in: Some(HostSignIn::without_tokens(Header::default())), ..HttpConfig::default() };
     let refused = assemble(Reads, ApiInfo::new("x", "1"), config, Arc::new(Tokens)).expect_err("refused");
@@ -202,7 +202,7 @@ impl HostAuthenticator for Told {
 }
 
 #[tokio::test]
-async fn a_host_is_told_method_address_peer_and_what_its_layers_found() {
+async fn host_sign_in_receives_method_uri_peer_and_extensions() {
     let s = Server::new().await;
     let config = || HttpConfig { sign_in: Some(HostSignIn::without_tokens(Told)), ..HttpConfig::default() };
     let service = docs_http::tower_service(&s.platform, config()).expect("a service");

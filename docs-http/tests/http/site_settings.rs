@@ -366,7 +366,7 @@ fn wrong_words() -> Wrong {
 
 /// Every limit, with the field named in the message.
 #[tokio::test]
-async fn a_customization_is_held_to_its_limits() {
+async fn customization_limits_are_enforced() {
     let s = Server::new().await;
     let space = s.space().await;
     let site = s.site("Docs", &[&space]).await;
@@ -399,7 +399,7 @@ async fn a_customization_is_held_to_its_limits() {
 }
 
 #[tokio::test]
-async fn what_a_redirect_or_a_share_link_cannot_be_is_refused() {
+async fn invalid_or_duplicate_redirects_are_rejected() {
     let s = Server::new().await;
     let space = s.space().await;
     let site = s.site("Docs", &[&space]).await;
@@ -450,7 +450,7 @@ async fn what_a_redirect_or_a_share_link_cannot_be_is_refused() {
 }
 
 #[tokio::test]
-async fn what_a_share_link_or_a_backend_cannot_be_is_refused() {
+async fn invalid_share_links_and_auth_backends_are_rejected() {
     let s = Server::new().await;
     let site = s.site("Docs", &[]).await;
     let links = format!("{site}/share-links");
@@ -505,7 +505,7 @@ async fn schema_with_additional_unsigned_booleans_is_accepted() {
 
 /// The message contains the path of the error in the schema of claims.
 #[tokio::test]
-async fn a_schema_that_is_none_of_claims_is_refused_with_the_place() {
+async fn invalid_claims_schema_is_rejected_with_its_path() {
     let s = Server::new().await;
     let site = s.site("Docs", &[]).await;
     let path = format!("{site}/adaptive-schema");

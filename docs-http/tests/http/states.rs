@@ -27,7 +27,7 @@ async fn kept_and_cleared(s: &Server, path: &str, field: &str, values: (Value, V
 }
 
 #[tokio::test]
-async fn a_field_that_is_left_out_stays_and_null_clears_it() {
+async fn omitted_field_is_unchanged_and_null_clears_it() {
     let s = Server::new().await;
     let space = s.space().await;
     let site = s.site("Docs", &[&space]).await;
@@ -75,7 +75,7 @@ async fn null_is_refused_for_fields_that_cannot_be_cleared() {
 }
 
 #[tokio::test]
-async fn a_space_has_an_emoji_or_an_icon() {
+async fn space_emoji_and_icon_are_mutually_exclusive() {
     let s = Server::new().await;
     let path = format!("/v1/spaces/{}", s.space().await);
     let both = json!({ "emoji": "🚀", "icon": "https://x.example/a.png" });
@@ -115,7 +115,7 @@ async fn refused(s: &Server, method: &str, path: &str, body: Value, status: u16)
 }
 
 #[tokio::test]
-async fn a_merged_request_stays_merged() {
+async fn merged_change_request_cannot_change_status_or_content() {
     let s = Server::new().await;
     let space = s.space().await;
     let request = s.request(&space).await;
@@ -136,7 +136,7 @@ async fn a_merged_request_stays_merged() {
 }
 
 #[tokio::test]
-async fn an_archived_request_rests_until_it_is_reopened() {
+async fn archived_change_request_is_read_only_until_reopened() {
     let s = Server::new().await;
     let space = s.space().await;
     let request = s.request(&space).await;
@@ -153,7 +153,7 @@ async fn an_archived_request_rests_until_it_is_reopened() {
 }
 
 #[tokio::test]
-async fn a_request_becomes_merged_by_merging_only() {
+async fn change_request_status_cannot_be_set_to_merged() {
     let s = Server::new().await;
     let space = s.space().await;
     let request = s.request(&space).await;
@@ -195,7 +195,7 @@ async fn a_deleted_space_can_be_restored_for_seven_days() {
 }
 
 #[tokio::test]
-async fn what_a_body_names_has_to_be_there() {
+async fn missing_references_in_a_body_are_rejected_by_field() {
     let s = Server::new().await;
     let space = s.space().await;
     let site = s.site("Docs", &[]).await;
@@ -229,7 +229,7 @@ async fn what_a_body_names_has_to_be_there() {
 }
 
 #[tokio::test]
-async fn a_name_that_somebody_else_has_is_refused() {
+async fn names_in_use_are_rejected_until_released() {
     let s = Server::new().await;
     let (org, other) = (format!("/v1/orgs/{}", s.org), format!("/v1/orgs/{}", s.other_org));
     let taken = json!({ "hostname": "engines", "emailDomains": ["engines.example"] });
@@ -259,7 +259,7 @@ async fn a_name_that_somebody_else_has_is_refused() {
 }
 
 #[tokio::test]
-async fn sites_of_one_title_have_base_names_of_their_own() {
+async fn sites_with_equal_titles_get_unique_basenames() {
     let s = Server::new().await;
     let mut names = Vec::new();
     for title in ["The Guide", "The Guide", "the guide!", "日本語", "日本語"] {
@@ -313,7 +313,7 @@ async fn a_site_takes_300_spaces_and_refuses_one_more() {
 }
 
 #[tokio::test]
-async fn publishing_twice_is_publishing_once() {
+async fn publish_and_unpublish_are_idempotent() {
     let s = Server::new().await;
     let site = s.site("Docs", &[]).await;
     for (doing, published) in
@@ -328,7 +328,7 @@ async fn publishing_twice_is_publishing_once() {
 
 /// A deleted site is removed from everything that references it. Its spaces remain.
 #[tokio::test]
-async fn a_deleted_site_leaves_its_spaces() {
+async fn deleting_a_site_retains_its_spaces() {
     let s = Server::new().await;
     let space = s.space().await;
     let site = s.site("Docs", &[&space]).await;

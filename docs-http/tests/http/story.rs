@@ -545,7 +545,7 @@ async fn sites(s: &Server, space: &str) {
 
 /// The document declares the parameters that clients send, even those without an effect.
 #[tokio::test]
-async fn the_document_declares_the_parameters_that_clients_send() {
+async fn openapi_document_declares_parameters_that_clients_send() {
     let s = Server::new().await;
     let mut declared: Vec<(String, BTreeSet<&str>)> = Vec::new();
     for ops in s.document["paths"].as_object().expect("paths").values() {

@@ -195,7 +195,7 @@ impl Sites {
 }
 
 #[tokio::test]
-async fn what_the_site_does_not_have_is_refused_by_its_field() {
+async fn references_outside_the_site_are_rejected_by_field() {
     let w = Sites::new().await;
     let (s, site, theirs) = (&w.s, &w.site, &w.theirs);
     let (sections, groups) = (format!("{site}/sections"), format!("{site}/section-groups"));
@@ -255,7 +255,7 @@ async fn what_the_site_does_not_have_is_refused_by_its_field() {
 }
 
 #[tokio::test]
-async fn text_of_the_wrong_form_is_refused_by_its_field() {
+async fn invalid_paths_conditions_and_icons_are_rejected_by_field() {
     let w = Sites::new().await;
     let s = &w.s;
     let (section, place, group) = (w.at("siteSectionId"), w.at("siteSpaceId"), w.at("siteSectionGroupId"));
@@ -292,7 +292,7 @@ async fn text_of_the_wrong_form_is_refused_by_its_field() {
 }
 
 #[tokio::test]
-async fn a_path_that_is_taken_is_a_conflict_of_its_field() {
+async fn duplicate_path_returns_a_conflict_naming_the_field() {
     let w = Sites::new().await;
     let s = &w.s;
     let (guide, api) = (w.at("siteSectionId"), w.at("another section"));
@@ -370,7 +370,7 @@ fn wrong_pairs(w: &Sites, inner: &str) -> Vec<(Value, Value, &'static str)> {
 }
 
 #[tokio::test]
-async fn nothing_is_moved_beside_what_it_cannot_stand_beside() {
+async fn invalid_move_positions_are_rejected() {
     let w = Sites::new().await;
     let (s, site, names) = (&w.s, &w.site, &w.names);
     let sort = format!("{site}/structure/sort");
@@ -413,7 +413,7 @@ async fn nothing_is_moved_beside_what_it_cannot_stand_beside() {
 }
 
 #[tokio::test]
-async fn groups_that_would_lie_too_deep_are_not_moved_there() {
+async fn moving_section_groups_enforces_the_nesting_limit() {
     let w = Sites::new().await;
     let (s, site) = (&w.s, &w.site);
     let groups = format!("{site}/section-groups");

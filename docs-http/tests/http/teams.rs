@@ -41,7 +41,7 @@ async fn delete(s: &Server, path: &str) {
 }
 
 #[tokio::test]
-async fn teams_are_listed_by_who_can_manage_them() {
+async fn owner_filter_lists_teams_the_user_can_manage() {
     let s = Server::new().await;
     let org = format!("/v1/orgs/{}", s.org);
     let (one, other) = (team(&s, "One").await, team(&s, "Other").await);
@@ -128,7 +128,7 @@ async fn providers(s: &Server, org: &str, team: &str) {
 }
 
 #[tokio::test]
-async fn a_name_of_somebody_who_is_not_there_is_refused_at_its_field() {
+async fn unknown_members_and_teams_are_rejected_with_their_field() {
     let s = Server::new().await;
     let org = format!("/v1/orgs/{}", s.org);
     let (team, space) = (team(&s, "Team").await, s.space().await);
@@ -174,7 +174,7 @@ async fn put_elsewhere(s: &Server) -> String {
 }
 
 #[tokio::test]
-async fn a_provider_takes_what_it_can_use_and_refuses_the_rest() {
+async fn saml_providers_are_validated_and_limited_to_50() {
     let s = Server::new().await;
     let path = provider(&s).await;
     for url in ["x", "ftp://idp.example", "javascript:alert(1)", "https://", "https://a b/"] {
@@ -204,7 +204,7 @@ async fn a_provider_takes_what_it_can_use_and_refuses_the_rest() {
 }
 
 #[tokio::test]
-async fn a_role_by_name_is_not_given_to_who_stands_above() {
+async fn caller_cannot_change_roles_of_higher_ranked_users() {
     let s = Server::new().await;
     let (space, outer) = (s.space().await, collection(&s).await);
     s.post(&format!("/v1/spaces/{space}/move"), 200, json!({ "parent": outer })).await;

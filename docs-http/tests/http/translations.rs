@@ -122,7 +122,7 @@ async fn a_translation_is_created_read_listed_changed_run_and_deleted() {
 }
 
 #[tokio::test]
-async fn a_request_that_says_it_wrong_is_answered_400_with_the_field() {
+async fn invalid_translation_requests_return_400_with_the_field() {
     let s = Server::new().await;
     let (space, path) = translated(&s).await;
     let translations = format!("/v1/orgs/{}/translations", s.org);

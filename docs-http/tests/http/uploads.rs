@@ -162,7 +162,7 @@ async fn file_is_uploaded_as_bytes_or_in_a_form() {
 
 #[tokio::test]
 #[expect(clippy::too_many_lines, reason = "a table")]
-async fn what_is_no_upload_is_refused_and_changes_nothing() {
+async fn invalid_uploads_are_rejected_without_side_effects() {
     let s = Server::new().await;
     let file = |disposition: &'static str| form(&[(disposition, "", b"x")]);
     let right = file("name=file; filename=a.txt");
@@ -232,7 +232,7 @@ async fn what_is_no_upload_is_refused_and_changes_nothing() {
 }
 
 #[tokio::test]
-async fn an_upload_that_breaks_off_leaves_nothing() {
+async fn interrupted_upload_stores_nothing() {
     let s = Server::new().await;
     for content in places(&s).await {
         let before = s.stored().await;
@@ -258,7 +258,7 @@ fn zeros(size: u64) -> Body {
 }
 
 #[tokio::test]
-async fn a_file_has_at_most_100_mb_however_it_is_announced() {
+async fn upload_limit_applies_with_or_without_content_length() {
     let s = Server::new().await;
     let [live, _] = places(&s).await;
     let before = s.stored().await;
@@ -299,7 +299,7 @@ async fn upload_to_locked_content_is_rejected_before_its_body() {
 }
 
 #[tokio::test]
-async fn an_upload_that_is_sent_again_with_its_key_is_done_once() {
+async fn upload_with_a_repeated_idempotency_key_is_stored_once() {
     let s = Server::new().await;
     for content in places(&s).await {
         let key = ("idempotency-key", content.as_str());

@@ -88,7 +88,7 @@ async fn visitor_reads_with_url_token_and_public_without() {
 }
 
 #[tokio::test]
-async fn what_is_no_address_is_refused_by_its_field() {
+async fn invalid_url_or_visitor_is_rejected_with_its_field() {
     let s = Server::new().await;
     for (ask, field) in [
         (json!({}), "url"),

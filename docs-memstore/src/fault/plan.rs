@@ -163,7 +163,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn chance_repeats_and_keeps_to_its_rates_and_steps() {
+    fn seeded_faults_are_reproducible_and_match_their_rates() {
         let rates =
             Rates { conflict: 100, unavailable: 50, unknown_lost: 20, repeat: 300, ..Rates::default() };
         let draw = |seed, step| (1..=10_000).map(move |n| FaultPlan::from_seed(seed, rates).fault(step, n));
@@ -180,7 +180,7 @@ mod tests {
     }
 
     #[test]
-    fn a_chosen_call_goes_before_chance() {
+    fn explicit_fault_takes_precedence_over_random_faults() {
         let rates = Rates { conflict: 1_000, ..Rates::default() };
         let plan = FaultPlan::from_seed(1, rates).with_fault(CallKind::Commit, 2, Fault::UnknownApplied);
         assert_eq!(plan.fault(CallKind::Commit, 1), Some(Fault::Conflict));

@@ -102,7 +102,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_is_found_is_what_a_look_at_every_word_finds(
+        fn term_lookup_equals_a_naive_scan(
             all in prop::collection::btree_set("[a-dä日\u{d7ff}\u{e000}\u{10ffff}]{0,10}", 0..150),
             query in "[a-dä]{1,10}( [a-d]{1,9})?",
         ) {
@@ -115,7 +115,7 @@ mod tests {
     }
 
     #[test]
-    fn no_word_is_too_long_and_none_too_short() {
+    fn term_lookup_handles_words_of_any_length() {
         let long = "abcdefghij".repeat(3);
         let terms = terms(["", "a", long.as_str(), &long[1..], &long[3..]]);
         let [word] = &words(&long)[..] else { panic!("one word") };

@@ -114,12 +114,12 @@ async fn check(store: Arc<dyn Store>, transactions: u32) -> Result<(), Anomaly> 
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn thirty_thousand_transactions_have_an_order() {
+async fn thirty_thousand_transactions_are_serializable() {
     assert_eq!(check(Arc::new(MemStore::new()), 30_000).await, Ok(()));
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn snapshot_isolation_is_caught_by_cycles() {
+async fn list_append_check_detects_cycles_in_snapshot_isolation() {
     let found = check(Isolation::Snapshot.store().await, 1_000).await;
     assert!(matches!(&found, Err(Anomaly::Cycle(_))), "{found:?}");
 }
@@ -141,7 +141,7 @@ macro_rules! passes {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn each_isolation_test_catches_a_store_that_checks_nothing() {
+async fn isolation_tests_detect_stores_without_conflict_checks() {
     for isolation in [Isolation::StaleSnapshot, Isolation::ReadCommitted] {
         assert!(!passes!(no_lost_update, isolation));
         assert!(!passes!(no_write_skew, isolation));
@@ -160,7 +160,7 @@ async fn each_isolation_test_catches_a_store_that_checks_nothing() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn snapshot_isolation_passes_what_it_promises_and_nothing_more() {
+async fn snapshot_isolation_passes_only_the_tests_it_guarantees() {
     for kept in [
         passes!(no_lost_update, Isolation::Snapshot),
         passes!(no_read_skew, Isolation::Snapshot),

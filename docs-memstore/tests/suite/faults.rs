@@ -63,7 +63,7 @@ async fn exists(store: &MemStore, key: &str) -> bool {
 }
 
 #[tokio::test]
-async fn each_commit_fault_answers_and_applies_as_it_says() {
+async fn commit_faults_return_and_apply_as_documented() {
     let cases = [
         (Fault::Conflict, false),
         (Fault::Unavailable, false),
@@ -89,14 +89,14 @@ async fn each_commit_fault_answers_and_applies_as_it_says() {
 }
 
 #[tokio::test]
-async fn an_unknown_commit_that_is_refused_says_so() {
+async fn rejected_commit_is_not_reported_as_unknown() {
     let store = faulty(FaultPlan::none().with_fault(CallKind::Commit, 2, Fault::UnknownApplied));
     assert_eq!(create(&store, "a").await, Ok(()));
     assert_eq!(create(&store, "a").await, Err(StoreError::Exists("a".into())));
 }
 
 #[tokio::test]
-async fn a_transaction_is_over_after_a_failed_read() {
+async fn failed_read_aborts_the_transaction() {
     for (step, fault) in [(CallKind::Get, Fault::Conflict), (CallKind::Scan, Fault::Unavailable)] {
         let store = faulty(FaultPlan::none().with_fault(step, 1, fault));
         let txn = store.begin(Mode::Write, &[]).await.expect("no fault yet");
@@ -112,7 +112,7 @@ async fn a_transaction_is_over_after_a_failed_read() {
 }
 
 #[tokio::test]
-async fn every_step_can_be_unavailable() {
+async fn calls_outside_transactions_can_fail_as_unavailable() {
     let steps = [CallKind::Begin, CallKind::Changes, CallKind::Changed, CallKind::Trim, CallKind::Version];
     let plan =
         steps.into_iter().fold(FaultPlan::none(), |plan, step| plan.with_fault(step, 1, Fault::Unavailable));
@@ -132,7 +132,7 @@ async fn every_step_can_be_unavailable() {
 }
 
 #[tokio::test]
-async fn repeated_items_keep_to_the_page_and_lose_nothing() {
+async fn repeat_fault_respects_the_page_limit_and_loses_no_items() {
     let store = faulty(FaultPlan::from_seed(1, Rates { repeat: 1_000, ..Rates::default() }));
     for key in ["a", "b", "c"] {
         create(&store, key).await.expect("no fault at commits");
@@ -151,7 +151,7 @@ async fn repeated_items_keep_to_the_page_and_lose_nothing() {
 }
 
 #[tokio::test]
-async fn a_held_commit_waits_for_its_release_and_may_be_dropped() {
+async fn held_commit_waits_for_release_and_can_be_dropped() {
     for (fault, applied) in [(Fault::HoldBefore, false), (Fault::HoldAfter, true)] {
         let store = faulty(FaultPlan::none().with_fault(CallKind::Commit, 1, fault).with_fault(
             CallKind::Commit,

@@ -62,7 +62,7 @@ fn paths(checkout: &dyn Checkout) -> Vec<&str> {
 }
 
 #[tokio::test]
-async fn a_push_shows_in_the_next_fetch_and_among_the_commits() {
+async fn push_is_visible_to_fetch_and_recorded_as_a_commit() {
     let git = MemGit::new();
     git.put("a.md", "a");
     git.put("old.md", "old");
@@ -88,7 +88,7 @@ async fn a_push_shows_in_the_next_fetch_and_among_the_commits() {
 }
 
 #[tokio::test]
-async fn a_ref_is_made_only_where_there_is_none() {
+async fn push_creates_a_ref_only_if_it_does_not_exist() {
     let git = MemGit::empty();
     for reference in ["HEAD", MAIN] {
         assert_eq!(fetch(&git, reference).await.err(), Some(GitError::NoRef(reference.to_owned())));
@@ -112,7 +112,7 @@ async fn a_ref_is_made_only_where_there_is_none() {
 }
 
 #[tokio::test]
-async fn a_path_is_a_file_or_a_folder() {
+async fn push_rejects_conflicting_or_invalid_paths() {
     let git = MemGit::new();
     git.put("a/b.md", "b");
     git.edit(|repository| repository.links.insert("link".to_owned(), "a".to_owned()));
@@ -131,7 +131,7 @@ async fn a_path_is_a_file_or_a_folder() {
 }
 
 #[tokio::test]
-async fn faults_meet_one_push_each() {
+async fn each_injected_fault_affects_one_push() {
     let git = MemGit::new();
     git.put("a.md", "a");
     git.edit(|repository| {
@@ -161,7 +161,7 @@ async fn faults_meet_one_push_each() {
 }
 
 #[tokio::test]
-async fn what_the_files_fail_with_comes_back_and_nothing_is_pushed() {
+async fn push_source_error_is_returned_and_nothing_is_pushed() {
     let git = MemGit::new();
     let before = tip(&git, MAIN).await.unwrap();
     let reason = GitError::from(SourceError::new(std::io::Error::other("gone")));

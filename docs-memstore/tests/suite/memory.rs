@@ -34,7 +34,7 @@ fn with_clock() -> (MemStore, ManualClock) {
 }
 
 #[tokio::test]
-async fn a_cut_scan_depends_on_nothing_behind_the_cut() {
+async fn limited_scan_depends_only_on_keys_up_to_the_limit() {
     let (store, _) = with_clock();
     commit(&store, ["b", "d", "f"].map(|key| put(key, 0)).to_vec()).await.expect("no conflict");
     for (rev, free, bound) in
@@ -64,7 +64,7 @@ async fn a_cut_scan_depends_on_nothing_behind_the_cut() {
 }
 
 #[tokio::test]
-async fn nothing_read_is_no_dependency() {
+async fn empty_scans_create_no_dependency() {
     let (store, _) = with_clock();
     let txn = begin(&store, Mode::Write).await;
     txn.scan(&[range("a", "z", 0), range("z", "a", 9), range("b", "b", 9)]).await.expect("reading is fine");
@@ -73,7 +73,7 @@ async fn nothing_read_is_no_dependency() {
 }
 
 #[tokio::test]
-async fn a_counter_that_would_overflow_is_misuse() {
+async fn counter_overflow_returns_misuse() {
     let (store, _) = with_clock();
     commit(&store, vec![Op::Add("ctr!max".into(), i64::MAX)]).await.expect("no conflict");
     let refused = commit(&store, vec![put("beside", 1), Op::Add("ctr!max".into(), 1)]).await;
@@ -82,7 +82,7 @@ async fn a_counter_that_would_overflow_is_misuse() {
 }
 
 #[tokio::test]
-async fn the_version_is_one_until_something_is_written() {
+async fn store_version_changes_only_with_writes() {
     let (store, clock) = with_clock();
     let mut before = None;
     for n in 0..20 {
@@ -100,7 +100,7 @@ async fn the_version_is_one_until_something_is_written() {
 }
 
 #[tokio::test]
-async fn old_versions_go_when_nobody_can_see_them() {
+async fn unreachable_versions_are_garbage_collected() {
     let (store, _) = with_clock();
     commit(&store, vec![put("a", 0), put("b", 0)]).await.expect("no conflict");
     let reader = begin(&store, Mode::Read).await;
@@ -124,7 +124,7 @@ async fn old_versions_go_when_nobody_can_see_them() {
 }
 
 #[tokio::test]
-async fn a_forgotten_transaction_does_not_keep_old_versions() {
+async fn expired_transaction_does_not_retain_old_versions() {
     let (store, clock) = with_clock();
     commit(&store, vec![put("a", 0)]).await.expect("no conflict");
     let forgotten = begin(&store, Mode::Read).await;
@@ -144,7 +144,7 @@ async fn a_forgotten_transaction_does_not_keep_old_versions() {
 }
 
 #[tokio::test]
-async fn hot_transactions_go_one_after_another() {
+async fn hot_key_transactions_run_one_at_a_time() {
     let (store, _) = with_clock();
     let hot = [Key::from("a")];
     let first = store.begin(Mode::Write, &hot).await.expect("memory is there");
@@ -169,7 +169,7 @@ async fn hot_transactions_go_one_after_another() {
 }
 
 #[tokio::test]
-async fn nobody_waits_longer_at_a_gate_than_a_transaction_may_take() {
+async fn hot_key_wait_is_limited_to_the_transaction_timeout() {
     let (store, clock) = with_clock();
     let hot = [Key::from("a"), Key::from("b")];
     let forgotten = store.begin(Mode::Write, &hot[1..]).await.expect("memory is there");
@@ -187,7 +187,7 @@ async fn nobody_waits_longer_at_a_gate_than_a_transaction_may_take() {
 }
 
 #[tokio::test]
-async fn a_fork_starts_equal_and_goes_its_own_way() {
+async fn fork_starts_equal_and_diverges_independently() {
     let (store, _) = with_clock();
     let item = |key: &str| FeedItem { topic: 1, key: key.into() };
     let feed = vec![item("a"), item("b")];
@@ -210,7 +210,7 @@ async fn a_fork_starts_equal_and_goes_its_own_way() {
 }
 
 #[tokio::test]
-async fn only_positions_that_were_given_are_taken() {
+async fn feed_rejects_positions_it_did_not_issue() {
     let (store, _) = with_clock();
     let feed = |topic| FeedItem { topic, key: "a".into() };
     let txn = begin(&store, Mode::Write).await;
@@ -225,7 +225,7 @@ async fn only_positions_that_were_given_are_taken() {
 }
 
 #[tokio::test]
-async fn the_json_form_gives_json_and_the_live_form_the_value_itself() {
+async fn json_store_returns_json_and_live_store_returns_values() {
     let note = Arc::new(docs_store::conformance::Note::new("kept"));
     for (store, json) in [(MemStore::new(), false), (MemStore::new_json(), true)] {
         let op = Op::Put("note!a".into(), Value::Live(note.clone()));
@@ -238,7 +238,7 @@ async fn the_json_form_gives_json_and_the_live_form_the_value_itself() {
 }
 
 #[tokio::test]
-async fn a_record_under_a_key_of_another_kind_is_misuse() {
+async fn record_with_a_key_of_another_kind_returns_misuse() {
     let note = Arc::new(docs_store::conformance::Note::new("lost"));
     for key in ["notes!a", "note\"!a", "cf!note"] {
         let refused = commit(&MemStore::new(), vec![Op::Put(key.into(), Value::Live(note.clone()))]).await;
@@ -247,7 +247,7 @@ async fn a_record_under_a_key_of_another_kind_is_misuse() {
 }
 
 #[tokio::test]
-async fn objects_fork_too() {
+async fn forked_objects_are_independent() {
     use docs_store::{Hash, Objects};
     let objects = MemObjects::new();
     let (hash, bytes) = (Hash::compute(b"one"), bytes::Bytes::from_static(b"one"));

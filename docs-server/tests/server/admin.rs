@@ -135,7 +135,7 @@ async fn admin_lists_users_adds_members_and_reads_the_audit_log() {
 }
 
 #[test]
-fn what_is_wrong_is_said_with_the_name_of_the_flag() {
+fn admin_command_errors_name_the_flag_or_value() {
     let folder = TempDir::new().expect("a folder");
     let store = format!("sqlite:{}", folder.path().join("docs.db").display());
     done(&store, &["user", "create", "--email", "ada@example.com", "--name", "Ada"]);
@@ -181,7 +181,7 @@ fn only_user_create_creates_a_missing_sqlite_file() {
 }
 
 #[tokio::test]
-async fn an_operator_verifies_rebuilds_and_collects() {
+async fn admin_commands_verify_rebuild_and_collect_garbage() {
     use docs_core::store::{KeyBuf, LAYOUT, Mode, Tx, Value};
     let folder = TempDir::new().expect("a folder");
     let file = folder.path().join("docs.db");
@@ -327,7 +327,7 @@ async fn collect_removes_only_blobs_deleted_long_ago() {
 }
 
 #[tokio::test]
-async fn an_operator_writes_a_public_site_into_files() {
+async fn export_command_writes_a_public_site_to_files() {
     use docs_core::model::{CreateSite, CreateSpace, SiteSpacesInput, SiteVisibility, UpdateSite};
     let folder = TempDir::new().expect("a folder");
     let file = folder.path().join("docs.db");

@@ -90,7 +90,7 @@ fn text(path: &Path) -> &str {
 }
 
 #[tokio::test]
-async fn the_search_index_of_a_file_is_kept_beside_it_and_used_again() {
+async fn search_index_is_stored_next_to_the_database_and_reused() {
     let folder = TempDir::new().expect("a folder");
     let file = folder.path().join("docs.db");
     let store = format!("sqlite:{}", file.display());
@@ -116,7 +116,7 @@ async fn the_search_index_of_a_file_is_kept_beside_it_and_used_again() {
 }
 
 #[tokio::test]
-async fn the_search_index_is_where_the_flag_says() {
+async fn search_index_flag_sets_the_index_location() {
     let folder = TempDir::new().expect("a folder");
     let store = format!("sqlite:{}", folder.path().join("docs.db").display());
     let index = folder.path().join("index");
@@ -292,7 +292,7 @@ async fn git_cache_keeps_repositories_by_cache_id_or_space() {
 }
 
 #[tokio::test]
-async fn pages_of_the_origins_that_are_named_may_call_the_api() {
+async fn cors_allows_only_the_configured_origins() {
     let server = Process::with(&[
         "--bind",
         ANY,
@@ -349,7 +349,7 @@ async fn rate_limit_trusts_only_configured_proxies() {
 }
 
 #[tokio::test]
-async fn the_rate_limit_counts_pages_of_sites_and_messages_of_agents() {
+async fn rate_limit_covers_site_pages_and_mcp_messages() {
     let server = Process::with(&["--bind", ANY, "--rate-limit", "2"]).await;
     let root = format!("{}/", server.base);
     until("the site", async || ask("GET", &root, &[], Value::Null).await.status == 307).await;
@@ -362,7 +362,7 @@ async fn the_rate_limit_counts_pages_of_sites_and_messages_of_agents() {
 }
 
 #[tokio::test]
-async fn an_address_that_is_printed_can_be_connected_to() {
+async fn printed_address_is_reachable() {
     for (bind, host) in
         [("localhost:0", "localhost"), ("0.0.0.0:0", "localhost"), ("127.0.0.1:0", "127.0.0.1")]
     {
@@ -453,7 +453,7 @@ async fn health_command_reports_the_server_at_the_bind_address() {
 }
 
 #[tokio::test]
-async fn a_database_without_tls_is_refused_where_that_is_required() {
+async fn required_tls_rejects_a_database_without_tls() {
     let listener = TcpListener::bind(ANY).await.expect("a port");
     let port = listener.local_addr().expect("it is known").port();
     tokio::spawn(async move {
@@ -477,7 +477,7 @@ async fn a_database_without_tls_is_refused_where_that_is_required() {
 }
 
 #[tokio::test]
-async fn a_secret_that_is_refused_is_not_repeated() {
+async fn rejected_secrets_are_not_printed() {
     for (flag, value) in
         [("--token", "hunter2"), ("--secret", "hunter2"), ("--store", "mysql://docs:hunter2@localhost/docs")]
     {
@@ -488,7 +488,7 @@ async fn a_secret_that_is_refused_is_not_repeated() {
 }
 
 #[tokio::test]
-async fn the_root_of_the_server_leads_to_the_handbook_as_web_pages() {
+async fn root_redirects_to_the_handbook_site() {
     let server = Process::with(&["--bind", ANY]).await;
     let base = &server.base;
     until("the site", async || ask("GET", &format!("{base}/"), &[], Value::Null).await.status == 307).await;
@@ -508,7 +508,7 @@ async fn the_root_of_the_server_leads_to_the_handbook_as_web_pages() {
 }
 
 #[tokio::test]
-async fn the_greeting_says_where_the_handbook_is_read() {
+async fn startup_output_prints_the_handbook_url() {
     let mut child = tokio::process::Command::from(program());
     child.args(["--token", TOKEN, "--bind", ANY]).stdout(std::process::Stdio::piped()).kill_on_drop(true);
     let mut child = child.spawn().expect("the server starts");

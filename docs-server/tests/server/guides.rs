@@ -273,7 +273,7 @@ async fn handbook_is_imported(address: &str) {
 const NOT_RUN: &[&str] = &["npm install @gitbook/api@0.130.0"];
 
 #[test]
-fn commands_for_a_shell_are_run_or_named_here() {
+fn shell_blocks_are_run_or_listed_as_exceptions() {
     for page in pages() {
         let text = fs::read_to_string(handbook().join(&page)).expect("a page");
         let mut lines = text.lines().map(str::trim);
@@ -372,7 +372,7 @@ fn every_page_with_commands_is_run() {
 }
 
 #[test]
-fn the_test_that_the_handbook_shows_is_one_that_runs() {
+fn handbook_test_examples_exist_in_the_test_file() {
     let page = fs::read_to_string(handbook().join("embedding/as-a-test-backend.md")).expect("the page");
     let tests =
         fs::read_to_string(root().join("docs-memstore/tests/a_world_of_its_own.rs")).expect("the tests");
@@ -403,7 +403,7 @@ async fn the_commands_of_the_readme_run_against_a_server() {
 
 #[tokio::test]
 #[should_panic(expected = "SITE is not set")]
-async fn a_name_that_an_answer_does_not_have_stops_a_page() {
+async fn null_variable_stops_the_guide_script() {
     let folder = TempDir::new().expect("a folder");
     let code = "SITE=$(echo null)\n".to_owned();
     let script = script(&[Block::Commands("here".to_owned(), code)], folder.path());

@@ -231,7 +231,7 @@ fn documents_in(pages: &Value, out: &mut Vec<String>) {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn no_document_of_others_ends_the_server_or_takes_its_memory() {
+async fn server_survives_hostile_documents_within_memory_limit() {
     let documents = documents();
     let served = documents.iter().enumerate();
     let served = served

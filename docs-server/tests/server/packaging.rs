@@ -48,7 +48,7 @@ fn words(list: &str) -> Vec<String> {
 }
 
 #[test]
-fn every_flag_has_a_variable_and_a_word_of_help() {
+fn every_flag_has_an_environment_variable_and_help() {
     fn check(command: &Command) {
         for arg in command.get_arguments().filter(|arg| !matches!(arg.get_id().as_str(), "help" | "version"))
         {
@@ -65,7 +65,7 @@ fn every_flag_has_a_variable_and_a_word_of_help() {
 }
 
 #[test]
-fn the_image_names_flags_that_there_are() {
+fn dockerfile_uses_existing_flags_and_variables() {
     let text = read("Dockerfile");
     let after = |word: &str| -> Vec<&str> {
         text.lines().filter_map(|line| line.strip_prefix(word)).map(str::trim).collect()
@@ -94,7 +94,7 @@ fn the_image_names_flags_that_there_are() {
 }
 
 #[test]
-fn the_unit_of_systemd_names_flags_that_there_are() {
+fn systemd_unit_uses_existing_flags_and_variables() {
     let text = read("packaging/docs-server.service");
     let after =
         |word: &str| -> Vec<&str> { text.lines().filter_map(|line| line.strip_prefix(word)).collect() };

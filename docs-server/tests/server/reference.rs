@@ -98,7 +98,7 @@ fn code(text: impl std::fmt::Display) -> String {
 }
 
 #[tokio::test]
-async fn the_tables_of_the_reference_are_what_the_code_says() {
+async fn reference_tables_match_the_code() {
     let document = document();
     let mut tables = states::tables(&document).await;
     tables.extend(permissions::tables(&document));
@@ -124,7 +124,7 @@ async fn the_tables_of_the_reference_are_what_the_code_says() {
 }
 
 #[test]
-fn a_table_takes_the_place_of_the_one_under_its_heading() {
+fn table_replaces_the_one_under_its_heading() {
     let table = Table::new("x.md", "B", &["a"], &[vec!["new".to_owned()]]);
     let page = "# T\n\n## A\n\n| a |\n| --- |\n| 1 |\n\n## B <a id=\"b\"></a>\n\nText.\n\n| a |\n| --- |\n| old |\n\nMore.\n\n## C\n\nEnd.\n";
     let right = page.replace("old", "new");

@@ -147,7 +147,7 @@ async fn status(client: &Client, method: &str, path: &str) -> (u16, Value) {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn somebody_signs_in_with_a_browser_and_uses_the_api() {
+async fn saml_browser_sign_in_grants_api_access() {
     if !has_provider() {
         return;
     }
@@ -211,7 +211,7 @@ async fn saml_response_is_accepted_once_unmodified_same_browser() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn people_begin_at_the_provider_where_it_may_be() {
+async fn idp_initiated_sign_in_requires_the_provider_setting() {
     if !has_provider() {
         return;
     }
@@ -262,7 +262,7 @@ async fn required_sso_accepts_sessions_until_sign_out_or_removal() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_server_that_is_told_so_has_no_such_addresses() {
+async fn saml_off_disables_saml_endpoints() {
     let server = Process::with(&["--bind", "127.0.0.1:0", "--saml", "off"]).await;
     let admin = Client::new(&server.base, TOKEN);
     let org = id(&admin.get("/orgs").await["items"][0]);

@@ -32,7 +32,7 @@ fn book() -> Book {
 }
 
 #[tokio::test]
-async fn a_pdf_of_another_process_is_the_same_to_the_byte() {
+async fn worker_pdf_is_byte_identical_to_in_process_pdf() {
     let book = Arc::new(book());
     let here = Typesetter::default().render(Arc::clone(&book)).await.expect("a file");
     let there = pool().render(book).await.expect("a file");

@@ -80,7 +80,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_path_is_a_file_or_a_folder_and_of_one_page_only() {
+    fn conflicting_export_paths_are_rejected() {
         for (paths, taken) in [
             (["a/index.html", "a.md", "b/index.html"], false),
             (["a/index.html", "a/b/index.html", "a/b.md"], false),

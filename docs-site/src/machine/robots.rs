@@ -131,7 +131,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_map_of_more_addresses_than_it_may_have_names_its_parts() {
+    fn oversized_sitemap_becomes_an_index_of_parts() {
         let urls: Vec<_> = (0..5).map(|at| (format!("https://a.test/{at}?&"), None)).collect();
         let of = |part, most| {
             let mut window = Window::new(part, most, urls.len());

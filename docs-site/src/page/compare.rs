@@ -232,7 +232,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn words_that_changed_stand_out_and_nothing_is_markup() {
+    fn word_changes_are_marked_and_text_is_escaped() {
         let drawn = word_changes("One <b> two three.\n", "One <b> four three.\n").into_string();
         assert_eq!(drawn, "<pre class=\"words\">One &lt;b&gt; <del>two </del><ins>four </ins>three.\n</pre>");
         let long = "word ".repeat(500);
@@ -241,7 +241,7 @@ mod tests {
     }
 
     #[test]
-    fn words_are_the_text() {
+    fn words_concatenate_to_the_text() {
         for text in ["", "a", " a  b\n\nc-d, e", "\n", "é ü—x"] {
             assert_eq!(words(text).concat(), text);
         }

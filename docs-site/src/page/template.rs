@@ -98,7 +98,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn slots_are_filled_in_their_order_and_text_is_no_slot() {
+    fn slots_are_filled_in_order_and_slot_like_text_is_escaped() {
         let template = PageTemplate::from_markup(html! {
             h1 class=(Slot::Class) title="<?1>" { "<?8>" (Slot::Main) }
             p { (Slot::Title) }

@@ -47,7 +47,7 @@ async fn call(client: &RunningService<RoleClient, ()>, tool: &str, arguments: Va
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn an_agent_reads_a_page_by_an_address_that_it_had() {
+async fn mcp_reads_a_page_by_its_former_path() {
     let w = World::new().await;
     let space = guide(&w).await;
     let page = w.page(&space, "Old", "Moved since.").await;
@@ -65,7 +65,7 @@ async fn an_agent_reads_a_page_by_an_address_that_it_had() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_client_of_the_protocol_searches_lists_and_reads() {
+async fn mcp_client_searches_lists_and_reads_pages() {
     let w = World::new().await;
     let space = guide(&w).await;
     let (_, path) = w.site("Docs", &space).await;
@@ -119,7 +119,7 @@ async fn inspect(script: &Path, endpoint: &str, asked: &[&str]) -> Option<Value>
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_inspector_of_the_protocol_lists_the_tools_and_calls_each() {
+async fn mcp_inspector_lists_and_calls_every_tool() {
     let Some(script) = tool("@modelcontextprotocol/inspector/clients/launcher/build/index.js") else {
         return;
     };
@@ -152,7 +152,7 @@ async fn the_inspector_of_the_protocol_lists_the_tools_and_calls_each() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn an_agent_is_let_in_as_visitors_are() {
+async fn mcp_endpoint_enforces_visitor_authentication() {
     let w = World::new().await;
     let space = guide(&w).await;
     let (site, path) = w.site("Docs", &space).await;
@@ -170,7 +170,7 @@ async fn an_agent_is_let_in_as_visitors_are() {
 }
 
 #[tokio::test]
-async fn the_settings_of_a_site_switch_the_endpoint_off() {
+async fn site_setting_disables_the_mcp_endpoint() {
     let w = World::new().await;
     let space = guide(&w).await;
     let (site, path) = w.site("Docs", &space).await;

@@ -266,7 +266,7 @@ pub(crate) async fn site_of_all_kinds(w: &World) -> (String, Vec<String>) {
 }
 
 #[tokio::test]
-async fn every_kind_of_block_and_of_element_of_text_is_drawn() {
+async fn every_block_and_inline_kind_is_rendered() {
     let w = World::new().await;
     let (site, _) = site_of_all_kinds(&w).await;
     for (name, _, expected) in BLOCKS.iter().chain(INLINES) {
@@ -325,7 +325,7 @@ async fn readers_see_content_instead_of_preserved_markup() {
 }
 
 #[tokio::test]
-async fn what_is_too_deep_is_shown_as_text_and_nothing_overflows() {
+async fn deeply_nested_lists_render_all_text() {
     let w = World::new().await;
     let space = w.space("Guide").await;
     let deep: String = (0..150).map(|depth| format!("{}* item{depth}\n", "  ".repeat(depth))).collect();
@@ -336,7 +336,7 @@ async fn what_is_too_deep_is_shown_as_text_and_nothing_overflows() {
 }
 
 #[tokio::test]
-async fn what_takes_the_whole_width_says_so_for_each_kind_that_can() {
+async fn full_width_blocks_have_the_full_class() {
     let w = World::new().await;
     let space = w.space("Guide").await;
     let picture = "<figure><img src=\"https://pictures.test/a.png\" alt=\"\"></figure>";
@@ -384,7 +384,7 @@ async fn what_takes_the_whole_width_says_so_for_each_kind_that_can() {
 }
 
 #[tokio::test]
-async fn a_diagram_is_kept_as_the_text_that_it_is_drawn_from() {
+async fn mermaid_diagrams_are_shown_as_source() {
     let w = World::new().await;
     let space = w.space("Guide").await;
     w.page(&space, "Fence", "```mermaid\ngraph TD\n  a --> b\n```").await;

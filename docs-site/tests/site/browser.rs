@@ -17,7 +17,7 @@ async fn site(w: &World) -> (SiteId, String) {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_reader_gets_around_in_a_browser_and_nothing_else_is_asked() {
+async fn browser_navigation_works_without_third_party_requests() {
     let Some(mut browser) = Browser::start().await else { return };
     let w = World::new().await;
     let (_, path) = site(&w).await;
@@ -96,7 +96,7 @@ fn page_of(at: usize, some: &[String]) -> Value {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn no_payload_runs_in_a_browser_and_the_policy_is_never_needed() {
+async fn payloads_neither_run_nor_violate_the_csp_in_a_browser() {
     let Some(mut browser) = Browser::start().await else { return };
     let w = World::new().await;
     let space = w.space("Guide").await;

@@ -51,7 +51,7 @@ async fn dot_segments_between_sites_resolve_as_in_urls() {
 }
 
 #[tokio::test]
-async fn a_site_that_is_not_published_is_not_there() {
+async fn unpublished_site_returns_404() {
     let w = World::new().await;
     let space = guide(&w).await;
     let (site, path) = w.site("Docs", &space).await;
@@ -129,7 +129,7 @@ async fn a_visitor_signs_in_and_stays_signed_in_by_a_cookie() {
 }
 
 #[tokio::test]
-async fn claims_of_an_address_decide_and_are_kept_for_the_next_page() {
+async fn url_claims_apply_and_persist_in_a_cookie() {
     let w = World::new().await;
     let space = w.space("Guide").await;
     w.page(&space, "First", "Start.\n\n{% if visitor.claims.unsigned.eu %}\nFor Europe.\n{% endif %}\n")
@@ -170,7 +170,7 @@ async fn cookies_are_secure_if_the_platform_uses_https() {
 }
 
 #[tokio::test]
-async fn a_site_stands_on_a_host_of_its_own() {
+async fn site_is_served_on_its_custom_hostname() {
     let w = World::new().await;
     let space = guide(&w).await;
     let (site, path) = w.site("Docs", &space).await;
@@ -187,7 +187,7 @@ async fn a_site_stands_on_a_host_of_its_own() {
 }
 
 #[tokio::test]
-async fn what_is_no_site_is_for_the_next_endpoint() {
+async fn non_site_requests_pass_to_the_next_endpoint() {
     let w = World::new().await;
     for (method, path, host) in [
         (Method::GET, "/", "docs.test:4000"),
@@ -206,7 +206,7 @@ async fn what_is_no_site_is_for_the_next_endpoint() {
 }
 
 #[tokio::test]
-async fn sites_are_read_and_nothing_else() {
+async fn sites_allow_only_get_head_and_options() {
     let w = World::new().await;
     let space = guide(&w).await;
     let (_, path) = w.site("Docs", &space).await;
@@ -225,7 +225,7 @@ async fn sites_are_read_and_nothing_else() {
 }
 
 #[tokio::test]
-async fn a_client_that_has_a_page_is_told_so() {
+async fn unchanged_page_returns_304_for_its_etag() {
     let w = World::new().await;
     let space = guide(&w).await;
     let (_, path) = w.site("Docs", &space).await;

@@ -96,7 +96,7 @@ async fn exported_links_resolve_below_any_path() {
 }
 
 #[tokio::test]
-async fn what_is_not_for_everybody_is_not_exported() {
+async fn non_public_sites_cannot_be_exported() {
     let w = World::new().await;
     let space = w.space("Guide").await;
     w.page(&space, "First", "Secret.").await;
@@ -205,7 +205,7 @@ async fn path_conflicts_are_reported_before_writing() {
 }
 
 #[tokio::test]
-async fn a_host_that_is_not_poem_serves_sites_as_a_tower_service() {
+async fn sites_can_be_served_as_a_tower_service() {
     let w = World::new().await;
     let space = w.space("Guide").await;
     w.page(&space, "First", "Start.").await;

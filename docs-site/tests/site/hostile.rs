@@ -73,7 +73,7 @@ fn harmless(page: &str, what: &str) {
 }
 
 #[tokio::test]
-async fn texts_of_pages_and_spaces_are_text() {
+async fn page_and_space_texts_cannot_inject_markup() {
     let w = World::new().await;
     for payload in PAYLOADS {
         let space = w.space(&payload.chars().take(50).collect::<String>()).await;
@@ -96,7 +96,7 @@ async fn texts_of_pages_and_spaces_are_text() {
 }
 
 #[tokio::test]
-async fn what_markdown_can_do_is_no_way_to_scripts() {
+async fn markdown_cannot_inject_scripts() {
     let w = World::new().await;
     let space = w.space("Guide").await;
     let pages: Vec<_> = MARKDOWN
@@ -115,7 +115,7 @@ async fn what_markdown_can_do_is_no_way_to_scripts() {
 }
 
 #[tokio::test]
-async fn settings_of_a_site_are_text() {
+async fn site_settings_cannot_inject_markup() {
     let w = World::new().await;
     let space = w.space("Guide").await;
     w.page(&space, "First", "Text.").await;
@@ -140,7 +140,7 @@ async fn settings_of_a_site_are_text() {
 }
 
 #[tokio::test]
-async fn what_an_address_says_is_text() {
+async fn request_urls_cannot_inject_markup() {
     let w = World::new().await;
     let space = w.space("Guide").await;
     w.page(&space, "First", "Text.").await;
@@ -161,7 +161,7 @@ async fn what_an_address_says_is_text() {
 }
 
 #[tokio::test]
-async fn no_address_leads_to_another_host_by_slashes() {
+async fn slashes_in_a_path_never_redirect_to_another_host() {
     let w = World::new().await;
     let space = w.space("Guide").await;
     w.page(&space, "First", "Text.").await;
@@ -180,7 +180,7 @@ async fn no_address_leads_to_another_host_by_slashes() {
 }
 
 #[tokio::test]
-async fn every_answer_says_what_a_browser_may_do_with_it() {
+async fn every_response_has_strict_security_headers() {
     let w = World::new().await;
     let space = w.space("Guide").await;
     w.page(&space, "First", "Text.").await;

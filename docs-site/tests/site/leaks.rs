@@ -249,7 +249,7 @@ proptest! {
 }
 
 #[tokio::test]
-async fn what_is_kept_for_one_visitor_is_not_given_to_another() {
+async fn cached_pages_do_not_leak_between_visitors() {
     let page = PagePlan { condition: 1, block: 3, is_below: false, links: true };
     for is_known in [true, false] {
         let who = Who { is_known, beta: false, is_pro: false, eu: false };

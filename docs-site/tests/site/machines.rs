@@ -24,7 +24,7 @@ async fn pages_are_markdown_by_md_suffix_or_accept_header() {
 }
 
 #[tokio::test]
-async fn lists_name_the_pages_of_all_spaces() {
+async fn machine_readable_lists_contain_pages_of_all_spaces() {
     let w = World::new().await;
     let (guide, api) = (w.space("Guide").await, w.space("Reference").await);
     w.page(&guide, "First", "Start.").await;
@@ -55,7 +55,7 @@ async fn lists_name_the_pages_of_all_spaces() {
 }
 
 #[tokio::test]
-async fn search_engines_are_sent_away_from_what_is_not_for_them() {
+async fn unindexed_pages_and_sites_are_hidden_from_crawlers() {
     let w = World::new().await;
     let space = w.space("Guide").await;
     let secret = json!({ "operation": "insert_page", "title": "Kept out", "noRobotsIndex": true,
@@ -77,7 +77,7 @@ async fn search_engines_are_sent_away_from_what_is_not_for_them() {
 }
 
 #[tokio::test]
-async fn news_of_a_site_are_a_feed_of_what_the_visitor_sees() {
+async fn rss_feed_lists_visible_pages_newest_first() {
     let w = World::new().await;
     let space = w.space("Guide").await;
     w.page(&space, "First & last", "Start.").await;

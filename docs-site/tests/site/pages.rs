@@ -10,7 +10,7 @@ fn page(title: &str, markdown: &str) -> Value {
 }
 
 #[tokio::test]
-async fn a_page_shows_where_it_is_and_what_is_beside_it() {
+async fn page_shows_navigation_metadata_and_breadcrumbs() {
     let w = World::new().await;
     let space = w.space("Guide").await;
     let made =
@@ -41,7 +41,7 @@ async fn a_page_shows_where_it_is_and_what_is_beside_it() {
 }
 
 #[tokio::test]
-async fn links_of_pages_lead_to_pages() {
+async fn internal_links_resolve_to_site_pages() {
     let w = World::new().await;
     let space = w.space("Guide").await;
     let other = w.space("Other").await;
@@ -70,7 +70,7 @@ async fn links_of_pages_lead_to_pages() {
 }
 
 #[tokio::test]
-async fn a_page_that_is_not_there_is_told_with_404_and_the_way_back() {
+async fn missing_page_returns_404_with_navigation() {
     let w = World::new().await;
     let space = w.space("Guide").await;
     w.page(&space, "First", "Text.").await;
@@ -83,7 +83,7 @@ async fn a_page_that_is_not_there_is_told_with_404_and_the_way_back() {
 }
 
 #[tokio::test]
-async fn redirects_and_former_paths_lead_on() {
+async fn redirects_and_default_space_paths_redirect_to_the_page() {
     let w = World::new().await;
     let space = w.space("Guide").await;
     w.page(&space, "First", "Text.").await;
@@ -124,7 +124,7 @@ async fn broken_entries_in_the_page_tree_are_plain_text() {
 }
 
 #[tokio::test]
-async fn hidden_pages_are_read_by_their_address_and_listed_nowhere() {
+async fn hidden_pages_are_readable_by_url_but_not_listed() {
     let w = World::new().await;
     let space = w.space("Guide").await;
     let mut hidden = page("Unlisted", "Hidden text.");
@@ -139,7 +139,7 @@ async fn hidden_pages_are_read_by_their_address_and_listed_nowhere() {
 }
 
 #[tokio::test]
-async fn a_site_looks_as_it_was_told() {
+async fn customization_is_applied_to_the_site() {
     let w = World::new().await;
     let space = w.space("Guide").await;
     w.page(&space, "First", "[out](https://a.test)").await;
@@ -193,7 +193,7 @@ async fn a_site_looks_as_it_was_told() {
 }
 
 #[tokio::test]
-async fn a_search_is_answered_without_scripts_and_for_them() {
+async fn search_works_as_html_page_and_json() {
     let w = World::new().await;
     let space = w.space("Guide").await;
     w.edit(
@@ -219,7 +219,7 @@ async fn a_search_is_answered_without_scripts_and_for_them() {
 }
 
 #[tokio::test]
-async fn the_first_view_of_a_page_is_small() {
+async fn initial_page_load_is_below_80_kb() {
     let w = World::new().await;
     let space = w.space("Guide").await;
     w.page(&space, "First", &"Some text that a page has. ".repeat(200)).await;
@@ -238,7 +238,7 @@ async fn the_first_view_of_a_page_is_small() {
 }
 
 #[tokio::test]
-async fn a_page_names_itself_in_the_other_languages_of_a_site() {
+async fn page_links_its_hreflang_language_variants() {
     let w = World::new().await;
     let (english, german) = (w.space("English").await, w.space("Deutsch").await);
     w.page(&english, "First", "Start.").await;
@@ -275,7 +275,7 @@ async fn a_page_names_itself_in_the_other_languages_of_a_site() {
 }
 
 #[tokio::test]
-async fn each_text_of_a_page_has_a_direction_of_its_own() {
+async fn text_direction_is_set_per_element() {
     let w = World::new().await;
     let space = w.space("Guide").await;
     let made = w.edit(&space, json!([page("API", "Text.")])).await;

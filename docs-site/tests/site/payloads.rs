@@ -91,7 +91,7 @@ async fn types(browser: &mut Browser, text: &str) -> String {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn no_payload_of_addresses_or_searches_runs_in_a_browser() {
+async fn no_payload_of_urls_or_searches_runs_in_a_browser() {
     let Some(mut browser) = Browser::start().await else { return };
     let w = World::new().await;
     let (space, _) = space_of_payloads(&w).await;

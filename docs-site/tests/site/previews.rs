@@ -71,7 +71,7 @@ async fn pages_moved_by_a_change_request_redirect_in_its_preview() {
 }
 
 #[tokio::test]
-async fn a_member_sees_a_change_request_as_the_site_would_show_it() {
+async fn member_previews_a_change_request_on_the_site() {
     let it = Changed::new().await;
     let shown = it.get("~/changes/4/").await;
     assert_eq!(shown.status, StatusCode::OK, "{shown:?}");
@@ -91,7 +91,7 @@ async fn a_member_sees_a_change_request_as_the_site_would_show_it() {
 }
 
 #[tokio::test]
-async fn a_preview_leads_to_no_search_as_that_finds_what_is_live() {
+async fn preview_has_no_search() {
     let it = Changed::new().await;
     assert!(it.w.html(&it.site).await.contains("role=\"search\""));
     for page in ["~/changes/4/", "~/changes/4/added", "~/changes/4/gone", "~/changes/4/~compare"] {
@@ -109,7 +109,7 @@ async fn a_preview_leads_to_no_search_as_that_finds_what_is_live() {
 }
 
 #[tokio::test]
-async fn what_changed_is_shown_page_by_page_and_word_by_word() {
+async fn comparison_shows_page_and_word_changes() {
     let it = Changed::new().await;
     let shown = it.get("~/changes/4/~compare").await;
     assert_eq!(shown.status, StatusCode::OK);
@@ -132,7 +132,7 @@ async fn what_changed_is_shown_page_by_page_and_word_by_word() {
 }
 
 #[tokio::test]
-async fn nobody_else_sees_a_preview_or_learns_that_there_is_one() {
+async fn preview_is_hidden_from_anonymous_and_outside_users() {
     let it = Changed::new().await;
     let new = NewUser {
         display_name: "Eve".parse().expect("a name"),
@@ -189,7 +189,7 @@ async fn member_sign_in_returns_to_the_requested_page() {
 }
 
 #[tokio::test]
-async fn who_signs_in_on_a_host_of_its_own_stays_there() {
+async fn preview_sign_in_redirects_only_within_the_custom_host() {
     let it = Changed::new().await;
     let host = docs_core::model::SiteHostname::new("guide.example.org").expect("a host");
     let sites = it.w.me().org(&it.w.org).sites().list(&Default::default(), &Default::default()).await;

@@ -53,7 +53,7 @@ impl World {
 }
 
 #[tokio::test]
-async fn a_site_shows_the_pages_of_a_specification_as_it_is_now() {
+async fn specification_pages_follow_the_current_specification() {
     let w = World::new().await;
     let space = w.space("Guide").await;
     w.git.put("README.md", "# Welcome\n\nHello.\n");
@@ -183,7 +183,7 @@ async fn visitors_read_only_the_specification_parts_their_pages_show() {
 }
 
 #[tokio::test]
-async fn a_description_shows_no_specification_not_even_its_own() {
+async fn operation_blocks_are_not_nested_and_limited_to_500() {
     let w = World::new().await;
     let space = w.space("Guide").await;
     let block = |path: &str| {
@@ -209,7 +209,7 @@ async fn a_description_shows_no_specification_not_even_its_own() {
 }
 
 #[tokio::test]
-async fn a_page_shows_what_came_after_it_was_read_first() {
+async fn cached_page_shows_a_specification_added_later() {
     let w = World::new().await;
     let space = w.space("Guide").await;
     let block = "{% openapi-operation spec=\"pets\" path=\"/cats\" method=\"get\" %}\n[pets](https://api.test/pets)\n{% endopenapi-operation %}";

@@ -137,7 +137,7 @@ pub(crate) fn short(text: &str, most: usize) -> String {
 }
 
 #[tokio::test]
-async fn no_text_of_two_hundred_payloads_runs_in_any_place() {
+async fn payloads_in_page_texts_are_harmless_everywhere() {
     let w = World::new().await;
     let space = w.space("Guide").await;
     let all = payloads();
@@ -183,7 +183,7 @@ fn written_out(payload: &str) -> String {
 }
 
 #[tokio::test]
-async fn no_setting_or_address_of_two_hundred_payloads_runs() {
+async fn payloads_in_settings_and_urls_are_harmless() {
     let w = World::new().await;
     let space = w.space("Guide").await;
     w.page(&space, "First", "Start.").await;

@@ -270,7 +270,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_an_address_says_of_tls_is_taken_out_of_it() {
+    fn tls_options_are_extracted_from_the_connection_url() {
         let options = |mode, roots: Option<&str>| TlsOptions { mode, roots: roots.map(str::to_owned) };
         for (url, rest, expected) in [
             ("postgres://h/db", "postgres://h/db", options(Mode::Prefer, None)),

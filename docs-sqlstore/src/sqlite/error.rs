@@ -119,7 +119,7 @@ mod tests {
     }
 
     #[test]
-    fn passing_trouble_is_unavailable_and_says_what_to_do() {
+    fn transient_errors_are_unavailable_with_advice() {
         for code in [
             ffi::SQLITE_FULL,
             ffi::SQLITE_BUSY,
@@ -135,7 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn damage_is_corrupt() {
+    fn database_damage_is_reported_as_corrupt() {
         for code in [ffi::SQLITE_CORRUPT, ffi::SQLITE_NOTADB, ffi::SQLITE_ERROR] {
             let told = StoreError::from(Failure::from(failure(code)));
             assert!(matches!(told, StoreError::Corrupt(_)), "{told:?}");
@@ -143,7 +143,7 @@ mod tests {
     }
 
     #[test]
-    fn a_commit_that_the_disk_did_not_confirm_is_unknown() {
+    fn failed_fsync_at_commit_is_an_unknown_outcome() {
         let told = |code| StoreError::from(Failure::from_commit(failure(code)));
         assert!(matches!(told(ffi::SQLITE_IOERR_FSYNC), StoreError::Unknown(_)));
         assert!(matches!(told(ffi::SQLITE_FULL), StoreError::Unavailable(_)));
@@ -151,7 +151,7 @@ mod tests {
     }
 
     #[test]
-    fn a_connection_is_kept_after_what_is_no_fault_of_it() {
+    fn only_fatal_errors_discard_the_connection() {
         for (code, spoils) in [
             (ffi::SQLITE_FULL, false),
             (ffi::SQLITE_BUSY, false),

@@ -63,7 +63,7 @@ async fn full_disk_rejects_commits_and_recovers_with_free_space() {
 }
 
 #[tokio::test]
-async fn a_connection_in_doubt_is_replaced() {
+async fn connection_is_replaced_after_losing_write_access() {
     let folder = tempfile::tempdir().expect("there is a folder for temporary files");
     let store =
         SqliteStore::open(folder.path().join("a.sqlite"), Options::new()).await.expect("it can be opened");
@@ -82,7 +82,7 @@ async fn a_connection_in_doubt_is_replaced() {
 }
 
 #[tokio::test]
-async fn a_transaction_that_sqlite_rolled_back_has_ended() {
+async fn transaction_ends_when_sqlite_rolls_it_back() {
     let folder = tempfile::tempdir().expect("there is a folder for temporary files");
     let store =
         SqliteStore::open(folder.path().join("a.sqlite"), Options::new()).await.expect("it can be opened");

@@ -189,7 +189,7 @@ fn tell() {
 }
 
 #[test]
-fn an_import_ends_whatever_characters_the_host_sends() {
+fn git_import_terminates_for_unstorable_repository_content() {
     for (at, (repository, end)) in outside::odd().into_iter().enumerate() {
         let ended = finish(async {
             let mut world = World::with(repository).await;
@@ -214,7 +214,7 @@ fn an_import_ends_whatever_characters_the_host_sends() {
 const SEEDS: &str = "tests/suite/differential.regressions";
 
 #[test]
-fn the_platform_answers_the_same_over_sqlite_as_in_memory() {
+fn results_are_equal_over_sqlite_and_memory() {
     proptest!(config(16, SEEDS), |(program in programs(220..310))| {
         finish(async { run(World::new().await, &program, &[]).await })?;
     });
@@ -244,7 +244,7 @@ fn results_are_equal_over_postgresql_sqlite_and_memory() {
 
 #[cfg(feature = "postgres")]
 #[test]
-fn nothing_changes_when_another_node_takes_over_on_postgresql() {
+fn node_takeover_on_postgresql_changes_no_result() {
     if crate::postgres::Postgres::new().is_none() {
         return;
     }

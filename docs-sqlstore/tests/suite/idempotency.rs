@@ -205,13 +205,13 @@ async fn suite(factory: &dyn Factory) {
 }
 
 #[tokio::test]
-async fn a_request_with_a_key_is_done_once_on_sqlite() {
+async fn idempotent_requests_execute_once_on_sqlite() {
     suite(&crate::sqlite::Sqlite::new()).await;
 }
 
 #[cfg(feature = "postgres")]
 #[tokio::test]
-async fn a_request_with_a_key_is_done_once_on_postgres() {
+async fn idempotent_requests_execute_once_on_postgres() {
     if let Some(postgres) = crate::postgres::Postgres::new() {
         suite(&postgres).await;
     }

@@ -73,7 +73,7 @@ async fn sqlite_page_view_shows_the_active_revision() {
 
 #[cfg(feature = "sqlite")]
 #[tokio::test]
-async fn content_is_read_through_the_one_connection_there_is() {
+async fn content_is_readable_with_a_single_connection() {
     use docs_core::platform::ContentVersion;
     use docs_sqlstore::{Options, SqliteStore};
     use std::sync::Arc;

@@ -78,7 +78,7 @@ impl Content {
     /// position), then reusable contents and files in order of their ids, then variables. Cost is proportional to the
     /// differences.
     ///
-    /// Changes of timestamps and Git metadata are ignored. [`Content::nothing`] need not be stored.
+    /// Changes of timestamps and Git metadata are ignored. [`Content::empty_hash`] need not be stored.
     ///
     /// # Errors
     /// [`ContentError`](super::ContentError) if the content cannot be read.

@@ -85,7 +85,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_number_stands_before_the_extension() {
+    fn number_is_inserted_before_the_extension() {
         for (name, expected) in [
             ("logo.png", "logo (1).png"),
             ("archive.tar.gz", "archive.tar (1).gz"),
@@ -104,7 +104,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_that_could_mislead_is_refused_and_cleaned() {
+    fn misleading_file_names_are_rejected_and_sanitized() {
         for (wrong, clean) in [
             ("../../x.png", "x.png"),
             ("C:\\x.png", "x.png"),

@@ -22,11 +22,11 @@ use super::{
 /// The revisions of one update of following content.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct FollowUpdate {
-    /// The revision of the original at the previous update; [`Content::nothing`] at first.
+    /// The revision of the original at the previous update; [`Content::empty_hash`] at first.
     pub from: Hash,
     /// The current revision of the original.
     pub to: Hash,
-    /// The following content that corresponds to `from`; [`Content::nothing`] at first.
+    /// The following content that corresponds to `from`; [`Content::empty_hash`] at first.
     pub onto: Hash,
 }
 

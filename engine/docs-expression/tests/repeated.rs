@@ -7,7 +7,7 @@ use docs_expression::{Context, Expression, MAX_LENGTH};
 use docs_hostile::{CONSTANT_MEMORY, Parser, ParserFn};
 
 #[test]
-fn repeated_constructs_take_memory_that_follows_their_bytes() {
+fn repeated_constructs_take_linear_memory() {
     docs_hostile::run_among_others(PARSERS);
 }
 

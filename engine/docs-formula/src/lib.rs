@@ -65,7 +65,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn formulas_with_macros_of_their_own_are_read() {
+    fn formulas_with_macro_definitions_are_parsed() {
         for tex in [
             r"\def\R{\mathbb{R}} f: \R^n \to \R",
             r"\newcommand{\norm}[1]{\lVert #1 \rVert} \norm{x + y} \le \norm{x} + \norm{y}",
@@ -78,7 +78,7 @@ mod tests {
     }
 
     #[test]
-    fn macros_that_grow_take_little_memory_and_are_no_formula() {
+    fn excessive_macro_expansion_is_rejected_within_12_mib() {
         let long = format!("\\def\\a{{{}}}{}", "é".repeat(60), "\\a\\sum_{i}^{n}".repeat(300));
         let doubled = r"\def\a{xx}\def\b{\a\a\a\a\a\a\a\a}\def\c{\b\b\b\b\b\b\b\b}\def\d{\c\c\c\c\c\c\c\c}\def\e{\d\d\d\d\d\d\d\d}\e";
         let argument = format!(r"\newcommand{{\b}}[1]{{#1#1}}{}x{}", r"\b{".repeat(30), "}".repeat(30));

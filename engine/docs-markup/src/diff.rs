@@ -216,7 +216,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn changes_lead_from_the_old_text_to_the_new_one(
+        fn applying_the_changes_yields_the_new_text(
             old in prop::collection::vec(0u32..6, 0..40), new in prop::collection::vec(0u32..6, 0..40),
         ) {
             let changes = changes(&old, &new);
@@ -227,7 +227,7 @@ mod tests {
         }
 
         #[test]
-        fn among_lines_that_are_rare_nothing_changes_that_need_not(old in rare(), new in rare()) {
+        fn diff_of_rare_lines_is_minimal(old in rare(), new in rare()) {
             let changed: usize = changes(&old, &new).iter().map(|change| change.old.len()).sum();
             prop_assert_eq!(old.len() - changed, common(&old, &new));
         }

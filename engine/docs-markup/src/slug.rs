@@ -71,14 +71,14 @@ mod tests {
     }
 
     #[test]
-    fn numbers_fit_into_the_limit() {
+    fn numbered_slugs_fit_the_length_limit() {
         assert_eq!(append_number("page", 2), "page-2");
         assert_eq!(append_number(&"ä".repeat(100), 12).chars().count(), 100);
     }
 
     proptest! {
         #[test]
-        fn a_slug_is_its_own_slug(title in "\\PC{0,120}") {
+        fn slugify_is_idempotent_and_bounded(title in "\\PC{0,120}") {
             let slug = slugify(&title);
             prop_assert!(slug.chars().count() <= MAX_SLUG);
             prop_assert!(!slug.contains(['/', ' ', '#', '?', '%', '\\']));

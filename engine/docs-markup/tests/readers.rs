@@ -48,7 +48,7 @@ fn all_read(text: &str, destinations: &[&str]) {
 }
 
 #[test]
-fn a_tag_is_the_same_to_all_readers_however_it_is_written() {
+fn all_parsers_accept_the_same_tag_spellings() {
     for text in [
         "{% include \"a.md\" %}",
         "{% include 'a.md' %}",
@@ -81,7 +81,7 @@ fn a_tag_is_the_same_to_all_readers_however_it_is_written() {
 }
 
 #[test]
-fn what_is_no_tag_to_one_reader_is_none_to_any() {
+fn all_parsers_reject_the_same_invalid_tags() {
     for text in [
         "{% include \"a.md\" \"b.md\" %}",
         "{% include a.md %}",
@@ -101,7 +101,7 @@ fn what_is_no_tag_to_one_reader_is_none_to_any() {
 }
 
 #[test]
-fn values_of_tags_have_backslashes_and_no_character_references() {
+fn tag_values_use_backslash_escapes_not_entities() {
     for (text, destination) in [
         ("{% file src=\"a&amp;b.pdf\" %}", "a&amp;b.pdf"),
         ("{% embed url=\"a?x=1&copy=2\" %}", "a?x=1&copy=2"),
@@ -115,13 +115,13 @@ fn values_of_tags_have_backslashes_and_no_character_references() {
 }
 
 #[test]
-fn of_several_values_of_a_name_the_first_counts() {
+fn first_of_duplicate_attributes_wins() {
     all_read("{% file src=\"a.pdf\" src=\"b.pdf\" %}", &["a.pdf"]);
     all_read("x <a href=\"a.md\" href='b.md'>y</a>", &["a.md"]);
 }
 
 #[test]
-fn html_is_the_same_to_all_readers_however_it_is_written() {
+fn all_parsers_find_the_same_links_in_html() {
     for text in [
         "<figure><img src=\"a.png\" alt=\"\"><figcaption></figcaption></figure>",
         "<FIGURE><IMG SRC='a.png' ALT=''></FIGURE>",
@@ -155,7 +155,7 @@ fn html_is_the_same_to_all_readers_however_it_is_written() {
 }
 
 #[test]
-fn what_a_document_keeps_as_it_is_still_leads_somewhere() {
+fn links_in_verbatim_markup_are_found() {
     // Browsers recognize these; a document preserves them as Markdown.
     for text in [
         "<div><img src='a.png'></div>",
@@ -171,7 +171,7 @@ fn what_a_document_keeps_as_it_is_still_leads_somewhere() {
 }
 
 #[test]
-fn each_address_of_a_source_set_is_a_link_of_its_own() {
+fn each_srcset_candidate_is_a_separate_link() {
     let text = "<picture><source srcset=\"a.png 1x,b,c.png 2x, d.png\" media=\"(x)\"></picture>";
     assert_eq!(in_links(text), in_repository(text));
     let new = rewrite_links(text, |site| Resolution::To(format!("/files/{} x", site.destination.len())));
@@ -182,7 +182,7 @@ fn each_address_of_a_source_set_is_a_link_of_its_own() {
 }
 
 #[test]
-fn a_tag_with_hyphens_keeps_them_and_is_closed_by_its_name() {
+fn opening_tags_keep_hyphens_and_closing_tags_drop_them() {
     for text in [
         "{%- include \"a.md\" -%}",
         "{%- hint style=\"info\" -%}\na\n{% endhint %}",
@@ -201,7 +201,7 @@ fn a_tag_with_hyphens_keeps_them_and_is_closed_by_its_name() {
 }
 
 #[test]
-fn details_are_closed_whatever_the_case_of_their_tags() {
+fn details_tags_match_case_insensitively() {
     for text in [
         "<details>\n\n<summary>a</summary>\n\nb\n\n</details>",
         "<Details open>\n\n<SUMMARY>a</Summary >\n\nb\n\n</DETAILS>",
@@ -213,7 +213,7 @@ fn details_are_closed_whatever_the_case_of_their_tags() {
 
 proptest! {
     #[test]
-    fn a_new_destination_is_read_back_by_all(
+    fn links_and_documents_parse_rewritten_destinations(
         destination in "[a-z.&;\"'\\\\<>{}%=äé?(),]{1,12}",
         text in proptest::sample::select(vec![
             "{% include \"x\" %}", "{% include 'x' %}", "{%- file src=x -%}", "{% embed url='x' %}",
@@ -227,7 +227,7 @@ proptest! {
     }
 
     #[test]
-    fn what_a_document_leads_to_is_a_link(
+    fn document_link_targets_are_a_subset_of_links(
         text in "(\\{% |\\{%- ?|include |file |src=|href=|url=|page-ref |page=|'a'|\"b\"|c| ?%\\}|-%\\}|<img |<a |>|</a>|\n|\n\n| |<!--|-->|<p>|</p>|> |\\\\){0,24}"
     ) {
         let (document, links) = (in_document(&text), in_links(&text));

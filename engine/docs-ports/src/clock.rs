@@ -61,7 +61,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_time_that_has_come_is_not_waited_for() {
+    async fn wait_until_returns_at_once_for_past_times() {
         SystemClock.wait_until(SystemClock.now()).await;
         SystemClock.wait_until(DateTime::UNIX_EPOCH).await;
     }

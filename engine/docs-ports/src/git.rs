@@ -140,7 +140,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_words_of_a_host_are_one_line_of_a_bounded_length() {
+    fn rejection_reason_is_sanitized_to_one_bounded_line() {
         for (text, words) in [
             ("", "no reason given"),
             (" pre-receive hook\ndeclined\r\n", "pre-receive hook declined"),

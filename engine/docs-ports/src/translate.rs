@@ -148,7 +148,7 @@ mod tests {
     }
 
     #[test]
-    fn the_pseudo_translation_keeps_placeholders_and_terms() {
+    fn pseudo_translation_keeps_placeholders_and_applies_terms() {
         let rules = [rule("API", "API", true), rule("space", "espace", false)];
         for (segment, translated) in [
             ("Hello", "[Hélló]"),

@@ -111,7 +111,7 @@ mod tests {
     use crate::jobs::JobRecord;
 
     #[test]
-    fn of_many_records_the_first_of_every_kind_are_named() {
+    fn audit_sample_takes_the_first_keys_of_every_kind() {
         let kinds = [RecordKind::of::<AuditRecord>(), RecordKind::of::<JobRecord>()];
         let mut keys: Vec<Key> = (0..40).map(|n| format!("job!{n:02}").into()).collect();
         keys.extend(["aud!a".into(), "ctr!a!b".into(), "op!1!2".into(), "aud!b".into()]);

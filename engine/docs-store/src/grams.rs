@@ -101,7 +101,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn whatever_matches_has_all_the_pieces_of_the_search(text in text(60), query in text(6)) {
+        fn matching_text_contains_all_query_grams(text in text(60), query in text(6)) {
             if let Some(wanted) = GramQuery::new(&query) && wanted.is_in(&text) {
                 prop_assert!(wanted.grams().is_subset(&from_text(&text)), "{text} {query}");
             }
@@ -116,7 +116,7 @@ mod tests {
         }
 
         #[test]
-        fn a_short_search_asks_for_the_one_piece_that_decides(text in text(20), query in text(3)) {
+        fn query_shorter_than_a_gram_is_decided_by_one_gram(text in text(20), query in text(3)) {
             if let Some(wanted) = GramQuery::new(&query) && wanted.as_str().chars().count() < GRAM_LENGTH {
                 prop_assert_eq!(wanted.is_in(&text), from_text(&text).contains(wanted.as_str()));
             }
@@ -144,7 +144,7 @@ mod tests {
     }
 
     #[test]
-    fn a_long_search_asks_for_some_pieces_of_all_of_it() {
+    fn long_query_uses_a_bounded_number_of_grams() {
         let wanted = GramQuery::new(&('a'..='z').cycle().take(500).collect::<String>()).expect("a search");
         assert!((2..=MAX_QUERY_GRAMS).contains(&wanted.grams().len()));
     }

@@ -208,7 +208,7 @@ mod tests {
     }
 
     #[test]
-    fn a_nul_is_noticed_however_the_json_is_cut() {
+    fn escaped_nul_is_detected_across_chunk_boundaries() {
         let json = br#"{"a":"x\u0000y"}"#;
         for cut in 0..json.len() {
             let mut gauge = Gauge::default();
@@ -219,7 +219,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_json_is_refused() {
+    fn invalid_json_is_rejected() {
         for wrong in ["", "{", "{}{}", "nul", "\u{0}"] {
             assert!(matches!(size(wrong), Err(StoreError::Misuse(_))), "{wrong}");
         }

@@ -89,7 +89,7 @@ mod tests {
     }
 
     #[test]
-    fn fingerprints_stay_as_clients_have_them() {
+    fn cursor_fingerprints_are_stable() {
         let plain = ListIdentity::new("teams");
         let filtered = plain.clone().with_part("organization", "o").filter("owner", ["ada", "bob"]);
         let spec = |rev| ListSpec { prefix: KeyBuf::new("team").part("o"), rev, identity: filtered.clone() };
@@ -105,7 +105,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn two_identities_have_one_fingerprint_only_when_they_are_alike(
+        fn different_identities_have_different_fingerprints(
             lists in prop::collection::vec(
                 ("[a:1]{0,3}", prop::collection::vec(("[a:1]{0,2}", "[a:1]{0,3}"), 0..3)), 2..20),
         ) {

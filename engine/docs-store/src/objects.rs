@@ -22,7 +22,7 @@ use super::{Hash, StoreResult};
 /// - `leftovers` lists bytes without an object, and never those of a `put` that may still be acknowledged.
 #[async_trait]
 pub trait Objects: Send + Sync + 'static {
-    /// Stores objects. Each hash must be [`Hash::of`] the bytes.
+    /// Stores objects. Each hash must be [`Hash::compute`] the bytes.
     ///
     /// # Errors
     /// [`StoreError::Misuse`](super::StoreError::Misuse) when a hash does not match its bytes; `Unavailable`.
@@ -62,7 +62,7 @@ pub trait Objects: Send + Sync + 'static {
     async fn domains(&self, after: Option<&str>, max: u32) -> StoreResult<Vec<String>>;
 
     /// Lists a page of orphaned bytes: stored by a `put` that was interrupted before it was acknowledged, at least
-    /// `untouched_for` ago. `after` is the [`next`](Leftovers::next) of the previous page.
+    /// `untouched_for` ago. `after` is the [`next`](OrphanPage::next) of the previous page.
     ///
     /// `owner` identifies the store that owns the objects. A location claimed by another owner is
     /// [`StoreError::Misuse`](super::StoreError::Misuse), because all its bytes would look orphaned to this one.

@@ -71,7 +71,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn words_show_as_they_are() {
+    fn markdown_syntax_in_words_is_escaped_only_where_needed() {
         for (text, line, within) in [
             ("plain", "plain", "plain"),
             ("a*b", "a\\*b", "a\\*b"),

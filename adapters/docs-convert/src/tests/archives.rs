@@ -12,7 +12,7 @@ fn paths(archive: &[u8]) -> Vec<String> {
 }
 
 #[test]
-fn files_come_with_their_paths() {
+fn files_are_unpacked_with_normalized_paths() {
     let archive = zip(&[("README.md", b"# Hello"), ("a/b.png", b"png"), ("./c//d.md", b"d")]);
     let files = unpack(&archive).unwrap();
     assert_eq!(paths(&archive), ["README.md", "a/b.png", "c/d.md"]);
@@ -20,7 +20,7 @@ fn files_come_with_their_paths() {
 }
 
 #[test]
-fn folders_links_and_archives_are_left_out() {
+fn directories_symlinks_and_nested_archives_are_skipped() {
     let mut writer = ZipWriter::new(Cursor::new(Vec::new()));
     let options = SimpleFileOptions::default();
     writer.add_directory("folder", options).unwrap();
@@ -34,7 +34,7 @@ fn folders_links_and_archives_are_left_out() {
 }
 
 #[test]
-fn paths_that_lead_out_are_refused() {
+fn path_traversal_and_overlong_paths_are_refused() {
     for path in ["../a.md", "a/../../b.md", "/etc/a.md", "..\\a.md", "C:\\a.md", "a/..", "a\0b"] {
         let message = refused(unpack(&zip(&[("fine.md", b"x"), (path, b"x")])));
         assert_eq!(message, "the archive has a path that leaves the archive", "{path:?}");
@@ -44,7 +44,7 @@ fn paths_that_lead_out_are_refused() {
 }
 
 #[test]
-fn what_unpacks_to_too_much_is_refused() {
+fn excessive_compression_ratio_is_refused() {
     let zeros = vec![0; 3_000_000];
     let message = refused(unpack(&zip(&[("bomb", &zeros)])));
     assert!(message.contains("must unpack to at most"), "{message}");
@@ -54,7 +54,7 @@ fn what_unpacks_to_too_much_is_refused() {
 }
 
 #[test]
-fn many_small_bombs_are_one_large_one() {
+fn total_unpacked_size_is_limited_across_entries() {
     let mut writer = ZipWriter::new(Cursor::new(Vec::new()));
     let zeros = vec![0; 1_000_000];
     for at in 0..220 {
@@ -67,7 +67,7 @@ fn many_small_bombs_are_one_large_one() {
 }
 
 #[test]
-fn too_many_entries_are_refused_before_they_are_read() {
+fn archive_with_too_many_entries_is_refused() {
     let mut writer = ZipWriter::new(Cursor::new(Vec::new()));
     for at in 0..10_001 {
         writer.start_file(format!("{at}"), SimpleFileOptions::default()).unwrap();
@@ -88,7 +88,7 @@ fn an_encrypted_archive_is_refused() {
 }
 
 #[test]
-fn what_is_no_archive_is_refused() {
+fn invalid_empty_and_oversized_archives_are_refused() {
     let whole = zip(&[("a.md", b"some text that is long enough"), ("b.md", b"more")]);
     for bytes in [&b""[..], b"PK\x03\x04", b"<html>", &whole[..whole.len() / 2], &whole[..whole.len() - 1]] {
         let message = refused(unpack(bytes));

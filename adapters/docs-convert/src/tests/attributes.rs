@@ -37,7 +37,7 @@ fn attributes(many: usize, named: fn(usize) -> String, value: &str) -> String {
 }
 
 #[test]
-fn a_tag_with_thousands_of_attributes_is_a_tag() {
+fn tag_with_thousands_of_attributes_is_parsed() {
     for value in ["=\"v\"", "='v'", "=v", "", "=\"\"", " = \"v\"", "=\"&amp;\"", "=\"v\"x='v'y=\"v\""] {
         for named in [name, |_| "same".to_owned()] {
             let many = attributes(7_500, named, value);
@@ -70,7 +70,7 @@ fn tags_with_many_attributes_do_not_overflow_the_stack() {
 }
 
 #[test]
-fn what_stands_among_many_attributes_is_read() {
+fn href_among_thousands_of_attributes_is_parsed() {
     let many = attributes(7_500, name, "=\"a > b\"");
     let page = html(&format!(
         "<h1>T</h1><p>see <a{many} href=\"https://a.test/?x=1&amp;y=2\"{many}>more</a{many}> of it"
@@ -142,7 +142,7 @@ const WITHIN: &[(&str, &str, &str)] = &[
 ];
 
 #[test]
-fn a_megabyte_of_anything_needs_no_deeper_stack() {
+fn megabyte_of_repeated_markup_does_not_overflow_the_stack() {
     for part in ALONE {
         let text = part.repeat(MUCH / part.len());
         let parsed = parsed(text);
@@ -154,7 +154,7 @@ fn a_megabyte_of_anything_needs_no_deeper_stack() {
 }
 
 #[test]
-fn a_megabyte_within_anything_needs_no_deeper_stack() {
+fn megabyte_inside_a_construct_does_not_overflow_the_stack() {
     for (open, part, close) in WITHIN {
         let text = format!("{open}{}{close}t", part.repeat(MUCH / part.len()));
         assert!(parsed(text).is_ok(), "{open}{part}");
@@ -208,7 +208,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(400))]
 
     #[test]
-    fn taking_the_stack_back_changes_no_token(text in soup()) {
+    fn pausing_the_tokenizer_does_not_change_its_tokens(text in soup()) {
         let is_no_error = |token: &Token| !matches!(token, Token::Error(_));
         let paused: Vec<Token> = tokens(&text, emitter()).filter(is_no_error).collect();
         let whole = Tokenizer::new_with_emitter(&text, emitter()).filter_map(Result::ok);

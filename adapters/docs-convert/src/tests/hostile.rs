@@ -17,7 +17,7 @@ fn in_time(document: Document) -> Result<ConvertedPage, ConvertError> {
 }
 
 #[test]
-fn fifty_megabytes_of_divisions_are_refused_at_once() {
+fn html_above_the_byte_or_element_limit_is_refused() {
     let message = refused(in_time(document(DocumentFormat::Html, "<div>".repeat(10_000_000))));
     assert_eq!(message, format!("an HTML page must have at most {MAX_TEXT_BYTES} bytes, has 50000000"));
     let message = refused(in_time(document(DocumentFormat::Html, "<p></p>".repeat(1_000_000))));
@@ -25,7 +25,7 @@ fn fifty_megabytes_of_divisions_are_refused_at_once() {
 }
 
 #[test]
-fn depth_costs_nothing() {
+fn deeply_nested_html_finishes_in_time() {
     for open in [
         "<div>",
         "<b>",
@@ -52,7 +52,7 @@ fn depth_costs_nothing() {
 }
 
 #[test]
-fn what_is_closed_and_never_opened_costs_nothing() {
+fn unmatched_end_tags_convert_in_time() {
     for close in ["</div>", "</p>", "</b>", "</table>", "<p></b>", "<b></div>"] {
         let text = format!("<div><p>{}text", close.repeat(50_000));
         assert!(in_time(document(DocumentFormat::Html, text)).is_ok(), "{close}");
@@ -60,13 +60,13 @@ fn what_is_closed_and_never_opened_costs_nothing() {
 }
 
 #[test]
-fn text_that_is_deep_is_still_there() {
+fn deeply_nested_text_is_preserved() {
     let page = html(&format!("{}text{}<p>after</p>", "<div>".repeat(1_000), "</div>".repeat(1_000)));
     assert_eq!(page.markdown, "text\n\nafter\n");
 }
 
 #[test]
-fn one_large_thing_costs_no_more_than_its_bytes() {
+fn large_html_constructs_convert_in_time() {
     let large = 1_000_000;
     for text in [
         format!("<p>{}</p>", "a".repeat(large)),
@@ -95,7 +95,7 @@ fn one_large_thing_costs_no_more_than_its_bytes() {
 }
 
 #[test]
-fn markdown_of_all_kinds_of_brackets_ends() {
+fn markdown_of_repeated_delimiters_converts_in_time() {
     for part in ["[", "![", "](", "[a](b) ", "<a href=\"", "{% ", "`", "> ", "- ", "[x]: y\n", "*a_", "|a|\n"]
     {
         let text = part.repeat(100_000 / part.len());
@@ -106,7 +106,7 @@ fn markdown_of_all_kinds_of_brackets_ends() {
 }
 
 #[test]
-fn a_word_document_of_great_depth_ends() {
+fn deep_word_document_converts_and_a_large_one_is_refused() {
     for (open, close) in [
         ("<w:p><w:r>", "</w:r></w:p>"),
         ("<w:tbl><w:tr><w:tc>", "</w:tc></w:tr></w:tbl>"),
@@ -133,7 +133,7 @@ fn a_word_document_of_great_depth_ends() {
 }
 
 #[tokio::test]
-async fn the_converter_does_what_the_functions_do() {
+async fn converter_port_converts_and_unpacks() {
     use docs_ports::Converter as _;
     let page = DocumentConverter.convert(document(DocumentFormat::Html, "<h1>T</h1>x")).await.unwrap();
     assert_eq!((page.title.as_str(), page.markdown.as_str()), ("T", "x\n"));
@@ -236,7 +236,7 @@ proptest! {
     }
 
     #[test]
-    fn tag_soup_never_panics_and_gives_no_script(soup in PIECES) {
+    fn tag_soup_never_panics_or_yields_a_script(soup in PIECES) {
         let page = html(&soup);
         prop_assert!(!page.title.trim().is_empty());
         // In code, it is the escaped content of a frame.
@@ -247,7 +247,7 @@ proptest! {
     }
 
     #[test]
-    fn words_of_any_shape_never_panic(body in xml_pieces()) {
+    fn arbitrary_word_xml_never_panics(body in xml_pieces()) {
         let xml = format!("<w:document><w:body>{body}</w:body></w:document>");
         let archive = packed(&[("word/document.xml", xml.as_bytes()), ("word/footnotes.xml", xml.as_bytes())]);
         let _ = convert(&document(DocumentFormat::Docx, archive));

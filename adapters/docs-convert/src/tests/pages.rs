@@ -11,7 +11,7 @@ fn body(text: &str) -> String {
 }
 
 #[test]
-fn blocks_become_markdown() {
+fn html_blocks_convert_to_markdown() {
     for (given, expected) in [
         ("<p>One</p><p>Two\n  lines</p>", "One\n\nTwo lines\n"),
         ("<p>a<br>b</p>", "a\\\nb\n"),
@@ -61,7 +61,7 @@ fn blocks_become_markdown() {
 }
 
 #[test]
-fn lines_become_markdown() {
+fn inline_html_converts_to_markdown() {
     for (given, expected) in [
         ("<b>bold</b>, <i>italic</i>, <s>gone</s>", "**bold**, *italic*, ~~gone~~"),
         ("<b>a <i>b</i></b> c", "**a *b*** c"),
@@ -99,7 +99,7 @@ fn lines_become_markdown() {
 }
 
 #[test]
-fn tables_become_tables() {
+fn html_tables_convert_to_markdown() {
     for (given, expected) in [
         (
             "<table><thead><tr><th>A<th>B</thead><tbody><tr><td>1|2<td><code>a|b</code></tbody></table>",
@@ -123,7 +123,7 @@ fn tables_become_tables() {
 }
 
 #[test]
-fn the_content_is_taken_and_what_is_around_it_is_not() {
+fn main_content_is_extracted_without_navigation() {
     let page = html(
         "<!doctype html><html><head><title>Page &ndash; Site</title><meta name=x></head><body>\
          <header><a href=/>Site</a></header><nav><ul><li>Menu</ul></nav>\
@@ -149,7 +149,7 @@ fn the_content_is_taken_and_what_is_around_it_is_not() {
 }
 
 #[test]
-fn headings_stand_below_the_title() {
+fn headings_are_demoted_below_the_title() {
     for (given, expected) in [
         ("<h1>T</h1><h2>a</h2><h3>b</h3><h6>c</h6>", "## a\n\n### b\n\n###### c\n"),
         ("<h1>T</h1><h1>a</h1><h2>b</h2>", "## a\n\n### b\n"),
@@ -172,7 +172,7 @@ fn converted_pages_have_no_front_matter_or_second_title() {
 }
 
 #[test]
-fn links_and_pictures_become_addresses() {
+fn links_and_images_resolve_to_absolute_urls() {
     let page = at(
         "https://a.test/docs/start/",
         DocumentFormat::Html,
@@ -199,7 +199,7 @@ fn links_and_pictures_become_addresses() {
 }
 
 #[test]
-fn markdown_keeps_every_byte_but_where_links_lead() {
+fn markdown_is_unchanged_except_for_resolved_urls() {
     let text = "---\ntitle: T\n---\n\n# *Title*\n\nSee [a](b.md#c) and ![i](i.png). `[no](no.md)`\n\n<img src=\"j.png\">\n";
     let page = at("https://a.test/docs/x.md", DocumentFormat::Markdown, text);
     assert_eq!(page.title, "Title");
@@ -218,7 +218,7 @@ fn markdown_keeps_every_byte_but_where_links_lead() {
 }
 
 #[test]
-fn a_picture_is_no_markdown() {
+fn png_is_refused_as_markdown_and_utf16_is_decoded() {
     let png = Document {
         bytes: b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR".to_vec().into(),
         ..document(DocumentFormat::Markdown, "")
@@ -229,7 +229,7 @@ fn a_picture_is_no_markdown() {
 }
 
 #[test]
-fn text_in_other_encodings_is_read() {
+fn html_in_utf16_and_windows_1252_is_decoded() {
     let utf16: Vec<u8> = "\u{feff}<p>Grüße</p>".encode_utf16().flat_map(u16::to_le_bytes).collect();
     for bytes in [
         "<p>Grüße</p>".as_bytes().to_vec(),

@@ -78,7 +78,7 @@ fn page() -> impl Strategy<Value = String> {
 
 proptest! {
     #[test]
-    fn whole_pages_and_html_within_markdown_have_the_same_tags(text in page()) {
+    fn both_html_tokenizers_agree_on_complete_tags(text in page()) {
         let sorted = |mut tags: Vec<Tag>| {
             tags.iter_mut().for_each(|(_, attributes)| attributes.sort());
             tags

@@ -95,13 +95,13 @@ fn paragraphs_and_headings_follow_their_styles() {
 }
 
 #[test]
-fn the_first_heading_is_the_title_where_there_is_no_other() {
+fn first_heading_is_the_title_by_default() {
     assert_eq!(word(&[p("H1", &t("One")), p("H2", &t("Two"))].concat()).markdown, "## Two\n");
     assert_eq!(word(&p("", &t("text"))).title, "the name");
 }
 
 #[test]
-fn marks_of_runs_are_kept() {
+fn run_formatting_converts_to_markdown() {
     for (runs, expected) in [
         (marked("<w:b/>", "bold") + &t(" x"), "**bold** x"),
         (marked("<w:b w:val=\"0\"/>", "plain"), "plain"),
@@ -139,7 +139,7 @@ fn lists_nest_by_their_levels() {
 }
 
 #[test]
-fn links_lead_where_they_led() {
+fn hyperlinks_fields_and_bookmarks_convert_to_links() {
     let link = |attribute: &str| format!("<w:hyperlink {attribute}>{}</w:hyperlink>", t("here"));
     for (runs, expected) in [
         (link("r:id=\"r1\""), "[here](https://a.test/x?a=1&b=2)"),
@@ -168,7 +168,7 @@ fn links_lead_where_they_led() {
 }
 
 #[test]
-fn tables_keep_their_cells() {
+fn tables_with_merged_cells_convert_to_markdown() {
     let cell = |properties: &str, text: &str| {
         format!("<w:tc><w:tcPr>{properties}</w:tcPr>{}</w:tc>", p("", &t(text)))
     };
@@ -186,7 +186,7 @@ fn tables_keep_their_cells() {
 }
 
 #[test]
-fn pictures_come_along_and_those_nobody_can_show_do_not() {
+fn only_displayable_images_are_extracted() {
     let picture = |id: &str| {
         format!("<w:r><w:drawing><wp:docPr descr=\"A view\"/><a:blip r:embed=\"{id}\"/></w:drawing></w:r>")
     };
@@ -203,7 +203,7 @@ fn pictures_come_along_and_those_nobody_can_show_do_not() {
 }
 
 #[test]
-fn footnotes_stand_at_the_end() {
+fn footnotes_are_defined_at_the_end() {
     let note = "<w:r><w:footnoteReference w:id=\"7\"/></w:r>";
     let page = word(&p(
         "",
@@ -213,7 +213,7 @@ fn footnotes_stand_at_the_end() {
 }
 
 #[test]
-fn what_is_no_word_document_is_refused() {
+fn invalid_or_damaged_word_documents_are_refused() {
     for bytes in [b"".to_vec(), b"{\\rtf1}".to_vec()] {
         let message = refused(convert(&document(DocumentFormat::Docx, bytes)));
         assert!(message.starts_with("must be a Word document (.docx)"), "{message}");

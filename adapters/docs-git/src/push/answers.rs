@@ -108,7 +108,7 @@ mod tests {
     }
 
     #[test]
-    fn a_report_tells_what_became_of_the_push() {
+    fn push_report_is_parsed_with_and_without_side_band() {
         let refused = |reason: &str| Report::Refused(reason.to_owned());
         for (lines, expected) in [
             (["unpack ok\n", "ok refs/heads/main\n"], Report::Done),
@@ -133,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn a_report_that_is_cut_is_none() {
+    fn truncated_mismatched_or_fatal_push_report_is_an_error() {
         for lines in [vec![], vec!["unpack ok\n"], vec!["ok refs/heads/main\n"]] {
             let bytes: String = lines.iter().map(|text| line(text)).collect();
             assert!(report(false, bytes.as_bytes()).unwrap_err().may_pass(), "{lines:?}");
@@ -145,7 +145,7 @@ mod tests {
     }
 
     #[test]
-    fn what_hooks_say_is_bounded() {
+    fn hook_output_is_truncated_at_its_limit() {
         let mut reader = ReportReader::new(true, MAIN);
         for _ in 0..100 {
             reader.add(line(&format!("\u{2}{}", "x".repeat(1000))).as_bytes()).unwrap();

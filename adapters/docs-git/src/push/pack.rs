@@ -116,7 +116,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn sizes_are_written_as_git_reads_them() {
+    fn object_header_encodes_type_and_size() {
         assert_eq!(prefix(ObjectType::Blob, 0), [0x30]);
         assert_eq!(prefix(ObjectType::Commit, 15), [0x1f]);
         assert_eq!(prefix(ObjectType::Tree, 16), [0xa0, 0x01]);
@@ -125,7 +125,7 @@ mod tests {
     }
 
     #[test]
-    fn a_pack_is_one_that_git_reads() {
+    fn written_pack_is_deduplicated_and_readable_by_libgit2() {
         let mut writer = PackWriter::new().unwrap();
         let large = vec![7; 300_000];
         let ids = [b"hello\n".as_slice(), b"", &large, b"hello\n"]

@@ -37,7 +37,7 @@ fn repositories(folder: &Path) -> Vec<Repository> {
 }
 
 #[tokio::test]
-async fn a_kept_repository_gets_what_is_new_only() {
+async fn cached_repository_is_fetched_incrementally() {
     if !has_git() {
         return;
     }
@@ -105,7 +105,7 @@ async fn a_kept_repository_is_for_its_owner() {
 }
 
 #[tokio::test]
-async fn repositories_of_different_urls_and_ids_are_kept_apart() {
+async fn cache_separates_repositories_by_url_and_id() {
     if !has_git() {
         return;
     }
@@ -122,7 +122,7 @@ async fn repositories_of_different_urls_and_ids_are_kept_apart() {
 }
 
 #[tokio::test]
-async fn fetches_into_one_repository_wait_for_each_other() {
+async fn concurrent_fetches_share_one_cached_repository() {
     if !has_git() {
         return;
     }
@@ -144,7 +144,7 @@ async fn fetches_into_one_repository_wait_for_each_other() {
 }
 
 #[tokio::test]
-async fn a_damaged_repository_is_fetched_anew() {
+async fn damaged_cached_repository_is_fetched_from_scratch() {
     if !has_git() {
         return;
     }
@@ -160,7 +160,7 @@ async fn a_damaged_repository_is_fetched_anew() {
 }
 
 #[tokio::test]
-async fn a_repository_that_has_grown_too_large_begins_anew() {
+async fn oversized_cached_repository_is_recreated() {
     if !has_git() {
         return;
     }
@@ -177,7 +177,7 @@ async fn a_repository_that_has_grown_too_large_begins_anew() {
 }
 
 #[tokio::test]
-async fn a_cache_that_cannot_be_written_may_pass() {
+async fn unwritable_cache_is_a_transient_error() {
     if !has_git() {
         return;
     }
@@ -194,7 +194,7 @@ fn names(folder: &Path) -> Vec<String> {
 }
 
 #[tokio::test]
-async fn what_was_not_used_for_longest_makes_room() {
+async fn cache_evicts_least_recently_used_repositories() {
     if !has_git() {
         return;
     }
@@ -259,7 +259,7 @@ async fn a_small_cache_serves_many_fetches_at_once() {
 }
 
 #[tokio::test]
-async fn what_was_left_half_removed_goes() {
+async fn partially_removed_repository_is_deleted() {
     if !has_git() {
         return;
     }
@@ -273,7 +273,7 @@ async fn what_was_left_half_removed_goes() {
 }
 
 #[tokio::test]
-async fn a_folder_for_repositories_belongs_to_one_client() {
+async fn cache_folder_is_locked_by_one_client_and_its_clones() {
     let folder = tempfile::tempdir().unwrap();
     let cache = folder.path().join("made/for/it");
     let first = client().with_own_cache(&cache, GitClient::CACHE_BYTES).unwrap();
@@ -287,7 +287,7 @@ async fn a_folder_for_repositories_belongs_to_one_client() {
 }
 
 #[tokio::test]
-async fn a_server_sends_again_nothing_that_is_kept() {
+async fn incremental_fetch_does_not_transfer_cached_objects() {
     if !has_git() {
         return;
     }

@@ -34,7 +34,7 @@ async fn a_checkout_outlives_its_client() {
 }
 
 #[tokio::test]
-async fn tags_and_pull_requests_are_refs_too() {
+async fn tags_and_pull_request_refs_are_fetched() {
     let fixture = Fixture::filled();
     let tip = fixture.repository.refname_to_id("refs/heads/main").unwrap();
     let object = fixture.repository.find_object(tip, None).unwrap();
@@ -49,7 +49,7 @@ async fn tags_and_pull_requests_are_refs_too() {
 }
 
 #[tokio::test]
-async fn a_ref_that_is_missing_or_leads_to_no_commit_is_an_error() {
+async fn missing_invalid_and_non_commit_refs_are_errors() {
     let fixture = Fixture::filled();
     let blob = fixture.repository.blob(b"x").unwrap();
     fixture.repository.reference("refs/tags/blob", blob, true, "").unwrap();
@@ -66,7 +66,7 @@ async fn a_ref_that_is_missing_or_leads_to_no_commit_is_an_error() {
 }
 
 #[tokio::test]
-async fn what_is_no_repository_is_told() {
+async fn missing_repository_and_missing_ref_are_distinct_errors() {
     let empty = tempfile::tempdir().unwrap();
     for url in [format!("file://{}", empty.path().display()), "file:///no/such/folder".to_owned()] {
         assert_eq!(error_of(fetch(&url, "refs/heads/main").await), GitError::NoRepository, "{url}");
@@ -77,7 +77,7 @@ async fn what_is_no_repository_is_told() {
 }
 
 #[tokio::test]
-async fn disks_are_closed_unless_they_are_opened() {
+async fn local_repositories_are_refused_unless_allowed() {
     let fixture = Fixture::filled();
     for outbound in [Outbound::Public, Outbound::Private] {
         let client = GitClient::new(outbound).unwrap();
@@ -89,7 +89,7 @@ async fn disks_are_closed_unless_they_are_opened() {
 }
 
 #[tokio::test]
-async fn links_and_submodules_are_entries_that_cannot_be_read() {
+async fn symlinks_and_submodules_are_listed_but_not_readable() {
     let fixture = Fixture::new();
     let files: &[(&[u8], u32, &[u8])] = &[
         (b"a.md", FILE, b"a"),
@@ -116,7 +116,7 @@ async fn links_and_submodules_are_entries_that_cannot_be_read() {
 }
 
 #[tokio::test]
-async fn names_that_are_not_text_are_left_out() {
+async fn entries_with_non_utf8_names_are_skipped() {
     let fixture = Fixture::new();
     let files: &[(&[u8], u32, &[u8])] = &[
         (b"a.md", FILE, b"a"),
@@ -130,7 +130,7 @@ async fn names_that_are_not_text_are_left_out() {
 }
 
 #[tokio::test]
-async fn names_that_lead_somewhere_else_are_refused() {
+async fn tree_entries_with_path_traversal_are_refused() {
     for name in ["..", ".", "a/b"] {
         let fixture = Fixture::new();
         let blob = fixture.repository.blob(b"x").unwrap();
@@ -147,7 +147,7 @@ async fn names_that_lead_somewhere_else_are_refused() {
 }
 
 #[tokio::test]
-async fn a_file_has_a_limit_that_stops_nothing_else() {
+async fn oversized_file_does_not_prevent_reading_other_files() {
     let fixture = Fixture::new();
     let files: &[(&[u8], u32, &[u8])] = &[(b"big.bin", FILE, &[7; 101]), (b"fits.bin", FILE, &[7; 100])];
     fixture.commit("refs/heads/main", files, &[]);
@@ -174,7 +174,7 @@ async fn the_number_of_entries_has_a_limit() {
 }
 
 #[tokio::test]
-async fn folders_in_folders_without_end_are_stopped() {
+async fn exponentially_nested_trees_are_refused() {
     // Forty nested folders, each with the next one ten times: far more paths than can be visited.
     let fixture = Fixture::new();
     let mut tree = fixture.raw(ObjectType::Tree, b"");
@@ -211,7 +211,7 @@ async fn head_is_the_commit_of_the_default_branch() {
 }
 
 #[tokio::test]
-async fn a_working_copy_is_read_where_it_is() {
+async fn working_copy_is_fetched_by_its_root_folder_only() {
     let folder = tempfile::tempdir().unwrap();
     let repository = git2::Repository::init(folder.path()).unwrap();
     let who = Signature::new("A", "a@example.com", &Time::new(0, 0)).unwrap();
@@ -291,7 +291,7 @@ fn leads(elsewhere: &str) -> [(&'static str, Lead<'_>); 10] {
 
 #[cfg(unix)]
 #[tokio::test]
-async fn what_leads_out_of_the_folder_is_refused() {
+async fn repository_references_outside_its_folder_are_refused() {
     let other = Fixture::filled();
     let elsewhere = other.path().to_owned();
     for (name, lead) in leads(&elsewhere) {
@@ -315,7 +315,7 @@ async fn what_leads_out_of_the_folder_is_refused() {
 }
 
 #[tokio::test]
-async fn what_needs_no_connection_is_refused_beforehand() {
+async fn check_refuses_invalid_urls_and_refs_without_connecting() {
     let check = |outbound, url: &str, reference: &str| {
         let client = GitClient::new(outbound).expect("a client");
         client.check(url, reference, GitAccess::Fetch).map_err(|error| error.to_string())
@@ -347,7 +347,7 @@ async fn what_needs_no_connection_is_refused_beforehand() {
 }
 
 #[tokio::test]
-async fn files_that_are_too_large_together_are_refused() {
+async fn total_size_of_files_is_limited() {
     let fixture = Fixture::filled();
     // Different files, each of which compresses to a few bytes.
     let zeros: Vec<(String, Vec<u8>)> =

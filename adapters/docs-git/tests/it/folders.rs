@@ -17,7 +17,7 @@ fn write(folder: &std::path::Path) {
 }
 
 #[tokio::test]
-async fn a_folder_looks_like_a_commit() {
+async fn folder_checkout_has_the_entries_of_a_git_commit() {
     let folder = tempfile::tempdir().unwrap();
     write(folder.path());
     fs::create_dir_all(folder.path().join(".git/objects")).unwrap();
@@ -35,7 +35,7 @@ async fn a_folder_looks_like_a_commit() {
 }
 
 #[tokio::test]
-async fn equal_files_are_equal_commits() {
+async fn commit_id_depends_only_on_paths_and_content() {
     let (a, b) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
     write(a.path());
     write(b.path());
@@ -55,7 +55,7 @@ async fn equal_files_are_equal_commits() {
 }
 
 #[tokio::test]
-async fn a_file_that_changes_under_the_checkout_is_not_mixed_in() {
+async fn reading_a_file_changed_after_checkout_is_an_error() {
     let folder = tempfile::tempdir().unwrap();
     write(folder.path());
     let checkout = FolderCheckout::open(folder.path(), Limits::default()).await.unwrap();
@@ -68,7 +68,7 @@ async fn a_file_that_changes_under_the_checkout_is_not_mixed_in() {
 }
 
 #[tokio::test]
-async fn a_folder_has_limits() {
+async fn folder_checkout_enforces_size_and_entry_limits() {
     let folder = tempfile::tempdir().unwrap();
     write(folder.path());
     let error =
@@ -83,7 +83,7 @@ async fn a_folder_has_limits() {
 
 #[cfg(unix)]
 #[tokio::test]
-async fn links_are_entries_and_never_followed() {
+async fn symlinks_are_listed_and_never_followed() {
     use std::os::unix::{ffi::OsStrExt as _, fs::symlink, net::UnixListener};
     let folder = tempfile::tempdir().unwrap();
     write(folder.path());
@@ -104,7 +104,7 @@ async fn links_are_entries_and_never_followed() {
 }
 
 #[tokio::test]
-async fn embedded_files_are_read_and_checked() {
+async fn embedded_files_are_readable_and_invalid_paths_refused() {
     let checkout =
         EmbeddedCheckout::new("The handbook", DateTime::UNIX_EPOCH, FILES.iter().copied()).unwrap();
     assert_eq!(checkout.commit().message, "The handbook");
@@ -121,7 +121,7 @@ async fn embedded_files_are_read_and_checked() {
 }
 
 #[tokio::test]
-async fn known_urls_go_before_the_other_remote() {
+async fn local_checkouts_take_precedence_over_the_fallback_remote() {
     let embedded = EmbeddedCheckout::new("x", DateTime::UNIX_EPOCH, FILES.iter().copied()).unwrap();
     let oid = embedded.commit().oid.clone();
     let alone = LocalRemote::new().with_checkout("builtin:handbook", "refs/heads/main", embedded);

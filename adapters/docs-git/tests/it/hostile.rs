@@ -179,7 +179,7 @@ async fn fetched_from(server: &Server) -> Result<Box<dyn docs_ports::Checkout>, 
 }
 
 #[tokio::test]
-async fn a_server_that_sends_what_it_should_is_heard_to_the_end() {
+async fn valid_packs_with_deltas_and_large_files_are_fetched() {
     let zeros = vec![0; 3 * LIMIT as usize];
     for lines in [Lines::Banded, Lines::Raw] {
         let text = b"# A\n";
@@ -412,7 +412,7 @@ fn bombs() -> Vec<Bomb> {
 }
 
 #[tokio::test]
-async fn what_would_fill_the_memory_is_refused_before_it_is_unpacked() {
+async fn decompression_and_delta_bombs_in_packs_are_refused() {
     for (name, blob, add) in bombs() {
         let (tip, pack) = pack_with(&blob, add);
         for lines in [Lines::Banded, Lines::Raw] {
@@ -424,7 +424,7 @@ async fn what_would_fill_the_memory_is_refused_before_it_is_unpacked() {
 }
 
 #[tokio::test]
-async fn a_pack_that_lies_of_itself_is_damaged() {
+async fn malformed_packs_are_refused() {
     let tip = Oid::from_bytes(&[7; 20]).unwrap();
     let honest = || pack_with(b"a", |_, _| {}).1;
     let cut = |at: usize| honest()[..at].to_vec();
@@ -458,7 +458,7 @@ async fn a_pack_that_lies_of_itself_is_damaged() {
 
 /// libgit2 would loop on such a pack forever, and need more memory in each iteration.
 #[tokio::test]
-async fn an_object_that_is_there_twice_ends_the_fetch() {
+async fn pack_with_duplicate_objects_is_refused() {
     let text = b"# A\n";
     let same = [difference(4, 4), vec![0b1001_0000, 4]].concat();
     let by_name = |pack: &mut Pack, _| {
@@ -477,7 +477,7 @@ async fn an_object_that_is_there_twice_ends_the_fetch() {
 }
 
 #[tokio::test]
-async fn a_ref_that_leads_to_something_large_is_not_followed() {
+async fn refs_to_non_commits_and_oversized_objects_are_refused() {
     let fixture = Fixture::new();
     let zeros = vec![0; LIMIT as usize + 1];
     git2::opts::strict_object_creation(false);
@@ -535,7 +535,7 @@ fn chain(fixture: &Fixture, depth: usize) -> Oid {
 }
 
 #[tokio::test]
-async fn folders_lie_as_deep_in_each_other_as_a_path_is_long() {
+async fn folder_depth_is_limited_by_the_path_length() {
     let fixture = Fixture::new();
     for (depth, fits) in [(2_000, true), (3_000, false)] {
         let commit = chain(&fixture, depth);
@@ -577,7 +577,7 @@ const NAMES: [&str; 13] = [
 ];
 
 #[tokio::test]
-async fn names_are_told_apart_by_their_bytes_and_never_reach_a_disk() {
+async fn names_differ_by_bytes_and_unsafe_paths_are_not_pushed() {
     let fixture = Fixture::new();
     git2::opts::strict_object_creation(false);
     let mut names: Vec<(String, Oid)> = NAMES
@@ -615,7 +615,7 @@ async fn names_are_told_apart_by_their_bytes_and_never_reach_a_disk() {
 }
 
 #[tokio::test]
-async fn a_push_to_what_was_made_to_do_harm_changes_nothing() {
+async fn push_onto_malformed_commit_leaves_the_branch_unchanged() {
     git2::opts::strict_object_creation(false);
     let zeros = vec![0; LIMIT as usize + 1];
     type Make = fn(&Fixture, &[u8]) -> Oid;

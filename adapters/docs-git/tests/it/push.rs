@@ -23,7 +23,7 @@ fn served(fixture: &Fixture) -> (Server, String, Log) {
 }
 
 #[tokio::test]
-async fn a_first_push_makes_the_branch_of_an_empty_repository() {
+async fn first_push_creates_the_branch_of_an_empty_repository() {
     if !has_git() {
         return;
     }
@@ -98,7 +98,7 @@ async fn a_push_changes_its_files_and_no_others() {
 }
 
 #[tokio::test]
-async fn a_push_sends_what_is_new_only() {
+async fn push_sends_only_new_objects() {
     if !has_git() {
         return;
     }
@@ -115,7 +115,7 @@ async fn a_push_sends_what_is_new_only() {
 }
 
 #[tokio::test]
-async fn a_new_branch_begins_at_the_default_branch() {
+async fn push_creates_a_branch_from_its_parent_commit() {
     if !has_git() {
         return;
     }
@@ -133,7 +133,7 @@ async fn a_new_branch_begins_at_the_default_branch() {
 }
 
 #[tokio::test]
-async fn a_folder_of_branches_is_no_branch() {
+async fn branch_name_that_clashes_with_another_ref_is_refused() {
     if !has_git() {
         return;
     }
@@ -147,7 +147,7 @@ async fn a_folder_of_branches_is_no_branch() {
 }
 
 #[tokio::test]
-async fn a_push_that_would_lose_a_commit_is_moved() {
+async fn stale_or_non_fast_forward_push_is_refused() {
     if !has_git() {
         return;
     }
@@ -179,7 +179,7 @@ async fn a_push_that_would_lose_a_commit_is_moved() {
 }
 
 #[tokio::test]
-async fn of_two_pushes_at_once_one_wins() {
+async fn one_of_two_concurrent_pushes_succeeds() {
     if !has_git() {
         return;
     }
@@ -193,7 +193,7 @@ async fn of_two_pushes_at_once_one_wins() {
 }
 
 #[tokio::test]
-async fn who_is_overtaken_while_their_files_are_read_is_moved() {
+async fn push_fails_if_the_branch_moves_while_files_are_read() {
     struct Overtaken(PathBuf, Files);
     #[async_trait::async_trait]
     impl PushFiles for Overtaken {
@@ -215,7 +215,7 @@ async fn who_is_overtaken_while_their_files_are_read_is_moved() {
 }
 
 #[tokio::test]
-async fn a_kept_repository_is_pushed_from() {
+async fn push_from_a_cached_repository_fetches_nothing() {
     if !has_git() {
         return;
     }
@@ -242,7 +242,7 @@ async fn a_kept_repository_is_pushed_from() {
 }
 
 #[tokio::test]
-async fn a_large_push_arrives_whole() {
+async fn large_push_is_transferred_completely() {
     if !has_git() {
         return;
     }
@@ -261,7 +261,7 @@ async fn a_large_push_arrives_whole() {
 }
 
 #[tokio::test]
-async fn what_the_files_fail_with_comes_back_and_nothing_is_pushed() {
+async fn error_of_the_file_source_aborts_the_push() {
     if !has_git() {
         return;
     }
@@ -277,7 +277,7 @@ async fn what_the_files_fail_with_comes_back_and_nothing_is_pushed() {
 }
 
 #[tokio::test]
-async fn a_file_that_cannot_be_where_it_should_is_named() {
+async fn path_conflicts_in_a_push_are_errors_with_the_path() {
     if !has_git() {
         return;
     }
@@ -315,7 +315,7 @@ async fn a_file_that_cannot_be_where_it_should_is_named() {
 }
 
 #[tokio::test]
-async fn the_files_of_a_push_are_bounded() {
+async fn push_enforces_size_and_entry_limits() {
     if !has_git() {
         return;
     }
@@ -335,7 +335,7 @@ async fn the_files_of_a_push_are_bounded() {
 }
 
 #[tokio::test]
-async fn a_push_on_what_is_still_read_fetches_it_only_once() {
+async fn push_reuses_an_open_checkout_without_fetching() {
     if !has_git() {
         return;
     }

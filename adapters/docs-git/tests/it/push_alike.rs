@@ -107,7 +107,7 @@ proptest! {
 }
 
 #[tokio::test]
-async fn a_submodule_is_kept_and_taken_out_as_a_file_is() {
+async fn push_preserves_and_removes_submodules_like_files() {
     let fixture = Fixture::new();
     let files: &[(&[u8], u32, &[u8])] = &[(b"a", FILE, b"a"), (b"lib", SUBMODULE, b"")];
     let tip = fixture.commit("refs/heads/main", files, &[]).to_string();

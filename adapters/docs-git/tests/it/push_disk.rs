@@ -9,7 +9,7 @@ use crate::{
 };
 
 #[tokio::test]
-async fn a_repository_on_disk_is_pushed_to() {
+async fn push_to_a_local_repository_creates_commits_and_branches() {
     let fixture = Fixture::new();
     let url = fixture.file_url();
     let first = push(&push_on(&url, None), &mut files(&[("a/b.md", "b")])).await.unwrap();
@@ -50,7 +50,7 @@ async fn a_repository_on_disk_is_pushed_to() {
 }
 
 #[tokio::test]
-async fn of_many_pushes_at_once_one_wins() {
+async fn one_of_many_concurrent_pushes_succeeds() {
     for is_new in [false, true] {
         let fixture = if is_new { Fixture::new() } else { Fixture::filled() };
         let (url, tip) = (fixture.file_url(), fixture.tip());
@@ -60,7 +60,7 @@ async fn of_many_pushes_at_once_one_wins() {
 }
 
 #[tokio::test]
-async fn what_is_not_expected_is_moved() {
+async fn push_with_unexpected_tip_or_parent_is_refused() {
     let fixture = Fixture::filled();
     let (url, tip) = (fixture.file_url(), fixture.tip().unwrap());
     let unknown = "1".repeat(40);
@@ -79,7 +79,7 @@ async fn what_is_not_expected_is_moved() {
 }
 
 #[tokio::test]
-async fn a_branch_that_is_checked_out_is_left_alone() {
+async fn push_to_a_checked_out_branch_is_refused() {
     let folder = tempfile::tempdir().unwrap();
     let repository = Repository::init(folder.path()).unwrap();
     repository.set_head("refs/heads/main").unwrap();
@@ -97,7 +97,7 @@ async fn a_branch_that_is_checked_out_is_left_alone() {
 
 #[cfg(unix)]
 #[tokio::test]
-async fn a_repository_with_a_hook_that_decides_takes_no_push() {
+async fn local_push_is_refused_if_a_hook_could_reject_it() {
     use std::{fs, os::unix::fs::PermissionsExt as _};
 
     let fixture = Fixture::filled();

@@ -43,7 +43,7 @@ fn hook(fixture: &Fixture, name: &str, lines: &str) {
 
 #[cfg(unix)]
 #[tokio::test]
-async fn a_hook_that_refuses_is_told_in_its_words() {
+async fn hook_rejection_contains_sanitized_hook_output() {
     if !has_git() {
         return;
     }
@@ -65,7 +65,7 @@ async fn a_hook_that_refuses_is_told_in_its_words() {
 
 #[cfg(unix)]
 #[tokio::test]
-async fn who_is_overtaken_while_the_host_thinks_is_moved() {
+async fn push_fails_if_the_branch_moves_after_the_upload() {
     if !has_git() {
         return;
     }
@@ -86,7 +86,7 @@ async fn who_is_overtaken_while_the_host_thinks_is_moved() {
 }
 
 #[tokio::test]
-async fn what_a_server_answers_has_its_error() {
+async fn push_responses_map_to_git_errors() {
     if !has_git() {
         return;
     }
@@ -128,7 +128,7 @@ async fn what_a_server_answers_has_its_error() {
 }
 
 #[tokio::test]
-async fn an_answer_that_gets_lost_may_pass_and_the_commit_is_there() {
+async fn lost_push_response_is_transient_and_the_commit_exists() {
     if !has_git() {
         return;
     }
@@ -190,7 +190,7 @@ fn taking(
 }
 
 #[tokio::test]
-async fn a_server_that_closes_in_the_middle_has_moved_nothing() {
+async fn connection_loss_during_push_leaves_the_branch_unchanged() {
     if !has_git() {
         return;
     }
@@ -206,7 +206,7 @@ async fn a_server_that_closes_in_the_middle_has_moved_nothing() {
 }
 
 #[tokio::test]
-async fn a_server_that_stops_is_given_up() {
+async fn push_to_an_unresponsive_server_times_out() {
     if !has_git() {
         return;
     }
@@ -236,7 +236,7 @@ async fn a_server_that_stops_is_given_up() {
 }
 
 #[tokio::test]
-async fn a_push_that_is_dropped_hangs_up() {
+async fn dropping_a_push_closes_the_connection() {
     if !has_git() {
         return;
     }
@@ -257,7 +257,7 @@ async fn a_push_that_is_dropped_hangs_up() {
 }
 
 #[tokio::test]
-async fn addresses_are_guarded_as_for_a_fetch() {
+async fn push_refuses_blocked_addresses_and_redirects_to_them() {
     let fixture = Fixture::filled();
     let (server, log) = web(fixture.path(), |_| None);
     let port = server.address().port();
@@ -329,7 +329,7 @@ impl Subscriber for Logged {
 }
 
 #[tokio::test]
-async fn credentials_are_used_and_show_up_nowhere() {
+async fn credentials_are_sent_but_not_in_logs_or_errors() {
     if !has_git() {
         return;
     }

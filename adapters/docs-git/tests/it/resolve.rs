@@ -42,7 +42,7 @@ fn posts(log: &Log) -> usize {
 }
 
 #[tokio::test]
-async fn where_a_ref_points_is_told_as_a_fetch_finds_it() {
+async fn resolve_returns_the_commit_that_fetch_returns() {
     if !has_git() {
         return;
     }
@@ -53,7 +53,7 @@ async fn where_a_ref_points_is_told_as_a_fetch_finds_it() {
 }
 
 #[tokio::test]
-async fn a_look_at_a_repository_fetches_none_of_it() {
+async fn resolve_lists_refs_without_fetching_objects() {
     if !has_git() {
         return;
     }
@@ -69,7 +69,7 @@ async fn a_look_at_a_repository_fetches_none_of_it() {
 }
 
 #[tokio::test]
-async fn an_empty_repository_has_no_ref_to_tell() {
+async fn empty_repository_resolves_no_refs() {
     if !has_git() {
         return;
     }
@@ -83,7 +83,7 @@ async fn an_empty_repository_has_no_ref_to_tell() {
 }
 
 #[tokio::test]
-async fn a_checkout_under_a_url_of_its_own_tells_its_commit() {
+async fn local_checkout_resolves_to_its_commit() {
     let files = [("README.md", "# Hello\n")];
     let book = EmbeddedCheckout::new("The book", DateTime::UNIX_EPOCH, files).unwrap();
     let remote = LocalRemote::new().with_checkout("builtin:book", "refs/heads/main", book);
@@ -95,7 +95,7 @@ async fn a_checkout_under_a_url_of_its_own_tells_its_commit() {
 }
 
 #[tokio::test]
-async fn why_a_look_fails_is_told_as_for_a_fetch() {
+async fn resolve_responses_map_to_git_errors() {
     let fixture = Fixture::filled();
     for (line, error) in [
         ("401 Unauthorized", GitError::Credentials),
@@ -109,7 +109,7 @@ async fn why_a_look_fails_is_told_as_for_a_fetch() {
 }
 
 #[tokio::test]
-async fn a_host_that_says_nothing_keeps_no_look_waiting_for_long() {
+async fn resolve_times_out_on_an_unresponsive_host() {
     let streams = Arc::new(Mutex::new(Vec::new()));
     let kept = streams.clone();
     let silent = Server::new(move |stream| kept.lock().unwrap().push(stream));

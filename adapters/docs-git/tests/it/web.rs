@@ -51,7 +51,7 @@ async fn head_is_the_commit_of_the_default_branch() {
 }
 
 #[tokio::test]
-async fn a_large_repository_arrives_whole() {
+async fn large_repository_is_fetched_within_the_size_limit() {
     if !has_git() {
         return;
     }
@@ -70,7 +70,7 @@ async fn a_large_repository_arrives_whole() {
 }
 
 #[tokio::test]
-async fn credentials_of_the_url_are_used_and_never_shown() {
+async fn url_credentials_are_sent_but_not_in_errors() {
     if !has_git() {
         return;
     }
@@ -108,7 +108,7 @@ async fn credentials_of_the_url_are_used_and_never_shown() {
 }
 
 #[tokio::test]
-async fn what_a_server_answers_has_its_error() {
+async fn fetch_responses_map_to_git_errors() {
     let (server, _log) = web("", |request| {
         let code = request.line.split('/').nth(1).unwrap_or_default();
         Some(match code {
@@ -144,7 +144,7 @@ async fn what_a_server_answers_has_its_error() {
 }
 
 #[tokio::test]
-async fn what_a_host_says_of_a_refusal_has_no_credentials_in_it() {
+async fn credentials_are_redacted_from_server_error_messages() {
     let (server, _log) = web("", |_| {
         let said = "ERR ada with hunter22 must pay first";
         let body = format!("001e# service=git-upload-pack\n0000{:04x}{said}", said.len() + 4);
@@ -209,7 +209,7 @@ async fn fetch_redirects_drop_credentials_for_other_hosts() {
 }
 
 #[tokio::test]
-async fn redirects_that_lead_elsewhere_are_refused() {
+async fn unsafe_and_looping_redirects_are_refused() {
     for (location, is_refused) in [
         ("http://169.254.169.254/latest/info/refs?service=git-upload-pack", true),
         ("http://[::ffff:169.254.169.254]/x/info/refs?service=git-upload-pack", true),
@@ -235,7 +235,7 @@ async fn redirects_that_lead_elsewhere_are_refused() {
 }
 
 #[tokio::test]
-async fn a_redirect_in_the_middle_is_refused() {
+async fn redirect_of_a_post_request_is_refused() {
     if !has_git() {
         return;
     }
@@ -248,7 +248,7 @@ async fn a_redirect_in_the_middle_is_refused() {
 }
 
 #[tokio::test]
-async fn a_server_that_says_nothing_is_given_up() {
+async fn fetch_from_an_unresponsive_server_times_out() {
     // Connections are kept open and never answered.
     let kept = std::sync::Mutex::new(Vec::new());
     let server = Server::new(move |stream| kept.lock().unwrap().push(stream));
@@ -264,7 +264,7 @@ async fn a_server_that_says_nothing_is_given_up() {
 }
 
 #[tokio::test]
-async fn a_fetch_that_is_dropped_hangs_up() {
+async fn dropping_a_fetch_closes_the_connection() {
     let (sender, mut connections) = tokio::sync::mpsc::unbounded_channel();
     let (ended, mut ends) = tokio::sync::mpsc::unbounded_channel();
     let server = Server::new(move |mut stream| {

@@ -589,7 +589,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_long_text_is_shaped_in_parts_that_are_bounded() {
+    fn long_text_is_shaped_in_bounded_chunks() {
         let looks = (1..=5_000).map(|at| (at * 10, InlineStyle::default())).collect();
         let inline = Inline { text: "é".repeat(25_000), looks, objects: Vec::new() };
         let mut from = 0;

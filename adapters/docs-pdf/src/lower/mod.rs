@@ -56,7 +56,7 @@ impl<'a> BookLowering<'a> {
     /// Lowers a page of the book. Returns `None` after the last page.
     ///
     /// # Errors
-    /// [`Stop::TooManyParts`]
+    /// [`LayoutStop::TooManyParts`]
     pub(crate) fn page(&mut self, at: usize) -> LayoutResult<Option<ShownPage>> {
         let book = self.book;
         let Some(page) = book.pages.get(at) else { return Ok(None) };

@@ -239,12 +239,12 @@ mod tests {
     }
 
     #[test]
-    fn a_drawing_is_read() {
+    fn valid_drawing_is_accepted() {
         assert!(is_read("<rect width='9' height='9' fill='url(#g)'/><text y='5'>said</text>"));
     }
 
     #[test]
-    fn a_drawing_that_grows_without_end_is_none() {
+    fn expanding_nested_or_large_drawings_are_rejected() {
         let mut grows = "<g id='a0'><rect width='1' height='1'/></g>".to_owned();
         for at in 1..12 {
             let uses = format!("<use xlink:href='#a{}'/>", at - 1).repeat(10);
@@ -261,7 +261,7 @@ mod tests {
     }
 
     #[test]
-    fn a_drawing_with_arcs_that_are_larger_than_any_picture_is_none() {
+    fn drawing_with_huge_numbers_in_arcs_is_rejected() {
         for huge in ["9999999999", "1e10", "12.5E+9", ".5e10", "-1000000000000"] {
             assert!(!is_read(&format!("<path d='M0 0a1 1 0 0 1 9 {huge}'/>")), "{huge}");
             assert!(!is_read(&format!("<ellipse rx='{huge}' ry='1'/>")), "{huge}");
@@ -272,7 +272,7 @@ mod tests {
     }
 
     #[test]
-    fn a_drawing_with_more_text_than_a_drawing_has_is_none() {
+    fn drawing_above_the_text_limits_is_rejected() {
         // Drawings within the limits are only weighed here, because their layout takes seconds without optimisation.
         let is_light = |inner: &str| {
             let whole = svg(inner);

@@ -54,7 +54,7 @@ impl Pictures {
     /// Reads the images of a book. Unreadable images are left out.
     ///
     /// # Errors
-    /// [`Stop::Late`], and [`Stop::TooLarge`] if the images alone exceed the size limit of the file.
+    /// [`LayoutStop::Late`], and [`LayoutStop::TooLarge`] if the images alone exceed the size limit of the file.
     pub(crate) fn read(book: &Book, fonts: &Fonts, clock: &Clock, most: usize) -> LayoutResult<Self> {
         Self::read_within(book, fonts, clock, ALL_PIXELS, most)
     }

@@ -165,19 +165,19 @@ mod tests {
     }
 
     #[test]
-    fn a_small_picture_stays_as_it_is() {
+    fn small_picture_is_not_resized() {
         let read = read(&png(&DynamicImage::new_luma8(30, 20)), MOST).expect("a picture");
         assert_eq!(size(&read), (30, 20));
     }
 
     #[test]
-    fn what_is_cut_off_is_no_picture() {
+    fn truncated_picture_is_rejected() {
         let whole = png(&DynamicImage::new_rgb8(300, 200));
         assert!(read(&whole.slice(..whole.len() / 2), MOST).is_none());
     }
 
     #[test]
-    fn a_picture_of_too_many_bytes_has_fewer_pixels() {
+    fn picture_above_the_byte_limit_is_downscaled() {
         let mut seed = 1_u32;
         let noise = image::RgbImage::from_fn(600, 600, |_, _| {
             seed = seed.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);

@@ -501,7 +501,7 @@ const SAID: &[&str] = &[
 ];
 
 #[test]
-fn every_text_of_every_kind_of_block_is_in_the_file() {
+fn text_of_every_block_kind_is_in_the_file() {
     for text in SAID {
         assert!(shown().says(text), "{text}");
     }
@@ -531,7 +531,7 @@ fn the_outline_has_all_pages_and_headings() {
 }
 
 #[test]
-fn links_jump_within_the_file_and_lead_to_the_web_otherwise() {
+fn internal_links_are_jumps_and_others_are_web_urls() {
     let expected: BTreeSet<String> = [
         "https://example.com/away",
         "https://example.com/nine",
@@ -548,7 +548,7 @@ fn links_jump_within_the_file_and_lead_to_the_web_otherwise() {
 }
 
 #[test]
-fn sheets_have_numbers_and_the_table_of_contents_names_them() {
+fn sheet_numbers_match_the_table_of_contents() {
     let sheets = shown().sheets.len();
     let contents = &shown().sheets[1];
     for title in ["Start🚀", "Agroup", "Secondpage", "Thirdpage"] {
@@ -561,19 +561,19 @@ fn sheets_have_numbers_and_the_table_of_contents_names_them() {
 }
 
 #[test]
-fn pictures_are_in_the_file_and_no_larger_than_the_page() {
+fn pictures_are_embedded_in_the_file() {
     assert!(shown().pictures() >= 2);
 }
 
 #[test]
-fn the_same_book_is_the_same_bytes() {
+fn rendering_is_deterministic() {
     let typesetter = docs_pdf::Typesetter::default();
     let small = crate::book("Twice", vec![page("p1", "A page", vec![paragraph("x")])]);
     assert_eq!(typesetter.set(&small), typesetter.set(&small));
 }
 
 #[test]
-fn a_book_of_one_page_lists_its_headings() {
+fn table_of_contents_of_a_single_page_lists_its_headings() {
     let text = vec![crate::heading("First heading"), crate::heading("Second heading")];
     let read = set("one-page", &crate::book("One", vec![page("p1", "A page", text)]));
     assert!(read.sheets[1].contains("Secondheading"), "{}", read.sheets[1]);

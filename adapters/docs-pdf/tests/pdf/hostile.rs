@@ -25,7 +25,7 @@ fn many(pages: Vec<Block>) -> Book {
 }
 
 #[test]
-fn what_users_wrote_is_shown_and_not_executed() {
+fn user_text_is_rendered_literally_and_never_executed() {
     let mut blocks: Vec<Block> = NASTY.iter().map(|text| paragraph(text)).collect();
     blocks.extend(NASTY.iter().map(|text| heading(text)));
     for text in NASTY {
@@ -58,7 +58,7 @@ fn what_users_wrote_is_shown_and_not_executed() {
 }
 
 #[test]
-fn pictures_that_cannot_be_read_become_their_text() {
+fn unreadable_pictures_are_replaced_by_their_alt_text() {
     let svg = |inner: &str| {
         format!(
             "<svg xmlns='http://www.w3.org/2000/svg' xmlns:xlink='http://www.w3.org/1999/xlink' width='9' height='9'>{inner}</svg>"
@@ -90,7 +90,7 @@ fn pictures_that_cannot_be_read_become_their_text() {
 }
 
 #[test]
-fn a_script_in_a_drawing_does_nothing() {
+fn scripts_in_drawings_are_dropped() {
     let url = "https://example.com/a.svg".to_owned();
     let target = ContentRef::Url { url };
     let drawing = "<svg xmlns='http://www.w3.org/2000/svg' width='90' height='40'><script>alert(1)</script>\
@@ -146,7 +146,7 @@ fn deeply_nested_blocks_lose_frames_but_keep_their_text() {
 }
 
 #[test]
-fn links_lead_to_addresses_of_the_web_only() {
+fn only_valid_web_and_mailto_links_are_written() {
     let link = |url: &str| {
         let target = ContentRef::Url { url: url.to_owned() };
         let inline = docs_model::Inline::new(
@@ -179,7 +179,7 @@ fn links_lead_to_addresses_of_the_web_only() {
 }
 
 #[test]
-fn a_page_that_links_to_itself_and_an_empty_book_are_set() {
+fn empty_untitled_and_self_linking_books_are_rendered() {
     let read = set("empty", &Book::default());
     assert!(!read.sheets.is_empty());
     let mut empty = many(Vec::new());

@@ -37,7 +37,7 @@ fn table(rows: usize) -> BookPage {
 }
 
 #[test]
-fn a_table_of_ten_thousand_rows_has_its_head_on_each_sheet() {
+fn table_header_repeats_on_every_sheet() {
     let read = set("rows", &book("Rows", vec![table(10_000)]));
     let with_rows: Vec<&String> = read.sheets.iter().filter(|sheet| sheet.contains("★★★")).collect();
     assert!(with_rows.len() > 100, "{}", with_rows.len());
@@ -49,7 +49,7 @@ fn a_table_of_ten_thousand_rows_has_its_head_on_each_sheet() {
 }
 
 #[test]
-fn a_row_higher_than_a_sheet_goes_on_and_on_the_next() {
+fn row_taller_than_a_sheet_continues_on_following_sheets() {
     let long: Vec<Node> = (0..400).map(|at| Node::Block(paragraph(&format!("line-{at}.")))).collect();
     let column = |nodes: Vec<Node>| {
         Node::Block(Block::new(BlockKind::Column { width: None, vertical_alignment: None }, nodes))
@@ -80,7 +80,7 @@ fn a_word_of_a_megabyte_is_broken_into_lines() {
 }
 
 #[test]
-fn lists_of_five_megabytes_are_set() {
+fn five_megabytes_of_lists_are_rendered() {
     let item = |nodes: Vec<Block>| {
         Node::Block(Block::new(
             BlockKind::ListItem { checked: None },
@@ -142,7 +142,7 @@ fn picture(width: u32, height: u32) -> Vec<u8> {
 }
 
 #[test]
-fn a_picture_larger_than_the_page_is_made_smaller_in_the_file() {
+fn oversized_picture_is_downscaled_in_the_file() {
     let target = ContentRef::Url { url: "https://example.com/large.png".to_owned() };
     let data = ImageData { target: target.clone(), dark: None, width: None, height: None, alt: None };
     let images = BTreeMap::from([(target, picture(4_000, 1_000).into())]);
@@ -162,7 +162,7 @@ fn a_picture_larger_than_the_page_is_made_smaller_in_the_file() {
 }
 
 #[test]
-fn a_note_stands_on_the_sheet_that_calls_it() {
+fn footnote_is_on_the_sheet_of_its_reference() {
     let with_note = |at: usize| {
         let body = paragraph(&format!("note-{at}."));
         let mut inline = Inline::new(InlineKind::Annotation {}, vec![text(&format!("mark-{at}."))]);
@@ -194,7 +194,7 @@ fn table_of_contents_lists_the_sheet_of_each_heading() {
 }
 
 #[test]
-fn a_file_is_tagged_for_those_who_do_not_see_it() {
+fn pdf_is_tagged_for_accessibility() {
     let read = set(
         "tagged",
         &Book { language: Some("de".to_owned()), ..one("Tagged", vec![heading("Kopf"), paragraph("Wort")]) },

@@ -18,7 +18,7 @@ fn with(limits: Limits) -> Typesetter {
 }
 
 #[tokio::test]
-async fn more_pages_than_the_limit_are_refused_with_both_numbers() {
+async fn page_limit_error_contains_limit_and_actual_count() {
     let pages = (0..21).map(|at| page(&format!("p{at}"), "A page", Vec::new())).collect();
     let done = with(Limits { pages: 20, ..Limits::default() }).render(Arc::new(book("Many", pages))).await;
     let Err(PdfError::TooLarge(why)) = done else { panic!("{done:?}") };
@@ -26,7 +26,7 @@ async fn more_pages_than_the_limit_are_refused_with_both_numbers() {
 }
 
 #[tokio::test]
-async fn twenty_thousand_pages_are_refused_at_once() {
+async fn twenty_thousand_pages_exceed_the_default_limit() {
     let pages = (0..20_000).map(|at| page(&format!("p{at}"), "A page", vec![paragraph("x")])).collect();
     let done = Typesetter::default().render(Arc::new(book("Many", pages))).await;
     assert!(matches!(done, Err(PdfError::TooLarge(_))), "{done:?}");
@@ -48,7 +48,7 @@ async fn a_file_larger_than_the_limit_is_refused() {
 }
 
 #[tokio::test]
-async fn what_takes_too_long_ends_without_a_panic_of_the_typesetter() {
+async fn render_timeout_does_not_panic_the_typesetter() {
     let (before, panicked) = (std::panic::take_hook(), Arc::new(AtomicBool::new(false)));
     let seen = Arc::clone(&panicked);
     std::panic::set_hook(Box::new(move |info| {
@@ -70,7 +70,7 @@ async fn what_takes_too_long_ends_without_a_panic_of_the_typesetter() {
 }
 
 #[tokio::test]
-async fn many_at_once_all_come() {
+async fn concurrent_renders_above_the_limit_all_complete() {
     let typesetter = with(Limits { at_once: 1, ..Limits::default() });
     let one = Arc::new(book("A book", vec![page("p1", "A page", vec![paragraph("x")])]));
     let (a, b, c) = tokio::join!(

@@ -14,14 +14,14 @@ use crate::{
 };
 
 #[test]
-fn entities_are_refused_before_they_are_looked_at() {
+fn document_types_and_entities_are_refused() {
     for (what, xml, said) in entities(&Parts::default().signed()) {
         refused(what, &xml, said);
     }
 }
 
 #[test]
-fn what_is_too_large_is_refused_by_its_size() {
+fn response_above_size_or_structure_limits_is_refused() {
     let padded = |bytes: usize| {
         let signed = Parts::default().around("_r", "").replace(HERE, "");
         signed.replace("</samlp:Response>", &format!("{}</samlp:Response>", " ".repeat(bytes)))
@@ -40,7 +40,7 @@ fn what_is_too_large_is_refused_by_its_size() {
 }
 
 #[test]
-fn what_is_compressed_is_not_read() {
+fn deflated_response_is_refused_without_inflating() {
     use std::io::Write as _;
     let mut bomb = DeflateEncoder::new(Vec::new(), Compression::best());
     bomb.write_all(&vec![b' '; 100 << 20]).expect("written");
@@ -81,7 +81,7 @@ fn canonicalization_accepts_its_bound_and_refuses_more() {
 }
 
 #[test]
-fn what_is_no_xml_or_no_base64_is_refused() {
+fn invalid_xml_or_base64_is_refused() {
     for (response, said) in
         [("", "it is not XML"), ("ä", "not valid base64"), ("%%%%", "not valid base64"), ("/w==", "UTF-8")]
     {
@@ -94,7 +94,7 @@ fn what_is_no_xml_or_no_base64_is_refused() {
 }
 
 #[test]
-fn an_encrypted_assertion_is_told_apart() {
+fn encrypted_assertion_is_refused_with_its_own_message() {
     let encrypted = Parts::default().around("_r", "<saml:EncryptedAssertion/>").replace(HERE, "");
     refused("encrypted", &encrypted, "turn off encryption at the provider");
 }
@@ -150,7 +150,7 @@ proptest! {
 
     /// A mutated response is rejected, or yields the signed data.
     #[test]
-    fn a_changed_response_never_says_anything_else(
+    fn mutated_response_is_refused_or_yields_the_signed_data(
         edits in prop::collection::vec((any::<usize>(), any::<u8>(), 0_usize..200), 1..6),
     ) {
         let xml = mutated(&Parts::default().signed(), &edits);

@@ -23,7 +23,7 @@ fn request(destination: &str) -> SamlRequest {
 }
 
 #[test]
-fn a_request_goes_along_in_the_address() {
+fn authn_request_is_encoded_in_the_redirect_url() {
     let address = XmlSaml.request(&request("https://id.example.com/sso?tenant=1&x=%20")).expect("an address");
     let url = Url::parse(&address).expect("an address");
     assert!(address.starts_with("https://id.example.com/sso?tenant=1&x=%20&SAMLRequest="), "{address}");
@@ -49,14 +49,14 @@ fn a_request_goes_along_in_the_address() {
 }
 
 #[test]
-fn a_request_goes_to_the_web_only() {
+fn authn_request_requires_a_web_url() {
     for wrong in ["", "id.example.com", "javascript:alert(1)", "file:///etc/passwd", "data:text/html,x"] {
         assert!(XmlSaml.request(&request(wrong)).is_err(), "{wrong}");
     }
 }
 
 #[test]
-fn metadata_names_the_service_and_where_answers_go() {
+fn metadata_contains_entity_id_and_acs_url() {
     let service = SamlService {
         acs_url: "https://docs.example.com/saml/1/acs".to_owned(),
         start_url: "https://docs.example.com/saml/1/start".to_owned(),

@@ -8,7 +8,7 @@ use crate::idp::{
 };
 
 #[test]
-fn an_assertion_that_is_signed_says_who_signed_in() {
+fn signed_assertion_yields_the_identity() {
     let identity = verify(&Parts::default().signed()).expect("it is right");
     assert_eq!((identity.email.as_str(), identity.assertion.as_str()), (EMAIL, "_a"));
     assert_eq!(identity.first_name.as_deref(), Some("Ada & Ärger"));
@@ -20,7 +20,7 @@ fn an_assertion_that_is_signed_says_who_signed_in() {
 }
 
 #[test]
-fn a_response_that_is_signed_as_a_whole_or_twice_is_as_good() {
+fn signature_of_the_response_or_of_both_levels_is_accepted() {
     let parts = Parts::default();
     let whole = parts.around("_r", &parts.assertion("_a").replace(HERE, ""));
     assert_eq!(verify(&sign(&whole, "_r", &Scheme::default())).expect("it is right").email, EMAIL);
@@ -29,7 +29,7 @@ fn a_response_that_is_signed_as_a_whole_or_twice_is_as_good() {
 }
 
 #[test]
-fn keys_on_curves_and_certificates_without_frames_are_taken() {
+fn ecdsa_keys_and_certificates_without_pem_are_accepted() {
     let curve = Scheme {
         key: "curve",
         signature: "http://www.w3.org/2001/04/xmldsig-more#ecdsa-sha256".to_owned(),
@@ -96,7 +96,7 @@ fn name_id_format_is_email_unspecified_or_absent() {
 }
 
 #[test]
-fn a_provider_may_leave_out_what_it_need_not_say() {
+fn optional_response_fields_may_be_missing() {
     let parts = Parts {
         answers: None,
         name: "<saml:NameID> Ada@Example.com\n</saml:NameID>".to_owned(),
@@ -111,7 +111,7 @@ fn a_provider_may_leave_out_what_it_need_not_say() {
 
 /// Created by xmlsec1 with the key and certificate of the tests, as an independent implementation of canonical XML.
 #[test]
-fn what_xmlsec_signed_is_read() {
+fn responses_signed_by_xmlsec_are_verified() {
     for (name, text) in [
         ("assertion", include_str!("signed/assertion.xml")),
         ("response", include_str!("signed/response.xml")),
@@ -126,7 +126,7 @@ fn what_xmlsec_signed_is_read() {
 }
 
 #[test]
-fn a_byte_order_mark_before_the_document_is_no_part_of_it() {
+fn single_leading_byte_order_mark_is_ignored() {
     let signed = Parts::default().signed();
     assert_eq!(verify(&format!("\u{feff}{signed}")).expect("it is right").email, EMAIL);
     refused("two of them", &format!("\u{feff}\u{feff}{signed}"), "");
@@ -134,7 +134,7 @@ fn a_byte_order_mark_before_the_document_is_no_part_of_it() {
 }
 
 #[test]
-fn lines_of_base64_are_taken() {
+fn base64_with_line_breaks_is_accepted() {
     let encoded = data_encoding::BASE64.encode(Parts::default().signed().as_bytes());
     let lines: Vec<String> =
         encoded.as_bytes().chunks(76).map(|line| String::from_utf8_lossy(line).into_owned()).collect();

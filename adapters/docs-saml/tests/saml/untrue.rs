@@ -60,7 +60,7 @@ fn response_without_a_valid_provider_signature_is_refused() {
 }
 
 #[test]
-fn the_key_in_the_response_is_not_looked_at() {
+fn key_embedded_in_the_response_is_ignored() {
     let parts = Parts::default();
     let own: String = certificate("other").lines().filter(|line| !line.contains("---")).collect();
     let more = format!(
@@ -72,7 +72,7 @@ fn the_key_in_the_response_is_not_looked_at() {
 }
 
 #[test]
-fn a_certificate_that_cannot_sign_is_refused() {
+fn weak_or_unsupported_certificates_are_refused() {
     let signed = Parts::default().signed();
     for (name, said) in [
         ("weak", "at least 2048"),
@@ -101,7 +101,7 @@ fn a_certificate_that_cannot_sign_is_refused() {
 
 #[test]
 #[expect(clippy::too_many_lines, reason = "a table, a row a refusal")]
-fn what_is_not_for_this_service_or_of_this_provider_is_refused() {
+fn assertion_for_another_service_or_provider_is_refused() {
     let parts = Parts::default();
     for (what, parts, said) in [
         (
@@ -259,7 +259,7 @@ fn response_valid_for_over_a_day_is_refused_unlike_a_session() {
 }
 
 #[test]
-fn of_two_confirmations_for_the_bearer_none_is_chosen() {
+fn multiple_bearer_confirmations_are_refused() {
     let answers = format!("InResponseTo=\"{REQUEST}\"");
     let (early, late) =
         (confirmation(RECIPIENT, &answers, &at(60)), confirmation(RECIPIENT, &answers, &at(3_600)));

@@ -15,7 +15,7 @@ fn evil() -> Parts {
 }
 
 #[test]
-fn eight_known_ways_of_wrapping_end_in_a_refusal() {
+fn eight_known_signature_wrapping_attacks_are_refused() {
     let all = known_wrappings(&Parts::default(), &evil());
     assert_eq!(all.len(), 8);
     for (what, xml, said) in all {
@@ -24,7 +24,7 @@ fn eight_known_ways_of_wrapping_end_in_a_refusal() {
 }
 
 #[test]
-fn and_so_do_others() {
+fn other_signature_wrapping_attacks_are_refused() {
     for (what, xml, said) in other_wrappings(&Parts::default(), &evil()) {
         refused(what, &xml, said);
     }
@@ -107,7 +107,7 @@ fn signature_with_extra_elements_is_refused_despite_valid_key() {
 }
 
 #[test]
-fn a_comment_cuts_no_address() {
+fn comments_cannot_truncate_the_email_address() {
     let longer = Parts::of(&Asked::default(), &format!("{ADMIN}.evil.example"));
     let signed = longer.signed();
     assert_eq!(verify(&signed).expect("it is right").email, "admin@example.com.evil.example");

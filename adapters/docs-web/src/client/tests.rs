@@ -66,7 +66,7 @@ fn assert_refused(result: Result<WebResponse, WebError>, url: &str) {
 }
 
 #[tokio::test]
-async fn hosts_that_lead_inside_are_refused_in_every_spelling() {
+async fn non_public_hosts_are_refused_in_every_notation() {
     let server = Server::new(|_| ok("", "inside")).await;
     let port = server.address.port();
     for host in [
@@ -116,7 +116,7 @@ async fn hosts_that_lead_inside_are_refused_in_every_spelling() {
 }
 
 #[tokio::test]
-async fn other_schemes_are_refused_whatever_is_allowed() {
+async fn non_http_urls_are_refused_in_every_outbound_mode() {
     for url in [
         "file:///etc/s3cret",
         "file://localhost/etc/s3cret",
@@ -166,7 +166,7 @@ async fn redirects_are_checked_like_the_first_host() {
 }
 
 #[tokio::test]
-async fn metadata_is_refused_where_private_networks_are_allowed() {
+async fn metadata_endpoints_are_refused_in_private_mode() {
     for host in ["169.254.169.254", "metadata.test", "[fd00:ec2::254]", "168.63.129.16", "0.0.0.0"] {
         for outbound in [Outbound::Private, Outbound::Files] {
             let url = format!("http://{host}/latest");
@@ -178,7 +178,7 @@ async fn metadata_is_refused_where_private_networks_are_allowed() {
 }
 
 #[tokio::test]
-async fn a_name_that_leads_elsewhere_a_moment_later_changes_nothing() {
+async fn dns_rebinding_does_not_bypass_the_address_check() {
     struct Turning(Arc<AtomicUsize>);
     #[async_trait]
     impl Resolve for Turning {
@@ -210,7 +210,7 @@ fn redirects_from_https_stay_on_https() {
 }
 
 #[tokio::test]
-async fn what_is_there_comes_with_its_type() {
+async fn response_contains_media_type_and_charset() {
     for (header, content_type, charset) in [
         ("Content-Type: image/svg+xml\r\n", Some("image/svg+xml"), None),
         ("Content-Type: Text/HTML ; charset=utf-8\r\n", Some("text/html"), Some("utf-8")),
@@ -261,7 +261,7 @@ async fn three_redirects_are_followed_and_no_more() {
 }
 
 #[tokio::test]
-async fn what_is_there_comes_with_the_address_it_was_at_in_the_end() {
+async fn response_contains_the_final_url_without_credentials() {
     let server = Server::new(|path| match path {
         "/a" => moved(302, "/b/c?d=e#f"),
         _ => ok("", "text"),
@@ -273,7 +273,7 @@ async fn what_is_there_comes_with_the_address_it_was_at_in_the_end() {
 }
 
 #[tokio::test]
-async fn credentials_go_to_their_host_only() {
+async fn credentials_are_sent_only_to_their_host() {
     let target = Server::new(|_| ok("", "target")).await;
     let port = target.address.port();
     let first = Server::new(move |path| match path {
@@ -320,7 +320,7 @@ async fn errors_repeat_no_secret() {
 }
 
 #[tokio::test]
-async fn answers_that_are_no_file_have_their_status() {
+async fn responses_without_a_file_are_errors_with_their_status() {
     let server = Server::new(|path| status(&path[1..].replace('-', " "))).await;
     for code in [206, 300, 302, 304, 400, 401, 404, 410, 429, 500, 503] {
         let error = get(&server.url(&format!("/{code}-Text"))).await.unwrap_err();
@@ -331,7 +331,7 @@ async fn answers_that_are_no_file_have_their_status() {
 }
 
 #[tokio::test]
-async fn the_limit_of_bytes_holds_with_and_without_a_length() {
+async fn byte_limit_holds_with_and_without_content_length() {
     let server = Server::new(|path| match path {
         // The promised body never arrives: `Content-Length` alone exceeds the limit.
         "/promised" => Answer::Hang("HTTP/1.1 200 OK\r\nContent-Length: 11\r\n\r\n".to_owned()),
@@ -355,7 +355,7 @@ async fn the_limit_of_bytes_holds_with_and_without_a_length() {
 }
 
 #[tokio::test]
-async fn a_compressed_body_is_not_taken() {
+async fn compressed_body_is_refused() {
     let server = Server::new(|path| match path {
         "/identity" => ok("Content-Encoding: identity\r\n", "text"),
         _ => ok("Content-Encoding: gzip\r\n", "text"),
@@ -366,7 +366,7 @@ async fn a_compressed_body_is_not_taken() {
 }
 
 #[tokio::test]
-async fn a_host_that_says_nothing_is_given_up() {
+async fn unresponsive_host_times_out() {
     let server = Server::new(|path| {
         Answer::Hang(match path {
             "/head" => "HTTP/1.1 200 OK\r\nContent-".to_owned(),

@@ -5,7 +5,7 @@ use docs_ports::{ConvertError, Converter as _};
 use super::*;
 
 #[tokio::test]
-async fn a_job_without_end_of_memory_is_too_large() {
+async fn unbounded_allocation_exceeds_the_memory_limit() {
     let _alone = alone().await;
     let pool = pool(WIDE);
     let error = render(&pool, book("allocate")).await.expect_err("refused");
@@ -22,7 +22,7 @@ async fn a_job_without_end_of_memory_is_too_large() {
 }
 
 #[tokio::test]
-async fn a_job_without_end_of_computing_is_too_slow() {
+async fn endless_computation_exceeds_the_cpu_time_limit() {
     let _alone = alone().await;
     let pool = pool(WorkerLimits { cpu: Duration::from_millis(1), ..WIDE });
     let error = render(&pool, book("spin")).await.expect_err("refused");
@@ -34,7 +34,7 @@ async fn a_job_without_end_of_computing_is_too_slow() {
 }
 
 #[tokio::test]
-async fn a_job_that_sleeps_for_ever_is_too_slow() {
+async fn sleeping_job_exceeds_the_wall_time_limit() {
     let _alone = alone().await;
     let short = pool(WorkerLimits { wall: Duration::from_millis(50), ..WIDE });
     let error = render(&short, book("sleep")).await.expect_err("refused");
@@ -72,7 +72,7 @@ async fn crashing_jobs_are_unreadable_and_the_server_survives() {
 }
 
 #[tokio::test]
-async fn an_answer_that_is_too_large_is_refused_while_it_is_read() {
+async fn oversized_worker_response_is_refused() {
     let _alone = alone().await;
     let pool = pool(WIDE);
     let error = render(&pool, book("large answer")).await.expect_err("refused");
@@ -81,7 +81,7 @@ async fn an_answer_that_is_too_large_is_refused_while_it_is_read() {
 }
 
 #[tokio::test]
-async fn a_worker_that_complains_a_lot_is_not_held_up() {
+async fn large_stderr_output_does_not_block_the_worker() {
     let _alone = alone().await;
     assert_eq!(render(&pool(WIDE), book("loud")).await.expect("an answer"), "%PDF loud");
 }

@@ -10,7 +10,7 @@ fn large() -> Book {
 }
 
 #[tokio::test]
-async fn a_program_that_cannot_be_started_is_a_failure_that_names_it() {
+async fn start_failure_contains_the_program_path() {
     let _alone = alone().await;
     let missing = WorkerPool::new(Program::from_path("/no/such/program"), options(WIDE));
     let error = render(&missing, book("right")).await.expect_err("it cannot be started");
@@ -20,7 +20,7 @@ async fn a_program_that_cannot_be_started_is_a_failure_that_names_it() {
 }
 
 #[tokio::test]
-async fn a_program_that_is_no_worker_is_a_failure_that_names_it() {
+async fn failure_of_an_invalid_worker_contains_the_program_path() {
     let _alone = alone().await;
     for part in ["ends", "noise", "another version", "no such part"] {
         let error = render(&playing(part, WIDE), book("right")).await.expect_err(part);
@@ -30,7 +30,7 @@ async fn a_program_that_is_no_worker_is_a_failure_that_names_it() {
 }
 
 #[tokio::test]
-async fn a_program_that_is_never_ready_is_given_up() {
+async fn worker_that_is_never_ready_times_out() {
     let _alone = alone().await;
     let options = WorkerOptions { start: Duration::from_millis(50), ..options(WIDE) };
     let pool = WorkerPool::new(Program::from_path(PROGRAM).arg("silent"), options);
@@ -43,7 +43,7 @@ async fn a_program_that_is_never_ready_is_given_up() {
 }
 
 #[tokio::test]
-async fn a_worker_without_its_adapter_is_a_failure() {
+async fn missing_or_failing_adapter_is_reported() {
     let _alone = alone().await;
     let unable = playing("unable", WIDE);
     let error = render(&unable, book("right")).await.expect_err("no fonts");
@@ -53,7 +53,7 @@ async fn a_worker_without_its_adapter_is_a_failure() {
 }
 
 #[tokio::test]
-async fn garbage_is_no_answer() {
+async fn malformed_worker_responses_are_refused() {
     let _alone = alone().await;
     for part in ["garbage", "garbage as JSON", "another answer", "half a frame", "half a file"] {
         for book in [book("right"), large()] {
@@ -65,7 +65,7 @@ async fn garbage_is_no_answer() {
 }
 
 #[tokio::test]
-async fn a_frame_that_is_too_large_is_not_read() {
+async fn oversized_frames_are_refused() {
     let _alone = alone().await;
     for part in ["too large a frame", "too large an outline"] {
         let error = render(&playing(part, WIDE), book("right")).await.expect_err(part);
@@ -78,7 +78,7 @@ async fn a_frame_that_is_too_large_is_not_read() {
 }
 
 #[tokio::test]
-async fn a_worker_that_does_not_listen_is_ended_by_the_clock() {
+async fn stalled_worker_is_ended_by_the_wall_time_limit() {
     let _alone = alone().await;
     let limits = WorkerLimits { wall: Duration::from_millis(50), ..WIDE };
     for part in ["deaf", "half a frame, and waits"] {
@@ -89,7 +89,7 @@ async fn a_worker_that_does_not_listen_is_ended_by_the_clock() {
 }
 
 #[tokio::test]
-async fn a_worker_that_answers_before_it_has_listened_is_heard() {
+async fn response_before_reading_the_request_is_accepted() {
     let _alone = alone().await;
     let pool = playing("deaf, and answers", WIDE);
     assert_eq!(render(&pool, large()).await.expect("an answer"), "%PDF");

@@ -16,7 +16,7 @@ use tokio::sync::Semaphore;
 use super::*;
 
 #[tokio::test]
-async fn a_job_that_nobody_waits_for_ends_with_its_process() {
+async fn dropped_job_ends_its_worker_process() {
     let _alone = alone().await;
     let pool = pool(WIDE);
     // First while the book is being sent, then while the worker is running.
@@ -75,7 +75,7 @@ impl ImageSource for Counting {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn there_are_never_more_processes_than_may_be() {
+async fn process_count_never_exceeds_the_limit() {
     let _alone = alone().await;
     let pool = pool(WIDE);
     let most = Arc::new(AtomicUsize::new(0));
@@ -95,7 +95,7 @@ async fn there_are_never_more_processes_than_may_be() {
 }
 
 #[tokio::test]
-async fn a_process_ends_with_its_server() {
+async fn worker_process_ends_when_its_server_is_killed() {
     let _alone = alone().await;
     let mut server = Command::new(PROGRAM)
         .arg("server")
@@ -117,7 +117,7 @@ async fn a_process_ends_with_its_server() {
 }
 
 #[tokio::test]
-async fn the_same_program_is_started_again() {
+async fn current_program_is_the_running_executable() {
     let program = Program::current().expect("this program");
     assert_eq!(program.path(), std::env::current_exe().expect("this program"));
 }

@@ -41,7 +41,7 @@ fn page(name: &str, document: Option<Arc<PageDocument>>) -> BookPage {
 }
 
 #[tokio::test]
-async fn a_worker_sees_the_book_as_it_is() {
+async fn book_is_transferred_to_the_worker_unchanged() {
     let _alone = alone().await;
     let whole = Book {
         title: "debug".to_owned(),
@@ -75,7 +75,7 @@ impl PdfSink for Parts {
 }
 
 #[tokio::test]
-async fn a_file_is_handed_on_in_parts_and_never_in_memory_as_a_whole() {
+async fn rendered_file_is_streamed_in_bounded_chunks() {
     let _alone = alone().await;
     let pool = pool(WorkerLimits { answer: 16 << 20, ..WIDE });
     let mut parts = Parts { lengths: Vec::new(), most: usize::MAX };
@@ -86,7 +86,7 @@ async fn a_file_is_handed_on_in_parts_and_never_in_memory_as_a_whole() {
 }
 
 #[tokio::test]
-async fn a_sink_that_takes_no_more_ends_the_process() {
+async fn sink_error_aborts_the_render() {
     let _alone = alone().await;
     let pool = pool(WorkerLimits { answer: 16 << 20, ..WIDE });
     let mut parts = Parts { lengths: Vec::new(), most: 3 };
@@ -97,7 +97,7 @@ async fn a_sink_that_takes_no_more_ends_the_process() {
 }
 
 #[tokio::test]
-async fn a_picture_that_is_gone_is_left_out() {
+async fn missing_image_is_omitted() {
     struct Gone;
     #[async_trait]
     impl ImageSource for Gone {
@@ -111,7 +111,7 @@ async fn a_picture_that_is_gone_is_left_out() {
 }
 
 #[tokio::test]
-async fn a_picture_that_cannot_be_read_is_the_answer() {
+async fn image_load_error_fails_the_render() {
     struct Away;
     #[async_trait]
     impl ImageSource for Away {
@@ -127,7 +127,7 @@ async fn a_picture_that_cannot_be_read_is_the_answer() {
 }
 
 #[tokio::test]
-async fn what_an_adapter_refuses_is_refused_in_its_words() {
+async fn adapter_errors_are_returned_unchanged() {
     let _alone = alone().await;
     let pool = pool(WIDE);
     let error = render(&pool, book("too large")).await.expect_err("refused");
@@ -142,7 +142,7 @@ async fn what_an_adapter_refuses_is_refused_in_its_words() {
 }
 
 #[tokio::test]
-async fn a_document_comes_back_as_a_page_with_its_files() {
+async fn document_converts_to_a_page_with_files() {
     let _alone = alone().await;
     let url = Some("https://example.com/from".to_owned());
     let page = pool(WIDE).convert(Document { url, ..document("files") }).await.expect("a page");
@@ -157,7 +157,7 @@ async fn a_document_comes_back_as_a_page_with_its_files() {
 }
 
 #[tokio::test]
-async fn an_archive_comes_back_as_its_files() {
+async fn archive_is_unpacked_within_the_size_limit() {
     let _alone = alone().await;
     let pool = pool(WIDE);
     let files = pool.unpack(Bytes::from_static(b"a b/c")).await.expect("files");

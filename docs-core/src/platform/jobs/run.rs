@@ -119,7 +119,7 @@ impl Progress<'_> {
 impl Platform {
     /// Starts a job that its caller runs and waits for. The job is listed, and its progress is visible to other users.
     ///
-    /// The work runs in [`with_lease_renewal`](Self::while_leased); its outcome is passed to
+    /// The work runs in [`with_lease_renewal`](Platform::with_lease_renewal); its outcome is passed to
     /// [`end_listed_job`](Self::end_listed_job). If the caller dies, the lease expires, and the worker that claims the
     /// job fails it through [`Job::run`].
     pub(in crate::platform) async fn begin_listed_job<J: Payload>(

@@ -40,7 +40,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_emoji_has_one_form_however_it_is_written() {
+    fn emoji_notations_normalize_to_one_form() {
         for (written, kept) in [
             ("👍", Some("👍")),
             ("1f44d", Some("👍")),

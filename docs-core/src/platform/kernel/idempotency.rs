@@ -235,7 +235,7 @@ mod tests {
     }
 
     #[test]
-    fn requests_differ_in_any_of_their_parts() {
+    fn fingerprint_depends_on_every_part_of_a_request() {
         let print =
             |parts: &[&[u8]]| IdempotentRequest::new("key".parse().expect("a key"), parts).0.fingerprint;
         assert_eq!(print(&[b"POST", b"/a", b"{}"]), print(&[b"POST", b"/a", b"{}"]));

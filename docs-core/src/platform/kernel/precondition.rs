@@ -144,7 +144,7 @@ mod tests {
     }
 
     #[test]
-    fn a_condition_is_met_as_the_standard_says() {
+    fn if_match_and_if_none_match_follow_http_semantics() {
         let (one, nothing) = (EntityTag::new("one"), None);
         for (if_match, if_none_match, current, met) in [
             (None, None, Some(&one), true),

@@ -306,7 +306,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_address_of_the_application_is_told_from_others() {
+    fn application_urls_are_recognized_after_normalization() {
         let urls = Urls::new("https://docs.example/base");
         for inside in [
             "https://docs.example/base/app",

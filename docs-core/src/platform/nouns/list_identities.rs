@@ -308,7 +308,7 @@ mod tests {
     }
 
     #[test]
-    fn no_two_lists_and_no_two_filters_take_cursors_of_each_other() {
+    fn cursor_fingerprints_are_unique_per_list_and_filter() {
         let all = all();
         let different: BTreeSet<[u8; 8]> =
             all.iter().map(|identity| *identity.fingerprint().as_bytes()).collect();
@@ -316,7 +316,7 @@ mod tests {
     }
 
     #[test]
-    fn cursors_that_clients_have_stay_good() {
+    fn cursor_fingerprints_are_stable() {
         let hex = |fingerprint: CursorFingerprint| data_encoding::HEXLOWER.encode(fingerprint.as_bytes());
         let line = |list: &ListIdentity| format!("{} {}", hex(list.fingerprint()), list.as_str());
         let now: Vec<String> = all().iter().map(line).collect();

@@ -62,7 +62,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_address_is_a_host_and_segments() {
+    fn url_parses_into_host_and_segments() {
         let address =
             WebAddress::parse("url", "HTTPS://Docs.Example.com//a/%C3%9Cber%20b/?q=1#x").expect("an address");
         assert_eq!(address.host, "docs.example.com");
@@ -75,7 +75,7 @@ mod tests {
     }
 
     #[test]
-    fn an_address_is_the_same_however_it_is_written() {
+    fn equivalent_urls_parse_to_equal_addresses() {
         for (one, other) in [
             ("https://docs.example.com:443/a", "https://docs.example.com/a"),
             ("http://DOCS.example.com:80/a", "http://docs.example.com/a"),
@@ -92,7 +92,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_address_of_the_web_is_refused() {
+    fn invalid_web_addresses_are_refused() {
         for wrong in [
             "",
             "docs.example.com",

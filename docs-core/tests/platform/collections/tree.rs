@@ -548,12 +548,12 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 40, ..ProptestConfig::default() })]
 
     #[test]
-    fn the_tree_is_what_a_list_of_lists_says(steps in steps()) {
+    fn tree_matches_a_model_of_nested_lists(steps in steps()) {
         block_on(run(steps, Arc::new(MemStore::new())));
     }
 
     #[test]
-    fn the_tree_is_the_same_on_a_store_that_keeps_json(steps in steps()) {
+    fn tree_matches_the_model_on_a_json_store(steps in steps()) {
         block_on(run(steps, Arc::new(MemStore::new_json())));
     }
 }

@@ -50,7 +50,7 @@ async fn server_survives_a_database_restart_without_data_loss() {
 }
 
 #[tokio::test]
-async fn a_server_that_cannot_reach_its_database_says_so_and_ends() {
+async fn server_exits_with_an_error_if_the_store_cannot_be_opened() {
     let (said, code) = refused_store("postgres://docs:hunter2@127.0.0.1:1/docs").await;
     assert!(said.contains("127.0.0.1:1") && !said.contains("hunter2"), "{said}");
     assert_ne!(code, Some(0));

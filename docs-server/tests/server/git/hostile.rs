@@ -92,7 +92,7 @@ async fn import(client: &Client, url: &str) -> (Value, Duration) {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_server_bears_repositories_that_are_too_much() {
+async fn server_stays_responsive_during_oversized_git_imports() {
     if !has_git() {
         return;
     }

@@ -9,7 +9,7 @@ use super::Handbook;
 
 /// If `DOCS_PDF_OUT` is set to a folder, the test writes the PDF file there for inspection.
 #[tokio::test]
-async fn the_handbook_is_a_pdf_file_of_all_its_pages() {
+async fn handbook_renders_to_a_pdf_file() {
     let Handbook { platform, setup, space } =
         Handbook::with(|builder| builder.pdf(Arc::new(Typesetter::default()))).await;
     let of = ContentVersion::space(space.clone());

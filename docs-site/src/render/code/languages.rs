@@ -218,7 +218,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn no_two_languages_have_one_name() {
+    fn language_names_are_unique_and_lowercase() {
         let mut names: Vec<_> = LANGUAGES.iter().flat_map(|language| language.names).collect();
         let all = names.len();
         names.sort();
@@ -228,7 +228,7 @@ mod tests {
     }
 
     #[test]
-    fn longer_quotes_come_before_those_that_they_begin_with() {
+    fn longer_quotes_precede_their_prefixes() {
         for language in &LANGUAGES {
             for (at, quote) in language.quotes.iter().enumerate() {
                 let later = &language.quotes[at + 1..];

@@ -20,7 +20,7 @@ fn shown(language: &str, code: &str) -> String {
 }
 
 #[test]
-fn parts_of_code_are_told_apart() {
+fn tokens_are_classified_by_language() {
     for (language, code, expected) in [
         (
             "rust",
@@ -51,7 +51,7 @@ fn parts_of_code_are_told_apart() {
 }
 
 #[test]
-fn code_that_is_meant_to_take_long_does_not() {
+fn tokenizing_pathological_code_is_fast() {
     let most = 40_000;
     for language in ["rust", "js", "python", "bash", "json", "yaml", "toml", "css", "html", "diff", "lua"] {
         for unit in
@@ -68,7 +68,7 @@ fn code_that_is_meant_to_take_long_does_not() {
 
 proptest! {
     #[test]
-    fn runs_lie_in_the_code_one_behind_the_other(
+    fn token_runs_are_ordered_and_do_not_overlap(
         language in prop::sample::select(vec!["rust", "js", "python", "bash", "yaml", "json", "toml", "css", "html",
             "diff", "sql", "haskell", "powershell"]),
         code in "([a-z0-9 \n\"'`#/*{}$@<>&:=\\[\\]é-]|0x|//|/\\*|\\*/|\"\"\"|<!--|-->|\\$\\{){0,60}",
@@ -82,7 +82,7 @@ proptest! {
     }
 
     #[test]
-    fn colours_change_no_character(code in "[a-z0-9 \"'/*{}$@&<>é-]{0,60}", cut in 0_usize..60) {
+    fn highlighting_preserves_the_text(code in "[a-z0-9 \"'/*{}$@&<>é-]{0,60}", cut in 0_usize..60) {
         let runs = lexer::tokenize(&code, "rust");
         let cut = code.floor_char_boundary(cut.min(code.len()));
         let mut cursor = Cursor { at: 0, runs: &runs };

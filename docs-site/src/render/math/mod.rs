@@ -103,7 +103,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn formulas_are_mathml() {
+    fn formulas_render_as_mathml() {
         for (formula, expected) in [
             ("x^2", "<msup><mi>x</mi><mn>2</mn></msup>"),
             ("\\frac{a}{12}", "<mfrac><mi>a</mi><mn>12</mn></mfrac>"),
@@ -141,7 +141,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_page_has_no_room_for_is_its_source() {
+    fn formulas_beyond_the_page_budget_render_as_source() {
         // Formulas with many elements, and long ones with few elements.
         for (formula, most) in [("x".repeat(2_000), 100), (format!("\\text{{{}}}", "x".repeat(3_900)), 100)] {
             let budget = Budget::default();
@@ -153,7 +153,7 @@ mod tests {
     }
 
     #[test]
-    fn formulas_that_are_meant_to_do_harm_are_their_source() {
+    fn hostile_formulas_do_not_hang_overflow_or_inject() {
         // The stack size of a thread that handles requests.
         let thread = std::thread::Builder::new().stack_size(2 << 20).spawn(|| {
             for unit in [

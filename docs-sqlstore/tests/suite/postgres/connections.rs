@@ -181,7 +181,7 @@ async fn cut_off(postgres: &Postgres, mood: Mood, reads: bool) -> i64 {
 }
 
 #[tokio::test]
-async fn a_commit_whose_answer_is_lost_is_unknown_and_applied() {
+async fn lost_commit_response_is_unknown_but_applied() {
     let postgres = postgres!();
     for reads in [true, false] {
         assert_eq!(cut_off(&postgres, Mood::Mute, reads).await, 1);
@@ -189,7 +189,7 @@ async fn a_commit_whose_answer_is_lost_is_unknown_and_applied() {
 }
 
 #[tokio::test]
-async fn a_commit_that_did_not_arrive_is_unknown_and_not_applied() {
+async fn lost_commit_request_is_unknown_and_not_applied() {
     let postgres = postgres!();
     for reads in [true, false] {
         assert_eq!(cut_off(&postgres, Mood::Deaf, reads).await, 0);
@@ -197,7 +197,7 @@ async fn a_commit_that_did_not_arrive_is_unknown_and_not_applied() {
 }
 
 #[tokio::test]
-async fn a_store_goes_on_when_the_server_is_back() {
+async fn store_recovers_after_a_server_outage() {
     let postgres = postgres!();
     let (store, _, proxy) = with_proxy(&postgres).await;
     for n in 1..=3 {
@@ -218,7 +218,7 @@ async fn a_store_goes_on_when_the_server_is_back() {
 }
 
 #[tokio::test]
-async fn whoever_finds_no_connection_is_told_within_the_wait() {
+async fn exhausted_pool_returns_unavailable_after_the_timeout() {
     let postgres = postgres!();
     // Long enough to establish a connection, short enough for a test.
     let wait = Duration::from_secs(1);
@@ -240,7 +240,7 @@ async fn whoever_finds_no_connection_is_told_within_the_wait() {
 }
 
 #[tokio::test]
-async fn no_connection_goes_back_with_a_transaction_or_a_lock() {
+async fn abandoned_calls_leave_no_open_transaction_or_lock() {
     let postgres = postgres!();
     let store = open(&postgres, Options::new().connections(1)).await;
     let hot = [Key::from("num!a"), Key::from("num!b")];
@@ -280,7 +280,7 @@ async fn no_connection_goes_back_with_a_transaction_or_a_lock() {
 }
 
 #[test]
-fn a_transaction_may_be_dropped_where_there_is_no_runtime() {
+fn transaction_can_be_dropped_without_a_runtime() {
     let postgres = postgres!();
     let runtime =
         || tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
@@ -305,7 +305,7 @@ fn a_transaction_may_be_dropped_where_there_is_no_runtime() {
 }
 
 #[tokio::test]
-async fn values_that_the_database_cannot_hold_are_misuse() {
+async fn unstorable_values_return_misuse() {
     let postgres = postgres!();
     let store = postgres.fresh().await;
     // A lone surrogate is valid JSON syntax, but not a text.

@@ -84,7 +84,7 @@ async fn feed_item_waits_for_earlier_writes_and_none_is_skipped() {
 }
 
 #[tokio::test]
-async fn items_are_in_the_order_of_their_transactions_as_numbers() {
+async fn feed_orders_items_by_numeric_transaction_id() {
     let postgres = postgres!();
     let store = postgres.fresh().await;
     let values = [9, 10, 99, 100].map(|n| format!("(1, 0, '{n}', {n}, '{n}')")).join(", ");
@@ -97,7 +97,7 @@ async fn items_are_in_the_order_of_their_transactions_as_numbers() {
 }
 
 #[tokio::test]
-async fn the_feed_goes_on_in_a_cluster_that_counts_transactions_anew() {
+async fn feed_continues_after_transaction_ids_restart() {
     let postgres = postgres!();
     let store = postgres.fresh().await;
     tell(&store, "old").await;
@@ -114,7 +114,7 @@ async fn the_feed_goes_on_in_a_cluster_that_counts_transactions_anew() {
 }
 
 #[tokio::test]
-async fn positions_of_a_trimmed_feed_stay_behind_what_a_copy_tells() {
+async fn new_items_of_a_copy_follow_trimmed_positions() {
     let postgres = postgres!();
     let store = postgres.fresh().await;
     tell(&store, "old").await;

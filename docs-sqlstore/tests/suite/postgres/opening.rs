@@ -15,7 +15,7 @@ use super::{begin, commit, now, put};
 use crate::views;
 
 #[tokio::test]
-async fn an_address_that_is_none_is_refused_with_a_reason() {
+async fn invalid_connection_url_is_rejected_with_a_reason() {
     for (url, part) in [
         ("nonsense", "invalid connection string"),
         ("postgres://docs:p@secret@db.example.com/docs", "%40"),
@@ -33,7 +33,7 @@ async fn an_address_that_is_none_is_refused_with_a_reason() {
 }
 
 #[tokio::test]
-async fn a_server_that_is_not_there_is_named_without_the_password() {
+async fn connection_error_names_the_server_without_password() {
     // A port that was bound and released, so that it is unused.
     let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
     let url = format!("postgres://docs:secret@127.0.0.1:{port}/library");
@@ -45,7 +45,7 @@ async fn a_server_that_is_not_there_is_named_without_the_password() {
 }
 
 #[tokio::test]
-async fn a_missing_schema_is_named() {
+async fn missing_schema_error_mentions_the_search_path() {
     let postgres = postgres!();
     let text = PostgresStore::open(&postgres.url("docs_test_none"), postgres.options()).await.map(drop);
     assert!(text.unwrap_err().to_string().contains("search_path"));
@@ -67,7 +67,7 @@ async fn a_newer_schema_is_refused_and_nothing_is_changed() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn many_may_open_one_new_schema_at_once() {
+async fn concurrent_opens_of_a_new_schema_migrate_once() {
     let postgres = postgres!();
     let schema = postgres.new_schema().await;
     let url = postgres.url(&schema);
@@ -90,7 +90,7 @@ async fn many_may_open_one_new_schema_at_once() {
 }
 
 #[tokio::test]
-async fn an_extension_brings_its_kinds_to_a_store_that_is_there() {
+async fn new_record_kind_is_added_to_an_existing_store() {
     let postgres = postgres!();
     let store = postgres.fresh().await;
     commit(&store, vec![put("num!a", 1)]).await.expect("no conflict");
@@ -105,7 +105,7 @@ async fn an_extension_brings_its_kinds_to_a_store_that_is_there() {
 }
 
 #[tokio::test]
-async fn people_see_spaces_members_and_sites() {
+async fn sql_views_show_spaces_members_and_sites() {
     let postgres = postgres!();
     let store = postgres.fresh().await;
     let record =
@@ -164,7 +164,7 @@ impl Blobs for Shelf {
 }
 
 #[tokio::test]
-async fn large_objects_lie_in_blobs_and_go_with_their_rows() {
+async fn large_objects_are_stored_as_blobs_until_deleted() {
     let postgres = postgres!();
     let schema = postgres.new_schema().await;
     let shelf = Shelf::default();
@@ -205,7 +205,7 @@ async fn large_objects_lie_in_blobs_and_go_with_their_rows() {
 }
 
 #[tokio::test]
-async fn the_view_of_pages_shows_those_of_the_active_revision() {
+async fn page_view_shows_the_active_revision() {
     let postgres = postgres!();
     let store = postgres.fresh().await;
     let platform = Platform::builder(Arc::new(store.clone()), Arc::new(store.objects())).build();

@@ -141,7 +141,7 @@ async fn certificate_must_chain_to_a_trusted_root_if_required() {
 }
 
 #[tokio::test]
-async fn a_certificate_has_to_name_the_host_where_that_is_asked_for() {
+async fn verify_full_requires_a_certificate_for_the_host() {
     for (certificate, root) in [("server.pem", "ca.pem"), ("self.pem", "self.pem")] {
         let options = format!("sslmode=verify-full&{}", roots(root));
         let good = said(Some(certificate), "localhost", &options).await;
@@ -156,7 +156,7 @@ async fn a_certificate_has_to_name_the_host_where_that_is_asked_for() {
 
 /// `.ci/postgres` starts a server with TLS if `openssl` is available.
 #[tokio::test]
-async fn a_real_server_is_spoken_to_in_secret() {
+async fn connections_are_encrypted_unless_tls_is_disabled() {
     let postgres = postgres!();
     let ssl = postgres.admin().await.query_one("SHOW ssl", &[]).await.expect("a setting");
     if ssl.get::<_, String>(0) != "on" {

@@ -11,7 +11,7 @@ use docs_sqlstore::{Options, PostgresStore};
 use super::{begin, commit, create, int, now, ops, put};
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_long_history_of_eight_writers_has_an_order() {
+async fn concurrent_writers_produce_a_serializable_history() {
     let postgres = postgres!();
     let store: Arc<dyn Store> = Arc::new(postgres.fresh().await);
     for seed in 1..=3 {
@@ -29,7 +29,7 @@ async fn a_long_history_of_eight_writers_has_an_order() {
 }
 
 #[tokio::test]
-async fn a_transaction_depends_on_rows_and_pages_and_never_on_a_table() {
+async fn predicate_locks_never_cover_a_whole_table() {
     let postgres = postgres!();
     let store = postgres.fresh().await;
     let rows = |class: &str| (0..900).map(|n| format!("{class}!{n:04}")).collect::<Vec<_>>();
@@ -59,7 +59,7 @@ async fn a_transaction_depends_on_rows_and_pages_and_never_on_a_table() {
 }
 
 #[tokio::test]
-async fn a_range_over_several_classes_is_one_range() {
+async fn scan_over_several_key_classes_is_in_key_order() {
     let postgres = postgres!();
     let store = postgres.fresh().await;
     let note = Op::Put("note!m".into(), Value::Json(br#"{"title":"m","n":1,"tags":[]}"#.to_vec().into()));
@@ -119,7 +119,7 @@ async fn create_waits_for_a_concurrent_create_of_the_same_key() {
 }
 
 #[tokio::test]
-async fn hot_transactions_go_one_after_another() {
+async fn hot_key_transactions_run_one_at_a_time() {
     let postgres = postgres!();
     let store = postgres.fresh().await;
     let hot = [Key::from("num!a"), Key::from("num!b")];
@@ -148,7 +148,7 @@ async fn hot_transactions_go_one_after_another() {
 }
 
 #[tokio::test]
-async fn whoever_asks_for_everything_commits_whatever_others_do() {
+async fn all_keys_transaction_commits_despite_concurrent_writers() {
     let postgres = postgres!();
     let store = postgres.fresh().await;
     let before = store.begin(Mode::Write, &[]).await.expect("a connection");
@@ -174,7 +174,7 @@ async fn whoever_asks_for_everything_commits_whatever_others_do() {
 }
 
 #[tokio::test]
-async fn nobody_waits_for_everything_without_an_end() {
+async fn wait_for_all_keys_times_out_with_a_conflict() {
     let postgres = postgres!();
     let schema = postgres.new_schema().await;
     let options = Options::new().wait(Duration::from_secs(1));
@@ -188,7 +188,7 @@ async fn nobody_waits_for_everything_without_an_end() {
 }
 
 #[tokio::test]
-async fn nobody_waits_for_a_hot_key_without_an_end() {
+async fn hot_key_wait_times_out_and_proceeds_without_the_lock() {
     let postgres = postgres!();
     let schema = postgres.new_schema().await;
     let options = Options::new().wait(Duration::from_secs(1));
@@ -208,7 +208,7 @@ async fn rows_of(postgres: &super::Postgres, counter: &str) -> i64 {
 }
 
 #[tokio::test]
-async fn a_counter_that_is_added_to_is_folded_now_and_then() {
+async fn counter_rows_are_folded_automatically_and_on_request() {
     let postgres = postgres!();
     let store = postgres.fresh().await;
     for _ in 0..600 {
@@ -236,7 +236,7 @@ async fn with_parts(postgres: &super::Postgres) -> PostgresStore {
 }
 
 #[tokio::test]
-async fn who_read_a_counter_before_it_was_folded_still_depends_on_it() {
+async fn counter_read_before_folding_still_causes_conflicts() {
     let postgres = postgres!();
     for deletes in [false, true] {
         let change = if deletes { Op::Delete("ctr!m".into()) } else { Op::Add("ctr!m".into(), 1) };
@@ -267,7 +267,7 @@ async fn who_read_a_counter_before_it_was_folded_still_depends_on_it() {
 }
 
 #[tokio::test]
-async fn deleting_and_folding_a_counter_leaves_what_is_added_after() {
+async fn counter_deletion_and_folding_retain_later_increments() {
     let postgres = postgres!();
     let store = with_parts(&postgres).await;
     let deleter = begin(&store, Mode::Write).await;

@@ -19,7 +19,7 @@ const WRITERS: u64 = 4;
 /// Writes until it is killed, and prints acknowledged commits. It is a test so that another test can start it as a
 /// process; as a part of the suite it does nothing.
 #[test]
-fn the_process_that_is_killed() {
+fn killed_writer_process() {
     let Some(path) = env::var_os(DATABASE) else { return };
     tokio::runtime::Runtime::new().expect("threads can be started").block_on(async {
         let store = SqliteStore::open(path, Options::new()).await.expect("the folder is there");
@@ -51,7 +51,7 @@ async fn write_on(store: SqliteStore, w: u64) {
 /// Starts a writing process, kills it, and returns the acknowledged commits.
 fn kill(path: &Path, after: usize) -> Vec<u64> {
     let mut child: Child = Command::new(env::current_exe().expect("this is a program"))
-        .args(["--exact", "sqlite::crash::the_process_that_is_killed", "--nocapture"])
+        .args(["--exact", "sqlite::crash::killed_writer_process", "--nocapture"])
         .env(DATABASE, path)
         .stdout(Stdio::piped())
         .stderr(Stdio::null())
@@ -77,7 +77,7 @@ fn kill(path: &Path, after: usize) -> Vec<u64> {
 }
 
 #[tokio::test]
-async fn what_was_acknowledged_survives_that_the_process_is_killed() {
+async fn acknowledged_commits_survive_a_process_kill() {
     let home = Sqlite::new();
     for round in 0..4_usize {
         let path = home.path(&format!("killed-{round}.sqlite"));

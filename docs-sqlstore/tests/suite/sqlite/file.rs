@@ -24,7 +24,7 @@ fn integrity(path: &Path) -> String {
 }
 
 #[tokio::test]
-async fn a_file_that_cannot_be_used_is_refused_with_what_to_do() {
+async fn unusable_file_is_rejected_with_advice() {
     let home = Sqlite::new();
     let folder = home.path("folder");
     fs::create_dir(&folder).expect("there is room");
@@ -73,7 +73,7 @@ async fn a_name_that_cannot_be_a_table_is_refused() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_new_file_may_be_opened_by_several_at_once() {
+async fn new_file_can_be_opened_concurrently() {
     let home = Arc::new(Sqlite::new());
     let open = (0..8).map(|_| {
         let home = home.clone();
@@ -89,7 +89,7 @@ async fn a_new_file_may_be_opened_by_several_at_once() {
 }
 
 #[tokio::test]
-async fn a_kind_that_comes_later_gets_its_table() {
+async fn new_record_kind_gets_a_table_on_reopen() {
     let home = Sqlite::new();
     let path = home.path("a.sqlite");
     drop(SqliteStore::open(&path, Options::new()).await.expect("the folder is there"));
@@ -103,7 +103,7 @@ async fn a_kind_that_comes_later_gets_its_table() {
 }
 
 #[tokio::test]
-async fn the_last_clone_leaves_one_file_behind() {
+async fn dropping_the_last_handle_leaves_only_the_database_file() {
     let home = Sqlite::new();
     let store = home.open("a.sqlite").await;
     commit(&store, vec![put("num!a", 1)]).await.expect("no conflict");
@@ -118,7 +118,7 @@ async fn the_last_clone_leaves_one_file_behind() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_backup_is_one_moment_of_a_database_in_use() {
+async fn backup_is_a_consistent_snapshot_of_a_live_database() {
     let home = Sqlite::new();
     let store = home.open("a.sqlite").await;
     let both = |n| vec![put("num!a", n), put("num!b", n)];
@@ -160,7 +160,7 @@ async fn a_backup_is_one_moment_of_a_database_in_use() {
 }
 
 #[tokio::test]
-async fn people_see_spaces_members_and_sites() {
+async fn sql_views_show_spaces_members_and_sites() {
     let home = Sqlite::new();
     let store = home.open("a.sqlite").await;
     let record =

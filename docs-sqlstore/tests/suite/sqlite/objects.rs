@@ -65,7 +65,7 @@ async fn with_blobs(home: &Sqlite) -> (SqliteStore, Arc<Memory>) {
 }
 
 #[tokio::test]
-async fn large_bytes_lie_outside_and_go_with_their_object() {
+async fn large_objects_are_stored_as_blobs_until_deleted() {
     let home = Sqlite::new();
     let (store, blobs) = with_blobs(&home).await;
     let objects = store.objects();
@@ -87,7 +87,7 @@ async fn large_bytes_lie_outside_and_go_with_their_object() {
 }
 
 #[tokio::test]
-async fn an_object_put_again_while_it_is_removed_stays() {
+async fn object_put_during_its_deletion_is_retained() {
     let home = Sqlite::new();
     let (store, blobs) = with_blobs(&home).await;
     let objects = store.objects();
@@ -100,7 +100,7 @@ async fn an_object_put_again_while_it_is_removed_stays() {
 }
 
 #[tokio::test]
-async fn a_removal_that_ended_half_way_is_found_again() {
+async fn interrupted_object_deletion_can_be_completed() {
     let home = Sqlite::new();
     let (store, blobs) = with_blobs(&home).await;
     let (hash, bytes) = large(9);

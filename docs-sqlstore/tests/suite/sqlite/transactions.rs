@@ -46,7 +46,7 @@ async fn settle() {
 }
 
 #[tokio::test]
-async fn a_waiting_writer_ends_a_transaction_that_was_forgotten() {
+async fn waiting_writer_aborts_an_expired_transaction() {
     let home = Sqlite::new();
     let store = home.open("a.sqlite").await;
     let forgotten = begin(&store, Mode::Write).await;
@@ -66,7 +66,7 @@ async fn a_waiting_writer_ends_a_transaction_that_was_forgotten() {
 }
 
 #[tokio::test]
-async fn a_transaction_forgotten_long_ago_keeps_nobody_waiting() {
+async fn expired_transactions_do_not_block_others() {
     let home = Sqlite::new();
     let options = home.options().connections(1).wait(Duration::from_secs(60));
     let store = SqliteStore::open(home.path("a.sqlite"), options).await.expect("the folder is there");
@@ -92,7 +92,7 @@ async fn snapshot_is_taken_at_begin_not_at_the_first_read() {
 }
 
 #[tokio::test]
-async fn writers_go_first_come_first_served() {
+async fn writers_begin_in_arrival_order() {
     let home = Sqlite::new();
     let store = home.open("a.sqlite").await;
     let first = begin(&store, Mode::Write).await;
@@ -140,7 +140,7 @@ async fn unpolled_begin_does_not_hold_its_turn_forever() {
 }
 
 #[tokio::test]
-async fn a_wait_for_a_connection_ends_after_the_time_that_was_set() {
+async fn connection_wait_ends_at_the_configured_timeout() {
     let home = Sqlite::new();
     let options = home.options().connections(2).wait(SHORT);
     let store = SqliteStore::open(home.path("a.sqlite"), options).await.expect("the folder is there");
@@ -174,7 +174,7 @@ async fn database_locked_by_another_program_is_unavailable() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn two_programs_share_a_file() {
+async fn two_store_instances_share_a_file() {
     let home = Sqlite::new();
     let (here, there) = (home.open("a.sqlite").await, home.open("a.sqlite").await);
     let writers = [here.clone(), there.clone()].map(|store| {
@@ -200,7 +200,7 @@ async fn two_programs_share_a_file() {
 }
 
 #[test]
-fn a_transaction_outlives_its_runtime_without_harm() {
+fn transaction_can_outlive_its_runtime() {
     let home = Sqlite::new();
     let runtime = || {
         tokio::runtime::Builder::new_current_thread().enable_time().build().expect("threads can be started")
@@ -229,7 +229,7 @@ fn a_transaction_outlives_its_runtime_without_harm() {
 }
 
 #[test]
-fn what_is_asked_of_a_runtime_that_ends_is_unavailable() {
+fn calls_on_a_stopped_runtime_return_unavailable() {
     let home = Sqlite::new();
     let runtime =
         tokio::runtime::Builder::new_current_thread().enable_time().build().expect("threads can start");
@@ -265,7 +265,7 @@ impl Record for Panics {
 }
 
 #[tokio::test]
-async fn a_panic_in_a_commit_is_the_callers_and_rolls_back() {
+async fn panic_during_commit_propagates_and_rolls_back() {
     let home = Sqlite::new();
     let store = home.open("a.sqlite").await;
     for _ in 0..3 {
@@ -293,7 +293,7 @@ async fn cancelled_commit_completes_or_never_starts() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn several_reads_of_a_transaction_may_be_under_way() {
+async fn transaction_supports_concurrent_reads() {
     let home = Sqlite::new();
     let store = home.open("a.sqlite").await;
     commit(&store, (0..500).map(|n| put(&format!("num!{n:03}"), n)).collect()).await.expect("no conflict");
@@ -312,7 +312,7 @@ async fn several_reads_of_a_transaction_may_be_under_way() {
 }
 
 #[tokio::test]
-async fn a_range_over_several_classes_is_merged_in_key_order() {
+async fn scan_over_several_key_classes_is_in_key_order() {
     let home = Sqlite::new();
     let store = home.open("a.sqlite").await;
     let json = |text: &str| Value::Json(Bytes::copy_from_slice(text.as_bytes()));
@@ -339,7 +339,7 @@ async fn a_range_over_several_classes_is_merged_in_key_order() {
 }
 
 #[tokio::test]
-async fn a_value_that_its_table_cannot_hold_is_misuse() {
+async fn unstorable_values_return_misuse() {
     let home = Sqlite::new();
     let store = home.open("a.sqlite").await;
     commit(&store, vec![Op::Add("ctr!max".into(), i64::MAX)]).await.expect("no conflict");
@@ -352,7 +352,7 @@ async fn a_value_that_its_table_cannot_hold_is_misuse() {
 }
 
 #[tokio::test]
-async fn a_trim_of_many_items_forgets_them_all() {
+async fn trim_removes_all_items_up_to_the_position() {
     let home = Sqlite::new();
     let options = home.options().durability(Durability::Normal);
     let store = SqliteStore::open(home.path("a.sqlite"), options).await.expect("the folder is there");
@@ -371,7 +371,7 @@ async fn a_trim_of_many_items_forgets_them_all() {
 }
 
 #[tokio::test]
-async fn the_version_is_one_until_something_is_written() {
+async fn store_version_changes_only_with_writes() {
     let home = Sqlite::new();
     let store = home.open("a.sqlite").await;
     let other = home.open("a.sqlite").await;

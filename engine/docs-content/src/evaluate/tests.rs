@@ -57,7 +57,7 @@ fn all(nodes: &[Value]) -> Value {
 }
 
 #[test]
-fn without_evaluation_a_document_stays_as_it_is() {
+fn disabled_evaluation_leaves_the_document_unchanged() {
     let nodes =
         [when("false", &[p("x")]), block("paragraph", &[text("a"), value("space.vars.version"), text("b")])];
     assert_eq!(run(Evaluated::No, &nodes), json!(nodes));
@@ -78,7 +78,7 @@ fn true_conditions_become_their_blocks_and_others_are_removed() {
 }
 
 #[test]
-fn conditions_within_conditions_are_decided_too() {
+fn nested_conditions_are_evaluated() {
     let inner = |expression: &str| when(expression, &[p(expression)]);
     let nodes =
         [when("true", &[inner("1"), inner("0"), when("true", &[inner("2")])]), when("0", &[inner("1")])];
@@ -86,7 +86,7 @@ fn conditions_within_conditions_are_decided_too() {
 }
 
 #[test]
-fn a_value_joins_the_text_around_it() {
+fn evaluated_value_merges_with_adjacent_text() {
     let paragraph = block("paragraph", &[text("v"), value("space.vars.version"), text("!")]);
     assert_eq!(all(&[paragraph]), json!([p("v2.4!")]));
     let only = block("paragraph", &[value("1 + 1"), value("space.vars.empty"), value("'x'")]);
@@ -96,7 +96,7 @@ fn a_value_joins_the_text_around_it() {
 }
 
 #[test]
-fn marks_of_the_text_around_a_value_stay() {
+fn marks_of_text_around_a_value_are_preserved() {
     let bold = |text: &str| {
         json!({ "object": "text", "leaves": [
             { "object": "leaf", "text": text, "marks": [{ "object": "mark", "type": "bold" }] },
@@ -143,7 +143,7 @@ fn expressions_are_evaluated_in_links_notes_code_and_tables() {
 }
 
 #[test]
-fn frames_that_lose_all_they_hold_go_and_places_stay() {
+fn emptied_containers_are_removed_except_tab_items() {
     let hidden = || when("false", &[p("x")]);
     let list = block("list-unordered", &[block("list-item", &[hidden()])]);
     let quote = block("blockquote", &[hidden()]);
@@ -163,7 +163,7 @@ fn frames_that_lose_all_they_hold_go_and_places_stay() {
 }
 
 #[test]
-fn what_only_the_client_can_know_is_left_to_it() {
+fn deterministic_mode_leaves_client_side_expressions() {
     let nodes = [
         when(
             "visitor.claims.beta",
@@ -247,7 +247,7 @@ fn values_of_claims_take_the_bytes_of_a_document_too() {
 }
 
 #[test]
-fn a_mode_is_known_by_its_name() {
+fn evaluation_mode_parses_from_its_name() {
     let mode = |text: &str| serde_json::from_value::<Evaluated>(text.into()).ok();
     assert_eq!(mode("true"), Some(Evaluated::Yes));
     assert_eq!(mode("false"), Some(Evaluated::No));

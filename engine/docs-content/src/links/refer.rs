@@ -192,7 +192,7 @@ mod tests {
     use docs_markup::reference::destination;
 
     #[test]
-    fn what_a_destination_refers_to_is_written_as_that_destination() {
+    fn reference_round_trips_to_its_destination() {
         for text in [
             "https://x.example/a?b#c",
             "mailto:a@b.c",
@@ -215,7 +215,7 @@ mod tests {
     }
 
     #[test]
-    fn a_query_does_not_change_what_is_meant() {
+    fn query_does_not_change_the_reference() {
         assert_eq!(reference("/files/f1?raw=true"), reference("/files/f1"));
         assert_eq!(reference(" /pages/p1/?x#top "), reference("/pages/p1#top"));
     }

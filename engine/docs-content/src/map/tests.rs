@@ -106,7 +106,7 @@ fn the_empty_map_holds_nothing() {
 }
 
 #[test]
-fn the_bytes_of_a_map_never_change() {
+fn map_encoding_is_stable() {
     // A changed format would still have to read these bytes, and equal content would have two roots.
     let mut memory = Memory::default();
     assert_eq!(empty().bytes.as_ref(), br#"{"entries":[]}"#);
@@ -118,7 +118,7 @@ fn the_bytes_of_a_map_never_change() {
 }
 
 #[test]
-fn one_change_of_many_loads_and_makes_one_node_a_level() {
+fn single_change_loads_and_writes_one_node_per_level() {
     let mut memory = Memory::default();
     let root = memory.build(&model(60_000));
     let levels = usize::from(memory.0[&root].level()) + 1;
@@ -135,7 +135,7 @@ fn one_change_of_many_loads_and_makes_one_node_a_level() {
 }
 
 #[test]
-fn reads_take_at_most_one_pass_a_level() {
+fn reads_load_nodes_in_one_batch_per_level() {
     let mut memory = Memory::default();
     let root = memory.build(&model(20_000));
     let levels = usize::from(memory.0[&root].level()) + 1;
@@ -150,7 +150,7 @@ fn reads_take_at_most_one_pass_a_level() {
 }
 
 #[test]
-fn damaged_nodes_are_errors() {
+fn damaged_nodes_do_not_panic_and_truncated_ones_fail() {
     let built = build(model(100).into_iter().collect());
     for fresh in &built.nodes {
         for at in 0..fresh.bytes.len() {
@@ -165,7 +165,7 @@ fn damaged_nodes_are_errors() {
 
 proptest! {
     #[test]
-    fn no_bytes_panic(bytes in proptest::collection::vec(any::<u8>(), 0..200)) {
+    fn decoding_arbitrary_bytes_does_not_panic(bytes in proptest::collection::vec(any::<u8>(), 0..200)) {
         let _ = MapNode::decode(&[&br#"{"entries":["#[..], &bytes, b"]}"].concat().into());
         let _ = MapNode::decode(&[&br#"{"level":1,"children":["#[..], &bytes, b"]}"].concat().into());
     }
@@ -189,7 +189,7 @@ proptest! {
     }
 
     #[test]
-    fn reads_answer_as_a_sorted_map(
+    fn reads_match_a_sorted_map(
         n in 0u32..800,
         holes in batch(800),
         from in 0u32..820,
@@ -223,7 +223,7 @@ proptest! {
     }
 
     #[test]
-    fn a_diff_is_what_differs(
+    fn diff_equals_the_model_difference(
         n in 0u32..600,
         first in prop_oneof![batch(800), stretch(800)],
         second in prop_oneof![batch(800), stretch(800)],

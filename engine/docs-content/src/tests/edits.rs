@@ -28,7 +28,7 @@ fn refusal(content: &Content, root: Hash, edits: &[Edit]) -> (usize, &'static st
 }
 
 #[test]
-fn pages_are_inserted_in_order() {
+fn pages_are_inserted_at_the_given_position() {
     let (content, root) = three();
     assert_eq!(outline(&content, root), "page00001 one\n  page00003 three\npage00002 two\n");
     let root =
@@ -41,7 +41,7 @@ fn pages_are_inserted_in_order() {
 }
 
 #[test]
-fn a_page_is_found_by_its_path_in_any_case() {
+fn path_lookup_is_case_insensitive() {
     let (content, root) = three();
     let view = content.view(DOMAIN, root);
     assert_eq!(now(view.find("/ONE/Three/")).unwrap().unwrap().0, id(3));
@@ -80,7 +80,7 @@ fn title_and_slug_are_independent() {
 }
 
 #[test]
-fn an_edit_that_changes_nothing_keeps_the_root() {
+fn no_op_edit_preserves_the_root() {
     let (content, root) = three();
     let same = [
         Edit::UpdatePage { page: id(1), fields: Box::new(PagePatch::from_title("One")) },
@@ -92,7 +92,7 @@ fn an_edit_that_changes_nothing_keeps_the_root() {
 }
 
 #[test]
-fn moving_counts_among_the_other_siblings() {
+fn move_position_excludes_the_moved_page() {
     let (content, root) = three();
     let root = apply(&content, root, &[insert(id(4), None, None, "Four")]);
     let to = |at| [Edit::MovePage { page: id(1), into: None, at: Some(at) }];
@@ -106,7 +106,7 @@ fn moving_counts_among_the_other_siblings() {
 }
 
 #[test]
-fn moves_that_cannot_be_are_refused() {
+fn invalid_moves_are_rejected() {
     let (content, root) = three();
     let new = |n, kind, fields| NewPage::new(id(n), kind, fields);
     let group = Edit::InsertPage(Box::new(new(7, PageKind::Group, PagePatch::from_title("Group"))));
@@ -149,7 +149,7 @@ fn refusals_name_the_field() {
 }
 
 #[test]
-fn a_page_goes_with_everything_below_it() {
+fn deleting_a_page_deletes_its_descendants() {
     let (content, root) = three();
     let edited = now(content.edit(DOMAIN, root, time(1), &[Edit::DeletePage { page: id(1) }])).unwrap();
     assert_eq!(edited.pages, [(id(1), PageEffect::Deleted), (id(3), PageEffect::Deleted)]);
@@ -158,7 +158,7 @@ fn a_page_goes_with_everything_below_it() {
 }
 
 #[test]
-fn a_batch_tells_each_page_once() {
+fn batch_reports_each_page_once() {
     let (content, root) = three();
     let edits = [
         Edit::UpdatePage { page: id(2), fields: Box::new(PagePatch::from_title("Zwei")) },
@@ -173,7 +173,7 @@ fn a_batch_tells_each_page_once() {
 }
 
 #[test]
-fn reverting_undoes_what_happened_to_a_page() {
+fn revert_undoes_edits_moves_deletions_and_insertions() {
     let (content, base) = three();
     let base = apply(&content, base, &[Edit::SetBody { page: id(3), body: "old".into() }]);
     let edits = [
@@ -196,7 +196,7 @@ fn reverting_undoes_what_happened_to_a_page() {
 }
 
 #[test]
-fn reverting_a_deleted_page_restores_what_was_below_it() {
+fn reverting_a_deleted_page_restores_its_descendants() {
     let (content, base) = three();
     let root = apply(&content, base, &[Edit::DeletePage { page: id(1) }]);
     let root = apply(&content, root, &[Edit::RevertPage { page: id(1), to: base }]);
@@ -204,7 +204,7 @@ fn reverting_a_deleted_page_restores_what_was_below_it() {
 }
 
 #[test]
-fn siblings_are_spread_when_there_is_no_room() {
+fn ranks_are_rebalanced_when_they_become_too_long() {
     let (content, mut root) = three();
     for n in 0..400 {
         // Inserting between the same two pages makes the ranks grow until they exceed their maximum length.
@@ -220,7 +220,7 @@ fn siblings_are_spread_when_there_is_no_room() {
 }
 
 #[test]
-fn files_reusables_and_variables_are_kept() {
+fn files_reusables_and_variables_are_stored() {
     let (content, root) = three();
     let file = |name: &str| FileEntry {
         name: name.into(),
@@ -253,7 +253,7 @@ fn files_reusables_and_variables_are_kept() {
 }
 
 #[test]
-fn where_git_keeps_a_thing_is_said_without_changing_it() {
+fn git_locations_are_recorded_without_page_changes() {
     let (content, root) = three();
     let reusable: ReusableId = "r1".parse().unwrap();
     let fields = ReusablePatch { title: Some("Shared".into()), ..ReusablePatch::default() };
@@ -286,7 +286,7 @@ fn where_git_keeps_a_thing_is_said_without_changing_it() {
 }
 
 #[test]
-fn an_import_makes_what_edits_make() {
+fn build_gives_the_same_root_as_page_inserts() {
     let content = content();
     let built = now(content.build(DOMAIN, time(0), many_pages(100))).unwrap();
     let mut root = now(content.empty_root(DOMAIN)).unwrap();
@@ -300,7 +300,7 @@ fn an_import_makes_what_edits_make() {
 }
 
 #[test]
-fn an_import_is_checked() {
+fn build_items_are_validated() {
     let content = content();
     let page = |n, parent, kind| {
         BuildItem::Page(Box::new(BuildPage::new(id(n), parent, kind, PagePatch::from_title("Page"))))
@@ -317,7 +317,7 @@ fn an_import_is_checked() {
 }
 
 #[test]
-fn an_edit_of_one_page_of_many_costs_a_few_nodes() {
+fn editing_one_page_touches_few_nodes() {
     let objects = Arc::new(MemObjects::new());
     let root = now(cold(&objects).build(DOMAIN, time(0), many_pages(20_000))).unwrap().root;
     let edits = [
@@ -340,7 +340,7 @@ fn an_edit_of_one_page_of_many_costs_a_few_nodes() {
 }
 
 #[test]
-fn a_lost_object_is_an_error() {
+fn missing_object_is_an_error() {
     let content = content();
     let root = Hash::compute(b"nothing");
     assert_eq!(now(content.view(DOMAIN, root).page(&id(1))), Err(ContentError::NotFound(root)));
@@ -454,7 +454,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(128))]
 
     #[test]
-    fn edits_do_what_a_plain_list_does(edits in proptest::collection::vec(any_edit(), 0..60)) {
+    fn edits_match_a_naive_model(edits in proptest::collection::vec(any_edit(), 0..60)) {
         let content = content();
         let mut root = now(content.empty_root(DOMAIN)).unwrap();
         let mut naive = Naive::default();
@@ -483,7 +483,7 @@ proptest! {
     }
 
     #[test]
-    fn a_batch_is_the_same_edits_one_by_one(edits in proptest::collection::vec(any_edit(), 0..20)) {
+    fn batch_equals_sequential_edits(edits in proptest::collection::vec(any_edit(), 0..20)) {
         let content = content();
         let empty = now(content.empty_root(DOMAIN)).unwrap();
         let mut root = empty;

@@ -109,7 +109,7 @@ fn each_field_is_stored_under_its_name() {
 }
 
 #[test]
-fn each_field_that_changes_is_told() {
+fn diff_reports_each_changed_field() {
     for Field { name, attribute, page, is_shown, .. } in fields() {
         assert_eq!(plain().differences(&page), [attribute], "{name}");
         assert_eq!(page.differences(&plain()), [attribute], "{name}");
@@ -146,7 +146,7 @@ fn patching_a_field_sets_it_and_resolves_its_clashes() {
 }
 
 #[test]
-fn what_an_edit_sets_of_a_reusable_content_is_decided() {
+fn reusable_patch_resolves_clashes_of_the_fields_it_sets() {
     let clash = || FieldClash { other: json!(1), base: json!(2), request: json!(3) };
     let names = ["title", "computed", "computedSeed", "extra.key", "existence"];
     let cases: [(ReusablePatch, &[&str]); 5] = [
@@ -169,7 +169,7 @@ fn what_an_edit_sets_of_a_reusable_content_is_decided() {
 }
 
 #[test]
-fn a_link_keeps_its_target_and_a_computed_page_its_source() {
+fn clearing_link_target_or_computed_source_is_rejected() {
     let refused = |kind, fields: &PagePatch| {
         let mut page = PageEntry { kind, ..plain() };
         patch::apply(fields, &mut page).map_err(|error| match error {

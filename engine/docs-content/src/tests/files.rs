@@ -40,7 +40,7 @@ fn empty(content: &Content) -> Hash {
 }
 
 #[test]
-fn a_name_that_another_file_has_gets_a_number() {
+fn duplicate_file_names_get_a_number_suffix() {
     let content = content();
     let root = apply(&content, empty(&content), &[put(0, "a.png"), put(1, "a.png"), put(2, "a.png")]);
     assert_eq!(names(&content, root), ["a.png", "a (1).png", "a (2).png"]);
@@ -54,7 +54,7 @@ fn a_name_that_another_file_has_gets_a_number() {
 }
 
 #[test]
-fn an_import_numbers_names_in_its_order() {
+fn import_numbers_duplicate_names_in_input_order() {
     let content = content();
     let items = (0..3).map(|n| BuildItem::File(file_id(n), entry("a.png")));
     let built = now(content.build(DOMAIN, time(0), items)).unwrap();
@@ -63,7 +63,7 @@ fn an_import_numbers_names_in_its_order() {
 }
 
 #[test]
-fn naming_one_of_many_files_costs_what_it_changes() {
+fn numbering_one_of_many_files_touches_few_nodes() {
     let objects = Arc::new(MemObjects::new());
     let items = (0..5_000).map(|n| BuildItem::File(file_id(n), entry(&format!("{}.png", n % 2_500))));
     let root = now(cold(&objects).build(DOMAIN, time(0), items)).unwrap().root;
@@ -72,7 +72,7 @@ fn naming_one_of_many_files_costs_what_it_changes() {
 }
 
 #[test]
-fn a_merge_leaves_both_sides_their_names() {
+fn merge_keeps_duplicate_file_names_of_both_sides() {
     let content = content();
     let base = apply(&content, empty(&content), &[put(0, "a.png")]);
     let main = apply(&content, base, &[put(1, "b.png"), put(0, "c.png")]);
@@ -106,7 +106,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(96))]
 
     #[test]
-    fn edits_leave_no_two_files_with_one_name(edits in proptest::collection::vec(any_edit(), 0..40)) {
+    fn edits_keep_file_names_unique(edits in proptest::collection::vec(any_edit(), 0..40)) {
         let content = content();
         let mut root = empty(&content);
         for edit in &edits {
@@ -122,7 +122,7 @@ proptest! {
     }
 
     #[test]
-    fn merges_keep_what_follows_from_names(
+    fn merges_of_file_edits_keep_the_content_valid(
         first in proptest::collection::vec(any_edit(), 0..12),
         main in proptest::collection::vec(any_edit(), 0..12),
         request in proptest::collection::vec(any_edit(), 0..12),
@@ -138,7 +138,7 @@ proptest! {
 }
 
 #[test]
-fn marking_finds_the_parts_of_a_file_and_fails_where_it_cannot() {
+fn mark_includes_file_parts_and_fails_without_part_list() {
     let content = content();
     let parts: Vec<Bytes> = (0u8..3).map(|n| vec![n; 9].into()).collect();
     let names: Vec<Hash> = parts.iter().map(|part| Hash::compute(part)).collect();

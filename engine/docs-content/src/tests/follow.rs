@@ -58,7 +58,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(128))]
 
     #[test]
-    fn following_step_by_step_is_following_at_once(start in program(), edits in program()) {
+    fn incremental_follow_equals_full_follow(start in program(), edits in program()) {
         let content = content();
         let empty = now(content.empty_root(DOMAIN)).unwrap();
         let first = random(&content, empty, &start);

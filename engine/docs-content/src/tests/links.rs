@@ -151,7 +151,7 @@ const TEXTS: &[(&str, &[&str])] = &[
 ];
 
 #[test]
-fn a_text_refers_to_what_it_leads_to_and_embeds() {
+fn references_of_a_text_are_its_links_and_embeds() {
     for (markdown, expected) in TEXTS {
         let mut found = links_of_text(markdown);
         found.sort();
@@ -232,7 +232,7 @@ fn deleting_a_page_breaks_links_to_it_and_restoring_fixes_them() {
 }
 
 #[test]
-fn files_break_and_heal_as_pages_do() {
+fn deleting_a_file_breaks_links_and_restoring_fixes_them() {
     let (content, base) =
         start(&[put_file(1), insert(id(1), None, None, "One"), text(1, "![a](/files/file1)")]);
     let gone = apply(&content, base, &[Edit::DeleteFile { file: file_id(1) }]);
@@ -241,7 +241,7 @@ fn files_break_and_heal_as_pages_do() {
 }
 
 #[test]
-fn a_body_in_conflict_has_the_links_of_the_requests_side() {
+fn conflicted_body_has_the_links_of_the_request_side() {
     let (content, base) =
         start(&[insert(id(1), None, None, "One"), insert(id(2), None, None, "Two"), text(1, "first\n")]);
     let main = apply(&content, base, &[text(1, "[main](/pages/page00002)\n")]);
@@ -253,7 +253,7 @@ fn a_body_in_conflict_has_the_links_of_the_requests_side() {
 }
 
 #[test]
-fn a_merge_breaks_links_that_both_sides_together_break() {
+fn merge_reports_links_to_pages_deleted_by_the_other_side() {
     let (content, base) = start(&[insert(id(1), None, None, "One"), insert(id(2), None, None, "Two")]);
     let main = apply(&content, base, &[Edit::DeletePage { page: id(2) }]);
     let request = apply(&content, base, &[text(1, "[two](/pages/page00002)")]);
@@ -265,7 +265,7 @@ fn a_merge_breaks_links_that_both_sides_together_break() {
 }
 
 #[test]
-fn links_are_read_in_pieces_of_any_size() {
+fn paginated_links_equal_the_full_list() {
     let texts: String =
         (0..30).map(|n| format!("[a](/pages/page{n:05}) [b](https://x.example/{n})\n")).collect();
     let (content, root) = start(&[
@@ -292,7 +292,7 @@ fn links_are_read_in_pieces_of_any_size() {
 }
 
 #[test]
-fn links_of_an_address_of_any_length_are_told_apart() {
+fn long_urls_that_differ_at_the_end_are_distinct_links() {
     let long = "ä".repeat(3_000);
     let found = links_of_text(&format!("[a](https://x.example/{long}1) [b](https://x.example/{long}2)"));
     assert_eq!(found.len(), 2);
@@ -312,7 +312,7 @@ fn woven(count: usize) -> Vec<BuildItem> {
 }
 
 #[test]
-fn an_import_has_the_links_that_edits_make() {
+fn import_indexes_the_same_links_as_edits() {
     let content = content();
     let built = now(content.build(DOMAIN, time(0), woven(100))).unwrap();
     sound(&content, built.root);
@@ -426,7 +426,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(96))]
 
     #[test]
-    fn links_kept_up_to_date_are_those_made_anew(edits in proptest::collection::vec(any_edit(), 0..40)) {
+    fn incremental_link_index_equals_a_full_rebuild(edits in proptest::collection::vec(any_edit(), 0..40)) {
         let content = content();
         let empty = now(content.empty_root(DOMAIN)).unwrap();
         let (root, done) = applied(&content, empty, &edits);
@@ -445,7 +445,7 @@ proptest! {
     }
 
     #[test]
-    fn links_of_a_merge_are_those_made_anew(
+    fn merge_keeps_links_valid_and_reports_changed_links(
         base in proptest::collection::vec(any_edit(), 0..25),
         main in proptest::collection::vec(any_edit(), 0..10),
         request in proptest::collection::vec(any_edit(), 0..10),

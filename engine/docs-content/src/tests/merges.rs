@@ -67,7 +67,7 @@ fn text(content: &Content, root: Hash, n: usize, rendering: Rendering) -> String
 }
 
 #[test]
-fn fields_and_lines_of_one_page_unite() {
+fn different_fields_and_lines_of_a_page_merge_cleanly() {
     let main = [titled(1, "Uno"), text_edit(1, "FIRST\nsecond\nthird\n")];
     let slugged = PagePatch { slug: Some("uno".into()), hidden: Some(true), ..PagePatch::default() };
     let request = [
@@ -84,7 +84,7 @@ fn fields_and_lines_of_one_page_unite() {
 }
 
 #[test]
-fn a_field_both_set_keeps_the_requests_value_and_remembers_all() {
+fn field_conflict_keeps_request_value_and_stores_all_sides() {
     let (content, merged) = merged(&[titled(1, "Main")], &[titled(1, "Request")]);
     assert_eq!(conflicts(&merged), [(id(1).to_string(), Conflict::Field { field: "title".into() })]);
     assert_eq!(merged.conflicted, 1);
@@ -103,7 +103,7 @@ fn a_field_both_set_keeps_the_requests_value_and_remembers_all() {
 }
 
 #[test]
-fn texts_that_do_not_unite_are_kept_as_terms() {
+fn text_conflict_persists_until_saved_without_markers() {
     let main = [text_edit(1, "main\nsecond\nthird\n")];
     let request = [text_edit(1, "request\nsecond\nthird\n")];
     let (content, merged) = merged(&main, &request);
@@ -129,7 +129,7 @@ fn texts_that_do_not_unite_are_kept_as_terms() {
 }
 
 #[test]
-fn conflicts_go_through_further_merges() {
+fn conflicts_persist_across_further_merges() {
     let (content, base) = base();
     let main = apply(&content, base, &[text_edit(1, "main\nsecond\nthird\n")]);
     let request = apply(&content, base, &[text_edit(1, "request\nsecond\nthird\n")]);
@@ -156,7 +156,7 @@ fn conflicts_go_through_further_merges() {
 }
 
 #[test]
-fn what_one_side_removed_and_the_other_changed_is_kept() {
+fn edit_wins_over_concurrent_deletion_with_a_conflict() {
     for (main, request) in [
         (vec![Edit::DeletePage { page: id(2) }], vec![text_edit(2, "changed\n")]),
         (vec![text_edit(2, "changed\n")], vec![Edit::DeletePage { page: id(2) }]),
@@ -170,7 +170,7 @@ fn what_one_side_removed_and_the_other_changed_is_kept() {
 }
 
 #[test]
-fn a_page_whose_parent_is_gone_moves_up() {
+fn page_with_a_deleted_parent_moves_up_with_a_conflict() {
     let request = [insert(id(9), Some(id(3)), None, "Nine")];
     let (content, merged) = merged(&[Edit::DeletePage { page: id(1) }], &request);
     assert_eq!(conflicts(&merged), [(id(9).to_string(), Conflict::ParentGone { parent: id(3) })]);
@@ -178,7 +178,7 @@ fn a_page_whose_parent_is_gone_moves_up() {
 }
 
 #[test]
-fn moves_that_make_a_circle_are_undone_on_the_requests_side() {
+fn moves_that_form_a_cycle_are_undone_on_the_request_side() {
     let (content, merged) = merged(&[moved(1, Some(2), None)], &[moved(2, Some(1), None)]);
     assert_eq!(conflicts(&merged), [(id(2).to_string(), Conflict::Cycle)]);
     assert_eq!(outline(&content, merged.root), "page00002 two\n  page00001 one\n    page00003 three\n");
@@ -186,7 +186,7 @@ fn moves_that_make_a_circle_are_undone_on_the_requests_side() {
 }
 
 #[test]
-fn twins_get_different_slugs() {
+fn merge_renumbers_colliding_slugs_of_new_pages() {
     let main = [insert(id(8), None, None, "New")];
     let request = [insert(id(7), None, None, "New"), insert(id(6), None, Some(0), "New-2")];
     let (content, merged) = merged(&main, &request);
@@ -210,7 +210,7 @@ fn a_swap_of_slugs_is_no_conflict() {
 }
 
 #[test]
-fn sets_unite_by_element() {
+fn page_variables_merge_by_key() {
     let with = |pairs: &[(&str, &str)]| {
         let variables =
             variables(pairs).into_iter().filter_map(|(name, value)| Some((name, value?))).collect();
@@ -269,7 +269,7 @@ fn files_reusables_and_variables_merge_too() {
 }
 
 #[test]
-fn a_diff_tells_what_happened() {
+fn diff_reports_created_deleted_edited_pages_and_variables() {
     let (content, base) = base();
     let edits = [
         insert(id(5), None, Some(0), "Five"),
@@ -300,7 +300,7 @@ fn a_diff_tells_what_happened() {
 }
 
 #[test]
-fn a_merge_costs_what_changed() {
+fn merge_and_diff_of_a_large_space_touch_few_nodes() {
     let objects = Arc::new(MemObjects::new());
     let base = now(cold(&objects).build(DOMAIN, time(0), many_pages(20_000))).unwrap().root;
     let main = apply(&cold(&objects), base, &[text_edit(777, "main\n")]);
@@ -316,7 +316,7 @@ fn a_merge_costs_what_changed() {
 }
 
 #[test]
-fn marking_finds_everything_a_root_refers_to() {
+fn mark_finds_every_object_reachable_from_a_root() {
     let (content, base) = base();
     let root = apply(&content, base, &[text_edit(1, "new\n"), insert(id(4), None, None, "Four")]);
     let mut marked = HashSet::new();
@@ -392,7 +392,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(256))]
 
     #[test]
-    fn merging_with_a_side_that_changed_nothing_is_the_other_side(start in program(), edits in program()) {
+    fn merge_with_an_unchanged_or_equal_side_yields_the_other(start in program(), edits in program()) {
         let content = content();
         let empty = now(content.empty_root(DOMAIN)).unwrap();
         let base = random(&content, empty, &start);
@@ -405,7 +405,7 @@ proptest! {
     }
 
     #[test]
-    fn a_merge_is_sound_and_loses_nothing(start in program(), one in program(), two in program()) {
+    fn merge_is_valid_and_loses_no_pages_or_lines(start in program(), one in program(), two in program()) {
         let content = content();
         let empty = now(content.empty_root(DOMAIN)).unwrap();
         let base = random(&content, empty, &start);
@@ -456,7 +456,7 @@ proptest! {
     }
 
     #[test]
-    fn a_second_merge_of_the_same_changes_changes_nothing(start in program(), one in program(), two in program()) {
+    fn merge_after_pulling_main_is_a_fast_forward(start in program(), one in program(), two in program()) {
         let content = content();
         let empty = now(content.empty_root(DOMAIN)).unwrap();
         let base = random(&content, empty, &start);
@@ -486,7 +486,7 @@ proptest! {
     }
 
     #[test]
-    fn a_diff_names_every_page_that_differs(start in program(), edits in program()) {
+    fn diff_reports_exactly_the_changed_pages(start in program(), edits in program()) {
         let content = content();
         let empty = now(content.empty_root(DOMAIN)).unwrap();
         let base = random(&content, empty, &start);

@@ -36,7 +36,7 @@ fn clash() -> FieldClashes {
 const CLASH: &str = r#""clash":{"title":{"other":"a","base":null,"request":{"a":[2],"b":1}}}"#;
 
 #[test]
-fn a_document_with_everything() {
+fn a_document_is_stored_with_all_its_fields() {
     let entry = PageEntry {
         parent: Some(id(1)),
         slug: "start".into(),
@@ -79,7 +79,7 @@ fn a_document_with_everything() {
 }
 
 #[test]
-fn pages_of_other_kinds() {
+fn stored_form_of_groups_links_and_computed_pages_is_stable() {
     let page = |kind| PageEntry::new(kind, "T", Rank::nth(60));
     let group = PageEntry { slug: "t".into(), ..page(PageKind::Group) };
     golden(&group, r#"{"kind":"group","rank":"V00z","title":"T","slug":"t"}"#);
@@ -100,7 +100,7 @@ fn pages_of_other_kinds() {
 }
 
 #[test]
-fn a_body_is_nothing_a_hash_or_the_sides_of_a_conflict() {
+fn body_is_stored_as_null_hash_or_conflict_terms() {
     golden(&Body::Empty, "null");
     golden(&Body::Text(hash()), &format!("\"{HASH}\""));
     let terms = vec![Some(hash()), None, Some(hash())];
@@ -152,13 +152,13 @@ fn a_reusable_content_is_stored_with_all_its_fields() {
 }
 
 #[test]
-fn a_variable_is_stored_as_its_value() {
+fn variable_is_stored_as_an_object_with_its_value() {
     let entry = VariableEntry { value: VariableValue::Text("x".into()), clash: FieldClashes::new() };
     golden(&entry, r#"{"value":"x"}"#);
 }
 
 #[test]
-fn keys_escape_what_would_end_their_parts() {
+fn keys_escape_the_part_separator() {
     assert_eq!(&*keys::page(&id(1)), "p!page00001");
     assert_eq!(&*keys::child(None, &Rank::nth(0), &id(1)), "k!!V001!page00001");
     assert_eq!(&*keys::slug(Some(&id(2)), "a!b"), "s!page00002!a\"!b");
@@ -167,7 +167,7 @@ fn keys_escape_what_would_end_their_parts() {
 }
 
 #[test]
-fn a_record_of_another_shape_is_damage() {
+fn malformed_record_is_reported_as_corrupt() {
     for wrong in [
         "",
         "[]",
@@ -183,7 +183,7 @@ fn a_record_of_another_shape_is_damage() {
 }
 
 #[test]
-fn every_operation_can_be_spawned() {
+fn futures_of_operations_are_send() {
     fn spawnable<T: Send>(_: T) {}
     let content = content();
     let root = hash();
@@ -203,7 +203,7 @@ fn every_operation_can_be_spawned() {
 }
 
 #[test]
-fn content_without_room_in_its_caches_still_works() {
+fn content_works_with_caches_of_one_byte() {
     let limits = CacheLimits { node_bytes: 1, text_bytes: 1, tree_bytes: 1, document_bytes: 1 };
     let content = Content::with_config(Arc::new(MemObjects::new()), limits, Arc::new(LineMerger));
     let root = now(content.build(DOMAIN, time(0), many_pages(500))).unwrap().root;

@@ -107,7 +107,7 @@ fn current_page_precedes_redirects_and_latest_redirect_wins() {
 }
 
 #[test]
-fn where_pages_are_gone_others_that_were_below_them_are_found() {
+fn former_path_below_a_deleted_page_still_resolves() {
     let (content, root) = four();
     let gone = after(&content, root, &[into(4, None), Edit::DeletePage { page: id(1) }]);
     assert_eq!(leads(&content, gone, "one/three/four"), Some(id(4)));
@@ -124,7 +124,7 @@ fn where_pages_are_gone_others_that_were_below_them_are_found() {
 }
 
 #[test]
-fn what_does_not_move_a_page_leaves_nothing_behind() {
+fn edits_that_preserve_paths_record_no_redirect() {
     let (content, root) = four();
     let edits = [
         Edit::UpdatePage { page: id(1), fields: Box::new(PagePatch::from_title("Uno")) },
@@ -138,7 +138,7 @@ fn what_does_not_move_a_page_leaves_nothing_behind() {
 }
 
 #[test]
-fn a_page_that_a_revert_moves_is_found_where_it_was() {
+fn revert_that_moves_a_page_redirects_from_its_old_path() {
     let (content, root) = four();
     let moved = after(&content, root, &[into(3, Some(2))]);
     let back = after(&content, moved, &[Edit::RevertPage { page: id(3), to: root }]);
@@ -147,7 +147,7 @@ fn a_page_that_a_revert_moves_is_found_where_it_was() {
 }
 
 #[test]
-fn a_renamed_page_is_found_whichever_side_of_a_merge_renamed_it() {
+fn merge_keeps_redirects_for_renames_of_both_sides() {
     let (content, base) = four();
     let main = after(&content, base, &[slugged(1, "main"), insert(id(7), None, None, "Seven")]);
     let request = after(&content, base, &[slugged(3, "request"), slugged(2, "zwei")]);
@@ -164,7 +164,7 @@ fn a_renamed_page_is_found_whichever_side_of_a_merge_renamed_it() {
 }
 
 #[test]
-fn of_a_page_that_both_sides_renamed_all_paths_lead_on() {
+fn all_former_paths_of_a_page_renamed_on_both_sides_resolve() {
     let (content, base) = four();
     let main = after(&content, base, &[slugged(1, "main")]);
     let request = after(&content, base, &[slugged(1, "between"), slugged(1, "request")]);
@@ -237,7 +237,7 @@ fn rebuild_keeps_traces_and_drops_old_repository_redirects() {
 }
 
 #[test]
-fn an_entry_that_is_no_redirect_is_a_problem() {
+fn check_reports_malformed_redirect_entries() {
     let (content, root) = four();
     let mut session = content.session(DOMAIN);
     let bad = [
@@ -253,7 +253,7 @@ fn an_entry_that_is_no_redirect_is_a_problem() {
 }
 
 #[test]
-fn moving_one_of_many_pages_costs_what_it_changes() {
+fn renaming_one_of_many_pages_touches_few_nodes() {
     let objects = Arc::new(MemObjects::new());
     let root = now(cold(&objects).build(DOMAIN, time(0), many_pages(20_000))).unwrap().root;
     let cost = now(cold(&objects).edit(DOMAIN, root, time(1), &[slugged(12_320, "new")])).unwrap().cost;
@@ -312,7 +312,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(128))]
 
     #[test]
-    fn every_path_that_a_living_page_had_leads_to_a_page(
+    fn every_former_path_of_an_existing_page_resolves(
         edits in proptest::collection::vec(any_edit(), 0..60),
     ) {
         let content = content();

@@ -42,7 +42,7 @@ fn documents_and_links_parse_and_write_equal_references() {
 }
 
 #[test]
-fn what_names_nothing_is_an_address_for_both() {
+fn documents_and_links_parse_other_destinations_as_urls() {
     for text in [
         "/pages/",
         "/pages/a b",

@@ -210,7 +210,7 @@ mod tests {
     }
 
     #[test]
-    fn changes_apart_unite() {
+    fn changes_of_different_lines_merge_cleanly() {
         assert_eq!(merged("a\nb\nc\n", "A\nb\nc\n", "a\nb\nC\n").as_deref(), Some("A\nb\nC\n"));
     }
 
@@ -226,18 +226,18 @@ mod tests {
     }
 
     #[test]
-    fn a_missing_last_line_break_is_no_clash() {
+    fn missing_final_newline_causes_no_conflict() {
         assert_eq!(merged("a\nb\nc", "A\nb\nc", "a\nb\nc\n").as_deref(), Some("A\nb\nc\n"));
         assert_eq!(merged("a\nb\nc\n", "A\nb\nc", "a\nb\nC\n").as_deref(), Some("A\nb\nC"));
     }
 
     #[test]
-    fn line_breaks_of_both_kinds_unite() {
+    fn crlf_and_lf_texts_merge_cleanly() {
         assert_eq!(merged("a\nb\nc\n", "a\r\nb\r\nc\r\n", "a\nb\nC\n").as_deref(), Some("a\r\nb\r\nC\r\n"));
     }
 
     #[test]
-    fn a_huge_text_clashes_as_a_whole() {
+    fn text_beyond_the_merge_limit_conflicts_as_a_whole() {
         let base = "x\n".repeat(60_000);
         let hunks = LineMerger.merge(&base, &format!("a\n{base}"), &format!("{base}b\n"));
         assert!(matches!(hunks.as_slice(), [MergeHunk::Clash { .. }]));
@@ -249,13 +249,13 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_side_that_changed_nothing_takes_the_other(base in text(), other in text()) {
+        fn merge_with_an_unchanged_side_yields_the_other(base in text(), other in text()) {
             prop_assert_eq!(merged(&base, &base, &other), Some(other.clone()));
             prop_assert_eq!(merged(&base, &other, &base), Some(other));
         }
 
         #[test]
-        fn the_same_change_unites(base in text(), other in text()) {
+        fn identical_changes_merge_cleanly(base in text(), other in text()) {
             prop_assert_eq!(merged(&base, &other, &other), Some(other));
         }
 

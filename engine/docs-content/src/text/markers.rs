@@ -281,7 +281,7 @@ mod tests {
     use super::{super::LineMerger, *};
 
     #[test]
-    fn a_clash_is_written_with_all_sides() {
+    fn conflict_is_rendered_with_all_three_sides() {
         let (text, sizes) = render(&LineMerger, &["x\nend\n", "a\nend\n", "y\nend\n"]);
         assert_eq!(text, "<<<<<<< current\nx\n||||||| base\na\n=======\ny\n>>>>>>> change request\nend\n");
         assert_eq!(sizes, [7]);
@@ -289,7 +289,7 @@ mod tests {
     }
 
     #[test]
-    fn markers_are_longer_than_what_the_text_holds() {
+    fn markers_are_longer_than_any_marker_run_in_the_text() {
         let (text, sizes) = render(&LineMerger, &["<<<<<<<<<< x\n", "a\n", "y\n"]);
         assert_eq!(sizes, [11]);
         assert_eq!(unfold(&text, &sizes).unwrap(), ["<<<<<<<<<< x\n", "a\n", "y\n"]);
@@ -301,7 +301,7 @@ mod tests {
     }
 
     #[test]
-    fn half_a_marker_is_noticed() {
+    fn incomplete_conflict_markers_are_rejected() {
         assert_eq!(unfold("<<<<<<< current\nx\n", &[7]), None);
         assert_eq!(unfold("x\n>>>>>>> change request\n", &[7]), None);
     }
@@ -319,7 +319,7 @@ mod tests {
     }
 
     #[test]
-    fn a_text_made_of_marker_characters_is_not_multiplied() {
+    fn rendered_size_is_bounded_for_runs_of_marker_characters() {
         let long = "=".repeat(10_000);
         let (ours, theirs) = (format!("{long}\nx\n").repeat(3), format!("{long}\ny\n").repeat(3));
         let (text, _) = render(&LineMerger, &[&ours, &long, &theirs]);
@@ -350,7 +350,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_is_written_reads_back(texts in proptest::collection::vec(text(), 3)) {
+        fn rendered_conflict_parses_back_to_its_terms(texts in proptest::collection::vec(text(), 3)) {
             let terms: Vec<&str> = texts.iter().map(String::as_str).collect();
             let (written, sizes) = render(&LineMerger, &terms);
             let read = unfold(&written, &sizes).unwrap();
@@ -371,7 +371,7 @@ mod tests {
         }
 
         #[test]
-        fn a_conflict_of_many_terms_nests_and_reads_back_as_terms(
+        fn multi_term_conflicts_nest_and_parse_back_as_terms(
             mut texts in proptest::collection::vec(text(), 3..12),
         ) {
             if texts.len() % 2 == 0 {
@@ -448,7 +448,7 @@ mod tests {
     }
 
     #[test]
-    fn a_third_request_stands_around_the_conflict_of_two() {
+    fn third_side_wraps_the_conflict_of_the_first_two() {
         let (text, sizes) = render(&LineMerger, &["A\n", "x\n", "B\n", "x\n", "C\n"]);
         let inner = "<<<<<<< current\nA\n||||||| base\nx\n=======\nB\n>>>>>>> change request\n";
         let outer = "|||||||| base\nx\n========\nC\n>>>>>>>> change request\n";
@@ -457,7 +457,7 @@ mod tests {
     }
 
     #[test]
-    fn a_conflict_that_a_later_one_does_not_touch_stays_beside_it() {
+    fn non_overlapping_conflicts_are_rendered_separately() {
         let terms = ["A\nkeep\ny\n", "x\nkeep\ny\n", "B\nkeep\nD\n", "x\nkeep\ny\n", "x\nkeep\nC\n"];
         let (text, sizes) = render(&LineMerger, &terms);
         let expected = ["A\nkeep\nD\n", "x\nkeep\nD\n", "B\nkeep\nD\n", "x\nkeep\ny\n", "x\nkeep\nC\n"];
@@ -465,7 +465,7 @@ mod tests {
     }
 
     #[test]
-    fn a_block_that_was_put_into_another_side_is_noticed() {
+    fn conflict_block_inserted_into_a_side_is_rejected() {
         let (text, sizes) = render(&LineMerger, &["A\n", "x\n", "B\n", "x\n", "C\n"]);
         let inner = "<<<<<<< current\nA\n||||||| base\nx\n=======\nB\n>>>>>>> change request\n";
         assert_eq!(unfold(&text.replace("C\n", inner), &sizes), None);

@@ -122,7 +122,7 @@ mod tests {
     }
 
     #[test]
-    fn a_term_added_and_removed_goes_away() {
+    fn added_and_removed_terms_cancel_out() {
         // The request merged main at m and conflicts over base b; main then changed to n.
         let request = conflict(&[t("m"), t("b"), t("r")]);
         let terms = merged_terms(&Body::of(t("m")), &Body::of(t("n")), &request);

@@ -31,7 +31,7 @@ fn fifty_levels_are_allowed_and_one_more_is_refused() {
 }
 
 #[test]
-fn a_text_as_long_as_allowed_needs_little_stack() {
+fn expressions_of_maximum_length_fit_a_1_mib_stack() {
     let run = || {
         for part in [
             "(", "[", "!", "-", "a=>", "f(", "`${", "{", "a?b:", "2**", "new ", "typeof ", "({a:", "/(",
@@ -71,7 +71,7 @@ fn a_text_of_1024_characters_is_read_and_one_of_1025_refused() {
 }
 
 #[test]
-fn what_grows_without_bound_ends_in_an_error() {
+fn unbounded_growth_fails_with_a_limit_error() {
     let thousand = "'1234567890'.repeat(100).split('')";
     for (source, error) in [
         ("'x'.repeat(100001)", EvalError::TextTooLong),
@@ -100,7 +100,7 @@ fn what_grows_without_bound_ends_in_an_error() {
 }
 
 #[test]
-fn repetitions_that_multiply_are_refused_or_cost_nothing() {
+fn nested_regex_repetitions_are_rejected_unless_empty() {
     let nested = |inner: &str| format!("/{}{inner}{}/.test('')", "(?:".repeat(20), "){1000}".repeat(20));
     assert_eq!(value(&nested("")), "true");
     let refused = value(&nested("a"));
@@ -108,7 +108,7 @@ fn repetitions_that_multiply_are_refused_or_cost_nothing() {
 }
 
 #[test]
-fn ten_thousand_items_can_be_asked() {
+fn lists_of_ten_thousand_items_are_supported() {
     let all = "'x'.repeat(10000).split('')";
     assert_eq!(value(&format!("{all}.every(x => x == 'x')")), "true");
     assert_eq!(value(&format!("{all}.length")), "10000");
@@ -128,7 +128,7 @@ fn expressions_that_share_a_budget_stop_together() {
 }
 
 #[test]
-fn what_compares_or_copies_long_texts_thousands_of_times_ends() {
+fn repeated_long_text_operations_exceed_the_step_budget() {
     // Two texts that differ only in the last of 100,000 characters, and 4,096 copies of the first.
     let long = |what: &str| {
         let many = format!("{}[t]{}", "d(".repeat(12), ")".repeat(12));
@@ -180,7 +180,7 @@ fn steps(text: &str, pattern: &str) -> usize {
 }
 
 #[test]
-fn writing_a_number_takes_as_many_steps_as_its_text_is_long() {
+fn number_formatting_cost_is_independent_of_digits() {
     let steps = |number: f64| {
         let expression = Expression::parse("visitor.claims.list.map(x => x + '').length").unwrap();
         let context = Context::default().with_visitor(&json!({ "list": vec![number; 1_000] }), &json!({}));
@@ -193,7 +193,7 @@ fn writing_a_number_takes_as_many_steps_as_its_text_is_long() {
 }
 
 #[test]
-fn what_a_pattern_compares_and_remembers_is_paid_for() {
+fn regex_comparisons_and_saved_positions_cost_steps() {
     // A back-reference costs the compared characters.
     let twice = "x".repeat(1_800);
     assert!(steps(&twice, r"/^(x{900})\1/") >= 1_800);
@@ -290,7 +290,7 @@ const PIECES: [&str; 60] = [
 
 proptest! {
     #[test]
-    fn pieces_in_any_order_are_read_or_refused_and_never_run_on(
+    fn random_token_sequences_stay_within_the_step_budget(
         pieces in prop::collection::vec(prop::sample::select(&PIECES[..]), 1..40),
     ) {
         let source = pieces.concat();
@@ -307,14 +307,14 @@ proptest! {
     }
 
     #[test]
-    fn any_text_is_read_or_refused(source in "\\PC{0,60}") {
+    fn arbitrary_text_never_panics(source in "\\PC{0,60}") {
         let _ = value(&source);
         let _ = inline(&source, &context());
         let _ = condition(&source, &context());
     }
 
     #[test]
-    fn a_number_reads_as_it_is_written(number in prop::num::f64::NORMAL | prop::num::f64::SUBNORMAL | prop::num::f64::ZERO) {
+    fn number_formatting_round_trips(number in prop::num::f64::NORMAL | prop::num::f64::SUBNORMAL | prop::num::f64::ZERO) {
         let written = inline(&format!("{number:e}"), &context());
         prop_assert_eq!(written.parse::<f64>().unwrap(), number);
         prop_assert_eq!(inline(&format!("+'{written}'"), &context()), written);

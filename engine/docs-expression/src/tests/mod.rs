@@ -42,18 +42,18 @@ fn compare(table: &[(&str, &str)]) {
 }
 
 #[test]
-fn expressions_have_the_values_that_javascript_gives_them() {
+fn evaluation_matches_javascript() {
     assert!(table::JAVASCRIPT.len() > 300);
     compare(table::JAVASCRIPT);
 }
 
 #[test]
-fn what_differs_from_javascript_is_as_documented() {
+fn documented_differences_from_javascript_hold() {
     compare(table::DIFFERENCES);
 }
 
 #[test]
-fn what_has_no_value_fails_with_a_reason() {
+fn invalid_operations_return_an_error() {
     for source in [
         "'a' in missing",
         "'a' in null",
@@ -85,7 +85,7 @@ fn what_has_no_value_fails_with_a_reason() {
 }
 
 #[test]
-fn what_is_not_exactly_one_expression_is_refused_at_its_place() {
+fn syntax_errors_report_their_position() {
     let mut wrong = Vec::new();
     for (source, position) in table::REFUSED {
         let found = Expression::parse(source).map_err(|error| error.position());
@@ -97,7 +97,7 @@ fn what_is_not_exactly_one_expression_is_refused_at_its_place() {
 }
 
 #[test]
-fn a_message_says_what_is_wrong_and_what_to_do() {
+fn parse_errors_state_the_position_and_the_problem() {
     let message = |source: &str| Expression::parse(source).unwrap_err().to_string();
     assert_eq!(message("a = 1"), "character 3 is an assignment, which is not supported; compare with `==`");
     assert_eq!(message("a b"), "character 3 is an unexpected `b`");
@@ -105,7 +105,7 @@ fn a_message_says_what_is_wrong_and_what_to_do() {
 }
 
 #[test]
-fn a_condition_holds_when_blank_and_fails_when_wrong() {
+fn blank_condition_is_true_and_invalid_condition_is_false() {
     let context = context();
     for (text, holds) in [
         ("", true),
@@ -124,7 +124,7 @@ fn a_condition_holds_when_blank_and_fails_when_wrong() {
 }
 
 #[test]
-fn a_value_in_text_is_written_and_what_fails_shows_its_source() {
+fn inline_values_are_formatted_and_errors_show_the_source() {
     let context = context();
     for (text, shown) in [
         ("visitor.claims.plan", "pro"),
@@ -145,7 +145,7 @@ fn a_value_in_text_is_written_and_what_fails_shows_its_source() {
 }
 
 #[test]
-fn what_an_expression_reads_is_known() {
+fn reads_returns_the_paths_of_an_expression() {
     let reads = |source: &str| {
         let all = Expression::parse(source).unwrap().reads();
         all.iter().map(ToString::to_string).collect::<Vec<_>>().join(" ")
@@ -181,7 +181,7 @@ fn what_an_expression_reads_is_known() {
 }
 
 #[test]
-fn only_variables_and_claims_with_known_values_decide() {
+fn only_variables_and_enumerable_claims_are_deterministic() {
     let claims = Claims::from_schema(&json!({
         "type": "object", "additionalProperties": false,
         "properties": {
@@ -237,7 +237,7 @@ fn only_variables_and_claims_with_known_values_decide() {
 }
 
 #[test]
-fn rules_of_merging_name_what_they_need() {
+fn merge_rules_read_change_request_reviews_and_actor() {
     let context = Context::empty()
         .with_value(
             "changeRequest",
@@ -252,7 +252,7 @@ fn rules_of_merging_name_what_they_need() {
 }
 
 #[test]
-fn an_expression_keeps_its_source() {
+fn expression_display_returns_its_source() {
     let expression: Expression = " a /* b */ ; ".parse().unwrap();
     assert_eq!(expression.to_string(), " a /* b */ ; ");
     assert_eq!(expression, expression.clone());

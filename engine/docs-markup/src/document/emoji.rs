@@ -134,7 +134,7 @@ mod tests {
     }
 
     #[test]
-    fn the_name_that_is_printed_stands_for_the_same_emoji() {
+    fn printed_emoji_names_parse_to_the_same_emoji() {
         for emoji in emojis::iter().filter(|emoji| emoji.shortcode().is_some()) {
             let code_points = code_points(emoji.as_str());
             assert!(text(&code_points).is_some(), "{emoji}");
@@ -163,7 +163,7 @@ mod tests {
     }
 
     #[test]
-    fn code_points_that_are_no_characters_have_no_text() {
+    fn invalid_and_ascii_letter_code_points_have_no_text() {
         assert_eq!(
             (text("1f680").as_deref(), text("41"), text(""), text("110000")),
             (Some("🚀"), None, None, None)

@@ -237,7 +237,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn elements_are_read() {
+    fn html_elements_are_parsed_into_a_tree() {
         let nodes = tree("<figure><img src=\"a&#x26;b\" alt=''><figcaption>x</figcaption></figure>").unwrap();
         let [Html::Element(figure)] = nodes.as_slice() else { panic!("{nodes:?}") };
         let inside = figure.elements().unwrap();
@@ -246,7 +246,7 @@ mod tests {
     }
 
     #[test]
-    fn every_name_of_a_character_is_resolved() {
+    fn named_and_numeric_character_references_are_decoded() {
         let nodes = tree(
             "<p title='?a&ouml;&CounterClockwiseContourIntegral;&x=1&copy=2&nope;'>&Auml;&mdash;&#x1F680;</p>",
         );
@@ -256,7 +256,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_hidden_or_not_as_markdown_writes_it_has_no_tree() {
+    fn comments_and_tags_invalid_in_markdown_yield_no_tree() {
         for html in [
             "<p>a <!-- b --></p>",
             "<p>a <!DOCTYPE b></p>",
@@ -270,7 +270,7 @@ mod tests {
     }
 
     #[test]
-    fn closing_tags_are_found_whatever_their_case() {
+    fn tag_names_match_case_insensitively() {
         assert_eq!(closing("a</b></A ></a>", 0, "a"), Some(5..10));
         assert_eq!(closing("a</ab>", 0, "a"), None);
         assert!(is_closing_alone("</Details>", DETAILS) && !is_closing_alone("</details>x", DETAILS));
@@ -280,7 +280,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_closed_has_no_tree() {
+    fn unbalanced_tags_yield_no_element_tree() {
         for html in ["<b>", "</b>", "<b><i></b></i>", "<b"] {
             assert!(tree(html).is_none_or(|nodes| nodes == [Html::Text(html)]), "{html}");
         }
@@ -289,7 +289,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn values_are_written_so_that_they_read_back(value in "\\PC*") {
+        fn escaped_attributes_and_text_round_trip(value in "\\PC*") {
             let mut tag = String::from("<a");
             write_attribute(&mut tag, "b", &value);
             tag.push('>');

@@ -141,7 +141,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_log_goes_back_to_each_of_its_lengths() {
+    fn label_log_truncates_to_any_earlier_length() {
         let mut log = LabelLog::default();
         let name = |at: usize| format!("n{at}");
         let count = 3 * SEGMENT_LABELS + 1;

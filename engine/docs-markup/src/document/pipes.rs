@@ -93,7 +93,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn lines_are_cut_at_pipes_that_are_not_escaped() {
+    fn table_rows_are_split_at_unescaped_pipes() {
         for (line, expected) in [
             ("| a | b |", vec!["a", "b"]),
             ("a|b", vec!["a", "b"]),

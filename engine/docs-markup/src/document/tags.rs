@@ -101,7 +101,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn tags_are_taken_apart() {
+    fn tag_names_and_attributes_are_parsed() {
         let tag = TemplateTag::read("  {% code title=\"a \\\"b\\\" %} c\" lineNumbers=\"true\" wide %} rest")
             .unwrap();
         assert_eq!((tag.name, tag.get("title")), ("code", Some("a \"b\" %} c")));
@@ -117,7 +117,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_tag_is_none() {
+    fn invalid_tags_are_rejected() {
         for text in ["", "{%", "{%}", "{% %}", "{% hint", "x {% hint %}", "{% a \"b\" \"c\" %}", "{% =x %}"] {
             assert_eq!(TemplateTag::read(text), None, "{text}");
         }
@@ -125,7 +125,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn any_value_is_written_so_that_it_reads_back(value in "\\PC*") {
+        fn any_attribute_value_round_trips(value in "\\PC*") {
             let mut text = String::from("{% x");
             attribute(&mut text, "a", &value);
             text.push_str(" %}");
@@ -134,7 +134,7 @@ mod tests {
         }
 
         #[test]
-        fn no_text_panics(text in "(\\{%|%\\}|\"|'|=| |\\\\|\\n|if|a|ä|\\PC){0,60}") {
+        fn arbitrary_text_never_panics(text in "(\\{%|%\\}|\"|'|=| |\\\\|\\n|if|a|ä|\\PC){0,60}") {
             if let Some(tag) = TemplateTag::read(&text) {
                 prop_assert!(text.get(tag.end..).is_some());
             }

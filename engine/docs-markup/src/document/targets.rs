@@ -33,7 +33,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_no_reference_is_an_address_as_it_is() {
+    fn other_destinations_are_parsed_as_urls_verbatim() {
         for text in [
             "",
             "#",

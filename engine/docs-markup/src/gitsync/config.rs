@@ -224,7 +224,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_needed() {
+    fn all_settings_are_optional() {
         let default = RepoConfig::read(None, &RepoPath::default()).unwrap();
         assert!(default.root.is_root() && default.redirects.is_empty());
         assert_eq!(default.readme.as_str(), "README.md");
@@ -272,7 +272,7 @@ mod tests {
     }
 
     #[test]
-    fn a_root_beside_the_project_directory_is_fine() {
+    fn root_outside_the_project_directory_is_accepted() {
         assert_eq!(read("root: ../docs").unwrap().root.as_str(), "docs");
     }
 
@@ -321,19 +321,19 @@ mod tests {
     }
 
     #[test]
-    fn a_name_that_leaves_the_project_directory_is_found() {
+    fn content_folder_outside_the_repository_is_rejected() {
         assert_eq!(content_folder(&RepoPath::new("a/b").unwrap(), "../c").unwrap().as_str(), "a/c");
         assert_eq!(content_folder(&RepoPath::new("a").unwrap(), "../../c"), Err(PathError::Leaves));
     }
 
     proptest! {
         #[test]
-        fn no_text_panics(text in "(\\PC|\\n|[:{}\\[\\]&*#\"'|>-]){0,200}") {
+        fn arbitrary_text_never_panics(text in "(\\PC|\\n|[:{}\\[\\]&*#\"'|>-]){0,200}") {
             let _ = read(&text);
         }
 
         #[test]
-        fn no_text_of_known_keys_panics(text in "((root|structure|readme|summary|redirects)|: |\\n|  |- |\\.\\./|[a-z\"&*!]){0,60}") {
+        fn arbitrary_text_of_known_keys_never_panics(text in "((root|structure|readme|summary|redirects)|: |\\n|  |- |\\.\\./|[a-z\"&*!]){0,60}") {
             let _ = read(&text);
         }
     }

@@ -189,7 +189,7 @@ mod tests {
     }
 
     #[test]
-    fn links_to_files_are_pages_and_links_to_folders_are_not() {
+    fn symlinks_to_files_are_pages_and_to_folders_are_not() {
         assert_eq!(
             outline(
                 "",

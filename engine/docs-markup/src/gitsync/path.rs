@@ -191,7 +191,7 @@ mod tests {
     }
 
     #[test]
-    fn a_path_knows_its_name_and_the_folders_above_it() {
+    fn path_returns_its_name_stem_folder_and_relative_path() {
         let path = RepoPath::new("docs/Read.Me.MD").unwrap();
         assert_eq!(path.name(), "Read.Me.MD");
         assert_eq!(path.stem(), "Read.Me");

@@ -203,7 +203,7 @@ mod tests {
     }
 
     #[test]
-    fn every_kind_is_found_where_it_stands() {
+    fn references_of_every_kind_are_found_and_resolved() {
         use ReferenceKind::{Cover, Image, Include, Link, Tag};
         for (text, kind, written, path) in [
             ("[a](b.md)", Link, "b.md", "docs/guides/b.md"),
@@ -244,14 +244,14 @@ mod tests {
     }
 
     #[test]
-    fn source_sets_have_several() {
+    fn each_srcset_candidate_is_a_reference() {
         let text = "<picture><source srcset=\"a.png 1x,b.png 2x, c.png\" media=\"(x)\"><img src=\"d.png\"></picture>";
         let written: Vec<_> = find(text).into_iter().map(|(_, written, _)| written).collect();
         assert_eq!(written, ["a.png", "b.png", "c.png", "d.png"]);
     }
 
     #[test]
-    fn cards_of_a_table_are_found() {
+    fn references_in_card_tables_are_found() {
         let text = "<table data-view=\"cards\"><thead><tr><th data-hidden data-card-target></th></tr></thead><tbody>\
                     <tr><td><a href=\"one.md\">one.md</a></td><td><a href=\"../.gitbook/assets/a.png\">a</a></td></tr></tbody></table>";
         let paths: Vec<_> = find(text).into_iter().map(|(_, _, path)| path).collect();
@@ -259,7 +259,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_in_the_repository_is_no_reference() {
+    fn external_and_invalid_targets_are_not_references() {
         for text in [
             "[a](https://x.y/b.md)",
             "<https://x.y>",
@@ -283,7 +283,7 @@ mod tests {
     }
 
     #[test]
-    fn code_is_not_read() {
+    fn references_in_code_and_comments_are_ignored() {
         for text in [
             "`![a](b.png)` and `{% include \"x.md\" %}`",
             "```html\n<img src=\"a.png\">\n{% file src=\"b\" %}\n```",
@@ -305,7 +305,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn no_text_panics(
+        fn arbitrary_text_never_panics(
             text in "(---\\n|cover: |\\[|\\]|\\(|\\)|!|<|>|`|a\\.md|img src=\"|srcset=\"|\"|\\{% include |%\\}|\\n|    |> |- |&amp;|ä|,|\\PC){0,80}"
         ) {
             for reference in references(&text, &RepoPath::new("a/b.md").unwrap(), &RepoPath::default()) {

@@ -165,7 +165,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn warnings_have_an_end() {
+    fn number_of_warnings_is_limited() {
         let mut warnings = Warnings::default();
         for line in 0..1_000 {
             warnings.push(&RepoPath::new("SUMMARY.md").unwrap(), Some(line), "odd");
@@ -177,7 +177,7 @@ mod tests {
     }
 
     #[test]
-    fn messages_name_what_is_wrong() {
+    fn format_errors_have_readable_messages() {
         let file = RepoPath::new("docs/film.mp4").unwrap();
         assert_eq!(
             FormatError::FileTooLarge { file, size: 100_000_001, limit: 100_000_000 }.to_string(),

@@ -92,7 +92,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn destinations_are_told_apart() {
+    fn destinations_are_classified() {
         for url in
             ["https://a.b", "mailto:a@b.c", "//a.b/c", "HTTP:x", "tel:+1", "data:image/png;base64,AA=="]
         {

@@ -282,7 +282,7 @@ mod tests {
     }
 
     #[test]
-    fn links_inside_the_repository_are_followed() {
+    fn symlinks_within_the_repository_are_followed() {
         let tree = tree(&[
             ("docs/a.md", EntryKind::File),
             ("docs/b.md", link("a.md")),
@@ -305,7 +305,7 @@ mod tests {
     }
 
     #[test]
-    fn links_that_leave_or_loop_are_errors_that_name_them() {
+    fn escaping_and_cyclic_symlinks_are_errors() {
         let tree = tree(&[
             ("up.md", link("../secret")),
             ("etc.md", link("/etc/passwd")),
@@ -325,7 +325,7 @@ mod tests {
     }
 
     #[test]
-    fn endless_paths_take_no_time() {
+    fn lookup_of_a_path_with_a_million_segments_terminates() {
         let tree = tree(&[("a", link("b")), ("b/c.md", EntryKind::File)]);
         let long = format!("{}c.md", "a/".repeat(1_000_000));
         assert_eq!(tree.locate(&path(&long)), Ok(None));
@@ -333,7 +333,7 @@ mod tests {
     }
 
     #[test]
-    fn a_large_file_is_an_error_that_names_it_and_the_limit() {
+    fn oversized_file_error_states_the_file_and_the_limit() {
         let entry = |size| CommitEntry { path: "film.mp4".to_owned(), size, kind: EntryKind::File };
         assert!(RepoTree::new([entry(MAX_FILE_BYTES)]).file(&path("film.mp4")).is_ok());
         let error = RepoTree::new([entry(MAX_FILE_BYTES + 1)]).file(&path("film.mp4")).unwrap_err();
@@ -364,7 +364,7 @@ mod tests {
     }
 
     #[test]
-    fn submodules_and_odd_paths_are_left_out_with_a_warning() {
+    fn submodules_and_invalid_paths_are_skipped_with_a_warning() {
         let tree = tree(&[
             ("lib", EntryKind::Submodule),
             ("a/../b.md", EntryKind::File),
@@ -377,7 +377,7 @@ mod tests {
     }
 
     #[test]
-    fn only_what_is_below_a_folder_is_listed() {
+    fn listing_a_folder_returns_only_its_descendants() {
         let tree = tree(&[
             ("docs/a.md", EntryKind::File),
             ("docs/b/c.md", EntryKind::File),

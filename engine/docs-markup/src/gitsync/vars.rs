@@ -103,7 +103,7 @@ mod tests {
     }
 
     #[test]
-    fn entries_that_do_not_fit_are_left_out() {
+    fn invalid_entries_are_skipped_with_a_warning() {
         for (text, problem) in [
             ("1st: a", "skipped variable `1st`: it must have a name"),
             ("a-b: a", "skipped variable `a-b`: it must have a name"),
@@ -122,7 +122,7 @@ mod tests {
     }
 
     #[test]
-    fn a_text_has_a_limit() {
+    fn text_values_are_limited_to_256_characters() {
         assert_eq!(read(&format!("a: {}", "ä".repeat(256))).unwrap().0.len(), 1);
         let (variables, warnings) = read(&format!("a: {}", "ä".repeat(257))).unwrap();
         assert!(variables.is_empty());
@@ -139,7 +139,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_that_is_no_map_is_an_error() {
+    fn variables_file_must_be_empty_or_a_map() {
         assert_eq!(read("").unwrap().0, Variables::new());
         assert!(read("- a").unwrap_err().starts_with("vars.yaml: the file must be a map"));
         assert!(read("a: {").unwrap_err().starts_with("vars.yaml: "));
@@ -147,7 +147,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn no_text_panics(text in "(\\PC|\\n|[:{}\\[\\]&*#\"'|>!-]|[a-z]+: ){0,120}") {
+        fn arbitrary_text_never_panics(text in "(\\PC|\\n|[:{}\\[\\]&*#\"'|>!-]|[a-z]+: ){0,120}") {
             if let Ok((variables, _)) = read(&text) {
                 prop_assert!(variables.keys().all(|name| variables::is_name(name)));
             }

@@ -40,7 +40,7 @@ fn front_matter_becomes_fields() {
 }
 
 #[test]
-fn front_matter_that_is_no_yaml_leaves_a_warning_and_the_text() {
+fn invalid_front_matter_yields_a_warning_and_the_body() {
     let page = parse_page("---\ntitle: [unclosed\n---\n\nText\n");
     assert_eq!((page.body, page.warnings.len()), ("Text\n", 1));
     assert_eq!(page.front, FrontMatter::default());
@@ -53,7 +53,7 @@ fn front_matter_that_is_no_yaml_leaves_a_warning_and_the_text() {
 }
 
 #[test]
-fn only_fences_from_the_first_byte_are_front_matter() {
+fn front_matter_must_start_at_the_first_byte() {
     assert_eq!(split_front("\u{feff}---\r\na: 1\r\n---\r\nText"), (Some("a: 1\r\n"), "Text"));
     assert_eq!(split_front("---\na: 1\n...\nText"), (Some("a: 1\n"), "Text"));
     assert_eq!(split_front("---\n---\n"), (Some(""), ""));
@@ -63,7 +63,7 @@ fn only_fences_from_the_first_byte_are_front_matter() {
 }
 
 #[test]
-fn the_leading_title_is_taken_off() {
+fn leading_heading_is_split_from_the_body() {
     for (text, title, emoji, body) in [
         ("# Title\n\nText\n", Some("Title"), None, "Text\n"),
         ("\n\n# Title #\nText", Some("Title"), None, "Text"),
@@ -99,7 +99,7 @@ fn heading_and_front_matter_make_one_set_of_fields() {
 }
 
 #[test]
-fn variables_a_page_cannot_have_stay_in_the_front_matter() {
+fn invalid_variables_are_preserved_as_extra_fields() {
     for yaml in ["vars:\n  1a: x\n", "vars:\n  a: [1]\n", "vars: text\n"] {
         let text = format!("---\n{yaml}---\n");
         let page = parse_page(&text);
@@ -109,7 +109,7 @@ fn variables_a_page_cannot_have_stay_in_the_front_matter() {
 }
 
 #[test]
-fn emojis_are_taken_whole() {
+fn leading_emoji_sequences_are_recognized() {
     for emoji in ["🚀", "❤️", "☎️", "🇩🇪", "1️⃣", "👨‍👩‍👧‍👦", "🏴󠁧󠁢󠁥󠁮󠁧󠁿", "👍🏿", "✅", "🥳", "©️"]
     {
         let text = format!("{emoji} rest");
@@ -170,7 +170,7 @@ fn destinations_are_rewritten_in_place() {
 }
 
 #[test]
-fn the_place_of_a_destination_is_exact() {
+fn destination_ranges_are_exact() {
     for (text, written, destination) in [
         ("[a](b.md)", "b.md", "b.md"),
         ("ä [a *b* `](x` c](b.md \"t](u\")", "b.md", "b.md"),
@@ -214,7 +214,7 @@ fn code_and_bare_addresses_have_no_destinations() {
 }
 
 #[test]
-fn destinations_are_told_without_their_escapes() {
+fn destinations_are_returned_unescaped() {
     assert_eq!(
         destinations("[a](b\\_c&amp;d) <a href=\"e&amp;f\">"),
         [(LinkKind::Link, "b_c&d".to_owned()), (LinkKind::Html, "e&f".to_owned())]
@@ -222,7 +222,7 @@ fn destinations_are_told_without_their_escapes() {
 }
 
 #[test]
-fn a_link_without_target_becomes_its_label() {
+fn plain_resolution_replaces_a_link_with_its_label() {
     let plain = |text| rewrite_links(text, |_| Resolution::Plain).into_owned();
     assert_eq!(plain("a [*b* `c`](d \"t\") e"), "a *b* `c` e");
     assert_eq!(plain("[![i](p.png)](x.md)"), "![i](p.png)");
@@ -235,7 +235,7 @@ fn a_link_without_target_becomes_its_label() {
 }
 
 #[test]
-fn new_destinations_are_written_so_that_they_read_back() {
+fn rewritten_destinations_round_trip() {
     for destination in ["a b", "a(b", "a)b(", "a(b)c", "<x>", "a\\b", "ä/ö#ü", "a|b", "a\"b'c&d"] {
         for text in [
             "[l](x)",
@@ -362,7 +362,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(8000))]
 
     #[test]
-    fn links_are_found_in_pieces_of_a_text_as_they_are_in_the_whole(
+    fn chunked_link_search_equals_the_whole_text_search(
         text in prop_oneof![blocks(), markdown()],
         piece in prop_oneof![Just(1_usize), 1..60_usize],
     ) {
@@ -425,7 +425,7 @@ proptest! {
     }
 
     #[test]
-    fn any_text_is_a_page_and_its_text_is_its_end(text in prop_oneof![markdown(), any::<String>()]) {
+    fn body_of_any_page_is_a_suffix_of_its_text(text in prop_oneof![markdown(), any::<String>()]) {
         let page = parse_page(&text);
         prop_assert!(text.ends_with(page.body));
         let again = parse_page(page.body);
@@ -434,7 +434,7 @@ proptest! {
 }
 
 #[test]
-fn nul_that_yaml_escapes_is_replaced() {
+fn escaped_nul_in_front_matter_is_replaced() {
     let page = parse_page("---\ndescription: \"a\\0b\"\nvars:\n  k: \"v\\0\"\nown: [\"\\0\"]\n---\ntext\n");
     let json = serde_json::to_string(&format!("{:?}", page.front)).unwrap();
     assert!(json.contains("a\u{fffd}b") && json.contains("v\u{fffd}") && !json.contains("\\\\0"), "{json}");
@@ -442,7 +442,7 @@ fn nul_that_yaml_escapes_is_replaced() {
 }
 
 #[test]
-fn a_long_paragraph_of_links_has_all_of_them() {
+fn all_links_of_a_long_paragraph_are_found() {
     assert_eq!(links(&"[Title](folder/page.md) ".repeat(1_800)).len(), 1_800);
     // A text that is too dense has no links.
     assert_eq!(links(&"[".repeat(100_000)), []);

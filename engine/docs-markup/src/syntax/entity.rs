@@ -105,7 +105,7 @@ mod tests {
     }
 
     #[test]
-    fn a_reference_ends_with_its_semicolon() {
+    fn character_references_require_a_semicolon() {
         for text in
             ["&amp;", "&semi;", "&CounterClockwiseContourIntegral;", "&NotEqualTilde;", "&#35;", "&#XcaB;"]
         {
@@ -120,7 +120,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_reference_is_kept_byte_for_byte() {
+    fn text_without_character_references_is_unchanged() {
         for text in
             ["", "&", "a\r\nb & c\0", "<title></title>&none;", "\"'&\u{feff}", "&#", "& amp;", "\u{feff}&"]
         {
@@ -130,7 +130,7 @@ mod tests {
     }
 
     #[test]
-    fn a_reference_is_resolved_as_the_standard_says() {
+    fn character_references_decode_as_in_the_html_standard() {
         // Input, result between tags, result in an attribute.
         let table = [
             ("&lt;a&gt;\r\n&amp;", "<a>\r\n&", "<a>\r\n&"),
@@ -157,7 +157,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn markdown_and_html_know_the_same_names(
+        fn markdown_and_html_decode_the_same_entity_names(
             name in "(amp|lt|copy|not|nbsp|euro|AMP|Auml|nsubset|fjlig|hellip|[a-zA-Z]{1,8}|[a-z]{2,4}[0-9]{1,2})",
         ) {
             let text = format!("&{name};");
@@ -170,7 +170,7 @@ mod tests {
         }
 
         #[test]
-        fn no_text_panics(text in "(&|;|#|x|[a-z0-9]{0,3}|ä|\\PC){0,20}") {
+        fn arbitrary_text_never_panics(text in "(&|;|#|x|[a-z0-9]{0,3}|ä|\\PC){0,20}") {
             let length = reference(&text);
             prop_assert!(length.is_none_or(|length| text.get(..length).is_some()));
         }

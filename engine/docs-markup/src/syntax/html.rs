@@ -1,7 +1,7 @@
 //! HTML in pages: tags with attributes, comments, and the text between them.
 //!
 //! Tags follow the HTML standard with two limits: a tag contains no `<` outside of quotes, and at most [`MAX_TAG`]
-//! bytes. An incomplete tag is text. Markdown recognizes fewer tags than browsers do, see [`Tag::is_strict`].
+//! bytes. An incomplete tag is text. Markdown recognizes fewer tags than browsers do, see [`HtmlTag::is_strict`].
 
 use std::{borrow::Cow, ops::Range};
 

@@ -332,7 +332,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_tag_is_passed_over() {
+    fn invalid_and_escaped_tags_are_skipped() {
         for text in [
             "\\{% include \"a\" %}",
             "{% include \"a\" ",
@@ -355,7 +355,7 @@ mod tests {
     }
 
     #[test]
-    fn tags_that_never_end_are_read_with_bounded_work() {
+    fn unclosed_tags_take_bounded_work() {
         let block = format!("{}\n%}}\n", "{%\"".repeat(2_000));
         assert!(tags(&block.repeat(200), &[]).count() < 200 * 2_000);
         assert_eq!(tags(&"{%".repeat(500_000), &[]).count(), 0);
@@ -364,7 +364,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn no_text_panics(text in "(\\{%|%\\}|\"|'|=| |-|\\\\|\\n|include|src|if|ä|\\PC){0,80}") {
+        fn arbitrary_text_never_panics(text in "(\\{%|%\\}|\"|'|=| |-|\\\\|\\n|include|src|if|ä|\\PC){0,80}") {
             for tag in tags(&text, &[]) {
                 let is_whole = text.get(..tag.end).is_some_and(|text| text.ends_with("%}"));
                 prop_assert!(is_whole);

@@ -132,7 +132,7 @@ mod tests {
     }
 
     #[test]
-    fn a_bomb_is_refused() {
+    fn yaml_bombs_and_deep_nesting_are_rejected() {
         let mut bomb = String::from("a: &a [x,x,x,x,x,x,x,x,x]\n");
         for level in b'b'..b'k' {
             let (this, before) = (char::from(level), char::from(level - 1));
@@ -144,7 +144,7 @@ mod tests {
     }
 
     #[test]
-    fn a_text_that_is_repeated_by_aliases_counts_each_time() {
+    fn aliased_text_counts_toward_the_limit_each_time() {
         let text = "x".repeat(10_000);
         let value = |aliases: usize| format!("a: &a {text}\nb: [{}]\n", vec!["*a"; aliases].join(","));
         let limits = YamlLimits { nodes: 1_000, text_bytes: 100_000, ..FILE };

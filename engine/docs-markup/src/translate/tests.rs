@@ -27,7 +27,7 @@ fn made(markdown: &str) -> String {
 }
 
 #[test]
-fn text_is_translated_and_what_is_no_text_is_not() {
+fn text_is_translated_and_code_and_markup_are_preserved() {
     for (markdown, translated) in [
         ("Read `make` here.\n", "\\[Réád `make` héré.]\n"),
         ("See [the **guide**](a.md \"Title\").\n", "\\[Séé [thé **guidé**](a.md \"[Titlé]\").]\n"),
@@ -53,7 +53,7 @@ fn text_is_translated_and_what_is_no_text_is_not() {
 }
 
 #[test]
-fn a_picture_keeps_its_address_and_its_words_are_translated() {
+fn image_text_is_translated_and_its_url_is_not() {
     let made = made("![An alt](a.png \"a caption\")\n");
     for part in ["src=\"a.png\"", "alt=\"[An ált]\"", "[á cáption]"] {
         assert!(made.contains(part), "{made}");
@@ -61,7 +61,7 @@ fn a_picture_keeps_its_address_and_its_words_are_translated() {
 }
 
 #[test]
-fn a_translation_has_the_placeholders_of_its_segment() {
+fn translation_must_have_the_placeholders_of_its_segment() {
     let segment = "see ⟦1⟧ and ⟦2⟧the ⟦3⟧guide⟦/3⟧⟦/2⟧";
     for (translation, fits) in [
         ("⟦2⟧die ⟦3⟧Anleitung⟦/3⟧⟦/2⟧ und ⟦1⟧", true),
@@ -82,7 +82,7 @@ fn a_translation_has_the_placeholders_of_its_segment() {
 }
 
 #[test]
-fn what_is_not_translated_stays_as_it_was_written() {
+fn untranslated_text_is_preserved_verbatim() {
     let odd = "* one\n* two\n\nText   with\n  odd breaks\n\n> quote\n";
     assert_eq!(translated_markdown(odd, |_| None), odd);
     // Only one of two paragraphs changes.
@@ -94,7 +94,7 @@ fn what_is_not_translated_stays_as_it_was_written() {
 }
 
 #[test]
-fn what_opens_and_never_closes_is_looked_through_once() {
+fn unclosed_openers_are_scanned_once() {
     // Searching the end from each beginning would take minutes.
     for opener in ["{", "{%", "<a"] {
         let text = format!("{}word", opener.repeat(400_000));
@@ -105,7 +105,7 @@ fn what_opens_and_never_closes_is_looked_through_once() {
 }
 
 #[test]
-fn an_answer_of_placeholders_without_end_is_no_translation() {
+fn translation_with_thousands_of_placeholders_is_rejected() {
     let many =
         |what: &str| (1..=20_000).map(|number| what.replace('n', &number.to_string())).collect::<String>();
     let deep = format!("{}a{}", many("⟦n⟧"), many("⟦/n⟧"));
@@ -189,7 +189,7 @@ fn translation_of_the_handbook_keeps_its_structure() {
 
 proptest! {
     #[test]
-    fn whatever_a_translator_answers_a_document_keeps_its_blocks(
+    fn translator_output_cannot_change_document_structure(
         text in prop::collection::vec(prop::sample::select(vec![
             "One `a` two.", "# Head", "- item\n- [link](a.md)", "> quote **b**", "| a | b |\n|---|---|\n| c | d |",
             "```\ncode\n```", "{% hint style=\"info\" %}\nMind it.\n{% endhint %}", "![alt](a.png)", "a  \nb",

@@ -18,12 +18,12 @@ use docs_markup::{
 use docs_model::MAX_PAGE_BYTES;
 
 #[test]
-fn repeated_constructs_take_memory_that_follows_their_bytes() {
+fn repeated_constructs_take_linear_memory() {
     docs_hostile::run_among_others(PARSERS);
 }
 
 #[test]
-fn what_a_document_takes_is_told_as_it_is() {
+fn memory_estimate_is_within_a_factor_of_three() {
     for piece in [
         "Some *words* and a [link](a.md).\n\n",
         "* a\n",

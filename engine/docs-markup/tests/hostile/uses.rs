@@ -17,7 +17,7 @@ fn processing_repeated_constructs_takes_linear_memory() {
 }
 
 #[test]
-fn a_text_is_one_tree_at_a_time_while_it_is_translated() {
+fn translation_holds_one_tree_while_parsing_the_printed_text() {
     let text = "</div>\n\n[a](b)<img src=\"a\">[c d](b)<img src=\"a\">\n\n".repeat(1_000);
     let (read, reading) = docs_hostile::own_peak_of(|| document::parse(&text));
     let (copy, tree) = docs_hostile::own_peak_of(|| read.clone());
@@ -28,7 +28,7 @@ fn a_text_is_one_tree_at_a_time_while_it_is_translated() {
 }
 
 #[test]
-fn text_is_written_without_a_list_of_its_characters() {
+fn printing_takes_at_most_15_bytes_of_memory_per_byte() {
     let text = "a - b! ".repeat(5_000);
     let read = document::parse(text.trim_end());
     let (written, peak) = docs_hostile::own_peak_of(|| document::print(&read));

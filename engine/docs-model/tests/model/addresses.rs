@@ -4,7 +4,7 @@ use docs_model::{ProxyOrigin, RedirectSource, SiteHostname, Url, redact_credenti
 use proptest::prelude::*;
 
 #[test]
-fn a_url_is_one_that_leads_to_a_host_on_the_web() {
+fn url_must_be_http_or_https_with_a_valid_host() {
     for right in [
         "https://example.com",
         "HTTP://Example.com/a?b#c",
@@ -32,7 +32,7 @@ fn a_url_is_one_that_leads_to_a_host_on_the_web() {
 }
 
 #[test]
-fn addresses_of_one_place_are_read_as_one() {
+fn equivalent_urls_are_normalized() {
     for (text, expected) in [
         ("HTTPS://Docs.Example:443/A", "https://docs.example/A"),
         ("http://docs.example:80", "http://docs.example/"),
@@ -47,7 +47,7 @@ fn addresses_of_one_place_are_read_as_one() {
 }
 
 #[test]
-fn what_only_browsers_forgive_is_no_address() {
+fn malformed_and_non_http_urls_are_rejected() {
     for text in [
         "",
         "docs.example",
@@ -76,7 +76,7 @@ fn what_only_browsers_forgive_is_no_address() {
 }
 
 #[test]
-fn a_host_of_its_own_has_three_labels_or_more() {
+fn site_hostname_has_at_least_three_valid_labels() {
     let long = |n: usize| "a".repeat(n);
     for right in
         ["docs.engines.example", "a.b.cd", "a-b.c-d.e-f", "1.2.34", &format!("{0}.{0}.{0}", long(63))]
@@ -115,7 +115,7 @@ fn a_proxy_origin_is_a_host_with_a_path() {
 }
 
 #[test]
-fn a_source_is_a_path_of_segments() {
+fn redirect_source_is_a_path_of_segments() {
     for right in ["/a", "/a/b-c.d_e~f", "/%20", "/A/%c3%A4"] {
         assert!(RedirectSource::new(right).is_ok(), "{right}");
     }
@@ -127,7 +127,7 @@ fn a_source_is_a_path_of_segments() {
 }
 
 #[test]
-fn sources_are_compared_without_case_and_needless_escapes() {
+fn redirect_sources_normalize_case_and_percent_encoding() {
     for (source, normal) in [
         ("/Old/Page", "/old/page"),
         ("/%6Fld/%50age", "/old/page"),
@@ -140,7 +140,7 @@ fn sources_are_compared_without_case_and_needless_escapes() {
 }
 
 #[test]
-fn credentials_are_replaced_wherever_an_address_has_them() {
+fn credentials_in_urls_are_redacted() {
     for (text, expected) in [
         ("", ""),
         ("no address", "no address"),
@@ -162,7 +162,7 @@ fn credentials_are_replaced_wherever_an_address_has_them() {
 
 proptest! {
     #[test]
-    fn no_secret_is_left_in_any_sentence(
+    fn redaction_removes_passwords_and_is_idempotent(
         before in "[ a-z`\"]{0,20}", scheme in "(https?|git|ftp)", user in "[a-zA-Z0-9.%@:+]{0,8}",
         after in "[/?# ][ -~]{0,20}",
     ) {
@@ -174,7 +174,7 @@ proptest! {
     }
 
     #[test]
-    fn any_text_can_be_redacted(text in any::<String>()) {
+    fn redaction_adds_at_most_three_bytes_per_url(text in any::<String>()) {
         prop_assert!(redact_credentials(&text).len() <= text.len() + 3 * text.matches("://").count());
     }
 }

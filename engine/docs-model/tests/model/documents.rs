@@ -4,7 +4,7 @@ use docs_model::{BlockTag, ContentRef, Document, PageCover, PageLayout, Variable
 use serde_json::{Value, json};
 
 #[test]
-fn a_document_is_read_and_written_as_clients_know_it() {
+fn document_wire_format_round_trips() {
     let text =
         |text: &str| json!({ "object": "text", "leaves": [{ "object": "leaf", "text": text, "marks": [] }] });
     let wire = json!({ "object": "document", "data": { "schemaVersion": 8 }, "nodes": [
@@ -35,7 +35,7 @@ fn default_data_is_optional_and_void_blocks_are_known() {
 }
 
 #[test]
-fn a_block_of_no_known_type_is_refused_with_its_name() {
+fn unknown_block_type_error_states_the_type() {
     let wire =
         json!({ "object": "document", "data": {}, "nodes": [{ "object": "block", "type": "carousel" }] });
     let error = serde_json::from_value::<Document>(wire).expect_err("no such block").to_string();
@@ -43,7 +43,7 @@ fn a_block_of_no_known_type_is_refused_with_its_name() {
 }
 
 #[test]
-fn a_tag_is_read_by_the_name_it_is_written_with() {
+fn tag_names_round_trip() {
     for (name, tag) in BlockTag::names() {
         assert_eq!(BlockTag::from_name(name), Some(tag), "{name}");
         assert_eq!(BlockTag::from_name(tag.name()), Some(tag), "{name}");
@@ -60,7 +60,7 @@ fn round_trip(wire: &Value) {
 }
 
 #[test]
-fn references_have_their_wire_form() {
+fn reference_wire_format_round_trips() {
     round_trip(&json!({ "kind": "url", "url": "https://example.com" }));
     round_trip(&json!({ "kind": "file", "file": "f1" }));
     round_trip(&json!({ "kind": "page", "page": "p1" }));
@@ -80,7 +80,7 @@ fn a_reference_of_an_unknown_kind_is_refused() {
 }
 
 #[test]
-fn a_layout_shows_everything_unless_told() {
+fn layout_shows_everything_by_default() {
     let layout: PageLayout = serde_json::from_value(json!({ "outline": false })).unwrap();
     assert_eq!(layout, PageLayout { outline: false, ..PageLayout::default() });
     assert_eq!(
@@ -101,7 +101,7 @@ fn variables_keep_their_type() {
 }
 
 #[test]
-fn a_cover_without_position_stands_at_zero() {
+fn cover_position_defaults_to_zero() {
     let cover: PageCover = serde_json::from_value(json!({ "ref": { "kind": "file", "file": "f" } })).unwrap();
     assert_eq!(
         serde_json::to_value(cover).unwrap(),

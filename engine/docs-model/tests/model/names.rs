@@ -19,7 +19,7 @@ fn base32_is_lower_case() {
 }
 
 #[test]
-fn each_role_is_read_and_written_by_its_name() {
+fn role_names_round_trip() {
     for role in Role::ALL {
         assert_eq!(serde_json::to_value(role).unwrap(), role.as_str());
         assert_eq!(role.to_string().parse(), Ok(*role));
@@ -29,7 +29,7 @@ fn each_role_is_read_and_written_by_its_name() {
 }
 
 #[test]
-fn each_role_includes_itself_and_those_before_it() {
+fn each_role_includes_itself_and_all_lower_roles() {
     for (at, role) in Role::ALL.iter().enumerate() {
         let included: Vec<Role> = Role::ALL.iter().copied().filter(|other| role.includes(*other)).collect();
         assert_eq!(included, Role::ALL[..=at]);
@@ -37,7 +37,7 @@ fn each_role_includes_itself_and_those_before_it() {
 }
 
 #[test]
-fn members_are_listed_by_each_role_and_as_guests() {
+fn member_roles_are_all_roles_and_guest() {
     let refused = serde_json::from_value::<MemberRole>("king".into()).expect_err("no role").to_string();
     let names: Vec<&str> = refused.split('`').skip(3).step_by(2).collect();
     assert_eq!(names.len(), Role::ALL.len() + 1, "{refused}");
@@ -49,7 +49,7 @@ fn members_are_listed_by_each_role_and_as_guests() {
 }
 
 #[test]
-fn a_type_of_site_is_written_as_it_says() {
+fn site_types_parse_from_their_names() {
     for name in ["basic", "premium", "ultimate", "sponsored", "legacy-basic", "legacy-premium"] {
         let kind: SiteType = serde_json::from_value(name.into()).expect("a type");
         assert_eq!(kind.as_str(), name);
@@ -57,7 +57,7 @@ fn a_type_of_site_is_written_as_it_says() {
 }
 
 #[test]
-fn a_language_is_written_as_it_says_and_there_are_38() {
+fn all_38_translation_languages_round_trip() {
     for language in TranslationLanguage::ALL {
         assert_eq!(serde_json::to_value(language).expect("JSON"), language.as_str());
         let read: TranslationLanguage = serde_json::from_value(language.as_str().into()).expect("a language");

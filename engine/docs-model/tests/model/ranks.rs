@@ -26,7 +26,7 @@ fn ranks_added_at_the_start_stay_short() {
 }
 
 #[test]
-fn there_are_hundreds_of_places_before_the_same_rank() {
+fn at_least_300_insertions_fit_between_adjacent_ranks() {
     let (low, mut high) = (Rank::nth(0), Rank::nth(1));
     let mut made = 0;
     while let Some(rank) = Rank::between(Some(&low), Some(&high)) {
@@ -45,7 +45,7 @@ fn new_ranks_ascend() {
 }
 
 #[test]
-fn equal_bounds_leave_no_room() {
+fn no_rank_exists_between_equal_or_reversed_bounds() {
     assert_eq!(Rank::between(Some(&Rank::nth(3)), Some(&Rank::nth(3))), None);
     assert_eq!(Rank::between(Some(&Rank::nth(4)), Some(&Rank::nth(3))), None);
 }
@@ -65,7 +65,7 @@ proptest! {
     }
 
     #[test]
-    fn arranging_gives_the_order_and_keeps_what_is_in_order(
+    fn arrange_returns_ascending_ranks_and_keeps_sorted_ones(
         previous in proptest::collection::vec(proptest::option::of(0usize..40), 0..40)
     ) {
         let previous: Vec<Option<Rank>> = previous.into_iter().map(|p| p.map(Rank::nth)).collect();

@@ -10,7 +10,7 @@ struct Named {
 }
 
 #[test]
-fn what_is_left_of_a_type_or_null_is_the_type() {
+fn not_null_removes_null_from_a_schema() {
     let mut generator = SchemaSettings::draft2020_12().for_deserialize().into_generator();
     let mut named = generator.subschema_for::<Option<Named>>();
     assert!(named.as_value().to_string().contains("null"), "{named:?}");

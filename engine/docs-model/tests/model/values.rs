@@ -10,7 +10,7 @@ use serde::Deserialize;
 use serde_json::json;
 
 #[test]
-fn text_at_its_limit_is_accepted_and_one_beyond_refused() {
+fn bounded_text_enforces_length_limits_in_characters() {
     assert!(BoundedText::<2, 5>::new("äöüßx").is_ok(), "characters count, not bytes");
     assert_eq!(BoundedText::<2, 5>::new("abcdef"), Err(TextError::TooLong { max: 5, has: 6 }));
     assert_eq!(BoundedText::<2, 5>::new("a"), Err(TextError::TooShort { min: 2, has: 1 }));
@@ -18,7 +18,7 @@ fn text_at_its_limit_is_accepted_and_one_beyond_refused() {
 }
 
 #[test]
-fn a_patch_tells_left_out_null_and_value_apart() {
+fn patch_distinguishes_absent_null_and_value() {
     #[derive(Deserialize)]
     struct Change {
         #[serde(default)]
@@ -31,7 +31,7 @@ fn a_patch_tells_left_out_null_and_value_apart() {
 }
 
 #[test]
-fn a_later_time_is_after_the_one_before_whatever_the_clock_says() {
+fn later_than_returns_a_strictly_later_timestamp() {
     let at = |text: &str| serde_json::from_str::<Timestamp>(&format!("\"{text}\"")).expect("parses");
     let (one, two) = (at("2026-01-31T12:00:00.000Z"), at("2026-01-31T12:00:00.001Z"));
     assert_eq!(two.later_than(one), two);
@@ -57,7 +57,7 @@ fn a_slug_is_words_with_one_dash_between_them() {
 }
 
 #[test]
-fn a_source_is_an_address_or_a_text_and_never_both() {
+fn spec_source_is_either_a_url_or_a_text() {
     let read = |value| serde_json::from_value::<SpecSource>(value).map_err(|error| error.to_string());
     assert_eq!(read(json!({ "text": "a" })), Ok(SpecSource::Text("a".to_owned())));
     assert!(matches!(read(json!({ "url": "https://a.example/x.json" })), Ok(SpecSource::Url(_))));
@@ -107,7 +107,7 @@ fn a_certificate_is_pem_or_base64_of_der() {
 }
 
 #[test]
-fn empty_text_stands_for_none() {
+fn empty_string_deserializes_to_none() {
     let parse = |json| serde_json::from_str::<OrEmpty<SamlEntityId>>(json);
     assert_eq!(parse(r#""""#).expect("parses"), OrEmpty(None));
     assert_eq!(parse(r#""x""#).expect("parses"), OrEmpty(SamlEntityId::new("x").ok()));
@@ -116,7 +116,7 @@ fn empty_text_stands_for_none() {
 }
 
 #[test]
-fn only_an_invalid_request_names_a_field() {
+fn only_invalid_request_errors_have_a_field() {
     assert_eq!(Error::invalid("limit", "must be at most 1000").field(), Some("limit"));
     assert_eq!(Error::new(ErrorKind::Invalid, "the repository is empty").field(), None);
     let missing = Error::not_found("space").prefix_field("changes[0]");

@@ -114,13 +114,13 @@ mod tests {
     use super::{super::error::SourceError, *};
 
     #[test]
-    fn a_blob_has_the_id_that_git_gives_it() {
+    fn blob_id_matches_git() {
         assert_eq!(blob_id(b""), "e69de29bb2d1d6434b8b29ae775ad8c2e48c5391");
         assert_eq!(blob_id(b"what is up, doc?"), "bd9dbf5aae1a3862dd1526723246b20206e5fc37");
     }
 
     #[test]
-    fn a_path_leads_to_a_file_of_the_repository() {
+    fn unsafe_or_too_long_push_paths_are_rejected() {
         for path in ["a", "a/b.md", ".gitbook.yaml", "a b/ä.md", "...", ".gitignore"] {
             assert_eq!(check_push_path(path), Ok(()), "{path}");
         }
@@ -146,7 +146,7 @@ mod tests {
     }
 
     #[test]
-    fn the_reason_of_the_caller_comes_back_as_it_was() {
+    fn source_error_keeps_its_message_and_identity() {
         let error = GitError::from(SourceError::new(std::io::Error::other("gone")));
         assert_eq!(error.to_string(), "gone");
         assert_eq!(error.clone(), error);

@@ -143,7 +143,7 @@ mod tests {
     }
 
     #[test]
-    fn the_section_that_meets_most_of_the_query_comes_first() {
+    fn section_matching_most_query_terms_comes_first() {
         let page = page(&[
             (None, "An introduction that speaks of webhooks."),
             (Some("Webhooks"), "Send events and secrets."),
@@ -156,7 +156,7 @@ mod tests {
     }
 
     #[test]
-    fn an_excerpt_shows_what_was_found_and_that_it_was_cut() {
+    fn excerpt_shows_the_match_between_ellipses() {
         let text = format!("{}the needle lies here. {}", "some hay ".repeat(50), "more hay ".repeat(50));
         let found = excerpts(&Query::parse("needle"), &page(&[(None, &text)]), 5);
         let body = &found[0].body;

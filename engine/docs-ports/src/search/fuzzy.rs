@@ -239,7 +239,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn words_of_any_letters_are_found(
+        fn fuzzy_search_equals_a_full_scan_for_any_script(
             all in prop::collection::btree_set("[a-dä日\u{d7ff}\u{e000}\u{10ffff}]{0,10}", 0..150),
             query in "[a-dä]{1,10}( [a-d]{1,9})?",
         ) {
@@ -249,7 +249,7 @@ mod tests {
         }
 
         #[test]
-        fn what_is_found_near_a_word_is_what_a_look_at_every_word_finds(
+        fn fuzzy_search_equals_a_full_scan_for_edited_words(
             word in "[a-z]{4,12}",
             edits in prop::collection::vec((0..4_u8, 0..14_usize, "[a-z]", 0..3_u8), 0..80),
         ) {
@@ -288,7 +288,7 @@ mod tests {
     }
 
     #[test]
-    fn ten_times_the_words_do_not_take_ten_times_the_looks() {
+    fn fuzzy_lookup_count_grows_sublinearly() {
         let looks_in = |all: &BTreeSet<String>, word: &Word| {
             let (mut looks, mut met) = (0, 0);
             let next = |from: Bound<&str>| {
@@ -340,7 +340,7 @@ mod tests {
     }
 
     #[test]
-    fn a_look_that_fails_ends_the_search() {
+    fn failed_index_lookup_aborts_the_search() {
         let [word] = &words("server ")[..] else { panic!("one word") };
         let mut looks = 0;
         let next = |_: Bound<&str>| {

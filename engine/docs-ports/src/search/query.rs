@@ -298,7 +298,7 @@ mod tests {
     }
 
     #[test]
-    fn typos_are_forgiven_by_the_length_of_the_word() {
+    fn typo_tolerance_depends_on_word_length() {
         for (query, term, expected) in [
             ("cat", "cat", Some(Match::Exact)),
             ("cat", "bat", None),
@@ -317,7 +317,7 @@ mod tests {
     }
 
     #[test]
-    fn only_the_last_word_may_go_on() {
+    fn only_the_last_unquoted_word_matches_as_a_prefix() {
         let query = Query::parse("git sync");
         let [QueryTerm::Word(git), QueryTerm::Word(sync)] = query.needs() else { panic!("{query:?}") };
         assert_eq!((git.is_beginning(), sync.is_beginning()), (false, true));
@@ -326,7 +326,7 @@ mod tests {
     }
 
     #[test]
-    fn quotation_marks_make_phrases_and_an_open_one_means_nothing() {
+    fn quotes_form_phrases_and_unclosed_quotes_are_ignored() {
         let query = Query::parse("\"change request\" merge");
         let [QueryTerm::Phrase(phrase), QueryTerm::Word(_)] = query.needs() else { panic!("{query:?}") };
         let parts: Vec<_> = phrase.parts().iter().map(|p| (p.word.text(), p.offset)).collect();
@@ -336,7 +336,7 @@ mod tests {
     }
 
     #[test]
-    fn text_without_words_asks_for_nothing() {
+    fn text_without_words_is_an_empty_query() {
         let stars = "*".repeat(512);
         for text in ["", " ", "***", "\"\"", "\"", "()[]{}", stars.as_str(), "\0"] {
             assert!(Query::parse(text).is_empty(), "{text:?}");
@@ -362,7 +362,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn any_text_is_a_query(text in "\\PC{0,200}") {
+        fn arbitrary_text_parses_within_the_term_limit(text in "\\PC{0,200}") {
             let query = Query::parse(&text);
             prop_assert!(query.needs().len() <= MAX_NEEDS);
             for need in query.needs() {
@@ -373,7 +373,7 @@ mod tests {
         }
 
         #[test]
-        fn typos_count_the_same_from_both_sides(a in "[a-d]{0,7}", b in "[a-d]{0,7}") {
+        fn edit_distance_is_symmetric(a in "[a-d]{0,7}", b in "[a-d]{0,7}") {
             prop_assert_eq!(distance(&a, &b, 2), distance(&b, &a, 2));
         }
     }

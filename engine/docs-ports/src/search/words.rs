@@ -178,7 +178,7 @@ mod tests {
     }
 
     #[test]
-    fn spellings_of_a_word_are_one() {
+    fn case_width_and_diacritics_are_folded() {
         for (spellings, folded) in [
             (&["Straße", "STRASSE", "strasse"][..], "strasse"),
             (&["café", "cafe\u{301}", "CAFÉ"], "cafe"),
@@ -196,7 +196,7 @@ mod tests {
     }
 
     #[test]
-    fn words_end_at_what_is_no_letter_or_digit() {
+    fn words_end_at_non_alphanumeric_characters() {
         assert_eq!(
             texts("max_pred-locks=1024 (v1.2), don't"),
             ["max", "pred", "locks", "1024", "v1", "2", "don", "t"]
@@ -206,7 +206,7 @@ mod tests {
     }
 
     #[test]
-    fn scripts_without_spaces_give_pairs_and_a_tail() {
+    fn cjk_text_yields_bigrams_and_a_final_character() {
         assert_eq!(texts("東京abc都"), ["東京", "京", "abc", "都"]);
         assert_eq!(texts("ｶﾞｲﾄﾞ"), texts("ガイド"), "narrow and wide kana are equal");
         assert_eq!(texts("한국어"), ["한국", "국어", "어"]);

@@ -175,7 +175,7 @@ mod tests {
     }
 
     #[test]
-    fn of_terms_that_begin_at_a_place_the_longest_is_found() {
+    fn longest_term_at_a_position_wins() {
         let terms =
             Terms::new(&[rule("a", false), rule("a b", false), rule("b c", false), rule("A b", true)]);
         let found: Vec<_> =
@@ -218,7 +218,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_is_found_is_what_a_search_at_every_place_finds(
+        fn term_search_equals_a_naive_search(
             words in prop::collection::vec(("[aAİßé +]{1,4}", any::<bool>()), 0..6),
             text in "[aAİißé +⟦⟧]{0,30}",
         ) {

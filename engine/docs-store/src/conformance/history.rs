@@ -266,7 +266,7 @@ mod tests {
     }
 
     #[test]
-    fn one_after_another_is_an_order() {
+    fn serial_history_is_accepted() {
         let history = [
             entry(&[(1, &[10, 20])], &[(2, 31)]),
             entry(&[], &[(1, 10), (2, 11)]),
@@ -297,7 +297,7 @@ mod tests {
     }
 
     #[test]
-    fn three_transactions_in_a_circle_are_found() {
+    fn cycle_of_three_transactions_is_found() {
         let history = [
             entry(&[(1, &[])], &[(2, 1)]),
             entry(&[(2, &[])], &[(3, 2)]),
@@ -309,7 +309,7 @@ mod tests {
     }
 
     #[test]
-    fn lost_stray_and_impossible_lists_are_named() {
+    fn lost_stray_and_impossible_elements_are_reported() {
         let appends = [entry(&[(1, &[])], &[(1, 10)])];
         assert_eq!(check(&appends, &[]), Err(Anomaly::Lost { list: 1, element: 10 }));
         assert_eq!(check(&appends, &[(1, &[10, 9])]), Err(Anomaly::Stray { list: 1, element: 9 }));

@@ -144,7 +144,7 @@ async fn internal_addresses_are_refused_in_every_spelling() {
 }
 
 #[tokio::test]
-async fn names_that_lead_inside_are_refused() {
+async fn names_resolving_to_non_public_addresses_are_refused() {
     let server = inside().await;
     let all = NAMES.iter().chain(&MIXED);
     let cases = all.map(|(name, host)| (*name, filled(&format!("http://{host}:PORT/"), &server)));
@@ -158,7 +158,7 @@ async fn other_schemes_are_refused() {
 }
 
 #[tokio::test]
-async fn a_redirect_to_any_of_them_is_refused() {
+async fn redirects_to_blocked_urls_are_refused() {
     let server = inside().await;
     let hosts = NAMES.iter().chain(&MIXED).map(|(name, host)| (*name, format!("http://{host}:PORT/")));
     let addresses = ADDRESSES.iter().chain(&SCHEMES).map(|(name, url)| (*name, (*url).to_owned()));

@@ -57,7 +57,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_body_has_one_form_and_is_not_empty() {
+    fn body_requires_one_format_and_non_blank_text() {
         let input = |markdown: Option<&str>, document| CommentInput {
             markdown: markdown.map(|text| text.parse().expect("a text")),
             document,

@@ -228,7 +228,7 @@ mod tests {
     }
 
     #[test]
-    fn a_relative_path_is_seen_from_its_folder() {
+    fn relative_path_resolves_against_its_folder() {
         assert_eq!(join_path("a/b", "./c.md").as_deref(), Some("a/b/c.md"));
         assert_eq!(join_path("a/b", "../c/").as_deref(), Some("a/c"));
         assert_eq!(join_path("", "../c"), None);

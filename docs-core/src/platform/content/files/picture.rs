@@ -125,7 +125,7 @@ mod tests {
     }
 
     #[test]
-    fn a_vector_picture_has_the_size_it_asks_for() {
+    fn svg_size_is_read_from_attributes_or_view_box() {
         for (text, expected) in [
             (r#"<svg width="40" height="30"/>"#, Some((40.0, 30.0))),
             (r#"<svg xmlns='x' height='30px' width = '40px' viewBox='0 0 1 1'></svg>"#, Some((40.0, 30.0))),
@@ -198,7 +198,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn damaged_pictures_have_a_size_or_none(at in 0usize..80, byte: u8, cut in 0usize..120, of in 0usize..4) {
+        fn size_of_a_damaged_picture_is_absent_or_positive(at in 0usize..80, byte: u8, cut in 0usize..120, of in 0usize..4) {
             let mut bytes = match of {
                 0 => avif(b"avif"),
                 1 => br#"<?xml version="1.0"?><!DOCTYPE svg [a]><svg viewBox="0 0 24 12" width="48"/>"#.to_vec(),

@@ -559,7 +559,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_url_is_shown_without_its_credentials() {
+    fn credentials_are_removed_from_the_displayed_url() {
         let clean = |url| check_url(url).expect("a URL");
         assert_eq!(clean("https://me:secret@example.com/a/b.git"), "https://example.com/a/b.git");
         assert_eq!(clean("https://me@x:secret@example.com"), "https://example.com/");
@@ -573,7 +573,7 @@ mod tests {
     }
 
     #[test]
-    fn a_url_of_another_scheme_is_refused_by_name() {
+    fn invalid_or_unsupported_urls_are_refused() {
         for wrong in [
             "",
             "example.com/a",

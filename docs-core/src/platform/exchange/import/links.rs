@@ -172,7 +172,7 @@ mod tests {
     }
 
     #[test]
-    fn addresses_of_one_page_have_one_key() {
+    fn equivalent_page_urls_have_the_same_key() {
         for same in
             ["https://a.test/x", "https://a.test/x/", "https://a.test/x/index.html", "https://a.test/x#y"]
         {
@@ -189,7 +189,7 @@ mod tests {
     }
 
     #[test]
-    fn a_scope_is_what_is_below_its_start() {
+    fn scope_contains_only_urls_below_its_start() {
         let scope = |url| Scope::from_start(&address(url));
         for (start, inside, outside) in [
             ("https://a.test/docs", "https://a.test/docs/x", "https://a.test/docs2"),
@@ -207,7 +207,7 @@ mod tests {
     }
 
     #[test]
-    fn files_are_no_pages() {
+    fn urls_of_files_are_not_pages() {
         for page in
             ["https://a.test/x", "https://a.test/x.html", "https://a.test/v1.2", "https://a.test/.well"]
         {
@@ -224,7 +224,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_is_made_of_the_last_part() {
+    fn titles_and_slugs_derive_from_the_last_path_segment() {
         assert_eq!(title_from_url("https://a.test/docs/first-steps.html"), "first steps");
         assert_eq!(
             title_from_url("https://a.test/erste%20Schritte-f%C3%BCr_alle"),

@@ -317,7 +317,7 @@ mod tests {
     }
 
     #[test]
-    fn a_wiki_is_found_by_every_address_of_it() {
+    fn every_wiki_url_resolves_to_its_repository() {
         for url in [
             "https://github.com/o/r/wiki",
             "https://github.com/o/r/wiki/Getting-Started#x",

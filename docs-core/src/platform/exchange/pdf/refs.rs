@@ -6,7 +6,7 @@ use crate::model::{
     Block, BlockKind, CellValue, ContentRef, Document, DocumentPart, FileId, Inline, TableColumnKind, UserId,
 };
 
-/// The distinct references of a book, up to [`References::MAX`].
+/// The distinct references of a book, up to [`BookReferences::MAX`].
 #[derive(Default)]
 pub(super) struct BookReferences {
     all: BTreeSet<ContentRef>,
@@ -92,7 +92,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn as_many_references_as_allowed_are_kept_and_one_more_is_told() {
+    fn references_above_the_limit_are_dropped_and_reported() {
         let to = |n: usize| ContentRef::Url { url: format!("https://example.com/{n}") };
         let mut references = BookReferences::default();
         references.extend((0..BookReferences::MAX).map(to));

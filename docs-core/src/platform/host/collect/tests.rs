@@ -403,7 +403,7 @@ async fn copy_missed_by_a_collection_outlives_its_purged_original() {
 }
 
 #[tokio::test]
-async fn content_of_a_purged_space_goes_and_that_of_its_copy_stays() {
+async fn collection_removes_purged_content_but_not_its_copy() {
     let w = World::new(1).await;
     for it in [Act::Create, Act::Create, Act::Edit(0, 1), Act::Edit(1, 2), Act::Duplicate(0)] {
         act(&w, &w.platform, &it).await.expect("done");
@@ -435,7 +435,7 @@ async fn only_the_operator_may_collect() {
 }
 
 #[tokio::test]
-async fn a_storage_area_that_cannot_be_read_is_left_alone() {
+async fn unreadable_storage_domain_is_skipped() {
     let w = World::new(3).await;
     act(&w, &w.platform, &Act::Create).await.expect("created");
     act(&w, &w.platform, &Act::Create).await.expect("created");
@@ -489,7 +489,7 @@ async fn tidy_enqueues_a_daily_collection_that_runs_in_steps() {
 }
 
 #[tokio::test]
-async fn a_collection_that_is_told_to_stop_removes_nothing_more() {
+async fn stopped_collection_removes_nothing() {
     let w = World::new(6).await;
     for it in [Act::Create, Act::Edit(0, 1), Act::Purge(0)] {
         act(&w, &w.platform, &it).await.expect("done");
@@ -502,7 +502,7 @@ async fn a_collection_that_is_told_to_stop_removes_nothing_more() {
 }
 
 #[tokio::test]
-async fn a_worker_that_stops_brings_a_short_collection_to_its_end() {
+async fn stopping_worker_finishes_a_short_collection() {
     let w = World::new(7).await;
     act(&w, &w.platform, &Act::Create).await.expect("created");
     w.platform.settle().await.expect("settled");

@@ -200,7 +200,7 @@ mod tests {
     }
 
     #[test]
-    fn behind_everything_is_the_rank_of_now() {
+    fn unbounded_rank_is_the_current_time() {
         assert_eq!(spread_ranks(None, None, 1, now()), Some(vec![Rank::from_time(now())]));
     }
 }

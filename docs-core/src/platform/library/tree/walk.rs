@@ -109,7 +109,7 @@ impl<T> TreeWalk<T> {
 
     /// Returns the next rows, `None` if the page is full or the list has ended.
     ///
-    /// Each row has to be [offered](Walk::offer), in order.
+    /// Each row has to be [offered](TreeWalk::offer), in order.
     ///
     /// # Errors
     ///

@@ -119,7 +119,7 @@ fn text(outline: &SiteOutline) -> String {
 }
 
 #[test]
-fn a_default_has_no_segment_and_is_found_with_it_as_well() {
+fn default_paths_omit_their_segment_but_resolve_with_it() {
     let outline =
         Drawn::new().section("guide", None, &["en", "fr"]).section("api", None, &["v1", "v2"]).outline();
     for (id, path) in [("s-guide-en", ""), ("s-guide-fr", "fr"), ("s-api-v1", "api"), ("s-api-v2", "api/v2")]
@@ -146,7 +146,7 @@ fn a_default_has_no_segment_and_is_found_with_it_as_well() {
 }
 
 #[test]
-fn what_had_a_path_last_is_found_by_it_where_nothing_has_it_now() {
+fn former_path_resolves_to_its_last_owner_unless_reused() {
     let drawn = || Drawn::new().section("guide", None, &["en", "fr"]).section("api", None, &["v1", "v2"]);
     let outline = drawn()
         .formerly("s-guide", &[("start", 1), ("api", 9)])
@@ -221,7 +221,7 @@ fn filter_removes_empty_parts_and_passes_defaults_on() {
 }
 
 #[test]
-fn a_group_knows_how_deep_it_lies_and_how_much_lies_in_it() {
+fn group_has_its_depth_and_height() {
     let outline =
         Drawn::new().group("a", None).group("b", Some("a")).group("c", Some("b")).group("d", Some("a"));
     let outline = outline.outline();
@@ -234,7 +234,7 @@ fn a_group_knows_how_deep_it_lies_and_how_much_lies_in_it() {
 
 proptest! {
     #[test]
-    fn the_address_of_a_space_leads_to_it(
+    fn space_paths_are_unique_and_resolve_to_their_space(
         sections in prop::collection::btree_map("[a-c]{1,2}", prop::collection::btree_set("[a-c]{1,2}", 0..4), 1..6),
     ) {
         let mut drawn = Drawn::new();

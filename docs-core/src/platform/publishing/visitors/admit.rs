@@ -364,7 +364,7 @@ mod tests {
     }
 
     #[test]
-    fn only_claims_that_the_schema_names_count() {
+    fn claims_that_do_not_match_the_schema_are_dropped() {
         let schema = json!({ "type": "object", "properties": {
             "beta": { "type": "boolean" },
             "plan": { "type": "string", "enum": ["free", "pro"] },

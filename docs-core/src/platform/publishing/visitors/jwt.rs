@@ -244,7 +244,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_signed_is_verified_with_the_same_key_only() {
+    fn token_verifies_only_with_its_signing_key() {
         let claims = claims(json!({ "plan": "pro", "exp": 100.5, "nested": { "a": [1, null, true] } }));
         let token = sign(KEY, &claims);
         assert_eq!(verify(KEY, &token, timestamp(100)), Ok(claims));
@@ -253,7 +253,7 @@ mod tests {
     }
 
     #[test]
-    fn a_token_of_another_implementation_is_understood() {
+    fn rfc_7515_example_token_is_verified() {
         // The example of RFC 7515 A.1, whose key is given there as base64url.
         let key = "AyM1SysPpbyDfgZld3umj1qzKObwVMkoqQ-EstJQLr_T-1qS0gZH75aKtMN3Yj0iPS4hcgUuTwjAzZr1Z9CAow";
         let key = BASE64URL_NOPAD.decode(key.as_bytes()).expect("base64url");
@@ -265,7 +265,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_valid_token_of_the_one_algorithm_is_refused() {
+    fn invalid_tokens_and_other_algorithms_are_refused() {
         let right = r#"{"alg":"HS256"}"#;
         let deep = format!(r#"{{"a":{}1{}}}"#, "[".repeat(500), "]".repeat(500));
         let long = format!(r#"{{"a":"{}"}}"#, "x".repeat(MAX_TOKEN));
@@ -338,7 +338,7 @@ mod tests {
     }
 
     #[test]
-    fn whatever_is_changed_in_a_token_makes_it_invalid() {
+    fn changing_any_byte_invalidates_the_token() {
         let right = sign(KEY, &claims(json!({ "plan": "pro" })));
         for at_byte in 0..right.len() {
             for with in *b"A_9." {

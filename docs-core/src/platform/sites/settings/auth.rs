@@ -208,7 +208,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_address_to_sign_in_at_has_no_location_of_its_own() {
+    fn fallback_url_with_location_parameter_is_refused() {
         let check = |text: &str| check_fallback(&Url::new(text).expect(text));
         for fine in [
             "https://in.example",

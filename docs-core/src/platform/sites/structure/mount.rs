@@ -59,7 +59,7 @@ mod tests {
     use crate::model::ProxyOrigin;
 
     #[test]
-    fn no_site_is_mounted_on_the_host_of_the_platform() {
+    fn site_cannot_be_mounted_on_the_platform_host() {
         let origin = |text: &str| ProxyOrigin::new(text).expect(text);
         for base in ["https://docs.example.com", "http://Docs.Example.com:4000/platform"] {
             let check = |text: &str| check_host("proxy", origin(text).as_str(), base, &SiteHosts::any());
@@ -69,7 +69,7 @@ mod tests {
     }
 
     #[test]
-    fn the_host_of_the_platform_is_the_same_however_it_is_written() {
+    fn platform_host_is_normalized_before_comparison() {
         for (base, mounted) in [
             ("https://me:pw@docs.example.com/", "docs.example.com/x"),
             ("https://bücher.example", "xn--bcher-kva.example/x"),

@@ -109,7 +109,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn ranks_ascend_wherever_something_is_put(puts in prop::collection::vec((0..40_usize, 1..4_usize), 1..200)) {
+        fn ranks_ascend_after_insertion_at_any_position(puts in prop::collection::vec((0..40_usize, 1..4_usize), 1..200)) {
             let (mut ranks, mut expected, mut next) = (Vec::new(), Vec::new(), 0);
             for (at, number) in puts {
                 let at = at.min(ranks.len());
@@ -152,7 +152,7 @@ mod tests {
     }
 
     #[test]
-    fn where_there_is_no_room_all_get_new_ranks() {
+    fn all_ranks_are_reassigned_if_there_is_no_gap() {
         assert_eq!(insert_ranks(&[5, 6], 1, 1), (vec![nth_rank(0), nth_rank(2)], vec![nth_rank(1)]));
         assert_eq!(insert_ranks(&[u64::MAX], 1, 1), (vec![nth_rank(0)], vec![nth_rank(1)]));
         assert_eq!(insert_ranks(&[5, 9], 1, 1), (vec![5, 9], vec![7]));

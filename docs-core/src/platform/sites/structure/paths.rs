@@ -102,7 +102,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_last_ten_paths_are_kept_and_one_that_is_back_leaves_them() {
+    fn former_paths_exclude_the_current_and_are_limited_to_ten() {
         let at = Timestamp::new(chrono::DateTime::from_timestamp_millis(0).expect("a time"));
         let new = |path: &str| SitePath::new(path).expect("a path");
         let (mut path, mut former) = (new("p0"), Vec::new());

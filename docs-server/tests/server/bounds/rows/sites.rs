@@ -10,7 +10,7 @@ pub(super) const INPUTS: &[Input] = &[
                 "Spaces of a new site",
                 "docs-core/src/platform/sites/site.rs::MAX_FIRST_SPACES",
                 Beyond::Refused,
-                "docs-http/tests/http/limits.rs::the_spaces_of_a_new_site_are_a_list_or_one_of_two_words",
+                "docs-http/tests/http/limits.rs::new_site_spaces_are_a_list_or_empty_or_sample",
             ).within("structure of a site"),
             bound(
                 "Spaces",
@@ -64,7 +64,7 @@ pub(super) const INPUTS: &[Input] = &[
                 "Bytes of the customization of a site or of a space on it",
                 "docs-core/src/platform/sites/settings/customization.rs::MAX_BYTES",
                 Beyond::Refused,
-                "docs-http/tests/http/site_settings.rs::a_customization_is_held_to_its_limits",
+                "docs-http/tests/http/site_settings.rs::customization_limits_are_enforced",
             ).measured("a customization"),
             bound(
                 "Segments of the address of a site",
@@ -128,7 +128,7 @@ pub(super) const INPUTS: &[Input] = &[
                 "Bytes of a token (JWT)",
                 "docs-core/src/platform/publishing/visitors/jwt.rs::MAX_TOKEN",
                 Beyond::Refused,
-                "docs-core/src/platform/publishing/visitors/jwt.rs::what_is_no_valid_token_of_the_one_algorithm_is_refused",
+                "docs-core/src/platform/publishing/visitors/jwt.rs::invalid_tokens_and_other_algorithms_are_refused",
             ).measured("tokens of visitors"),
             bound(
                 "Bytes of unsigned claims in an API request",
@@ -264,7 +264,7 @@ pub(super) const INPUTS: &[Input] = &[
                 "Nesting of blocks and elements",
                 "docs-site/src/render/position.rs::MAX_NODE_DEPTH",
                 Beyond::Text,
-                "docs-site/tests/site/blocks.rs::what_is_too_deep_is_shown_as_text_and_nothing_overflows",
+                "docs-site/tests/site/blocks.rs::deeply_nested_lists_render_all_text",
             ).within("lists in lists"),
             bound(
                 "Loaded reusable contents",
@@ -324,7 +324,7 @@ pub(super) const INPUTS: &[Input] = &[
                 "Shown operations and schemas, counting each use",
                 "docs-site/src/render/counter.rs::MAX_DESCRIBED",
                 Beyond::LeftOut,
-                "docs-site/tests/site/specs.rs::a_description_shows_no_specification_not_even_its_own",
+                "docs-site/tests/site/specs.rs::operation_blocks_are_not_nested_and_limited_to_500",
             ).measured("shown operations"),
             bound(
                 "Characters of a line of an example request",
@@ -342,25 +342,25 @@ pub(super) const INPUTS: &[Input] = &[
                 "Bytes of highlighted code",
                 "docs-site/src/render/code/lexer.rs::MAX_CODE",
                 Beyond::Text,
-                "docs-site/src/render/code/tests.rs::code_that_is_meant_to_take_long_does_not",
+                "docs-site/src/render/code/tests.rs::tokenizing_pathological_code_is_fast",
             ).measured("code"),
             bound(
                 "Elements of a formula",
                 "docs-site/src/render/math/mod.rs::MAX_ELEMENTS",
                 Beyond::Text,
-                "docs-site/src/render/math/mod.rs::formulas_that_are_meant_to_do_harm_are_their_source",
+                "docs-site/src/render/math/mod.rs::hostile_formulas_do_not_hang_overflow_or_inject",
             ).within("formulas"),
             bound(
                 "Bytes of all formulas of a page",
                 "docs-site/src/render/math/mod.rs::MAX_PAGE_BYTES",
                 Beyond::Text,
-                "docs-site/src/render/math/mod.rs::what_a_page_has_no_room_for_is_its_source",
+                "docs-site/src/render/math/mod.rs::formulas_beyond_the_page_budget_render_as_source",
             ).measured("formulas"),
             bound(
                 "Elements of all formulas of a page",
                 "docs-site/src/render/math/mod.rs::MAX_PAGE_ELEMENTS",
                 Beyond::Text,
-                "docs-site/src/render/math/mod.rs::what_a_page_has_no_room_for_is_its_source",
+                "docs-site/src/render/math/mod.rs::formulas_beyond_the_page_budget_render_as_source",
             ).within("formulas"),
             bound(
                 "Variants searched for a page",
@@ -419,7 +419,7 @@ pub(super) const INPUTS: &[Input] = &[
                 "Addresses per site map",
                 "docs-site/src/machine/robots.rs::MAX_URLS",
                 Beyond::Parts,
-                "docs-site/src/machine/robots.rs::a_map_of_more_addresses_than_it_may_have_names_its_parts",
+                "docs-site/src/machine/robots.rs::oversized_sitemap_becomes_an_index_of_parts",
             ).measured("lists for machines"),
             bound(
                 "Pages of `rss.xml`",

@@ -162,7 +162,7 @@ const ODD: &[&str] = &[
 ];
 
 #[test]
-fn each_of_the_blocks_is_what_the_laws_say_of_it() {
+fn sample_blocks_are_trees_or_verbatim_as_classified() {
     for block in FINE {
         assert_eq!(raw(block), Vec::<String>::new(), "{block:?}");
         stable(block);
@@ -192,7 +192,7 @@ proptest! {
     }
 
     #[test]
-    fn blocks_that_are_kept_leave_those_around_them_trees(
+    fn each_verbatim_block_affects_at_most_one_neighbour(
         page in proptest::collection::vec(
             prop_oneof![4 => proptest::sample::select(FINE), 1 => proptest::sample::select(ODD)], 0..24,
         ),

@@ -5,7 +5,7 @@ use docs_model::Node;
 use super::*;
 
 #[test]
-fn text_headings_and_dividers() {
+fn paragraphs_headings_and_dividers_round_trip() {
     both_ways("Hello there.", paragraph("Hello there."));
     both_ways("one\\\ntwo", paragraph("one\ntwo"));
     for (mark, kind) in [("##", "heading-1"), ("###", "heading-2"), ("####", "heading-3")] {
@@ -41,7 +41,7 @@ fn text_headings_and_dividers() {
 }
 
 #[test]
-fn lists_are_read_and_written_in_all_their_forms() {
+fn lists_of_all_kinds_round_trip() {
     let item = |nodes: Value| json!({ "type": "list-item", "nodes": nodes });
     both_ways(
         "* a\n* b\n  * c",
@@ -76,7 +76,7 @@ fn lists_are_read_and_written_in_all_their_forms() {
 }
 
 #[test]
-fn a_formula_alone_on_its_line_is_a_block_above_a_table_too() {
+fn formula_on_its_own_line_before_a_table_is_a_block() {
     let (document, _) = stable("$$x$$\n| A |\n| - |\n| b |\n");
     assert_eq!(document.nodes[0].kind, docs_model::BlockKind::Math { formula: "x".to_owned() });
 }
@@ -109,7 +109,7 @@ fn empty_paragraphs_of_tabs_steps_and_columns_are_omitted() {
 }
 
 #[test]
-fn quotes_hints_code_and_formulas() {
+fn quotes_hints_code_and_formulas_round_trip() {
     both_ways(
         "> a\n>\n> > b",
         json!({ "type": "blockquote", "nodes": [paragraph("a"), { "type": "blockquote", "nodes": [paragraph("b")] }] }),
@@ -145,7 +145,7 @@ fn quotes_hints_code_and_formulas() {
 }
 
 #[test]
-fn pictures_files_and_drawings() {
+fn images_drawings_files_and_embeds_round_trip() {
     let images = |data: Value, image: Value, caption: Value| {
         let mut block = json!({ "type": "images", "nodes": [
             { "type": "image", "data": image, "fragments": [{ "fragment": "caption", "nodes": caption }] }] });
@@ -197,7 +197,7 @@ fn pictures_files_and_drawings() {
 }
 
 #[test]
-fn cards_includes_and_integrations() {
+fn content_refs_includes_and_integrations_round_trip() {
     let page = json!({ "kind": "page", "page": "p1" });
     both_ways(
         "{% content-ref url=\"/pages/p1\" %}\n[p1](/pages/p1)\n{% endcontent-ref %}",
@@ -220,7 +220,7 @@ fn cards_includes_and_integrations() {
 }
 
 #[test]
-fn operations_of_openapi_documents() {
+fn openapi_blocks_round_trip() {
     let spec = json!({ "kind": "openapi", "spec": "pets" });
     both_ways(
         "{% openapi src=\"https://x.y/a.yaml\" path=\"/p\" method=\"get\" expanded=\"true\" fullWidth=\"true\" %}\n[https://x.y/a.yaml](https://x.y/a.yaml)\n{% endopenapi %}",
@@ -242,7 +242,7 @@ fn operations_of_openapi_documents() {
 }
 
 #[test]
-fn containers_are_read_and_written_with_what_they_hold() {
+fn container_blocks_round_trip_with_their_content() {
     both_ways(
         "{% tabs %}\n{% tab title=\"A\" icon=\"x\" %}\na\n{% endtab %}\n\n{% tab title=\"A\" %}\nb\n{% endtab %}\n{% endtabs %}",
         json!({ "type": "tabs", "nodes": [
@@ -290,7 +290,7 @@ fn containers_are_read_and_written_with_what_they_hold() {
 }
 
 #[test]
-fn tables_are_read_and_written_as_grids_and_as_cards() {
+fn grid_and_card_tables_round_trip() {
     let column = |id: &str, title: &str, align: &str| json!({ "id": id, "title": title, "type": "text", "textAlignment": align });
     both_ways(
         "| A | B |\n| --- | :---: |\n| a | `b \\| c` |",

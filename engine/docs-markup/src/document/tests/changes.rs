@@ -94,7 +94,7 @@ enum Forgets {
 }
 
 #[test]
-fn of_what_readers_are_not_shown_nothing_remains() {
+fn removed_conditional_blocks_leave_no_trace_in_the_text() {
     let shown =
         |label: &str| format!("{{% content-ref url=\"a.md\" %}}\n[{label}](a.md)\n{{% endcontent-ref %}}\n");
     let hidden = format!("{{% if visitor.claims.x %}}\n{}{{% endif %}}\n", shown("Secret"));
@@ -130,7 +130,7 @@ fn unwritable_blocks_are_written_as_their_plain_text() {
 }
 
 #[test]
-fn an_edited_word_changes_its_line_alone() {
+fn editing_a_word_preserves_all_other_bytes() {
     for text in AWKWARD {
         for forgets in [Forgets::Nothing, Forgets::Spellings] {
             let document = replaced(&parse(text), forgets);
@@ -156,7 +156,7 @@ fn misplaced_block_is_rejected_with_its_path() {
 }
 
 #[test]
-fn anchors_are_unique_and_those_given_stand() {
+fn anchors_are_unique_and_explicit_anchors_are_preserved() {
     let document = parse(
         "## A\n\n## A\n\n### B <a href=\"#a-1\" id=\"a-1\"></a>\n\n## ???\n\n<details>\n\n<summary>A</summary>\n\n</details>",
     );
@@ -191,7 +191,7 @@ fn the_text_of_a_document_is_in_its_sections() {
 }
 
 #[test]
-fn single_blocks_are_taken_back() {
+fn single_blocks_can_be_reverted() {
     let base = "one\n\ntwo\n\nthree\n\nfour\n";
     for (current, key_of, at, expected) in [
         // An added block is removed.
@@ -233,7 +233,7 @@ proptest! {
     }
 
     #[test]
-    fn reverting_everything_is_the_base(
+    fn reverting_all_blocks_restores_the_base(
         base in proptest::collection::vec("[a-d]{1}", 0..8), current in proptest::collection::vec("[a-d]{1}", 0..8)
     ) {
         let page = |words: &[String]| words.iter().map(|word| format!("{word}\n")).collect::<Vec<_>>().join("\n");
@@ -247,7 +247,7 @@ proptest! {
 
 /// All blocks of a document have distinct keys.
 #[test]
-fn every_block_has_a_key_of_its_own() {
+fn block_keys_are_unique() {
     let document = parse(
         "a\n\na\n\n* a\n* a\n\n{% tabs %}\n{% tab title=\"a\" %}\na\n{% endtab %}\n{% endtabs %}\n\n<details>\n\n<summary>a</summary>\n\na\n\n</details>",
     );

@@ -266,7 +266,7 @@ const OTHERWISE: [(&str, &str); 8] = [
 ];
 
 #[test]
-fn examples_of_the_specification_are_the_same_blocks() {
+fn specification_examples_match_pulldown_cmark() {
     let (mut count, mut otherwise) = (0, Vec::new());
     for file in FILES {
         for example in examples(file) {
@@ -384,7 +384,7 @@ proptest! {
     #![proptest_config(same_texts())]
 
     #[test]
-    fn generated_texts_are_the_same_blocks(text in markdown()) {
+    fn generated_texts_match_pulldown_cmark(text in markdown()) {
         if !is_quirk(&text) {
             prop_assert_eq!(ours(&text), theirs(&text), "{}", text);
         }

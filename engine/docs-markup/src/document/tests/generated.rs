@@ -268,12 +268,12 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(ProptestConfig::default().cases.max(600)))]
 
     #[test]
-    fn reading_what_was_written_gives_the_same_tree(text in prop_oneof![4 => markdown(), 1 => any::<String>()]) {
+    fn printing_a_parsed_text_preserves_the_tree(text in prop_oneof![4 => markdown(), 1 => any::<String>()]) {
         stable(&text);
     }
 
     #[test]
-    fn blocks_that_are_read_one_by_one_are_what_they_are_together(
+    fn parsing_in_parts_equals_parsing_as_a_whole(
         text in prop_oneof![6 => blocks_together(), 1 => markdown()],
     ) {
         let _reading = work_budget::TextBudget::begin(text.len());
@@ -289,7 +289,7 @@ proptest! {
     }
 
     #[test]
-    fn a_tree_that_is_written_reads_as_the_tree(blocks in proptest::collection::vec(block(), 0..4)) {
+    fn printed_tree_parses_to_the_same_tree(blocks in proptest::collection::vec(block(), 0..4)) {
         let document = Document::new(blocks);
         let written = print(&document).unwrap();
         let read = parse(&written);

@@ -8,7 +8,7 @@ fn of(nodes: Value) -> Value {
 }
 
 #[test]
-fn marks_are_read_and_written_in_all_their_kinds() {
+fn marks_of_all_kinds_round_trip() {
     let marked =
         |mark: Value| of(json!([{ "leaves": [{ "text": "a " }, { "text": "b", "marks": [mark] }] }]));
     for (written, kind) in [
@@ -43,7 +43,7 @@ fn marks_are_read_and_written_in_all_their_kinds() {
 }
 
 #[test]
-fn links_and_mentions_are_read_and_written_by_target() {
+fn links_and_mentions_of_each_target_kind_round_trip() {
     let link =
         |target: Value| of(json!([{ "type": "link", "data": { "ref": target }, "nodes": [text("t")] }]));
     both_ways("[t](https://x.y)", link(json!({ "kind": "url", "url": "https://x.y" })));
@@ -74,7 +74,7 @@ fn links_and_mentions_are_read_and_written_by_target() {
 }
 
 #[test]
-fn elements_without_text_are_read_and_written() {
+fn inline_elements_without_text_round_trip() {
     for (written, kind, data) in [
         (":rocket:", "emoji", json!({ "code": "1f680" })),
         (
@@ -114,7 +114,7 @@ fn elements_without_text_are_read_and_written() {
 }
 
 #[test]
-fn annotations_are_read_and_written_with_their_notes() {
+fn annotations_round_trip_with_their_footnotes() {
     let body = |blocks: Value| json!([{ "type": "annotation-body", "nodes": blocks }]);
     both_ways(
         "a word[^1] b\n\n[^1]: note",
@@ -132,7 +132,7 @@ fn annotations_are_read_and_written_with_their_notes() {
 }
 
 #[test]
-fn signs_are_text_where_they_are_escaped() {
+fn escaped_markup_is_text_and_round_trips() {
     for written in [
         "\\*a\\* \\_b\\_ \\`c\\` \\[d]",
         "1\\. a",

@@ -54,7 +54,7 @@ pub(super) fn of_shape((piece, middle, end): (&str, &str, &str), bytes: usize) -
 const STEPS: u64 = 150;
 
 #[test]
-fn reading_a_document_takes_work_that_follows_its_bytes() {
+fn parsing_takes_linear_work() {
     for shape in SHAPES {
         for bytes in [16_000, 32_000] {
             let text = of_shape(*shape, bytes);

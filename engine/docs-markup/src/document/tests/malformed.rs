@@ -3,7 +3,7 @@
 use super::*;
 
 #[test]
-fn what_is_not_known_is_written_as_it_was() {
+fn unknown_and_malformed_constructs_are_preserved() {
     for written in [
         "{% unknown a=\"b\" %}\n\ntext\n\n{% endunknown %}",
         "{% hint style=\"tip\" %}\n\ntext\n\n{% endhint %}",
@@ -27,7 +27,7 @@ fn what_is_not_known_is_written_as_it_was() {
 }
 
 #[test]
-fn what_mutated_texts_found_stays_found() {
+fn fuzz_regressions_round_trip() {
     for text in [
         "[^1]: [^1]: [^1]:\n [^1",
         "\n\n\u{c}",
@@ -78,7 +78,7 @@ fn check_dense(part: &str, times: usize) {
 }
 
 #[test]
-fn blocks_too_dense_to_be_a_tree_are_kept_as_they_are() {
+fn overly_dense_blocks_are_preserved_verbatim() {
     for (part, blocks) in [
         ("a\n\n", 1),
         ("* a\n", 2),
@@ -95,7 +95,7 @@ fn blocks_too_dense_to_be_a_tree_are_kept_as_they_are() {
 }
 
 #[test]
-fn lines_too_dense_to_be_a_tree_are_kept_as_they_are() {
+fn overly_dense_lines_are_preserved_verbatim() {
     for part in ["[a](b)", "*a* ", "[", "{%"] {
         check_dense(part, 60_000 / part.len());
     }
@@ -123,7 +123,7 @@ fn text_of_common_density_is_a_tree() {
 }
 
 #[test]
-fn code_and_quotes_hide_what_looks_like_tags() {
+fn tags_in_code_and_quoted_values_are_ignored() {
     assert_eq!(nodes("```\n{% hint style=\"info\" %}\n```")[0]["type"], json!("code"));
     assert_eq!(nodes("`{% hint style=\"info\" %}`")[0]["type"], json!("paragraph"));
     assert_eq!(
@@ -134,7 +134,7 @@ fn code_and_quotes_hide_what_looks_like_tags() {
 }
 
 #[test]
-fn tags_within_tags_and_lists() {
+fn nested_tags_and_lists_round_trip() {
     let tabs = "{% tabs %}\n{% tab title=\"A\" %}\n{% tabs %}\n{% tab title=\"B\" %}\nb\n{% endtab %}\n{% endtabs %}\n{% endtab %}\n{% endtabs %}";
     both_ways(tabs, nodes(tabs)[0].clone());
     assert_eq!(nodes(tabs)[0]["nodes"][0]["nodes"][0]["nodes"][0]["data"]["title"], json!("B"));
@@ -147,7 +147,7 @@ fn tags_within_tags_and_lists() {
 }
 
 #[test]
-fn line_ends_and_marks_of_byte_order_are_passed_over() {
+fn crlf_bom_and_nul_are_normalized() {
     let plain = "## A\n\n* b\n* c\n\n```\nd\n```\n\n{% hint style=\"info\" %}\ne\n{% endhint %}\n";
     assert_eq!(nodes(&plain.replace('\n', "\r\n")), nodes(plain));
     assert_eq!(nodes(&format!("\u{feff}{plain}")), nodes(plain));
@@ -159,7 +159,7 @@ fn line_ends_and_marks_of_byte_order_are_passed_over() {
 }
 
 #[test]
-fn hostile_nesting_is_read_and_has_a_form_for_clients() {
+fn hostile_nesting_parses_and_serializes_to_json() {
     for part in [
         ">",
         "> ",

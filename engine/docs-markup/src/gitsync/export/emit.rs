@@ -115,7 +115,7 @@ mod tests {
     use crate::syntax::yaml;
 
     #[test]
-    fn values_are_written_as_people_write_them() {
+    fn yaml_values_are_emitted_in_idiomatic_style() {
         assert_eq!(entry("description", &json!("How to start."), "\n"), "description: How to start.\n");
         assert_eq!(entry("hidden", &json!(true), "\r\n"), "hidden: true\r\n");
         assert_eq!(
@@ -145,7 +145,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_is_written_is_read_again(key in "[a-zA-Z]{1,8}|[: #-]{1,3}", value in value()) {
+        fn emitted_yaml_round_trips(key in "[a-zA-Z]{1,8}|[: #-]{1,3}", value in value()) {
             let text = entry(&key, &value, "\n");
             prop_assert_eq!(yaml::read(&text), Ok(json!({ (key): value })), "{}", text);
         }

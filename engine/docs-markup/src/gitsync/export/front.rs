@@ -198,7 +198,7 @@ mod tests {
     }
 
     #[test]
-    fn only_the_lines_of_what_changed_change() {
+    fn edit_changes_only_the_lines_of_changed_keys() {
         let yaml =
             "# about\ntitle: \"A\" # why\ndescription: >-\n  long\n\n  text\n\nvars:\n- a\n# end\nicon: x\n";
         let before = keys_from(json!({ "title": "A", "description": "long\ntext", "icon": "x" }));

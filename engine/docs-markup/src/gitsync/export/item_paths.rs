@@ -106,7 +106,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_relative_path_leads_from_a_folder_to_a_file() {
+    fn relative_paths_resolve_from_the_folder_to_the_file() {
         for (folder, to, path) in [
             ("", "a.md", "a.md"),
             ("docs", "docs/a/b.md", "a/b.md"),

@@ -59,7 +59,7 @@ fn paths(repository: &Repository, now: &SpaceOutline, before: &SpaceOutline) -> 
 }
 
 #[test]
-fn pages_are_where_their_place_in_the_tree_says() {
+fn page_paths_follow_the_page_tree() {
     let mut group = page("g", None, "api", None);
     group.kind = SpacePageKind::Group;
     let now = space(vec![
@@ -106,7 +106,7 @@ fn export_avoids_existing_files_and_keeps_slugs_if_possible() {
 }
 
 #[test]
-fn only_what_was_the_spaces_own_is_removed() {
+fn export_removes_only_former_pages_and_own_assets() {
     let there = ["README.md", "gone.md", "theirs.md", ".gitbook/assets/a.png", "img/b.png"];
     let repository = repository(&there, None);
     let git = |path: &str| Some(GitBlob { oid: "1".to_owned(), path: path.to_owned() });
@@ -164,12 +164,12 @@ fn listed() -> SpaceOutline {
 }
 
 #[test]
-fn a_table_of_contents_that_says_the_same_keeps_every_byte() {
+fn unchanged_summary_is_exported_byte_for_byte() {
     assert_eq!(summary(FILES, Some(SUMMARY), &listed(), &listed()), SUMMARY);
 }
 
 #[test]
-fn a_table_of_contents_changes_in_the_lines_concerned_alone() {
+fn summary_export_changes_only_affected_lines() {
     let before = listed();
     let mut now = listed();
     now.pages.insert(3, page("n", Some("a"), "n", None));
@@ -187,7 +187,7 @@ fn a_table_of_contents_changes_in_the_lines_concerned_alone() {
 }
 
 #[test]
-fn a_page_behind_a_group_is_in_none() {
+fn top_level_page_after_a_group_is_separated_from_it() {
     let mut now = listed();
     now.pages.push(page("z", None, "z", None));
     let text = summary(FILES, Some(SUMMARY), &now, &listed());
@@ -195,7 +195,7 @@ fn a_page_behind_a_group_is_in_none() {
 }
 
 #[test]
-fn a_link_that_a_list_item_holds_is_what_it_was() {
+fn reexport_of_summary_links_changes_nothing() {
     let targets = [
         json!({ "kind": "url", "url": "https://example.com/a_(b) c" }),
         json!({ "kind": "page", "page": "a" }),
@@ -227,7 +227,7 @@ fn edited(template: &str, change: impl FnOnce(&mut PagePatch), body: Option<&str
 }
 
 #[test]
-fn only_the_part_of_a_page_changes_that_says_something_else() {
+fn page_export_changes_only_the_edited_parts() {
     let hide: fn(&mut PagePatch) = |fields| fields.hidden = Some(true);
     let name: fn(&mut PagePatch) = |fields| fields.title = Some("New".to_owned());
     let tell: fn(&mut PagePatch) = |fields| fields.description = Some(None);
@@ -283,7 +283,7 @@ proptest! {
     }
 
     #[test]
-    fn what_is_written_anew_is_read_as_it_was(
+    fn newly_exported_pages_round_trip(
         title in "\\PC{1,20}",
         body in "(\\PC|\n|# |---\n|```\n){0,30}",
         description in proptest::option::of("\\PC{1,30}"),

@@ -45,7 +45,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn programs_and_what_git_reads_are_refused_by_name() {
+    fn script_executable_and_git_file_names_are_rejected() {
         for name in [
             "a.js",
             "A.JS",

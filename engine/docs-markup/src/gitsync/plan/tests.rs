@@ -90,7 +90,7 @@ fn siblings_with_one_name_are_numbered() {
 }
 
 #[test]
-fn folders_of_the_format_are_collected() {
+fn assets_includes_and_variables_are_collected() {
     let mut plan = plan(
         "root: docs",
         &[
@@ -129,13 +129,13 @@ fn folders_of_the_format_are_collected() {
 }
 
 #[test]
-fn a_linked_file_of_the_table_of_contents_becomes_a_file() {
+fn non_markdown_file_listed_in_the_summary_is_an_asset() {
     let plan = plan("", &["README.md", "spec.pdf"], Some("* [x](README.md)\n* [y](spec.pdf)\n")).unwrap();
     assert_eq!(plan.assets[0].file.path.as_str(), "spec.pdf");
 }
 
 #[test]
-fn redirects_lead_to_pages() {
+fn redirects_to_missing_pages_are_skipped_with_a_warning() {
     let plan = plan(
         "redirects: {old: a.md, older: dir/, gone: b.md, unlisted: c.md}",
         &["a.md", "dir/README.md", "c.md"],
@@ -152,7 +152,7 @@ fn redirects_lead_to_pages() {
 }
 
 #[test]
-fn without_a_table_of_contents_the_folders_are_the_tree() {
+fn page_tree_is_inferred_from_folders_without_a_summary() {
     let plan = plan("", &["README.md", "b/c.md", "a.md"], None).unwrap();
     assert_eq!(
         pages(&plan),
@@ -184,7 +184,7 @@ fn the_number_of_pages_is_limited() {
 }
 
 #[test]
-fn links_matter_only_where_they_are_needed() {
+fn invalid_symlinks_and_large_files_fail_only_when_used() {
     let entry = |path: &str, size, kind| CommitEntry { path: path.to_owned(), size, kind };
     let entries = |summary_link: &str| {
         [
@@ -213,7 +213,7 @@ fn links_matter_only_where_they_are_needed() {
 }
 
 #[test]
-fn many_equal_titles_take_no_time() {
+fn thousands_of_duplicate_titles_get_unique_slugs() {
     let mut text = "* Same\n".repeat(MAX_SIBLINGS / 2);
     text.push_str(&"* Same 7\n".repeat(MAX_SIBLINGS / 2));
     let plan = plan("", &[], Some(&text)).unwrap();
@@ -224,7 +224,7 @@ fn many_equal_titles_take_no_time() {
 }
 
 #[test]
-fn equal_names_of_files_take_no_time() {
+fn twenty_thousand_duplicate_asset_names_are_numbered() {
     let names: Vec<_> = (0..20_000).map(|n| format!(".gitbook/assets/{n:05}/a.png")).collect();
     let names: Vec<_> = names.iter().map(String::as_str).chain(["README.md"]).collect();
     let plan = plan("", &names, None).unwrap();
@@ -233,7 +233,7 @@ fn equal_names_of_files_take_no_time() {
 }
 
 #[test]
-fn a_tree_of_folders_is_limited_too() {
+fn inferred_page_tree_has_an_item_limit() {
     let files =
         |count: usize| -> Vec<String> { (0..count).map(|n| format!("{n}/a/b/c/d/e/f/g/h/i.md")).collect() };
     let ten = |count: usize| {

@@ -318,7 +318,7 @@ mod tests {
     }
 
     #[test]
-    fn underlined_lines_are_headings_and_wrapped_lines_are_joined() {
+    fn setext_headings_and_wrapped_lines_are_scanned() {
         use RawKind::{Bullet, Heading};
         assert_eq!(
             outline(
@@ -334,7 +334,7 @@ mod tests {
     }
 
     #[test]
-    fn blocks_belong_to_their_item() {
+    fn code_blocks_are_attached_to_their_list_item() {
         let (items, warnings) =
             parse("* ```yaml\n  a: 1\n  b:\n    c: 2\n  ```\n* [x](y)\n\n  ~~~ YAML\n  d\n  ~~~\n");
         assert_eq!(warnings, Vec::<String>::new());
@@ -344,7 +344,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_nothing_is_reported_with_its_line() {
+    fn unrecognized_lines_are_reported_with_their_number() {
         let (items, warnings) = parse("Some text\nmore\n\n* a\n\nbehind\n\n```\nx\n```\n* b\n  ```\nopen\n");
         assert_eq!(items.len(), 2);
         assert_eq!(

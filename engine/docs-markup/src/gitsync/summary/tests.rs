@@ -117,7 +117,7 @@ fn titles_keep_emoji_and_lose_marks() {
 }
 
 #[test]
-fn paths_are_read_generously() {
+fn paths_are_parsed_leniently() {
     check(
         "* [1](<a b.md>)\n* [2](./dir/)\n* [3](/c.md)\n* [4](100%25.md)\n* [5](case.md)\n",
         &[
@@ -137,7 +137,7 @@ fn paths_are_read_generously() {
 }
 
 #[test]
-fn links_lead_to_the_web_to_places_and_to_what_is_missing() {
+fn urls_anchors_and_missing_files_become_links() {
     check(
         "* [Web](https://example.com/a?b#c)\n* [Mail](mailto:a@b.c)\n* [Gone](gone.md)\n* [Up](../../x.md)\n\
          * [A](a.md)\n* [Place](a.md#here)\n* [B](b.md#only)\n* [File](spec.pdf)\n",
@@ -159,12 +159,12 @@ fn links_lead_to_the_web_to_places_and_to_what_is_missing() {
 }
 
 #[test]
-fn a_place_before_its_page_is_still_a_link() {
+fn anchor_listed_before_its_page_is_a_link() {
     check("* [Place](a.md#x)\n* [A](a.md)\n", &["Place = link a.md#x a.md", "A = page a.md"], &[]);
 }
 
 #[test]
-fn a_file_is_a_page_once() {
+fn second_listing_of_a_file_is_skipped_with_a_warning() {
     check(
         "* [A](a.md)\n* [Again](./a.md)\n  * [B](b.md)\n* [C](c.md)\n",
         &["A = page a.md", "B = page b.md", "C = page c.md"],
@@ -173,7 +173,7 @@ fn a_file_is_a_page_once() {
 }
 
 #[test]
-fn what_cannot_have_pages_below_it_gets_them_beside_it() {
+fn children_of_a_link_become_its_siblings_with_a_warning() {
     check(
         "* [Web](https://x.y)\n  * [A](a.md)\n    * [B](b.md)\n* [C](c.md)\n",
         &["Web = link https://x.y -", "A = page a.md", "  B = page b.md", "C = page c.md"],
@@ -201,7 +201,7 @@ fn generated_pages_are_read() {
 }
 
 #[test]
-fn headings_other_than_two_are_groups_with_a_word() {
+fn headings_of_other_levels_become_groups() {
     check(
         "# Summary\n* [A](a.md)\n# Part\n* [B](b.md)\n### Deep\n* [C](c.md)\n##\n* [D](dir/d.md)\n",
         &[
@@ -287,7 +287,7 @@ fn generated_pages_are_limited() {
 }
 
 #[test]
-fn a_table_of_contents_elsewhere_is_read_from_where_it_is() {
+fn summary_paths_resolve_from_its_folder_then_from_root() {
     let config =
         RepoConfig::read(Some("root: docs\nstructure: {summary: nav/TOC.md}"), &RepoPath::default()).unwrap();
     let tree = tree(&["docs/nav/x.md", "docs/a.md", "docs/nav/a.md", "docs/b.md"]);
@@ -300,7 +300,7 @@ fn a_table_of_contents_elsewhere_is_read_from_where_it_is() {
 }
 
 #[test]
-fn a_listed_file_behind_a_link_that_leaves_is_an_error() {
+fn listed_symlink_outside_the_repository_is_an_error() {
     let tree = RepoTree::new([CommitEntry {
         path: "a.md".to_owned(),
         size: 9,
@@ -314,7 +314,7 @@ fn a_listed_file_behind_a_link_that_leaves_is_an_error() {
 
 proptest! {
     #[test]
-    fn no_text_panics(
+    fn arbitrary_text_never_panics(
         text in "(\\* |  |\\t|- |## |# |\\n|\\[|\\]|\\(|\\)|a\\.md|README\\.md|```yaml|```|<!--|-->|<a id=\"|type: x|===|---|\\PC){0,120}"
     ) {
         let summary = read(&text);

@@ -26,7 +26,7 @@ fn tag(name: &str, attributes: &[(&str, Option<&str>)]) -> Read {
 }
 
 #[test]
-fn attributes_are_found_however_they_are_written() {
+fn attributes_are_parsed_in_every_syntax() {
     for (html, name, value) in [
         ("<img src=\"a b.png\">", "src", Some("a b.png")),
         ("<img src='x > \"y'>", "src", Some("x > \"y")),
@@ -57,7 +57,7 @@ fn attributes_are_found_however_they_are_written() {
 }
 
 #[test]
-fn what_is_no_tag_is_text() {
+fn invalid_tags_are_text() {
     for html in [
         "a < b src=\"c\" >",
         "<1 src=\"x\">",
@@ -79,7 +79,7 @@ fn what_is_no_tag_is_text() {
 }
 
 #[test]
-fn comments_and_what_holds_only_text_hold_no_tags() {
+fn comments_and_raw_text_elements_contain_no_tags() {
     for html in [
         "<!-- <img src=\"a.png\"> -->",
         "<!-- never closed <img src=\"a.png\">",
@@ -100,7 +100,7 @@ fn comments_and_what_holds_only_text_hold_no_tags() {
 }
 
 #[test]
-fn a_tag_tells_whether_markdown_takes_it_for_one() {
+fn is_strict_marks_tags_that_are_valid_in_markdown() {
     for html in ["<a>", "</a >", "<a\n b = 'c' d=e f/>", "<a-b _x:y.z-1=\"\">", "<br />"] {
         assert!(tag_at(html, 0).unwrap().is_strict, "{html}");
     }
@@ -120,7 +120,7 @@ fn a_tag_tells_whether_markdown_takes_it_for_one() {
 }
 
 #[test]
-fn what_never_ends_is_read_with_bounded_work() {
+fn unclosed_constructs_take_bounded_work() {
     for part in
         ["<a ", "<a b=\"", "<a b='\"", "<!-", "<!a", "<?", "<!--", "</script", "<script>", "<a b='<a c=\""]
     {
@@ -131,7 +131,7 @@ fn what_never_ends_is_read_with_bounded_work() {
 
 proptest! {
     #[test]
-    fn tokens_are_the_text(
+    fn tokens_cover_the_whole_text(
         html in "(<|>|=|\"|'|/|!--|-->|<!|<\\?|\\?>|img|src|script|</b>|<b>| |\\n|&amp;|ä|\\PC){0,60}"
     ) {
         let mut at = 0;
@@ -154,7 +154,7 @@ proptest! {
     }
 
     #[test]
-    fn tags_within_text_are_those_of_markdown(
+    fn strict_tags_match_pulldown_cmark(
         html in "<(/|)(a|b1|x-y|1|é| )(( |\n|/|)(a|_b:c|1|\"|=)(=| = |= |)(\"v\"|'w'|v|\"|<|`|)){0,3}( |)(/|)(>|)"
     ) {
         let text = format!("x {html} y");
@@ -167,7 +167,7 @@ proptest! {
     }
 
     #[test]
-    fn candidates_are_parts_of_their_set(set in "(,| |a|\\.png|1x|ä|\n|\\PC){0,30}") {
+    fn srcset_candidates_are_ranges_of_the_set(set in "(,| |a|\\.png|1x|ä|\n|\\PC){0,30}") {
         for range in candidates(&set) {
             prop_assert!(set.get(range).is_some_and(|url| !url.is_empty() && !url.contains([' ', '\n'])));
         }
@@ -175,7 +175,7 @@ proptest! {
 }
 
 #[test]
-fn strict_reading_ends_at_the_first_byte_that_markdown_refuses() {
+fn strict_parsing_rejects_tags_invalid_in_markdown() {
     for text in ["<a/b=<a/b=<a/b=>", "<a b=<c>", "<a b=\"1\"c>", "<a b==>", "<a b=c'd>"] {
         assert!(tag_at(text, 0).is_none_or(|tag| !tag.is_strict), "{text}");
         assert_eq!(strict_tag_at(text, 0), None, "{text}");
@@ -185,7 +185,7 @@ fn strict_reading_ends_at_the_first_byte_that_markdown_refuses() {
 
 proptest! {
     #[test]
-    fn strict_reading_finds_the_tags_that_are_strict(text in "<(a|/a|b-c)[ a-c=\"'`<>/\n]{0,30}") {
+    fn strict_parsing_finds_exactly_the_strict_tags(text in "<(a|/a|b-c)[ a-c=\"'`<>/\n]{0,30}") {
         let lenient = tag_at(&text, 0).filter(|tag| tag.is_strict);
         prop_assert_eq!(strict_tag_at(&text, 0), lenient);
     }

@@ -29,7 +29,7 @@ fn operation_of(files: &[u8], subject: &SpecSubject) -> OperationDetail {
 }
 
 #[test]
-fn an_operation_is_told_with_what_it_refers_to_in_other_files() {
+fn operation_detail_resolves_references_to_other_files() {
     let pets = json!({ "openapi": "3.1.0", "servers": [{ "url": "https://api.test/v1" }],
         "security": [{ "key": [] }],
         "paths": { "/pets/{id}": {
@@ -80,7 +80,7 @@ fn an_operation_is_told_with_what_it_refers_to_in_other_files() {
 }
 
 #[test]
-fn swagger_2_is_told_as_later_versions_are() {
+fn swagger_2_details_include_server_body_and_schema() {
     let pets = json!({ "swagger": "2.0", "host": "api.test", "basePath": "/v1/", "schemes": ["https"],
         "paths": { "/pets": { "get": {
             "parameters": [{ "name": "pet", "in": "body", "schema": { "$ref": "#/definitions/Pet" } },
@@ -98,7 +98,7 @@ fn swagger_2_is_told_as_later_versions_are() {
 }
 
 #[test]
-fn schemas_that_lead_back_to_themselves_end_within_bounds() {
+fn recursive_schemas_are_bounded() {
     let wide: serde_json::Map<_, _> =
         (0..50).map(|n| (format!("f{n}"), json!({ "$ref": "#/components/schemas/A" }))).collect();
     let spec = json!({ "openapi": "3.0.0", "paths": { "/a": { "get": { "responses": { "200": { "content": {
@@ -118,7 +118,7 @@ fn schemas_that_lead_back_to_themselves_end_within_bounds() {
 }
 
 #[test]
-fn parts_without_number_give_as_many_fields_as_are_shown() {
+fn fields_of_a_composed_schema_are_limited() {
     let part = |n: usize| {
         let all = (0..300).map(|of| (format!("f{n}-{of}"), json!({ "type": "string" })));
         json!({ "properties": all.collect::<serde_json::Map<_, _>>(), "required": [format!("f{n}-0")] })
@@ -158,7 +158,7 @@ fn lookup_result_does_not_depend_on_other_subjects() {
 }
 
 #[test]
-fn a_file_that_was_moved_refers_to_others_from_where_it_is_now() {
+fn references_of_a_moved_file_resolve_from_its_new_folder() {
     let (name, part) = ("https://a.example/paths/a.json", "https://b.example/v2/parts.json");
     let item = json!({ "get": { "summary": "Says", "parameters": [{ "$ref": "../parts.json#/id" }] } });
     let id = json!({ "name": "id", "in": "query", "description": "Which one" });
@@ -177,7 +177,7 @@ fn a_file_that_was_moved_refers_to_others_from_where_it_is_now() {
 }
 
 #[test]
-fn what_is_no_specification_tells_nothing() {
+fn invalid_specification_has_no_detail() {
     for bytes in [&b""[..], b"[]", b"{}", b"{\"a\":{\"isEntrypoint\":true,\"specification\":[1]}}"] {
         assert_eq!(one(bytes, &get("/a")), None);
     }

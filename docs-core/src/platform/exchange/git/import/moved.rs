@@ -165,7 +165,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn how_alike_texts_are_is_the_same_from_either_side() {
+    fn similarity_is_symmetric() {
         let texts = [
             "# One\n\nThe first line.\nThe second line.\n",
             "The second line.\nThe first line.\nAnd a third.\n",
@@ -186,7 +186,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_that_most_texts_have_makes_none_of_them_alike() {
+    fn common_lines_do_not_count_as_similarity() {
         let mut lines = Lines::default();
         (0..=MAX_TEXTS_PER_LINE).for_each(|_| lines.add("Licensed to everybody.\n"));
         assert_eq!(lines.without_common_lines().find_similar("Licensed to everybody.\n"), []);

@@ -235,7 +235,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_signature_is_that_of_the_documentation_of_github() {
+    fn signature_matches_the_github_documentation_example() {
         let mut mac = mac("It's a Secret to Everybody");
         mac.update(b"Hello, World!");
         let signature = "757107ea0eb2509fc211221cce984b8a37570b6d7586c22c46f4379c8b043e17";
