@@ -235,7 +235,7 @@ mod tests {
     }
 
     #[test]
-    fn a_list_of_tags_is_read_as_the_standard_says() {
+    fn etag_list_parses_as_in_rfc_9110() {
         assert_eq!(read(&[]), Ok(None));
         assert_eq!(read(&["*"]), Ok(Some(TagList::Any)));
         assert_eq!(read(&[" * "]), Ok(Some(TagList::Any)));
@@ -281,7 +281,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_client_has_is_found_in_the_forms_that_it_takes() {
+    fn etag_matches_only_in_an_accepted_encoding() {
         let listed = read(&[r#"W/"a", "b-gzip""#]).expect("tags").expect("some");
         let (plain, gzip) = (encoding::AcceptedEncoding::Plain, encoding::AcceptedEncoding::Gzip);
         let (a, b) = (EntityTag::new("a"), EntityTag::new("b"));

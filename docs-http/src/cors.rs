@@ -224,7 +224,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_origin_is_read_as_a_browser_sends_it() {
+    fn origin_is_normalized_to_the_form_browsers_send() {
         for (text, read) in [
             ("https://docs.example.com", "https://docs.example.com"),
             ("HTTPS://Docs.Example.com:443/", "https://docs.example.com"),

@@ -119,7 +119,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_client_takes_what_it_says() {
+    fn accept_encoding_selects_gzip_or_plain() {
         for (lines, taken) in [
             (&[][..], AcceptedEncoding::Plain),
             (&["gzip"], AcceptedEncoding::Gzip),
@@ -152,7 +152,7 @@ mod tests {
     }
 
     #[test]
-    fn text_is_encoded_and_what_is_compressed_already_is_not() {
+    fn text_is_compressible_and_compressed_formats_are_not() {
         for text in [
             "application/json",
             "text/plain; version=0.0.4; charset=utf-8",
@@ -170,7 +170,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn what_is_encoded_is_the_same_again() {
+    async fn compression_round_trips_and_skips_random_data() {
         for length in [MIN_COMPRESSED_BYTES, MAX_INLINE_COMPRESSION, MAX_INLINE_COMPRESSION + 1, 1_000_000] {
             let bytes: Vec<u8> = b"{\"title\":\"Start\"},".iter().copied().cycle().take(length).collect();
             let encoded = compress(bytes.clone().into()).await.expect("smaller");

@@ -80,7 +80,7 @@ mod tests {
     }
 
     #[test]
-    fn the_page_asks_nobody_but_this_server() {
+    fn explorer_page_references_no_other_host() {
         assert!(!PAGE.contains("://"), "no address of another host");
         assert!(PAGE.contains("load-fonts=\"false\""), "the script would load fonts otherwise");
         let script = script().expect("poem-openapi ships the script");

@@ -254,7 +254,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_range_is_read_as_the_standard_says() {
+    fn range_header_parses_as_in_rfc_9110() {
         use ByteSelection::{Part, Unsatisfiable};
         for (header, size, expected) in [
             ("bytes=0-3", 10, Some(Part(0..4))),
@@ -286,7 +286,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_range_is_a_slice(size in 0usize..300, first in 0usize..320, last in 0usize..320) {
+        fn range_selects_the_expected_slice(size in 0usize..300, first in 0usize..320, last in 0usize..320) {
             let bytes: Vec<usize> = (0..size).collect();
             let slice = |wanted: Option<ByteSelection>| match wanted {
                 Some(ByteSelection::Part(range)) => bytes[range.start as usize..range.end as usize].to_vec(),
@@ -301,7 +301,7 @@ mod tests {
         }
 
         #[test]
-        fn no_range_reaches_beyond_the_end(header in "(bytes)?=?[-0-9, a]{0,30}", size: u64) {
+        fn range_never_exceeds_the_file_size(header in "(bytes)?=?[-0-9, a]{0,30}", size: u64) {
             if let Some(ByteSelection::Part(range)) = parse_range(&header, size) {
                 prop_assert!(range.start < range.end && range.end <= size);
             }

@@ -173,7 +173,7 @@ mod tests {
     use crate::openapi::check_api;
 
     #[test]
-    fn the_api_of_the_platform_contradicts_itself_nowhere() {
+    fn platform_api_is_consistent() {
         let found = check_api::<Api>();
         assert!(found.is_ok(), "{found:?}");
     }

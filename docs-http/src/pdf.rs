@@ -170,7 +170,7 @@ mod tests {
     }
 
     #[test]
-    fn preferences_are_read_as_the_standard_says() {
+    fn prefer_header_parses_as_in_rfc_7240() {
         let seconds = Duration::from_secs;
         for (values, responds_async, wait) in [
             (&[][..], false, MAX_PDF_WAIT),

@@ -322,7 +322,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_table_is_bounded_and_makes_room_when_a_window_is_over() {
+    fn count_table_is_bounded_and_evicts_expired_windows() {
         let table: CountTable<u64> = CountTable::new();
         let all = (SHARDS * MAX_CLIENTS_PER_SHARD * 2) as u64;
         for key in 0..all {

@@ -232,14 +232,14 @@ mod tests {
     }
 
     #[test]
-    fn a_comma_or_a_semicolon_in_quotes_separates_nothing() {
+    fn quoted_separators_do_not_split() {
         assert_eq!(split(r#"for="a,b";by=c, for=d"#, ','), [r#"for="a,b";by=c"#, " for=d"]);
         assert_eq!(split(r#"for="a\",;";by=c"#, ';'), [r#"for="a\",;""#, "by=c"]);
         assert_eq!(split(r#"for="a,b"#, ','), [r#"for="a,b"#], "a quote that is not closed goes to the end");
     }
 
     #[test]
-    fn the_element_of_a_forwarded_header_names_one_address_or_none() {
+    fn forwarded_element_without_a_single_address_is_ignored() {
         for (element, read) in [
             ("for=192.0.2.1;proto=https", Some("192.0.2.1")),
             (r#" proto=https;For="[2001:db8::1]:80" "#, Some("2001:db8::1")),
@@ -255,7 +255,7 @@ mod tests {
     }
 
     #[test]
-    fn a_network_of_ipv4_in_ipv6_is_one_of_ipv4() {
+    fn ipv4_mapped_network_is_normalized_to_ipv4() {
         for (text, read) in [
             ("::ffff:10.0.0.0/104", "10.0.0.0/8"),
             ("::ffff:10.0.0.1", "10.0.0.1/32"),
@@ -268,7 +268,7 @@ mod tests {
     }
 
     #[test]
-    fn addresses_of_one_network_are_one_client() {
+    fn client_is_an_ipv6_network_or_an_ipv4_address() {
         let of = |text: &str| client_network(text.parse().expect("an address"));
         assert_eq!(of("2001:db8::1"), of("2001:db8::ffff:1"));
         assert_ne!(of("2001:db8::1"), of("2001:db8:0:1::1"));

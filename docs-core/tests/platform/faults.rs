@@ -53,7 +53,7 @@ async fn unknown_commit_is_recovered_after_store_outage() {
 }
 
 #[tokio::test]
-async fn a_commit_that_got_lost_is_done_once() {
+async fn lost_commit_with_unknown_outcome_is_applied_once() {
     let (w, store) = world().await;
     let commits = store.calls(CallKind::Commit);
     store.set_plan(FaultPlan::none().with_fault(CallKind::Commit, commits + 1, Fault::UnknownLost));
@@ -64,7 +64,7 @@ async fn a_commit_that_got_lost_is_done_once() {
 }
 
 #[tokio::test]
-async fn a_store_that_stays_away_is_told_and_nothing_is_done() {
+async fn unavailable_store_returns_unavailable_and_writes_nothing() {
     let (w, store) = world().await;
     let begins = store.calls(CallKind::Begin);
     let plan = (1..=20)
@@ -146,7 +146,7 @@ async fn write_is_stored_unless_reading_its_result_fails() {
 }
 
 #[tokio::test]
-async fn who_has_met_conflicts_asks_that_others_wait_before_giving_up() {
+async fn repeated_conflicts_request_an_exclusive_commit() {
     let conflicts = |count| {
         (1..=count).fold(FaultPlan::none(), |plan, n| plan.with_fault(CallKind::Commit, n, Fault::Conflict))
     };

@@ -98,7 +98,7 @@ async fn ids(w: &World, space: &SpaceId) -> BTreeMap<String, PageId> {
 }
 
 #[tokio::test]
-async fn a_repository_becomes_the_tree_of_its_table_of_contents() {
+async fn import_builds_the_page_tree_from_the_summary() {
     let (w, remote, space) = world().await;
     remote.put(
         "SUMMARY.md",
@@ -153,7 +153,7 @@ async fn a_repository_becomes_the_tree_of_its_table_of_contents() {
 }
 
 #[tokio::test]
-async fn a_listed_place_on_a_page_becomes_a_link_to_that_place() {
+async fn summary_entry_with_an_anchor_becomes_a_link_page() {
     let (w, remote, space) = world().await;
     remote.put("SUMMARY.md", "* [Welcome](README.md)\n* [The end](README.md#end)\n");
     import(&w, &space).await;
@@ -313,7 +313,7 @@ async fn repository_errors_are_on_the_job_and_space_is_unchanged() {
 }
 
 #[tokio::test]
-async fn a_host_that_cannot_be_reached_is_tried_again() {
+async fn import_from_an_unreachable_host_is_retried() {
     let (w, remote, space) = world().await;
     remote.edit(|repo| repo.failure = Some(GitError::Unreachable("timeout".into())));
     assert_eq!(import(&w, &space).await, (JobState::Queued, None));
@@ -324,7 +324,7 @@ async fn a_host_that_cannot_be_reached_is_tried_again() {
 }
 
 #[tokio::test]
-async fn an_import_that_waits_for_its_host_keeps_no_other_waiting() {
+async fn import_in_backoff_does_not_block_later_imports() {
     let (w, remote, space) = world().await;
     remote.edit(|repo| repo.failure = Some(GitError::Unreachable("timeout".into())));
     assert_eq!(import(&w, &space).await, (JobState::Queued, None));
@@ -389,7 +389,7 @@ async fn standalone_import_creates_a_revision_only() {
 }
 
 #[tokio::test]
-async fn an_import_that_is_no_url_or_ref_is_refused_at_once() {
+async fn import_with_an_invalid_url_or_ref_is_rejected() {
     let (w, _, space) = world().await;
     for (url, reference, field) in [
         ("nonsense", "refs/heads/main", "url"),
@@ -411,7 +411,7 @@ fn nowhere(text: &str) -> String {
 }
 
 #[tokio::test]
-async fn where_texts_lead_in_the_repository_is_kept_by_id() {
+async fn import_resolves_relative_links_to_ids() {
     let (w, remote, space) = world().await;
     remote.put(
         "SUMMARY.md",

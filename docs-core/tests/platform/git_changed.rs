@@ -74,7 +74,7 @@ async fn import_all(w: &World, space: &SpaceId) {
 }
 
 #[tokio::test]
-async fn an_import_reads_the_files_that_have_changed_and_no_others() {
+async fn incremental_import_reads_only_changed_files() {
     let (w, remote, space) = world().await;
     fill(&remote);
     assert_eq!(import(&w, &space).await.0, JobState::Done);

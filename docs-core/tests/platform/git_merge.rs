@@ -102,7 +102,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(cases()))]
 
     #[test]
-    fn a_merge_by_line_is_clean_or_conflicting_as_gits_is(
+    fn line_merge_matches_git_merge_file(
         base in prop::collection::vec(line(), 0..30),
         one in prop::collection::vec(step(), 0..5),
         two in prop::collection::vec(step(), 0..5),

@@ -94,7 +94,7 @@ async fn history_lists_live_revisions_newest_first() {
 }
 
 #[tokio::test]
-async fn what_cannot_be_gone_back_to_is_refused_and_changes_nothing() {
+async fn invalid_rollback_is_rejected_and_changes_nothing() {
     let w = World::new().await;
     let (space, other) = (w.space().await, w.space().await);
     let first = w.as_admin().space(&space).get().await.expect("read").revision;
@@ -126,7 +126,7 @@ async fn what_cannot_be_gone_back_to_is_refused_and_changes_nothing() {
 }
 
 #[tokio::test]
-async fn an_open_request_merges_into_what_was_gone_back_to() {
+async fn open_change_request_merges_after_a_rollback() {
     let w = World::new().await;
     let space = w.space().await;
     live(&w, &space, EditMode::Live).await;
@@ -154,7 +154,7 @@ async fn an_open_request_merges_into_what_was_gone_back_to() {
 }
 
 #[tokio::test]
-async fn a_purged_space_leaves_nothing_of_its_history() {
+async fn purge_removes_the_history_of_a_space() {
     let w = World::new().await;
     let space = w.space().await;
     for n in 0..5 {
@@ -198,7 +198,7 @@ async fn deleted_spaces_are_listed_for_users_who_may_restore_them() {
 }
 
 #[tokio::test]
-async fn of_two_who_edit_what_they_have_seen_one_is_refused() {
+async fn one_of_two_concurrent_if_match_edits_is_rejected() {
     let w = World::new().await;
     let space = w.space().await;
     let request = w.request(&space).await;

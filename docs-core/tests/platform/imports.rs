@@ -212,7 +212,7 @@ async fn pictures_of_an_import_beyond_their_total_size_are_left_out() {
 }
 
 #[tokio::test]
-async fn a_redirect_out_of_the_site_is_no_page_of_it() {
+async fn page_that_redirects_off_site_is_not_imported() {
     let s = Setting::new().await;
     s.web.put("https://a.test/docs/", HTML, "<h1>Start</h1><a href=x>x</a>");
     s.web.redirect("https://a.test/docs/x", "https://b.test/");
@@ -223,7 +223,7 @@ async fn a_redirect_out_of_the_site_is_no_page_of_it() {
 }
 
 #[tokio::test]
-async fn pages_in_other_character_sets_come_in_as_they_are_meant() {
+async fn import_decodes_other_character_sets() {
     let s = Setting::new().await;
     // "Настройка" with the charset from the header and from the page, and "設定" in an archive.
     let koi8 = b"\xee\xc1\xd3\xd4\xd2\xcf\xca\xcb\xc1";
@@ -313,7 +313,7 @@ async fn imported_files_keep_no_tricky_type_of_a_web_server() {
 }
 
 #[tokio::test]
-async fn an_archive_becomes_pages_as_its_summary_or_its_folders_say() {
+async fn archive_import_follows_the_summary_or_the_folders() {
     let s = Setting::new().await;
     let listed = archive(&[
         ("docs/SUMMARY.md", b"# Table of contents\n\n* [Hello](README.md)\n\n## Part\n\n* [Two](b/two.md)\n"),
@@ -353,7 +353,7 @@ async fn an_archive_becomes_pages_as_its_summary_or_its_folders_say() {
 }
 
 #[tokio::test]
-async fn a_wiki_that_does_not_come_in_time_ends_the_import() {
+async fn wiki_import_fails_at_its_time_limit() {
     let s = Setting::new().await;
     s.git.put("Home.md", "Home.\n");
     s.git.hold();
@@ -367,7 +367,7 @@ async fn a_wiki_that_does_not_come_in_time_ends_the_import() {
 }
 
 #[tokio::test]
-async fn a_wiki_of_too_many_pages_is_refused_before_one_is_read() {
+async fn wiki_over_the_page_limit_is_rejected_before_reading() {
     let s = Setting::new().await;
     for n in 0..1_001 {
         s.git.put(&format!("Page-{n}.md"), "text\n");
@@ -378,7 +378,7 @@ async fn a_wiki_of_too_many_pages_is_refused_before_one_is_read() {
 }
 
 #[tokio::test]
-async fn a_wiki_becomes_pages_as_its_side_bar_says() {
+async fn wiki_import_follows_the_sidebar() {
     let s = Setting::new().await;
     s.git.put("Home.md", "Welcome. [[Getting Started]] and ![i](images/i.png)\n");
     s.git.put("Getting-Started.md", "See [home](https://github.com/o/r/wiki/Home).\n");
@@ -399,7 +399,7 @@ async fn a_wiki_becomes_pages_as_its_side_bar_says() {
 }
 
 #[tokio::test]
-async fn an_import_touches_nothing_that_is_there() {
+async fn import_does_not_change_existing_pages() {
     let s = Setting::new().await;
     s.web.put("https://a.test/x", HTML, "<h1>Same</h1><p>first</p>");
     s.import("https://a.test/x", "html").await;
@@ -448,7 +448,7 @@ async fn import_requires_edit_permission_before_fetching() {
 }
 
 #[tokio::test]
-async fn the_links_of_every_template_lead_somewhere() {
+async fn links_of_every_template_resolve() {
     for template in TEMPLATES {
         let s = Setting::new().await;
         let request = ApplySpaceTemplate { id: template.id.parse().expect("an id"), params: None };
@@ -469,7 +469,7 @@ async fn the_links_of_every_template_lead_somewhere() {
 }
 
 #[tokio::test]
-async fn a_template_is_filled_in_with_what_the_request_gives() {
+async fn template_uses_the_content_refs_of_the_request() {
     let s = Setting::new().await;
     let apply = |refs: serde_json::Value| {
         let request = json!({ "id": "product-docs", "params": { "contentRefs": refs } });

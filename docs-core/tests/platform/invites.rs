@@ -57,7 +57,7 @@ async fn join(w: &World, actor: &Actor, id: &InviteId) -> docs_core::Result<()> 
 }
 
 #[tokio::test]
-async fn users_join_at_once_and_addresses_when_a_user_has_them() {
+async fn invite_adds_users_at_once_and_others_at_registration() {
     let w = World::new().await;
     let known = person(&w.platform, "Kim").await;
     let mut new = plain(&["KIM@example.com", "new@example.com", "New@Example.com", "ada@example.com"]);
@@ -104,7 +104,7 @@ async fn repeated_invite_replaces_role_and_expiry() {
 }
 
 #[tokio::test]
-async fn an_invitation_ends_after_thirty_days() {
+async fn email_invite_expires_after_30_days() {
     let w = World::new().await;
     invite(&w, plain(&["late@example.com", "later@example.com"])).await;
     w.clock.advance(INVITE_WINDOW.to_std().expect("a time"));
@@ -117,7 +117,7 @@ async fn an_invitation_ends_after_thirty_days() {
 }
 
 #[tokio::test]
-async fn an_invitation_is_for_the_user_who_has_the_address() {
+async fn email_invite_is_valid_only_for_its_address() {
     let w = World::new().await;
     let (kim, zoe) = (person(&w.platform, "Kim").await, person(&w.platform, "Zoe").await);
     invite(&w, plain(&["new@example.com"])).await;
@@ -137,7 +137,7 @@ async fn an_invitation_is_for_the_user_who_has_the_address() {
 }
 
 #[tokio::test]
-async fn single_sign_on_is_for_addresses_that_no_account_has() {
+async fn sso_invite_fails_for_accounts_not_linked_to_sso() {
     let w = World::new().await;
     let kim = person(&w.platform, "Kim").await;
     let new = InviteUsers { sso: Some(true), ..plain(&["kim@example.com", "new@example.com"]) };
@@ -156,7 +156,7 @@ async fn single_sign_on_is_for_addresses_that_no_account_has() {
 }
 
 #[tokio::test]
-async fn a_link_lets_in_raises_and_never_lowers() {
+async fn invite_link_adds_or_promotes_and_never_demotes() {
     let w = World::new().await;
     link(&w, &w.admin, to_org(Patch::Set(Role::Edit))).await.refused(ErrorKind::Conflict);
     turn_links_on(&w).await;
@@ -224,7 +224,7 @@ async fn a_link_to_a_space_makes_a_guest_with_a_role_on_it() {
 }
 
 #[tokio::test]
-async fn a_link_gives_no_more_than_who_makes_it_has() {
+async fn invite_link_grants_at_most_the_role_of_its_creator() {
     let w = World::new().await;
     turn_links_on(&w).await;
     let (creator, editor) =
@@ -256,7 +256,7 @@ async fn a_link_gives_no_more_than_who_makes_it_has() {
 }
 
 #[tokio::test]
-async fn people_whose_address_is_in_a_claimed_domain_become_guests() {
+async fn users_of_a_claimed_email_domain_can_join_as_guests() {
     let w = World::new().await;
     let kim = person(&w.platform, "Kim").await;
     let domains = |text: &str| vec![docs_core::model::EmailDomain::new(text).expect("a domain")];
@@ -339,7 +339,7 @@ async fn link_is_valid_while_its_author_may_grant_its_role() {
 }
 
 #[tokio::test]
-async fn joining_does_not_tell_which_organizations_there_are() {
+async fn joining_does_not_reveal_which_organizations_exist() {
     let w = World::new().await;
     let kim = person(&w.platform, "Kim").await;
     let (invite, other): (InviteId, OrgId) =

@@ -276,7 +276,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 48, ..ProptestConfig::default() })]
 
     #[test]
-    fn nothing_leaves_an_end_and_nothing_runs_for_ever(steps in steps()) {
+    fn job_end_states_are_final_and_every_job_ends(steps in steps()) {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().expect("a runtime");
         runtime.block_on(async {
             let mut desk = Desk::new().await;

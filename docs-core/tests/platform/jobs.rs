@@ -98,7 +98,7 @@ async fn next(w: &World) -> Option<String> {
 }
 
 #[tokio::test]
-async fn a_full_lane_keeps_no_other_job_waiting() {
+async fn full_lane_does_not_block_other_jobs() {
     let w = World::new().await;
     for n in 0..200 {
         add(&w, &format!("lane-{n:03}"), Some(("a", n))).await;
@@ -147,7 +147,7 @@ async fn job_of_a_dead_worker_is_reclaimed_and_fenced() {
 }
 
 #[tokio::test]
-async fn what_keeps_failing_is_given_up_and_a_long_log_still_fits() {
+async fn job_retries_and_log_size_are_bounded() {
     let w = World::new().await;
     add(&w, "job", None).await;
     let line = JobLine { at: w.clock.now().into(), text: "ä".repeat(5_000) };
@@ -165,7 +165,7 @@ async fn what_keeps_failing_is_given_up_and_a_long_log_still_fits() {
 }
 
 #[tokio::test]
-async fn a_job_that_takes_every_worker_with_it_is_given_up() {
+async fn job_that_crashes_every_worker_fails_after_max_starts() {
     let w = World::new().await;
     add(&w, "job", None).await;
     for attempt in 1..=jobs::MAX_STARTS {
@@ -202,7 +202,7 @@ async fn imports_of_a_space_run_in_the_order_of_their_timestamps() {
 }
 
 #[tokio::test]
-async fn a_worker_does_what_comes_and_ends_when_told() {
+async fn worker_runs_new_jobs_until_shutdown() {
     let remote = MemGit::new();
     remote.put("README.md", "# Welcome\n");
     let w = World::with_git(Arc::new(remote.clone())).await;
@@ -231,7 +231,7 @@ async fn a_worker_does_what_comes_and_ends_when_told() {
 }
 
 #[tokio::test]
-async fn hosts_that_say_nothing_keep_no_other_job_waiting() {
+async fn unresponsive_hosts_do_not_block_other_jobs() {
     let remote = MemGit::new();
     remote.hold();
     let w = World::with_git(Arc::new(remote.clone())).await;

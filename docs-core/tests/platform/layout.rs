@@ -79,7 +79,7 @@ async fn set(store: &dyn Store, layout: StoreLayout) {
 }
 
 #[tokio::test]
-async fn a_rebuild_makes_every_row_what_the_records_say() {
+async fn rebuild_restores_every_row_from_the_records() {
     let w = filled(Arc::new(MemStore::new())).await;
     let store = w.platform.store().as_ref();
     let before = rows(store).await;
@@ -154,7 +154,7 @@ async fn a_new_store_has_the_current_layout() {
 
 /// After changing the classes of rows, increment [`LAYOUT`] and update the file with the current classes.
 #[test]
-fn a_change_of_the_rows_of_records_raises_the_layout() {
+fn row_classes_match_the_snapshot_of_the_layout_version() {
     let now: Vec<String> = KINDS.iter().map(|kind| [&[kind.name], kind.indexes].concat().join(" ")).collect();
     let now = format!("layout {LAYOUT}\n{}\n", now.join("\n"));
     assert_eq!(now, include_str!("layout.txt"));

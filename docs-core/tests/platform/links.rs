@@ -155,7 +155,7 @@ fn before_of(list: &LinkList) -> String {
 }
 
 #[tokio::test]
-async fn an_address_of_the_application_is_told_from_others() {
+async fn application_urls_are_classified_as_in_app_links() {
     let w = World::new().await;
     let app = format!("{}/app/s/x/page", w.platform.urls().base());
     let text =
@@ -176,7 +176,7 @@ async fn an_address_of_the_application_is_told_from_others() {
 }
 
 #[tokio::test]
-async fn what_a_link_to_another_space_is_depends_on_who_asks() {
+async fn status_of_a_link_depends_on_the_access_of_the_caller() {
     let w = World::new().await;
     let reader = w.member("Rob", Some(Role::Read)).await;
     let stranger = crate::support::person(&w.platform, "Sam").await;
@@ -298,7 +298,7 @@ async fn link_to_its_own_space_is_resolved_in_its_own_content() {
 }
 
 #[tokio::test]
-async fn a_filter_that_drops_much_still_finds_all() {
+async fn selective_filter_finds_every_link_across_pages() {
     let w = World::new().await;
     let text: String = (0..60).map(|n| format!("[{n}](https://x.example/{n})\n")).collect();
     let app = format!("{}/app/x", w.platform.urls().base());
@@ -319,7 +319,7 @@ async fn a_filter_that_drops_much_still_finds_all() {
 }
 
 #[tokio::test]
-async fn backlinks_tell_where_a_page_is_linked_from() {
+async fn backlinks_list_the_pages_that_link_to_a_page() {
     let w = World::new().await;
     let (space, pages) =
         filled(&w, &["[me](/pages/{0})", "[a](/pages/{0}) [b](/pages/{0}#x)", "[a](/pages/{0})"]).await;

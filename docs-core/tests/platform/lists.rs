@@ -55,7 +55,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 64, ..ProptestConfig::default() })]
 
     #[test]
-    fn a_walk_under_churn_shows_every_untouched_row_once(
+    fn pagination_under_churn_yields_untouched_rows_once(
         rows in prop::collection::btree_set(0_u64..60, 0..40),
         churn in prop::collection::vec((0_u64..60, any::<bool>()), 0..20),
         limit in 1_u32..7,
@@ -94,7 +94,7 @@ proptest! {
     }
 
     #[test]
-    fn text_that_is_no_cursor_is_refused_and_never_panics(token in ".{0,80}") {
+    fn malformed_cursor_is_rejected_without_a_panic(token in ".{0,80}") {
         block_on(async {
             let store: Arc<dyn Store> = Arc::new(MemStore::new());
             let request = PageRequest { page: Some(token), limit: None };

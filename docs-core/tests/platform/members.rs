@@ -247,7 +247,7 @@ proptest! {
 }
 
 #[tokio::test]
-async fn of_two_administrators_who_leave_at_once_one_stays() {
+async fn last_two_administrators_cannot_both_leave_at_once() {
     for round in 0..20 {
         let w = World::new().await;
         let other = w.member("Bea", Some(Role::Admin)).await;
@@ -280,7 +280,7 @@ async fn of_two_administrators_who_leave_at_once_one_stays() {
 }
 
 #[tokio::test]
-async fn members_who_come_and_go_neither_hide_nor_repeat_others() {
+async fn pagination_under_churn_skips_and_repeats_no_member() {
     let filters = [
         MemberFilter::default(),
         MemberFilter { role: Some(Role::Read.into()), ..MemberFilter::default() },
@@ -507,7 +507,7 @@ async fn users_are_visible_to_fellow_members_except_guests() {
 }
 
 #[tokio::test]
-async fn names_as_long_as_they_may_be_are_found_and_removed() {
+async fn names_of_maximum_length_are_searchable_and_removable() {
     let w = World::new().await;
     let words =
         |most: usize| (0..).flat_map(|n: u32| format!("{n:x} ").chars().collect::<Vec<_>>()).take(most);
@@ -531,7 +531,7 @@ async fn names_as_long_as_they_may_be_are_found_and_removed() {
 }
 
 #[tokio::test]
-async fn a_store_that_keeps_json_lists_the_same() {
+async fn member_search_works_on_a_json_store() {
     let w = World::over(Arc::new(docs_memstore::MemStore::new_json())).await;
     w.member("Anna", Some(Role::Read)).await;
     let filter = MemberFilter { search: Some("ann".parse().expect("a search")), ..MemberFilter::default() };

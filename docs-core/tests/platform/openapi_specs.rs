@@ -373,7 +373,7 @@ async fn oldest_versions_beyond_the_limit_are_evicted() {
 }
 
 #[tokio::test]
-async fn a_round_that_is_killed_anywhere_is_done_again_and_done_once() {
+async fn interrupted_processing_is_retried_and_applied_once() {
     for commits in 1..6 {
         let store = Arc::new(FaultStore::new(Arc::new(MemStore::new()), FaultPlan::none()));
         let (w, web) = world_over(store.clone()).await;

@@ -202,7 +202,7 @@ fn part(page: &PageId, only: bool) -> PdfPart {
 }
 
 #[tokio::test]
-async fn all_pages_a_page_with_those_below_it_or_one_page_alone() {
+async fn part_selects_all_pages_a_subtree_or_a_single_page() {
     let desk = Desk::new().await;
     let of = desk.of();
     assert_eq!(desk.titles(&of, PdfPart::default()).await, "Start|-Below|--Lowest|🚀 End");
@@ -215,7 +215,7 @@ async fn all_pages_a_page_with_those_below_it_or_one_page_alone() {
 }
 
 #[tokio::test]
-async fn a_book_has_what_its_pages_say() {
+async fn book_has_the_titles_and_text_of_its_pages() {
     let desk = Desk::new().await;
     desk.titles(&desk.of(), part(&desk.start, true)).await;
     let book = desk.press.last();
@@ -229,7 +229,7 @@ async fn a_book_has_what_its_pages_say() {
 }
 
 #[tokio::test]
-async fn an_address_is_good_for_an_hour_by_the_clock_of_the_platform() {
+async fn url_expires_after_an_hour_of_the_platform_clock() {
     let desk = Desk::new().await;
     let url = desk.url(&desk.of(), &PdfPart::default()).await;
     desk.w.clock.advance(Duration::from_secs(59 * 60 + 59));
@@ -244,7 +244,7 @@ async fn an_address_is_good_for_an_hour_by_the_clock_of_the_platform() {
 }
 
 #[tokio::test]
-async fn an_address_shows_the_content_as_it_was_when_it_was_made() {
+async fn url_refers_to_the_revision_at_its_creation() {
     let desk = Desk::new().await;
     let url = desk.url(&desk.of(), &PdfPart::default()).await;
     let change = json!([{ "operation": "update_page", "page": desk.start, "title": "Renamed" }]);
@@ -274,7 +274,7 @@ async fn concurrent_requests_typeset_a_file_once() {
 }
 
 #[tokio::test]
-async fn a_file_shows_the_names_that_members_have_now() {
+async fn file_shows_the_current_names_of_members() {
     let desk = Desk::new().await;
     let bob = person(&desk.w.platform, "Bob").await.user().expect("a user").clone();
     let mention = format!("Ask <a href=\"/users/{bob}\">@Bob</a>.\n");
@@ -303,7 +303,7 @@ async fn a_file_shows_the_names_that_members_have_now() {
 }
 
 #[tokio::test]
-async fn an_address_opens_in_its_own_space_and_unchanged_only() {
+async fn url_is_bound_to_its_space_and_rejects_tampering() {
     let desk = Desk::new().await;
     let url = desk.url(&desk.of(), &PdfPart::default()).await;
     let other =
@@ -319,7 +319,7 @@ async fn an_address_opens_in_its_own_space_and_unchanged_only() {
 }
 
 #[tokio::test]
-async fn whoever_may_read_may_have_a_pdf_and_nobody_else() {
+async fn pdf_requires_read_access() {
     let desk = Desk::new().await;
     let reader = desk.w.member("Rob", Some(Role::Read)).await;
     let stranger = crate::support::person(&desk.w.platform, "Zoe").await;
@@ -380,7 +380,7 @@ async fn failure_is_returned_to_waiters_and_retried_later() {
 }
 
 #[tokio::test]
-async fn what_may_pass_is_tried_again_by_itself() {
+async fn transient_failure_is_retried_automatically() {
     let desk = Desk::new().await;
     let url = desk.url(&desk.of(), &PdfPart::default()).await;
     desk.press.refuse(Some(PdfError::Unavailable("the disk is away".to_owned())));
@@ -397,7 +397,7 @@ async fn what_may_pass_is_tried_again_by_itself() {
 }
 
 #[tokio::test]
-async fn a_file_whose_worker_died_is_made_by_another() {
+async fn file_of_a_crashed_worker_is_created_by_another() {
     let desk = Desk::new().await;
     let url = desk.url(&desk.of(), &PdfPart::default()).await;
     assert!(matches!(desk.ask(&url).await, Ok(PdfAnswer::Pending(_))));
@@ -416,7 +416,7 @@ async fn a_file_whose_worker_died_is_made_by_another() {
 }
 
 #[tokio::test]
-async fn a_file_is_kept_for_a_day_in_pieces_and_then_made_again() {
+async fn chunked_file_is_cached_for_a_day_and_then_regenerated() {
     let desk = Desk::new().await;
     let long: String = (0..400_000).map(|n| format!("{n} ")).collect();
     desk.press.says(Some(long.clone()));
@@ -440,7 +440,7 @@ async fn a_file_is_kept_for_a_day_in_pieces_and_then_made_again() {
 }
 
 #[tokio::test]
-async fn whoever_loses_the_right_while_a_file_is_made_gets_none() {
+async fn access_revoked_during_creation_returns_no_file() {
     let desk = Desk::new().await;
     let reader = desk.w.member("Rob", Some(Role::Read)).await;
     let platform = &desk.w.platform;
@@ -457,7 +457,7 @@ async fn whoever_loses_the_right_while_a_file_is_made_gets_none() {
 }
 
 #[tokio::test]
-async fn pictures_and_links_of_the_pages_are_in_the_book() {
+async fn book_contains_the_images_and_links_of_its_pages() {
     let desk = Desk::new().await;
     let user = desk.w.admin.user().expect("a user").clone();
     let svg = "<svg xmlns='http://www.w3.org/2000/svg' width='9' height='9'/>";

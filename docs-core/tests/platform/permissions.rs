@@ -43,7 +43,7 @@ fn layers() -> impl Strategy<Value = Vec<Layer>> {
 
 proptest! {
     #[test]
-    fn administrators_of_the_organization_administrate_everything(layers in layers()) {
+    fn organization_administrators_are_admins_of_all_content(layers in layers()) {
         prop_assert_eq!(effective_role(Some(Role::Admin), &layers), Some(Role::Admin));
     }
 
@@ -72,7 +72,7 @@ proptest! {
     }
 
     #[test]
-    fn the_level_that_is_shown_is_everybodys(
+    fn resolved_level_does_not_depend_on_the_caller(
         org in prop::option::of(any_role()), layers in layers(), given in (any_role(), any_role(), any::<bool>()),
         at in 0_usize..6,
     ) {
@@ -86,19 +86,19 @@ proptest! {
     }
 
     #[test]
-    fn content_that_inherits_gives_what_it_lies_in_gives(org in prop::option::of(any_role()), layers in layers()) {
+    fn inheriting_content_grants_the_role_of_its_parent(org in prop::option::of(any_role()), layers in layers()) {
         let inside: Vec<Layer> = std::iter::once(Layer::default()).chain(layers.iter().copied()).collect();
         prop_assert_eq!(effective_role(org, &inside), effective_role(org, &layers));
     }
 
     #[test]
-    fn a_guest_sees_only_what_somebody_gave(layers in layers()) {
+    fn guest_without_grants_has_no_role(layers in layers()) {
         let given = layers.iter().any(|layer| layer.member.is_some() || layer.team.is_some());
         prop_assert!(given || effective_role(None, &layers).is_none());
     }
 
     #[test]
-    fn a_higher_role_of_a_team_never_lowers_anybody(
+    fn higher_team_role_never_lowers_the_effective_role(
         org in prop::option::of(any_role()), layers in layers(), at in 0_usize..6, roles in (any_role(), any_role()),
     ) {
         let with = |role| {
@@ -327,7 +327,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 32, ..ProptestConfig::default() })]
 
     #[test]
-    fn the_list_of_all_roles_says_of_each_what_they_may(
+    fn listed_roles_match_the_permissions_of_each_user(
         levels in prop::collection::vec(any_level(), 1..5),
         given in prop::collection::vec((0_usize..5, 0_usize..5, any_role(), any::<bool>()), 0..6),
     ) {
@@ -335,7 +335,7 @@ proptest! {
     }
 
     #[test]
-    fn nobody_raises_or_lowers_anybody_above_their_own_role(
+    fn callers_change_no_role_above_their_own(
         levels in prop::collection::vec(any_level(), 1..4),
         given in prop::collection::vec((0_usize..4, 0_usize..5, any_role(), any::<bool>()), 0..6),
         tries in tries(),
@@ -345,7 +345,7 @@ proptest! {
 }
 
 #[tokio::test]
-async fn a_role_by_name_comes_and_goes_with_what_is_listed_and_seen() {
+async fn direct_grant_controls_listing_and_access() {
     let w = World::new().await;
     let (space, guest) = (w.space().await, w.member("Gus", None).await);
     let content = ContentTarget::Space(space.clone());
@@ -462,7 +462,7 @@ async fn rename(p: Platform, who: Actor, space: SpaceId) {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn once_a_right_is_taken_away_nothing_more_is_done_with_it() {
+async fn no_write_is_stored_after_its_permission_is_revoked() {
     for by_team in [false, true] {
         let w = World::new().await;
         let (space, guest) = (w.space().await, w.member("Rea", Some(Role::Read)).await);

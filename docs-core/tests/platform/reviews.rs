@@ -15,7 +15,7 @@ use crate::{
 };
 
 #[tokio::test]
-async fn asking_for_a_review_opens_a_draft_and_reviewing_answers_it() {
+async fn review_request_opens_a_draft_and_ends_with_the_review() {
     let w = World::new().await;
     let (p, space) = (&w.platform, w.space().await);
     let (eve, rita) = (w.member("Eve", Some(Role::Edit)).await, w.member("Rita", Some(Role::Review)).await);
@@ -58,7 +58,7 @@ async fn asking_for_a_review_opens_a_draft_and_reviewing_answers_it() {
 }
 
 #[tokio::test]
-async fn contributors_are_counted_by_what_they_did() {
+async fn contributor_count_is_the_number_of_their_changes() {
     let w = World::new().await;
     let (p, space) = (&w.platform, w.space().await);
     let eve = w.member("Eve", Some(Role::Edit)).await;

@@ -261,7 +261,7 @@ proptest! {
     })]
 
     #[test]
-    fn the_changes_told_are_what_makes_the_new_pages_of_the_old(
+    fn listed_changes_transform_the_old_pages_into_the_new(
         first in proptest::collection::vec(proptest::collection::vec(any_act(), 1..5), 1..5),
         second in proptest::collection::vec(proptest::collection::vec(any_act(), 1..5), 1..5),
     ) {
@@ -281,7 +281,7 @@ async fn large(objects: &MemObjects) -> usize {
 }
 
 #[tokio::test]
-async fn the_same_bytes_are_stored_once_however_often_they_come() {
+async fn identical_files_are_deduplicated() {
     let objects = Arc::new(MemObjects::new());
     let platform =
         Platform::builder(Arc::new(MemStore::new()), objects.clone()).ids(SeededIds::new(3)).build();

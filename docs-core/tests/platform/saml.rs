@@ -192,7 +192,7 @@ async fn unlinked_account_is_refused_until_an_admin_links_it() {
 }
 
 #[tokio::test]
-async fn a_browser_that_begins_often_is_let_in_by_the_last_ways() {
+async fn browser_can_finish_its_16_latest_pending_logins() {
     let w = world().await;
     let of = provider(&w, json!({})).await;
     let mut ways = Vec::new();
@@ -207,7 +207,7 @@ async fn a_browser_that_begins_often_is_let_in_by_the_last_ways() {
 }
 
 #[tokio::test]
-async fn whoever_was_removed_does_not_come_back_through_the_provider() {
+async fn removed_member_cannot_rejoin_through_the_provider() {
     let w = world().await;
     let of = provider(&w, json!({ "defaultRole": "read" })).await;
     let session = sign_in(&w, &of, "grace@example.com").await.expect("a session");
@@ -265,7 +265,7 @@ async fn response_must_answer_a_pending_request_once() {
 }
 
 #[tokio::test]
-async fn people_begin_at_the_provider_only_where_it_may_be() {
+async fn idp_initiated_login_requires_the_provider_setting() {
     let w = world().await;
     let of = provider(&w, json!({ "idpInitiated": true })).await;
     assert!(of.idp_initiated);
@@ -278,7 +278,7 @@ async fn people_begin_at_the_provider_only_where_it_may_be() {
 }
 
 #[tokio::test]
-async fn two_servers_on_a_store_take_an_assertion_once_between_them() {
+async fn two_servers_on_one_store_accept_an_assertion_once() {
     let w = world().await;
     let of = provider(&w, json!({ "idpInitiated": true })).await;
     let beside = w.beside_with(|builder| builder.saml(Arc::new(Plain)));

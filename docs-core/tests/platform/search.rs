@@ -97,7 +97,7 @@ async fn spaces(w: &World, actor: &Actor, query: &str) -> Vec<String> {
 }
 
 #[tokio::test]
-async fn what_was_written_is_found_once_settled() {
+async fn written_content_is_found_once_indexed() {
     let (w, _) = world().await;
     let guide = space(&w, "Guide").await;
     w.platform.settle().await.expect("settled");
@@ -130,7 +130,7 @@ async fn what_was_written_is_found_once_settled() {
 }
 
 #[tokio::test]
-async fn an_edit_changes_what_is_found() {
+async fn edit_updates_the_search_results() {
     let (w, _) = world().await;
     let guide = space(&w, "Guide").await;
     let page = add(&w, &guide, "First", "former text").await;
@@ -150,7 +150,7 @@ async fn an_edit_changes_what_is_found() {
 }
 
 #[tokio::test]
-async fn a_page_is_shown_where_it_stands_and_as_it_is_called_now() {
+async fn result_has_the_current_path_and_title() {
     let (w, _) = world().await;
     let guide = space(&w, "Guide").await;
     let above = add(&w, &guide, "Above", "").await;
@@ -170,7 +170,7 @@ async fn a_page_is_shown_where_it_stands_and_as_it_is_called_now() {
 }
 
 #[tokio::test]
-async fn a_page_that_asks_for_it_is_left_out_with_all_below_it() {
+async fn no_index_excludes_a_page_and_its_descendants() {
     let (w, _) = world().await;
     let guide = space(&w, "Guide").await;
     let above = add(&w, &guide, "Above", "needle").await;
@@ -192,7 +192,7 @@ async fn a_page_that_asks_for_it_is_left_out_with_all_below_it() {
 }
 
 #[tokio::test]
-async fn people_find_what_they_may_see_and_no_more() {
+async fn search_returns_only_accessible_spaces() {
     let (w, _) = world().await;
     let reader = w.member("Rob", Some(Role::Read)).await;
     let creator = w.member("Cara", Some(Role::Create)).await;
@@ -234,7 +234,7 @@ async fn people_find_what_they_may_see_and_no_more() {
 
 /// A short or empty page of a list must not reveal hits that the caller cannot access.
 #[tokio::test]
-async fn closed_spaces_leave_no_trace_in_what_members_find() {
+async fn inaccessible_spaces_do_not_shorten_result_pages() {
     let (w, _) = world().await;
     let member = w.member("Mia", Some(Role::Create)).await;
     let mut all = Vec::new();
@@ -334,7 +334,7 @@ fn by_space(parts: Vec<SearchSpaceResult>) -> Vec<SearchSpaceResult> {
 }
 
 #[tokio::test]
-async fn what_is_found_can_be_walked_page_by_page() {
+async fn search_results_are_paginated_with_any_limit() {
     let (w, _) = world().await;
     let all: Vec<SpaceId> = {
         let mut all = Vec::new();
@@ -385,7 +385,7 @@ async fn what_is_found_can_be_walked_page_by_page() {
 
 /// Many pages that the store filters out do not end a list.
 #[tokio::test]
-async fn a_page_of_a_list_may_be_short_and_the_next_goes_on() {
+async fn filtered_result_page_may_be_short_but_has_a_next_cursor() {
     let (w, _) = world().await;
     let guide = space(&w, "Guide").await;
     let above = add(&w, &guide, "Above", "").await;
@@ -472,7 +472,7 @@ async fn a_published_site_is_searched_whole_or_in_part() {
 }
 
 #[tokio::test]
-async fn a_page_with_a_condition_is_not_for_every_visitor() {
+async fn site_search_excludes_pages_with_a_condition() {
     let (w, _) = world().await;
     let guide = space(&w, "Guide").await;
     let above = add(&w, &guide, "Above", "needle").await;
@@ -487,7 +487,7 @@ async fn a_page_with_a_condition_is_not_for_every_visitor() {
 }
 
 #[tokio::test]
-async fn a_query_of_any_text_has_an_answer() {
+async fn any_query_text_is_accepted() {
     let (w, _) = world().await;
     let guide = space(&w, "Guide").await;
     add(&w, &guide, "全文検索 AND OR NOT", "検索エンジン").await;
@@ -509,7 +509,7 @@ async fn a_query_of_any_text_has_an_answer() {
 }
 
 #[tokio::test]
-async fn a_platform_without_an_index_says_so() {
+async fn search_without_an_index_is_rejected() {
     let w = World::new().await;
     let guide = space(&w, "Guide").await;
     let page = PageRequest::default();

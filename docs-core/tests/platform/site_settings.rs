@@ -56,7 +56,7 @@ fn kind<T: std::fmt::Debug>(answer: docs_core::Result<T>) -> ErrorKind {
 }
 
 #[tokio::test]
-async fn what_is_set_on_a_site_goes_with_it_however_much_it_is() {
+async fn site_deletion_deletes_all_its_settings() {
     let w = World::new().await;
     let (p, me) = (&w.platform, &w.admin);
     let (gone, kept) = (published(&w, "Gone").await, published(&w, "Kept").await);
@@ -174,7 +174,7 @@ async fn largest_section_is_deleted_in_one_transaction() {
 }
 
 #[tokio::test]
-async fn how_a_space_differs_goes_with_its_place_on_the_site() {
+async fn space_purge_deletes_its_customization_override() {
     let w = World::new().await;
     let (p, me) = (&w.platform, &w.admin);
     let one = published(&w, "Docs").await;

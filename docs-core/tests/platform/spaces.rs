@@ -24,7 +24,7 @@ fn titled(title: &str) -> CreateSpace {
 }
 
 #[tokio::test]
-async fn a_new_space_is_locked_private_and_empty() {
+async fn new_space_is_locked_and_empty() {
     let w = World::new().await;
     let space = w.as_admin().org(&w.org).spaces().create(titled("Guide")).await.expect("created");
     assert_eq!(&*space.title, "Guide");
@@ -61,7 +61,7 @@ async fn a_deleted_space_can_be_restored_for_exactly_seven_days() {
 }
 
 #[tokio::test]
-async fn a_role_decides_what_may_be_done_with_a_space() {
+async fn role_determines_access_to_a_space() {
     let w = World::new().await;
     let space = w.as_admin().org(&w.org).spaces().create(titled("Guide")).await.expect("created");
     for (role, reads, manages) in [
@@ -106,7 +106,7 @@ fn level(level: DefaultLevel) -> UpdateSpace {
 }
 
 #[tokio::test]
-async fn nobody_hides_a_space_from_themselves() {
+async fn caller_cannot_hide_a_space_from_themselves() {
     let w = World::new().await;
     let other = w.member("Otto", Some(Role::Create)).await;
     let space = w.as_admin().org(&w.org).spaces().create(titled("Guide")).await.expect("created").id;
@@ -219,7 +219,7 @@ async fn deleted_space_is_not_counted_for_its_members() {
 }
 
 #[tokio::test]
-async fn a_deleted_space_is_removed_whatever_it_has_of_each_kind() {
+async fn purge_removes_every_row_of_a_deleted_space() {
     let w = World::new().await;
     let space = w.as_admin().org(&w.org).spaces().create(titled("Guide")).await.expect("created").id;
     load(&w, &space).await;

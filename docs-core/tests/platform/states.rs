@@ -210,12 +210,12 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 48, ..ProptestConfig::default() })]
 
     #[test]
-    fn spaces_and_change_requests_move_only_as_their_tables_say(steps in steps()) {
+    fn spaces_and_change_requests_follow_their_state_tables(steps in steps()) {
         block_on(run(steps, Arc::new(MemStore::new())));
     }
 
     #[test]
-    fn the_tables_hold_on_a_store_that_keeps_json(steps in steps()) {
+    fn state_tables_hold_on_a_json_store(steps in steps()) {
         block_on(run(steps, Arc::new(MemStore::new_json())));
     }
 }
@@ -225,7 +225,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 12, ..ProptestConfig::default() })]
 
     #[test]
-    fn the_tables_hold_when_commits_conflict_or_end_unknown(steps in steps()) {
+    fn state_tables_hold_under_commit_faults(steps in steps()) {
         block_on(run(steps, failing()));
     }
 }

@@ -524,7 +524,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 48, ..ProptestConfig::default() })]
 
     #[test]
-    fn a_structure_survives_a_store_that_keeps_json(steps in steps()) {
+    fn structure_equals_the_model_on_a_json_store(steps in steps()) {
         block_on(run(steps, Arc::new(MemStore::new_json())));
     }
 
@@ -538,7 +538,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 16, ..ProptestConfig::default() })]
 
     #[test]
-    fn a_commit_that_fails_changes_nothing_of_a_structure(steps in steps()) {
+    fn structure_equals_the_model_under_commit_faults(steps in steps()) {
         block_on(run(steps, failing()));
     }
 }

@@ -140,7 +140,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 48, ..ProptestConfig::default() })]
 
     #[test]
-    fn who_is_added_and_removed_is_removed(steps in steps()) {
+    fn removal_takes_precedence_over_addition(steps in steps()) {
         block_on(run(steps, Arc::new(MemStore::new_json())));
     }
 }
@@ -150,7 +150,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 8, ..ProptestConfig::default() })]
 
     #[test]
-    fn removal_wins_when_commits_conflict_or_end_unknown(steps in steps()) {
+    fn removal_takes_precedence_under_commit_faults(steps in steps()) {
         block_on(run(steps, failing()));
     }
 }

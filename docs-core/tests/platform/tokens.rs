@@ -22,7 +22,7 @@ fn user(actor: &Actor) -> UserId {
 }
 
 #[tokio::test]
-async fn a_token_works_until_its_end_and_not_at_it() {
+async fn token_is_valid_before_but_not_at_its_expiry() {
     let w = World::new().await;
     let ada = user(&w.admin);
     let at = |seconds| Timestamp::new(w.clock.now() + Duration::from_secs(seconds));
@@ -86,7 +86,7 @@ async fn a_revoked_token_stops_working_at_once_and_the_others_go_on() {
 }
 
 #[tokio::test]
-async fn tokens_are_for_their_user_and_the_platform_alone() {
+async fn only_the_user_and_the_platform_manage_tokens() {
     let w = World::new().await;
     let ada = user(&w.admin);
     let zoe = person(&w.platform, "Zoe").await;
@@ -105,7 +105,7 @@ async fn tokens_are_for_their_user_and_the_platform_alone() {
 }
 
 #[tokio::test]
-async fn a_secret_that_no_header_carries_is_refused() {
+async fn token_secret_must_be_long_enough_and_visible_ascii() {
     let w = World::new().await;
     let ada = user(&w.admin);
     for secret in [

@@ -251,7 +251,7 @@ async fn translation_follows_and_sends_only_changed_segments() {
 }
 
 #[tokio::test]
-async fn what_people_correct_stays_until_its_source_changes() {
+async fn manual_corrections_persist_until_their_source_changes() {
     let d = Desk::new(Arc::new(MemStore::new())).await;
     d.edit(&d.source, json!([insert("Start", "One.\n\nTwo.\n\nThree.\n")])).await;
     let id = d.translate_to("fr").await.id;
@@ -357,7 +357,7 @@ async fn segments_whose_placeholders_get_lost_are_sent_without_them() {
 }
 
 #[tokio::test]
-async fn a_deleted_translation_leaves_its_space_which_follows_nothing() {
+async fn deleting_a_translation_keeps_its_space_without_updates() {
     let d = Desk::new(Arc::new(MemStore::new())).await;
     d.edit(&d.source, json!([insert("Start", "One.\n")])).await;
     let id = d.translate_to("fr").await.id;

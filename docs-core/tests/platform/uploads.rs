@@ -61,7 +61,7 @@ async fn places(w: &World) -> (SpaceId, [ContentVersion; 2]) {
 }
 
 #[tokio::test]
-async fn a_file_of_any_size_is_read_as_it_came_whole_and_in_ranges() {
+async fn file_of_any_size_round_trips_whole_and_in_ranges() {
     let w = World::new().await;
     let (space, places) = places(&w).await;
     for size in [0, 1, 70_000, PART_BYTES - 1, PART_BYTES, PART_BYTES + 1, 2 * PART_BYTES, 2 * PART_BYTES + 7]
@@ -143,7 +143,7 @@ fn uploaded_to(request: &ContentVersion) -> String {
 }
 
 #[tokio::test]
-async fn a_file_has_a_name_and_a_type_that_can_be_shown() {
+async fn file_names_and_types_are_normalized_or_rejected() {
     let w = World::new().await;
     let (_, [live, _]) = places(&w).await;
     for (name, told, shown_as) in [
@@ -220,7 +220,7 @@ async fn upload_checks_permission_before_and_after_the_bytes() {
 }
 
 #[tokio::test]
-async fn a_file_that_is_too_large_is_refused_when_it_becomes_so() {
+async fn upload_is_rejected_at_the_write_that_exceeds_the_limit() {
     let w = World::new().await;
     let (_, [live, _]) = places(&w).await;
     let mut upload = w.as_admin().content(&live).upload_file(named("a")).await.expect("begun");

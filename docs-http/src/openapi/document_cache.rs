@@ -89,7 +89,7 @@ mod tests {
     }
 
     #[test]
-    fn an_api_with_mistakes_is_refused_each_time() {
+    fn invalid_api_is_rejected_on_every_call() {
         let wrong = || Err(Problems::new("wrong"));
         assert!(cached_document(origin("refused", "/v1"), wrong).is_err());
         assert!(cached_document(origin("refused", "/v1"), wrong).is_err());

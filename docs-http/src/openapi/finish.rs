@@ -220,7 +220,7 @@ mod tests {
     }
 
     #[test]
-    fn null_is_allowed_beside_a_type_or_as_one_more_form() {
+    fn nullable_without_a_type_becomes_a_null_alternative() {
         let nothing = json!({ "type": "string", "nullable": true, "enum": [null] });
         let one = json!({ "$ref": "#/components/schemas/A" });
         for (before, after) in [
@@ -242,20 +242,20 @@ mod tests {
     }
 
     #[test]
-    fn whole_numbers_are_written_as_such() {
+    fn integral_limits_are_written_as_integers() {
         let limits = json!({ "minimum": 0.0, "maximum": 1.5, "multipleOf": 1e300 });
         assert_eq!(schema(limits), json!({ "minimum": 0, "maximum": 1.5, "multipleOf": 1e300 }));
     }
 
     #[test]
-    fn what_allows_no_other_members_says_so() {
+    fn closed_object_has_additional_properties_false() {
         let nothing = json!({ "type": "object", "minProperties": 1, "maxProperties": 0 });
         let closed = json!({ "type": "object", "additionalProperties": false });
         assert_eq!(schema(json!({ "type": "object", "additionalProperties": nothing })), closed);
     }
 
     #[test]
-    fn examples_have_to_be_of_operations() {
+    fn examples_must_refer_to_known_operations() {
         let told = |spec, examples| finish_document(spec, examples).map_err(|problems| problems.to_string());
         let wrong = told("{}", Some(r#"{"x":{}}"#));
         assert_eq!(wrong, Err("an example refers to the unknown operation x".to_owned()));

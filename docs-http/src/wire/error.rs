@@ -304,7 +304,7 @@ mod tests {
     }
 
     #[test]
-    fn the_text_of_an_internal_error_stays_inside() {
+    fn message_of_an_internal_error_is_hidden() {
         let (response, body) = body(docs_core::Error::new(ErrorKind::Internal, "password is x").into());
         assert_eq!(response.status(), 500);
         assert_eq!(body["error"]["message"], INTERNAL);
@@ -312,7 +312,7 @@ mod tests {
     }
 
     #[test]
-    fn a_client_is_told_how_to_sign_in_and_when_to_come_back() {
+    fn errors_set_www_authenticate_and_retry_after() {
         let (response, _) = body(ApiError::unauthenticated("who are you?"));
         assert_eq!(response.header("www-authenticate"), Some("Bearer"));
         let (response, body) = body(docs_core::Error::new(ErrorKind::Unavailable, "later").into());
@@ -321,7 +321,7 @@ mod tests {
     }
 
     #[test]
-    fn a_fault_of_the_framework_is_not_shown() {
+    fn message_of_a_framework_error_is_hidden() {
         let error = poem::Error::from_string("table x is missing", StatusCode::BAD_GATEWAY);
         let (response, body) = body(error.into());
         assert_eq!(response.status(), 500);

@@ -180,7 +180,7 @@ mod tests {
     }
 
     #[test]
-    fn long_input_is_not_repeated() {
+    fn long_input_is_truncated_in_messages() {
         let message = format!("invalid type: string \"{}\", expected u64", "x".repeat(1000));
         let told = prefix_path("n", &message);
         assert!(told.chars().count() < 300, "{told}");

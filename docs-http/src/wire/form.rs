@@ -262,7 +262,7 @@ mod tests {
     }
 
     #[test]
-    fn the_head_of_a_part_says_what_it_is() {
+    fn part_header_yields_name_and_file_name() {
         let disposition = |rest: &str| format!("\r\nContent-Disposition: form-data; {rest}\r\n\r\n");
         for (rest, name, file_name) in [
             (r#"name="file"; filename="a b.png""#, "file", Some("a b.png")),
@@ -295,7 +295,7 @@ mod tests {
     }
 
     #[test]
-    fn a_boundary_is_read_as_the_standard_says() {
+    fn boundary_parses_as_in_rfc_2046() {
         for (text, expected) in [
             ("multipart/form-data; boundary=abc", Some("abc")),
             ("multipart/form-data;charset=utf-8; BOUNDARY=\"a b?\"", Some("a b?")),
@@ -314,7 +314,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_form_is_refused_and_never_held() {
+    fn malformed_form_is_rejected_with_a_reason() {
         let right = form("b", &[("Content-Disposition: form-data; name=\"file\"", b"x")]);
         for (bytes, said) in [
             (b"".to_vec(), "must end with its boundary"),
@@ -336,7 +336,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn parts_are_read_as_they_were_written_however_they_come_in(
+        fn parts_parse_equally_for_every_chunk_size(
             contents in proptest::collection::vec(proptest::collection::vec(
                 prop_oneof![Just(b'\r'), Just(b'\n'), Just(b'-'), Just(b'b'), any::<u8>()], 0..200), 0..4),
             step in 1usize..40,
@@ -360,7 +360,7 @@ mod tests {
         }
 
         #[test]
-        fn no_bytes_do_harm(bytes in proptest::collection::vec(prop_oneof![
+        fn arbitrary_bytes_do_not_panic(bytes in proptest::collection::vec(prop_oneof![
             Just(b"\r\n--b".to_vec()), Just(b"Content-Disposition: form-data".to_vec()), Just(b"\r\n\r\n".to_vec()),
             Just(b"; filename*=\"".to_vec()), proptest::collection::vec(any::<u8>(), 0..9)], 0..30)) {
             let _ = read("b", bytes);

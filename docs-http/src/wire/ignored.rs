@@ -91,7 +91,7 @@ mod tests {
     };
 
     #[test]
-    fn parameters_that_nobody_knows_are_named_once_and_in_ascii() {
+    fn unknown_parameters_are_reported_once_and_in_ascii() {
         let known = ["role".to_owned(), "a b".to_owned()];
         let told =
             |query| parameters(Some(query), &known).map(|names| names.to_str().expect("is ASCII").to_owned());
@@ -106,7 +106,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_told_is_bounded() {
+    fn report_of_unknown_parameters_is_bounded() {
         let many: String = (0..1_000).map(|n| format!("p{n}&")).collect();
         let told = parameters(Some(&many), &[]).expect("names");
         let names: Vec<&str> = told.to_str().expect("is ASCII").split(", ").collect();

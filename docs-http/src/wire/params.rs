@@ -328,7 +328,7 @@ mod tests {
     }
 
     #[test]
-    fn values_are_read_by_type() {
+    fn query_values_parse_by_type() {
         assert_eq!(parse_query("p=5"), Ok(5_u32));
         assert_eq!(parse_query("q=1&p=-5"), Ok(-5_i64));
         assert_eq!(parse_query("p=true"), Ok(true));
@@ -340,7 +340,7 @@ mod tests {
     }
 
     #[test]
-    fn what_does_not_fit_is_told_in_words() {
+    fn invalid_query_value_is_described_in_the_error() {
         let number = |query| parse_query::<u8>(query).expect_err(query);
         assert_eq!(number("p=abc"), "must be a whole number of at least 0, is `abc`");
         assert_eq!(number("p=-1"), "must be a whole number of at least 0, is `-1`");
@@ -357,7 +357,7 @@ mod tests {
     }
 
     #[test]
-    fn a_value_has_to_be_text() {
+    fn query_value_must_be_utf8_without_nul() {
         assert_eq!(parse_query::<String>("p=%ff"), Err("p: must be UTF-8 text, percent-encoded".to_owned()));
         assert_eq!(parse_query::<String>("p=a%00"), Err("p: must not contain the NUL character".to_owned()));
     }

@@ -253,7 +253,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn nul_is_found_only_where_it_is_one() {
+    fn escaped_nul_is_distinguished_from_an_escaped_backslash() {
         assert_eq!(escaped_nul(br#"{"a":"x\u0000"}"#), Some(7));
         assert_eq!(escaped_nul(br#"{"a":"\\\u0000"}"#), Some(8));
         for fine in [&br#"{"a":"\\u0000"}"#[..], br#"{"a":"\u0001 u0000"}"#, br#"{"a":"\"#, b""] {
@@ -263,7 +263,7 @@ mod tests {
     }
 
     #[test]
-    fn json_has_one_media_type_and_one_encoding() {
+    fn only_application_json_in_utf8_is_json() {
         for right in
             ["application/json", "Application/JSON; charset=UTF-8", "application/json;charset=\"utf-8\""]
         {
@@ -276,7 +276,7 @@ mod tests {
     }
 
     #[test]
-    fn a_message_of_the_parser_begins_with_the_path() {
+    fn parser_error_starts_with_the_field_path() {
         #[derive(Debug, serde::Deserialize)]
         #[expect(dead_code, reason = "only parsed")]
         struct TestBody {

@@ -28,7 +28,7 @@ fn addresses(value: &Value, found: &mut BTreeSet<String>) {
 }
 
 #[tokio::test]
-async fn every_address_handed_out_begins_with_the_base_url() {
+async fn every_returned_url_starts_with_the_base_url() {
     for base in BASES {
         let w = World::at(base).await;
         let (start, admin) = (w.s.store.save(), bearer(&w.s.admin));
@@ -85,7 +85,7 @@ async fn every_address_handed_out_begins_with_the_base_url() {
 }
 
 #[tokio::test]
-async fn the_document_names_where_the_api_is() {
+async fn document_has_the_api_path_or_configured_server_url() {
     for (base, given, expected) in [
         (BASES[0], None, "/v1"),
         (BASES[1], None, "/docs-api/v1"),

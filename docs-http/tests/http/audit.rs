@@ -26,7 +26,7 @@ async fn operations(s: &Server, query: &str, limit: usize) -> Vec<String> {
 }
 
 #[tokio::test]
-async fn administrators_read_who_changed_what_and_when() {
+async fn audit_entry_has_user_operation_records_and_time() {
     let s = Server::new().await;
     s.clock.advance(Duration::from_secs(1));
     let space = s.space().await;
@@ -98,7 +98,7 @@ async fn filters_narrow_the_audit_log_on_every_page() {
 }
 
 #[tokio::test]
-async fn what_is_no_filter_is_refused_by_its_name() {
+async fn invalid_audit_filter_is_rejected_by_name() {
     let s = Server::new().await;
     for (query, name) in [
         ("since=yesterday", "since"),

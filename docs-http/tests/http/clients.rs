@@ -20,7 +20,7 @@ use crate::{
 const CHANGELOG: &str = include_str!("../../../CHANGELOG.md");
 
 #[tokio::test]
-async fn the_api_tells_its_version_to_whoever_is_signed_in() {
+async fn api_root_returns_the_version_to_authenticated_users() {
     let s = Server::new().await;
     for path in ["/v1", "/v1/"] {
         let about = s.get(path).await;
@@ -35,7 +35,7 @@ async fn the_api_tells_its_version_to_whoever_is_signed_in() {
 }
 
 #[tokio::test]
-async fn the_host_name_of_an_organization_leads_to_it() {
+async fn subdomain_resolves_to_its_organization() {
     let s = Server::new().await;
     let org = format!("/v1/orgs/{}", s.org);
     let path = "/v1/subdomains/engine-docs";
@@ -124,7 +124,7 @@ async fn account_data_of_the_application_is_shown_to_members() {
 }
 
 #[tokio::test]
-async fn a_site_is_found_on_a_host_of_its_own() {
+async fn site_resolves_on_its_custom_hostname() {
     let s = Server::new().await;
     let space = s.space().await;
     let site = s.site("Docs", &[&space]).await;
@@ -257,7 +257,7 @@ async fn comment_has_react_permission_and_space_has_type() {
 }
 
 #[tokio::test]
-async fn only_emoji_are_emoji_wherever_one_is_taken() {
+async fn emoji_fields_accept_exactly_one_emoji() {
     let s = Server::new().await;
     let space = s.space().await;
     let (path, spaces) = (format!("/v1/spaces/{space}"), format!("/v1/orgs/{}/spaces", s.org));
@@ -282,7 +282,7 @@ async fn only_emoji_are_emoji_wherever_one_is_taken() {
 }
 
 #[tokio::test]
-async fn every_text_is_answered_in_the_form_that_is_asked_for() {
+async fn every_text_is_returned_in_the_requested_format() {
     let w = World::new().await;
     let admin = bearer(&w.s.admin);
     let review =
@@ -314,7 +314,7 @@ async fn every_text_is_answered_in_the_form_that_is_asked_for() {
 }
 
 #[tokio::test]
-async fn only_what_the_specification_calls_deprecated_is() {
+async fn exactly_the_specified_operations_are_deprecated() {
     let s = Server::new().await;
     let operations = s.document["paths"]
         .as_object()

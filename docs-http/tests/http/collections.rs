@@ -174,7 +174,7 @@ async fn lists_are_in_the_order_of_the_tree() {
 }
 
 #[tokio::test]
-async fn a_move_that_makes_no_sense_is_refused_by_its_field() {
+async fn invalid_move_is_rejected_by_its_field() {
     let s = Server::new().await;
     let (outer, elsewhere) = (collection(&s, None).await, collection(&s, None).await);
     let inner = collection(&s, Some(&outer)).await;
@@ -227,7 +227,7 @@ async fn a_move_that_makes_no_sense_is_refused_by_its_field() {
 }
 
 #[tokio::test]
-async fn content_is_transferred_when_nothing_holds_on_to_it() {
+async fn transfer_requires_no_import_site_or_deleted_space() {
     let s = Server::new().await;
     let outer = collection(&s, None).await;
     let inside = space(&s, Some(&outer)).await;
@@ -280,7 +280,7 @@ async fn content_is_transferred_when_nothing_holds_on_to_it() {
 }
 
 #[tokio::test]
-async fn a_copy_stands_right_behind_the_space_in_its_collection() {
+async fn duplicate_is_placed_right_after_its_original() {
     let s = Server::new().await;
     let parent = collection(&s, None).await;
     let (one, two) = (space(&s, Some(&parent)).await, space(&s, Some(&parent)).await);

@@ -93,7 +93,7 @@ async fn acts(s: &Server, base: &str, request: &str) -> Vec<Act> {
 }
 
 #[tokio::test]
-async fn each_role_may_say_and_change_what_the_table_allows() {
+async fn comment_operations_require_the_role_of_the_table() {
     let s = Server::new().await;
     let (space, request, _) = work(&s).await;
     let this = format!("/v1/spaces/{space}");
@@ -119,7 +119,7 @@ async fn each_role_may_say_and_change_what_the_table_allows() {
 }
 
 #[tokio::test]
-async fn permissions_tell_beforehand_what_is_allowed() {
+async fn comment_permission_flags_match_the_role() {
     let s = Server::new().await;
     let (space, _, _) = work(&s).await;
     let this = format!("/v1/spaces/{space}");
@@ -166,7 +166,7 @@ fn wrong_targets(page: &str) -> [(Value, &'static str); 7] {
 }
 
 #[tokio::test]
-async fn what_cannot_be_said_is_refused_by_the_name_of_its_field() {
+async fn invalid_comment_input_is_rejected_by_field() {
     let s = Server::new().await;
     let (space, request, page) = work(&s).await;
     let many: Vec<String> = (0..51).map(|n| char::from_u32(0x1f600 + n).expect("an emoji").into()).collect();
@@ -303,7 +303,7 @@ async fn comments_are_filtered_and_ordered_by_time() {
 }
 
 #[tokio::test]
-async fn a_merged_or_archived_request_is_discussed_but_not_reviewed() {
+async fn closed_request_accepts_comments_but_no_reviews() {
     let s = Server::new().await;
     let (_, request, _) = work(&s).await;
     let open = s.post(&format!("{request}/comments"), 200, said("Open.")).await.body;
@@ -333,7 +333,7 @@ async fn a_merged_or_archived_request_is_discussed_but_not_reviewed() {
 }
 
 #[tokio::test]
-async fn reactions_are_a_set_with_an_end() {
+async fn reactions_are_a_set_of_limited_size() {
     let s = Server::new().await;
     let (space, _, _) = work(&s).await;
     let (comment, _) = thread(&s, &format!("/v1/spaces/{space}/comments"), &s.admin).await;
@@ -369,7 +369,7 @@ async fn reactions_are_a_set_with_an_end() {
 }
 
 #[tokio::test]
-async fn a_text_that_is_said_again_is_no_edit() {
+async fn unchanged_comment_text_is_not_an_edit() {
     let s = Server::new().await;
     let (space, _, _) = work(&s).await;
     let (comment, reply) = thread(&s, &format!("/v1/spaces/{space}/comments"), &s.admin).await;
@@ -394,7 +394,7 @@ async fn a_text_that_is_said_again_is_no_edit() {
 }
 
 #[tokio::test]
-async fn a_reviewer_is_a_member_who_may_review_what_is_in_the_space() {
+async fn reviewer_must_be_a_member_with_the_review_role() {
     let s = Server::new().await;
     let (space, request, _) = work(&s).await;
     let path = format!("{request}/requested-reviewers");
@@ -481,7 +481,7 @@ async fn discussions_of_a_deleted_space_are_hidden() {
 }
 
 #[tokio::test]
-async fn guests_comment_and_do_not_see_who_else_did() {
+async fn guests_can_comment_but_not_list_commenters() {
     let s = Server::new().await;
     let (space, request, _) = work(&s).await;
     let this = format!("/v1/spaces/{space}");

@@ -37,7 +37,7 @@ fn tag(answer: &Answer) -> String {
 }
 
 #[tokio::test]
-async fn every_settable_thing_that_can_be_read_takes_a_condition() {
+async fn every_readable_mutable_resource_takes_preconditions() {
     let w = World::new().await;
     let ops = w.ops();
     let reads: Vec<String> = ops.iter().filter(|op| op.method == "GET").map(|op| w.path(op)).collect();
@@ -127,7 +127,7 @@ async fn permission_is_checked_before_the_condition() {
 }
 
 #[tokio::test]
-async fn a_condition_is_refused_where_it_would_be_ignored() {
+async fn unsupported_precondition_is_rejected() {
     let w = World::new().await;
     let before = w.s.stored().await;
     for op in w.ops().iter().filter(|op| op.method != "GET" && !op.takes_condition) {
@@ -140,7 +140,7 @@ async fn a_condition_is_refused_where_it_would_be_ignored() {
 }
 
 #[tokio::test]
-async fn what_is_read_is_not_sent_to_who_has_it() {
+async fn every_read_returns_304_for_a_known_etag() {
     let w = World::new().await;
     for op in w.ops().iter().filter(|op| op.method == "GET") {
         let path = w.path(op);
@@ -170,7 +170,7 @@ async fn what_is_read_is_not_sent_to_who_has_it() {
 }
 
 #[tokio::test]
-async fn a_revision_lasts_and_is_not_read_for_who_has_it() {
+async fn revision_is_immutable_and_revalidates_without_a_read() {
     let w = World::new().await;
     // A server with the records and without the content.
     let builder = Platform::builder(Arc::clone(w.s.platform.store()), Arc::new(MemObjects::new()));
@@ -221,7 +221,7 @@ async fn a_revision_lasts_and_is_not_read_for_who_has_it() {
 }
 
 #[tokio::test]
-async fn the_same_revision_has_another_tag_for_another_reader() {
+async fn etag_of_a_revision_differs_between_users() {
     let s = Server::new().await;
     let space = s.space().await;
     let head = id(&s.get(&format!("/v1/spaces/{space}/content")).await);

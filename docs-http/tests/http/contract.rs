@@ -272,7 +272,7 @@ fn whole(schema: &Value, allowed: Fields) -> Value {
 }
 
 #[test]
-fn a_nullable_schema_takes_null_and_no_other_does() {
+fn only_nullable_schemas_accept_null() {
     let schema = json!({ "type": "object", "required": ["a"], "properties": {
         "a": { "type": "string", "nullable": true },
         "b": { "type": "string" },
@@ -285,7 +285,7 @@ fn a_nullable_schema_takes_null_and_no_other_does() {
 }
 
 #[tokio::test]
-async fn an_answer_that_is_not_as_the_document_says_is_noticed() {
+async fn contract_detects_responses_that_violate_the_document() {
     let s = crate::server::Server::new().await;
     let path = format!("/v1/spaces/{}", s.space().await);
     let space = s.get(&path).await;

@@ -86,13 +86,13 @@ impl<'de> Deserialize<'de> for Once {
 }
 
 #[test]
-fn no_key_is_there_twice() {
+fn document_has_no_duplicate_keys() {
     serde_json::from_str::<Once>(app(Slow::default()).document()).map(|_| ()).expect("each key once");
     assert!(serde_json::from_str::<Once>(r#"{"a":{"b":1,"b":2}}"#).is_err(), "the check sees it");
 }
 
 #[test]
-fn a_path_has_the_operations_of_all_objects() {
+fn path_combines_the_operations_of_all_api_objects() {
     let document = document();
     assert_eq!(document["openapi"], "3.0.0");
     assert_eq!(document["info"], json!({ "title": "Toy", "version": "1.2.3" }));
@@ -113,7 +113,7 @@ fn a_path_has_the_operations_of_all_objects() {
 }
 
 #[test]
-fn every_operation_tells_its_failures() {
+fn every_operation_documents_its_error_responses() {
     let document = document();
     let error = json!({ "application/json": { "schema": { "$ref": "#/components/schemas/Error" } } });
     let failure = |response: &Value| {
@@ -155,7 +155,7 @@ fn every_operation_tells_its_failures() {
 }
 
 #[test]
-fn bodies_and_answers_are_told_as_they_are() {
+fn document_describes_bodies_responses_and_parameters() {
     let document = document();
     let space = &document["paths"]["/spaces/{id}"];
     let patch = &space["patch"]["requestBody"];
@@ -183,7 +183,7 @@ fn bodies_and_answers_are_told_as_they_are() {
 }
 
 #[test]
-fn every_reference_leads_somewhere() {
+fn every_schema_reference_resolves() {
     let document = document();
     let schemas = document["components"]["schemas"].as_object().expect("schemas");
     let mut pending = vec![&document];
@@ -213,7 +213,7 @@ fn components<T: JsonSchema>(direction: Direction) -> Value {
 }
 
 #[test]
-fn a_request_asks_for_less_than_an_answer_promises() {
+fn request_schema_requires_less_than_response_schema() {
     let answer = &components::<Space>(Direction::Response)["Space"];
     let required = answer["required"].as_array().expect("required");
     assert!(required.contains(&json!("defaultLevel")), "always there, if null: {answer:#}");
@@ -237,7 +237,7 @@ fn a_request_asks_for_less_than_an_answer_promises() {
 }
 
 #[test]
-fn constants_and_enumerations_are_enumerations() {
+fn constants_and_enums_have_enum_schemas() {
     let schemas = components::<Space>(Direction::Response);
     let object = &schemas["Space"]["properties"]["object"];
     assert_eq!((&object["type"], &object["enum"]), (&json!("string"), &json!(["space"])), "{object:#}");
@@ -250,7 +250,7 @@ fn constants_and_enumerations_are_enumerations() {
 }
 
 #[test]
-fn the_variants_of_a_tagged_enumeration_have_names() {
+fn tagged_enum_variants_have_named_schemas() {
     let schemas = components::<UpdateContent>(Direction::Request);
     let change = &schemas["ContentChange"];
     assert_eq!(change["discriminator"]["propertyName"], "operation");
@@ -269,7 +269,7 @@ fn the_variants_of_a_tagged_enumeration_have_names() {
 }
 
 #[test]
-fn the_resources_of_the_model_have_schemas() {
+fn model_resources_have_schemas() {
     let revision = components::<Revision>(Direction::Response);
     assert_eq!(revision["RevisionPage"]["discriminator"]["propertyName"], "type");
     assert!(revision["Revision"]["oneOf"].is_array(), "a flattened union stays where it is");
@@ -285,7 +285,7 @@ fn the_resources_of_the_model_have_schemas() {
 }
 
 #[test]
-fn a_type_used_both_ways_promises_what_holds_both_ways() {
+fn schema_used_in_both_directions_is_valid_for_both() {
     #[derive(JsonSchema, Serialize, Deserialize)]
     struct Both {
         #[serde(default)]
@@ -335,7 +335,7 @@ impl Contradicting {
 }
 
 #[test]
-fn an_api_that_contradicts_itself_is_not_assembled() {
+fn inconsistent_api_is_not_assembled() {
     let found = check_api::<Contradicting>().expect_err("problems").to_string();
     for problem in [
         "two operations share the id same",

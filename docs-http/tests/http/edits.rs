@@ -49,7 +49,7 @@ async fn filled(s: &Server) -> (String, Value) {
 }
 
 #[tokio::test]
-async fn groups_and_links_are_inserted_as_what_they_are() {
+async fn groups_and_links_are_inserted_with_type_and_target() {
     let s = Server::new().await;
     let (request, done) = filled(&s).await;
     assert_eq!(done["changes"].as_array().map(Vec::len), Some(6), "each page once: {done:#}");
@@ -110,7 +110,7 @@ async fn groups_and_links_are_changed_and_moved() {
 }
 
 #[tokio::test]
-async fn what_a_page_of_a_kind_cannot_have_is_refused_by_its_field() {
+async fn field_not_allowed_for_a_page_type_is_rejected() {
     let s = Server::new().await;
     let (request, _) = filled(&s).await;
     let shown = pages(&s, &request).await;
@@ -176,7 +176,7 @@ fn with(mut one: Value, more: Value) -> Value {
 }
 
 #[tokio::test]
-async fn variables_are_set_and_removed_and_others_stay() {
+async fn variables_are_set_or_removed_and_others_unchanged() {
     let s = Server::new().await;
     let request = s.request(&s.space().await).await;
     let set = |variables: Value| json!([{ "operation": "update_variables", "variables": variables }]);
@@ -262,7 +262,7 @@ async fn reusable_contents_are_inserted_included_changed_and_deleted() {
 }
 
 #[tokio::test]
-async fn files_are_deleted_and_what_led_to_them_is_broken() {
+async fn deleting_a_file_breaks_links_to_it() {
     let s = Server::new().await;
     let (request, done) = filled(&s).await;
     let file = id(&done["insertedFiles"][0]);

@@ -52,7 +52,7 @@ async fn long(s: &Server) -> String {
 }
 
 #[tokio::test]
-async fn who_takes_gzip_gets_the_same_in_fewer_bytes() {
+async fn gzip_response_decodes_to_the_plain_one() {
     let s = Server::new().await;
     let path = format!("{}/pages", long(&s).await);
     let plain = get(&s, Method::GET, &path, &[]).await;
@@ -88,7 +88,7 @@ async fn who_takes_gzip_gets_the_same_in_fewer_bytes() {
 }
 
 #[tokio::test]
-async fn an_encoded_answer_is_known_by_its_own_tag_to_who_takes_it() {
+async fn etag_of_an_encoding_matches_only_if_it_is_accepted() {
     let s = Server::new().await;
     let path = format!("{}/pages", long(&s).await);
     let plain = get(&s, Method::GET, &path, &[]).await.header("etag").expect("a tag").to_owned();
@@ -119,7 +119,7 @@ async fn an_encoded_answer_is_known_by_its_own_tag_to_who_takes_it() {
 }
 
 #[tokio::test]
-async fn what_is_small_or_compressed_already_is_sent_as_it_is() {
+async fn small_responses_and_files_are_not_encoded() {
     let s = Server::new().await;
     let content = long(&s).await;
     let gzip = [("accept-encoding", "gzip")];
@@ -144,7 +144,7 @@ async fn what_is_small_or_compressed_already_is_sent_as_it_is() {
 }
 
 #[tokio::test]
-async fn what_stands_beside_the_api_and_failures_are_encoded_too() {
+async fn openapi_document_and_metrics_are_encoded() {
     let s = Server::new().await;
     let gzip = [("accept-encoding", "gzip")];
     for path in ["/openapi.json", "/metrics"] {

@@ -40,7 +40,7 @@ where
 }
 
 #[tokio::test]
-async fn who_is_not_signed_in_is_told_how_to() {
+async fn unauthenticated_request_states_the_required_header() {
     let get = |token, status, message| Refused(Method::GET, "/v1/spaces/a", token, None, status, message);
     check(vec![
         get("", 401, "a token is required; send `Authorization: Bearer <token>`"),
@@ -65,7 +65,7 @@ async fn who_is_not_signed_in_is_told_how_to() {
 }
 
 #[tokio::test]
-async fn a_wrong_body_is_told_with_the_place() {
+async fn invalid_body_is_rejected_with_the_location() {
     let patch = |body: &str, message| Refused(Method::PATCH, "/v1/spaces/a", GOOD, json(body), 400, message);
     let content = |body: &str, message| Refused(Method::POST, "/v1/content", GOOD, json(body), 400, message);
     let long = format!(r#"{{"title":"{}"}}"#, "x".repeat(51));
@@ -162,7 +162,7 @@ async fn a_body_that_is_not_json_or_too_large_is_refused() {
 }
 
 #[tokio::test]
-async fn a_wrong_parameter_is_told_by_its_name() {
+async fn invalid_parameter_is_rejected_by_name() {
     let get = |path, message| Refused(Method::GET, path, GOOD, None, 400, message);
     check(vec![
         get("/v1/spaces?limit=abc", "limit: must be a whole number of at least 0, is `abc`"),
@@ -181,7 +181,7 @@ async fn a_wrong_parameter_is_told_by_its_name() {
 }
 
 #[tokio::test]
-async fn what_is_not_there_or_not_allowed_is_told_as_json() {
+async fn missing_or_forbidden_resource_returns_a_json_error() {
     let get = |path, status, message| Refused(Method::GET, path, GOOD, None, status, message);
     check(vec![
         get("/v1/spaces/not%20an%20id", 404, "no such space"),
@@ -207,7 +207,7 @@ async fn what_is_not_there_or_not_allowed_is_told_as_json() {
 }
 
 #[tokio::test]
-async fn a_fault_of_ours_is_not_shown() {
+async fn internal_errors_and_panics_are_hidden() {
     let hidden = "an internal error occurred; see the log of the server";
     let case = |method, path| Refused(method, path, GOOD, None, 500, hidden);
     check(vec![
@@ -219,7 +219,7 @@ async fn a_fault_of_ours_is_not_shown() {
 }
 
 #[tokio::test]
-async fn a_method_that_a_path_does_not_know_is_told_which_it_knows() {
+async fn unsupported_method_returns_405_with_allow() {
     let client = client();
     let strange = Method::from_bytes(b"PROPFIND").expect("a method");
     for (method, path, allow) in [
@@ -258,7 +258,7 @@ async fn head_is_get_without_the_body() {
 }
 
 #[tokio::test]
-async fn what_is_right_is_answered() {
+async fn valid_requests_succeed() {
     let client = client();
 
     let (response, body) = parts(signed(client.get("/v1/spaces/a")).send().await.0).await;
@@ -293,7 +293,7 @@ async fn what_is_right_is_answered() {
 }
 
 #[tokio::test]
-async fn a_request_has_an_id_and_its_answer_is_not_kept() {
+async fn error_has_a_request_id_and_is_not_cached() {
     let client = client();
     let id = |response: &poem::Response| response.header("x-request-id").map(str::to_owned).expect("an id");
     let response = client.get("/v1/nope").header("x-request-id", "abc-1.2:3").send().await.0;
@@ -311,7 +311,7 @@ async fn a_request_has_an_id_and_its_answer_is_not_kept() {
 }
 
 #[tokio::test]
-async fn a_write_runs_to_its_end_when_the_client_goes_away() {
+async fn write_completes_after_the_client_disconnects() {
     let slow = toy::Slow::default();
     let client = poem::test::TestClient::new(toy::app(slow.clone()));
     {

@@ -57,7 +57,7 @@ async fn keep(s: &Server, name: &str, content_type: &str, bytes: &[u8]) -> Kept 
 }
 
 #[tokio::test]
-async fn a_file_is_sent_as_it_was_stored_and_asked_for_at_each_use() {
+async fn file_is_served_unchanged_with_mandatory_revalidation() {
     let s = Server::new().await;
     let kept = keep(&s, "a b&ü.png", "image/png", b"0123456789").await;
     let got = get(&s, Method::GET, &kept.path, &[]).await;
@@ -90,7 +90,7 @@ async fn a_file_is_sent_as_it_was_stored_and_asked_for_at_each_use() {
 }
 
 #[tokio::test]
-async fn who_has_a_file_is_told_so() {
+async fn known_file_etag_returns_304() {
     let s = Server::new().await;
     let Kept { path, tag } = keep(&s, "a.png", "image/png", b"0123456789").await;
     let weak = format!("W/{tag}");
@@ -109,7 +109,7 @@ async fn who_has_a_file_is_told_so() {
 }
 
 #[tokio::test]
-async fn a_part_of_a_file_can_be_asked_for() {
+async fn file_supports_range_requests() {
     let s = Server::new().await;
     let Kept { path, tag } = keep(&s, "a.mp4", "video/mp4", b"0123456789").await;
     for (range, bytes, told) in [
@@ -149,7 +149,7 @@ async fn a_part_of_a_file_can_be_asked_for() {
 }
 
 #[tokio::test]
-async fn nothing_in_a_file_runs_on_this_host() {
+async fn files_are_sandboxed_and_active_types_downloaded() {
     let s = Server::new().await;
     let sandbox = Some("sandbox; default-src 'none'; style-src 'unsafe-inline'");
     for (content_type, told, is_saved) in [
@@ -179,7 +179,7 @@ async fn nothing_in_a_file_runs_on_this_host() {
 }
 
 #[tokio::test]
-async fn only_addresses_of_the_platform_lead_to_bytes() {
+async fn only_sealed_file_urls_return_content() {
     let s = Server::new().await;
     let space = s.space().await;
     let request = s.request(&space).await;
@@ -216,7 +216,7 @@ async fn only_addresses_of_the_platform_lead_to_bytes() {
 }
 
 #[tokio::test]
-async fn an_empty_file_has_no_parts() {
+async fn empty_file_has_no_satisfiable_range() {
     let s = Server::new().await;
     let kept = keep(&s, "a.txt", "text/plain", b"").await;
     let got = get(&s, Method::GET, &kept.path, &[]).await;
@@ -248,7 +248,7 @@ async fn files_with_equal_bytes_share_content_but_not_names() {
 
 /// All cases share one server and one file.
 #[test]
-fn every_part_of_a_file_is_a_slice_of_it() {
+fn every_range_of_a_file_is_a_slice_of_it() {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
     let bytes: Vec<u8> = (0..=255).collect();
     let (s, kept) = runtime.block_on(async {

@@ -59,7 +59,7 @@ async fn people(s: &Server) -> Vec<(Option<Role>, String, String)> {
 }
 
 #[tokio::test]
-async fn each_role_has_its_flags_of_spaces_and_collections() {
+async fn space_and_collection_permission_flags_match_the_role() {
     let s = Server::new().await;
     let (space, collection) = (s.space().await, teams::collection(&s).await);
     let (of_space, of_collection) = (format!("/v1/spaces/{space}"), format!("/v1/collections/{collection}"));
@@ -93,7 +93,7 @@ async fn each_role_has_its_flags_of_spaces_and_collections() {
 }
 
 #[tokio::test]
-async fn each_role_has_its_flags_of_the_organization() {
+async fn organization_permission_flags_match_the_role() {
     let s = Server::new().await;
     let org = format!("/v1/orgs/{}", s.org);
     let team = teams::team(&s, "Writers").await;

@@ -19,7 +19,7 @@ fn request(field: &str, value: Value) -> Value {
 }
 
 #[tokio::test]
-async fn an_export_starts_and_its_job_says_what_became_of_it() {
+async fn export_returns_a_job_that_reports_the_result() {
     let s = Server::new().await;
     s.repository.put("README.md", "# Start\n");
     let space = format!("/v1/spaces/{}", s.space().await);
@@ -57,7 +57,7 @@ fn request_with(mut body: Value, field: &str, value: Value) -> Value {
 }
 
 #[tokio::test]
-async fn every_field_of_an_export_that_is_wrong_is_named() {
+async fn invalid_export_field_is_rejected_by_name() {
     let s = Server::new().await;
     let path = format!("/v1/spaces/{}/git/export", s.space().await);
     let long = |length: usize| json!("x".repeat(length));
@@ -108,7 +108,7 @@ async fn every_field_of_an_export_that_is_wrong_is_named() {
 }
 
 #[tokio::test]
-async fn a_legacy_installation_is_removed_though_there_is_none() {
+async fn legacy_installation_removal_is_a_no_op() {
     let s = Server::new().await;
     let space = s.space().await;
     for space in [space.as_str(), "gone", "no-id!"] {

@@ -69,7 +69,7 @@ async fn edit(s: &Server, space: &str, text: &str) {
 }
 
 #[tokio::test]
-async fn who_hosts_a_repository_and_where_is_shown_as_it_was_told() {
+async fn git_info_has_the_given_provider_and_url() {
     for kind in [IMPORT, EXPORT] {
         for (more, provider, url, name) in [
             (json!({}), None, "https://git.example/owner/docs.git", "docs"),
@@ -126,7 +126,7 @@ async fn who_hosts_a_repository_and_where_is_shown_as_it_was_told() {
 }
 
 #[tokio::test]
-async fn a_commit_is_shown_below_the_address_that_was_told() {
+async fn commit_url_is_derived_from_repo_commit_url() {
     for (told, shown) in [
         (json!("https://git.example/commit"), Some("https://git.example/commit/")),
         (json!("https://git.example/commit/"), Some("https://git.example/commit/")),
@@ -155,7 +155,7 @@ async fn a_commit_is_shown_below_the_address_that_was_told() {
 }
 
 #[tokio::test]
-async fn only_the_folder_that_is_named_is_the_documentation() {
+async fn only_the_project_directory_is_synchronized() {
     for directory in ["docs/en", "docs/en/", "./docs/en"] {
         let (s, space) = space().await;
         s.repository.put("docs/en/README.md", "# English\n");
@@ -242,7 +242,7 @@ async fn event_older_than_the_last_one_is_dropped_unless_forced() {
 }
 
 #[tokio::test]
-async fn an_import_of_the_same_time_is_no_older() {
+async fn import_with_an_equal_timestamp_is_applied() {
     let (s, space) = space().await;
     let at = json!({ "timestamp": "2025-01-01T00:00:00Z" });
     sync(&s, &space, IMPORT, at.clone()).await;
@@ -252,7 +252,7 @@ async fn an_import_of_the_same_time_is_no_older() {
 }
 
 #[tokio::test]
-async fn a_standalone_import_is_a_revision_and_nothing_else() {
+async fn standalone_import_only_creates_a_revision() {
     let (s, space) = space().await;
     sync(&s, &space, IMPORT, json!({ "timestamp": "2025-01-03T00:00:00Z" })).await;
     let (before, known) = (head(&s, &space).await, s.get(&format!("{space}/git/info")).await);

@@ -95,7 +95,7 @@ pub(crate) async fn story(s: &Server) {
 }
 
 #[tokio::test]
-async fn a_setting_is_made_shown_run_and_removed() {
+async fn sync_setting_is_created_read_run_and_deleted() {
     let s = Server::new().await;
     let (path, ..) = in_step(&s).await;
     let shown = s.get(&path).await;
@@ -128,7 +128,7 @@ async fn a_setting_is_made_shown_run_and_removed() {
 }
 
 #[tokio::test]
-async fn every_field_of_a_setting_that_is_wrong_is_named() {
+async fn invalid_setting_field_is_rejected_by_name() {
     let s = Server::new().await;
     let path = format!("/v1/spaces/{}/git/sync", s.space().await);
     let long = |length: usize| json!("x".repeat(length));
@@ -161,7 +161,7 @@ async fn deliver(s: &Server, webhook: &str, headers: &[(&str, &str)], body: &str
 }
 
 #[tokio::test]
-async fn hosts_tell_of_pushes_each_in_its_way() {
+async fn push_events_of_every_git_host_are_accepted() {
     let s = Server::new().await;
     let (path, webhook, secret) = in_step(&s).await;
     let body = json!({ "ref": "refs/heads/main", "after": "f".repeat(40), "commits": [] }).to_string();
@@ -190,7 +190,7 @@ async fn hosts_tell_of_pushes_each_in_its_way() {
 }
 
 #[tokio::test]
-async fn a_delivery_without_proof_is_refused_like_one_to_nowhere() {
+async fn unauthenticated_delivery_gets_404_like_unknown_webhook() {
     let s = Server::new().await;
     let (_, webhook, secret) = in_step(&s).await;
     let body = json!({ "ref": "refs/heads/main", "after": "f".repeat(40) }).to_string();

@@ -26,7 +26,7 @@ async fn titles(s: &Server, content: &str) -> Vec<String> {
 }
 
 #[tokio::test]
-async fn a_space_goes_back_to_a_revision_and_forth_again() {
+async fn space_is_rolled_back_and_forward_again() {
     let s = Server::new().await;
     let path = written(&s).await;
     let history = s.get(&format!("{path}/revisions")).await;
@@ -60,7 +60,7 @@ async fn a_space_goes_back_to_a_revision_and_forth_again() {
 }
 
 #[tokio::test]
-async fn going_back_is_refused_with_a_reason_and_changes_nothing() {
+async fn rejected_rollback_has_a_reason_and_changes_nothing() {
     let s = Server::new().await;
     let (path, other) = (written(&s).await, written(&s).await);
     let history = s.get(&format!("{path}/revisions")).await;
@@ -101,7 +101,7 @@ async fn going_back_is_refused_with_a_reason_and_changes_nothing() {
 }
 
 #[tokio::test]
-async fn whoever_may_restore_a_deleted_space_finds_it() {
+async fn deleted_spaces_are_listed_only_with_restore_permission() {
     let s = Server::new().await;
     let (one, two) = (s.space().await, s.space().await);
     let list = format!("/v1/orgs/{}/deleted-spaces", s.org);

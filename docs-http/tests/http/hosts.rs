@@ -102,7 +102,7 @@ impl Address {
 }
 
 #[tokio::test]
-async fn the_address_of_the_client_is_what_the_host_says() {
+async fn client_address_is_provided_by_the_embedding_server() {
     let app = assemble(Address, ApiInfo::new("x", "1"), HttpConfig::default(), Arc::new(Tokens))
         .expect("no problems");
     let address: SocketAddr = "192.0.2.7:443".parse().expect("an address");
@@ -134,7 +134,7 @@ async fn poem_can_host_the_application_below_a_prefix() {
 }
 
 #[tokio::test]
-async fn the_api_can_be_taken_alone() {
+async fn api_service_works_without_the_application_routes() {
     let service =
         service((Reads, Writes(Slow::default())), ApiInfo::new("Toy", "1"), Arc::new(Metrics::default()))
             .expect("no problems");

@@ -57,7 +57,7 @@ fn other(op: &Op) -> Value {
 }
 
 #[tokio::test]
-async fn all_that_creates_takes_a_key_and_nothing_else_does() {
+async fn exactly_the_creating_operations_take_a_key() {
     let w = World::new().await;
     let ops = w.ops();
     let is_known = |id: &&str| ops.iter().any(|op| op.id == **id);
@@ -116,7 +116,7 @@ async fn retries_after_a_lost_response_take_effect_once() {
 }
 
 #[tokio::test]
-async fn a_request_that_is_sent_again_gets_the_answer_of_the_first() {
+async fn repeated_request_replays_the_first_response() {
     let w = World::new().await;
     let start = w.s.store.save();
     for op in w.ops().iter().filter(|op| op.takes_key) {
@@ -170,7 +170,7 @@ async fn replay_needs_the_right_that_the_operation_needs() {
 }
 
 #[tokio::test]
-async fn of_two_requests_with_one_key_at_the_same_time_one_is_done() {
+async fn concurrent_requests_with_one_key_apply_once() {
     let w = World::new().await;
     let ops = w.ops();
     let op = ops.iter().find(|op| op.id == "createSpace").expect("the operation");
@@ -193,7 +193,7 @@ async fn of_two_requests_with_one_key_at_the_same_time_one_is_done() {
 }
 
 #[tokio::test]
-async fn a_key_is_kept_for_a_day() {
+async fn idempotency_key_is_retained_for_a_day() {
     let s = Server::new().await;
     let path = format!("/v1/orgs/{}/spaces", s.org);
     let authorization = bearer(&s.admin);
@@ -243,7 +243,7 @@ async fn a_key_is_1_to_255_visible_ascii_characters_given_once() {
 }
 
 #[tokio::test]
-async fn a_refusal_is_not_kept_and_nothing_shown_once_lies_open() {
+async fn rejections_are_not_stored_and_secrets_not_in_plaintext() {
     let s = Server::new().await;
     let authorization = bearer(&s.admin);
     let headers = [("authorization", authorization.as_str()), ("idempotency-key", KEY)];

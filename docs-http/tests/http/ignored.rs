@@ -41,7 +41,7 @@ async fn every_operation_reports_unknown_fields_and_ignores_them() {
 }
 
 #[tokio::test]
-async fn a_refusal_names_what_was_ignored_too() {
+async fn error_response_reports_ignored_names_too() {
     let s = Server::new().await;
     let org = format!("/v1/orgs/{}", s.org);
     // The missing field was sent under another name.
@@ -59,7 +59,7 @@ async fn a_refusal_names_what_was_ignored_too() {
 }
 
 #[tokio::test]
-async fn a_field_that_is_ignored_is_named_with_its_path() {
+async fn ignored_field_is_reported_with_its_path() {
     let s = Server::new().await;
     let space = s.space().await;
     let request = s.request(&space).await;
@@ -70,7 +70,7 @@ async fn a_field_that_is_ignored_is_named_with_its_path() {
 }
 
 #[tokio::test]
-async fn what_is_told_is_bounded_and_plain_text() {
+async fn report_of_ignored_names_is_bounded_and_ascii() {
     let s = Server::new().await;
     let fields: serde_json::Map<String, _> =
         (0..5_000).map(|n| (format!("{n}\r\nX-Evil: ä{}", "x".repeat(300)), json!("secret"))).collect();

@@ -90,7 +90,7 @@ async fn unfetchable_import_names_the_field_and_is_a_failed_job() {
 }
 
 #[tokio::test]
-async fn locked_content_and_closed_requests_take_no_import() {
+async fn locked_spaces_and_archived_requests_reject_imports() {
     let s = Server::new().await;
     let space = format!("/v1/spaces/{}", s.space().await);
     let before = s.stored().await;

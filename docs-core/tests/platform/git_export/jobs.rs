@@ -85,7 +85,7 @@ async fn imported_content_is_not_exported_again_unless_forced() {
 }
 
 #[tokio::test]
-async fn an_edit_that_is_taken_back_makes_no_commit() {
+async fn reverted_edit_creates_no_commit() {
     let (w, remote, space) = world_of(FILES).await;
     edit(&w, &space, "Bye.\n").await;
     edit(&w, &space, "Hello.\n").await;
@@ -94,7 +94,7 @@ async fn an_edit_that_is_taken_back_makes_no_commit() {
 }
 
 #[tokio::test]
-async fn a_branch_that_moves_meanwhile_is_fetched_again() {
+async fn export_refetches_after_a_concurrent_push() {
     let (w, remote, space) = world_of(FILES).await;
     edit(&w, &space, "Bye.\n").await;
     let fault = MemPushFault::Overtaken("other.txt".to_owned(), "x".into());
@@ -107,7 +107,7 @@ async fn a_branch_that_moves_meanwhile_is_fetched_again() {
 }
 
 #[tokio::test]
-async fn a_branch_that_moves_all_the_time_ends_the_job_with_a_reason() {
+async fn export_fails_if_every_push_attempt_loses_the_race() {
     let (w, remote, space) = world_of(FILES).await;
     edit(&w, &space, "Bye.\n").await;
     remote.edit(|repository| {
@@ -123,7 +123,7 @@ async fn a_branch_that_moves_all_the_time_ends_the_job_with_a_reason() {
 }
 
 #[tokio::test]
-async fn a_push_that_the_host_refuses_fails_with_its_words() {
+async fn rejected_push_fails_with_the_message_of_the_host() {
     let (w, remote, space) = world_of(FILES).await;
     edit(&w, &space, "Bye.\n").await;
     remote.edit(|repository| {
@@ -159,7 +159,7 @@ async fn export_is_retried_after_disconnect_with_one_commit() {
 }
 
 #[tokio::test]
-async fn of_two_exports_at_once_the_second_finds_nothing_to_do() {
+async fn second_of_two_queued_exports_creates_no_commit() {
     let (w, remote, space) = world_of(FILES).await;
     edit(&w, &space, "Bye.\n").await;
     w.clock.advance(Duration::from_millis(1));
@@ -212,7 +212,7 @@ async fn git_jobs_run_by_timestamp_and_late_ones_are_dropped() {
 }
 
 #[tokio::test]
-async fn a_branch_that_is_not_there_is_made_on_the_default_one() {
+async fn missing_branch_is_created_from_the_default_branch() {
     let (w, remote, space) = world_of(FILES).await;
     remote.put("LICENSE", "x");
     edit(&w, &space, "Bye.\n").await;
@@ -225,7 +225,7 @@ async fn a_branch_that_is_not_there_is_made_on_the_default_one() {
 }
 
 #[tokio::test]
-async fn a_space_with_nothing_in_it_is_not_exported() {
+async fn export_of_an_empty_space_fails() {
     let (w, remote, space) = world_of(&[]).await;
     let (state, error) = export(&w, &space, json!({})).await;
     assert_eq!(state, JobState::Failed);
@@ -303,7 +303,7 @@ async fn edits_during_an_export_are_kept_and_exported_next() {
 }
 
 #[tokio::test]
-async fn an_export_that_nobody_could_do_is_refused_at_once() {
+async fn invalid_or_forbidden_export_is_not_enqueued() {
     let (w, _, space) = world_of(FILES).await;
     for (more, field) in [
         (json!({ "url": "nonsense" }), "url"),

@@ -172,7 +172,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(cases()))]
 
     #[test]
-    fn an_edit_of_one_page_is_a_commit_of_its_lines_alone(
+    fn edit_of_one_page_commits_only_its_lines(
         shape in shape(),
         other in shape(),
         edit in prop::sample::select(vec![Edit::Replace, Edit::InsertBefore, Edit::InsertAfter, Edit::Remove]),
@@ -187,7 +187,7 @@ proptest! {
 }
 
 #[tokio::test]
-async fn names_that_are_alike_in_the_repository_stay_as_they_are() {
+async fn export_keeps_paths_equal_up_to_case_or_normalization() {
     let (w, remote, space) = world_of(&[
         (
             "SUMMARY.md",

@@ -105,7 +105,7 @@ const AWKWARD: &[(&str, &str)] = &[
 ];
 
 #[tokio::test]
-async fn what_was_not_edited_keeps_every_byte() {
+async fn forced_export_without_edits_keeps_every_byte() {
     let (w, remote, space) = world_of(AWKWARD).await;
     let before = files(&remote);
     assert_eq!(export(&w, &space, json!({ "force": true })).await, (JobState::Done, None));
@@ -114,7 +114,7 @@ async fn what_was_not_edited_keeps_every_byte() {
 }
 
 #[tokio::test]
-async fn a_page_that_is_called_as_the_first_file_is_keeps_its_address() {
+async fn page_titled_readme_keeps_its_path() {
     let (w, remote, space) = world_of(&[]).await;
     change(&w, &space, json!([insert("Welcome", "Hello.\n"), insert("README", "Text.\n")])).await;
     exported(&w, &space).await;
@@ -159,7 +159,7 @@ fn changed(before: &BTreeMap<String, String>, after: &BTreeMap<String, String>) 
 }
 
 #[tokio::test]
-async fn an_edited_page_changes_where_it_was_edited_alone() {
+async fn edited_page_changes_only_its_edited_parts() {
     let (w, remote, space) = world_of(AWKWARD).await;
     let before = files(&remote);
     let one = at(&w, &space, "start/one-two").await;
@@ -188,7 +188,7 @@ async fn an_edited_page_changes_where_it_was_edited_alone() {
 }
 
 #[tokio::test]
-async fn a_moved_page_moves_its_file_and_the_links_to_it() {
+async fn moved_page_moves_its_file_and_updates_links_to_it() {
     let (w, remote, space) = world_of(AWKWARD).await;
     let before = files(&remote);
     let deep = at(&w, &space, "nothing/c").await;
@@ -218,7 +218,7 @@ async fn a_moved_page_moves_its_file_and_the_links_to_it() {
 }
 
 #[tokio::test]
-async fn a_deleted_page_deletes_its_file_and_nothing_else() {
+async fn deleted_page_deletes_its_file_and_breaks_links_to_it() {
     let (w, remote, space) = world_of(AWKWARD).await;
     let before = files(&remote);
     let deep = at(&w, &space, "nothing/c").await;
@@ -264,7 +264,7 @@ async fn a_space_without_pages_is_not_exported() {
 }
 
 #[tokio::test]
-async fn a_new_page_never_takes_the_place_of_a_file_that_was_there() {
+async fn new_page_never_overwrites_an_existing_file() {
     let files_there = [
         ("SUMMARY.md", "* [Start](README.md)\n"),
         ("README.md", "# Start\n"),
@@ -287,7 +287,7 @@ async fn a_new_page_never_takes_the_place_of_a_file_that_was_there() {
 }
 
 #[tokio::test]
-async fn a_file_that_is_a_program_stops_the_export_and_is_named() {
+async fn script_file_fails_the_export_and_is_named() {
     let (w, remote, space) = world_of(AWKWARD).await;
     let before = files(&remote);
     let file = json!([{ "operation": "insert_files",
@@ -535,7 +535,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(cases()))]
 
     #[test]
-    fn an_import_of_any_export_changes_nothing(
+    fn import_of_any_export_is_a_no_op(
         is_new in any::<bool>(),
         first in proptest::collection::vec(act(), 0..8),
         then in proptest::collection::vec(act(), 0..8),

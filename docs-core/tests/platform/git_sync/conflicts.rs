@@ -8,7 +8,7 @@ use docs_core::{
 use super::*;
 
 #[tokio::test]
-async fn edits_of_both_sides_are_united_and_reach_both() {
+async fn concurrent_edits_are_merged_and_synced_to_both_sides() {
     let (w, remote, space) = in_step(FILES, json!({})).await;
     let start = at(&w, &space, "readme").await;
     change(&w, &space, set(&start, "Hello there.\n\nSecond.\n\nThird.\n")).await;
@@ -25,7 +25,7 @@ async fn edits_of_both_sides_are_united_and_reach_both() {
 }
 
 #[tokio::test]
-async fn pages_that_either_side_made_are_on_both() {
+async fn pages_created_on_either_side_are_synced_to_both() {
     let (w, remote, space) = in_step(FILES, json!({})).await;
     change(&w, &space, json!([insert("Prices", "Low.\n")])).await;
     remote.put("faq.md", "# Questions\n\nNone.\n");
@@ -100,7 +100,7 @@ async fn archiving_the_conflict_request_leaves_the_space_unchanged() {
 }
 
 #[tokio::test]
-async fn later_pushes_come_into_the_change_request_that_is_open() {
+async fn later_pushes_update_the_open_change_request() {
     let (w, remote, space, request) = torn().await;
     let handle = || w.as_admin().space(&space).change_request(&request);
     let first = handle().get().await.expect("a request").subject;
@@ -129,7 +129,7 @@ async fn later_pushes_come_into_the_change_request_that_is_open() {
 }
 
 #[tokio::test]
-async fn two_sides_that_were_never_in_sync_lose_nothing() {
+async fn first_sync_of_two_filled_sides_loses_nothing() {
     let remote = repository(FILES);
     let w = World::with_git(Arc::new(remote.clone())).await;
     let space = w.space().await;
@@ -144,7 +144,7 @@ async fn two_sides_that_were_never_in_sync_lose_nothing() {
 }
 
 #[tokio::test]
-async fn an_emoji_of_a_group_that_files_cannot_say_survives_a_push() {
+async fn group_emoji_missing_in_the_files_survives_a_push() {
     let remote = repository(&[]);
     let w = World::with_git(Arc::new(remote.clone())).await;
     let space = w.space().await;

@@ -92,7 +92,7 @@ async fn end(w: &World, remote: &MemGit, space: &SpaceId) -> End {
 }
 
 #[tokio::test]
-async fn a_run_whose_server_dies_at_any_step_ends_as_it_would_have() {
+async fn sync_result_is_unaffected_by_a_crash_at_any_step() {
     for story in [Story::Unite, Story::Conflict, Story::Renewal, Story::Look] {
         let mortal = Mortal::new();
         let (w, remote, space) = begin(story, &mortal).await;

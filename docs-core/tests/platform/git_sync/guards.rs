@@ -27,7 +27,7 @@ fn with_credentials(more: Value) -> docs_core::model::SetGitSync {
 }
 
 #[tokio::test]
-async fn credentials_serve_others_only_for_what_they_were_given_for() {
+async fn others_need_own_credentials_to_widen_a_sync_setting() {
     let (w, _, space) = in_step(FILES, json!({})).await;
     let bea = w.member("Bea", Some(Role::Create)).await;
     let cleo = w.member("Cleo", Some(Role::Create)).await;
@@ -59,7 +59,7 @@ async fn credentials_serve_others_only_for_what_they_were_given_for() {
 }
 
 #[tokio::test]
-async fn a_space_that_is_kept_in_step_stays_in_its_organization() {
+async fn synchronized_space_cannot_be_transferred() {
     let (w, _, space) = in_step(FILES, json!({})).await;
     let other = organization(&w, &w.admin).await;
     let transfer = || w.as_admin().space(&space).transfer(to(&other));
@@ -89,7 +89,7 @@ async fn restored_space_catches_up_on_commits() {
 }
 
 #[tokio::test]
-async fn what_fails_for_good_is_tried_less_and_less_often() {
+async fn scheduled_sync_backs_off_on_permanent_failures() {
     let (w, remote, space) = in_step(FILES, json!({ "schedule": 15 })).await;
     remote.put(".gitbook.yaml", "root: [");
     for _ in 0..96 {
@@ -136,13 +136,13 @@ async fn assert_misses_the_branch(w: &World, remote: &MemGit, space: &SpaceId) {
 }
 
 #[tokio::test]
-async fn a_branch_that_somebody_deleted_is_missed_and_not_made_again() {
+async fn deleted_branch_is_reported_and_not_recreated() {
     let (w, remote, space) = in_step(FILES, json!({})).await;
     assert_misses_the_branch(&w, &remote, &space).await;
 }
 
 #[tokio::test]
-async fn a_branch_that_is_only_exported_to_is_not_made_again_either() {
+async fn export_only_sync_does_not_recreate_a_deleted_branch() {
     let (w, remote, space) = in_step(FILES, json!({})).await;
     put(&w, &space, json!({ "direction": "export" })).await;
     settle(&w).await;
@@ -172,7 +172,7 @@ async fn no_export_to_a_deleted_branch_during_a_conflict() {
 }
 
 #[tokio::test]
-async fn a_space_that_only_imports_from_now_on_waits_for_nobody() {
+async fn switch_to_import_only_overrides_a_pending_conflict() {
     let (w, _, space, _) = torn().await;
     put(&w, &space, json!({ "direction": "import" })).await;
     settle(&w).await;

@@ -205,7 +205,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(cases()))]
 
     #[test]
-    fn both_sides_end_with_all_that_either_has_written(acts in proptest::collection::vec(act(), 1..14)) {
+    fn both_sides_converge_without_losing_writes(acts in proptest::collection::vec(act(), 1..14)) {
         block_on(history(&acts));
     }
 }

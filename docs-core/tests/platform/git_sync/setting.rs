@@ -9,7 +9,7 @@ use super::*;
 use crate::support::Refused;
 
 #[tokio::test]
-async fn credentials_and_the_secret_are_shown_to_nobody() {
+async fn credentials_and_webhook_secret_are_never_returned() {
     let (w, remote, space) = in_step(FILES, json!({ "url": "https://me:hunter2@git.example/docs" })).await;
     let shown = state(&w, &space).await;
     assert_eq!((shown.setting.url.as_str(), shown.has_credentials), (URL, true));
@@ -27,7 +27,7 @@ async fn credentials_and_the_secret_are_shown_to_nobody() {
 }
 
 #[tokio::test]
-async fn a_secret_is_shown_when_it_is_made_and_never_again() {
+async fn webhook_secret_is_returned_only_at_its_creation() {
     let (w, _, space) = in_step(FILES, json!({})).await;
     let first = w.as_admin().space(&space).rotate_git_sync_secret().await.expect("rotated").webhook;
     w.clock.advance(Duration::from_secs(1));
@@ -43,7 +43,7 @@ async fn a_secret_is_shown_when_it_is_made_and_never_again() {
 }
 
 #[tokio::test]
-async fn only_who_manages_a_space_sets_and_sees_its_synchronization() {
+async fn only_space_managers_read_and_change_its_sync_setting() {
     let (w, _, space) = in_step(FILES, json!({})).await;
     for (name, role, kind) in [
         ("Rea", Some(Role::Read), ErrorKind::Forbidden),
@@ -67,7 +67,7 @@ async fn only_who_manages_a_space_sets_and_sees_its_synchronization() {
 }
 
 #[tokio::test]
-async fn a_setting_goes_on_without_whoever_made_it() {
+async fn sync_continues_after_its_creator_is_removed() {
     let (w, remote, space) = in_step(FILES, json!({})).await;
     let cleo = w.member("Cleo", Some(Role::Create)).await;
     w.platform.as_actor(&cleo).space(&space).set_git_sync(setting(json!({}))).await.expect("set");
@@ -110,7 +110,7 @@ async fn live_edits_stay_locked_with_synchronization() {
 }
 
 #[tokio::test]
-async fn what_cannot_be_set_is_named() {
+async fn invalid_sync_setting_is_rejected_by_field() {
     let (w, _, space) = in_step(FILES, json!({})).await;
     for (more, field) in [
         (json!({ "url": "nonsense" }), "url"),

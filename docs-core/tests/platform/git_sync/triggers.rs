@@ -38,7 +38,7 @@ async fn at_first(w: &World, space: &SpaceId) -> docs_core::model::PageId {
 }
 
 #[tokio::test]
-async fn messages_of_commits_follow_the_setting() {
+async fn commit_message_follows_the_configured_template() {
     let message = "Docs: {change_request_subject} (#{change_request_number})";
     let (w, remote, space) = begun(&[], json!({ "commitMessage": message })).await;
     let new = docs_core::model::CreateChangeRequest {
@@ -96,7 +96,7 @@ fn body(reference: &str, after: &str) -> String {
 }
 
 #[tokio::test]
-async fn a_signed_push_is_imported_and_several_make_one_job() {
+async fn signed_pushes_are_imported_by_one_coalesced_job() {
     let remote = repository(FILES);
     let w = World::with_git(Arc::new(remote.clone())).await;
     let space = w.space().await;
@@ -129,7 +129,7 @@ async fn a_signed_push_is_imported_and_several_make_one_job() {
 }
 
 #[tokio::test]
-async fn pushes_from_which_nothing_follows_make_no_job() {
+async fn irrelevant_pushes_enqueue_no_job() {
     let (w, _, space) = in_step(FILES, json!({})).await;
     let secret = w.as_admin().space(&space).rotate_git_sync_secret().await.expect("rotated").webhook.secret;
     let secret = secret.expect("made");
@@ -215,7 +215,7 @@ async fn schedule_polls_at_its_interval_and_imports_changes() {
 }
 
 #[tokio::test]
-async fn a_schedule_shows_a_failure_once_and_goes_on_when_it_is_over() {
+async fn scheduled_sync_reports_a_failure_once_and_recovers() {
     let (w, remote, space) = in_step(FILES, json!({ "schedule": 15 })).await;
     remote.edit(|repository| repository.failure = Some(GitError::Credentials));
     for _ in 0..5 {
@@ -254,7 +254,7 @@ async fn lost_export_response_is_recovered_without_duplicates() {
 }
 
 #[tokio::test]
-async fn somebody_who_pushes_during_an_export_loses_nothing() {
+async fn push_during_an_export_is_merged_without_loss() {
     let (w, remote, space) = in_step(FILES, json!({})).await;
     let start = at(&w, &space, "readme").await;
     change(&w, &space, set(&start, "Ours.\n")).await;
@@ -267,7 +267,7 @@ async fn somebody_who_pushes_during_an_export_loses_nothing() {
 }
 
 #[tokio::test]
-async fn what_is_in_step_is_found_to_be_without_a_fetch() {
+async fn synchronized_space_is_detected_without_a_fetch() {
     let (w, remote, space) = in_step(FILES, json!({ "schedule": 15 })).await;
     let fetched = remote.fetches();
     w.as_admin().space(&space).run_git_sync().await.expect("enqueued");

@@ -253,7 +253,7 @@ async fn changes_during_processing_take_precedence() {
 }
 
 #[tokio::test]
-async fn a_host_that_does_not_answer_ends_the_round_by_its_time() {
+async fn unresponsive_host_fails_processing_at_the_time_limit() {
     // The document, or the referenced file after it: both share one time limit.
     for (waits_at, at) in [(0, SOURCE), (2, PART)] {
         let (w, outside) = rig().await;
@@ -347,7 +347,7 @@ async fn too_many_files_are_rejected_before_fetching() {
 }
 
 #[tokio::test]
-async fn a_round_whose_server_dies_each_time_ends_with_an_error() {
+async fn processing_fails_after_repeated_crashes() {
     for source in [url(SOURCE), SpecSource::Text(titled("One"))] {
         let (w, outside) = rig().await;
         outside.web.put(SOURCE, "application/json", titled("One"));
@@ -378,7 +378,7 @@ async fn a_round_whose_server_dies_each_time_ends_with_an_error() {
 }
 
 #[tokio::test]
-async fn a_file_that_was_moved_refers_to_others_from_where_it_is_now() {
+async fn relative_refs_resolve_against_the_redirected_url() {
     let (w, web) = world().await;
     let entry = "openapi: 3.1.0\ninfo: {title: A, version: '1'}\npaths:\n  /a: {$ref: 'paths/a.yaml'}\n";
     web.put(SOURCE, "text/yaml", entry);

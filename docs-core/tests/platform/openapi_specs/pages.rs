@@ -122,7 +122,7 @@ async fn by_path(w: &World, space: &SpaceId, path: &str) -> DocumentPage {
 }
 
 #[tokio::test]
-async fn a_computed_page_stands_for_a_page_of_each_tag_in_their_order() {
+async fn computed_page_expands_to_a_page_per_tag_in_order() {
     let (w, space) = space().await;
     assert_eq!(outline(&w, &space).await, ["Welcome /readme", "API /api"], "there is no specification yet");
     put(&w, SPEC).await;
@@ -231,7 +231,7 @@ async fn ids_stay_when_the_specification_changes() {
 }
 
 #[tokio::test]
-async fn pages_of_specifications_at_one_level_have_paths_of_their_own() {
+async fn sibling_specification_pages_have_unique_paths() {
     let item = SUMMARY.split_once("  * ").expect("an item").1;
     let summary = format!("{SUMMARY}  * [Users](users.md)\n  * {item}");
     let (w, space) = space_of(API, &summary).await;
@@ -303,7 +303,7 @@ async fn computed_tag_changes_with_the_specification() {
 }
 
 #[tokio::test]
-async fn a_block_of_a_specification_is_broken_without_it() {
+async fn block_of_a_missing_specification_is_a_broken_link() {
     let (w, space) = space().await;
     let status = async |status| {
         let links = w.as_admin().space(&space).list_links(Some(status), &PageRequest::default()).await;

@@ -135,7 +135,7 @@ impl Shelf {
 }
 
 #[tokio::test]
-async fn documents_of_others_are_shown_as_the_pages_that_were_counted() {
+async fn third_party_documents_yield_the_expected_pages() {
     let shelf = Shelf::new().await;
     for (n, real) in DOCUMENTS.iter().enumerate() {
         let Some(bytes) = bytes(real.path) else { continue };
@@ -215,7 +215,7 @@ fn broken() -> Vec<(&'static str, String, std::ops::RangeInclusive<usize>, &'sta
 }
 
 #[tokio::test]
-async fn what_is_broken_in_documents_of_others_is_told_with_its_place() {
+async fn errors_in_third_party_documents_have_a_location() {
     let shelf = Shelf::new().await;
     for (n, (path, text, lines, told)) in broken().into_iter().enumerate() {
         shelf.web.put(&at(path), "text/plain", text);

@@ -212,7 +212,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 48, ..ProptestConfig::default() })]
 
     #[test]
-    fn tokens_are_good_for_what_follows_from_where_people_stand(
+    fn token_permissions_match_the_model(
         steps in prop::collection::vec(step(), 1..40),
     ) {
         block_on(async move {

@@ -118,7 +118,7 @@ async fn session_of_a_removed_member_stays_invalid() {
 }
 
 #[tokio::test]
-async fn only_sessions_are_signed_out() {
+async fn saml_logout_rejects_personal_tokens() {
     let w = world().await;
     let of = provider(&w, json!({})).await;
     let user = w.admin.user().expect("a user");
@@ -164,7 +164,7 @@ async fn session_can_be_revoked_and_expired_ones_are_deleted() {
 }
 
 #[tokio::test]
-async fn a_session_is_good_in_its_own_organization_alone() {
+async fn session_is_valid_only_in_its_own_organization() {
     let w = world().await;
     let of = provider(&w, json!({ "defaultRole": "admin" })).await;
     let session = sign_in(&w, &of, "grace@example.com").await.expect("a session");

@@ -19,7 +19,7 @@ use super::{add, change, edit, org, pages, paths, space, text, world};
 use crate::support::{Refused, World};
 
 #[tokio::test]
-async fn an_edit_costs_what_it_changes() {
+async fn edit_reindexes_only_the_changed_pages() {
     let index = Arc::new(FaultSearch::new(MemSearch::new()));
     let w = World::with_search(Arc::clone(&index) as Arc<dyn SearchIndex>).await;
     let guide = space(&w, "Guide").await;
@@ -137,7 +137,7 @@ async fn response_has_bounded_pages_for_any_number_of_spaces() {
 }
 
 #[tokio::test]
-async fn a_batch_that_fails_is_done_again() {
+async fn failed_batch_is_retried() {
     let index = Arc::new(FaultSearch::new(MemSearch::new()));
     let w = World::with_search(Arc::clone(&index) as Arc<dyn SearchIndex>).await;
     let guide = space(&w, "Guide").await;
@@ -151,7 +151,7 @@ async fn a_batch_that_fails_is_done_again() {
 }
 
 #[tokio::test]
-async fn an_index_of_another_store_is_made_anew() {
+async fn index_of_another_store_is_rebuilt() {
     let (w, index) = world().await;
     let theirs = space(&w, "Theirs").await;
     for n in 0..5 {
@@ -172,7 +172,7 @@ async fn an_index_of_another_store_is_made_anew() {
 }
 
 #[tokio::test]
-async fn an_index_that_has_missed_news_compares_all_spaces() {
+async fn index_recovers_changes_trimmed_from_the_feed() {
     let (w, _) = world().await;
     let (guide, other) = (space(&w, "Guide").await, space(&w, "Other").await);
     w.platform.settle().await.expect("settled");
@@ -190,7 +190,7 @@ async fn an_index_that_has_missed_news_compares_all_spaces() {
 }
 
 #[tokio::test]
-async fn a_space_that_cannot_be_read_keeps_no_other_one_waiting() {
+async fn unreadable_space_does_not_block_indexing_of_others() {
     use docs_core::store::{Hash, Mode, Tx, records::SpaceRecord};
     let (w, _) = world().await;
     let (broken, whole) = (space(&w, "Broken").await, space(&w, "Whole").await);

@@ -147,7 +147,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 48, ..ProptestConfig::default() })]
 
     #[test]
-    fn following_and_making_anew_come_to_the_same(steps in steps()) {
+    fn incremental_index_equals_a_rebuilt_one(steps in steps()) {
         block_on(run(steps));
     }
 }

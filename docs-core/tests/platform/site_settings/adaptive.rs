@@ -57,7 +57,7 @@ pub(super) async fn set(w: &World, one: &Published) {
 }
 
 #[test]
-fn a_schema_of_claims_is_taken() {
+fn valid_claims_schema_is_accepted() {
     let draft = "http://json-schema.org/draft-07/schema#";
     for right in [
         schema_of(json!({})),
@@ -84,7 +84,7 @@ fn a_schema_of_claims_is_taken() {
 }
 
 #[test]
-fn a_schema_that_says_less_is_taken_and_completed() {
+fn abbreviated_claims_schema_is_completed() {
     let bare = |kind: &str| json!({ "type": kind });
     let described = |kind: &str| json!({ "type": kind, "description": "" });
     let open = json!({ "type": "object", "additionalProperties": { "type": "boolean" } });
@@ -123,7 +123,7 @@ fn of(claim: Value) -> Value {
 }
 
 #[test]
-fn a_schema_that_is_none_of_claims_is_refused_with_the_place() {
+fn invalid_claims_schema_is_rejected_with_its_path() {
     for (wrong, place) in [wrong_outside(), wrong_claims(), wrong_values(), wrong_inside()].concat() {
         let told = AdaptiveJsonSchema::new(wrong.clone()).expect_err(&wrong.to_string()).to_string();
         assert!(told.starts_with(place), "{wrong}\n  says `{told}`\n  not  `{place}`");
@@ -340,7 +340,7 @@ proptest! {
 }
 
 #[test]
-fn the_longest_template_condition_is_an_expression() {
+fn longest_template_condition_parses() {
     let name = "\"".repeat(64);
     let inner = json!({ &name: choice(json!(["\\".repeat(128)])) });
     let deep = (1..5).fold(inner, |inner, _| json!({ &name: closed(inner) }));
@@ -351,7 +351,7 @@ fn the_longest_template_condition_is_an_expression() {
 }
 
 #[tokio::test]
-async fn the_claims_that_decide_follow_from_the_schema() {
+async fn known_claims_follow_from_the_schema() {
     let w = World::new().await;
     let (p, me) = (&w.platform, &w.admin);
     let one = published(&w, "Docs").await;

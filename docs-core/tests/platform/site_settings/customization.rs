@@ -320,7 +320,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 48, ..ProptestConfig::default() })]
 
     #[test]
-    fn what_is_set_is_read_and_what_a_change_leaves_out_stays(
+    fn customization_round_trips_and_keeps_omitted_fields(
         site in some(values().into_iter().chain(own_values()).collect(), 0),
         changes in prop::collection::vec(some(values(), 2), 1..5),
     ) {
@@ -329,7 +329,7 @@ proptest! {
 }
 
 #[tokio::test]
-async fn a_site_space_of_another_site_has_no_customization_here() {
+async fn customization_of_a_space_of_another_site_is_not_found() {
     let w = World::new().await;
     let (p, me) = (&w.platform, &w.admin);
     let (one, other) = (published(&w, "One").await, published(&w, "Other").await);

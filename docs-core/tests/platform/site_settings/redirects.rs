@@ -86,7 +86,7 @@ async fn leads(w: &World, one: &Published, path: &str) -> String {
 }
 
 #[tokio::test]
-async fn a_redirect_leads_to_where_its_target_is_now() {
+async fn redirect_resolves_to_the_current_path_of_its_target() {
     let w = World::new().await;
     let (p, me) = (&w.platform, &w.admin);
     let one = published(&w, "Docs").await;
@@ -203,7 +203,7 @@ async fn redirect_keeps_domain_and_share_link_of_the_request() {
 }
 
 #[tokio::test]
-async fn a_redirect_of_one_site_is_none_of_another() {
+async fn redirects_are_isolated_between_sites() {
     let w = World::new().await;
     let (p, me) = (&w.platform, &w.admin);
     let (one, other) = (published(&w, "One").await, published(&w, "Other").await);
@@ -249,7 +249,7 @@ async fn redirects_are_listed_newest_first() {
 }
 
 #[tokio::test]
-async fn a_redirect_does_not_tell_of_what_its_reader_may_not_see() {
+async fn redirect_does_not_reveal_inaccessible_targets() {
     let w = World::new().await;
     let (p, me) = (&w.platform, &w.admin);
     let one = published(&w, "Docs").await;

@@ -153,13 +153,13 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 48, ..ProptestConfig::default() })]
 
     #[test]
-    fn exactly_the_active_keys_open_and_only_the_latest_signs(steps in steps()) {
+    fn only_active_keys_open_and_only_the_latest_key_signs(steps in steps()) {
         block_on(run(steps));
     }
 }
 
 #[tokio::test]
-async fn secrets_are_shown_to_those_who_manage_the_site_only() {
+async fn secrets_are_returned_only_to_site_managers() {
     let w = World::new().await;
     let p = &w.platform;
     let site = published(&w, "Docs").await.site;

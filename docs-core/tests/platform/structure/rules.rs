@@ -92,7 +92,7 @@ async fn space_with_the_path_of_a_section_needs_both_segments() {
 }
 
 #[tokio::test]
-async fn paths_are_made_from_titles_and_stay_when_those_change() {
+async fn section_paths_derive_from_titles_and_survive_renames() {
     let w = World::new().await;
     let (start, guide) = (space(&w, "Start").await, space(&w, "Guide").await);
     let (site, base) = site(&w, &[]).await;
@@ -134,7 +134,7 @@ async fn paths_are_made_from_titles_and_stay_when_those_change() {
 }
 
 #[tokio::test]
-async fn what_a_change_leaves_out_stays_and_null_removes_it() {
+async fn omitted_field_is_unchanged_and_null_clears_it() {
     let w = World::new().await;
     let guide = space(&w, "Guide").await;
     let (site, _) = site(&w, &[]).await;
@@ -184,7 +184,7 @@ async fn what_a_change_leaves_out_stays_and_null_removes_it() {
 }
 
 #[tokio::test]
-async fn another_space_is_shown_at_the_same_place() {
+async fn replacing_the_space_of_a_site_space_keeps_its_path() {
     let w = World::new().await;
     let (guide, api) = (space(&w, "Guide").await, space(&w, "API").await);
     let (site, base) = site(&w, &[&guide]).await;
@@ -237,7 +237,7 @@ async fn published_structure_omits_deleted_and_empty_parts() {
 }
 
 #[tokio::test]
-async fn a_site_has_at_most_so_many_sections_groups_and_spaces() {
+async fn sections_groups_and_spaces_of_a_site_are_limited() {
     let w = World::new().await;
     let guide = space(&w, "Guide").await;
     let (site, _) = site(&w, &[]).await;
@@ -279,7 +279,7 @@ async fn a_site_has_at_most_so_many_sections_groups_and_spaces() {
 }
 
 #[tokio::test]
-async fn the_audit_log_says_that_the_structure_of_a_site_changed() {
+async fn audit_log_records_structure_changes_of_a_site() {
     let w = World::new().await;
     let guide = space(&w, "Guide").await;
     let (site, _) = site(&w, &[]).await;

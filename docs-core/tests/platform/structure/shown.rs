@@ -148,7 +148,7 @@ async fn default_filter_returns_the_first_space_of_a_site() {
 }
 
 #[tokio::test]
-async fn on_which_sites_a_space_is_is_told_to_those_who_see_the_space() {
+async fn sites_of_a_space_are_listed_only_for_its_readers() {
     let w = World::new().await;
     let guide = space(&w, "Guide").await;
     let (site, _) = site(&w, &[&guide]).await;
@@ -159,7 +159,7 @@ async fn on_which_sites_a_space_is_is_told_to_those_who_see_the_space() {
 }
 
 #[tokio::test]
-async fn a_site_shows_the_icon_that_its_look_names() {
+async fn site_icon_is_the_favicon_of_its_customization() {
     let w = World::new().await;
     let (site, _) = site(&w, &[]).await;
     let icon = async || {

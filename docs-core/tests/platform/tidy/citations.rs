@@ -99,7 +99,7 @@ impl Tree {
 }
 
 #[test]
-fn every_link_of_a_text_leads_to_a_file() {
+fn every_link_of_a_text_resolves_to_a_file() {
     let mut checked = 0;
     for file in texts() {
         let text = fs::read_to_string(&file).expect("a file");
@@ -113,7 +113,7 @@ fn every_link_of_a_text_leads_to_a_file() {
 }
 
 #[test]
-fn every_link_of_rustdoc_to_the_handbook_leads_to_a_page() {
+fn every_markdown_link_of_rustdoc_resolves_to_a_file() {
     for file in sources() {
         let text = comments(&fs::read_to_string(&file).expect("a file"));
         for to in links(&prose(&text)).into_iter().filter(|to| to.ends_with(".md")) {
@@ -144,7 +144,7 @@ fn every_file_that_is_named_exists() {
 }
 
 #[test]
-fn nothing_is_cited_that_is_not_in_the_repository() {
+fn unpublished_documents_are_not_cited() {
     for file in sources().into_iter().chain(texts()) {
         let text = fs::read_to_string(&file).expect("a file");
         let mut words = text.split(|c: char| !c.is_alphanumeric() && c != '_');
@@ -164,7 +164,7 @@ fn decision_numbers_are_unique_and_contiguous() {
 }
 
 #[test]
-fn a_link_and_a_name_are_found_where_they_stand() {
+fn links_and_file_names_are_extracted_from_prose() {
     let text = "See [a](b.md#c), [d](https://e.test/f.md) and `g/h.rs`.\n```\n[i](j.md)\n```\n";
     assert_eq!(links(&prose(text)), ["b.md"]);
     assert_eq!(quoted(&prose(text)), ["g/h.rs"]);

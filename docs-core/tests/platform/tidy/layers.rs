@@ -262,7 +262,7 @@ fn layers_within_the_core_point_one_way() {
 }
 
 #[test]
-fn names_of_the_crate_are_found_in_every_form_of_use() {
+fn crate_paths_are_found_in_every_form_of_use() {
     let text = "use crate::{\n    Error,\n    model::{A, b::{C, D}},\n    store::E, // crate::not_this\n};\nuse crate::platform::F;\nfn f() -> crate::Result<()> {}\n";
     let names = names_of_the_crate(text);
     assert_eq!(
@@ -272,7 +272,7 @@ fn names_of_the_crate_are_found_in_every_form_of_use() {
 }
 
 #[test]
-fn the_core_names_no_transport_and_no_engine() {
+fn core_depends_on_no_transport_and_no_engine() {
     let packages = packages();
     let (core, of_it) = LAYERS.iter().find(|(name, _)| *name == "docs-core").expect("the core");
     for ours in of_it.iter().chain([core]) {
@@ -283,7 +283,7 @@ fn the_core_names_no_transport_and_no_engine() {
 }
 
 #[test]
-fn versions_stand_in_the_workspace_only() {
+fn versions_are_declared_only_in_the_workspace() {
     for (name, package) in packages() {
         let text = fs::read_to_string(package.manifest).expect("a manifest");
         let own: Vec<&str> = text.lines().filter(|line| line.contains("version = \"")).collect();

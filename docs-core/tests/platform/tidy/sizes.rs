@@ -12,7 +12,7 @@ const MAX_LINES: usize = 1_100;
 const MAX_WIDTH: usize = 120;
 
 #[test]
-fn no_line_of_a_comment_is_wider_than_its_readers_can_bear() {
+fn no_comment_line_exceeds_the_width_limit() {
     let mut wide = Vec::new();
     for file in rust_files(root()) {
         let text = fs::read_to_string(&file).expect("a file");
@@ -30,7 +30,7 @@ fn no_line_of_a_comment_is_wider_than_its_readers_can_bear() {
 }
 
 #[test]
-fn no_file_is_longer_than_its_readers_can_bear() {
+fn no_file_exceeds_the_line_limit() {
     let found = rust_files(root());
     for part in ["docs-core/src", "docs-core/tests", "benches", "examples", "docs-server/tests"] {
         assert!(found.iter().any(|file| file.starts_with(root().join(part))), "{part}");

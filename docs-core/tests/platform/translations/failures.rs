@@ -18,7 +18,7 @@ async fn last_job(d: &Desk) -> (JobState, String) {
 const NO_ANSWER: &str = "the response of the translator is malformed: it contains no valid translation";
 
 #[tokio::test]
-async fn what_was_translated_before_a_server_died_is_not_sent_again() {
+async fn segments_translated_before_a_crash_are_not_resent() {
     let d = Desk::new(Arc::new(MemStore::new())).await;
     d.edit(&d.source, json!([insert("Start", &long())])).await;
     let id = d.translate_to("fr").await.id;
@@ -43,7 +43,7 @@ async fn what_was_translated_before_a_server_died_is_not_sent_again() {
 }
 
 #[tokio::test]
-async fn somebody_who_asks_for_a_run_waits_for_none_that_was_put_off() {
+async fn requested_run_does_not_wait_for_a_delayed_one() {
     let d = Desk::new(Arc::new(MemStore::new())).await;
     d.edit(&d.source, json!([insert("Start", "One.\n")])).await;
     let id = d.translate_to("fr").await.id;
@@ -168,7 +168,7 @@ async fn untranslatable_texts_do_not_block_others() {
 }
 
 #[tokio::test]
-async fn a_page_that_cannot_be_translated_at_all_is_there_as_it_is() {
+async fn untranslatable_page_keeps_its_source_title() {
     let d = Desk::new(Arc::new(MemStore::new())).await;
     d.edit(&d.source, json!([insert("Start", "One.\n")])).await;
     let id = d.translate_to("fr").await.id;
@@ -184,7 +184,7 @@ async fn a_page_that_cannot_be_translated_at_all_is_there_as_it_is() {
 }
 
 #[tokio::test]
-async fn what_could_not_be_translated_is_tried_again_by_the_next_run() {
+async fn untranslated_segments_are_retried_by_the_next_run() {
     let d = Desk::new(Arc::new(MemStore::new())).await;
     *held(&d.translator.silent) = Some("odd");
     d.edit(&d.source, json!([insert("Start", "One.\n\nAn odd one.\n\nThree.\n")])).await;
@@ -205,7 +205,7 @@ async fn what_could_not_be_translated_is_tried_again_by_the_next_run() {
 }
 
 #[tokio::test]
-async fn a_title_whose_translation_is_too_long_stays_as_it_is() {
+async fn title_with_an_overlong_translation_stays_untranslated() {
     let d = Desk::new(Arc::new(MemStore::new())).await;
     let (longest, fits) = ("x".repeat(999), "x".repeat(998));
     d.edit(&d.source, json!([insert(&longest, ""), insert(&fits, "")])).await;

@@ -163,7 +163,7 @@ async fn errors_of_single_texts_keep_earlier_responses() {
 }
 
 #[tokio::test]
-async fn a_run_that_is_killed_anywhere_is_done_again_and_done_once() {
+async fn interrupted_run_is_retried_and_applied_once() {
     for commits in 0.. {
         let store = Arc::new(FaultStore::new(Arc::new(MemStore::new()), FaultPlan::none()));
         let (d, id) = waiting(store.clone()).await;

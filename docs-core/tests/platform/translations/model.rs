@@ -256,7 +256,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 6, ..ProptestConfig::default() })]
 
     #[test]
-    fn it_is_when_commits_conflict_or_end_unknown(steps in steps()) {
+    fn settled_equals_full_translation_under_commit_faults(steps in steps()) {
         block_on(run(steps, failing()));
     }
 }

@@ -63,7 +63,7 @@ async fn purging_either_space_removes_translation_and_memory() {
 }
 
 #[tokio::test]
-async fn a_restored_space_follows_what_changed_meanwhile() {
+async fn restored_space_catches_up_with_missed_changes() {
     for is_source in [true, false] {
         let d = Desk::new(Arc::new(MemStore::new())).await;
         let (_, target) = done(&d).await;

@@ -158,7 +158,7 @@ async fn condition_on_a_free_claim_hides_from_every_visitor() {
 }
 
 #[tokio::test]
-async fn a_condition_of_a_page_knows_the_variables_of_that_page() {
+async fn page_condition_uses_the_variables_of_its_page() {
     let (w, _) = world().await;
     let (docs, guide) = (adapted(&w).await, space(&w, "Guide").await);
     place(&w, &docs, &guide).await;

@@ -25,7 +25,7 @@ fn anybody() -> Actor {
 }
 
 #[tokio::test]
-async fn anybody_reads_public_and_unlisted_sites_and_no_others() {
+async fn only_public_and_unlisted_sites_are_readable_anonymously() {
     let w = World::new().await;
     let p = &w.platform;
     let (guide, other) = (space(&w, "Guide").await, space(&w, "Other").await);
@@ -126,7 +126,7 @@ async fn user_who_is_not_a_member_reads_only_public_sites() {
 }
 
 #[tokio::test]
-async fn what_is_read_by_a_share_link_leads_through_it() {
+async fn urls_read_through_a_share_link_contain_its_key() {
     let w = World::new().await;
     let p = &w.platform;
     let (guide, docs) = (space(&w, "Guide").await, site(&w, "Docs").await);
@@ -170,7 +170,7 @@ async fn what_is_read_by_a_share_link_leads_through_it() {
 }
 
 #[tokio::test]
-async fn a_token_that_is_not_right_in_every_way_lets_nobody_in() {
+async fn invalid_visitor_tokens_are_rejected() {
     let w = World::new().await;
     let (guide, docs, other) = (space(&w, "Guide").await, site(&w, "Docs").await, site(&w, "Other").await);
     place(&w, &docs, &guide).await;
@@ -283,7 +283,7 @@ async fn ping_token_identifies_a_member_on_sites() {
 }
 
 #[tokio::test]
-async fn whoever_is_not_signed_in_is_sent_to_where_that_is_done() {
+async fn unauthenticated_visitor_is_redirected_to_the_login() {
     let w = World::new().await;
     let (guide, docs) = (space(&w, "Guide").await, site(&w, "Docs").await);
     place(&w, &docs, &guide).await;
@@ -380,7 +380,7 @@ async fn visitor_has_no_write_access_and_sees_no_editor_data() {
 }
 
 #[tokio::test]
-async fn a_visitor_reads_the_published_revision_and_no_other() {
+async fn visitor_reads_only_the_published_revision() {
     let w = World::new().await;
     let p = &w.platform;
     let (guide, docs) = (space(&w, "Guide").await, site(&w, "Docs").await);
@@ -423,7 +423,7 @@ async fn unparsable_text_hides_its_conditional_blocks() {
 }
 
 #[tokio::test]
-async fn a_document_is_read_by_its_id_only_where_a_visitor_sees_it() {
+async fn visitor_reads_only_documents_of_visible_pages_by_id() {
     let w = World::new().await;
     let p = &w.platform;
     let (guide, docs) = (space(&w, "Guide").await, site(&w, "Docs").await);
@@ -446,7 +446,7 @@ async fn a_document_is_read_by_its_id_only_where_a_visitor_sees_it() {
 
 /// A content token expires with the signed token it was issued for.
 #[tokio::test]
-async fn a_content_token_ends_with_the_token_it_was_given_for() {
+async fn content_token_expires_with_the_visitor_token() {
     let w = World::new().await;
     let (guide, docs) = (space(&w, "Guide").await, site(&w, "Docs").await);
     place(&w, &docs, &guide).await;
@@ -460,7 +460,7 @@ async fn a_content_token_ends_with_the_token_it_was_given_for() {
 }
 
 #[tokio::test]
-async fn the_longest_mount_then_section_space_and_page_are_found() {
+async fn url_resolves_to_longest_mount_then_section_and_space() {
     let w = World::new().await;
     let (guide, api) = (space(&w, "Guide").await, space(&w, "API").await);
     let docs = site(&w, "Docs").await;
@@ -507,7 +507,7 @@ async fn the_longest_mount_then_section_space_and_page_are_found() {
 }
 
 #[tokio::test]
-async fn a_visitor_is_told_where_a_commit_is_and_not_what_it_says() {
+async fn visitor_sees_the_url_of_a_commit_but_not_its_message() {
     let (w, _, guide) = git::world().await;
     let import = json!({ "url": "https://git.example/docs", "ref": "refs/heads/secret",
         "repoCommitURL": "https://git.example/docs/commit" });

@@ -50,7 +50,7 @@ async fn site_is_open_while_public_and_not_adaptive() {
 }
 
 #[tokio::test]
-async fn a_site_is_not_open_on_a_host_that_has_others_below() {
+async fn open_site_requires_a_host_without_nested_mounts() {
     let w = World::new().await;
     let guide = space(&w, "Guide").await;
     let (docs, other) = (site(&w, "Docs").await, site(&w, "Other").await);

@@ -63,7 +63,7 @@ async fn section(w: &World, site: &SiteId, space: &SpaceId, title: &str) -> Sect
 }
 
 #[tokio::test]
-async fn an_address_with_a_former_path_leads_to_the_one_there_is_now() {
+async fn former_path_redirects_to_the_current_path() {
     let w = World::new().await;
     let (guide, api, beta) = (space(&w, "Guide").await, space(&w, "API").await, space(&w, "Beta").await);
     let docs = site(&w, "Docs").await;
@@ -108,7 +108,7 @@ async fn an_address_with_a_former_path_leads_to_the_one_there_is_now() {
 }
 
 #[tokio::test]
-async fn of_those_that_had_a_path_it_leads_to_the_last() {
+async fn former_path_redirects_to_its_latest_owner() {
     let w = World::new().await;
     let spaces = [space(&w, "Guide").await, space(&w, "One").await, space(&w, "Two").await];
     let docs = site(&w, "Docs").await;
@@ -127,7 +127,7 @@ async fn of_those_that_had_a_path_it_leads_to_the_last() {
 }
 
 #[tokio::test]
-async fn a_page_goes_before_a_former_path() {
+async fn page_takes_precedence_over_a_former_path() {
     let w = World::new().await;
     let (guide, api) = (space(&w, "Guide").await, space(&w, "API").await);
     let docs = site(&w, "Docs").await;
@@ -145,7 +145,7 @@ async fn a_page_goes_before_a_former_path() {
 }
 
 #[tokio::test]
-async fn a_page_goes_before_the_path_of_a_default() {
+async fn page_takes_precedence_over_the_path_of_a_default() {
     let w = World::new().await;
     let (guide, api) = (space(&w, "Changelog").await, space(&w, "API").await);
     let docs = site(&w, "Docs").await;
@@ -183,7 +183,7 @@ async fn a_page_goes_before_the_path_of_a_default() {
 }
 
 #[tokio::test]
-async fn an_address_in_other_letters_leads_to_the_same_content() {
+async fn path_in_different_case_redirects_to_the_canonical_one() {
     let w = World::new().await;
     let (guide, api) = (space(&w, "Guide").await, space(&w, "API").await);
     let docs = site(&w, "Docs").await;
@@ -199,7 +199,7 @@ async fn an_address_in_other_letters_leads_to_the_same_content() {
 }
 
 #[tokio::test]
-async fn an_address_is_complete_where_no_section_or_space_can_follow() {
+async fn url_is_complete_if_no_section_or_space_can_follow() {
     let w = World::new().await;
     let (guide, api) = (space(&w, "Guide").await, space(&w, "API").await);
     let docs = site(&w, "Docs").await;
@@ -230,7 +230,7 @@ async fn an_address_is_complete_where_no_section_or_space_can_follow() {
 }
 
 #[tokio::test]
-async fn an_address_that_is_longer_than_any_site_has_is_of_no_site() {
+async fn overlong_url_resolves_to_no_site() {
     let w = World::new().await;
     let docs = site(&w, "Docs").await;
     show(&w, &docs, SiteVisibility::Public).await;

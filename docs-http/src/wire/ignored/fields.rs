@@ -320,7 +320,7 @@ mod tests {
     }
 
     #[test]
-    fn a_field_that_nobody_knows_is_named_with_its_path() {
+    fn unknown_field_is_reported_with_its_path() {
         assert_eq!(ignored::<CreateSpace>(&json!({ "title": "x", "emoji": null })), None);
         let body = json!({ "titel": { "title": "secret" }, "title": "x", "a.b": 1, "ä\n": [] });
         assert_eq!(ignored::<CreateSpace>(&body).as_deref(), Some("a%2Eb, titel, %C3%A4%0A"));
@@ -344,7 +344,7 @@ mod tests {
     }
 
     #[test]
-    fn names_that_clients_choose_are_known() {
+    fn client_defined_names_are_not_reported_as_unknown() {
         let change = json!({ "operation": "update_variables", "variables": { "anything": "x" } });
         assert_eq!(ignored::<UpdateContent>(&json!({ "changes": [change] })), None);
         let free = json!({ "jsonSchema": { "type": "object", "properties": { "mine": { "type": "string", "enum": ["x"] } } } });
@@ -352,7 +352,7 @@ mod tests {
     }
 
     #[test]
-    fn a_list_is_found_wherever_an_object_belongs_and_nowhere_else() {
+    fn list_in_place_of_an_object_is_detected() {
         let list = |json: &str| KnownFields::for_type::<UpdateContent>().walk(json.as_bytes()).list;
         let within = |change: &str| format!(r#"{{"changes":[{{"operation":"delete_page"}},{change}]}}"#);
         for (wrong, place) in [
@@ -371,7 +371,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_json_is_left_to_the_parser() {
+    fn invalid_json_is_left_to_the_parser() {
         let known = KnownFields::for_type::<CreateSpace>();
         for (body, told) in
             [("", None), ("{", None), ("5", None), ("[{\"x\":1}]", None), ("{\"x\":1,}", Some("x"))]

@@ -51,7 +51,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_are_letters_digits_and_underscores() {
+    fn schema_names_are_sanitized() {
         assert_eq!(sanitize("Themed<String>"), "Themed_String_");
         assert_eq!(component_name("#/components/schemas/Themed%3CString%3E"), "Themed_String_");
         assert_eq!(pascal("insert_files"), "InsertFiles");
@@ -59,7 +59,7 @@ mod tests {
     }
 
     #[test]
-    fn text_is_kept_once() {
+    fn interned_text_is_stored_once() {
         let first = intern(&String::from("some text"));
         assert!(std::ptr::eq(first, intern("some text")));
     }

@@ -23,8 +23,8 @@ const SITE_PART_BYTES: usize = 2048;
 ///
 /// It returns the same results as [`resolve_url`](Platform::resolve_url) and the content of its spaces for such a
 /// visitor, without repeating the access check. It is valid only for the
-/// [`AnonymousViewVersion`](crate::platform::AnonymousViewVersion) that was read before it was found, so a cache compares the
-/// moment before each use.
+/// [`AnonymousViewVersion`](crate::platform::AnonymousViewVersion) that was read before it was found, so a cache
+/// compares the moment before each use.
 #[derive(Clone)]
 pub struct OpenSite {
     platform: Platform,
