@@ -283,7 +283,7 @@ async fn every_block_and_inline_kind_is_rendered() {
 const PRESERVED: &[(&str, &str)] = &[
     (
         "<!-- a -->\n\nBefore <!-- b --> after.\n\n<!-- of\n\nlines -->\n\nLast.",
-        "<p>Before  after.</p><p>LastBlock.</p>",
+        "<p>Before  after.</p><p>Last.</p>",
     ),
     (
         "See [`Vec`].\n\n[`Vec`]: https://a.test/vec",

@@ -83,7 +83,6 @@ pub(crate) const INTERNAL: &[(&str, &[&str])] = &[
             "engine/docs-markup/src/markdown/pieces/cut.rs::MAX_PIECE_NODES",
             "engine/docs-ports/src/search/fuzzy.rs::BEYOND_MAX_TYPOS",
             "docs-core/src/platform/exchange/git/import/changed.rs::MAX_LINKS",
-            "docs-core/src/platform/exchange/git/import/changed.rs::MIN_ITEMS_PER_CHANGE",
             "docs-core/src/platform/library/tree.rs::MAX_MOVED",
             "docs-http/src/encoding.rs::MAX_INLINE_COMPRESSION",
             "docs-site/src/response.rs::MAX_INLINE_COMPRESSION",
