@@ -23,7 +23,7 @@ use poem::{Endpoint as _, IntoResponse as _, endpoint::BoxEndpoint};
 use tokio::{net::TcpStream, sync::watch, task::yield_now};
 
 use super::{
-    ConnectionConfig,
+    ConnectionConfig, authority,
     connection::{Connection, RequestTicket, ResponseTransfer},
     io::WatchedSocket,
     memory::Memory,
@@ -155,12 +155,14 @@ async fn respond(
     let of = (Arc::clone(&connection), Arc::clone(&charge));
     let pace = shared.config.request_pace;
     let (parts, body) = request.into_parts();
+    let checked = authority::check(&parts);
     let received = PacedRequestBody::new(body, pace, of);
     let timed_out = received.timeout_flag();
     let request = poem_request(Request::from_parts(parts, received), Some(connection.peer.address));
-    let mut response = match is_admitted {
-        true => charge.with_reservation(shared.app.get_response(request)).await,
-        false => busy_error().into_response(),
+    let mut response = match checked {
+        Err(error) => error.into_response(),
+        Ok(()) if is_admitted => charge.with_reservation(shared.app.get_response(request)).await,
+        Ok(()) => busy_error().into_response(),
     };
     if timed_out.is_set() {
         response = too_slow_error().into_response();

@@ -3,6 +3,7 @@
 //! | module | content |
 //! |---|---|
 //! | `accept` | the accept loop and the shutdown |
+//! | `authority` | the host that a request is for |
 //! | `connection` | the state of a connection |
 //! | `exchange` | HTTP on a connection: requests to the application, responses to the client |
 //! | `io` | the socket |
@@ -13,6 +14,7 @@
 //! | `table` | all connections |
 
 mod accept;
+mod authority;
 mod config;
 mod connection;
 mod descriptors;

@@ -59,9 +59,29 @@ pub(crate) fn request(stream: u32, path: &str) -> Vec<u8> {
     frame(HEADERS, END, stream, &head)
 }
 
+/// Returns a HEADERS frame of a request of `/healthz` with an `:authority` and `host` fields.
+pub(super) fn request_with_hosts(stream: u32, authority: Option<&str>, hosts: &[&str]) -> Vec<u8> {
+    let text = |text: &str| [&[u8::try_from(text.len()).expect("short")], text.as_bytes()].concat();
+    let mut head = [&[0x82, 0x86, 0x04], &text("/healthz")[..]].concat();
+    // Fields that are not indexed, with the names 1 and 38 of the static table.
+    head.extend(authority.iter().flat_map(|authority| [vec![0x01], text(authority)].concat()));
+    head.extend(hosts.iter().flat_map(|host| [vec![0x0f, 38 - 0x0f], text(host)].concat()));
+    frame(HEADERS, END, stream, &head)
+}
+
 impl Raw {
+    /// Returns the status of the next response of an HTTP/2 connection: 200, 400 or 404.
+    pub(super) async fn http2_status(&mut self) -> u16 {
+        match self.frame_of(HEADERS).await.payload[0] {
+            0x88 => 200,
+            0x8c => 400,
+            0x8d => 404,
+            other => panic!("the first field is {other:#x}"),
+        }
+    }
+
     /// Starts an HTTP/2 connection with the given initial window for responses.
-    async fn begin_http2(&mut self, window: u32) {
+    pub(super) async fn begin_http2(&mut self, window: u32) {
         self.send(&[PREFACE, &frame(SETTINGS, 0, 0, &setting(INITIAL_WINDOW_SIZE, window))].concat()).await;
     }
 
@@ -83,7 +103,7 @@ impl Raw {
     }
 }
 
-async fn proxied(connections: ConnectionConfig) -> Running {
+pub(super) async fn proxied(connections: ConnectionConfig) -> Running {
     let trusted_proxies = "127.0.0.2".parse().ok();
     Running::configured(ServerConfig { connections, trusted_proxies, ..ServerConfig::default() }).await
 }
