@@ -1,6 +1,6 @@
 //! The command line interface.
 
-use std::{error::Error, path::PathBuf, process::ExitCode};
+use std::{error::Error, path::PathBuf, process::ExitCode, time::Duration};
 
 use clap::{Parser, Subcommand};
 use tracing_subscriber::{
@@ -14,6 +14,9 @@ use crate::{
     Server, ServerConfig, ServerError, admin::AdminCommand, export::export, health_check,
     health_check::HealthQuery, home::first_site, setup::CreatedSite,
 };
+
+/// Maximum duration of blocking work, such as a Git transfer of an interrupted job, after everything else has ended.
+const BLOCKING_STOP_TIMEOUT: Duration = Duration::from_secs(3);
 
 /// A documentation platform.
 #[derive(Parser, Debug)]
@@ -67,7 +70,11 @@ pub fn run() -> ExitCode {
     write_log();
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
     let done = match runtime {
-        Ok(runtime) => runtime.block_on(cli.run()),
+        Ok(runtime) => {
+            let done = runtime.block_on(cli.run());
+            runtime.shutdown_timeout(BLOCKING_STOP_TIMEOUT);
+            done
+        }
         Err(error) => Err(ServerError::from_error(error)),
     };
     match done {

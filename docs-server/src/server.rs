@@ -9,7 +9,11 @@ use poem::{
     Endpoint, EndpointExt as _, Request, Response, Route,
     endpoint::{BoxEndpoint, DynEndpoint, ToDynEndpoint},
 };
-use tokio::{sync::watch, task::JoinSet};
+use tokio::{
+    sync::watch,
+    task::JoinSet,
+    time::{Instant, timeout_at},
+};
 use url::Url;
 
 use crate::{
@@ -21,7 +25,8 @@ use crate::{
     setup::{self, CreatedSite},
 };
 
-/// Maximum duration of in-flight requests after the server begins to stop.
+/// Maximum duration of in-flight requests after the server begins to stop. Workers interrupt their jobs earlier, and a
+/// worker that has not ended by then, because its store does not respond, is abandoned.
 const SHUTDOWN_GRACE: Duration = Duration::from_secs(30);
 
 /// Number of concurrent jobs, so that a long import does not delay PDF files.
@@ -119,31 +124,41 @@ impl Server {
         Ok(published)
     }
 
-    /// Serves requests and runs background jobs until `stop` completes. In-flight requests and jobs are finished first.
+    /// Serves requests and runs background jobs until `stop` completes. In-flight requests then have 30 seconds to end,
+    /// and running jobs as long as [`Platform::work`] states. Blocking work of an interrupted job can last longer: an
+    /// application that ends afterwards calls
+    /// [`shutdown_timeout`](tokio::runtime::Runtime::shutdown_timeout) of its runtime.
     ///
     /// # Errors
     /// Fails if a background worker panics.
     pub async fn serve(self, stop: impl Future<Output = ()> + Send + 'static) -> Result<(), ServerError> {
         let Self { platform, service, .. } = self;
-        let (stopping, stopped) = watch::channel(false);
+        let (stopping, stopped) = watch::channel(None::<Instant>);
         let mut workers = JoinSet::new();
         for _ in 0..JOB_WORKERS {
             let (platform, mut stopped) = (platform.clone(), stopped.clone());
             workers.spawn(async move {
-                platform.work(async move { drop(stopped.wait_for(|stop| *stop).await) }).await;
+                platform.work(async move { drop(stopped.wait_for(Option::is_some).await) }).await;
             });
         }
         let ended = async move {
             stop.await;
             tracing::info!("stop server after requests and jobs in progress");
             // Sending fails if all workers have already ended.
-            let _ = stopping.send(true);
+            let _ = stopping.send(Some(Instant::now()));
         };
         service.run(ended, SHUTDOWN_GRACE).await;
-        while let Some(ended) = workers.join_next().await {
-            ended.map_err(ServerError::from_error)?;
-        }
-        Ok(())
+        let stopped_at = stopped.borrow().unwrap_or_else(Instant::now);
+        let joined = async {
+            while let Some(ended) = workers.join_next().await {
+                ended.map_err(ServerError::from_error)?;
+            }
+            Ok(())
+        };
+        timeout_at(stopped_at + SHUTDOWN_GRACE, joined).await.unwrap_or_else(|_| {
+            tracing::warn!("abandon background jobs that exceed the shutdown time");
+            Ok(())
+        })
     }
 }
 

@@ -18,6 +18,9 @@ use docs_core::{
     },
 };
 use docs_memstore::{MemGit, MemStore, SeededIds};
+use futures_util::FutureExt as _;
+use serde_json::json;
+use tokio::time::timeout;
 
 use crate::support::{CountedReads, Refused as _, World, person};
 
@@ -228,6 +231,86 @@ async fn worker_runs_new_jobs_until_shutdown() {
     }
     stop.send(()).expect("it listens");
     worker.await.expect("it ended");
+}
+
+/// Returns the time that a job has after its worker is stopped.
+fn stop_window() -> Duration {
+    let limits = docs_core::platform::LIMITS.iter().flat_map(|group| group.limits);
+    let window = limits.filter(|limit| limit.name.ends_with("may end after its server is stopped"));
+    match window.map(|limit| limit.most).next() {
+        Some(docs_core::platform::Amount::Time(window)) => window,
+        other => panic!("{other:?}"),
+    }
+}
+
+/// Requests an import that does not end, and stops the worker that runs it.
+async fn interrupt(w: &World, platform: &Platform, remote: &MemGit) {
+    let (stop, stopped) = tokio::sync::oneshot::channel::<()>();
+    let mut working = platform.work(async move { drop(stopped.await) });
+    tokio::select! {
+        () = &mut working => panic!("the worker runs until it is stopped"),
+        () = remote.wait_until_held(1) => {}
+    }
+    stop.send(()).expect("the worker listens");
+    assert!((&mut working).now_or_never().is_none(), "the job continues");
+    w.clock.advance(stop_window() - Duration::from_millis(1));
+    assert!((&mut working).now_or_never().is_none(), "the job may end within the window");
+    w.clock.advance(Duration::from_millis(1));
+    timeout(Duration::from_secs(60), working).await.expect("the worker ends");
+}
+
+#[tokio::test]
+async fn a_stopped_worker_leaves_its_job_to_another_server() {
+    let remote = MemGit::new();
+    remote.hold();
+    let w = World::with_git(Arc::new(remote.clone())).await;
+    let space = w.as_admin().org(&w.org).spaces().create(Default::default()).await.expect("created");
+    let request = json!({ "url": "https://git.example/docs", "ref": "refs/heads/main" });
+    let request: ImportGitRepository = serde_json::from_value(request).expect("a request");
+    let id = w.as_admin().space(&space.id).import_git(request).await.expect("enqueued");
+    w.platform.tidy().await.expect("tidied");
+    interrupt(&w, &w.platform, &remote).await;
+    let interrupted = job(&w.platform, &id).await;
+    assert_eq!((interrupted.state, interrupted.attempt), (JobState::Queued, 1));
+    assert_eq!(interrupted.due, w.clock_now(), "the job is due at once");
+    assert_eq!(
+        interrupted.log.last().map(|line| &*line.text),
+        Some("the server stopped before the job ended")
+    );
+    let unchanged = w.as_admin().space(&space.id).get().await.expect("read");
+    assert_eq!(unchanged.revision, space.revision);
+    w.check().await;
+    let responsive = MemGit::new();
+    responsive.put("README.md", "# Welcome\n");
+    let other = w.beside_with(|builder| builder.git(Arc::new(responsive)));
+    other.settle().await.expect("settled");
+    let done = job(&w.platform, &id).await;
+    assert_eq!((done.state, done.attempt), (JobState::Done, 2), "{done:?}");
+    assert_ne!(w.as_admin().space(&space.id).get().await.expect("read").revision, space.revision);
+    w.check().await;
+}
+
+#[tokio::test]
+async fn a_job_that_outlasts_every_worker_fails() {
+    let remote = MemGit::new();
+    remote.hold();
+    let w = World::with_git(Arc::new(remote)).await;
+    let space = w.space().await;
+    let request = json!({ "url": "https://git.example/docs", "ref": "refs/heads/main" });
+    let request: ImportGitRepository = serde_json::from_value(request).expect("a request");
+    let id = w.as_admin().space(&space).import_git(request).await.expect("enqueued");
+    for attempt in 1..=jobs::MAX_STARTS {
+        assert_eq!(job(&w.platform, &id).await.state, JobState::Queued);
+        let remote = MemGit::new();
+        remote.hold();
+        let server = w.beside_with(|builder| builder.git(Arc::new(remote.clone())));
+        interrupt(&w, &server, &remote).await;
+        assert_eq!(job(&w.platform, &id).await.attempt, attempt);
+    }
+    let failed = job(&w.platform, &id).await;
+    let why = failed.error.as_deref();
+    assert_eq!((failed.state, why), (JobState::Failed, Some("the server stopped before the job ended")));
+    w.check().await;
 }
 
 #[tokio::test]

@@ -20,6 +20,7 @@ mod packaging;
 mod reference;
 mod repositories;
 mod saml;
+mod shutdown;
 mod stored_files;
 mod worker;
 

@@ -12,6 +12,7 @@ use crate::{
         content::{edit, openapi_specs, reviews},
         exchange::{git, import, pdf, translations},
         host::{collect, tidy},
+        jobs,
         kernel::{audit_log, idempotency, import_memory, request, write_window},
         library::{follow, head, permissions, tree},
         people::{invites, orgs, saml, teams},
@@ -195,6 +196,10 @@ pub const LIMITS: &[LimitGroup] = &[
             window("Validity of a single sign-on session", saml::SESSION_WINDOW),
             window("Retention of an audit log entry", audit_log::AUDIT_RETENTION),
             window("Retention of a finished job", tidy::JOB_RETENTION),
+            window(
+                "Time in which a running job may end after its server is stopped",
+                jobs::run::JOB_STOP_WINDOW,
+            ),
             window(
                 "Duration of a write, from its first stored object to its commit",
                 write_window::WRITE_WINDOW,

@@ -17,7 +17,7 @@ use crate::{
         },
         jobs::{
             Effect, catch_panic,
-            run::{JobRun, StopSignal},
+            run::{JOB_STOP_WINDOW, JobRun, StopSignal},
         },
         kernel::{
             metrics::{JOB_DURATION, JOB_FAILURES, JOB_RUNS, error_label},
@@ -50,8 +50,11 @@ const SEARCH_BATCH_PAUSE: Duration = Duration::from_millis(200);
 const TIDY_INTERVAL: TimeDelta = TimeDelta::hours(1);
 
 impl Platform {
-    /// Runs background jobs and keeps the search index up to date until `stop` completes. The job in flight is finished
-    /// first.
+    /// Runs background jobs and keeps the search index up to date until `stop` completes.
+    ///
+    /// The job in flight may then end within 10 seconds. A job that takes longer is interrupted and due again at once,
+    /// for the worker of another server or of the next start. After [`MAX_STARTS`](jobs::MAX_STARTS) (8) starts without
+    /// a result, the job fails.
     ///
     /// Run it as a separate task, once per job that may run concurrently.
     pub fn work<'a>(&'a self, stop: impl Future<Output = ()> + Send + 'a) -> BoxFuture<'a, ()> {
@@ -70,7 +73,7 @@ impl Platform {
         let turns = self.inner.memory.get_or_default::<Turns>();
         let _worker = turns.worker();
         let mut seen: Option<FeedPos> = None;
-        let stopping = StopSignal::default();
+        let stopping = StopSignal::new(Arc::clone(self.clock()));
         let mut tidy_at = self.clock().now();
         loop {
             // Notifications of jobs enqueued from here on end the wait below. They are read before they are trimmed.
@@ -86,7 +89,7 @@ impl Platform {
             let reach = turns.reach();
             let is_limited = matches!(reach, ClaimScope::Rest);
             let claimed = self.work_until_stopped(&stopping, &mut stop, reach).await;
-            if stopping.get().is_some() {
+            if stopping.is_stopped() {
                 return;
             }
             let next = match claimed {
@@ -119,10 +122,10 @@ impl Platform {
         }
     }
 
-    /// Claims a job and runs it. A job in flight is finished even if the worker is stopped.
+    /// Claims a job and runs it. If the worker is stopped, the job may end within [`JOB_STOP_WINDOW`].
     async fn work_until_stopped(
         &self,
-        stopping: &StopSignal,
+        stopping: &Arc<StopSignal>,
         stop: &mut BoxFuture<'_, ()>,
         reach: ClaimScope<'_>,
     ) -> Result<jobs::ClaimOutcome> {
@@ -132,7 +135,7 @@ impl Platform {
             biased;
             claimed = &mut working => claimed,
             () = stop => {
-                stopping.get_or_init(Instant::now);
+                stopping.stop();
                 working.await
             }
         }
@@ -167,7 +170,7 @@ impl Platform {
     #[boxed('a)]
     pub async fn settle<'a>(&'a self) -> Result<usize> {
         let mut ran = 0;
-        let stopping = StopSignal::default();
+        let stopping = StopSignal::new(Arc::clone(self.clock()));
         loop {
             match self.work_once(&stopping, ClaimScope::All(None)).await? {
                 jobs::ClaimOutcome::Job(_) => ran += 1,
@@ -180,7 +183,11 @@ impl Platform {
     }
 
     /// Claims a job, runs it and finishes it.
-    async fn work_once(&self, stopping: &StopSignal, reach: ClaimScope<'_>) -> Result<jobs::ClaimOutcome> {
+    async fn work_once(
+        &self,
+        stopping: &Arc<StopSignal>,
+        reach: ClaimScope<'_>,
+    ) -> Result<jobs::ClaimOutcome> {
         let turns = self.inner.memory.get_or_default::<Turns>();
         let claiming = turns.claim().await;
         let busy = match &reach {
@@ -201,24 +208,33 @@ impl Platform {
         Ok(claimed)
     }
 
-    async fn run_job(&self, job: JobRecord, stopping: &StopSignal) -> Result<()> {
+    async fn run_job(&self, job: JobRecord, stopping: &Arc<StopSignal>) -> Result<()> {
         tracing::info!(job.id = %job.id, job.kind, job.subject, attempt = job.attempt, "job started");
         let counted = JobCount { platform: self, kind: kind_label(&job.kind), since: Instant::now() };
         let mut run = JobRun::new(job, Arc::clone(stopping));
         let leased = run.job.clone();
-        let result = self.with_lease_renewal(&leased, catch_panic(self.do_job(&mut run))).await;
+        let result = tokio::select! {
+            biased;
+            result = self.with_lease_renewal(&leased, catch_panic(self.do_job(&mut run))) => Some(result),
+            () = stopping.wait_for(JOB_STOP_WINDOW) => None,
+        };
         let end = match result {
-            None => {
+            Some(None) => {
                 counted.end("taken_over");
                 return Ok(());
             }
-            Some(Ok(Effect::Finished)) => {
+            Some(Some(Ok(Effect::Finished))) => {
                 tracing::info!(job.id = %leased.id, leased.kind, "job done");
                 counted.end("done");
                 return Ok(());
             }
-            Some(Ok(Effect::Done)) => jobs::JobEnd::Done(std::mem::take(&mut run.outcome)),
-            Some(Err(error)) => {
+            None => {
+                tracing::warn!(job.id = %leased.id, leased.kind, "interrupt job; the worker stops");
+                // A run that has committed its effect in the meantime has ended the job, and this end is ignored.
+                jobs::JobEnd::Retry(self.now(), "the server stopped before the job ended".to_owned())
+            }
+            Some(Some(Ok(Effect::Done))) => jobs::JobEnd::Done(std::mem::take(&mut run.outcome)),
+            Some(Some(Err(error))) => {
                 self.metrics().add(&JOB_FAILURES, &[counted.kind, error_label(error.kind())], 1);
                 self.job_end_for(&leased, &error)
             }

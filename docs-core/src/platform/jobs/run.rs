@@ -1,17 +1,16 @@
 //! Runs of jobs: log and progress, and jobs that their caller runs and waits for.
 
-use std::{
-    sync::{Arc, OnceLock},
-    time::Duration,
-};
+use std::sync::Arc;
 
-use tokio::time::Instant;
+use chrono::{DateTime, TimeDelta, Utc};
+use tokio::sync::watch;
 
 use super::Payload;
 use crate::{
     Error, ErrorKind, Result,
     model::{JobId, JobProgress, JobStage, UserId},
     platform::kernel::platform::Platform,
+    ports::Clock,
     store::{
         Tx,
         jobs::{self, Audience, BeginJob, FinishJob, JobEnd, JobOutcome, NewJob, TellProgress},
@@ -20,12 +19,43 @@ use crate::{
 };
 
 /// Time that a resumable job may continue after its worker is stopped.
-const STOP_GRACE_PERIOD: Duration = Duration::from_secs(5);
+const STOP_GRACE_PERIOD: TimeDelta = TimeDelta::seconds(5);
+/// Time after which a stopped worker interrupts its job. Longer than [`STOP_GRACE_PERIOD`], so that a resumable job can
+/// end itself, and short enough for systems that kill a process 30 seconds after they stopped it.
+pub(in crate::platform) const JOB_STOP_WINDOW: TimeDelta = TimeDelta::seconds(10);
 /// Maximum number of progress updates stored per stage.
 const MAX_UPDATES_PER_STAGE: u64 = 20;
 
-/// Time when the worker was stopped.
-pub(in crate::platform) type StopSignal = Arc<OnceLock<Instant>>;
+/// Signals that a worker was stopped.
+pub(in crate::platform) struct StopSignal {
+    clock: Arc<dyn Clock>,
+    stopped_at: watch::Sender<Option<DateTime<Utc>>>,
+}
+
+impl StopSignal {
+    pub(in crate::platform) fn new(clock: Arc<dyn Clock>) -> Arc<Self> {
+        Arc::new(Self { clock, stopped_at: watch::Sender::default() })
+    }
+
+    /// Records the time of the stop.
+    pub(in crate::platform) fn stop(&self) {
+        self.stopped_at.send_replace(Some(self.clock.now()));
+    }
+
+    pub(in crate::platform) fn is_stopped(&self) -> bool {
+        self.stopped_at.borrow().is_some()
+    }
+
+    /// Waits until the worker is stopped and the time has passed since. Never returns for a worker that is not stopped.
+    pub(in crate::platform) async fn wait_for(&self, time: TimeDelta) {
+        let mut stops = self.stopped_at.subscribe();
+        // The sender lives as long as `self`, so only a stop ends the wait.
+        let stopped_at = stops.wait_for(Option::is_some).await.ok().and_then(|at| *at);
+        if let Some(at) = stopped_at {
+            self.clock.wait_until(at + time).await;
+        }
+    }
+}
 
 pub(in crate::platform) struct JobRun {
     /// The job as it was claimed.
@@ -34,18 +64,19 @@ pub(in crate::platform) struct JobRun {
     pub(in crate::platform) log: Vec<JobLine>,
     /// Outcome of a run that ends as [`Effect::Done`](super::Effect::Done).
     pub(in crate::platform) outcome: JobOutcome,
-    stopping: StopSignal,
+    stopping: Arc<StopSignal>,
 }
 
 impl JobRun {
-    pub(in crate::platform) const fn new(job: JobRecord, stopping: StopSignal) -> Self {
+    pub(in crate::platform) const fn new(job: JobRecord, stopping: Arc<StopSignal>) -> Self {
         Self { job, log: Vec::new(), outcome: JobOutcome { result: None, object: None }, stopping }
     }
 
     /// Returns `true` if the worker was stopped at least [`STOP_GRACE_PERIOD`] ago. A long resumable job then ends as
     /// `Unavailable`.
     pub(in crate::platform) fn is_stopping(&self) -> bool {
-        self.stopping.get().is_some_and(|told| told.elapsed() >= STOP_GRACE_PERIOD)
+        let stopped_at = *self.stopping.stopped_at.borrow();
+        stopped_at.is_some_and(|at| self.stopping.clock.now() >= at + STOP_GRACE_PERIOD)
     }
 
     /// Appends a line to the log of the job.
@@ -134,7 +165,7 @@ impl Platform {
         self.upkeep(&BeginJob { job, now, lease: self.inner.job_lease }).await?;
         let record: Option<Arc<JobRecord>> = self.read().await?.get(&JobRecord::key_for(&id)).await?;
         let record = record.ok_or_else(|| Error::internal(format!("the started job {id} does not exist")))?;
-        Ok(JobRun::new(JobRecord::clone(&record), StopSignal::default()))
+        Ok(JobRun::new(JobRecord::clone(&record), StopSignal::new(Arc::clone(self.clock()))))
     }
 
     /// Ends a job that its caller ran, unless the work itself has ended it.
