@@ -9,6 +9,8 @@ pub struct Limits {
     pub pages: usize,
     /// Maximum number of parts: texts, blocks, cells, lines of code.
     pub parts: usize,
+    /// Maximum number of bytes of text. A reusable content counts at each place.
+    pub text: usize,
     /// Maximum size of the file in bytes.
     pub bytes: usize,
     /// Maximum time to typeset a book.
@@ -19,6 +21,13 @@ pub struct Limits {
 
 impl Default for Limits {
     fn default() -> Self {
-        Self { pages: 5_000, parts: 1_000_000, bytes: 256 << 20, time: Duration::from_secs(60), at_once: 2 }
+        Self {
+            pages: 5_000,
+            parts: 1_000_000,
+            text: 16 << 20,
+            bytes: 256 << 20,
+            time: Duration::from_secs(60),
+            at_once: 2,
+        }
     }
 }

@@ -11,6 +11,8 @@ pub(crate) enum LayoutStop {
     Late,
     /// The book has more parts than its limit.
     TooManyParts,
+    /// The book has more bytes of text than its limit.
+    TooMuchText,
     /// The file exceeds its size limit. Contains the size in bytes.
     TooLarge(usize),
     /// A trial layout is higher than the available space. The caller then uses a different layout.
@@ -57,7 +59,7 @@ impl Clock {
     pub(crate) fn error(&self, stop: LayoutStop, most: usize) -> PdfError {
         match stop {
             LayoutStop::Late => Self::late_error(self.time),
-            LayoutStop::TooManyParts => {
+            LayoutStop::TooManyParts | LayoutStop::TooMuchText => {
                 PdfError::TooLarge("the pages have too much content for one PDF".to_owned())
             }
             LayoutStop::TooLarge(bytes) => {

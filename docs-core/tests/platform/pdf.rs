@@ -16,7 +16,7 @@ use docs_core::{
         ContentRef, ContentUpdateChange, CreateChangeRequest, CreateSpace, Job, JobStage, JobState, PageId,
         Role, SpaceId, UpdateContent,
     },
-    platform::{CollectMode, ContentVersion, PDF_WINDOW, PdfAnswer, PdfFile, PdfPart},
+    platform::{CollectMode, ContentOptions, ContentVersion, PDF_WINDOW, PdfAnswer, PdfFile, PdfPart},
     ports::{Book, Pdf, PdfError},
     store::{Mode, PageRequest, Tx, records::UserRecord},
 };
@@ -532,4 +532,57 @@ async fn reusable_contents_beyond_the_bound_are_left_out() {
     let of = ContentVersion::request(desk.space.clone(), &number);
     assert_eq!(desk.titles(&of, part(&pages[0], true)).await, "Reuses");
     assert_eq!(desk.press.last().reusables.len(), 1_000);
+}
+
+/// Inserts reusable contents that embed each other, and a page that embeds the first. Returns its PDF. Each text is
+/// followed by a number of embeds of another content, by index.
+async fn pdf_of_embeds(texts: &[(&str, usize, usize)]) -> (Desk, docs_core::Result<Loaded>) {
+    let desk = Desk::new().await;
+    let new = |at: usize| json!({ "operation": "insert_reusable_content", "title": format!("R{at}"), "document": { "markdown": "x" } });
+    let (number, _) = request(&desk.w, &desk.space, (0..texts.len()).map(new).collect()).await;
+    let of = ContentVersion::request(desk.space.clone(), &number);
+    let revision = desk.w.as_admin().content(&of).get(ContentOptions::default()).await.expect("content");
+    let mut ids: Vec<_> =
+        revision.reusable_contents.iter().map(|r| (r.title.clone(), r.id.clone())).collect();
+    ids.sort();
+    let embed = |at: usize, places: usize| {
+        format!("{{% include \"/reusable-content/{}\" %}}\n\n", ids[at].1).repeat(places)
+    };
+    let mut changes: Vec<Value> = texts.iter().zip(&ids).map(|((text, to, places), (_, id))| {
+        let text = format!("{text}\n\n{}", embed(*to, *places));
+        json!({ "operation": "update_reusable_content", "reusableContent": id, "document": { "markdown": text } })
+    }).collect();
+    changes.push(json!({ "operation": "insert_page", "title": "Embeds", "ref": "p", "document": { "markdown": embed(0, 1) } }));
+    let update: UpdateContent = serde_json::from_value(json!({ "changes": changes })).expect("changes");
+    let done =
+        desk.w.as_admin().space(&desk.space).change_request(&number).edit(update).await.expect("edited");
+    let page = done.changes.iter().find_map(|change| match change {
+        ContentUpdateChange::CreatedPage { page, .. } => Some(page.id.clone()),
+        _ => None,
+    });
+    let url = desk.url(&of, &part(&page.expect("a page"), true)).await;
+    let done = desk.load(&url).await;
+    (desk, done)
+}
+
+#[tokio::test]
+async fn reusable_contents_count_at_each_place_of_a_pdf() {
+    let large = "some words of a text ".repeat(10_000);
+    let expression = "<code class=\"expression\">'x'.repeat(20000)</code>\n\n".repeat(20);
+    // 20 MB of text from 210 kB; 2 MB of text from nine contents of 30 bytes; 20 MB of values.
+    let levels: Vec<(&str, usize, usize)> = (1..8).map(|next| ("", next, 10)).chain([("x", 0, 0)]).collect();
+    let refused: [&[(&str, usize, usize)]; 3] =
+        [&[("", 1, 100), (&large, 0, 0)], &levels, &[("", 1, 50), (&expression, 0, 0)]];
+    for texts in refused {
+        let (desk, done) = pdf_of_embeds(texts).await;
+        let error = done.refused(ErrorKind::TooLarge);
+        assert!(error.to_string().contains("too much text"), "{error}");
+        assert_eq!(desk.press.begun.load(Ordering::SeqCst), 0, "nothing is laid out");
+    }
+    // 10 MB of text; contents within themselves, which are shown once.
+    let shown: [&[(&str, usize, usize)]; 2] =
+        [&[("", 1, 50), (&large, 0, 0)], &[(&large, 1, 20), ("x", 0, 2_000)]];
+    for texts in shown {
+        pdf_of_embeds(texts).await.1.expect("a file");
+    }
 }

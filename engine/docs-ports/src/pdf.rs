@@ -6,6 +6,10 @@ use async_trait::async_trait;
 use bytes::Bytes;
 use docs_model::{ContentRef, Document, PageId, ReusableId, SpaceId};
 
+/// Maximum number of reusable contents that enclose a shown block. Deeper ones are omitted. So is a reusable content
+/// within itself.
+pub const MAX_EMBED_DEPTH: usize = 8;
+
 /// The pages to render as one PDF file. Self-contained: an adapter needs no other data.
 #[derive(Clone, Debug, Default)]
 pub struct Book {

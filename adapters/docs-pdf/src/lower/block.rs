@@ -4,6 +4,7 @@ use docs_model::{
     Block, BlockKind, ContentRef, HeadingData, HintStyle, ImageAlign, ImageData, IntegrationData, Length,
     Node, TextAlign,
 };
+use docs_ports::MAX_EMBED_DEPTH;
 
 use super::{
     BookLowering, LowerContext,
@@ -13,7 +14,7 @@ use super::{
 use crate::{
     layout_tree::{ShownLine, ShownPart, ShownParts, ShownTag},
     termination::LayoutResult,
-    text::{Breaker, clean, one_line},
+    text::Breaker,
 };
 
 /// Width of text in points.
@@ -108,12 +109,12 @@ impl BookLowering<'_> {
             BlockKind::Embed { url, .. } => {
                 return self.lower_card(block, &ContentRef::Url { url: url.clone() }, at, out);
             }
-            BlockKind::ContentRef { target } => self.card(target, None),
-            BlockKind::Integration(data) => self.integration(data),
+            BlockKind::ContentRef { target } => self.card(target, None)?,
+            BlockKind::Integration(data) => self.integration(data)?,
             BlockKind::Swagger { path: name, method, target, .. }
             | BlockKind::OpenapiOperation { path: name, method, target }
-            | BlockKind::OpenapiWebhook { name, method, target } => self.operation(method, name, target),
-            BlockKind::OpenapiSchemas { schemas, target, .. } => self.card(target, Some(schemas.join(", "))),
+            | BlockKind::OpenapiWebhook { name, method, target } => self.operation(method, name, target)?,
+            BlockKind::OpenapiSchemas { schemas, target, .. } => self.schemas(schemas, target)?,
         };
         out.push(shown);
         Ok(())
@@ -135,8 +136,13 @@ impl BookLowering<'_> {
     }
 
     /// Creates the card of an API operation.
-    fn operation(&self, method: &str, name: &str, target: &ContentRef) -> ShownPart {
+    fn operation(&mut self, method: &str, name: &str, target: &ContentRef) -> LayoutResult<ShownPart> {
         self.card(target, Some(format!("{} {name}", method.to_uppercase())))
+    }
+
+    /// Creates the card of API schemas.
+    fn schemas(&mut self, schemas: &[String], target: &ContentRef) -> LayoutResult<ShownPart> {
+        self.card(target, Some(schemas.join(", ")))
     }
 
     fn tasks(&mut self, block: &Block, at: LowerContext) -> LayoutResult<ShownPart> {
@@ -148,7 +154,7 @@ impl BookLowering<'_> {
     }
 
     fn tab(&mut self, block: &Block, title: Option<&str>, at: LowerContext) -> LayoutResult<ShownPart> {
-        let title = vec![text(one_line(title.unwrap_or_default()))];
+        let title = vec![text(self.one_line(title.unwrap_or_default())?)];
         Ok(ShownTag::Titled { title, c: self.held(&block.nodes, at.inner(4))?, kind: "tab" }.into())
     }
 
@@ -161,18 +167,21 @@ impl BookLowering<'_> {
         out: &mut ShownParts,
     ) -> LayoutResult {
         let caption = self.caption(block, at)?;
-        out.push(self.card(target, None));
+        out.push(self.card(target, None)?);
         out.extend(caption);
         Ok(())
     }
 
     /// Returns the name of an integration block, which cannot be rendered here.
-    fn integration(&self, data: &IntegrationData) -> ShownPart {
-        let name = format!("{} / {}", one_line(&data.integration), one_line(&data.block));
+    fn integration(&mut self, data: &IntegrationData) -> LayoutResult<ShownPart> {
+        let name = format!("{} / {}", self.one_line(&data.integration)?, self.one_line(&data.block)?);
         let target = data.url.as_ref().map(|url| ContentRef::Url { url: url.clone() });
         let c = vec![text(Breaker::new(40).run(&name))];
-        let c = target.map_or(ShownPart::Parts(c.clone()), |target| self.resolve_target(&target).wrap(c));
-        ShownTag::Card { c: vec![c], note: None }.into()
+        let c = match target {
+            Some(target) => self.link(&target, c)?,
+            None => ShownPart::Parts(c),
+        };
+        Ok(ShownTag::Card { c: vec![c], note: None }.into())
     }
 
     /// Flattens a block that is nested too deeply: its text is kept, its frame is dropped. Returns `true` if the block
@@ -284,13 +293,13 @@ impl BookLowering<'_> {
             let code = plain(nodes);
             for line in code.split('\n') {
                 self.count(2 + line.len() / 64)?;
-                let line = expand_tabs(&clean(line));
+                let line = expand_tabs(&self.clean(line)?);
                 height += 1 + line.chars().count() / width;
                 lines.push(ShownLine { c: vec![text(Breaker::new(width).run(&line))], on });
             }
         }
         let whole = height <= MAX_UNSPLIT_LINES;
-        Ok(ShownTag::Code { title: title.map(one_line), numbers, whole, lines }.into())
+        Ok(ShownTag::Code { title: self.optional_line(title)?, numbers, whole, lines }.into())
     }
 
     fn images(
@@ -329,10 +338,10 @@ impl BookLowering<'_> {
         for fragment in block.fragments() {
             caption.extend(self.blocks(&fragment.nodes, at.inner(0))?);
         }
-        let alt = one_line(data.alt.as_deref().unwrap_or_default());
+        let alt = self.one_line(data.alt.as_deref().unwrap_or_default())?;
         let Some(picture) = self.pictures.get(&data.target) else {
-            let name = if alt.is_empty() { self.name(&data.target) } else { alt };
-            let c = self.resolve_target(&data.target).wrap(vec![text(Breaker::new(40).run(&name))]);
+            let name = if alt.is_empty() { self.name(&data.target)? } else { alt };
+            let c = self.link(&data.target, vec![text(Breaker::new(40).run(&name))])?;
             let card = ShownTag::Card { c: vec![c], note: None }.into();
             return Ok(ShownPart::Parts(std::iter::once(card).chain(caption).collect()));
         };
@@ -345,7 +354,7 @@ impl BookLowering<'_> {
     fn drawing(&mut self, target: Option<&ContentRef>, out: &mut ShownParts) -> LayoutResult {
         let Some(target) = target else { return Ok(()) };
         match self.pictures.get(target) {
-            None => out.push(self.card(target, None)),
+            None => out.push(self.card(target, None)?),
             Some(picture) => {
                 let (w, h) = image_size(picture.width, picture.height, None, None, 1);
                 let file = picture.file;
@@ -415,23 +424,26 @@ impl BookLowering<'_> {
     ) -> LayoutResult {
         let known = self.reusable(target).and_then(|id| self.book.reusables.get_key_value(id));
         match known {
-            Some((id, document)) if !self.reusables.contains(&id) && self.reusables.len() < 8 => {
+            Some((id, document))
+                if !self.reusables.contains(&id) && self.reusables.len() < MAX_EMBED_DEPTH =>
+            {
                 self.reusables.push(id);
                 let shown = self.blocks(&document.nodes, at);
                 self.reusables.pop();
                 out.extend(shown?);
             }
             Some(_) => {}
-            None => out.push(self.card(target, None)),
+            None => out.push(self.card(target, None)?),
         }
         Ok(())
     }
 
     /// Creates a framed line with the name of a link target.
-    fn card(&self, target: &ContentRef, note: Option<String>) -> ShownPart {
-        let name = Breaker::new(60).run(&self.name(target));
-        let c = vec![self.resolve_target(target).wrap(vec![text(name)])];
-        ShownTag::Card { c, note: note.map(|note| Breaker::new(60).run(&one_line(&note))) }.into()
+    fn card(&mut self, target: &ContentRef, note: Option<String>) -> LayoutResult<ShownPart> {
+        let name = Breaker::new(60).run(&self.name(target)?);
+        let c = vec![self.link(target, vec![text(name)])?];
+        let note = self.optional_line(note.as_deref())?.map(|note| Breaker::new(60).run(&note));
+        Ok(ShownTag::Card { c, note }.into())
     }
 }
 

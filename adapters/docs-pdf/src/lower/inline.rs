@@ -11,7 +11,7 @@ use crate::{
     formula::Formula,
     layout_tree::{ShownPart, ShownParts, ShownTag, Style},
     termination::LayoutResult,
-    text::{Breaker, clean, one_line},
+    text::Breaker,
 };
 
 /// Points per image pixel, at 96 pixels per inch as on the web.
@@ -37,7 +37,7 @@ impl BookLowering<'_> {
         out: &mut ShownParts,
     ) -> LayoutResult {
         if at.nesting > MAX_INLINE_NESTING {
-            let all = breaker.run(&clean(&plain(nodes)));
+            let all = breaker.run(&self.clean(&plain(nodes))?);
             self.count(1 + all.len() / 64)?;
             out.push(text(all));
             return Ok(());
@@ -60,7 +60,7 @@ impl BookLowering<'_> {
                 continue;
             }
             self.count(1 + leaf.text.len() / 64)?;
-            let v = breaker.run(&clean(&leaf.text));
+            let v = breaker.run(&self.clean(&leaf.text)?);
             if leaf.marks.is_empty() {
                 out.push(text(v));
                 continue;
@@ -79,32 +79,33 @@ impl BookLowering<'_> {
         breaker: &mut Breaker,
         out: &mut ShownParts,
     ) -> LayoutResult {
-        let mut said = |text: &str| breaker.run(&one_line(text));
         match &inline.kind {
             InlineKind::Link { target, .. } => {
                 let mut c = Vec::new();
                 self.put_inlines(&inline.nodes, at.inner(0), &mut *breaker, &mut c)?;
                 if c.is_empty() {
-                    c.push(text(breaker.run(&self.name(target))));
+                    c.push(text(breaker.run(&self.name(target)?)));
                 }
-                out.push(self.resolve_target(target).wrap(c));
+                out.push(self.link(target, c)?);
             }
             InlineKind::Mention { target } => {
-                let name = said(&self.name(target));
-                out.push(self.resolve_target(target).wrap(vec![text(name)]));
+                let name = breaker.run(&self.name(target)?);
+                out.push(self.link(target, vec![text(name)])?);
             }
-            InlineKind::Emoji { code } => out.push(text(emoji(code))),
+            InlineKind::Emoji { code } => out.push(text(self.clean(&emoji(code))?)),
             InlineKind::Icon { .. } => {}
             InlineKind::InlineImage { target, alt, caption, size, .. } => {
                 let alt = alt.as_deref().or(caption.as_deref());
                 let line = *size == Some(InlineImageSize::Line);
-                out.push(
-                    self.glyph(target, alt, line).unwrap_or_else(|| text(said(alt.unwrap_or_default()))),
-                );
+                let alt = self.one_line(alt.unwrap_or_default())?;
+                out.push(match self.glyph(target, &alt, line) {
+                    Some(glyph) => glyph,
+                    None => text(breaker.run(&alt)),
+                });
             }
             InlineKind::InlineMath { formula } => out.push(self.formula(formula, false)?),
             InlineKind::Expression { expression } => {
-                let v = said(&format!("{{{{ {expression} }}}}"));
+                let v = breaker.run(&self.one_line(&format!("{{{{ {expression} }}}}"))?);
                 out.push(ShownTag::Styled(Style { v, code: true, ..Style::default() }).into());
             }
             InlineKind::Annotation {} => {
@@ -124,10 +125,10 @@ impl BookLowering<'_> {
                 }
             }
             InlineKind::Button { label, kind, target, .. } => {
-                let c = vec![text(said(label))];
+                let c = vec![text(breaker.run(&self.one_line(label)?))];
                 let button = ShownTag::Button { c, primary: *kind == ButtonKind::Primary }.into();
                 out.push(match target {
-                    Some(target) => self.resolve_target(target).wrap(vec![button]),
+                    Some(target) => self.link(target, vec![button])?,
                     None => button,
                 });
             }
@@ -136,14 +137,14 @@ impl BookLowering<'_> {
     }
 
     /// Lowers an inline image. Returns `None` if it is not available.
-    fn glyph(&self, target: &ContentRef, alt: Option<&str>, line: bool) -> Option<ShownPart> {
+    fn glyph(&self, target: &ContentRef, alt: &str, line: bool) -> Option<ShownPart> {
         let picture = self.pictures.get(target)?;
         Some(
             ShownTag::Glyph {
                 file: picture.file,
                 w: picture.width * POINTS_PER_PIXEL,
                 h: picture.height * POINTS_PER_PIXEL,
-                alt: one_line(alt.unwrap_or_default()),
+                alt: alt.to_owned(),
                 line,
             }
             .into(),
@@ -153,11 +154,12 @@ impl BookLowering<'_> {
     /// Lowers a formula. An unsupported formula becomes its source.
     pub(super) fn formula(&mut self, formula: &str, block: bool) -> LayoutResult<ShownPart> {
         self.count(1 + formula.len() / 4)?;
+        let source = self.clean(formula)?;
         let style = if block { MathStyle::Display } else { MathStyle::Text };
         Ok(match Formula::read(formula, style) {
-            Some(read) => ShownTag::Math { formula: read, source: clean(formula), block }.into(),
+            Some(read) => ShownTag::Math { formula: read, source, block }.into(),
             None => {
-                let v = Breaker::new(super::LINE_CHARS).run(&clean(formula));
+                let v = Breaker::new(super::LINE_CHARS).run(&source);
                 ShownTag::Styled(Style { v, code: true, ..Style::default() }).into()
             }
         })

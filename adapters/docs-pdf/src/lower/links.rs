@@ -6,6 +6,7 @@ use docs_model::{ContentRef, PageId, ReusableId, SpaceId};
 use super::{BookLowering, page_label};
 use crate::{
     layout_tree::{ShownPart, ShownParts, ShownTag},
+    termination::LayoutResult,
     text::one_line,
 };
 
@@ -28,8 +29,12 @@ impl LinkTarget {
         Self { url: is_address(url).then(|| url.to_owned()), ..Self::default() }
     }
 
+    fn text_bytes(&self) -> usize {
+        [&self.to, &self.page, &self.url].into_iter().flatten().map(String::len).sum()
+    }
+
     /// Wraps parts in a link. Without a target, they stay unchanged.
-    pub(super) fn wrap(self, c: ShownParts) -> ShownPart {
+    fn wrap(self, c: ShownParts) -> ShownPart {
         let Self { to, page, url } = self;
         if to.is_none() && page.is_none() && url.is_none() {
             return ShownPart::Parts(c);
@@ -48,8 +53,15 @@ fn is_address(url: &str) -> bool {
 }
 
 impl BookLowering<'_> {
+    /// Wraps parts in a link to the target of a reference, and counts its address.
+    pub(super) fn link(&mut self, target: &ContentRef, c: ShownParts) -> LayoutResult<ShownPart> {
+        let target = self.resolve_target(target);
+        self.count_text(target.text_bytes())?;
+        Ok(target.wrap(c))
+    }
+
     /// Resolves a reference to a link target.
-    pub(super) fn resolve_target(&self, target: &ContentRef) -> LinkTarget {
+    fn resolve_target(&self, target: &ContentRef) -> LinkTarget {
         let known = self.book.links.get(target).and_then(|link| link.url.as_deref()).map(LinkTarget::url);
         match target {
             ContentRef::Url { url } => match url.strip_prefix('#') {
@@ -72,8 +84,14 @@ impl BookLowering<'_> {
         }
     }
 
-    /// Returns the display name of a reference.
-    pub(super) fn name(&self, target: &ContentRef) -> String {
+    /// Returns the display name of a reference, and counts it.
+    pub(super) fn name(&mut self, target: &ContentRef) -> LayoutResult<String> {
+        let name = self.find_name(target);
+        self.count_text(name.len())?;
+        Ok(name)
+    }
+
+    fn find_name(&self, target: &ContentRef) -> String {
         if let Some(title) = self.book.links.get(target).and_then(|link| link.title.as_deref()) {
             return one_line(title);
         }

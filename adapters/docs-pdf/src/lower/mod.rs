@@ -15,7 +15,7 @@ use crate::{
     layout_tree::{ShownPage, ShownPart},
     pictures::Picture,
     termination::{LayoutResult, LayoutStop},
-    text::one_line,
+    text::{clean, one_line},
 };
 
 /// Maximum nesting of blocks. Deeper blocks are flattened.
@@ -36,6 +36,8 @@ pub(crate) struct BookLowering<'a> {
     page: usize,
     /// Number of parts that the book may still have.
     left: usize,
+    /// Number of bytes of text that the book may still have.
+    text_left: usize,
     /// Reusable contents being lowered, to detect cycles.
     reusables: Vec<&'a ReusableId>,
 }
@@ -49,6 +51,7 @@ impl<'a> BookLowering<'a> {
             labels: HashSet::new(),
             page: 0,
             left: limits.parts,
+            text_left: limits.text,
             reusables: Vec::new(),
         }
     }
@@ -56,7 +59,7 @@ impl<'a> BookLowering<'a> {
     /// Lowers a page of the book. Returns `None` after the last page.
     ///
     /// # Errors
-    /// [`LayoutStop::TooManyParts`]
+    /// [`LayoutStop::TooManyParts`], [`LayoutStop::TooMuchText`]
     pub(crate) fn page(&mut self, at: usize) -> LayoutResult<Option<ShownPage>> {
         let book = self.book;
         let Some(page) = book.pages.get(at) else { return Ok(None) };
@@ -72,8 +75,8 @@ impl<'a> BookLowering<'a> {
         Ok(Some(ShownPage {
             label,
             level: level(page.depth),
-            title: one_line(&page.title),
-            description: page.description.as_deref().map(one_line),
+            title: self.one_line(&page.title)?,
+            description: self.optional_line(page.description.as_deref())?,
             fresh: at > 0 && !after_group,
             body,
         }))
@@ -83,6 +86,29 @@ impl<'a> BookLowering<'a> {
     fn count(&mut self, parts: usize) -> LayoutResult {
         self.left = self.left.checked_sub(parts).ok_or(LayoutStop::TooManyParts)?;
         Ok(())
+    }
+
+    /// Subtracts bytes of text from the limit of the book. A text counts at each place that shows it: its layout takes
+    /// about 20 times its size.
+    fn count_text(&mut self, bytes: usize) -> LayoutResult {
+        self.text_left = self.text_left.checked_sub(bytes).ok_or(LayoutStop::TooMuchText)?;
+        Ok(())
+    }
+
+    /// Copies a text of the book with [`clean`], and counts it.
+    fn clean(&mut self, text: &str) -> LayoutResult<String> {
+        self.count_text(text.len())?;
+        Ok(clean(text))
+    }
+
+    /// Copies a text of the book with [`one_line`], and counts it.
+    fn one_line(&mut self, text: &str) -> LayoutResult<String> {
+        self.count_text(text.len())?;
+        Ok(one_line(text))
+    }
+
+    fn optional_line(&mut self, text: Option<&str>) -> LayoutResult<Option<String>> {
+        text.map(|text| self.one_line(text)).transpose()
     }
 }
 

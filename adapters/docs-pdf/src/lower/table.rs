@@ -11,7 +11,7 @@ use super::{BookLowering, LowerContext, inline::plain, text};
 use crate::{
     layout_tree::{ShownCard, ShownPart, ShownParts, ShownTag, Style},
     termination::LayoutResult,
-    text::{Breaker, one_line},
+    text::Breaker,
 };
 
 /// Maximum number of columns in a table. A wider table is rendered as a list of rows.
@@ -52,7 +52,7 @@ impl BookLowering<'_> {
                 if !hide_header && columns.iter().any(|column| !column.title.trim().is_empty()) {
                     for (column, weight) in columns.iter().zip(&weights) {
                         let mut breaker = Breaker::new(room.part(weight / all).width * 9 / 10);
-                        head.push(vec![text(breaker.run(&one_line(&column.title)))]);
+                        head.push(vec![text(breaker.run(&self.one_line(&column.title)?))]);
                     }
                 }
                 let aligns = columns.iter().map(|column| side(column)).collect();
@@ -73,7 +73,7 @@ impl BookLowering<'_> {
         for (_, row) in table.rows() {
             for column in columns {
                 let value = self.cell(block, row, column, at.part(0.7))?;
-                let v = Breaker::new(24).run(&one_line(&column.title));
+                let v = Breaker::new(24).run(&self.one_line(&column.title)?);
                 rows.push(vec![
                     vec![ShownTag::Styled(Style { v, bold: true, ..Style::default() }).into()],
                     value,
@@ -111,7 +111,7 @@ impl BookLowering<'_> {
                     continue;
                 }
                 if *hide_column_title == Some(false) && !column.title.trim().is_empty() {
-                    let v = Breaker::new(20).run(&one_line(&column.title));
+                    let v = Breaker::new(20).run(&self.one_line(&column.title)?);
                     c.push(
                         ShownTag::Par {
                             c: vec![
@@ -125,8 +125,8 @@ impl BookLowering<'_> {
                 c.extend(shown);
             }
             if let Some(target) = target {
-                let name = Breaker::new(20).run(&self.name(&target));
-                let way = self.resolve_target(&target).wrap(vec![text(format!("→ {name}"))]);
+                let name = Breaker::new(20).run(&self.name(&target)?);
+                let way = self.link(&target, vec![text(format!("→ {name}"))])?;
                 c.push(ShownTag::Par { c: vec![way], align: "start" }.into());
             }
             items.push(ShownCard { cover, c });
@@ -150,35 +150,40 @@ impl BookLowering<'_> {
         self.count(1)?;
         let Some(value) = row.values.get(&column.id) else { return Ok(Vec::new()) };
         let mut breaker = Breaker::new(at.width);
-        let mut line = |text: &str| vec![super::text(breaker.run(&one_line(text)))];
+        let mut line = |text: &str| -> LayoutResult<ShownParts> {
+            Ok(vec![super::text(breaker.run(&self.one_line(text)?))])
+        };
         Ok(match (value, &column.kind) {
             (CellValue::Text(name), TableColumnKind::Text { .. }) => match block.fragment(name) {
                 Some(fragment) => self.blocks(&fragment.nodes, at)?,
-                None => line(name),
+                None => line(name)?,
             },
-            (CellValue::Text(id), TableColumnKind::Select { options, .. }) => line(&choice(options, id)),
-            (CellValue::Text(name), _) => line(name),
-            (CellValue::Number(stars), TableColumnKind::Rating { max }) => line(&rating(*stars, *max)),
-            (CellValue::Number(number), _) => line(&number.to_string()),
+            (CellValue::Text(id), TableColumnKind::Select { options, .. }) => line(&choice(options, id))?,
+            (CellValue::Text(name), _) => line(name)?,
+            (CellValue::Number(stars), TableColumnKind::Rating { max }) => line(&rating(*stars, *max))?,
+            (CellValue::Number(number), _) => line(&number.to_string())?,
             (CellValue::Checked(on), _) => vec![ShownTag::Check { on: *on }.into()],
             (CellValue::Ids(ids), TableColumnKind::Select { options, .. }) => {
                 let names: Vec<String> = ids.iter().map(|id| choice(options, id)).collect();
-                line(&names.join(", "))
+                line(&names.join(", "))?
             }
             (CellValue::Ids(ids), kind) => {
                 let mut out = Vec::new();
                 for (at, id) in ids.iter().enumerate() {
                     self.count(1)?;
                     let target = reference_from_id(kind, id);
-                    let name = target.as_ref().map_or_else(|| id.clone(), |target| self.name(target));
+                    let name = match &target {
+                        Some(target) => self.name(target)?,
+                        None => self.one_line(id)?,
+                    };
                     if at > 0 {
                         out.push(text(", "));
                     }
-                    let c = vec![text(breaker.run(&one_line(&name)))];
-                    out.push(target.map_or_else(
-                        || ShownPart::Parts(c.clone()),
-                        |target| self.resolve_target(&target).wrap(c.clone()),
-                    ));
+                    let c = vec![text(breaker.run(&name))];
+                    out.push(match target {
+                        Some(target) => self.link(&target, c)?,
+                        None => ShownPart::Parts(c),
+                    });
                 }
                 out
             }
@@ -188,8 +193,8 @@ impl BookLowering<'_> {
                 {
                     return Ok(vec![cover]);
                 }
-                let c = line(&self.name(target));
-                vec![self.resolve_target(target).wrap(c)]
+                let c = vec![text(breaker.run(&self.name(target)?))];
+                vec![self.link(target, c)?]
             }
             (CellValue::Empty(()), _) => Vec::new(),
         })

@@ -8,10 +8,12 @@ use std::{
     time::{Duration, Instant},
 };
 
+use docs_model::{Block, BlockKind, ContentRef, Document};
 use docs_pdf::{Fonts, Limits, Typesetter};
-use docs_ports::{Pdf as _, PdfError};
+use docs_ports::{Book, Pdf as _, PdfError};
+use serde_json::{Value, json};
 
-use crate::{book, page, paragraph};
+use crate::{book, id, page, paragraph};
 
 fn with(limits: Limits) -> Typesetter {
     Typesetter::new(Fonts::default(), limits)
@@ -81,4 +83,86 @@ async fn concurrent_renders_above_the_limit_all_complete() {
     let a = a.expect("a file");
     // The output is deterministic.
     assert_eq!((Ok(a.clone()), Ok(a)), (b, c));
+}
+
+/// Returns a block that embeds a reusable content.
+fn embed(name: &str) -> Block {
+    let target = ContentRef::ReusableContent { reusable_content: id(name), space: None };
+    Block::new(BlockKind::ReusableContent { target }, Vec::new())
+}
+
+/// Returns a page that embeds a reusable content of 64 KiB at 900 places.
+fn embedded_everywhere() -> Book {
+    let mut book = book("Embeds", vec![page("p1", "A page", (0..900).map(|_| embed("r1")).collect())]);
+    let text = paragraph(&"words of a text ".repeat(4_096));
+    book.reusables.insert(id("r1"), Arc::new(Document::new(vec![text])));
+    book
+}
+
+/// Returns one block or paragraph for each kind of text, with TEXT as the text.
+fn all_texts() -> Vec<Value> {
+    let block = |kind: &str, data: Value| json!({ "object": "block", "type": kind, "data": data });
+    let text = json!({ "object": "text", "leaves": [{ "object": "leaf", "text": "TEXT", "marks": [] }] });
+    let with = |kind: &str, data: Value, nodes: Value| json!({ "object": "block", "type": kind, "data": data, "nodes": nodes });
+    let inline = |kind: &str, data: Value| {
+        let inline = json!({ "object": "inline", "type": kind, "data": data, "nodes": [] });
+        json!({ "object": "block", "type": "paragraph", "data": {}, "nodes": [inline] })
+    };
+    let url = json!({ "kind": "url", "url": "https://example.com/TEXT" });
+    let spec = json!({ "kind": "openapi", "spec": "TEXT" });
+    let gone = json!({ "kind": "file", "file": "none" });
+    let paragraph = with("paragraph", json!({}), json!([text]));
+    let table = json!({
+        "view": { "type": "grid", "columns": ["a"], "hideHeader": false },
+        "records": { "r": { "orderIndex": "0", "values": {} } },
+        "definition": { "a": { "id": "a", "title": "TEXT", "type": "number" } },
+    });
+    vec![
+        paragraph.clone(),
+        with("heading-1", json!({}), json!([text])),
+        with("blockquote", json!({}), json!([paragraph])),
+        with("code", json!({}), json!([with("code-line", json!({}), json!([text]))])),
+        with("code", json!({ "title": "TEXT" }), json!([])),
+        block("math", json!({ "formula": "\\nonsense{TEXT}" })),
+        with("tabs", json!({}), json!([with("tabs-item", json!({ "title": "TEXT" }), json!([]))])),
+        with("images", json!({}), json!([block("image", json!({ "ref": gone, "alt": "TEXT" }))])),
+        block("embed", json!({ "url": "https://example.com/TEXT" })),
+        block("content-ref", json!({ "ref": url })),
+        block("integration", json!({ "integration": "TEXT", "block": "b", "props": {} })),
+        block("openapi-operation", json!({ "path": "/TEXT", "method": "post", "ref": url })),
+        block("openapi-schemas", json!({ "schemas": ["Pet"], "ref": spec })),
+        block("table", table),
+        inline("link", json!({ "ref": url })),
+        inline("mention", json!({ "ref": spec })),
+        inline("inline-image", json!({ "ref": gone, "alt": "TEXT" })),
+        inline("inline-math", json!({ "formula": "\\nonsense{TEXT}" })),
+        inline("expression", json!({ "expression": "TEXT" })),
+        inline("button", json!({ "label": "TEXT", "kind": "primary" })),
+        inline("button", json!({ "label": "a", "kind": "primary", "ref": url })),
+    ]
+}
+
+#[test]
+fn texts_of_all_kinds_count_towards_the_limit() {
+    let long = "words ".repeat(500).replace(' ', "-");
+    for template in all_texts() {
+        let block: Block =
+            serde_json::from_str(&template.to_string().replace("TEXT", &long)).expect("a block");
+        let one = book("Text", vec![page("p1", "A page", vec![block])]);
+        let set = |text| with(Limits { text, ..Limits::default() }).set(&one);
+        assert!(set(4 * long.len()).is_ok(), "{template}");
+        assert!(matches!(set(long.len() - 1), Err(PdfError::TooLarge(_))), "{template}");
+    }
+    let titled = book("Text", vec![page("p1", &long, Vec::new())]);
+    let done = with(Limits { text: long.len() - 1, ..Limits::default() }).set(&titled);
+    assert!(matches!(done, Err(PdfError::TooLarge(_))), "{done:?}");
+}
+
+#[test]
+fn reusable_contents_count_at_each_place() {
+    let embeds = embedded_everywhere();
+    let (done, bytes) = docs_hostile::own_peak_of(|| Typesetter::default().set(&embeds));
+    assert!(matches!(done, Err(PdfError::TooLarge(_))), "{} bytes", done.map_or(0, |file| file.len()));
+    // The text of one page is lowered before it is laid out.
+    assert!(bytes < 64 << 20, "{bytes}");
 }

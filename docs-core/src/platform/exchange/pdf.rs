@@ -5,6 +5,7 @@
 //! never in memory as a whole.
 
 mod book;
+mod embeds;
 mod pieces;
 mod refs;
 mod values;

@@ -9,6 +9,7 @@ use async_trait::async_trait;
 use bytes::Bytes;
 
 use super::{
+    embeds::{BookTexts, DocumentText},
     refs::{BookReferences, collect_references},
     values::fill,
 };
@@ -39,7 +40,8 @@ pub(in crate::platform) const MAX_PAGES: usize = 5_000;
 const MAX_BOOK_STEPS: u32 = 100 * MAX_STEPS;
 /// Members per batch when reading names.
 const MEMBER_BATCH: usize = 1_000;
-/// Maximum size of Markdown in bytes, and separately of evaluated values.
+/// Maximum size of Markdown and evaluated values in bytes. A reusable content counts at each place. Values are in
+/// addition limited to this size before they are inserted.
 const MAX_TEXT: usize = 16 << 20;
 /// Maximum size of one image in bytes. A larger one is replaced by its alternative text.
 const MAX_IMAGE: u64 = 32 << 20;
@@ -70,7 +72,9 @@ pub(super) struct PdfContent<'a> {
 
 /// The state of reading a book.
 struct BookReader {
+    /// The size of all Markdown that was read. A reusable content counts once.
     text: usize,
+    texts: BookTexts,
     refs: BookReferences,
     images: ImageBudget,
     /// The evaluation context with the variables of the space.
@@ -122,13 +126,18 @@ impl Platform {
         let context = Context::default().with_space(&variables);
         let allowance = Allowance { steps: Budget(MAX_BOOK_STEPS), bytes: MAX_TEXT };
         let images = ImageBudget(MAX_IMAGES);
-        let mut reading = BookReader { text: 0, refs: BookReferences::default(), images, context, allowance };
+        let (texts, refs) = (BookTexts::default(), BookReferences::default());
+        let mut reading = BookReader { text: 0, texts, refs, images, context, allowance };
         let mut pages = Vec::new();
         for (page, depth) in select_pages(shown.tree, shown.part)? {
             let document = match page.entry.kind {
-                PageKind::Document => Some(
-                    self.document(shown, &page.entry.body, Some(&page.entry.variables), &mut reading).await?,
-                ),
+                PageKind::Document => {
+                    let variables = Some(&page.entry.variables);
+                    let (document, text) =
+                        self.document(shown, &page.entry.body, variables, &mut reading).await?;
+                    reading.texts.pages.push(text);
+                    Some(document)
+                }
                 _ => None,
             };
             pages.push(BookPage {
@@ -140,6 +149,9 @@ impl Platform {
             });
         }
         let reusables = self.reusables(shown, &mut reading).await?;
+        if reading.texts.exceed(MAX_TEXT) {
+            return Err(too_much_text());
+        }
         // A partial book is titled after its first page, with the space as its subtitle.
         let space = shown.space.title.to_string();
         let (title, subtitle) = match shown.part.page.as_ref().and_then(|page| shown.tree.get(page)) {
@@ -174,16 +186,16 @@ impl Platform {
         body: &Body,
         variables: Option<&Variables>,
         reading: &mut BookReader,
-    ) -> Result<Arc<Document>> {
+    ) -> Result<(Arc<Document>, DocumentText)> {
         let text = shown.view.text(body, Rendering::Request).await?;
         reading.text += text.len();
         if reading.text > MAX_TEXT {
-            let why = "the pages have too much text for one PDF; select fewer with `page`";
-            return Err(Error::new(ErrorKind::TooLarge, why));
+            return Err(too_much_text());
         }
         // All texts may be cached already, so this yields to other tasks between two documents.
         tokio::task::yield_now().await;
         let mut document = parse_document(&text).await;
+        let bytes_left = reading.allowance.bytes;
         match variables {
             Some(variables) => {
                 let context = reading.context.clone().with_page(variables);
@@ -199,7 +211,9 @@ impl Platform {
             let why = format!("the pages must have at most {most} references; select fewer with `page`");
             return Err(Error::new(ErrorKind::TooLarge, why));
         }
-        Ok(Arc::new(document))
+        let value_bytes = bytes_left - reading.allowance.bytes;
+        let text = DocumentText::new(&document, text.len() + value_bytes);
+        Ok((Arc::new(document), text))
     }
 
     /// Reads the reusable contents that pages reference, transitively.
@@ -224,7 +238,8 @@ impl Platform {
             }
             for id in wanted {
                 let body = shown.view.reusable(&id).await?.map_or(Body::Empty, |reusable| reusable.body);
-                let document = self.document(shown, &body, None, reading).await?;
+                let (document, text) = self.document(shown, &body, None, reading).await?;
+                reading.texts.reusables.insert(id.clone(), text);
                 out.insert(id, document);
             }
         }
@@ -337,6 +352,11 @@ impl ImageSource for StoredImage {
             _ => PdfError::Failed(error.to_string()),
         })
     }
+}
+
+fn too_much_text() -> Error {
+    let why = "the pages have too much text for one PDF; select fewer with `page`";
+    Error::new(ErrorKind::TooLarge, why)
 }
 
 fn is_own_space(shown: &PdfContent<'_>, space: Option<&SpaceId>) -> bool {
