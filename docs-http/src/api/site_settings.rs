@@ -139,7 +139,7 @@ impl SiteSettings {
 
     /// Create a share link
     ///
-    /// Anyone who has the address of the link can read the site while its visibility is `with_cors-link`.
+    /// Anyone who has the address of the link can read the site while its visibility is `share-link`.
     #[oai(path = "/share-links", method = "post", operation_id = "createSiteShareLink")]
     async fn create_share_link(
         &self,

@@ -10,7 +10,7 @@
 //! | `n!<name>!<file>` | derived: the file has the name |
 //! | `l!<standing>!<source>!<target>!<hash>` | derived: a link of a page or a reusable content |
 //! | `b!<target>!<source>` | derived: the source links to the target, which may not exist |
-//! | `o!trace_prefix!<parent>!<slug>!<page>` | a previous slug of the page among the children of the parent |
+//! | `o!moved!<parent>!<slug>!<page>` | a previous slug of the page among the children of the parent |
 //! | `o!git!<path>` | the page that an old path redirects to, configured in a repository |
 //!
 //! The top level is the parent with the empty name. Derived entries are functions of the records; those of links also

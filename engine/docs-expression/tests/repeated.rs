@@ -1,6 +1,6 @@
 //! Tests that repeated random expressions never crash the process and use bounded memory.
 //!
-//! `DOCS_FUZZ_INPUTS=1000000 cargo test --release -p docs-expression --test parse_repetition -- --nocapture` runs this
+//! `DOCS_FUZZ_INPUTS=1000000 cargo test --release -p docs-expression --test repeated -- --nocapture` runs this
 //! many inputs and also checks the time limit.
 
 use docs_expression::{Context, Expression, MAX_LENGTH};

@@ -20,7 +20,7 @@ pub(super) fn component_name(reference: &str) -> String {
     sanitize(&decoded.replace("~1", "/").replace("~0", "~"))
 }
 
-/// Converts to Pascal case: `insert_files` and `with_cors-link` become `InsertFiles` and `ShareLink`.
+/// Converts to Pascal case: `insert_files` and `share-link` become `InsertFiles` and `ShareLink`.
 pub(super) fn pascal(name: &str) -> String {
     let words = name.split(|c: char| !c.is_ascii_alphanumeric());
     words
