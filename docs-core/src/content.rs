@@ -1,4 +1,4 @@
-//! Content: what a space says, with its history. From the crates `docs-content` (revisions, edits, merges, links),
+//! Space content and its history. Re-exports of the crates `docs-content` (revisions, edits, merges, links),
 //! `docs-markup` (documents, Markdown, the Git format) and `docs-expression`.
 
 pub(crate) use docs_content::{

@@ -1,4 +1,4 @@
-//! Resolution of the ids of a request into proofs of access.
+//! Resolves ids in requests to proofs of access.
 
 mod audience;
 pub(super) mod resolver;
@@ -23,7 +23,7 @@ use crate::{
     },
 };
 
-/// Returns the access of an actor to an organization.
+/// Returns an actor's access to an organization.
 pub(super) async fn org(tx: &Tx, actor: &Actor, id: &OrgId) -> Result<OrgAccess> {
     match actor {
         Actor::Platform => OrgAccess::for_platform(tx.get(&OrgRecord::key_for(id)).await?),
@@ -45,7 +45,7 @@ pub(super) async fn org(tx: &Tx, actor: &Actor, id: &OrgId) -> Result<OrgAccess>
     }
 }
 
-/// Returns the access of a user to an organization that their token covers, derived from their membership.
+/// Returns a user's access to an organization that their token covers, derived from their membership.
 pub(super) fn org_from_records(
     actor: &Actor,
     org: Option<Arc<OrgRecord>>,
@@ -57,10 +57,10 @@ pub(super) fn org_from_records(
     }
 }
 
-/// Returns the access that suffices for reading the sign-in settings of an organization.
+/// Returns the minimal access required to read the sign-in settings of an organization.
 ///
-/// A token that does not belong to a single sign-on session counts as its user, so that members can read how to sign in
-/// before they satisfy the organization's single sign-on requirement.
+/// A token that does not belong to a single sign-on session is treated as its user, so that members can read how to
+/// sign in before they satisfy the organization's single sign-on requirement.
 pub(super) async fn org_before_sign_in(tx: &Tx, actor: &Actor, id: &OrgId) -> Result<OrgAccess> {
     match actor {
         Actor::Token(token) if token.session_org().is_none() => {
@@ -85,8 +85,8 @@ async fn membership(
 
 /// Returns the role that the platform asserts for a user on sites.
 ///
-/// `None` for guests, for former members, and if the organization does not accept how the user signed in. `sign_in` is
-/// `None` for users whom the embedding application authenticated.
+/// `None` for guests and former members, and if the organization does not accept the user's sign-in method. `sign_in`
+/// is `None` for users whom the embedding application authenticated.
 pub(super) async fn asserted_role(
     tx: &Tx,
     id: &OrgId,
@@ -105,7 +105,7 @@ pub(super) async fn asserted_role(
     }
 }
 
-/// Error for a token that the organization does not accept; its message states where to sign in.
+/// Builds the error for a token that the organization does not accept. Its message states where to sign in.
 async fn sso_required_error(tx: &Tx, token: &TokenUser, id: &OrgId) -> Result<Error> {
     let active = active_providers(tx, id).await?;
     Ok(Error::forbidden(match active.first() {
@@ -120,7 +120,7 @@ async fn sso_required_error(tx: &Tx, token: &TokenUser, id: &OrgId) -> Result<Er
     }))
 }
 
-/// Returns the access of an actor to a space, including a deleted one.
+/// Returns an actor's access to a space, which may be deleted.
 pub(super) async fn any_space(tx: &Tx, actor: &Actor, id: &SpaceId) -> Result<SpaceAccess> {
     let space: Option<Arc<SpaceRecord>> = tx.get(&SpaceRecord::key_for(id)).await?;
     let Some(space) = space else { return Err(Error::not_found("space")) };
@@ -129,7 +129,7 @@ pub(super) async fn any_space(tx: &Tx, actor: &Actor, id: &SpaceId) -> Result<Sp
     seen.ok_or_else(|| Error::not_found("space"))
 }
 
-/// Returns the access of an actor to a collection.
+/// Returns an actor's access to a collection.
 pub(super) async fn collection(tx: &Tx, actor: &Actor, id: &CollectionId) -> Result<CollectionAccess> {
     let collection: Option<Arc<CollectionRecord>> = tx.get(&CollectionRecord::key_for(id)).await?;
     let Some(collection) = collection else { return Err(Error::not_found("collection")) };
@@ -138,7 +138,7 @@ pub(super) async fn collection(tx: &Tx, actor: &Actor, id: &CollectionId) -> Res
     seen.ok_or_else(|| Error::not_found("collection"))
 }
 
-/// Returns the access of an actor to a space that is not deleted.
+/// Returns an actor's access to a space that is not deleted.
 pub(super) async fn space(tx: &Tx, actor: &Actor, id: &SpaceId) -> Result<SpaceAccess> {
     let access = any_space(tx, actor, id).await?;
     if access.space().deleted_at.is_some() {
@@ -147,7 +147,7 @@ pub(super) async fn space(tx: &Tx, actor: &Actor, id: &SpaceId) -> Result<SpaceA
     Ok(access)
 }
 
-/// Returns the role of an actor on content that is not deleted; `None` if they have no access.
+/// Returns an actor's role on content that is not deleted, or `None` without access.
 pub(super) async fn role_on(tx: &Tx, actor: &Actor, content: &ContentTarget) -> Result<Option<Role>> {
     let role = match content {
         ContentTarget::Space(id) => space(tx, actor, id).await.map(|access| access.role()),
@@ -173,12 +173,12 @@ pub(super) async fn site(
     Ok((org, site))
 }
 
-/// Checks that a content manager may change the default level of the content.
+/// Checks that a content manager may change the default access level of the content.
 ///
-/// The change must not grant or revoke a role above the manager's own, and must leave them able to revert it.
+/// The change must not grant or revoke a role above the manager's own, and the manager must be able to revert it.
 ///
 /// # Errors
-/// `Forbidden`; `Precondition` if they would no longer see or manage the content.
+/// `Forbidden`; `Precondition` if the manager would lose sight or control of the content.
 pub(super) fn check_level(before: EffectiveRole, after: Result<EffectiveRole>) -> Result<()> {
     let hidden = "defaultLevel: must not hide the content from you; ask an administrator or its creator";
     let after = after.map_err(|error| match error.kind() {
@@ -196,19 +196,18 @@ pub(super) fn check_level(before: EffectiveRole, after: Result<EffectiveRole>) -
     Ok(())
 }
 
-/// Replaces the noun of a `NotFound` error by the one that the actor requested, so that it does not reveal the parent.
+/// Changes a `NotFound` error to name the requested resource, so that it does not reveal the parent.
 fn hide(error: Error, noun: &str) -> Error {
     if error.kind() == ErrorKind::NotFound { Error::not_found(noun) } else { error }
 }
 
-/// Returns `true` for a deleted space.
 pub(in crate::platform) async fn is_deleted(tx: &Tx, content: &ContentTarget) -> Result<bool> {
     let ContentTarget::Space(id) = content else { return Ok(false) };
     let space: Option<Arc<SpaceRecord>> = tx.get(&SpaceRecord::key_for(id)).await?;
     Ok(space.is_some_and(|space| space.deleted_at.is_some()))
 }
 
-/// The active providers of an organization, oldest first.
+/// The active SAML providers of an organization, oldest first.
 pub(in crate::platform) async fn active_providers(
     tx: &Tx,
     org: &OrgId,
@@ -219,5 +218,5 @@ pub(in crate::platform) async fn active_providers(
     Ok(providers.filter(|provider| provider.is_active()).collect())
 }
 
-/// Maximum number of SAML providers of an organization.
+/// Maximum number of SAML providers per organization.
 pub(in crate::platform) const MAX_PROVIDERS: u32 = 50;

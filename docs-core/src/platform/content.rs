@@ -1,4 +1,4 @@
-//! The content of spaces: files, specifications, revisions, change requests, reading, editing and comments.
+//! Space content: files, specifications, revisions, change requests, reading, editing and comments.
 
 pub(super) mod change_requests;
 pub(super) mod comments;

@@ -1,4 +1,4 @@
-//! The operation of a platform: construction, first start, maintenance, measurements and limits.
+//! Platform operation: construction, first start, maintenance, metrics and limits.
 
 pub(super) mod audit;
 pub(super) mod authenticate;

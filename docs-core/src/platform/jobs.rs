@@ -1,4 +1,4 @@
-//! Background jobs: payloads, runs, and the end of a run.
+//! Background jobs: payloads, runs and results.
 
 pub(in crate::platform) mod run;
 
@@ -23,10 +23,10 @@ use crate::{
 /// Urgency of a job.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Urgency {
-    /// Requested by a user: a postponed retry is run immediately.
+    /// Requested by a user. A postponed retry is run immediately.
     Requested,
-    /// Follows from a change: a postponed retry stays postponed. Otherwise a burst of changes would use up the attempts
-    /// while a dependency is unreachable.
+    /// Follows from a change. A postponed retry stays postponed, because a burst of changes could otherwise use up the
+    /// attempts while a dependency is unreachable.
     FollowUp,
 }
 
@@ -37,7 +37,7 @@ pub(super) trait Payload: Serialize + DeserializeOwned + Send + Sync {
     /// Name of the kind in the store.
     const KIND: &'static str;
 
-    /// Class of the work. Other jobs do not wait for jobs that wait for external hosts.
+    /// Class of the work. Jobs that wait for external hosts do not delay jobs of other classes.
     const CLASS: JobClass = JobClass::Local;
 
     /// Creates the maintenance job to enqueue, outside any lane and due immediately.
@@ -65,8 +65,8 @@ pub(super) trait Payload: Serialize + DeserializeOwned + Send + Sync {
 
 /// The implementation of a kind of background job.
 ///
-/// `JOB_KINDS` in `platform/host/kinds.rs` lists every implementation. A run may end at any point, for example by a
-/// crash, and the job is run again.
+/// `JOB_KINDS` in `platform/host/kinds.rs` lists every implementation. A run may end at any point, for example because
+/// of a crash, and is then repeated.
 #[async_trait]
 pub(super) trait Job: Payload {
     async fn run(self, platform: &Platform, run: &mut JobRun) -> Result<Effect>;
@@ -75,10 +75,10 @@ pub(super) trait Job: Payload {
 /// A job that removes the records of a deleted resource in batches.
 #[async_trait]
 pub(super) trait Purge: Payload {
-    /// `true` if the audit log records the batches.
+    /// Whether the audit log records the batches.
     const LOGGED: bool = true;
 
-    /// Removes a batch. Returns `true` if there may be more.
+    /// Removes a batch. Returns `true` if more may remain.
     async fn purge_some(&self, tx: &mut Tx) -> Result<bool>;
 }
 
@@ -107,7 +107,7 @@ impl<P: Purge> Operation for PurgeBatch<P> {
     }
 }
 
-/// A kind of job, with the function that runs it.
+/// A job kind with the function that runs it.
 pub(in crate::platform) struct JobHandler {
     pub(in crate::platform) name: &'static str,
     pub(in crate::platform) run: for<'a> fn(&'a Platform, &'a mut JobRun) -> BoxFuture<'a, Result<Effect>>,
@@ -127,16 +127,16 @@ impl JobHandler {
     }
 }
 
-/// State of a job after its run succeeded.
+/// State of a job after a successful run.
 pub(super) enum Effect {
-    /// The work is done; the job still has to be finished.
+    /// The work is done, but the job is not marked as finished yet.
     Done,
-    /// The work is done, and the same transaction finished the job.
+    /// The work is done, and the same transaction marked the job as finished.
     Finished,
 }
 
 impl Platform {
-    /// Renews the lease of a job while a future runs; `None` if another worker has taken the job over.
+    /// Renews the lease of a job while a future runs. Returns `None` if another worker has taken over the job.
     pub(super) async fn with_lease_renewal<T>(
         &self,
         job: &JobRecord,
@@ -155,7 +155,7 @@ impl Platform {
                             tracing::warn!(job.id = %job.id, "stop job; another worker has it");
                             return None;
                         }
-                        // The lease is still valid, and the next renewal comes before it expires.
+                        // The lease is still valid, and the next attempt is made before it expires.
                         Err(error) => {
                             tracing::warn!(job.id = %job.id, error = ?error, "failed to renew lease");
                         }
@@ -165,7 +165,7 @@ impl Platform {
         }
     }
 
-    /// Stores the end of a run, unless the job was taken over or has already ended.
+    /// Stores the result of a run, unless another worker took over the job or it has already ended.
     pub(in crate::platform) async fn end_run(&self, mut run: JobRun, end: jobs::JobEnd) -> Result<()> {
         if let jobs::JobEnd::Failed(_, why) | jobs::JobEnd::Retry(_, why) = &end {
             run.log.push(JobLine { at: self.now(), text: why.clone() });
@@ -174,7 +174,7 @@ impl Platform {
         match self.upkeep(&finish).await {
             Ok(_) => Ok(()),
             Err(error) if error.kind() == ErrorKind::Unavailable => Err(error),
-            // The store rejects the log or the reason. The job ends without them.
+            // The store rejects the log or the reason. End the job without them.
             Err(error) => {
                 tracing::error!(job.id = %finish.job.id, error = ?error, "failed to store result of job");
                 let why = "failed to store the result; see the log of the server";

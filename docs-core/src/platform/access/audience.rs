@@ -1,4 +1,4 @@
-//! Roles of many members on one piece of content: the decision of the resolver, computed in batches.
+//! Computes the roles of many members on one space or collection in batches, with the same rules as the resolver.
 
 use std::{
     collections::{BTreeSet, HashMap},
@@ -16,13 +16,13 @@ use crate::{
     },
 };
 
-/// A piece of content with its ancestors and the teams that have a role on any of them.
+/// A space or collection with its ancestors and the teams that have a role on any of them.
 pub(in crate::platform) struct Audience {
     /// Innermost first.
     layers: Vec<ContentLayer>,
 }
 
-/// The part of a content record that decides the roles of members.
+/// The fields of a content record that determine members' roles.
 struct ContentLayer {
     id: Box<str>,
     level: DefaultLevel,
@@ -31,7 +31,7 @@ struct ContentLayer {
 }
 
 impl Audience {
-    /// Reads everything that does not depend on the member.
+    /// Loads all data that does not depend on the member.
     pub(in crate::platform) async fn load(tx: &Tx, content: &ContentTarget) -> Result<Self> {
         let mut layers = Vec::new();
         let mut parent = match content {
@@ -55,7 +55,7 @@ impl Audience {
         Ok(audience)
     }
 
-    /// Returns the roles of members, who must be consecutive and in key order.
+    /// Returns the roles of members. The members must be consecutive and in key order.
     pub(in crate::platform) async fn roles(
         &self,
         tx: &Tx,
@@ -65,7 +65,7 @@ impl Audience {
         let (first, last) = (&first.user, &last.user);
         let teams: BTreeSet<&TeamId> =
             self.layers.iter().flat_map(|layer| &layer.teams).map(|(team, _)| team).collect();
-        // Grants and team memberships are ordered by user, as members are: each range covers exactly these members.
+        // Grants and team memberships are ordered by user, like members, so each range covers exactly these members.
         let own = self.layers.iter().map(|layer| {
             range_scan(&GrantRecord::user_key(&layer.id, first), &GrantRecord::user_key(&layer.id, last))
         });
@@ -121,7 +121,7 @@ impl ContentLayer {
         Self { id: id.into(), level, created_by: created_by.clone(), teams: Vec::new() }
     }
 
-    /// Returns the highest role of these teams.
+    /// Returns the highest role among these teams.
     fn highest(&self, teams: Option<&BTreeSet<&TeamId>>) -> Option<Role> {
         let teams = teams?;
         self.teams.iter().filter(|(team, _)| teams.contains(team)).map(|(_, role)| *role).max()
@@ -143,7 +143,7 @@ fn roles_by_user(grants: &[Arc<GrantRecord>]) -> HashMap<&UserId, Role> {
     of_users.collect()
 }
 
-/// Scan over a range of keys, both ends inclusive.
+/// A scan over an inclusive key range.
 fn range_scan(from: &Key, to: &Key) -> Scan {
     Scan { from: Key::clone(from), to: key::successor(to), rev: false, limit: MAX_SCAN }
 }

@@ -1,4 +1,4 @@
-//! Access of one actor to the content of an organization. Grants and collections are read once for many spaces.
+//! Resolves one actor's access to the content of an organization. Grants and collections are read once for many spaces.
 
 use std::{
     collections::{BTreeSet, HashMap},
@@ -16,14 +16,14 @@ use crate::{
     },
 };
 
-/// Maximum number of teams with an explicit role on one piece of content.
+/// Maximum number of teams with an explicit role on one space or collection.
 pub(in crate::platform) const MAX_TEAM_GRANTS: u32 = 100;
 /// Maximum nesting depth of collections.
 pub(in crate::platform) const MAX_COLLECTION_DEPTH: usize = 10;
 
-/// Access decisions of one actor in one organization. Records that were read for one space are reused for the next.
+/// Access decisions of one actor in one organization. Records read for one space are reused for the next.
 ///
-/// A resolver must not outlive the transaction that it reads in.
+/// A resolver must not outlive the transaction it reads from.
 pub(in crate::platform) struct AccessResolver {
     org: OrgAccess,
     user: Option<UserId>,
@@ -32,14 +32,14 @@ pub(in crate::platform) struct AccessResolver {
     teams: HashMap<TeamId, bool>,
 }
 
-/// Explicit roles on one piece of content: the member's own, and the highest of their teams.
+/// Explicit roles on one space or collection: the member's own, and the highest of their teams.
 #[derive(Clone, Copy, Default)]
 struct GrantedRoles {
     member: Option<Role>,
     team: Option<Role>,
 }
 
-/// The part of a content record that decides access.
+/// The fields of a content record that determine access.
 struct Subject<'a> {
     id: &'a str,
     parent: Option<&'a CollectionId>,
@@ -47,12 +47,12 @@ struct Subject<'a> {
 }
 
 impl AccessResolver {
-    /// Creates the resolver of an actor who has access to the organization.
+    /// Creates the resolver for an actor with access to the organization.
     pub(in crate::platform) fn new(org: OrgAccess, actor: &Actor) -> Self {
         Self::for_user(org, actor.user().cloned())
     }
 
-    /// Creates the resolver of a user; `None` is the platform itself.
+    /// Creates the resolver for a user, or for the platform itself if `user` is `None`.
     pub(in crate::platform) fn for_user(org: OrgAccess, user: Option<UserId>) -> Self {
         Self { org, user, collections: HashMap::new(), held: HashMap::new(), teams: HashMap::new() }
     }
@@ -61,7 +61,7 @@ impl AccessResolver {
         &self.org
     }
 
-    /// Returns the access to each of these spaces, in order; `None` for missing and hidden ones.
+    /// Returns the access to each of these spaces in order, with `None` for missing and hidden ones.
     pub(in crate::platform) async fn spaces(
         &mut self,
         tx: &Tx,
@@ -80,7 +80,7 @@ impl AccessResolver {
         Ok(spaces.iter().cloned().map(|space| space.and_then(access)).collect())
     }
 
-    /// Returns the access to each of these collections, in order; `None` for missing and hidden ones.
+    /// Returns the access to each of these collections in order, with `None` for missing and hidden ones.
     pub(in crate::platform) async fn collections(
         &mut self,
         tx: &Tx,
@@ -100,7 +100,7 @@ impl AccessResolver {
         Ok(collections.iter().cloned().map(|collection| collection.and_then(access)).collect())
     }
 
-    /// Layers of the content and its ancestors with the roles granted on them, innermost first.
+    /// Returns the access layers of the content and its ancestors with their granted roles, innermost first.
     fn layers(&self, subject: &Subject<'_>) -> Vec<Layer> {
         let with = |subject: &Subject<'_>| {
             let held = self.held.get(subject.id).copied().unwrap_or_default();

@@ -70,10 +70,10 @@ impl<'p> ChangeRequests<'p> {
         Ok(Page { items, next: page.next, count: page.count })
     }
 
-    /// Creates a change request as a draft with the current content of the space.
+    /// Creates a draft change request from the current content of the space.
     ///
     /// # Errors
-    /// `NotFound`; `Forbidden` without the role `edit`.
+    /// `NotFound`; `Forbidden` without the `edit` role.
     #[boxed]
     pub async fn create(self, new: CreateChangeRequest) -> Result<ChangeRequest> {
         let (platform, ref actor, space) = self.parts();
@@ -106,8 +106,8 @@ impl<'p> ChangeRequestHandle<'p> {
     /// Changes the subject or status of a change request. Omitted fields are left unchanged.
     ///
     /// # Errors
-    /// `Forbidden` without the role `edit`, or without `review` for the request of another user; `Conflict` for a new
-    /// status of a merged request.
+    /// `Forbidden` without the role `edit`, or without `review` for another user's request; `Conflict` if the status of
+    /// a merged request would change.
     #[boxed]
     pub async fn update(self, change: UpdateChangeRequest) -> Result<ChangeRequest> {
         let Self { caller, at: RequestRef { space, request: name } } = self;
@@ -119,10 +119,10 @@ impl<'p> ChangeRequestHandle<'p> {
 
     /// Merges a change request into its space. Conflicts do not abort the merge: they are recorded in the content.
     ///
-    /// The cost depends on the changes of the two sides, not on the size of the space.
+    /// The cost is proportional to the changes on both sides, not to the size of the space.
     ///
     /// # Errors
-    /// `Forbidden` without the role `review`; `Conflict` for a request that is merged or archived.
+    /// `Forbidden` without the role `review`; `Conflict` for a merged or archived request.
     #[boxed]
     pub async fn merge(self) -> Result<MergeResult> {
         let Self { caller, at: RequestRef { space, request: name } } = self;
@@ -162,11 +162,11 @@ impl<'p> ChangeRequestHandle<'p> {
         done.await
     }
 
-    /// Updates a change request to the current content of its space. Conflicts are recorded in the content of the
+    /// Updates a change request with the current content of its space. Conflicts are recorded in the content of the
     /// request.
     ///
     /// # Errors
-    /// `Forbidden` without the role `edit`; `Conflict` for a request that is merged or archived.
+    /// `Forbidden` without the role `edit`; `Conflict` for a merged or archived request.
     #[boxed]
     pub async fn pull(self) -> Result<UpdateResult> {
         let Self { caller, at: RequestRef { space, request: name } } = self;
@@ -228,7 +228,7 @@ impl Platform {
         shown.into_iter().next().ok_or_else(|| Error::not_found("change request"))
     }
 
-    /// Runs a write and returns the change request as the write leaves it.
+    /// Runs a write and returns the updated change request.
     async fn write_request<O: Operation>(
         &self,
         actor: &Actor,
@@ -242,7 +242,7 @@ impl Platform {
         .await
     }
 
-    /// Reads the space and the change request that a merge combines.
+    /// Reads the two sides of a merge: the space and the change request.
     async fn read_merge_sides(
         &self,
         actor: &Actor,
@@ -296,17 +296,17 @@ impl Platform {
     }
 }
 
-/// Returns `true` if the space has content that an open or draft request does not contain yet.
+/// Returns `true` if an editable request lacks current content of its space.
 fn is_outdated(space: &SpaceRecord, request: &ChangeRequestRecord) -> bool {
     is_editable(request.status) && space.head != *request.base() && space.root != request.base_root
 }
 
-/// Returns `true` if a change request with this status can still be changed and merged.
+/// Returns `true` if a change request with this status can be edited and merged.
 pub(in crate::platform) const fn is_editable(status: ChangeRequestStatus) -> bool {
     matches!(status, ChangeRequestStatus::Draft | ChangeRequestStatus::Open)
 }
 
-/// Rejects changes to the subject or status of another user's request without the role `review`.
+/// Rejects changes to the subject or status of another user's request without the `review` role.
 pub(in crate::platform) fn require_own(
     access: &SpaceAccess,
     actor: &Actor,
@@ -318,7 +318,7 @@ pub(in crate::platform) fn require_own(
     Ok(())
 }
 
-/// Rejects content changes of a request that is merged or archived.
+/// Rejects content changes to a merged or archived request.
 pub(in crate::platform) fn require_editable(request: &ChangeRequestRecord) -> Result<()> {
     if is_editable(request.status) {
         return Ok(());
@@ -348,12 +348,12 @@ fn request_key(value: &Value) -> Result<Key> {
     Ok(ChangeRequestRecord::key_for(&linked_id::<ChangeRequestId>(value)?))
 }
 
-/// Pages with conflicts between the two sides of a merge.
+/// Returns the pages with conflicts between the two sides of a merge.
 pub(in crate::platform) fn conflicting_pages(merged: &ContentMerge) -> Vec<PageId> {
     note_pages(&merged.conflicts)
 }
 
-/// The first pages of notes by id, at most [`RevisionRecord::MAX_CONFLICTS`].
+/// The first [`RevisionRecord::MAX_CONFLICTS`] pages with conflict notes, in id order.
 fn note_pages(conflicts: &[ConflictNote]) -> Vec<PageId> {
     let pages: BTreeSet<&PageId> = conflicts
         .iter()
@@ -365,7 +365,7 @@ fn note_pages(conflicts: &[ConflictNote]) -> Vec<PageId> {
     pages.into_iter().take(RevisionRecord::MAX_CONFLICTS).cloned().collect()
 }
 
-/// Conflicts of a merge as returned to the caller, at most [`RevisionRecord::MAX_CONFLICTS`].
+/// The merge conflicts returned to the caller, at most [`RevisionRecord::MAX_CONFLICTS`].
 fn merge_conflicts(merged: &ContentMerge) -> Vec<MergeConflict> {
     let shown = merged.conflicts.iter().take(RevisionRecord::MAX_CONFLICTS).map(|note| {
         let (kind, id) = match &note.subject {
@@ -386,12 +386,12 @@ fn merge_conflicts(merged: &ContentMerge) -> Vec<MergeConflict> {
     shown.collect()
 }
 
-/// Publishes on the feed that the head of a change request moved.
+/// Publishes a head change of the request on the feed.
 pub(in crate::platform) fn feed_head(tx: &mut Tx, request: &ChangeRequestRecord) {
     tx.feed(topic::HEAD, KeyBuf::new("head").part(request.space.as_str()).part(request.id.as_str()).key());
 }
 
-/// A space and a change request as they were read for a merge.
+/// The space and the change request, as read before a merge.
 struct MergeSides {
     space: Arc<SpaceRecord>,
     request: Arc<ChangeRequestRecord>,
@@ -399,7 +399,7 @@ struct MergeSides {
 }
 
 impl MergeSides {
-    /// Reads both again and checks the right; `None` if one of the heads moved.
+    /// Reads both records again and checks permissions. Returns `None` if either head has changed.
     async fn reread(&self, tx: &Tx, actor: &Actor) -> Result<Option<(SpaceProof, Arc<ChangeRequestRecord>)>> {
         let access = access::space(tx, actor, &self.space.id).await?;
         let proof = access.require(self.action)?;
@@ -441,7 +441,7 @@ impl Operation for ChangeRequestCreation {
     }
 }
 
-/// Creates a draft with the current content of its space and the next number of the space.
+/// Creates a draft with the current content of its space and the space's next request number.
 pub(in crate::platform) async fn new_request(
     tx: &mut Tx,
     space: &SpaceRecord,
@@ -508,7 +508,7 @@ async fn change_request_update(
     Ok(())
 }
 
-/// Stores a merge; `Output` is `false` if one of the heads had moved. `job` unblocks work that waits for the request.
+/// Stores a merge. `Output` is `false` if either head has changed. `job` unblocks work that waits for the request.
 #[operation("change_request_merge")]
 async fn merge_change_request(
     tx: &mut Tx,
@@ -531,7 +531,7 @@ async fn merge_change_request(
     Ok(true)
 }
 
-/// Stores an update; `Output` is `false` if one of the heads had moved.
+/// Stores an update. `Output` is `false` if either head has changed.
 #[operation("change_request_pull")]
 async fn pull_change_request(
     tx: &mut Tx,

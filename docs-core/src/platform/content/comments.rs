@@ -1,8 +1,8 @@
-//! Comments and replies, on the content of a space or of a change request.
+//! Comments and replies on the content of a space or of a change request.
 //!
-//! The content of a space and each of its change requests have separate lists of comments. Comments of a request stay
-//! with it in every status. A merged or archived request still accepts comments and replies: they change no content,
-//! and the discussion of a decision belongs next to it.
+//! A space and each of its change requests have separate comment lists. Comments on a request stay with it in every
+//! status. A merged or archived request still accepts comments and replies: they change no content, and the discussion
+//! of a decision belongs next to it.
 
 mod lookup;
 mod text;
@@ -47,7 +47,7 @@ use crate::{
 };
 
 impl<'p> Comments<'p> {
-    /// Lists the comments of a space, or of a change request.
+    /// Lists the comments on a space or on a change request.
     #[boxed]
     pub async fn list(self, query: &'p CommentQuery, page: &'p PageRequest) -> Result<Page<Comment>> {
         let (platform, actor) = (self.caller.platform, &self.caller.actor());
@@ -85,8 +85,8 @@ impl<'p> Comments<'p> {
     /// Posts a comment.
     ///
     /// # Errors
-    /// `Forbidden` without the role `comment`; `Invalid` for an empty body, for a page that the content does not have,
-    /// and for a block without its page.
+    /// `Forbidden` without the role `comment`; `Invalid` for an empty body, an unknown page, or a block without its
+    /// page.
     #[boxed]
     pub async fn post(self, new: PostComment) -> Result<Comment> {
         let (platform, actor) = (self.caller.platform, &self.caller.actor());
@@ -125,7 +125,7 @@ impl<'p> Comments<'p> {
         done.await
     }
 
-    /// Lists the members who commented or replied in a space or a change request, in id order. Former members are
+    /// Lists the members who commented or replied on a space or change request, in id order. Former members are
     /// omitted.
     ///
     /// # Errors
@@ -172,11 +172,12 @@ impl<'p> CommentHandle<'p> {
 
     /// Changes, resolves, reopens or reacts to a comment, atomically.
     ///
-    /// Reactions are a set: adding one twice has no further effect, and one that is both added and removed is removed.
+    /// Reactions are a set: adding one twice has no further effect. A reaction that is both added and removed is
+    /// removed.
     ///
     /// # Errors
-    /// `Forbidden` without the role `comment`, and for the text of another user; `Invalid` for an empty body and for a
-    /// reaction that is not an emoji; `Conflict` if the comment has the maximum number of reactions.
+    /// `Forbidden` without the `comment` role, and for another user's text; `Invalid` for an empty body or a reaction
+    /// that is not an emoji; `Conflict` if the comment has the maximum number of reactions.
     #[boxed]
     pub async fn update(self, change: UpdateComment) -> Result<Comment> {
         let (platform, actor) = (self.caller.platform, &self.caller.actor());
@@ -202,7 +203,7 @@ impl<'p> CommentHandle<'p> {
 
     /// Deletes a comment and its replies. Returns `false` if the comment does not exist or the actor may not see it.
     ///
-    /// The comment and its replies disappear immediately. If there are many replies, a job removes their remaining
+    /// The comment and its replies become invisible immediately. If there are many replies, a job removes the remaining
     /// rows.
     ///
     /// # Errors
@@ -216,7 +217,7 @@ impl<'p> CommentHandle<'p> {
         Error::ignore_not_found(platform.write(actor, &operation).await)
     }
 
-    /// Lists the replies to a comment, the oldest first.
+    /// Lists the replies to a comment, oldest first.
     #[boxed]
     pub async fn list_replies(
         self,
@@ -310,10 +311,10 @@ impl<'p> ReplyHandle<'p> {
 }
 
 impl Platform {
-    /// Runs a write and returns the comment as the write leaves it.
+    /// Runs a write and returns the updated comment.
     ///
-    /// `pages` were read before the transaction. Objects are not read inside it, as they may need the same connection
-    /// pool, nor after it.
+    /// `pages` were read before the transaction. Objects are not read inside the transaction, as they may need the same
+    /// connection pool, nor after it.
     async fn write_comment<O: Operation>(
         &self,
         actor: &Actor,
@@ -327,12 +328,12 @@ impl Platform {
         show.await
     }
 
-    /// Creates a post with the current time.
+    /// Creates a post timestamped with the current time.
     pub(in crate::platform) fn new_post(&self, by: &UserId, text: crate::model::CommentText) -> Post {
         Post { by: by.clone(), at: self.now(), edited_at: None, text, reactions: Vec::new() }
     }
 
-    /// Resolves the page, and optionally the block, that a new comment is about.
+    /// Resolves the page, and optionally the block, that a new comment refers to.
     async fn target(
         &self,
         commented: &CommentedContent,

@@ -1,9 +1,9 @@
-//! Computed pages: pages that are generated when they are read instead of being stored.
+//! Computed pages, which are generated when they are read instead of being stored.
 //!
-//! A computed page of an OpenAPI specification is replaced in responses by one page per tag, at the level of the
-//! computed page. The generated pages depend on the latest version of the specification, which is cached in memory,
-//! and on the location of the computed page. Their ids are derived from its seed and the names of the tags, so they
-//! survive changes of the specification.
+//! In responses, a computed page of an OpenAPI specification is replaced by one page per tag, at the same level. The
+//! generated pages depend on the latest version of the specification, which is cached in memory, and on the location of
+//! the computed page. Their ids are derived from its seed and the tag names, so they survive changes of the
+//! specification.
 
 mod cache;
 mod outline;
@@ -36,12 +36,12 @@ use crate::{
     },
 };
 
-/// The `type` of pages that are computed from OpenAPI specifications.
+/// The `type` of pages computed from OpenAPI specifications.
 pub(in crate::platform) const OPENAPI: &str = "builtin:openapi";
-/// Capacity of the cache of specification outlines, in bytes.
+/// Capacity of the specification outline cache, in bytes.
 const SPEC_CACHE_BYTES: u64 = 32 << 20;
 
-/// A cache of the pages of recently read versions.
+/// A cache of the pages of recently read specification versions.
 pub(in crate::platform) struct SpecPagesCache(
     quick_cache::sync::Cache<OpenApiSpecVersionId, Arc<SpecPages>, ByBytes>,
 );
@@ -61,17 +61,17 @@ impl Default for SpecPagesCache {
     }
 }
 
-/// The source of a computed page, as far as this module interprets it.
+/// The source of a computed page, limited to the fields that this module interprets.
 pub(in crate::platform) struct OpenApiSource {
     slug: String,
-    /// Includes a page of the schemas.
+    /// Adds a page with the schemas.
     models: bool,
-    /// Includes a link to the document if the specification is public.
+    /// Adds a link to the document if the specification is public.
     download: bool,
 }
 
 impl OpenApiSource {
-    /// Returns the source of a page, or `None` if it is not computed from a specification.
+    /// Returns the source of a page, or `None` if the page is not computed from a specification.
     pub(in crate::platform) fn from_entry(entry: &PageEntry) -> Option<Self> {
         let computed = entry.computed.as_ref().filter(|_| entry.kind == PageKind::Computed)?;
         if computed.get("type").and_then(Value::as_str) != Some(OPENAPI) {
@@ -86,26 +86,26 @@ impl OpenApiSource {
     }
 }
 
-/// A specification in its current version.
+/// A specification with its current version.
 pub(in crate::platform) struct Spec {
     record: Arc<OpenApiSpecRecord>,
     version: OpenApiSpecVersionId,
     pages: Arc<SpecPages>,
-    /// The public URL of its document, if it has one.
+    /// The public URL of the document, if any.
     published: Option<String>,
 }
 
-/// A computed page with the source of its generated pages.
+/// A computed page and the specification it is generated from.
 struct ComputedPlace {
-    /// `None` if the specification is missing or not processed yet.
+    /// `None` if the specification is missing or not yet processed.
     spec: Option<Arc<Spec>>,
     source: OpenApiSource,
-    /// The number of pages it generates.
+    /// Maximum number of pages it may generate.
     room: usize,
 }
 
-/// The computed pages of a tree. A space has at most [`MAX_COMPUTED_PAGES`] in at most [`MAX_COMPUTED_PLACES`]: the
-/// first ones in tree order, for every reader.
+/// The computed pages of a tree. At most [`MAX_COMPUTED_PAGES`] pages are generated in at most [`MAX_COMPUTED_PLACES`]
+/// locations: the first in tree order, for every reader.
 #[derive(Default)]
 pub(in crate::platform) struct ComputedPlaces {
     places: HashMap<PageId, ComputedPlace>,
@@ -114,7 +114,7 @@ pub(in crate::platform) struct ComputedPlaces {
 
 impl ComputedPlaces {
     /// Generates the pages that replace a computed page. Returns `None` for pages that are not computed from a
-    /// specification, and no pages without a processed specification.
+    /// specification, and an empty list if the specification is not processed.
     pub(in crate::platform) fn generate(
         &self,
         entry: &PageEntry,
@@ -124,7 +124,7 @@ impl ComputedPlaces {
         Some(spec.as_ref().map_or_else(Vec::new, |spec| generate_pages(spec, *room, source, entry, at)))
     }
 
-    /// Everything that the generated pages of a computed page depend on, except its location; `None` for pages that are
+    /// Returns everything that the generated pages depend on, except the location. Returns `None` for pages that are
     /// not computed from a specification.
     fn facts(&self, entry: &PageEntry, id: &PageId) -> Option<impl Serialize + '_> {
         let ComputedPlace { spec, source, room } = self.places.get(id)?;
@@ -140,7 +140,7 @@ impl ComputedPlaces {
         ))
     }
 
-    /// A warning about the pages that exceed the limits, if any do.
+    /// Returns a warning about pages omitted because of the limits, if any.
     pub(in crate::platform) fn warning(&self) -> Option<String> {
         (self.omitted > 0).then(|| {
             format!(
@@ -181,8 +181,8 @@ impl Platform {
         Ok(places)
     }
 
-    /// The tag of the specifications that the pages of a tree are computed from, their versions and visibility; `None`
-    /// without computed pages.
+    /// Returns an ETag of the specifications that the pages of a tree are computed from. It covers their versions and
+    /// visibility. Returns `None` if the tree has no computed pages.
     pub(in crate::platform) async fn computed_specs_tag(
         &self,
         org: &OrgId,
@@ -197,7 +197,7 @@ impl Platform {
         self.specs_tag(org, &slugs).await.map(Some)
     }
 
-    /// The tag of specifications: their versions and visibility.
+    /// Returns an ETag that covers the versions and visibility of the specifications.
     pub(in crate::platform) async fn specs_tag(&self, org: &OrgId, slugs: &[String]) -> Result<EntityTag> {
         let found = openapi_specs::find_all(&self.read().await?, org, slugs).await?;
         let told = |spec: &Arc<OpenApiSpecRecord>| (spec.last_version.clone(), spec.visibility);
@@ -217,7 +217,7 @@ impl Platform {
                 let found: Option<Arc<OpenApiSpecVersionRecord>> =
                     tx.get(&OpenApiSpecVersionRecord::key_for(&version)).await?;
                 let Some(found) = found else { return Ok(None) };
-                // Objects may be read through the connections of the transaction, so it is closed first.
+                // Objects may be read through the transaction's connections, so close it first.
                 drop(tx);
                 let bytes = self.spec_bytes(&record.id, &found.outline).await?;
                 let outline: SpecOutline = serde_json::from_slice(&bytes).map_err(Error::internal)?;
@@ -232,12 +232,12 @@ impl Platform {
     }
 }
 
-/// Returns `true` if pages of a tree are computed from specifications, which change independently of the revision.
+/// Returns `true` if the tree has pages computed from specifications, which change independently of the revision.
 pub(in crate::platform) fn has_computed_pages(tree: &PageTree) -> bool {
     sources(tree).next().is_some()
 }
 
-/// The computed pages of a tree by index, with their sources.
+/// Returns the computed pages of a tree by index, with their sources.
 pub(in crate::platform) fn sources(tree: &PageTree) -> impl Iterator<Item = (usize, OpenApiSource)> {
     let pages = tree.pages().iter().enumerate();
     pages.filter_map(|(at, page)| Some((at, OpenApiSource::from_entry(&page.entry)?)))
@@ -246,9 +246,9 @@ pub(in crate::platform) fn sources(tree: &PageTree) -> impl Iterator<Item = (usi
 /// The location of a computed page.
 pub(in crate::platform) struct PageLocation<'a> {
     pub(in crate::platform) id: &'a PageId,
-    /// The path of its parent; empty at the top level.
+    /// The path of the parent. Empty at the top level.
     pub(in crate::platform) above: &'a str,
-    /// The slugs of its siblings. Those of the generated pages are added.
+    /// The slugs of its siblings. Slugs of the generated pages are added.
     pub(in crate::platform) beside: &'a mut UniqueNames,
 }
 
@@ -262,9 +262,8 @@ pub(in crate::platform) struct GeneratedPage {
     pub(in crate::platform) slug: String,
     pub(in crate::platform) path: String,
     props: Value,
-    /// The seed of its id.
+    /// The seed from which its id is derived.
     pub(in crate::platform) seed: String,
-    /// Its child pages.
     pub(in crate::platform) pages: Vec<GeneratedPage>,
     what: GeneratedContent,
     spec: Arc<Spec>,
@@ -273,15 +272,15 @@ pub(in crate::platform) struct GeneratedPage {
 /// The content of a generated page.
 #[derive(Clone)]
 enum GeneratedContent {
-    /// The tag with this index.
+    /// The tag at this index.
     Tag(usize),
     /// All schemas.
     Models,
-    /// A link to this URL of the document.
+    /// A link to the document at this URL.
     Download(String),
 }
 
-/// Generates the pages of one location.
+/// Generates the pages for one location.
 struct PageGenerator<'a> {
     spec: &'a Arc<Spec>,
     seed: String,
@@ -289,14 +288,14 @@ struct PageGenerator<'a> {
     room: usize,
 }
 
-/// The number of pages that a specification generates in one location.
+/// Returns the number of pages that a specification generates at one location.
 fn count_pages(spec: &Spec, source: &OpenApiSource) -> usize {
     let has_models = source.models && !spec.pages.outline.schemas.is_empty();
     let has_download = source.download && spec.published.is_some();
     spec.pages.pages.len() + usize::from(has_models) + usize::from(has_download)
 }
 
-/// Generates the first pages of a specification, at most `room`, at the location of a computed page.
+/// Generates the first `room` pages of a specification at the location of a computed page.
 fn generate_pages(
     spec: &Arc<Spec>,
     room: usize,
@@ -328,7 +327,7 @@ fn generate_pages(
 }
 
 impl PageGenerator<'_> {
-    /// The page of a tag with its descendants.
+    /// Generates the page of a tag and its descendants.
     fn tag(&mut self, number: usize, above: &str, taken: &mut UniqueNames) -> Option<GeneratedPage> {
         let spec = Arc::clone(self.spec);
         let TagPage { tag, operations, webhooks, children } = &spec.pages.pages[number];
@@ -375,7 +374,7 @@ impl PageGenerator<'_> {
 }
 
 impl GeneratedPage {
-    /// Finds the first page that matches among this page and its descendants.
+    /// Finds the first match among this page and its descendants, in depth-first order.
     pub(in crate::platform) fn find(&self, is_it: &dyn Fn(&Self) -> bool) -> Option<&Self> {
         if is_it(self) {
             return Some(self);
@@ -383,20 +382,20 @@ impl GeneratedPage {
         self.pages.iter().find_map(|page| page.find(is_it))
     }
 
-    /// The approximate size in memory, without its child pages and its specification.
+    /// The approximate size in memory, excluding child pages and the specification.
     fn own_bytes(&self) -> u64 {
         let texts = [&self.title, &self.slug, &self.path, &self.seed].map(String::len);
         let texts = texts.iter().sum::<usize>() + self.description.as_ref().map_or(0, String::len);
-        // The names of properties, and the name of the tag.
+        // The property names and the tag name.
         (size_of::<Self>() + texts + self.title.len() + 256) as u64
     }
 
-    /// The approximate size of its specification in memory.
+    /// The approximate in-memory size of the specification.
     fn shared_bytes(&self) -> u64 {
         self.spec.pages.bytes
     }
 
-    /// The `computed` value that states its source.
+    /// The value of `computed`, which states the source.
     pub(in crate::platform) fn computed(&self) -> Value {
         let Spec { record, version, .. } = &*self.spec;
         json!({
@@ -414,7 +413,7 @@ impl GeneratedPage {
         })
     }
 
-    /// Its content as Markdown.
+    /// Renders the content as Markdown.
     pub(in crate::platform) fn markdown(&self) -> String {
         let Spec { record, pages, .. } = &*self.spec;
         let target = ContentRef::OpenApi { spec: record.slug.to_string() };
@@ -428,7 +427,7 @@ impl GeneratedPage {
                 let TagPage { tag, operations, webhooks, .. } = &pages.pages[*number];
                 let mut text = tag.description.as_deref().map(escape_text).unwrap_or_default();
                 if text.is_empty() {
-                    // A tag without a description and operations lists its child pages.
+                    // A tag without a description or operations lists its child pages.
                     let links = self
                         .pages
                         .iter()
@@ -461,7 +460,8 @@ impl GeneratedPage {
     }
 }
 
-/// Prints a block as Markdown. A block that Markdown cannot represent is omitted: a path may be any text.
+/// Serializes a block as Markdown. Returns an empty string if Markdown cannot represent it, because a path can be any
+/// text.
 fn print_block(kind: BlockKind) -> String {
     match document::print(&Document::new(vec![Block::new(kind, Vec::new())])) {
         Ok(text) => format!("{}\n", text.trim_end()),
@@ -472,7 +472,7 @@ fn print_block(kind: BlockKind) -> String {
     }
 }
 
-/// Escapes text of a specification, so that it contains no template tags.
+/// Escapes text from a specification so that it contains no template tags.
 fn escape_text(text: &str) -> String {
     let text = text.trim();
     if text.is_empty() { String::new() } else { format!("{}\n", text.replace("{%", "\\{%")) }
@@ -484,7 +484,7 @@ fn label(title: &str) -> String {
     title.chars().flat_map(|c| is_special(c).then_some('\\').into_iter().chain([c])).collect()
 }
 
-/// The id of a generated page, derived from its name and the seed.
+/// Derives the id of a generated page from its name and the seed.
 fn generated_id(seed: &str, name: &str) -> PageId {
     let hash = Hash::compute(format!("computed page {name} of {seed}").as_bytes()).to_string();
     let id = hash.get(..26).unwrap_or(&hash).parse();

@@ -1,4 +1,4 @@
-//! Editing the content of a change request: all changes in order, or none, as one new revision.
+//! Editing the content of a change request. All changes of an edit are applied atomically, in order, as one revision.
 
 pub(in crate::platform) mod append;
 mod assets;
@@ -44,18 +44,18 @@ use crate::{
     },
 };
 
-/// Maximum number of files that one request may fetch from URLs.
+/// Maximum number of files that one request may fetch by URL.
 pub(in crate::platform) const MAX_FETCHES: usize = 20;
 
 impl<'p> ChangeRequestHandle<'p> {
-    /// Changes the content of a change request: all changes in order, or none, as one new revision.
+    /// Edits the content of a change request. All changes are applied atomically, in order, as one new revision.
     ///
     /// # Errors
-    /// `NotFound`; `Forbidden` without the role `edit`; `Conflict` for a request that is merged or archived; `Invalid`
-    /// with the change (`changes[2]`) and the field that is wrong.
+    /// `NotFound`; `Forbidden` without the role `edit`; `Conflict` for a merged or archived request; `Invalid` naming
+    /// the change (`changes[2]`) and its invalid field.
     ///
     /// # Cancel safety
-    /// Dropping the future leaves all changes applied or none.
+    /// If the future is dropped, either all changes are applied or none.
     ///
     /// # Example
     /// ```
@@ -92,7 +92,7 @@ impl<'p> ChangeRequestHandle<'p> {
                     .map_err(|error| edits.name(error))?;
                 let inserted = platform.read_inserted(actor, &space_record, &plan, &edited).await?;
                 let show = EditResponse { space, name, plan: &plan, edited: &edited, inserted: &inserted };
-                // An invalid edit is refused for its own reason, before the precondition.
+                // Validation errors of the edit take precedence over the precondition.
                 condition?;
                 if edited.root == request.root {
                     let tx = platform.read().await?;
@@ -121,7 +121,7 @@ impl<'p> ChangeRequestHandle<'p> {
 }
 
 impl Platform {
-    /// Finds the content of a change request and checks that the actor may edit it and that it is open.
+    /// Finds the content of a change request. Checks that the actor may edit it and that the request is open.
     async fn edit_target(&self, actor: &Actor, space: &SpaceId, name: &str) -> Result<EditTarget> {
         let tx = self.read().await?;
         let proof = access::space(&tx, actor, space).await?.require(SpaceAction::Edit)?;
@@ -169,7 +169,8 @@ impl Platform {
         Ok(ContentUpdate { change_request, changes, inserted_files, inserted_reusable_contents })
     }
 
-    /// The inserted files and reusable contents after an edit. A file with a name in use gets a numbered one.
+    /// Reads the inserted files and reusable content blocks after an edit. A file whose name is taken gets a numbered
+    /// name.
     async fn read_inserted(
         &self,
         actor: &Actor,
@@ -193,21 +194,21 @@ impl Platform {
     }
 }
 
-/// The content of a change request to edit, as of one snapshot.
+/// The content of a change request to edit, from one snapshot.
 struct EditTarget {
     space: Arc<SpaceRecord>,
     request: Arc<ChangeRequestRecord>,
-    /// The result of the precondition. The edit is only stored if the head is unchanged.
+    /// The result of the precondition check. The edit is stored only if the head is unchanged.
     condition: Result<()>,
 }
 
-/// The inserted files and reusable contents.
+/// The inserted files and reusable content blocks.
 struct InsertedItems {
     files: Vec<RevisionFile>,
     reusables: Vec<ReusableContent>,
 }
 
-/// The parts of the response to an edit, besides the change request.
+/// The response to an edit, except the change request.
 #[derive(Clone, Copy)]
 struct EditResponse<'e> {
     space: &'e SpaceId,
@@ -242,7 +243,7 @@ fn check_counts(update: &UpdateContent) -> Result<()> {
     Ok(())
 }
 
-/// Makes an edited revision the head of the request; `Output` is `false` if the head has changed.
+/// Makes an edited revision the head of the request. `Output` is `false` if the head has changed.
 #[operation("change_request_edit")]
 pub(in crate::platform) async fn apply_edits(
     tx: &mut Tx,

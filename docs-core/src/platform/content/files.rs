@@ -22,24 +22,24 @@ use crate::{
     store::{Hash, records::SpaceRecord},
 };
 
-/// Metadata of the file that an address refers to, without its content.
+/// Metadata of the file at a file URL, without its content.
 #[non_exhaustive]
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StoredFile {
     domain: String,
     place: FilePlace,
-    /// Media type for responses. It is derived from the stored type and never an active one: types that browsers
-    /// execute become `application/octet-stream`.
+    /// Media type for responses. It is derived from the stored type and is never active: types that browsers execute
+    /// become `application/octet-stream`.
     pub content_type: String,
-    /// Presentation for responses.
+    /// Content disposition for responses.
     pub disposition: Disposition,
     /// Size in bytes.
     pub size: u64,
-    /// Audience of the address.
+    /// Who may use the URL.
     pub reach: FileReach,
 }
 
-/// Sealed payload of a file address.
+/// Sealed payload of a file URL.
 #[derive(Serialize, Deserialize)]
 struct FileAddress {
     #[serde(flatten)]
@@ -47,12 +47,12 @@ struct FileAddress {
     size: u64,
     content_type: String,
     bearer: Bearer,
-    /// The file; only in addresses made for visitors.
+    /// The file id. Present only in URLs issued to visitors.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     file: Option<FileId>,
 }
 
-/// A file of a space, decoded from its address.
+/// A file of a space, decoded from its URL.
 pub(in crate::platform) struct SealedFile {
     pub(in crate::platform) id: FileId,
     place: FilePlace,
@@ -60,7 +60,7 @@ pub(in crate::platform) struct SealedFile {
 }
 
 impl SealedFile {
-    /// Returns `true` if the address refers to the content and media type that the file has in `entry`.
+    /// Returns `true` if the URL refers to the content and media type of `entry`.
     pub(in crate::platform) fn matches(&self, entry: &FileEntry) -> bool {
         self.place == FilePlace::from_entry(entry) && self.content_type == entry.content_type
     }
@@ -79,14 +79,13 @@ impl StoredFile {
         Self { domain, place, content_type, disposition, size, reach }
     }
 
-    /// Hash of the file content, usable as its identity.
+    /// Hash of the file content. Suitable as an ETag.
     #[must_use]
     pub const fn blob(&self) -> &Hash {
         &self.place.blob
     }
 
-    /// Splits a range into the ranges that should be read one after the other. This bounds memory and reads no part
-    /// twice.
+    /// Splits a range into subranges to read sequentially. This bounds memory use and reads no part twice.
     pub fn pieces(&self, range: Range<u64>) -> impl Iterator<Item = Range<u64>> + Send + 'static {
         let step = if self.place.parts.is_some() { PART_BYTES as u64 } else { u64::MAX };
         let end = range.end.min(self.size);
@@ -97,17 +96,17 @@ impl StoredFile {
 }
 
 impl Platform {
-    /// Finds the file of a `downloadURL` by the sealed part of that address.
+    /// Finds a file by the sealed part of its `downloadURL`.
     ///
-    /// Only the platform creates such addresses, and returns them to callers who may read the content. Each use checks
-    /// that the caller still may. The address of a member ends with the membership and
-    /// with the space; members also read earlier revisions. The address of a visitor of a site ends as soon as the live
-    /// content does not show them the file: when the file is deleted or replaced, when no page that they see references
-    /// it, or when the site, its share link or its signing key is revoked. The media type is sealed into the address,
-    /// so a client cannot have the file served as another type.
+    /// Only the platform creates such URLs, and returns them to callers who may read the content. Each use checks
+    /// access again. A member's URL expires with the membership and with the space; members also read earlier
+    /// revisions. A site visitor's URL expires as soon as the live content does not show them the file: when the file
+    /// is deleted or replaced, when no page visible to them references it, or when the site, its share link or its
+    /// signing key is revoked. The media type is sealed into the URL, so a client cannot have the file served as
+    /// another type.
     ///
     /// # Errors
-    /// `NotFound`, also if the caller that the address was issued to may not read the file any more.
+    /// `NotFound`, also if the caller to whom the URL was issued may no longer read the file.
     #[boxed('a)]
     pub async fn find_file<'a>(&'a self, space: &'a SpaceId, sealed: &'a str) -> Result<StoredFile> {
         let missing = || Error::not_found("file");
@@ -118,7 +117,7 @@ impl Platform {
         if let Bearer::Visitor(visitor) = &bearer {
             let file = SealedFile { id: file.ok_or_else(missing)?, place, content_type };
             let found = self.bearer_content(&tx, visitor, space).await?;
-            // No snapshot is held while objects are read.
+            // Do not hold a snapshot while objects are read.
             drop(tx);
             let (at, reach) = found.ok_or_else(missing)?;
             if !self.is_file_visible(&at, &file).await? {
@@ -137,8 +136,8 @@ impl Platform {
 
     /// Reads the content of a file, or a range of it. A range beyond the end is truncated.
     ///
-    /// Objects are read whole, because only a whole object can be verified against its hash. Of a multi-part file, only
-    /// the parts that overlap the range are read. Use [`StoredFile::pieces`] to read large ranges.
+    /// Objects are read whole, because only whole objects can be verified against their hash. For a multi-part file,
+    /// only the parts that overlap the range are read. Use [`StoredFile::pieces`] to read large ranges.
     #[boxed('a)]
     pub async fn file_bytes<'a>(&'a self, file: &'a StoredFile, range: Option<Range<u64>>) -> Result<Bytes> {
         let range = range.unwrap_or(0..file.size);
@@ -146,8 +145,8 @@ impl Platform {
         found.ok_or_else(|| Error::not_found("file"))
     }
 
-    /// Returns the address of a file for a member. It is stable for the same content, type and name in the same space,
-    /// so clients can cache it.
+    /// Returns the URL of a file for a member. It is stable for the same content, type and name in the same space, so
+    /// clients can cache it.
     pub(in crate::platform) fn file_url(
         &self,
         space: &SpaceId,
@@ -157,8 +156,8 @@ impl Platform {
         self.sealed_url(space, None, file, bearer)
     }
 
-    /// Returns the address of a file for a caller. The address of a visitor contains the file id, so each use can check
-    /// that the site still shows it.
+    /// Returns the URL of a file for a caller. A visitor's URL contains the file id, so that each use can check that
+    /// the site still shows the file.
     pub(in crate::platform) fn shown_file_url(
         &self,
         space: &SpaceId,
@@ -189,7 +188,7 @@ impl Platform {
         Ok(self.urls().file(space, &sealed, &file.name))
     }
 
-    /// Stores the content of a file. The caller references it afterwards.
+    /// Stores the content of a file. The caller must reference it afterwards.
     pub(in crate::platform) async fn store_file(&self, domain: &str, new: NewFile<'_>) -> Result<FileEntry> {
         let content_type = new.media_type();
         let mut writer =
@@ -200,8 +199,8 @@ impl Platform {
         Ok(written.into_entry(clean_file_name(new.name).into_owned(), content_type, new.git))
     }
 
-    /// Stores several files, the small ones in one call, and returns their entries in order. The caller references them
-    /// afterwards.
+    /// Stores several files and returns their entries in order. Small files are stored in one call. The caller must
+    /// reference them afterwards.
     pub(in crate::platform) async fn store_files(
         &self,
         domain: &str,
@@ -213,7 +212,7 @@ impl Platform {
                 entries.push(self.store_file(domain, file).await?);
                 continue;
             }
-            // A file of at most one part is one object.
+            // A file that fits in one part is a single object.
             let (blob, content_type) = (Hash::compute(&file.bytes), file.media_type());
             entries.push(FileEntry {
                 name: clean_file_name(file.name).into_owned(),
@@ -232,7 +231,7 @@ impl Platform {
     }
 }
 
-/// Sealing purpose of a file address: the address is valid only in its own space.
+/// Sealing purpose of a file URL. It binds the URL to its space.
 fn purpose(space: &SpaceId) -> String {
     format!("file of {space}")
 }
@@ -251,7 +250,7 @@ impl NewFile<'_> {
     }
 }
 
-/// Returns the media type for the extension of a file name; `application/octet-stream` if unknown.
+/// Returns the media type for a file name extension, or `application/octet-stream` if unknown.
 #[must_use]
 pub fn media_type(name: &str) -> String {
     let guessed = mime_guess::from_path(name).first_raw().and_then(|guessed| guessed.parse().ok());

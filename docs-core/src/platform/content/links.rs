@@ -1,6 +1,6 @@
 //! Links and backlinks of content.
 //!
-//! A revision stores the status of links within itself. Links to other content are resolved for the caller.
+//! A revision stores the status of its internal links. Links to other content are resolved per caller.
 
 mod external;
 mod listing;
@@ -35,13 +35,13 @@ use crate::{
     },
 };
 
-/// Maximum number of links that one read of the content returns.
+/// Maximum number of links per read of the content.
 const LINK_BATCH: usize = 1_000;
-/// Maximum number of external links that are resolved for the totals. Further ones count with their stored status,
-/// which is never broken.
+/// Maximum number of external links resolved for the statistics. Further links count with their stored status, which is
+/// never broken.
 const MAX_RESOLVED_LINKS: usize = 5_000;
 
-/// Filter of the links of a change request.
+/// Filter for the links of a change request.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct RequestLinkFilter {
     /// Only links with this status.
@@ -52,7 +52,7 @@ pub struct RequestLinkFilter {
 
 impl<'p> SpaceHandle<'p> {
     /// Lists the links in the live content of a space, broken links first. A cursor is bound to the revision of its
-    /// first page.
+    /// first page of results.
     #[boxed]
     pub async fn list_links(self, status: Option<LinkStatus>, page: &'p PageRequest) -> Result<LinkList> {
         let (platform, ref actor, space) = self.parts();
@@ -63,7 +63,7 @@ impl<'p> SpaceHandle<'p> {
 }
 
 impl<'p> ContentHandle<'p> {
-    /// Lists the links on a page, broken links first. A cursor is bound to the revision of its first page.
+    /// Lists the links on a page, broken links first. A cursor is bound to the revision of its first page of results.
     #[boxed]
     pub async fn list_page_links(
         self,
@@ -78,10 +78,10 @@ impl<'p> ContentHandle<'p> {
         platform.list(actor, listing, Some(LinkSource::Page(id.clone())), status).await
     }
 
-    /// Lists the pages and reusable contents that link to a page or file of the same content. Links to itself are
-    /// omitted.
+    /// Lists the pages and reusable content blocks that link to a page or file of the same content, except the target
+    /// itself.
     ///
-    /// A cursor is bound to the revision of its first page.
+    /// A cursor is bound to the revision of its first page of results.
     #[boxed]
     pub async fn list_backlinks(
         self,
@@ -108,14 +108,14 @@ impl<'p> ContentHandle<'p> {
 }
 
 impl<'p> ChangeRequestHandle<'p> {
-    /// Lists the links that a change request adds, and links whose status it changes, for example by removing their
+    /// Lists the links that a change request adds, and those whose status it changes, for example by removing their
     /// target.
     ///
     /// With `broken_context`, lists only broken links: those of the request, or those that its content inherits from
     /// the space. The statistics cover all links in the content of the request.
     ///
     /// # Errors
-    /// `Invalid` for a broken context together with another status.
+    /// `Invalid` for a broken context combined with a status other than broken.
     #[boxed]
     pub async fn list_links(self, filter: RequestLinkFilter, page: &'p PageRequest) -> Result<LinkList> {
         let Self { caller, at: RequestRef { space, request } } = self;
@@ -180,7 +180,7 @@ impl Platform {
         Ok(LinkList::new(List::from(Page { items, next, count }), stats))
     }
 
-    /// Counts the links. Costs O(log n) plus the resolution of external links, at most [`MAX_RESOLVED_LINKS`].
+    /// Counts the links. The cost is O(log n) plus the resolution of at most [`MAX_RESOLVED_LINKS`] external links.
     async fn stats(
         &self,
         listing: &Listing,
@@ -225,7 +225,7 @@ impl Platform {
         }
     }
 
-    /// Selects the links of one page. A page may be short and have a next one if a filter drops many links.
+    /// Selects one page of links. A page may be short but have a successor if a filter drops many links.
     async fn select_page(
         &self,
         listing: &Listing,
@@ -241,7 +241,7 @@ impl Platform {
         let mut scanned = 0;
         loop {
             let wanted = listing.limit - chosen.links.len() + 1;
-            // The first page had misses, so the filter is selective: read larger batches.
+            // The first read had misses, so the filter is selective: read larger batches.
             let wanted = if scanned == 0 { wanted } else { (4 * wanted).min(LINK_BATCH) };
             let found = rows.read_after(status, after.as_deref(), wanted).await?;
             outside.load_all(&found).await?;
@@ -317,7 +317,7 @@ impl Platform {
             },
             Some(token) => CursorPlace::read(&open_cursor(token, fingerprint)?, request.as_deref())?,
         };
-        // A cursor can only name revisions of this space, even a forged one.
+        // A cursor can only reference revisions of this space, even if it is forged.
         let revision = read_revision(&tx, &of.space, &place.revision).await?;
         let base = match &place.base {
             None => None,
@@ -329,7 +329,7 @@ impl Platform {
         // Objects may need the same connection pool as the transaction, so it is ended first.
         drop(tx);
         if page.page.is_some() {
-            // The revision of a cursor may be removed; the current revision of a space or request is not.
+            // The revision of a cursor may have been removed, unlike the current revision of a space or request.
             view.link_counts(None).await.map_err(cursor_error)?;
         }
         Ok(Listing { frame, view, revision: place.revision, base, after: place.after, limit, fingerprint })
@@ -374,7 +374,7 @@ impl Platform {
     }
 }
 
-/// Reads the revision of a cursor or the current one.
+/// Reads the record of a revision.
 async fn read_revision(tx: &Tx, space: &SpaceId, id: &RevisionId) -> Result<Arc<RevisionRecord>> {
     let found: Option<Arc<RevisionRecord>> = tx.get(&RevisionRecord::key_for(space, id)).await?;
     found.ok_or_else(wrong_cursor)
@@ -391,15 +391,15 @@ fn cursor_error(error: ContentError) -> Error {
     }
 }
 
-/// The links on a page of a list, and the position of the last one if there may be more.
+/// The links on one page of a list, and the position of the last one if more may follow.
 #[derive(Default)]
 struct LinkSelection {
     links: Vec<(Link, LinkStatus)>,
     next: Option<String>,
 }
 
-/// Location of the target if the caller may see it. Otherwise the destination in the source, so that a broken link can
-/// be found.
+/// Returns the location of the target if the caller has access to it. Otherwise returns the destination as written in
+/// the source, so that a broken link can be found.
 fn target_location(
     link: &Link,
     frame: &LocationContext,
@@ -420,7 +420,7 @@ fn source_target(source: &LinkSource) -> LinkTarget {
     }
 }
 
-/// Encodes a source as a position in a list of backlinks.
+/// Encodes a link source as a position in a list of backlinks.
 fn encode_position(source: &LinkSource) -> String {
     match source {
         LinkSource::Page(id) => format!("p!{id}"),

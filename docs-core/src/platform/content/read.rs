@@ -1,4 +1,4 @@
-//! Reading content, with the same operations for a space, a change request and any revision.
+//! Content reads, with the same operations for a space, a change request and any revision.
 
 mod changes;
 mod computed;
@@ -47,16 +47,16 @@ use crate::{
     },
 };
 
-/// Options for the presentation of content.
+/// Options for how content is returned.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ContentOptions {
     /// Includes the Git metadata of pages and files.
     pub git: bool,
     /// The format of page content.
     pub format: ContentFormat,
-    /// Selects the parts of page content that are evaluated.
+    /// Whether expressions and conditions in page content are evaluated.
     pub evaluated: Evaluated,
-    /// Replaces computed pages by the pages that they generate; otherwise they are returned as stored.
+    /// Replaces computed pages by the pages generated from them. Otherwise they are returned as stored.
     pub computed: bool,
 }
 
@@ -73,9 +73,9 @@ pub(in crate::platform) struct ReadableRevision {
     pub(in crate::platform) revision: RevisionId,
     pub(in crate::platform) view: View,
     reader: ContentReader,
-    /// The location on a site where a visitor reads it.
+    /// The location on the site where a visitor reads the revision.
     placement: Option<Placement>,
-    /// The reader that file URLs are signed for.
+    /// The reader to whom file URLs are issued.
     pub(in crate::platform) bearer: Bearer,
 }
 
@@ -84,7 +84,7 @@ impl ReadableRevision {
         self.access.space()
     }
 
-    /// Identifies the visible content: equal for readers who see the same parts of equal content.
+    /// Identifies the visible content. Readers who see the same parts of the same content have equal ids.
     pub(in crate::platform) fn reader_id(&self) -> Option<String> {
         match &self.reader {
             ContentReader::Member => None,
@@ -92,12 +92,12 @@ impl ReadableRevision {
         }
     }
 
-    /// The filter of the content that its reader may see.
+    /// Returns the filter for the content visible to the reader.
     pub(in crate::platform) async fn content_filter(&self) -> Result<ContentFilter> {
         self.reader.content_filter(&self.view).await
     }
 
-    /// Finds a reusable content that the reader may see, with the filter.
+    /// Finds a reusable content block visible to the reader. Returns the filter as well.
     async fn reusable(&self, id: &ReusableId) -> Result<(ReusableEntry, ContentFilter)> {
         let missing = || Error::not_found("reusable content");
         let entry = self.view.reusable(id).await?.ok_or_else(missing)?;
@@ -111,7 +111,7 @@ impl ReadableRevision {
 }
 
 impl<'p> ContentHandle<'p> {
-    /// Reads a revision: the current one of a space, the latest of a change request, or one by its id.
+    /// Reads a revision: the current one of a space, the latest of a change request, or one by id.
     ///
     /// # Errors
     /// `NotFound`.
@@ -120,8 +120,8 @@ impl<'p> ContentHandle<'p> {
         Ok(self.get_with_tag(shown).await?.revision)
     }
 
-    /// Reads a revision as [`get`](Self::get) does, with its tag for the [precondition](Platform::with_precondition)
-    /// of an edit. The tag changes with the content and with the specifications that its pages are computed from.
+    /// Reads a revision like [`get`](Self::get), with its ETag for the [precondition](Platform::with_precondition) of
+    /// an edit. The ETag changes with the content and with the specifications from which its pages are computed.
     ///
     /// # Errors
     /// `NotFound`.
@@ -136,11 +136,11 @@ impl<'p> ContentHandle<'p> {
             None => platform.bare_revision(&tx, actor, at.space(), &record).await?,
             Some(placement) => platform.visitor_revision(at.space(), &record, placement),
         };
-        // Objects may be read through the connections of the transaction, so it is closed first.
+        // Objects may be read through the transaction's connections, so close it first.
         drop(tx);
         let filter = at.content_filter().await?;
         let tree = at.view.tree().await?;
-        // The tag is computed before the pages: it may be older than the returned content, never newer.
+        // The ETag is computed before the pages, so it may be older than the returned content but never newer.
         let tag = match &at.placement {
             None => Some(platform.member_revision_tag(actor, at.space(), &frame, &tree).await?),
             Some(_) => None,
@@ -166,7 +166,7 @@ impl<'p> ContentHandle<'p> {
         Ok(TaggedRevision { revision, tag })
     }
 
-    /// Lists all pages, as a tree without their content.
+    /// Lists all pages as a tree, without their content.
     ///
     /// # Errors
     /// `NotFound`.
@@ -211,7 +211,7 @@ impl<'p> ContentHandle<'p> {
     }
 
     /// Reads a page by its path, case-insensitively, or by a path that redirects to it: a previous path of the page or
-    /// of an ancestor, or a redirect of the repository. A current page takes precedence over redirects.
+    /// of an ancestor, or a redirect defined in the repository. A current page takes precedence over redirects.
     ///
     /// # Errors
     /// `NotFound`.
@@ -231,10 +231,10 @@ impl<'p> ContentHandle<'p> {
         platform.read_page(&at, &id, entry, shown).await
     }
 
-    /// Lists the files. A cursor is bound to the revision of its first page.
+    /// Lists the files. A cursor is bound to the revision of its first page of results.
     ///
     /// # Errors
-    /// `NotFound`; `Invalid` for a wrong page or limit.
+    /// `NotFound`; `Invalid` for an invalid cursor or limit.
     #[boxed]
     pub async fn list_files(
         self,
@@ -254,7 +254,7 @@ impl<'p> ContentHandle<'p> {
                 let (revision, after) = position.split_once('!').ok_or_else(wrong_cursor)?;
                 let revision: RevisionId = revision.parse().map_err(|_| wrong_cursor())?;
                 let after: FileId = after.parse().map_err(|_| wrong_cursor())?;
-                // A cursor can only name revisions of this space, even a forged one.
+                // A cursor can only reference revisions of this space, even if it is forged.
                 let record: Option<Arc<RevisionRecord>> =
                     tx.get(&RevisionRecord::key_for(&of.space, &revision)).await?;
                 let root = record.ok_or_else(wrong_cursor)?.root;
@@ -309,7 +309,7 @@ impl<'p> ContentHandle<'p> {
         platform.file_view(at.space(), &at.bearer, file.clone(), entry, shown)
     }
 
-    /// Reads a reusable content.
+    /// Reads a reusable content block.
     ///
     /// # Errors
     /// `NotFound`.
@@ -328,7 +328,7 @@ impl<'p> ContentHandle<'p> {
 }
 
 impl Platform {
-    /// Finds the content of a member's request.
+    /// Finds the content that a member's request refers to.
     pub(in crate::platform) async fn locate(
         &self,
         tx: &Tx,
@@ -339,7 +339,7 @@ impl Platform {
         self.locate_in(tx, access, Bearer::for_member(actor)?, of).await
     }
 
-    /// Finds the content of a request by a member or by a visitor of a site.
+    /// Finds the content that a request of a member or site visitor refers to.
     async fn locate_read(&self, tx: &Tx, actor: &Actor, of: &ContentVersion) -> Result<ReadableRevision> {
         let visitor = match Visitor::from_actor(actor, None) {
             Some(visitor) => visitor,
@@ -350,7 +350,7 @@ impl Platform {
             },
         };
         let admitted = self.admit(tx, &visitor, &of.space).await?;
-        // Earlier published revisions may have been withdrawn for a reason.
+        // Earlier published revisions may have been withdrawn on purpose.
         let is_published = match &of.version {
             Version::Live => true,
             Version::Request(_) => false,
@@ -363,7 +363,7 @@ impl Platform {
         }
     }
 
-    /// The live content of a space that a visitor may read.
+    /// Returns the live content of a space for a visitor with access to it.
     pub(in crate::platform) fn locate_for_visitor(
         &self,
         visitor: &Visitor,
@@ -409,15 +409,15 @@ impl Platform {
         })
     }
 
-    /// Finds content on a snapshot of its own. The snapshot is closed before objects are read, since they may be read
-    /// through the same connections.
+    /// Finds content in its own snapshot. The snapshot is closed before objects are read, because they may use the same
+    /// connections.
     async fn locate_content(&self, actor: &Actor, of: &ContentVersion) -> Result<ReadableRevision> {
         let tx = self.read().await?;
         self.locate_read(&tx, actor, of).await
     }
 }
 
-/// A revision with its tag.
+/// A revision with its ETag.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TaggedRevision {
     pub revision: Revision,
@@ -425,7 +425,7 @@ pub struct TaggedRevision {
     pub tag: Option<EntityTag>,
 }
 
-/// Keeps the items that a reader may see.
+/// Retains the items visible to the reader.
 async fn filter_visible<Id: Clone, T>(
     filter: &ContentFilter,
     things: Vec<(Id, T)>,
@@ -443,13 +443,13 @@ async fn filter_visible<Id: Clone, T>(
 /// Number of files read per batch when some may be hidden.
 const FILE_BATCH: usize = 200;
 
-/// The first files after `after` that a reader may see, at most `most`.
+/// Returns up to `most` files after `after` that are visible to the reader.
 async fn files_after(
     filter: &ContentFilter,
     mut after: Option<FileId>,
     most: usize,
 ) -> Result<Vec<(FileId, FileEntry)>> {
-    // A visitor may see only few of them, so larger batches are read.
+    // A visitor may see few of them, so read larger batches.
     let chunk = if filter.hides() { most.max(FILE_BATCH) } else { most };
     let mut files = Vec::new();
     loop {

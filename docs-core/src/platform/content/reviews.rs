@@ -1,4 +1,4 @@
-//! Reviews of change requests, requested reviewers and contributors.
+//! Reviews of change requests, requested reviewers, and contributors.
 
 use std::{collections::BTreeSet, sync::Arc};
 
@@ -31,13 +31,13 @@ use crate::{
     },
 };
 
-/// Maximum number of requested reviewers of a change request.
+/// Maximum number of requested reviewers per change request.
 pub(in crate::platform) const MAX_REVIEWERS: i64 = 100;
-/// Number of reviews, and of review requests, that one transaction removes.
+/// Number of reviews and review requests removed per transaction.
 const REVIEW_PURGE_BATCH: u32 = 100;
 
 impl<'p> ChangeRequestHandle<'p> {
-    /// Lists all submitted reviews of a change request, newest first, including several by the same reviewer.
+    /// Lists all submitted reviews of a change request, newest first. A reviewer may have submitted several.
     #[boxed]
     pub async fn list_reviews(self, format: ContentFormat, page: &'p PageRequest) -> Result<Page<Review>> {
         let (platform, ref actor, of) = self.parts();
@@ -63,12 +63,11 @@ impl<'p> ChangeRequestHandle<'p> {
 
     /// Submits a review of the current content of the change request.
     ///
-    /// The text of the review becomes a comment on the request. A pending request for the reviewer's review is
-    /// fulfilled.
+    /// The review text becomes a comment on the request. A pending review request for this reviewer is fulfilled.
     ///
     /// # Errors
-    /// `Forbidden` without the role `review`; `Conflict` for a request that is merged or archived; `Invalid` for an
-    /// empty comment.
+    /// `Forbidden` without the `review` role; `Conflict` for a merged or archived request; `Invalid` for an empty
+    /// comment.
     #[boxed]
     pub async fn submit_review(self, new: SubmitReview) -> Result<Review> {
         let (platform, ref actor, of) = self.parts();
@@ -89,7 +88,7 @@ impl<'p> ChangeRequestHandle<'p> {
         done.await
     }
 
-    /// Lists the users with a pending request to review a change request, in the order in which they were requested.
+    /// Lists the users with a pending request to review a change request, in request order.
     #[boxed]
     pub async fn list_requested_reviewers(self, page: &'p PageRequest) -> Result<Page<RequestedReviewer>> {
         let (platform, ref actor, of) = self.parts();
@@ -110,9 +109,9 @@ impl<'p> ChangeRequestHandle<'p> {
     /// Requests reviews of a change request from members. A draft becomes open. Pending requests are left unchanged.
     ///
     /// # Errors
-    /// `Forbidden` without the role `edit`; `Conflict` for a request that is merged or archived, or that has the
-    /// maximum number of requested reviewers; `Invalid` for a user who is not a member with the right to review the
-    /// space's content.
+    /// `Forbidden` without the role `edit`; `Conflict` for a merged or archived request, or if it has the maximum
+    /// number of requested reviewers; `Invalid` for a user who is not a member with permission to review the space's
+    /// content.
     #[boxed]
     pub async fn request_reviewers(self, new: RequestReviewers) -> Result<RequestedReviewers> {
         let (platform, ref actor, of) = self.parts();
@@ -140,7 +139,7 @@ impl<'p> ChangeRequestHandle<'p> {
 
     /// Withdraws the request for a user's review.
     ///
-    /// Returns `false` if there was no request, or if the actor may not see the change request.
+    /// Returns `false` if there was no request, or if the actor has no access to the change request.
     ///
     /// # Errors
     /// `Forbidden` without the role `edit`.
@@ -154,7 +153,7 @@ impl<'p> ChangeRequestHandle<'p> {
         }
     }
 
-    /// Lists the users who changed a change request, in the order of their first change.
+    /// Lists the users who edited a change request, in the order of their first edit.
     #[boxed]
     pub async fn list_contributors(self) -> Result<Page<Contributor>> {
         let (platform, ref actor, of) = self.parts();
@@ -225,7 +224,7 @@ impl Platform {
         let said: Vec<&CommentId> = records.iter().filter_map(|record| record.comment.as_ref()).collect();
         let keys: Vec<Key> = said.iter().map(|id| CommentRecord::key_for(id)).collect();
         let comments: Vec<Arc<CommentRecord>> = tx.get_many(&keys).await?.into_iter().flatten().collect();
-        // Deleted comments are missing, the others are in order. Comments of reviews do not refer to pages.
+        // Deleted comments are missing; the others are in order. Review comments do not refer to pages.
         let pages = CurrentPages::default();
         let comments = self.comment_views_with_pages(tx, reader, &comments, &pages).await?;
         let mut comments = comments.into_iter().peekable();
@@ -244,7 +243,7 @@ impl Platform {
         Ok(shown.collect())
     }
 
-    /// Builds the views of those users who have a pending review request.
+    /// Builds the views of users with a pending review request.
     async fn requested_views(
         &self,
         tx: &Tx,
@@ -276,7 +275,7 @@ impl Platform {
     }
 }
 
-/// Removes a batch of the comments, reviews and review requests of a change request; returns `true` if there were any.
+/// Removes a batch of the comments, reviews and review requests of a change request. Returns `true` if there were any.
 pub(in crate::platform) async fn delete_request_batch(
     tx: &mut Tx,
     request: &ChangeRequestRecord,
@@ -296,7 +295,7 @@ pub(in crate::platform) async fn delete_request_batch(
     Ok(!reviews.is_empty() || !asked.is_empty())
 }
 
-/// Returns the distinct users of a request, each with its index.
+/// Deduplicates the requested users. Each is returned with its index.
 fn distinct(users: &[String]) -> Result<Vec<(usize, UserId)>> {
     let (has, most) = (users.len(), RequestReviewers::MAX_USERS);
     if !(1..=most).contains(&has) {
@@ -317,7 +316,7 @@ fn unknown_reviewer(at: usize) -> Error {
     Error::invalid(&format!("users[{at}]"), "must be a member of the organization with access to the space")
 }
 
-/// The change request that the reviews belong to.
+/// Returns the change request that the reviews belong to.
 fn require_request(commented: &CommentedContent) -> Result<&Arc<ChangeRequestRecord>> {
     commented.request.as_ref().ok_or_else(|| Error::not_found("change request"))
 }
@@ -432,7 +431,8 @@ impl Operation for RequestReviews {
             });
         }
         let mut new = ChangeRequestRecord::clone(&old);
-        // Any editor may open the request this way; changing its subject needs the rights of its creator or a reviewer.
+        // Any editor may open the request this way. Changing its subject requires the permissions of its creator or of
+        // a reviewer.
         new.status = ChangeRequestStatus::Open;
         if let Some(subject) = self.subject.clone().filter(|subject| *subject != new.subject) {
             require_own(&access, &self.actor, &old)?;
@@ -446,7 +446,7 @@ impl Operation for RequestReviews {
     }
 }
 
-/// Withdraws a review request; `Output` is `true` if there was one.
+/// Withdraws a review request. `Output` is `true` if there was one.
 #[operation("reviewer_unask")]
 async fn cancel_review_request(
     tx: &mut Tx,

@@ -1,4 +1,4 @@
-//! The history of spaces: listing revisions and rolling back.
+//! The revision history of spaces: listing and rollback.
 
 use std::{collections::BTreeMap, sync::Arc};
 
@@ -26,7 +26,7 @@ use crate::{
 impl<'p> Revisions<'p> {
     /// Lists the revisions that were the live content of a space, newest first, starting with the current one.
     ///
-    /// Revisions of change requests are not included; they are represented by the revision that merged them.
+    /// Revisions of change requests are represented by the revision that merged them.
     #[boxed]
     pub async fn list(self, page: &'p PageRequest) -> Result<Page<RevisionSummary>> {
         let (platform, ref actor, space) = self.parts();
@@ -51,7 +51,7 @@ impl<'p> Revisions<'p> {
     ///
     /// # Errors
     /// `NotFound` for a revision of another space; `Forbidden` without the role `edit`; `Conflict` if live content is
-    /// locked, for a revision that was never the live content, and for one with the current content.
+    /// locked, or if the revision was never live or has the current content.
     #[boxed]
     pub async fn rollback(self, revision: &'p RevisionId) -> Result<RevisionSummary> {
         let (platform, ref actor, space) = self.parts();
@@ -83,7 +83,7 @@ impl Platform {
         shown.into_iter().next().ok_or_else(|| Error::not_found("revision"))
     }
 
-    /// Builds the views of revisions of one space. Authors and merged requests are read in batches.
+    /// Builds the views of revisions of one space. Authors and merged change requests are read in batches.
     async fn summaries(
         &self,
         tx: &Tx,
@@ -125,7 +125,7 @@ impl Platform {
         shown.collect()
     }
 
-    /// Reads the change requests that these revisions merged.
+    /// Reads the change requests merged by these revisions.
     async fn merged_requests(
         &self,
         tx: &Tx,
@@ -158,7 +158,7 @@ pub(in crate::platform) async fn find(
     record.ok_or_else(|| Error::not_found("revision"))
 }
 
-/// Makes a new revision with the id `id` and the content of `to` the live content.
+/// Creates a live revision with id `id` and the content of `to`.
 #[operation("space_rollback")]
 async fn space_rollback(
     tx: &mut Tx,

@@ -1,6 +1,6 @@
-//! The audit log: author, time and subject of each change.
+//! The audit log, which records who changed which resource and when.
 //!
-//! Entries are written by [`Platform::write`], in the transaction of the operation.
+//! Entries are written by [`Platform::write`] in the transaction of the operation.
 
 use docs_macros::boxed;
 
@@ -35,16 +35,16 @@ impl AuditFilter {
 }
 
 impl<'p> Caller<'p> {
-    /// Reads the audit log, newest entry first. The platform reads all of it, an administrator that of their
+    /// Reads the audit log, newest entry first. The platform can read all entries; an administrator, those of their
     /// organization.
     ///
-    /// An entry names the operation, its actor and the changed records, but not their content. The entry of a rejected
-    /// sign-in contains the reason. With several filters, a page may have fewer entries than its limit and still a next
-    /// page.
+    /// An entry names the operation, its actor and the changed records, but not their content. The entry for a rejected
+    /// sign-in contains the reason. With several filters, a page may be shorter than its limit even though a next page
+    /// exists.
     ///
     /// # Errors
-    /// `Forbidden` for a user who names no organization, or one of which they are not an administrator; `NotFound` for
-    /// an organization of which the user is not a member.
+    /// `Forbidden` for a user without an organization in the filter, or who is not an administrator of it; `NotFound`
+    /// if the user is not a member of the organization.
     #[boxed]
     pub async fn audit_log(self, filter: &'p AuditFilter, page: &'p PageRequest) -> Result<Page<AuditEntry>> {
         let (platform, actor) = (self.platform, &self.actor());
@@ -82,7 +82,7 @@ impl<'p> Caller<'p> {
     }
 }
 
-/// Key of the entry that an index row refers to. The last two segments of the row are those of the entry.
+/// Returns the key of the entry that an index row references. The last two segments of both keys are equal.
 fn entry_key(row: &Key) -> Result<Key> {
     let mut parts = row.rsplitn(3, '!');
     match (parts.next(), parts.next()) {

@@ -14,14 +14,14 @@ use crate::{
 };
 
 impl Platform {
-    /// Authenticates a bearer token: of a user, or of a site visitor with a content token.
+    /// Authenticates a bearer token of a user, or a content token of a site visitor.
     ///
-    /// A token is looked up by the hash of its secret, so no secrets are compared. Timing differences could reveal a
-    /// hash at most, from which the secret cannot be derived.
+    /// Tokens are looked up by the hash of their secret, so secrets are never compared. Timing differences could reveal
+    /// at most a hash, from which the secret cannot be derived.
     ///
     /// # Errors
-    /// `Unauthenticated` for an unknown or expired token. The token of a single sign-on session ends with its provider,
-    /// with a change of the provider's trust settings, and with the membership of its user.
+    /// `Unauthenticated` for an unknown or expired token. The token of a single sign-on session becomes invalid when
+    /// its provider is deleted, when the provider's trust settings change, or when its user's membership ends.
     #[boxed('a)]
     pub async fn authenticate<'a>(&'a self, secret: &'a str) -> Result<Actor> {
         let unknown = || Error::new(ErrorKind::Unauthenticated, "the token is not valid");
@@ -42,7 +42,7 @@ impl Platform {
     }
 }
 
-/// Returns `true` if a secret has the form of a content token: three parts, the first a JSON object.
+/// Returns `true` if a secret has the form of a content token: three dot-separated parts, the first a JSON object.
 fn is_content_token(secret: &str) -> bool {
     secret.starts_with("eyJ") && secret.split('.').count() == 3
 }

@@ -1,4 +1,4 @@
-//! Construction of a platform from its store, ports and settings.
+//! Builds a platform from its store, ports and settings.
 
 use std::{fmt, sync::Arc, time::Duration};
 
@@ -51,7 +51,7 @@ impl fmt::Debug for Builder {
 }
 
 impl Builder {
-    /// Starts a platform over a store and its objects, with the system clock and random ids.
+    /// Creates a builder for a platform on a store and its objects, with the system clock and random ids.
     pub(in crate::platform) fn new(store: Arc<dyn Store>, objects: Arc<dyn Objects>) -> Self {
         let urls = Urls::new("http://127.0.0.1:4000");
         let (ports, audit) = (Ports::default(), AuditLog::default());
@@ -77,17 +77,17 @@ impl Builder {
         self
     }
 
-    /// Sets the hosts that organizations may mount sites on by `proxy`. Default: every host.
+    /// Sets the hosts on which organizations may mount sites with `proxy`. Default: every host.
     ///
-    /// An application with more host names than those of its sites should list the latter, as `docs-server` does: a
-    /// site that is mounted on another name of the platform shows its pages there.
+    /// If the application has host names other than those of its sites, list the site hosts, as `docs-server` does. A
+    /// site mounted on one of the other names would show its pages there.
     #[must_use]
     pub fn site_hosts(mut self, hosts: SiteHosts) -> Self {
         self.site_hosts = hosts;
         self
     }
 
-    /// Sets the source of ids, for example a seeded one for tests. Default: random ids.
+    /// Sets the id generator, for example a seeded one for tests. Default: random ids.
     #[must_use]
     pub fn ids(mut self, ids: impl Ids) -> Self {
         self.ports.ids = Arc::new(ids);
@@ -101,7 +101,7 @@ impl Builder {
         self
     }
 
-    /// Sets the HTTP client. Without it, content that is given only by its address is rejected.
+    /// Sets the HTTP client. Without it, content specified by URL is rejected.
     #[must_use]
     pub fn web(mut self, web: Arc<dyn Web>) -> Self {
         self.ports.web = Some(web);
@@ -117,14 +117,14 @@ impl Builder {
 
     /// Sets the search index, which the platform keeps up to date. Without it, searches are rejected.
     ///
-    /// An index belongs to one platform. Servers that share a store each have their own.
+    /// An index belongs to one platform. Each server on a shared store has its own.
     #[must_use]
     pub fn search(mut self, index: Arc<dyn SearchIndex>) -> Self {
         self.search = Some(index);
         self
     }
 
-    /// Sets the PDF renderer. Without it, PDF files are rejected.
+    /// Sets the PDF renderer. Without it, PDF exports are rejected.
     #[must_use]
     pub fn pdf(mut self, pdf: Arc<dyn Pdf>) -> Self {
         self.ports.pdf = Some(pdf);
@@ -138,7 +138,7 @@ impl Builder {
         self
     }
 
-    /// Sets the SAML implementation for identity providers. Without it, SAML sign-in is disabled.
+    /// Sets the SAML implementation. Without it, SAML sign-in is disabled.
     #[must_use]
     pub fn saml(mut self, saml: Arc<dyn Saml>) -> Self {
         self.ports.saml = Some(saml);
@@ -161,7 +161,7 @@ impl Builder {
         self
     }
 
-    /// Sets the sealing of secrets. Default: a key with the lifetime of the process.
+    /// Sets the implementation that seals secrets. Default: a key with the lifetime of the process.
     #[must_use]
     pub fn secrets(mut self, secrets: impl Secrets) -> Self {
         self.secrets = Some(Arc::new(secrets));
@@ -175,11 +175,12 @@ impl Builder {
         self
     }
 
-    /// Sets the time without a sign of life after which another worker takes a job over. Default: [`DEFAULT_LEASE`].
+    /// Sets the lease of running jobs. If it is not renewed in time, another worker takes over the job. Default:
+    /// [`DEFAULT_LEASE`].
     ///
-    /// A worker renews its lease at a third of this time. Values are clamped to between a second and a day. The clocks
-    /// of servers on one store must differ by less than the lease; otherwise work may be done twice, but it still
-    /// finishes once.
+    /// A worker renews its lease after a third of this time. Values are clamped to between one second and one day. The
+    /// clock skew between servers on one store must be less than the lease. Otherwise work may be done twice, but it
+    /// still completes only once.
     #[must_use]
     pub fn job_lease(mut self, lease: Duration) -> Self {
         let lease = TimeDelta::from_std(lease).unwrap_or(MAX_LEASE);
@@ -187,34 +188,34 @@ impl Builder {
         self
     }
 
-    /// Sets the bytes of memory for all fetched and imported documents; [`LIMITS`](crate::platform::LIMITS) has the
-    /// default. An import waits until others have released the memory that it needs. An organization uses as much as
-    /// it leaves to others.
+    /// Sets the total memory for fetched and imported documents, in bytes. The default is in
+    /// [`LIMITS`](crate::platform::LIMITS). An import waits until enough memory is released. An organization may use
+    /// all memory that others do not need.
     #[must_use]
     pub fn import_memory(mut self, bytes: u64) -> Self {
         self.import_memory = ImportMemory::new(bytes);
         self
     }
 
-    /// Makes the addresses in answers begin with this.
+    /// Sets the base URL for all URLs in responses.
     #[must_use]
     pub fn base_url(mut self, base: &str) -> Self {
         self.urls = Urls::new(base);
         self
     }
 
-    /// Sets a separate origin for the addresses of files, such as `https://files.example.net`: scheme, host and
-    /// optional port. Default: the base URL.
+    /// Sets a separate origin for file URLs, such as `https://files.example.net`: scheme, host and optional port.
+    /// Default: the base URL.
     ///
-    /// Files are written by users. Browsers isolate scripts of another origin from the platform, so choose a host that
-    /// shares no registrable domain with the platform. Requests for both have to reach the same application.
+    /// Files are uploaded by users. Browsers isolate scripts of another origin from the platform, so choose a host that
+    /// shares no registrable domain with the platform. Requests to both must reach the same application.
     #[must_use]
     pub fn files_origin(mut self, origin: &str) -> Self {
         self.files_origin = Some(origin.to_owned());
         self
     }
 
-    /// Creates the platform.
+    /// Builds the platform.
     #[must_use]
     pub fn build(self) -> Platform {
         let Self {
@@ -230,7 +231,7 @@ impl Builder {
             job_lease,
             import_memory,
         } = self;
-        // A site on the host of files would run its pages next to files of users.
+        // A site on the file host would share an origin with uploaded files.
         let (urls, site_hosts) = match files_origin {
             Some(origin) => {
                 let host = origin.split_once("://").map_or(origin.as_str(), |(_, host)| host);
@@ -267,7 +268,7 @@ impl Builder {
 }
 
 impl Platform {
-    /// Creates the builder of a platform over a store and its objects, with the system clock and random ids.
+    /// Creates a builder for a platform on a store and its objects, with the system clock and random ids.
     ///
     /// # Example
     /// ```

@@ -2,18 +2,18 @@
 //!
 //! An edit stores objects first; a later transaction commits the revision that references them. An unreferenced object
 //! may therefore be about to be referenced. The collector has to distinguish the two cases while writers and other
-//! collectors run on this and other servers, without blocking any of them. It relies on four rules;
+//! collectors run on this and other servers, without blocking any of them. It relies on four rules.
 //! `decisions/0016-collector.md` proves that they suffice.
 //!
-//! 1. Putting an object touches it, even if it exists already: [`Objects::put`](crate::store::Objects::put). An object
-//!    that a write reuses without putting it is referenced by a revision that cannot be removed before the write
+//! 1. [`Objects::put`](crate::store::Objects::put) touches an object even if it already exists. If a write reuses an
+//!    object without putting it, that object is referenced by a revision that cannot be removed before the write
 //!    commits.
 //! 2. A write commits within [`WRITE_WINDOW`] (24 hours) of its first `put` ([`WriteWindow`]), or not at all.
-//! 3. A collection removes nothing later than [`COLLECT_WINDOW`] (24 hours) after its first read. It removes only
-//!    objects that were untouched for [`OBJECT_GRACE_PERIOD`] (72 hours), which is longer than both windows together.
-//! 4. Copying a space leaves a note ([`note_copy`]). A collection reads spaces one by one and may have passed the
-//!    position of the copy before it reaches the original, which may be removed in between. It reads the notes last and
-//!    marks the content of the copies that they name.
+//! 3. A collection stops removing objects [`COLLECT_WINDOW`] (24 hours) after its first read. It removes only objects
+//!    that have been untouched for [`OBJECT_GRACE_PERIOD`] (72 hours), which is longer than both windows together.
+//! 4. Copying a space records a copy note ([`note_copy`]). A collection reads spaces in key order and may miss a copy
+//!    that sorts before its current position, while the original may be removed before it is reached. The collection
+//!    therefore reads the copy notes last and marks the content of these copies.
 
 mod job;
 mod marks;
@@ -48,55 +48,55 @@ use crate::{
     },
 };
 
-/// Number of storage areas that one step collects.
+/// Number of object domains collected per step.
 const DOMAIN_BATCH: u32 = 100;
-/// Number of objects that one call removes.
+/// Number of objects removed per call.
 const REMOVAL_BATCH: u32 = 500;
-/// Number of spaces, revisions and change requests that one transaction reads.
+/// Number of spaces, revisions and change requests read per transaction.
 const READ_BATCH: u32 = if cfg!(test) { 2 } else { 200 };
 
 /// Mode of a collection.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum CollectMode {
-    /// Counts the objects that it would remove.
+    /// Counts the objects that would be removed.
     DryRun,
     /// Removes the objects.
     Remove,
 }
 
-/// Counters of a collection, or of a dry run.
+/// Counters of a collection or dry run.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 #[non_exhaustive]
 pub struct CollectionStats {
-    /// Storage areas that were examined.
+    /// Object domains examined.
     pub domains: u64,
-    /// Storage areas that were skipped because content in them cannot be read.
+    /// Object domains skipped because of unreadable content.
     pub unreadable: u64,
-    /// Revisions that were read; their objects are retained.
+    /// Revisions read. Their objects are retained.
     pub roots: u64,
-    /// Objects that were removed.
+    /// Objects removed.
     pub objects: u64,
-    /// Objects past [`OBJECT_GRACE_PERIOD`] that are retained because a revision references them.
+    /// Objects past [`OBJECT_GRACE_PERIOD`] retained because a revision references them.
     pub kept: u64,
-    /// Leftover blobs of interrupted uploads that were removed.
+    /// Leftover blobs of interrupted uploads removed.
     pub leftovers: u64,
 }
 
 impl<'p> Caller<'p> {
-    /// Removes objects that no revision references: content of purged spaces, and objects of edits that were never
+    /// Removes objects that no revision references: the content of purged spaces, and objects of edits that were never
     /// committed.
     ///
-    /// Objects that were touched within [`OBJECT_GRACE_PERIOD`] are retained. A daily job on each
-    /// server does the same. Writers, servers and other collections can run concurrently. Reserved for the platform
-    /// itself.
+    /// Objects touched within [`OBJECT_GRACE_PERIOD`] are retained. A daily job on each server does the same. Writers,
+    /// servers and other collections can run concurrently. Reserved for the platform itself.
     ///
-    /// A storage area with unreadable content is skipped and logged.
+    /// An object domain with unreadable content is skipped and logged.
     ///
     /// # Errors
-    /// `Forbidden` for users; errors of the store. Objects that were removed before the error stay removed.
+    /// `Forbidden` for users; errors of the store. Objects removed before the error stay removed.
     ///
     /// # Cancel safety
-    /// Dropping the future leaves some unreferenced objects removed and never removes a referenced one.
+    /// If the future is dropped, some unreferenced objects may already be removed. Referenced objects are never
+    /// removed.
     #[boxed]
     pub async fn collect(self, mode: CollectMode) -> Result<CollectionStats> {
         self.actor().require_platform()?;
@@ -129,19 +129,19 @@ impl CollectionStats {
 /// Result of one step of a collection.
 struct CollectionStep {
     collected: CollectionStats,
-    /// The last storage area of the step; `None` if there are no more.
+    /// The last object domain of the step, or `None` if there are no more.
     next: Option<String>,
 }
 
-/// One step of a collection: marks the references of some storage areas and removes all other objects.
+/// One step of a collection. It marks the references of some object domains and removes all other objects.
 struct CollectionPass<'p> {
     platform: &'p Platform,
     mode: CollectMode,
     go_on: &'p (dyn Fn() -> bool + Sync),
-    /// Has small caches: each object is walked once and must not evict the cache of readers.
+    /// Has small caches, because each object is walked once and must not evict entries from the readers' cache.
     content: Content,
     marks: MarkSet,
-    /// The storage areas, each with the number that identifies it among the marks.
+    /// The object domains, each with the number that identifies it in the mark set.
     domains: BTreeMap<String, u32>,
     unreadable: BTreeSet<String>,
     done: CollectionStats,
@@ -180,7 +180,7 @@ impl<'p> CollectionPass<'p> {
         Ok(CollectionStep { collected: self.done, next })
     }
 
-    /// Marks the references of the spaces in these areas, including deleted spaces, which can be restored.
+    /// Marks the references of the spaces in these domains, including deleted spaces, which can be restored.
     async fn mark_spaces(&mut self) -> Result<()> {
         let mut batches = Batches::of(KeyBuf::new(SpaceRecord::KIND).scan(READ_BATCH));
         while let Some(rows) = batches.next(&self.platform.read().await?).await? {
@@ -194,7 +194,7 @@ impl<'p> CollectionPass<'p> {
         Ok(())
     }
 
-    /// Marks the references of copies made since, or shortly before, the start of the collection.
+    /// Marks the references of copies made since, or shortly before, the collection started.
     async fn mark_copies(&mut self) -> Result<()> {
         for domain in self.domains.keys().cloned().collect::<Vec<_>>() {
             let mut batches = Batches::of(KeyBuf::new(COPY_NOTES).part(&domain).scan(READ_BATCH));
@@ -223,7 +223,8 @@ impl<'p> CollectionPass<'p> {
             }
         }
         self.mark_translation(space).await?;
-        // These are revisions too. They are marked again because a mistake there would lose content.
+        // Revisions cover these references too. They are marked again as a safeguard, because a missed mark would lose
+        // content.
         let mut requests = Batches::of(ChangeRequestRecord::by_space(&space.id).scan(READ_BATCH));
         loop {
             let tx = self.platform.read().await?;
@@ -240,7 +241,7 @@ impl<'p> CollectionPass<'p> {
         Ok(())
     }
 
-    /// Marks the last output of translators. It is the base of the next merge and may not belong to any revision.
+    /// Marks the last output of translators. It is the base of the next merge and need not belong to any revision.
     async fn mark_translation(&mut self, space: &SpaceRecord) -> Result<()> {
         let tx = self.platform.read().await?;
         let rows = tx.scan_prefix(&TranslationRecord::by_target(&space.id), MAX_SCAN).await?;
@@ -260,7 +261,7 @@ impl<'p> CollectionPass<'p> {
         self.done.roots += 1;
         match self.content.mark(domain, root, self.marks.select_domain(*number)).await {
             Ok(()) => Ok(()),
-            // The references below this object are unknown, so the whole area is retained.
+            // The references below this object are unknown, so the whole domain is retained.
             Err(
                 error @ (ContentError::NotFound(_)
                 | ContentError::Corrupt(_)
@@ -274,7 +275,7 @@ impl<'p> CollectionPass<'p> {
         }
     }
 
-    /// Removes objects that are unmarked and past [`OBJECT_GRACE_PERIOD`].
+    /// Removes unmarked objects past [`OBJECT_GRACE_PERIOD`].
     async fn sweep(&mut self) -> Result<()> {
         let untouched = OBJECT_GRACE_PERIOD.to_std().map_err(Error::internal)?;
         self.done.domains += self.domains.len() as u64;
@@ -291,7 +292,7 @@ impl<'p> CollectionPass<'p> {
                 let marks = self.marks.select_domain(*number);
                 let garbage: Vec<Hash> = found.iter().filter(|hash| !marks.has(**hash)).copied().collect();
                 self.done.kept += (found.len() - garbage.len()) as u64;
-                // Checked last: only the store is awaited between this check and the removal.
+                // Checked last: nothing but the store is awaited between this check and the removal.
                 check_time(self.platform, self.began, self.go_on)?;
                 if self.mode == CollectMode::Remove && !garbage.is_empty() {
                     self.platform.objects().delete(domain, &garbage, untouched).await?;
@@ -318,7 +319,7 @@ impl<'p> CollectionPass<'p> {
     }
 }
 
-/// Ends a collection if its marks are too old or its worker is stopping.
+/// Aborts a collection if its marks are too old or its worker is stopping.
 fn check_time(platform: &Platform, began: Timestamp, go_on: &(dyn Fn() -> bool + Sync)) -> Result<()> {
     let ended = |why: String| Err(Error::new(ErrorKind::Unavailable, why));
     if !go_on() {
@@ -332,7 +333,7 @@ fn check_time(platform: &Platform, began: Timestamp, go_on: &(dyn Fn() -> bool +
 }
 
 impl Platform {
-    /// Removes blobs that interrupted uploads left outside the tables of the store; returns their number.
+    /// Removes blobs that interrupted uploads left outside the tables of the store. Returns their number.
     async fn collect_leftovers(&self, mode: CollectMode, go_on: &(dyn Fn() -> bool + Sync)) -> Result<u64> {
         let owner = self.collection_state(None).await?.store;
         let (mut after, mut count, began) = (None, 0, self.now());
@@ -352,7 +353,7 @@ impl Platform {
         }
     }
 
-    /// Removes the copy notes that no collection needs any more.
+    /// Removes copy notes that no collection needs any longer.
     pub(in crate::platform) async fn tidy_copy_notes(&self) -> Result<()> {
         let before = self.clock().now() - COPY_NOTE_RETENTION;
         let mut batches = Batches::of(KeyBuf::new(COPY_NOTES).scan(MAX_SCAN));

@@ -1,4 +1,4 @@
-//! Layout of the store: the derived rows of its records, their version, and their rebuild.
+//! Layout of the store: the derived rows of records, the layout version, and the rebuild.
 
 use docs_macros::boxed;
 
@@ -8,20 +8,20 @@ use crate::{
     store::{EnsureLayout, IndexDrift, KINDS, LAYOUT, RebuildStep, StartPermission, verify},
 };
 
-/// Layout of stores that have records but no version, from before layouts were versioned.
+/// Layout of stores that have records but no layout version.
 const FIRST_LAYOUT: u32 = 1;
 
 impl Platform {
-    /// Checks that the store has the layout of this program. An empty store is initialized with it.
+    /// Checks that the store has the layout of this program. Initializes an empty store with it.
     ///
     /// Call it before any other operation.
     ///
     /// # Errors
-    /// `Precondition` if a newer program wrote the store, if an older one did and the rows have to be
-    /// [rebuilt](Caller::rebuild), and if a rebuild is incomplete; errors of the store.
+    /// `Precondition` if the store was written by a newer program, if it was written by an older one and must be
+    /// [rebuilt](Caller::rebuild), or if a rebuild is incomplete; errors of the store.
     ///
     /// # Cancel safety
-    /// Dropping the future leaves the version of an empty store either written or not.
+    /// If the future is dropped, the version of an empty store may or may not have been written.
     #[boxed('a)]
     pub async fn check_layout<'a>(&'a self) -> Result<()> {
         let ensure = EnsureLayout { kinds: KINDS, current: LAYOUT, first: FIRST_LAYOUT };
@@ -49,28 +49,28 @@ impl<'p> Caller<'p> {
     /// platform itself.
     ///
     /// # Errors
-    /// `Forbidden` for users; the store's.
+    /// `Forbidden` for users; errors of the store.
     #[boxed]
     pub async fn verify(self) -> Result<IndexDrift> {
         self.actor().require_platform()?;
         Ok(verify(self.platform.store().as_ref()).await?)
     }
 
-    /// Removes all derived rows, which are index rows, unique values and counters, and recreates them from the records.
+    /// Removes all derived rows (index rows, unique values and counters) and recreates them from the records.
     ///
-    /// For a store with an older layout, or for which [`verify`](Self::verify) reports differences. Reserved for the
+    /// Use it for a store with an older layout, or if [`verify`](Self::verify) reports differences. Reserved for the
     /// platform itself.
     ///
     /// **No other process may use the store during a rebuild**: rows are missing until it completes, and
-    /// [`check_layout`](Platform::check_layout) fails. It consists of bounded transactions that record their progress.
-    /// An interrupted rebuild resumes when it is called again.
+    /// [`check_layout`](Platform::check_layout) fails. The rebuild runs in bounded transactions that record their
+    /// progress. After an interruption, calling it again resumes it.
     ///
     /// # Errors
-    /// `Forbidden` for users; `Conflict` for a store of a newer layout; `Internal` if two records claim the same unique
-    /// value, which is logged; errors of the store.
+    /// `Forbidden` for users; `Conflict` for a store with a newer layout; `Internal` if two records claim the same
+    /// unique value, which is logged; errors of the store.
     ///
     /// # Cancel safety
-    /// Dropping the future leaves an incomplete rebuild, which has to be resumed.
+    /// If the future is dropped, the rebuild is incomplete and must be resumed.
     #[boxed]
     pub async fn rebuild(self) -> Result<()> {
         self.actor().require_platform()?;

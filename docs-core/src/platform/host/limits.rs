@@ -1,4 +1,4 @@
-//! The limits of the platform in one list for presentation. Each value is defined where it is enforced.
+//! All limits of the platform in one list, for presentation. Each value is defined where it is enforced.
 
 use std::time::Duration;
 
@@ -51,7 +51,7 @@ pub struct LimitGroup {
     pub limits: &'static [Limit],
 }
 
-/// The limits of the platform by group, as listed in the handbook. Limits of single fields are in their schemas.
+/// The limits of the platform, by group, as listed in the handbook. Limits of single fields are in their schemas.
 ///
 /// # Example
 /// ```

@@ -1,4 +1,4 @@
-//! Values of metrics that are read when they are requested.
+//! Gauges that are measured on request.
 
 use std::{sync::atomic::Ordering, time::Duration};
 
@@ -29,7 +29,7 @@ use crate::{
 #[derive(Default)]
 struct LastMeasurement(Mutex<Option<Instant>>);
 
-/// Minimum interval between measurements. More frequent requests get the same values.
+/// Minimum interval between measurements. More frequent requests get cached values.
 const MEASURE_INTERVAL: Duration = Duration::from_secs(1);
 
 impl Platform {
@@ -57,7 +57,7 @@ impl Platform {
     fn measure_process(&self) {
         let metrics = self.metrics();
         for (mode, name) in [(Mode::Read, "read"), (Mode::Write, "write")] {
-            // A current value: transactions of clones of the platform may end at the same time.
+            // Clones of the platform may end transactions concurrently, so the current value is read.
             let open = self.inner.open.counter(mode).load(Ordering::Relaxed);
             metrics.set(&OPEN_TRANSACTIONS, &[name], float(open));
         }
@@ -95,7 +95,7 @@ impl Platform {
         let position = follower.index().position().await?;
         let behind = match self.store().changes(topic::HEAD, position, MAX_SCAN).await {
             Ok(news) => news.len(),
-            // The index belongs to another store; a worker rebuilds it.
+            // The index belongs to another store. A worker rebuilds it.
             Err(StoreError::Misuse(_)) => MAX_SCAN as usize,
             Err(error) => return Err(error.into()),
         };
@@ -106,7 +106,7 @@ impl Platform {
     }
 }
 
-/// Converts a number to a metric value. The values here are far below the limit of exact conversion.
+/// Converts a number to a metric value. These values are far below the limit of exact conversion.
 #[expect(
     clippy::cast_precision_loss,
     reason = "counts of at most 1,000, and milliseconds since the process \

@@ -1,4 +1,4 @@
-//! The permanent removal of deleted spaces.
+//! Permanent removal of deleted spaces.
 
 use std::sync::Arc;
 
@@ -26,15 +26,15 @@ use crate::{
     },
 };
 
-/// Records that one transaction of the purge removes.
+/// Number of records removed per purge transaction.
 const SPACE_PURGE_BATCH: u32 = 500;
 
 impl<'p> SpaceHandle<'p> {
-    /// Removes a deleted space permanently, also before its restore window ends: its record, revisions, comments,
-    /// change requests, places on sites, and the translations from and into it.
+    /// Permanently removes a deleted space, even before its restore window ends: its record, revisions, comments,
+    /// change requests, site placements, and the translations from and into it.
     ///
     /// Its objects, which other spaces may share, are removed by a later [collection](crate::platform::Caller::collect)
-    /// once they are unreferenced. Only the platform itself may call this.
+    /// once they are unreferenced. Reserved for the platform itself.
     ///
     /// # Errors
     ///
@@ -66,7 +66,7 @@ impl Job for PurgeSpace {
     }
 }
 
-/// Removes a batch of records of a deleted space. `Output` is `true` if nothing remains.
+/// Removes a batch of a deleted space's records. `Output` is `true` if nothing remains.
 struct PurgeStep {
     purge: PurgeSpace,
     now: Timestamp,
@@ -79,12 +79,12 @@ impl Operation for PurgeStep {
 
     async fn apply(&self, tx: &mut Tx) -> Result<bool> {
         let space: Option<Arc<SpaceRecord>> = tx.get(&SpaceRecord::key_for(&self.purge.space)).await?;
-        // The space was restored, or deleted again with a job of its own.
+        // The space was restored, or deleted again with another job.
         let Some(space) = space.filter(|space| space.deleted_at == Some(self.purge.deleted_at)) else {
             return Ok(true);
         };
         if !space.purging {
-            // It cannot be restored after this point, so a restored space is never incomplete.
+            // From here on, it cannot be restored, so a restored space is never incomplete.
             tx.put(&*space, SpaceRecord { purging: true, ..SpaceRecord::clone(&space) })?;
             return Ok(false);
         }
@@ -99,7 +99,7 @@ impl Operation for PurgeStep {
 }
 
 impl PurgeStep {
-    /// Removes a batch of the first remaining part. Each batch fits into a transaction; all together may not.
+    /// Removes a batch from the first remaining part. Each batch fits into a transaction; all batches together may not.
     async fn drop_part(&self, tx: &mut Tx, space: &SpaceRecord) -> Result<()> {
         let id = space.id.as_str();
         if self.drop_places(tx, space).await?
@@ -128,7 +128,7 @@ impl PurgeStep {
             let place: Option<Arc<SiteSpaceRecord>> = tx.get(&SiteSpaceRecord::key_for(&id)).await?;
             let Some(place) = place else { continue };
             let parts = vec![place.id.to_string()];
-            // The next step removes the remaining redirects, and the place with them.
+            // The next step removes the remaining redirects and the placement.
             if !settings::delete_redirect_batch(tx, parts).await?.is_empty() {
                 break;
             }
@@ -156,7 +156,7 @@ impl PurgeStep {
                 }
                 tx.delete(&*request);
             }
-            // A change request may have many contributors, each in a row of its own.
+            // A change request may have many contributors, each in a separate row.
             if tx.changes() > SPACE_PURGE_BATCH as usize {
                 break;
             }

@@ -1,4 +1,4 @@
-//! Rights that are checked before a stored response is replayed.
+//! Permissions checked before a stored response is replayed.
 
 use crate::{
     Result,
@@ -15,7 +15,7 @@ use crate::{
 };
 
 impl Right {
-    /// Checks that the actor holds the right now.
+    /// Checks that the actor still has the permission.
     ///
     /// # Errors
     /// Same as the operation: `NotFound` or `Forbidden`, and `Invalid` for a parent collection that is not visible.

@@ -1,4 +1,4 @@
-//! The first start on an empty store, and the sealing key that all servers on one store share.
+//! First start on an empty store, and the sealing key shared by all servers on one store.
 
 use std::sync::Arc;
 
@@ -25,7 +25,7 @@ use crate::{
 pub struct SetUp {
     pub administrator: NewUser,
     pub organization: OrganizationTitle,
-    /// The administrator's token, a long one. Drawn at random if absent.
+    /// The administrator's token. Generated at random if absent.
     pub token: Option<String>,
 }
 
@@ -49,12 +49,12 @@ pub struct SetUpResult {
 
 impl<'p> Caller<'p> {
     /// Creates the first administrator, an organization and a token in one transaction, so an interrupted start can be
-    /// repeated. Only the embedding application may call this.
+    /// retried. Reserved for the embedding application.
     ///
     /// # Errors
     ///
-    /// `Conflict` if a user has the e-mail address, as on a store that was set up before; `Invalid` for a malformed
-    /// address and for a short token; `Forbidden` for users.
+    /// `Conflict` if the e-mail address is taken, for example because the store is already set up; `Invalid` for a
+    /// malformed address or a token that is too short; `Forbidden` for users.
     ///
     /// # Example
     ///
@@ -118,11 +118,10 @@ impl<U: Operation<Output = ()>> Operation for SetUpPlatform<U> {
     }
 }
 
-/// Returns the sealing key of all servers on a store, which is in the store itself. The first call creates it.
+/// Returns the sealing key shared by all servers on a store. It is kept in the store and created by the first call.
 ///
-/// Addresses of files stay valid across restarts and servers, and a job can open data that another server sealed. A
-/// reader of the database can read the key. To prevent that, create a [`SealingKey`] from a secret that is stored
-/// elsewhere.
+/// File URLs stay valid across restarts and servers, and a job can open data sealed by another server. Anyone with read
+/// access to the database can read the key. To prevent that, create a [`SealingKey`] from a secret stored elsewhere.
 ///
 /// # Errors
 ///

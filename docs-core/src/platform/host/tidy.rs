@@ -17,24 +17,24 @@ use crate::{
     },
 };
 
-/// Retention of finished jobs.
+/// How long finished jobs are retained.
 pub(in crate::platform) const JOB_RETENTION: TimeDelta = TimeDelta::days(30);
-/// Retention of receipts of operations.
+/// How long operation receipts are retained.
 const RECEIPT_RETENTION: TimeDelta = TimeDelta::days(1);
-/// Number of notifications of moved heads that are retained.
+/// Number of head notifications that are retained.
 const MAX_RETAINED_HEADS: usize = 10_000;
-/// Number of rows that one housekeeping transaction removes.
+/// Number of rows removed per housekeeping transaction.
 pub(in crate::platform) const TIDY_CHUNK: u32 = 500;
-/// Number of records that one housekeeping transaction removes, each with its rows.
+/// Number of records, with their index rows, removed per housekeeping transaction.
 const RECORDS_CHUNK: u32 = 100;
-/// Number of audit log entries that one transaction removes. Each has a row per organization and record that it names.
+/// Number of audit log entries removed per transaction. Each has an index row per organization and record it names.
 const ENTRIES_CHUNK: u32 = 50;
 
 impl Platform {
     /// Removes expired data and enqueues the daily garbage collection once it is due.
     ///
-    /// Removed are receipts of operations, responses to idempotent requests, expired invitations and single sign-on
-    /// sessions, finished jobs, entries of the audit log, and notifications of jobs.
+    /// Expired data are operation receipts, responses to idempotent requests, invitations, single sign-on sessions,
+    /// finished jobs, audit log entries, and job notifications.
     #[boxed('a)]
     pub async fn tidy<'a>(&'a self) -> Result<()> {
         let now = self.clock().now();
@@ -50,7 +50,7 @@ impl Platform {
         self.schedule_collection().await?;
         // These notifications only wake idle workers, which also poll.
         self.trim(topic::JOBS, 0).await?;
-        // A follower that falls further behind restarts from the store.
+        // A subscriber that falls further behind rereads the store.
         self.trim(topic::HEAD, MAX_RETAINED_HEADS).await
     }
 
@@ -74,7 +74,7 @@ impl Platform {
     }
 }
 
-// The operations return `true` if there may be more to remove.
+// These operations return `true` if more may remain.
 
 #[operation("receipts_drop")]
 async fn drop_receipts(tx: &mut Tx, before: DateTime<Utc>) -> Result<bool> {
@@ -101,7 +101,7 @@ async fn drop_invites(tx: &mut Tx, now: DateTime<Utc>) -> Result<bool> {
     drop_until::<EmailInviteRecord>(tx, &EmailInviteRecord::by_expiry(), now).await
 }
 
-/// Removes ended sessions, and consumed assertions that have expired.
+/// Removes expired sessions and expired consumed assertions.
 #[operation("saml_drop")]
 async fn drop_saml(tx: &mut Tx, now: DateTime<Utc>) -> Result<bool> {
     let sessions = drop_until::<TokenRecord>(tx, &TokenRecord::sessions_by_expiry(), now).await?;
@@ -119,14 +119,14 @@ async fn drop_entries(tx: &mut Tx, before: DateTime<Utc>) -> Result<bool> {
     Ok(is_full)
 }
 
-/// Removes a batch of the records with a row before a time in an index by time.
+/// Removes a batch of records whose row in a time index is before `end`.
 async fn drop_until<R: Indexed>(tx: &mut Tx, by_time: &KeyBuf, end: DateTime<Utc>) -> Result<bool> {
     let rows = tx.scan(&until(by_time, end, RECORDS_CHUNK)).await?;
     tx.delete_all::<R>(&R::named_by_all(&rows)).await?;
     Ok(rows.len() == RECORDS_CHUNK as usize)
 }
 
-/// The rows before a time in an index by time.
+/// Returns a scan of the rows before `end` in a time index.
 fn until(by_time: &KeyBuf, end: DateTime<Utc>, limit: u32) -> Scan {
     Scan { to: by_time.clone().time(end).key(), ..by_time.scan(limit) }
 }

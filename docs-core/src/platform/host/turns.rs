@@ -1,6 +1,6 @@
-//! Shares of the workers. At most half of the workers wait for external hosts at a time, so that an unresponsive host
-//! does not delay PDF and purge jobs. The jobs of one organization leave a worker to others, and one of those that may
-//! wait for hosts.
+//! Fair sharing of workers. At most half of the workers wait for external hosts at a time, so that an unresponsive host
+//! does not delay PDF and purge jobs. The jobs of one organization always leave one worker to others, as do its jobs
+//! that wait for hosts.
 
 use std::{
     collections::HashMap,
@@ -11,12 +11,12 @@ use tokio::sync::Notify;
 
 use crate::store::jobs::{BusyOwner, JobClass};
 
-/// Number of workers of a platform, and of those that may be waiting for hosts.
+/// The number of workers of a platform, and the number that may be waiting for hosts.
 #[derive(Default)]
 pub(in crate::platform) struct Turns {
     counts: Mutex<Counts>,
     freed: Notify,
-    /// Held from the choice of a job until its share is counted.
+    /// Held from choosing a job until its share is counted.
     claims: tokio::sync::Mutex<()>,
 }
 
@@ -28,30 +28,30 @@ struct Counts {
     by: HashMap<String, Running>,
 }
 
-/// Numbers of running jobs.
+/// Numbers of running jobs of one owner.
 #[derive(Clone, Copy, Default)]
 struct Running {
     all: usize,
-    /// Those that wait for hosts.
+    /// The number of jobs that wait for hosts.
     remote: usize,
 }
 
-/// Counts a running job of an owner until it is dropped.
+/// Counts a running job of an owner while it exists.
 pub(in crate::platform) struct Share<'t> {
     turns: &'t Turns,
     owner: String,
     class: JobClass,
 }
 
-/// Counts a worker until it is dropped.
+/// Counts a worker while it exists.
 pub(in crate::platform) struct Worker<'t>(&'t Turns);
 
-/// Holds a turn until it is dropped.
+/// Permission to wait for hosts, released on drop.
 pub(in crate::platform) struct Turn<'t>(&'t Turns);
 
 /// The jobs that a worker may claim.
 pub(in crate::platform) enum ClaimScope<'t> {
-    /// All jobs. Held with a turn, or without one by a caller that is not a worker.
+    /// All jobs. Claimed with a turn, or without one by a caller that is not a worker.
     All(Option<Turn<'t>>),
     /// Jobs that do not wait for hosts.
     Rest,
@@ -75,12 +75,12 @@ impl Turns {
         ClaimScope::All(Some(Turn(self)))
     }
 
-    /// Waits for the claims of other workers.
+    /// Waits until other workers have made their claims.
     pub(in crate::platform) async fn claim(&self) -> tokio::sync::MutexGuard<'_, ()> {
         self.claims.lock().await
     }
 
-    /// Returns the owners that use their shares.
+    /// Returns the owners that have used up their shares.
     pub(in crate::platform) fn busy(&self) -> Vec<BusyOwner> {
         let counts = self.counts();
         let of_all = counts.workers.saturating_sub(1).max(1);
@@ -111,13 +111,13 @@ impl Turns {
     }
 
     fn counts(&self) -> MutexGuard<'_, Counts> {
-        // A panic cannot leave the two counters inconsistent.
+        // A panic cannot leave the counters inconsistent.
         self.counts.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl<'t> ClaimScope<'t> {
-    /// Returns the classes of the jobs.
+    /// Returns the job classes in this scope.
     pub(in crate::platform) const fn classes(&self) -> &'static [JobClass] {
         match self {
             Self::All(_) => &JobClass::ALL,

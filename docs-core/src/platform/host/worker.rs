@@ -33,17 +33,17 @@ use crate::{
     },
 };
 
-/// Maximum wait of an idle worker, in case a notification of the feed was lost.
+/// Maximum wait of an idle worker, in case a feed notification was lost.
 const IDLE_WAIT: Duration = Duration::from_secs(30);
 
-/// Pause of a worker after a store error, so that a store that is down is not called in a loop. No event marks the end
-/// of an outage.
+/// Pause of a worker after a store error, to avoid a busy loop while the store is down. No event signals the end of an
+/// outage.
 const FAILURE_PAUSE: Duration = Duration::from_secs(1);
 
-/// Pause between two batches for the search index.
+/// Pause between two batches of search index updates.
 ///
-/// The cost of a batch hardly depends on its size, so the pause collects concurrent writes. It is far shorter than the
-/// documented delay until searches find a write.
+/// The cost of a batch hardly depends on its size, so the pause groups concurrent writes. It is far shorter than the
+/// documented delay before a write becomes searchable.
 const SEARCH_BATCH_PAUSE: Duration = Duration::from_millis(200);
 
 /// Interval between housekeeping runs of a worker.
@@ -52,11 +52,11 @@ const TIDY_INTERVAL: TimeDelta = TimeDelta::hours(1);
 impl Platform {
     /// Runs background jobs and keeps the search index up to date until `stop` completes.
     ///
-    /// The job in flight may then end within 10 seconds. A job that takes longer is interrupted and due again at once,
+    /// A job in flight may then end within 10 seconds. A job that takes longer is completed
     /// for the worker of another server or of the next start. After [`MAX_STARTS`](jobs::MAX_STARTS) (8) starts without
     /// a result, the job fails.
     ///
-    /// Run it as a separate task, once per job that may run concurrently.
+    /// Run it in a separate task, once per desired concurrent job.
     pub fn work<'a>(&'a self, stop: impl Future<Output = ()> + Send + 'a) -> BoxFuture<'a, ()> {
         self.work_until(Box::pin(stop))
     }
@@ -122,7 +122,7 @@ impl Platform {
         }
     }
 
-    /// Claims a job and runs it. If the worker is stopped, the job may end within [`JOB_STOP_WINDOW`].
+    /// Claims a job and runs it. If the worker is completed the job may end within [`JOB_STOP_WINDOW`].
     async fn work_until_stopped(
         &self,
         stopping: &Arc<StopSignal>,
@@ -141,7 +141,7 @@ impl Platform {
         }
     }
 
-    /// Keeps the search index up to date; never returns.
+    /// Keeps the search index up to date. Never returns.
     async fn work_on_index(&self) {
         let Some(follower) = self.follower() else { return std::future::pending().await };
         let _turn = follower.turn().await;
@@ -161,7 +161,7 @@ impl Platform {
         }
     }
 
-    /// Runs everything that is due by the platform's clock; returns the number of jobs run.
+    /// Runs all work that is due according to the platform's clock. Returns the number of jobs run.
     ///
     /// Earlier writes are searchable afterwards. For tests, and for applications with their own scheduling.
     ///
@@ -182,7 +182,7 @@ impl Platform {
         Ok(ran)
     }
 
-    /// Claims a job, runs it and finishes it.
+    /// Claims a job, runs it and stores its result.
     async fn work_once(
         &self,
         stopping: &Arc<StopSignal>,
@@ -191,7 +191,7 @@ impl Platform {
         let turns = self.inner.memory.get_or_default::<Turns>();
         let claiming = turns.claim().await;
         let busy = match &reach {
-            // A caller that is not a worker runs everything that is due.
+            // A caller that is not a worker runs all due jobs.
             ClaimScope::All(None) => Vec::new(),
             ClaimScope::All(Some(_)) | ClaimScope::Rest => turns.busy(),
         };
@@ -247,7 +247,7 @@ impl Platform {
         self.end_run(run, end).await
     }
 
-    /// Maps a failure to the end of a run: transient errors are retried.
+    /// Maps an error to the outcome of a run. Transient errors are retried.
     pub(in crate::platform) fn job_end_for(&self, job: &JobRecord, error: &Error) -> jobs::JobEnd {
         tracing::warn!(job.id = %job.id, job.kind, job.subject, error = ?error, "job failed");
         match error.kind() {
@@ -266,7 +266,7 @@ impl Platform {
         (kind.run)(self, run).await
     }
 
-    /// Advances past the notifications that exist already.
+    /// Advances past the existing notifications.
     async fn catch_up(&self, seen: &mut Option<FeedPos>) -> Result<()> {
         loop {
             let news = self.store().changes(topic::JOBS, seen.clone(), TIDY_CHUNK).await?;
@@ -278,7 +278,7 @@ impl Platform {
     }
 }
 
-/// A run that is counted when it ends.
+/// Counts a run when it ends.
 struct JobCount<'p> {
     platform: &'p Platform,
     kind: &'static str,
@@ -293,7 +293,7 @@ impl JobCount<'_> {
     }
 }
 
-/// Value of the label `kind`. A job of another version may have an unknown kind.
+/// Returns the value of the `kind` label. A job of another version may have an unknown kind.
 fn kind_label(kind: &str) -> &'static str {
     JOB_KINDS.iter().find(|known| known.name == kind).map_or("unknown", |known| known.name)
 }

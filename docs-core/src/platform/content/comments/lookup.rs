@@ -1,4 +1,4 @@
-//! Lookup of comments and of the content that they belong to.
+//! Lookup of comments and of the content they belong to.
 
 use std::sync::Arc;
 
@@ -20,7 +20,7 @@ use crate::{
     },
 };
 
-/// The space and optional change request that comments belong to, with proven access.
+/// The space or change request that comments belong to, with proof of access.
 #[derive(Debug)]
 pub(in crate::platform) struct CommentedContent {
     pub(in crate::platform) access: SpaceAccess,
@@ -28,7 +28,7 @@ pub(in crate::platform) struct CommentedContent {
 }
 
 impl CommentedContent {
-    /// Finds the content if the actor may see it.
+    /// Finds the content if the actor has access to it.
     pub(in crate::platform) async fn find(tx: &Tx, actor: &Actor, of: &ContentVersion) -> Result<Self> {
         let access = access::space(tx, actor, &of.space).await?;
         if let Version::Revision(_) = of.version {
@@ -48,7 +48,7 @@ impl CommentedContent {
         }
     }
 
-    /// The active revision and the root hash of its content.
+    /// Returns the head revision and the root hash of its content.
     pub(in crate::platform) fn head(&self) -> (&RevisionId, Hash) {
         let space = self.access.space();
         self.request.as_ref().map_or((&space.head, space.root), |request| (&request.head, request.root))
@@ -60,7 +60,7 @@ impl CommentedContent {
         comment.filter(|comment| comment.scope == here).ok_or_else(|| Error::not_found("comment"))
     }
 
-    /// Reads a reply. The replies of a deleted comment are not found, even while their rows still exist.
+    /// Reads a reply. Replies to a deleted comment are not found, even while their rows still exist.
     pub(super) async fn reply(
         &self,
         tx: &Tx,
@@ -73,7 +73,7 @@ impl CommentedContent {
     }
 }
 
-/// Number of comments with a status.
+/// Returns the number of comments with a status.
 pub(super) async fn count(tx: &Tx, scope: &CommentScope, status: CommentStatus) -> Result<Option<u64>> {
     let counters = match status {
         CommentStatus::Open => vec![scope.open_count()],
@@ -83,7 +83,7 @@ pub(super) async fn count(tx: &Tx, scope: &CommentScope, status: CommentStatus) 
     Ok(u64::try_from(tx.numbers(&counters).await?.into_iter().sum::<i64>()).ok())
 }
 
-/// The comment id in the key of an index row.
+/// Extracts the comment id from the key of an index row.
 pub(super) fn comment_id(row: &Key) -> Result<CommentId> {
     id_of(row)
 }

@@ -1,4 +1,4 @@
-//! Formats of comment bodies, and emoji.
+//! Comment body formats and emoji normalization.
 
 use crate::{
     Error, Result,
@@ -7,7 +7,7 @@ use crate::{
     platform::kernel::emoji::normalize_emoji,
 };
 
-/// Parses the text of a body; `field` is its name in the request.
+/// Parses a comment body. `field` is its name in the request.
 pub(in crate::platform) fn parse_text(input: &CommentInput, field: &str) -> Result<CommentText> {
     let (text, form) = match (&input.markdown, &input.document) {
         (Some(text), None) => (text.clone(), format!("{field}.markdown")),
@@ -27,7 +27,7 @@ pub(in crate::platform) fn parse_text(input: &CommentInput, field: &str) -> Resu
     Ok(text)
 }
 
-/// Renders a text in the requested format.
+/// Renders a comment body in the requested format.
 pub(super) fn render_body(text: &CommentText, format: ContentFormat) -> CommentBody {
     match format {
         ContentFormat::Markdown => CommentBody::Markdown(text.to_string()),
@@ -35,7 +35,7 @@ pub(super) fn render_body(text: &CommentText, format: ContentFormat) -> CommentB
     }
 }
 
-/// Normalizes the emoji of a request to their stored form.
+/// Normalizes the emoji in a request to their stored form.
 pub(super) fn normalize_emojis(given: &[Emoji], field: &str) -> Result<Vec<Emoji>> {
     let (has, most) = (given.len(), UpdateComment::MAX_REACTIONS);
     if has > most {
@@ -45,7 +45,7 @@ pub(super) fn normalize_emojis(given: &[Emoji], field: &str) -> Result<Vec<Emoji
     each.collect()
 }
 
-/// Prints a document tree as Markdown.
+/// Serializes a document tree as Markdown.
 fn print_markdown(tree: &Document, field: &str) -> Result<String> {
     let wrong = |error: document::Invalid| Error::invalid(&format!("{field}.{}", error.place), error.message);
     document::check(tree).map_err(wrong)?;

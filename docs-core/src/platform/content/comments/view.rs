@@ -25,14 +25,14 @@ use crate::{
     },
 };
 
-/// Number of user records that one read loads.
+/// Number of user records loaded per read.
 const USER_BATCH: usize = 1_000;
-/// Maximum number of users that are returned per emoji.
+/// Maximum number of users returned per emoji.
 const MAX_USERS_PER_EMOJI: usize = 10;
-/// Maximum number of users that are returned for all emoji together; each emoji keeps at least one.
+/// Maximum number of users returned for all emoji together. Each emoji keeps at least one.
 const MAX_USERS_OF_ALL_EMOJI: usize = 50;
 
-/// The reader of comments, the content, and the format of the bodies.
+/// The user reading the comments, the content, and the requested body format.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::platform) struct CommentReader<'a> {
     pub(in crate::platform) content: &'a CommentedContent,
@@ -44,29 +44,29 @@ pub(in crate::platform) struct CommentReader<'a> {
 pub(in crate::platform) struct CurrentPage {
     pub(super) base: PageBase,
     pub(super) path: String,
-    /// Texts of the requested blocks that exist, shortened if long.
+    /// Texts of the requested blocks that exist, truncated if long.
     blocks: BTreeMap<String, String>,
 }
 
-/// Records that the views of comments need besides the comments themselves.
+/// Additional records needed to build comment views.
 struct CommentContext {
     /// Number of replies to each comment.
     replies: Vec<i64>,
-    /// The users who appear in the views.
+    /// The users referenced by the views.
     people: BTreeMap<UserId, User>,
 }
 
-/// The existing pages that comments are about.
+/// The existing pages that comments refer to.
 pub(in crate::platform) type CurrentPages = BTreeMap<PageId, CurrentPage>;
 
 impl CurrentPage {
-    /// Text of a block of the page, shortened if long; `None` if the page has no such block.
+    /// Returns the text of a block of the page, truncated if long, or `None` if the page has no such block.
     pub(super) fn block(&self, key: &str) -> Option<String> {
         self.blocks.get(key).cloned()
     }
 }
 
-/// Address of a reply, and the format of its body.
+/// Identifies a reply and the format of its body.
 #[derive(Clone, Copy)]
 pub(super) struct ReplyLookup<'r> {
     pub(super) thread: &'r Thread,
@@ -105,7 +105,7 @@ impl Platform {
         shown.into_iter().next().ok_or_else(|| Error::not_found("reply"))
     }
 
-    /// Builds the views of comments of one content.
+    /// Builds the views of comments on one space or change request.
     ///
     /// Takes the transaction and ends it before objects are read, as they may need the same connection pool.
     pub(in crate::platform) async fn comment_views(
@@ -120,7 +120,8 @@ impl Platform {
         self.show_comments(reader, records, &pages, &around)
     }
 
-    /// Builds the views of comments of one content from pages that are already loaded. Reads no objects.
+    /// Builds the views of comments on one space or change request from pages that are already loaded. Reads no
+    /// objects.
     pub(in crate::platform) async fn comment_views_with_pages(
         &self,
         tx: &Tx,
@@ -132,7 +133,7 @@ impl Platform {
         self.show_comments(reader, records, pages, &around)
     }
 
-    /// Reads the records that the views of comments need besides the comments.
+    /// Reads the additional records needed to build comment views.
     async fn comment_context(
         &self,
         tx: &Tx,
@@ -183,7 +184,7 @@ impl Platform {
         shown.collect()
     }
 
-    /// Builds the views of replies to comments of one content.
+    /// Builds the views of replies to comments on one space or change request.
     pub(super) async fn reply_views(
         &self,
         tx: &Tx,
@@ -209,7 +210,7 @@ impl Platform {
         shown.collect()
     }
 
-    /// Reads every user who appears in the posts, and `others`, each once.
+    /// Reads every user who appears in the posts or in `others`, each once.
     async fn people(
         &self,
         tx: &Tx,
@@ -236,7 +237,7 @@ impl Platform {
         Ok(people)
     }
 
-    /// Reads the current state of a page; `None` if the content has no such page. Its text is read only if `node` is
+    /// Reads the current state of a page, or `None` if the content has no such page. Its text is read only if `node` is
     /// set.
     pub(super) async fn current_page(
         &self,
@@ -251,7 +252,7 @@ impl Platform {
         }
     }
 
-    /// Reads the existing pages that comments are about, each once.
+    /// Reads the existing pages that comments refer to, each once.
     pub(super) async fn current_pages(
         &self,
         commented: &CommentedContent,
@@ -296,7 +297,7 @@ fn find_person(people: &BTreeMap<UserId, User>, id: &UserId) -> Result<User> {
     people.get(id).cloned().ok_or_else(|| Error::internal(format!("{id} was not loaded")))
 }
 
-/// Reactions to a post, each with the users to return: the first who reacted, and the reader.
+/// The reactions to a post, each with the users to return: the earliest ones, and the reader.
 fn visible_reactions<'p>(
     posted: &'p Post,
     reader: Option<&UserId>,
@@ -327,7 +328,7 @@ fn reactions(
     each.collect()
 }
 
-/// Target of a comment: the current state, or the recorded one if the page or block is deleted.
+/// Returns the target of a comment: its current state, or the recorded one if the page or block was deleted.
 fn target(record: &CommentRecord, pages: &CurrentPages) -> CommentTarget {
     let mut shown = CommentTarget {
         node: None,
@@ -355,7 +356,7 @@ fn target(record: &CommentRecord, pages: &CurrentPages) -> CommentTarget {
 mod tests {
     use super::*;
 
-    /// Creates a post with a number of emoji and a number of users for each.
+    /// Creates a post with `emoji` reactions of `users` users each.
     fn posted(emoji: u32, users: usize) -> Post {
         let at = Timestamp::from(chrono::DateTime::UNIX_EPOCH);
         let of = |n: u32| Reactions {

@@ -1,4 +1,4 @@
-//! Write operations of comments and replies.
+//! Write operations on comments and replies.
 
 use std::sync::Arc;
 
@@ -24,11 +24,11 @@ use crate::{
     },
 };
 
-/// Number of replies that one transaction removes, each with its rows.
+/// Number of replies removed per transaction, together with their index rows.
 const REPLY_PURGE_BATCH: u32 = 200;
-/// Number of comments that one transaction examines for removal.
+/// Number of comments examined for removal per transaction.
 const COMMENT_PURGE_BATCH: u32 = 20;
-/// Number of changes after which a transaction that removes comments takes no further comment.
+/// Number of pending changes at which a purge transaction stops taking further comments.
 const PURGE_CHANGE_LIMIT: usize = 600;
 
 /// Job that removes the replies of a deleted comment.
@@ -48,7 +48,7 @@ impl Purge for PurgeReplies {
     }
 }
 
-/// Removes a batch of comments and replies in a scope; returns `true` if there were any.
+/// Removes a batch of comments and replies in a scope. Returns `true` if there were any.
 pub(in crate::platform) async fn delete_batch(tx: &mut Tx, owner: &str) -> Result<bool> {
     let prefix = CommentRecord::by_scope(owner, None, CommentStatus::All);
     let rows = tx.scan_prefix(&prefix, COMMENT_PURGE_BATCH).await?;
@@ -67,7 +67,7 @@ pub(in crate::platform) async fn delete_batch(tx: &mut Tx, owner: &str) -> Resul
     Ok(!rows.is_empty())
 }
 
-/// Removes a batch of replies to a comment; returns `true` if there may be more.
+/// Removes a batch of replies to a comment. Returns `true` if more may remain.
 async fn drop_replies(tx: &mut Tx, comment: &CommentId) -> Result<bool> {
     let rows = tx.scan_prefix(&ReplyRecord::by_comment(comment), REPLY_PURGE_BATCH).await?;
     let ids: Vec<CommentReplyId> = ids_of(&rows)?;
@@ -118,7 +118,7 @@ impl PostEdit {
     }
 }
 
-/// Adds a reaction unless it exists.
+/// Adds a reaction unless it is already present.
 fn react(reactions: &mut Vec<Reactions>, emoji: &Emoji, by: &UserId, now: Timestamp) -> Result<()> {
     let full = || {
         Error::conflict(

@@ -1,4 +1,4 @@
-//! A cache of generated pages: one page is read without generating all computed pages of its space again.
+//! A cache of generated pages. It allows reading one page without regenerating all computed pages of the space.
 
 use std::{collections::BTreeMap, sync::Arc};
 
@@ -11,13 +11,13 @@ use crate::{
     platform::kernel::request::EntityTag,
 };
 
-/// Capacity of the cache, in bytes, including the outlines that its pages refer to.
+/// Capacity of the cache, in bytes, including the outlines that its pages reference.
 const CACHE_BYTES: u64 = 16 << 20;
 
-/// The generated pages of a tree, with the index of the computed page that they replace.
+/// The generated pages of a tree, each list with the index of the computed page it replaces.
 pub(in crate::platform) type GeneratedPages = Vec<(usize, Vec<GeneratedPage>)>;
 
-/// A cache of generated pages by everything that they depend on.
+/// A cache of generated pages, keyed by a hash of all their inputs.
 pub(in crate::platform) struct GeneratedPageCache(
     quick_cache::sync::Cache<EntityTag, Arc<GeneratedPages>, ByBytes>,
 );
@@ -39,13 +39,13 @@ fn bytes(made: &[GeneratedPage]) -> u64 {
 
 impl Default for GeneratedPageCache {
     fn default() -> Self {
-        // One shard, because an entry must fit into its shard.
+        // A single shard, because an entry must fit into its shard.
         Self(quick_cache::sync::Cache::with_weighter(32, CACHE_BYTES, ByBytes))
     }
 }
 
 impl GeneratedPageCache {
-    /// Returns the generated pages of the computed pages of a tree with these indexes, from the cache if possible.
+    /// Returns the generated pages for the computed pages at these indexes, from the cache if possible.
     pub(in crate::platform) fn get_or_make(
         &self,
         tree: &PageTree,
@@ -62,7 +62,7 @@ impl GeneratedPageCache {
     }
 }
 
-/// Hashes everything that generated pages depend on.
+/// Hashes all inputs of the generated pages.
 fn key(tree: &PageTree, places: &ComputedPlaces, shown: &[usize]) -> Result<EntityTag> {
     #[derive(Serialize)]
     struct Facts<'t, S> {
@@ -101,7 +101,7 @@ fn parent_path(tree: &PageTree, parent: Option<usize>) -> &str {
     parent.and_then(|at| tree.pages().get(at)).map_or("", |page| page.path.as_str())
 }
 
-/// The slugs of the stored children of a page, or of the top-level pages.
+/// Returns the slugs of the stored children of a page, or of the top-level pages.
 fn sibling_slugs(tree: &PageTree, parent: Option<usize>) -> impl Iterator<Item = &str> {
     let beside = parent.and_then(|at| tree.pages().get(at)).map_or(tree.roots(), |page| &page.children);
     beside.iter().filter_map(|at| tree.pages().get(*at)).map(|page| page.entry.slug.as_str())

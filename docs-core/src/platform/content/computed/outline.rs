@@ -1,4 +1,4 @@
-//! The pages of a specification, independent of their location: one per tag.
+//! The pages of a specification, one per tag, independent of their location.
 
 use std::collections::HashMap;
 
@@ -9,9 +9,9 @@ const MAX_LEVELS: usize = 8;
 
 pub(super) struct SpecPages {
     pub(super) outline: SpecOutline,
-    /// One page per tag, in their order, then one for untagged operations, if there are any.
+    /// One page per tag in order, followed by one for untagged operations, if any.
     pub(super) pages: Vec<TagPage>,
-    /// The top-level pages.
+    /// Indexes of the top-level pages.
     pub(super) roots: Vec<usize>,
     /// Approximate size in memory.
     pub(super) bytes: u64,
@@ -19,10 +19,10 @@ pub(super) struct SpecPages {
 
 pub(super) struct TagPage {
     pub(super) tag: SpecTag,
-    /// The indexes of its operations; `webhooks` has those of its webhooks.
+    /// Indexes of its operations. `webhooks` holds those of its webhooks.
     pub(super) operations: Vec<usize>,
     pub(super) webhooks: Vec<usize>,
-    /// The indexes of its child pages.
+    /// Indexes of its child pages.
     pub(super) children: Vec<usize>,
 }
 
@@ -64,7 +64,7 @@ impl SpecPages {
     }
 }
 
-/// Returns `true` if a tag has a parent and its ancestors end within [`MAX_LEVELS`]. Parents may form a cycle.
+/// Returns `true` if a tag has a parent and its ancestor chain ends within [`MAX_LEVELS`]. Parents may form a cycle.
 fn is_below_the_top(at: usize, parents: &[Option<usize>]) -> bool {
     let mut above = at;
     for _ in 0..MAX_LEVELS {

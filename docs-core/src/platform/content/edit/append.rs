@@ -1,4 +1,4 @@
-//! Adding edits to live content or to a change request, as one revision.
+//! Appends edits to live content or to a change request, as one revision.
 
 use std::sync::Arc;
 
@@ -31,25 +31,25 @@ use crate::{
     },
 };
 
-/// Content to add to, as of one snapshot.
+/// The content to append to, from one snapshot.
 pub(in crate::platform) struct AppendTarget {
     space: Arc<SpaceRecord>,
     request: Option<Arc<ChangeRequestRecord>>,
-    /// The start of the write window for files.
+    /// The write window of the stored files.
     storing: WriteWindow,
 }
 
-/// Edits to add to content.
+/// Edits to append to content.
 pub(in crate::platform) struct Append<'e> {
     pub(in crate::platform) actor: &'e Actor,
     /// The author of the revision.
     pub(in crate::platform) by: &'e UserId,
-    /// The content to add to.
+    /// The content to append to.
     pub(in crate::platform) of: &'e ContentVersion,
-    /// The content that the files of the edits were stored for.
+    /// The content for which the files of the edits were stored.
     pub(in crate::platform) before: &'e AppendTarget,
     pub(in crate::platform) edits: &'e [Edit],
-    /// The job of the import, which is finished in the same transaction.
+    /// The import job, which completes in the same transaction.
     pub(in crate::platform) run: Option<&'e JobRun>,
 }
 
@@ -58,7 +58,7 @@ impl AppendTarget {
         &self.space
     }
 
-    /// The head revision and its root.
+    /// Returns the head revision and its root.
     fn head(&self) -> (&RevisionId, Hash) {
         match &self.request {
             Some(request) => (&request.head, request.root),
@@ -68,7 +68,7 @@ impl AppendTarget {
 }
 
 impl Platform {
-    /// Finds content and checks that the actor may add to it.
+    /// Finds content and checks that the actor may append to it.
     pub(in crate::platform) async fn append_target(
         &self,
         actor: &Actor,
@@ -92,8 +92,8 @@ impl Platform {
         Ok(AppendTarget { space: Arc::clone(proof.space()), request, storing })
     }
 
-    /// Applies edits to the current content, as one revision. `show` creates the response from the revision and its
-    /// root; it is called before the commit.
+    /// Applies edits to the current content as one revision. Before the commit, `show` is called with the revision and
+    /// its root to create the response.
     ///
     /// Edits without effect create no revision; `show` then gets the current one.
     pub(in crate::platform) async fn append<'e, V: Answer + Clone>(
@@ -140,12 +140,12 @@ impl Platform {
     }
 }
 
-/// Rejects a space that has moved to another object domain than that of the stored files.
+/// Rejects a space that has moved to a different object domain since the files were stored.
 fn require_domain(space: &SpaceRecord, domain: &str) -> Result<()> {
     if space.domain == domain { Ok(()) } else { Err(Error::conflict("the space has changed; try again")) }
 }
 
-/// Adds the name of the page or file to the error of an edit.
+/// Adds the name of the page or file to an edit error.
 fn name_error(error: ContentError, edits: &[Edit]) -> Error {
     match error {
         ContentError::Invalid { index, field, message } => {
@@ -160,7 +160,7 @@ fn name_error(error: ContentError, edits: &[Edit]) -> Error {
     }
 }
 
-/// An effect that is stored in the transaction that finishes its job. If the job was taken over, nothing is stored.
+/// An effect stored in the transaction that completes its job. Nothing is stored if another worker took over the job.
 struct EndingRun<O> {
     effect: O,
     finish: Option<FinishJob>,
@@ -180,7 +180,7 @@ impl<O: Operation<Output = bool>> Operation for EndingRun<O> {
     }
 }
 
-/// Makes a revision the live one; `Output` is `false` if the head of the space has changed.
+/// Makes a revision the live one. `Output` is `false` if the head of the space has changed.
 #[operation("content_append")]
 async fn append_live(
     tx: &mut Tx,

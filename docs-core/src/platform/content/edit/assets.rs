@@ -1,4 +1,4 @@
-//! Changes of other content than pages: deleted files, variables, reusable contents.
+//! Changes to content other than pages: deleted files, variables and reusable content blocks.
 
 use super::{
     body, links,
@@ -13,11 +13,11 @@ use crate::{
     },
 };
 
-/// The field that identifies a reusable content.
+/// The field that identifies a reusable content block.
 const REUSABLE: &str = "reusableContent";
 
 impl EditPlan {
-    /// Adds the edits of a change that concerns no page; `id` is the id of the inserted reusable content.
+    /// Adds the edits of a change that concerns no page. `id` identifies the inserted reusable content block.
     pub(super) async fn push_assets(
         &self,
         view: &View,
@@ -85,7 +85,7 @@ impl EditPlan {
         Ok(Edit::PutReusable { reusable, fields })
     }
 
-    /// The text of a reusable content. It has no front matter: the start of the document is part of the text.
+    /// Builds the text of a reusable content block. It has no front matter, so the whole document is text.
     async fn reusable_body(&self, view: &View, document: &DocumentInput, old: &str) -> Result<NewBody> {
         let text = body::text(document, old)?;
         links::resolve(&text, old, &self.names, view, "").await.map(NewBody::Text)

@@ -1,4 +1,4 @@
-//! The content of a page as a client sends it: Markdown or a document tree.
+//! Page content as sent by a client, as Markdown or as a document tree.
 
 use std::borrow::Cow;
 
@@ -11,13 +11,14 @@ use crate::{
     model::{DocumentInput, check_page_size},
 };
 
-/// The content as Markdown. A tree is merged into the old text of the page, so that unchanged blocks keep their bytes.
+/// Returns the content as Markdown. A tree is merged into the previous text of the page, so that unchanged blocks stay
+/// byte-identical.
 pub(super) fn text<'a>(input: &'a DocumentInput, old: &str) -> Result<Cow<'a, str>> {
     let wrong = |error: Invalid| Error::invalid(&format!("document.document.{}", error.place), error.message);
     match input {
         DocumentInput::Empty => Ok(Cow::Borrowed("")),
         DocumentInput::Markdown(markdown) => {
-            // Checked before links are resolved. Front matter does not count.
+            // Checked before links are resolved. Front matter does not count toward the limit.
             check_page_size(split_front(markdown).1)
                 .map_err(|error| Error::invalid("document.markdown", error))?;
             Ok(Cow::Borrowed(markdown))

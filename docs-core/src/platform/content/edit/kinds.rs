@@ -1,4 +1,4 @@
-//! The fields that a change may set per kind of page, and link targets.
+//! Validates fields by page kind, and resolves link targets.
 
 use super::links::RequestNames;
 use crate::{
@@ -7,7 +7,7 @@ use crate::{
     model::{ContentRef, PageFields, PageType},
 };
 
-/// The kind of a new page.
+/// Returns the kind of a new page.
 pub(super) fn parse_kind(kind: Option<PageType>) -> Result<PageKind> {
     Ok(match kind {
         None | Some(PageType::Document) => PageKind::Document,
@@ -22,7 +22,7 @@ pub(super) fn parse_kind(kind: Option<PageType>) -> Result<PageKind> {
     })
 }
 
-/// Rejects a type that differs from the type of the page, which is immutable.
+/// Rejects a type that differs from that of the page. The type is immutable.
 pub(super) fn check_kind(given: Option<PageType>, kind: PageKind) -> Result<()> {
     match given {
         Some(given) if given != PageType::from(kind) => {
@@ -32,7 +32,7 @@ pub(super) fn check_kind(given: Option<PageType>, kind: PageKind) -> Result<()> 
     }
 }
 
-/// Rejects fields that pages of this kind never show. Clearing such a field succeeds.
+/// Rejects fields that pages of this kind never display. Clearing such a field succeeds.
 pub(super) fn check_fields(kind: PageKind, fields: &PageFields) -> Result<()> {
     let is_link = kind == PageKind::Link;
     let given = [
@@ -51,7 +51,7 @@ pub(super) fn check_fields(kind: PageKind, fields: &PageFields) -> Result<()> {
     }
 }
 
-/// Resolves the target of a link page. Pages and files may be referenced by the names of the request; targets in the
+/// Resolves the target of a link page. Pages and files may be referenced by their names in the request. A target in the
 /// same space must exist.
 pub(super) async fn resolve_target(
     target: &ContentRef,

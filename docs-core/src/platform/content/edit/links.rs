@@ -1,4 +1,4 @@
-//! Links in Markdown that a client sends: to pages by id, path or name, to files by id or name.
+//! Resolves links in Markdown from clients: to pages by id, path or name, and to files by id or name.
 //!
 //! They are stored as `/pages/<id>` and `/files/<id>`, so that they remain valid when pages move.
 
@@ -13,7 +13,7 @@ use crate::{
     model::{FileId, PageId},
 };
 
-/// The names that a request gives to the pages and files it inserts.
+/// The names assigned by a request to the pages and files it inserts.
 #[derive(Default)]
 pub(super) struct RequestNames {
     pages: BTreeMap<String, PageId>,
@@ -42,7 +42,7 @@ impl RequestNames {
         self.pages.iter().find(|(_, page)| *page == id).map(|(name, _)| name.clone())
     }
 
-    /// Resolves a field to a page: by id, or by a name of the request.
+    /// Resolves a field to a page, by id or by request-local name.
     pub(super) fn page_id(&self, field: &str, text: &str) -> Result<PageId> {
         match self.pages.get(text) {
             Some(page) => Ok(page.clone()),
@@ -60,12 +60,12 @@ impl RequestNames {
         self.files.values().any(|file| file == id)
     }
 
-    /// The file with this name in the request.
+    /// Returns the file with this request-local name.
     pub(super) fn file_by_name(&self, name: &str) -> Option<FileId> {
         self.files.get(name).cloned()
     }
 
-    /// Resolves a link destination to a file: by id, or by a name of the request.
+    /// Resolves a link destination to a file, by id or by request-local name.
     pub(super) fn file(&self, destination: &str) -> Option<FileId> {
         if let Some(id) = destination.strip_prefix("/files/") {
             return self.files.get(id).cloned().or_else(|| id.parse().ok());
@@ -73,7 +73,7 @@ impl RequestNames {
         self.files.get(destination.trim_start_matches("./")).cloned()
     }
 
-    /// Returns a name that is also the path of an existing page, which makes links ambiguous.
+    /// Returns a request-local name that is also the path of an existing page, which makes links ambiguous.
     pub(super) async fn clash(&self, view: &View) -> Result<Option<&str>> {
         for name in self.pages.keys().chain(self.files.keys()) {
             if view.find(name).await?.is_some() {
@@ -84,7 +84,7 @@ impl RequestNames {
     }
 }
 
-/// The base of relative links of a page: its own folder if it has child pages, else that of its parent.
+/// Returns the base of relative links in a page: its own folder if it has child pages, otherwise that of its parent.
 pub(super) async fn link_base(view: &View, page: &PageId) -> Result<String> {
     let path = view.path_of(page).await?.unwrap_or_default();
     if view.children(Some(page)).await?.is_empty() {
@@ -93,8 +93,8 @@ pub(super) async fn link_base(view: &View, page: &PageId) -> Result<String> {
     Ok(path)
 }
 
-/// Replaces the links of a text by links with ids. A link to a missing page becomes plain text, unless the previous
-/// text has the same link: edits do not change links elsewhere in the text.
+/// Rewrites links to use ids. A link to a missing page becomes plain text unless the previous text contains the same
+/// link, because an edit must not change links elsewhere in the text.
 pub(super) async fn resolve(
     text: &str,
     before: &str,
@@ -164,7 +164,7 @@ async fn resolve_link(
     })
 }
 
-/// Finds a page by its id, or by its path as slugs or as a file of a repository.
+/// Finds a page by its id, or by its path, given as slugs or as a file path of a repository.
 async fn find_page(text: &str, names: &RequestNames, view: &View) -> Result<Option<PageId>> {
     let text = text.trim_matches('/');
     let slugs = match text {
@@ -185,7 +185,7 @@ async fn find_page(text: &str, names: &RequestNames, view: &View) -> Result<Opti
     Ok(view.find(slugs).await?.map(|(id, _)| id))
 }
 
-/// Resolves a relative path against a folder; `None` if it is above the top level.
+/// Joins a relative path to a folder. Returns `None` if the result is above the top level.
 fn join_path(folder: &str, path: &str) -> Option<String> {
     let mut parts: Vec<&str> = folder.split('/').filter(|part| !part.is_empty()).collect();
     for part in path.split('/') {

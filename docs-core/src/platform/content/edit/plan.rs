@@ -1,4 +1,4 @@
-//! Translates the changes of a request into content edits: assigns ids once, resolves names, stores files.
+//! Translates the changes of a request into content edits: assigns ids once, resolves names, and stores files.
 
 use bytes::Bytes;
 use data_encoding::BASE64;
@@ -30,39 +30,39 @@ use crate::{
     store::records::{ChangeRequestRecord, SpaceRecord},
 };
 
-/// The title of a page without one.
+/// The default page title.
 const UNTITLED: &str = "Untitled";
-/// Maximum size of a file that is sent within a request, in bytes.
+/// Maximum size of a file sent inline in a request, in bytes.
 pub(in crate::platform) const MAX_INLINE_BYTES: usize = 1_000_000;
 
-/// The changes of a request with the ids of the items they create.
+/// The changes of a request with the ids of the items that they create.
 pub(super) struct EditPlan {
     changes: Vec<PlannedChange>,
     pub(super) names: RequestNames,
-    /// In the order of the request; the entry is set once the bytes are stored.
+    /// In request order. The entry is set once the bytes are stored.
     files: Vec<(FileId, Option<FileEntry>)>,
-    /// The start of the write window for files.
+    /// The write window of the stored files.
     pub(super) storing: WriteWindow,
 }
 
 struct PlannedChange {
     change: ContentEdit,
-    /// The id of the inserted page.
+    /// The id of the inserted page, if any.
     page: Option<PageId>,
-    /// The id of the inserted reusable content.
+    /// The id of the inserted reusable content block, if any.
     reusable: Option<ReusableId>,
 }
 
-/// Edits with the change that each was derived from.
+/// Edits, each with the change that it was derived from.
 pub(super) struct Edits {
     pub(super) list: Vec<Edit>,
     origin: Vec<Origin>,
 }
 
-/// The position in the request that an edit was derived from.
+/// The position in the request of the change that an edit was derived from.
 struct Origin {
     change: usize,
-    /// The field of the request that names the subject, if the edit has another name for it.
+    /// The request field that names the subject, if it differs from the name in the edit.
     subject: Option<String>,
 }
 
@@ -72,7 +72,7 @@ impl Edits {
         self.origin.push(Origin { change, subject: None });
     }
 
-    /// Adds an edit. The field of the change names its subject.
+    /// Adds an edit whose subject is named by `field` of the change.
     pub(super) fn push_field(&mut self, change: usize, field: String, edit: Edit) {
         self.list.push(edit);
         self.origin.push(Origin { change, subject: Some(field) });
@@ -131,12 +131,12 @@ impl EditPlan {
         Ok(plan)
     }
 
-    /// The name that the request gives to an inserted page.
+    /// Returns the name that the request assigns to an inserted page.
     pub(super) fn page_reference(&self, page: &PageId) -> Option<String> {
         self.names.page_name(page)
     }
 
-    /// The field of the request that defines a name.
+    /// Returns the request field that defines a name.
     fn name_field(&self, name: &str) -> String {
         let is_name = |given: &Option<BoundedText<1, 256>>| given.as_deref() == Some(name);
         let within = |change: &ContentEdit| match change {
@@ -162,8 +162,8 @@ impl EditPlan {
         self.changes.iter().filter_map(|planned| planned.reusable.as_ref())
     }
 
-    /// The kind of a page, which an earlier change of the request may insert. A missing page counts as a document; the
-    /// edit then rejects it.
+    /// Returns the kind of a page, which an earlier change of the request may insert. A missing page is treated as a
+    /// document; the edit rejects it later.
     async fn page_kind(&self, view: &View, page: &PageId) -> Result<PageKind> {
         if let Some(entry) = view.page(page).await? {
             return Ok(entry.kind);
@@ -175,7 +175,7 @@ impl EditPlan {
         }
     }
 
-    /// Stores the bytes of the request's files. Idempotent.
+    /// Stores the bytes of the files in the request. Idempotent.
     pub(super) async fn store_files(&mut self, platform: &Platform, space: &SpaceRecord) -> Result<()> {
         let mut slots = self.files.iter_mut();
         for (at, planned) in self.changes.iter().enumerate() {
@@ -195,7 +195,7 @@ impl EditPlan {
         Ok(())
     }
 
-    /// The edits of the changes for the current content of the change request.
+    /// Builds the edits for the current content of the change request.
     pub(super) async fn edits(
         &self,
         platform: &Platform,
@@ -276,7 +276,7 @@ impl EditPlan {
         })))
     }
 
-    /// A page without content: a group or a link.
+    /// Inserts a page without content: a group or a link.
     async fn insert_bare(
         &self,
         view: &View,
@@ -304,7 +304,7 @@ impl EditPlan {
         Ok(Edit::InsertPage(Box::new(NewPage { parent, at, fields, ..page })))
     }
 
-    /// The fields of a change, overridden by the front matter of its Markdown.
+    /// Merges the fields of a change with the front matter of its Markdown, which takes precedence.
     fn fields(&self, source: &PageSource<'_>, fields: PagePatch) -> PagePatch {
         let mut fields = fields.overlaid(source.fields());
         if let Some(cover) = &source.front.cover {
@@ -381,8 +381,8 @@ fn patch(fields: &PageFields) -> Result<PagePatch> {
     Ok(patch)
 }
 
-/// The bytes of a file of the request and its media type. The declared type takes precedence over that of the web
-/// server, which is ignored if it is not accepted.
+/// Returns the bytes of a file and its media type. A declared type takes precedence over that of the web server. The
+/// latter is ignored if it is not accepted.
 async fn file_bytes(
     platform: &Platform,
     file: &InsertFile,
@@ -402,7 +402,7 @@ async fn file_bytes(
             let field = format!("{field}.base64");
             let too_large =
                 || Error::invalid(&field, format_args!("must be at most {MAX_INLINE_BYTES} bytes"));
-            // Checked before decoding, so that nothing large is decoded.
+            // Checked before decoding, to avoid decoding large inputs.
             if text.len() > MAX_INLINE_BYTES.div_ceil(3) * 4 {
                 return Err(too_large());
             }

@@ -1,4 +1,4 @@
-//! Reverting the changes of a change request to a page, or to some of its blocks.
+//! Reverts a page, or some of its blocks, to an earlier state.
 
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ use crate::{
     },
 };
 
-/// The edit of a revert, after the preceding edits of the same request.
+/// Returns the edit of a revert, applied after the preceding edits of the same request.
 pub(super) async fn edit(
     platform: &Platform,
     space: &SpaceRecord,
@@ -33,7 +33,7 @@ pub(super) async fn edit(
     Ok(Edit::SetBody { page, body: NewBody::Text(reverted) })
 }
 
-/// The root of the target content of a revert.
+/// Returns the root of the content to revert to.
 async fn root(platform: &Platform, request: &ChangeRequestRecord, revert: &RevertPageChange) -> Result<Hash> {
     let Some(revision) = &revert.revision else { return Ok(request.base_root) };
     let unknown = || Error::invalid("revision", "the space has no such revision");
@@ -48,7 +48,7 @@ async fn text(view: &View, page: &PageId) -> Result<Option<Arc<str>>> {
     Ok(Some(view.text(&entry.body, Rendering::Request).await?))
 }
 
-/// The current text of the page: the text written by an earlier change of the same request, or that of the change
+/// Returns the current text of the page: as written by an earlier change of the same request, otherwise from the change
 /// request.
 async fn current(view: &View, before: &[Edit], page: &PageId) -> Result<Arc<str>> {
     let written = before.iter().rev().find_map(|edit| match edit {

@@ -24,22 +24,22 @@ use crate::{
 /// Metadata of a file to upload.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NewUpload {
-    /// File name without a folder. If the content has another file with this name, a number is appended.
+    /// File name without a folder. If the name is taken, a number is appended.
     pub name: BoundedText<1, 256>,
-    /// Media type, such as `image/png`. Derived from the name if absent or `application/octet-stream`.
+    /// Media type, such as `image/png`. If absent or `application/octet-stream`, it is derived from the name.
     pub content_type: Option<String>,
 }
 
-/// A running upload: [`write`](Self::write) the content in order, then [`finish`](Self::finish).
+/// An upload in progress. [`write`](Self::write) the content in order, then call [`finish`](Self::finish).
 ///
-/// A few megabytes are buffered at a time. An upload that is dropped before it is finished leaves nothing in the
+/// A few megabytes are buffered at a time. An upload that is dropped before it is finished leaves no trace in the
 /// content; the garbage collector removes its stored parts.
 pub struct FileUpload {
     platform: Platform,
     actor: Actor,
     by: UserId,
     of: ContentVersion,
-    /// The content to add the file to. An error is returned only by `finish`, as the request may be a repetition of one
+    /// The content to add the file to. An error is returned only by `finish`, because the request may be a retry of one
     /// that succeeded.
     target: Result<AppendTarget>,
     name: String,
@@ -60,7 +60,7 @@ impl fmt::Debug for FileUpload {
 impl<'p> ContentHandle<'p> {
     /// Starts the upload of a file into the live content of a space, or into a change request.
     ///
-    /// The right and the state of the content are checked before any byte is accepted, and again when the upload is
+    /// Permissions and the state of the content are checked before any byte is accepted, and again when the upload is
     /// finished.
     ///
     /// # Errors
@@ -100,8 +100,7 @@ impl<'p> ContentHandle<'p> {
     }
 }
 
-/// Returns the media type of an upload: the declared one, or that of the name if none or only a generic one is
-/// declared.
+/// Returns the media type of an upload. It is derived from the name if none or only a generic one is declared.
 fn content_type(name: &str, declared: Option<&str>) -> Result<String> {
     let declared: Option<MediaType> = declared
         .map(|declared| declared.parse().map_err(|why| Error::invalid("contentType", why)))
@@ -116,14 +115,14 @@ impl FileUpload {
     /// Maximum size of a file in bytes.
     pub const MAX_BYTES: u64 = MAX_FILE_BYTES;
 
-    /// Appends bytes of any length. The future completes when more can be accepted.
+    /// Appends a chunk of any length. The future completes when more can be accepted.
     ///
     /// # Errors
     /// `TooLarge` for a file of more than [`MAX_BYTES`](Self::MAX_BYTES); errors of the store. The upload cannot
     /// continue after an error.
     ///
     /// # Cancel safety
-    /// Dropping the future may lose some bytes: drop the upload as well.
+    /// Dropping the future may lose bytes. Drop the upload as well.
     #[boxed('a)]
     pub async fn write<'a>(&'a mut self, bytes: Bytes) -> Result<()> {
         if self.writer.size() + bytes.len() as u64 > MAX_FILE_BYTES {
@@ -136,12 +135,12 @@ impl FileUpload {
     /// Adds the uploaded file to the content, as one revision.
     ///
     /// # Errors
-    /// Those of [`upload_file`](ContentHandle::upload_file), if they apply now; `Conflict` for an upload that took
-    /// longer than [`WRITE_WINDOW`](crate::platform::WRITE_WINDOW); errors of the store.
+    /// Those of [`upload_file`](ContentHandle::upload_file), checked again; `Conflict` for an upload that took longer
+    /// than [`WRITE_WINDOW`](crate::platform::WRITE_WINDOW); errors of the store.
     #[boxed('static)]
     pub async fn finish(self) -> Result<RevisionFile> {
         let Self { platform, actor, by, of, target, name, content_type, writer } = self;
-        // The fingerprint of the request is complete only now, with the hash of the content.
+        // The request fingerprint also covers the content hash, which is known only now.
         let blob = writer.blob();
         let platform =
             &platform.with_fingerprint_parts(&[name.as_bytes(), content_type.as_bytes(), blob.as_bytes()]);

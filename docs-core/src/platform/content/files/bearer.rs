@@ -1,4 +1,4 @@
-//! The caller that a file address was issued to, checked at each use.
+//! The caller to whom a file URL was issued, checked at each use.
 
 use serde::{Deserialize, Serialize};
 
@@ -13,17 +13,17 @@ use crate::{
     store::Tx,
 };
 
-/// Audience of a file address.
+/// Who may use a file URL.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum FileReach {
-    /// Any visitor while a public site shows the file. Shared caches may store it but must revalidate at each use,
+    /// Any visitor, while a public site shows the file. Shared caches may store it but must revalidate at each use,
     /// because the site may stop showing it.
     Public,
-    /// The caller that the address was issued to, while they may read the content.
+    /// The caller to whom the URL was issued, while they may read the content.
     Bearer,
 }
 
-/// The caller that an address was issued to; part of the sealed payload.
+/// The caller to whom a URL was issued. Part of the sealed payload.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(in crate::platform) enum Bearer {
@@ -31,15 +31,15 @@ pub(in crate::platform) enum Bearer {
     Platform,
     /// A member authenticated by the embedding application.
     User(UserId),
-    /// A member with a token of theirs. An organization may require another sign-in.
+    /// A member with one of their tokens. An organization may require another sign-in method.
     Token(UserId),
-    /// A member with a single sign-on session; valid in that organization only.
+    /// A member with a single sign-on session, which is valid in that organization only.
     Session(UserId, OrgId),
     Visitor(VisitorBearer),
 }
 
 impl Bearer {
-    /// The bearer for an actor who reads content as a member.
+    /// Returns the bearer for an actor who reads content as a member.
     pub(in crate::platform) fn for_member(actor: &Actor) -> Result<Self> {
         match actor {
             Actor::User(user) => Ok(Self::User(user.clone())),
@@ -52,7 +52,7 @@ impl Bearer {
         }
     }
 
-    /// The user that an address was issued to; `None` for others.
+    /// Returns the user to whom a URL was issued, or `None` for other callers.
     pub(in crate::platform) const fn user(&self) -> Option<&UserId> {
         match self {
             Self::User(user) | Self::Token(user) | Self::Session(user, _) => Some(user),
@@ -62,7 +62,7 @@ impl Bearer {
 }
 
 impl Platform {
-    /// Returns `true` if the member that an address was issued to may read a space now; `false` for visitors.
+    /// Returns `true` if the member to whom a URL was issued may still read a space, and `false` for visitors.
     pub(in crate::platform) async fn reaches(
         &self,
         tx: &Tx,
@@ -77,7 +77,7 @@ impl Platform {
         }
     }
 
-    /// The actor who uses an address made for a member; `None` for addresses of visitors.
+    /// Returns the actor for a member's URL, or `None` for a visitor's URL.
     pub(in crate::platform) fn member_actor(&self, bearer: &Bearer) -> Option<Actor> {
         let token = |user: &UserId, org| Actor::Token(TokenUser::new(user.clone(), org, self.urls()));
         match bearer {

@@ -1,4 +1,4 @@
-//! Location of the content of a file: one object, or a list of parts.
+//! Location of file content: one object, or a list of parts.
 
 use std::ops::Range;
 
@@ -11,13 +11,13 @@ use crate::{
     store::{Hash, Objects, StoreError, records::StoredBytes},
 };
 
-/// Number of parts that one call reads.
+/// Number of parts read per call.
 const MAX_PARTS_PER_READ: usize = 2;
 
-/// Hashes of the objects that hold a file.
+/// Hashes of the objects that contain a file.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(in crate::platform) struct FilePlace {
-    /// Hash of the whole content. Without parts, it is the object itself.
+    /// Hash of the whole content. Without parts, it is also the hash of the object.
     pub(in crate::platform) blob: Hash,
     /// The object that lists the parts.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -33,7 +33,7 @@ impl FilePlace {
         Self { blob: bytes.blob, parts: bytes.parts }
     }
 
-    /// Reads a range of the content; a range beyond the end is truncated. `None` if the file does not exist.
+    /// Reads a range of the content. A range beyond the end is truncated. Returns `None` if the file does not exist.
     pub(in crate::platform) async fn read(
         &self,
         objects: &dyn Objects,
@@ -65,7 +65,7 @@ impl FilePlace {
     }
 }
 
-/// The overlap of a part, which begins at offset `begins` of the file, with a range.
+/// Returns the overlap of a range with a part that begins at file offset `begins`.
 fn overlap(bytes: &Bytes, begins: u64, range: &Range<u64>) -> Bytes {
     let within = |at: u64| usize::try_from(at.saturating_sub(begins)).unwrap_or(usize::MAX).min(bytes.len());
     let (from, to) = (within(range.start), within(range.end));

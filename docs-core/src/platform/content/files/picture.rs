@@ -1,14 +1,14 @@
-//! Dimensions of a picture, read from its first bytes without decoding it.
+//! Reads the dimensions of an image from its first bytes without decoding it.
 
 use crate::model::Dimensions;
 
-/// Returns the dimensions of a picture in pixels; `None` for other types and for unknown formats.
+/// Returns the dimensions of an image in pixels, or `None` for other types and unknown formats.
 ///
-/// Of an animation, they are those of the canvas. Of a vector picture, they are the requested dimensions, or else those
-/// of its view box.
+/// For an animation, these are the dimensions of its canvas. For a vector image, they are its `width` and `height`, or
+/// else those of its view box.
 pub(super) fn dimensions(content_type: &str, bytes: &[u8]) -> Option<Dimensions> {
     let (kind, rest) = content_type.split_once('/')?;
-    // Bytes of other types may look like a picture by chance: some formats have almost no signature.
+    // Bytes of other types may look like an image by chance: some formats have almost no signature.
     if !kind.eq_ignore_ascii_case("image") {
         return None;
     }
@@ -46,7 +46,7 @@ fn svg(bytes: &[u8]) -> Option<Dimensions> {
     (width.is_finite() && height.is_finite()).then_some(Dimensions { width, height })
 }
 
-/// The text after the name of the root element, if the element is `svg`.
+/// Returns the text after the name of the root element, if the element is `svg`.
 fn root(text: &str) -> Option<&str> {
     let mut rest = text.trim_start();
     loop {
@@ -72,7 +72,7 @@ fn root(text: &str) -> Option<&str> {
     }
 }
 
-/// The next attribute of an element, as name, value and remaining text.
+/// Parses the next attribute of an element. Returns its name, its value and the remaining text.
 fn attribute(text: &str) -> Option<(&str, &str, &str)> {
     let text = text.trim_start();
     if text.starts_with(['>', '/']) {
@@ -85,7 +85,7 @@ fn attribute(text: &str) -> Option<(&str, &str, &str)> {
     Some((name.trim_end(), value, after))
 }
 
-/// A length in pixels; `None` for a unit that is relative to the surroundings of the picture.
+/// Parses a length in pixels. Returns `None` for a relative unit.
 fn length(text: &str) -> Option<f64> {
     let text = text.trim();
     let number = text.trim_end_matches(|c: char| c.is_ascii_alphabetic() || c == '%');
@@ -102,7 +102,7 @@ fn length(text: &str) -> Option<f64> {
     (number.is_finite() && number > 0.0).then_some(number * pixels)
 }
 
-/// Width and height of a `viewBox`.
+/// Parses the width and height of a `viewBox`.
 fn view_box(text: &str) -> Option<(f64, f64)> {
     let mut numbers =
         text.split(|c: char| c.is_ascii_whitespace() || c == ',').filter(|part| !part.is_empty());
@@ -159,7 +159,7 @@ mod tests {
         [&length.to_be_bytes()[..], name, content].concat()
     }
 
-    /// The boxes of an AVIF file up to its dimensions.
+    /// Builds the boxes of an AVIF file up to its dimensions.
     fn avif(brand: &[u8; 4]) -> Vec<u8> {
         let ftyp = boxed(b"ftyp", &[&brand[..], &[0; 4], b"mif1", b"avif"].concat());
         let ispe = boxed(b"ispe", &[[0; 4], 640u32.to_be_bytes(), 360u32.to_be_bytes()].concat());
@@ -172,7 +172,7 @@ mod tests {
     fn raster_pictures_and_animations_have_the_size_of_their_canvas() {
         let webp =
             |tag: &[u8; 4], rest: &[u8]| [&b"RIFF\0\0\0\0WEBP"[..], tag, &[10, 0, 0, 0], rest].concat();
-        // Flags with the animation bit, three reserved bytes, width and height less one.
+        // Flags with the animation bit, three reserved bytes, width - 1 and height - 1.
         let animated = webp(b"VP8X", &[2, 0, 0, 0, 99, 0, 0, 49, 0, 0]);
         let lossless = webp(b"VP8L", &[0x2f, 99, 0x40, 0x0c, 0, 0]);
         let lossy = webp(b"VP8 ", &[0, 0, 0, 0x9d, 1, 0x2a, 100, 0, 50, 0]);

@@ -1,21 +1,21 @@
-//! Media types in responses with files.
+//! Media types of file responses.
 //!
-//! Files are written by users and share an origin with the platform unless
-//! [`files_origin`](crate::platform::Builder::files_origin) sets another one. A response therefore never repeats a
-//! stored type: it has a type of the lists below.
+//! Files are uploaded by users and share an origin with the platform unless
+//! [`files_origin`](crate::platform::Builder::files_origin) sets another one. A response therefore never uses the
+//! stored type directly, but a type of the lists below.
 
 use crate::model::MediaType;
 
-/// Presentation of a file by browsers.
+/// How browsers present a file.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Disposition {
-    /// Displayed in place: the type cannot contain scripts.
+    /// Displayed inline. The type cannot contain scripts.
     Inline,
-    /// Saved when opened as a page.
+    /// Downloaded when opened as a page.
     Attachment,
 }
 
-/// Types that browsers display. None can contain scripts, which rules out SVG and every other XML type.
+/// Types that browsers display inline. None can contain scripts, which rules out SVG and every other XML type.
 const INLINE: &[&str] = &[
     "application/pdf",
     "audio/aac",
@@ -57,8 +57,8 @@ const INLINE: &[&str] = &[
     "video/x-msvideo",
 ];
 
-/// Types that are served unchanged but saved. Types that browsers execute, such as HTML, XML and JavaScript, are in
-/// neither list: they are served as bytes. SVG is here because pictures on pages need its type.
+/// Types served unchanged but as attachments. Types that browsers execute, such as HTML, XML and JavaScript, are in
+/// neither list and are served as `application/octet-stream`. SVG is included because images on pages need its type.
 const ATTACHMENT: &[&str] = &[
     "application/epub+zip",
     "application/gzip",
@@ -91,7 +91,7 @@ const ATTACHMENT: &[&str] = &[
     "text/yaml",
 ];
 
-/// Returns the media type and presentation for a stored type. A stored type that is no longer accepted, or that is in
+/// Returns the media type and disposition for a stored type. A stored type that is no longer accepted, or that is in
 /// neither list, becomes `application/octet-stream`.
 pub(super) fn presentation(stored: &str) -> (String, Disposition) {
     let bytes = || (MediaType::octet_stream().to_string(), Disposition::Attachment);

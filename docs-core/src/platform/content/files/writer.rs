@@ -1,4 +1,4 @@
-//! Streaming writer of files that buffers one part at a time.
+//! Streaming file writer that buffers one part at a time.
 
 use std::sync::Arc;
 
@@ -14,7 +14,7 @@ use crate::{
 
 /// Stores the content of a file as one object or in parts.
 pub(in crate::platform) struct FileWriter {
-    /// The store and storage area; `None` if only the hash is wanted.
+    /// The object store and domain, or `None` to compute only the hash.
     place: Option<(Arc<dyn Objects>, String)>,
     content_type: String,
     whole: blake3::Hasher,
@@ -22,11 +22,11 @@ pub(in crate::platform) struct FileWriter {
     /// The incomplete part.
     part: BytesMut,
     parts: Vec<Hash>,
-    /// Dimensions of the picture, known after its first part.
+    /// Image dimensions, known after the first part.
     dimensions: Option<Dimensions>,
 }
 
-/// A file with its content stored.
+/// A file whose content is stored.
 pub(in crate::platform) struct WrittenFile {
     blob: Hash,
     parts: Option<Hash>,
@@ -57,7 +57,7 @@ impl FileWriter {
         Hash::from_bytes(*self.whole.finalize().as_bytes())
     }
 
-    /// Takes the next bytes.
+    /// Appends bytes.
     pub(in crate::platform) async fn write(&mut self, mut bytes: Bytes) -> Result<()> {
         self.whole.update(&bytes);
         self.size += bytes.len() as u64;
@@ -66,7 +66,7 @@ impl FileWriter {
         }
         while !bytes.is_empty() {
             if self.part.is_empty() && bytes.len() >= PART_BYTES {
-                // A complete part in the input is not copied.
+                // A complete part in the input is stored without a copy.
                 let part = bytes.split_to(PART_BYTES);
                 self.store_part(part).await?;
                 continue;
@@ -101,7 +101,7 @@ impl FileWriter {
             self.store_part(rest).await?;
         }
         let parts = match (&self.place, self.parts.as_slice()) {
-            // A file of one part is that object.
+            // A single-part file is stored as that object, without a parts list.
             (None, _) | (_, [_]) => None,
             (Some((objects, domain)), parts) => {
                 let list = parts_list(parts);
@@ -115,12 +115,12 @@ impl FileWriter {
 }
 
 impl WrittenFile {
-    /// The content as records reference it.
+    /// Returns the reference to the content for records.
     pub(in crate::platform) const fn to_stored_bytes(&self) -> StoredBytes {
         StoredBytes { blob: self.blob, parts: self.parts, size: self.size }
     }
 
-    /// The file as an entry of content.
+    /// Converts the file to a content entry.
     pub(in crate::platform) fn into_entry(
         self,
         name: String,

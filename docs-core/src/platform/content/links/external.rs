@@ -1,6 +1,6 @@
 //! Link targets outside the revision: other spaces, collections, users and OpenAPI specifications.
 //!
-//! Targets that the actor may not see are treated as missing.
+//! Targets that the actor cannot access are treated as missing.
 
 use std::{
     collections::{BTreeMap, BTreeSet, HashMap},
@@ -35,8 +35,8 @@ pub(super) struct ExternalTargets<'a> {
     known: HashMap<ContentRef, ExternalTarget<'a>>,
 }
 
-/// Target of a reference. A location repeats its space, so it is built on demand; until then all targets in a space
-/// share the space.
+/// Target of a reference. A full location repeats its space, so locations are built on demand; until then, all targets
+/// in a space share it.
 enum ExternalTarget<'a> {
     Missing,
     User(User),
@@ -46,7 +46,7 @@ enum ExternalTarget<'a> {
     TargetView(SpaceContext<'a>, Arc<LinkTargets>, LinkTarget),
 }
 
-/// Ids that external references name.
+/// Ids used in external references.
 #[derive(Default)]
 struct ReferencedIds {
     spaces: BTreeSet<SpaceId>,
@@ -103,12 +103,12 @@ impl<'a> ExternalTargets<'a> {
         Self { platform, actor, own, known: HashMap::new() }
     }
 
-    /// Returns `true` if a resolved reference has a target that the actor may see.
+    /// Returns `true` if the target of a resolved reference exists and the actor has access to it.
     pub(super) fn exists(&self, reference: &ContentRef) -> bool {
         self.known.get(reference).is_some_and(|known| !matches!(known, ExternalTarget::Missing))
     }
 
-    /// Location of the target of a resolved reference; `None` if the actor may not see it.
+    /// Returns the target location of a resolved reference, or `None` if the actor has no access to it.
     pub(super) fn find(&self, reference: &ContentRef) -> Option<ContentLocation> {
         match self.known.get(reference)? {
             ExternalTarget::Missing => None,
@@ -131,7 +131,7 @@ impl<'a> ExternalTargets<'a> {
         }
     }
 
-    /// Resolves external links in batches, independent of the number of links.
+    /// Resolves external links in batches. The number of reads does not depend on the number of links.
     pub(super) async fn load_all(&mut self, links: &[(Key, Link)]) -> Result<()> {
         let new: BTreeSet<&ContentRef> = links
             .iter()
@@ -178,7 +178,7 @@ impl<'a> ExternalTargets<'a> {
         Ok(())
     }
 
-    /// Returns the content of a space if the actor may see it.
+    /// Returns the content of a space if the actor has access to it.
     fn space_context(
         &self,
         frames: &HashMap<SpaceId, Arc<LocationContext>>,
@@ -190,7 +190,7 @@ impl<'a> ExternalTargets<'a> {
         frames.get(space).map(|frame| SpaceContext::Other(Arc::clone(frame)))
     }
 
-    /// Reads the link targets within visible spaces, by space.
+    /// Reads the link targets in accessible spaces, by space.
     async fn link_targets(
         &self,
         frames: &HashMap<SpaceId, Arc<LocationContext>>,
@@ -212,7 +212,7 @@ impl<'a> ExternalTargets<'a> {
         Ok(things)
     }
 
-    /// Reads the live content of the existing spaces that the actor may see.
+    /// Reads the live content of the existing spaces that the actor can access.
     async fn location_contexts(
         &self,
         tx: &Tx,
@@ -249,7 +249,7 @@ impl<'a> ExternalTargets<'a> {
         Ok(frames)
     }
 
-    /// Reads the existing collections that the actor may see.
+    /// Reads the existing collections that the actor can access.
     async fn collections(
         &self,
         tx: &Tx,
@@ -294,7 +294,7 @@ impl<'a> ExternalTargets<'a> {
         Ok(views)
     }
 
-    /// Access of the actor to the content of an organization; `None` if they are not a member.
+    /// Returns the actor's access to the content of an organization, or `None` if they are not a member.
     async fn resolver(&self, tx: &Tx, org: &OrgId) -> Result<Option<AccessResolver>> {
         match access::org(tx, self.actor, org).await {
             Ok(org) => Ok(Some(AccessResolver::new(org, self.actor))),
@@ -303,13 +303,13 @@ impl<'a> ExternalTargets<'a> {
         }
     }
 
-    /// The organization of a resolver, as the actor sees it.
+    /// Reads the organization of a resolver as the actor sees it.
     async fn organization(&self, tx: &Tx, resolver: &AccessResolver) -> Result<Option<Organization>> {
         let org = std::slice::from_ref(resolver.org());
         Ok(self.platform.org_views(tx, self.actor, org).await?.pop())
     }
 
-    /// Reads those users who are members of the space's organization. Content must not reveal other users.
+    /// Reads the users who are members of the space's organization. Content must not reveal other users.
     async fn users(&self, tx: &Tx, users: Vec<UserId>) -> Result<HashMap<UserId, User>> {
         let keys: Vec<Key> =
             users.iter().map(|user| MemberRecord::key_for(&self.own.record.organization, user)).collect();

@@ -1,4 +1,4 @@
-//! Lists of links: the revision of a list, and its rows.
+//! Link lists: the revision they are bound to, and their rows.
 
 use std::collections::HashSet;
 
@@ -11,7 +11,7 @@ use crate::{
     store::{CursorFingerprint, Hash, Key, records::ChangeRequestRecord, seal_cursor},
 };
 
-/// One page of a list of links of a revision.
+/// One page of a list of the links in a revision.
 pub(super) struct Listing {
     pub(super) frame: LocationContext,
     pub(super) view: View,
@@ -29,7 +29,7 @@ impl Listing {
         seal_cursor(&format!("{}!{base}{position}", self.revision), self.fingerprint)
     }
 
-    /// Returns the links that are new or have a new status in the request; empty for a space.
+    /// Returns the links that are new in the request or have a different status there. Empty for a space.
     pub(super) async fn changed_links(
         &self,
         platform: &Platform,
@@ -40,7 +40,7 @@ impl Listing {
         Ok(platform.content().changed_links(domain, *base, self.view.root(), source).await?)
     }
 
-    /// Returns `NotFound` if the content does not have the target.
+    /// Returns `NotFound` if the content does not contain the target.
     pub(super) async fn require(&self, target: &LinkTarget) -> Result<()> {
         let (there, noun) = match target {
             LinkTarget::Page(id) => (self.view.page(id).await?.is_some(), "page"),
@@ -115,7 +115,7 @@ impl LinkRows<'_> {
     }
 }
 
-/// Stored statuses that links with a status can have.
+/// Returns the stored states that links with a status can have.
 pub(super) const fn stored_statuses(status: Option<LinkStatus>) -> &'static [LinkState] {
     match status {
         None => &LinkState::ALL,

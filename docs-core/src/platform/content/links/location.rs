@@ -19,19 +19,19 @@ use crate::{
     store::records::SpaceRecord,
 };
 
-/// Content of a space with the views that its locations contain.
+/// The content of a space with the views embedded in its locations.
 pub(super) struct LocationContext {
     pub(super) organization: Organization,
     pub(super) space: Space,
     pub(super) context: Option<VersionContext>,
     pub(super) record: Arc<SpaceRecord>,
     pub(super) view: View,
-    /// The caller that addresses of files are issued to.
+    /// The caller to whom file URLs are issued.
     pub(super) bearer: Bearer,
 }
 
 impl LocationContext {
-    /// Returns the target of a link within this content, and its anchor.
+    /// Returns the target of a link within this content, with its anchor.
     pub(super) fn local_target<'a>(&self, link: &'a Link) -> Option<(LinkTarget, Option<&'a str>)> {
         match &link.reference {
             // An anchor without a page refers to the page that contains the link.
@@ -49,7 +49,7 @@ impl LocationContext {
     }
 }
 
-/// Returns the space and the target in it that a reference names.
+/// Returns the space of a reference, if it names one, and the target within it.
 pub(super) fn space_target(reference: &ContentRef) -> (Option<&crate::model::SpaceId>, Option<LinkTarget>) {
     match reference {
         ContentRef::File { file } => (None, Some(LinkTarget::File(file.clone()))),
@@ -80,7 +80,7 @@ enum TargetView {
     Reusable(ReusableContent),
 }
 
-/// Views of the link targets in one content.
+/// Views of the link targets in one space or change request.
 pub(super) struct LinkTargets(HashMap<LinkTarget, TargetView>);
 
 impl LinkTargets {
@@ -89,7 +89,7 @@ impl LinkTargets {
         self.0.contains_key(target)
     }
 
-    /// Location of a target; `None` if the content does not have it.
+    /// Returns the location of a target, or `None` if the content does not contain it.
     pub(super) fn location(
         &self,
         frame: &LocationContext,
@@ -121,7 +121,7 @@ impl LinkTargets {
 }
 
 impl Platform {
-    /// Reads link targets of one content, in one batch per kind.
+    /// Reads link targets of one space or change request, in one batch per kind.
     pub(super) async fn link_targets(
         &self,
         frame: &LocationContext,

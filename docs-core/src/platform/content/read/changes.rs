@@ -1,4 +1,4 @@
-//! Semantic changes: a revision compared with its parent, a change request compared with its base.
+//! Semantic changes: a revision compared with its parent, or a change request compared with its base.
 
 use std::sync::Arc;
 
@@ -28,10 +28,10 @@ use crate::{
     },
 };
 
-/// Number of changes returned unless the caller sets a limit.
+/// Default number of changes returned.
 const DEFAULT_LIMIT: u32 = 10;
 
-/// Two roots to compare.
+/// Two content roots to compare.
 struct Comparison {
     access: SpaceAccess,
     before: Hash,
@@ -40,14 +40,14 @@ struct Comparison {
 }
 
 impl<'p> ContentHandle<'p> {
-    /// Lists the changes of a revision against its first parent, or of a change request against its base revision.
-    /// Cost is proportional to the changes.
+    /// Lists the changes of a revision relative to its first parent, or of a change request relative to its base
+    /// revision. The cost is proportional to the number of changes.
     ///
-    /// The first parent of a merge is the previous revision of the space, that of an update the previous revision of
+    /// The first parent of a merge is the previous revision of the space; that of an update is the previous revision of
     /// the request. A revision without parents, such as the first of a copied space, is compared with empty content.
     ///
     /// # Errors
-    /// `NotFound`; `Invalid` for a wrong limit.
+    /// `NotFound`; `Invalid` for a limit out of range.
     #[boxed]
     pub async fn list_changes(self, limit: Option<u32>) -> Result<RevisionSemanticChanges> {
         let (platform, actor) = (self.caller.platform, &self.caller.actor());
@@ -121,7 +121,7 @@ impl Platform {
     }
 }
 
-/// Presents the changes of one comparison.
+/// Converts the changes of one comparison to their API form.
 struct ChangePresenter<'a> {
     platform: &'a Platform,
     space: &'a SpaceId,
@@ -131,7 +131,7 @@ struct ChangePresenter<'a> {
 }
 
 impl ChangePresenter<'_> {
-    /// The API form of a change; `None` if only hidden data has changed, such as unknown front matter.
+    /// Converts a change to its API form. Returns `None` if only hidden data has changed, such as unknown front matter.
     async fn present(&self, change: RevisionChange) -> Result<Option<SemanticChange>> {
         Ok(Some(match change {
             RevisionChange::PageCreated(page) => SemanticChange::PageCreated { page: to_changed_page(page) },
@@ -185,7 +185,7 @@ impl ChangePresenter<'_> {
         }))
     }
 
-    /// Returns `true` if the API shows a change.
+    /// Returns `true` if the change is visible in the API.
     fn is_shown(&self, change: &RevisionChange) -> Result<bool> {
         Ok(match change {
             RevisionChange::PageEdited { page, before, .. } => {
@@ -262,7 +262,7 @@ fn to_changed_page(page: content::ChangedPage) -> ChangedPage {
     ChangedPage { id: page.id, kind: page.entry.kind.into(), title: page.entry.title, path: page.path }
 }
 
-/// A parent page in the state of one revision.
+/// Returns a parent page as of one revision.
 async fn parent(view: &View, id: Option<PageId>) -> Result<Option<ChangedPage>> {
     let Some(id) = id else { return Ok(None) };
     let path = view.path_of(&id).await?;

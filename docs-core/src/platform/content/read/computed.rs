@@ -1,4 +1,4 @@
-//! Computed pages in responses: the pages that replace them.
+//! Replaces computed pages in responses by their generated pages.
 
 use std::{collections::HashMap, sync::Arc};
 
@@ -18,11 +18,11 @@ use crate::{
     store::records::SpaceRecord,
 };
 
-/// The generated pages by the id of the computed page they replace.
+/// Generated pages, keyed by the id of the computed page they replace.
 pub(super) type ReplacementPages = HashMap<PageId, Vec<RevisionPage>>;
 
 impl Platform {
-    /// Generates the pages that replace the computed pages of a tree that its reader may see.
+    /// Generates the pages that replace the computed pages visible to the reader.
     pub(super) async fn replacement_pages(
         &self,
         space: &SpaceRecord,
@@ -42,7 +42,7 @@ impl Platform {
         Ok(replaced)
     }
 
-    /// Generates the pages of all computed pages that the reader may see.
+    /// Generates the pages of all computed pages visible to the reader.
     async fn generated_pages(
         &self,
         org: &OrgId,
@@ -62,7 +62,7 @@ impl Platform {
         )
     }
 
-    /// The computed pages of content; `None` if they are returned as stored.
+    /// Returns the computed pages of content, or `None` if they are returned as stored.
     pub(super) async fn read_computed_places(
         &self,
         at: &ReadableRevision,
@@ -75,7 +75,7 @@ impl Platform {
         self.computed_places(&at.space().organization, &tree).await.map(Some)
     }
 
-    /// Generates the pages that replace one page among its siblings; `None` for a page that is not computed.
+    /// Generates the pages that replace one page among its siblings. Returns `None` if the page is not computed.
     pub(super) fn page_replacements(
         &self,
         space: &SpaceRecord,
@@ -127,7 +127,7 @@ impl Platform {
         }))
     }
 
-    /// Finds a generated page with its content; `None` if its reader sees no such page.
+    /// Finds a generated page with its content. Returns `None` if the reader sees no such page.
     pub(super) async fn find_generated_page(
         &self,
         at: &ReadableRevision,
@@ -146,7 +146,7 @@ impl Platform {
         Ok(Some(page))
     }
 
-    /// The document of a generated page that its reader may see; `None` if it has no content.
+    /// Returns the document of a generated page visible to the reader, or `None` if it has no content.
     pub(super) async fn generated_document(
         &self,
         at: &ReadableRevision,
@@ -157,7 +157,7 @@ impl Platform {
         Ok((!text.is_empty()).then(|| document::parse(&text)))
     }
 
-    /// Finds a generated page, with its Markdown and the page it replaces.
+    /// Finds a generated page with its Markdown and the computed page it replaces.
     async fn find_generated(
         &self,
         at: &ReadableRevision,
@@ -179,7 +179,7 @@ impl Platform {
     }
 }
 
-/// The slugs of sibling pages. They are only needed, and otherwise empty, if one of the pages is computed.
+/// Returns the slugs of sibling pages if one of them is computed, otherwise an empty set.
 pub(super) fn sibling_slugs(pages: &[(PageId, PageEntry)]) -> UniqueNames {
     let mut slugs = UniqueNames::default();
     if pages.iter().any(|(_, entry)| OpenApiSource::from_entry(entry).is_some()) {

@@ -1,9 +1,9 @@
-//! Documents: the texts of pages and reusable contents under permanent ids.
+//! Documents: the texts of pages and reusable content blocks, by permanent id.
 //!
 //! The id of a text is its hash, sealed for its space. All objects of an organization are in one store, so a bare hash
-//! would give access to texts of other spaces, to nodes of the content map and to files. Only the platform issues
-//! sealed ids, and it shows them to readers of content that contains the text. This needs no index of the texts of a
-//! space, costs one lookup, and covers old revisions, change requests and the texts of a conflict.
+//! would give access to texts of other spaces, nodes of the content map, and files. Only the platform issues sealed
+//! ids, and it returns them only to readers of content that contains the text. This needs no index of the texts in a
+//! space, costs one lookup, and covers old revisions, change requests and both sides of a conflict.
 
 use std::sync::Arc;
 
@@ -25,19 +25,19 @@ use crate::{
     store::Hash,
 };
 
-/// A document as one reader sees it.
+/// A document as seen by one reader.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct ShownDocument {
     /// The document, shared between readers who see the same content.
     pub document: Arc<Document>,
-    /// The id of its text, as in `documentId` of pages; `None` if the document depends on more than the text.
+    /// The id of its text, as in `documentId` of pages. `None` if the document depends on more than the text.
     pub id: Option<String>,
 }
 
 impl<'p> SpaceHandle<'p> {
-    /// Reads a document by its id: `documentId` of a page, `document` of a reusable content. The text of an id never
-    /// changes.
+    /// Reads a document by id: `documentId` of a page or `document` of a reusable content block. The text behind an id
+    /// never changes.
     ///
     /// # Errors
     /// `NotFound`, also for the id of a document in another space.
@@ -63,7 +63,7 @@ impl<'p> ContentHandle<'p> {
     /// Reads the document of a page.
     ///
     /// # Errors
-    /// `NotFound`, also when the page has no content.
+    /// `NotFound`, also if the page has no content.
     #[boxed]
     pub async fn get_page_document(self, page: &'p PageId, evaluated: Evaluated) -> Result<Document> {
         let found = self.find_page_document(page, evaluated).await?;
@@ -71,7 +71,7 @@ impl<'p> ContentHandle<'p> {
         Ok(Arc::unwrap_or_clone(found.document))
     }
 
-    /// Reads the document of a page, shared between readers who see the same content; `None` for a page without
+    /// Reads the document of a page, shared between readers who see the same content. Returns `None` for a page without
     /// content.
     ///
     /// # Errors
@@ -87,10 +87,10 @@ impl<'p> ContentHandle<'p> {
         platform.page_document(&at, page, evaluated).await
     }
 
-    /// Reads the document of a reusable content.
+    /// Reads the document of a reusable content block.
     ///
     /// # Errors
-    /// `NotFound`, also when it has no content.
+    /// `NotFound`, also if it has no content.
     #[boxed]
     pub async fn get_reusable_document(
         self,
@@ -101,11 +101,11 @@ impl<'p> ContentHandle<'p> {
         self.get_reusable_document_within(reusable, evaluated, allowance).await
     }
 
-    /// Reads the document of a reusable content. For visitors, its expressions and conditions draw from an allowance
-    /// that the documents of a page share.
+    /// Reads the document of a reusable content block. For visitors, its expressions and conditions are charged to a
+    /// budget shared by all documents of a page.
     ///
     /// # Errors
-    /// `NotFound`, also when it has no content.
+    /// `NotFound`, also if it has no content.
     #[boxed]
     pub async fn get_reusable_document_within(
         self,
@@ -124,7 +124,7 @@ impl<'p> ContentHandle<'p> {
 }
 
 impl Platform {
-    /// The document of a page as its reader sees it; `None` for a page without content.
+    /// Returns the document of a page as its reader sees it, or `None` for a page without content.
     pub(in crate::platform) async fn page_document(
         &self,
         at: &ReadableRevision,
@@ -149,7 +149,8 @@ impl Platform {
         Ok(Some(ShownDocument { document, id }))
     }
 
-    /// The permanent id of the text of a body; `None` for an empty body. Equal texts of a space have equal ids.
+    /// Returns the permanent id of the text of a body, or `None` for an empty body. Equal texts in a space have equal
+    /// ids.
     pub(in crate::platform) fn document_id(&self, space: &SpaceId, body: &Body) -> Result<Option<String>> {
         if body.is_empty() {
             return Ok(None);
@@ -159,7 +160,7 @@ impl Platform {
         self.seal_deterministic(&purpose(space), &names.join("!")).map(Some)
     }
 
-    /// Resolves a document id to its body.
+    /// Parses a document id into its body.
     fn parse_document_id(&self, space: &SpaceId, id: &str) -> Result<Body> {
         let missing = || Error::not_found("document");
         let names = self.secrets().open(&purpose(space), id).map_err(|_| missing())?;
@@ -176,8 +177,9 @@ impl Platform {
 }
 
 impl ReadableRevision {
-    /// The variables of the page on which a visitor sees this text. A visitor cannot read a text that no visible page
-    /// or reusable content has now, even with its id. Members can read every text whose id they know.
+    /// Returns the variables of the page on which a visitor sees this text. A visitor cannot read a text that no
+    /// visible page or reusable content block currently contains, even with its id. Members can read every text whose
+    /// id they know.
     async fn read_variables(&self, filter: &ContentFilter, body: &Body) -> Result<Variables> {
         if !filter.hides() {
             return Ok(Variables::new());
@@ -197,7 +199,7 @@ impl ReadableRevision {
         Err(Error::not_found("document"))
     }
 
-    /// The document of a body.
+    /// Returns the document of a body.
     ///
     /// # Errors
     /// `NotFound` for an empty body.
@@ -209,7 +211,7 @@ impl ReadableRevision {
     }
 }
 
-/// The sealing purpose of document ids: an id is valid in its own space only and is not a file URL.
+/// The sealing purpose of document ids. It binds an id to its space and distinguishes it from file URLs.
 fn purpose(space: &SpaceId) -> String {
     format!("document of {space}")
 }

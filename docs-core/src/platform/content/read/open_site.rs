@@ -1,4 +1,4 @@
-//! Public sites as of one store version. Their access check runs once.
+//! Public sites as of one store version. Their access check runs only once.
 
 use std::{fmt, sync::Arc};
 
@@ -16,21 +16,21 @@ use crate::{
     store::{Tx, records::SiteRecord},
 };
 
-/// The approximate size of a part of a site in bytes.
+/// The approximate size in bytes of each entry of a site.
 const SITE_PART_BYTES: usize = 2048;
 
-/// A published public site as an anonymous visitor sees it.
+/// A published public site as seen by an anonymous visitor.
 ///
 /// It returns the same results as [`resolve_url`](Platform::resolve_url) and the content of its spaces for such a
 /// visitor, without repeating the access check. It is valid only for the
-/// [`AnonymousViewVersion`](crate::platform::AnonymousViewVersion) that was read before it was found, so a cache
-/// compares the moment before each use.
+/// [`AnonymousViewVersion`](crate::platform::AnonymousViewVersion) read before the site was found. A cache must compare
+/// the version before each use.
 #[derive(Clone)]
 pub struct OpenSite {
     platform: Platform,
     visit: Arc<Visit>,
     host: String,
-    /// The first segments of all addresses of the site.
+    /// The leading segments shared by all URLs of the site.
     mount: Vec<String>,
 }
 
@@ -44,12 +44,12 @@ impl fmt::Debug for OpenSite {
 }
 
 impl OpenSite {
-    /// Finds the site at an address. Returns `None` if it is not public, if its content is adaptive, or if other sites
-    /// are mounted below its address.
+    /// Finds the site at a URL. Returns `None` if it is not public, if its content is adaptive, or if other sites are
+    /// mounted below its URL.
     ///
     /// # Errors
     ///
-    /// `Invalid` for a malformed address.
+    /// `Invalid` for a malformed URL.
     ///
     /// # Example
     ///
@@ -81,11 +81,11 @@ impl OpenSite {
         Ok(Some(Self { platform: platform.clone(), visit: Arc::new(visit), host: address.host, mount }))
     }
 
-    /// Resolves an address, `None` for one of another site.
+    /// Resolves a URL. Returns `None` for a URL of another site.
     ///
     /// # Errors
     ///
-    /// As for [`resolve_url`](Platform::resolve_url).
+    /// Same as [`resolve_url`](Platform::resolve_url).
     #[boxed('a)]
     pub async fn resolve<'a>(&'a self, url: &'a PublishedUrl) -> Result<Option<ResolvedUrl>> {
         let address = WebAddress::parse("url", url.as_str())?;
@@ -108,7 +108,7 @@ impl OpenSite {
         self.visit.spaces.get(space).is_some_and(|space| space.head == *revision)
     }
 
-    /// Returns the document of a page in the live content of a space of the site, `None` for a page without content.
+    /// Returns the document of a page in the live content of a space of the site, or `None` for a page without content.
     ///
     /// # Errors
     ///
@@ -135,8 +135,8 @@ impl OpenSite {
 }
 
 impl Platform {
-    /// Returns `true` if all addresses with this prefix belong to the site. On the platform's own host, a base name
-    /// takes precedence over all mounts; on another host, no other site may be mounted.
+    /// Returns `true` if all URLs with this prefix belong to the site. On the platform's own host, a base name takes
+    /// precedence over all mounts. On another host, no other site may be mounted.
     async fn is_only_site(
         &self,
         tx: &Tx,

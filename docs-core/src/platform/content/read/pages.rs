@@ -1,4 +1,4 @@
-//! A page with its text and its descendants.
+//! Reads a page with its text and its descendants.
 
 use std::sync::Arc;
 
@@ -14,11 +14,11 @@ use crate::{
     },
 };
 
-/// Maximum depth of returned pages. Content is less deep.
+/// Maximum depth of returned pages. Content is never this deep.
 const MAX_PAGE_DEPTH: usize = 128;
 
 impl Platform {
-    /// A page with its text, and its descendants without theirs.
+    /// Reads a page with its text, and its descendants without theirs.
     pub(super) async fn read_page(
         &self,
         at: &ReadableRevision,
@@ -64,7 +64,7 @@ impl Platform {
         Ok(page)
     }
 
-    /// Reads the descendants of a page. Cost is proportional to the response, not to the space.
+    /// Reads the descendants of a page. The cost is proportional to the response, not to the space.
     async fn read_descendants(
         &self,
         at: &ReadableRevision,
@@ -125,7 +125,7 @@ impl Platform {
     }
 }
 
-/// Removes merge conflicts, which only editors resolve.
+/// Removes merge conflicts, which are relevant only to editors.
 pub(super) fn without_conflicts(page: &mut RevisionPage) {
     let below = match page {
         RevisionPage::Document(page) => {

@@ -10,16 +10,17 @@ use crate::{Error, Result, content::MovedPage, model::PageId, platform::nouns::C
 #[non_exhaustive]
 pub struct PageRedirect {
     pub page: PageId,
-    /// The anchor on the page, if a redirect of the repository names one.
+    /// The anchor on the page, if a redirect defined in the repository has one.
     pub anchor: Option<String>,
 }
 
 impl<'p> ContentHandle<'p> {
-    /// Resolves a path, case-insensitively, by the redirects of the content: those that moved pages left, also for
-    /// paths below such a page, and those of a repository. A current page takes precedence over a redirect.
+    /// Resolves a path, case-insensitively, through the redirects of the content: those recorded when pages move, which
+    /// also apply to paths below such a page, and those defined in the repository. A current page takes precedence over
+    /// a redirect.
     ///
     /// # Errors
-    /// `NotFound` when the path resolves to no page that the actor may see.
+    /// `NotFound` if the path does not resolve to a page that the actor has access to.
     #[boxed]
     pub async fn resolve_redirect(self, path: &'p str) -> Result<PageRedirect> {
         let (platform, actor) = (self.caller.platform, &self.caller.actor());
@@ -31,7 +32,7 @@ impl<'p> ContentHandle<'p> {
 }
 
 impl ReadableRevision {
-    /// Resolves a path to its page without checking that the reader may see it.
+    /// Resolves a path to its page without an access check.
     pub(super) async fn resolve_moved(&self, path: &str) -> Result<MovedPage> {
         self.view.find_moved(path).await?.ok_or_else(|| Error::not_found("page"))
     }

@@ -1,4 +1,4 @@
-//! The parts of OpenAPI specifications that pages show, for all readers of the pages.
+//! The parts of OpenAPI specifications that pages embed, visible to all readers of the pages.
 
 use docs_macros::boxed;
 
@@ -10,13 +10,13 @@ use crate::{
 };
 
 impl<'p> ContentHandle<'p> {
-    /// Reads the parts of OpenAPI specifications that a page shows: for each operation, webhook and schema of its
-    /// document the definition in the latest version, up to the limit of a page. Readers of the page also get these
-    /// parts of a private specification, but nothing else of it. References that the specification does not contain
-    /// are omitted.
+    /// Reads the parts of OpenAPI specifications embedded in a page. For each operation, webhook and schema in its
+    /// document, this is the definition in the latest version, up to the limit per page. Readers of the page also get
+    /// these parts of a private specification, but nothing else of it. References that the specification does not
+    /// contain are omitted.
     ///
     /// # Errors
-    /// `NotFound`, also when the page has no content.
+    /// `NotFound`, also if the page has no content.
     #[boxed]
     pub async fn get_page_specs(self, page: &'p PageId) -> Result<Vec<ShownSpec>> {
         let document = self.get_page_document(page, Evaluated::Yes).await?;
@@ -25,10 +25,10 @@ impl<'p> ContentHandle<'p> {
         self.caller.platform.shown_specs(&at.space().organization, &document).await
     }
 
-    /// Reads the parts of OpenAPI specifications that a reusable content shows.
+    /// Reads the parts of OpenAPI specifications embedded in a reusable content block.
     ///
     /// # Errors
-    /// `NotFound`, also when it has no content.
+    /// `NotFound`, also if it has no content.
     #[boxed]
     pub async fn get_reusable_specs(self, reusable: &'p ReusableId) -> Result<Vec<ShownSpec>> {
         let document = self.get_reusable_document(reusable, Evaluated::Yes).await?;
@@ -37,8 +37,9 @@ impl<'p> ContentHandle<'p> {
         self.caller.platform.shown_specs(&at.space().organization, &document).await
     }
 
-    /// Computes a tag of the specifications with these slugs. It changes whenever
-    /// [`get_page_specs`](Self::get_page_specs) may return other parts of them, also when one is created or deleted.
+    /// Computes an ETag of the specifications with these slugs. It changes whenever
+    /// [`get_page_specs`](Self::get_page_specs) may return different parts of them, including when a specification is
+    /// created or deleted.
     ///
     /// # Errors
     /// `NotFound`.

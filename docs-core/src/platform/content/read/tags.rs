@@ -1,4 +1,4 @@
-//! The tags of content, derived from its revision without reading the content.
+//! ETags of content, derived from its revision without reading the content.
 
 use docs_macros::boxed;
 
@@ -16,8 +16,9 @@ use crate::{
 };
 
 impl<'p> ContentHandle<'p> {
-    /// Computes the current tag of [`get_with_tag`](Self::get_with_tag) without reading the content. `None` for
-    /// visitors, whose responses depend on more than the revision. With computed pages it matches no response.
+    /// Computes the current ETag of [`get_with_tag`](Self::get_with_tag) without reading the content. Returns `None`
+    /// for visitors, whose responses depend on more than the revision. If the content has computed pages, the ETag
+    /// matches no response.
     ///
     /// # Errors
     /// `NotFound`.
@@ -34,8 +35,8 @@ impl<'p> ContentHandle<'p> {
         platform.frame_tag(actor, &frame).map(Some)
     }
 
-    /// The tag of the specifications that pages of this content are computed from. It changes with these pages, even
-    /// if the revision does not. `None` without computed pages.
+    /// Computes the ETag of the specifications from which pages of this content are computed. It changes with these
+    /// pages, even if the revision does not. Returns `None` without computed pages.
     ///
     /// # Errors
     /// `NotFound`.
@@ -46,9 +47,9 @@ impl<'p> ContentHandle<'p> {
         platform.computed_specs_tag(&at.space().organization, &*at.view.tree().await?).await
     }
 
-    /// The tag of everything a member reads of a revision by its id, computed without reading the content. Revisions
-    /// are immutable, except for computed pages, which have their own [`computed_tag`](Self::computed_tag). `None` for
-    /// content that may change: for visitors, and for the content of a space or a change request.
+    /// Computes the ETag of everything a member can read of a revision by its id, without reading the content.
+    /// Revisions are immutable, except for computed pages, which have their own [`computed_tag`](Self::computed_tag).
+    /// Returns `None` for content that may change: for visitors, and for the content of a space or a change request.
     ///
     /// # Errors
     /// `NotFound`.
@@ -67,8 +68,8 @@ impl<'p> ContentHandle<'p> {
 }
 
 impl Platform {
-    /// The tag of a whole revision for a member. The content is determined by the revision id; its metadata and the
-    /// sources of computed pages may change. The caller must not hold a transaction.
+    /// Computes the ETag of a whole revision for a member. The content is determined by the revision id; its metadata
+    /// and the sources of computed pages may change. The caller must not hold a transaction.
     pub(in crate::platform) async fn member_revision_tag(
         &self,
         actor: &Actor,
@@ -88,8 +89,8 @@ impl Platform {
         EntityTag::from_answer(&(self.own_tag(actor, id)?.as_str(), kind, urls))
     }
 
-    /// Includes the reader and the server URLs, since each reader gets signed file URLs, and the server version, which
-    /// may serialize content differently.
+    /// Computes an ETag that also covers the reader and the server URLs, since each reader gets signed file URLs, and
+    /// the server version, which may serialize content differently.
     fn own_tag(&self, actor: &Actor, id: &RevisionId) -> Result<EntityTag> {
         let urls = (self.urls().base(), self.urls().files_origin());
         EntityTag::from_answer(&(env!("CARGO_PKG_VERSION"), urls, Bearer::for_member(actor)?, id))

@@ -1,4 +1,4 @@
-//! The API form of content: pages, files and reusable contents.
+//! The API form of content: pages, files and reusable content blocks.
 
 use std::sync::Arc;
 
@@ -25,7 +25,7 @@ use crate::{
 };
 
 impl Platform {
-    /// A revision without its content, for all responses that contain one.
+    /// Builds a revision without its content, for all responses that contain one.
     pub(in crate::platform) async fn bare_revision(
         &self,
         tx: &Tx,
@@ -62,8 +62,8 @@ impl Platform {
         })
     }
 
-    /// A revision without its content for a visitor: no history except the commit without its message and ref, and the
-    /// URL of the visited site.
+    /// Builds a revision without its content for a visitor. Its only history is the commit, without message and ref.
+    /// Its URL is that of the visited site.
     pub(super) fn visitor_revision(
         &self,
         space: &SpaceRecord,
@@ -238,7 +238,7 @@ impl Platform {
     }
 }
 
-/// Takes the finished views of some pages, in their order.
+/// Takes the finished views of these pages, in order.
 fn take_views(ready: &mut [Vec<RevisionPage>], pages: &[usize]) -> Vec<RevisionPage> {
     let mut taken = Vec::with_capacity(pages.len());
     for at in pages {
@@ -249,7 +249,7 @@ fn take_views(ready: &mut [Vec<RevisionPage>], pages: &[usize]) -> Vec<RevisionP
     taken
 }
 
-/// The fields that all kinds of pages have.
+/// Returns the fields common to all kinds of pages.
 pub(in crate::platform) fn page_base(id: &PageId, entry: &PageEntry) -> PageBase {
     PageBase {
         id: id.clone(),
@@ -262,7 +262,7 @@ pub(in crate::platform) fn page_base(id: &PageId, entry: &PageEntry) -> PageBase
     }
 }
 
-/// The unresolved merge conflicts of a page.
+/// Returns the unresolved merge conflicts of a page.
 fn conflicts(entry: &PageEntry) -> Vec<PageConflict> {
     let text = entry.body.is_conflict().then(|| PageConflict {
         field: "document".to_owned(),

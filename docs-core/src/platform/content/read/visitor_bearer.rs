@@ -1,4 +1,4 @@
-//! Files in the addresses of visitors.
+//! File URLs issued to site visitors.
 
 use super::ReadableRevision;
 use crate::{
@@ -13,10 +13,10 @@ use crate::{
     store::{Hash, Tx},
 };
 
-/// Maximum number of cached decisions about files.
+/// Maximum number of cached visibility decisions.
 const MAX_CACHED_FILES: usize = 20_000;
 
-/// A cache of file visibility, keyed by content, claims of the reader, and file.
+/// A cache of file visibility, keyed by content, reader claims and file.
 pub(in crate::platform) struct VisibleFileCache(quick_cache::sync::Cache<Hash, bool>);
 
 impl Default for VisibleFileCache {
@@ -26,8 +26,8 @@ impl Default for VisibleFileCache {
 }
 
 impl Platform {
-    /// Returns the live content of a space for the visitor of an address, and who may use the address. Returns `None`
-    /// if the site no longer shows the space to them.
+    /// Returns the live content of a space for the visitor to whom a URL was issued, and who may use the URL. Returns
+    /// `None` if the site no longer shows the space to them.
     pub(in crate::platform) async fn bearer_content(
         &self,
         tx: &Tx,
@@ -50,10 +50,10 @@ impl Platform {
         Ok(Some((self.locate_for_visitor(&visitor, admitted), reach)))
     }
 
-    /// Returns `true` if content has this file and shows it to its reader.
+    /// Returns `true` if the content contains this file and shows it to its reader.
     ///
-    /// The first use follows the backlinks of the file to the first page that the reader sees. Content is immutable, so
-    /// the decision is cached for readers with the same claims.
+    /// The first use follows the backlinks of the file to the first page visible to the reader. Content is immutable,
+    /// so the decision is cached for readers with the same claims.
     pub(in crate::platform) async fn is_file_visible(
         &self,
         at: &ReadableRevision,

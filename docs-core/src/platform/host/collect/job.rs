@@ -1,4 +1,5 @@
-//! Daily schedule of the garbage collector. Each step is a job of its own, so an interrupted collection resumes there.
+//! Daily schedule of the garbage collector. Each step is a separate job, so an interrupted collection resumes at the
+//! last step.
 
 use async_trait::async_trait;
 use chrono::TimeDelta;
@@ -22,17 +23,17 @@ use crate::{
 
 /// Interval between collections.
 pub(in crate::platform) const COLLECT_INTERVAL: TimeDelta = TimeDelta::hours(24);
-/// Subject of the jobs of the collector.
+/// Subject of the collector's jobs.
 const COLLECT_SUBJECT: &str = "objects";
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(in crate::platform) enum CollectObjects {
-    /// Collects the storage areas after one.
+    /// Collects the object domains after a given one.
     Domains {
-        /// The last area that is done.
+        /// The last domain already collected.
         after: Option<String>,
     },
-    /// Collects the leftovers of interrupted uploads.
+    /// Collects leftovers of interrupted uploads.
     Leftovers,
 }
 
@@ -60,13 +61,13 @@ impl Job for CollectObjects {
         let now = platform.now();
         let finish = run.finish(platform, JobOutcome::default());
         let next = next.to_new_job(&platform.id(), COLLECT_SUBJECT, now)?;
-        // If another worker took the job over, that worker does the rest.
+        // If another worker has taken over the job, it continues from here.
         platform.upkeep(&go_on(&finish, &next)).await?;
         Ok(Effect::Finished)
     }
 }
 
-/// Finishes a step and enqueues the next.
+/// Completes a step and enqueues the next.
 #[operation("collection_go_on")]
 async fn go_on(tx: &mut Tx, finish: &FinishJob, next: &NewJob) -> Result<()> {
     if jobs::finish(tx, finish).await? {
@@ -75,7 +76,7 @@ async fn go_on(tx: &mut Tx, finish: &FinishJob, next: &NewJob) -> Result<()> {
     Ok(())
 }
 
-/// State of the collector of a store.
+/// The collector's state for a store.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct CollectionState {
     /// Identifies the store as the owner of its blobs.
@@ -123,7 +124,7 @@ impl Platform {
         self.upkeep(&read_state(&drawn, self.now(), enqueue.as_ref())).await
     }
 
-    /// Enqueues a collection if [`COLLECT_INTERVAL`] has passed since the last.
+    /// Enqueues a collection if [`COLLECT_INTERVAL`] has passed since the last one.
     pub(in crate::platform) async fn schedule_collection(&self) -> Result<()> {
         let now = self.now();
         let job =

@@ -1,27 +1,27 @@
-//! The set of objects that a collection must retain: [`MarkSet`].
+//! The set of objects that a collection must retain.
 
 use std::collections::HashSet;
 
 use crate::{content::Marks, store::Hash};
 
-/// Bits of the filter: 16 MiB. The false-positive rate is below one in a million for a million objects, and one in
-/// thirty for ten million.
+/// Size of the filter in bits: 16 MiB. The false-positive rate is below one in a million for a million objects, and one
+/// in thirty for ten million.
 const MARK_BITS: u64 = 1 << 27;
-/// Number of bits that are set per object.
+/// Number of bits set per object.
 const MARK_PROBES: usize = 4;
-/// Maximum number of nodes that are remembered as walked, about 64 MiB.
+/// Maximum number of nodes remembered as walked, about 64 MiB.
 const MAX_WALKED_NODES: usize = 1_000_000;
 
-/// Referenced objects, in a bounded amount of memory for any number of objects.
+/// A set of referenced objects that uses a bounded amount of memory for any number of objects.
 ///
-/// The filter can report an unmarked object as marked, never the reverse. Such an object is retained until a later
-/// collection, whose filter has another salt. Walked nodes are tracked exactly, so no descendant is missed. Above
-/// [`MAX_WALKED_NODES`] they are forgotten and some are walked again.
+/// The Bloom filter can report an unmarked object as marked, but never the reverse. Such an object is retained until a
+/// later collection, whose filter has a different salt. Walked nodes are tracked exactly, so no descendant is missed.
+/// Above [`MAX_WALKED_NODES`], the record of walked nodes is cleared, and some are walked again.
 pub(super) struct MarkSet {
     bits: Vec<u64>,
     salt: [u64; MARK_PROBES],
     walked: HashSet<(u32, Hash)>,
-    /// Number of the domain whose objects are marked.
+    /// Number of the selected object domain.
     domain: u32,
 }
 
@@ -37,20 +37,20 @@ impl MarkSet {
         }
     }
 
-    /// Selects a domain. The same object in two domains counts as two objects.
+    /// Selects an object domain. The same object in two domains counts as two objects.
     pub(super) const fn select_domain(&mut self, domain: u32) -> &mut Self {
         self.domain = domain;
         self
     }
 
-    /// Returns `true` if an object is marked; false positives are possible.
+    /// Returns `true` if an object is marked. False positives are possible.
     pub(super) fn has(&self, hash: Hash) -> bool {
         self.probes(hash)
             .into_iter()
             .all(|(word, bit)| self.bits.get(word).is_some_and(|bits| bits & bit != 0))
     }
 
-    /// Positions of an object in the filter. A hash is uniformly distributed, so its parts are too.
+    /// Returns the filter positions of an object. A hash is uniformly distributed, and so are its parts.
     fn probes(&self, hash: Hash) -> [(usize, u64); MARK_PROBES] {
         let bytes = hash.as_bytes();
         std::array::from_fn(|n| {

@@ -1,4 +1,4 @@
-//! References of OpenAPI specifications and their versions. Each specification has a storage area of its own.
+//! Marks the references of OpenAPI specifications and their versions. Each specification has its own object domain.
 
 use std::sync::Arc;
 
@@ -13,8 +13,8 @@ use crate::{
 };
 
 impl CollectionPass<'_> {
-    /// Marks the references of the specifications in these areas. The area of a deleted specification has no marks, so
-    /// all of it is removed.
+    /// Marks the references of the specifications in these domains. The domain of a deleted specification has no marks,
+    /// so all its objects are removed.
     pub(super) async fn mark_specs(&mut self) -> Result<()> {
         for domain in self.domains.keys().cloned().collect::<Vec<_>>() {
             let Some(id) = OpenApiSpecRecord::id_from_domain(&domain) else { continue };
@@ -58,7 +58,7 @@ impl CollectionPass<'_> {
             Some(Ok(parts)) => {
                 parts.into_iter().for_each(|part| self.marks.select_domain(*number).mark(part));
             }
-            // The references of the list are unknown, so the whole area is retained.
+            // The references of the list are unknown, so the whole domain is retained.
             Some(Err(_)) | None => {
                 tracing::error!(domain, %list, "skip storage area with an unreadable parts list");
                 self.unreadable.insert(domain.to_owned());

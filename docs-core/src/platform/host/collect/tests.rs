@@ -1,4 +1,4 @@
-//! Property tests of the collector, interleaved with writers, other collectors and the passing of time.
+//! Property tests that interleave the collector with writers, other collectors, and the passage of time.
 
 use std::{
     collections::{BTreeMap, HashSet},
@@ -27,7 +27,7 @@ use crate::{
     },
 };
 
-/// Yields at each call, so that other tasks run in any order between two calls of one task.
+/// Yields at each call, so that other tasks can run in any order between two calls of one task.
 struct Stepping(Arc<MemObjects>);
 
 async fn step() {
@@ -162,7 +162,7 @@ impl World {
         Self { store, writing, objects, clock, platform, ada, org, spaces: Mutex::default() }
     }
 
-    /// A second server on the same store.
+    /// Creates a second server on the same store.
     fn beside(&self, seed: u64) -> Platform {
         let platform = Platform::builder(self.store.clone(), self.objects.clone());
         platform.clock(self.clock.clone()).ids(SeededIds::new(seed)).build()
@@ -177,14 +177,14 @@ impl World {
         self.spaces.lock().expect("nobody panicked").push(space);
     }
 
-    /// Returns `true` if a space was not purged, or if the act has no space.
+    /// Returns `true` if a space was not purged, or if the action has no space.
     async fn exists(&self, space: Option<SpaceId>) -> bool {
         let Some(space) = space else { return true };
         let tx = self.platform.read().await.expect("begins");
         tx.get::<SpaceRecord>(&SpaceRecord::key_for(&space)).await.expect("read").is_some()
     }
 
-    /// Returns the objects that the records reference, and checks that each exists.
+    /// Returns the objects referenced by records, and checks that each exists.
     async fn named(&self) -> BTreeMap<String, HashSet<Hash>> {
         let content = Content::new(Arc::clone(&self.objects.0) as Arc<dyn Objects>);
         let mut marked: BTreeMap<String, HashSet<Hash>> = BTreeMap::new();
@@ -241,7 +241,7 @@ fn any_act() -> impl Strategy<Value = Act> {
 }
 
 impl Act {
-    /// The space that the act changes, assuming no other space is created first.
+    /// Returns the space that the action changes, assuming that no other space is created first.
     fn space(&self, w: &World) -> Option<SpaceId> {
         match self {
             Self::Edit(n, _) | Self::Duplicate(n) | Self::Delete(n) | Self::Restore(n) | Self::Purge(n) => {
@@ -252,7 +252,7 @@ impl Act {
     }
 }
 
-/// Performs an act; impossible acts fail without effect.
+/// Performs an action. Impossible actions fail without effect.
 async fn act(w: &World, platform: &Platform, act: &Act) -> Result<()> {
     let me = platform.as_actor(&w.ada);
     let of = |n: &usize| w.space(*n).ok_or_else(|| Error::not_found("space"));
@@ -318,7 +318,7 @@ async fn run(seed: u64, scripts: [Vec<Act>; 3]) {
                 if let Err(error) = act(w, platform, it).await
                     && error.kind() == ErrorKind::Internal
                 {
-                    // Its stored objects were removed before it finished, or the space that it reads was purged.
+                    // Its stored objects were removed before it finished, or the space it reads was purged.
                     let took = platform.now().time() - began.time();
                     assert!(took >= OBJECT_GRACE_PERIOD || !w.exists(space).await, "{it:?}: {error:?}");
                 }
@@ -328,7 +328,7 @@ async fn run(seed: u64, scripts: [Vec<Act>; 3]) {
     for platform in [&servers[0], &servers[1]] {
         tasks.push(Box::pin(async move {
             for _ in 0..4 {
-                // A collection that took too long has to start again.
+                // A collection that took too long must be restarted.
                 if let Err(error) = platform.as_platform().collect(CollectMode::Remove).await {
                     assert_eq!(error.kind(), ErrorKind::Unavailable, "{error:?}");
                 }
@@ -355,8 +355,8 @@ fn block_on(doing: impl Future<Output = ()>) {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 96, failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// Runs with concurrent writers and collectors. Referenced objects are never removed; at the end no others are
-    /// left.
+    /// Runs with concurrent writers and collectors. Referenced objects are never removed, and no unreferenced objects
+    /// remain at the end.
     #[test]
     fn collection_removes_exactly_the_unreferenced_objects(
         seed in any::<u32>(),
@@ -370,7 +370,7 @@ proptest! {
     }
 }
 
-/// The race of rule 4: the copy sorts before the position of the collection, and the original is purged before it is
+/// The race of rule 4: the copy sorts before the collection's position, and the original is purged before it is
 /// reached.
 #[tokio::test]
 async fn copy_missed_by_a_collection_outlives_its_purged_original() {
@@ -420,7 +420,7 @@ async fn collection_removes_purged_content_but_not_its_copy() {
     let done = w.platform.as_platform().collect(CollectMode::Remove).await.expect("collected");
     assert_eq!(done, dry);
     assert_eq!(w.stored().await, w.named().await);
-    // The copy can be compared with its base, the empty content, which no revision references any more.
+    // The copy can be compared with its base, the empty content, which no revision references any longer.
     let copy = w.space(2).expect("a copy");
     let changes = w.platform.as_actor(&w.ada).space(&copy).content().list_changes(None);
     assert_eq!(changes.await.expect("compared").changes.len(), 1);
@@ -481,7 +481,7 @@ async fn tidy_enqueues_a_daily_collection_that_runs_in_steps() {
     w.clock.advance(Duration::from_secs(60 * 3_600));
     w.platform.tidy().await.expect("tidied");
     w.platform.tidy().await.expect("tidied");
-    // Three jobs: the storage area, the check that no other is left, and the leftovers of uploads.
+    // Three jobs: the object domain, the check that no other remains, and the leftovers of uploads.
     assert_eq!(w.platform.settle().await.expect("settled"), 3);
     assert_eq!(w.stored().await, BTreeMap::new());
     w.platform.tidy().await.expect("tidied");
