@@ -1,4 +1,4 @@
-//! The base of the platform: actors, ports, transactions, idempotent requests and addresses.
+//! The kernel of the platform: actors, ports, transactions, idempotent requests and URLs.
 
 pub(super) mod actor;
 pub(super) mod audit_log;

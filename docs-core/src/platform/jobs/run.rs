@@ -1,4 +1,4 @@
-//! Runs of jobs: log and progress, and jobs that their caller runs and waits for.
+//! Job runs: log, progress, and jobs whose caller runs them and waits for the result.
 
 use std::sync::Arc;
 
@@ -46,7 +46,7 @@ impl StopSignal {
         self.stopped_at.borrow().is_some()
     }
 
-    /// Waits until the worker is stopped and the time has passed since. Never returns for a worker that is not stopped.
+    /// How long the worker is stopped and the time has passed since. Never returns for a worker that is not stopped.
     pub(in crate::platform) async fn wait_for(&self, time: TimeDelta) {
         let mut stops = self.stopped_at.subscribe();
         // The sender lives as long as `self`, so only a stop ends the wait.
@@ -58,7 +58,7 @@ impl StopSignal {
 }
 
 pub(in crate::platform) struct JobRun {
-    /// The job as it was claimed.
+    /// The job as claimed.
     pub(in crate::platform) job: JobRecord,
     /// Log for the user.
     pub(in crate::platform) log: Vec<JobLine>,
@@ -72,14 +72,14 @@ impl JobRun {
         Self { job, log: Vec::new(), outcome: JobOutcome { result: None, object: None }, stopping }
     }
 
-    /// Returns `true` if the worker was stopped at least [`STOP_GRACE_PERIOD`] ago. A long resumable job then ends as
-    /// `Unavailable`.
+    /// Returns `true` if the worker was stopped at least [`STOP_GRACE_PERIOD`] ago. A long resumable job should then
+    /// end with `Unavailable`.
     pub(in crate::platform) fn is_stopping(&self) -> bool {
         let stopped_at = *self.stopping.stopped_at.borrow();
         stopped_at.is_some_and(|at| self.stopping.clock.now() >= at + STOP_GRACE_PERIOD)
     }
 
-    /// Appends a line to the log of the job.
+    /// Appends a line to the job log.
     pub(in crate::platform) fn append_log(&mut self, platform: &Platform, text: String) {
         tracing::info!(job.id = %self.job.id, "{text}");
         self.log.push(JobLine { at: platform.now(), text });
@@ -92,18 +92,19 @@ impl JobRun {
         Progress { platform, job, told: None }
     }
 
-    /// Creates the operation part that ends the run in the transaction that stores its effect.
+    /// Returns the operation that finishes the run, to include in the transaction that stores its effect.
     pub(in crate::platform) fn finish(&self, platform: &Platform, outcome: JobOutcome) -> FinishJob {
         let end = JobEnd::Done(outcome);
         FinishJob { job: self.job.clone(), now: platform.now(), end, log: self.log.clone() }
     }
 }
 
-/// Reports the progress of a run: each stage once, and counts within it at most [`MAX_UPDATES_PER_STAGE`] times.
+/// Reports the progress of a run. Each stage is reported once, and counts within it at most [`MAX_UPDATES_PER_STAGE`]
+/// times.
 pub(in crate::platform) struct Progress<'p> {
     platform: &'p Platform,
     job: JobRecord,
-    /// The stage and step that were reported last.
+    /// The last reported stage and step.
     told: Option<(JobStage, u64)>,
 }
 
@@ -111,7 +112,7 @@ impl Progress<'_> {
     /// Starts a stage.
     ///
     /// # Errors
-    /// `Conflict` if another worker has taken the job over and the work of this run is obsolete.
+    /// `Conflict` if another worker has taken over the job and this run is obsolete.
     pub(in crate::platform) async fn stage(&mut self, stage: JobStage) -> Result<()> {
         if self.told.is_some_and(|(told, _)| told == stage) {
             return Ok(());
@@ -138,7 +139,7 @@ impl Progress<'_> {
         match self.platform.upkeep(&TellProgress { job, now, lease, stage, progress }).await {
             Ok(true) => Ok(()),
             Ok(false) => Err(Error::conflict("the lease of the job belongs to another worker")),
-            // The work continues; only its progress is not visible.
+            // The work continues, but its progress is not visible.
             Err(error) => {
                 tracing::warn!(job.id = %self.job.id, error = ?error, "failed to store progress of job");
                 Ok(())
@@ -148,7 +149,7 @@ impl Progress<'_> {
 }
 
 impl Platform {
-    /// Starts a job that its caller runs and waits for. The job is listed, and its progress is visible to other users.
+    /// Begins a job that the caller runs itself. The job is listed, and other users can see its progress.
     ///
     /// The work runs in [`with_lease_renewal`](Platform::with_lease_renewal); its outcome is passed to
     /// [`end_listed_job`](Self::end_listed_job). If the caller dies, the lease expires, and the worker that claims the
@@ -168,7 +169,7 @@ impl Platform {
         Ok(JobRun::new(JobRecord::clone(&record), StopSignal::new(Arc::clone(self.clock()))))
     }
 
-    /// Ends a job that its caller ran, unless the work itself has ended it.
+    /// Ends a job run by its caller, unless the work has already ended it.
     pub(in crate::platform) async fn end_listed_job<T>(
         &self,
         mut run: JobRun,
@@ -188,14 +189,15 @@ impl Platform {
         };
         let id = run.job.id.clone();
         if let Err(error) = self.end_run(run, end).await {
-            // The effect is stored or has its own error; the lease of the job expires.
+            // The effect is stored or has reported its own error. The lease of the job will expire.
             tracing::warn!(job.id = %id, error = ?error, "failed to store result of job");
         }
         done
     }
 }
 
-/// Ends a run in the transaction that stores its effect. Rejects the transaction if the job was taken over.
+/// Finishes a run in the transaction that stores its effect. Rejects the transaction if another worker took over the
+/// job.
 pub(in crate::platform) async fn finish_in(tx: &mut Tx, finish: &FinishJob) -> Result<()> {
     match jobs::finish(tx, finish).await? {
         true => Ok(()),

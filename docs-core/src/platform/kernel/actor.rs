@@ -16,16 +16,16 @@ use crate::{
 pub enum Actor {
     /// A user authenticated by the embedding application, with their own rights.
     User(UserId),
-    /// A user with a token of the platform, with their own rights as far as the token is valid.
+    /// A user authenticated by a token of the platform, with their own rights within the scope of the token.
     Token(TokenUser),
-    /// The platform itself or the embedding application, which may do everything.
+    /// The platform itself or the embedding application, with full access.
     Platform,
-    /// A visitor, who may only read published sites that they have access to.
+    /// A site visitor, who may read only published sites they have access to.
     Visitor(Visitor),
 }
 
 impl Actor {
-    /// The user; `None` for the platform itself and for visitors.
+    /// Returns the user, or `None` for the platform itself and for visitors.
     #[must_use]
     pub const fn user(&self) -> Option<&UserId> {
         match self {
@@ -43,7 +43,7 @@ impl Actor {
         self.user().ok_or_else(|| Error::forbidden("only a user can do this"))
     }
 
-    /// Returns `true` if the sign-in of the actor is valid for an organization.
+    /// Returns `true` if the actor's credentials are valid for an organization.
     pub(in crate::platform) fn reaches(&self, organization: &OrgId) -> bool {
         match self {
             Self::Token(token) => token.reaches(organization),
@@ -65,27 +65,27 @@ impl Actor {
     }
 }
 
-/// A reader of published sites as part of their audience. A visitor has no other permissions, even if they are a
+/// A reader of published sites. A visitor has no permissions beyond those of the site's audience, even if they are a
 /// member.
 ///
 /// A visitor from [`resolve_url`](crate::platform::Platform::resolve_url) has a content token, which
-/// [`authenticate`](crate::platform::Platform::authenticate) converts to an actor; [`anonymous`](Visitor::anonymous) is
-/// any other visitor. Each read checks the access against the site, so unpublishing it, revoking a share link or
-/// replacing the signing key revokes access at once.
+/// [`authenticate`](crate::platform::Platform::authenticate) converts to an actor. All other visitors are
+/// [`anonymous`](Visitor::anonymous). Each read checks access against the site, so unpublishing it, revoking a share
+/// link or replacing the signing key revokes access at once.
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
 pub struct Visitor {
-    /// The site of the token, or `None` for any site.
+    /// The site for which the token was issued, or `None` for any site.
     pub(in crate::platform) site: Option<SiteId>,
     pub(in crate::platform) pass: Pass,
-    /// The signer of their claims.
+    /// The signer of the claims.
     pub(in crate::platform) signed_by: Option<Signer>,
     /// The expiry of the signed claims, in seconds since the epoch.
     pub(in crate::platform) until: Option<i64>,
-    /// Signed claims as JSON, empty if there are none.
+    /// Signed claims as JSON. Empty if there are none.
     pub(in crate::platform) signed: Arc<str>,
     /// Unsigned claims as JSON.
     pub(in crate::platform) unsigned: Arc<str>,
-    /// The visitor is a user, who sees only public content where they are not a member.
+    /// Whether the visitor is a user, who sees only public content where they are not a member.
     pub(in crate::platform) is_user: bool,
 }
 
@@ -96,13 +96,13 @@ impl Visitor {
         Self::default()
     }
 
-    /// Returns the visitor of an actor with a share key, `None` for actors who may be members.
+    /// Returns the visitor of an actor with a share key, or `None` for actors who may be members.
     pub(in crate::platform) fn from_actor(actor: &Actor, share_key: Option<&str>) -> Option<Self> {
         let Actor::Visitor(visitor) = actor else { return None };
         Some(share_key.map_or_else(|| visitor.clone(), |key| visitor.clone().with_share_key(key)))
     }
 
-    /// Returns a user who is not a member, with a share key.
+    /// Creates the visitor for a user who is not a member, with a share key.
     pub(in crate::platform) fn non_member(share_key: Option<&str>) -> Self {
         let user = Self { is_user: true, ..Self::default() };
         share_key.map_or_else(|| user.clone(), |key| user.clone().with_share_key(key))
@@ -122,9 +122,9 @@ impl Visitor {
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(in crate::platform) enum Signer {
-    /// The site's own sign-in, with the key of this fingerprint.
+    /// The site's own sign-in, using the key with this fingerprint.
     Key(Arc<str>),
-    /// The platform, for a member of the site's organization who acted with an API token.
+    /// The platform, for a member of the site's organization authenticated by an API token.
     Member(UserId),
     /// The platform, for a member who signed in through a provider of the organization.
     Session(UserId),
@@ -132,7 +132,7 @@ pub(in crate::platform) enum Signer {
     Host(UserId),
 }
 
-/// The credential for a site that is not public.
+/// The credential for access to a non-public site.
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(in crate::platform) enum Pass {
@@ -140,6 +140,6 @@ pub(in crate::platform) enum Pass {
     None,
     /// The secret of a share link.
     ShareKey(Arc<str>),
-    /// A share link that was found by its secret.
+    /// A share link already resolved from its secret.
     ShareLink(ShareLinkId),
 }

@@ -1,13 +1,13 @@
-//! The audit log setting.
+//! The audit log mode.
 
 use chrono::TimeDelta;
 
-/// Audit log setting and retention.
+/// Audit log mode and retention.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum AuditLog {
     /// Changes are not logged. Existing entries are retained.
     Off,
-    /// Every change is logged in its own transaction; an entry is removed at this age.
+    /// Every change is logged in its own transaction. Entries older than this are removed.
     Retained(TimeDelta),
 }
 
@@ -17,5 +17,5 @@ impl Default for AuditLog {
     }
 }
 
-/// Default retention of entries.
+/// Default retention of audit log entries.
 pub(in crate::platform) const AUDIT_RETENTION: TimeDelta = TimeDelta::days(365);

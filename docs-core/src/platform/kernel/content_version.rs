@@ -1,11 +1,11 @@
-//! References to the content of a space.
+//! References to versions of a space's content.
 
 use crate::{
     model::{RevisionId, SpaceId},
     store::ListIdentity,
 };
 
-/// A reference to one state of the content of a space.
+/// A reference to one version of a space's content.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ContentVersion {
     pub space: SpaceId,
@@ -30,7 +30,7 @@ impl ContentVersion {
         Self { space, version: Version::Revision(revision) }
     }
 
-    /// The id or number of the change request, if it is the content of one.
+    /// Returns the id or number of the change request, if this refers to one.
     pub(in crate::platform) fn request_name(&self) -> Option<&str> {
         match &self.version {
             Version::Request(name) => Some(name),
@@ -38,7 +38,7 @@ impl ContentVersion {
         }
     }
 
-    /// Adds the content to the identity of a list, so that a cursor is valid for this content only.
+    /// Adds the version to a list identity, so that a cursor is valid only for this version.
     pub(in crate::platform) fn identify(&self, list: ListIdentity) -> ListIdentity {
         let list = list.with_part("space", &self.space);
         match &self.version {
@@ -49,13 +49,13 @@ impl ContentVersion {
     }
 }
 
-/// A state of the content of a space.
+/// A version of a space's content.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Version {
     /// The current revision.
     Live,
     /// The latest revision of a change request, by id or number.
     Request(String),
-    /// A revision of the space or of one of its change requests. It never changes.
+    /// An immutable revision of the space or of one of its change requests.
     Revision(RevisionId),
 }

@@ -2,20 +2,20 @@
 
 use crate::{Error, Result, content::markdown::leading_emoji, model::Emoji};
 
-/// Variation selector that requests the presentation of a character as a picture.
+/// Variation selector 16, which requests emoji presentation.
 const PICTURE_SELECTOR: char = '\u{fe0f}';
 
-/// Normalizes an emoji to its stored form: characters rather than code points.
+/// Normalizes an emoji to its stored form: characters instead of code points in hexadecimal.
 ///
 /// # Errors
-/// `Invalid`, with `field`, for a text that is not exactly one emoji.
+/// `Invalid` with `field` if the text is not exactly one emoji.
 pub(in crate::platform) fn normalize_emoji(given: &Emoji, field: &str) -> Result<Emoji> {
     let one = parse_emoji(given.as_str()).and_then(|text| Emoji::new(text).ok());
     one.ok_or_else(|| Error::invalid(field, "must be one emoji, as characters or code points like `1f44d`"))
 }
 
-/// Returns the normalized emoji of a text: characters rather than code points, with the variation selector only if the
-/// character would be displayed as text without it.
+/// Parses and normalizes an emoji. The variation selector is kept only if the character would otherwise be displayed as
+/// text.
 fn parse_emoji(text: &str) -> Option<String> {
     let text = code_points(text).unwrap_or_else(|| text.to_owned());
     let plain = text.strip_suffix(PICTURE_SELECTOR).unwrap_or(&text);
@@ -26,7 +26,7 @@ fn is_emoji(text: &str) -> bool {
     leading_emoji(text).is_some_and(|(_, rest)| rest.is_empty())
 }
 
-/// Parses hexadecimal code points that are separated by `-`.
+/// Parses hexadecimal code points separated by `-`.
 fn code_points(text: &str) -> Option<String> {
     let each = text.split('-').map(|point| {
         let fits = (2..=6).contains(&point.len());

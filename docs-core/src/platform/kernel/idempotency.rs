@@ -1,9 +1,9 @@
-//! Idempotent requests: the response to the first request is stored and replayed to repetitions.
+//! Idempotent requests. The response to the first request is stored and returned to retries.
 //!
-//! The response is stored by the commit of the change, like a receipt, so neither exists without the other. A stored
-//! response is replayed only to a caller who still holds the [`Right`] that the operation needs. Apart from that right,
-//! a repetition is answered before anything is read that the first request may have changed. Of two concurrent
-//! requests, the store commits one, and the other finds its response.
+//! The response is stored in the transaction of the change, like a receipt, so neither exists without the other. A
+//! stored response is replayed only to a caller who still holds the [`Right`] required by the operation. Except for
+//! that check, a retry reads nothing that the first request may have changed. Of two concurrent requests, the store
+//! commits one; the other finds its response.
 
 use std::{
     future::Future,
@@ -25,16 +25,16 @@ use crate::{
     store::{Answers, StoreError, StoreFailure as _, Tx, records::IdempotencyRecord},
 };
 
-/// Maximum size of a stored response as JSON, in bytes. Sealed, it is well below the record limit of a store.
+/// Maximum size of a stored response as JSON, in bytes. Once sealed, it is still well below the store's record limit.
 pub(in crate::platform) const MAX_ANSWER_BYTES: usize = 128 * 1024;
 
 impl Platform {
-    /// Binds the platform to one request, which may be sent again within [`IDEMPOTENCY_WINDOW`] (24 hours).
+    /// Binds the platform to one request, which the client may retry within [`IDEMPOTENCY_WINDOW`] (24 hours).
     ///
-    /// Of all requests with the same key by the same user, one is executed and the others get its response. This
-    /// applies to operations that create something: called on the returned platform, they store their response unless
-    /// they fail or change nothing. They return `Unprocessable` if another request used the key, and `Conflict` if the
-    /// response cannot be replayed, because it is too large or was sealed with the key of another server.
+    /// Of all requests by the same user with the same key, one is executed and the others get its response. This
+    /// applies to operations that create something. Called on the returned platform, they store their response unless
+    /// they fail or change nothing. They return `Unprocessable` if a different request used the key, and `Conflict` if
+    /// the response cannot be replayed because it is too large or was sealed with another server's key.
     ///
     /// # Example
     /// ```
@@ -69,7 +69,7 @@ impl Platform {
         self.request.is_some()
     }
 
-    /// The same platform for the same request, with an extended fingerprint.
+    /// Returns a platform bound to the same request with an extended fingerprint.
     pub(in crate::platform) fn with_fingerprint_parts(&self, parts: &[&[u8]]) -> Self {
         let request = self.request.as_ref().map(|request| request.with_fingerprint_parts(parts));
         Self { request, ..self.clone() }
@@ -77,7 +77,7 @@ impl Platform {
 
     /// Runs an operation, or replays the response of an earlier request if the actor holds `right`.
     ///
-    /// The response must be the one that [`write_and_show`](Self::write_and_show) of the operation returned.
+    /// The response must be the one returned by the operation's [`write_and_show`](Self::write_and_show).
     pub(in crate::platform) async fn idempotent<V: Answer>(
         &self,
         actor: &Actor,
@@ -95,7 +95,7 @@ impl Platform {
             Ok(answer) => return Ok(answer),
             Err(error) => error,
         };
-        // The error may be caused by the concurrent success of the same request.
+        // The error may result from the concurrent success of the same request.
         if let Ok(tx) = self.read().await
             && let Ok(Some(answer)) = answers.find(&tx).await
         {
@@ -110,7 +110,7 @@ impl Platform {
         })
     }
 
-    /// The store of the response, if the request has a key and its operation uses [`idempotent`](Self::idempotent).
+    /// Returns the response store if the request has a key and its operation uses [`idempotent`](Self::idempotent).
     pub(in crate::platform) fn answer_store<'r>(&'r self, actor: &'r Actor) -> Option<AnswerStore<'r>> {
         let request = self.request.as_ref()?;
         let rights = request.rights();
@@ -126,7 +126,7 @@ impl Platform {
         let mut hasher = blake3::Hasher::new_derive_key("docs-platform idempotency key of a caller");
         hasher.update(caller.map_or("", UserId::as_str).as_bytes()).update(b"\0");
         hasher.update(request.0.key.0.as_bytes());
-        // A single sign-on session must not see responses that the same user got elsewhere.
+        // A single sign-on session must not see responses that the same user received outside it.
         if let Actor::Token(token) = actor
             && let Some(organization) = token.session_org()
         {
@@ -137,7 +137,7 @@ impl Platform {
     }
 }
 
-/// Storage location of the response to one request.
+/// The storage location of the response to one request.
 pub(in crate::platform) struct AnswerStore<'r> {
     platform: &'r Platform,
     request: &'r IdempotentRequest,
@@ -213,7 +213,7 @@ impl<V: Answer> Answers<V> for AnswerStore<'_> {
     }
 }
 
-/// Returns a response as JSON, or `None` if it is too large to be stored.
+/// Serializes a response as JSON. Returns `None` if it is too large to store.
 fn to_stored_json<V: Serialize>(answer: &V) -> Result<Option<String>> {
     let json = serde_json::to_string(answer).map_err(Error::internal)?;
     Ok((json.len() <= MAX_ANSWER_BYTES).then_some(json))

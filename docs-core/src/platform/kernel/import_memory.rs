@@ -1,8 +1,8 @@
 //! The memory budget for fetched and imported documents of a platform.
 //!
-//! A fetch reserves bytes as they arrive, so that a slow web server holds almost nothing. Converting and storing a
-//! document reserves memory before it begins, and waits while the budget is exhausted: concurrent imports run one after
-//! the other instead of adding up. An organization cannot use up the budget of others.
+//! A fetch reserves bytes as they arrive, so a download from a slow server holds little memory. Converting or storing a
+//! document reserves memory before it begins and waits while the budget is exhausted, so concurrent imports are
+//! serialized instead of adding up. One organization cannot exhaust the budget for others.
 
 use std::{
     collections::{BTreeMap, HashMap},
@@ -21,13 +21,13 @@ use crate::{
     ports::{FetchMeter, Web, WebError, WebResponse},
 };
 
-/// The default budget in bytes. [`Builder::import_memory`](crate::platform::Builder::import_memory) changes it.
+/// The default budget in bytes. Set by [`Builder::import_memory`](crate::platform::Builder::import_memory).
 pub(in crate::platform) const IMPORT_MEMORY: u64 = 256 << 20;
-/// Reserved bytes per byte of text: the original text, the text with rewritten links, and the stored text.
+/// Bytes reserved per byte of text: the original text, the text with rewritten links, and the stored text.
 const BYTES_PER_TEXT_BYTE: u64 = 3;
-/// Reserved bytes per page and file, in addition to the text.
+/// Bytes reserved per page and file, in addition to the text.
 const BYTES_PER_ITEM: u64 = 6 << 10;
-/// Maximum time that a fetch or the work of an import waits for memory.
+/// Maximum time that a fetch or import waits for memory.
 const LONGEST_WAIT: TimeDelta = TimeDelta::seconds(120);
 const EXHAUSTED: &str = "the memory for imports is in use; try again later";
 
@@ -47,12 +47,12 @@ struct Budget {
 struct State {
     used: u64,
     by: HashMap<OrgId, Share>,
-    /// Work that waits for memory, by order of arrival.
+    /// Queued work, in order of arrival.
     waiting: BTreeMap<u64, (OrgId, u64)>,
     arrivals: u64,
 }
 
-/// The bytes that an organization uses.
+/// The bytes in use by an organization.
 #[derive(Clone, Copy, Default)]
 struct Share {
     /// Fetched and converted data.
@@ -77,21 +77,22 @@ impl State {
         }
     }
 
-    /// Tests if fetched data may grow: an organization may hold as much as it leaves free. An import that is alone may
-    /// hold more than the budget, so that a document larger than the budget can be imported.
+    /// Returns `true` if more data can be fetched: an organization may hold as much as it leaves free. A lone import
+    /// may exceed the budget, so that a document larger than the budget can be imported.
     fn can_hold(&self, org: &OrgId, import: Share, bytes: u64, total: u64) -> bool {
         let Share { held, running } = self.share(org);
         import.held + import.running == self.used
             || held + running + 2 * bytes <= total.saturating_sub(self.used)
     }
 
-    /// Tests if waiting work may begin: that of the organization with the least running work, in order of arrival.
+    /// Returns `true` if queued work can begin. The organization with the least running work goes first, in order of
+    /// arrival.
     fn can_run(&self, arrival: u64, total: u64) -> bool {
         let first = self.waiting.iter().min_by_key(|(at, (org, _))| (self.share(org).running, **at));
         let Some((_, (org, bytes))) = first.filter(|(at, _)| **at == arrival) else { return false };
         let free = total.saturating_sub(self.used);
         let own = self.share(org).running;
-        // Fetched data alone never blocks all work.
+        // Fetched data alone must never block all work.
         self.by.values().all(|share| share.running == 0)
             || (*bytes <= free && (own == 0 || own + bytes <= free))
     }
@@ -120,7 +121,7 @@ impl ImportMemory {
     }
 }
 
-/// The part of the budget that one import uses, returned on drop.
+/// The part of the budget reserved by one import. Released on drop.
 pub(in crate::platform) struct Reservation {
     budget: Arc<Budget>,
     org: OrgId,
@@ -129,19 +130,19 @@ pub(in crate::platform) struct Reservation {
     _excess: Option<OwnedMutexGuard<()>>,
 }
 
-/// The time that an import waits for memory, which its time limits do not count.
+/// Time that an import spends waiting for memory. It does not count toward the import's time limits.
 #[derive(Default)]
 pub(in crate::platform) struct Waits(Mutex<(TimeDelta, Option<DateTime<Utc>>)>);
 
 impl Waits {
-    /// Returns the time of all waits until now, including one that has not ended.
+    /// Returns the total waiting time until now, including a wait still in progress.
     pub(in crate::platform) fn time(&self, now: DateTime<Utc>) -> TimeDelta {
         let (ended, since) = *self.0.lock();
         ended + since.map_or(TimeDelta::zero(), |since| now - since)
     }
 }
 
-/// Adds a wait to [`Waits`] on drop.
+/// Adds a waiting period to [`Waits`] on drop.
 struct Waiting<'a> {
     platform: &'a Platform,
     waits: &'a Waits,
@@ -162,12 +163,12 @@ impl Drop for Waiting<'_> {
 }
 
 impl Reservation {
-    /// Returns the times that this import waits for memory.
+    /// Returns the waiting times of this import.
     pub(in crate::platform) fn waits(&self) -> Arc<Waits> {
         Arc::clone(&self.waits)
     }
 
-    /// Adds fetched data. Waits while the organization holds its share.
+    /// Reserves bytes for fetched data. Waits while the organization exceeds its share.
     async fn hold(&mut self, bytes: u64) {
         loop {
             let freed = self.budget.freed.notified();
@@ -183,7 +184,7 @@ impl Reservation {
         self.own.held += bytes;
     }
 
-    /// Returns the bytes of fetched data that is no longer needed.
+    /// Releases the bytes of fetched data that is no longer needed.
     pub(in crate::platform) fn release(&mut self, bytes: u64) {
         let bytes = bytes.min(self.own.held);
         self.own.held -= bytes;
@@ -191,8 +192,8 @@ impl Reservation {
         self.budget.freed.notify_waiters();
     }
 
-    /// Waits for the memory of work on the data, `bytes` including the data itself. A larger amount than the budget
-    /// reserves all of it.
+    /// Waits for memory to process the data. `bytes` includes the data itself. If it exceeds the budget, the whole
+    /// budget is reserved.
     pub(in crate::platform) async fn run(&mut self, bytes: u64) {
         let missing = bytes.min(self.budget.total).saturating_sub(self.own.held);
         let turn = Turn::new(&self.budget, &self.org, missing);
@@ -210,8 +211,8 @@ impl Reservation {
         self.own.running += missing;
     }
 
-    /// Ends the work and keeps the bytes of its result. Where the result is larger and the rest is not free, one import
-    /// at a time exceeds the budget.
+    /// Ends the processing and retains the bytes of its result. If the result is larger and not enough memory is free,
+    /// one import at a time may exceed the budget.
     pub(in crate::platform) async fn settle(&mut self, bytes: u64) {
         let missing = bytes.saturating_sub(self.own.held + self.own.running);
         let kept = {
@@ -232,7 +233,7 @@ impl Reservation {
         }
     }
 
-    /// Returns the bytes of fetched and converted data.
+    /// Returns the number of bytes of fetched and converted data.
     pub(in crate::platform) const fn held(&self) -> u64 {
         self.own.held
     }
@@ -249,7 +250,7 @@ impl Drop for Reservation {
     }
 }
 
-/// The place of waiting work in the queue, left on drop.
+/// The position of waiting work in the queue. Left on drop.
 struct Turn<'a> {
     budget: &'a Budget,
     arrival: u64,
@@ -272,7 +273,7 @@ impl Drop for Turn<'_> {
     }
 }
 
-/// The size of the data that an import holds.
+/// The size of the data held by an import.
 #[derive(Clone, Copy, Default)]
 pub(in crate::platform) struct ImportSize {
     pub(in crate::platform) text_bytes: u64,
@@ -289,7 +290,7 @@ impl ImportSize {
 /// Reserves the bytes of a fetch as they arrive.
 struct Meter<'a> {
     platform: &'a Platform,
-    /// The time of the waits before the fetch.
+    /// The time spent waiting before the fetch.
     earlier: TimeDelta,
     waits: Arc<Waits>,
     reservation: AsyncMutex<&'a mut Reservation>,
@@ -311,15 +312,15 @@ impl FetchMeter for Meter<'_> {
 }
 
 impl Platform {
-    /// Returns an empty reservation for an organization.
+    /// Creates an empty reservation for an organization.
     pub(in crate::platform) fn import_memory(&self, org: &OrgId) -> Reservation {
         self.inner.memory.get_or_default::<ImportMemory>().reservation(org)
     }
 
-    /// Fetches a document, whose bytes are added to the reservation. Waits up to [`LONGEST_WAIT`] for their memory.
+    /// Fetches a document and adds its bytes to the reservation. Waits up to [`LONGEST_WAIT`] for memory.
     ///
     /// # Errors
-    /// `Unavailable` when the memory does not become available in time.
+    /// `Unavailable` if the memory does not become available in time.
     pub(in crate::platform) async fn fetch(
         &self,
         web: &dyn Web,
@@ -341,10 +342,10 @@ impl Platform {
         }
     }
 
-    /// Waits up to [`LONGEST_WAIT`] for the memory of work on fetched data.
+    /// Waits up to [`LONGEST_WAIT`] for memory to process fetched data.
     ///
     /// # Errors
-    /// `Unavailable` when the memory does not become available in time.
+    /// `Unavailable` if the memory does not become available in time.
     pub(in crate::platform) async fn run_import(
         &self,
         reservation: &mut Reservation,

@@ -1,4 +1,4 @@
-//! Metrics of the platform: [all of them](METRICS), and gauges that are measured on demand.
+//! Metrics of the platform: [the complete list](METRICS), and gauges that are measured on demand.
 
 use std::sync::{
     Arc,
@@ -11,7 +11,7 @@ use crate::{
     store::{AttemptOutcome, Mode, Observer},
 };
 
-/// Attempts at writes. More than one attempt per write indicates conflicts.
+/// Write attempts. More than one attempt per write indicates conflicts.
 pub const TRANSACTION_ATTEMPTS: Metric = Metric::counter(
     "docs_transaction_attempts_total",
     &["operation", "outcome"],
@@ -26,7 +26,7 @@ pub const WRITE_FAILURES: Metric = Metric::counter(
 /// Open transactions.
 pub const OPEN_TRANSACTIONS: Metric =
     Metric::gauge("docs_transactions_open", &["mode"], "Open transactions of this process by mode.");
-/// Finished runs of jobs.
+/// Finished job runs.
 pub const JOB_RUNS: Metric = Metric::counter(
     "docs_job_runs_total",
     &["kind", "outcome"],
@@ -36,13 +36,13 @@ pub const JOB_RUNS: Metric = Metric::counter(
 /// Durations of job runs.
 pub const JOB_DURATION: Metric =
     Metric::histogram("docs_job_duration_seconds", &["kind"], "Duration of job runs in seconds, by kind.");
-/// Failed runs of jobs by reason.
+/// Failed job runs by reason.
 pub const JOB_FAILURES: Metric = Metric::counter(
     "docs_job_failures_total",
     &["kind", "error"],
     "Total failed job runs by kind of job and kind of error.",
 );
-/// Jobs that wait for a worker.
+/// Jobs waiting for a worker.
 pub const JOBS_DUE: Metric =
     Metric::gauge("docs_jobs_due", &[], "Due jobs that wait for a worker; counted up to a limit.");
 /// Jobs that are running or due later.
@@ -51,13 +51,13 @@ pub const JOBS_LATER: Metric =
 /// Waiting time of the oldest due job.
 pub const JOB_WAIT: Metric =
     Metric::gauge("docs_jobs_oldest_due_seconds", &[], "Waiting time of the oldest due job, in seconds.");
-/// `1` if searches are available.
+/// `1` if search is available.
 pub const INDEX_READY: Metric = Metric::gauge(
     "docs_search_index_ready",
     &[],
     "1 if the search index of this process has caught up once, otherwise 0.",
 );
-/// Changes that the search index has not processed.
+/// Changes not yet processed by the search index.
 pub const INDEX_LAG: Metric = Metric::gauge(
     "docs_search_index_lag_changes",
     &[],
@@ -75,32 +75,32 @@ pub const CACHE_LOOKUPS: Metric = Metric::counter(
     &["cache", "result"],
     "Total lookups in the content caches by cache and result.",
 );
-/// Objects that the garbage collector removed.
+/// Objects removed by the garbage collector.
 pub const OBJECTS_REMOVED: Metric = Metric::counter(
     "docs_objects_removed_total",
     &[],
     "Total unreferenced objects that the garbage collector removed.",
 );
-/// Objects that the garbage collector examined and retained.
+/// Objects examined and retained by the garbage collector.
 pub const OBJECTS_RETAINED: Metric = Metric::counter(
     "docs_objects_kept_total",
     &[],
     "Total objects that the garbage collector examined and retained.",
 );
-/// Leftovers of interrupted uploads that were removed.
+/// Leftovers of interrupted uploads removed.
 pub const UPLOADS_REMOVED: Metric = Metric::counter(
     "docs_broken_uploads_removed_total",
     &[],
     "Total blobs of incomplete uploads that the garbage collector removed.",
 );
-/// Storage areas that were collected.
+/// Object domains collected.
 pub const COLLECTIONS: Metric = Metric::counter(
     "docs_storage_areas_collected_total",
     &["outcome"],
     "Total storage areas by outcome of their garbage collection: read, or skipped as unreadable.",
 );
 
-/// Every metric of the platform.
+/// All metrics of the platform.
 pub const METRICS: &[&Metric] = &[
     &TRANSACTION_ATTEMPTS,
     &WRITE_FAILURES,
@@ -121,7 +121,7 @@ pub const METRICS: &[&Metric] = &[
     &COLLECTIONS,
 ];
 
-/// Number of open transactions.
+/// Numbers of open transactions.
 #[derive(Debug, Default)]
 pub(in crate::platform) struct OpenTransactions {
     pub(in crate::platform) reading: AtomicI64,
@@ -170,7 +170,7 @@ impl Observer for StoreObserver {
     }
 }
 
-/// Value of the label `error`.
+/// Returns the value of the `error` label.
 pub(in crate::platform) const fn error_label(kind: ErrorKind) -> &'static str {
     match kind {
         ErrorKind::Invalid => "invalid",

@@ -1,7 +1,7 @@
 //! First path segments that the platform reserves for its own routes. No site can be mounted on them.
 
 pub const API: &str = "v1";
-/// The application, in URLs for users.
+/// The web application, in URLs shown to users.
 pub const APP: &str = "app";
 /// The API explorer.
 pub const EXPLORER: &str = "docs";

@@ -23,8 +23,8 @@ use crate::{
 
 /// The platform: the entry point for every operation.
 ///
-/// Clones are cheap and share all state. The platform starts no task of its own: the embedding application runs
-/// [`work`](Platform::work), a test calls [`settle`](Platform::settle).
+/// Clones are cheap and share all state. The platform spawns no tasks: the embedding application runs
+/// [`work`](Platform::work), and tests call [`settle`](Platform::settle).
 ///
 /// # Example
 /// ```
@@ -38,9 +38,9 @@ use crate::{
 #[derive(Clone)]
 pub struct Platform {
     pub(in crate::platform) inner: Arc<PlatformState>,
-    /// The idempotent request that is being served.
+    /// The idempotent request being served, if any.
     pub(in crate::platform) request: Option<IdempotentRequest>,
-    /// The precondition of the request that is being served.
+    /// The precondition of the request being served, if any.
     pub(in crate::platform) precondition: Option<Precondition>,
 }
 
@@ -73,7 +73,7 @@ impl Platform {
         &self.inner.store
     }
 
-    /// Factory of the addresses in responses.
+    /// Returns the builder of URLs in responses.
     #[must_use]
     pub fn urls(&self) -> &Urls {
         &self.inner.urls
@@ -115,7 +115,7 @@ impl Platform {
         new_id(self.ids())
     }
 
-    /// Begins a read transaction on one snapshot.
+    /// Begins a read transaction on a snapshot.
     pub(crate) async fn read(&self) -> Result<Tx> {
         let txn = self.inner.store.begin(Mode::Read, &[]).await?;
         Ok(Tx::with_observer(txn, Mode::Read, &self.inner.observer))

@@ -7,7 +7,7 @@ use crate::ports::{
     SystemClock, Translator, Web,
 };
 
-/// The ports that operations use. Operations that need a port that is `None` are rejected.
+/// The ports used by operations. An operation is rejected if a port it needs is `None`.
 pub(in crate::platform) struct Ports {
     pub(in crate::platform) clock: Arc<dyn Clock>,
     pub(in crate::platform) ids: Arc<dyn Ids>,

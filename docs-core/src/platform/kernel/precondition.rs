@@ -1,6 +1,6 @@
-//! Conditional requests: a change is made only if its target is in the state that the caller has seen.
+//! Conditional requests. A change is made only if its target is in a state that the caller has seen.
 //!
-//! An [entity tag](EntityTag) identifies a state of a response. The caller names the acceptable states.
+//! An [entity tag](EntityTag) identifies a state of a response. The caller specifies the acceptable states.
 //! [`change`](Platform::change) and [`change_and_show`](Platform::change_and_show) read the current state in the
 //! transaction of the change, which excludes concurrent changes, and reject any other state.
 
@@ -21,13 +21,13 @@ use crate::{
 };
 
 impl Platform {
-    /// Binds the platform to one request with a condition: a change is made only if its target is in a matching state.
+    /// Binds the platform to one request with a condition. A change is made only if the state of its target matches.
     ///
-    /// The state is that of the response to reading the target with default options and as the same caller: the
-    /// [`EntityTag::from_answer`] of that response.
+    /// The state is the [`EntityTag::from_answer`] of the response that the same caller gets when reading the target
+    /// with default options.
     ///
-    /// Conditions apply to operations that change or delete one item and document it; other operations ignore them.
-    /// Missing rights are reported before the condition.
+    /// Conditions apply to operations that change or delete one item and document it. Other operations ignore them.
+    /// Missing permissions are reported before an unmet condition.
     #[must_use]
     pub fn with_precondition(&self, precondition: Precondition) -> Self {
         Self { precondition: Some(precondition), ..self.clone() }
@@ -37,7 +37,7 @@ impl Platform {
         self.precondition.as_ref()
     }
 
-    /// Runs a write if the view that `show` reads before it satisfies the condition of the request.
+    /// Runs a write if the view read by `show` before the write satisfies the request's condition.
     pub(crate) fn change<'a, 'e: 'a, O: Operation, V: Serialize + Send + Sync + 'a>(
         &'a self,
         actor: &'a Actor,
@@ -53,7 +53,7 @@ impl Platform {
         })
     }
 
-    /// Like [`change`](Self::change), and returns the view that `show` reads afterwards, like
+    /// Like [`change`](Self::change), but returns the view read by `show` after the write, like
     /// [`write_and_show`](Self::write_and_show).
     pub(crate) fn change_and_show<'a, 'e: 'a, O: Operation, V: Answer + 'a>(
         &'a self,
@@ -81,7 +81,7 @@ trait TargetState<V>: Send + Sync {
     fn read<'t>(&'t self, tx: &'t Tx) -> BoxFuture<'t, Result<V>>;
 }
 
-/// A function that reads the view; `'e` is the lifetime of its borrows.
+/// A function that reads the view. `'e` is the lifetime of its borrows.
 struct StateReader<'e, F> {
     show: F,
     lives: PhantomData<fn(&'e ())>,
@@ -96,7 +96,7 @@ where
     }
 }
 
-/// A write that checks a condition on a view read before it, in the same transaction.
+/// A write that checks a condition on a view read earlier in the same transaction.
 struct ConditionalChange<'c, O, V> {
     operation: &'c O,
     precondition: &'c Precondition,
@@ -123,7 +123,7 @@ impl<O: Operation, V: Serialize + Send + Sync> Operation for ConditionalChange<'
     async fn apply(&self, tx: &mut Tx) -> Result<O::Output> {
         let before = match self.state.read(tx).await {
             Ok(before) => Some(EntityTag::from_answer(&before)?),
-            // The write itself rejects an actor who may not see the target.
+            // The write itself rejects an actor without access to the target.
             Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::Forbidden) => None,
             Err(error) => return Err(error),
         };

@@ -1,4 +1,4 @@
-//! Properties of a request: its idempotency key, the rights that a replay requires, and its precondition.
+//! Properties of a request: its idempotency key, the rights required for a replay, and its precondition.
 
 use std::{
     fmt,
@@ -20,10 +20,10 @@ use crate::{
     store::{Hash, Tx, records::LinkInviteGrant},
 };
 
-/// Retention of the response to a request.
+/// How long the response to an idempotent request is retained.
 pub const IDEMPOTENCY_WINDOW: TimeDelta = TimeDelta::hours(24);
 
-/// Caller-chosen key of a request that may be sent again without a second effect: visible ASCII characters.
+/// A key chosen by the client, which makes a request safe to retry. Consists of visible ASCII characters.
 ///
 /// # Example
 /// ```
@@ -36,7 +36,7 @@ pub const IDEMPOTENCY_WINDOW: TimeDelta = TimeDelta::hours(24);
 pub struct IdempotencyKey(pub(in crate::platform) String);
 
 impl IdempotencyKey {
-    /// Maximum number of characters of a key.
+    /// Maximum length of a key in characters.
     pub const MAX: usize = 255;
 }
 
@@ -50,17 +50,17 @@ impl FromStr for IdempotencyKey {
     }
 }
 
-/// Error for a string that is not an idempotency key.
+/// The error for a string that is not a valid idempotency key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("must be 1 to {} visible ASCII characters", IdempotencyKey::MAX)]
 pub struct NotAnIdempotencyKey;
 
-/// A request that may be sent again: its key and a fingerprint. Clones are the same request.
+/// An idempotent request, identified by its key and a fingerprint. Clones refer to the same request.
 #[derive(Clone, Debug)]
 pub struct IdempotentRequest(pub(in crate::platform) Arc<RequestState>);
 
 impl IdempotentRequest {
-    /// Creates a request with a key. `parts` are everything that is equal in each repetition; over HTTP: method, path
+    /// Creates a request with a key. `parts` are the parts that are identical in each retry: for HTTP, the method, path
     /// and body.
     #[must_use]
     pub fn new(key: IdempotencyKey, parts: &[&[u8]]) -> Self {
@@ -72,7 +72,7 @@ impl IdempotentRequest {
         Self::from_fingerprint(key, fingerprint, Arc::default())
     }
 
-    /// Extends the fingerprint by parts of the request that were read later.
+    /// Extends the fingerprint with parts of the request that are read later.
     pub(in crate::platform) fn with_fingerprint_parts(&self, parts: &[&[u8]]) -> Self {
         let known = [&self.0.fingerprint.as_bytes()[..]];
         let more = Self::new(self.0.key.clone(), &[&known[..], parts].concat());
@@ -107,28 +107,28 @@ pub(in crate::platform) struct RequestState {
     pub(in crate::platform) key: IdempotencyKey,
     pub(in crate::platform) fingerprint: Hash,
     pub(in crate::platform) is_replayed: Arc<AtomicBool>,
-    /// Rights that the replay requires. Without any, no response is stored or replayed.
+    /// Rights required for a replay. If empty, no response is stored or replayed.
     pub(in crate::platform) rights: Mutex<Vec<Right>>,
 }
 
-/// The right that an operation needs, checked again before its stored response is replayed.
+/// A right required by an operation. It is checked again before a stored response is replayed.
 #[derive(Clone, Debug, PartialEq)]
 pub(in crate::platform) enum Right {
     Org(OrgId, OrgAction),
-    /// The right to create content in an organization, or in the collection that the request names.
+    /// The right to create content in an organization, or in the given collection.
     CreateIn(OrgId, Option<Box<str>>),
     Site(OrgId, SiteId),
     Space(SpaceId, SpaceAction),
     /// The right to grant roles on content.
     Permissions(ContentTarget),
-    /// The right to manage invite links of an organization with this grant.
+    /// The right to manage invite links with this grant in an organization.
     Link(OrgId, LinkInviteGrant),
-    /// The right to have a space of an organization translated.
+    /// The right to translate a space of an organization.
     Translate(OrgId, SpaceId),
     Translation(OrgId, TranslationId),
 }
 
-/// Identifier of a state of a response. Two responses with the same tag are equal byte for byte.
+/// An entity tag, which identifies a state of a response. Two responses with the same tag are byte-identical.
 ///
 /// # Example
 /// ```
@@ -143,13 +143,13 @@ pub(in crate::platform) enum Right {
 pub struct EntityTag(String);
 
 impl EntityTag {
-    /// Creates a tag from its text, as sent by a caller.
+    /// Creates a tag from text sent by a client.
     #[must_use]
     pub fn new(text: impl Into<String>) -> Self {
         Self(text.into())
     }
 
-    /// Computes the tag of a response.
+    /// Computes the entity tag of a response.
     ///
     /// # Errors
     /// `Internal` for a response that cannot be serialized.
@@ -157,7 +157,7 @@ impl EntityTag {
         Ok(Self::from_json(&serde_json::to_vec(answer).map_err(Error::internal)?))
     }
 
-    /// Computes the tag of a response that is already serialized as JSON.
+    /// Computes the entity tag of a response already serialized as JSON.
     #[must_use]
     pub fn from_json(json: &[u8]) -> Self {
         let mut text = Hash::compute(json).to_string();
@@ -177,7 +177,7 @@ impl fmt::Display for EntityTag {
     }
 }
 
-/// The states of a condition.
+/// The states accepted by a condition.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Tags {
     /// Any existing state.
@@ -187,7 +187,7 @@ pub enum Tags {
 }
 
 impl Tags {
-    /// Returns `true` if the current state matches; `None` if the target does not exist.
+    /// Returns `true` if the current state matches. `current` is `None` if the target does not exist.
     #[must_use]
     pub fn matches(&self, current: Option<&EntityTag>) -> bool {
         match (self, current) {
@@ -198,7 +198,7 @@ impl Tags {
     }
 }
 
-/// Condition of a change. The default has no condition.
+/// The condition of a change. By default, every state is accepted.
 ///
 /// # Example
 /// ```
@@ -226,7 +226,7 @@ impl Precondition {
         Self { if_match: Some(Tags::OneOf(vec![tag])), if_none_match: None }
     }
 
-    /// Checks the condition for the current state; `None` if the target does not exist.
+    /// Checks the condition against the current state, which is `None` if the target does not exist.
     ///
     /// # Errors
     /// `Precondition` naming the condition.
@@ -244,7 +244,7 @@ impl Precondition {
     }
 }
 
-/// Checks that an actor still holds a right. The check of some rights needs modules above the kernel, so the builder
-/// provides it.
+/// Checks that an actor still holds a right. Some checks need modules above the kernel, so the builder provides this
+/// function.
 pub(in crate::platform) type ProveRight =
     for<'t> fn(&'t Right, &'t Tx, &'t Actor) -> BoxFuture<'t, Result<()>>;

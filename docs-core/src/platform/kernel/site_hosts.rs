@@ -1,4 +1,4 @@
-//! The hosts and paths where organizations may mount sites.
+//! The hosts and paths on which organizations may mount sites.
 
 use std::{fmt, str::FromStr};
 
@@ -8,12 +8,12 @@ use crate::{
     platform::kernel::own_paths,
 };
 
-/// The hosts where organizations may mount sites by `proxy`.
+/// The hosts on which organizations may mount sites with `proxy`.
 ///
-/// On every host, the first segments of the platform's own paths ([`own_paths`](crate::platform::own_paths))
-/// are reserved. The explorer's segment is free on hosts that a rule names, since `example.com/docs` is a common mount
-/// point. It stays reserved where any host is allowed. A stored mount that is not allowed is not served. The hosts that
-/// the embedding application sets by [`set_hostname`](crate::platform::SiteHandle::set_hostname) need no rule.
+/// On every host, the first segments of the platform's own paths ([`own_paths`](crate::platform::own_paths)) are
+/// reserved. The explorer's segment is available on hosts named by a rule, since `example.com/docs` is a common mount
+/// point, but stays reserved where any host is allowed. A stored mount that is no longer allowed is not served. Hosts
+/// set by the embedding application with [`set_hostname`](crate::platform::SiteHandle::set_hostname) need no rule.
 ///
 /// # Example
 ///
@@ -26,16 +26,16 @@ use crate::{
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
 pub struct SiteHosts {
-    /// The rules, or `None` if every host is allowed.
+    /// The rules, or `None` to allow every host.
     rules: Option<Vec<SiteHostRule>>,
-    /// Further hosts of the platform, in lower case.
+    /// Other hosts of the platform, in lower case.
     own: Vec<String>,
-    /// Further first segments of the platform's own paths.
+    /// Additional first segments of the platform's own paths.
     segments: Vec<String>,
 }
 
-/// A rule for the hosts of mounted sites: `docs.example.com`, `*.example.com` for all hosts below a name, or `*` for
-/// any. The suffix `=` with the id of an organization restricts the rule to it.
+/// A rule for hosts on which sites may be mounted: `docs.example.com`, `*.example.com` for all subdomains, or `*` for
+/// any host. A suffix of `=` and an organization id restricts the rule to that organization.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SiteHostRule {
     pattern: Pattern,
@@ -46,7 +46,7 @@ pub struct SiteHostRule {
 enum Pattern {
     Any,
     Host(String),
-    /// All hosts with this suffix, which begins with a dot.
+    /// All hosts with this suffix. It begins with a dot.
     Below(String),
 }
 
@@ -59,8 +59,8 @@ enum Pattern {
 pub struct NotASiteHost;
 
 impl SiteHosts {
-    /// Allows every host. For embedding applications whose proxies forward only requests for hosts of sites and for
-    /// their own.
+    /// Allows every host. For embedding applications whose proxies forward only requests to hosts of sites and their
+    /// own.
     #[must_use]
     pub fn any() -> Self {
         Self::default()
@@ -72,7 +72,7 @@ impl SiteHosts {
         Self { rules: Some(rules.into_iter().collect()), ..Self::default() }
     }
 
-    /// Excludes another host of the platform, such as the one that serves files.
+    /// Excludes another host of the platform, such as its file host.
     #[must_use]
     pub fn with_excluded_host(mut self, host: &str) -> Self {
         self.own.push(normalize_host(host));
@@ -80,14 +80,14 @@ impl SiteHosts {
     }
 
     /// Reserves another first path segment, such as that of an API mounted elsewhere than at `/v1`. The first segment
-    /// of the platform's own address is reserved already.
+    /// of the platform's base URL is already reserved.
     #[must_use]
     pub fn with_reserved_segment(mut self, segment: &str) -> Self {
         self.segments.extend((!segment.is_empty()).then(|| segment.to_owned()));
         self
     }
 
-    /// Excludes the host and reserves the first path segment of the platform's address.
+    /// Excludes the host and reserves the first path segment of the platform's base URL.
     pub(in crate::platform) fn with_base(self, base: &str) -> Self {
         let Some(url) = web_url(base) else { return self };
         let host = url.host_str().unwrap_or_default();
@@ -95,12 +95,12 @@ impl SiteHosts {
         self.with_excluded_host(host).with_reserved_segment(segment)
     }
 
-    /// Returns `true` for a further host of the platform. The port is ignored.
+    /// Returns `true` for an excluded host of the platform. The port is ignored.
     pub(in crate::platform) fn is_own(&self, host: &str) -> bool {
         self.own.contains(&normalize_host(host))
     }
 
-    /// Checks a mount: a host, and the first segment of the path on it.
+    /// Checks a mount, given its host and first path segment.
     ///
     /// # Errors
     ///
@@ -136,13 +136,13 @@ impl SiteHosts {
 pub(in crate::platform) enum MountError {
     /// No rule allows the host.
     Host,
-    /// The path belongs to the platform.
+    /// The path is reserved for the platform.
     Segment,
 }
 
 impl SiteHostRule {
-    /// Returns `None` if the host does not match, `Some(true)` if the rule names it, and `Some(false)` for the wildcard
-    /// `*`.
+    /// Returns `None` if the host does not match, `Some(true)` if the rule matches it by name, and `Some(false)` for
+    /// the `*` wildcard.
     fn match_host(&self, host: &str) -> Option<bool> {
         match &self.pattern {
             Pattern::Any => Some(false),
@@ -203,14 +203,14 @@ pub(in crate::platform) fn check_proxy(hosts: &SiteHosts, org: &OrgId, origin: &
     })
 }
 
-/// Normalizes a host: without port and trailing dot, in lower case.
+/// Normalizes a host to lower case, without port and trailing dot.
 fn normalize_host(host: &str) -> String {
     let url = web_url(&format!("https://{host}/"));
     let name = url.as_ref().and_then(|url| url.host_str()).unwrap_or(host);
     name.trim_end_matches('.').to_ascii_lowercase()
 }
 
-/// Normalizes a host name, `None` if it is malformed or has no dot.
+/// Normalizes a host name. Returns `None` if it is malformed or has no dot.
 fn host_name(text: &str) -> Option<String> {
     let is_plain = !text.is_empty() && !text.contains(['/', ':', '@', '*', '?', '#', ' ', '%', '\\']);
     let url = web_url(&format!("https://{text}/")).filter(|_| is_plain)?;

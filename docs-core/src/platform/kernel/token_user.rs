@@ -1,4 +1,4 @@
-//! Users authenticated by a token, and the scope of that token.
+//! Users authenticated by a token, and the scope of the token.
 
 use std::sync::Arc;
 
@@ -9,17 +9,18 @@ use crate::{
     store::records::TokenRecord,
 };
 
-/// A user authenticated by a token of the platform, as returned by [`authenticate`](crate::Platform::authenticate).
+/// A user authenticated by a token issued by the platform, as returned by
+/// [`authenticate`](crate::Platform::authenticate).
 ///
-/// An issued token is valid in every organization that does not require single sign-on. The token of an SSO session is
+/// An API token is valid in every organization that does not require single sign-on. The token of an SSO session is
 /// valid only in the organization whose provider authenticated its bearer, because other organizations do not trust
 /// that provider.
 #[derive(Clone, PartialEq, Eq, Hash)]
 pub struct TokenUser {
     user: UserId,
-    /// The organization of the SSO session.
+    /// The organization of the SSO session, if any.
     session_of: Option<OrgId>,
-    /// The base of the platform's addresses.
+    /// The base URL of the platform.
     base: Arc<str>,
 }
 
@@ -29,7 +30,7 @@ impl TokenUser {
         Self::new(token.user.clone(), session_of, urls)
     }
 
-    /// Returns a user for an issued token, or for a session in an organization.
+    /// Creates a user with an API token, or with a session in an organization.
     pub(in crate::platform) fn new(user: UserId, session_of: Option<OrgId>, urls: &Urls) -> Self {
         Self { user, session_of, base: urls.base().into() }
     }
@@ -39,7 +40,7 @@ impl TokenUser {
         &self.user
     }
 
-    /// The organization of an SSO session, or `None` for issued tokens.
+    /// Returns the organization of an SSO session, or `None` for API tokens.
     #[must_use]
     pub const fn session_org(&self) -> Option<&OrgId> {
         self.session_of.as_ref()
@@ -50,7 +51,6 @@ impl TokenUser {
         self.session_of.as_ref().is_none_or(|of| of == organization)
     }
 
-    /// The sign-in method.
     pub(in crate::platform) const fn sign_in(&self) -> SignIn {
         match self.session_of {
             Some(_) => SignIn::Sso,

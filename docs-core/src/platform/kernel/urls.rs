@@ -1,4 +1,4 @@
-//! The addresses in responses.
+//! URLs in responses.
 
 use crate::{
     model::{
@@ -13,7 +13,7 @@ use crate::{
     store::records::CommentScope,
 };
 
-/// Builds the addresses in responses from a base.
+/// Builds the URLs in responses.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Urls {
     base: String,
@@ -24,14 +24,14 @@ pub struct Urls {
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct FilesOrigin {
     origin: String,
-    /// The host without port and trailing dot.
+    /// The host, without port and trailing dot.
     host: Option<String>,
-    /// The port, if the platform has the same host on another port.
+    /// The port, set if the platform uses the same host with a different port.
     port: Option<u16>,
 }
 
 impl Urls {
-    /// Creates addresses with a base, for example `https://docs.example.com`.
+    /// Creates a URL builder with a base URL, for example `https://docs.example.com`.
     #[must_use]
     pub fn new(base: &str) -> Self {
         Self { base: base.trim_end_matches('/').to_owned(), files: None }
@@ -53,20 +53,20 @@ impl Urls {
         self
     }
 
-    /// The origin of file addresses, if it differs from the base.
+    /// Returns the origin of file URLs if it differs from the base.
     #[must_use]
     pub fn files_origin(&self) -> Option<&str> {
         self.files.as_ref().map(|files| files.origin.as_str())
     }
 
-    /// The base of file addresses: their own origin if set, otherwise the base.
+    /// Returns the base of file URLs: the files origin if set, otherwise the base URL.
     #[must_use]
     pub fn files_base(&self) -> &str {
         self.files_origin().unwrap_or(&self.base)
     }
 
-    /// Returns `true` if the `Host` of a request is that of [`files_origin`](Self::files_origin). The port is compared
-    /// only if the platform is on another port of the same host.
+    /// Returns `true` if the `Host` header of a request is the host of [`files_origin`](Self::files_origin). The port
+    /// is compared only if the platform uses the same host with a different port.
     #[must_use]
     pub fn is_files_host(&self, host: &str) -> bool {
         let Some(FilesOrigin { origin, host: Some(files), port }) = &self.files else { return false };
@@ -76,13 +76,13 @@ impl Urls {
         is_host && port.is_none_or(|port| named.port_or_known_default() == Some(port))
     }
 
-    /// The base without a trailing slash.
+    /// Returns the base URL without a trailing slash.
     #[must_use]
     pub fn base(&self) -> &str {
         &self.base
     }
 
-    /// Returns `true` for an address of the application, for example of a space in it.
+    /// Returns `true` for a URL of the web application, for example of a space in it.
     #[must_use]
     pub fn is_app(&self, url: &str) -> bool {
         let (Some(app), Some(url)) = (web_url(&self.app(format_args!(""))), web_url(url)) else {
@@ -108,7 +108,7 @@ impl Urls {
         (self.api(format_args!("/orgs/{id}")), self.app(format_args!("/o/{id}")))
     }
 
-    /// The API address of an invite link.
+    /// Returns the API URL of an invite link.
     #[must_use]
     pub fn link_invite(&self, org: &OrgId, id: &InviteId) -> String {
         self.api(format_args!("/orgs/{org}/link-invites/{id}"))
@@ -130,12 +130,12 @@ impl Urls {
         self.api(format_args!("/orgs/{org}/openapi/{slug}/versions/{version}"))
     }
 
-    /// The address of the document of an OpenAPI specification, given its sealed part.
+    /// Returns the URL of the document of an OpenAPI specification. `sealed` is its sealed part.
     pub(crate) fn spec_document(&self, org: &OrgId, sealed: &str, name: &str) -> String {
         format!("{}/{FILES}/{org}/openapi/{sealed}/{name}", self.files_base())
     }
 
-    /// The anonymous address of the document of a public OpenAPI specification.
+    /// Returns the unauthenticated URL of the document of a public OpenAPI specification.
     pub(crate) fn published_spec(&self, org: &OrgId, slug: &str) -> String {
         format!("{}/{FILES}/{org}/openapi/{slug}", self.files_base())
     }
@@ -148,7 +148,7 @@ impl Urls {
         self.api(format_args!("/orgs/{org}/translations/{id}"))
     }
 
-    /// The entity id and endpoints that a SAML provider needs.
+    /// Returns the entity id and endpoints that a SAML provider needs.
     pub(crate) fn saml_service(&self, id: &SamlProviderId) -> SamlService {
         let base = format!("{}/{SAML}/{id}", self.base);
         SamlService { acs_url: format!("{base}/acs"), start_url: format!("{base}/start"), entity_id: base }
@@ -166,7 +166,7 @@ impl Urls {
         self.app(format_args!("/s/{space}/~/revisions/{id}"))
     }
 
-    /// The API address of a revision.
+    /// Returns the API URL of a revision.
     pub(crate) fn revision_location(&self, space: &SpaceId, id: &RevisionId) -> String {
         self.api(format_args!("/spaces/{space}/revisions/{id}"))
     }
@@ -175,7 +175,7 @@ impl Urls {
         self.app(format_args!("/s/{space}/{path}"))
     }
 
-    /// The API address of content.
+    /// Returns the API URL of content.
     #[must_use]
     pub fn content(&self, of: &ContentVersion) -> String {
         let space = &of.space;
@@ -183,20 +183,20 @@ impl Urls {
             Version::Live => self.api(format_args!("/spaces/{space}/content")),
             Version::Revision(id) => self.revision_location(space, id),
             Version::Request(request) => {
-                // The caller's own name for the request, which may be any text.
+                // The caller's name for the request, which may be any text.
                 let request = percent_encode(request);
                 self.api(format_args!("/spaces/{space}/change-requests/{request}/content"))
             }
         }
     }
 
-    /// The API address of a job of a space.
+    /// Returns the API URL of a job of a space.
     #[must_use]
     pub fn job(&self, space: &SpaceId, job: &JobId) -> String {
         self.api(format_args!("/spaces/{space}/jobs/{job}"))
     }
 
-    /// The webhook address for the host of a space's repository.
+    /// Returns the webhook URL for the Git host of a space's repository.
     pub(crate) fn git_webhook(&self, space: &SpaceId) -> String {
         format!("{}/{WEBHOOKS}/git/{space}", self.base)
     }
@@ -222,7 +222,7 @@ impl Urls {
         )
     }
 
-    /// The API address below a space or change request.
+    /// Returns the API URL of a path below a space or change request.
     fn scope_url(&self, scope: &CommentScope, path: std::fmt::Arguments<'_>) -> String {
         match &scope.request {
             None => self.api(format_args!("/spaces/{}{path}", scope.space)),
@@ -238,7 +238,7 @@ impl Urls {
         self.scope_url(scope, format_args!("/comments/{comment}/replies/{id}"))
     }
 
-    /// The API address of the reviews of a change request, named by id or number.
+    /// Returns the API URL of the reviews of a change request. `request` is its id or number.
     #[must_use]
     pub fn reviews(&self, space: &SpaceId, request: &str) -> String {
         self.api(format_args!("/spaces/{space}/change-requests/{request}/reviews"))
@@ -248,28 +248,28 @@ impl Urls {
         (self.api(format_args!("/orgs/{org}/sites/{id}")), self.app(format_args!("/o/{org}/sites/{id}")))
     }
 
-    /// The API address of a share link.
+    /// Returns the API URL of a share link.
     #[must_use]
     pub fn share_link(&self, org: &OrgId, site: &SiteId, id: &ShareLinkId) -> String {
         self.api(format_args!("/orgs/{org}/sites/{site}/share-links/{id}"))
     }
 
-    /// The address of a file's bytes, given their sealed name.
+    /// Returns the URL of a file's content. `sealed` is its sealed part.
     pub(crate) fn file(&self, space: &SpaceId, sealed: &str, name: &str) -> String {
         format!("{}/{FILES}/{space}/{sealed}/{}", self.files_base(), percent_encode(name))
     }
 
-    /// The address of a PDF file, given its sealed part.
+    /// Returns the URL of a PDF file. `sealed` is its sealed part.
     pub(crate) fn pdf(&self, space: &SpaceId, sealed: &str, name: &str) -> String {
         format!("{}/{FILES}/{space}/pdf/{sealed}/{}", self.files_base(), percent_encode(name))
     }
 
-    /// The published address of a site by its base name.
+    /// Returns the published URL of a site with this base name.
     pub(crate) fn published(&self, basename: &str) -> String {
         format!("{}/{SITES}/{basename}/", self.base)
     }
 
-    /// The published address of a part of a site, given the segments of its path.
+    /// Returns the published URL of a part of a site, with these path segments.
     pub(crate) fn published_below(&self, basename: &str, segments: &[&str]) -> String {
         let mut url = self.published(basename);
         for segment in segments {
@@ -279,14 +279,14 @@ impl Urls {
         url
     }
 
-    /// The API address of a part of a site's structure: a list, or one of its items.
+    /// Returns the API URL of a part of a site's structure: a list or one of its items.
     #[must_use]
     pub fn site_part(&self, org: &OrgId, site: &SiteId, path: &str) -> String {
         self.api(format_args!("/orgs/{org}/sites/{site}/{path}"))
     }
 }
 
-/// Encodes a name as one segment of an address.
+/// Percent-encodes a name as one URL path segment.
 pub(in crate::platform) fn percent_encode(name: &str) -> String {
     use std::fmt::Write as _;
     let mut out = String::with_capacity(name.len());

@@ -1,4 +1,4 @@
-//! Write transactions, and the responses that are read in them.
+//! Write transactions, and the responses read within them.
 
 use std::future::ready;
 
@@ -10,29 +10,29 @@ use crate::{
     store::{Answers, AuditMode, KINDS, Operation, PendingWrite, Receipt, WriteContext},
 };
 
-/// Maximum number of attempts of a write that was prepared for a certain head, while the head keeps moving.
+/// Maximum number of attempts to write a change prepared for a certain head, if the head keeps changing.
 pub(in crate::platform) const MAX_WRITE_ATTEMPTS: usize = 10;
 
-/// A result of an operation that can be stored and replayed to a repeated request.
+/// The result of an idempotent operation, stored and returned when a client retries the request.
 pub(crate) trait Answer: Serialize + DeserializeOwned + Send + Sync {}
 
 impl<T: Serialize + DeserializeOwned + Send + Sync> Answer for T {}
 
 impl Platform {
-    /// Runs a write until it commits or fails. The audit log records the actor.
+    /// Runs a write, with retries, until it commits or fails. The audit log records the actor.
     pub(crate) async fn write<O: Operation>(&self, actor: &Actor, operation: &O) -> Result<O::Output> {
         let receipt = self.receipt(self.audited(actor)?);
         docs_store::run(&self.inner.store, self.write_context(&receipt), operation).await
     }
 
-    /// Runs a write until it commits or fails, and returns a view that is read in the same transaction.
+    /// Runs a write, with retries, until it commits or fails. Returns a view read in the same transaction.
     ///
-    /// An error means that nothing was changed, except in the case that [`run_and_show`](docs_store::run_and_show)
-    /// documents for an actor who may not see their own change.
+    /// An error means that nothing was changed. [`run_and_show`](docs_store::run_and_show) documents the one exception:
+    /// an actor without access to the result of their own change.
     ///
-    /// Reading counters for the view makes the write conflict with writes that change them. For a new record there are
-    /// none; for a space, a team or a member in use, the attempt is repeated. The response to an idempotent request is
-    /// stored for [`once`](Self::once).
+    /// If the view reads counters, the write conflicts with concurrent writes that change them and is retried. A new
+    /// record has no such conflicts. The response to an idempotent request is stored for
+    /// [`idempotent`](Self::idempotent).
     pub(crate) async fn write_and_show<'e, O: Operation, V: Answer>(
         &self,
         actor: &Actor,
@@ -46,8 +46,8 @@ impl Platform {
             .await
     }
 
-    /// Runs a write of a new revision that was prepared for a certain head. Returns `None` and stores nothing if the
-    /// head moved; the caller then prepares it again.
+    /// Writes a new revision that was prepared for a certain head. If the head has changed, returns `None` and stores
+    /// nothing; the caller must prepare the revision again.
     pub(crate) async fn write_unless_moved<O: Operation<Output = bool>, V: Answer>(
         &self,
         actor: &Actor,
@@ -57,14 +57,13 @@ impl Platform {
         self.write_and_show(actor, operation, |done| ready_answer(Ok(done.out.then(&answer)))).await
     }
 
-    /// Runs a maintenance write that no user requested, such as the claim of a job. It is not recorded in the audit
-    /// log.
+    /// Runs a maintenance write that no user requested, such as claiming a job. It is not recorded in the audit log.
     pub(crate) async fn upkeep<O: Operation>(&self, operation: &O) -> Result<O::Output> {
         let receipt = self.receipt(AuditMode::Unaudited);
         docs_store::run(&self.inner.store, self.write_context(&receipt), operation).await
     }
 
-    /// Repeats a maintenance write until it returns `false`: nothing remains to do.
+    /// Repeats a maintenance write until it returns `false` because nothing remains to do.
     pub(crate) async fn drain<O: Operation<Output = bool>>(&self, operation: &O) -> Result<()> {
         while self.upkeep(operation).await? {}
         Ok(())
@@ -84,7 +83,7 @@ impl Platform {
         WriteContext { kinds: KINDS, receipt, observer: Some(&self.inner.observer) }
     }
 
-    /// Audit log setting of a write.
+    /// Returns the audit mode of a write.
     fn audited(&self, actor: &Actor) -> Result<AuditMode> {
         match (actor, self.inner.audit) {
             (Actor::Visitor(_), _) => Err(Error::forbidden("visitors of a site have read-only access")),
@@ -98,7 +97,7 @@ impl Platform {
     }
 }
 
-/// A response that needs no reads.
+/// A response that is already available.
 pub(in crate::platform) fn ready_answer<'t, V: Send + 't>(answer: Result<V>) -> BoxFuture<'t, Result<V>> {
     Box::pin(ready(answer))
 }

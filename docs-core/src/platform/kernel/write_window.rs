@@ -1,4 +1,4 @@
-//! The time windows in which a write stores its objects, so that the garbage collector does not delete them.
+//! Time windows for writes that store objects, so that the garbage collector does not delete those objects.
 
 use chrono::TimeDelta;
 
@@ -9,19 +9,19 @@ use crate::{
     store::{KeyBuf, Tx, Value, records::SpaceRecord},
 };
 
-/// Maximum time of a write from its first stored object to its commit.
+/// Maximum time between the first stored object of a write and its commit.
 pub const WRITE_WINDOW: TimeDelta = TimeDelta::hours(24);
 
-/// Maximum time of a collection from its first read to its last removal.
+/// Maximum time between the first read of a collection and its last removal.
 pub const COLLECT_WINDOW: TimeDelta = TimeDelta::hours(24);
 
-/// Maximum clock difference between the servers of one store, and maximum duration of a commit.
+/// Maximum clock skew between servers on one store, and maximum duration of a commit.
 pub const MAX_CLOCK_SKEW: TimeDelta = TimeDelta::hours(1);
 
-/// Minimum time since the last touch of an object before it is removed.
+/// Minimum time an object must remain untouched before it is removed.
 pub const OBJECT_GRACE_PERIOD: TimeDelta = TimeDelta::hours(72);
 
-/// Retention of copy notes: longer than any collection that needs them.
+/// How long copy notes are retained. Longer than any collection that needs them.
 pub(in crate::platform) const COPY_NOTE_RETENTION: TimeDelta = TimeDelta::hours(72);
 
 /// Key class of the copy notes.
@@ -34,19 +34,19 @@ const _: () = assert!(
             > COLLECT_WINDOW.num_seconds() + 2 * MAX_CLOCK_SKEW.num_seconds()
 );
 
-/// Start of a write that stores objects before they are referenced.
+/// The start of a write that stores objects before they are referenced.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::platform) struct WriteWindow(pub(in crate::platform) Timestamp);
 
 impl WriteWindow {
-    /// Marks a write that stores its first object at this time or later.
+    /// Creates the window of a write that stores its first object at or after this time.
     pub(in crate::platform) const fn from_start(time: Timestamp) -> Self {
         Self(time)
     }
 }
 
 impl Platform {
-    /// Starts the write window; call it before the first object is stored.
+    /// Starts a write window. Call it before the first object is stored.
     pub(in crate::platform) fn begin_write_window(&self) -> WriteWindow {
         WriteWindow(self.now())
     }

@@ -30,10 +30,10 @@ use crate::{
     },
 };
 
-/// Number of explicit roles that one transaction removes.
+/// Number of explicit roles removed per transaction.
 const GRANTS_CHUNK: u32 = 500;
 
-/// Job that removes the roles on deleted content.
+/// Job that removes the explicit roles on deleted content.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(in crate::platform) struct PurgeGrants {
     content: String,
@@ -46,16 +46,16 @@ impl Payload for PurgeGrants {
 #[async_trait]
 impl Purge for PurgeGrants {
     async fn purge_some(&self, tx: &mut Tx) -> Result<bool> {
-        // Invite links to the content are removed together with the roles.
+        // Invite links to the content are removed as well.
         Ok(drop_grants(tx, &self.content, GRANTS_CHUNK).await?
             | parent::drop_links(tx, &self.content).await?)
     }
 }
 
 impl<'p> Collections<'p> {
-    /// Lists the collections of an organization that the actor may see.
+    /// Lists the collections of an organization to which the actor has access.
     ///
-    /// They are in tree order: each precedes its descendants. `reach` selects top-level collections or all.
+    /// They are in tree order: each precedes its descendants. `reach` selects only top-level collections, or all.
     ///
     /// # Errors
     /// `NotFound` unless the actor is a member.
@@ -64,7 +64,7 @@ impl<'p> Collections<'p> {
         let (platform, ref actor, org) = self.parts();
         let tx = platform.read().await?;
         let access = access::org(&tx, actor, org).await?;
-        // The total count is returned only to actors who may see all collections.
+        // The total count is returned only to actors with access to all collections.
         let all = reach == Reach::Nested && access.require(OrgAction::Administrate).is_ok();
         let mut resolver = AccessResolver::new(access, actor);
         let mut walk = TreeWalk::new(Parent::Top(org), ContentKind::Collections, reach, page)?;
@@ -80,7 +80,7 @@ impl<'p> Collections<'p> {
         walk.finish(&tx, count.and_then(|n| u64::try_from(n).ok())).await
     }
 
-    /// Creates a collection after all other items of its parent.
+    /// Creates a collection as the last child of its parent.
     ///
     /// # Errors
     /// `Forbidden` without the role `create` in the parent; `Invalid` for an unknown parent collection; `Conflict` if
@@ -116,7 +116,7 @@ impl<'p> Collections<'p> {
 }
 
 impl<'p> CollectionHandle<'p> {
-    /// Lists the spaces directly in a collection that the actor may see, in order.
+    /// Lists the spaces directly in a collection to which the actor has access, in order.
     #[boxed]
     pub async fn list_spaces(self, page: &'p PageRequest) -> Result<Page<Space>> {
         let (platform, ref actor, id) = self.parts();
@@ -138,21 +138,21 @@ impl<'p> CollectionHandle<'p> {
     /// Changes a collection. Omitted fields are left unchanged.
     ///
     /// # Errors
-    /// `Forbidden` without the role `create` on it, and for a level above the actor's role; `Precondition` for a level
-    /// that would hide it from the actor.
+    /// `Forbidden` without the `create` role on it, or for a level above the actor's role; `Precondition` for a level
+    /// that would hide the collection from the actor.
     #[boxed]
     pub async fn update(self, change: UpdateCollection) -> Result<Collection> {
         let (platform, ref actor, id) = self.parts();
         platform.write_collection(actor, &collection_update(actor, id, &change), id).await
     }
 
-    /// Deletes a collection. Its content, including deleted spaces, moves to its parent in the same order.
+    /// Deletes a collection. Its children, including deleted spaces, move to its parent in the same order.
     ///
-    /// Returns `false` if the collection does not exist or the actor may not see it.
+    /// Returns `false` if the collection does not exist or is not visible to the actor.
     ///
     /// # Errors
-    /// `Forbidden` without the role `create` on it, or on its parent if it has content; `Conflict` if the content does
-    /// not fit into the parent.
+    /// `Forbidden` without the `create` role on it, or on its parent if it has children; `Conflict` if the parent lacks
+    /// capacity for them.
     #[boxed]
     pub async fn delete(self) -> Result<bool> {
         let (platform, ref actor, id) = self.parts();
@@ -170,12 +170,12 @@ impl<'p> CollectionHandle<'p> {
     /// Moves a collection with its content to another collection, to the top of its organization, or to another
     /// position.
     ///
-    /// Without a position it becomes the last item of its parent.
+    /// Without a position, it becomes the last child of its parent.
     ///
     /// # Errors
-    /// `Forbidden` without the role `create` on it, on its parent and on the new parent; `Invalid` for a request
-    /// without a target, or with an unknown one; `Conflict` if it would become its own ancestor, be nested too deeply,
-    /// move to another organization, or exceed the capacity of the parent.
+    /// `Forbidden` without the `create` role on it, on its parent and on the new parent; `Invalid` for a missing or
+    /// unknown target; `Conflict` if it would become its own ancestor, be nested too deeply, move to another
+    /// organization, or exceed the capacity of the new parent.
     #[boxed]
     pub async fn move_to(self, request: MoveContent) -> Result<Collection> {
         let (platform, ref actor, id) = self.parts();
@@ -183,12 +183,12 @@ impl<'p> CollectionHandle<'p> {
         platform.write_collection(actor, &moved, id).await
     }
 
-    /// Transfers a collection with its content to the top level of another organization. Explicit roles on any
-    /// of it are removed.
+    /// Transfers a collection with its content to the top level of another organization. Explicit roles on all of it
+    /// are removed.
     ///
     /// # Errors
-    /// `NotFound`, also for the other organization; `Forbidden` without the role `create` in both organizations and on
-    /// everything in the collection; `Conflict` if it belongs to that organization already; `Precondition` if a space
+    /// `NotFound`, also for the other organization; `Forbidden` without the `create` role in both organizations and on
+    /// everything in the collection; `Conflict` if it already belongs to that organization; `Precondition` if a space
     /// in it is deleted, on a site or being imported, or if it has too much content.
     #[boxed]
     pub async fn transfer(self, request: TransferContent) -> Result<Collection> {
@@ -205,7 +205,7 @@ impl Platform {
         Ok(self.collection_view(&access::collection(tx, actor, id).await?))
     }
 
-    /// Runs a write and returns the collection as the write leaves it.
+    /// Runs a write and returns the updated collection.
     async fn write_collection<O: Operation>(
         &self,
         actor: &Actor,

@@ -16,7 +16,7 @@ use crate::{
     },
 };
 
-/// The period for restoring a deleted space.
+/// How long a deleted space can be restored.
 pub const RESTORE_WINDOW: TimeDelta = TimeDelta::days(7);
 
 /// Stores a new space with its first revision.
@@ -27,7 +27,7 @@ pub(in crate::platform) fn create_space(tx: &mut Tx, record: SpaceRecord, by: &U
     tx.create(record)
 }
 
-/// The first revision of a space.
+/// Builds the first revision of a space.
 fn first_revision(space: &SpaceRecord, by: &UserId) -> RevisionRecord {
     let (head, id) = (space.head.clone(), space.id.clone());
     RevisionRecord {
@@ -52,8 +52,8 @@ pub(in crate::platform) async fn move_head(
     move_head_to(tx, proof, new, revision).await
 }
 
-/// Makes a new revision the head of a space together with other changes of the space. Enqueues the synchronization with
-/// its repository, and its translations.
+/// Makes a new revision the head of a space together with other changes to the space. Enqueues its Git synchronization
+/// and its translations.
 pub(in crate::platform) async fn move_head_to(
     tx: &mut Tx,
     proof: &SpaceProof,
@@ -68,7 +68,7 @@ pub(in crate::platform) async fn move_head_to(
     follow::translations::follow_source(tx, &space, &revision).await
 }
 
-/// Rejects live content that only change requests may change.
+/// Rejects direct changes to live content if only change requests may change it.
 pub(in crate::platform) fn require_live(proof: &SpaceProof) -> Result<()> {
     match proof.space().edit_mode {
         EditMode::Live => Ok(()),

@@ -24,7 +24,7 @@ use crate::{
 };
 
 impl<'p> Invites<'p> {
-    /// Lists the links that grant a role in an organization, oldest first. Links to content are not included.
+    /// Lists the invite links that grant a role in an organization, oldest first. Links to content are not included.
     ///
     /// # Errors
     /// `Forbidden` unless the actor is an administrator of the organization.
@@ -48,15 +48,16 @@ impl<'p> Invites<'p> {
         list.finish(&tx, None).await
     }
 
-    /// Creates an invite link to the organization with a role, or to one of its spaces or collections with a level.
+    /// Creates an invite link to the organization with a role, or to one of its spaces or collections with an access
+    /// level.
     ///
-    /// A user who joins by a link to content becomes a guest with that role on the content. The link is valid while the
-    /// actor may grant its role.
+    /// A user who joins through a link to content becomes a guest with that role on the content. The link is valid
+    /// while the actor may grant its role.
     ///
     /// # Errors
-    /// `Forbidden` unless the actor is an administrator of the organization, or has the role `create` on the content
-    /// and grants no more than their own role; `Conflict` while the organization has disabled invite links; `Invalid`
-    /// for a link with missing or contradictory fields, or with unknown content.
+    /// `Forbidden` unless the actor is an administrator of the organization, or has the `create` role on the content
+    /// and grants no more than their own role; `Conflict` while invite links are disabled in the organization;
+    /// `Invalid` for missing or contradictory fields, or for unknown content.
     #[boxed]
     pub async fn create_link(self, new: CreateLinkInvite) -> Result<LinkInvite> {
         let (platform, ref actor, org) = self.parts();
@@ -91,9 +92,9 @@ impl<'p> InviteHandle<'p> {
         platform.read_link(&tx, actor, org, id).await
     }
 
-    /// Changes the grant of an invite link. Users who already joined by it keep their role.
+    /// Changes the grant of an invite link. Users who have already joined through it keep their role.
     ///
-    /// From now on the link depends on the rights of the actor, as if they had created it.
+    /// The validity of the link then depends on the rights of the actor, as if they had created it.
     ///
     /// # Errors
     /// `Forbidden` as for [creating](crate::platform::Invites::create_link) it; `Invalid` for a role if the link has a
@@ -107,9 +108,9 @@ impl<'p> InviteHandle<'p> {
             .await
     }
 
-    /// Deletes an invite link or the invitation of an address. It can no longer be used to join.
+    /// Deletes an invite link or an e-mail invitation. It can no longer be used to join.
     ///
-    /// Returns `false` if there was no invite that the actor may see.
+    /// Returns `false` if there was no such invite visible to the actor.
     ///
     /// # Errors
     /// `Forbidden` as for [creating](crate::platform::Invites::create_link) a link, or unless the actor is an
@@ -158,7 +159,7 @@ fn member_invite(link: &LinkInviteRecord, role: Option<Role>, reader: &OrgAccess
     }
 }
 
-/// The grant of a new link.
+/// Returns the grant of a new link.
 pub(in crate::platform) fn link_grant(new: &CreateLinkInvite) -> Result<LinkInviteGrant> {
     let role = match new.role {
         Patch::Keep => None,
@@ -202,7 +203,7 @@ fn unknown(noun: &str) -> Error {
     Error::invalid(noun, format_args!("the organization has no such {noun}"))
 }
 
-/// Finds a link of an organization that the actor is a member of.
+/// Finds an invite link of an organization of which the actor is a member.
 async fn find(tx: &Tx, actor: &Actor, org: &OrgId, id: &InviteId) -> Result<Arc<LinkInviteRecord>> {
     access::org(tx, actor, org).await?;
     let link: Option<Arc<LinkInviteRecord>> = tx.get(&LinkInviteRecord::key_for(id)).await?;

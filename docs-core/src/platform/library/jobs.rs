@@ -1,4 +1,4 @@
-//! Jobs of a space, as listed for users who may edit it.
+//! Jobs of a space, visible to users who may edit it.
 
 use std::{collections::BTreeSet, sync::Arc};
 
@@ -19,8 +19,9 @@ use crate::{
 impl<'p> SpaceHandle<'p> {
     /// Lists the import and PDF jobs of a space in every state, newest first.
     ///
-    /// Finished jobs are retained for a limited time and number per kind, see [`LIMITS`](crate::platform::LIMITS). Logs
-    /// are returned by [`get_job`](Self::get_job) only. Jobs contain no credentials.
+    /// Finished jobs are retained for a limited time, up to a maximum number per kind; see
+    /// [`LIMITS`](crate::platform::LIMITS). Logs are returned only by [`get_job`](Self::get_job). Jobs contain no
+    /// credentials.
     ///
     /// # Errors
     /// `Forbidden` without the role `edit`.

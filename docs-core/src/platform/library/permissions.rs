@@ -30,21 +30,21 @@ use crate::{
     },
 };
 
-/// Maximum number of users and teams in one request: the capacity of one transaction.
+/// Maximum number of users and teams per request, bounded by the capacity of one transaction.
 pub(in crate::platform) const MAX_INVITED: usize = 500;
 
 impl<'p> Permissions<'p> {
     /// Sets or removes the role of users and teams on a space or a collection.
     ///
     /// A member's own role takes precedence over those of their teams, which take precedence over the default level of
-    /// the content. An explicit role can therefore also lower a member's access. An actor therefore needs the
-    /// right to manage the content even to remove their own role, and cannot change the role of a user who outranks
-    /// them, or raise a user above themselves.
+    /// the content. An explicit role can therefore also lower a member's access. For this reason, an actor needs the
+    /// right to manage the content even to remove their own role. An actor cannot change the role of a user who
+    /// outranks them, or raise a user above themselves.
     ///
     /// # Errors
-    /// `Forbidden` without the role `create` on the content, for a role above the actor's own, for users whose role is
-    /// above it, and for teams with such members whose role would change; `Invalid` for users who are not members of
-    /// the organization, and for unknown teams; `Conflict` for too many teams.
+    /// `Forbidden` without the `create` role on the content, for a role above the actor's own, for users who outrank
+    /// the actor, and for teams with such members if their role would change; `Invalid` for users who are not members
+    /// of the organization, and for unknown teams; `Conflict` for too many teams.
     #[boxed]
     pub async fn invite(self, invite: Invite) -> Result<()> {
         let (platform, actor) = (self.caller.platform, &self.caller.actor());
@@ -104,7 +104,7 @@ impl<'p> Permissions<'p> {
     /// Lists the users with an explicit role on content.
     ///
     /// # Errors
-    /// `Forbidden` for guests, who may not see each other.
+    /// `Forbidden` for guests, who must not see each other.
     #[boxed]
     pub async fn list_users(self, page: &'p PageRequest) -> Result<Page<UserPermission>> {
         let (platform, actor) = (self.caller.platform, &self.caller.actor());
@@ -123,7 +123,7 @@ impl<'p> Permissions<'p> {
             let org = &seen.org.org().id;
             let keys: Vec<Key> = grants.iter().map(|(user, _)| MemberRecord::key_for(org, user)).collect();
             let members = tx.get_values(&keys).await?;
-            // A former member has no role, even while a job still removes it.
+            // A former member has no role, even while a job still removes the grant.
             list.offer_all(
                 &rows,
                 grants.into_iter().zip(members).map(|(grant, member)| member.map(|_| grant)),
@@ -165,7 +165,8 @@ impl<'p> Permissions<'p> {
         Ok(Page { items: items.collect(), next: page.next, count: page.count })
     }
 
-    /// Lists all members with access to content from any source, with their effective role; `role` selects one role.
+    /// Lists all members with access to content from any source, with their effective role, optionally filtered by
+    /// `role`.
     ///
     /// A page examines a limited number of members and may be short.
     ///
@@ -208,7 +209,7 @@ impl Platform {
     }
 }
 
-/// The organization of content, and the actor's role on the content.
+/// The organization that owns the content, and the actor's role on the content.
 struct ContentAccess {
     org: OrgAccess,
     role: Role,
@@ -255,7 +256,7 @@ impl ContentAccess {
                     grantee,
                     role,
                     granted_at: given.at,
-                    // Roles are granted on existing content only.
+                    // Roles are granted only on existing content.
                     space_deleted: false,
                 })),
                 (None, None) => {}
@@ -268,7 +269,7 @@ impl ContentAccess {
     }
 }
 
-/// The role to set on content, and the time; `None` removes it.
+/// The role to set on content, or `None` to remove it, and the time of the change.
 struct RoleChange<'a> {
     content: &'a ContentTarget,
     role: Option<Role>,
@@ -321,7 +322,7 @@ async fn authorize_manage(tx: &Tx, actor: &Actor, content: &ContentTarget) -> Re
     Ok(ContentAccess { org: access::org(tx, actor, &org).await?, role })
 }
 
-/// Key of the explicit role of a grantee on content.
+/// Returns the key of a grantee's explicit role on content.
 fn grant_key(content: &ContentTarget, grantee: &Grantee) -> Key {
     match grantee {
         Grantee::User(user) => GrantRecord::user_key(content.id(), user),
@@ -340,7 +341,7 @@ struct GrantRoles {
 }
 
 impl GrantRoles {
-    /// Resolves the teams of the organization that the request names.
+    /// Resolves the teams named in the request.
     async fn resolve_teams(&self, tx: &Tx, org: &OrgId) -> Result<Vec<TeamId>> {
         let unknown =
             |at: usize| Error::invalid(&format!("teams[{at}]"), "the organization has no such team");

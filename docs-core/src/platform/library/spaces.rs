@@ -1,4 +1,4 @@
-//! Spaces.
+//! Operations on spaces.
 
 mod duplicate;
 pub(in crate::platform) mod operations;
@@ -48,8 +48,8 @@ use crate::{
 };
 
 impl<'p> Spaces<'p> {
-    /// Lists the spaces of an organization that the actor may see, including those in collections, in the order of the
-    /// tree.
+    /// Lists the spaces of an organization to which the actor has access, including those in collections, in tree
+    /// order.
     ///
     /// # Errors
     ///
@@ -59,7 +59,7 @@ impl<'p> Spaces<'p> {
         let (platform, ref actor, org) = self.parts();
         let tx = platform.read().await?;
         let access = access::org(&tx, actor, org).await?;
-        // The total number is returned only to those who may see all spaces.
+        // The total count is returned only to actors with access to all spaces.
         let count = match access.require(OrgAction::Administrate) {
             Ok(_) => u64::try_from(tx.number(&SpaceRecord::count_in(org)).await?).ok(),
             Err(_) => None,
@@ -68,7 +68,7 @@ impl<'p> Spaces<'p> {
         platform.walk_spaces(&tx, AccessResolver::new(access, actor), walk, count).await
     }
 
-    /// Creates a space with empty content, last in its parent.
+    /// Creates a space with empty content as the last child of its parent.
     ///
     /// # Errors
     ///
@@ -118,12 +118,12 @@ impl<'p> Spaces<'p> {
 }
 
 impl<'p> SpaceHandle<'p> {
-    /// Reads a space. A deleted space is returned with `deletedAt` while it can be restored.
+    /// Reads a space. A deleted space is returned with `deletedAt` as long as it can be restored.
     pub fn get(self) -> BoxFuture<'p, Result<Space>> {
         self.get_shared(None)
     }
 
-    /// Reads a space with the key of a share link of the site that publishes it. Its published address contains the
+    /// Reads a space with the key of a share link of the site that publishes it. The published URL then contains the
     /// key.
     #[boxed]
     pub async fn get_shared(self, share_key: Option<&'p str>) -> Result<Space> {
@@ -138,8 +138,8 @@ impl<'p> SpaceHandle<'p> {
     ///
     /// # Errors
     ///
-    /// `Forbidden` without the role `create`, and for a level above the actor's role; `Precondition` for a level that
-    /// would hide it from the actor; `Invalid` if both an emoji and an icon are given.
+    /// `Forbidden` without the `create` role, or for a level above the actor's role; `Precondition` for a level that
+    /// would hide the space from the actor; `Invalid` if both an emoji and an icon are given.
     #[boxed]
     pub async fn update(self, change: UpdateSpace) -> Result<Space> {
         let (platform, ref actor, id) = self.parts();
@@ -154,8 +154,8 @@ impl<'p> SpaceHandle<'p> {
         platform.write_space(actor, &update, id).await
     }
 
-    /// Deletes a space. It can be restored within [`RESTORE_WINDOW`] (7 days) and is then purged. Returns `true` if
-    /// there was a space that the actor may see.
+    /// Deletes a space. It can be restored within [`RESTORE_WINDOW`] (7 days) and is purged afterwards. Returns `true`
+    /// if the space existed and was visible to the actor.
     ///
     /// # Errors
     ///
@@ -174,8 +174,8 @@ impl<'p> SpaceHandle<'p> {
     ///
     /// # Errors
     ///
-    /// `NotFound` after the window; `Forbidden` without the role `create`; `Conflict` if it is not deleted, or its
-    /// collection has become full.
+    /// `NotFound` after the window; `Forbidden` without the `create` role; `Conflict` if the space is not deleted, or
+    /// its collection is full.
     #[boxed]
     pub async fn restore(self) -> Result<Space> {
         let (platform, ref actor, id) = self.parts();
@@ -185,7 +185,7 @@ impl<'p> SpaceHandle<'p> {
     }
 
     /// Copies the content of a space to a new space directly after it. History, comments, change requests, grants and
-    /// sites are not copied. The actor gets the role on the copy that they have on the original. Cost is independent of
+    /// sites are not copied. The actor gets the same role on the copy as on the original. The cost is independent of
     /// the size of the space.
     ///
     /// # Errors
@@ -203,13 +203,13 @@ impl<'p> SpaceHandle<'p> {
         done.await
     }
 
-    /// Moves a space to a collection, to the top of its organization, or within its parent. Without a position it
-    /// becomes the last.
+    /// Moves a space to a collection, to the top level of its organization, or within its parent. Without a position,
+    /// it becomes the last child.
     ///
     /// # Errors
     ///
-    /// `Forbidden` without the role `create` on the space and on its old and new parent; `Invalid` for an empty request
-    /// and for unknown targets; `Conflict` for a collection of another organization or a full one.
+    /// `Forbidden` without the `create` role on the space and on its old and new parents; `Invalid` for an empty
+    /// request or an unknown target; `Conflict` if the collection belongs to another organization or is full.
     #[boxed]
     pub async fn move_to(self, request: MoveContent) -> Result<Space> {
         let (platform, ref actor, id) = self.parts();
@@ -217,12 +217,12 @@ impl<'p> SpaceHandle<'p> {
         platform.write_space(actor, &moved, id).await
     }
 
-    /// Transfers a space to the top of another organization. Grants on it are removed.
+    /// Transfers a space to the top level of another organization. Grants on it are removed.
     ///
     /// # Errors
     ///
-    /// `NotFound`, also for the other organization; `Forbidden` without the role `create` in both; `Conflict` if the
-    /// space belongs to that organization already; `Precondition` if the space is deleted, on a site, translated or
+    /// `NotFound`, also for the other organization; `Forbidden` without the `create` role in both; `Conflict` if the
+    /// space already belongs to that organization; `Precondition` if the space is deleted, on a site, translated or
     /// being imported.
     #[boxed]
     pub async fn transfer(self, request: TransferContent) -> Result<Space> {
@@ -235,13 +235,13 @@ impl<'p> SpaceHandle<'p> {
 }
 
 impl Platform {
-    /// Runs a write and returns the resulting space.
+    /// Runs a write and returns the updated space.
     async fn write_space<O: Operation>(&self, actor: &Actor, operation: &O, id: &SpaceId) -> Result<Space> {
         self.change_and_show(actor, operation, |done| Box::pin(self.space_for(done.tx, actor, id, None)))
             .await
     }
 
-    /// Returns a new space with this content.
+    /// Builds a new space with this content.
     pub(in crate::platform) fn new_space(
         &self,
         actor: &Actor,
@@ -316,9 +316,9 @@ impl Platform {
 }
 
 impl<'p> MemberHandle<'p> {
-    /// Lists the spaces that a member may see, with the member's role on each, in creation order.
+    /// Lists the spaces to which a member has access, with the member's role on each, in creation order.
     ///
-    /// Members may list their own, administrators those of any member.
+    /// Members may list their own spaces; administrators, those of any member.
     ///
     /// # Errors
     /// `Forbidden` for other actors.
@@ -347,7 +347,8 @@ impl<'p> MemberHandle<'p> {
             list.offer_all(&rows, seen);
         }
         let page = list.finish(&tx, None).await?;
-        // Permissions in the views are those of the reader, which differ from the member's for an administrator.
+        // The permissions in the views are those of the reader, which differ from the member's if an administrator
+        // lists them.
         let records = page.items.iter().map(|space| Some(Arc::clone(space.space()))).collect();
         let seen: Vec<_> = mine.spaces(&tx, records).await?.into_iter().flatten().collect();
         let shown = platform.space_views(&tx, &seen).await?;

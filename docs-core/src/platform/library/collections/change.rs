@@ -1,4 +1,4 @@
-//! Write operations of collections.
+//! Write operations on collections.
 
 use std::{collections::HashMap, sync::Arc};
 
@@ -93,10 +93,10 @@ impl Operation for CollectionDeletion {
 }
 
 impl CollectionDeletion {
-    /// Removes some of the roles and links of the collection, within the limit of the batch that also moves its
-    /// content.
+    /// Removes some of the explicit roles and invite links of the collection, leaving room in the transaction to move
+    /// its children.
     ///
-    /// Returns `true` if there may be more.
+    /// Returns `true` if more may remain.
     async fn leaves_more(&self, tx: &mut Tx, old: &CollectionRecord) -> Result<bool> {
         if tx.changes() > MAX_BATCH_OPS / 2 {
             return Ok(true);
@@ -105,7 +105,7 @@ impl CollectionDeletion {
         Ok(drop_grants(tx, id, GRANTS_CHUNK / 10).await? | parent::drop_links(tx, id).await?)
     }
 
-    /// Moves the content of the collection to its parent.
+    /// Moves the children of the collection to its parent.
     async fn empty(&self, tx: &mut Tx, old: &CollectionRecord) -> Result<()> {
         let children = tx.scan_prefix(&Parent::In(&old.id).children(), MAX_SCAN).await?;
         let children: Vec<ContentTarget> = children.iter().map(parse_target).collect::<StoreResult<_>>()?;
@@ -123,7 +123,7 @@ impl CollectionDeletion {
             ));
         }
         if let Some(parent) = &old.parent {
-            // The collection itself leaves its parent, so one place becomes free.
+            // The collection itself leaves its parent, which frees one slot.
             let more = (children.len() as u64).saturating_sub(1);
             check_capacity(tx, parent, more).await?;
         }

@@ -1,4 +1,5 @@
-//! Scheduling of the synchronization job: every change of a side enqueues it, and at most one is waiting per space.
+//! Scheduling of the synchronization job. Every change on either side enqueues it, and at most one is waiting per
+//! space.
 
 use chrono::{DateTime, TimeDelta};
 use serde::{Deserialize, Serialize};
@@ -14,10 +15,10 @@ use crate::{
     },
 };
 
-/// The kind that identifies these jobs among those of a space.
+/// The group that identifies these jobs among those of a space.
 pub(in crate::platform) const SYNC_JOB_GROUP: &str = "git sync";
 
-/// The job that synchronizes a space with its repository, by the setting in force when it runs.
+/// The job that synchronizes a space with its repository, using the settings in effect when it runs.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(in crate::platform) struct SyncRun {
     pub(in crate::platform) space: SpaceId,
@@ -25,14 +26,15 @@ pub(in crate::platform) struct SyncRun {
 
 /// The parameters of a new job.
 pub(in crate::platform) struct NewSyncJob {
-    /// The id of the job, if a new one is enqueued.
+    /// The id of the job if one is enqueued.
     pub(in crate::platform) job: JobId,
     pub(in crate::platform) by: Option<UserId>,
     pub(in crate::platform) now: Timestamp,
     pub(in crate::platform) urgency: Urgency,
 }
 
-/// Enqueues the job of a space with a setting, unless one is waiting, which then processes this change as well.
+/// Enqueues the job of a space with Git synchronization, unless one is already waiting, which will then process this
+/// change as well.
 pub(in crate::platform) async fn enqueue(
     tx: &mut Tx,
     space: &SpaceRecord,
@@ -66,14 +68,14 @@ pub(in crate::platform) async fn follow(
     if !exports || space.is_in_sync() {
         return Ok(());
     }
-    // The revision id is unique, so it is also a unique job id.
+    // The revision id is unique, so it can also serve as the job id.
     let job = revision.id.as_str().parse().map_err(Error::internal)?;
     let by = Some(revision.by.clone());
     let wake = NewSyncJob { job, by, now: revision.created_at, urgency: Urgency::FollowUp };
     enqueue(tx, space, wake).await.map(drop)
 }
 
-/// Resumes a synchronization when the change request with its conflict is merged or archived.
+/// Resumes synchronization when the change request with its conflict is merged or archived.
 pub(in crate::platform) async fn resume_after_conflict(
     tx: &mut Tx,
     space: &SpaceRecord,
@@ -88,7 +90,7 @@ pub(in crate::platform) async fn resume_after_conflict(
     Ok(())
 }
 
-/// Synchronizes a restored space: pushes and scheduled checks were ignored while it was deleted.
+/// Synchronizes a restored space. Pushes and scheduled checks were ignored while it was deleted.
 pub(in crate::platform) async fn resume_restored(
     tx: &mut Tx,
     space: &SpaceRecord,
@@ -101,16 +103,16 @@ pub(in crate::platform) async fn resume_restored(
     Ok(())
 }
 
-/// The job lane of a space's imports and exports.
+/// Returns the job lane of a space's Git imports and exports.
 pub(in crate::platform) fn lane(space: &SpaceId) -> String {
     format!("git:{space}")
 }
 
-/// The job that checks the repository of a space for a new commit.
+/// The job that polls the repository of a space for a new commit.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(in crate::platform) struct RepositoryPoll {
     pub(in crate::platform) space: SpaceId,
-    /// The setting of the job. Another setting has another job.
+    /// The version of the setting that the job belongs to. A changed setting has a new job.
     pub(in crate::platform) generation: String,
 }
 
@@ -119,8 +121,8 @@ impl Payload for RepositoryPoll {
     const CLASS: JobClass = JobClass::Remote;
 }
 
-/// Enqueues the next check of a repository, if it is not enqueued yet. Its time and id are derived from the space and
-/// the setting, so the operation is idempotent, and the checks of different spaces are spread over time.
+/// Enqueues the next poll of a repository unless it is already enqueued. Its time and id are derived from the space and
+/// the setting, so the operation is idempotent, and polls of different spaces are spread over time.
 pub(in crate::platform) async fn schedule(tx: &mut Tx, space: &SpaceRecord, now: Timestamp) -> Result<()> {
     let Some(sync) = &space.git_sync else { return Ok(()) };
     let Some(interval) = sync.setting.schedule else { return Ok(()) };

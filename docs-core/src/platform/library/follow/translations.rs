@@ -1,4 +1,4 @@
-//! Translations that follow the head of their source.
+//! Translations triggered by a new head of their source.
 
 use std::sync::Arc;
 
@@ -15,20 +15,20 @@ use crate::{
     },
 };
 
-/// Maximum number of translations of a space.
+/// Maximum number of translations per space.
 pub(in crate::platform) const MAX_TRANSLATIONS: u32 = 50;
 
-/// Translations that one transaction of the purge of a space deletes.
+/// Number of translations deleted per purge transaction.
 const PURGE_BATCH: u32 = 10;
 
-/// The job lane of a translation. Its runs are sequential.
+/// Returns the job lane of a translation. Its runs are sequential.
 fn lane(id: &TranslationId) -> String {
     format!("translate:{id}")
 }
 
-/// Ensures that a run starts after this transaction. A run that is queued already suffices. Returns the translation.
+/// Ensures that a run starts after this transaction. An already queued run suffices. Returns the translation.
 ///
-/// A run that was delayed after a failure starts at once if a user requests it.
+/// A run delayed after a failure starts at once if a user requests it.
 pub(in crate::platform) async fn request_run(
     tx: &mut Tx,
     record: &Arc<TranslationRecord>,
@@ -44,7 +44,7 @@ pub(in crate::platform) async fn request_run(
         return Ok(TranslationRecord { job: Some(id), ..TranslationRecord::clone(record) });
     }
     if urgency == Urgency::Requested {
-        // The run may be queued after another delayed run; both have to start.
+        // The run may be queued behind another delayed run; both must start.
         jobs::hasten_lane(tx, &lane(&record.id), now).await?;
     }
     Ok(TranslationRecord::clone(record))
@@ -93,7 +93,7 @@ pub(in crate::platform) async fn follow_source(
     Ok(())
 }
 
-/// Returns up to `limit` translations each from and into a space.
+/// Returns up to `limit` translations from a space and up to `limit` into it.
 async fn list_for_space(tx: &Tx, space: &SpaceId, limit: u32) -> Result<Vec<Arc<TranslationRecord>>> {
     let mut rows = tx.scan_prefix(&TranslationRecord::by_source(space), limit).await?;
     rows.extend(tx.scan_prefix(&TranslationRecord::by_target(space), limit).await?);
@@ -101,7 +101,7 @@ async fn list_for_space(tx: &Tx, space: &SpaceId, limit: u32) -> Result<Vec<Arc<
     Ok(found.into_iter().flatten().collect())
 }
 
-/// Resumes the translations from and into a restored space if both of their spaces exist.
+/// Resumes the translations from and into a restored space, if both spaces of the translation exist.
 ///
 /// # Errors
 ///
@@ -140,7 +140,7 @@ pub(in crate::platform) async fn delete_batch(tx: &mut Tx, space: &SpaceId, now:
     Ok(!found.is_empty())
 }
 
-/// Deletes a translation. A job removes its memory.
+/// Deletes a translation. A job removes its translation memory.
 pub(in crate::platform) async fn delete(
     tx: &mut Tx,
     old: &TranslationRecord,
@@ -158,7 +158,7 @@ pub(in crate::platform) async fn delete(
     Ok(())
 }
 
-/// Removes the memory of a deleted translation.
+/// Job that removes the translation memory of a deleted translation.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(in crate::platform) struct PurgeTranslation {
     pub(in crate::platform) translation: TranslationId,

@@ -1,4 +1,4 @@
-//! Guard of role changes: a caller cannot change the role of a member who outranks them.
+//! Guards role changes: a caller cannot change the role of a member who outranks them.
 
 use std::{collections::BTreeSet, sync::Arc};
 
@@ -12,17 +12,17 @@ use crate::{
     },
 };
 
-/// Members affected by a role change, with their roles before it.
+/// Members affected by a role change, with their roles before the change.
 pub(super) struct RoleChangeGuard {
     /// In key order.
     members: Vec<Arc<MemberRecord>>,
     before: Vec<Option<Role>>,
-    /// Those that are named directly, not as members of a team.
+    /// Members named directly, not through a team.
     named: BTreeSet<UserId>,
 }
 
 impl RoleChangeGuard {
-    /// Reads the roles of the grantees, and of the members of teams among them, on content.
+    /// Reads the roles on content of the grantees, including the members of granted teams.
     pub(super) async fn load(
         tx: &Tx,
         org: &OrgId,
@@ -43,8 +43,8 @@ impl RoleChangeGuard {
         Ok(Self { members, before, named })
     }
 
-    /// Highest role before or after the change, of the members named directly and of those whose role changed with a
-    /// team.
+    /// Returns the highest role, before or after the change, among members named directly and members whose role
+    /// changed through a team.
     pub(super) async fn highest(&self, tx: &Tx, content: &ContentTarget) -> Result<Option<Role>> {
         let now = Audience::load(tx, content).await?.roles(tx, &self.members).await?;
         let roles = self.members.iter().zip(self.before.iter().zip(&now));

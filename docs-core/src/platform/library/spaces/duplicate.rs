@@ -1,4 +1,4 @@
-//! The copy of a space.
+//! Duplication of spaces.
 
 use async_trait::async_trait;
 
@@ -67,7 +67,7 @@ impl Operation for DuplicateSpace {
 }
 
 impl DuplicateSpace {
-    /// Grants the actor the role they have on the original, unless they have it on the copy anyway.
+    /// Grants the actor the role that they have on the original, unless the copy already inherits it.
     async fn keep_role(&self, tx: &mut Tx, seen: &SpaceAccess) -> Result<()> {
         let content = ContentTarget::Space(self.id.clone());
         if access::role_on(tx, &self.actor, &content).await? >= Some(seen.role()) {

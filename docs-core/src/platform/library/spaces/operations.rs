@@ -1,4 +1,4 @@
-//! The write operations of spaces.
+//! Write operations on spaces.
 
 use chrono::TimeDelta;
 use docs_macros::operation;
@@ -63,7 +63,7 @@ pub(super) async fn space_update(
     new.edit_mode = change.edit_mode.unwrap_or(new.edit_mode);
     new.title = change.title.unwrap_or(new.title);
     new.default_level = old.default_level.patched(&change.default_level);
-    // Clients send the displayed emoji back when they change other fields. Next to an icon, it is not the space's
+    // Clients echo the displayed emoji when they change other fields. If the space has an icon, that emoji is not its
     // own.
     let emoji = match change.emoji {
         Patch::Set(emoji) if emoji == space_emoji(old) => Patch::Keep,
@@ -106,7 +106,7 @@ pub(super) async fn space_deletion(
     let updated_at = now.later_than(old.updated_at);
     let new = SpaceRecord { deleted_at: Some(deleted_at), updated_at, ..SpaceRecord::clone(old) };
     tx.put(&**old, new)?;
-    // The job runs after the end of the window, not exactly at it.
+    // The job runs just after the end of the window.
     let due = Timestamp::new(deleted_at.time() + RESTORE_WINDOW + TimeDelta::milliseconds(1));
     let purge = PurgeSpace { space: id.clone(), deleted_at }.to_new_job(job, id, due)?;
     jobs::enqueue(tx, now, purge).await?;
@@ -133,7 +133,7 @@ pub(super) async fn restore_space(
     if old.purging || now.time() - deleted_at.time() > RESTORE_WINDOW {
         return Err(Error::not_found("space"));
     }
-    // If its collection was deleted since, the space was moved to the parent of that collection.
+    // If its collection was deleted in the meantime, the space was moved to that collection's parent.
     if let Some(parent) = &old.parent {
         check_capacity(tx, parent, 1).await?;
     }

@@ -1,8 +1,8 @@
-//! Deleted spaces: their list, and their exclusion from counters.
+//! Deleted spaces: listing them, and excluding them from counters.
 //!
-//! Grants on deleted spaces and their places on sites do not count. Each such record states if its space is deleted, so
-//! counters derive from records alone. Deleting and restoring a space mark as many records as fit into the transaction;
-//! a job marks the rest.
+//! Grants on deleted spaces and their site placements do not count. Each such record states whether its space is
+//! deleted, so that counters can be derived from records alone. Deleting or restoring a space marks as many records as
+//! fit into the transaction; a job marks the rest.
 
 use std::sync::Arc;
 
@@ -27,12 +27,12 @@ use crate::{
     },
 };
 
-/// Records of one kind that one transaction examines.
+/// Number of records of one kind examined per transaction.
 const MARK_CHUNK: u32 = 200;
 
 impl<'p> Spaces<'p> {
-    /// Lists the deleted spaces of an organization that the actor may restore, latest deletion first, each with the end
-    /// of its restore window.
+    /// Lists the deleted spaces of an organization that the actor may restore, most recent deletion first, each with
+    /// the end of its restore window.
     ///
     /// # Errors
     ///
@@ -44,7 +44,7 @@ impl<'p> Spaces<'p> {
         let mut resolver = AccessResolver::new(access::org(&tx, actor, org).await?, actor);
         let (prefix, identity) = (SpaceRecord::deleted_by_org(org), ListIdentity::new(tag::DELETED_SPACES));
         let mut list = Lister::new(ListSpec { prefix, rev: true, identity }, page)?;
-        // Spaces past their window are treated as deleted, even if the purge job is late.
+        // Spaces past their restore window are omitted, even if the purge job is late.
         let oldest = platform.now().time() - RESTORE_WINDOW;
         list.not_below(&SpaceRecord::deleted_by_org(org).time(oldest).key());
         while let Some(rows) = list.rows(&tx).await? {
@@ -63,7 +63,7 @@ fn is_restorable(access: &SpaceAccess) -> bool {
     !access.space().purging && access.require(SpaceAction::Manage).is_ok()
 }
 
-/// The payload of the job that continues the marking.
+/// The payload of the job that marks the remaining records.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(in crate::platform) struct MarkTrash {
     space: SpaceId,
@@ -92,7 +92,7 @@ struct After {
     place: Option<Key>,
 }
 
-/// Marks a batch of records of a space. `Output` is the position to continue from.
+/// Marks a batch of records of a space. `Output` is the position from which to continue.
 #[operation("space_trash_mark")]
 async fn mark_step(tx: &mut Tx, space: &SpaceId, after: &After) -> Result<Option<After>> {
     let record: Option<Arc<SpaceRecord>> = tx.get(&SpaceRecord::key_for(space)).await?;
@@ -102,7 +102,7 @@ async fn mark_step(tx: &mut Tx, space: &SpaceId, after: &After) -> Result<Option
     }
 }
 
-/// Marks the records of a deleted or restored space. A job marks the records beyond the batch.
+/// Marks the records of a deleted or restored space. A job marks the records that exceed the batch.
 pub(super) async fn mark(tx: &mut Tx, space: &SpaceId, job: &JobId, now: Timestamp) -> Result<()> {
     let is_deleted = is_deleted(tx, &ContentTarget::Space(space.clone())).await?;
     if mark_batch(tx, space, is_deleted, &After::default()).await?.is_some() {
