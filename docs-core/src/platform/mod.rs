@@ -1,14 +1,14 @@
 //! The operations of the platform, one module per noun.
 //!
-//! A call names the caller, then the noun, then the operation. An operation validates its input, checks the right,
-//! decides inside one transaction, and returns the result.
+//! A call selects the caller, then the noun, then the operation. An operation validates its input, checks permissions,
+//! runs in one transaction, and returns the result.
 //!
 //! # Errors
-//! Unless an operation states otherwise, it returns `NotFound` for an item that does not exist or that the caller may
-//! not see, `Invalid` for a malformed page position or limit, and the errors of the store.
+//! Unless documented otherwise, an operation returns `NotFound` for an item that does not exist or is not visible to
+//! the caller, `Invalid` for a malformed cursor or limit, and the errors of the store.
 //!
 //! # Cancel safety
-//! A write is one transaction: dropping its future leaves the change made or not made, unless an operation states
+//! A write is one transaction. If its future is dropped, the change is made entirely or not at all, unless documented
 //! otherwise.
 
 mod access;

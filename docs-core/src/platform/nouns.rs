@@ -1,10 +1,10 @@
-//! The nouns of the API: a call names the caller, then the noun, then the operation.
+//! The nouns of the API. A call selects the caller, then the noun, then the operation.
 //!
 //! [`Platform::as_user`], [`as_visitor`](Platform::as_visitor) and [`as_platform`](Platform::as_platform) return a
 //! [`Caller`]. Its methods return nouns, whose methods are the operations. All of them are small `Copy` values that
 //! borrow the platform and the ids; creating one reads nothing.
 //!
-//! The methods from noun to noun are in the submodules, the operations in the module of their noun.
+//! The methods that lead from noun to noun are in the submodules; the operations are in the module of their noun.
 
 pub(in crate::platform) mod addresses;
 mod caller;
@@ -27,7 +27,7 @@ use crate::{
     platform::kernel::{actor::Actor, platform::Platform},
 };
 
-/// Defines a noun: a type with the fields that address it.
+/// Defines a noun: a type with the fields that identify it.
 macro_rules! nouns {
     ($($(#[$doc:meta])* $name:ident { $($field:ident: $type:ty),* })*) => {$(
         $(#[$doc])*
@@ -38,7 +38,7 @@ macro_rules! nouns {
         }
 
         impl<'p> $name<'p> {
-            /// The platform, the actor and the fields, with which each operation begins.
+            /// Returns the platform, the actor and the fields: the values needed by each operation.
             #[allow(dead_code, reason = "some nouns have no operations of their own")]
             pub(super) fn parts(self) -> (&'p Platform, Actor, $($type),*) {
                 (self.caller.platform, self.caller.actor(), $(self.$field),*)
@@ -48,7 +48,7 @@ macro_rules! nouns {
 }
 
 nouns! {
-    /// The users of the platform. One of them is a [`UserHandle`].
+    /// The users of the platform. See [`UserHandle`] for a single user.
     ///
     /// # Example
     /// ```
@@ -73,7 +73,7 @@ nouns! {
     /// # }
     /// ```
     UserHandle { user: &'p UserId }
-    /// The organizations. One of them is an [`OrgHandle`].
+    /// The organizations of the platform. See [`OrgHandle`] for a single organization.
     ///
     /// # Example
     /// ```
@@ -99,7 +99,7 @@ nouns! {
     /// # }
     /// ```
     OrgHandle { org: &'p OrgId }
-    /// The members of an organization. One of them is a [`MemberHandle`].
+    /// The members of an organization. See [`MemberHandle`] for a single member.
     ///
     /// # Example
     /// ```
@@ -124,7 +124,7 @@ nouns! {
     /// # }
     /// ```
     MemberHandle { org: &'p OrgId, user: &'p UserId }
-    /// The teams of an organization. One of them is a [`TeamHandle`].
+    /// The teams of an organization. See [`TeamHandle`] for a single team.
     ///
     /// # Example
     /// ```
@@ -151,7 +151,7 @@ nouns! {
     /// # }
     /// ```
     TeamHandle { org: &'p OrgId, team: &'p TeamId }
-    /// The invites to an organization, by e-mail address and by link. One of the latter is an [`InviteHandle`].
+    /// The invites to an organization, by e-mail address and by link. See [`InviteHandle`] for a single link.
     ///
     /// # Example
     /// ```
@@ -175,7 +175,7 @@ nouns! {
     /// # }
     /// ```
     InviteHandle { org: &'p OrgId, invite: &'p InviteId }
-    /// The OpenAPI specifications of an organization. One of them is an [`OpenApiSpecHandle`].
+    /// The OpenAPI specifications of an organization. See [`OpenApiSpecHandle`] for a single specification.
     ///
     /// # Example
     /// ```
@@ -199,7 +199,7 @@ nouns! {
     /// # }
     /// ```
     OpenApiSpecHandle { org: &'p OrgId, slug: &'p str }
-    /// A version of an OpenAPI specification: one by its id, or the latest.
+    /// A version of an OpenAPI specification, by id or the latest.
     ///
     /// # Example
     /// ```
@@ -210,7 +210,7 @@ nouns! {
     /// # }
     /// ```
     OpenApiSpecVersionHandle { org: &'p OrgId, slug: &'p str, version: Option<&'p OpenApiSpecVersionId> }
-    /// The SAML providers of an organization. One of them is a [`SamlProviderHandle`].
+    /// The SAML providers of an organization. See [`SamlProviderHandle`] for a single provider.
     ///
     /// # Example
     /// ```
@@ -233,7 +233,7 @@ nouns! {
     /// # }
     /// ```
     SamlProviderHandle { org: &'p OrgId, provider: &'p SamlProviderId }
-    /// The collections of an organization. One of them is a [`CollectionHandle`].
+    /// The collections of an organization. See [`CollectionHandle`] for a single collection.
     ///
     /// # Example
     /// ```
@@ -260,7 +260,7 @@ nouns! {
     /// # }
     /// ```
     CollectionHandle { collection: &'p CollectionId }
-    /// The spaces of an organization. One of them is a [`SpaceHandle`].
+    /// The spaces of an organization. See [`SpaceHandle`] for a single space.
     ///
     /// # Example
     /// ```
@@ -299,7 +299,7 @@ nouns! {
     /// # }
     /// ```
     Revisions { space: &'p SpaceId }
-    /// The roles that users and teams have in a space or a collection.
+    /// The explicit roles of users and teams on a space or a collection.
     ///
     /// # Example
     /// ```
@@ -311,7 +311,7 @@ nouns! {
     /// # }
     /// ```
     Permissions { content: GrantTarget<'p> }
-    /// The change requests of a space. One of them is a [`ChangeRequestHandle`].
+    /// The change requests of a space. See [`ChangeRequestHandle`] for a single request.
     ///
     /// # Example
     /// ```
@@ -336,7 +336,7 @@ nouns! {
     /// # }
     /// ```
     ChangeRequestHandle { at: RequestRef<'p> }
-    /// Content: the live content of a space, that of a change request, or that of a revision.
+    /// The live content of a space, or the content of a change request or revision.
     ///
     /// # Example
     /// ```
@@ -350,7 +350,7 @@ nouns! {
     /// # }
     /// ```
     ContentHandle { of: ContentAddress<'p> }
-    /// The comments on content. One of them is a [`CommentHandle`].
+    /// The comments on a space or change request. See [`CommentHandle`] for a single comment.
     ///
     /// # Example
     /// ```
@@ -391,7 +391,7 @@ nouns! {
     /// # }
     /// ```
     ReplyHandle { of: ContentAddress<'p>, comment: &'p CommentId, reply: &'p CommentReplyId }
-    /// The sites of an organization. One of them is a [`SiteHandle`].
+    /// The sites of an organization. See [`SiteHandle`] for a single site.
     ///
     /// # Example
     /// ```
@@ -418,7 +418,7 @@ nouns! {
     /// # }
     /// ```
     SiteHandle { at: SiteRef<'p>, share_key: Option<&'p str> }
-    /// The sections of a site. One of them is a [`SectionHandle`].
+    /// The sections of a site. See [`SectionHandle`] for a single section.
     ///
     /// # Example
     /// ```
@@ -444,7 +444,7 @@ nouns! {
     /// # }
     /// ```
     SectionHandle { at: SiteRef<'p>, section: &'p SectionId }
-    /// The groups of sections of a site. One of them is a [`SectionGroupHandle`].
+    /// The section groups of a site. See [`SectionGroupHandle`] for a single group.
     ///
     /// # Example
     /// ```
@@ -456,7 +456,7 @@ nouns! {
     /// # }
     /// ```
     SectionGroups { at: SiteRef<'p>, share_key: Option<&'p str> }
-    /// A group of sections of a site.
+    /// A section group of a site.
     ///
     /// # Example
     /// ```
@@ -470,7 +470,7 @@ nouns! {
     /// # }
     /// ```
     SectionGroupHandle { at: SiteRef<'p>, group: &'p SectionGroupId }
-    /// The spaces on a site. One of them is a [`SiteSpaceHandle`].
+    /// The spaces on a site. See [`SiteSpaceHandle`] for a single one.
     ///
     /// # Example
     /// ```
@@ -497,7 +497,7 @@ nouns! {
     /// # }
     /// ```
     SiteSpaceHandle { at: SiteRef<'p>, site_space: &'p SiteSpaceId }
-    /// The redirects of a site. One of them is a [`RedirectHandle`].
+    /// The redirects of a site. See [`RedirectHandle`] for a single redirect.
     ///
     /// # Example
     /// ```
@@ -524,7 +524,7 @@ nouns! {
     /// # }
     /// ```
     RedirectHandle { at: SiteRef<'p>, redirect: &'p RedirectId }
-    /// The share links of a site. One of them is a [`ShareLinkHandle`].
+    /// The share links of a site. See [`ShareLinkHandle`] for a single link.
     ///
     /// # Example
     /// ```
@@ -548,7 +548,7 @@ nouns! {
     /// # }
     /// ```
     ShareLinkHandle { at: SiteRef<'p>, share_link: &'p ShareLinkId }
-    /// The translations of an organization. One of them is a [`TranslationHandle`].
+    /// The translations of an organization. See [`TranslationHandle`] for a single translation.
     ///
     /// # Example
     /// ```

@@ -1,4 +1,4 @@
-//! Published sites as visitors read them: outline, addresses, keys and visitors.
+//! Published sites as visitors see them: outline, URLs, keys and visitors.
 
 pub(super) mod address;
 pub(super) mod keys;

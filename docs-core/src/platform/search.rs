@@ -1,9 +1,9 @@
-//! Search in a space, in an organization, and on a site.
+//! Search within a space, an organization, or a site.
 //!
-//! The index returns hits, which are then resolved against a snapshot of the store: permissions, titles and paths come
-//! from the snapshot, and deleted or inaccessible pages are dropped. Excerpts come from the index, so a page that was
-//! edited after it was indexed has none. A stale index therefore returns too little, but never removed content.
-//! Searches are refused until the index has been complete once.
+//! Hits from the index are resolved against a snapshot of the store: permissions, titles and paths come from the
+//! snapshot, and deleted or inaccessible pages are dropped. Excerpts come from the index, so a page edited since it was
+//! indexed has none. A stale index may therefore miss results, but never returns removed content. Searches are rejected
+//! until the index has been complete once.
 
 mod follow;
 mod scope;
@@ -42,7 +42,7 @@ use crate::{
     },
 };
 
-/// Maximum number of index queries for one page of results. Dropped hits can make the page short.
+/// Maximum number of index queries per page of results. Dropped hits can make a page short.
 const MAX_ROUNDS: usize = 8;
 
 /// The audience of the results.
@@ -50,18 +50,18 @@ const MAX_ROUNDS: usize = 8;
 enum Audience {
     /// Editors of the content, who see all of it.
     Members,
-    /// Anonymous visitors of a site, who see no content that depends on visitor claims.
+    /// Anonymous site visitors, who see no content that depends on claims.
     Public,
-    /// A visitor of a site with claims.
+    /// A site visitor with claims.
     Visitor(Arc<VisitorClaims>),
 }
 
 impl<'p> SpaceHandle<'p> {
-    /// Searches the pages of a space, best match first. A page that was edited after it was indexed has no excerpt.
+    /// Searches the pages of a space, best match first. A page edited since it was indexed has no excerpt.
     ///
     /// # Errors
     ///
-    /// `NotFound`; `Invalid` for a wrong page or limit; `Precondition` if the platform has no search index;
+    /// `NotFound`; `Invalid` for an invalid cursor or limit; `Precondition` if the platform has no search index;
     /// `Unavailable` while the index is built for the first time.
     ///
     /// # Example
@@ -103,13 +103,13 @@ impl<'p> SpaceHandle<'p> {
 }
 
 impl<'p> OrgHandle<'p> {
-    /// Searches the spaces of an organization that the actor may see: the best pages, grouped by space.
+    /// Searches the spaces of an organization to which the actor has access. Returns the best pages, grouped by space.
     ///
-    /// The limit counts pages across all spaces. A space can appear again on a later page of the list.
+    /// The limit applies to pages across all spaces. A space can appear again in a later page of results.
     ///
     /// # Errors
     ///
-    /// `NotFound` unless the actor is a member; otherwise as
+    /// `NotFound` unless the actor is a member; otherwise same as
     /// [`SpaceHandle::search`](crate::platform::SpaceHandle::search).
     #[boxed]
     pub async fn search(
@@ -128,14 +128,14 @@ impl<'p> OrgHandle<'p> {
 }
 
 impl<'p> SiteHandle<'p> {
-    /// Searches all or some spaces of a published site that the actor may see: the best pages, grouped by space.
-    /// Conditional pages are omitted.
+    /// Searches all or some spaces of a published site that are visible to the actor. Returns the best pages, grouped
+    /// by space. Conditional pages are omitted.
     ///
-    /// The limit counts pages across all spaces. A space can appear again on a later page of the list.
+    /// The limit applies to pages across all spaces. A space can appear again in a later page of results.
     ///
     /// # Errors
     ///
-    /// `NotFound` while the site is not published; `Invalid` for unknown site spaces; otherwise as
+    /// `NotFound` if the site is not published; `Invalid` for unknown site spaces; otherwise same as
     /// [`SpaceHandle::search`](crate::platform::SpaceHandle::search).
     #[boxed]
     pub async fn search(
@@ -184,7 +184,7 @@ impl Platform {
         Ok(Page { items: group_by_space(items), next, count })
     }
 
-    /// Resolves hits of several spaces against the store. A hit outside the audience is `None`.
+    /// Resolves hits in several spaces against the store. A hit that is not visible to the audience becomes `None`.
     async fn resolve_hits(
         &self,
         actor: &Actor,
@@ -210,7 +210,7 @@ impl Platform {
         Ok(shown)
     }
 
-    /// Returns the spaces that the actor may currently see.
+    /// Returns the spaces currently visible to the actor.
     async fn visible_spaces(
         &self,
         actor: &Actor,
@@ -238,7 +238,8 @@ impl Platform {
         Ok(seen.into_iter().map(|access| (access.space().id.clone(), access)).collect())
     }
 
-    /// Resolves hits of one space against the store. A missing page, or one outside the audience, is `None`.
+    /// Resolves hits in one space against the store. A page that is missing or not visible to the audience becomes
+    /// `None`.
     async fn resolve_space_hits(
         &self,
         space: &SpaceRecord,
@@ -269,7 +270,7 @@ impl Platform {
         let Some(entry) = pages.get(id).filter(|entry| is_indexed(entry)) else { return Ok(None) };
         let above = |entry: &&PageEntry| entry.parent.as_ref().and_then(|parent| pages.get(parent));
         let line: Vec<&PageEntry> = std::iter::successors(Some(entry), above).take(CYCLE_DEPTH).collect();
-        // A page outside the audience hides its descendants.
+        // A page hidden from the audience also hides its descendants.
         let is_whole = line.last().is_none_or(|top| top.parent.is_none());
         if !is_whole || line.iter().any(|entry| entry.no_index) {
             return Ok(None);
@@ -298,7 +299,7 @@ impl Platform {
     }
 }
 
-/// Groups pages by space. Spaces are in the order of their best page.
+/// Groups pages by space. Spaces are ordered by their best page.
 fn group_by_space(pages: Vec<(Arc<SpaceRecord>, SearchPageResult)>) -> Vec<SearchSpaceResult> {
     let mut spaces: Vec<SearchSpaceResult> = Vec::new();
     let mut places: HashMap<SpaceId, usize> = HashMap::new();
@@ -313,12 +314,12 @@ fn group_by_space(pages: Vec<(Arc<SpaceRecord>, SearchPageResult)>) -> Vec<Searc
     spaces
 }
 
-/// Returns `true` if the page is indexed at all.
+/// Returns `true` if the page is indexed.
 fn is_indexed(entry: &PageEntry) -> bool {
     entry.kind == PageKind::Document && !entry.no_index
 }
 
-/// The hash of a page's text.
+/// Returns the hash of a page's text.
 fn text_hash(entry: &PageEntry) -> Result<Hash> {
     Ok(Hash::compute(&serde_json::to_vec(&entry.body).map_err(Error::internal)?))
 }
@@ -340,7 +341,7 @@ async fn lineage(view: &View, ids: Vec<PageId>) -> Result<BTreeMap<PageId, PageE
 /// The site spaces of a search request.
 enum SiteSpaceSelection {
     All,
-    /// The given spaces, each with the request field that names it.
+    /// The given spaces, each with the request field that contains it.
     Listed(Vec<(String, SiteSpaceId)>),
 }
 
@@ -383,8 +384,8 @@ impl SiteSpaceSelection {
         }
     }
 
-    /// Returns the spaces at these places of a site. For members, who are not visitors, only unconditional places
-    /// count.
+    /// Returns the spaces at these placements on a site. For members, who are not visitors, only unconditional
+    /// placements count.
     fn spaces(self, opened: &VisibleSite) -> Result<BTreeSet<SpaceId>> {
         let outline = &opened.outline;
         let is_visitor = matches!(opened.viewer, Viewer::Visitor(_));
@@ -410,14 +411,14 @@ fn unknown_site_space(field: &str) -> Error {
     Error::invalid(field, "the site has no such site space")
 }
 
-/// The state of reading one page of results.
+/// The state of building one page of results.
 struct SearchPager {
     query: Query,
     scope: Scope,
     tenant: Box<str>,
     fingerprint: CursorFingerprint,
     limit: usize,
-    /// The last result on the page, and the last hit examined.
+    /// The rank of the last result on the page, and of the last examined hit.
     shown: Option<Rank>,
     after: Option<Rank>,
     rounds: usize,
@@ -427,9 +428,9 @@ struct SearchPager {
 #[derive(PartialEq, Eq)]
 enum PagerState {
     Open,
-    /// There is another page.
+    /// The page is full and has a successor.
     Full,
-    /// The results are exhausted.
+    /// The end of the results was reached.
     Reached,
 }
 
@@ -453,10 +454,10 @@ impl SearchPager {
         Ok(Self { query, scope, tenant, fingerprint, limit, shown: None, after, rounds: 0, end })
     }
 
-    /// Returns the next index query for a page with `items` results, `None` when the page is done.
+    /// Returns the next index query for a page that has `items` results, or `None` if the page is complete.
     fn next(&mut self, items: usize) -> Option<SearchQuery> {
         if self.end == PagerState::Open && self.rounds == MAX_ROUNDS {
-            // Few of the hits are visible: the next page continues here.
+            // Few of the hits are visible: end the page here and continue on the next one.
             self.end = PagerState::Full;
             self.shown = self.after;
         }
@@ -464,7 +465,7 @@ impl SearchPager {
             return None;
         }
         self.rounds += 1;
-        // One more than fits shows if there is a next page.
+        // One more than the page holds, to detect a next page.
         let limit = self.limit - items + 1;
         Some(SearchQuery {
             query: self.query.clone(),
@@ -505,7 +506,7 @@ impl SearchPager {
     }
 }
 
-/// Parses the position in a cursor.
+/// Parses the position contained in a cursor.
 fn parse_rank(position: &str) -> Result<Rank> {
     let read = |(score, tie): (&str, &str)| Some(Rank { score: score.parse().ok()?, tie: tie.parse().ok()? });
     position.split_once('!').and_then(read).ok_or_else(wrong_cursor)

@@ -1,4 +1,4 @@
-//! Sites as their organizations manage them: structure, settings and publishing.
+//! Site management: structure, settings and publishing.
 
 pub(super) mod manage;
 pub(super) mod settings;

@@ -1,8 +1,8 @@
-//! The tree of collections and spaces: its invariants, and lists that walk it.
+//! The tree of collections and spaces: its invariants, and paged lists in tree order.
 //!
-//! Collections are nested at most [`MAX_COLLECTION_DEPTH`](crate::platform::access::MAX_COLLECTION_DEPTH) deep and
-//! without cycles. Each has a limited number of children, ordered by rank. A write reads everything these invariants
-//! depend on in its own transaction.
+//! Collections are nested at most [`MAX_COLLECTION_DEPTH`](crate::platform::access::MAX_COLLECTION_DEPTH) levels deep,
+//! without cycles. Each has a limited number of children, ordered by rank. A write reads everything that these
+//! invariants depend on in its own transaction.
 
 mod moving;
 pub(in crate::platform) mod parent;
@@ -20,8 +20,8 @@ pub(in crate::platform) use self::{
     walk::{TreeRow, TreeWalk},
 };
 
-/// Maximum number of children of a collection, without deleted spaces. Deleting a collection moves all of them in one
+/// Maximum number of children per collection, excluding deleted spaces. Deleting a collection moves all of them in one
 /// transaction.
 pub(in crate::platform) const MAX_CHILDREN: u64 = 500;
-/// Maximum number of children that one transaction moves. Each takes three of its changes.
+/// Maximum number of children moved per transaction. Each requires three changes.
 pub(in crate::platform) const MAX_MOVED: usize = 600;

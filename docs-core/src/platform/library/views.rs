@@ -1,4 +1,4 @@
-//! Spaces and collections as operations return them.
+//! API views of spaces and collections.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -26,7 +26,7 @@ use crate::{
 };
 
 impl Platform {
-    /// Returns the views of spaces of one organization. All counters and placements take two reads.
+    /// Builds the views of spaces of one organization. All counters and placements are read in two reads.
     pub(in crate::platform) async fn space_views(
         &self,
         tx: &Tx,
@@ -46,7 +46,7 @@ impl Platform {
         let mut places = self.placements(tx, &ids).await?;
         let visitor_auth = visitor_auth(tx, places.iter().flatten()).await?;
         for (place, access) in places.iter_mut().zip(spaces) {
-            // A deleted space is on no published site.
+            // A deleted space is not on any published site.
             if access.space().deleted_at.is_some() {
                 *place = None;
             }
@@ -62,7 +62,7 @@ impl Platform {
             .collect())
     }
 
-    /// Returns a space as a visitor sees it, without its collection and data about its members.
+    /// Builds the view of a space for a visitor, without its collection and member data.
     pub(in crate::platform) fn visitor_space_view(&self, access: &SpaceAccess, place: &Placement) -> Space {
         Space { parent: None, ..self.space_view(access, &[0; 4], Some(place)) }
     }
@@ -70,7 +70,7 @@ impl Platform {
     fn space_view(&self, access: &SpaceAccess, counts: &[u64], place: Option<&Placement>) -> Space {
         let space = access.space();
         let (location, app) = self.urls().space(&space.id);
-        // A space that inherits its level is visible to everyone who may see the collection.
+        // A space that inherits its level is visible to everyone with access to the collection.
         let unpublished = match (&space.parent, space.default_level) {
             (Some(_), DefaultLevel::Inherit) => Visibility::InCollection,
             _ => Visibility::Private,
@@ -106,7 +106,7 @@ impl Platform {
     }
 }
 
-/// Returns the visitor authentication of those sites that are restricted to authenticated visitors.
+/// Returns the visitor authentication of the sites that are restricted to authenticated visitors.
 async fn visitor_auth(
     tx: &Tx,
     places: impl Iterator<Item = &Placement>,
@@ -127,16 +127,16 @@ async fn visitor_auth(
     Ok(shown.collect())
 }
 
-/// The emoji that a space shows.
+/// Returns the emoji displayed for a space.
 pub(in crate::platform) fn space_emoji(space: &SpaceRecord) -> Emoji {
     space.emoji.clone().or_else(|| Emoji::new(NO_EMOJI).ok()).unwrap_or_else(|| unreachable!())
 }
 
-/// The emoji of a space without one of its own.
+/// The emoji of a space that has none.
 const NO_EMOJI: &str = "📘";
 
 impl Platform {
-    /// Returns the page of spaces of a tree walk.
+    /// Returns a page of a tree walk over spaces.
     pub(in crate::platform) async fn walk_spaces(
         &self,
         tx: &Tx,
@@ -188,7 +188,7 @@ async fn resolve_spaces(
 }
 
 impl Platform {
-    /// Returns a space as a visitor sees it, without data about its members.
+    /// Returns the view of a space for a visitor, without member data.
     pub(in crate::platform) async fn read_visitor_space(
         &self,
         tx: &Tx,

@@ -1,11 +1,11 @@
-//! Addresses of nouns that consist of more than one id.
+//! Identifiers of nouns that consist of more than one id.
 
 use crate::{
     model::{CollectionId, CommentId, ContentTarget, OrgId, RevisionId, SiteId, SpaceId},
     platform::kernel::{content_version::ContentVersion, request::Right},
 };
 
-/// The ids of a site.
+/// The ids that identify a site.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct SiteRef<'p> {
     pub(crate) org: &'p OrgId,
@@ -13,13 +13,13 @@ pub(crate) struct SiteRef<'p> {
 }
 
 impl<'p> SiteRef<'p> {
-    /// The site as read with the key of a share link, if there is one.
+    /// Returns the site with the key of a share link, if any.
     pub(in crate::platform) const fn with_share_key(self, share_key: Option<&'p str>) -> SharedSiteRef<'p> {
         SharedSiteRef { org: self.org, site: self.site, share_key }
     }
 }
 
-/// A change request, by its space and its id or number.
+/// A change request, identified by its space and its id or number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct RequestRef<'p> {
     pub(crate) space: &'p SpaceId,
@@ -34,7 +34,7 @@ pub(in crate::platform) enum ContentAddress<'p> {
     Revision(&'p SpaceId, &'p RevisionId),
 }
 
-/// The content that permissions apply to.
+/// The content on which permissions are granted.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::platform) enum GrantTarget<'p> {
     Collection(&'p CollectionId),
@@ -61,27 +61,27 @@ impl GrantTarget<'_> {
 }
 
 impl Right {
-    /// The right to manage a site.
+    /// Returns the right to manage a site.
     pub(in crate::platform) fn for_site(at: SiteRef<'_>) -> Self {
         Self::Site(at.org.clone(), at.site.clone())
     }
 }
 
-/// Address of a comment, which its replies belong to.
+/// Identifies a comment and its replies.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Thread {
-    /// The content that the comment is on.
+    /// The commented content.
     pub of: ContentVersion,
     pub comment: CommentId,
 }
 
-/// The site to read, and the share link of the request.
+/// The site to read, with the share link key of the request.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::platform) struct SharedSiteRef<'a> {
     pub org: &'a OrgId,
     pub site: &'a SiteId,
-    /// The key of a share link of the site. It grants access to visitors, and addresses contain it. An invalid key has
-    /// no effect.
+    /// The key of a share link of the site. It grants access to visitors, and URLs in responses contain it. An invalid
+    /// key has no effect.
     pub share_key: Option<&'a str>,
 }
 

@@ -7,7 +7,7 @@ use crate::{
     platform::kernel::{actor::Visitor, platform::Platform, token_user::TokenUser},
 };
 
-/// The platform as used by one caller: the start of every operation.
+/// The platform as used by one caller. Every operation starts here.
 ///
 /// # Example
 /// ```

@@ -1,4 +1,4 @@
-//! Filters of lists.
+//! List filters.
 
 use std::sync::Arc;
 
@@ -9,44 +9,44 @@ use crate::{
     store::records::SiteRecord,
 };
 
-/// Filter of the audit log. An entry must match all fields that are set.
+/// Filter for the audit log. An entry must match all fields that are set.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct AuditFilter {
     /// Changes in this organization.
     pub organization: Option<OrgId>,
     /// Changes by this user.
     pub user: Option<UserId>,
-    /// Changes of the record with this key, as entries contain it.
+    /// Changes to the record with this key, as contained in entries.
     pub subject: Option<Arc<str>>,
     /// Changes by the operation with this name, such as `space_create`.
     pub operation: Option<String>,
-    /// Changes at this time or later.
+    /// Changes at or after this time.
     pub since: Option<Timestamp>,
     /// Changes before this time.
     pub until: Option<Timestamp>,
 }
 
-/// Filter of a list of change requests.
+/// Filter for a list of change requests.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RequestFilter {
     /// Only change requests with this status.
     pub status: Option<ChangeRequestStatus>,
-    /// Only change requests that this user contributed to.
+    /// Only change requests to which this user contributed.
     pub contributor: Option<String>,
-    /// Only change requests that this user created.
+    /// Only change requests created by this user.
     pub creator: Option<String>,
 }
 
-/// Filter, order and format of a list of comments.
+/// Filter, order and format for a list of comments.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct CommentQuery {
     /// Only comments with this status.
     pub status: CommentStatus,
     /// Order by posting time.
     pub order: ListOrder,
-    /// Only comments about this page.
+    /// Only comments on this page.
     pub target_page: Option<String>,
-    /// Only comments of these users; empty for all users.
+    /// Only comments by these users. Empty for all users.
     pub authors: Vec<String>,
     /// Format of the returned bodies.
     pub format: ContentFormat,
@@ -55,23 +55,22 @@ pub struct CommentQuery {
 /// A filter for teams.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TeamFilter {
-    /// Selects teams whose members this user may manage, by user id: the teams they own, or all teams for an
-    /// administrator.
+    /// Selects teams whose members this user (by id) may manage: the teams they own, or all teams for an administrator.
     pub owner: Option<String>,
-    /// Selects teams by a part of their title, case-insensitively.
+    /// Selects teams whose title contains this text, ignoring case.
     pub title: Option<String>,
 }
 
 /// A filter for sites.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SiteFilter {
-    /// Selects sites with this space.
+    /// Selects sites that contain this space.
     pub space: Option<String>,
-    /// Selects sites by a part of their title, case-insensitively.
+    /// Selects sites whose title contains this text, ignoring case.
     pub title: Option<String>,
-    /// Selects only published, or only unpublished sites.
+    /// Selects only published or only unpublished sites.
     pub published: Option<bool>,
-    /// Selects sites of these types; all if empty.
+    /// Selects sites of these types. Empty for all types.
     pub types: Vec<SiteType>,
 }
 

@@ -1,4 +1,4 @@
-//! Identities of lists, which bind a cursor to its list. Tags must never change, see [`ListIdentity`].
+//! List identities, which bind a cursor to its list. Tags must never change; see [`ListIdentity`].
 
 use std::collections::BTreeSet;
 
@@ -11,7 +11,7 @@ use crate::{
     store::ListIdentity,
 };
 
-/// The tags of lists, which must be distinct.
+/// The list tags. They must be distinct.
 pub(in crate::platform) mod tag {
     macro_rules! tags {
         ($($name:ident = $tag:literal),* $(,)?) => {
@@ -149,7 +149,7 @@ pub(in crate::platform) fn change_requests(filter: &RequestFilter) -> ListIdenti
         .filter("creator", &filter.creator)
 }
 
-/// Comments. Their status is part of the key prefix of the rows and needs no filter here.
+/// Comments. The status is part of the key prefix of the rows, so it needs no filter here.
 pub(in crate::platform) fn comments(query: &CommentQuery) -> ListIdentity {
     ListIdentity::new(tag::COMMENTS)
         .filter("target-page", &query.target_page)

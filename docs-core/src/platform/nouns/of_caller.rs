@@ -1,4 +1,4 @@
-//! Constructors of callers, and of the nouns that a caller starts with.
+//! Constructors of callers, and of the nouns at the start of a call.
 
 use super::{
     Caller, CollectionHandle, CommentHandle, ContentAddress, ContentHandle, GrantTarget, OrgHandle, Orgs,
@@ -20,19 +20,19 @@ impl Platform {
         Caller { platform: self, who: ActorRef::User(user) }
     }
 
-    /// Returns the platform as used by the embedding application, which may do everything.
+    /// Returns the platform as used by the embedding application, which has full access.
     #[must_use]
     pub const fn as_platform(&self) -> Caller<'_> {
         Caller { platform: self, who: ActorRef::Platform }
     }
 
-    /// Returns the platform as used by a visitor, who may only read published sites that they have access to.
+    /// Returns the platform as used by a visitor, who may read only published sites they have access to.
     #[must_use]
     pub const fn as_visitor<'p>(&'p self, visitor: &'p Visitor) -> Caller<'p> {
         Caller { platform: self, who: ActorRef::Visitor(visitor) }
     }
 
-    /// Returns the platform as used by an actor, for example by one from [`authenticate`](Platform::authenticate).
+    /// Returns the platform as used by an actor, for example one returned by [`authenticate`](Platform::authenticate).
     #[must_use]
     pub const fn as_actor<'p>(&'p self, actor: &'p Actor) -> Caller<'p> {
         match actor {
@@ -45,7 +45,7 @@ impl Platform {
 }
 
 impl<'p> Caller<'p> {
-    /// The actor that operations run as.
+    /// The actor on whose behalf operations run.
     #[must_use]
     pub fn actor(self) -> Actor {
         match self.who {
@@ -86,7 +86,7 @@ impl<'p> Caller<'p> {
         SpaceHandle { caller: self, space }
     }
 
-    /// Returns the content at an owned address.
+    /// Returns the content identified by an owned [`ContentVersion`].
     #[must_use]
     pub fn content(self, of: &'p ContentVersion) -> ContentHandle<'p> {
         let space = &of.space;
@@ -98,13 +98,13 @@ impl<'p> Caller<'p> {
         ContentHandle { caller: self, of }
     }
 
-    /// Returns the comment at an owned address.
+    /// Returns the comment identified by an owned [`Thread`].
     #[must_use]
     pub fn comment(self, thread: &'p Thread) -> CommentHandle<'p> {
         self.content(&thread.of).comment(&thread.comment)
     }
 
-    /// Returns the roles of users and teams on a space or a collection.
+    /// Returns the explicit roles of users and teams on a space or a collection.
     #[must_use]
     pub const fn permissions(self, content: &'p ContentTarget) -> Permissions<'p> {
         let content = match content {

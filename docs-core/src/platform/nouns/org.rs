@@ -1,4 +1,4 @@
-//! Nouns that belong to an organization, and those of a collection.
+//! Nouns that belong to an organization or a collection.
 
 use super::{
     CollectionHandle, Collections, GrantTarget, InviteHandle, Invites, MemberHandle, Members,
@@ -108,7 +108,7 @@ impl<'p> OpenApiSpecHandle<'p> {
 }
 
 impl<'p> CollectionHandle<'p> {
-    /// Returns the roles of users and teams on the collection.
+    /// Returns the explicit roles of users and teams on the collection.
     #[must_use]
     pub const fn permissions(self) -> Permissions<'p> {
         Permissions { caller: self.caller, content: GrantTarget::Collection(self.collection) }

@@ -7,10 +7,9 @@ use super::{
 use crate::model::{RedirectId, SectionGroupId, SectionId, ShareLinkId, SiteSpaceId};
 
 impl<'p> SiteHandle<'p> {
-    /// Returns the site as seen with the key of a share link.
+    /// Returns the site as accessed with the key of a share link.
     ///
-    /// The key grants access to visitors if the audience is limited to share links, and the returned addresses contain
-    /// it.
+    /// The key grants access to visitors if the audience is limited to share links. URLs in responses contain it.
     #[must_use]
     pub const fn with_share_key(self, share_key: Option<&'p str>) -> Self {
         Self { share_key, ..self }

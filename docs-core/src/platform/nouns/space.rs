@@ -7,7 +7,7 @@ use super::{
 use crate::model::{CommentId, CommentReplyId, RevisionId};
 
 impl<'p> SpaceHandle<'p> {
-    /// Returns the roles of users and teams on the space.
+    /// Returns the explicit roles of users and teams on the space.
     #[must_use]
     pub const fn permissions(self) -> Permissions<'p> {
         Permissions { caller: self.caller, content: GrantTarget::Space(self.space) }

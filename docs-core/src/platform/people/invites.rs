@@ -25,30 +25,30 @@ use crate::{
     },
 };
 
-/// Validity of the invitation of an address.
+/// How long an e-mail invitation is valid.
 pub const INVITE_WINDOW: TimeDelta = TimeDelta::days(30);
-/// Maximum number of addresses in one request.
+/// Maximum number of e-mail addresses per request.
 pub(in crate::platform) const MAX_EMAILS: usize = 100;
 
 impl<'p> Invites<'p> {
     /// Invites people by e-mail address.
     ///
-    /// A user who has one of the addresses becomes a member immediately; an existing member is left unchanged. Other
-    /// addresses are invited for [`INVITE_WINDOW`] (30 days): a user who is created with such an address joins
+    /// A user with one of the addresses becomes a member immediately. An existing member is left unchanged. Other
+    /// addresses are invited for [`INVITE_WINDOW`] (30 days): a user later created with such an address joins
     /// automatically. Inviting an address again renews its invitation.
     ///
-    /// If single sign-on is requested, an address fails if its user signs in otherwise. An administrator first adds
+    /// If single sign-on is requested, an address fails if its user signs in another way. An administrator first adds
     /// such a user as a member, then [enables single sign-on for them](crate::platform::MemberHandle::set_sso).
     ///
-    /// No mail is sent: the embedding application reads [the addresses to write
-    /// to](crate::platform::Invites::list_emails).
+    /// The platform sends no e-mail. The embedding application reads [the invited
+    /// addresses](crate::platform::Invites::list_emails).
     ///
     /// # Errors
-    /// `Forbidden` unless the actor is an administrator of the organization; `Invalid` for a malformed address, and for
-    /// no or too many addresses.
+    /// `Forbidden` unless the actor is an administrator of the organization; `Invalid` for a malformed address, or if
+    /// there are no or too many addresses.
     ///
     /// # Cancel safety
-    /// Addresses are invited one by one, in order. Repeating the request continues with the rest.
+    /// Addresses are invited one by one, in order. Retrying the request continues with the rest.
     #[boxed]
     pub async fn send(self, new: InviteUsers) -> Result<InvitedUsers> {
         let (platform, ref actor, org) = self.parts();
@@ -70,8 +70,8 @@ impl<'p> Invites<'p> {
                     expires_at: Timestamp::new(now.time() + INVITE_WINDOW),
                 };
                 let operation = invite_creation(actor, &invite, &role);
-                // The stored response is that of the last address. A repetition before that point invites the
-                // earlier addresses again, which changes nothing.
+                // The stored response is that of the last address. A retry before that point invites the earlier
+                // addresses again, which changes nothing.
                 done = if at < last {
                     add_outcome(done, &email, platform.write(actor, &operation).await?)
                 } else {
@@ -86,7 +86,7 @@ impl<'p> Invites<'p> {
         done.await
     }
 
-    /// Lists the invited addresses of an organization that no user has yet, oldest invitation first.
+    /// Lists the invited e-mail addresses of an organization that do not belong to a user yet, oldest invitation first.
     ///
     /// # Errors
     /// `Forbidden` unless the actor is an administrator of the organization.
@@ -111,7 +111,7 @@ impl<'p> Invites<'p> {
     }
 }
 
-/// Returns the distinct addresses of a request with their roles.
+/// Returns the distinct e-mail addresses in a request with their roles.
 fn addresses(new: &InviteUsers) -> Result<Vec<(String, Patch<Role>)>> {
     let has = new.emails.len();
     if has == 0 || has > MAX_EMAILS {
@@ -135,7 +135,7 @@ fn addresses(new: &InviteUsers) -> Result<Vec<(String, Patch<Role>)>> {
     Ok(addresses)
 }
 
-/// Adds the outcome of one address to the result.
+/// Adds the outcome for one address to the result.
 fn add_outcome(mut done: InvitedUsers, email: &str, invited: InviteOutcome) -> InvitedUsers {
     match invited {
         InviteOutcome::User(user) => done.users.push(user),
@@ -145,14 +145,14 @@ fn add_outcome(mut done: InvitedUsers, email: &str, invited: InviteOutcome) -> I
     done
 }
 
-/// Outcome of the invitation of an address.
+/// Outcome of inviting an address.
 #[derive(Serialize, Deserialize)]
 enum InviteOutcome {
-    /// Belongs to this user, who is a member now.
+    /// The address belongs to this user, who is now a member.
     User(UserId),
-    /// Invited.
+    /// The address was invited.
     Address,
-    /// Belongs to a user who does not sign in through the organization.
+    /// The address belongs to a user who does not sign in through the organization.
     OtherSignIn,
 }
 
@@ -184,7 +184,7 @@ async fn invite_creation(
         None => None,
     };
     match old {
-        // The id is reused, so that mail that was already sent links to the same invitation.
+        // The id is reused, so that e-mails already sent link to the same invitation.
         Some(old) => drop(tx.put(&*old, EmailInviteRecord { id: old.id.clone(), ..new })?),
         None => drop(tx.create(new)),
     }

@@ -1,4 +1,4 @@
-//! Joining an organization by an invite.
+//! Joining an organization through an invite.
 
 use std::sync::Arc;
 
@@ -31,17 +31,17 @@ use crate::{
     },
 };
 
-/// Number of invitations that one batch processes.
+/// Number of invitations processed per batch.
 const INVITE_BATCH: u32 = 50;
 
-/// Job that redeems the invitations of a new user.
+/// Job that redeems the e-mail invitations of a new user.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(in crate::platform) struct RedeemInvites {
     user: UserId,
 }
 
 impl RedeemInvites {
-    /// Enqueues the redemption of invitations for a new user, in the transaction that creates the user.
+    /// Enqueues the redemption of e-mail invitations for a new user, in the transaction that creates the user.
     pub(in crate::platform) async fn enqueue(tx: &mut Tx, user: &UserRecord, job: &JobId) -> Result<()> {
         if tx.scan_prefix(&EmailInviteRecord::by_address(&user.email), 1).await?.is_empty() {
             return Ok(());
@@ -80,14 +80,15 @@ impl Job for RedeemInvites {
 }
 
 impl<'p> InviteHandle<'p> {
-    /// Joins an organization by a link, or by an invitation of the user's address, which is consumed.
+    /// Joins an organization through an invite link, or through an invitation of the user's e-mail address, which is
+    /// consumed.
     ///
     /// Accepting an invite never lowers a role: an existing role in the organization or on the content is raised to
     /// that of the invite, or left unchanged.
     ///
     /// # Errors
-    /// `NotFound` for an invite that does not belong to the organization, that has expired or whose content is deleted,
-    /// and for a link whose creator may not grant its role any more; `Forbidden` for an address that is not the user's,
+    /// `NotFound` for an invite that does not belong to the organization, has expired, or whose content is deleted, and
+    /// for a link whose creator may no longer grant its role; `Forbidden` for an invitation of another user's address,
     /// and for links if the organization has disabled them.
     #[boxed]
     pub async fn join(self) -> Result<JoinedOrganization> {
@@ -102,7 +103,7 @@ impl<'p> InviteHandle<'p> {
 }
 
 impl Platform {
-    /// Redeems the invitations of a user who was just created. The job retries failures later.
+    /// Redeems the e-mail invitations of a newly created user. The job retries failures later.
     pub(in crate::platform) async fn welcome(&self, user: &UserId) {
         if let Err(error) = (RedeemInvites { user: user.clone() }).redeem(self).await {
             tracing::warn!(error = ?error, user = %user, "leave invitations of new user to job");
@@ -123,7 +124,7 @@ async fn join_with(
     let user = find_user(tx, user).await?;
     let record: Option<Arc<OrgRecord>> = tx.get(&OrgRecord::key_for(org)).await?;
     let record = record.ok_or_else(unknown)?;
-    // With a token that the organization does not accept, a member cannot raise their role.
+    // A member with a token that the organization does not accept cannot raise their role.
     match access::org(tx, actor, org).await {
         Err(error) if error.kind() == ErrorKind::NotFound => {}
         access => drop(access?),
@@ -165,7 +166,7 @@ async fn join_by_link(
     }
 }
 
-/// Adds a member, or raises an existing one to this role.
+/// Adds a member, or raises the role of an existing one to this role.
 async fn add_or_promote(tx: &mut Tx, member: MemberRecord) -> Result<()> {
     if join(tx, member.clone()).await? == JoinOutcome::New {
         return Ok(());
@@ -182,7 +183,7 @@ async fn add_or_promote(tx: &mut Tx, member: MemberRecord) -> Result<()> {
     Ok(())
 }
 
-/// Grants a member an explicit role on content, unless they have it already.
+/// Grants a member an explicit role on content, unless they already have it.
 async fn grant_role(
     tx: &mut Tx,
     org: &OrgId,
@@ -209,7 +210,7 @@ async fn grant_role(
     Ok(())
 }
 
-/// Consumes the invitation of an address for the user who has it.
+/// Consumes an e-mail invitation for the user with that address.
 async fn redeem(tx: &mut Tx, invite: &EmailInviteRecord, user: &UserRecord, now: Timestamp) -> Result<()> {
     let member = MemberRecord::new(&invite.organization, user, invite.role, now);
     add_or_promote(tx, MemberRecord { sso: invite.sso, ..member }).await?;
@@ -217,11 +218,11 @@ async fn redeem(tx: &mut Tx, invite: &EmailInviteRecord, user: &UserRecord, now:
     Ok(())
 }
 
-/// Consumes one invitation of a user's address; an expired one is only removed.
+/// Consumes one invitation of the user's address. An expired one is only removed.
 #[operation("invite_redeem")]
 async fn redeem_one(tx: &mut Tx, invite: &InviteId, user: &UserId, now: Timestamp) -> Result<()> {
     let invite: Option<Arc<EmailInviteRecord>> = tx.get(&EmailInviteRecord::key_for(invite)).await?;
-    // A concurrent run already consumed it.
+    // Already consumed by a concurrent run.
     let Some(invite) = invite else { return Ok(()) };
     if invite.expires_at <= now {
         tx.delete(&*invite);
@@ -233,7 +234,8 @@ async fn redeem_one(tx: &mut Tx, invite: &InviteId, user: &UserId, now: Timestam
 }
 
 impl<'p> Users<'p> {
-    /// Creates a user, who joins every organization that invited the address. Reserved for the platform itself.
+    /// Creates a user, who joins every organization that invited their e-mail address. Reserved for the platform
+    /// itself.
     ///
     /// # Errors
     /// `Conflict` if the e-mail address is in use; `Invalid` if it is malformed.
@@ -267,10 +269,10 @@ pub(in crate::platform) async fn user_creation(tx: &mut Tx, user: &UserRecord, j
     RedeemInvites::enqueue(tx, user, job).await
 }
 
-/// Checks that the user who vouches for a link may still grant its role. Otherwise the link is invalid.
+/// Checks that the user who vouches for an invite link may still grant its role. Otherwise, the link is invalid.
 ///
 /// # Errors
-/// `NotFound` if they may not, or if the target is deleted.
+/// `NotFound` if the user may not, or if the target is deleted.
 pub(in crate::platform) async fn check_voucher(tx: &Tx, link: &LinkInviteRecord) -> Result<()> {
     let by = Actor::User(link.vouched_by.clone());
     match authorize_link(tx, &by, link).await {
@@ -281,14 +283,14 @@ pub(in crate::platform) async fn check_voucher(tx: &Tx, link: &LinkInviteRecord)
     }
 }
 
-/// The access of an actor to the target of a link that they may manage.
+/// An actor's access to the target of a link they may manage.
 pub(in crate::platform) enum LinkInviteAccess {
     Org(OrgAccess),
     Space(SpaceAccess),
     Collection(CollectionAccess),
 }
 
-/// Checks the right to manage a link.
+/// Checks the right to manage an invite link.
 pub(in crate::platform) async fn authorize_link(
     tx: &Tx,
     actor: &Actor,
@@ -297,7 +299,7 @@ pub(in crate::platform) async fn authorize_link(
     authorize_grant(tx, actor, &link.organization, &link.gives).await
 }
 
-/// Checks the right to manage links of an organization with this grant, and returns the access.
+/// Checks the right to manage invite links with this grant in an organization, and returns the access.
 async fn authorize_grant(
     tx: &Tx,
     actor: &Actor,
@@ -335,7 +337,7 @@ async fn authorize_grant(
     Ok(target)
 }
 
-/// Checks the right to manage links of an organization with this grant.
+/// Checks the right to manage invite links with this grant in an organization.
 pub(in crate::platform) async fn require_link_manager(
     tx: &Tx,
     actor: &Actor,

@@ -1,4 +1,4 @@
-//! Members of organizations.
+//! Operations on the members of organizations.
 
 pub(in crate::platform) mod join;
 mod leave;
@@ -89,7 +89,7 @@ impl Platform {
         shown.pop().ok_or_else(|| Error::not_found("member"))
     }
 
-    /// Builds the views of members in two reads.
+    /// Builds the views of members with two reads.
     pub(in crate::platform) async fn member_views(
         &self,
         tx: &Tx,
@@ -127,8 +127,8 @@ pub(in crate::platform) async fn find(tx: &Tx, org: &OrgId, user: &UserId) -> Re
 
 /// Returns an error if `member` is the last administrator of the organization. Call it before the role is removed.
 ///
-/// It reads the index rows of the first two administrators. Of two concurrent removals, the second therefore conflicts
-/// and is checked again.
+/// It reads the index rows of the first two administrators, so the second of two concurrent removals conflicts and is
+/// checked again.
 pub(in crate::platform) async fn require_other_administrator(tx: &Tx, member: &MemberRecord) -> Result<()> {
     if member.role != Some(Role::Admin) {
         return Ok(());
@@ -140,7 +140,7 @@ pub(in crate::platform) async fn require_other_administrator(tx: &Tx, member: &M
     Err(Error::conflict("an organization needs at least one administrator; appoint another one first"))
 }
 
-/// The field of a member to set.
+/// The member field to set.
 enum MemberChange {
     Role(Patch<Role>),
     Sso,

@@ -1,4 +1,4 @@
-//! Resolution of users that requests name by user id or e-mail address.
+//! Resolves users named in requests by user id or e-mail address.
 
 use std::sync::Arc;
 
@@ -11,13 +11,13 @@ use crate::{
     },
 };
 
-/// A name in a request, and its field.
+/// A user name in a request, with its field.
 pub(in crate::platform) struct RequestedName<'a> {
     pub(in crate::platform) field: String,
     pub(in crate::platform) name: &'a str,
 }
 
-/// Names in a list field of a request.
+/// Returns the names in a list field of a request.
 pub(in crate::platform) fn names_in_list<'a>(
     field: &str,
     names: Option<&'a [String]>,
@@ -26,7 +26,7 @@ pub(in crate::platform) fn names_in_list<'a>(
     names.map(|(at, name)| RequestedName { field: format!("{field}[{at}]"), name }).collect()
 }
 
-/// Resolves names to users, in order; `None` for an unknown name.
+/// Resolves names to users in order, with `None` for unknown names.
 pub(in crate::platform) async fn users(tx: &Tx, named: &[RequestedName<'_>]) -> Result<Vec<Option<UserId>>> {
     // A malformed address belongs to no user.
     let address = |name: &str| name.contains('@') && BoundedText::<3, 254>::new(name).is_ok();
@@ -50,7 +50,7 @@ pub(in crate::platform) async fn users(tx: &Tx, named: &[RequestedName<'_>]) -> 
 /// Resolves names to members of an organization, in order.
 ///
 /// # Errors
-/// `Invalid`, with the field, for a name that is not a member's.
+/// `Invalid` with the field, for a name that does not belong to a member.
 pub(in crate::platform) async fn members(
     tx: &Tx,
     org: &OrgId,

@@ -1,4 +1,4 @@
-//! Organizations.
+//! Operations on organizations.
 
 use std::{collections::BTreeSet, sync::Arc};
 
@@ -26,7 +26,7 @@ use crate::{
     },
 };
 
-/// Maximum number of e-mail domains of an organization.
+/// Maximum number of e-mail domains per organization.
 pub(in crate::platform) const MAX_DOMAINS: usize = 100;
 
 impl<'p> Orgs<'p> {
@@ -45,13 +45,13 @@ impl<'p> Orgs<'p> {
             .await
     }
 
-    /// Lists the organizations of the user in joining order; for the platform itself, all organizations in id order.
+    /// Lists the organizations of the user in join order or, for the platform itself, all organizations in id order.
     ///
     /// If an organization requires single sign-on and does not accept the token, only the fields needed to sign in are
     /// returned. A single sign-on session lists only its own organization.
     ///
     /// # Errors
-    /// `Unauthenticated` for a visitor of a site.
+    /// `Unauthenticated` for a site visitor.
     #[boxed]
     pub async fn list(self, page: &'p PageRequest) -> Result<Page<Organization>> {
         let (platform, ref actor) = self.parts();
@@ -96,8 +96,8 @@ impl<'p> Orgs<'p> {
     /// domain.
     ///
     /// For other users, and for a malformed domain, the result is empty. A user who is not a member gets only the
-    /// fields needed to join: name, logo and whether single sign-on is enforced, but not its other domains, content and
-    /// settings. They have no permissions in it.
+    /// fields needed to join: name, logo and whether single sign-on is enforced, but no other domains, content or
+    /// settings. They have no permissions in the organization.
     #[boxed]
     pub async fn by_email_domain(self, domain: &'p str) -> Result<DomainOrganizations> {
         let (platform, ref actor) = self.parts();
@@ -114,7 +114,7 @@ impl<'p> Orgs<'p> {
             Err(error) if error.kind() == ErrorKind::NotFound && actor.reaches(&id) => {
                 platform.read_org_outline(&tx, actor, &id, &domain).await?
             }
-            // A member who has to sign in through the organization's single sign-on.
+            // A member who must sign in through the organization's single sign-on.
             Err(error) if error.kind() == ErrorKind::Forbidden => {
                 let access = access::org_before_sign_in(&tx, actor, &id).await?;
                 Some(platform.org_outline(access.org()))
@@ -130,7 +130,7 @@ impl<'p> Caller<'p> {
     /// Finds the organization with a host name, ignoring case. Any user may call it: the result contains only its id.
     ///
     /// # Errors
-    /// `NotFound`, always for visitors of a site.
+    /// `NotFound`, always for site visitors.
     #[boxed]
     pub async fn subdomain(self, name: &'p str) -> Result<Subdomain> {
         let tx = self.platform.read().await?;
@@ -150,7 +150,7 @@ impl<'p> Caller<'p> {
 }
 
 impl<'p> OrgHandle<'p> {
-    /// Changes the account data of an organization: its plan, billing, trial and block. Reserved for the platform
+    /// Changes the account data of an organization: plan, billing, trial and blocked status. Reserved for the platform
     /// itself.
     ///
     /// Members can read the data. It has no effect except on the status of the host name.
@@ -230,7 +230,8 @@ impl Platform {
         shown.pop().ok_or_else(|| Error::not_found("organization"))
     }
 
-    /// Outline of the organization that claims the domain of the actor's address, for an actor who is not a member.
+    /// Returns the outline of the organization that claims the domain of the actor's e-mail address, for an actor who
+    /// is not a member.
     async fn read_org_outline(
         &self,
         tx: &Tx,
@@ -246,7 +247,7 @@ impl Platform {
             .map(|org| Organization { email_domains: vec![domain.clone()], ..self.org_outline(&org) }))
     }
 
-    /// Public part of an organization: name, logo and how to join.
+    /// Returns the public part of an organization: name, logo and how to join.
     fn org_outline(&self, org: &OrgRecord) -> Organization {
         Organization {
             email_domains: Vec::new(),

@@ -1,5 +1,5 @@
 //! SAML providers of organizations. `login.rs` contains the sign-in, `session.rs` the resulting sessions, and
-//! `refusal.rs` the refused sign-ins.
+//! `refusal.rs` the rejected sign-ins.
 
 mod login;
 mod refusal;
@@ -42,7 +42,7 @@ impl<'p> SamlProviders<'p> {
     ///
     /// # Errors
     ///
-    /// `Forbidden` unless the actor administrates the organization.
+    /// `Forbidden` unless the actor is an administrator of the organization.
     #[boxed]
     pub async fn list(self, page: &'p PageRequest) -> Result<Page<SamlProvider>> {
         let (platform, ref actor, org) = self.parts();
@@ -58,13 +58,13 @@ impl<'p> SamlProviders<'p> {
         Ok(Page { items, next: page.next, count: page.count })
     }
 
-    /// Creates a SAML provider. It is pending until its address, entity id and certificate are set.
+    /// Creates a SAML provider. It is pending until its URL, entity id and certificate are set.
     ///
     /// # Errors
     ///
-    /// `Forbidden` unless the actor administrates the organization; `Invalid` for an unknown team, and for a
-    /// certificate that the [adapter](crate::platform::Builder::saml) cannot use for verification; `Conflict` for too
-    /// many providers.
+    /// `Forbidden` unless the actor is an administrator of the organization; `Invalid` for an unknown team, or for a
+    /// certificate that the [SAML implementation](crate::platform::Builder::saml) cannot use for verification;
+    /// `Conflict` for too many providers.
     ///
     /// # Example
     ///
@@ -112,7 +112,7 @@ impl<'p> SamlProviderHandle<'p> {
     ///
     /// # Errors
     ///
-    /// `Forbidden` unless the actor administrates the organization.
+    /// `Forbidden` unless the actor is an administrator of the organization.
     #[boxed]
     pub async fn get(self) -> Result<SamlProvider> {
         let (platform, ref actor, org, id) = self.parts();
@@ -120,13 +120,13 @@ impl<'p> SamlProviderHandle<'p> {
         platform.read_provider_view(&tx, actor, org, id).await
     }
 
-    /// Changes a SAML provider. Omitted fields stay unchanged. Sessions of the provider end if its address, entity id
-    /// or certificate changes.
+    /// Changes a SAML provider. Omitted fields stay unchanged. If its URL, entity id or certificate changes, its
+    /// sessions become invalid.
     ///
     /// # Errors
     ///
-    /// `Forbidden` unless the actor administrates the organization; `Invalid` for an unknown team, and for a
-    /// certificate that the [adapter](crate::platform::Builder::saml) cannot use for verification.
+    /// `Forbidden` unless the actor is an administrator of the organization; `Invalid` for an unknown team, or for a
+    /// certificate that the [SAML implementation](crate::platform::Builder::saml) cannot use for verification.
     #[boxed]
     pub async fn update(self, change: UpdateSamlProvider) -> Result<SamlProvider> {
         let (platform, ref actor, org, id) = self.parts();
@@ -145,7 +145,7 @@ impl<'p> SamlProviderHandle<'p> {
     ///
     /// # Errors
     ///
-    /// `Forbidden` unless the actor administrates the organization.
+    /// `Forbidden` unless the actor is an administrator of the organization.
     #[boxed]
     pub async fn delete(self) -> Result<bool> {
         let (platform, ref actor, org, id) = self.parts();
@@ -157,7 +157,7 @@ impl<'p> SamlProviderHandle<'p> {
 }
 
 impl<'p> OrgHandle<'p> {
-    /// Lists the active SAML providers of an organization with their sign-in addresses, oldest first.
+    /// Lists the active SAML providers of an organization with their sign-in URLs, oldest first.
     ///
     /// # Errors
     ///
@@ -178,7 +178,7 @@ impl<'p> OrgHandle<'p> {
 }
 
 impl Platform {
-    /// Rejects a certificate that the adapter cannot use for verification.
+    /// Rejects a certificate that the SAML implementation cannot use for verification.
     fn require_usable(&self, certificate: Option<&Certificate>) -> Result<()> {
         let (Some(saml), Some(certificate)) = (&self.ports().saml, certificate) else { return Ok(()) };
         saml.check_certificate(certificate.as_str()).map_err(|why| Error::invalid("certificate", why))
@@ -234,7 +234,7 @@ impl Platform {
     }
 }
 
-/// Returns a SAML provider if the actor administrates its organization.
+/// Returns a SAML provider if the actor is an administrator of its organization.
 pub(in crate::platform) async fn provider(
     tx: &Tx,
     actor: &Actor,

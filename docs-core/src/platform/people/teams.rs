@@ -32,11 +32,11 @@ use crate::{
     },
 };
 
-/// Maximum number of members that one request adds, changes or removes. They fit into one transaction.
+/// Maximum number of members added, changed or removed per request. All changes fit into one transaction.
 pub(in crate::platform) const MAX_MEMBER_CHANGES: usize = 300;
 
 impl<'p> Teams<'p> {
-    /// Lists the teams of an organization by title.
+    /// Lists the teams of an organization, ordered by title.
     ///
     /// # Errors
     ///
@@ -65,12 +65,12 @@ impl<'p> Teams<'p> {
         Ok(Page { items, next: page.next, count: page.count })
     }
 
-    /// Creates a team. It has no owner at first; administrators manage every team.
+    /// Creates a team. Initially, it has no owner; administrators manage every team.
     ///
     /// # Errors
     ///
-    /// `Forbidden` unless the actor administrates the organization; `Invalid` for users who are not members, and for
-    /// too many of them.
+    /// `Forbidden` unless the actor is an administrator of the organization; `Invalid` for users who are not members of
+    /// the organization, or for too many users.
     ///
     /// # Example
     ///
@@ -126,7 +126,7 @@ impl<'p> TeamHandle<'p> {
     ///
     /// # Errors
     ///
-    /// `Forbidden` unless the actor administrates the organization.
+    /// `Forbidden` unless the actor is an administrator of the organization.
     #[boxed]
     pub async fn update(self, change: UpdateTeam) -> Result<Team> {
         let (platform, ref actor, org, id) = self.parts();
@@ -138,12 +138,12 @@ impl<'p> TeamHandle<'p> {
             .await
     }
 
-    /// Deletes a team, which ends the access through it at once. A job removes the remaining rows of a large team.
-    /// Returns `true` if it existed.
+    /// Deletes a team, which immediately revokes access granted through it. A job removes the remaining rows of a large
+    /// team. Returns `true` if the team existed.
     ///
     /// # Errors
     ///
-    /// `Forbidden` unless the actor administrates the organization.
+    /// `Forbidden` unless the actor is an administrator of the organization.
     #[boxed]
     pub async fn delete(self) -> Result<bool> {
         let (platform, ref actor, org, id) = self.parts();
@@ -154,7 +154,7 @@ impl<'p> TeamHandle<'p> {
         Error::ignore_not_found(done.await)
     }
 
-    /// Lists the members of a team, earliest addition first.
+    /// Lists the members of a team in the order in which they were added.
     ///
     /// # Errors
     ///
@@ -186,12 +186,12 @@ impl<'p> TeamHandle<'p> {
         Ok(Page { items: items.collect(), next: page.next, count: page.count })
     }
 
-    /// Adds, changes and removes members of a team in one transaction. Removal takes precedence.
+    /// Adds, changes and removes members of a team in one transaction. A user who is both added and removed is removed.
     ///
     /// # Errors
     ///
-    /// `Forbidden` unless the actor owns the team or administrates the organization; `Invalid` for users who are not
-    /// members of the organization, and for too many changes.
+    /// `Forbidden` unless the actor owns the team or is an administrator of the organization; `Invalid` for users who
+    /// are not members of the organization, or for too many changes.
     #[boxed]
     pub async fn update_members(self, change: UpdateTeamMembers) -> Result<()> {
         let (platform, ref actor, org, id) = self.parts();
@@ -213,8 +213,8 @@ impl<'p> TeamHandle<'p> {
     ///
     /// # Errors
     ///
-    /// `NotFound` for an unknown team or member; `Forbidden` unless the actor owns the team or administrates the
-    /// organization.
+    /// `NotFound` for an unknown team or member; `Forbidden` unless the actor owns the team or is an administrator of
+    /// the organization.
     #[boxed]
     pub async fn put_member(self, user: &'p UserId, place: PutTeamMember) -> Result<()> {
         let (platform, ref actor, org, id) = self.parts();
@@ -222,11 +222,11 @@ impl<'p> TeamHandle<'p> {
         platform.write(actor, &set_team_member(actor, &org, &id, &user, &place, now)).await
     }
 
-    /// Removes a member from a team. Returns `true` if they were in it.
+    /// Removes a member from a team. Returns `true` if they belonged to it.
     ///
     /// # Errors
     ///
-    /// `Forbidden` unless the actor owns the team or administrates the organization.
+    /// `Forbidden` unless the actor owns the team or is an administrator of the organization.
     #[boxed]
     pub async fn remove_member(self, user: &'p UserId) -> Result<bool> {
         let (platform, ref actor, org, id) = self.parts();
@@ -236,7 +236,7 @@ impl<'p> TeamHandle<'p> {
 }
 
 impl<'p> MemberHandle<'p> {
-    /// Lists the teams of a member. `title` selects teams by a part of their title, case-insensitively.
+    /// Lists the teams of a member. `title` selects teams whose title contains this text, ignoring case.
     ///
     /// # Errors
     ///
@@ -283,7 +283,7 @@ impl Platform {
         shown.pop().ok_or_else(|| Error::not_found("team"))
     }
 
-    /// Returns the views of teams of an organization. All counters take one read.
+    /// Builds the views of an organization's teams. All counters are read at once.
     pub(in crate::platform) async fn team_views(
         &self,
         tx: &Tx,
@@ -320,7 +320,7 @@ impl Platform {
     }
 }
 
-/// Resolves the access of an actor to an organization and to one of its teams.
+/// Resolves an actor's access to an organization and to one of its teams.
 async fn team(tx: &Tx, actor: &Actor, org: &OrgId, id: &TeamId) -> Result<(OrgAccess, TeamAccess)> {
     let access = access::org(tx, actor, org).await?;
     let record: Option<Arc<TeamRecord>> = tx.get(&TeamRecord::key_for(id)).await?;
@@ -332,7 +332,7 @@ async fn team(tx: &Tx, actor: &Actor, org: &OrgId, id: &TeamId) -> Result<(OrgAc
     Ok((access, seen))
 }
 
-/// Returns a page of the teams, selected by a part of their title.
+/// Returns a page of the teams whose title contains a text.
 async fn list_by_title(
     tx: &Tx,
     org: &OrgId,
@@ -347,14 +347,14 @@ async fn list_by_title(
     list.finish(tx, count).await
 }
 
-/// Returns `true` if the user administrates the organization, and therefore manages every team.
+/// Returns `true` if the user is an administrator of the organization, and therefore manages every team.
 async fn is_administrator(tx: &Tx, org: &OrgId, user: &str) -> Result<bool> {
     let Ok(user) = user.parse::<UserId>() else { return Ok(false) };
     let member: Option<Arc<MemberRecord>> = tx.get(&MemberRecord::key_for(org, &user)).await?;
     Ok(member.is_some_and(|member| member.role == Some(Role::Admin)))
 }
 
-/// Returns the teams that a user owns in the order of the list of teams. The number of owned teams is small.
+/// Returns the teams that a user owns, in list order. The number of owned teams is small.
 async fn owned_teams(tx: &Tx, org: &OrgId, owner: &str) -> Result<BTreeMap<Key, Arc<TeamRecord>>> {
     let mut owned = BTreeMap::new();
     // A malformed user id owns no team.

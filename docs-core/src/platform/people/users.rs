@@ -25,20 +25,20 @@ use crate::{
 /// Fields of a new user.
 #[derive(Clone, Debug)]
 pub struct NewUser {
-    /// The name shown to other users.
+    /// The name displayed to other users.
     pub display_name: BoundedText<1, 128>,
-    /// The e-mail address, unique ignoring case.
+    /// The e-mail address. Unique, ignoring case.
     pub email: BoundedText<3, 254>,
 }
 
 /// Fields of a new token.
 #[derive(Clone)]
 pub struct NewToken {
-    /// Purpose of the token, for its owner.
+    /// Description of the token's purpose, for its owner.
     pub label: BoundedText<0, 50>,
-    /// The secret; generated if absent.
+    /// The secret. Generated if absent.
     pub secret: Option<String>,
-    /// Expiry; `None` for a token that does not expire.
+    /// When the token expires, or `None` if it does not.
     pub expires_at: Option<Timestamp>,
 }
 
@@ -50,16 +50,16 @@ impl std::fmt::Debug for NewToken {
     }
 }
 
-/// A token without its secret, as returned by lists.
+/// A token without its secret, as returned in lists.
 #[non_exhaustive]
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct TokenInfo {
-    /// The id for revoking it.
+    /// The id, used to revoke the token.
     pub id: TokenId,
-    /// Purpose of the token, for its owner.
+    /// Description of the token's purpose, for its owner.
     pub label: String,
     pub created_at: Timestamp,
-    /// Expiry, possibly in the past; `None` for a token that does not expire.
+    /// When the token expires, possibly in the past, or `None` if it does not.
     pub expires_at: Option<Timestamp>,
 }
 
@@ -74,13 +74,13 @@ impl TokenInfo {
     }
 }
 
-/// A new token. The secret is returned here only.
+/// A new token. The secret is returned only here.
 #[non_exhaustive]
 #[derive(Clone)]
 pub struct TokenSecret {
-    /// The id for revoking it.
+    /// The id, used to revoke the token.
     pub id: TokenId,
-    /// Value of the bearer token.
+    /// The value of the bearer token.
     pub secret: String,
 }
 
@@ -92,7 +92,7 @@ impl std::fmt::Debug for TokenSecret {
 
 /// Maximum length of an e-mail address in bytes.
 const MAX_EMAIL: usize = 254;
-/// Minimum number of characters of a caller-chosen secret.
+/// Minimum length of a secret chosen by the caller, in characters.
 const MIN_SECRET_CHARS: usize = 16;
 
 impl<'p> Caller<'p> {
@@ -111,7 +111,7 @@ impl<'p> Caller<'p> {
 }
 
 impl<'p> UserHandle<'p> {
-    /// Reads the actor's own user, or another user of an organization where the actor is a member and not a guest.
+    /// Reads the actor's own user, or another user in an organization of which the actor is a member and not a guest.
     #[boxed]
     pub async fn get(self) -> Result<User> {
         let (platform, ref actor, id) = self.parts();
@@ -127,12 +127,12 @@ impl<'p> UserHandle<'p> {
 
     /// Creates an API token for a user.
     ///
-    /// `secret` is generated if absent. A given secret must consist of ASCII letters, digits and punctuation, and have
-    /// a minimum length.
+    /// If absent, `secret` is generated. A given secret must consist of at least 16 ASCII letters, digits and
+    /// punctuation characters.
     ///
     /// # Errors
-    /// `Forbidden` unless the actor is the user or the platform; `Invalid` for a short secret, for other characters,
-    /// and for an expiry that is not in the future; `Conflict` for a secret in use.
+    /// `Forbidden` unless the actor is the user or the platform; `Invalid` for a secret that is too short or contains
+    /// other characters, or for an expiry that is not in the future; `Conflict` if the secret is already in use.
     #[boxed]
     pub async fn issue_token(self, new: NewToken) -> Result<TokenSecret> {
         let (platform, ref actor, user) = self.parts();
@@ -142,7 +142,8 @@ impl<'p> UserHandle<'p> {
         Ok(secret)
     }
 
-    /// Lists the tokens of a user, oldest first, including expired ones. Secrets are not stored and not returned.
+    /// Lists the tokens of a user, oldest first, including expired ones. Secrets are not stored, so they are not
+    /// returned.
     ///
     /// # Errors
     /// `Forbidden` unless the actor is the user or the platform; `NotFound` for an unknown user.
@@ -223,7 +224,7 @@ impl Platform {
                     format_args!("must be at least {MIN_SECRET_CHARS} characters"),
                 ));
             }
-            // Restricted to characters that a header can contain.
+            // Restricted to characters that are allowed in a header.
             Some(secret) if !secret.bytes().all(|byte| byte.is_ascii_graphic()) => {
                 return Err(Error::invalid(
                     "secret",
@@ -263,8 +264,8 @@ impl Platform {
         }
     }
 
-    /// Reads users named in the content of an organization. A guest, who may not list its members, sees their names
-    /// and only their own address.
+    /// Reads users referenced in the content of an organization. A guest, who may not list its members, sees their
+    /// names but no e-mail address except their own.
     pub(in crate::platform) async fn visible_users(
         &self,
         tx: &Tx,
@@ -313,7 +314,7 @@ pub(in crate::platform) fn check_email(field: &str, email: &str) -> Result<()> {
     if !parts.is_some_and(fits) || email.chars().any(|c| c.is_whitespace() || c.is_control()) {
         return Err(Error::invalid(field, "must be an address like name@example.com"));
     }
-    // The address is part of keys, which are limited in bytes.
+    // The address is part of keys, whose length in bytes is limited.
     if email.len() > MAX_EMAIL || email.to_lowercase().len() > MAX_EMAIL {
         return Err(Error::invalid(
             field,
@@ -323,7 +324,7 @@ pub(in crate::platform) fn check_email(field: &str, email: &str) -> Result<()> {
     Ok(())
 }
 
-/// Rejects actors other than the owner of the token and the platform.
+/// Rejects actors other than the token's owner and the platform.
 fn require_token_owner(actor: &Actor, user: &UserId) -> Result<()> {
     match actor {
         Actor::Platform => Ok(()),
@@ -390,7 +391,7 @@ mod tests {
 
     #[test]
     fn addresses_longer_than_the_bound_are_refused() {
-        // The bound is in bytes.
+        // The limit is in bytes.
         let is_taken =
             |bytes: usize| check_email("email", &format!("{}@e.example", "ä".repeat((bytes - 10) / 2)));
         assert!(is_taken(MAX_EMAIL).is_ok());

@@ -1,4 +1,4 @@
-//! Parsed addresses: a host, and the segments of a path.
+//! Parsed URLs: a host and path segments.
 
 use percent_encoding::percent_decode_str;
 
@@ -7,23 +7,23 @@ use crate::{
     model::{has_credentials, web_url},
 };
 
-/// An address without its scheme, query and fragment.
+/// A URL without scheme, query and fragment.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(in crate::platform) struct WebAddress {
-    /// The host in lower case, with the port if it differs from the default of the scheme.
+    /// The host in lower case, with the port unless it is the scheme's default.
     pub(in crate::platform) host: String,
-    /// The non-empty segments of the path, percent-encoded.
+    /// The non-empty path segments, percent-encoded.
     pub(in crate::platform) raw: Vec<String>,
-    /// The decoded segments.
+    /// The non-empty path segments, decoded.
     pub(in crate::platform) segments: Vec<String>,
 }
 
 impl WebAddress {
-    /// Parses an address.
+    /// Parses a URL.
     ///
     /// # Errors
     ///
-    /// `Invalid` for an address that is not HTTP or HTTPS.
+    /// `Invalid` for a URL that is not HTTP or HTTPS.
     pub(in crate::platform) fn parse(field: &str, url: &str) -> Result<Self> {
         let wrong = || Error::invalid(field, "must be an address like https://docs.example.com/guides");
         let url = web_url(url).filter(|url| !has_credentials(url)).ok_or_else(wrong)?;
@@ -40,18 +40,18 @@ impl WebAddress {
         Ok(Self { host, raw, segments })
     }
 
-    /// The path of the first segments, with slashes around it.
+    /// Returns the path of the first `used` segments, with a leading and a trailing slash.
     pub(super) fn base(&self, used: usize) -> String {
         let used = self.raw.iter().take(used);
         used.fold("/".to_owned(), |path, segment| path + segment + "/")
     }
 
-    /// The path after the first segments, with a leading slash.
+    /// Returns the path after the first `used` segments, with a leading slash.
     pub(super) fn rest(&self, used: usize) -> String {
         format!("/{}", self.raw.get(used..).unwrap_or_default().join("/"))
     }
 
-    /// The segments after the first `used`.
+    /// Returns the segments after the first `used`.
     pub(super) fn segments_after(&self, used: usize) -> Vec<&str> {
         self.segments.iter().skip(used).map(String::as_str).collect()
     }

@@ -1,4 +1,4 @@
-//! The signing keys of sites.
+//! Signing keys of sites.
 
 use std::sync::Arc;
 
@@ -9,7 +9,7 @@ use crate::{
     store::{Tx, records::SiteAuthRecord},
 };
 
-/// Returns the signing key of a site, if it has one.
+/// Returns the signing key of a site, if any.
 pub(in crate::platform) async fn signing_key(
     secrets: &dyn Secrets,
     tx: &Tx,
@@ -19,7 +19,7 @@ pub(in crate::platform) async fn signing_key(
     record.map(|record| open_signing_key(secrets, &record)).transpose()
 }
 
-/// Opens the signing key of a site. The key is the bytes of the text.
+/// Unseals the signing key of a site. The key consists of the bytes of the text.
 pub(in crate::platform) fn open_signing_key(
     secrets: &dyn Secrets,
     record: &SiteAuthRecord,
@@ -32,12 +32,12 @@ pub(in crate::platform) fn open_signing_key(
     })
 }
 
-/// The purpose of the seal of a site's signing key.
+/// Returns the sealing purpose of a site's signing key.
 pub(in crate::platform) fn purpose(site: &SiteId) -> String {
     format!("site-signing-key {site}")
 }
 
-/// Returns a fingerprint that distinguishes keys and reveals nothing about them.
+/// Returns a fingerprint that distinguishes keys without revealing them.
 pub(in crate::platform) fn fingerprint(key: &str) -> Arc<str> {
     let hash = blake3::derive_key("docs-platform fingerprint of a signing key", key.as_bytes());
     BASE32.encode(&hash[..16]).into()

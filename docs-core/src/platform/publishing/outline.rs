@@ -1,6 +1,6 @@
-//! The outline of a site: its sections, groups and spaces in order, with their addresses below the site.
+//! The outline of a site: its sections, groups and spaces in order, with their paths below the site.
 //!
-//! The limits in this module keep a site small enough to read it at once and decide in pure functions.
+//! The limits in this module keep a site small enough to load it completely and process it in pure functions.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -16,17 +16,17 @@ use crate::{
     },
 };
 
-/// Maximum number of sections of a site, well above a usable menu. Sections, groups and spaces together are few enough
+/// Maximum number of sections per site, well above a usable menu. Sections, groups and spaces are together few enough
 /// to delete a full site in one transaction: about 1,600 of its 2,000 changes.
 pub(in crate::platform) const MAX_SECTIONS: usize = 100;
-/// Maximum number of groups of a site.
+/// Maximum number of section groups per site.
 pub(in crate::platform) const MAX_GROUPS: usize = 50;
-/// Maximum depth of nested groups. A deeper menu is unusable, and each level nests the responses deeper.
+/// Maximum nesting depth of section groups. A deeper menu is unusable, and responses are nested equally deep.
 pub(in crate::platform) const MAX_GROUP_DEPTH: usize = 5;
-/// Maximum number of spaces of a site, in all its sections.
+/// Maximum number of spaces per site, across all sections.
 pub(in crate::platform) const MAX_SPACES: usize = 300;
 
-/// A section, or a group of sections.
+/// A section or a group of sections.
 #[derive(Clone, Debug, PartialEq)]
 pub(in crate::platform) enum OutlineNode {
     Section(Arc<SectionRecord>),
@@ -41,7 +41,7 @@ impl OutlineNode {
         }
     }
 
-    /// The group that contains it.
+    /// Returns the group that contains the node, if any.
     pub(in crate::platform) fn parent(&self) -> Option<&SectionGroupId> {
         match self {
             Self::Section(section) => section.group.as_ref(),
@@ -64,12 +64,12 @@ pub(in crate::platform) enum OutlinePart<'a> {
     SiteSpace(&'a SiteSpaceRecord),
 }
 
-/// The target of an address below a site.
+/// The target of a path below a site.
 #[derive(Clone, Debug, PartialEq)]
 pub(in crate::platform) struct OutlineMatch<'a> {
     pub(in crate::platform) section: Option<&'a Arc<SectionRecord>>,
     pub(in crate::platform) place: &'a Arc<SiteSpaceRecord>,
-    /// The number of segments that name section and space. The remaining ones are the path of a page.
+    /// The number of segments that select the section and the space. The remaining segments are a page path.
     pub(in crate::platform) used: usize,
 }
 
@@ -78,7 +78,7 @@ pub(in crate::platform) struct OutlineMatch<'a> {
 pub(in crate::platform) struct SiteOutline {
     /// The children of the site (`None`) and of each group.
     nodes: BTreeMap<Option<SectionGroupId>, Vec<OutlineNode>>,
-    /// The spaces of each section; those of a site without sections are under `None`.
+    /// The spaces of each section. Those of a site without sections are under `None`.
     places: BTreeMap<Option<SectionId>, Vec<Arc<SiteSpaceRecord>>>,
     default_section: Option<SectionId>,
     /// The default space of each section, and of a site without sections.
@@ -94,7 +94,7 @@ impl SiteOutline {
             SectionGroupRecord::by_site(&site.id),
             SiteSpaceRecord::by_site(&site.id),
         ];
-        // The limits keep each list below the limit of a scan.
+        // The limits keep each list within one scan.
         let scans: Vec<_> = prefixes.iter().map(|prefix| prefix.scan(MAX_SCAN)).collect();
         let mut rows = tx.scan_many(&scans).await?.into_iter();
         let mut keys = |named: fn(&str) -> Key| -> Vec<Key> {
@@ -120,7 +120,7 @@ impl SiteOutline {
         if let Some(default) = &site.default_site_space {
             outline.defaults.insert(None, default.clone());
         }
-        // A site with groups but without spaces counts as one with sections.
+        // A site with groups but no spaces counts as having sections.
         let any_section = nodes.iter().any(|node| matches!(node, OutlineNode::Section(_)));
         outline.has_sections = any_section || (places.is_empty() && !nodes.is_empty());
         for node in nodes {
@@ -147,17 +147,17 @@ impl SiteOutline {
         self.has_sections
     }
 
-    /// The children of a group, or of the site.
+    /// Returns the children of a group, or of the site.
     pub(in crate::platform) fn children(&self, group: Option<&SectionGroupId>) -> &[OutlineNode] {
         self.nodes.get(&group.cloned()).map_or(&[], Vec::as_slice)
     }
 
-    /// The spaces of a section, or those of a site without sections.
+    /// Returns the spaces of a section, or those of a site without sections.
     pub(in crate::platform) fn places(&self, section: Option<&SectionId>) -> &[Arc<SiteSpaceRecord>] {
         self.places.get(&section.cloned()).map_or(&[], Vec::as_slice)
     }
 
-    /// All sections and groups, each group before its descendants.
+    /// Returns all sections and groups, each group before its descendants.
     pub(in crate::platform) fn nodes(&self) -> Vec<&OutlineNode> {
         let mut found = Vec::new();
         let mut coming: Vec<&OutlineNode> = self.children(None).iter().rev().collect();
@@ -171,7 +171,7 @@ impl SiteOutline {
         found
     }
 
-    /// All sections, in groups and outside.
+    /// Returns all sections, inside and outside groups.
     pub(in crate::platform) fn sections(&self) -> Vec<&Arc<SectionRecord>> {
         let sections = self.nodes().into_iter().filter_map(|node| match node {
             OutlineNode::Section(section) => Some(section),
@@ -188,7 +188,7 @@ impl SiteOutline {
         groups.collect()
     }
 
-    /// All spaces, section by section.
+    /// Returns all spaces, section by section.
     pub(in crate::platform) fn all_places(&self) -> Vec<&Arc<SiteSpaceRecord>> {
         let sections = self.sections().into_iter().map(|section| Some(&section.id));
         sections.chain([None]).flat_map(|section| self.places(section)).collect()
@@ -212,7 +212,7 @@ impl SiteOutline {
         self.places.values().flatten().find(|place| place.id == *id)
     }
 
-    /// A group and its ancestors, innermost first.
+    /// Returns a group and its ancestors, innermost first.
     pub(in crate::platform) fn chain(&self, group: Option<&SectionGroupId>) -> Vec<SectionGroupId> {
         let mut chain = Vec::new();
         let mut next = group;
@@ -225,7 +225,7 @@ impl SiteOutline {
         chain
     }
 
-    /// Returns the position of a section or group in the whole site. Positions ascend in the site's order.
+    /// Returns the position of a section or group within the site. Positions ascend in the order of the site.
     pub(in crate::platform) fn position(&self, node: &OutlineNode) -> String {
         let seat = |rank: u64, id: &str| format!("{rank:020}!{id}!");
         let above = self.chain(node.parent());
@@ -234,14 +234,14 @@ impl SiteOutline {
         above + &seat(node.rank(), node.id())
     }
 
-    /// Returns the position of a space in the whole site.
+    /// Returns the position of a space within the site.
     pub(in crate::platform) fn place_position(&self, place: &SiteSpaceRecord) -> String {
         let section = place.section.as_ref().and_then(|id| self.section(id));
         let section = section.map(|section| self.position(&OutlineNode::Section(Arc::clone(section))));
         format!("{}{:020}!{}!", section.unwrap_or_default(), place.rank, place.id)
     }
 
-    /// Returns the number of levels of a group's subtree, itself included.
+    /// Returns the height of a group's subtree, counting the group itself.
     pub(in crate::platform) fn height(&self, group: &SectionGroupId) -> usize {
         let above = self.chain(Some(group)).len();
         let inside = self.groups().into_iter().map(|inner| self.chain(Some(&inner.id)));
@@ -249,12 +249,12 @@ impl SiteOutline {
         inside.max().unwrap_or(1)
     }
 
-    /// The default section of the site.
+    /// Returns the default section of the site.
     pub(in crate::platform) fn default_section(&self) -> Option<&Arc<SectionRecord>> {
         self.section(self.default_section.as_ref()?)
     }
 
-    /// The default space of a section, or of a site without sections.
+    /// Returns the default space of a section, or of a site without sections.
     pub(in crate::platform) fn default_place_in(
         &self,
         section: Option<&SectionId>,
@@ -263,7 +263,7 @@ impl SiteOutline {
         self.places(section).iter().find(|place| place.id == *id)
     }
 
-    /// The default space of the site.
+    /// Returns the default space of the site.
     pub(in crate::platform) fn default_place(&self) -> Option<&Arc<SiteSpaceRecord>> {
         self.default_place_in(self.default_section.as_ref())
     }
@@ -272,13 +272,13 @@ impl SiteOutline {
         self.default_section.as_ref() == Some(&section.id)
     }
 
-    /// Returns `true` for the default space of its section.
+    /// Returns `true` if this is the default space of its section.
     pub(in crate::platform) fn is_default(&self, place: &SiteSpaceRecord) -> bool {
         self.defaults.get(&place.section) == Some(&place.id)
     }
 
-    /// Resolves the first segments of an address below the site. A section takes precedence over a space of the default
-    /// section, and both over a page.
+    /// Resolves the first segments of a path below the site. A section takes precedence over a space of the default
+    /// section, and both take precedence over a page.
     pub(in crate::platform) fn find(&self, segments: &[&str]) -> Option<OutlineMatch<'_>> {
         let named = segments.first().and_then(|first| self.section_by_path(first));
         let section = named.or_else(|| self.default_section());
@@ -290,8 +290,8 @@ impl SiteOutline {
         Some(OutlineMatch { section, place, used })
     }
 
-    /// Resolves the first segments by former paths, if no current section or space has them. Of several former owners,
-    /// the last one is returned.
+    /// Resolves the first segments by former paths, if no current section or space has them. If several had the same
+    /// former path, the most recent one wins.
     pub(in crate::platform) fn find_former(&self, segments: &[&str]) -> Option<OutlineMatch<'_>> {
         let first = segments.first()?;
         let named = self.section_by_path(first);
@@ -322,17 +322,17 @@ impl SiteOutline {
         self.sections().into_iter().find(|section| is_same_path(section.path.as_str(), path))
     }
 
-    /// Returns the space with a path in a section, or on a site without sections.
+    /// Returns the space with a path in a section, or in a site without sections.
     fn place_by_path(&self, section: Option<&SectionId>, path: &str) -> Option<&Arc<SiteSpaceRecord>> {
         self.places(section).iter().find(|place| is_same_path(place.path.as_str(), path))
     }
 
-    /// Returns the space that was the last to have this path.
+    /// Returns the space that most recently had this former path.
     fn place_by_former_path(&self, section: Option<&SectionId>, path: &str) -> Option<&Arc<SiteSpaceRecord>> {
         latest_former_owner(self.places(section), |place| &place.former_paths, path)
     }
 
-    /// Returns the space with the longest matching canonical address. A default does not match by its path.
+    /// Returns the space with the longest matching canonical path. Defaults have no path segment in it.
     pub(in crate::platform) fn find_canonical(&self, segments: &[&str]) -> Option<OutlineMatch<'_>> {
         let found = self.all_places().into_iter().filter_map(|place| {
             let names = self.place_segments(place);
@@ -344,12 +344,12 @@ impl SiteOutline {
         found.max_by_key(|found| found.used)
     }
 
-    /// The segments of a section's address below the site, empty for the default section.
+    /// Returns the path segments of a section below the site. Empty for the default section.
     pub(in crate::platform) fn section_segments<'a>(&self, section: &'a SectionRecord) -> Vec<&'a str> {
         if self.is_default_section(section) { Vec::new() } else { vec![section.path.as_str()] }
     }
 
-    /// The segments of a space's address below the site.
+    /// Returns the path segments of a space below the site.
     pub(in crate::platform) fn place_segments<'a>(&'a self, place: &'a SiteSpaceRecord) -> Vec<&'a str> {
         let section = place.section.as_ref().and_then(|id| self.section(id));
         let address = PlaceAddress {
@@ -366,8 +366,8 @@ impl SiteOutline {
         }
     }
 
-    /// Returns the outline without the parts that a filter drops. Sections without spaces and empty groups are removed,
-    /// and a default passes to the first remaining part.
+    /// Returns the outline without the parts excluded by a filter. Sections without spaces and empty groups are
+    /// removed. If a default is removed, the first remaining part becomes the default.
     pub(in crate::platform) fn filter(&self, is_shown: impl Fn(OutlinePart<'_>) -> bool) -> Self {
         let mut shown = self.places_only(|place| is_shown(OutlinePart::SiteSpace(place)));
         let stays = |node: &&OutlineNode| match node {
@@ -377,7 +377,7 @@ impl SiteOutline {
             }
             OutlineNode::Group(_) => false,
         };
-        // A group stays if any descendant section stays.
+        // A group is retained if any descendant section is.
         let nodes = self.nodes();
         let mut kept: BTreeSet<&str> = BTreeSet::new();
         let mut sections = BTreeSet::new();
@@ -403,8 +403,8 @@ impl SiteOutline {
         shown
     }
 
-    /// Returns the outline without the spaces that a filter drops. Empty sections and groups stay, and a default passes
-    /// to the first remaining part.
+    /// Returns the outline without the spaces excluded by a filter. Empty sections and groups are retained. If a
+    /// default is removed, the first remaining part becomes the default.
     pub(in crate::platform) fn without_places(&self, is_shown: impl Fn(&SiteSpaceRecord) -> bool) -> Self {
         let mut shown = self.places_only(is_shown);
         shown.nodes.clone_from(&self.nodes);
@@ -418,7 +418,7 @@ impl SiteOutline {
         shown
     }
 
-    /// The spaces that pass a filter, with their defaults.
+    /// Returns an outline with only the spaces that pass a filter, and their defaults.
     fn places_only(&self, is_shown: impl Fn(&SiteSpaceRecord) -> bool) -> Self {
         let mut shown = Self {
             default_section: self.default_section.clone(),
@@ -437,18 +437,18 @@ impl SiteOutline {
     }
 }
 
-/// The inputs for the address of a space on a site.
+/// The inputs for computing the path of a space on a site.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::platform) struct PlaceAddress<'a> {
     pub(in crate::platform) place: &'a SiteSpaceRecord,
     pub(in crate::platform) section: Option<&'a SectionRecord>,
     pub(in crate::platform) default_section: Option<&'a SectionId>,
-    /// The default of the section, or of a site without sections.
+    /// The default space of the section, or of a site without sections.
     pub(in crate::platform) default_place: Option<&'a SiteSpaceId>,
 }
 
 impl<'a> PlaceAddress<'a> {
-    /// The short address: a default has no segment.
+    /// Returns the short path, in which defaults have no segment.
     pub(in crate::platform) fn short(&self) -> Vec<&'a str> {
         let section = self.section.filter(|section| self.default_section != Some(&section.id));
         let place = Some(self.place).filter(|place| self.default_place != Some(&place.id));
@@ -456,13 +456,13 @@ impl<'a> PlaceAddress<'a> {
         section.into_iter().chain(place.map(|place| place.path.as_str())).collect()
     }
 
-    /// The full address with both segments. It is always valid.
+    /// Returns the full path with both segments. It is always valid.
     pub(in crate::platform) fn full(&self) -> Vec<&'a str> {
         let section = self.section.map(|section| section.path.as_str());
         section.into_iter().chain([self.place.path.as_str()]).collect()
     }
 
-    /// The path of a section that would shadow the short address, if the site has one.
+    /// Returns the section path that would shadow the short path, if the site has such a section.
     pub(in crate::platform) fn shadowing_path(&self) -> Option<&'a str> {
         let in_default = self.section.is_some_and(|section| self.default_section == Some(&section.id));
         let is_named = in_default && self.default_place != Some(&self.place.id);
@@ -470,7 +470,7 @@ impl<'a> PlaceAddress<'a> {
     }
 }
 
-/// Returns the item that was the last to have a former path.
+/// Returns the item that most recently had a former path.
 fn latest_former_owner<'a, T: 'a>(
     all: impl IntoIterator<Item = &'a Arc<T>>,
     former: impl Fn(&T) -> &[FormerPath],
@@ -483,7 +483,7 @@ fn latest_former_owner<'a, T: 'a>(
     left.max_by_key(|(until, _)| *until).map(|(_, one)| one)
 }
 
-/// Compares paths case-insensitively.
+/// Compares paths, ignoring case.
 pub(in crate::platform) fn is_same_path(path: &str, segment: &str) -> bool {
     path == segment || path.to_lowercase() == segment.to_lowercase()
 }

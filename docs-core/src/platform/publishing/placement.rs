@@ -1,4 +1,4 @@
-//! The location of a space on a site that publishes it.
+//! The location of a space on a site where it is published.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -22,12 +22,12 @@ use crate::{
 #[derive(Clone, Debug)]
 pub(in crate::platform) struct Placement {
     pub(in crate::platform) site: SharedSite,
-    /// The address of the space on the site.
+    /// The URL of the space on the site.
     pub(in crate::platform) url: String,
 }
 
 impl Platform {
-    /// Returns the first published site of each space, in at most five reads.
+    /// Returns the location of each space on its first published site, with at most five reads.
     pub(in crate::platform) async fn placements(
         &self,
         tx: &Tx,
@@ -62,7 +62,7 @@ impl Platform {
     }
 }
 
-/// The sections of places, by id.
+/// The sections of site spaces, by id.
 type Sections = BTreeMap<SectionId, Arc<SectionRecord>>;
 
 async fn load_sections(tx: &Tx, found: &[(Arc<SiteSpaceRecord>, SharedSite)]) -> Result<Sections> {
@@ -75,7 +75,7 @@ async fn load_sections(tx: &Tx, found: &[(Arc<SiteSpaceRecord>, SharedSite)]) ->
     Ok(sections.map(|section| (section.id.clone(), section)).collect())
 }
 
-/// Returns the places with a short address that a section shadows.
+/// Returns the site spaces whose short path is shadowed by a section.
 async fn shadowed_places(
     tx: &Tx,
     found: &[(Arc<SiteSpaceRecord>, SharedSite)],
@@ -102,5 +102,5 @@ fn address<'a>(site: &'a SiteRecord, place: &'a SiteSpaceRecord, sections: &'a S
     PlaceAddress { place, section, default_section: site.default_section.as_ref(), default_place }
 }
 
-/// Sites examined to find one that publishes a space.
+/// Maximum number of sites examined to find one on which a space is published.
 const MAX_EXAMINED_PLACES: u32 = 20;

@@ -1,4 +1,4 @@
-//! Resolution of an address to published content, for a visitor.
+//! Resolves a URL to published content for a visitor.
 
 use std::sync::Arc;
 
@@ -31,25 +31,25 @@ use crate::{
     },
 };
 
-/// Maximum size of a visitor's unsigned claims as JSON in bytes.
+/// Maximum size of a visitor's unsigned claims as JSON, in bytes.
 pub(in crate::platform) const MAX_UNSIGNED_BYTES: usize = 8 * 1024;
-/// Maximum number of path segments of a mount.
+/// Maximum number of path segments in a mount.
 const MAX_MOUNT_SEGMENTS: usize = 16;
-/// Claims about the validity of a token rather than the visitor, and the reserved name of unsigned claims.
+/// Claims that concern the validity of a token rather than the visitor, and the reserved name of unsigned claims.
 const TOKEN_CLAIMS: [&str; 4] = ["exp", "iat", "nbf", UNSIGNED];
 
 impl Platform {
-    /// Resolves an address to the content published there, with the tokens to read it.
+    /// Resolves a URL to the content published there, with the tokens to read it.
     ///
-    /// On the platform's own host, the base name of a site takes precedence. Otherwise the longest mount that is a
-    /// prefix of the address determines the site. The key of a share link, a section, a space, and the path of a page
-    /// follow. The page need not exist. Content hidden by conditions is not found. If the address would redirect, by
-    /// the path of a default or a former path of a section or space, an existing page takes precedence.
+    /// On the platform's own host, the base name of a site takes precedence. Otherwise, the longest mount that is a
+    /// prefix of the URL determines the site. It is followed by an optional share link key, section and space, and by a
+    /// page path. The page need not exist. Content hidden by conditions is not found. If the URL would redirect because
+    /// it contains the path of a default, or a former path of a section or space, an existing page takes precedence.
     ///
     /// # Errors
     ///
-    /// `NotFound` if nothing is published there, or nothing for this visitor; `Unauthenticated` for an invalid token on
-    /// a site for authenticated visitors; `Invalid` for a malformed address or too many claims.
+    /// `NotFound` if nothing is published there for this visitor; `Unauthenticated` for an invalid token on a site for
+    /// authenticated visitors; `Invalid` for a malformed URL or too many claims.
     ///
     /// # Example
     ///
@@ -109,12 +109,12 @@ impl Platform {
         self.resolve_address(&visit, RequestedAddress { address, used, key }).await
     }
 
-    /// The base of the platform's own addresses of sites.
+    /// Returns the base of the platform's own site URLs.
     pub(in crate::platform) fn published_base(&self) -> Result<WebAddress> {
         WebAddress::parse("base", &self.urls().published(""))
     }
 
-    /// Returns the site mounted at the longest prefix of the address, and the number of segments of that mount.
+    /// Returns the site mounted at the longest prefix of the URL, and the number of segments in that mount.
     pub(in crate::platform) async fn find_mount(
         &self,
         tx: &Tx,
@@ -125,18 +125,18 @@ impl Platform {
             (address.host == base.host).then(|| address.segments.strip_prefix(&*base.segments)).flatten();
         let own = below.and_then(|below| below.first());
         let mut mounts: Vec<(Key, usize)> = Vec::new();
-        // A base name takes precedence over mounts on the platform's own host.
+        // On the platform's own host, a base name takes precedence over mounts.
         if let Some(basename) = own {
             mounts.push((SiteRecord::by_basename(basename), base.segments.len() + 1));
         }
         let most = address.segments.len().min(MAX_MOUNT_SEGMENTS);
-        // Without a path, this matches the hostname of a site.
+        // Without a path, this matches the host name of a site.
         let most = if self.site_hosts().is_own(&address.host) { None } else { Some(most) };
         for used in most.into_iter().flat_map(|most| (0..=most).rev()) {
             let origin = format!("{}/{}", address.host, address.segments[..used].join("/"));
             mounts.push((SiteRecord::by_proxy(&origin), used));
         }
-        // A longer key cannot be stored.
+        // Longer keys cannot be stored.
         mounts.retain(|(key, _)| key.len() <= MAX_KEY);
         let keys: Vec<Key> = mounts.iter().map(|(key, _)| Key::clone(key)).collect();
         let values = tx.get_values(&keys).await?;
@@ -154,7 +154,7 @@ impl Platform {
         Ok(None)
     }
 
-    /// The proxy of a site, unless it was stored before a rule excluded it.
+    /// Returns the proxy of a site, unless a rule has excluded it since it was stored.
     fn allowed_proxy<'s>(&self, site: &'s SiteRecord) -> Option<&'s ProxyOrigin> {
         let proxy = site.proxy.as_ref()?;
         let (host, path) = proxy.as_str().split_once('/')?;
@@ -162,7 +162,7 @@ impl Platform {
         self.site_hosts().check(&site.organization, host, segment).is_ok().then_some(proxy)
     }
 
-    /// Verifies the visitor's token, which was signed by the site's sign-in, or by the platform for a member.
+    /// Verifies the visitor's token, which was signed by the site's sign-in backend, or by the platform for a member.
     async fn verify_sign_in(&self, tx: &Tx, site: &SiteRecord, given: &ResolveVisitor) -> Result<TokenCheck> {
         let Some(token) = given.jwt_token.as_deref().filter(|token| !token.is_empty()) else {
             return Ok(TokenCheck::Unverified(None));
@@ -189,7 +189,7 @@ impl Platform {
         Ok(TokenCheck::Unverified(Some(why.to_owned())))
     }
 
-    /// The clock of a signer.
+    /// Returns the clock used by a signer.
     fn signer_clock(&self, signer: &Signer) -> jwt::Clock {
         match signer {
             Signer::Key(_) => jwt::Clock::Foreign(self.now()),
@@ -197,7 +197,7 @@ impl Platform {
         }
     }
 
-    /// Redirects to the sign-in of a site.
+    /// Redirects to the sign-in page of a site.
     async fn sign_in(&self, tx: &Tx, site: &SiteRecord, path: &str) -> Result<ResolvedUrl> {
         let auth: Option<Arc<SiteAuthRecord>> = tx.get(&SiteAuthRecord::key_for(&site.id)).await?;
         let url = auth.as_ref().and_then(|auth| auth.fallback_url.as_ref()).ok_or_else(|| {
@@ -212,7 +212,7 @@ impl Platform {
         Ok(redirect_to(ElsewhereTarget::External, format!("{url}{joint}location={location}{fragment}")))
     }
 
-    /// Resolves an address below a site.
+    /// Resolves a URL within a site.
     pub(in crate::platform) async fn resolve_address(
         &self,
         visit: &Visit,
@@ -228,11 +228,11 @@ impl Platform {
         let canonical = self.canonical(&visit.site, key.as_deref(), &names);
         let canonical_url = format!("{}{pathname}", canonical.trim_end_matches('/'));
         if segments[..found.used] != names {
-            // The request used a segment that is not part of the canonical address, or another spelling of it.
+            // The request used a segment that is not part of the canonical URL, or a different spelling.
             return Ok(redirect_to(ElsewhereTarget::Content, canonical_url));
         }
-        // A default space also has a path, and the remaining segments may begin with its current or former path. They
-        // are a page path only after a named space, or after a segment that names nothing.
+        // A default space also has a path, so the remaining segments may begin with its current or former path. They
+        // are a page path only after a non-default space, or after a segment that matches nothing.
         let names_place = !outline.is_default(found.place);
         let complete = names_place || (segments.len() > found.used && !is_contested);
         let section = found.section.map(|section| section.id.clone());
@@ -257,8 +257,8 @@ impl Platform {
         })))
     }
 
-    /// Resolves the segments to a space. Also returns if a page takes precedence over a redirecting path; below such a
-    /// page the path still redirects.
+    /// Resolves the segments to a space. Also returns whether a page takes precedence over a redirecting path. Below
+    /// such a page, the path still redirects.
     async fn find_place<'v>(&self, visit: &'v Visit, segments: &[&str]) -> Result<(OutlineMatch<'v>, bool)> {
         let outline = &visit.outline;
         let now = outline.find(segments).ok_or_else(no_published_content)?;
@@ -278,7 +278,7 @@ impl Platform {
         Ok((now, false))
     }
 
-    /// Returns `true` if the address is a page that the visitor sees.
+    /// Returns `true` if the URL refers to a page visible to the visitor.
     async fn is_page(&self, visit: &Visit, found: &OutlineMatch<'_>, segments: &[&str]) -> Result<bool> {
         let Some(space) = visit.spaces.get(&found.place.space) else { return Ok(false) };
         let path = segments[found.used..].join("/");
@@ -294,8 +294,8 @@ impl Platform {
             .await
     }
 
-    /// The canonical address of content of a site: on its proxy if it has one, otherwise on its own host, with a
-    /// trailing slash.
+    /// Returns the canonical URL of content of a site, with a trailing slash: on the site's proxy if it has one,
+    /// otherwise on its own host.
     pub(in crate::platform) fn canonical(
         &self,
         site: &SiteRecord,
@@ -314,7 +314,7 @@ impl Platform {
     }
 }
 
-/// An address, the number of its segments that name the site, and the share key in it.
+/// A URL, the number of its segments that identify the site, and the share link key in it.
 pub(in crate::platform) struct RequestedAddress {
     pub(in crate::platform) address: WebAddress,
     pub(in crate::platform) used: usize,
@@ -322,9 +322,9 @@ pub(in crate::platform) struct RequestedAddress {
 }
 
 enum TokenCheck {
-    /// A verified token: its signer and its claims.
+    /// A verified token, as its signer and claims.
     Verified(Signer, Map<String, Value>),
-    /// No token, or a rejected one with the reason.
+    /// No token, or a rejected one with the reason for its rejection.
     Unverified(Option<String>),
 }
 

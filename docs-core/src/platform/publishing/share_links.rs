@@ -1,4 +1,4 @@
-//! Share links of sites, as visitors use them.
+//! Share links of sites, as used by visitors.
 
 use std::sync::Arc;
 
@@ -21,23 +21,23 @@ pub(in crate::platform) async fn share_key(
     let Some(link) = find_link(tx, key).await?.filter(|link| link.is_valid_for(site)) else {
         return Ok(None);
     };
-    // The rows of a deleted site may remain for a while.
+    // Rows of a deleted site may remain for a while.
     let site: Option<Arc<SiteRecord>> = tx.get(&SiteRecord::key_for(site)).await?;
     Ok(site.map(|_| link))
 }
 
-/// The share link of a request. Addresses of its site contain its key.
+/// The share link of a request. URLs of its site contain its key.
 #[derive(Clone, Debug, Default)]
 pub(in crate::platform) struct SharedLink(Option<SharedSiteKey>);
 
 impl SharedLink {
-    /// Looks up the key of a request. An invalid key has no effect.
+    /// Looks up the key in a request. An invalid key has no effect.
     pub(in crate::platform) async fn find(platform: &Platform, tx: &Tx, key: Option<&str>) -> Result<Self> {
         let Some(key) = key else { return Ok(Self(None)) };
         let link = find_link(tx, key).await?.filter(|link| link.is_valid_for(&link.site));
         let Some(link) = link else { return Ok(Self(None)) };
         let site: Option<Arc<SiteRecord>> = tx.get(&SiteRecord::key_for(&link.site)).await?;
-        // Sites with another visibility are read without a secret.
+        // Sites with another visibility are accessible without a key.
         let site = site.filter(|site| site.visibility == SiteVisibility::ShareLink);
         Ok(Self(site.map(|site| SharedSiteKey {
             site: platform.urls().published(site.basename.as_str()),
@@ -45,7 +45,7 @@ impl SharedLink {
         })))
     }
 
-    /// Adds the key to a published address of the link's site.
+    /// Adds the key to a published URL, if it belongs to the site of the link.
     pub(in crate::platform) fn add_key(&self, url: &mut Option<String>) {
         let Some(SharedSiteKey { site, key }) = &self.0 else { return };
         if let Some(rest) = url.as_deref().and_then(|url| url.strip_prefix(site.as_str())) {
@@ -53,7 +53,7 @@ impl SharedLink {
         }
     }
 
-    /// Adds the key to the addresses of a space.
+    /// Adds the key to the URLs of a space.
     pub(in crate::platform) fn add_key_to_space(&self, space: &mut Space) {
         self.add_key(&mut space.urls.published);
     }
@@ -76,7 +76,7 @@ async fn find_link(tx: &Tx, key: &str) -> Result<Option<Arc<ShareLinkRecord>>> {
     Ok(tx.get(&ShareLinkRecord::key_for(&link_id(&value)?)).await?)
 }
 
-/// Returns `true` if a text has a length that keys have.
+/// Returns `true` if the text has a valid key length.
 pub(in crate::platform) fn is_key(text: &str) -> bool {
     (1..=MAX_KEY).contains(&text.len())
 }
@@ -85,18 +85,18 @@ fn link_id(value: &Value) -> Result<ShareLinkId> {
     Ok(linked_id(value)?)
 }
 
-/// The lookup digest of a key. The store does not reveal the key.
+/// Returns the digest by which a key is looked up. The store does not reveal the key.
 pub(in crate::platform) fn digest(key: &str) -> String {
     let hash = blake3::derive_key("docs-platform digest of the key of a share link", key.as_bytes());
     BASE32.encode(&hash)
 }
 
-/// The purpose of the seal of a share link's key.
+/// Returns the sealing purpose of a share link's key.
 pub(in crate::platform) fn purpose(id: &ShareLinkId) -> String {
     format!("share-link {id}")
 }
 
-/// Maximum number of characters of a key that is looked up. A valid one has 52.
+/// Maximum length of a key to look up, in characters. Valid keys have 52.
 pub(in crate::platform) const MAX_KEY: usize = 128;
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! Visitors of published sites: their identity, their access, and the content they see.
+//! Visitors of published sites: identity, access, and visible content.
 
 pub(in crate::platform) mod admit;
 mod conditions;

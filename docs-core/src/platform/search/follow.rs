@@ -1,9 +1,9 @@
-//! Synchronization of the search index: it follows the feed of moved heads, and compares all spaces at startup.
+//! Synchronization of the search index, which follows the feed of head changes and compares all spaces at startup.
 //!
-//! The index records for each space the root of the indexed content. Updating a space compares that root with the
+//! The index records, for each space, the root of the indexed content. Updating a space compares that root with the
 //! current one. The cost is proportional to the changes, and the update is idempotent and resumable.
 //!
-//! An index is updated by its own process. Two servers on one store each have an index.
+//! An index is updated by its own process. Two servers on one store have separate indexes.
 
 use std::{
     collections::BTreeSet,
@@ -36,47 +36,47 @@ use crate::{
     },
 };
 
-/// Feed entries per round.
+/// Number of feed entries per round.
 const FEED_BATCH: u32 = 500;
-/// Spaces that are compared in one batch.
+/// Number of spaces compared per batch.
 const COMPARE_BATCH: usize = 100;
-/// Changes that are passed to the index in one batch.
+/// Number of changes passed to the index per batch.
 const INDEX_BATCH: usize = 500;
-/// Bytes of text that are passed to the index in one batch.
+/// Bytes of text passed to the index per batch.
 const BATCH_BYTES: usize = 4 * 1024 * 1024;
-/// The time a search waits for an index that has never been complete.
+/// How long a search waits for an index that has never been complete.
 const INDEX_TIMEOUT: Duration = Duration::from_secs(1);
 
-/// A search index and the synchronization state of this process.
+/// A search index with its synchronization state in this process.
 pub(in crate::platform) struct Follower {
     index: Arc<dyn SearchIndex>,
     /// Held by the worker that updates the index.
     turn: Mutex<()>,
     /// Held for one round.
     state: Mutex<IndexState>,
-    /// The time of the last complete read of the feed, in milliseconds; initially the time of opening.
+    /// The time when the feed was last read to its end, in milliseconds. Initially the time of opening.
     followed_at: AtomicI64,
-    /// The index was complete at some time. Its results may be stale, but not partial.
+    /// Whether the index has ever been complete. If so, its results may be stale, but not partial.
     is_caught_up: AtomicBool,
 }
 
 #[derive(Default)]
 struct IndexState {
-    /// All spaces were compared since this process started. A persisted index may belong to another store, or to a
-    /// state before this store was restored.
+    /// Whether all spaces have been compared since this process started. A persisted index may belong to another store,
+    /// or to a state from before this store was restored.
     is_compared: bool,
 }
 
 /// The result of one round.
 pub(in crate::platform) enum RoundOutcome {
-    /// Changes were applied; there may be more.
+    /// Changes were applied, and there may be more.
     Changed,
-    /// No changes; the index is current up to this position.
+    /// No changes. The index is current up to this position.
     Current(Option<FeedPos>),
 }
 
 impl Follower {
-    /// Creates a follower. Its lag is counted from `now`.
+    /// Creates a follower. Its lag is measured from `now`.
     pub(in crate::platform) fn new(index: Arc<dyn SearchIndex>, now: DateTime<Utc>) -> Self {
         Self {
             index,
@@ -91,8 +91,8 @@ impl Follower {
         &self.index
     }
 
-    /// Returns `true` if the index was complete once, in this process or before. A persistent index shows that by
-    /// having a position.
+    /// Returns `true` if the index has been complete once, in this process or before. A persistent index indicates this
+    /// by having a position.
     pub(in crate::platform) async fn is_caught_up(&self) -> Result<bool> {
         if self.is_caught_up.load(Ordering::Acquire) {
             return Ok(true);
@@ -115,19 +115,19 @@ impl Follower {
         TimeDelta::milliseconds(now.timestamp_millis() - self.followed_at.load(Ordering::Relaxed))
     }
 
-    /// Clears the index. Results are partial until everything is indexed again.
+    /// Clears the index. Results are partial until everything is reindexed.
     async fn clear(&self) -> Result<()> {
         self.is_caught_up.store(false, Ordering::Release);
         Ok(self.index.clear().await?)
     }
 
-    /// Waits until no other worker of this process updates the index.
+    /// Waits until no other worker of this process is updating the index.
     pub(in crate::platform) async fn turn(&self) -> tokio::sync::MutexGuard<'_, ()> {
         self.turn.lock().await
     }
 }
 
-/// A batch of changes for the index.
+/// A batch of index changes.
 #[derive(Default)]
 struct IndexBatch {
     changes: Vec<IndexChange>,
@@ -155,13 +155,13 @@ impl Platform {
         Ok(())
     }
 
-    /// Returns the search index, with the complete content of the store at some past time.
+    /// Returns a search index that has been complete at some time.
     ///
-    /// If it was never complete, this waits for it, and runs rounds itself if no worker does.
+    /// If it was never complete, this waits for completion, and runs rounds itself if no worker does.
     ///
     /// # Errors
     ///
-    /// `Unavailable` if that takes too long; `Precondition` if there is no index.
+    /// `Unavailable` on timeout; `Precondition` if there is no index.
     pub(super) async fn searchable_index(&self) -> Result<Arc<dyn SearchIndex>> {
         let missing = || Error::new(ErrorKind::Precondition, "this server has no search index");
         let follower = self.follower().ok_or_else(missing)?;
@@ -189,7 +189,7 @@ impl Platform {
         }
     }
 
-    /// Runs one round.
+    /// Runs one round of updates.
     pub(in crate::platform) async fn index_batch(&self, follower: &Follower) -> Result<RoundOutcome> {
         let mut state = follower.state.lock().await;
         let position = match follower.index.position().await {
@@ -218,13 +218,13 @@ impl Platform {
             follower.followed_at.store(self.clock().now().timestamp_millis(), Ordering::Relaxed);
             return Ok(RoundOutcome::Current(position));
         };
-        // If the next entry is also the oldest one retained, older ones may have been dropped unread.
+        // If the next entry is also the oldest retained one, older entries may have been dropped before they were read.
         let oldest = self.store().changes(topic::HEAD, None, 1).await?;
         if oldest.first().is_none_or(|(oldest, _)| oldest == first) {
             state.is_compared = false;
             return Ok(RoundOutcome::Changed);
         }
-        // Heads of change requests have a third segment.
+        // Keys for heads of change requests have a third segment.
         let of_space = |key: &Key| match key::segments(key).as_slice() {
             [_, space] => space.parse().ok(),
             _ => None,
@@ -241,12 +241,12 @@ impl Platform {
         Ok(RoundOutcome::Changed)
     }
 
-    /// Compares every space of the store and of the index.
+    /// Compares every space in the store and in the index.
     async fn compare_all(&self, follower: &Follower, noted: Option<FeedPos>) -> Result<()> {
-        // Later entries of the feed are followed, so no concurrent change is missed.
+        // Later feed entries are processed afterwards, so no concurrent change is missed.
         let position = self.last_head_position().await?;
         if position.is_none() && noted.is_some() {
-            // A feed with entries never becomes empty, so the index belongs to another store.
+            // A feed that once had entries is never empty, so the index belongs to another store.
             follower.clear().await?;
         }
         let mut pending = IndexBatch::default();
@@ -272,7 +272,7 @@ impl Platform {
         Ok(())
     }
 
-    /// The position of the latest retained move of a head.
+    /// Returns the position of the latest retained head change.
     async fn last_head_position(&self) -> Result<Option<FeedPos>> {
         let mut position = None;
         loop {
@@ -284,7 +284,7 @@ impl Platform {
         }
     }
 
-    /// Updates spaces. A space that cannot be read does not block the others.
+    /// Updates the index for these spaces. A space that cannot be read does not block the others.
     async fn index_spaces(
         &self,
         follower: &Follower,
@@ -334,7 +334,7 @@ impl Platform {
         let changes = match noted.filter(|noted| noted.organization == now.organization) {
             None => None,
             Some(noted) => match self.content().diff(&space.domain, noted.root, space.root).await {
-                // The indexed content has been deleted.
+                // The indexed content no longer exists.
                 Err(ContentError::NotFound(_)) => None,
                 changes => Some(changes?),
             },
@@ -363,7 +363,7 @@ impl Platform {
                 RevisionChange::PageDeleted(page) => {
                     pending.push(IndexChange::DropPage(space.id.clone(), page.id));
                 }
-                // The path of a page is read when results are shown.
+                // Page paths are read when results are displayed.
                 _ => {}
             }
         }
@@ -391,7 +391,7 @@ impl Platform {
             sections: run_on_text(&text, split_sections).await,
         })));
         if pending.is_full() {
-            // No position yet: until the space is recorded, its previous root applies.
+            // The position is not recorded yet: until the space is recorded, its previous root applies.
             let full = std::mem::take(pending);
             follower.index.apply(full.changes, None).await.map_err(lost_batch_error)?;
         }
@@ -403,7 +403,8 @@ fn incomplete_index_error() -> Error {
     Error::new(ErrorKind::Unavailable, "the search index is still being built; try again")
 }
 
-/// A lost batch ends the round, whichever space it belonged to. The feed is then read again.
+/// Converts an error of `apply`. A lost batch, which may contain several spaces, ends the round, and the feed is read
+/// again.
 fn lost_batch_error(error: SearchError) -> Error {
     Error::new(ErrorKind::Unavailable, "the search index does not accept changes now").caused_by(error)
 }
@@ -414,7 +415,7 @@ fn is_indexed_change(attributes: &[Attribute]) -> bool {
     attributes.iter().any(|attribute| matches!(attribute, Body | Description | Kind | NoIndex | Title))
 }
 
-/// Returns the text of a page by headings. Conditional content is omitted, because the index also serves visitors and
+/// Splits the text of a page by headings. Conditional content is omitted, because the index also serves visitors and
 /// cannot evaluate their conditions.
 fn split_sections(markdown: &str) -> Vec<Section> {
     let mut document = document::parse(markdown);

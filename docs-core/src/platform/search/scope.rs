@@ -1,4 +1,4 @@
-//! Computes the spaces a search of an organization covers. The cost is proportional to the restricted spaces for
+//! Computes the spaces covered by a search in an organization. The cost is proportional to the restricted spaces for
 //! members, and to the grants for guests.
 
 use std::collections::BTreeSet;
@@ -15,12 +15,12 @@ use crate::{
     },
 };
 
-/// Spaces per batch of the access check.
+/// Number of spaces per batch of the access check.
 const ACCESS_BATCH: usize = 500;
 
-/// Returns the spaces that an actor's search covers.
+/// Returns the spaces covered by an actor's search.
 ///
-/// Filtering hidden spaces only from the results would leak their content through short pages.
+/// Merely filtering hidden spaces from the results would leak their content through short pages.
 pub(super) async fn search_scope(tx: &Tx, access: OrgAccess, actor: &Actor) -> Result<Scope> {
     let org = access.org().id.clone();
     let Some(user) = actor.user().filter(|_| access.require(OrgAction::Administrate).is_err()) else {
@@ -34,7 +34,7 @@ pub(super) async fn search_scope(tx: &Tx, access: OrgAccess, actor: &Actor) -> R
     Ok(Scope::OrganizationBut(org, split_visible(tx, access, actor, closed).await?.1))
 }
 
-/// Splits spaces into those the actor can see and the others.
+/// Partitions spaces into those visible to the actor and the others.
 async fn split_visible(
     tx: &Tx,
     access: OrgAccess,
@@ -54,7 +54,7 @@ async fn split_visible(
     Ok((seen, hidden))
 }
 
-/// Returns the content that a member can see only with a grant.
+/// Returns the content visible to a member only through a grant.
 async fn restricted_content(tx: &Tx, access: &OrgAccess) -> Result<BTreeSet<ContentTarget>> {
     let org = &access.org().id;
     let mut closed = BTreeSet::new();
@@ -67,7 +67,7 @@ async fn restricted_content(tx: &Tx, access: &OrgAccess) -> Result<BTreeSet<Cont
     Ok(closed)
 }
 
-/// Returns the content granted to a user or to one of the user's teams.
+/// Returns the content granted to a user directly or through a team.
 async fn granted_content(tx: &Tx, access: &OrgAccess, user: &UserId) -> Result<BTreeSet<ContentTarget>> {
     let org = &access.org().id;
     let mut held = vec![GrantRecord::by_user(org, user)];
@@ -83,7 +83,7 @@ async fn granted_content(tx: &Tx, access: &OrgAccess, user: &UserId) -> Result<B
     Ok(granted)
 }
 
-/// Returns the spaces among the contents, and those in the collections among them.
+/// Returns the given spaces, and all spaces in the given collections.
 async fn spaces_under(tx: &Tx, contents: BTreeSet<ContentTarget>) -> Result<BTreeSet<SpaceId>> {
     let (mut spaces, mut walked) = (BTreeSet::new(), BTreeSet::<CollectionId>::new());
     let mut open: Vec<ContentTarget> = contents.into_iter().collect();

@@ -1,4 +1,4 @@
-//! Checks that all changes of a site share.
+//! Checks common to all changes of a site.
 
 use std::sync::Arc;
 
@@ -63,7 +63,7 @@ pub(in crate::platform) fn title_error() -> Error {
     Error::internal("the constant title is within the limit")
 }
 
-/// Parses the id of a site space in a request.
+/// Parses a site space id in a request.
 pub(in crate::platform) fn parse_place(field: &str, id: &str) -> Result<SiteSpaceId> {
     id.parse().map_err(|_| Error::invalid(field, "the site has no such site space"))
 }

@@ -1,5 +1,5 @@
-//! Settings of a site besides its structure: customization, share links, visitor authentication, redirects, and the
-//! schema of visitor claims.
+//! Site settings other than the structure: customization, share links, visitor authentication, redirects, and the
+//! visitor claims schema.
 
 mod adaptive;
 mod auth;
@@ -29,11 +29,11 @@ use crate::{
     },
 };
 
-/// Records of a kind that one transaction removes together with a site.
+/// Number of records of each kind removed in the transaction that deletes a site.
 const SETTINGS_PURGE_BATCH: u32 = 30;
 
-/// Removes the settings of a site in the transaction that deletes the site: the secrets and the schema completely, and
-/// of the rest as many as fit. A job removes the remainder.
+/// Removes the settings of a site in the transaction that deletes it: the secrets and the schema completely, and as
+/// many of the other records as fit. A job removes the remainder.
 pub(in crate::platform) async fn delete_settings(
     tx: &mut Tx,
     site: &SiteId,
@@ -50,7 +50,7 @@ pub(in crate::platform) async fn delete_settings(
     Ok(())
 }
 
-/// Removes a batch of settings of a deleted site. `Output` is `true` if there may be more.
+/// Removes a batch of settings of a deleted site. `Output` is `true` if more may remain.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(in crate::platform) struct PurgeSettings {
     site: SiteId,
@@ -69,7 +69,7 @@ impl Purge for PurgeSettings {
     }
 }
 
-/// Removes a batch. No new rows can appear, since every operation that adds one reads the record of the site first.
+/// Removes a batch. No new rows can appear, since every operation that adds one reads the site record first.
 async fn delete_batch(tx: &mut Tx, site: &SiteId) -> Result<bool> {
     let looks = tx.scan_prefix(&CustomizationRecord::places_by_site(site), SETTINGS_PURGE_BATCH).await?;
     let links = tx.scan_prefix(&ShareLinkRecord::by_site(site), SETTINGS_PURGE_BATCH).await?;
@@ -90,7 +90,7 @@ async fn delete<T: Indexed>(tx: &mut Tx, key: &Key) -> Result<()> {
     Ok(())
 }
 
-/// Returns a space on a site by its id.
+/// Returns a site space by id.
 async fn find_site_space(
     tx: &Tx,
     site: &SiteId,

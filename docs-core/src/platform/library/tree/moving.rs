@@ -26,13 +26,13 @@ use crate::{
 pub(in crate::platform) struct ContentMove {
     actor: Actor,
     child: ContentTarget,
-    /// The new parent. `Clear` moves to the top of the organization.
+    /// The new parent. `Clear` moves the content to the top level of the organization.
     parent: Patch<String>,
     beside: Option<NeighbourPosition>,
     now: Timestamp,
 }
 
-/// The position next to a neighbour.
+/// A position relative to a sibling.
 struct NeighbourPosition {
     side: NeighbourSide,
     neighbour: Neighbour,
@@ -44,7 +44,7 @@ enum NeighbourSide {
     After,
 }
 
-/// The current record of the moved content.
+/// The current record of the content to move.
 enum MovedContent {
     Space(Arc<SpaceRecord>),
     Collection(Arc<CollectionRecord>),
@@ -55,7 +55,7 @@ impl ContentMove {
     ///
     /// # Errors
     ///
-    /// `Invalid` for an empty request, and for two positions at once.
+    /// `Invalid` for an empty request, or one with two positions.
     pub(in crate::platform) fn new(
         actor: &Actor,
         child: ContentTarget,
@@ -91,7 +91,7 @@ impl ContentMove {
         })
     }
 
-    /// Returns the new parent if the actor may add to it.
+    /// Returns the new parent, if the actor may add content to it.
     async fn target(&self, tx: &Tx, content: &MovedContent) -> Result<Option<Arc<CollectionRecord>>> {
         let (org, old) = (content.org(), content.parent());
         require_parent(tx, &self.actor, org, old).await?;
@@ -108,7 +108,7 @@ impl ContentMove {
         }
     }
 
-    /// Returns the gap at the requested position.
+    /// Returns the insertion point at the requested position.
     async fn insertion_point<'a>(&self, tx: &Tx, parent: Parent<'a>) -> Result<InsertionPoint<'a>> {
         let Some(beside) = &self.beside else {
             return Ok(InsertionPoint::at_end(parent).without_child(self.child.clone()));
@@ -152,8 +152,7 @@ impl Operation for ContentMove {
 }
 
 impl NeighbourPosition {
-    /// Returns the neighbour, which has to be in this parent: the request field that names it, its rank, and its
-    /// target.
+    /// Returns the sibling, which must be in this parent, as the request field that names it, its rank, and its target.
     async fn locate(
         &self,
         tx: &Tx,
@@ -232,7 +231,7 @@ impl MovedContent {
     }
 }
 
-/// Rejects a move of a collection into its own subtree, and one that exceeds the nesting limit.
+/// Rejects a move of a collection into its own subtree, or one that exceeds the nesting limit.
 async fn check_tree(tx: &Tx, moved: &Arc<CollectionRecord>, target: &Arc<CollectionRecord>) -> Result<()> {
     let above = chain(tx, target).await?;
     if above.iter().any(|collection| collection.id == moved.id) {
@@ -240,13 +239,13 @@ async fn check_tree(tx: &Tx, moved: &Arc<CollectionRecord>, target: &Arc<Collect
     }
     check_depth(above.len() + 1)?;
     if above.len() < chain(tx, moved).await?.len() {
-        // The collection moves no deeper than it is now.
+        // The collection does not move deeper than it is now.
         return Ok(());
     }
     check_depth(above.len() + height(tx, &moved.id).await?)
 }
 
-/// Returns the number of levels of a collection's subtree, itself included.
+/// Returns the height of a collection's subtree, counting the collection itself.
 async fn height(tx: &Tx, id: &CollectionId) -> Result<usize> {
     let mut level = vec![id.clone()];
     let (mut height, mut seen) = (0, 0);

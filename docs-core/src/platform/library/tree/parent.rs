@@ -1,4 +1,4 @@
-//! Parents in the tree: permissions and invariants.
+//! Parents in the tree: permission checks and invariants.
 
 use std::sync::Arc;
 
@@ -17,7 +17,7 @@ use crate::{
     },
 };
 
-/// Checks the permission to add content to a parent, or to remove it from there.
+/// Checks the permission to add content to a parent or to remove content from it.
 ///
 /// # Errors
 ///
@@ -40,11 +40,12 @@ pub(in crate::platform) async fn require_parent(
     access.require(CollectionAction::Manage).map(|_| ())
 }
 
-/// Resolves the `parent` of a request to a collection, and checks the permission to add content to it.
+/// Resolves the `parent` field of a request to a collection, and checks the permission to add content to it.
 ///
 /// # Errors
 ///
-/// `Invalid` if the actor sees no such collection; `Conflict` if it belongs to another organization; `Forbidden`.
+/// `Invalid` if no such collection is visible to the actor; `Conflict` if it belongs to another organization;
+/// `Forbidden`.
 pub(in crate::platform) async fn resolve_named_parent(
     tx: &Tx,
     actor: &Actor,
@@ -62,12 +63,12 @@ pub(in crate::platform) async fn resolve_named_parent(
     access.require(CollectionAction::Manage).cloned()
 }
 
-/// Resolves the parent of new content; `None` is the top of the organization.
+/// Resolves the parent of new content. `None` is the top level of the organization.
 ///
 /// # Errors
 ///
 /// `NotFound` if the organization is not visible to the actor; `Forbidden` without the role `create` in the parent;
-/// `Invalid` if the organization has no such collection that the actor sees; `Conflict` if it is full.
+/// `Invalid` if no such collection in the organization is visible to the actor; `Conflict` if it is full.
 pub(in crate::platform) async fn resolve_parent(
     tx: &Tx,
     actor: &Actor,
@@ -93,7 +94,7 @@ fn missing_collection() -> Error {
 
 /// Returns a collection and its ancestors, innermost first.
 ///
-/// Callers write in the same transaction, so that concurrent moves cannot create a cycle.
+/// Callers must write in the same transaction, so that concurrent moves cannot create a cycle.
 pub(in crate::platform) async fn chain(
     tx: &Tx,
     collection: &Arc<CollectionRecord>,
@@ -122,7 +123,7 @@ pub(in crate::platform) fn check_depth(depth: usize) -> Result<()> {
     Err(Error::conflict(format!("collections must be nested at most {MAX_COLLECTION_DEPTH} levels deep")))
 }
 
-/// Rejects content beyond the capacity of a collection.
+/// Rejects content that exceeds the capacity of a collection.
 pub(in crate::platform) async fn check_capacity(tx: &Tx, parent: &CollectionId, more: u64) -> Result<()> {
     let there = u64::try_from(tx.number(&Parent::In(parent).count()).await?).unwrap_or(0);
     if there + more <= MAX_CHILDREN {
@@ -131,7 +132,7 @@ pub(in crate::platform) async fn check_capacity(tx: &Tx, parent: &CollectionId, 
     Err(Error::conflict(format!("a collection must have at most {MAX_CHILDREN} spaces and collections")))
 }
 
-/// Removes a batch of grants on content. Returns `true` if there may be more.
+/// Removes a batch of grants on content. Returns `true` if more may remain.
 pub(in crate::platform) async fn drop_grants(tx: &mut Tx, content: &str, most: u32) -> Result<bool> {
     let rows = tx.scan_prefix(&GrantRecord::by_content(content), most).await?;
     let more = rows.len() == most as usize;
@@ -142,12 +143,12 @@ pub(in crate::platform) async fn drop_grants(tx: &mut Tx, content: &str, most: u
     Ok(more)
 }
 
-/// Removes a batch of the links to deleted content; returns `true` if there may be more.
+/// Removes a batch of invite links to deleted content. Returns `true` if more may remain.
 pub(in crate::platform) async fn drop_links(tx: &mut Tx, content: &str) -> Result<bool> {
     let rows = tx.scan_prefix(&LinkInviteRecord::by_content(content), LINK_PURGE_BATCH).await?;
     tx.delete_all::<LinkInviteRecord>(&LinkInviteRecord::named_by_all(&rows)).await?;
     Ok(rows.len() == LINK_PURGE_BATCH as usize)
 }
 
-/// Number of links that one transaction removes.
+/// Number of invite links removed per transaction.
 const LINK_PURGE_BATCH: u32 = 200;

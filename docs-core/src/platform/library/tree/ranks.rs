@@ -1,4 +1,4 @@
-//! Gaps in the order of a parent's children.
+//! Allocation of ranks between the children of a parent.
 
 use chrono::TimeDelta;
 
@@ -12,31 +12,31 @@ use crate::{
     },
 };
 
-/// The numbers of neighbours on each side that are reranked, in turn, if there is no gap between two.
+/// Numbers of siblings to rerank on each side of an insertion point without a free rank, tried in order.
 const RERANKED_NEIGHBOURS: [usize; 3] = [0, 15, 250];
 
 /// An insertion point in a parent.
 #[derive(Clone, Debug)]
 pub(in crate::platform) struct InsertionPoint<'a> {
     parent: Parent<'a>,
-    /// Children before this key stay before it, the others after it.
+    /// The key that separates the children before and after the insertion point.
     at: Key,
-    /// A child that leaves the parent or moves within it.
+    /// A child that leaves the parent or moves within it, which is ignored.
     without: Option<ContentTarget>,
 }
 
 impl<'a> InsertionPoint<'a> {
-    /// The gap before a child.
+    /// Returns the insertion point before a child.
     pub(in crate::platform) fn before_child(parent: Parent<'a>, rank: &Rank, id: &str) -> Self {
         Self { parent, at: parent.child(rank, id), without: None }
     }
 
-    /// The gap after a child.
+    /// Returns the insertion point after a child.
     pub(in crate::platform) fn after_child(parent: Parent<'a>, rank: &Rank, id: &str) -> Self {
         Self { parent, at: key::successor(&parent.child(rank, id)), without: None }
     }
 
-    /// The gap after all children.
+    /// Returns the insertion point after all children.
     pub(in crate::platform) fn at_end(parent: Parent<'a>) -> Self {
         Self { parent, at: parent.children().prefix_range().1, without: None }
     }
@@ -46,10 +46,10 @@ impl<'a> InsertionPoint<'a> {
         Self { without: Some(child), ..self }
     }
 
-    /// Returns the nearest children before and after the gap, nearest first.
+    /// Returns up to `reach` children before and after the insertion point, nearest first.
     async fn neighbours(&self, tx: &Tx, reach: usize) -> Result<(Vec<RankedChild>, Vec<RankedChild>)> {
         let (from, to) = self.parent.children().prefix_range();
-        // One more for the removed child, and one more for the bound.
+        // One more for the ignored child, and one more for the bound.
         let limit = u32::try_from(reach + 2).map_err(Error::internal)?;
         let below = Scan { from, to: self.at.clone(), rev: true, limit };
         let above = Scan { from: self.at.clone(), to, rev: false, limit };
@@ -60,7 +60,7 @@ impl<'a> InsertionPoint<'a> {
         Ok((seats(tx.scan(&below).await?)?, seats(tx.scan(&above).await?)?))
     }
 
-    /// Returns `true` if a child is in this gap already.
+    /// Returns `true` if a child is already at this insertion point.
     pub(in crate::platform) async fn contains(&self, tx: &Tx, rank: &Rank, id: &str) -> Result<bool> {
         let at = self.parent.child(rank, id);
         let (below, above) = self.neighbours(tx, 0).await?;
@@ -82,8 +82,8 @@ impl RankedChild {
     }
 }
 
-/// Returns ranks for new children in a gap, in order. If the gap is too small, as few neighbours as necessary are
-/// reranked. A rank is never in the future, so an item created later sorts after it.
+/// Allocates ranks for new children at an insertion point, in order. If there are no free ranks, reranks as few
+/// siblings as necessary. A rank is never in the future, so an item created later sorts after it.
 ///
 /// # Errors
 ///
@@ -116,7 +116,7 @@ pub(in crate::platform) async fn allocate_ranks(
     Err(Error::conflict("there are too many items at this position; move the item to another position"))
 }
 
-/// Returns ascending ranks between two others.
+/// Returns `number` ascending ranks between two others.
 fn spread_ranks(low: Option<&Rank>, high: Option<&Rank>, number: usize, now: Timestamp) -> Option<Vec<Rank>> {
     let is_behind = |rank: &Rank| low.is_none_or(|low| low < rank);
     let last = Rank::from_time(now);
@@ -124,7 +124,7 @@ fn spread_ranks(low: Option<&Rank>, high: Option<&Rank>, number: usize, now: Tim
         return Some(vec![last]);
     }
     let next = Rank::from_time(Timestamp::new(now.time() + TimeDelta::milliseconds(1)));
-    // After clock skew there may be ranks in the future; then there is no upper bound.
+    // After clock skew, there may be ranks in the future. In that case, there is no upper bound.
     let high = high.cloned().or_else(|| Some(next).filter(is_behind));
     let mut ranks = vec![None; number];
     fill_ranks(low, high.as_ref(), &mut ranks)?;

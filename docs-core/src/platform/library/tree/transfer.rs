@@ -24,14 +24,14 @@ use crate::{
     },
 };
 
-/// Maximum number of spaces and collections of one transfer.
+/// Maximum number of spaces and collections per transfer.
 const MAX_TRANSFER_PARTS: usize = 500;
-/// Changes of the transaction reserved for shared rows such as counters.
+/// Transaction changes reserved for shared rows such as counters.
 const SPARE_CHANGES: usize = 100;
 
-/// Transfers a space, or a collection with its descendants, to the top of another organization.
+/// Transfers a space, or a collection with its descendants, to the top level of another organization.
 ///
-/// Grants on the transferred content are removed. Its objects stay in their storage area.
+/// Grants on the transferred content are removed. Its objects stay in their object domain.
 pub(in crate::platform) struct Transfer {
     pub(in crate::platform) actor: Actor,
     pub(in crate::platform) child: ContentTarget,
@@ -68,7 +68,7 @@ impl Operation for Transfer {
         let rank = allocate_ranks(tx, &InsertionPoint::at_end(Parent::Top(&to)), 1, self.now).await?.pop();
         let rank = rank.ok_or_else(|| Error::internal("fewer ranks than requested"))?;
         let whole = self.put(tx, &to, &parts, rank).await?;
-        // The actor keeps access, so that a mistake remains visible.
+        // The actor must keep access, so that a mistake remains visible to them.
         let mut resolver = AccessResolver::new(target, &self.actor);
         let is_seen = match whole {
             TransferParts { collections, .. } if !collections.is_empty() => {
@@ -91,7 +91,7 @@ impl Operation for Transfer {
 }
 
 impl Transfer {
-    /// Returns the transferred content and the access to its organization.
+    /// Returns the transferred content and the actor's access to its organization.
     async fn parts(&self, tx: &Tx) -> Result<(OrgAccess, TransferParts)> {
         match &self.child {
             ContentTarget::Space(id) => {
@@ -117,7 +117,7 @@ impl Transfer {
         }
     }
 
-    /// Checks that the actor sees and may manage all parts.
+    /// Checks that all parts are visible to the actor and that the actor may manage them.
     async fn require_all(&self, tx: &Tx, from: OrgAccess, parts: &TransferParts) -> Result<()> {
         let mut resolver = AccessResolver::new(from, &self.actor);
         let spaces = resolver.spaces(tx, parts.spaces.iter().cloned().map(Some).collect()).await?;
@@ -135,7 +135,7 @@ impl Transfer {
         Err(Error::forbidden("this needs the role `create` on all content of the collection"))
     }
 
-    /// Stores the parts in the other organization. Returns the transferred root after that.
+    /// Stores the parts in the other organization. Returns the resulting root of the transferred content.
     async fn put(&self, tx: &mut Tx, to: &OrgId, parts: &TransferParts, rank: Rank) -> Result<TransferParts> {
         let mut whole = TransferParts::default();
         for old in &parts.collections {
@@ -160,7 +160,7 @@ impl Transfer {
         }
         let ids = parts.collections.iter().map(|part| part.id.as_str());
         for id in ids.chain(parts.spaces.iter().map(|part| part.id.as_str())) {
-            // Invite links of the former organization to the content are removed.
+            // Invite links of the previous organization to the content are removed.
             let many = drop_grants(tx, id, MAX_SCAN).await? | parent::drop_links(tx, id).await?;
             if many || tx.changes() > MAX_BATCH_OPS - SPARE_CHANGES {
                 return Err(unmet_condition(
@@ -211,7 +211,7 @@ impl TransferParts {
     }
 }
 
-/// Rejects a space that a site, an import, a translation or a synchronized repository refers to.
+/// Rejects a space referenced by a site, an import, a translation or a Git synchronization.
 async fn check_free(tx: &Tx, space: &SpaceRecord) -> Result<()> {
     let scans = [
         SiteSpaceRecord::by_space(&space.id).scan(1),

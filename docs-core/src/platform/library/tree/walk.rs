@@ -1,9 +1,8 @@
-//! Paged lists in the order of the tree.
+//! Paged lists in tree order.
 //!
-//! A cursor contains the position of the last row that was examined: its rank and id, and those of the enclosing
-//! collections. A page continues strictly after that position, so unchanged items appear exactly once despite
-//! concurrent changes. A forged cursor can at most select rows of another place; the caller checks the access to each
-//! item.
+//! A cursor contains the position of the last examined row: its rank and id, and those of the enclosing collections. A
+//! page continues strictly after that position, so that unchanged items appear exactly once despite concurrent changes.
+//! A forged cursor can only select rows elsewhere in the tree; the caller checks access to each item.
 
 use std::collections::VecDeque;
 
@@ -25,9 +24,9 @@ use crate::{
     },
 };
 
-/// The cost of descending into a collection, in rows. Even an empty one takes a read.
+/// The cost of descending into a collection, counted in rows. Even an empty collection requires a read.
 const COLLECTION_LOOKUP_COST: usize = 10;
-/// Minimum number of rows per read. A list of collections also encounters spaces.
+/// Minimum number of rows per read. A list of collections also scans rows of spaces.
 const MIN_READ_ROWS: usize = 50;
 
 /// A row of the walk.
@@ -37,7 +36,7 @@ pub(in crate::platform) struct TreeRow {
     position: String,
 }
 
-/// A paged depth-first walk of a parent. The caller reports the item for each row.
+/// A paged depth-first walk below a parent. The caller supplies the item for each row.
 #[derive(Debug)]
 pub(in crate::platform) struct TreeWalk<T> {
     wanted: ContentKind,
@@ -46,7 +45,7 @@ pub(in crate::platform) struct TreeWalk<T> {
     limit: usize,
     levels: Vec<TreeLevel>,
     items: Vec<T>,
-    /// Rows read so far, including the cost of descending into collections.
+    /// Number of rows read so far, plus the cost of descending into collections.
     work: usize,
     /// The position of the last examined row.
     reached: Option<String>,
@@ -55,7 +54,7 @@ pub(in crate::platform) struct TreeWalk<T> {
     end: WalkEnd,
 }
 
-/// The knowledge about rows after the offered ones.
+/// What is known about the rows after the offered ones.
 #[derive(Debug, PartialEq, Eq)]
 enum WalkEnd {
     Unknown,
@@ -63,7 +62,7 @@ enum WalkEnd {
     None,
 }
 
-/// The remaining rows of one parent.
+/// The remaining rows at one level of the tree.
 #[derive(Debug)]
 struct TreeLevel {
     children: KeyBuf,
@@ -78,7 +77,7 @@ impl<T> TreeWalk<T> {
     ///
     /// # Errors
     ///
-    /// `Invalid` for a limit that is too large, and for a cursor that is malformed or of another list.
+    /// `Invalid` for a limit that is too large, or for a cursor that is malformed or belongs to another list.
     pub(in crate::platform) fn new(
         parent: Parent<'_>,
         wanted: ContentKind,
@@ -107,9 +106,9 @@ impl<T> TreeWalk<T> {
         Ok(walk)
     }
 
-    /// Returns the next rows, `None` if the page is full or the list has ended.
+    /// Returns the next rows, or `None` if the page is full or the list has ended.
     ///
-    /// Each row has to be [offered](TreeWalk::offer), in order.
+    /// Each row must be [offered](TreeWalk::offer), in order.
     ///
     /// # Errors
     ///
@@ -119,7 +118,7 @@ impl<T> TreeWalk<T> {
             return Ok(None);
         }
         let wanted = self.limit - self.items.len() + 1;
-        // Rows were hidden by access checks, so larger batches are read.
+        // Access checks have hidden rows, so read larger batches.
         let wanted = if self.work == 0 { wanted } else { 4 * wanted };
         let met = self.advance(tx, wanted.min(MAX_SCAN as usize)).await?;
         Ok(if met.is_empty() { None } else { Some(met) })
@@ -152,7 +151,7 @@ impl<T> TreeWalk<T> {
         Ok(Page { items: self.items, next, count })
     }
 
-    /// Advances until it has found enough rows.
+    /// Advances until enough rows are found.
     async fn advance(&mut self, tx: &Tx, wanted: usize) -> Result<Vec<TreeRow>> {
         let mut met = Vec::new();
         while met.len() < wanted {
@@ -199,7 +198,7 @@ impl<T> TreeWalk<T> {
         text
     }
 
-    /// Continues after a position.
+    /// Resumes after a position.
     fn resume(&mut self, position: &str) -> Result<()> {
         let mut parts = position.split('!');
         let into_last = match parts.next() {
@@ -232,7 +231,7 @@ impl TreeLevel {
         Self { children: parent.children(), after: None, rows: VecDeque::new(), is_read: false }
     }
 
-    /// Reads the next rows and returns their number.
+    /// Reads the next rows and returns how many were read.
     async fn read(&mut self, tx: &Tx, wanted: usize) -> Result<usize> {
         let (mut from, to) = self.children.prefix_range();
         if let Some((rank, id)) = &self.after {

@@ -19,10 +19,8 @@ use crate::{
 };
 
 impl<'p> MemberHandle<'p> {
-    /// Adds a user to an organization, or changes the role of a member; `None` is a guest. Reserved for the platform
-    /// itself.
-    ///
-    /// Users join by invites.
+    /// Adds a user to an organization, or changes the role of a member. `None` makes the user a guest. Reserved for the
+    /// platform itself; users join through invites.
     ///
     /// # Errors
     /// `Forbidden` for users; `NotFound` for an unknown organization or user; `Conflict` for the last administrator.
@@ -35,9 +33,9 @@ impl<'p> MemberHandle<'p> {
 }
 
 impl<'p> UserHandle<'p> {
-    /// Adds a user as a guest to the organization that claims the domain of their e-mail address; returns its id.
+    /// Adds a user as a guest to the organization that claims the domain of their e-mail address. Returns its id.
     ///
-    /// An existing member is left unchanged. Reserved for the platform itself: the embedding application has to verify
+    /// An existing member is left unchanged. Reserved for the platform itself: the embedding application must verify
     /// that the address belongs to the user.
     ///
     /// # Errors
@@ -50,23 +48,23 @@ impl<'p> UserHandle<'p> {
     }
 }
 
-/// Outcome of joining.
+/// Outcome of joining an organization.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::platform) enum JoinOutcome {
     /// The user was not a member before.
     New,
-    /// The user was a member already.
+    /// The user was already a member.
     Existing,
 }
 
-/// Adds a user as a member; an existing member is left unchanged.
+/// Adds a user as a member. An existing member is left unchanged.
 pub(in crate::platform) async fn join(tx: &mut Tx, member: MemberRecord) -> Result<JoinOutcome> {
     let known: Option<Arc<MemberRecord>> =
         tx.get(&MemberRecord::key_for(&member.organization, &member.user)).await?;
     if known.is_some() {
         return Ok(JoinOutcome::Existing);
     }
-    // A returning member must not regain the grants from their previous membership.
+    // A returning member must not regain the grants of their previous membership.
     if delete_grants(tx, &member.organization, &member.user).await? {
         return Err(Error::conflict("the previous membership of the user is still being removed; try again"));
     }

@@ -26,7 +26,7 @@ use crate::{
     },
 };
 
-/// Number of records of one kind that one transaction removes.
+/// Number of records of one kind removed per transaction.
 const REMOVAL_BATCH: u32 = 80;
 
 /// Job that removes the grants of a former member.
@@ -60,15 +60,15 @@ impl<'p> MemberHandle<'p> {
     /// Removes a member from an organization, with their explicit roles on content, team memberships and review
     /// requests.
     ///
-    /// Members may remove themselves. Returns `false` if there was no such member that the actor may see.
+    /// Members may remove themselves. Returns `false` if there was no such member visible to the actor.
     ///
     /// # Errors
     /// `Forbidden` unless the actor is an administrator of the organization or removes themselves; `Conflict` for the
     /// last administrator.
     ///
     /// # Cancel safety
-    /// Dropping the future leaves the membership unchanged or removed. A job removes the rest of a large number of
-    /// grants; these give no access any more.
+    /// If the future is dropped, the membership is either removed or unchanged. If there are many grants, a job removes
+    /// the remaining ones, which no longer give access.
     #[boxed]
     pub async fn remove(self) -> Result<bool> {
         let (platform, ref actor, org, user) = self.parts();
@@ -78,7 +78,7 @@ impl<'p> MemberHandle<'p> {
     }
 }
 
-/// Removes a batch of a user's grants in an organization; returns `true` if there may be more.
+/// Removes a batch of a user's grants in an organization. Returns `true` if more may remain.
 pub(super) async fn delete_grants(tx: &mut Tx, org: &OrgId, user: &UserId) -> Result<bool> {
     let granted = tx.scan_prefix(&GrantRecord::by_user(org, user), REMOVAL_BATCH).await?;
     let keys: Vec<Key> =
@@ -94,15 +94,15 @@ pub(super) async fn delete_grants(tx: &mut Tx, org: &OrgId, user: &UserId) -> Re
     Ok(granted.len() == REMOVAL_BATCH as usize || places.len() == REMOVAL_BATCH as usize)
 }
 
-/// A batch of the reviews that a user was requested for.
+/// A batch of the reviews requested from a user.
 struct ReviewRequestBatch {
-    /// Change requests of the organization in this batch.
+    /// Change requests in this batch that belong to the organization.
     here: Vec<ChangeRequestId>,
-    /// Start of the next batch.
+    /// Where the next batch starts.
     next: Option<Key>,
 }
 
-/// Reads a batch of the reviews that a user was requested for in any organization.
+/// Reads a batch of the reviews requested from a user in any organization.
 async fn read_review_requests(tx: &Tx, of: &ClearMember, after: Option<Key>) -> Result<ReviewRequestBatch> {
     let (from, to) = RequestedReviewerRecord::by_user(&of.user).prefix_range();
     let from = after.map_or(from, |after| key::successor(&after));
@@ -162,17 +162,17 @@ async fn remove_member(
     jobs::enqueue(tx, now, job).await
 }
 
-/// Removes a batch of a former member's grants; `Output` is `true` if there may be more.
+/// Removes a batch of a former member's grants. `Output` is `true` if more may remain.
 #[operation("member_clear")]
 async fn clear_step(tx: &mut Tx, of: &ClearMember) -> Result<bool> {
-    // Rejoining removes all earlier grants first, so the grants of a current member are new.
+    // Rejoining first removes all earlier grants, so the grants of a current member are new.
     if is_member(tx, of).await? {
         return Ok(false);
     }
     delete_grants(tx, &of.org, &of.user).await
 }
 
-/// Withdraws the requests for these reviews from a former member.
+/// Withdraws these review requests from a former member.
 #[operation("member_unask")]
 async fn clear_asked(tx: &mut Tx, of: &ClearMember, requests: &[ChangeRequestId]) -> Result<()> {
     if is_member(tx, of).await? {

@@ -1,4 +1,4 @@
-//! List of members with role filter and search, ordered by joining or last visit.
+//! Member list with role filter and search, ordered by join time or last visit.
 
 use std::sync::Arc;
 
@@ -18,16 +18,16 @@ use crate::{
     },
 };
 
-/// Number of members that a search compares per read.
+/// Number of members compared per read of a search.
 const MEMBER_BATCH: usize = 64;
 
-/// Filter and order of a list of members.
+/// Filter and order for a list of members.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct MemberFilter {
     /// Only members with this role.
     pub role: Option<MemberRole>,
     /// Only members whose name or e-mail address contains this text, ignoring case. A text shorter than three
-    /// characters has to be the prefix of a word.
+    /// characters must be the prefix of a word.
     pub search: Option<BoundedText<0, 512>>,
     /// Sort key.
     pub sort: MemberSort,
@@ -36,10 +36,10 @@ pub struct MemberFilter {
 }
 
 impl<'p> Members<'p> {
-    /// Lists the members of an organization, by default those who joined last first.
+    /// Lists the members of an organization, by default in descending order of join time.
     ///
-    /// The cost of the first page does not depend on the size of the organization. A page may be short or empty and
-    /// still have a `next` if a search compares many members to find few.
+    /// The cost of the first page does not depend on the size of the organization. If a search finds few matches among
+    /// many members, a page may be short or empty and still have a `next` cursor.
     ///
     /// # Errors
     /// `Forbidden` for guests.
@@ -62,12 +62,12 @@ impl<'p> Members<'p> {
 /// A filtered list of members.
 struct MemberList<'a> {
     org: &'a OrgId,
-    /// The list is the intersection of these key ranges.
+    /// Key ranges whose intersection is the list.
     prefixes: Vec<KeyBuf>,
     wanted: Option<GramQuery>,
     order: ListOrder,
     fingerprint: CursorFingerprint,
-    /// Counter with the length of the list.
+    /// The counter that holds the length of the list.
     count: Option<Key>,
 }
 
@@ -85,7 +85,7 @@ impl<'a> MemberList<'a> {
             .with_part("rows", prefixes[0].as_str())
             .fingerprint();
         let is_whole = wanted.is_none() && filter.sort == MemberSort::JoinedAt;
-        // Text grams are indexed in joining order. A list in another order compares each member.
+        // Text n-grams are indexed in join order. For any other order, each member is compared.
         if let (Some(wanted), MemberSort::JoinedAt) = (&wanted, filter.sort) {
             if filter.role.is_none() {
                 prefixes.clear();
@@ -101,12 +101,12 @@ impl<'a> MemberList<'a> {
         let after = request.page.as_ref().map(|page| open_row_cursor(page, self.fingerprint)).transpose()?;
         let mut items: Vec<Arc<MemberRecord>> = Vec::new();
         let mut intersection = Intersection::new(&self.prefixes, self.order, after.as_deref(), MAX_SCANNED);
-        // The last position that was examined.
+        // The last examined position.
         let mut last = after;
         let mut rest = if limit == 0 { RemainingRows::None } else { RemainingRows::Unknown };
         while rest == RemainingRows::Unknown {
             let mut positions = Vec::new();
-            // One item more than the page shows if there is a next page. With a search, some do not match.
+            // One more item than the page holds, to detect a next page. With a search, some rows do not match.
             let wanted = (limit - items.len() + 1).max(self.wanted.as_ref().map_or(0, |_| MEMBER_BATCH));
             while rest == RemainingRows::Unknown && positions.len() < wanted {
                 match intersection.next(tx).await? {
@@ -144,7 +144,7 @@ impl<'a> MemberList<'a> {
     }
 }
 
-/// State of the rows after a page.
+/// Whether more rows follow a page.
 #[derive(PartialEq, Eq)]
 enum RemainingRows {
     Unknown,

@@ -1,7 +1,7 @@
-//! Sign-in through a SAML provider: the redirect of a browser to the provider, and the verification of its response.
+//! Sign-in through a SAML provider: redirecting the browser to the provider, and verifying the response.
 //!
-//! A pending login is not stored. Its state is sealed and kept by the browser. Abandoned logins therefore use no
-//! storage, and every server on a store can accept the response.
+//! The state of a pending login is sealed and kept by the browser instead of being stored. Abandoned logins therefore
+//! use no storage, and every server on the store can accept the response.
 
 use std::sync::Arc;
 
@@ -24,10 +24,10 @@ use crate::{
 
 /// The time limit for a sign-in at a provider.
 pub(in crate::platform) const SAML_LOGIN_WINDOW: TimeDelta = TimeDelta::minutes(15);
-/// Maximum number of pending logins that are examined per browser. Above that only the latest are, since browsers send
-/// them oldest first.
+/// Maximum number of pending logins examined per browser. If there are more, only the latest are examined, since
+/// browsers send them oldest first.
 const MAX_PENDING_LOGINS: usize = 16;
-/// The longest remaining validity of an assertion: a day, plus clock skew. A consumed one is remembered until it
+/// Maximum remaining validity of an assertion: one day, plus clock skew. A consumed assertion is remembered until it
 /// expires.
 const MAX_ASSERTION_VALIDITY: TimeDelta = TimeDelta::hours(25);
 
@@ -35,13 +35,13 @@ const MAX_ASSERTION_VALIDITY: TimeDelta = TimeDelta::hours(25);
 #[non_exhaustive]
 #[derive(Clone, PartialEq, Eq)]
 pub struct SamlStart {
-    /// The redirect target: the address of the provider with the request.
+    /// The redirect target: the URL of the provider, including the request.
     pub location: String,
     /// The id of the request.
     pub request: String,
-    /// The state to return in [`SamlAnswer::kept`], as visible ASCII characters.
+    /// The state to return in [`SamlAnswer::kept`], in visible ASCII characters.
     pub keep: String,
-    /// The expiry of the pending login.
+    /// When the pending login expires.
     pub expires_at: Timestamp,
 }
 
@@ -55,34 +55,34 @@ impl std::fmt::Debug for SamlStart {
     }
 }
 
-/// The response that a browser brings back.
+/// The response delivered by a browser.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct SamlAnswer<'a> {
-    /// The form field `SAMLResponse`.
+    /// The value of the form field `SAMLResponse`.
     pub response: &'a str,
-    /// The states of the browser's pending logins oldest first. Of more than 16, only the last are examined.
+    /// The states of the browser's pending logins, oldest first. Only the last 16 are examined.
     pub kept: &'a [String],
 }
 
-/// The sealed state of a pending login.
+/// The state of a pending login, sealed for the browser.
 #[derive(Debug, Serialize, Deserialize)]
 struct PendingLogin {
     request: String,
     until: Timestamp,
 }
 
-/// The purpose of the seal of a provider's pending logins.
+/// Returns the sealing purpose of a provider's pending logins.
 fn purpose(provider: &SamlProviderId) -> String {
     format!("saml sign-in {provider}")
 }
 
 impl<'p> Caller<'p> {
-    /// Begins a sign-in at a SAML provider. Only the platform itself may call this; it serves the sign-in endpoint.
+    /// Begins a sign-in at a SAML provider. Reserved for the platform itself; the sign-in endpoint calls it.
     ///
     /// # Errors
     ///
-    /// `Forbidden` for users; `NotFound` for an unknown provider; `Precondition` for a pending provider, and without an
-    /// [adapter](crate::platform::Builder::saml).
+    /// `Forbidden` for users; `NotFound` for an unknown provider; `Precondition` for a pending provider, or without a
+    /// [SAML implementation](crate::platform::Builder::saml).
     #[boxed]
     pub async fn begin_saml_login(self, id: &'p SamlProviderId) -> Result<SamlStart> {
         let (platform, saml) = (self.platform, saml_port(self)?);
@@ -111,23 +111,24 @@ impl<'p> Caller<'p> {
     /// Completes a sign-in at a SAML provider. The response is verified with the certificate that the organization
     /// trusts. Returns a session with a bearer token.
     ///
-    /// If no account has the address, a user is created, who becomes a member with the provider's role and team. A
-    /// provider is authoritative for its own organization only: an existing user signs in with their account until they
-    /// are a member and an administrator [links them](crate::platform::MemberHandle::set_sso). A response is accepted
-    /// once. The audit log of the organization records sign-ins, and refusals with their reason.
+    /// If no account has the asserted e-mail address, a user is created and becomes a member with the provider's role
+    /// and team. A provider is authoritative only for its own organization: an existing user can sign in through it
+    /// only after they have become a member and an administrator has [linked
+    /// them](crate::platform::MemberHandle::set_sso). A response is accepted only once. The audit log of the
+    /// organization records sign-ins, and rejections with their reason.
     ///
-    /// Only the platform itself may call this; it serves the assertion consumer endpoint.
+    /// Reserved for the platform itself; the assertion consumer endpoint calls it.
     ///
     /// # Errors
     ///
     /// `Forbidden` for users; `NotFound` for an unknown provider; `Unauthenticated` for a response that is not from the
-    /// provider, not for this service, not for this browser, not valid now, or already consumed; `Conflict` for the
-    /// address of an account that is not linked; `Precondition` for a pending provider, and without an
-    /// [adapter](crate::platform::Builder::saml).
+    /// provider, not for this service, not for this browser, not valid now, or already consumed; `Conflict` if the
+    /// address belongs to an account that is not linked; `Precondition` for a pending provider, or without a [SAML
+    /// implementation](crate::platform::Builder::saml).
     ///
     /// # Cancel safety
     ///
-    /// Dropping the future leaves no session, or a session without returning its token.
+    /// If the future is dropped, there may be a session whose token was not returned.
     ///
     /// # Example
     ///
@@ -165,8 +166,8 @@ impl<'p> Caller<'p> {
     ///
     /// # Errors
     ///
-    /// `Forbidden` for users; `NotFound` for an unknown provider; `Precondition` without an
-    /// [adapter](crate::platform::Builder::saml).
+    /// `Forbidden` for users; `NotFound` for an unknown provider; `Precondition` without a [SAML
+    /// implementation](crate::platform::Builder::saml).
     #[boxed]
     pub async fn saml_metadata(self, id: &'p SamlProviderId) -> Result<String> {
         let (platform, saml) = (self.platform, saml_port(self)?);
@@ -177,14 +178,14 @@ impl<'p> Caller<'p> {
     }
 }
 
-/// Returns the adapter if the caller is the platform itself.
+/// Returns the SAML implementation if the caller is the platform itself.
 fn saml_port(caller: Caller<'_>) -> Result<&Arc<dyn Saml>> {
     caller.actor().require_platform()?;
     let missing = || Error::new(ErrorKind::Precondition, "SAML sign-in is not available on this server");
     caller.platform.ports().saml.as_ref().ok_or_else(missing)
 }
 
-/// Returns a provider that is active.
+/// Returns a provider, which must be active.
 pub(super) async fn require_active_provider(
     platform: &Platform,
     id: &SamlProviderId,
@@ -206,7 +207,7 @@ fn rejection(why: impl std::fmt::Display) -> Error {
 }
 
 impl Platform {
-    /// Verifies a response and returns the identity it asserts.
+    /// Verifies a response and returns the asserted identity.
     fn verify_response(
         &self,
         saml: &dyn Saml,
@@ -235,7 +236,7 @@ impl Platform {
         Admission::prepare(self, provider, identity).await?.run(self).await
     }
 
-    /// Checks that an identity is valid now and for this browser.
+    /// Checks that an identity is currently valid, and issued for this browser.
     fn check_identity(
         &self,
         provider: &SamlProviderRecord,
@@ -255,7 +256,7 @@ impl Platform {
         }
         let service = self.urls().saml_service(&provider.id);
         self.check_pending_login(provider, &found, kept, &service.start_url)?;
-        // Lower-casing other characters can make distinct addresses equal: the Kelvin sign becomes a k.
+        // Lower-casing non-ASCII characters can make distinct addresses equal: the Kelvin sign becomes a k.
         if !found.email.is_ascii() {
             return Err(rejection(
                 "the name id: must be an address of ASCII characters, like name@example.com",

@@ -1,7 +1,7 @@
-//! Refused SAML sign-ins: the audit log records them with the reason.
+//! Rejected SAML sign-ins, which the audit log records with the reason.
 //!
-//! A response that no provider has signed can be sent by anybody, any number of times. The number of audit records for
-//! such responses is limited; the rest are only counted, without a write.
+//! Anyone can send responses that no provider has signed, any number of times. The number of audit records for such
+//! responses is therefore limited; the rest are only counted, without a write.
 
 use std::{
     collections::HashMap,
@@ -26,15 +26,15 @@ use crate::{
     },
 };
 
-/// Maximum number of characters of the stored reason.
+/// Maximum length of the stored reason, in characters.
 const MAX_REASON: usize = 500;
-/// Maximum number of refusals of unsigned responses that a server records per provider and window.
+/// Maximum number of rejections of unsigned responses that a server records per provider and window.
 pub(in crate::platform) const MAX_UNSIGNED_REFUSALS: u32 = 20;
 const UNSIGNED_WINDOW: TimeDelta = TimeDelta::minutes(1);
-/// Windows above which expired windows without omitted refusals are dropped.
+/// Number of windows above which expired windows without omitted rejections are dropped.
 const MAX_WINDOWS: usize = 1_000;
 
-/// Recent refusals of unsigned responses, recorded and omitted. The state is in memory of one server.
+/// Recent rejections of unsigned responses, recorded and omitted. This state is in the memory of one server.
 #[derive(Debug, Default)]
 pub(in crate::platform) struct UnsignedRefusals(Mutex<HashMap<SamlProviderId, Window>>);
 
@@ -43,19 +43,19 @@ pub(in crate::platform) struct UnsignedRefusals(Mutex<HashMap<SamlProviderId, Wi
 struct Window {
     until: DateTime<Utc>,
     noted: u32,
-    /// Refusals omitted since the last recorded one.
+    /// Rejections omitted since the last recorded one.
     left_out: u64,
 }
 
 impl Window {
     fn is_open(&self, now: DateTime<Utc>) -> bool {
-        // A window in the far future was opened before the clock was set back.
+        // A window that ends in the far future was opened before the clock was set back.
         now < self.until && self.until - now <= UNSIGNED_WINDOW
     }
 }
 
 impl UnsignedRefusals {
-    /// Returns the number of refusals omitted before this one if this one is recorded, or `None` if it is omitted.
+    /// Returns the number of rejections omitted before this one, or `None` if this one is to be omitted as well.
     fn admit(&self, provider: &SamlProviderId, now: DateTime<Utc>) -> Option<u64> {
         let mut windows = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if windows.len() >= MAX_WINDOWS {
@@ -75,15 +75,16 @@ impl UnsignedRefusals {
 }
 
 impl<'p> Caller<'p> {
-    /// Records a sign-in that was refused before its response was read, for example for its size.
+    /// Records a sign-in that was rejected before its response was read, for example because of its size.
     ///
-    /// The audit log of the organization records the reason. Of many refusals in a short time, it records some and the
-    /// number of the others. Only the platform itself may call this; it serves the assertion consumer endpoint.
+    /// The audit log of the organization records the reason. If there are many rejections in a short time, it records
+    /// some of them and the number of the others. Reserved for the platform itself; the assertion consumer endpoint
+    /// calls it.
     ///
     /// # Errors
     ///
-    /// `Forbidden` for users; `NotFound` for an unknown provider; `Precondition` for a pending provider; nothing is
-    /// recorded then.
+    /// `Forbidden` for users; `NotFound` for an unknown provider; `Precondition` for a pending provider. In these
+    /// cases, nothing is recorded.
     #[boxed]
     pub async fn refuse_saml_login(self, id: &'p SamlProviderId, why: &'p str) -> Result<()> {
         self.actor().require_platform()?;
@@ -94,8 +95,9 @@ impl<'p> Caller<'p> {
 }
 
 impl Platform {
-    /// Records a refusal in the audit log, with the address that the provider asserted. Refusals without an asserted
-    /// address are limited. A failed write is not reported, so the caller still returns the reason of the refusal.
+    /// Records a rejection in the audit log, with the e-mail address asserted by the provider. Rejections without an
+    /// asserted address are rate-limited. A failed write is not reported, so that the caller still returns the reason
+    /// of the rejection.
     pub(super) async fn record_refusal(
         &self,
         provider: &Arc<SamlProviderRecord>,
@@ -125,7 +127,7 @@ impl Platform {
     }
 }
 
-/// Stores a refusal, which becomes an entry of the audit log.
+/// Stores a rejection, which becomes an audit log entry.
 struct RecordRefusal(SamlRefusalRecord);
 
 impl RecordRefusal {

@@ -1,4 +1,4 @@
-//! Completion of a SAML sign-in: the user, the membership and the session.
+//! Completes a SAML sign-in: the user, the membership and the session.
 
 use std::sync::Arc;
 
@@ -27,22 +27,22 @@ use crate::{
 
 /// The lifetime of a session, unless the provider sets a shorter one.
 pub(in crate::platform) const SESSION_WINDOW: TimeDelta = TimeDelta::hours(12);
-/// The retention of a consumed assertion after its expiry, because the clocks of servers differ.
+/// How long a consumed assertion is retained after its expiry, to allow for clock skew between servers.
 const ASSERTION_RETENTION: TimeDelta = TimeDelta::minutes(5);
-/// Maximum number of characters of a display name.
+/// Maximum length of a display name, in characters.
 const MAX_NAME: usize = 128;
 
-/// A completed sign-in. This is the only place where the token is returned.
+/// A completed sign-in. The token is returned only here.
 #[non_exhaustive]
 #[derive(Clone)]
 pub struct SamlSession {
-    /// The organization. The session is valid only there.
+    /// The organization in which the session is valid.
     pub organization: OrgId,
     /// The user who signed in.
     pub user: User,
     /// The bearer token.
     pub token: String,
-    /// The expiry of the session.
+    /// When the session expires.
     pub expires_at: Timestamp,
 }
 
@@ -57,11 +57,11 @@ impl std::fmt::Debug for SamlSession {
     }
 }
 
-/// The user who signs in, as known before the transaction.
+/// The user who signs in, as determined before the transaction.
 enum SignInUser {
     /// An existing user.
     Known(UserId),
-    /// A new user: no account has the address.
+    /// A new user, because no account has the address.
     New(Box<UserRecord>),
 }
 
@@ -74,7 +74,7 @@ impl SignInUser {
     }
 }
 
-/// Completes a sign-in: consumes the assertion, and creates the user, the membership and the session as needed.
+/// Completes a sign-in. Consumes the assertion, and creates the user, the membership and the session as needed.
 pub(super) struct Admission {
     provider: Arc<SamlProviderRecord>,
     assertion: SamlAssertionRecord,
@@ -87,7 +87,7 @@ pub(super) struct Admission {
 }
 
 impl Admission {
-    /// Draws the secrets and loads the user before the transaction.
+    /// Draws the secrets and loads the user, before the transaction.
     pub(super) async fn prepare(
         platform: &Platform,
         provider: &Arc<SamlProviderRecord>,
@@ -139,7 +139,7 @@ impl Admission {
         })
     }
 
-    /// Runs the operation as the user who signs in, so that the audit log names them.
+    /// Runs the operation on behalf of the user who signs in, so that the audit log names them.
     pub(super) async fn run(self, platform: &Platform) -> Result<SamlSession> {
         let actor = Actor::User(self.comer.user().clone());
         let show = platform.write_and_show(&actor, &self, |done| {
@@ -150,12 +150,12 @@ impl Admission {
         Ok(SamlSession { organization: assertion.organization, user, token: secret, expires_at })
     }
 
-    /// Creates a user and a membership from the invite or the provider's defaults. Returns the time of joining.
+    /// Creates a user and a membership from the invite or the provider's defaults. Returns the join time.
     async fn welcome(&self, tx: &mut Tx, user: &UserRecord) -> Result<Timestamp> {
         let (org, now) = (&self.provider.organization, user.created_at);
         tx.create(user.clone());
         let mut role = self.provider.default_role;
-        // A provider cannot accept invites of other organizations.
+        // A provider cannot accept invites to other organizations.
         if let Some(invite) = tx.get_value(&EmailInviteRecord::by_email(org, &self.email)).await? {
             let invite: InviteId = linked_id(&invite)?;
             let invite: Option<Arc<EmailInviteRecord>> = tx.get(&EmailInviteRecord::key_for(&invite)).await?;
@@ -181,8 +181,8 @@ impl Admission {
         Ok(now)
     }
 
-    /// Rejects an account that is not linked to the organization's providers. Anyone can create an organization with a
-    /// provider that asserts arbitrary addresses. Returns the time of joining.
+    /// Rejects an account that is not linked to the organization's providers, because anyone can create an organization
+    /// with a provider that asserts arbitrary addresses. Returns the join time.
     async fn require_linked(&self, tx: &Tx, user: &UserId) -> Result<Timestamp> {
         let member = MemberRecord::key_for(&self.provider.organization, user);
         let member: Option<Arc<MemberRecord>> = tx.get(&member).await?;
@@ -238,8 +238,8 @@ impl Operation for Admission {
     }
 }
 
-/// Rejects a session that ended early: its provider was deleted, deactivated or changed its trust, or the bearer is no
-/// longer the same member.
+/// Rejects a session that has become invalid: its provider was deleted, deactivated or changed its trust settings, or
+/// the bearer is no longer the same member.
 pub(in crate::platform) async fn require_current(tx: &Tx, user: &UserId, session: &SsoSession) -> Result<()> {
     let ended = |why: &str| {
         let message = format!("the session has ended: {why}");
@@ -259,7 +259,7 @@ pub(in crate::platform) async fn require_current(tx: &Tx, user: &UserId, session
     }
 }
 
-/// Returns the display name: the name that the provider asserts, or the address.
+/// Returns the display name: the name asserted by the provider, or the e-mail address.
 fn display_name(identity: &SamlIdentity) -> String {
     let names = [&identity.first_name, &identity.last_name].into_iter().flatten();
     let names: Vec<&str> = names.map(|name| name.trim()).filter(|name| !name.is_empty()).collect();
@@ -268,13 +268,13 @@ fn display_name(identity: &SamlIdentity) -> String {
 }
 
 impl<'p> Caller<'p> {
-    /// Ends an SSO session that began at a provider, and revokes its token. An unknown or expired token succeeds. Only
-    /// the platform itself may call this; it serves the sign-out endpoint.
+    /// Ends an SSO session of a provider and revokes its token. An unknown or expired token succeeds. Reserved for the
+    /// platform itself; the sign-out endpoint calls it.
     ///
     /// # Errors
     ///
-    /// `Forbidden` for users; `NotFound` for a session of another provider, and `Invalid` for a token that a user
-    /// created. Both stay valid.
+    /// `Forbidden` for users; `NotFound` for a session of another provider; `Invalid` for an API token created by a
+    /// user. Both tokens stay valid.
     #[boxed]
     pub async fn end_saml_session(self, provider: &'p SamlProviderId, token: &'p str) -> Result<()> {
         self.actor().require_platform()?;

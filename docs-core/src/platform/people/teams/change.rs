@@ -1,4 +1,4 @@
-//! The write operations of teams.
+//! Write operations on teams.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -28,7 +28,7 @@ use crate::{
     },
 };
 
-/// Memberships, and separately grants, that one transaction removes.
+/// Number of memberships, and separately of grants, removed per transaction.
 const TEAM_PURGE_BATCH: u32 = 200;
 
 #[operation("team_create")]
@@ -66,7 +66,7 @@ pub(super) async fn team_update(
     Ok(())
 }
 
-/// Deletes a team. Its record is removed at once, which ends all access through the team.
+/// Deletes a team. Its record is removed at once, which revokes all access granted through the team.
 #[operation("team_delete")]
 pub(super) async fn team_deletion(
     tx: &mut Tx,
@@ -79,7 +79,7 @@ pub(super) async fn team_deletion(
     let (_, seen) = team(tx, actor, org, id).await?;
     let old = seen.require(TeamAction::Administrate)?;
     tx.delete(&**old);
-    // The number of providers of an organization is below this limit.
+    // An organization has fewer providers than this limit.
     for (row, _) in tx.scan_prefix(&SamlProviderRecord::by_team(id), TEAM_PURGE_BATCH).await? {
         let id = id_of(&row)?;
         let provider: Option<Arc<SamlProviderRecord>> = tx.get(&SamlProviderRecord::key_for(&id)).await?;
@@ -95,7 +95,7 @@ pub(super) async fn team_deletion(
     Ok(())
 }
 
-/// Removes a batch of rows of a deleted team. `Output` is `true` if there may be more.
+/// Removes a batch of rows of a deleted team. `Output` is `true` if more may remain.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(in crate::platform) struct PurgeTeam {
     team: TeamId,
@@ -112,9 +112,9 @@ impl Purge for PurgeTeam {
     }
 }
 
-/// Removes a batch of memberships and grants of a deleted team. Returns `true` if there may be more.
+/// Removes a batch of memberships and grants of a deleted team. Returns `true` if more may remain.
 ///
-/// No new rows can appear, since every operation that adds one reads the record of the team first.
+/// No new rows can appear, since every operation that adds one reads the team record first.
 async fn delete_batch(tx: &mut Tx, id: &TeamId) -> Result<bool> {
     let rows = tx.scan_prefix(&TeamMemberRecord::by_team(id), TEAM_PURGE_BATCH).await?;
     let users: Vec<UserId> = ids_of(&rows)?;
@@ -158,7 +158,7 @@ pub(super) async fn team_members_update(
     wanted.extend(members.into_iter().zip(roles.into_iter().map(Some)));
     let removed = names::users(tx, &names::names_in_list("remove", change.remove.as_deref())).await?;
     let removed: BTreeSet<UserId> = removed.into_iter().flatten().collect();
-    // Removal takes precedence.
+    // A user who is both added and removed is removed.
     wanted.retain(|user, _| !removed.contains(user));
     let users: Vec<&UserId> = wanted.keys().chain(&removed).collect();
     let keys: Vec<Key> = users.iter().map(|user| TeamMemberRecord::key_for(id, user)).collect();

@@ -1,4 +1,4 @@
-//! Visibility of users to an actor.
+//! Determines which users are visible to an actor.
 
 use std::sync::Arc;
 
@@ -12,10 +12,11 @@ use crate::{
     },
 };
 
-/// Number of a user's organizations that one step examines.
+/// Number of a user's organizations examined per batch.
 const ORG_BATCH: u32 = 200;
 
-/// Returns `true` if an actor may see a user: themselves, and members of organizations that accept the actor's sign-in.
+/// Returns `true` if a user is visible to an actor: users see themselves, and members of organizations that accept
+/// their sign-in.
 pub(super) async fn can_see_user(tx: &Tx, actor: &Actor, id: &UserId) -> Result<bool> {
     let (me, session_of) = match actor {
         Actor::User(me) => (me, None),
@@ -39,8 +40,8 @@ pub(super) async fn can_see_user(tx: &Tx, actor: &Actor, id: &UserId) -> Result<
     Ok(false)
 }
 
-/// Returns `true` if one of the organizations accepts the actor as a member, not as a guest, and has the other user as
-/// a member.
+/// Returns `true` if one of the organizations accepts the actor as a member who is not a guest, and the other user is
+/// also its member.
 async fn share_organization(
     tx: &Tx,
     actor: &Actor,

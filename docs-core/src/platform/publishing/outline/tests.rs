@@ -1,5 +1,5 @@
-//! Outlines are written as text: `a:(x y*) g[b*:(z)]` is a section `a` with the spaces `x` and `y`, and a group with
-//! the section `b`. `*` marks a default.
+//! Tests that use a text notation for outlines: `a:(x y*) g[b*:(z)]` is a section `a` with the spaces `x` and `y`, and
+//! a group `g` with the section `b`. `*` marks a default.
 
 use proptest::prelude::*;
 
@@ -32,7 +32,7 @@ impl Drawn {
         self
     }
 
-    /// Adds a section with spaces. Its first space is its default, and the first section is the default of the site.
+    /// Adds a section with spaces. Its first space is its default, and the first section is the site's default.
     fn section(mut self, path: &str, group: Option<&str>, places: &[&str]) -> Self {
         let id = format!("s-{path}");
         let section = serde_json::json!({
@@ -60,7 +60,7 @@ impl Drawn {
         self
     }
 
-    /// Adds former paths of a section or space, each with the time of its end.
+    /// Adds former paths of a section or space, each with the time when it was replaced.
     fn formerly(mut self, id: &str, paths: &[(&str, i64)]) -> Self {
         let paths = paths.iter().map(|(path, until)| FormerPath {
             path: SitePath::new(*path).unwrap(),
@@ -90,7 +90,7 @@ fn found(outline: &SiteOutline, path: &str) -> Option<(String, usize)> {
     outline.find(&segments).map(|found| (found.place.id.to_string(), found.used))
 }
 
-/// The target of a former path.
+/// Resolves a former path.
 fn formerly(outline: &SiteOutline, path: &str) -> Option<(String, usize)> {
     let segments: Vec<&str> = path.split('/').filter(|part| !part.is_empty()).collect();
     outline.find_former(&segments).map(|found| (found.place.id.to_string(), found.used))

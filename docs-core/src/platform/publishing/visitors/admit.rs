@@ -1,4 +1,4 @@
-//! Access of visitors to sites, and the part of a site that they see.
+//! Visitors' access to sites, and the visible parts of a site.
 
 use std::{
     collections::{BTreeMap, BTreeSet, HashMap},
@@ -32,14 +32,14 @@ use crate::{
     },
 };
 
-/// Maximum number of sites that are examined for a space, among those that contain it and may grant the visitor access.
+/// Maximum number of sites examined for a space, among those that contain it and may grant the visitor access.
 const MAX_EXAMINED_SITES: usize = 50;
 
-/// A published site as a visitor sees it.
+/// A published site as seen by a visitor.
 #[derive(Clone, Debug)]
 pub(in crate::platform) struct Visit {
     pub(in crate::platform) site: Arc<SiteRecord>,
-    /// The outline without hidden parts.
+    /// The outline, without hidden parts.
     pub(in crate::platform) outline: SiteOutline,
     /// The spaces that are not deleted, including hidden ones.
     pub(in crate::platform) spaces: LiveSpaces,
@@ -48,7 +48,7 @@ pub(in crate::platform) struct Visit {
     pub(in crate::platform) tokens: Tokens,
 }
 
-/// The content tokens issued during a visit, by place. Each is made once.
+/// The content tokens issued during a visit, by site space. Each is created at most once.
 #[derive(Clone, Debug, Default)]
 pub(in crate::platform) struct Tokens(Arc<Mutex<HashMap<SiteSpaceId, String>>>);
 
@@ -77,7 +77,7 @@ pub(in crate::platform) struct SpaceAdmission {
 }
 
 impl Platform {
-    /// Grants a visitor access to a space that a published site shows to them.
+    /// Grants a visitor access to a space shown to them on a published site.
     pub(in crate::platform) async fn admit(
         &self,
         tx: &Tx,
@@ -101,7 +101,7 @@ impl Platform {
         Err(missing())
     }
 
-    /// Returns the visitor's access to a space through a site, `None` if the site does not show it to them.
+    /// Returns the visitor's access to a space through a site, or `None` if the site does not show it to them.
     pub(in crate::platform) fn admit_through(
         &self,
         visit: &Visit,
@@ -130,7 +130,7 @@ impl Platform {
         self.visit(tx, visitor, site).await?.ok_or_else(missing)
     }
 
-    /// Returns a site as a visitor sees it, `None` if they are not in its audience.
+    /// Returns a site as seen by a visitor, or `None` if they are not in its audience.
     pub(in crate::platform) async fn visit(
         &self,
         tx: &Tx,
@@ -143,7 +143,7 @@ impl Platform {
         })
     }
 
-    /// Returns the claims of a visitor on a site, `None` if they are not in its audience.
+    /// Returns a visitor's claims on a site, or `None` if they are not in its audience.
     async fn enter(&self, tx: &Tx, visitor: &Visitor, site: &SiteRecord) -> Result<Option<VisitorClaims>> {
         Ok(match self.is_in_audience(tx, visitor, site).await? {
             true => Some(self.declared_claims(tx, visitor, site).await?),
@@ -181,7 +181,7 @@ impl Platform {
         })
     }
 
-    /// Returns the claims of a visitor that the schema of the site declares; none if content is not adaptive.
+    /// Returns the visitor's claims that are declared in the site's schema. Empty if content is not adaptive.
     async fn declared_claims(&self, tx: &Tx, visitor: &Visitor, site: &SiteRecord) -> Result<VisitorClaims> {
         let nothing = || Value::Object(Map::new());
         let schema: Option<Arc<AdaptiveRecord>> = match site.adaptive_content.enabled {
@@ -204,7 +204,7 @@ impl Platform {
         };
         let signed = || {
             let mut known: Value = serde_json::from_str(&visitor.signed).unwrap_or_else(|_| nothing());
-            // The role is the member's current one.
+            // The role must be the member's current one.
             if let (Some(role), Some(known)) = (role, known.as_object_mut()) {
                 known.insert("role".to_owned(), json!(role));
             }
@@ -220,7 +220,7 @@ impl Platform {
 }
 
 impl Visitor {
-    /// Returns `true` if the visitor's credentials may grant access to the site. They are not verified here.
+    /// Returns `true` if the visitor's credentials, which are not verified here, may grant access to the site.
     fn may_enter(&self, site: &SiteRecord) -> bool {
         site.published
             && match site.visibility {
@@ -230,7 +230,8 @@ impl Visitor {
             }
     }
 
-    /// Returns the error for content that the visitor cannot see. A caller without credentials is asked for a token.
+    /// Returns the error for content that the visitor cannot see. A caller without credentials is asked to present a
+    /// token.
     fn rejection(&self, noun: &str) -> Error {
         if self.site.is_none() && self.pass == Pass::None && !self.is_user {
             let message = "a token is required; send `Authorization: Bearer <token>`";
@@ -241,13 +242,13 @@ impl Visitor {
 }
 
 impl Visit {
-    /// Returns an id that is equal for visitors who see the same, `None` if content is not adaptive.
+    /// Returns an id that is equal for visitors who see the same content, or `None` if content is not adaptive.
     pub(in crate::platform) fn context_id(&self) -> Option<String> {
         self.site.adaptive_content.enabled.then(|| self.claims.id())
     }
 }
 
-/// Loads the part of a site that a visitor sees.
+/// Loads the parts of a site visible to a visitor.
 async fn load_visit(
     tx: &Tx,
     visitor: &Visitor,
@@ -271,7 +272,7 @@ async fn load_visit(
 /// A site that may show a space to a visitor.
 pub(super) struct Candidate {
     site: Arc<SiteRecord>,
-    /// The conditions of each place of the space on the site, and of its section.
+    /// The conditions on each placement of the space on the site, and on its section.
     conditions: Vec<[Option<Condition>; 2]>,
 }
 
@@ -283,7 +284,7 @@ impl Candidate {
     }
 }
 
-/// Returns the sites that may show a space to a visitor: the site of their token, or all that contain it.
+/// Returns the sites that may show a space to a visitor: the site of their token, or all sites that contain it.
 pub(super) async fn candidates(tx: &Tx, visitor: &Visitor, space: &SpaceId) -> Result<Vec<Candidate>> {
     let all = SiteSpaceRecord::by_space(space);
     let wanted = match &visitor.site {
@@ -307,7 +308,7 @@ pub(super) async fn candidates(tx: &Tx, visitor: &Visitor, space: &SpaceId) -> R
         let conditions = match place.section.as_ref().map(|id| sections.get(id)) {
             None => [place.condition.clone(), None],
             Some(Some(section)) => [place.condition.clone(), section.condition.clone()],
-            // Its section is gone, so it is in no outline.
+            // Its section is deleted, so it is in no outline.
             Some(None) => continue,
         };
         // The rows are grouped by site.
@@ -319,8 +320,8 @@ pub(super) async fn candidates(tx: &Tx, visitor: &Visitor, space: &SpaceId) -> R
     Ok(found)
 }
 
-/// Returns the part of a claim that a schema declares: values of the declared type, and of its enumeration if it has
-/// one.
+/// Returns the part of a claim declared by a schema: values of the declared type and, if there is an enumeration, only
+/// values contained in it.
 fn declared_part(schema: &Value, claim: &Value) -> Option<Value> {
     let kind = schema.get("type").and_then(Value::as_str)?;
     let is_listed = || schema.get("enum").and_then(Value::as_array).is_none_or(|all| all.contains(claim));
@@ -337,7 +338,7 @@ fn declared_part(schema: &Value, claim: &Value) -> Option<Value> {
             let named = known.iter().filter_map(|(name, schema)| {
                 Some((name.clone(), declared_part(schema, members.get(name)?)?))
             });
-            // A sorted map makes equal claims serialize equally.
+            // A sorted map, so that equal claims serialize equally.
             let unnamed: BTreeMap<String, Value> = members
                 .iter()
                 .filter(|(name, _)| !known.contains_key(*name))

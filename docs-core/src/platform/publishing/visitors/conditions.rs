@@ -1,4 +1,4 @@
-//! The evaluation of conditions for one visitor.
+//! Evaluates conditions for one visitor.
 
 use std::{
     collections::HashMap,
@@ -13,14 +13,14 @@ use crate::{
     model::{Condition, PageId},
 };
 
-/// Maximum number of evaluation steps of all conditions of a site or content together. Conditions beyond that do not
-/// hold.
+/// Maximum number of evaluation steps for all conditions of a site or space together. Conditions beyond this limit are
+/// not met.
 const MAX_CONDITION_STEPS: u32 = 20 * MAX_STEPS;
 
-/// Evaluates conditions within one budget, each once, because parts of a site and pages often share them. A condition
-/// that reads values not permitted for access decisions does not hold.
+/// Evaluates conditions within one budget and caches the results, because parts of a site and pages often share
+/// conditions. A condition that reads values not permitted for access decisions is not met.
 ///
-/// An instance serves the conditions of one site, or those of the pages of one content.
+/// An instance serves either the conditions of one site, or those of the pages of one space.
 #[derive(Debug)]
 pub(super) struct ConditionEvaluator {
     context: Context,
@@ -31,7 +31,7 @@ pub(super) struct ConditionEvaluator {
 #[derive(Debug)]
 struct ConditionResults {
     by_text: HashMap<String, Decision>,
-    /// The results of conditions that read variables of their page.
+    /// The results of conditions that read page variables.
     pages: HashMap<PageId, bool>,
     budget: Budget,
 }
@@ -52,17 +52,17 @@ impl ConditionEvaluator {
         Self { context, claims, decided: Mutex::new(decided) }
     }
 
-    /// The evaluation context.
+    /// Returns the evaluation context.
     pub(super) const fn context(&self) -> &Context {
         &self.context
     }
 
-    /// The claims that the site declares.
+    /// Returns the claims declared by the site.
     pub(super) const fn claims(&self) -> &Claims {
         &self.claims
     }
 
-    /// Returns `true` if the condition of a part of the site holds or is absent.
+    /// Returns `true` if a part of the site has no condition, or its condition is met.
     pub(super) fn holds(&self, condition: Option<&Condition>) -> bool {
         let Some(condition) = condition else { return true };
         let mut decided = self.results();
@@ -74,7 +74,7 @@ impl ConditionEvaluator {
         holds
     }
 
-    /// Returns `true` if the condition of a page holds or is absent. It can read the variables of the page.
+    /// Returns `true` if a page has no condition, or its condition is met. The condition can read the page's variables.
     pub(super) fn holds_for_page(&self, id: &PageId, page: &PageEntry) -> bool {
         let Some(text) = page.condition.as_deref() else { return true };
         let mut decided = self.results();
@@ -99,7 +99,7 @@ impl ConditionEvaluator {
         holds
     }
 
-    /// Parses the condition of a page, and evaluates it if it is independent of the page.
+    /// Parses the condition of a page, and evaluates it if it does not depend on the page.
     fn read(&self, text: &str, budget: &mut Budget) -> Decision {
         match Expression::parse(text) {
             Ok(condition) if condition.reads_page() => Decision::PerPage(condition),

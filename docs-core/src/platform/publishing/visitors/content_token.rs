@@ -1,4 +1,4 @@
-//! Content tokens: the credentials of a visitor from the resolution of an address until their expiry.
+//! Content tokens: visitor credentials issued when a URL is resolved.
 
 use chrono::TimeDelta;
 use serde::{Deserialize, Serialize};
@@ -15,13 +15,13 @@ use crate::{
     store::records::SiteSpaceRecord,
 };
 
-/// The shortest lifetime of a content token.
+/// Minimum lifetime of a content token.
 pub(in crate::platform) const CONTENT_TOKEN_WINDOW: TimeDelta = TimeDelta::hours(1);
-/// The purpose and the input of the key of content tokens. The input is longer than a key.
+/// The purpose and the input from which the key of content tokens is derived. The input is longer than a key.
 const PURPOSE: &str = "key of content tokens";
 const SEED: &str = "what content tokens are signed with, first edition";
 
-/// The payload of a content token: a JSON Web Token that clients can read and only the platform can sign.
+/// The payload of a content token, a JSON Web Token that clients can read but only the platform can sign.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct ContentTokenClaims {
@@ -32,9 +32,9 @@ pub(super) struct ContentTokenClaims {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) site_section: Option<SectionId>,
     pub(super) space: SpaceId,
-    /// All spaces that the visitor sees on the site.
+    /// All spaces of the site visible to the visitor.
     pub(super) spaces: Vec<SpaceId>,
-    /// The visitor's claims, with unsigned ones under `unsigned`.
+    /// The visitor's claims. Unsigned claims are under `unsigned`.
     #[serde(default, skip_serializing_if = "Map::is_empty")]
     pub(super) claims: Map<String, Value>,
     /// The share link that grants access.
@@ -43,7 +43,7 @@ pub(super) struct ContentTokenClaims {
     /// The signer of the visitor's own token.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     signed_by: Option<Signer>,
-    /// The expiry in seconds since the epoch.
+    /// The expiry, in seconds since the epoch.
     exp: i64,
 }
 
@@ -53,9 +53,9 @@ enum ContentTokenKind {
     Site,
 }
 
-/// Maximum size of a content token in bytes. It contains all visible spaces and the claims.
+/// Maximum size of a content token, in bytes. It contains all visible spaces and the claims.
 const MAX_CONTENT_TOKEN: usize = 32 * 1024;
-/// The granularity of expiry times, so that visitors with equal claims share a token for a while.
+/// The granularity of expiry times in seconds, so that visitors with equal claims share a token for some time.
 const EXPIRY_GRANULARITY: i64 = 300;
 
 /// Returns the expiry of a content token issued now, in seconds since the epoch.
@@ -65,11 +65,11 @@ pub(super) fn token_expiry(now: Timestamp) -> i64 {
 }
 
 impl Platform {
-    /// Returns the visitor of a content token.
+    /// Returns the visitor identified by a content token.
     ///
     /// # Errors
     ///
-    /// `Unauthenticated` for a foreign or expired token.
+    /// `Unauthenticated` for a token not issued by the platform, or an expired one.
     pub(in crate::platform) fn visitor_from_token(&self, token: &str) -> Result<Visitor> {
         let wrong = |why: &str| Error::new(ErrorKind::Unauthenticated, format!("the content token: {why}"));
         let claims = jwt::verify(&self.content_key()?, token, MAX_CONTENT_TOKEN, jwt::Clock::Own(self.now()));
@@ -79,7 +79,7 @@ impl Platform {
         Ok(ticket.visitor())
     }
 
-    /// Issues a content token for a visit and a space of the site.
+    /// Issues a content token for a visit to a space of the site.
     pub(in crate::platform) fn content_token(
         &self,
         visit: &Visit,
@@ -109,7 +109,7 @@ impl Platform {
             claims,
             share_link,
             signed_by: visit.visitor.signed_by.clone(),
-            // The token expires with the signed claims.
+            // The token must not outlive the signed claims.
             exp: visit.visitor.until.map_or(even, |until| even.min(until)),
         };
         match serde_json::to_value(ticket).map_err(Error::internal)? {
@@ -118,7 +118,7 @@ impl Platform {
         }
     }
 
-    /// The key of content tokens, equal on all servers of a store.
+    /// Returns the key of content tokens, which is the same on all servers of a store.
     pub(super) fn content_key(&self) -> Result<[u8; 32]> {
         let sealed = self.seal_deterministic(PURPOSE, SEED)?;
         Ok(blake3::derive_key("docs-platform content tokens", sealed.as_bytes()))

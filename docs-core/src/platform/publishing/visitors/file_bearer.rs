@@ -1,4 +1,4 @@
-//! Visitors in the addresses of files: their identity, and the check that they still see the file.
+//! Visitors in file URLs: their identity, and the check that they still see the file.
 
 use std::sync::Arc;
 
@@ -12,11 +12,10 @@ use crate::{
     platform::kernel::actor::{Pass, Signer, Visitor},
 };
 
-/// Maximum size in bytes of the claims in the address of a file, as JSON, so that intermediate servers accept the
-/// address.
+/// Maximum size of the claims in a file URL as JSON, in bytes, so that intermediaries accept the URL.
 pub(in crate::platform) const MAX_SEALED_CLAIMS: usize = 4 * 1024;
 
-/// A visitor of a site in the address of a file: their credentials, and the claims that conditions read.
+/// A site visitor sealed into a file URL: their credentials, and the claims that conditions read.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(in crate::platform) struct VisitorBearer {
@@ -25,20 +24,20 @@ pub(in crate::platform) struct VisitorBearer {
     pub(in crate::platform) pass: Pass,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(in crate::platform) signed_by: Option<Signer>,
-    /// The signed claims that the site declares. Absent for an anonymous visitor, and if all claims together exceed
-    /// [`MAX_SEALED_CLAIMS`]; the file is then shown as to a visitor without claims.
+    /// The signed claims declared by the site. Absent for an anonymous visitor, and if all claims together exceed
+    /// [`MAX_SEALED_CLAIMS`]. In the latter case, the file is shown as to a visitor without claims.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(in crate::platform) signed: Option<Value>,
-    /// The unsigned claims that the site declares.
+    /// The unsigned claims declared by the site.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(in crate::platform) unsigned: Option<Value>,
-    /// The expiry of the address in seconds since the epoch. An anonymous visitor's address does not expire.
+    /// The expiry of the URL, in seconds since the epoch. An anonymous visitor's URL does not expire.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(in crate::platform) until: Option<i64>,
 }
 
 impl VisitorBearer {
-    /// Returns a visitor of a site, with the relevant claims.
+    /// Creates the bearer for a site visitor, with the relevant claims.
     pub(in crate::platform) fn new(
         visitor: &Visitor,
         site: &SiteId,

@@ -1,7 +1,7 @@
-//! Signed tokens: JSON Web Tokens (RFC 7519) in compact form, with HS256 as the only algorithm.
+//! JSON Web Tokens (RFC 7519) in compact form, with HS256 as the only algorithm.
 //!
-//! A token whose header does not name HS256 is rejected regardless of its signature. Duplicate names in an object are
-//! rejected as well, so that no two readers of a token can disagree about its content.
+//! A token whose header does not specify HS256 is rejected regardless of its signature. Duplicate member names in an
+//! object are rejected as well, so that no two implementations can interpret a token differently.
 
 use std::fmt;
 
@@ -17,12 +17,12 @@ use sha2::Sha256;
 
 use crate::model::Timestamp;
 
-/// The current time, and the clock that set the times of a token.
+/// The current time, and the clock that set the timestamps of a token.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Clock {
-    /// The platform signed the token, so its times are exact.
+    /// The platform signed the token, so its timestamps are exact.
     Own(Timestamp),
-    /// The sign-in of a site signed the token, so its times are accepted within [`CLOCK_LEEWAY`].
+    /// A site's sign-in backend signed the token, so its timestamps are accepted within [`CLOCK_LEEWAY`].
     Foreign(Timestamp),
 }
 
@@ -35,12 +35,12 @@ impl Clock {
     }
 }
 
-/// Maximum size of a token in bytes. It fits into the headers of most servers.
+/// Maximum size of a token, in bytes. It fits into the header limits of most servers.
 pub(crate) const MAX_TOKEN: usize = 8 * 1024;
-/// The accepted difference between the clock of a site's sign-in and that of the server. A token is valid this long
-/// before its `nbf` and after its `exp`.
+/// Maximum accepted clock skew between a site's sign-in backend and the server. A token is valid this long before its
+/// `nbf` and after its `exp`.
 pub(in crate::platform) const CLOCK_LEEWAY: TimeDelta = TimeDelta::minutes(1);
-/// The header of tokens signed here.
+/// The header of tokens signed by the platform.
 const JWT_HEADER: &str = r#"{"alg":"HS256","typ":"JWT"}"#;
 
 /// The reason for rejecting a token.
@@ -72,9 +72,9 @@ pub(crate) fn sign(key: &[u8], claims: &Map<String, Value>) -> String {
     format!("{signed}.{signature}")
 }
 
-/// Verifies a token of at most `most` bytes, and returns its claims if it is currently valid.
+/// Verifies a token of at most `most` bytes. Returns its claims if it is currently valid.
 ///
-/// A token without `exp` does not expire. The caller decides on the accepted lifetime.
+/// A token without `exp` does not expire. The caller decides which lifetimes it accepts.
 ///
 /// # Errors
 ///
@@ -111,7 +111,7 @@ pub(crate) fn verify(
     Ok(claims)
 }
 
-/// The expiry of claims in seconds since the epoch, including leeway; `None` without `exp`.
+/// Returns the expiry of claims in seconds since the epoch, including leeway, or `None` without `exp`.
 pub(crate) fn expiry(claims: &Map<String, Value>, clock: Clock) -> Option<i64> {
     let (_, leeway) = clock.now_and_leeway();
     claims.get("exp").and_then(Value::as_f64).map(|end| (end + leeway) as i64)
@@ -123,7 +123,7 @@ fn seconds(at: Timestamp) -> f64 {
     at.time().timestamp_millis() as f64 / 1_000.0
 }
 
-/// Reads a time claim: seconds since the epoch, possibly fractional (RFC 7519 2, NumericDate).
+/// Reads a time claim in seconds since the epoch, possibly fractional (RFC 7519, section 2, NumericDate).
 fn time_claim(claims: &Map<String, Value>, name: &str) -> Result<Option<f64>, JwtError> {
     match claims.get(name) {
         None => Ok(None),
@@ -147,7 +147,7 @@ fn decode_object(part: &str) -> Result<Map<String, Value>, JwtError> {
     }
 }
 
-/// JSON without duplicate names in objects.
+/// A JSON value whose objects have no duplicate member names.
 struct UniqueKeyJson(Value);
 
 impl<'de> Deserialize<'de> for UniqueKeyJson {
@@ -235,7 +235,7 @@ mod tests {
         json.as_object().expect("an object").clone()
     }
 
-    /// A correctly signed token with arbitrary parts.
+    /// Builds a correctly signed token with arbitrary parts.
     fn token(header: &str, claims: &str) -> String {
         let encoded = |text: &str| BASE64URL_NOPAD.encode(text.as_bytes());
         let signed = format!("{}.{}", encoded(header), encoded(claims));
@@ -254,7 +254,7 @@ mod tests {
 
     #[test]
     fn rfc_7515_example_token_is_verified() {
-        // The example of RFC 7515 A.1, whose key is given there as base64url.
+        // The example in RFC 7515 A.1, which states its key as base64url.
         let key = "AyM1SysPpbyDfgZld3umj1qzKObwVMkoqQ-EstJQLr_T-1qS0gZH75aKtMN3Yj0iPS4hcgUuTwjAzZr1Z9CAow";
         let key = BASE64URL_NOPAD.decode(key.as_bytes()).expect("base64url");
         let token = "eyJ0eXAiOiJKV1QiLA0KICJhbGciOiJIUzI1NiJ9.eyJpc3MiOiJqb2UiLA0KICJleHAiOjEzMDA4MTkzODAsDQogImh0dHA6Ly9leGFtcGxlLmNvbS9pc19yb290Ijp0cnVlfQ.dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk";

@@ -1,4 +1,4 @@
-//! Members as visitors: tokens that identify the members of an organization to its sites.
+//! Members as visitors: tokens that identify members of an organization to its sites.
 
 use chrono::TimeDelta;
 use docs_macros::{boxed, operation};
@@ -25,30 +25,30 @@ use crate::{
 /// The lifetime of a member's token.
 pub(in crate::platform) const MEMBER_TOKEN_WINDOW: TimeDelta = TimeDelta::hours(1);
 
-/// The claim of a member's token that states how the member signed in, and its values.
+/// The claim of a member token that states how the member signed in, and its values.
 const SIGN_IN: &str = "signIn";
 const TOKEN: &str = "token";
 const SSO: &str = "sso";
 const HOST: &str = "host";
 
-/// The claims of a member's token, with the names of OpenID Connect Core 5.1 where they exist.
+/// The claims of a member token, with the names of OpenID Connect Core, section 5.1, where they exist.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Claims {
-    /// The user.
+    /// The id of the user.
     sub: UserId,
     organization: OrgId,
     email: String,
     name: String,
     role: Role,
-    /// The sign-in method of the member: an organization may stop accepting it before the token ends.
+    /// The sign-in method of the member. An organization may stop accepting it before the token expires.
     sign_in: &'static str,
     iat: i64,
     exp: i64,
 }
 
 impl Platform {
-    /// Returns a token that identifies the member to the sites of an organization, `None` for guests.
+    /// Returns a token that identifies the member to the sites of an organization, or `None` for guests.
     pub(in crate::platform) async fn member_token(
         &self,
         tx: &Tx,
@@ -75,7 +75,7 @@ impl Platform {
         }
     }
 
-    /// The key of an organization's member tokens, equal on all servers of a store.
+    /// Returns the key of an organization's member tokens, which is the same on all servers of a store.
     pub(in crate::platform) fn member_key(&self, org: &OrgId) -> Result<[u8; 32]> {
         let all = self.content_key()?;
         let mut hasher = blake3::Hasher::new_derive_key("docs-platform claims of an organization's members");
@@ -84,7 +84,7 @@ impl Platform {
 }
 
 impl Signer {
-    /// The signer of the acting member's token, `None` for actors without a user.
+    /// Returns the signer of the acting member's token, or `None` for actors without a user.
     fn from_actor(actor: &Actor) -> Option<Self> {
         let user = actor.user()?.clone();
         Some(match actor {
@@ -96,8 +96,8 @@ impl Signer {
         })
     }
 
-    /// The signer of a member's token, by its claims. A token that does not state how its user signed in counts as
-    /// requested with an API token, which the fewest organizations accept.
+    /// Returns the signer of a member token, derived from its claims. A token that does not state how its user signed
+    /// in is treated as if it was requested with an API token, the sign-in method that the fewest organizations accept.
     pub(in crate::platform) fn from_claims(claims: &Map<String, Value>) -> Option<Self> {
         let user = claims.get("sub").and_then(Value::as_str)?.parse().ok()?;
         Some(match claims.get(SIGN_IN).and_then(Value::as_str) {
@@ -115,7 +115,7 @@ impl Signer {
         }
     }
 
-    /// Returns the role of the member of a signer. Returns `None` for a guest, for a former member, if the organization
+    /// Returns the role of the signer's member. Returns `None` for a guest, for a former member, if the organization
     /// does not accept the sign-in method, and for the key of a site.
     pub(in crate::platform) async fn role(&self, tx: &Tx, org: &OrgId) -> Result<Option<Role>> {
         let (user, sign_in) = match self {
@@ -129,12 +129,12 @@ impl Signer {
 }
 
 impl<'p> OrgHandle<'p> {
-    /// Records a visit of the actor and returns a visitor token for the sites of the organization; guests get no token.
+    /// Records a visit of the actor and returns a visitor token for the sites of the organization. Guests get no token.
     ///
     /// The token is passed as [`ResolveVisitor::jwt_token`](crate::model::ResolveVisitor::jwt_token). It expires at its
-    /// `exp`, and earlier if the member leaves or the organization stops accepting their sign-in: a token that was
-    /// requested with an API token opens no site once the organization requires single sign-on, except for
-    /// administrators.
+    /// `exp`, or earlier if the member leaves or the organization stops accepting their sign-in method: once the
+    /// organization requires single sign-on, a token requested with an API token gives no access to its sites, except
+    /// for administrators.
     ///
     /// # Errors
     /// `Forbidden` for the platform itself; `NotFound` unless the actor is a member.

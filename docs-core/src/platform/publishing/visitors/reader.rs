@@ -1,4 +1,4 @@
-//! Readers of content, and the filter of conditional content for them.
+//! Readers of content, and the filter that hides conditional content from them.
 
 use std::{
     collections::{HashMap, HashSet},
@@ -24,19 +24,19 @@ use crate::{
 /// The name of the object with unsigned claims.
 pub(in crate::platform) const UNSIGNED: &str = "unsigned";
 
-/// The claims of a visitor that conditions can read.
+/// A visitor's claims that conditions can read.
 #[derive(Clone, Debug)]
 pub(in crate::platform) struct VisitorClaims {
     /// Signed claims.
     pub(in crate::platform) signed: Value,
-    /// Unsigned claims, which anyone can make.
+    /// Unsigned claims, which anyone can make up.
     pub(in crate::platform) unsigned: Value,
-    /// The claims that the site declares.
+    /// The claims declared by the site.
     pub(in crate::platform) claims: Claims,
 }
 
 impl VisitorClaims {
-    /// Removes header links that are not for the visitor, and the conditions of the others.
+    /// Removes header links that are hidden from the visitor, and the conditions of the others.
     pub(in crate::platform) fn clear(&self, links: &mut HeaderLinks) {
         let decider = self.condition_evaluator(Context::default());
         links.retain(|link| decider.holds(link.condition.take().as_ref()));
@@ -50,23 +50,23 @@ impl VisitorClaims {
         BASE32.encode(&hash[..16])
     }
 
-    /// Returns the evaluator of conditions in a context.
+    /// Returns a condition evaluator for a context.
     pub(super) fn condition_evaluator(&self, context: Context) -> ConditionEvaluator {
         ConditionEvaluator::new(context.with_visitor(&self.signed, &self.unsigned), self.claims.clone())
     }
 }
 
-/// A reader of content with regard to conditions.
+/// A reader of content, as far as conditions are concerned.
 #[derive(Clone, Debug)]
 pub(in crate::platform) enum ContentReader {
-    /// A member, who sees everything that any visitor may see.
+    /// A member, who sees everything visible to any visitor.
     Member,
     /// A visitor of a site.
     Visitor(Arc<VisitorClaims>),
 }
 
 impl ContentReader {
-    /// Returns the reader's filter of a content.
+    /// Returns the reader's filter for the content of a view.
     pub(in crate::platform) async fn content_filter(&self, view: &View) -> Result<ContentFilter> {
         let uses = Uses::default();
         let Self::Visitor(claims) = self else {
@@ -77,7 +77,7 @@ impl ContentReader {
     }
 }
 
-/// The part of one content that a reader sees.
+/// The part of the content visible to a reader.
 #[derive(Debug)]
 pub(in crate::platform) struct ContentFilter {
     view: View,
@@ -92,12 +92,13 @@ impl ContentFilter {
         self.visitor.is_some()
     }
 
-    /// Returns `true` if the page's own condition holds, regardless of its ancestors.
+    /// Returns `true` if the page's own condition is met, regardless of its ancestors.
     pub(in crate::platform) fn meets(&self, id: &PageId, page: &PageEntry) -> bool {
         self.visitor.as_ref().is_none_or(|decider| decider.holds_for_page(id, page))
     }
 
-    /// Returns for each page of a tree if the reader sees it: its own condition and those of all ancestors hold.
+    /// Returns for each page of a tree whether it is visible to the reader: its own condition and those of all
+    /// ancestors are met.
     pub(in crate::platform) fn visible_pages(&self, tree: &PageTree) -> Vec<bool> {
         let mut shown: Vec<bool> = Vec::with_capacity(tree.len());
         for page in tree.pages() {
@@ -107,12 +108,12 @@ impl ContentFilter {
         shown
     }
 
-    /// Rejects a page that the reader does not see as not found.
+    /// Returns `NotFound` for a page that is hidden from the reader.
     pub(in crate::platform) async fn require(&self, id: &PageId, entry: &PageEntry) -> Result<()> {
         if self.shows(id, entry).await? { Ok(()) } else { Err(Error::not_found("page")) }
     }
 
-    /// Returns `true` if the reader sees a page: its own condition and those of all ancestors hold.
+    /// Returns `true` if a page is visible to the reader: its own condition and those of all ancestors are met.
     pub(in crate::platform) async fn shows(&self, id: &PageId, entry: &PageEntry) -> Result<bool> {
         if !self.hides() {
             return Ok(true);
@@ -126,7 +127,7 @@ impl ContentFilter {
     }
 
     /// Returns a document as the reader sees it. For members, only variables are evaluated, since they have no claims.
-    /// A document that is the same for everyone is returned unchanged.
+    /// A document that is the same for every reader is returned unchanged.
     pub(in crate::platform) async fn document(
         &self,
         document: SharedDocument,
@@ -136,8 +137,8 @@ impl ContentFilter {
         self.document_within(document, of_page, mode, &mut document_allowance()).await
     }
 
-    /// Returns a document like [`document`](Self::document). For visitors, the evaluation draws from an allowance that
-    /// several documents share.
+    /// Like [`document`](Self::document), but for visitors the evaluation is charged to a budget shared by several
+    /// documents.
     pub(in crate::platform) async fn document_within(
         &self,
         document: SharedDocument,
@@ -148,12 +149,12 @@ impl ContentFilter {
         if document.is_same_for_all() {
             return Ok(document.into_inner());
         }
-        // The steps of an evaluation take much of a second, even of a short document.
+        // Evaluating all permitted steps takes much of a second, even for a short document.
         let evaluated = match &self.visitor {
             Some(decider) => {
                 let context = decider.context().clone().with_page(of_page);
                 let claims = decider.claims().clone();
-                // An evaluation that does not end leaves nothing of the allowance.
+                // An evaluation that does not complete uses up the allowance.
                 let mut left = std::mem::replace(allowance, Allowance { steps: Budget(0), bytes: 0 });
                 let evaluated = run_blocking(move || {
                     let own = evaluate_for_visitor_within(&document, mode, &context, &claims, &mut left);
@@ -174,20 +175,20 @@ impl ContentFilter {
     }
 }
 
-/// The evaluation context of a space.
+/// Returns the evaluation context of a space.
 async fn space_context(view: &View) -> Result<Context> {
     let variables = view.variables().await?;
     let variables = variables.into_iter().map(|(name, entry)| (name, entry.value)).collect();
     Ok(Context::default().with_space(&variables))
 }
 
-/// Maximum number of sources of a target per read.
+/// Maximum number of link sources read per batch.
 const SOURCE_BATCH: usize = 200;
 
-/// Cached results about the sources of a content.
+/// Cached results of checking which sources use a target.
 #[derive(Debug, Default)]
 struct Uses {
-    /// All backlinks of files and reusable contents, after [`ContentFilter::prepare`].
+    /// All backlinks of files and reusable content blocks, set by [`ContentFilter::prepare`].
     all: OnceLock<AllBacklinks>,
     found: Mutex<VisibilityCache>,
 }
@@ -196,7 +197,7 @@ struct Uses {
 struct VisibilityCache {
     targets: HashMap<LinkTarget, bool>,
     pages: HashMap<PageId, bool>,
-    /// The targets that each source uses as the reader sees it.
+    /// The targets visibly used by each source.
     within: HashMap<LinkSource, Arc<HashSet<LinkTarget>>>,
 }
 
@@ -206,15 +207,15 @@ impl Uses {
     }
 }
 
-/// A batch of sources of a target.
+/// A batch of sources that link to a target.
 struct Sources {
     items: Vec<(LinkSource, bool)>,
-    /// There may be more.
+    /// Whether more sources may follow.
     more: bool,
 }
 
 impl ContentFilter {
-    /// Reads all backlinks at once, for callers that check every file and reusable content.
+    /// Reads all backlinks at once, for callers that check every file and reusable content block.
     pub(in crate::platform) async fn prepare(&self) -> Result<()> {
         if self.hides() && self.uses.all.get().is_none() {
             let all = self.view.all_backlinks().await?;
@@ -223,9 +224,9 @@ impl ContentFilter {
         Ok(())
     }
 
-    /// Returns `true` if the reader sees a file or reusable content: a visible page uses it, directly or through
-    /// reusable contents. An unused file is visible to members only. A reusable content without uses in its own space
-    /// may be used in others.
+    /// Returns `true` if a file or reusable content block is visible to the reader: a visible page uses it, directly or
+    /// through other reusable content. An unused file is visible only to members. A reusable content block that is
+    /// unused in its own space may be used in others.
     pub(in crate::platform) async fn sees(&self, target: LinkTarget) -> Result<bool> {
         if !self.hides() {
             return Ok(true);
@@ -241,12 +242,12 @@ impl ContentFilter {
                 return Ok(true);
             }
         }
-        // No visible page was reached, so these targets are all hidden.
+        // No visible page was reached, so all these targets are hidden.
         self.uses.cache().targets.extend(known.into_iter().map(|target| (target, false)));
         Ok(false)
     }
 
-    /// Returns `true` if a visible page uses the target. Reusable contents that use it are added to `open`.
+    /// Returns `true` if a visible page uses the target. Reusable content blocks that use it are added to `open`.
     async fn is_used(
         &self,
         target: &LinkTarget,
@@ -274,7 +275,7 @@ impl ContentFilter {
                 let sees = self.uses.cache().targets.get(&via).copied();
                 match sees {
                     Some(true) => return Ok(true),
-                    // Not marked as known, because the answer does not depend on this search.
+                    // Not marked as known, because the result does not depend on this search.
                     Some(false) => continue,
                     None => open.push(via.clone()),
                 }
@@ -287,7 +288,7 @@ impl ContentFilter {
         }
     }
 
-    /// Returns a batch of sources of a target, after a given one.
+    /// Returns a batch of sources of a target, starting after a given one.
     async fn sources(&self, target: &LinkTarget, after: Option<&LinkSource>) -> Result<Sources> {
         if let Some(all) = self.uses.all.get() {
             return Ok(Sources { items: all.get(target).cloned().unwrap_or_default(), more: false });
@@ -309,7 +310,7 @@ impl ContentFilter {
         Ok(sees)
     }
 
-    /// Returns the targets that a source uses as the reader sees it, with its conditions evaluated.
+    /// Returns the targets visibly used by a source, after evaluating its conditions.
     async fn used_targets(&self, source: &LinkSource) -> Result<Arc<HashSet<LinkTarget>>> {
         if let Some(within) = self.uses.cache().within.get(source) {
             return Ok(Arc::clone(within));

@@ -5,11 +5,12 @@ use docs_macros::boxed;
 use super::content_token;
 use crate::{Result, platform::kernel::platform::Platform, store::StoreVersion};
 
-/// A version of the store, with the expiry of content tokens issued at it.
+/// A version of the store as seen by an anonymous visitor. It includes the expiry of content tokens issued at that
+/// version.
 ///
-/// While two moments of one platform are equal, [`resolve_url`](Platform::resolve_url) and everything read with the
-/// token it returns are unchanged for an anonymous visitor, except search results. A cache reads the moment before it
-/// reads the data.
+/// While two versions of one platform are equal, [`resolve_url`](Platform::resolve_url) and everything read with the
+/// token it returns are unchanged for an anonymous visitor, except search results. A cache must read the version before
+/// it reads the data.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct AnonymousViewVersion {
     store: StoreVersion,
@@ -17,8 +18,8 @@ pub struct AnonymousViewVersion {
 }
 
 impl AnonymousViewVersion {
-    /// Returns the current moment. It changes after every write of any process, and every few minutes, because content
-    /// tokens expire. Returns `None` if the store has no version.
+    /// Returns the current version. It changes after every write by any process, and every few minutes because content
+    /// tokens expire. Returns `None` if the store does not support versions.
     ///
     /// # Errors
     ///

@@ -1,4 +1,4 @@
-//! The schema of the claims about the visitors of a site.
+//! The visitor claims schema of a site.
 
 use std::sync::Arc;
 
@@ -21,11 +21,11 @@ use crate::{
 };
 
 impl<'p> SiteHandle<'p> {
-    /// Reads the schema of the claims about a site's visitors.
+    /// Reads the visitor claims schema of a site.
     ///
     /// # Errors
     ///
-    /// `NotFound`, also if no schema was set.
+    /// `NotFound`, also if no schema is set.
     #[boxed]
     pub async fn get_adaptive_schema(self) -> Result<SiteAdaptiveSchema> {
         let (platform, ref actor, at, _) = self.parts();
@@ -33,7 +33,7 @@ impl<'p> SiteHandle<'p> {
         read_schema(&tx, actor, at).await
     }
 
-    /// Sets the schema of the claims about a site's visitors.
+    /// Sets the visitor claims schema of a site.
     ///
     /// # Errors
     ///
@@ -63,7 +63,7 @@ impl<'p> SiteHandle<'p> {
         Ok(view(&*set.await?))
     }
 
-    /// Lists ready-made conditions, one for each known value of a claim. The list is empty without a schema.
+    /// Lists predefined conditions, one for each known value of a claim. The list is empty without a schema.
     #[boxed]
     pub async fn template_conditions(self) -> Result<TemplateConditions> {
         let Self { caller, at: at @ SiteRef { site, .. }, .. } = self;
@@ -75,7 +75,7 @@ impl<'p> SiteHandle<'p> {
         Ok(TemplateConditions { items })
     }
 
-    /// Returns the claims that conditions on a site may use: those whose values the schema enumerates.
+    /// Returns the claims that conditions on a site can use: those whose values are enumerated in the schema.
     #[boxed]
     pub async fn known_claims(self) -> Result<Claims> {
         let Self { caller, at: at @ SiteRef { site, .. }, .. } = self;
@@ -86,7 +86,7 @@ impl<'p> SiteHandle<'p> {
     }
 }
 
-/// The known claims of a site's visitors, empty without a schema.
+/// Returns the known visitor claims of a site. Empty without a schema.
 pub(in crate::platform) async fn claims(tx: &Tx, site: &SiteId) -> Result<Claims> {
     let record = schema(tx, site).await?;
     Ok(record.map(|record| Claims::from_schema(record.schema.as_json())).unwrap_or_default())
@@ -96,7 +96,7 @@ async fn schema(tx: &Tx, site: &SiteId) -> Result<Option<Arc<AdaptiveRecord>>> {
     Ok(tx.get(&AdaptiveRecord::key_for(site)).await?)
 }
 
-/// The schema of a site's visitors in the state of a transaction.
+/// Returns the visitor claims schema of a site, as of the transaction.
 async fn read_schema(tx: &Tx, actor: &Actor, at: SiteRef<'_>) -> Result<SiteAdaptiveSchema> {
     access::site(tx, actor, at, SiteAction::View).await?;
     let record = schema(tx, at.site).await?.ok_or_else(|| Error::not_found("adaptive schema"))?;

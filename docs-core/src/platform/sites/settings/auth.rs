@@ -1,4 +1,4 @@
-//! Authentication of the visitors of a site.
+//! Visitor authentication of sites.
 
 use std::sync::Arc;
 
@@ -22,8 +22,8 @@ use crate::{
 };
 
 impl<'p> SiteHandle<'p> {
-    /// Reads the visitor authentication of a site with the key that signs visitor tokens. Creates the key if the site
-    /// has none.
+    /// Reads the visitor authentication settings of a site, including the key that signs visitor tokens. Creates the
+    /// key if the site has none.
     ///
     /// # Errors
     ///
@@ -42,12 +42,12 @@ impl<'p> SiteHandle<'p> {
         }
     }
 
-    /// Changes the visitor authentication of a site. Omitted fields and the signing key stay unchanged.
+    /// Changes the visitor authentication settings of a site. Omitted fields and the signing key stay unchanged.
     ///
     /// # Errors
     ///
-    /// `Forbidden` unless the actor manages the site; `Invalid` for an integration without its backend, and for an
-    /// address with a `location` of its own; `Conflict` if the key was sealed with another sealing key.
+    /// `Forbidden` unless the actor manages the site; `Invalid` for an integration without its backend, or for a URL
+    /// with its own `location` parameter; `Conflict` if the key was sealed with another sealing key.
     ///
     /// # Example
     ///
@@ -88,8 +88,8 @@ impl<'p> SiteHandle<'p> {
 }
 
 impl<'p> Caller<'p> {
-    /// Reads the key that signs visitor tokens of a site: the bytes of the text. Returns `None` while the site has no
-    /// key and therefore no valid token. Only the platform itself may call this.
+    /// Reads the key that signs visitor tokens of a site: the bytes of the text. Returns `None` if the site has no key
+    /// yet, in which case no token is valid. Reserved for the platform itself.
     ///
     /// # Errors
     ///
@@ -116,7 +116,7 @@ impl Platform {
             .await
     }
 
-    /// The visitor authentication of a site in the state of a transaction.
+    /// Returns the visitor authentication settings of a site, as of the transaction.
     async fn read_auth_settings(&self, tx: &Tx, actor: &Actor, at: SiteRef<'_>) -> Result<PublishingAuth> {
         access::site(tx, actor, at, SiteAction::Manage).await?;
         let record: Option<Arc<SiteAuthRecord>> = tx.get(&SiteAuthRecord::key_for(at.site)).await?;
@@ -135,8 +135,7 @@ impl Platform {
     }
 }
 
-/// Rejects a sign-in address with its own `location` parameter, which is reserved for the page that the visitor
-/// requested.
+/// Rejects a sign-in URL with its own `location` parameter, which is reserved for the page that the visitor requested.
 fn check_fallback(url: &Url) -> Result<()> {
     if web_url(url.as_str()).is_some_and(|url| url.query_pairs().any(|(name, _)| name == "location")) {
         let message = "must not have the query parameter `location`, which is added for the requested page";
@@ -146,13 +145,14 @@ fn check_fallback(url: &Url) -> Result<()> {
 }
 
 enum AuthSettingsChange {
-    /// Creates missing settings only.
+    /// Creates the settings if they are missing.
     CreateMissing,
     Settings(UpdatePublishingAuth),
     Key,
 }
 
-/// Changes the visitor authentication of a site. `sealed` is a new key, used if the site has none or replaces it.
+/// Changes the visitor authentication settings of a site. `sealed` is a new key, used if the site has none or replaces
+/// its key.
 #[operation("publishing_auth_change")]
 async fn change_auth(
     tx: &mut Tx,
@@ -180,7 +180,7 @@ async fn change_auth(
         AuthSettingsChange::Key => sealed.clone_into(&mut new.sealed),
         AuthSettingsChange::Settings(change) => settle(&mut new, change)?,
     }
-    // A caller who gets the error must not have changed anything.
+    // If the caller gets this error, nothing must have changed.
     open_signing_key(secrets, &new)?;
     match old {
         None => Ok(tx.create(new)),

@@ -1,4 +1,4 @@
-//! Tokens with repeated parts. Parsing never aborts the process, and its memory is bounded.
+//! Tests of tokens with repeated parts. Parsing must never abort the process, and its memory use must be bounded.
 //!
 //! `DOCS_FUZZ_INPUTS=1000000 cargo test --release -p docs-core --lib tokens_that -- --nocapture` sets the number of
 //! inputs.
@@ -34,7 +34,7 @@ const PARSERS: &[Parser] = &[
     },
 ];
 
-/// A correctly signed token with these claims. One in three has them as its header.
+/// Builds a correctly signed token with these claims. One in three tokens also has them as its header.
 fn signed(claims: &str) -> Vec<u8> {
     let encoded = |text: &str| BASE64URL_NOPAD.encode(text.as_bytes());
     let (header, claims) = match claims.len() % 3 {
