@@ -1,3 +1,3 @@
-//! The ports of the platform: traits of everything outside the process, from the crate `docs-ports`.
+//! Ports of the platform: traits for everything outside the process. Re-exports the crate `docs-ports`.
 
 pub use docs_ports::*;

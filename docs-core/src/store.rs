@@ -1,4 +1,4 @@
-//! The store: its contract and the code that all stores share, from the crate `docs-store`, and the [records] of the
+//! The store: its contract and the code shared by all stores, from the crate `docs-store`, and the [records] of the
 //! platform.
 
 use std::sync::Arc;
@@ -8,28 +8,28 @@ pub use docs_store::*;
 pub use crate::records;
 use crate::{BoxFuture, Result};
 
-/// Every kind of record.
+/// All record kinds.
 pub const KINDS: &[RecordKind] = records::KINDS;
-/// The version of the rows that records bring along. Whoever changes what [`Indexed::rows`] of a record answers raises
-/// it: the rows of stores that exist are then [made anew](crate::platform::Caller::rebuild).
+/// The version of the derived rows of records. Increment it when the output of [`Indexed::rows`] changes for any
+/// record. The rows of existing stores must then be [rebuilt](crate::platform::Caller::rebuild).
 pub const LAYOUT: u32 = 6;
 
-/// Recomputes every index row, unique value and counter from the records and compares. Reads the whole store in one
-/// snapshot: a check for administrators and tests.
+/// Recomputes all index rows, unique values and counters from the records, and returns the differences. Reads the whole
+/// store in one snapshot. For administrators and tests.
 ///
 /// # Errors
-/// The store's; [`StoreError::Corrupt`] when a record does not parse.
+/// Errors of the store; [`StoreError::Corrupt`] if a record cannot be parsed.
 pub async fn verify(store: &dyn Store) -> StoreResult<IndexDrift> {
     verify_kinds(store, KINDS).await
 }
 
-/// Runs an operation until it is stored or refused: [`docs_store::run`] with all [`KINDS`].
+/// Runs an operation until it commits or fails. Calls [`docs_store::run`] with all [`KINDS`].
 ///
 /// # Errors
-/// What [`Operation::apply`] refuses, and the store's errors.
+/// Errors of [`Operation::apply`] and of the store.
 ///
 /// # Cancel safety
-/// Dropping the future leaves the operation done whole or not at all.
+/// If the future is dropped, the operation is either applied completely or not at all.
 pub async fn run<O: Operation>(
     store: &Arc<dyn Store>,
     receipt: &Receipt,
@@ -38,14 +38,14 @@ pub async fn run<O: Operation>(
     docs_store::run(store, WriteContext { kinds: KINDS, receipt, observer: None }, operation).await
 }
 
-/// Runs an operation until it is stored or refused, and answers with what `show` reads of it:
-/// [`docs_store::run_and_show`] with all [`KINDS`].
+/// Runs an operation until it commits or fails, and returns the view read by `show`. Calls [`docs_store::run_and_show`]
+/// with all [`KINDS`].
 ///
 /// # Errors
-/// What [`Operation::apply`] and `show` refuse, and the store's errors.
+/// Errors of [`Operation::apply`], of `show` and of the store.
 ///
 /// # Cancel safety
-/// Dropping the future leaves the operation done whole or not at all.
+/// If the future is dropped, the operation is either applied completely or not at all.
 pub async fn run_and_show<'e, O: Operation, V: Send + Sync>(
     store: &Arc<dyn Store>,
     receipt: &Receipt,

@@ -1,13 +1,13 @@
-//! Computes roles on content from grants, default levels and parent collections.
+//! Computes roles on content from grants, default levels and ancestor collections.
 
 use crate::model::{DefaultLevel, Role};
 
-/// An actor's grants on one level of the content tree: the content itself, or a collection that contains it.
+/// An actor's grants on one level of the content tree: the content itself, or an ancestor collection.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Layer {
     /// The default level of the content.
     pub level: DefaultLevel,
-    /// `true` if the actor created the content.
+    /// Whether the actor created the content.
     pub is_creator: bool,
     /// The role granted to the actor directly.
     pub member: Option<Role>,
@@ -17,8 +17,8 @@ pub struct Layer {
 
 /// Returns an actor's role on content, or `None` if the content is hidden from the actor.
 ///
-/// `layers` begins with the content itself and continues with its parents, outwards. `org` is the role in the
-/// organization, `None` for a guest. Administrators of the organization have all rights. A direct grant takes
+/// `layers` contains the content itself, followed by its ancestors, innermost first. `org` is the role in the
+/// organization, or `None` for a guest. Administrators of the organization have all rights. A direct grant takes
 /// precedence over the highest team grant, and a team grant over the default level.
 ///
 /// ```
@@ -41,7 +41,7 @@ pub fn effective_role(org: Option<Role>, layers: &[Layer]) -> Option<Role> {
     }
 }
 
-/// Returns the role that an actor without a grant of their own has on content, through its default level.
+/// Returns the role that an actor without a direct grant on the content has through its default level.
 #[must_use]
 pub fn inherited_role(org: Option<Role>, layers: &[Layer]) -> Option<Role> {
     if org == Some(Role::Admin) {
@@ -50,19 +50,19 @@ pub fn inherited_role(org: Option<Role>, layers: &[Layer]) -> Option<Role> {
     let Some((own, above)) = layers.split_first() else { return org };
     match own.level {
         DefaultLevel::Inherit => effective_role(org, above),
-        // A level replaces the role of members, up or down. Guests have no organization role: a level applies to them
-        // only where a grant on a parent gives them access.
+        // A level replaces the role of members, whether higher or lower. Guests have no organization role, so a level
+        // applies to them only if a grant on an ancestor gives them access.
         DefaultLevel::Role(role) => org.or_else(|| effective_role(org, above)).map(|_| role),
-        // Hiding content does not hide it from its creator.
+        // The creator can always see the content.
         DefaultLevel::Nobody if own.is_creator => effective_role(org, above),
         DefaultLevel::Nobody => None,
     }
 }
 
-/// Returns the role that the default level of content resolves to: the innermost level that is not `Inherit`, otherwise
-/// the role in the organization. `None` if that level hides the content.
+/// Resolves the default level of content to a role: that of the innermost level other than `Inherit`, or else the role
+/// in the organization. Returns `None` if that level hides the content.
 ///
-/// Grants are ignored, because they are specific to an actor while a level applies to all members.
+/// Grants are ignored, because they are specific to an actor, whereas a level applies to all members.
 ///
 /// ```
 /// use docs_core::{model::{DefaultLevel, Role}, policy::{Layer, resolved_level}};

@@ -1,6 +1,6 @@
-//! Permissions: pure functions over records, and the proofs that they return.
+//! Permissions: pure functions over records, which return proofs of access.
 //!
-//! Only this module creates proofs. Functions that change the content of a space take a proof as an argument, so a
+//! Only this module can create proofs. Functions that change the content of a space take a proof as an argument, so a
 //! missing check is a compile error.
 
 mod inherit;
@@ -22,10 +22,10 @@ use crate::{
     store::records::{CollectionRecord, MemberRecord, OrgRecord, SpaceRecord},
 };
 
-/// The origin of a platform token.
+/// How a platform token was obtained.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum SignIn {
-    /// Created for the user.
+    /// Created by or for the user.
     Token,
     /// Issued by single sign-on through a provider of the organization.
     Sso,
@@ -53,9 +53,9 @@ pub enum SpaceAction {
     Comment,
     /// Create change requests and edit them.
     Edit,
-    /// Review and merge change requests, and edit those of others.
+    /// Review and merge change requests, and edit those of other users.
     Review,
-    /// Rename, lock, duplicate, delete and restore it, and import into it.
+    /// Rename, lock, duplicate, delete and restore the space, and import content into it.
     Manage,
 }
 
@@ -63,10 +63,10 @@ pub enum SpaceAction {
 #[non_exhaustive]
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum CommentAction {
-    /// Change the text.
+    /// Edit the text.
     Edit,
     Delete,
-    /// Resolve or reopen it.
+    /// Resolve or reopen the comment.
     Resolve,
 }
 
@@ -75,9 +75,9 @@ pub enum CommentAction {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum SiteAction {
     View,
-    /// Change its settings and spaces, and publish it.
+    /// Change the site's settings and spaces, and publish it.
     Manage,
-    /// Delete it. Its spaces are not deleted.
+    /// Delete the site, but not its spaces.
     Delete,
 }
 
@@ -106,7 +106,7 @@ fn missing_role_error(role: Role, place: &str) -> Error {
     Error::forbidden(format!("this needs the role `{role}` {place}"))
 }
 
-/// Proof that an actor is a member of an organization, with their role.
+/// Proof that an actor is a member of an organization, with their role in it.
 #[derive(Clone, Debug)]
 pub struct OrgAccess {
     org: Arc<OrgRecord>,
@@ -114,10 +114,10 @@ pub struct OrgAccess {
 }
 
 impl OrgAccess {
-    /// Creates the access of a member.
+    /// Creates a member's access.
     ///
     /// # Errors
-    /// `NotFound` without a membership, so that only members learn that an organization exists.
+    /// `NotFound` without a membership, so that non-members cannot detect that an organization exists.
     pub fn for_member(org: Option<Arc<OrgRecord>>, member: Option<&MemberRecord>) -> Result<Self> {
         match (org, member) {
             (Some(org), Some(member)) if member.organization == org.id => Ok(Self { org, role: member.role }),
@@ -125,12 +125,12 @@ impl OrgAccess {
         }
     }
 
-    /// Creates the access of a member who authenticated with a platform token.
+    /// Creates the access of a member authenticated by a platform token.
     ///
     /// # Errors
-    /// `NotFound` without a membership, and for a single sign-on session of a member who no longer uses single sign-on.
-    /// `Forbidden` for other tokens if the organization enforces single sign-on. Its administrators keep access with
-    /// other tokens, so that they can repair a broken provider.
+    /// `NotFound` without a membership, or for a single sign-on session of a member who no longer uses single sign-on;
+    /// `Forbidden` for other tokens if the organization enforces single sign-on. Its administrators can still use other
+    /// tokens, so that they can repair a broken provider.
     pub fn for_bearer(
         org: Option<Arc<OrgRecord>>,
         member: Option<&MemberRecord>,
@@ -153,7 +153,7 @@ impl OrgAccess {
         !self.org.sso || self.role == Some(Role::Admin)
     }
 
-    /// Creates the access of the platform itself, with all rights.
+    /// Creates the access of the platform itself, which has all permissions.
     ///
     /// # Errors
     /// `NotFound` without an organization.
@@ -166,7 +166,7 @@ impl OrgAccess {
         &self.org
     }
 
-    /// The role in the organization, `None` for a guest.
+    /// Returns the role in the organization, or `None` for a guest.
     #[must_use]
     pub fn role(&self) -> Option<Role> {
         self.role
@@ -216,8 +216,8 @@ impl OrgAccess {
         }
     }
 
-    /// Creates the access to a space of the organization. `layers` holds the actor's grants on the space and its
-    /// parents.
+    /// Creates the access to a space of the organization. `layers` contains the actor's grants on the space and its
+    /// ancestors.
     ///
     /// # Errors
     /// `NotFound` if the space is hidden from the actor.
@@ -232,8 +232,8 @@ impl OrgAccess {
         })
     }
 
-    /// Creates the access to a collection of the organization. `layers` holds the actor's grants on the collection and
-    /// its parents.
+    /// Creates the access to a collection of the organization. `layers` contains the actor's grants on the collection
+    /// and its ancestors.
     ///
     /// # Errors
     /// `NotFound` if the collection is hidden from the actor.
@@ -263,7 +263,7 @@ impl OrgAccess {
         let needed = match action {
             SiteAction::View => Role::Read,
             SiteAction::Delete => Role::Create,
-            // Creators manage their site as long as they may create content.
+            // Creators can manage their site as long as they may create content.
             SiteAction::Manage if created_by.is_some() && created_by == user => Role::Create,
             SiteAction::Manage => Role::Admin,
         };
@@ -284,7 +284,7 @@ impl OrgAccess {
 pub struct EffectiveRole {
     /// The role of the actor.
     pub role: Role,
-    /// The [resolved default level](resolved_level), `None` if it hides the content.
+    /// The [resolved default level](resolved_level), or `None` if it hides the content.
     pub level: Option<Role>,
 }
 
@@ -297,8 +297,8 @@ pub struct SpaceAccess {
 }
 
 impl SpaceAccess {
-    /// Creates read access for a visitor of a published site that contains the space, independent of its default level
-    /// for members.
+    /// Creates read access for a visitor of a published site that contains the space, regardless of the space's default
+    /// level.
     #[must_use]
     pub const fn for_visitor(space: Arc<SpaceRecord>) -> Self {
         let standing = EffectiveRole { role: Role::Read, level: Some(Role::Read) };
@@ -315,7 +315,7 @@ impl SpaceAccess {
         self.standing.role
     }
 
-    /// The role on the space, and its resolved default level.
+    /// Returns the role on the space and its resolved default level.
     #[must_use]
     pub fn effective_role(&self) -> EffectiveRole {
         self.standing
@@ -341,8 +341,8 @@ impl SpaceAccess {
         self.standing.role.includes(action.needs())
     }
 
-    /// Checks that the actor may perform an action on a comment or reply in this space. Permitted are its author, as
-    /// long as they may comment at all, and administrators of the space. Resolving is also permitted to editors.
+    /// Checks that the actor may perform an action on a comment or reply in this space. Its author may perform all
+    /// actions, provided they may comment at all, and so may administrators of the space. Editors may also resolve it.
     ///
     /// # Errors
     /// `Forbidden`.
@@ -372,7 +372,7 @@ impl SpaceAccess {
         Err(Error::forbidden(why))
     }
 
-    /// Returns the actor's permissions on a comment or a reply of `author`.
+    /// Returns the actor's permissions on a comment or reply by `author`.
     #[must_use]
     pub fn comment_permissions(&self, author: &UserId, user: Option<&UserId>) -> CommentPermissions {
         let may = |action| self.require_comment(action, author, user).is_ok();
@@ -407,7 +407,7 @@ impl SpaceAccess {
 #[non_exhaustive]
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum CollectionAction {
-    /// Create spaces and collections in it, rename, move and delete it, and grant roles on it.
+    /// Create spaces and collections in the collection, rename, move and delete it, and grant roles on it.
     Manage,
 }
 
@@ -419,7 +419,7 @@ impl CollectionAction {
     }
 }
 
-/// Proof that an actor may see a collection, with their role on it.
+/// Proof that an actor has access to a collection, with their role on it.
 #[derive(Clone, Debug)]
 pub struct CollectionAccess {
     collection: Arc<CollectionRecord>,
@@ -437,7 +437,7 @@ impl CollectionAccess {
         self.standing.role
     }
 
-    /// The role on the collection, and its resolved default level.
+    /// Returns the role on the collection and its resolved default level.
     #[must_use]
     pub fn effective_role(&self) -> EffectiveRole {
         self.standing
@@ -472,7 +472,7 @@ impl CollectionAccess {
     }
 }
 
-/// Proof that an actor may perform one action on a space. Functions that change a space take it as an argument.
+/// Proof that an actor may perform an action on a space. Functions that change a space take it as an argument.
 #[derive(Clone, Debug)]
 pub struct SpaceProof {
     space: Arc<SpaceRecord>,

@@ -13,15 +13,15 @@ use crate::{
 #[non_exhaustive]
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum TeamAction {
-    /// See it and its members.
+    /// View the team and its members.
     View,
-    /// Add and remove members, and choose its owners.
+    /// Add and remove members, and appoint owners.
     ManageMembers,
-    /// Rename and delete it.
+    /// Rename and delete the team.
     Administrate,
 }
 
-/// Proof that an actor may see a team, with their rights on it.
+/// Proof that an actor may see a team, with their permissions on it.
 #[derive(Clone, Debug)]
 pub struct TeamAccess {
     team: Arc<TeamRecord>,
@@ -29,10 +29,10 @@ pub struct TeamAccess {
 }
 
 impl OrgAccess {
-    /// Creates the access to a team. `place` is the actor's membership of the team, if any.
+    /// Creates the access to a team. `place` is the actor's membership in the team, if any.
     ///
     /// # Errors
-    /// `NotFound` for guests, and if the organization has no such team.
+    /// `NotFound` for guests, or if the organization has no such team.
     pub fn team(
         &self,
         team: Option<Arc<TeamRecord>>,

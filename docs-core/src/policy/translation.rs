@@ -3,27 +3,27 @@
 use super::{OrgAccess, OrgAction, SpaceAccess, SpaceAction};
 use crate::{Error, Result, model::TranslationPermissions};
 
-/// An actor's access to the spaces of a translation. A deleted space counts as absent.
+/// An actor's access to the two spaces of a translation. A deleted space is treated as missing.
 #[derive(Clone, Debug, Default)]
 pub struct TranslatedSpaces {
     /// The access to the source space.
     pub source: Option<SpaceAccess>,
-    /// `true` if the source space exists, visible to the actor or not.
+    /// Whether the source space exists, regardless of its visibility to the actor.
     pub source_is_there: bool,
-    /// The access to the target space, which holds the translated content.
+    /// The access to the target space, which contains the translated content.
     pub target: Option<SpaceAccess>,
 }
 
-/// Proof that an actor may see a translation, and if they may edit it.
+/// Proof that an actor may see a translation, and whether they may edit it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TranslationAccess {
     may_edit: bool,
 }
 
 impl OrgAccess {
-    /// Creates the access to a translation. An actor who sees one of its spaces sees the translation. An actor who may
-    /// create content and manages the source space may edit it; once the source is deleted, the target space decides.
-    /// Administrators may do both.
+    /// Creates the access to a translation. An actor with access to one of its spaces may view the translation. An
+    /// actor who may create content and manages the source space may edit the translation. If the source space is
+    /// deleted, the target space takes its role. Administrators may do both.
     ///
     /// # Errors
     /// `NotFound` if the translation is hidden from the actor.

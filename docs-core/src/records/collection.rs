@@ -11,20 +11,20 @@ use crate::{
     store::{Entity, Indexed, Key, KeyBuf, Owner, Row, StoreError, StoreResult, Value, key},
 };
 
-/// A collection: a folder of spaces and other collections.
+/// A collection, which is a folder of spaces and other collections.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct CollectionRecord {
     pub id: CollectionId,
     pub organization: OrgId,
-    /// The parent collection. `None` at the top of the organization.
+    /// The parent collection, or `None` at the top level of the organization.
     #[serde(default)]
     pub parent: Option<CollectionId>,
-    /// The position among its siblings.
+    /// The position among siblings.
     pub rank: Rank,
     pub title: CollectionTitle,
     #[serde(default)]
     pub description: Option<CollectionDescription>,
-    /// The role on its contents for members without a grant of their own.
+    /// The default role on its contents for members without a grant.
     #[serde(default)]
     pub default_level: DefaultLevel,
     pub created_by: UserId,
@@ -42,8 +42,7 @@ impl CollectionRecord {
         KeyBuf::new(Self::KIND).part(id.as_str()).key()
     }
 
-    /// Index of the closed collections of an organization. In a closed collection, the default level hides content from
-    /// members.
+    /// Index of the closed collections of an organization, whose default level hides content from members.
     #[must_use]
     pub fn closed_by_org(organization: &OrgId) -> KeyBuf {
         KeyBuf::new("col.c").part(organization.as_str())
@@ -101,7 +100,7 @@ impl<'a> Parent<'a> {
         }
     }
 
-    /// Index of the children, by position.
+    /// Index of the children, in order of their position.
     #[must_use]
     pub fn children(self) -> KeyBuf {
         KeyBuf::new(CHILDREN).part(self.id())
@@ -113,7 +112,7 @@ impl<'a> Parent<'a> {
         self.children().part(rank.as_str()).part(id).key()
     }
 
-    /// Counter of the children, without deleted spaces.
+    /// Counter of the children, excluding deleted spaces.
     #[must_use]
     pub fn count(self) -> Key {
         counter(self.id(), "children")
@@ -128,7 +127,7 @@ pub(super) fn kind_value(target: &ContentTarget) -> Value {
     })
 }
 
-/// Parses an index row that references a collection or a space, such as one of [`Parent::children`].
+/// Parses an index row that references a collection or a space, such as a row of [`Parent::children`].
 ///
 /// # Errors
 /// [`StoreError::Corrupt`].

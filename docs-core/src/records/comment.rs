@@ -14,17 +14,17 @@ use crate::{
 /// Name of the counters of posts per user.
 const COMMENTERS: &str = "commenters";
 
-/// The scope of a comment: the live content of a space, or one of its change requests.
+/// The content that comments belong to: the live content of a space, or one of its change requests.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CommentScope {
     pub space: SpaceId,
-    /// The change request. `None` for the live content.
+    /// The change request, or `None` for the live content.
     #[serde(default)]
     pub request: Option<ChangeRequestId>,
 }
 
 impl CommentScope {
-    /// The id that keys the rows and counters of the scope.
+    /// Returns the id used in the keys of the scope's rows and counters.
     #[must_use]
     pub fn owner(&self) -> &str {
         self.request.as_ref().map_or(self.space.as_str(), ChangeRequestId::as_str)
@@ -42,7 +42,7 @@ impl CommentScope {
         counter(self.owner(), "comments.resolved")
     }
 
-    /// Counters of posts, by user. A counter stays at 0 after all posts of a user are deleted.
+    /// Counters of posts by user. A counter remains at 0 after all posts of a user are deleted.
     #[must_use]
     pub fn commenters(&self) -> KeyBuf {
         KeyBuf::new(super::COUNTERS).part(self.owner()).part(COMMENTERS)
@@ -53,26 +53,26 @@ impl CommentScope {
     }
 }
 
-/// The users who reacted with one emoji, in order of their reactions.
+/// The users who reacted with one emoji, in chronological order.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Reactions {
     pub emoji: Emoji,
-    /// The users and the times of their reactions. Never empty.
+    /// The users, each with the time of the reaction. Never empty.
     pub users: Vec<(UserId, Timestamp)>,
 }
 
-/// A page as it was when a comment on it was posted.
+/// The state of a page when it was commented on.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct PageTarget {
     pub page: PageBase,
-    /// The path of the page. Empty for a page without a path.
+    /// The path of the page, or an empty string if it has none.
     pub path: String,
-    /// The block that the comment is about, and its text at the time.
+    /// The commented block, with its text at the time.
     #[serde(default)]
     pub node: Option<(NodeKey, Option<String>)>,
 }
 
-/// The user who resolved a comment, and the time.
+/// The user who resolved a comment, and when.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Resolution {
     pub at: Timestamp,
@@ -84,7 +84,7 @@ pub struct Resolution {
 pub struct Post {
     pub by: UserId,
     pub at: Timestamp,
-    /// The time of the last edit of the text.
+    /// When the text was last edited.
     #[serde(default)]
     pub edited_at: Option<Timestamp>,
     /// The text as Markdown.
@@ -95,9 +95,9 @@ pub struct Post {
 }
 
 impl Post {
-    /// Maximum number of reactions to a comment or reply. Together with the text, they fit into one store value.
+    /// Maximum number of reactions to a comment or reply. Together with the text, they must fit into one store value.
     pub const MAX_REACTIONS: usize = 500;
-    /// Maximum number of different emoji among the reactions of a comment or reply.
+    /// Maximum number of distinct emoji among the reactions to a comment or reply.
     pub const MAX_EMOJI: usize = 100;
 }
 
@@ -107,15 +107,15 @@ pub struct CommentRecord {
     #[serde(rename = "board")]
     pub scope: CommentScope,
     pub posted: Post,
-    /// The resolution. `None` while the comment is open.
+    /// The resolution, or `None` if the comment is open.
     #[serde(default)]
     pub resolved: Option<Resolution>,
-    /// The revision that was active when the comment was posted.
+    /// The head revision when the comment was posted.
     pub revision: RevisionId,
-    /// The page that the comment is about.
+    /// The page that was commented on.
     #[serde(default)]
     pub target: Option<PageTarget>,
-    /// The review that the comment was submitted with.
+    /// The review with which the comment was submitted.
     #[serde(default)]
     pub review: Option<ReviewId>,
 }
@@ -131,7 +131,7 @@ impl CommentRecord {
         KeyBuf::new(Self::KIND).part(id.as_str()).key()
     }
 
-    /// Index of the comments of a scope by time, optionally restricted to a page and a status.
+    /// Index of the comments in a scope by time, optionally restricted to a page and a status.
     #[must_use]
     pub fn by_scope(owner: &str, page: Option<&PageId>, status: CommentStatus) -> KeyBuf {
         let status = match status {
@@ -169,7 +169,7 @@ impl Indexed for CommentRecord {
         for page in std::iter::once(None).chain(page.map(Some)) {
             for status in [CommentStatus::All, self.status()] {
                 let row = Self::by_scope(self.scope.owner(), page, status).time(self.posted.at.time());
-                // The row holds the author, so filtering by author reads no records.
+                // The row contains the author, so that filtering by author reads no records.
                 rows.push(Row::Index(row.part(self.id.as_str()).key(), super::text(self.posted.by.as_str())));
             }
         }

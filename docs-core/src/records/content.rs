@@ -17,25 +17,25 @@ use crate::{
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum RevisionKind {
-    /// Edits of content, including imports.
+    /// Content edits, including imports.
     Edits,
-    /// Merge of this change request.
+    /// A merge of this change request.
     Merge(ChangeRequestId),
-    /// Update of a change request with the current content of its space.
+    /// An update of a change request with the current content of its space.
     Update,
-    /// Rollback of the space to this revision.
+    /// A rollback of the space to this revision.
     Rollback(RevisionId),
-    /// Result of a translation of another space.
+    /// The result of translating another space.
     Computed,
 }
 
-/// A revision. Immutable once written.
+/// A revision. Immutable once stored.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct RevisionRecord {
     pub id: RevisionId,
     pub space: SpaceId,
-    /// Position in the history of the space: 1, 2, 3 … without gaps. `None` for revisions that were never live: those
-    /// of change requests, and standalone imports.
+    /// Position in the history of the space: 1, 2, 3 and so on, without gaps. `None` for revisions that were never
+    /// live: those of change requests, and standalone imports.
     #[serde(default)]
     pub number: Option<u64>,
     /// The parent revisions.
@@ -45,7 +45,7 @@ pub struct RevisionRecord {
     pub kind: RevisionKind,
     pub created_at: Timestamp,
     pub by: UserId,
-    /// The imported commit.
+    /// The imported commit, if any.
     #[serde(default)]
     pub git: Option<GitCommit>,
     /// Pages with merge conflicts, at most [`RevisionRecord::MAX_CONFLICTS`].
@@ -58,10 +58,10 @@ impl Entity for RevisionRecord {
 }
 
 impl RevisionRecord {
-    /// Maximum number of conflicting pages listed by a revision.
+    /// Maximum number of conflicting pages listed in a revision.
     pub const MAX_CONFLICTS: usize = 1_000;
 
-    /// Creates an edit revision without parents that was never live. Callers set differing fields.
+    /// Creates an edit revision that has no parents and was never live. Callers override other fields.
     #[must_use]
     pub fn new(id: RevisionId, space: SpaceId, root: Hash, created_at: Timestamp, by: UserId) -> Self {
         Self {
@@ -90,7 +90,7 @@ impl RevisionRecord {
         KeyBuf::new(Self::KIND).part(space.as_str())
     }
 
-    /// Index of the revisions that were live in a space, by number.
+    /// Index of the revisions that were live in a space, by revision number.
     #[must_use]
     pub fn history(space: &SpaceId) -> KeyBuf {
         KeyBuf::new("rev.h").part(space.as_str())
@@ -115,35 +115,35 @@ impl Indexed for RevisionRecord {
 pub struct ChangeRequestRecord {
     pub id: ChangeRequestId,
     pub space: SpaceId,
-    /// Number within the space: 1, 2, 3 … without gaps.
+    /// Number within the space: 1, 2, 3 and so on, without gaps.
     pub number: u64,
     pub status: ChangeRequestStatus,
     pub subject: Subject,
-    /// The agent task that it implements.
+    /// The agent task implemented by this request.
     #[serde(default)]
     pub agent_task: Option<String>,
     pub created_by: UserId,
     pub created_at: Timestamp,
-    /// The time of the last change of the request or its content.
+    /// When the request or its content was last changed.
     pub updated_at: Timestamp,
-    /// The active revision.
+    /// The head revision.
     pub head: RevisionId,
     /// Root hash of the content of `head`.
     pub root: Hash,
-    /// The revision of the space that it was created from.
+    /// The revision of the space from which it was created.
     pub initial: RevisionId,
-    /// The revision of the space that it was last updated with.
+    /// The revision of the space with which it was last updated.
     #[serde(default)]
     pub ancestor: Option<RevisionId>,
-    /// Root hash of the revision of the space that it is based on.
+    /// Root hash of the space revision that it is based on.
     pub base_root: Hash,
-    /// The revision created by its merge.
+    /// The revision created by merging it.
     #[serde(default)]
     pub merged: Option<RevisionId>,
     /// Users who changed its content, at most [`ChangeRequestRecord::MAX_CONTRIBUTORS`].
     #[serde(default)]
     pub contributors: Vec<UserId>,
-    /// Contributions by user. Contributors from before this field was introduced are missing.
+    /// Contributions by user. Contributors from before the introduction of this field are missing.
     #[serde(default)]
     pub contributions: BTreeMap<UserId, Contribution>,
 }
@@ -153,7 +153,7 @@ pub struct ChangeRequestRecord {
 pub struct Contribution {
     /// Number of contributions, including the creation of the request.
     pub count: u64,
-    /// The time of the last contribution.
+    /// When the user last contributed.
     pub at: Timestamp,
 }
 
@@ -162,10 +162,11 @@ impl Entity for ChangeRequestRecord {
 }
 
 impl ChangeRequestRecord {
-    /// Maximum number of listed contributors of a change request.
+    /// Maximum number of contributors listed in a change request.
     pub const MAX_CONTRIBUTORS: usize = 500;
 
-    /// Records a contribution. New contributors beyond [`ChangeRequestRecord::MAX_CONTRIBUTORS`] are ignored.
+    /// Records a contribution. If there are already [`ChangeRequestRecord::MAX_CONTRIBUTORS`] contributors, new ones
+    /// are ignored.
     pub fn contribute(&mut self, by: &UserId, at: Timestamp) {
         if !self.contributors.contains(by) {
             if self.contributors.len() >= Self::MAX_CONTRIBUTORS {
@@ -190,19 +191,19 @@ impl ChangeRequestRecord {
         KeyBuf::new("crq.n").part(space.as_str())
     }
 
-    /// Index key of the change request with a number.
+    /// Index key of the change request with this number.
     #[must_use]
     pub fn by_number(space: &SpaceId, number: u64) -> Key {
         Self::by_space(space).number(number).key()
     }
 
-    /// Index of the change requests of a space in a status, by number.
+    /// Index of the change requests of a space with a given status, by number.
     #[must_use]
     pub fn by_status(space: &SpaceId, status: ChangeRequestStatus) -> KeyBuf {
         KeyBuf::new("crq.s").part(space.as_str()).part(status.as_str())
     }
 
-    /// Index of the change requests of a space that a user contributed to, by number.
+    /// Index of the change requests in a space to which a user contributed, by number.
     #[must_use]
     pub fn by_contributor(space: &SpaceId, user: &UserId) -> KeyBuf {
         KeyBuf::new("crq.c").part(space.as_str()).part(user.as_str())
@@ -214,7 +215,7 @@ impl ChangeRequestRecord {
         KeyBuf::new("num").part("crq").part(space.as_str()).key()
     }
 
-    /// Counter of the change requests of a space, in total or in one status.
+    /// Counter of the change requests of a space, in total or with a given status.
     #[must_use]
     pub fn count_in(space: &SpaceId, status: Option<ChangeRequestStatus>) -> Key {
         match status {
@@ -254,7 +255,7 @@ impl Indexed for ChangeRequestRecord {
     }
 }
 
-/// Parses the id in an index row.
+/// Parses the id contained in an index row.
 ///
 /// # Errors
 /// [`StoreError::Corrupt`](crate::store::StoreError::Corrupt) if the row contains no id.

@@ -1,4 +1,4 @@
-//! Records of grants: roles on content for a single member or team.
+//! Records of grants: explicit roles of members and teams on content.
 
 use serde::{Deserialize, Serialize};
 
@@ -11,13 +11,13 @@ use crate::{
 /// A role of a member or a team on a space or a collection.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct GrantRecord {
-    /// The organization of the grantee and the content.
+    /// The organization of both the grantee and the content.
     pub organization: OrgId,
     pub content: ContentTarget,
     pub grantee: Grantee,
     pub role: Role,
     pub granted_at: Timestamp,
-    /// `true` while the space is deleted. Such a grant is not included in the counts of spaces.
+    /// Whether the space is deleted. Grants on deleted spaces are not counted.
     #[serde(default)]
     pub space_deleted: bool,
 }
@@ -39,25 +39,25 @@ impl GrantRecord {
         Self::team_grants(content).part(team.as_str()).key()
     }
 
-    /// Prefix of the keys of all grants on content.
+    /// Prefix of the keys of all grants on a space or collection.
     #[must_use]
     pub fn by_content(content: &str) -> KeyBuf {
         KeyBuf::new(Self::KIND).part(content)
     }
 
-    /// Prefix of the keys of member grants on content.
+    /// Prefix of the keys of member grants on a space or collection.
     #[must_use]
     pub fn user_grants(content: &str) -> KeyBuf {
         Self::by_content(content).part("u")
     }
 
-    /// Prefix of the keys of team grants on content.
+    /// Prefix of the keys of team grants on a space or collection.
     #[must_use]
     pub fn team_grants(content: &str) -> KeyBuf {
         Self::by_content(content).part("t")
     }
 
-    /// Index of the content granted to a member of an organization directly.
+    /// Index of the content granted directly to a member of an organization.
     #[must_use]
     pub fn by_user(organization: &OrgId, user: &UserId) -> KeyBuf {
         KeyBuf::new("grt.u").part(organization.as_str()).part(user.as_str())
@@ -69,13 +69,13 @@ impl GrantRecord {
         KeyBuf::new("grt.t").part(team.as_str())
     }
 
-    /// Counter of the spaces granted to a member directly, without deleted ones.
+    /// Counter of the spaces granted directly to a member, excluding deleted ones.
     #[must_use]
     pub fn user_space_count(organization: &OrgId, user: &UserId) -> Key {
         member_counter(organization, user, "spaces")
     }
 
-    /// Counter of the spaces granted to a team, without deleted ones.
+    /// Counter of the spaces granted to a team, excluding deleted ones.
     #[must_use]
     pub fn team_space_count(team: &TeamId) -> Key {
         counter(team.as_str(), "spaces")

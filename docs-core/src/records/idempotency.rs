@@ -7,21 +7,22 @@ use crate::{
     store::{Entity, Hash, Indexed, Key, KeyBuf, Owner, Row, Value},
 };
 
-/// The response to a request with an idempotency key. It is written in the same commit as the effect of the request.
+/// The response to a request with an idempotency key. It is written in the same transaction as the effect of the
+/// request.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct IdempotencyRecord {
     /// A digest of the caller and the idempotency key. The key itself is not stored.
     pub id: String,
-    /// The caller. Absent for the platform itself.
+    /// The caller, or `None` for the platform itself.
     #[serde(default)]
     pub caller: Option<UserId>,
-    /// A hash of the request, which detects a different request with the same key.
+    /// A hash of the request, used to detect a different request with the same key.
     pub fingerprint: Hash,
-    /// The response as JSON, sealed because it may contain secrets that are shown once. Absent if it exceeds the size
-    /// limit of stored responses.
+    /// The response as JSON, sealed because it may contain secrets that are returned only once. `None` if it exceeds
+    /// the size limit of stored responses.
     #[serde(default)]
     pub answer: Option<String>,
-    /// The time of the response.
+    /// When the response was stored.
     pub created_at: Timestamp,
 }
 

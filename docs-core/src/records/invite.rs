@@ -8,11 +8,11 @@ use crate::{
     store::{Entity, Indexed, Key, KeyBuf, Owner, Row, Value},
 };
 
-/// The effect of an invite link.
+/// What an invite link grants.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum LinkInviteGrant {
-    /// Membership with a role in the organization, `None` for a guest.
+    /// Membership with a role in the organization, or as a guest if `None`.
     Member(Option<Role>),
     /// Access as a guest with a role on content.
     Content(ContentTarget, Role),
@@ -25,8 +25,7 @@ pub struct LinkInviteRecord {
     pub id: InviteId,
     pub organization: OrgId,
     pub gives: LinkInviteGrant,
-    /// The user who created the link or last changed it. The link is valid only as long as this user may grant its
-    /// role.
+    /// The user who created or last changed the link. The link is valid only as long as this user may grant its role.
     #[serde(alias = "created_by")]
     pub vouched_by: UserId,
     pub created_at: Timestamp,
@@ -43,13 +42,13 @@ impl LinkInviteRecord {
         KeyBuf::new(Self::KIND).part(id.as_str()).key()
     }
 
-    /// Index of the links to a role in an organization, by creation time.
+    /// Index of the links that grant a role in an organization, by creation time.
     #[must_use]
     pub fn by_org(organization: &OrgId) -> KeyBuf {
         KeyBuf::new("ivl.o").part(organization.as_str())
     }
 
-    /// Index of the links to a role on content, by creation time.
+    /// Index of the links that grant a role on content, by creation time.
     #[must_use]
     pub fn by_content(content: &str) -> KeyBuf {
         KeyBuf::new("ivl.c").part(content)
@@ -74,22 +73,22 @@ impl Indexed for LinkInviteRecord {
     }
 }
 
-/// An invitation of an e-mail address without a user.
+/// An invitation of an e-mail address that does not belong to a user.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct EmailInviteRecord {
     /// The id, which is the secret of the invitation.
     pub id: InviteId,
     pub organization: OrgId,
-    /// The address in lower case. An organization has at most one pending invitation per address.
+    /// The e-mail address in lower case. An organization has at most one pending invitation per address.
     pub email: String,
-    /// The role of the member, `None` for a guest.
+    /// The role of the new member, or `None` for a guest.
     pub role: Option<Role>,
-    /// `true` if the member will sign in through the organization's single sign-on.
+    /// Whether the member must sign in through the organization's single sign-on.
     #[serde(default)]
     pub sso: bool,
     pub created_by: UserId,
     pub created_at: Timestamp,
-    /// The expiry time.
+    /// When the invitation expires.
     pub expires_at: Timestamp,
 }
 
@@ -104,13 +103,13 @@ impl EmailInviteRecord {
         KeyBuf::new(Self::KIND).part(id.as_str()).key()
     }
 
-    /// Unique index from an address to its invitation to an organization.
+    /// Unique index from an e-mail address to its invitation to an organization.
     #[must_use]
     pub fn by_email(organization: &OrgId, email: &str) -> Key {
         unique("invite", organization.as_str(), email)
     }
 
-    /// Index of the invitations of an address.
+    /// Index of the invitations of an e-mail address.
     #[must_use]
     pub fn by_address(email: &str) -> KeyBuf {
         KeyBuf::new("ive.e").part(&email.to_lowercase())

@@ -18,19 +18,19 @@ use crate::{
 pub struct MemberRecord {
     pub organization: OrgId,
     pub user: UserId,
-    /// The role of the member, `None` for a guest.
+    /// The role of the member, or `None` for a guest.
     pub role: Option<Role>,
     pub joined_at: Timestamp,
-    /// The time of the last visit.
+    /// When the member last visited.
     #[serde(default)]
     pub last_seen_at: Option<Timestamp>,
-    /// `true` if the member signs in through the organization's single sign-on.
+    /// Whether the member signs in through the organization's single sign-on.
     #[serde(default)]
     pub sso: bool,
-    /// The user's name, copied here for member search.
+    /// The user's name, denormalized for member search.
     #[serde(default)]
     pub display_name: String,
-    /// The user's e-mail address, copied here for member search.
+    /// The user's e-mail address, denormalized for member search.
     #[serde(default)]
     pub email: String,
 }
@@ -40,7 +40,7 @@ impl Entity for MemberRecord {
 }
 
 impl MemberRecord {
-    /// Creates the membership of a user who joins now.
+    /// Creates a membership that starts now.
     #[must_use]
     pub fn new(organization: &OrgId, user: &UserRecord, role: Option<Role>, now: Timestamp) -> Self {
         Self {
@@ -61,43 +61,43 @@ impl MemberRecord {
         KeyBuf::new(Self::KIND).part(organization.as_str()).part(user.as_str()).key()
     }
 
-    /// Index of the organizations of a user, by time of joining.
+    /// Index of the organizations of a user, by join time.
     #[must_use]
     pub fn by_user(user: &UserId) -> KeyBuf {
         KeyBuf::new("org.u").part(user.as_str())
     }
 
-    /// Index of the members of an organization, by time of joining.
+    /// Index of the members of an organization, by join time.
     #[must_use]
     pub fn by_org(organization: &OrgId) -> KeyBuf {
         KeyBuf::new("mem.j").part(organization.as_str())
     }
 
-    /// Index of the members with a role, by time of joining.
+    /// Index of the members with a role, by join time.
     #[must_use]
     pub fn by_role(organization: &OrgId, role: MemberRole) -> KeyBuf {
         KeyBuf::new("mem.r").part(organization.as_str()).part(role.as_str())
     }
 
-    /// Index of the members whose name or e-mail address contains an n-gram, by time of joining.
+    /// Index of the members whose name or e-mail address contains an n-gram, by join time.
     #[must_use]
     pub fn by_gram(organization: &OrgId, gram: &str) -> KeyBuf {
         KeyBuf::new("mem.g").part(organization.as_str()).part(gram)
     }
 
-    /// Index of the members with a recorded visit, by time of the last visit.
+    /// Index of the members with a recorded visit, by time of their last visit.
     #[must_use]
     pub fn by_last_visit(organization: &OrgId) -> KeyBuf {
         KeyBuf::new("mem.s").part(organization.as_str())
     }
 
-    /// Index of the members with a role and a recorded visit, by time of the last visit.
+    /// Index of the members with a role and a recorded visit, by time of their last visit.
     #[must_use]
     pub fn by_role_and_visit(organization: &OrgId, role: MemberRole) -> KeyBuf {
         KeyBuf::new("mem.t").part(organization.as_str()).part(role.as_str())
     }
 
-    /// Counter of the members of an organization, in total or with one role.
+    /// Counter of the members of an organization, in total or with a given role.
     #[must_use]
     pub fn count_in(organization: &OrgId, role: Option<MemberRole>) -> Key {
         match role {
@@ -106,7 +106,7 @@ impl MemberRecord {
         }
     }
 
-    /// Returns `true` if the member matches a search.
+    /// Returns `true` if the member matches a search query.
     #[must_use]
     pub fn matches(&self, wanted: &GramQuery) -> bool {
         wanted.is_in(&self.display_name) || wanted.is_in(&self.email)

@@ -1,7 +1,7 @@
 //! The stored form of each resource, and the index rows derived from it.
 //!
-//! Records do not contain the computed fields of the resources in [`model`](crate::model), such as permissions,
-//! addresses and counts. A field is never renamed or changed in type; a new field has a default.
+//! Records do not contain the computed fields of the resources in [`model`](crate::model), such as permissions, URLs
+//! and counts. Fields are never renamed and never change their type. New fields must have a default.
 
 mod collection;
 mod comment;
@@ -51,7 +51,7 @@ use crate::{
     store::{Key, KeyBuf, RecordKind, Value},
 };
 
-/// All record kinds, for the registry.
+/// All record kinds, for the store registry.
 pub(crate) const KINDS: &[RecordKind] = &[
     RecordKind::of::<UserRecord>(),
     RecordKind::of::<TokenRecord>(),
@@ -92,24 +92,24 @@ pub(crate) const KINDS: &[RecordKind] = &[
     RecordKind::of::<IdempotencyRecord>(),
 ];
 
-/// The counter of `what` that belongs to an owner.
+/// Returns the key of the counter `what` that belongs to an owner.
 #[must_use]
 pub fn counter(owner: &str, what: &str) -> Key {
     KeyBuf::new(COUNTERS).part(owner).part(what).key()
 }
 
-/// The counter of `what` that belongs to a member of an organization.
+/// Returns the key of the counter `what` that belongs to a member of an organization.
 #[must_use]
 pub fn member_counter(organization: &OrgId, user: &UserId, what: &str) -> Key {
     KeyBuf::new(COUNTERS).part(organization.as_str()).part(user.as_str()).part(what).key()
 }
 
-/// The key of a unique value. Values are compared without regard to case.
+/// Returns the key of a unique value. Values are compared ignoring case.
 fn unique(what: &str, scope: &str, value: &str) -> Key {
     KeyBuf::new("u").part(what).part(scope).part(&value.to_lowercase()).key()
 }
 
-/// Returns a row value that contains a string, such as the id in a unique index.
+/// Builds a row value that contains a string, such as the id in a unique index.
 fn text(text: &str) -> Value {
     Value::Json(serde_json::Value::from(text).to_string().into())
 }

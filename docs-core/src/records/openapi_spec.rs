@@ -11,12 +11,12 @@ use crate::{
     store::{Entity, Hash, Indexed, Key, KeyBuf, Owner, Row, Value},
 };
 
-/// A reference to bytes among the objects of a specification.
+/// A reference to bytes stored in the objects of a specification.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StoredBytes {
-    /// The hash of all bytes. Without `parts`, it is also the key of the object.
+    /// The hash of the whole content. Without `parts`, it is also the key of the object.
     pub blob: Hash,
-    /// The object that lists the parts.
+    /// The object that lists the parts, if any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub parts: Option<Hash>,
     /// Size in bytes.
@@ -27,9 +27,9 @@ pub struct StoredBytes {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum StoredSpecSource {
-    /// An address to fetch it from.
+    /// A URL from which it is fetched.
     Url(Url),
-    /// An uploaded text.
+    /// An uploaded document.
     Text(StoredBytes),
 }
 
@@ -39,9 +39,9 @@ pub struct OpenApiSpecRecord {
     pub organization: OrgId,
     pub slug: OpenApiSpecSlug,
     pub source: StoredSpecSource,
-    /// Number of times that processing was requested. Results of jobs of earlier rounds are discarded.
+    /// Number of times that processing was requested. Results of jobs from earlier rounds are discarded.
     pub round: u64,
-    /// The state of the processing.
+    /// The processing state.
     pub state: SpecProcessingState,
     #[serde(default)]
     pub visibility: SpecVisibility,
@@ -49,17 +49,17 @@ pub struct OpenApiSpecRecord {
     pub last_version: Option<OpenApiSpecVersionId>,
     #[serde(default)]
     pub last_processed_at: Option<Timestamp>,
-    /// The error of the last processing, if it failed.
+    /// The error of the last processing run, if it failed.
     #[serde(default)]
     pub error_code: Option<SpecErrorCode>,
-    /// Findings of the last processing.
+    /// Findings of the last processing run.
     #[serde(default)]
     pub errors: Vec<SpecProcessingError>,
-    /// The creator. Absent for the platform itself.
+    /// The creator, or `None` for the platform itself.
     #[serde(default)]
     pub created_by: Option<UserId>,
     pub created_at: Timestamp,
-    /// The time of the last change or processing.
+    /// When the specification was last changed or processed.
     pub updated_at: Timestamp,
 }
 
@@ -92,13 +92,13 @@ impl OpenApiSpecRecord {
         counter(organization.as_str(), "openapi-specs")
     }
 
-    /// The storage domain of the objects of a specification.
+    /// Returns the storage domain of a specification's objects.
     #[must_use]
     pub fn domain(id: &OpenApiSpecId) -> String {
         format!("{SPEC_DOMAIN_PREFIX}{id}")
     }
 
-    /// Returns the specification of a storage domain, or `None` for the domain of a space.
+    /// Returns the id of the specification with a storage domain, or `None` for the domain of a space.
     #[must_use]
     pub fn id_from_domain(domain: &str) -> Option<OpenApiSpecId> {
         domain.strip_prefix(SPEC_DOMAIN_PREFIX)?.parse().ok()
@@ -139,7 +139,7 @@ pub struct OpenApiSpecVersionRecord {
     pub format: SpecFormat,
     /// The root document, unmodified.
     pub document: StoredBytes,
-    /// All files in the form returned by the API, as one JSON object.
+    /// All files in the form returned by the API, as a single JSON object.
     pub filesystem: StoredBytes,
     /// The outline, as JSON.
     pub outline: StoredBytes,
@@ -169,7 +169,7 @@ impl OpenApiSpecVersionRecord {
         counter(spec.as_str(), "versions")
     }
 
-    /// References to all stored objects of this version.
+    /// Returns the references to all stored objects of this version.
     #[must_use]
     pub const fn objects(&self) -> [&StoredBytes; 3] {
         [&self.document, &self.filesystem, &self.outline]

@@ -17,7 +17,7 @@ pub struct UserRecord {
     pub id: UserId,
     /// The display name.
     pub display_name: String,
-    /// The e-mail address, unique without regard to case.
+    /// The e-mail address. Unique, ignoring case.
     pub email: String,
     #[serde(default)]
     pub photo: Option<Url>,
@@ -66,16 +66,16 @@ impl Indexed for UserRecord {
 pub struct TokenRecord {
     /// The hash of the secret.
     pub hash: crate::store::Hash,
-    /// The id for listing and revoking the token.
+    /// The id used to list and revoke the token.
     pub id: TokenId,
-    /// The user that the token authenticates.
+    /// The user authenticated by the token.
     pub user: UserId,
     pub label: String,
     pub created_at: Timestamp,
-    /// The expiry time.
+    /// When the token expires, or `None` if it does not.
     #[serde(default)]
     pub expires_at: Option<Timestamp>,
-    /// The single sign-on session that the token represents. `None` for other tokens.
+    /// The single sign-on session that the token belongs to, or `None` for other tokens.
     #[serde(default)]
     pub sso: Option<SsoSession>,
 }
@@ -83,16 +83,16 @@ pub struct TokenRecord {
 /// The organization and provider of a single sign-on session.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SsoSession {
-    /// The only organization that the session is valid for.
+    /// The only organization for which the session is valid.
     pub organization: OrgId,
     /// The provider that authenticated the user.
     pub provider: SamlProviderId,
-    /// The provider's epoch at sign-in. The session is invalid once the provider's trust settings change, which starts
-    /// a new epoch.
+    /// The provider's epoch at sign-in. A change of the provider's trust settings starts a new epoch and invalidates
+    /// the session.
     #[serde(default)]
     pub epoch: u32,
-    /// The time when the user joined the organization, as of sign-in. Absent for sessions from before this field was
-    /// introduced.
+    /// When the user joined the organization, as recorded at sign-in. `None` for sessions from before the introduction
+    /// of this field.
     #[serde(default)]
     pub member_since: Option<Timestamp>,
 }
@@ -148,15 +148,15 @@ pub struct OrgRecord {
     pub id: OrgId,
     pub title: OrganizationTitle,
     pub created_at: Timestamp,
-    /// E-mail domains whose users may join, each claimed by at most one organization.
+    /// E-mail domains whose users may join. Each is claimed by at most one organization.
     #[serde(default)]
     pub email_domains: Vec<EmailDomain>,
-    /// Default host name of public content, unique.
+    /// The default host name of public content. Unique.
     #[serde(default)]
     pub hostname: Option<Hostname>,
     #[serde(default)]
     pub kind: OrganizationType,
-    /// The use case for the platform.
+    /// How the organization uses the platform.
     #[serde(default)]
     pub use_case: Option<OrganizationUseCase>,
     #[serde(default)]
@@ -176,21 +176,21 @@ pub struct OrgRecord {
     /// The role of new members.
     #[serde(default)]
     pub default_role: Option<Role>,
-    /// The content shown first to visitors.
+    /// The content displayed to visitors first.
     #[serde(default)]
     pub default_content: Option<SitePointer>,
     #[serde(default)]
     pub logo: Option<Url>,
-    /// `true` if single sign-on is enforced.
+    /// Whether single sign-on is enforced.
     #[serde(default)]
     pub sso: bool,
-    /// `true` if AI features are enabled.
+    /// Whether AI features are enabled.
     #[serde(default)]
     pub ai: bool,
-    /// `true` if invite links are enabled.
+    /// Whether invite links are enabled.
     #[serde(default)]
     pub invite_links: bool,
-    /// The storage domain of the objects of its spaces.
+    /// The storage domain of the objects of the organization's spaces.
     pub domain: String,
 }
 

@@ -8,7 +8,7 @@ use crate::{
     store::{Entity, Indexed, Key, KeyBuf, Owner, Row, Value},
 };
 
-/// A review. Immutable once written.
+/// A review. Immutable once stored.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ReviewRecord {
     pub id: ReviewId,
@@ -21,7 +21,7 @@ pub struct ReviewRecord {
     pub requested_by: Option<UserId>,
     /// The verdict of the reviewer.
     pub status: ReviewStatus,
-    /// The comment submitted with the review. It may have been deleted since.
+    /// The comment submitted with the review, which may have been deleted since.
     #[serde(default)]
     pub comment: Option<CommentId>,
     pub created_at: Timestamp,
@@ -73,7 +73,7 @@ pub struct RequestedReviewerRecord {
     pub user: UserId,
     /// The user who requested the review.
     pub requested_by: UserId,
-    /// The revision that was active at the time of the request.
+    /// The head revision when the review was requested.
     pub revision: RevisionId,
     pub created_at: Timestamp,
 }
@@ -83,19 +83,19 @@ impl Entity for RequestedReviewerRecord {
 }
 
 impl RequestedReviewerRecord {
-    /// The key of a requested reviewer of a change request.
+    /// The key of a review request.
     #[must_use]
     pub fn key_for(request: &ChangeRequestId, user: &UserId) -> Key {
         KeyBuf::new(Self::KIND).part(request.as_str()).part(user.as_str()).key()
     }
 
-    /// Index of the requested reviewers of a change request, by time of the request.
+    /// Index of the requested reviewers of a change request, by request time.
     #[must_use]
     pub fn by_request(request: &ChangeRequestId) -> KeyBuf {
         KeyBuf::new("rqr.t").part(request.as_str())
     }
 
-    /// Index of the change requests that wait for a review by a user.
+    /// Index of the change requests awaiting a review by a user.
     #[must_use]
     pub fn by_user(user: &UserId) -> KeyBuf {
         KeyBuf::new("rqr.u").part(user.as_str())

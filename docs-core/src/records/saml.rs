@@ -12,26 +12,26 @@ use crate::{
 pub struct SamlProviderRecord {
     pub id: SamlProviderId,
     pub organization: OrgId,
-    /// The label shown to members.
+    /// The label displayed to members.
     pub label: SamlLabel,
-    /// The sign-in address of the provider.
+    /// The sign-in URL of the provider.
     #[serde(default)]
     pub sso_url: Option<Url>,
     #[serde(default)]
     pub entity_id: Option<SamlEntityId>,
-    /// The signing certificate of the provider.
+    /// The certificate that verifies the provider's signatures.
     #[serde(default)]
     pub certificate: Option<Certificate>,
-    /// The team of members who join through the provider.
+    /// The team that new members are added to when they join through the provider.
     #[serde(default)]
     pub default_team: Option<TeamId>,
-    /// The role of members who join through the provider, `None` for guests.
+    /// The role of members who join through the provider, or `None` for guests.
     #[serde(default)]
     pub default_role: Option<Role>,
-    /// `true` if sign-in may start at the provider (IdP-initiated).
+    /// Whether the provider may initiate sign-in (IdP-initiated).
     #[serde(default)]
     pub idp_initiated: bool,
-    /// Number of changes of the trust settings: address, entity id or certificate.
+    /// Number of changes of the trust settings: URL, entity id or certificate.
     #[serde(default)]
     pub epoch: u32,
     pub created_at: Timestamp,
@@ -54,7 +54,7 @@ impl SamlProviderRecord {
         KeyBuf::new("sml.o").part(organization.as_str())
     }
 
-    /// Index of the providers that add their members to a team.
+    /// Index of the providers that add new members to a team.
     #[must_use]
     pub fn by_team(team: &TeamId) -> KeyBuf {
         KeyBuf::new("sml.t").part(team.as_str())
@@ -72,13 +72,13 @@ impl SamlProviderRecord {
         self.missing_fields().is_empty()
     }
 
-    /// The trust settings. Sessions from before a change of them are invalid.
+    /// Returns the trust settings. A change of them invalidates existing sessions.
     #[must_use]
     pub fn trust_settings(&self) -> (Option<&Url>, Option<&SamlEntityId>, Option<&Certificate>) {
         (self.sso_url.as_ref(), self.entity_id.as_ref(), self.certificate.as_ref())
     }
 
-    /// Names of the required fields that are not set. Sign-in is possible once it is empty.
+    /// Returns the names of the required fields that are not set. Sign-in requires that this is empty.
     #[must_use]
     pub fn missing_fields(&self) -> Vec<&'static str> {
         let fields = [
@@ -110,14 +110,14 @@ impl Indexed for SamlProviderRecord {
     }
 }
 
-/// An assertion that was used to sign in. Each assertion is accepted once.
+/// An assertion already used to sign in. Each assertion is accepted only once.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SamlAssertionRecord {
     /// The hash of the assertion id and its provider.
     pub hash: Hash,
-    /// The organization of the provider.
+    /// The organization that owns the provider.
     pub organization: OrgId,
-    /// The time until which the record is retained: a few minutes after the assertion expires.
+    /// When the record is removed: a few minutes after the assertion expires.
     pub until: Timestamp,
 }
 
@@ -126,13 +126,13 @@ impl Entity for SamlAssertionRecord {
 }
 
 impl SamlAssertionRecord {
-    /// The key of an assertion, by the id that the provider gave it.
+    /// The key of an assertion, given the id assigned by the provider.
     #[must_use]
     pub fn key_for(provider: &SamlProviderId, assertion: &str) -> Key {
         Self::key_for_hash(&Self::assertion_hash(provider, assertion))
     }
 
-    /// The hash of an assertion id and its provider.
+    /// Returns the hash of an assertion id and its provider.
     #[must_use]
     pub fn assertion_hash(provider: &SamlProviderId, assertion: &str) -> Hash {
         Hash::compute(format!("{provider} {assertion}").as_bytes())
@@ -142,7 +142,7 @@ impl SamlAssertionRecord {
         KeyBuf::new(Self::KIND).part(&hash.to_string()).key()
     }
 
-    /// Index of all records, by the end of their retention.
+    /// Index of all records, by removal time.
     #[must_use]
     pub fn by_expiry() -> KeyBuf {
         KeyBuf::new("sma.x")
@@ -163,13 +163,13 @@ impl Indexed for SamlAssertionRecord {
     }
 }
 
-/// The last refused sign-in through a provider. The audit log contains all of them.
+/// The last rejected sign-in through a provider. The audit log contains all of them.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SamlRefusalRecord {
     pub provider: SamlProviderId,
     pub organization: OrgId,
     pub at: Timestamp,
-    /// The reason, as a sentence.
+    /// The reason for the rejection, as a sentence.
     pub reason: String,
 }
 
@@ -178,7 +178,7 @@ impl Entity for SamlRefusalRecord {
 }
 
 impl SamlRefusalRecord {
-    /// The key of the last refusal of a provider.
+    /// The key of a provider's last rejected sign-in.
     #[must_use]
     pub fn key_for(provider: &SamlProviderId) -> Key {
         KeyBuf::new(Self::KIND).part(provider.as_str()).key()

@@ -18,35 +18,36 @@ pub struct SiteRecord {
     #[serde(default)]
     pub kind: SiteType,
     pub title: SiteTitle,
-    /// The base name in the published address, unique.
+    /// The base name in the published URL. Unique.
     pub basename: Basename,
-    /// The favicon. It belongs to the customization of the site and is copied here.
+    /// The favicon, denormalized from the customization of the site.
     #[serde(default)]
     pub icon: Option<Favicon>,
-    /// The address on another host where the site is mounted by a proxy, unique.
+    /// The location on another host where a proxy mounts the site. Unique.
     #[serde(default)]
     pub proxy: Option<ProxyOrigin>,
-    /// The site's own host name, unique.
+    /// The site's custom host name. Unique.
     #[serde(default)]
     pub hostname: Option<SiteHostname>,
     /// The audience of the site.
     #[serde(default)]
     pub visibility: SiteVisibility,
-    /// `true` if the audience can reach the site.
+    /// Whether the site is published to its audience.
     #[serde(default)]
     pub published: bool,
     pub created_by: UserId,
     pub created_at: Timestamp,
-    /// The setting for content that adapts to the visitor.
+    /// Whether content adapts to the visitor.
     #[serde(default)]
     pub adaptive_content: AdaptiveContent,
-    /// The setting for access by AI agents.
+    /// Settings for access by AI agents.
     #[serde(default)]
     pub agents_context: AgentsContext,
-    /// The site space shown first. `None` while the site is empty, and while it has sections, which have their own.
+    /// The site space displayed first. `None` if the site is empty, or if it has sections, which have their own
+    /// defaults.
     #[serde(default)]
     pub default_site_space: Option<SiteSpaceId>,
-    /// The section shown first. `None` while the site has no sections.
+    /// The section displayed first. `None` if the site has no sections.
     #[serde(default)]
     pub default_section: Option<SectionId>,
 }
@@ -80,15 +81,15 @@ impl SiteRecord {
         unique("site.basename", "", basename)
     }
 
-    /// Unique index from a mount point to its site. Hosts are compared without regard to case. A host without a path is
-    /// the mount point of a site with its own host name.
+    /// Unique index from a mount point to its site. Hosts are compared ignoring case. A host without a path is the
+    /// mount point of a site with a custom host name.
     #[must_use]
     pub fn by_proxy(origin: &str) -> Key {
         let (host, path) = origin.split_once('/').unwrap_or((origin, ""));
         unique("site.proxy", "", &format!("{}/{path}", host.to_lowercase()))
     }
 
-    /// A scan over all sites mounted below a path, ordered by mount point.
+    /// Returns a scan of all sites mounted below a path, ordered by mount point.
     #[must_use]
     pub fn scan_mounts_below(origin: &str) -> Scan {
         let (from, to) = (Self::by_proxy(&format!("{origin}/")), Self::by_proxy(&format!("{origin}0")));

@@ -12,20 +12,20 @@ use crate::{
     store::{Entity, Indexed, Key, KeyBuf, Owner, Row, Value},
 };
 
-/// The customization of a site, or of a space on it.
+/// The customization of a site, or of a site space.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct CustomizationRecord {
     pub site: SiteId,
     pub look: CustomizationEntry,
 }
 
-/// A customization, with its target.
+/// A customization together with its target.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum CustomizationEntry {
     /// The customization of the site.
     Site(Box<Customization>),
-    /// The overrides of a space on the site.
+    /// The overrides of a site space.
     SiteSpace(SiteSpaceId, Box<CustomizationOverride>),
 }
 
@@ -34,7 +34,7 @@ impl Entity for CustomizationRecord {
 }
 
 impl CustomizationRecord {
-    /// Prefix of the customization keys of a site and its spaces.
+    /// Prefix of the customization keys of a site and its site spaces.
     #[must_use]
     pub fn by_site(site: &SiteId) -> KeyBuf {
         KeyBuf::new(Self::KIND).part(site.as_str())
@@ -80,7 +80,7 @@ pub struct ShareLinkRecord {
     pub id: ShareLinkId,
     pub site: SiteId,
     pub name: ShareLinkName,
-    /// `true` if the link grants access.
+    /// Whether the link is active.
     pub active: bool,
     /// The sealed secret.
     pub sealed: String,
@@ -94,7 +94,7 @@ impl Entity for ShareLinkRecord {
 }
 
 impl ShareLinkRecord {
-    /// Returns `true` if the link grants access to a site.
+    /// Returns `true` if the link currently grants access to the site.
     #[must_use]
     pub fn is_valid_for(&self, site: &SiteId) -> bool {
         self.active && self.site == *site
@@ -147,10 +147,10 @@ impl Indexed for ShareLinkRecord {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SiteAuthRecord {
     pub site: SiteId,
-    /// The signer of visitor tokens.
+    /// The kind of signer of visitor tokens.
     #[serde(default)]
     pub backend: VisitorAuthBackend,
-    /// The integration that signs visitor tokens.
+    /// The integration that signs visitor tokens, if any.
     #[serde(default)]
     pub integration: Option<IntegrationName>,
     /// The redirect target for visitors without a valid token.
@@ -212,7 +212,7 @@ impl RedirectRecord {
         KeyBuf::new("srd.t").part(site.as_str())
     }
 
-    /// Index of the redirects that reference a section, a site space or a page of it, by the id of the section or site
+    /// Index of the redirects that target a section or a site space, or a page in it, by the id of the section or site
     /// space.
     #[must_use]
     pub fn by_target(part: &str) -> KeyBuf {
@@ -251,7 +251,7 @@ impl Indexed for RedirectRecord {
     }
 }
 
-/// The schema of visitor claims of a site.
+/// The visitor claims schema of a site.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct AdaptiveRecord {
     pub site: SiteId,
@@ -265,7 +265,7 @@ impl Entity for AdaptiveRecord {
 }
 
 impl AdaptiveRecord {
-    /// The key of the visitor schema of a site.
+    /// The key of the visitor claims schema of a site.
     #[must_use]
     pub fn key_for(site: &SiteId) -> Key {
         KeyBuf::new(Self::KIND).part(site.as_str()).key()

@@ -1,7 +1,7 @@
 //! Records of the structure of a site: sections, section groups and site spaces.
 //!
-//! Siblings are ordered by a number on each record, with gaps for insertions. There is no index of the last sibling,
-//! because a site is small enough to be read as a whole.
+//! Siblings are ordered by a number stored in each record, with gaps for insertions. There is no index of the last
+//! sibling, because a site is small enough to be read as a whole.
 
 use serde::{Deserialize, Serialize};
 
@@ -14,11 +14,11 @@ use crate::{
     store::{Entity, Indexed, Key, KeyBuf, Owner, Row, Value},
 };
 
-/// A previous path of a part of a site.
+/// A previous path of a section or site space.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct FormerPath {
     pub path: SitePath,
-    /// The time when the path was replaced.
+    /// When the path was replaced.
     pub until: Timestamp,
 }
 
@@ -26,26 +26,26 @@ pub struct FormerPath {
 pub struct SectionRecord {
     pub id: SectionId,
     pub site: SiteId,
-    /// The group that contains it.
+    /// The group that contains the section, or `None` for a top-level section.
     #[serde(default)]
     pub group: Option<SectionGroupId>,
-    /// The position among sibling sections and groups: ascending, with gaps.
+    /// The position among sibling sections and groups. Ascending, with gaps.
     pub rank: u64,
     pub title: SiteTitle,
-    /// The path on the site, unique there.
+    /// The path on the site. Unique within the site.
     pub path: SitePath,
     /// Previous paths, newest first.
     #[serde(default)]
     pub former_paths: Vec<FormerPath>,
     #[serde(default)]
     pub description: Option<SectionDescription>,
-    /// The name of the icon.
+    /// The name of the icon, if any.
     #[serde(default)]
     pub icon: Option<Icon>,
-    /// The visibility condition.
+    /// The visibility condition, if any.
     #[serde(default)]
     pub condition: Option<Condition>,
-    /// The site space shown first. `None` while the section is empty.
+    /// The site space displayed first, or `None` if the section is empty.
     #[serde(default)]
     pub default_site_space: Option<SiteSpaceId>,
 }
@@ -96,13 +96,13 @@ impl Indexed for SectionRecord {
 pub struct SectionGroupRecord {
     pub id: SectionGroupId,
     pub site: SiteId,
-    /// The parent group.
+    /// The parent group, or `None` at the top level.
     #[serde(default)]
     pub parent: Option<SectionGroupId>,
-    /// The position among sibling sections and groups: ascending, with gaps.
+    /// The position among sibling sections and groups. Ascending, with gaps.
     pub rank: u64,
     pub title: SectionGroupTitle,
-    /// The name of the icon.
+    /// The name of the icon, if any.
     #[serde(default)]
     pub icon: Option<Icon>,
 }
@@ -144,21 +144,21 @@ impl Indexed for SectionGroupRecord {
 pub struct SiteSpaceRecord {
     pub id: SiteSpaceId,
     pub site: SiteId,
-    /// The section that contains it. `None` on a site without sections.
+    /// The section that contains the site space, or `None` on a site without sections.
     #[serde(default)]
     pub section: Option<SectionId>,
     pub space: SpaceId,
-    /// The path in its section, or on a site without sections; unique there.
+    /// The path. Unique within the section, or within a site without sections.
     pub path: SitePath,
     /// Previous paths, newest first.
     #[serde(default)]
     pub former_paths: Vec<FormerPath>,
-    /// The position among sibling site spaces: ascending, with gaps.
+    /// The position among sibling site spaces. Ascending, with gaps.
     pub rank: u64,
-    /// The visibility condition.
+    /// The visibility condition, if any.
     #[serde(default)]
     pub condition: Option<Condition>,
-    /// `true` while the space is deleted. Such a site space is not counted.
+    /// Whether the space is deleted. Site spaces of deleted spaces are not counted.
     #[serde(default)]
     pub space_deleted: bool,
 }
@@ -174,25 +174,25 @@ impl SiteSpaceRecord {
         KeyBuf::new(Self::KIND).part(id.as_str()).key()
     }
 
-    /// Index of the site spaces of a site in all its sections, by rank.
+    /// Index of the site spaces of a site, across all sections, by rank.
     #[must_use]
     pub fn by_site(site: &SiteId) -> KeyBuf {
         KeyBuf::new("ssp.r").part(site.as_str())
     }
 
-    /// Index of the site spaces that show a space.
+    /// Index of the site spaces that contain a space.
     #[must_use]
     pub fn by_space(space: &SpaceId) -> KeyBuf {
         KeyBuf::new("ssp.s").part(space.as_str())
     }
 
-    /// Counter of the site spaces of a site, without deleted spaces.
+    /// Counter of the site spaces of a site, excluding deleted spaces.
     #[must_use]
     pub fn count_in(site: &SiteId) -> Key {
         counter(site.as_str(), "spaces")
     }
 
-    /// Unique index from a path in a section, or on a site without sections, to its site space.
+    /// Unique index from a path, within a section or a site without sections, to its site space.
     #[must_use]
     pub fn by_path(site: &SiteId, section: Option<&SectionId>, path: &str) -> Key {
         unique("ssp.path", section.map_or(site.as_str(), SectionId::as_str), path)

@@ -16,47 +16,47 @@ use crate::{
 pub struct SpaceRecord {
     pub id: SpaceId,
     pub organization: OrgId,
-    /// The parent collection. `None` at the top of the organization.
+    /// The parent collection, or `None` at the top level of the organization.
     #[serde(default)]
     pub parent: Option<CollectionId>,
-    /// The position among its siblings. `None` for a space that was never moved, which is ordered by creation time.
+    /// The position among siblings. `None` for a space that was never moved, which is ordered by creation time.
     #[serde(default)]
     pub rank: Option<Rank>,
     /// The storage domain of its objects. It does not change when the space moves to another organization.
     pub domain: String,
     pub title: SpaceTitle,
-    /// The emoji, if one is set.
+    /// The emoji, if any.
     #[serde(default)]
     pub emoji: Option<Emoji>,
-    /// The icon, if one is set.
+    /// The icon, if any.
     #[serde(default)]
     pub icon: Option<Url>,
-    /// Editability of the live content.
+    /// Whether the live content can be edited directly.
     #[serde(default)]
     pub edit_mode: EditMode,
-    /// The role of members without a grant of their own.
+    /// The default role of members without a grant.
     #[serde(default)]
     pub default_level: DefaultLevel,
     pub created_by: UserId,
     pub created_at: Timestamp,
-    /// The time of the last change of the space or its content.
+    /// When the space or its content was last changed.
     pub updated_at: Timestamp,
     #[serde(default)]
     pub deleted_at: Option<Timestamp>,
-    /// `true` once permanent removal has begun. The space can no longer be restored.
+    /// Whether permanent removal has begun. If so, the space can no longer be restored.
     #[serde(default)]
     pub purging: bool,
-    /// The active revision.
+    /// The head revision.
     pub head: RevisionId,
     /// Root hash of the content of `head`.
     pub root: Hash,
-    /// Number of revisions in the history, which equals the number of the active revision.
+    /// Number of revisions in the history. Equals the number of the head revision.
     #[serde(default)]
     pub revisions: u64,
     /// The last Git import or export.
     #[serde(default)]
     pub git: Option<GitState>,
-    /// The Git sync configuration, if one is set.
+    /// The Git sync configuration, if any.
     #[serde(default)]
     pub git_sync: Option<Box<GitSyncState>>,
     /// The language of the content, if known.
@@ -70,30 +70,30 @@ pub struct SpaceRecord {
 /// The result of the last Git import or export of a space.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct GitState {
-    /// The repository information shown to users.
+    /// The repository information displayed to users.
     pub info: GitSync,
-    /// The last commit that was imported or exported.
+    /// The last imported or exported commit.
     #[serde(default)]
     pub oid: Option<String>,
     /// The source of the commit: URL, ref and folder.
     #[serde(default)]
     pub source: Option<String>,
-    /// The time of the event that caused the last operation in either direction.
+    /// The time of the event that triggered the last import or export.
     #[serde(default)]
     pub event_at: Option<Timestamp>,
-    /// The revision whose content equals the commit.
+    /// The revision with the same content as the commit.
     #[serde(default)]
     pub revision: Option<RevisionId>,
     /// After an import, the hash of everything in the commit that determines the content, except the bytes of imported
     /// files.
     #[serde(default)]
     pub layout: Option<Hash>,
-    /// The content paths in the commit.
+    /// The paths of the content in the commit.
     #[serde(default)]
     pub places: Option<ContentPaths>,
 }
 
-/// The paths of a space's content in a repository, relative to the project directory, as its configuration states them.
+/// The paths of a space's content in a repository, relative to the project directory, as set in its configuration.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ContentPaths {
     /// The content folder.
@@ -105,30 +105,31 @@ pub struct ContentPaths {
 }
 
 impl GitState {
-    /// Returns `true` if the space is in sync with this commit of this source.
+    /// Returns `true` if the last synced commit is this commit from this source.
     #[must_use]
     pub fn is_synced_to(&self, oid: &str, source: &str) -> bool {
         self.oid.as_deref() == Some(oid) && self.source.as_deref() == Some(source)
     }
 }
 
-/// The Git sync configuration of a space, and its state.
+/// The Git sync configuration of a space and its state.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct GitSyncState {
-    /// The setting. Its URL contains no credentials.
+    /// The settings. Their URL contains no credentials.
     pub setting: SetGitSync,
-    /// A new value for each change of the setting. A job that started under an earlier generation stores nothing.
+    /// A unique value that changes with each change of the settings. A job started under an earlier generation stores
+    /// nothing.
     pub generation: String,
     /// The URL with credentials, if it has any.
     #[serde(default)]
     pub credentials: Option<SealedUrl>,
-    /// The sealed secret of the webhook.
+    /// The sealed webhook secret.
     pub sealed_secret: String,
-    /// The time when the webhook secret was created.
+    /// When the webhook secret was created.
     pub secret_created_at: Timestamp,
-    /// The user who changed the setting last.
+    /// The user who last changed the settings.
     pub by: UserId,
-    /// The time of the last change of the setting.
+    /// When the settings were last changed.
     pub updated_at: Timestamp,
     /// The last import.
     #[serde(default)]
@@ -136,7 +137,7 @@ pub struct GitSyncState {
     /// The last export.
     #[serde(default)]
     pub last_export: Option<GitSyncEvent>,
-    /// A pending change request with conflicting changes of both sides.
+    /// A pending change request for conflicting changes on both sides.
     #[serde(default)]
     pub conflict: Option<GitSyncConflict>,
 }
@@ -150,26 +151,27 @@ pub struct SealedUrl {
     pub by: UserId,
 }
 
-/// A commit that conflicts with the content of its space, as a change request.
+/// A commit that conflicts with the content of its space, imported into a change request.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct GitSyncConflict {
     pub request: ChangeRequestId,
-    /// The synced revision at the time of the conflict. A later sync by other means voids the conflict.
+    /// The last synced revision at the time of the conflict. If the space is synced in another way later, the conflict
+    /// is obsolete.
     #[serde(default)]
     pub since: Option<RevisionId>,
-    /// The Git state of the space once the change request is merged or archived.
+    /// The Git state of the space after the change request is merged or archived.
     pub then: GitState,
 }
 
 impl GitSyncState {
-    /// The source and target of commits: URL, ref and folder.
+    /// Returns the source and target of commits: URL, ref and folder.
     #[must_use]
     pub fn source(&self) -> String {
         let SetGitSync { url, reference, repo_project_directory, .. } = &self.setting;
         git_source(url, reference, repo_project_directory.as_deref().unwrap_or_default())
     }
 
-    /// Records an import or an export. Ignored for a repository other than the configured one.
+    /// Records an import or an export. Ignored if its repository is not the configured one.
     pub fn record(&mut self, done: GitSyncDirection, git: &GitState, at: Timestamp) {
         if git.source.as_ref() != Some(&self.source()) {
             return;
@@ -184,7 +186,7 @@ impl GitSyncState {
     }
 }
 
-/// Identifies a sync source without the commit. The same commit id from a different source counts as a different
+/// Identifies a sync source, without the commit. The same commit id from a different source is treated as a different
 /// commit.
 #[must_use]
 pub fn git_source(url: &str, reference: &str, directory: &str) -> String {
@@ -202,19 +204,19 @@ impl SpaceRecord {
         KeyBuf::new(Self::KIND).part(id.as_str()).key()
     }
 
-    /// Index of the spaces of an organization by creation time, without deleted ones.
+    /// Index of the spaces of an organization, excluding deleted ones, by creation time.
     #[must_use]
     pub fn by_org(organization: &OrgId) -> KeyBuf {
         KeyBuf::new("spc.o").part(organization.as_str())
     }
 
-    /// Index of the deleted spaces of a collection that are not yet removed from it.
+    /// Index of the deleted spaces of a collection that have not been removed from it yet.
     #[must_use]
     pub fn deleted_by_parent(parent: &CollectionId) -> KeyBuf {
         KeyBuf::new("spc.d").part(parent.as_str())
     }
 
-    /// Index of the deleted spaces of an organization, by time of deletion.
+    /// Index of the deleted spaces of an organization, by deletion time.
     #[must_use]
     pub fn deleted_by_org(organization: &OrgId) -> KeyBuf {
         KeyBuf::new("spc.t").part(organization.as_str())
@@ -228,20 +230,20 @@ impl SpaceRecord {
         self.git_state_for(&sync.source()).is_some_and(|git| git.revision.as_ref() == Some(&self.head))
     }
 
-    /// Returns the Git state for a source, or `None` if the last sync was with a different source. See [`git_source`].
+    /// Returns the Git state for a source, or `None` if the last sync used a different source. See [`git_source`].
     #[must_use]
     pub fn git_state_for(&self, source: &str) -> Option<&GitState> {
         self.git.as_ref().filter(|git| git.source.as_deref() == Some(source))
     }
 
-    /// The position among its siblings.
+    /// Returns the position among siblings.
     #[must_use]
     pub fn rank(&self) -> Rank {
         self.rank.clone().unwrap_or_else(|| Rank::from_time(self.created_at))
     }
 
-    /// Index of the closed spaces of an organization, where the default level hides content from members. All members
-    /// can see other spaces, unless a parent collection is closed.
+    /// Index of the closed spaces of an organization, whose default level hides content from members. All members can
+    /// see other spaces, unless an ancestor collection is closed.
     #[must_use]
     pub fn closed_by_org(organization: &OrgId) -> KeyBuf {
         KeyBuf::new("spc.c").part(organization.as_str())

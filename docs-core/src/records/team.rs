@@ -82,7 +82,7 @@ impl TeamMemberRecord {
         KeyBuf::new(Self::KIND).part(team.as_str()).part(user.as_str()).key()
     }
 
-    /// Index of the members of a team, by the time they were added.
+    /// Index of the members of a team, by the time when they were added.
     #[must_use]
     pub fn by_team(team: &TeamId) -> KeyBuf {
         KeyBuf::new("tmm.t").part(team.as_str())
@@ -94,7 +94,7 @@ impl TeamMemberRecord {
         KeyBuf::new("tmm.u").part(organization.as_str()).part(user.as_str())
     }
 
-    /// Index of the teams that a member owns.
+    /// Index of the teams owned by a member.
     #[must_use]
     pub fn by_owner(organization: &OrgId, user: &UserId) -> KeyBuf {
         KeyBuf::new("tmm.o").part(organization.as_str()).part(user.as_str())

@@ -25,24 +25,24 @@ pub struct TranslationRecord {
     pub target: SpaceId,
     /// The language of `target`.
     pub language: TranslationLanguage,
-    /// Instructions for the translator, as Markdown.
+    /// Instructions to the translator, as Markdown.
     #[serde(default)]
     pub instructions: String,
-    /// The creator, who is also the author of its revisions.
+    /// The creator, who is also the author of the translation's revisions.
     pub created_by: UserId,
     pub created_at: Timestamp,
-    /// The time of the last change of the translation or its result.
+    /// When the translation or its result last changed.
     pub updated_at: Timestamp,
-    /// Number of requests for a complete run.
+    /// Number of requests for a full run.
     #[serde(default)]
     pub asked: u64,
-    /// The job that was enqueued last.
+    /// The last enqueued job.
     #[serde(default)]
     pub job: Option<JobId>,
     /// The result of the last run.
     #[serde(default)]
     pub done: Option<TranslationOutcome>,
-    /// Statistics over its runs.
+    /// Statistics over all runs.
     #[serde(default)]
     pub stats: TranslationStats,
     /// Number of words sent to the translator since the last completed run.
@@ -50,21 +50,21 @@ pub struct TranslationRecord {
     pub spent_words: u64,
 }
 
-/// The result of a run of a translation.
+/// The result of a translation run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TranslationOutcome {
     /// Root hash of the translated source content.
     pub source_root: Hash,
-    /// Root hash of the output of the translator, without later changes by users in the target space.
+    /// Root hash of the translator's output, without later changes by users in the target space.
     pub root: Hash,
-    /// The revision of the target space that readers get.
+    /// The revision of the target space visible to readers.
     pub revision: RevisionId,
     /// Hash of the other inputs of the translation: translator, languages, instructions and glossary.
     pub settings: Hash,
     /// The value of [`TranslationRecord::asked`] when the run began.
     #[serde(default)]
     pub asked: u64,
-    /// Items with segments that failed to translate. The next run retries them.
+    /// Items with segments whose translation failed. The next run retries them.
     #[serde(default)]
     pub failed: BTreeSet<TranslatedItemId>,
 }
@@ -92,7 +92,7 @@ impl TranslationRecord {
         KeyBuf::new("trn.s").part(space.as_str())
     }
 
-    /// Index of the translation that fills a target space.
+    /// Index of the translation that writes to a target space.
     #[must_use]
     pub fn by_target(space: &SpaceId) -> KeyBuf {
         KeyBuf::new("trn.t").part(space.as_str())
@@ -125,7 +125,7 @@ impl Indexed for TranslationRecord {
     }
 }
 
-/// An item with translatable segments: a page or reusable content.
+/// An item with translatable segments: a page or a reusable content block.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum TranslatedItemId {
@@ -133,15 +133,15 @@ pub enum TranslatedItemId {
     Reusable(ReusableId),
 }
 
-/// One part of the translated segments of a page or reusable content.
+/// A part of the translated segments of a page or reusable content block.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct TranslationMemoryRecord {
     pub translation: TranslationId,
-    /// The item with the segments.
+    /// The item that contains the segments.
     pub thing: TranslatedItemId,
-    /// The part number, counting from 0.
+    /// The part number, starting at 0.
     pub part: u64,
-    /// Translations by the hash of the segment and all other inputs.
+    /// Translations, keyed by a hash of the segment and all other inputs.
     pub segments: BTreeMap<Hash, String>,
 }
 
@@ -150,13 +150,13 @@ impl Entity for TranslationMemoryRecord {
 }
 
 impl TranslationMemoryRecord {
-    /// Prefix of the memory keys of a translation.
+    /// Prefix of the translation memory keys of a translation.
     #[must_use]
     pub fn by_translation(translation: &TranslationId) -> KeyBuf {
         KeyBuf::new(Self::KIND).part(translation.as_str())
     }
 
-    /// Prefix of the memory keys of a page or reusable content, in parts.
+    /// Prefix of the translation memory keys of a page or reusable content block, whose memory is stored in parts.
     #[must_use]
     pub fn by_item(translation: &TranslationId, thing: &TranslatedItemId) -> KeyBuf {
         let of = Self::by_translation(translation);

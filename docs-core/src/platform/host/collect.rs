@@ -48,7 +48,7 @@ use crate::{
     },
 };
 
-/// Number of object domains collected per step.
+/// Number of storage domains collected per step.
 const DOMAIN_BATCH: u32 = 100;
 /// Number of objects removed per call.
 const REMOVAL_BATCH: u32 = 500;
@@ -68,9 +68,9 @@ pub enum CollectMode {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 #[non_exhaustive]
 pub struct CollectionStats {
-    /// Object domains examined.
+    /// Storage domains examined.
     pub domains: u64,
-    /// Object domains skipped because of unreadable content.
+    /// Storage domains skipped because of unreadable content.
     pub unreadable: u64,
     /// Revisions read. Their objects are retained.
     pub roots: u64,
@@ -89,7 +89,7 @@ impl<'p> Caller<'p> {
     /// Objects touched within [`OBJECT_GRACE_PERIOD`] are retained. A daily job on each server does the same. Writers,
     /// servers and other collections can run concurrently. Reserved for the platform itself.
     ///
-    /// An object domain with unreadable content is skipped and logged.
+    /// An storage domain with unreadable content is skipped and logged.
     ///
     /// # Errors
     /// `Forbidden` for users; errors of the store. Objects removed before the error stay removed.
@@ -129,11 +129,11 @@ impl CollectionStats {
 /// Result of one step of a collection.
 struct CollectionStep {
     collected: CollectionStats,
-    /// The last object domain of the step, or `None` if there are no more.
+    /// The last storage domain of the step, or `None` if there are no more.
     next: Option<String>,
 }
 
-/// One step of a collection. It marks the references of some object domains and removes all other objects.
+/// One step of a collection. It marks the references of some storage domains and removes all other objects.
 struct CollectionPass<'p> {
     platform: &'p Platform,
     mode: CollectMode,
@@ -141,7 +141,7 @@ struct CollectionPass<'p> {
     /// Has small caches, because each object is walked once and must not evict entries from the readers' cache.
     content: Content,
     marks: MarkSet,
-    /// The object domains, each with the number that identifies it in the mark set.
+    /// The storage domains, each with the number that identifies it in the mark set.
     domains: BTreeMap<String, u32>,
     unreadable: BTreeSet<String>,
     done: CollectionStats,

@@ -93,7 +93,7 @@ pub const UPLOADS_REMOVED: Metric = Metric::counter(
     &[],
     "Total blobs of incomplete uploads that the garbage collector removed.",
 );
-/// Object domains collected.
+/// Storage domains collected.
 pub const COLLECTIONS: Metric = Metric::counter(
     "docs_storage_areas_collected_total",
     &["outcome"],

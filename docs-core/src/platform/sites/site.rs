@@ -1,4 +1,4 @@
-//! Sites and their structure.
+//! Operations on sites.
 
 mod hostname;
 
@@ -48,9 +48,9 @@ use crate::{
     },
 };
 
-/// Maximum number of initial spaces of a site.
+/// Maximum number of spaces that a new site can be created with.
 pub(in crate::platform) const MAX_FIRST_SPACES: usize = 100;
-/// The text of the sample space's page.
+/// The text of the page in the sample space.
 const SAMPLE_PAGE: &str = "This is the first page of a new space.\n\nOpen a change request to edit it, and merge the request: \
                       every site with this space then shows the new content.\n";
 
@@ -65,7 +65,7 @@ impl<'p> Sites<'p> {
         let (platform, ref actor, org) = self.parts();
         let tx = platform.read().await?;
         let access = access::org(&tx, actor, org).await?;
-        // Guests see no sites of the organization.
+        // Guests cannot see the sites of the organization.
         let visible = access.require_site(SiteAction::View, None, actor.user()).is_ok();
         let with_space = match &filter.space {
             Some(space) => Some(sites_containing(&tx, actor, space).await?),
@@ -97,11 +97,11 @@ impl<'p> Sites<'p> {
         Ok(Page { items, next: page.next, count: page.count })
     }
 
-    /// Creates an unpublished site with existing spaces or a new one.
+    /// Creates an unpublished site with existing spaces or with a new space.
     ///
     /// # Errors
     ///
-    /// `Forbidden` without the role `create`; `Invalid` for unknown spaces, and for existing spaces combined with a new
+    /// `Forbidden` without the role `create`; `Invalid` for unknown spaces, or for existing spaces combined with a new
     /// one.
     ///
     /// # Example
@@ -174,10 +174,10 @@ impl<'p> SiteHandle<'p> {
     ///
     /// # Errors
     ///
-    /// `Forbidden` unless the actor manages the site; `Conflict` if the base name or the proxy's origin belongs to
-    /// another site, or the origin is above or below that of another organization; `Invalid` for a default that the
-    /// site does not have, and for an origin on the platform's own host, on a host that is not one of
-    /// [`SiteHosts`](crate::platform::SiteHosts), or at a path of the platform.
+    /// `Forbidden` unless the actor manages the site; `Conflict` if the base name or proxy origin belongs to another
+    /// site, or if the origin is an ancestor or descendant of another organization's origin; `Invalid` for a default
+    /// that is not on the site, and for an origin on the platform's own host, on a host not allowed by
+    /// [`SiteHosts`](crate::platform::SiteHosts), or at a path reserved for the platform.
     #[boxed]
     pub async fn update(self, change: UpdateSite) -> Result<Site> {
         let Self { caller, at: SiteRef { org, site: id }, .. } = self;
@@ -190,7 +190,7 @@ impl<'p> SiteHandle<'p> {
         platform.write_site(actor, &update, org, id).await
     }
 
-    /// Deletes a site. Its spaces stay. Returns `true` if it existed.
+    /// Deletes a site, but not its spaces. Returns `true` if it existed.
     ///
     /// # Errors
     ///
@@ -230,11 +230,11 @@ impl<'p> SiteHandle<'p> {
         platform.write_site(actor, &PublishSite::unpublish(actor, org, id), org, id).await
     }
 
-    /// Reads all data to render a published site. With the key of a share link, the addresses contain the key.
+    /// Reads all data needed to render a published site. If a share link key is given, URLs contain it.
     ///
     /// # Errors
     ///
-    /// `NotFound` while the site is not published.
+    /// `NotFound` if the site is not published.
     #[boxed]
     pub async fn published(self) -> Result<PublishedSite> {
         let (platform, ref actor, at, share_key) = self.parts();
@@ -268,7 +268,7 @@ impl Platform {
         self.linked_site_view(tx, &opened).await
     }
 
-    /// Runs a write and returns the resulting site.
+    /// Runs a write and returns the updated site.
     async fn write_site<O: Operation>(
         &self,
         actor: &Actor,
@@ -280,12 +280,12 @@ impl Platform {
             .await
     }
 
-    /// Returns a site. Its published address contains the key of the share link of the request.
+    /// Builds the view of a site. Its published URL contains the share link key of the request.
     async fn linked_site_view(&self, tx: &Tx, opened: &VisibleSite) -> Result<Site> {
         let mut shown = self.site_views(tx, slice::from_ref(&opened.site)).await?;
         let mut site = shown.pop().ok_or_else(|| Error::not_found("site"))?;
         opened.link.add_key(&mut site.urls.published);
-        // Deleted spaces do not count, nor those that the visitor cannot see.
+        // Spaces that are deleted or hidden from the visitor are not counted.
         site.site_spaces = opened.outline.all_places().len() as u64;
         site.default_space = match &opened.viewer {
             Viewer::Member(org, actor) => {
@@ -298,7 +298,7 @@ impl Platform {
     }
 }
 
-/// Returns the existing spaces of a new site, or the kind of space to create for it.
+/// Returns the existing spaces for a new site, or the kind of space to create for it.
 fn requested_spaces(new: &CreateSite) -> Result<(Vec<SpaceId>, Option<NewSpace>)> {
     let wants_new = new.create_space == Some(true);
     match &new.spaces {
@@ -318,14 +318,14 @@ fn requested_spaces(new: &CreateSite) -> Result<(Vec<SpaceId>, Option<NewSpace>)
     }
 }
 
-/// The title of a site that is created without one.
+/// Returns the title of a site created without one.
 fn default_title(space: Option<&SpaceRecord>, org: &str) -> Result<SiteTitle> {
     let from_space = space.and_then(|space| SiteTitle::from_truncated(&space.title));
     from_space.or_else(|| SiteTitle::from_truncated(org)).ok_or_else(title_error)
 }
 
 impl Platform {
-    /// Opens a snapshot and the site in it, if the actor may view it.
+    /// Begins a read transaction and loads a site if the actor may view it.
     pub(in crate::platform) async fn open_site(
         &self,
         actor: &Actor,
@@ -336,7 +336,7 @@ impl Platform {
         Ok((tx, opened))
     }
 
-    /// Returns a site with its structure, as far as a member or visitor may see it.
+    /// Returns the parts of a site that are visible to a member or visitor.
     pub(in crate::platform) async fn load_visible_site(
         &self,
         tx: &Tx,
@@ -364,7 +364,7 @@ impl Platform {
         Ok(VisibleSite { site, outline, spaces, viewer: Viewer::Visitor(claims), link })
     }
 
-    /// Creates the content of a sample space: one page with the next steps.
+    /// Creates the content of a sample space: one page that explains the next steps.
     async fn sample_content(&self, domain: &str) -> Result<Hash> {
         let root = self.content().empty_root(domain).await?;
         let mut page = NewPage::new(self.id(), PageKind::Document, PagePatch::from_title("Welcome"));
@@ -374,8 +374,8 @@ impl Platform {
     }
 }
 
-/// Returns the sites that contain a space. Cost is independent of the number of sites. A space that the actor may not
-/// see is on none.
+/// Returns the sites that contain a space, or no sites if the actor has no access to the space. The cost is independent
+/// of the number of sites.
 async fn sites_containing(tx: &Tx, actor: &Actor, space: &str) -> Result<BTreeSet<SiteId>> {
     let mut sites = BTreeSet::new();
     // A malformed id is on no site.
@@ -402,7 +402,7 @@ struct SiteCreation {
     fresh: Option<(SpaceRecord, SiteSpaceId)>,
     new: CreateSite,
     now: Timestamp,
-    /// The salt that makes a base name unique if its title does not.
+    /// A salt to make the base name unique if the title is not.
     salt: uuid::Uuid,
 }
 
@@ -592,7 +592,7 @@ async fn site_deletion(
     Ok(())
 }
 
-/// Returns the section that a request names as the default.
+/// Returns the section that a request selects as the default.
 async fn find_section(tx: &Tx, site: &SiteId, id: &str) -> Result<Arc<SectionRecord>> {
     let unknown = || Error::invalid("defaultSiteSection", "the site has no such section");
     let id = id.parse().map_err(|_| unknown())?;
@@ -600,7 +600,7 @@ async fn find_section(tx: &Tx, site: &SiteId, id: &str) -> Result<Arc<SectionRec
     section.filter(|section| section.site == *site).ok_or_else(unknown)
 }
 
-/// Returns the site space that a request names as the default.
+/// Returns the site space that a request selects as the default.
 async fn find_site_space(tx: &Tx, site: &SiteId, id: &str) -> Result<Arc<SiteSpaceRecord>> {
     let id = parse_place("defaultSiteSpace", id)?;
     let place: Option<Arc<SiteSpaceRecord>> = tx.get(&SiteSpaceRecord::key_for(&id)).await?;

@@ -1,4 +1,4 @@
-//! The structure of a site: sections, groups of sections, and the spaces at their paths.
+//! The structure of a site: sections, section groups, and spaces.
 
 pub(super) mod groups;
 pub(super) mod mount;

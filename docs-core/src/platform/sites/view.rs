@@ -1,4 +1,4 @@
-//! Views of sites.
+//! API views of sites.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -34,7 +34,7 @@ use crate::{
 };
 
 impl Platform {
-    /// Returns the views of sites. All counters take one read.
+    /// Builds the views of sites. All counters are read at once.
     pub(super) async fn site_views(&self, tx: &Tx, sites: &[SharedSite]) -> Result<Vec<Site>> {
         let keys: Vec<Key> = sites.iter().map(|site| SiteSpaceRecord::count_in(&site.id)).collect();
         let counts = tx.numbers(&keys).await?;
@@ -68,8 +68,8 @@ impl Platform {
         }
     }
 
-    /// Returns the visible part of a site: the given places whose spaces the reader may see. Deleted spaces are
-    /// omitted.
+    /// Returns the visible part of a site: the given site spaces whose spaces are visible to the reader. Deleted spaces
+    /// are omitted.
     pub(in crate::platform) async fn view_places<'a>(
         &self,
         tx: &Tx,
@@ -103,7 +103,7 @@ impl Platform {
         Ok(SiteView { urls: self.urls().clone(), opened, parts, spaces, public })
     }
 
-    /// Adds spaces that a member has no role on but can see as part of the public: those on a public site.
+    /// Adds spaces on a public site that a member sees as part of the public, without having a role on them.
     async fn add_public(
         &self,
         tx: &Tx,
@@ -129,7 +129,7 @@ impl Platform {
         Ok(Some(PublicSpaces { spaces, claims: visit.claims }))
     }
 
-    /// Returns a space as a visitor sees it at the first of these places that contains it.
+    /// Builds the view of a space as a visitor sees it at the first of these placements that contains it.
     fn published_space_view(
         &self,
         site: &SharedSite,
@@ -145,7 +145,7 @@ impl Platform {
     }
 }
 
-/// A site with its structure, as far as its reader may see it.
+/// The parts of a site visible to a reader.
 #[derive(Debug)]
 pub(in crate::platform) struct VisibleSite {
     pub(in crate::platform) site: SharedSite,
@@ -153,21 +153,21 @@ pub(in crate::platform) struct VisibleSite {
     /// The spaces that are not deleted.
     pub(in crate::platform) spaces: LiveSpaces,
     pub(in crate::platform) viewer: Viewer,
-    /// The share link of the request. Published addresses contain its key.
+    /// The share link of the request. Published URLs contain its key.
     pub(in crate::platform) link: SharedLink,
 }
 
 /// The reader of a site.
 #[derive(Debug)]
 pub(in crate::platform) enum Viewer {
-    /// A member of its organization.
+    /// A member of the site's organization.
     Member(OrgAccess, Actor),
-    /// A visitor in its audience.
+    /// A visitor in the site's audience.
     Visitor(Arc<VisitorClaims>),
 }
 
 impl Viewer {
-    /// Converts to a reader of content.
+    /// Returns the corresponding reader of content.
     pub(in crate::platform) fn reader(&self) -> ContentReader {
         match self {
             Self::Member(..) => ContentReader::Member,
@@ -176,14 +176,14 @@ impl Viewer {
     }
 }
 
-/// A site as an actor sees it.
+/// A site as seen by an actor.
 #[derive(Debug)]
 pub(in crate::platform) struct SiteView<'a> {
     urls: Urls,
     opened: &'a VisibleSite,
     /// The visible outline.
     parts: SiteOutline,
-    /// The visible spaces by site space.
+    /// The visible spaces, by site space.
     spaces: BTreeMap<SiteSpaceId, Space>,
     public: Option<PublicSpaces>,
 }
@@ -196,8 +196,8 @@ struct PublicSpaces {
 }
 
 impl SiteView<'_> {
-    /// Removes hidden places, and sections and groups that become empty. Properties of the remaining parts are
-    /// unchanged: a default stays one even if its reader cannot see it.
+    /// Removes hidden site spaces, and sections and groups that become empty. The remaining parts keep their
+    /// properties: a default stays set even if it is hidden from the reader.
     pub(super) fn without_hidden(mut self) -> Self {
         let spaces = &self.spaces;
         self.parts = self.parts.filter(|part| match part {
@@ -207,7 +207,7 @@ impl SiteView<'_> {
         self
     }
 
-    /// The reader of the content of a site space.
+    /// Returns the reader of the content of a site space.
     pub(in crate::platform) fn reader(&self, place: &SiteSpaceRecord) -> ContentReader {
         match &self.public {
             Some(public) if public.spaces.contains(&place.space) => {
@@ -217,7 +217,7 @@ impl SiteView<'_> {
         }
     }
 
-    /// The places whose spaces are visible.
+    /// Returns the site spaces whose spaces are visible.
     pub(super) fn visible_places(&self) -> impl Iterator<Item = &SiteSpaceId> {
         self.spaces.keys()
     }
@@ -297,7 +297,7 @@ impl SiteView<'_> {
         self.parts.places(section).iter().filter_map(|place| self.place(place)).collect()
     }
 
-    /// The API address of a part of the site.
+    /// Returns the API URL of a part of the site.
     fn location(&self, part: &str) -> String {
         self.urls.site_part(&self.opened.site.organization, &self.opened.site.id, part)
     }
@@ -309,14 +309,14 @@ impl SiteView<'_> {
         url
     }
 
-    /// Returns a condition if the reader is a member.
+    /// Returns the condition only if the reader is a member.
     fn visible_condition(&self, condition: Option<&Condition>) -> Option<Condition> {
         condition.filter(|_| matches!(self.opened.viewer, Viewer::Member(..))).cloned()
     }
 }
 
-/// Returns the default space of each site if the actor has a role on it. This takes three reads, plus those of the
-/// access check.
+/// Returns the default space of each site if the actor has a role on it. Takes three reads, plus those of the access
+/// check.
 pub(in crate::platform) async fn default_spaces(
     tx: &Tx,
     org: OrgAccess,

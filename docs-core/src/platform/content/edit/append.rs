@@ -140,7 +140,7 @@ impl Platform {
     }
 }
 
-/// Rejects a space that has moved to a different object domain since the files were stored.
+/// Rejects a space that has moved to a different storage domain since the files were stored.
 fn require_domain(space: &SpaceRecord, domain: &str) -> Result<()> {
     if space.domain == domain { Ok(()) } else { Err(Error::conflict("the space has changed; try again")) }
 }

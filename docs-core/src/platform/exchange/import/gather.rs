@@ -97,7 +97,7 @@ const fn text_bytes(body: &NewBody) -> u64 {
 /// Gathers one import for one space.
 pub(in crate::platform) struct Gatherer<'a> {
     pub(super) platform: &'a Platform,
-    /// The object domain of the space.
+    /// The storage domain of the space.
     pub(super) domain: &'a str,
     web: Arc<dyn Web>,
     converter: Arc<dyn Converter>,

@@ -28,7 +28,7 @@ const COLLECT_SUBJECT: &str = "objects";
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(in crate::platform) enum CollectObjects {
-    /// Collects the object domains after a given one.
+    /// Collects the storage domains after a given one.
     Domains {
         /// The last domain already collected.
         after: Option<String>,

@@ -21,7 +21,7 @@ pub(super) struct MarkSet {
     bits: Vec<u64>,
     salt: [u64; MARK_PROBES],
     walked: HashSet<(u32, Hash)>,
-    /// Number of the selected object domain.
+    /// Number of the selected storage domain.
     domain: u32,
 }
 
@@ -37,7 +37,7 @@ impl MarkSet {
         }
     }
 
-    /// Selects an object domain. The same object in two domains counts as two objects.
+    /// Selects an storage domain. The same object in two domains counts as two objects.
     pub(super) const fn select_domain(&mut self, domain: u32) -> &mut Self {
         self.domain = domain;
         self

@@ -1,4 +1,4 @@
-//! Marks the references of OpenAPI specifications and their versions. Each specification has its own object domain.
+//! Marks the references of OpenAPI specifications and their versions. Each specification has its own storage domain.
 
 use std::sync::Arc;
 

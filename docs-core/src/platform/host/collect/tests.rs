@@ -481,7 +481,7 @@ async fn tidy_enqueues_a_daily_collection_that_runs_in_steps() {
     w.clock.advance(Duration::from_secs(60 * 3_600));
     w.platform.tidy().await.expect("tidied");
     w.platform.tidy().await.expect("tidied");
-    // Three jobs: the object domain, the check that no other remains, and the leftovers of uploads.
+    // Three jobs: the storage domain, the check that no other remains, and the leftovers of uploads.
     assert_eq!(w.platform.settle().await.expect("settled"), 3);
     assert_eq!(w.stored().await, BTreeMap::new());
     w.platform.tidy().await.expect("tidied");

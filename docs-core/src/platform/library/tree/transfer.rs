@@ -31,7 +31,7 @@ const SPARE_CHANGES: usize = 100;
 
 /// Transfers a space, or a collection with its descendants, to the top level of another organization.
 ///
-/// Grants on the transferred content are removed. Its objects stay in their object domain.
+/// Grants on the transferred content are removed. Its objects stay in their storage domain.
 pub(in crate::platform) struct Transfer {
     pub(in crate::platform) actor: Actor,
     pub(in crate::platform) child: ContentTarget,

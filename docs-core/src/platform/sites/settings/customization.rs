@@ -1,4 +1,4 @@
-//! Customization of sites and of the spaces on them.
+//! Customization of sites and of their site spaces.
 
 use std::{collections::BTreeMap, sync::Arc};
 
@@ -23,11 +23,11 @@ use crate::{
     },
 };
 
-/// Maximum size of a customization as JSON in bytes, well below the limit of a store.
+/// Maximum size of a customization as JSON, in bytes. Well below the store's value limit.
 pub(in crate::platform) const MAX_BYTES: usize = 64 * 1024;
 
 impl<'p> SiteHandle<'p> {
-    /// Reads the customization of a site, with defaults for unset fields.
+    /// Reads the customization of a site, with unset fields set to their defaults.
     #[boxed]
     pub async fn get_customization(self) -> Result<Customization> {
         let (platform, ref actor, at, _) = self.parts();
@@ -35,7 +35,7 @@ impl<'p> SiteHandle<'p> {
         site_look(&tx, actor, at).await
     }
 
-    /// Replaces the customization of a site as a whole.
+    /// Replaces the entire customization of a site.
     ///
     /// # Errors
     ///
@@ -70,7 +70,7 @@ impl<'p> SiteHandle<'p> {
 }
 
 impl<'p> SiteSpaceHandle<'p> {
-    /// Reads the customization of a space on a site: that of the site with the overrides of the space.
+    /// Reads the customization of a space on a site: the site's customization with the overrides of the space.
     #[boxed]
     pub async fn get_customization(self) -> Result<Customization> {
         let (platform, ref actor, at, id) = self.parts();
@@ -78,8 +78,7 @@ impl<'p> SiteSpaceHandle<'p> {
         place_look(&tx, actor, at, id).await
     }
 
-    /// Changes the overrides of a space on a site. Omitted fields stay unchanged; `null` restores the value of the
-    /// site.
+    /// Changes the overrides of a space on a site. Omitted fields stay unchanged; `null` restores the site's value.
     ///
     /// # Errors
     ///
@@ -111,13 +110,13 @@ impl<'p> SiteSpaceHandle<'p> {
     }
 }
 
-/// The customization of a site in the state of a transaction.
+/// Returns the customization of a site, as of the transaction.
 async fn site_look(tx: &Tx, actor: &Actor, of: SiteRef<'_>) -> Result<Customization> {
     access::site(tx, actor, of, SiteAction::View).await?;
     site_customization(tx, of.site).await
 }
 
-/// The customization of a space on a site in the state of a transaction.
+/// Returns the customization of a space on a site, as of the transaction.
 async fn place_look(
     tx: &Tx,
     actor: &Actor,
@@ -135,13 +134,13 @@ async fn place_look(
     })
 }
 
-/// Returns the customization of a site, and those of the given spaces on it that have overrides.
+/// Returns the customization of a site, and those of the given site spaces that have overrides.
 pub(in crate::platform) async fn customizations<'p>(
     tx: &Tx,
     site: &SiteId,
     places: impl IntoIterator<Item = &'p SiteSpaceId>,
 ) -> Result<Customizations> {
-    // The number of spaces of a site is below the limit of a scan.
+    // A site has fewer spaces than the scan limit.
     let found = tx.scan_prefix(&CustomizationRecord::by_site(site), MAX_SCAN).await?;
     let mut look = Customization::default();
     let mut differing = BTreeMap::new();
@@ -168,7 +167,7 @@ pub(in crate::platform) async fn delete_override(
     super::delete::<CustomizationRecord>(tx, &CustomizationRecord::key_for_place(site, place)).await
 }
 
-/// The site's own customization.
+/// Returns the site's own customization.
 async fn site_customization(tx: &Tx, site: &SiteId) -> Result<Customization> {
     let record: Option<Arc<CustomizationRecord>> = tx.get(&CustomizationRecord::key_for(site)).await?;
     Ok(match record.as_deref().map(|record| &record.look) {

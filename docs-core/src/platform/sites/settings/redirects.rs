@@ -31,10 +31,10 @@ use crate::{
     },
 };
 
-/// Maximum number of redirects of a site.
+/// Maximum number of redirects per site.
 pub(in crate::platform) const MAX_REDIRECTS: i64 = 10_000;
-/// Redirects that one transaction removes together with their targets. With a section of all the spaces that a site may
-/// have, that is about 1,700 of the 2,000 changes of a transaction.
+/// Number of redirects removed per transaction together with their targets. Removing a section with the maximum number
+/// of spaces takes about 1,700 of a transaction's 2,000 changes.
 const REDIRECT_PURGE_BATCH: usize = 30;
 
 impl<'p> Redirects<'p> {
@@ -56,8 +56,8 @@ impl<'p> Redirects<'p> {
     ///
     /// # Errors
     ///
-    /// `Forbidden` unless the actor manages the site; `Invalid` for a destination that the site does not have;
-    /// `Conflict` if another redirect has the same source, or the site has 10,000.
+    /// `Forbidden` unless the actor manages the site; `Invalid` for a destination that is not on the site; `Conflict`
+    /// if another redirect has the same source, or the site has 10,000 redirects.
     ///
     /// # Example
     ///
@@ -100,8 +100,8 @@ impl<'p> RedirectHandle<'p> {
     ///
     /// # Errors
     ///
-    /// `Forbidden` unless the actor manages the site; `Invalid` for a destination that the site does not have;
-    /// `Conflict` if another redirect has the same source.
+    /// `Forbidden` unless the actor manages the site; `Invalid` for a destination that is not on the site; `Conflict`
+    /// if another redirect has the same source.
     #[boxed]
     pub async fn update(self, change: UpdateSiteRedirect) -> Result<SiteRedirect> {
         let Self { caller, at: at @ SiteRef { org, site }, redirect: id } = self;
@@ -132,12 +132,12 @@ impl<'p> RedirectHandle<'p> {
 }
 
 impl<'p> SiteHandle<'p> {
-    /// Resolves a path of a site by its redirects to an address on the site's mount. The address contains the key of
-    /// the share link, if the site is read through one.
+    /// Resolves a path of a site through its redirects to a URL on the site's mount. If the site is accessed through a
+    /// share link, the URL contains its key.
     ///
     /// # Errors
     ///
-    /// `NotFound` if there is no such redirect, or its destination is deleted or not visible to the actor.
+    /// `NotFound` if there is no such redirect, or if its destination is deleted or not visible to the actor.
     #[boxed]
     pub async fn resolve_redirect(self, source: &'p RedirectSource) -> Result<ResolvedRedirect> {
         let (platform, ref actor, at, share_key) = self.parts();
@@ -149,7 +149,7 @@ impl<'p> SiteHandle<'p> {
         let redirect = find(&tx, of.site, &id).await?;
         let found =
             platform.destination(&tx, &opened, &redirect.destination).await?.ok_or_else(missing_redirect)?;
-        // An invalid key has no effect, and sites with another visibility are read without one.
+        // An invalid key has no effect, and sites with another visibility need no key.
         let key = of.share_key.filter(|_| opened.site.visibility == SiteVisibility::ShareLink);
         let key = match key {
             Some(key) => {
@@ -167,7 +167,7 @@ impl<'p> SiteHandle<'p> {
 }
 
 impl Platform {
-    /// Rejects a destination that the site does not have or the actor cannot see.
+    /// Rejects a destination that is not on the site or not visible to the actor.
     async fn check_destination(
         &self,
         actor: &Actor,
@@ -187,7 +187,7 @@ impl Platform {
             .ok_or_else(|| Error::invalid("destination.pageId", "must be the id of a page with a path"))
     }
 
-    /// Resolves a destination. Returns `None` if it does not exist or the reader may not see it.
+    /// Resolves a destination. Returns `None` if it does not exist or is not visible to the reader.
     async fn destination<'d>(
         &self,
         tx: &Tx,
@@ -220,14 +220,14 @@ impl Platform {
     }
 }
 
-/// A resolved destination: the segments of its address below the site, and the page below that.
+/// A resolved destination, as path segments below the site and an optional page below them.
 struct ResolvedDestination<'d> {
     names: Vec<String>,
     page: Option<(View, &'d PageId, ContentReader)>,
 }
 
 impl ResolvedDestination<'_> {
-    /// Returns the path of the page, `None` if it does not exist or the reader may not see it.
+    /// Returns the path of the page, or `None` if it does not exist or is not visible to the reader.
     async fn path(&self) -> Result<Option<String>> {
         let Some((view, id, reader)) = &self.page else { return Ok(Some(String::new())) };
         let Some(entry) = view.page(id).await? else { return Ok(None) };
@@ -278,7 +278,7 @@ fn source_conflict() -> Error {
     Error::conflict("source: is in use by another redirect of the site")
 }
 
-/// Checks that the destination is on the site when the redirect is stored.
+/// Checks, when a redirect is stored, that its destination is on the site.
 async fn require_parent(tx: &Tx, redirect: &RedirectRecord) -> Result<()> {
     let id = match &redirect.destination {
         RedirectDestination::SiteSection { site_section_id } => {
@@ -295,8 +295,8 @@ async fn require_parent(tx: &Tx, redirect: &RedirectRecord) -> Result<()> {
     place.map(drop).ok_or_else(|| unknown_destination(&redirect.destination))
 }
 
-/// Removes the redirects to parts of a site in the transaction that removes the parts, as many as fit. A job removes
-/// the rest.
+/// Removes redirects to parts of a site in the transaction that removes the parts, as many as fit. A job removes the
+/// rest.
 pub(in crate::platform) async fn delete_redirects(
     tx: &mut Tx,
     site: &SiteId,
@@ -312,7 +312,7 @@ pub(in crate::platform) async fn delete_redirects(
     jobs::enqueue(tx, now, job).await
 }
 
-/// Removes some redirects to these parts of a site. Returns the parts that may have more.
+/// Removes some redirects to these parts of a site. Returns the parts that may still have redirects.
 pub(in crate::platform) async fn delete_redirect_batch(
     tx: &mut Tx,
     parts: Vec<String>,
@@ -333,8 +333,8 @@ pub(in crate::platform) async fn delete_redirect_batch(
     Ok(left)
 }
 
-/// Removes redirects to parts that were removed from their site, which can get no new ones. `Output` is the parts with
-/// more.
+/// Removes redirects to parts that were removed from their site. No new ones can appear. `Output` is the parts that
+/// still have redirects.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(in crate::platform) struct PurgeRedirects {
     to: Vec<String>,
@@ -401,7 +401,7 @@ async fn redirect_update(
         return Ok(old);
     }
     match require_parent(tx, &new).await {
-        // The destination was removed from the site, so the redirect is about to be deleted.
+        // The destination was removed from the site, so the redirect is about to be removed as well.
         Err(error) if change.destination.is_none() && error.kind() == ErrorKind::Invalid => {
             return Err(missing_redirect());
         }

@@ -23,12 +23,11 @@ use crate::{
     },
 };
 
-/// Maximum number of share links of a site.
+/// Maximum number of share links per site.
 pub(in crate::platform) const MAX_LINKS: i64 = 100;
 
 impl<'p> ShareLinks<'p> {
-    /// Lists the share links of a site, oldest first. If this server cannot open the secret of a link, the link has no
-    /// address.
+    /// Lists the share links of a site, oldest first. A link has no URL if this server cannot unseal its secret.
     ///
     /// # Errors
     ///
@@ -126,7 +125,7 @@ impl<'p> ShareLinkHandle<'p> {
 }
 
 impl<'p> Caller<'p> {
-    /// Returns `true` if the key belongs to an active share link of the site. Only the platform itself may call this.
+    /// Returns `true` if the key belongs to an active share link of the site. Reserved for the platform itself.
     ///
     /// # Errors
     ///
@@ -140,7 +139,7 @@ impl<'p> Caller<'p> {
 }
 
 impl Platform {
-    /// The view of a share link. It has no address if the secret was sealed with another key; the link can still be
+    /// Builds the view of a share link. It has no URL if the secret was sealed with another key; the link can still be
     /// changed and deleted.
     fn share_link_view(&self, site: &SiteRecord, link: &ShareLinkRecord) -> ShareLink {
         let secret = self.secrets().open(&purpose(&link.id), &link.sealed).ok();

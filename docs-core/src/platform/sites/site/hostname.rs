@@ -1,4 +1,4 @@
-//! Custom hostnames of sites.
+//! Custom host names of sites.
 
 use docs_macros::{boxed, operation};
 
@@ -16,14 +16,14 @@ use crate::{
 };
 
 impl<'p> SiteHandle<'p> {
-    /// Sets or removes the hostname of a site. The site is served on that host, and its canonical addresses use it.
+    /// Sets or removes the custom host name of a site. The site is served on that host, and its canonical URLs use it.
     ///
-    /// The operator of the platform routes the requests of the host, so only the platform itself may call this.
+    /// Reserved for the platform itself, because the operator must route requests for the host.
     ///
     /// # Errors
     ///
-    /// `Forbidden` for users; `NotFound`; `Conflict` if another site has the host, or a site of another organization is
-    /// mounted below it; `Invalid` for the platform's own host.
+    /// `Forbidden` for users; `NotFound`; `Conflict` if another site has the host name, or if a site of another
+    /// organization is mounted below it; `Invalid` for the platform's own host.
     #[boxed]
     pub async fn set_hostname(self, hostname: Option<SiteHostname>) -> Result<Site> {
         let Self { caller, at: SiteRef { org, site: id }, .. } = self;

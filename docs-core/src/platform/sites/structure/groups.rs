@@ -1,4 +1,4 @@
-//! Groups of the sections of a site.
+//! Section groups of a site.
 
 use std::{collections::BTreeSet, sync::Arc};
 
@@ -24,7 +24,7 @@ use crate::{
 };
 
 impl<'p> SectionGroups<'p> {
-    /// Lists the groups of a site in the site's order, each before its descendants.
+    /// Lists the section groups of a site in site order. Each precedes its descendants.
     #[boxed]
     pub async fn list(self, page: &'p PageRequest) -> Result<Page<SiteSectionGroup>> {
         let (platform, ref actor, at, share_key) = self.parts();
@@ -42,7 +42,7 @@ impl<'p> SectionGroups<'p> {
         Ok(Page { items, next: page.next, count: Some(count) })
     }
 
-    /// Adds a group to a site or to another group, last in order, and moves sections into it.
+    /// Adds a group at the end of a site or of another group, and moves sections into it.
     ///
     /// # Errors
     ///
@@ -103,7 +103,7 @@ impl<'p> SectionGroupHandle<'p> {
             .await
     }
 
-    /// Deletes a group. Its sections and groups take its place. Returns `true` if it existed.
+    /// Deletes a group. It is replaced by its child sections and groups. Returns `true` if it existed.
     ///
     /// # Errors
     ///
@@ -115,7 +115,7 @@ impl<'p> SectionGroupHandle<'p> {
         Error::ignore_not_found(platform.write(actor, &section_group_deletion(&on, id)).await)
     }
 
-    /// Moves a section into a group, last in order. A section that is already in the group keeps its position.
+    /// Moves a section to the end of a group. A section that is already in the group keeps its position.
     ///
     /// # Errors
     ///
@@ -136,7 +136,7 @@ impl<'p> SectionGroupHandle<'p> {
         done.await
     }
 
-    /// Moves a section out of a group, to the position after the group. Returns `true` if it was in the group.
+    /// Moves a section out of a group, to the position directly after the group. Returns `true` if it was in the group.
     ///
     /// # Errors
     ///
@@ -150,7 +150,7 @@ impl<'p> SectionGroupHandle<'p> {
 }
 
 impl Platform {
-    /// A group in the state of a transaction.
+    /// Builds the view of a group, as of the transaction.
     pub(super) async fn read_group_view(
         &self,
         tx: &Tx,
@@ -166,7 +166,7 @@ impl Platform {
     }
 }
 
-/// The spaces of all sections in these groups and their descendants.
+/// Returns the spaces of all sections in these groups and their descendants.
 fn group_places(outline: &SiteOutline, groups: &[Arc<SectionGroupRecord>]) -> Vec<SiteSpaceId> {
     let groups: BTreeSet<&SectionGroupId> = groups.iter().map(|group| &group.id).collect();
     let inside = outline
@@ -177,7 +177,7 @@ fn group_places(outline: &SiteOutline, groups: &[Arc<SectionGroupRecord>]) -> Ve
     places.map(|place| place.id.clone()).collect()
 }
 
-/// Adds a group and moves sections into it, each given with the request field that names it.
+/// Adds a group and moves sections into it. Each section is given with its request field.
 #[operation("site_section_group_add")]
 async fn section_group_creation(
     tx: &mut Tx,

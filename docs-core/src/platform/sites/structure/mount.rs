@@ -1,4 +1,4 @@
-//! Checks of the mount points of sites.
+//! Checks the mount points of sites.
 
 use std::sync::Arc;
 
@@ -12,8 +12,8 @@ use crate::{
     },
 };
 
-/// Rejects a mount on the host of the platform, whose addresses are resolved by the base names of sites. `field` is the
-/// request field of the origin.
+/// Rejects a mount on the platform's own host, where sites are found by base name. `field` is the request field of the
+/// origin.
 pub(in crate::platform) fn check_host(
     field: &str,
     origin: &str,
@@ -32,8 +32,8 @@ pub(in crate::platform) fn check_host(
     Ok(())
 }
 
-/// Rejects a mount above or below one of another organization. The longest matching mount wins, so one of the two would
-/// take over addresses of the other.
+/// Rejects a mount that is an ancestor or descendant of another organization's mount. Since the longest matching mount
+/// wins, one site would take over URLs of the other.
 pub(in crate::platform) async fn check(tx: &Tx, org: &OrgId, field: &str, origin: &str) -> Result<()> {
     let above: Vec<Key> =
         origin.match_indices('/').map(|(at, _)| SiteRecord::by_proxy(&origin[..at])).collect();
@@ -77,7 +77,7 @@ mod tests {
         ] {
             assert!(check_host("proxy", mounted, base, &SiteHosts::any()).is_err(), "{base}");
         }
-        // Only resembles the Punycode form of a host name.
+        // Resembles the Punycode form of a host name, but is invalid.
         let broken = ProxyOrigin::new("xn--a.example/docs").expect("the form of an origin");
         assert!(check_host("proxy", broken.as_str(), "https://docs.example.com", &SiteHosts::any()).is_err());
         let hosts = SiteHosts::any().with_excluded_host("files.example.com:4443");

@@ -1,4 +1,4 @@
-//! The order of a site's structure. One operation places a part next to another.
+//! Reordering of a site's structure. One operation moves a part next to another.
 
 use std::sync::Arc;
 
@@ -32,16 +32,16 @@ use crate::{
 };
 
 impl<'p> SiteHandle<'p> {
-    /// Moves a part of a site's structure next to another. A site space moves next to a site space, into the section of
-    /// that one; sections and groups move next to each other, into the same group.
+    /// Moves a part of a site's structure next to another. A site space moves next to another site space, into the same
+    /// section. Sections and groups move next to each other, into the same group.
     ///
-    /// A site space keeps its path, unless the path is taken in its new section; then a number is appended.
+    /// A site space keeps its path unless the path is taken in its new section. In that case, a number is appended.
     ///
     /// # Errors
     ///
-    /// `Forbidden` unless the actor manages the site; `Invalid` for parts that the site does not have, for a group next
-    /// to one of its own descendants, and for parts that cannot be siblings; `Conflict` if groups would be nested too
-    /// deeply.
+    /// `Forbidden` unless the actor manages the site; `Invalid` for parts that are not on the site, for moving a group
+    /// next to one of its own descendants, and for parts that cannot be siblings; `Conflict` if groups would be nested
+    /// too deeply.
     ///
     /// # Example
     ///
@@ -78,11 +78,11 @@ impl<'p> SiteHandle<'p> {
 }
 
 impl<'p> SiteSpaceHandle<'p> {
-    /// Moves a site space next to another, into the section of that one.
+    /// Moves a site space next to another, into the same section.
     ///
     /// # Errors
     ///
-    /// As [`SiteHandle::sort_structure`](crate::platform::SiteHandle::sort_structure).
+    /// Same as [`SiteHandle::sort_structure`](crate::platform::SiteHandle::sort_structure).
     #[boxed]
     pub async fn move_beside(self, request: MoveBeside<SiteSpacePointer>) -> Result<SiteSpace> {
         let (platform, ref actor, of, id) = self.parts();
@@ -99,11 +99,11 @@ impl<'p> SiteSpaceHandle<'p> {
 }
 
 impl<'p> SectionHandle<'p> {
-    /// Moves a section next to another, into the group of that one.
+    /// Moves a section next to another, into the same group.
     ///
     /// # Errors
     ///
-    /// As [`SiteHandle::sort_structure`](crate::platform::SiteHandle::sort_structure).
+    /// Same as [`SiteHandle::sort_structure`](crate::platform::SiteHandle::sort_structure).
     #[boxed]
     pub async fn move_beside(self, request: MoveBeside<SectionPointer>) -> Result<SiteSection> {
         let (platform, ref actor, of, id) = self.parts();
@@ -120,11 +120,11 @@ impl<'p> SectionHandle<'p> {
 }
 
 impl<'p> SectionGroupHandle<'p> {
-    /// Moves a group next to a section or another group, into the group of that one.
+    /// Moves a group next to a section or another group, into the same parent.
     ///
     /// # Errors
     ///
-    /// As [`SiteHandle::sort_structure`](crate::platform::SiteHandle::sort_structure).
+    /// Same as [`SiteHandle::sort_structure`](crate::platform::SiteHandle::sort_structure).
     #[boxed]
     pub async fn move_beside(self, request: MoveBeside<SectionGroupPointer>) -> Result<SiteSectionGroup> {
         let (platform, ref actor, of, id) = self.parts();
@@ -170,7 +170,7 @@ enum SitePart {
     Group(SectionGroupId),
 }
 
-/// A part with the request field that names it.
+/// A part, with the request field that names it.
 #[derive(Clone, Debug)]
 struct NamedPart {
     field: String,
@@ -236,7 +236,7 @@ impl Pointer for SiteStructurePointer {
     }
 }
 
-/// Returns the target position of a move: the neighbour, and the side of it.
+/// Returns the target position of a move: the sibling, and the side to move to.
 fn target_position<T: Pointer>(position: &BesidePosition<T>) -> Result<(SiblingSide, NamedPart)> {
     match (&position.before, &position.after) {
         (Some(before), None) => Ok((SiblingSide::Before, before.part("position.before")?)),
@@ -252,7 +252,7 @@ fn unknown_part(field: &str, noun: &str) -> Error {
 struct ReorderStructure {
     on: SiteTarget,
     item: SitePart,
-    /// The request field that names the moved part, if the path of the request does not.
+    /// The request field that names the moved part, unless it is named in the request path.
     named: Option<String>,
     side: SiblingSide,
     beside: NamedPart,
@@ -379,7 +379,7 @@ impl ReorderStructure {
         Ok(())
     }
 
-    /// Returns the index of a part placed next to the one at `at`.
+    /// Returns the insertion index for a part placed next to the one at `at`.
     fn insertion_index(&self, at: usize) -> usize {
         at + usize::from(self.side == SiblingSide::After)
     }

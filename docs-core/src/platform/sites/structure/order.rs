@@ -1,4 +1,4 @@
-//! The order of siblings: ranks with gaps between neighbours, and paged lists in that order.
+//! The order of siblings: ranks with gaps between them, and paged lists in that order.
 
 use crate::{
     Result,
@@ -11,15 +11,15 @@ use crate::{
     },
 };
 
-/// The gap between two neighbours.
+/// The rank gap between new siblings.
 const RANK_STEP: u64 = 1 << 32;
 
-/// Returns the rank at a position if all siblings are new.
+/// Returns the rank for a position if all siblings are new.
 pub(in crate::platform) const fn nth_rank(position: u64) -> u64 {
     (position + 1).saturating_mul(RANK_STEP)
 }
 
-/// Returns a rank after the last one.
+/// Returns a rank that sorts after the last one.
 pub(super) const fn rank_after(last: Option<u64>) -> u64 {
     match last {
         None => RANK_STEP,
@@ -28,9 +28,9 @@ pub(super) const fn rank_after(last: Option<u64>) -> u64 {
 }
 
 /// Computes ranks for inserting `number` items among siblings at a position. Returns the ranks of the existing items
-/// and of the inserted ones.
+/// and of the inserted items.
 ///
-/// If the gap between two neighbours is too small, all items get new ranks.
+/// If the gap between the two neighbors is too small, all items get new ranks.
 pub(super) fn insert_ranks(stay: &[u64], at: usize, number: usize) -> (Vec<u64>, Vec<u64>) {
     let at = at.min(stay.len());
     let low = at.checked_sub(1).map_or(0, |before| stay[before]);
@@ -47,8 +47,8 @@ pub(super) fn insert_ranks(stay: &[u64], at: usize, number: usize) -> (Vec<u64>,
     (all, come)
 }
 
-/// Inserts sections and groups among the children of a group or site at a position. `stay` is the existing children in
-/// order.
+/// Inserts sections and groups at a position among the children of a group or site. `stay` contains the existing
+/// children in order.
 pub(super) fn insert_nodes(
     tx: &mut Tx,
     parent: Option<&SectionGroupId>,
@@ -83,8 +83,8 @@ fn put(tx: &mut Tx, node: &OutlineNode, parent: Option<&SectionGroupId>, rank: u
 
 /// Returns a page of positioned items in ascending order.
 ///
-/// A page continues strictly after the position of the previous item. An item with an unchanged position therefore
-/// appears exactly once, despite concurrent inserts, deletions and moves.
+/// A page continues strictly after the last position of the previous page. An item whose position does not change
+/// therefore appears exactly once, despite concurrent insertions, deletions and moves.
 pub(super) fn page<T>(
     items: Vec<(String, T)>,
     list: &ListIdentity,

@@ -1,4 +1,4 @@
-//! Unique names derived from titles. They are stable when the title changes.
+//! Unique paths derived from titles. They do not change when the title changes.
 
 use std::sync::Arc;
 
@@ -13,14 +13,14 @@ use crate::{
     },
 };
 
-/// Numbered names that are tried before the fallback.
+/// Number of numbered names tried before the fallback.
 const NAMES_TRIED: usize = 20;
-/// Maximum number of characters of a name.
+/// Maximum length of a name, in characters.
 const MAX_NAME_CHARS: usize = 100;
-/// Former paths that are stored per section or space.
+/// Number of former paths stored per section or space.
 const MAX_FORMER_PATHS: usize = 10;
 
-/// Changes the path of a part of a site and records the previous one as a former path.
+/// Changes the path of a part of a site and records the previous path.
 pub(super) fn rename(path: &mut SitePath, former: &mut Vec<FormerPath>, wanted: SitePath, now: Timestamp) {
     let left = std::mem::replace(path, wanted);
     if is_same_path(left.as_str(), path.as_str()) {
@@ -33,7 +33,7 @@ pub(super) fn rename(path: &mut SitePath, former: &mut Vec<FormerPath>, wanted: 
     former.truncate(MAX_FORMER_PATHS);
 }
 
-/// Returns a path for a space that is free in its section, or on a site without sections.
+/// Returns a path for a space that is not taken in its section, or in a site without sections.
 pub(in crate::platform) async fn free_place_path(
     tx: &Tx,
     site: &SiteId,
@@ -47,7 +47,7 @@ pub(in crate::platform) async fn free_place_path(
         .map_err(Error::internal)
 }
 
-/// Returns a path for a section that is free on its site and is not the address of a space in the default section.
+/// Returns a path for a section that is not taken on its site and does not shadow a space in the default section.
 pub(super) async fn free_section_path(
     tx: &Tx,
     site: &SiteId,
@@ -62,7 +62,7 @@ pub(super) async fn free_section_path(
     SitePath::new(name.unwrap_or_else(|| id.to_owned())).map_err(Error::internal)
 }
 
-/// Returns a base name that is free among all sites.
+/// Returns a base name not taken by any site.
 pub(in crate::platform) async fn free_basename(tx: &Tx, title: &str, salt: uuid::Uuid) -> Result<Basename> {
     let slug: String =
         slugify(title).chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).collect();
@@ -73,20 +73,20 @@ pub(in crate::platform) async fn free_basename(tx: &Tx, title: &str, salt: uuid:
     Basename::new(name).map_err(Error::internal)
 }
 
-/// Returns the slug of a title if it is a valid path.
+/// Returns the slug of a title if it is a valid path, otherwise the default.
 fn slug_or_default(title: &str, otherwise: &str) -> String {
     let slug = slugify(title);
     if SitePath::new(slug.as_str()).is_ok() { slug } else { otherwise.to_owned() }
 }
 
-/// Returns the first unused name.
+/// Returns the first name that is not taken.
 async fn first_unused(tx: &Tx, names: Vec<String>, key: impl Fn(&String) -> Key) -> Result<Option<String>> {
     let keys: Vec<Key> = names.iter().map(key).collect();
     let taken = tx.get_values(&keys).await?;
     Ok(names.into_iter().zip(taken).find(|(_, taken)| taken.is_none()).map(|(name, _)| name))
 }
 
-/// Returns a name, followed by the name with the suffixes 2, 3 …
+/// Returns a name, followed by the name with the suffixes 2, 3, and so on.
 fn candidates(name: &str) -> Vec<String> {
     (1..=NAMES_TRIED)
         .map(|number| {

@@ -1,4 +1,4 @@
-//! The spaces on a site.
+//! Spaces on a site (site spaces).
 
 use std::sync::Arc;
 
@@ -27,16 +27,15 @@ use crate::{
     },
 };
 
-/// A filter for the spaces of a site.
+/// A filter for the spaces on a site.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SiteSpaceFilter {
-    /// Selects only the default space of the site, or only the others.
+    /// Selects only the default space of the site, or only the other spaces.
     pub default: Option<bool>,
 }
 
 impl<'p> SiteSpaces<'p> {
-    /// Lists the spaces of a site that the actor may see, in the site's order. Each section has its own default, which
-    /// is marked.
+    /// Lists the spaces on a site visible to the actor, in site order. The default space of each section is marked.
     #[boxed]
     pub async fn list(self, filter: SiteSpaceFilter, page: &'p PageRequest) -> Result<Page<SiteSpace>> {
         let (platform, ref actor, at, share_key) = self.parts();
@@ -54,8 +53,8 @@ impl<'p> SiteSpaces<'p> {
         Ok(Page { items, next: page.next, count: None })
     }
 
-    /// Adds a space to a site, last in its section. The first space of a section, or of a site without sections,
-    /// becomes its default. On a site with sections, the section defaults to the default one.
+    /// Adds a space to a site, at the end of a section. The first space of a section, or of a site without sections,
+    /// becomes its default. If no section is given, the default section is used.
     ///
     /// # Errors
     ///
@@ -97,8 +96,8 @@ impl<'p> SiteSpaceHandle<'p> {
     ///
     /// # Errors
     ///
-    /// `Forbidden` unless the actor manages the site; `Conflict` if another site space has the path; `Invalid` for an
-    /// unknown space.
+    /// `Forbidden` unless the actor manages the site; `Conflict` if the path is taken by another site space; `Invalid`
+    /// for an unknown space.
     #[boxed]
     pub async fn update(self, change: UpdateSiteSpace) -> Result<SiteSpace> {
         let (platform, ref actor, of, id) = self.parts();
@@ -111,8 +110,8 @@ impl<'p> SiteSpaceHandle<'p> {
             .await
     }
 
-    /// Removes a space from a site, and the redirects to it and its pages. The space itself stays. Returns `true` if it
-    /// was on the site.
+    /// Removes a space from a site, together with redirects to it and its pages. The space itself is not deleted.
+    /// Returns `true` if it was on the site.
     ///
     /// # Errors
     ///
@@ -127,7 +126,7 @@ impl<'p> SiteSpaceHandle<'p> {
 }
 
 impl Platform {
-    /// A space on a site in the state of a transaction.
+    /// Builds the view of a site space, as of the transaction.
     pub(super) async fn read_place_view(
         &self,
         tx: &Tx,
@@ -200,13 +199,13 @@ async fn site_space_update(
     Ok(())
 }
 
-/// Returns `true` if the actor has access to the space of a place. Public visibility does not count, and a deleted
-/// space is not accessible. The place can still get another space or be removed from the site.
+/// Returns `true` if the actor has access to the space of a site space. Public visibility does not count, and a deleted
+/// space is not accessible. The site space can still be given another space or removed from the site.
 pub(super) async fn is_shown(tx: &Tx, on: &SiteTarget, place: &SiteSpaceRecord) -> Result<bool> {
     Error::ignore_not_found(access::space(tx, &on.actor, &place.space).await)
 }
 
-/// Removes a space from a site; `job` removes the redirects beyond the batch.
+/// Removes a space from a site. `job` removes redirects that exceed the batch.
 #[operation("site_space_delete")]
 async fn site_space_deletion(
     tx: &mut Tx,
@@ -223,7 +222,8 @@ async fn site_space_deletion(
     remove_place(tx, &site, &place).await
 }
 
-/// Removes a space from its site. A default passes to its first remaining sibling. The caller removes redirects to it.
+/// Removes a space from its site. If it was the default, its first remaining sibling becomes the default. The caller
+/// must remove redirects to it.
 pub(in crate::platform) async fn remove_place(
     tx: &mut Tx,
     site: &SiteRecord,
@@ -235,7 +235,7 @@ pub(in crate::platform) async fn remove_place(
     reassign_default(tx, site, &outline, place)
 }
 
-/// Passes the default to the first remaining space when a space leaves its section.
+/// Makes the first remaining space the default when the default leaves its section.
 pub(super) fn reassign_default(
     tx: &mut Tx,
     site: &SiteRecord,
@@ -269,7 +269,7 @@ pub(super) fn set_default(
     Ok(())
 }
 
-/// Adds a space as the last one of a section, or of a site without sections.
+/// Adds a space at the end of a section, or of a site without sections.
 pub(super) async fn append(
     tx: &mut Tx,
     site: &SiteRecord,
@@ -292,7 +292,7 @@ pub(super) async fn append(
     }))
 }
 
-/// Rejects a space beyond the limit of a site.
+/// Rejects a space that exceeds the limit per site.
 pub(super) fn check_spaces(outline: &SiteOutline) -> Result<()> {
     if outline.all_places().len() < MAX_SPACES {
         return Ok(());

@@ -1,4 +1,4 @@
-//! The sections of a site.
+//! Sections of a site.
 
 use std::sync::Arc;
 
@@ -32,7 +32,7 @@ use crate::{
 };
 
 impl<'p> SiteHandle<'p> {
-    /// Reads the structure of a site as far as the actor may see it: sections and groups, or spaces without sections.
+    /// Reads the parts of a site's structure visible to the actor: sections and groups, or spaces without sections.
     #[boxed]
     pub async fn structure(self) -> Result<SiteStructure> {
         let (platform, ref actor, at, share_key) = self.parts();
@@ -45,7 +45,7 @@ impl<'p> SiteHandle<'p> {
 }
 
 impl<'p> Sections<'p> {
-    /// Lists the sections of a site, in groups and outside, in the site's order.
+    /// Lists the sections of a site, inside and outside groups, in site order.
     #[boxed]
     pub async fn list(self, page: &'p PageRequest) -> Result<Page<SiteSection>> {
         let (platform, ref actor, at, share_key) = self.parts();
@@ -64,10 +64,10 @@ impl<'p> Sections<'p> {
         Ok(Page { items, next: page.next, count: Some(count) })
     }
 
-    /// Adds a section with its first space to a site, last in order.
+    /// Adds a section with its first space at the end of a site.
     ///
-    /// On a site without sections, the existing spaces move into a default section with the title of the site. No
-    /// address changes.
+    /// If the site has no sections, its existing spaces move into a default section with the title of the site. No URL
+    /// changes.
     ///
     /// # Errors
     ///
@@ -117,8 +117,8 @@ impl<'p> SectionHandle<'p> {
     ///
     /// # Errors
     ///
-    /// `Forbidden` unless the actor manages the site; `Conflict` if another section has the path; `Invalid` for a
-    /// default that is not in the section.
+    /// `Forbidden` unless the actor manages the site; `Conflict` if the path is taken by another section; `Invalid` for
+    /// a default space that is not in the section.
     #[boxed]
     pub async fn update(self, change: UpdateSection) -> Result<SiteSection> {
         let (platform, ref actor, of, id) = self.parts();
@@ -131,11 +131,11 @@ impl<'p> SectionHandle<'p> {
             .await
     }
 
-    /// Deletes a section, and removes its spaces from the site with the redirects to them. The spaces themselves stay.
-    /// Returns `true` if it existed.
+    /// Deletes a section, and removes its spaces from the site together with redirects to them. The spaces themselves
+    /// are not deleted. Returns `true` if the section existed.
     ///
-    /// The default passes to the first remaining section. After the last section, the site has no sections and no
-    /// spaces.
+    /// If it was the default, the first remaining section becomes the default. After the last section is deleted, the
+    /// site has no sections and no spaces.
     ///
     /// # Errors
     ///
@@ -150,7 +150,7 @@ impl<'p> SectionHandle<'p> {
 }
 
 impl Platform {
-    /// A section in the state of a transaction.
+    /// Builds the view of a section, as of the transaction.
     pub(super) async fn read_section_view(
         &self,
         tx: &Tx,
@@ -171,7 +171,7 @@ struct SectionCreation {
     space: SpaceId,
     id: SectionId,
     place: SiteSpaceId,
-    /// The section for the existing spaces of the site.
+    /// The id of the section for the existing spaces of the site.
     wrapper: SectionId,
     add: AddSection,
 }
@@ -222,7 +222,7 @@ impl SectionCreation {
     ) -> Result<()> {
         let title = match &self.add.title {
             Some(title) => title.clone(),
-            // The limit of a space's title may be lower than that of a section's.
+            // A space title may be shorter than the minimum length of a section title.
             None => SiteTitle::from_truncated(&space.title)
                 .or_else(|| SiteTitle::from_truncated("Untitled"))
                 .ok_or_else(crate::platform::sites::manage::title_error)?,
@@ -243,7 +243,7 @@ impl SectionCreation {
         Ok(())
     }
 
-    /// Moves the spaces of a site without sections into a section. Returns its rank.
+    /// Moves the spaces of a site without sections into a section. Returns the rank of the section.
     async fn wrap(&self, tx: &mut Tx, site: &SiteRecord, outline: &SiteOutline, rank: u64) -> Result<u64> {
         let places = outline.places(None);
         let path = free_section_path(tx, &site.id, places, &site.title, self.wrapper.as_str()).await?;
@@ -302,7 +302,7 @@ async fn section_update(
     Ok(())
 }
 
-/// Deletes a section; `job` removes the redirects beyond the batch.
+/// Deletes a section. `job` removes redirects that exceed the batch.
 #[operation("site_section_delete")]
 async fn section_deletion(
     tx: &mut Tx,
