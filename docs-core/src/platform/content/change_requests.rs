@@ -106,7 +106,7 @@ impl<'p> ChangeRequestHandle<'p> {
     /// Changes the subject or status of a change request. Omitted fields are left unchanged.
     ///
     /// # Errors
-    /// `Forbidden` without the role `edit`, or without `review` for another user's request; `Conflict` if the status of
+    /// `Forbidden` without the `edit` role, or without `review` for another user's request; `Conflict` if the status of
     /// a merged request would change.
     #[boxed]
     pub async fn update(self, change: UpdateChangeRequest) -> Result<ChangeRequest> {
@@ -122,7 +122,7 @@ impl<'p> ChangeRequestHandle<'p> {
     /// The cost is proportional to the changes on both sides, not to the size of the space.
     ///
     /// # Errors
-    /// `Forbidden` without the role `review`; `Conflict` for a merged or archived request.
+    /// `Forbidden` without the `review` role; `Conflict` for a merged or archived request.
     #[boxed]
     pub async fn merge(self) -> Result<MergeResult> {
         let Self { caller, at: RequestRef { space, request: name } } = self;
@@ -166,7 +166,7 @@ impl<'p> ChangeRequestHandle<'p> {
     /// request.
     ///
     /// # Errors
-    /// `Forbidden` without the role `edit`; `Conflict` for a merged or archived request.
+    /// `Forbidden` without the `edit` role; `Conflict` for a merged or archived request.
     #[boxed]
     pub async fn pull(self) -> Result<UpdateResult> {
         let Self { caller, at: RequestRef { space, request: name } } = self;

@@ -85,7 +85,7 @@ impl<'p> Comments<'p> {
     /// Posts a comment.
     ///
     /// # Errors
-    /// `Forbidden` without the role `comment`; `Invalid` for an empty body, an unknown page, or a block without its
+    /// `Forbidden` without the `comment` role; `Invalid` for an empty body, an unknown page, or a block without its
     /// page.
     #[boxed]
     pub async fn post(self, new: PostComment) -> Result<Comment> {
@@ -207,7 +207,7 @@ impl<'p> CommentHandle<'p> {
     /// rows.
     ///
     /// # Errors
-    /// `Forbidden` unless the actor posted it or has the role `create`.
+    /// `Forbidden` unless the actor posted it or has the `create` role.
     #[boxed]
     pub async fn delete(self) -> Result<bool> {
         let (platform, actor) = (self.caller.platform, &self.caller.actor());
@@ -246,7 +246,7 @@ impl<'p> CommentHandle<'p> {
     /// Posts a reply.
     ///
     /// # Errors
-    /// `Forbidden` without the role `comment`; `Invalid` for an empty body.
+    /// `Forbidden` without the `comment` role; `Invalid` for an empty body.
     #[boxed]
     pub async fn post_reply(self, new: PostCommentReply, format: ContentFormat) -> Result<CommentReply> {
         let (platform, actor) = (self.caller.platform, &self.caller.actor());
@@ -300,7 +300,7 @@ impl<'p> ReplyHandle<'p> {
     /// Deletes a reply. Returns `false` if the reply does not exist or the actor may not see it.
     ///
     /// # Errors
-    /// `Forbidden` unless the actor posted it or has the role `create`.
+    /// `Forbidden` unless the actor posted it or has the `create` role.
     #[boxed]
     pub async fn delete(self) -> Result<bool> {
         let (platform, ref actor, _, _, id) = self.parts();

@@ -51,7 +51,7 @@ impl<'p> ChangeRequestHandle<'p> {
     /// Edits the content of a change request. All changes are applied atomically, in order, as one new revision.
     ///
     /// # Errors
-    /// `NotFound`; `Forbidden` without the role `edit`; `Conflict` for a merged or archived request; `Invalid` naming
+    /// `NotFound`; `Forbidden` without the `edit` role; `Conflict` for a merged or archived request; `Invalid` naming
     /// the change (`changes[2]`) and its invalid field.
     ///
     /// # Cancel safety

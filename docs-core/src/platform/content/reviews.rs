@@ -109,7 +109,7 @@ impl<'p> ChangeRequestHandle<'p> {
     /// Requests reviews of a change request from members. A draft becomes open. Pending requests are left unchanged.
     ///
     /// # Errors
-    /// `Forbidden` without the role `edit`; `Conflict` for a merged or archived request, or if it has the maximum
+    /// `Forbidden` without the `edit` role; `Conflict` for a merged or archived request, or if it has the maximum
     /// number of requested reviewers; `Invalid` for a user who is not a member with permission to review the space's
     /// content.
     #[boxed]
@@ -142,7 +142,7 @@ impl<'p> ChangeRequestHandle<'p> {
     /// Returns `false` if there was no request, or if the actor has no access to the change request.
     ///
     /// # Errors
-    /// `Forbidden` without the role `edit`.
+    /// `Forbidden` without the `edit` role.
     #[boxed]
     pub async fn remove_requested_reviewer(self, user: &'p UserId) -> Result<bool> {
         let (platform, ref actor, of) = self.parts();

@@ -50,7 +50,7 @@ impl<'p> Revisions<'p> {
     /// The cost does not depend on the size of the space.
     ///
     /// # Errors
-    /// `NotFound` for a revision of another space; `Forbidden` without the role `edit`; `Conflict` if live content is
+    /// `NotFound` for a revision of another space; `Forbidden` without the `edit` role; `Conflict` if live content is
     /// locked, or if the revision was never live or has the current content.
     #[boxed]
     pub async fn rollback(self, revision: &'p RevisionId) -> Result<RevisionSummary> {

@@ -83,7 +83,7 @@ impl<'p> Collections<'p> {
     /// Creates a collection as the last child of its parent.
     ///
     /// # Errors
-    /// `Forbidden` without the role `create` in the parent; `Invalid` for an unknown parent collection; `Conflict` if
+    /// `Forbidden` without the `create` role in the parent; `Invalid` for an unknown parent collection; `Conflict` if
     /// the parent is full or nested too deeply.
     #[boxed]
     pub async fn create(self, new: CreateCollection) -> Result<Collection> {

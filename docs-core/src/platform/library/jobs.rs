@@ -24,7 +24,7 @@ impl<'p> SpaceHandle<'p> {
     /// credentials.
     ///
     /// # Errors
-    /// `Forbidden` without the role `edit`.
+    /// `Forbidden` without the `edit` role.
     #[boxed]
     pub async fn list_jobs(self, page: &'p PageRequest) -> Result<Page<Job>> {
         let (platform, ref actor, space) = self.parts();
@@ -41,7 +41,7 @@ impl<'p> SpaceHandle<'p> {
     /// Reads a job of a space with its log.
     ///
     /// # Errors
-    /// `Forbidden` without the role `edit`.
+    /// `Forbidden` without the `edit` role.
     #[boxed]
     pub async fn get_job(self, id: &'p JobId) -> Result<Job> {
         let (platform, ref actor, space) = self.parts();

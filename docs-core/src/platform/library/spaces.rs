@@ -72,7 +72,7 @@ impl<'p> Spaces<'p> {
     ///
     /// # Errors
     ///
-    /// `Forbidden` without the role `create` in the parent; `Invalid` for an unknown collection; `Conflict` if the
+    /// `Forbidden` without the `create` role in the parent; `Invalid` for an unknown collection; `Conflict` if the
     /// collection is full.
     ///
     /// # Example
@@ -159,7 +159,7 @@ impl<'p> SpaceHandle<'p> {
     ///
     /// # Errors
     ///
-    /// `Forbidden` without the role `create`.
+    /// `Forbidden` without the `create` role.
     #[boxed]
     pub async fn delete(self) -> Result<bool> {
         let (platform, ref actor, id) = self.parts();
@@ -190,7 +190,7 @@ impl<'p> SpaceHandle<'p> {
     ///
     /// # Errors
     ///
-    /// `Forbidden` without the role `create` on the space and its parent; `Conflict` if the collection is full.
+    /// `Forbidden` without the `create` role on the space and its parent; `Conflict` if the collection is full.
     #[boxed]
     pub async fn duplicate(self) -> Result<Space> {
         let (platform, ref actor, id) = self.parts();

@@ -101,7 +101,7 @@ impl<'p> Sites<'p> {
     ///
     /// # Errors
     ///
-    /// `Forbidden` without the role `create`; `Invalid` for unknown spaces, or for existing spaces combined with a new
+    /// `Forbidden` without the `create` role; `Invalid` for unknown spaces, or for existing spaces combined with a new
     /// one.
     ///
     /// # Example
@@ -194,7 +194,7 @@ impl<'p> SiteHandle<'p> {
     ///
     /// # Errors
     ///
-    /// `Forbidden` without the role `create`.
+    /// `Forbidden` without the `create` role.
     #[boxed]
     pub async fn delete(self) -> Result<bool> {
         let Self { caller, at: SiteRef { org, site: id }, .. } = self;

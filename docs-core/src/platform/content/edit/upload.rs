@@ -64,7 +64,7 @@ impl<'p> ContentHandle<'p> {
     /// finished.
     ///
     /// # Errors
-    /// `Forbidden` without the role `edit`; `Conflict` if live content is locked, or the change request is merged or
+    /// `Forbidden` without the `edit` role; `Conflict` if live content is locked, or the change request is merged or
     /// archived; `Invalid` naming `name` or `contentType`.
     ///
     /// # Example

@@ -67,7 +67,7 @@ pub(in crate::platform) async fn resolve_named_parent(
 ///
 /// # Errors
 ///
-/// `NotFound` if the organization is not visible to the actor; `Forbidden` without the role `create` in the parent;
+/// `NotFound` if the organization is not visible to the actor; `Forbidden` without the `create` role in the parent;
 /// `Invalid` if no such collection in the organization is visible to the actor; `Conflict` if it is full.
 pub(in crate::platform) async fn resolve_parent(
     tx: &Tx,
