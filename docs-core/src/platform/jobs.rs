@@ -75,7 +75,7 @@ pub(super) trait Job: Payload {
 /// A job that removes the records of a deleted resource in batches.
 #[async_trait]
 pub(super) trait Purge: Payload {
-    /// Whether the audit log records the batches.
+    /// `true` if the audit log records the batches.
     const LOGGED: bool = true;
 
     /// Removes a batch. Returns `true` if more may remain.

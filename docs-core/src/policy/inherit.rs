@@ -7,7 +7,7 @@ use crate::model::{DefaultLevel, Role};
 pub struct Layer {
     /// The default level of the content.
     pub level: DefaultLevel,
-    /// Whether the actor created the content.
+    /// `true` if the actor created the content.
     pub is_creator: bool,
     /// The role granted to the actor directly.
     pub member: Option<Role>,

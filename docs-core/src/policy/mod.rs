@@ -22,7 +22,7 @@ use crate::{
     store::records::{CollectionRecord, MemberRecord, OrgRecord, SpaceRecord},
 };
 
-/// How a platform token was obtained.
+/// The origin of a platform token.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum SignIn {
     /// Created by or for the user.

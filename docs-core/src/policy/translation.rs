@@ -8,7 +8,7 @@ use crate::{Error, Result, model::TranslationPermissions};
 pub struct TranslatedSpaces {
     /// The access to the source space.
     pub source: Option<SpaceAccess>,
-    /// Whether the source space exists, regardless of its visibility to the actor.
+    /// `true` if the source space exists, regardless of its visibility to the actor.
     pub source_is_there: bool,
     /// The access to the target space, which contains the translated content.
     pub target: Option<SpaceAccess>,

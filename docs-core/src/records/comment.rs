@@ -84,7 +84,7 @@ pub struct Resolution {
 pub struct Post {
     pub by: UserId,
     pub at: Timestamp,
-    /// When the text was last edited.
+    /// The time of the last edit of the text.
     #[serde(default)]
     pub edited_at: Option<Timestamp>,
     /// The text as Markdown.

@@ -124,7 +124,7 @@ pub struct ChangeRequestRecord {
     pub agent_task: Option<String>,
     pub created_by: UserId,
     pub created_at: Timestamp,
-    /// When the request or its content was last changed.
+    /// The time of the last change to the request or its content.
     pub updated_at: Timestamp,
     /// The head revision.
     pub head: RevisionId,
@@ -153,7 +153,7 @@ pub struct ChangeRequestRecord {
 pub struct Contribution {
     /// Number of contributions, including the creation of the request.
     pub count: u64,
-    /// When the user last contributed.
+    /// The time of the last contribution.
     pub at: Timestamp,
 }
 

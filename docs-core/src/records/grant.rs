@@ -17,7 +17,7 @@ pub struct GrantRecord {
     pub grantee: Grantee,
     pub role: Role,
     pub granted_at: Timestamp,
-    /// Whether the space is deleted. Grants on deleted spaces are not counted.
+    /// `true` if the space is deleted. Grants on deleted spaces are not counted.
     #[serde(default)]
     pub space_deleted: bool,
 }

@@ -22,7 +22,7 @@ pub struct IdempotencyRecord {
     /// the size limit of stored responses.
     #[serde(default)]
     pub answer: Option<String>,
-    /// When the response was stored.
+    /// The time when the response was stored.
     pub created_at: Timestamp,
 }
 

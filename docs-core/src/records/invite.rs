@@ -8,7 +8,7 @@ use crate::{
     store::{Entity, Indexed, Key, KeyBuf, Owner, Row, Value},
 };
 
-/// What an invite link grants.
+/// The grant of an invite link.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum LinkInviteGrant {
@@ -83,12 +83,12 @@ pub struct EmailInviteRecord {
     pub email: String,
     /// The role of the new member, or `None` for a guest.
     pub role: Option<Role>,
-    /// Whether the member must sign in through the organization's single sign-on.
+    /// `true` if the member must sign in through the organization's single sign-on.
     #[serde(default)]
     pub sso: bool,
     pub created_by: UserId,
     pub created_at: Timestamp,
-    /// When the invitation expires.
+    /// The expiry time.
     pub expires_at: Timestamp,
 }
 

@@ -21,10 +21,10 @@ pub struct MemberRecord {
     /// The role of the member, or `None` for a guest.
     pub role: Option<Role>,
     pub joined_at: Timestamp,
-    /// When the member last visited.
+    /// The time of the member's last visit.
     #[serde(default)]
     pub last_seen_at: Option<Timestamp>,
-    /// Whether the member signs in through the organization's single sign-on.
+    /// `true` if the member signs in through the organization's single sign-on.
     #[serde(default)]
     pub sso: bool,
     /// The user's name, denormalized for member search.

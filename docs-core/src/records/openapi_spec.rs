@@ -59,7 +59,7 @@ pub struct OpenApiSpecRecord {
     #[serde(default)]
     pub created_by: Option<UserId>,
     pub created_at: Timestamp,
-    /// When the specification was last changed or processed.
+    /// The time of the last change or processing run.
     pub updated_at: Timestamp,
 }
 

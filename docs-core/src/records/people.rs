@@ -72,7 +72,7 @@ pub struct TokenRecord {
     pub user: UserId,
     pub label: String,
     pub created_at: Timestamp,
-    /// When the token expires, or `None` if it does not.
+    /// The expiry time, or `None` if the token does not expire.
     #[serde(default)]
     pub expires_at: Option<Timestamp>,
     /// The single sign-on session that the token belongs to, or `None` for other tokens.
@@ -91,7 +91,7 @@ pub struct SsoSession {
     /// the session.
     #[serde(default)]
     pub epoch: u32,
-    /// When the user joined the organization, as recorded at sign-in. `None` for sessions from before the introduction
+    /// The join time of the user, as recorded at sign-in. `None` for sessions from before the introduction
     /// of this field.
     #[serde(default)]
     pub member_since: Option<Timestamp>,
@@ -156,7 +156,7 @@ pub struct OrgRecord {
     pub hostname: Option<Hostname>,
     #[serde(default)]
     pub kind: OrganizationType,
-    /// How the organization uses the platform.
+    /// The organization's use case.
     #[serde(default)]
     pub use_case: Option<OrganizationUseCase>,
     #[serde(default)]
@@ -181,13 +181,13 @@ pub struct OrgRecord {
     pub default_content: Option<SitePointer>,
     #[serde(default)]
     pub logo: Option<Url>,
-    /// Whether single sign-on is enforced.
+    /// `true` if single sign-on is enforced.
     #[serde(default)]
     pub sso: bool,
-    /// Whether AI features are enabled.
+    /// `true` if AI features are enabled.
     #[serde(default)]
     pub ai: bool,
-    /// Whether invite links are enabled.
+    /// `true` if invite links are enabled.
     #[serde(default)]
     pub invite_links: bool,
     /// The storage domain of the objects of the organization's spaces.

@@ -28,7 +28,7 @@ pub struct SamlProviderRecord {
     /// The role of members who join through the provider, or `None` for guests.
     #[serde(default)]
     pub default_role: Option<Role>,
-    /// Whether the provider may initiate sign-in (IdP-initiated).
+    /// `true` if the provider may initiate sign-in (IdP-initiated).
     #[serde(default)]
     pub idp_initiated: bool,
     /// Number of changes of the trust settings: URL, entity id or certificate.
@@ -117,7 +117,7 @@ pub struct SamlAssertionRecord {
     pub hash: Hash,
     /// The organization that owns the provider.
     pub organization: OrgId,
-    /// When the record is removed: a few minutes after the assertion expires.
+    /// The removal time of the record, a few minutes after the assertion expires.
     pub until: Timestamp,
 }
 

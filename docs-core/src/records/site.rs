@@ -32,12 +32,12 @@ pub struct SiteRecord {
     /// The audience of the site.
     #[serde(default)]
     pub visibility: SiteVisibility,
-    /// Whether the site is published to its audience.
+    /// `true` if the site is published to its audience.
     #[serde(default)]
     pub published: bool,
     pub created_by: UserId,
     pub created_at: Timestamp,
-    /// Whether content adapts to the visitor.
+    /// Settings for content that adapts to the visitor.
     #[serde(default)]
     pub adaptive_content: AdaptiveContent,
     /// Settings for access by AI agents.

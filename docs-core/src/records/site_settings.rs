@@ -80,7 +80,7 @@ pub struct ShareLinkRecord {
     pub id: ShareLinkId,
     pub site: SiteId,
     pub name: ShareLinkName,
-    /// Whether the link is active.
+    /// `true` if the link is active.
     pub active: bool,
     /// The sealed secret.
     pub sealed: String,

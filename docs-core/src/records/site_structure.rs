@@ -18,7 +18,7 @@ use crate::{
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct FormerPath {
     pub path: SitePath,
-    /// When the path was replaced.
+    /// The time when the path was replaced.
     pub until: Timestamp,
 }
 
@@ -158,7 +158,7 @@ pub struct SiteSpaceRecord {
     /// The visibility condition, if any.
     #[serde(default)]
     pub condition: Option<Condition>,
-    /// Whether the space is deleted. Site spaces of deleted spaces are not counted.
+    /// `true` if the space is deleted. Site spaces of deleted spaces are not counted.
     #[serde(default)]
     pub space_deleted: bool,
 }

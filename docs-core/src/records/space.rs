@@ -31,7 +31,7 @@ pub struct SpaceRecord {
     /// The icon, if any.
     #[serde(default)]
     pub icon: Option<Url>,
-    /// Whether the live content can be edited directly.
+    /// Restricts direct edits of the live content.
     #[serde(default)]
     pub edit_mode: EditMode,
     /// The default role of members without a grant.
@@ -39,11 +39,11 @@ pub struct SpaceRecord {
     pub default_level: DefaultLevel,
     pub created_by: UserId,
     pub created_at: Timestamp,
-    /// When the space or its content was last changed.
+    /// The time of the last change to the space or its content.
     pub updated_at: Timestamp,
     #[serde(default)]
     pub deleted_at: Option<Timestamp>,
-    /// Whether permanent removal has begun. If so, the space can no longer be restored.
+    /// `true` once permanent removal has begun. The space can no longer be restored.
     #[serde(default)]
     pub purging: bool,
     /// The head revision.
@@ -125,11 +125,11 @@ pub struct GitSyncState {
     pub credentials: Option<SealedUrl>,
     /// The sealed webhook secret.
     pub sealed_secret: String,
-    /// When the webhook secret was created.
+    /// The creation time of the webhook secret.
     pub secret_created_at: Timestamp,
     /// The user who last changed the settings.
     pub by: UserId,
-    /// When the settings were last changed.
+    /// The time of the last change to the settings.
     pub updated_at: Timestamp,
     /// The last import.
     #[serde(default)]

@@ -31,7 +31,7 @@ pub struct TranslationRecord {
     /// The creator, who is also the author of the translation's revisions.
     pub created_by: UserId,
     pub created_at: Timestamp,
-    /// When the translation or its result last changed.
+    /// The time of the last change to the translation or its result.
     pub updated_at: Timestamp,
     /// Number of requests for a full run.
     #[serde(default)]

@@ -35,7 +35,7 @@ pub struct StoredFile {
     pub disposition: Disposition,
     /// Size in bytes.
     pub size: u64,
-    /// Who may use the URL.
+    /// Audience of the URL.
     pub reach: FileReach,
 }
 

@@ -54,7 +54,7 @@ pub struct ContentOptions {
     pub git: bool,
     /// The format of page content.
     pub format: ContentFormat,
-    /// Whether expressions and conditions in page content are evaluated.
+    /// Selects the expressions and conditions in page content to evaluate.
     pub evaluated: Evaluated,
     /// Replaces computed pages by the pages generated from them. Otherwise they are returned as stored.
     pub computed: bool,

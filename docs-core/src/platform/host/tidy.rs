@@ -17,9 +17,9 @@ use crate::{
     },
 };
 
-/// How long finished jobs are retained.
+/// Retention period of finished jobs.
 pub(in crate::platform) const JOB_RETENTION: TimeDelta = TimeDelta::days(30);
-/// How long operation receipts are retained.
+/// Retention period of operation receipts.
 const RECEIPT_RETENTION: TimeDelta = TimeDelta::days(1);
 /// Number of head notifications that are retained.
 const MAX_RETAINED_HEADS: usize = 10_000;

@@ -46,7 +46,7 @@ impl StopSignal {
         self.stopped_at.borrow().is_some()
     }
 
-    /// How long the worker is stopped and the time has passed since. Never returns for a worker that is not stopped.
+    /// Time limit for the worker is to and the time has passed since. Never returns for a worker that is not stopped.
     pub(in crate::platform) async fn wait_for(&self, time: TimeDelta) {
         let mut stops = self.stopped_at.subscribe();
         // The sender lives as long as `self`, so only a stop ends the wait.

@@ -85,7 +85,7 @@ pub struct Visitor {
     pub(in crate::platform) signed: Arc<str>,
     /// Unsigned claims as JSON.
     pub(in crate::platform) unsigned: Arc<str>,
-    /// Whether the visitor is a user, who sees only public content where they are not a member.
+    /// `true` if the visitor is a user, who sees only public content where they are not a member.
     pub(in crate::platform) is_user: bool,
 }
 

@@ -20,7 +20,7 @@ use crate::{
     store::{Hash, Tx, records::LinkInviteGrant},
 };
 
-/// How long the response to an idempotent request is retained.
+/// Retention period of the response to an idempotent request.
 pub const IDEMPOTENCY_WINDOW: TimeDelta = TimeDelta::hours(24);
 
 /// A key chosen by the client, which makes a request safe to retry. Consists of visible ASCII characters.

@@ -21,7 +21,7 @@ pub const MAX_CLOCK_SKEW: TimeDelta = TimeDelta::hours(1);
 /// Minimum time an object must remain untouched before it is removed.
 pub const OBJECT_GRACE_PERIOD: TimeDelta = TimeDelta::hours(72);
 
-/// How long copy notes are retained. Longer than any collection that needs them.
+/// Retention period of copy notes. It exceeds the duration of any collection that needs them.
 pub(in crate::platform) const COPY_NOTE_RETENTION: TimeDelta = TimeDelta::hours(72);
 
 /// Key class of the copy notes.

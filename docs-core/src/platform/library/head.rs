@@ -16,7 +16,7 @@ use crate::{
     },
 };
 
-/// How long a deleted space can be restored.
+/// Time limit for restoring a deleted space.
 pub const RESTORE_WINDOW: TimeDelta = TimeDelta::days(7);
 
 /// Stores a new space with its first revision.

@@ -25,7 +25,7 @@ use crate::{
     },
 };
 
-/// How long an e-mail invitation is valid.
+/// Validity period of an e-mail invitation.
 pub const INVITE_WINDOW: TimeDelta = TimeDelta::days(30);
 /// Maximum number of e-mail addresses per request.
 pub(in crate::platform) const MAX_EMAILS: usize = 100;

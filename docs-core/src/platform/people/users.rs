@@ -38,7 +38,7 @@ pub struct NewToken {
     pub label: BoundedText<0, 50>,
     /// The secret. Generated if absent.
     pub secret: Option<String>,
-    /// When the token expires, or `None` if it does not.
+    /// The expiry time, or `None` if the token does not expire.
     pub expires_at: Option<Timestamp>,
 }
 
@@ -59,7 +59,7 @@ pub struct TokenInfo {
     /// Description of the token's purpose, for its owner.
     pub label: String,
     pub created_at: Timestamp,
-    /// When the token expires, possibly in the past, or `None` if it does not.
+    /// The expiry time, possibly in the past, or `None` if the token does not expire.
     pub expires_at: Option<Timestamp>,
 }
 

@@ -44,7 +44,7 @@ const COMPARE_BATCH: usize = 100;
 const INDEX_BATCH: usize = 500;
 /// Bytes of text passed to the index per batch.
 const BATCH_BYTES: usize = 4 * 1024 * 1024;
-/// How long a search waits for an index that has never been complete.
+/// Maximum time that a search waits for an index that has never been complete.
 const INDEX_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// A search index with its synchronization state in this process.
@@ -56,14 +56,14 @@ pub(in crate::platform) struct Follower {
     state: Mutex<IndexState>,
     /// The time when the feed was last read to its end, in milliseconds. Initially the time of opening.
     followed_at: AtomicI64,
-    /// Whether the index has ever been complete. If so, its results may be stale, but not partial.
+    /// `true` if the index has ever been complete. Its results may then be stale, but not partial.
     is_caught_up: AtomicBool,
 }
 
 #[derive(Default)]
 struct IndexState {
-    /// Whether all spaces have been compared since this process started. A persisted index may belong to another store,
-    /// or to a state from before this store was restored.
+    /// `true` if all spaces have been compared since this process started. A persisted index may belong to another
+    /// store, or to a state from before this store was restored.
     is_compared: bool,
 }
 

@@ -13,7 +13,7 @@ use crate::{
     store::Tx,
 };
 
-/// Who may use a file URL.
+/// Audience of a file URL.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum FileReach {
     /// Any visitor, while a public site shows the file. Shared caches may store it but must revalidate at each use,

@@ -6,7 +6,7 @@
 
 use crate::model::MediaType;
 
-/// How browsers present a file.
+/// Presentation of a file in browsers.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Disposition {
     /// Displayed inline. The type cannot contain scripts.

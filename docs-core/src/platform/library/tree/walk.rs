@@ -54,7 +54,7 @@ pub(in crate::platform) struct TreeWalk<T> {
     end: WalkEnd,
 }
 
-/// What is known about the rows after the offered ones.
+/// Indicates if more rows follow the offered ones.
 #[derive(Debug, PartialEq, Eq)]
 enum WalkEnd {
     Unknown,

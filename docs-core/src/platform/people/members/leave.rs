@@ -98,7 +98,7 @@ pub(super) async fn delete_grants(tx: &mut Tx, org: &OrgId, user: &UserId) -> Re
 struct ReviewRequestBatch {
     /// Change requests in this batch that belong to the organization.
     here: Vec<ChangeRequestId>,
-    /// Where the next batch starts.
+    /// The start key of the next batch.
     next: Option<Key>,
 }
 

@@ -144,7 +144,7 @@ impl<'a> MemberList<'a> {
     }
 }
 
-/// Whether more rows follow a page.
+/// Indicates if more rows follow a page.
 #[derive(PartialEq, Eq)]
 enum RemainingRows {
     Unknown,

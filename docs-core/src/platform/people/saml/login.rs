@@ -41,7 +41,7 @@ pub struct SamlStart {
     pub request: String,
     /// The state to return in [`SamlAnswer::kept`], in visible ASCII characters.
     pub keep: String,
-    /// When the pending login expires.
+    /// The expiry time of the pending login.
     pub expires_at: Timestamp,
 }
 

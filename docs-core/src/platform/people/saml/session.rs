@@ -27,7 +27,7 @@ use crate::{
 
 /// The lifetime of a session, unless the provider sets a shorter one.
 pub(in crate::platform) const SESSION_WINDOW: TimeDelta = TimeDelta::hours(12);
-/// How long a consumed assertion is retained after its expiry, to allow for clock skew between servers.
+/// Retention period of a consumed assertion after its expiry, to allow for clock skew between servers.
 const ASSERTION_RETENTION: TimeDelta = TimeDelta::minutes(5);
 /// Maximum length of a display name, in characters.
 const MAX_NAME: usize = 128;
@@ -42,7 +42,7 @@ pub struct SamlSession {
     pub user: User,
     /// The bearer token.
     pub token: String,
-    /// When the session expires.
+    /// The expiry time of the session.
     pub expires_at: Timestamp,
 }
 

@@ -210,7 +210,7 @@ impl Uses {
 /// A batch of sources that link to a target.
 struct Sources {
     items: Vec<(LinkSource, bool)>,
-    /// Whether more sources may follow.
+    /// `true` if more sources may follow.
     more: bool,
 }
 
