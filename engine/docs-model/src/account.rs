@@ -1,5 +1,5 @@
-//! Account data of organizations that the embedding application sets: plan, trial, billing, block. The platform stores
-//! and returns it but charges nothing.
+//! Account settings of organizations, which only the embedding application changes: plan, trial, billing and block. The
+//! platform stores and returns them and charges nothing.
 
 #[cfg(feature = "schema")]
 use schemars::JsonSchema;
@@ -29,13 +29,13 @@ pub enum TrialStatus {
     None,
     /// The trial is running.
     Active,
-    /// The trial ended with a decision.
+    /// The trial ended with a decision of the organization.
     Ended,
-    /// The trial ended without a decision.
+    /// The trial ended without a decision of the organization.
     Expired,
 }
 
-/// The decision of an organization at the end of its trial.
+/// The decision that an organization makes at the end of its trial.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "lowercase")]
@@ -44,13 +44,13 @@ pub enum TrialDecision {
     Downgrade,
 }
 
-/// The trial of an organization.
+/// The trial of an organization's plan.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct Trial {
     pub status: TrialStatus,
-    /// End of the trial; in the past once it is over.
+    /// End of the trial; in the past if the trial is over.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub end_date: Option<Timestamp>,
     /// The decision at the end of the trial, if one was made.
@@ -67,7 +67,7 @@ pub enum BillingInterval {
     Yearly,
 }
 
-/// A price in the currency of the embedding application.
+/// A price, in the currency that the embedding application uses.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct Price {
@@ -75,7 +75,7 @@ pub struct Price {
     pub yearly: f64,
 }
 
-/// The price of a member in each plan.
+/// The price per member, by plan.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct MemberPricing {
@@ -83,7 +83,7 @@ pub struct MemberPricing {
     pub pro_2024: Price,
 }
 
-/// The price of a site of each type.
+/// The price per site, by site type.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct SitePricing {
@@ -99,54 +99,54 @@ pub struct OrganizationPricing {
     pub sites: SitePricing,
 }
 
-/// The billing of an organization.
+/// Billing information of an organization.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct OrganizationBilling {
     pub interval: BillingInterval,
-    /// End of the paid period; `null` if there is no paid period.
+    /// End of the paid period, or `null` without one.
     pub end_date: Option<Timestamp>,
     /// `true` if the last payment failed.
     pub has_payment_failed: bool,
-    /// `true` if the plan ends with the paid period.
+    /// `true` if the plan is canceled at the end of the paid period.
     pub is_scheduled_to_cancel: bool,
     pub pricing: OrganizationPricing,
 }
 
-/// A reason to block an organization.
+/// The reason an organization is blocked.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum BlockReason {
-    /// The organization endangers others.
+    /// The organization endangers the security of others.
     Security,
 }
 
-/// The block of an organization by the operator.
+/// An organization's block, set by the operator.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct OrganizationBlock {
     pub reason: BlockReason,
 }
 
-/// A partial update of the account data of an organization. Omitted fields are unchanged.
+/// A partial update of an organization's account settings. Omitted fields are unchanged.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct UpdateAccount {
     pub plan: Option<Plan>,
     /// The type of the organization.
     pub kind: Option<OrganizationType>,
-    /// The use of the platform.
+    /// The organization's use case.
     pub use_case: Patch<OrganizationUseCase>,
     pub community_type: Patch<OrganizationCommunityType>,
     pub billing: Patch<OrganizationBilling>,
     pub trial: Option<Trial>,
     pub blocked: Patch<OrganizationBlock>,
-    /// The organization's own host name.
+    /// The organization's custom hostname.
     pub custom_hostname: Patch<SiteHostname>,
 }
 
-/// The organization that a host name resolves to.
+/// The organization that a hostname resolves to.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct OrganizationPointer {
@@ -157,18 +157,18 @@ pub struct OrganizationPointer {
     pub organization: OrgId,
 }
 
-/// The host name of an organization and its target.
+/// A hostname of an organization and the resource it resolves to.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct Subdomain {
     /// Always `subdomain`.
     pub object: SubdomainObject,
-    /// The host name, in lower case.
+    /// The hostname, in lower case.
     pub subdomain: String,
-    /// The organization that owns the host name.
+    /// The organization that owns the hostname.
     pub target: OrganizationPointer,
-    /// `true` if the host name is in use; `false` while the organization is blocked.
+    /// `true` if the hostname resolves; `false` while the organization is blocked.
     pub is_active: bool,
 }
 

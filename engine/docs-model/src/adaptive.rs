@@ -1,4 +1,4 @@
-//! The adaptive schema of a site: a JSON Schema of the claims of its visitors.
+//! The adaptive schema of a site: a JSON Schema for visitor claims.
 
 mod check;
 mod complete;
@@ -22,20 +22,20 @@ constants! {
     AdaptiveSchemaObject = "site-adaptive-schema",
 }
 
-/// A JSON Schema of the claims of visitors.
+/// A JSON Schema for visitor claims.
 ///
-/// A claim is a boolean, a number, a string, a string with `enum`, a list of these, or an object of claims. Each claim
-/// has a description, which is empty by default. Objects allow only the claims they name. Only `unsigned` may allow
-/// others: `"additionalProperties": { "type": "boolean" }` permits boolean claims of any name.
+/// A claim is a boolean, a number, a string, a string with `enum`, a list of these, or an object of claims. Every claim
+/// has a description, empty by default. An object permits only the claims that it defines. The exception is `unsigned`,
+/// which may set `"additionalProperties": { "type": "boolean" }` to permit boolean claims of any name.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 #[serde(transparent)]
 pub struct AdaptiveJsonSchema(Json);
 
 impl AdaptiveJsonSchema {
-    /// Validates a schema after adding the descriptions it omits.
+    /// Validates a schema after filling in missing descriptions.
     ///
     /// # Errors
-    /// [`SchemaFault`] for the first value that breaks a rule.
+    /// [`SchemaFault`] for the first violation.
     pub fn new(mut schema: Json) -> Result<Self, SchemaFault> {
         complete::complete(&mut schema);
         check::schema(&schema).map(|()| Self(schema))
@@ -46,8 +46,8 @@ impl AdaptiveJsonSchema {
         &self.0
     }
 
-    /// Returns ready-made conditions on a single claim: one for each boolean claim being `true`, one for each value of
-    /// an `enum`.
+    /// Returns ready-made conditions on single claims: one per boolean claim, and one per `enum` value of a string
+    /// claim.
     #[must_use]
     pub fn template_conditions(&self) -> Vec<TemplateCondition> {
         let mut conditions = Vec::new();
@@ -85,7 +85,7 @@ pub struct SiteAdaptiveSchema {
     pub updated_at: Timestamp,
 }
 
-/// A replacement for the adaptive schema of a site.
+/// The new adaptive schema of a site.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase")]
@@ -94,13 +94,13 @@ pub struct UpdateAdaptiveSchema {
     pub json_schema: AdaptiveJsonSchema,
 }
 
-/// A ready-made condition for content or structure of a site.
+/// A ready-made condition for site content and navigation.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct TemplateCondition {
-    /// The visitors that meet the condition, described by the claim.
+    /// A description of the visitors that meet the condition.
     pub description: String,
-    /// The condition as an expression.
+    /// The condition expression.
     pub condition: String,
 }
 
@@ -112,7 +112,7 @@ pub struct TemplateConditions {
     pub items: Vec<TemplateCondition>,
 }
 
-/// Collects the conditions for the claims of `object`, where `path` is the expression of the object.
+/// Appends the conditions for the claims in `object`. `path` is the expression that evaluates to the object.
 fn collect(object: &Json, path: &str, conditions: &mut Vec<TemplateCondition>) {
     let properties = object.get("properties").and_then(Json::as_object);
     for (name, claim) in properties.into_iter().flatten() {
@@ -137,7 +137,7 @@ fn collect(object: &Json, path: &str, conditions: &mut Vec<TemplateCondition>) {
     }
 }
 
-/// Returns the expression for a member: `path.name`, or `path["name"]` if the name is not an identifier.
+/// Returns the expression for a property: `path.name`, or `path["name"]` if the name is not an identifier.
 fn member(path: &str, name: &str) -> String {
     let mut chars = name.chars();
     let begins_well = chars.next().is_some_and(|c| c.is_ascii_alphabetic() || c == '_' || c == '$');

@@ -41,7 +41,7 @@ pub enum TextError {
     /// The string contains NUL, which stores cannot hold.
     #[error("must not contain the NUL character")]
     Nul,
-    /// The string does not have the required form; the value describes that form.
+    /// The string does not have the required form, which the value describes.
     #[error("must be {0}")]
     Form(&'static str),
 }
@@ -140,8 +140,8 @@ impl<const MIN: usize, const MAX: usize> JsonSchema for BoundedText<MIN, MAX> {
     }
 }
 
-/// Replaces each NUL by U+FFFD, as CommonMark does. Used for text from external sources, which would otherwise be
-/// rejected because stores cannot hold NUL.
+/// Replaces each NUL by U+FFFD, as CommonMark does. Text from external sources would otherwise be rejected, because
+/// stores cannot hold NUL.
 #[must_use]
 pub fn without_nul(text: &str) -> Cow<'_, str> {
     if text.contains('\0') { text.replace('\0', "\u{fffd}").into() } else { text.into() }

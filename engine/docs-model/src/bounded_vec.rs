@@ -26,7 +26,7 @@ impl<T, const MAX: usize> BoundedVec<T, 0, MAX> {
     }
 }
 
-/// The error of a list that has too few or too many items.
+/// The error for a list with too few or too many items.
 #[non_exhaustive]
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum BoundedVecError {

@@ -19,7 +19,7 @@ constants! {
     PageRefObject = "page",
 }
 
-/// Subject of a change request; may be empty.
+/// Subject of a change request. May be empty.
 pub type Subject = BoundedText<0, 100>;
 
 /// The state of a change request.
@@ -27,7 +27,7 @@ pub type Subject = BoundedText<0, 100>;
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum ChangeRequestStatus {
-    /// Being written; no review has been requested.
+    /// In progress; no review has been requested.
     Draft,
     /// In review.
     Open,
@@ -58,42 +58,42 @@ pub struct ChangeRequest {
     /// Always `change-request`.
     pub object: ChangeRequestObject,
     pub id: ChangeRequestId,
-    /// Sequential number within the space, from 1.
+    /// Sequential number within the space, starting at 1.
     pub number: u64,
     pub status: ChangeRequestStatus,
     /// Short description of the change request.
     pub subject: Subject,
-    /// The user who created it.
+    /// The user who created the change request.
     pub created_by: User,
     pub created_at: Timestamp,
-    /// Time of the last change to the request or its content.
+    /// Time of the last change to the request or to its content.
     pub updated_at: Timestamp,
     /// The space that the request changes.
     pub space: super::SpaceId,
     /// The current revision of the request's content.
     pub revision: RevisionId,
-    /// The revision of the space at the creation of the request.
+    /// The revision of the space when the change request was created.
     pub revision_initial: RevisionId,
-    /// The space revision of the last update from the space.
+    /// The space revision that was last merged into the change request.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub revision_merged_ancestor: Option<RevisionId>,
-    /// The space revision created by the merge.
+    /// The space revision created by merging the change request.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub revision_merged: Option<RevisionId>,
     /// The number of open comments.
     pub comments: u64,
-    /// `true` if the space has content that the request does not contain.
+    /// `true` if the space has changes that the change request does not contain.
     pub outdated: bool,
     pub urls: ChangeRequestUrls,
 }
 
-/// Addresses of a change request.
+/// URLs of a change request.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct ChangeRequestUrls {
-    /// The request in the web application.
+    /// The change request in the web application.
     pub app: String,
-    /// The request in this API.
+    /// The change request in this API.
     pub location: String,
 }
 
@@ -104,7 +104,7 @@ pub struct ChangeRequestUrls {
 pub struct CreateChangeRequest {
     /// Short description of the change request.
     pub subject: Option<Subject>,
-    /// The agent task that the request implements. Stored and returned, no other effect.
+    /// The agent task that the change request implements. It is stored and returned, but has no effect.
     pub agent_task_id: Option<BoundedText<0, 100>>,
 }
 
@@ -149,7 +149,7 @@ pub struct MergeResult {
     /// The new revision of the space.
     pub revision: RevisionId,
     pub result: MergeOutcome,
-    /// The conflicts of this merge. The affected pages show the conflicting values.
+    /// The conflicts of this merge. The affected pages contain the conflicting values.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub conflicts: Vec<MergeConflict>,
 }
@@ -159,17 +159,17 @@ pub struct MergeResult {
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct MergeConflict {
-    /// The kind of the conflicting item.
+    /// The type of the conflicting item.
     #[serde(rename = "type")]
     pub kind: ConflictSubject,
-    /// The id of the item; the name for a variable.
+    /// The id of the item, or the name of a variable.
     pub id: String,
-    /// The conflicting field, for example `title`, `slug` or `document`. `position` for the place of a page in the
-    /// tree, `existence` if one side deleted an item that the other changed.
+    /// The conflicting field, for example `title`, `slug` or `document`. `position` is the position of a page in the
+    /// page tree. `existence` means that one side deleted an item that the other changed.
     pub field: String,
 }
 
-/// The kind of item that a conflict affects.
+/// The type of a conflicting item.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "kebab-case")]
@@ -198,12 +198,12 @@ pub struct UpdateResult {
     /// The new revision of the request.
     pub revision: RevisionId,
     pub result: UpdateOutcome,
-    /// The conflicts of this update. The affected pages show the conflicting values.
+    /// The conflicts of this update. The affected pages contain the conflicting values.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub conflicts: Vec<MergeConflict>,
 }
 
-/// The outcome of an update.
+/// The outcome of updating a change request.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "lowercase")]
@@ -214,11 +214,11 @@ pub enum UpdateOutcome {
     Conflicts,
 }
 
-/// Edits of the content of a change request, applied in order as a single transaction.
+/// Edits to the content of a change request, applied in order and atomically.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct UpdateContent {
-    /// The edits in order of application.
+    /// The edits, in order of application.
     #[cfg_attr(feature = "schema", schemars(length(min = 1, max = UpdateContent::MAX_CHANGES)))]
     pub changes: Vec<ContentEdit>,
 }
@@ -228,7 +228,7 @@ impl UpdateContent {
     pub const MAX_CHANGES: usize = 50;
 }
 
-/// One edit of content.
+/// An edit of the content.
 #[derive(Clone, Debug, PartialEq)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[cfg_attr(
@@ -236,7 +236,7 @@ impl UpdateContent {
     schemars(rename = "ContentChange", tag = "operation", rename_all = "snake_case")
 )]
 pub enum ContentEdit {
-    /// Changes fields, content or position of a page.
+    /// Changes the fields, content or position of a page.
     UpdatePage(UpdatePageChange),
     /// Adds a page.
     InsertPage(InsertPageChange),
@@ -250,16 +250,16 @@ pub enum ContentEdit {
     DeleteFiles(DeleteFilesChange),
     /// Sets and removes variables of the space.
     UpdateVariables(UpdateVariablesChange),
-    /// Adds a reusable content.
+    /// Adds a reusable content block.
     InsertReusableContent(InsertReusableContentChange),
-    /// Changes a reusable content.
+    /// Changes a reusable content block.
     UpdateReusableContent(UpdateReusableContentChange),
-    /// Deletes a reusable content.
+    /// Deletes a reusable content block.
     DeleteReusableContent(DeleteReusableContentChange),
 }
 
 impl ContentEdit {
-    /// The values of `operation` on the wire.
+    /// The values of `operation` in the wire format.
     const OPERATIONS: [&str; 10] = [
         "update_page",
         "insert_page",
@@ -302,7 +302,7 @@ impl<'de> Deserialize<'de> for ContentEdit {
     }
 }
 
-/// Returns the name of the JSON type, for error messages.
+/// Returns the name of the JSON type for error messages.
 const fn kind(value: &Value) -> &'static str {
     match value {
         Value::Null => "null",
@@ -314,7 +314,7 @@ const fn kind(value: &Value) -> &'static str {
     }
 }
 
-/// Changes fields, content or position of a page.
+/// Changes the fields, content or position of a page.
 #[derive(Clone, Debug, Default, PartialEq)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[cfg_attr(feature = "schema", schemars(extend("anyOf" = crate::schema::not_both("emoji", "icon"))))]
@@ -322,10 +322,10 @@ pub struct UpdatePageChange {
     /// The id of the page.
     #[cfg_attr(feature = "schema", schemars(transform = crate::schema::require_non_empty))]
     pub page: String,
-    /// The current type of the page; the type cannot be changed.
+    /// The page type. It must equal the current type, which cannot be changed.
     #[cfg_attr(feature = "schema", schemars(rename = "type", transform = crate::schema::not_null))]
     pub kind: Option<PageType>,
-    /// A replacement for the whole content of a document.
+    /// The new content of a document page, replacing all of it.
     #[cfg_attr(feature = "schema", schemars(transform = crate::schema::not_null))]
     pub document: Option<DocumentInput>,
     /// The target of a link page.
@@ -389,22 +389,22 @@ pub struct InsertPageChange {
     /// The page type; `document` by default. Computed pages cannot be added.
     #[cfg_attr(feature = "schema", schemars(rename = "type", transform = crate::schema::not_null))]
     pub kind: Option<PageType>,
-    /// The content of the page. Required for documents; groups and links have no content.
+    /// The content of the page. Required for documents; not allowed for groups and links.
     #[cfg_attr(feature = "schema", schemars(transform = crate::schema::not_null))]
     pub document: Option<DocumentInput>,
-    /// The target of a link page, required there. Other page types have no target.
+    /// The target of the link. Required for link pages; not allowed for other types.
     #[cfg_attr(feature = "schema", schemars(transform = crate::schema::not_null))]
     pub target: Option<ContentRef>,
     #[cfg_attr(feature = "schema", schemars(flatten))]
     pub fields: PageFields,
-    /// The id of the parent, or its `ref` within this request; the top level by default.
+    /// The id of the parent, or the `ref` of a page inserted by this request; the top level by default.
     #[cfg_attr(feature = "schema", schemars(transform = crate::schema::not_null))]
     #[cfg_attr(feature = "schema", schemars(transform = crate::schema::require_non_empty))]
     pub into: Option<String>,
     /// The zero-based position among the siblings; last by default.
     #[cfg_attr(feature = "schema", schemars(transform = crate::schema::not_null))]
     pub at: Option<u32>,
-    /// A local name that other edits of this request use to refer to the page.
+    /// A local name by which other edits in this request refer to the page.
     #[cfg_attr(feature = "schema", schemars(rename = "ref", transform = crate::schema::not_null))]
     pub reference: Option<BoundedText<1, 256>>,
 }
@@ -452,26 +452,26 @@ pub struct RevertPageChange {
     /// The id of the page.
     #[cfg_attr(feature = "schema", schemars(transform = crate::schema::require_non_empty))]
     pub page: String,
-    /// The revision to restore from; by default the base revision of the request.
+    /// The revision to restore from; by default the one that the change request is based on.
     #[cfg_attr(feature = "schema", schemars(transform = crate::schema::require_non_empty))]
     pub revision: Option<String>,
-    /// The keys of the blocks to restore; by default the whole page is restored.
+    /// The keys of the blocks to restore; by default the whole page.
     pub block: Option<Vec<String>>,
 }
 
-/// The result of editing content.
+/// The result of editing the content.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct ContentUpdate {
     /// The change request after the edits.
     pub change_request: ChangeRequest,
-    /// The affected pages, each once, in the order of their first edit.
+    /// The affected pages in the order of their first edit, without duplicates.
     pub changes: Vec<ContentUpdateChange>,
-    /// The added files, in order of the edits.
+    /// The added files, in the order of the edits.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub inserted_files: Option<Vec<RevisionFile>>,
-    /// The added reusable contents, in order of the edits.
+    /// The added reusable content blocks, in the order of the edits.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub inserted_reusable_contents: Option<Vec<ReusableContent>>,
 }
@@ -501,7 +501,7 @@ pub enum ContentUpdateChange {
     },
 }
 
-/// The id and addresses of a page.
+/// The id and URLs of a page.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct PageRef {
@@ -511,19 +511,19 @@ pub struct PageRef {
     pub urls: super::UserUrls,
 }
 
-/// The response to an edit of content: the change request, with or without the list of effects.
+/// The response to a content update: the change request, with or without the list of effects.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(untagged)]
 pub enum ContentAnswer {
     /// The change request and the effects of the edits.
     Update(Box<ContentUpdate>),
-    /// The change request only, as older clients expect it.
+    /// The change request only, for compatibility with older clients.
     Request(Box<ChangeRequest>),
 }
 
 impl ContentAnswer {
-    /// Wraps the complete result.
+    /// Wraps the complete response.
     #[must_use]
     pub fn update(update: ContentUpdate) -> Self {
         Self::Update(Box::new(update))

@@ -1,4 +1,4 @@
-//! Changes between two revisions, in the form that clients show.
+//! Semantic changes between two revisions.
 
 use std::collections::BTreeMap;
 
@@ -16,15 +16,15 @@ pub struct RevisionSemanticChanges {
     /// The change request that the revision merged, if any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub merged_from: Option<Box<ChangeRequest>>,
-    /// Changes of pages in reading order (deleted pages at their former position), then of reusable contents, files and
-    /// variables.
+    /// The changes of pages in reading order, with deleted pages at their former position, followed by those of
+    /// reusable content blocks, files and variables.
     pub changes: Vec<SemanticChange>,
-    /// The number of changes omitted because of a limit; absent if the list is complete.
+    /// The number of changes omitted because of the limit; absent if the list is complete.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub more: Option<u64>,
 }
 
-/// One change between two revisions.
+/// A change between two revisions.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(tag = "type", rename_all = "snake_case", rename_all_fields = "camelCase")]
@@ -39,7 +39,7 @@ pub enum SemanticChange {
     PageEdited {
         /// The page after the change.
         page: ChangedPage,
-        /// The changed fields; at least one.
+        /// The changed fields. At least one is present.
         attributes: Box<PageAttributes>,
     },
     /// A page was removed.
@@ -47,7 +47,7 @@ pub enum SemanticChange {
         /// The page before its removal.
         page: ChangedPage,
     },
-    /// A page has another parent or another position among the same siblings.
+    /// A page has a different parent, or a different position among the same siblings.
     PageMoved {
         /// The page after the move.
         page: ChangedPage,
@@ -63,7 +63,7 @@ pub enum SemanticChange {
     FileEdited {
         /// The file after the change.
         file: ChangedFile,
-        /// The changed fields; at least one.
+        /// The changed fields. At least one is present.
         attributes: Box<FileAttributes>,
     },
     /// A file was removed.
@@ -76,26 +76,26 @@ pub enum SemanticChange {
         /// The changed variables by name.
         variables: BTreeMap<String, Changed<VariableValue>>,
     },
-    /// A reusable content was added.
+    /// A reusable content block was added.
     ReusableContentCreated {
-        /// The new reusable content.
+        /// The new block.
         reusable_content: ChangedReusableContent,
     },
-    /// A reusable content changed.
+    /// A reusable content block changed.
     ReusableContentEdited {
-        /// The reusable content after the change.
+        /// The block after the change.
         reusable_content: ChangedReusableContent,
-        /// The changed fields; at least one.
+        /// The changed fields. At least one is present.
         attributes: ReusableContentAttributes,
     },
-    /// A reusable content was removed.
+    /// A reusable content block was removed.
     ReusableContentDeleted {
-        /// The reusable content before its removal.
+        /// The block before its removal.
         reusable_content: ChangedReusableContent,
     },
 }
 
-/// A value before and after a change. Absent values are not set.
+/// The values before and after a change. An unset value is absent.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[cfg_attr(feature = "schema", schemars(rename = "Changed{T}"))]
@@ -123,7 +123,7 @@ pub struct ChangedPage {
     #[serde(rename = "type")]
     pub kind: PageType,
     pub title: String,
-    /// Its path; absent for links and computed pages.
+    /// The path of the page; absent for links and computed pages.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub path: Option<String>,
 }
@@ -137,19 +137,19 @@ pub struct ChangedFile {
     pub id: FileId,
     pub name: String,
     pub content_type: String,
-    /// Download address of the file.
+    /// The download URL of the file.
     #[serde(rename = "downloadURL")]
     pub download_url: String,
 }
 
-/// A reusable content in a list of changes.
+/// A reusable content block in a list of changes.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[cfg_attr(feature = "schema", schemars(rename = "ChangedRevisionReusableContent"))]
 pub struct ChangedReusableContent {
     pub id: ReusableId,
     pub title: String,
-    /// The id of its document; absent if it is empty.
+    /// The id of its document; absent if the block is empty.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub document: Option<String>,
 }
@@ -162,7 +162,7 @@ pub struct ChangedReusableContent {
 pub struct FileAttributes {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<Changed<String>>,
-    /// The download address; it changes when the bytes change.
+    /// The download URL, which changes with the content of the file.
     #[serde(rename = "downloadURL", default, skip_serializing_if = "Option::is_none")]
     pub download_url: Option<Changed<String>>,
     /// The size in bytes.
@@ -175,17 +175,17 @@ pub struct FileAttributes {
     pub dimensions: Option<Changed<Dimensions>>,
 }
 
-/// The changed fields of a reusable content.
+/// The changed fields of a reusable content block.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[cfg_attr(feature = "schema", schemars(rename = "RevisionReusableContentChangeAttributes", extend("minProperties" = 1)))]
 pub struct ReusableContentAttributes {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub title: Option<Changed<String>>,
-    /// The ids of the documents.
+    /// The document ids.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub document: Option<Changed<String>>,
-    /// The source of a computed reusable content.
+    /// The source of a computed reusable content block.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub computed: Option<Changed<serde_json::Value>>,
 }

@@ -11,9 +11,9 @@ constants! {
     CollectionObject = "collection",
 }
 
-/// Title of a collection; may be empty.
+/// Title of a collection. May be empty.
 pub type CollectionTitle = BoundedText<0, 50>;
-/// Description of a collection; may be empty.
+/// Description of a collection. May be empty.
 pub type CollectionDescription = BoundedText<0, 100>;
 
 /// A collection: a folder of spaces and other collections.
@@ -33,14 +33,14 @@ pub struct Collection {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub parent: Option<CollectionId>,
     /// The access level of members without a grant of their own: a role, `inherit` for the level of the parent
-    /// collection or the organization, `null` for no access. Setting the returned value again changes nothing.
+    /// collection or organization, or `null` for no access. The returned value can be sent back without effect.
     pub default_level: Option<Level>,
     pub urls: CollectionUrls,
     /// The caller's permissions for the collection.
     pub permissions: CollectionPermissions,
 }
 
-/// Addresses of a collection.
+/// URLs of a collection.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct CollectionUrls {
@@ -66,7 +66,7 @@ pub struct CollectionPermissions {
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct CreateCollection {
-    /// The title; `Untitled` when absent.
+    /// The title; `Untitled` by default.
     #[serde(default, deserialize_with = "deserialize_non_null")]
     #[cfg_attr(feature = "schema", schemars(transform = crate::schema::not_null))]
     pub title: Option<CollectionTitle>,
@@ -99,11 +99,11 @@ pub struct UpdateCollection {
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[cfg_attr(feature = "schema", schemars(extend("anyOf" = [{ "required": ["parent"] }, { "required": ["position"] }])))]
 pub struct MoveContent {
-    /// The destination collection, or `null` for the top level of the organization. By default the parent is unchanged.
+    /// The destination collection, or `null` for the top level of the organization. The parent is unchanged by default.
     #[serde(default)]
     #[cfg_attr(feature = "schema", schemars(transform = crate::schema::id))]
     pub parent: Patch<String>,
-    /// The position among the new siblings; last by default.
+    /// The position among the new siblings. The item is moved to the end by default.
     #[serde(default, deserialize_with = "deserialize_non_null")]
     #[cfg_attr(feature = "schema", schemars(transform = crate::schema::not_null))]
     pub position: Option<MovePosition>,
@@ -124,7 +124,7 @@ pub struct MovePosition {
     pub after: Option<Neighbour>,
 }
 
-/// A space or a collection, as the reference of a position.
+/// A space or a collection to which a position is relative.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(tag = "type", rename_all = "lowercase")]
@@ -143,7 +143,7 @@ pub enum Neighbour {
     },
 }
 
-/// The destination of a transfer of content.
+/// The destination of a transfer to another organization.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct TransferContent {

@@ -33,7 +33,7 @@ pub struct Comment {
     /// The author of the comment.
     pub posted_by: User,
     pub posted_at: Timestamp,
-    /// Time of the last change of the text; absent if it was never changed.
+    /// Time of the last edit of the text; absent if it was never edited.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub edited_at: Option<Timestamp>,
     /// Reactions by emoji, ordered by the first reaction with each emoji.
@@ -47,7 +47,7 @@ pub struct Comment {
     pub urls: UserUrls,
     /// The caller's permissions for the comment.
     pub permissions: CommentPermissions,
-    /// The state of the comment, with resolution time and user.
+    /// The state of the comment; if resolved, when and by whom.
     #[serde(flatten)]
     pub state: CommentState,
 }
@@ -57,7 +57,7 @@ pub struct Comment {
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(tag = "status", rename_all = "lowercase", rename_all_fields = "camelCase")]
 pub enum CommentState {
-    /// Not resolved yet.
+    /// Not resolved.
     Open,
     /// Resolved by a user.
     Resolved {
@@ -79,7 +79,7 @@ pub struct CommentReply {
     /// The author of the reply.
     pub posted_by: User,
     pub posted_at: Timestamp,
-    /// Time of the last change of the text; absent if it was never changed.
+    /// Time of the last edit of the text; absent if it was never edited.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub edited_at: Option<Timestamp>,
     /// Reactions by emoji, ordered by the first reaction with each emoji.
@@ -96,10 +96,10 @@ pub struct CommentReply {
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct EmojiReaction {
     pub emoji: Emoji,
-    /// The number of users who reacted with the emoji.
+    /// The number of users who reacted with this emoji.
     pub count: u64,
-    /// The first users who reacted, oldest first; fewer if there are many emoji. The caller is always included after
-    /// reacting.
+    /// The users who reacted first, oldest first. The list is shorter if there are many emoji. It always includes the
+    /// caller if they reacted.
     pub users: Vec<Reactor>,
 }
 
@@ -112,7 +112,7 @@ pub struct Reactor {
     pub reacted_at: Timestamp,
 }
 
-/// The text of a comment or a reply, in the requested format.
+/// The body of a comment or a reply, in the requested format.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "lowercase")]
@@ -131,10 +131,10 @@ pub struct CommentTarget {
     /// The block of the page, if the comment refers to one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub node: Option<CommentNode>,
-    /// The change request that the comment was posted to, if any.
+    /// The change request to which the comment was posted, if any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub change_request: Option<ChangeRequestId>,
-    /// The review that contained the comment, if any.
+    /// The review to which the comment belongs, if any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub review: Option<ReviewId>,
     /// The page, if the comment refers to one.
@@ -151,13 +151,13 @@ pub struct CommentTarget {
 pub struct CommentNode {
     /// The key of the block.
     pub id: String,
-    /// The text of the block, or its last known text if the block was removed.
+    /// The text of the block, or its last known text if the block was deleted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub preview: Option<String>,
 }
 
-/// The page that a comment refers to: its current version or, if it was deleted, its version when the comment was
-/// posted.
+/// The page that a comment refers to: the current version or, if the page was deleted, the version at the time of the
+/// comment.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase")]
@@ -165,26 +165,26 @@ pub struct CommentPage {
     /// Id, title and times of the page.
     #[serde(flatten)]
     pub base: PageBase,
-    /// Its path; empty for a page without a path.
+    /// The path of the page; empty if it has none.
     pub path: String,
-    /// `true` if the page or the block is no longer part of the content.
+    /// `true` if the page or the block no longer exists.
     pub outdated: bool,
 }
 
-/// The permissions of a user for a comment or a reply.
+/// A user's permissions for a comment or a reply.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct CommentPermissions {
     pub view: bool,
-    /// The text can be changed.
+    /// The user can edit the text.
     pub edit: bool,
     pub reply: bool,
-    /// Reactions can be added. Published clients require this field.
+    /// The user can add reactions. Published clients require this field.
     pub react: bool,
     pub delete: bool,
 }
 
-/// The text of a comment or a reply: exactly one of the two fields.
+/// The body of a comment or a reply: exactly one of the two fields.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[cfg_attr(feature = "schema", schemars(extend("oneOf" = crate::schema::one_of_required(&[("markdown", "string"), ("document", "object")]))))]
@@ -205,11 +205,11 @@ pub struct CommentInput {
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[cfg_attr(feature = "schema", schemars(extend("anyOf" = [{ "required": ["page"] }, crate::schema::absent("node")])))]
 pub struct PostComment {
-    /// The key of the block on the page that the comment refers to.
+    /// The key of the block that the comment refers to. Requires `page`.
     #[serde(default, deserialize_with = "deserialize_non_null")]
     #[cfg_attr(feature = "schema", schemars(transform = crate::schema::not_null))]
     pub node: Option<NodeKey>,
-    /// The id of the page that the comment refers to; by default the comment refers to the content as a whole.
+    /// The id of the page that the comment refers to; by default, the comment refers to the content as a whole.
     #[serde(default, deserialize_with = "deserialize_non_null")]
     #[cfg_attr(feature = "schema", schemars(transform = crate::schema::not_null))]
     #[cfg_attr(feature = "schema", schemars(transform = crate::schema::id))]
@@ -233,22 +233,22 @@ pub struct UpdateComment {
     #[serde(default, deserialize_with = "deserialize_non_null")]
     #[cfg_attr(feature = "schema", schemars(transform = crate::schema::not_null))]
     pub resolved: Option<bool>,
-    /// The new text.
+    /// The new body.
     #[serde(default, deserialize_with = "deserialize_non_null")]
     #[cfg_attr(feature = "schema", schemars(transform = crate::schema::not_null))]
     pub body: Option<CommentInput>,
-    /// Emoji of reactions to add.
+    /// The emoji of reactions to add.
     #[serde(default)]
     #[cfg_attr(feature = "schema", schemars(length(max = UpdateComment::MAX_REACTIONS)))]
     pub added_reactions: Vec<Emoji>,
-    /// Emoji of reactions to remove.
+    /// The emoji of reactions to remove.
     #[serde(default)]
     #[cfg_attr(feature = "schema", schemars(length(max = UpdateComment::MAX_REACTIONS)))]
     pub removed_reactions: Vec<Emoji>,
 }
 
 impl UpdateComment {
-    /// Maximum number of added reactions, and of removed reactions, in an update.
+    /// Maximum number of added and of removed reactions in an update.
     pub const MAX_REACTIONS: usize = 50;
 }
 
@@ -257,26 +257,26 @@ impl UpdateComment {
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct UpdateCommentReply {
-    /// The new text.
+    /// The new body.
     #[serde(default, deserialize_with = "deserialize_non_null")]
     #[cfg_attr(feature = "schema", schemars(transform = crate::schema::not_null))]
     pub body: Option<CommentInput>,
-    /// Emoji of reactions to add.
+    /// The emoji of reactions to add.
     #[serde(default)]
     #[cfg_attr(feature = "schema", schemars(length(max = UpdateComment::MAX_REACTIONS)))]
     pub added_reactions: Vec<Emoji>,
-    /// Emoji of reactions to remove.
+    /// The emoji of reactions to remove.
     #[serde(default)]
     #[cfg_attr(feature = "schema", schemars(length(max = UpdateComment::MAX_REACTIONS)))]
     pub removed_reactions: Vec<Emoji>,
 }
 
 impl UpdateCommentReply {
-    /// Maximum number of added reactions, and of removed reactions, in an update.
+    /// Maximum number of added and of removed reactions in an update.
     pub const MAX_REACTIONS: usize = UpdateComment::MAX_REACTIONS;
 }
 
-/// A filter of comments by state.
+/// A filter for comments by state.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "lowercase")]
@@ -284,9 +284,9 @@ pub enum CommentStatus {
     /// Open and resolved comments.
     #[default]
     All,
-    /// Comments that are not resolved.
+    /// Unresolved comments.
     Open,
-    /// Comments that are resolved.
+    /// Resolved comments.
     Resolved,
 }
 

@@ -1,4 +1,4 @@
-//! Conditions on visitors.
+//! Conditions that restrict items to certain visitors.
 
 use std::{fmt, str::FromStr};
 
@@ -9,12 +9,12 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::BoundedText;
 
-/// An expression that controls the visibility of an item for visitors, parsed once.
+/// An expression that controls which visitors see an item. It is parsed once.
 ///
-/// For visitors, a condition is effective only if all values that it reads are enumerable
+/// For visitors, a condition can be `true` only if all values that it reads are enumerable
 /// ([`Expression::is_deterministic`]): variables, and claims whose values the site's adaptive schema enumerates
-/// (booleans and strings with `enum`). A condition that reads a free string, a number or a claim that the schema does
-/// not define hides its item, regardless of its result. Members see all items.
+/// (booleans and strings with `enum`). A condition that reads a free-form string, a number or a claim missing in the
+/// schema hides its item regardless of its result. Members see all items.
 ///
 /// ```
 /// use docs_model::Condition;

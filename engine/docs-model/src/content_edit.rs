@@ -1,4 +1,4 @@
-//! Edits of content other than pages: files, variables and reusable contents.
+//! Edits of content other than pages: files, variables and reusable content blocks.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{BoundedText, DocumentInput, VariableValue, patch::deserialize_non_null};
 
-/// The pattern of accepted Base64: groups of four characters, the last one padded and without leftover bits.
+/// Pattern of padded Base64 without stray bits in the last group.
 #[cfg(feature = "schema")]
 const BASE64: &str = "^([A-Za-z0-9+/]{4}|[A-Za-z0-9+/][AQgw]==|[A-Za-z0-9+/]{2}[AEIMQUYcgkosw048]=)*$";
 
@@ -36,18 +36,18 @@ impl InsertFilesChange {
 ])))]
 #[serde(rename_all = "camelCase")]
 pub struct InsertFile {
-    /// The name of the file, without a folder.
+    /// The name of the file, without a path.
     #[cfg_attr(feature = "schema", schemars(regex(pattern = crate::schema::FILE_NAME)))]
     pub name: BoundedText<1, 256>,
-    /// The address to download the file from.
+    /// The URL to download the file from.
     pub url: Option<super::Url>,
-    /// The bytes in Base64; requires `contentType`.
+    /// The content of the file in Base64. Requires `contentType`.
     #[cfg_attr(feature = "schema", schemars(regex(pattern = BASE64)))]
     pub base64: Option<String>,
-    /// Its media type: parameters other than a known charset are dropped.
+    /// The media type of the file. Parameters other than a known charset are dropped.
     #[cfg_attr(feature = "schema", schemars(regex(pattern = super::MediaType::PATTERN)))]
     pub content_type: Option<BoundedText<1, 255>>,
-    /// A local name that pages in this request use to link to the file.
+    /// A local name by which pages in this request refer to the file.
     #[serde(rename = "ref")]
     pub reference: Option<BoundedText<1, 256>>,
 }
@@ -76,41 +76,41 @@ pub struct UpdateVariablesChange {
     pub variables: BTreeMap<String, Option<VariableValue>>,
 }
 
-/// Adds a reusable content.
+/// Adds a reusable content block.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct InsertReusableContentChange {
-    /// The title, not blank.
+    /// The title. It must not be blank.
     #[cfg_attr(feature = "schema", schemars(regex(pattern = crate::schema::NOT_BLANK)))]
     pub title: BoundedText<1, 1000>,
     pub document: DocumentInput,
 }
 
-/// A partial update of a reusable content. Omitted fields are unchanged.
+/// A partial update of a reusable content block. Omitted fields are unchanged.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct UpdateReusableContentChange {
-    /// The id of the reusable content.
+    /// The id of the block.
     #[cfg_attr(feature = "schema", schemars(transform = crate::schema::require_non_empty))]
     pub reusable_content: String,
-    /// The title, not blank.
+    /// The title. It must not be blank.
     #[serde(default, deserialize_with = "deserialize_non_null")]
     #[cfg_attr(feature = "schema", schemars(transform = crate::schema::not_null))]
     #[cfg_attr(feature = "schema", schemars(regex(pattern = crate::schema::NOT_BLANK)))]
     pub title: Option<BoundedText<1, 1000>>,
-    /// A replacement for the whole content.
+    /// The new content, replacing all of it.
     #[serde(default, deserialize_with = "deserialize_non_null")]
     #[cfg_attr(feature = "schema", schemars(transform = crate::schema::not_null))]
     pub document: Option<DocumentInput>,
 }
 
-/// Removes a reusable content. Includes of it then render nothing.
+/// Removes a reusable content block. Its remaining references render nothing.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct DeleteReusableContentChange {
-    /// The id of the reusable content.
+    /// The id of the block.
     #[cfg_attr(feature = "schema", schemars(transform = crate::schema::require_non_empty))]
     pub reusable_content: String,
 }

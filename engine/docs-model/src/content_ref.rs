@@ -1,4 +1,4 @@
-//! References from documents, link pages and settings to content.
+//! References to content from documents, link pages and settings.
 
 #[cfg(feature = "schema")]
 use schemars::JsonSchema;
@@ -6,17 +6,16 @@ use serde::{Deserialize, Serialize};
 
 use super::{CollectionId, FileId, PageId, ReusableId, SpaceId, UserId};
 
-/// A reference to content or to an address on the web.
+/// A reference to content or to a web URL.
 ///
-/// References are relative: without a space they refer to the space, and without a page to the page, that contains
-/// them.
+/// References are relative: an absent space or page is the one that contains the reference.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(tag = "kind", rename_all = "kebab-case", rename_all_fields = "camelCase")]
 pub enum ContentRef {
-    /// An address on the web.
+    /// A web URL.
     Url {
-        /// The address.
+        /// The URL.
         url: String,
     },
     /// A file of the same space.
@@ -28,7 +27,7 @@ pub enum ContentRef {
     Page {
         /// The page.
         page: PageId,
-        /// Its space, if it differs from the space of the reference.
+        /// The space of the page; absent if it is the current space.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         space: Option<SpaceId>,
     },
@@ -36,10 +35,10 @@ pub enum ContentRef {
     Anchor {
         /// The name of the anchor.
         anchor: String,
-        /// Its page, if it differs from the page of the reference.
+        /// The page of the anchor; absent if it is the current page.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         page: Option<PageId>,
-        /// Its space, if it differs from the space of the reference.
+        /// The space of the page; absent if it is the current space.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         space: Option<SpaceId>,
     },
@@ -58,11 +57,11 @@ pub enum ContentRef {
         /// The space.
         space: SpaceId,
     },
-    /// A reusable content.
+    /// A reusable content block.
     ReusableContent {
-        /// The reusable content.
+        /// The id of the block.
         reusable_content: ReusableId,
-        /// Its space, if it differs from the space of the reference.
+        /// The space of the block; absent if it is the current space.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         space: Option<SpaceId>,
     },

@@ -10,16 +10,16 @@ use serde::{Deserialize, Serialize};
 pub use self::{font::*, overrides::*};
 use super::{BoundedText, BoundedVec, Color, Condition, ContentRef, Emoji, SiteTitle, Url};
 
-/// Title of a header link or of a group of footer links.
+/// Title of a header link or of a footer group.
 pub type MenuTitle = BoundedText<0, 256>;
-/// Title of a link in a header menu or in a group of the footer.
+/// Title of a link in a header menu or a footer group.
 pub type LinkTitle = BoundedText<0, 64>;
 /// Copyright notice.
 pub type Copyright = BoundedText<0, 300>;
 /// Message of an announcement.
 pub type AnnouncementMessage = BoundedText<2, 128>;
 
-/// A value for each of the light and the dark theme.
+/// A pair of values for the light and the dark theme.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[cfg_attr(feature = "schema", schemars(rename = "Themed{T}"))]
@@ -55,7 +55,7 @@ choices! {
     Depth { Subtle, Flat },
     /// The style of links.
     LinksStyle { Default, Accent },
-    /// The background. Deprecated: still accepted and returned.
+    /// The background. Deprecated, but still accepted and returned.
     Background { Plain, Match },
     /// The style of icons.
     IconsStyle { Regular, Solid, Duotone, Light, Thin },
@@ -65,9 +65,9 @@ choices! {
     SidebarBackground { Default, Filled },
     /// The style of the page list in the sidebar.
     SidebarList { Default, Pill, Line },
-    /// The language of the user interface of a site.
+    /// The user interface language of a site.
     Locale { En, Fr, Es, Zh, Ja, De, Nl, No, PtBr, Ru },
-    /// The preset of the header. Deprecated: still accepted and returned.
+    /// The header preset. Deprecated, but still accepted and returned.
     HeaderPreset { Default, Bold, Contrast, Custom, None },
     /// The colour scheme.
     ThemeMode { Light, Dark },
@@ -79,12 +79,12 @@ choices! {
     AnnouncementStyle { Info, Warning, Danger, Success },
 }
 
-/// The browser tab for external links.
+/// The browser tab in which external links open.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum ExternalLinksTarget {
-    /// In the same tab.
+    /// In the current tab.
     #[default]
     #[serde(rename = "self")]
     Own,
@@ -177,7 +177,7 @@ pub struct Internationalization {
     pub locale: Locale,
 }
 
-/// The icon of a site, an image or an emoji. Without either, clients show their default icon.
+/// The icon of a site: an image or an emoji. Without either, clients show a default icon.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[cfg_attr(feature = "schema", schemars(extend("anyOf" = crate::schema::not_both("icon", "emoji"))))]
@@ -222,12 +222,12 @@ pub struct HeaderLink {
     pub to: Option<ContentRef>,
     /// The links of the menu.
     pub links: TitledLinks,
-    /// An expression that must be true for a visitor to see the link.
+    /// A condition; only visitors who meet it see the link.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub condition: Option<Condition>,
 }
 
-/// The links of a menu or of a group.
+/// The links of a header menu or a footer group.
 pub type TitledLinks = BoundedVec<TitledLink, 0, 100>;
 
 /// A link with a title.
@@ -249,10 +249,10 @@ pub struct Footer {
     pub copyright: Option<Copyright>,
 }
 
-/// The groups of links in a footer.
+/// The link groups of a footer.
 pub type FooterGroups = BoundedVec<FooterGroup, 0, 20>;
 
-/// A group of links in the footer.
+/// A link group in the footer.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct FooterGroup {
@@ -271,7 +271,7 @@ pub struct Announcement {
     pub style: AnnouncementStyle,
 }
 
-/// The light and dark theme of a site.
+/// The light and dark theme settings of a site.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct Themes {
@@ -286,7 +286,7 @@ pub struct Ai {
     pub mode: AiMode,
 }
 
-/// The settings of links to the Git repository.
+/// Settings for links to the Git repository.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase")]
@@ -305,14 +305,14 @@ pub struct PageActions {
     pub mcp: bool,
 }
 
-/// The settings of external links.
+/// Settings for external links.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct ExternalLinks {
     pub target: ExternalLinksTarget,
 }
 
-/// An optional address.
+/// An optional URL.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct OptionalUrl {
@@ -328,7 +328,7 @@ pub struct Insights {
     pub tracking_cookie: bool,
 }
 
-/// The default of switches that are on if omitted.
+/// The default of flags that are enabled if absent.
 const fn on() -> bool {
     true
 }

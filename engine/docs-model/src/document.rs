@@ -1,4 +1,4 @@
-//! The content of a page as a tree: a [`Document`] of [`Block`]s, which hold [`Inline`]s and [`TextNode`]s.
+//! Page content as a tree: a [`Document`] of [`Block`]s, which contain [`Inline`]s and [`TextNode`]s.
 //!
 //! Pages are stored as Markdown. `docs_markup::document` parses Markdown into a document and serializes a document to
 //! Markdown.
@@ -31,7 +31,7 @@ constants! {
     FragmentObject = "fragment",
 }
 
-/// The content of a page as a tree.
+/// Page content as a tree.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct Document {
@@ -49,8 +49,8 @@ impl Document {
         Self { object: DocumentObject::Is, data: DocumentData::default(), nodes }
     }
 
-    /// Iterates over all blocks and inlines at any depth, including those in fragments, in unspecified order. Traversal
-    /// is iterative, so deep documents need memory but no stack.
+    /// Iterates over all blocks and inlines at any depth, including those in fragments, in unspecified order. The
+    /// traversal is iterative, so a deep document cannot overflow the stack.
     ///
     /// ```
     /// use docs_model::{Block, BlockKind, Document, Node, DocumentPart};
@@ -93,12 +93,12 @@ pub enum DocumentPart<'d> {
     Inline(&'d Inline),
 }
 
-/// Properties of a document as a whole.
+/// Properties of the whole document.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct DocumentData {
-    /// The version of the schema; the latest version if absent.
+    /// The version of the document schema; the latest version if absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub schema_version: Option<u32>,
 }
@@ -110,7 +110,7 @@ pub struct DocumentData {
 pub struct Block {
     /// Always `block`.
     pub object: BlockObject,
-    /// The key of the block, stable while its text is unchanged. Comments refer to blocks by key.
+    /// The key of the block. It stays the same as long as the text is unchanged. Comments refer to blocks by key.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "schema", schemars(default))]
     pub key: Option<String>,
@@ -123,16 +123,16 @@ pub struct Block {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     #[cfg_attr(feature = "schema", schemars(default))]
     pub nodes: Vec<Node>,
-    /// Text that is part of the block's data, for example a caption or the cells of a table.
+    /// Text in the block's data, for example a caption or the cells of a table.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "schema", schemars(default))]
     pub fragments: Option<Vec<Fragment>>,
-    /// Values computed by the server.
+    /// Properties computed by the server.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "schema", schemars(default))]
     pub meta: Option<BlockMeta>,
-    /// The Markdown notation of the block if it differs from the default. It never changes the content: a notation that
-    /// does not fit the block is ignored.
+    /// The Markdown notation of the block if it is not the default one. It never affects the content: a notation that
+    /// does not match the block is ignored.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "schema", schemars(default))]
     pub spelling: Option<String>,
@@ -155,25 +155,25 @@ impl Block {
         }
     }
 
-    /// Creates a block that consists of fragments.
+    /// Creates a block whose content is in fragments.
     #[must_use]
     pub fn with_fragments(kind: BlockKind, fragments: Vec<Fragment>) -> Self {
         Self { fragments: Some(fragments), ..Self::new(kind, Vec::new()) }
     }
 
-    /// Returns the fragments; empty if there are no fragments.
+    /// Returns the fragments, or an empty slice if there are none.
     #[must_use]
     pub fn fragments(&self) -> &[Fragment] {
         self.fragments.as_deref().unwrap_or_default()
     }
 
-    /// Iterates over the child blocks: those among the nodes, then those of the fragments.
+    /// Iterates over the child blocks: first those in `nodes`, then those in fragments.
     pub fn children(&self) -> impl Iterator<Item = &Self> {
         let nodes = self.nodes.iter().filter_map(Node::as_block);
         nodes.chain(self.fragments().iter().flat_map(|fragment| &fragment.nodes))
     }
 
-    /// Like [`Self::children`], to change them.
+    /// Like [`Self::children`], with mutable references.
     pub fn children_mut(&mut self) -> impl Iterator<Item = &mut Self> {
         let nodes = self.nodes.iter_mut().filter_map(|node| match node {
             Node::Block(block) => Some(block),
@@ -182,7 +182,7 @@ impl Block {
         nodes.chain(self.fragments.iter_mut().flatten().flat_map(|fragment| &mut fragment.nodes))
     }
 
-    /// Calls a function with the block and its descendants, in the order of the text.
+    /// Calls a function for the block and its descendants, in document order.
     pub fn visit<'b>(&'b self, act: &mut impl FnMut(&'b Self)) {
         act(self);
         for block in self.children() {
@@ -190,7 +190,7 @@ impl Block {
         }
     }
 
-    /// Like [`Self::visit`], to change the blocks.
+    /// Like [`Self::visit`], with mutable references.
     pub fn visit_mut(&mut self, act: &mut impl FnMut(&mut Self)) {
         act(self);
         for block in self.children_mut() {
@@ -206,7 +206,7 @@ impl Block {
 }
 
 impl<'de> Deserialize<'de> for Block {
-    /// Derives `is_void` from the type and permits omitting empty data.
+    /// Derives `is_void` from the type; empty data may be omitted.
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
         #[derive(Deserialize)]
         struct RawBlock {
@@ -242,7 +242,7 @@ impl<'de> Deserialize<'de> for Block {
     }
 }
 
-/// Deserializes a type and its data.
+/// Deserializes a type with its data.
 fn deserialize_typed<T: serde::de::DeserializeOwned>(
     kind: String,
     data: Map<String, Value>,
@@ -254,11 +254,11 @@ fn deserialize_typed<T: serde::de::DeserializeOwned>(
     serde_json::from_value(Value::Object(pair))
 }
 
-/// Properties of a block that the server computes.
+/// Block properties computed by the server.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct BlockMeta {
-    /// The anchor of the block in an address.
+    /// The anchor of the block in a URL.
     pub id: String,
 }
 
@@ -269,20 +269,20 @@ pub struct BlockMeta {
 pub enum Node {
     /// A block.
     Block(Block),
-    /// An element within text.
+    /// An inline element.
     Inline(Inline),
     /// Text.
     Text(TextNode),
 }
 
 impl Node {
-    /// Creates a text without marks.
+    /// Creates a text node without marks.
     #[must_use]
     pub fn plain(text: impl Into<String>) -> Self {
         Self::Text(TextNode::new(vec![Leaf::new(text, Vec::new())]))
     }
 
-    /// Returns the block, unless the node is part of a text.
+    /// Returns the block, or `None` if the node is text or an inline element.
     #[must_use]
     pub const fn as_block(&self) -> Option<&Block> {
         match self {
@@ -311,10 +311,10 @@ impl<'de> Deserialize<'de> for Node {
 pub struct Fragment {
     /// Always `fragment`.
     pub object: FragmentObject,
-    /// The key of the fragment; see the key of a block.
+    /// The key of the fragment, stable like the key of a block.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub key: Option<String>,
-    /// Its name within the block.
+    /// The name of the fragment within the block.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fragment: Option<String>,
     /// The purpose of the fragment.
@@ -337,13 +337,13 @@ impl Fragment {
     }
 }
 
-/// Text, divided into runs with equal marks.
+/// Text, split into runs with the same marks.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct TextNode {
     /// Always `text`.
     pub object: TextObject,
-    /// The key of the text; see the key of a block.
+    /// The key of the text, stable like the key of a block.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub key: Option<String>,
     /// The runs of the text.
@@ -358,17 +358,17 @@ impl TextNode {
     }
 }
 
-/// A run of text with equal marks.
+/// A run of text with the same marks.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct Leaf {
     /// Always `leaf`.
     pub object: LeafObject,
     pub text: String,
-    /// The marks of the whole run.
+    /// The marks that apply to the whole run.
     #[serde(default)]
     pub marks: Vec<Mark>,
-    /// The Markdown notation of the text if it differs from the default. Ignored if it parses to different text.
+    /// The Markdown notation of the text if it is not the default one. Ignored if it parses to different text.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub spelling: Option<String>,
 }
@@ -381,14 +381,14 @@ impl Leaf {
     }
 }
 
-/// An element within text.
+/// An inline element: part of a line of text.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct Inline {
     /// Always `inline`.
     pub object: InlineObject,
-    /// The key of the element; see the key of a block.
+    /// The key of the element, stable like the key of a block.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "schema", schemars(default))]
     pub key: Option<String>,
@@ -401,11 +401,11 @@ pub struct Inline {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     #[cfg_attr(feature = "schema", schemars(default))]
     pub nodes: Vec<Node>,
-    /// Text that is part of the element's data: the body of an annotation.
+    /// Text in the element's data: the body of an annotation.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "schema", schemars(default))]
     pub fragments: Option<Vec<Fragment>>,
-    /// The Markdown notation of the element if it differs from the default. Ignored if it does not fit the element.
+    /// The Markdown notation of the element if it is not the default one. Ignored if it does not match the element.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "schema", schemars(default))]
     pub spelling: Option<String>,
@@ -419,7 +419,7 @@ impl Inline {
         Self { object: InlineObject::Is, key: None, kind, is_void, nodes, fragments: None, spelling: None }
     }
 
-    /// Returns the fragments; empty if there are no fragments.
+    /// Returns the fragments, or an empty slice if there are none.
     #[must_use]
     pub fn fragments(&self) -> &[Fragment] {
         self.fragments.as_deref().unwrap_or_default()

@@ -13,7 +13,7 @@ pub enum DocumentInput {
     /// No content.
     #[default]
     Empty,
-    /// Markdown with optional front matter. Without front matter it has at most
+    /// Markdown with optional front matter. Without the front matter it may have at most
     /// [`MAX_PAGE_BYTES`](crate::MAX_PAGE_BYTES).
     Markdown(String),
     /// A document tree. Blocks that already exist on the page keep their Markdown notation.
@@ -28,7 +28,7 @@ impl<'de> Deserialize<'de> for DocumentInput {
             document: Option<Document>,
         }
         let value = Value::deserialize(deserializer)?;
-        // Only the empty object empties a page, so that a misspelled field name does not.
+        // Only an empty object clears a page. A misspelled field name must not.
         if value.as_object().is_some_and(serde_json::Map::is_empty) {
             return Ok(Self::Empty);
         }

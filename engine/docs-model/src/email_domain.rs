@@ -1,4 +1,4 @@
-//! Domains of e-mail addresses: [`EmailDomain`].
+//! E-mail domains: [`EmailDomain`].
 
 use super::{BoundedText, formed_text::formed_text};
 

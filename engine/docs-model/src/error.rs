@@ -7,32 +7,32 @@ use serde::{Deserialize, Serialize};
 /// The result of an operation.
 pub type Result<T> = std::result::Result<T, Error>;
 
-/// The category of an error, for callers to branch on. Each has one HTTP status.
+/// The category of an error, on which callers can branch. Each category has one HTTP status.
 #[non_exhaustive]
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ErrorKind {
-    /// The request is invalid: 400. The message names the field and the remedy.
+    /// The request is invalid: 400. The message states the field and how to fix it.
     Invalid,
-    /// The caller is not signed in: 401.
+    /// The caller is not authenticated: 401.
     Unauthenticated,
-    /// The caller can see the object but lacks the permission for the operation: 403.
+    /// The caller can see the resource but lacks permission for the operation: 403.
     Forbidden,
-    /// The object does not exist or is not visible to the caller: 404.
+    /// The resource does not exist or is not visible to the caller: 404.
     NotFound,
-    /// The state of the object forbids the operation, or a unique value is in use: 409.
+    /// The state of the resource does not permit the operation, or a unique value is already in use: 409.
     Conflict,
-    /// A precondition of the request is not met: 412.
+    /// A precondition of the request failed: 412.
     Precondition,
     /// The request exceeds a size limit: 413.
     TooLarge,
-    /// The idempotency key was used before with a different request: 422.
+    /// The idempotency key was already used for a different request: 422.
     Unprocessable,
     /// Too many requests: 429.
     RateLimited,
-    /// The store or another service is temporarily unavailable; the caller can retry: 503.
+    /// The store or another service is temporarily unavailable: 503. The caller can retry.
     Unavailable,
-    /// An internal error: 500. Details appear only in the log.
+    /// An internal error: 500. Details are only logged.
     Internal,
 }
 
@@ -56,16 +56,16 @@ impl ErrorKind {
     }
 }
 
-/// The error of an operation. The operation changed nothing unless its documentation states otherwise.
+/// The error of an operation. A failed operation has changed nothing unless its documentation states otherwise.
 ///
-/// Callers branch on [`kind`](Error::kind). [`field`](Error::field) names the invalid field of a request,
-/// [`message`](Error::message) is one sentence for the caller that includes the remedy, and
-/// [`source`](StdError::source) contains the details for the operator.
+/// Callers can branch on [`kind`](Error::kind). [`field`](Error::field) is the invalid field of the request.
+/// [`message`](Error::message) is a sentence for the caller that says how to fix the problem.
+/// [`source`](StdError::source) has the details for the operator.
 pub struct Error(Box<ErrorFields>);
 
 struct ErrorFields {
     kind: ErrorKind,
-    /// The invalid field; the message begins with it.
+    /// The invalid field. The message begins with it.
     field: Option<Box<str>>,
     message: Cow<'static, str>,
     cause: Option<Box<dyn StdError + Send + Sync>>,
@@ -78,10 +78,10 @@ impl Error {
         Self(Box::new(ErrorFields { kind, field: None, message: message.into(), cause: None }))
     }
 
-    /// Converts the result of a deletion: `Ok(true)` for success, `Ok(false)` if the error is `NotFound`.
+    /// Converts the result of a deletion: success becomes `Ok(true)`, a `NotFound` error `Ok(false)`.
     ///
     /// # Errors
-    /// All other errors of `done`.
+    /// Any other error of `done`.
     ///
     /// ```
     /// use docs_model::error::Error;
@@ -112,25 +112,25 @@ impl Error {
         error
     }
 
-    /// Creates an error for an object that does not exist or is not visible to the actor.
+    /// Creates an error for a resource that does not exist or is not visible to the caller.
     #[must_use]
     pub fn not_found(noun: &str) -> Self {
         Self::new(ErrorKind::NotFound, format!("no such {noun}"))
     }
 
-    /// Creates an error for an operation on a visible object that the actor may not perform.
+    /// Creates an error for an operation that the caller may not perform on a visible resource.
     #[must_use]
     pub fn forbidden(what: impl Into<Cow<'static, str>>) -> Self {
         Self::new(ErrorKind::Forbidden, what)
     }
 
-    /// Creates an error for a state that forbids the operation, or for a unique value that is in use.
+    /// Creates an error for a state that does not permit the operation, or for a unique value that is in use.
     #[must_use]
     pub fn conflict(what: impl Into<Cow<'static, str>>) -> Self {
         Self::new(ErrorKind::Conflict, what)
     }
 
-    /// Creates an internal error. The source is logged; the caller receives a generic message.
+    /// Creates an internal error. The source is logged, and the caller receives a generic message.
     #[must_use]
     pub fn internal(source: impl Into<Box<dyn StdError + Send + Sync>>) -> Self {
         Self(Box::new(ErrorFields {
@@ -141,7 +141,7 @@ impl Error {
         }))
     }
 
-    /// Replaces the message; the error then names no field.
+    /// Replaces the message and clears the field.
     #[must_use]
     pub fn with_message(mut self, message: impl Into<Cow<'static, str>>) -> Self {
         self.0.field = None;
@@ -149,7 +149,7 @@ impl Error {
         self
     }
 
-    /// Prefixes the field with the path of the object that contains it. Errors other than `Invalid` are unchanged.
+    /// Prefixes the field with the path of its parent object. Errors other than `Invalid` are unchanged.
     ///
     /// ```
     /// use docs_model::error::Error;
@@ -166,7 +166,7 @@ impl Error {
         self
     }
 
-    /// Sets the cause, which is logged.
+    /// Sets the cause. It is logged, not returned to the caller.
     #[must_use]
     pub fn caused_by(mut self, source: impl Into<Box<dyn StdError + Send + Sync>>) -> Self {
         self.0.cause = Some(source.into());
@@ -178,8 +178,8 @@ impl Error {
         self.0.kind
     }
 
-    /// Returns the path of the invalid field or parameter, for example `changes[0].title`. Returns `None` if the error
-    /// is not about a single field or is not `Invalid`.
+    /// Returns the path of the invalid field or parameter, for example `changes[0].title`. Returns `None` for errors
+    /// that are not `Invalid` or do not concern a single field.
     #[must_use]
     pub fn field(&self) -> Option<&str> {
         self.0.field.as_deref()

@@ -1,9 +1,9 @@
-//! The macro `formed_text!`, which declares string types with a length and a form.
+//! The macro `formed_text!`, which declares string types with a length range and a format.
 
 #[cfg(feature = "schema")]
 use schemars::Schema;
 
-/// Adds the keywords of a form to a schema.
+/// Adds the keywords of a format to a schema.
 #[cfg(feature = "schema")]
 pub(super) fn add_form(mut schema: Schema, form: serde_json::Value) -> Schema {
     if let (Some(schema), serde_json::Value::Object(form)) = (schema.as_object_mut(), form) {
@@ -12,7 +12,7 @@ pub(super) fn add_form(mut schema: Schema, form: serde_json::Value) -> Schema {
     schema
 }
 
-/// Declares string types with a length and a form.
+/// Declares string types with a length range and a format.
 macro_rules! formed_text {
     ($($(#[$doc:meta])* $name:ident($min:literal, $max:literal, $check:expr, $form:literal $(, $schema:tt)?)),* $(,)?) => {$(
         $(#[$doc])*
@@ -21,10 +21,10 @@ macro_rules! formed_text {
         pub struct $name($crate::BoundedText<$min, $max>);
 
         impl $name {
-            /// Checks the length and the form of a string.
+            /// Validates the length and format of a string.
             ///
             /// # Errors
-            /// [`TextError`](crate::TextError) if the length or the form is invalid.
+            /// [`TextError`](crate::TextError) if the length or the format is invalid.
             pub fn new(text: impl Into<Box<str>>) -> Result<Self, $crate::TextError> {
                 let text = $crate::BoundedText::new(text)?;
                 let check: fn(&str) -> bool = $check;

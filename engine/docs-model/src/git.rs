@@ -1,4 +1,4 @@
-//! Imports from Git repositories and exports to them.
+//! Requests to import from and export to Git repositories.
 
 #[cfg(feature = "schema")]
 use schemars::JsonSchema;
@@ -22,7 +22,7 @@ pub(crate) const REF: &str =
 #[cfg(feature = "schema")]
 const BRANCH: &str = r"^(?!.*(/\.|\.\.|@\{|\.lock(/|$)|\.$))refs/heads(/[^\u0000-\u0020\u007f~^:?*\[\\/]+)+$";
 
-/// Returns `true` if the text is a full ref name by the rules of `git check-ref-format`.
+/// Returns `true` if the string is a full ref name according to `git check-ref-format`.
 ///
 /// ```
 /// use docs_model::is_full_ref;
@@ -49,7 +49,8 @@ pub fn is_full_ref(text: &str) -> bool {
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct ImportGitRepository {
-    /// The URL of the repository: https, http, or file if the platform allows it. May contain credentials.
+    /// The URL of the repository. The scheme is https, http or, if the platform allows it, file. It may contain
+    /// credentials.
     #[cfg_attr(feature = "schema", schemars(regex(pattern = REPOSITORY)))]
     pub url: BoundedText<1, 2048>,
     /// The full name of the ref, for example `refs/heads/main`.
@@ -59,27 +60,27 @@ pub struct ImportGitRepository {
     /// The name of a cached clone.
     #[serde(default, rename = "repoCacheID", skip_serializing_if = "Option::is_none")]
     pub repo_cache_id: Option<BoundedText<0, 512>>,
-    /// The web address of the repository's files, used for edit links.
+    /// Base URL of the repository's files on the web, used for edit links.
     #[serde(default, rename = "repoTreeURL", skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "schema", schemars(regex(pattern = WEB_URL_OR_EMPTY)))]
     pub repo_tree_url: Option<BoundedText<0, 2048>>,
-    /// The base address of commits on the web.
+    /// Base URL of commit pages on the host.
     #[serde(default, rename = "repoCommitURL", skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "schema", schemars(regex(pattern = WEB_URL_OR_EMPTY)))]
     pub repo_commit_url: Option<BoundedText<0, 2048>>,
-    /// The folder of the repository that contains the documentation.
+    /// The directory in the repository that contains the documentation.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub repo_project_directory: Option<BoundedText<0, 1024>>,
-    /// Time of the event that caused the import. Orders imports and exports.
+    /// Time of the event that triggered the import. Imports and exports are ordered by it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub timestamp: Option<Timestamp>,
-    /// `true` imports even if the commit was already imported, and ignores the order.
+    /// `true` imports the commit even if it was already imported or is out of order.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub force: Option<bool>,
     /// `true` creates a revision without changing the content of the space.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub standalone: Option<bool>,
-    /// The repository information shown for the space.
+    /// The repository information displayed for the space.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub git_info: Option<GitInfoUpdate>,
 }
@@ -89,10 +90,11 @@ pub struct ImportGitRepository {
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct ExportGitRepository {
-    /// The URL of the repository: https, http, or file if the platform allows it. May contain credentials.
+    /// The URL of the repository. The scheme is https, http or, if the platform allows it, file. It may contain
+    /// credentials.
     #[cfg_attr(feature = "schema", schemars(regex(pattern = REPOSITORY)))]
     pub url: BoundedText<1, 2048>,
-    /// The full name of the branch, for example `refs/heads/main`. It is created if it does not exist.
+    /// The full name of the branch, for example `refs/heads/main`. A missing branch is created.
     #[serde(rename = "ref")]
     #[cfg_attr(feature = "schema", schemars(regex(pattern = BRANCH)))]
     pub reference: BoundedText<1, 1024>,
@@ -100,42 +102,42 @@ pub struct ExportGitRepository {
     /// The name of a cached clone.
     #[serde(default, rename = "repoCacheID", skip_serializing_if = "Option::is_none")]
     pub repo_cache_id: Option<BoundedText<0, 512>>,
-    /// The web address of the repository's files, used for edit links.
+    /// Base URL of the repository's files on the web, used for edit links.
     #[serde(default, rename = "repoTreeURL", skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "schema", schemars(regex(pattern = WEB_URL_OR_EMPTY)))]
     pub repo_tree_url: Option<BoundedText<0, 2048>>,
-    /// The base address of commits on the web.
+    /// Base URL of commit pages on the host.
     #[serde(default, rename = "repoCommitURL", skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "schema", schemars(regex(pattern = WEB_URL_OR_EMPTY)))]
     pub repo_commit_url: Option<BoundedText<0, 2048>>,
-    /// The folder of the repository that contains the documentation.
+    /// The directory in the repository that contains the documentation.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub repo_project_directory: Option<BoundedText<0, 1024>>,
-    /// Time of the event that caused the export. Orders imports and exports.
+    /// Time of the event that triggered the export. Imports and exports are ordered by it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub timestamp: Option<Timestamp>,
-    /// `true` exports even if the repository is up to date, and ignores the order.
+    /// `true` exports even if the repository is up to date or the export is out of order.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub force: Option<bool>,
-    /// The repository information shown for the space.
+    /// The repository information displayed for the space.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub git_info: Option<GitInfoUpdate>,
 }
 
-/// The repository information shown for a space.
+/// The repository information displayed for a space.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct GitInfoUpdate {
     /// The hosting service.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub provider: Option<GitInfoProvider>,
-    /// The web address of the repository.
+    /// The URL of the repository's web page.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "schema", schemars(regex(pattern = WEB_URL_OR_EMPTY)))]
     pub url: Option<BoundedText<0, 2048>>,
 }
 
-/// The hosting service of a repository in imports and exports.
+/// The hosting service of a repository.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "lowercase")]

@@ -1,4 +1,4 @@
-//! The setting that synchronizes a space with a repository.
+//! Git Sync: the setting that synchronizes a space with a repository.
 
 #[cfg(feature = "schema")]
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
@@ -19,34 +19,34 @@ constants! {
     GitSyncObject = "git-sync",
 }
 
-/// The direction of synchronization.
+/// The direction in which content is synchronized.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum GitSyncDirection {
-    /// The space follows the repository.
+    /// From the repository to the space.
     Import,
-    /// The repository follows the space.
+    /// From the space to the repository.
     Export,
-    /// Both follow each other; concurrent changes are merged.
+    /// In both directions. Concurrent changes are merged.
     Both,
 }
 
 impl GitSyncDirection {
-    /// Returns `true` if the space follows the repository.
+    /// Returns `true` if changes of the repository are imported into the space.
     #[must_use]
     pub const fn imports(self) -> bool {
         matches!(self, Self::Import | Self::Both)
     }
 
-    /// Returns `true` if the repository follows the space.
+    /// Returns `true` if changes of the space are exported to the repository.
     #[must_use]
     pub const fn exports(self) -> bool {
         matches!(self, Self::Export | Self::Both)
     }
 }
 
-/// The polling interval of a repository, in minutes.
+/// The interval at which a repository is polled, in minutes.
 ///
 /// ```
 /// use docs_model::GitSyncInterval;
@@ -58,12 +58,12 @@ impl GitSyncDirection {
 pub struct GitSyncInterval(u16);
 
 impl GitSyncInterval {
-    /// The shortest interval in minutes; Git hosts limit request rates.
+    /// The shortest interval in minutes. Git hosts limit the request rate.
     const MIN_INTERVAL_MINUTES: u16 = 5;
     /// The longest interval in minutes: one week.
     const MAX_INTERVAL_MINUTES: u16 = 7 * 24 * 60;
 
-    /// Creates an interval. Returns `None` if it is too short or too long.
+    /// Creates an interval, or returns `None` if it is too short or too long.
     #[must_use]
     pub const fn new(minutes: u16) -> Option<Self> {
         if minutes >= Self::MIN_INTERVAL_MINUTES && minutes <= Self::MAX_INTERVAL_MINUTES {
@@ -112,34 +112,34 @@ impl JsonSchema for GitSyncInterval {
 ])))]
 #[serde(rename_all = "camelCase")]
 pub struct SetGitSync {
-    /// The URL of the repository: https, http, or file if the platform allows it. May contain credentials. Without
-    /// credentials, those given earlier for the same address stay in use.
+    /// The URL of the repository. The scheme is https, http or, if the platform allows it, file. It may contain
+    /// credentials. Without them, credentials stored earlier for the same URL remain in use.
     #[cfg_attr(feature = "schema", schemars(regex(pattern = REPOSITORY)))]
     pub url: BoundedText<1, 2048>,
     /// The full name of the ref, for example `refs/heads/main`. It must be a branch unless the direction is `import`.
     #[serde(rename = "ref")]
     #[cfg_attr(feature = "schema", schemars(regex(pattern = REF)))]
     pub reference: BoundedText<1, 1024>,
-    /// The folder of the repository that contains the documentation.
+    /// The directory in the repository that contains the documentation.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub repo_project_directory: Option<BoundedText<0, 1024>>,
     pub direction: GitSyncDirection,
-    /// The polling interval in minutes, for repositories without a webhook; `null` disables polling.
+    /// The polling interval in minutes, for repositories without a webhook. `null` disables polling.
     #[serde(default)]
     pub schedule: Option<GitSyncInterval>,
-    /// The message of commits. `{change_request_number}` and `{change_request_subject}` are replaced by those of the
-    /// most recently merged change request.
+    /// The commit message. `{change_request_number}` and `{change_request_subject}` are placeholders for the most
+    /// recently merged change request.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "schema", schemars(regex(pattern = crate::schema::NOT_BLANK)))]
     pub commit_message: Option<BoundedText<1, 4000>>,
     /// The hosting service of the repository.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub provider: Option<GitInfoProvider>,
-    /// The web address of the repository's files, used for edit links.
+    /// Base URL of the repository's files on the web, used for edit links.
     #[serde(default, rename = "repoTreeURL", skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "schema", schemars(regex(pattern = WEB_URL_OR_EMPTY)))]
     pub repo_tree_url: Option<BoundedText<0, 2048>>,
-    /// The base address of commits on the web.
+    /// Base URL of commit pages on the host.
     #[serde(default, rename = "repoCommitURL", skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "schema", schemars(regex(pattern = WEB_URL_OR_EMPTY)))]
     pub repo_commit_url: Option<BoundedText<0, 2048>>,
@@ -152,7 +152,7 @@ pub struct SetGitSync {
 pub struct GitSyncSetting {
     /// Always `git-sync`.
     pub object: GitSyncObject,
-    /// The setting. Its URL contains no credentials.
+    /// The setting. The credentials are removed from its URL.
     #[serde(flatten)]
     pub setting: SetGitSync,
     /// `true` if credentials for the URL are stored.
@@ -173,10 +173,10 @@ pub struct GitSyncSetting {
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct GitSyncWebhook {
-    /// The address that the Git host posts to.
+    /// The URL to which the Git host sends events.
     pub url: String,
-    /// The secret that the Git host signs with or sends as token. Returned only by the request that creates
-    /// it.
+    /// The secret with which the Git host signs events or which it sends as a token. Only the request that creates the
+    /// secret returns it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub secret: Option<String>,
     /// Creation time of the secret.
@@ -188,9 +188,9 @@ pub struct GitSyncWebhook {
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct GitSyncProgress {
-    /// `true` if the current content of the space was imported from or exported to the repository.
+    /// `true` if the current content of the space equals the last import or export.
     pub in_step: bool,
-    /// The last common commit.
+    /// The last commit that the space and the repository have in common.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub commit: Option<String>,
     /// The most recent import into the space.
@@ -199,10 +199,10 @@ pub struct GitSyncProgress {
     /// The most recent export to the repository.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub last_export: Option<GitSyncEvent>,
-    /// The most recent job; absent if there was no recent job.
+    /// The most recent job; absent if it is no longer stored.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub job: Option<GitSyncJob>,
-    /// The change request that contains conflicting changes. Exports are suspended until it is merged or archived.
+    /// The change request with conflicting changes. Exports are suspended until it is merged or archived.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub change_request: Option<ChangeRequestId>,
 }
@@ -215,7 +215,7 @@ pub struct GitSyncEvent {
     pub at: Timestamp,
     /// The id of the commit.
     pub commit: String,
-    /// The revision with the content of the commit.
+    /// The revision that has the content of the commit.
     pub revision: RevisionId,
 }
 
@@ -229,7 +229,7 @@ pub struct GitSyncJob {
     pub state: JobState,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ended_at: Option<Timestamp>,
-    /// The reason of a failure.
+    /// The reason for the failure.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
 }

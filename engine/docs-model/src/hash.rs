@@ -5,12 +5,12 @@ use std::{fmt, str::FromStr};
 use super::ListOrder;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-/// The BLAKE3-256 hash of an object, which is also its name. Displayed as lower-case base32.
+/// The BLAKE3-256 hash of an object, which is also the name of the object. It is displayed as lower-case base32.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Hash([u8; 32]);
 
 impl Hash {
-    /// Computes the hash of bytes.
+    /// Computes the hash of a byte slice.
     #[must_use]
     pub fn compute(bytes: &[u8]) -> Self {
         Self(*blake3::hash(bytes).as_bytes())
@@ -41,7 +41,7 @@ impl fmt::Debug for Hash {
     }
 }
 
-/// The error of parsing text that is not a hash.
+/// The error for a string that is not a valid hash.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("must be a hash of 52 characters of lower-case base32")]
 pub struct NotAHash;
@@ -67,8 +67,7 @@ impl<'de> Deserialize<'de> for Hash {
     }
 }
 
-/// Computes the fingerprint that binds a cursor to its list, from the parts that identify the list with its filters,
-/// and its order.
+/// Computes the fingerprint that binds a cursor to a list. `parts` identifies the list and its filters.
 #[must_use]
 pub fn fingerprint(parts: &[&str], order: ListOrder) -> [u8; 8] {
     let mut hasher = blake3::Hasher::new();

@@ -8,12 +8,12 @@ use serde::{Deserialize, Serialize};
 
 use super::{BoundedText, ContentRef, RevisionId, Url};
 
-/// An import of a document or a website.
+/// A request to import a document or a website.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct ImportContent {
-    /// The address of the document.
+    /// The URL of the document.
     pub url: Url,
     /// The format of the document.
     pub source: ImportContentSource,
@@ -24,7 +24,7 @@ pub struct ImportContent {
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum ImportContentSource {
-    /// A web page and the pages of the same site below its address.
+    /// A web page and all pages of the same site below its URL.
     Website,
     /// A Word document.
     Docx,
@@ -32,7 +32,7 @@ pub enum ImportContentSource {
     Markdown,
     /// A single HTML page.
     Html,
-    /// An archive of Markdown and HTML files with their images.
+    /// An archive of Markdown and HTML files, including their images.
     Zip,
     /// Confluence pages. Not supported by this platform.
     Confluence,
@@ -71,7 +71,7 @@ pub struct ImportContentResult {
     pub revision: RevisionId,
     /// The number of imported pages and files.
     pub imported_resources: u64,
-    /// The number of pages and files found, including those that could not be imported or exceeded a limit.
+    /// The number of pages and files found, including those that failed or exceeded a limit.
     pub total_resources: u64,
 }
 
@@ -92,7 +92,7 @@ pub struct ApplySpaceTemplate {
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct SpaceTemplateParams {
-    /// The targets of the template's links by their names in the template. Unknown names are ignored.
+    /// The targets of the template's links, keyed by their names in the template. Unknown names are ignored.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub content_refs: Option<BTreeMap<String, ContentRef>>,
 }

@@ -1,4 +1,4 @@
-//! Invites to an organization, by e-mail address or by link.
+//! Invites to an organization, by e-mail or by link.
 
 #[cfg(feature = "schema")]
 use schemars::JsonSchema;
@@ -24,11 +24,11 @@ constants! {
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct InviteUsers {
-    /// The addresses, at least one.
+    /// The e-mail addresses.
     #[cfg_attr(feature = "schema", schemars(length(min = 1, max = 100)))]
     pub emails: Vec<InviteEmail>,
-    /// The role of addresses without a role of their own: `null` for guest; the default role of the organization if
-    /// absent.
+    /// The role for addresses without a role of their own, or `null` for guest; by default, the default role of the
+    /// organization.
     #[serde(default)]
     pub role: Patch<Role>,
     /// `true` if the invited users will sign in with the organization's single sign-on.
@@ -37,22 +37,22 @@ pub struct InviteUsers {
     pub sso: Option<bool>,
 }
 
-/// The pattern of an e-mail address: text around one `@`, without white space and control characters.
+/// Pattern of an e-mail address: one `@` between characters other than whitespace and control characters.
 #[cfg(feature = "schema")]
 const EMAIL: &str = r"^[^\s@\u0000-\u001f\u007f-\u009f]+@[^\s@\u0000-\u001f\u007f-\u009f]+$";
 
-/// An address to invite, with or without a role of its own.
+/// An e-mail address to invite, optionally with its own role.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(untagged, expecting = "must be an e-mail address, or an object with `email` and `role`")]
 pub enum InviteEmail {
     /// An e-mail address.
     Plain(#[cfg_attr(feature = "schema", schemars(regex(pattern = EMAIL)))] BoundedText<3, 254>),
-    /// An e-mail address with a role of its own.
+    /// An e-mail address with its own role.
     WithRole(InviteWithRole),
 }
 
-/// An e-mail address to invite, with a role of its own.
+/// An e-mail address to invite with its own role.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[cfg_attr(feature = "schema", schemars(extend("required" = ["email", "role"])))]
@@ -69,23 +69,24 @@ pub struct InviteWithRole {
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct InvitedUsers {
-    /// The users who already have one of the addresses; they are members now.
+    /// The existing users who own one of the addresses. They were added as members.
     pub users: Vec<UserId>,
-    /// The number of addresses without a user; they received an invite.
+    /// The number of addresses without a user. An invite was sent to each of them.
     pub invited: u64,
-    /// Addresses of users who sign in by other means although single sign-on was requested; they are not invited.
+    /// The addresses of users who cannot use the requested single sign-on because they sign in by other means. They
+    /// were not invited.
     #[serde(default, rename = "failedSSOEmails", skip_serializing_if = "Vec::is_empty")]
     pub failed_sso_emails: Vec<String>,
 }
 
-/// An invite to an e-mail address that has no user yet.
+/// An invite to the e-mail address of a person who is not a user yet.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct EmailInvite {
-    /// The id; the user who owns the address joins with it.
+    /// The id of the invite. Only the owner of the address can accept it.
     pub id: InviteId,
-    /// The address, in lower case.
+    /// The e-mail address, in lower case.
     pub email: String,
     /// The role; `null` for guest.
     pub role: Option<Role>,
@@ -130,13 +131,13 @@ impl LinkInvite {
 pub struct MemberInvite {
     /// Always `invite`.
     pub object: InviteObject,
-    /// The id; any user can join with it.
+    /// The id of the invite. Any user can accept it.
     pub id: InviteId,
     /// Always `organization`.
     pub target: ToOrganization,
     /// The role; `null` for guest.
     pub role: Option<Role>,
-    /// `true` if the link would not grant the caller anything new.
+    /// `true` if the link would not grant the caller any additional access.
     pub redundant: bool,
 }
 
@@ -146,13 +147,13 @@ pub struct MemberInvite {
 pub struct SpaceInvite {
     /// Always `invite`.
     pub object: InviteObject,
-    /// The id; any user can join with it.
+    /// The id of the invite. Any user can accept it.
     pub id: InviteId,
     /// Always `space`.
     pub target: ToSpace,
     /// The role on the space.
     pub level: Role,
-    /// `true` if the link would not grant the caller anything new.
+    /// `true` if the link would not grant the caller any additional access.
     pub redundant: bool,
     /// The space.
     pub space: Space,
@@ -164,13 +165,13 @@ pub struct SpaceInvite {
 pub struct CollectionInvite {
     /// Always `invite`.
     pub object: InviteObject,
-    /// The id; any user can join with it.
+    /// The id of the invite. Any user can accept it.
     pub id: InviteId,
     /// Always `collection`.
     pub target: ToCollection,
     /// The role on the collection.
     pub level: Role,
-    /// `true` if the link would not grant the caller anything new.
+    /// `true` if the link would not grant the caller any additional access.
     pub redundant: bool,
     /// The collection.
     pub collection: Collection,

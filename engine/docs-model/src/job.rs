@@ -1,4 +1,4 @@
-//! Background jobs as the API returns them.
+//! Background jobs of the API.
 
 #[cfg(feature = "schema")]
 use schemars::JsonSchema;
@@ -11,7 +11,7 @@ constants! {
     JobObject = "job",
 }
 
-/// A background job: work that continues after the response to its request, or that takes long.
+/// A background job. It runs asynchronously to the request that created it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase")]
@@ -19,25 +19,25 @@ pub struct Job {
     /// Always `job`.
     pub object: JobObject,
     pub id: JobId,
-    /// The kind of work: `git_import`, `git_export`, `git_sync`, `content_import` or `pdf`.
+    /// The kind of job: `git_import`, `git_export`, `git_sync`, `content_import` or `pdf`.
     pub kind: String,
-    /// The id of the space that the job works on.
+    /// The id of the space that the job processes.
     pub subject: String,
     pub state: JobState,
-    /// The current stage, or the last one after the end; absent before the start.
+    /// The current or, after the end, the last stage; absent before the start.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stage: Option<JobStage>,
-    /// The progress within the stage, if the work can be counted.
+    /// The progress within the stage, if it can be measured.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub progress: Option<JobProgress>,
     /// The number of attempts so far.
     pub attempt: u32,
-    /// The user who requested the job; absent for requests of site visitors and for maintenance.
+    /// The user who requested the job; absent for maintenance jobs and for jobs requested by site visitors.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub created_by: Option<User>,
-    /// Time of the request.
+    /// Time at which the job was requested.
     pub created_at: Timestamp,
-    /// Time of the next start; present only while the job is queued.
+    /// Time of the next attempt; present only while the job is queued.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub due_at: Option<Timestamp>,
     /// Time of the first start.
@@ -48,10 +48,10 @@ pub struct Job {
     /// The result, if the job produced one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub result: Option<JobResult>,
-    /// The reason of a failure, as a sentence.
+    /// The reason for the failure, as a sentence.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
-    /// The events of the job in chronological order. Omitted in lists.
+    /// The log of the job in chronological order. Omitted in lists.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub log: Vec<JobLine>,
 }
@@ -61,13 +61,13 @@ pub struct Job {
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum JobState {
-    /// Waiting for its start time or for earlier jobs.
+    /// Waiting for its scheduled time or for earlier jobs.
     Queued,
     /// Running on a server.
     Running,
     /// Completed successfully.
     Done,
-    /// Given up after a failure; `error` contains the reason.
+    /// Failed permanently; `error` contains the reason.
     Failed,
 }
 
@@ -78,7 +78,7 @@ pub enum JobState {
 pub enum JobStage {
     /// Fetching a repository.
     RepoFetch,
-    /// Reading the layout of a repository.
+    /// Reading the repository configuration.
     ConfigCheck,
     /// Fetching and converting documents.
     DocumentFetch,
@@ -110,10 +110,10 @@ pub struct JobResult {
     /// The revision that the job created.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub revision: Option<RevisionId>,
-    /// The address of the revision in the web application.
+    /// The URL of the revision in the web application.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub url: Option<String>,
-    /// The change request that contains the conflicting changes.
+    /// The change request with the conflicting changes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub change_request: Option<ChangeRequestId>,
 }
@@ -123,6 +123,6 @@ pub struct JobResult {
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct JobLine {
     pub at: Timestamp,
-    /// The event, as a sentence.
+    /// The log message, as a sentence.
     pub text: String,
 }

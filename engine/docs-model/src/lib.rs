@@ -1,10 +1,10 @@
 //! The data model of the platform: resources, requests and their limits, shared by the Rust API and the HTTP API.
 //!
-//! Each type enforces its limits when it is deserialized with serde, and derives its JSON Schema from the same
-//! definition. The OpenAPI document is built from these schemas.
+//! Each type enforces its limits on deserialization with serde and derives its JSON Schema from the same definition.
+//! The OpenAPI document is built from these schemas.
 //!
-//! The crate also contains types that the layers above share: the [`Error`](error::Error) of operations, the
-//! [`Hash`](hash::Hash) that identifies content, and positions in the change feed ([`FeedPos`](feed::FeedPos)).
+//! The crate also contains types shared by the layers above: the [`Error`](error::Error) of operations, the content
+//! [`Hash`](hash::Hash), and positions in the change feed ([`FeedPos`](feed::FeedPos)).
 
 mod account;
 mod adaptive;
@@ -152,8 +152,8 @@ pub use translation::*;
 pub use url::*;
 pub use user::*;
 
-/// A boxed future, the return type of the operations of the platform.
+/// A boxed future, returned by the operations of the platform.
 ///
-/// Boxing compiles the body of an operation once, in its own crate, instead of again in each program and test that
-/// calls it. The cost is one allocation per call.
+/// Boxing makes the compiler generate the code of an operation once, in its own crate, and not in each program and test
+/// that calls it. The cost is one allocation per call.
 pub type BoxFuture<'a, T> = std::pin::Pin<Box<dyn Future<Output = T> + Send + 'a>>;

@@ -1,4 +1,4 @@
-//! Links from content, and the content that links to a target.
+//! Links in content, and backlinks to content.
 
 #[cfg(feature = "schema")]
 use schemars::JsonSchema;
@@ -18,7 +18,7 @@ pub enum LinkStatus {
     Ok,
     /// The target does not exist.
     Broken,
-    /// The target is an address within the web application.
+    /// The target is a URL of the web application.
     InApp,
 }
 
@@ -34,7 +34,7 @@ impl LinkStatus {
     }
 }
 
-/// A filter of broken links in a change request.
+/// A filter for broken links of a change request.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "kebab-case")]
@@ -64,33 +64,33 @@ pub enum LinkRelation {
     /// The link refers to the target.
     #[default]
     Reference,
-    /// The content includes the target and is incomplete without it.
+    /// The content embeds the target and is incomplete without it.
     DependsOn,
 }
 
-/// The version of the content that an item belongs to.
+/// The version of the content that contains an item.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(tag = "type", rename_all = "camelCase", rename_all_fields = "camelCase")]
 pub enum VersionContext {
     /// A revision of a space.
     Revision {
-        /// The revision, with empty lists of pages, files and reusable contents.
+        /// The revision, with empty lists of pages, files and reusable content blocks.
         revision: Box<Revision>,
     },
     /// A change request.
     ChangeRequest {
-        /// The request.
+        /// The change request.
         change_request: Box<ChangeRequest>,
     },
 }
 
-/// A location within a page.
+/// A location on a page.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(tag = "type", rename_all = "lowercase")]
 pub enum InternalLocation {
-    /// A named place.
+    /// An anchor.
     Anchor {
         /// The name of the anchor.
         anchor: String,
@@ -102,16 +102,16 @@ pub enum InternalLocation {
     },
 }
 
-/// The source or the target of a link, with the resources that contain it.
+/// The source or target of a link, with its parent resources.
 ///
 /// Pages are returned without content and subpages.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(tag = "kind", rename_all = "kebab-case", rename_all_fields = "camelCase")]
 pub enum ContentLocation {
-    /// An address.
+    /// A URL.
     Url {
-        /// The address.
+        /// The URL.
         url: String,
     },
     /// A file.
@@ -169,53 +169,52 @@ pub enum ContentLocation {
         /// The space.
         space: Box<Space>,
     },
-    /// A reusable content.
+    /// A reusable content block.
     ReusableContent {
         /// The organization of the space.
         organization: Box<Organization>,
-        /// The space that contains the reusable content.
+        /// The space that contains the block.
         space: Box<Space>,
         /// The version of the space's content.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         version_context: Option<VersionContext>,
-        /// The reusable content.
+        /// The block.
         reusable_content: ReusableContent,
     },
 }
 
-/// A link. Multiple references from one page or reusable content to the same target count as one link.
+/// A link. Several references to the same target from the same page or reusable content block count as one link.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct LinkUsage {
     pub status: LinkStatus,
-    /// The relation of the source to the target.
+    /// The relation between the source and the target.
     pub relation: LinkRelation,
-    /// The target. If it does not exist or is not visible to the caller, this is its address as written, if there is
-    /// one.
+    /// The target. If it does not exist or is not visible to the caller, its URL as written in the source, if any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub target_reference: Option<ContentLocation>,
     /// The source of the link.
     pub location_references: Vec<ContentLocation>,
 }
 
-/// The number of links.
+/// Link counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct LinkStats {
-    /// The number of all links, regardless of filters.
+    /// The total number of links, independent of filters.
     pub total: u64,
-    /// The number of broken links. Of the links to other spaces and to users, only the first 5,000 are checked.
+    /// The number of broken links. Of the links to other spaces and to users, at most 5,000 are checked.
     pub broken: BrokenLinks,
 }
 
-/// The number of broken links.
+/// Broken link counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct BrokenLinks {
     pub total: u64,
-    /// The number of links that the change request added or broke; present only for change requests.
+    /// The number of links added or broken by the change request; present only for change requests.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub change_request: Option<u64>,
 }
@@ -232,12 +231,12 @@ pub struct LinkList {
     pub count: Option<u64>,
     /// The items of this page.
     pub items: Vec<LinkUsage>,
-    /// The number of links in the content.
+    /// The link counts of the content.
     pub stats: LinkStats,
 }
 
 impl LinkList {
-    /// Adds link counts to a list.
+    /// Creates a list with link counts.
     #[must_use]
     pub fn new(list: List<LinkUsage>, stats: LinkStats) -> Self {
         Self { next: list.next, count: list.count, items: list.items, stats }

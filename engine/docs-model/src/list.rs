@@ -1,4 +1,4 @@
-//! Paginated lists, and constants that identify the type of a resource.
+//! Paginated lists, and the constants that identify resource types.
 
 #[cfg(feature = "schema")]
 use schemars::JsonSchema;

@@ -4,8 +4,8 @@ use std::{fmt, str::FromStr};
 
 /// The media type of a file: `type/subtype` in lower case, with an optional known charset.
 ///
-/// Other parameters are accepted and dropped. Browsers parse headers with quoted values or several types differently,
-/// so neither is accepted, and the formatted text of a type is unambiguous.
+/// Other parameters are accepted and dropped. Header values with quotes or with several types are rejected because
+/// browsers parse them differently. The formatted type is therefore unambiguous.
 ///
 /// # Example
 /// ```
@@ -22,7 +22,7 @@ pub struct MediaType {
     charset: Option<&'static str>,
 }
 
-/// Text that is not an accepted media type.
+/// The error for a string that is not an accepted media type.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
 #[error(
     "must be a media type, like image/png: `type/subtype`, with parameters as `; name=value` without quotes"
@@ -33,26 +33,26 @@ impl MediaType {
     /// Maximum length of a media type, in characters.
     pub const MAX: usize = 255;
 
-    /// The accepted texts as a regular expression.
+    /// A regular expression that matches the accepted strings.
     #[cfg(feature = "schema")]
     pub const PATTERN: &str = concat!(
         r"^[0-9A-Za-z][0-9A-Za-z!#$&^_.+-]*/[0-9A-Za-z][0-9A-Za-z!#$&^_.+-]*",
         r"(; *([0-9A-Za-z!#$%&*+.^_|~-]+=[0-9A-Za-z!#$%&*+.^_|~-]+)?)*$",
     );
 
-    /// Returns the type of bytes in an unknown format.
+    /// Returns `application/octet-stream`, the type for unknown formats.
     #[must_use]
     pub fn octet_stream() -> Self {
         Self { essence: "application/octet-stream".to_owned(), charset: None }
     }
 
-    /// Returns the type without parameters, such as `image/png`.
+    /// Returns the type without parameters, for example `image/png`.
     #[must_use]
     pub fn essence(&self) -> &str {
         &self.essence
     }
 
-    /// Returns the label of the charset.
+    /// Returns the charset label, if any.
     #[must_use]
     pub const fn charset(&self) -> Option<&'static str> {
         self.charset
@@ -92,19 +92,21 @@ impl fmt::Display for MediaType {
     }
 }
 
-/// Returns `true` for a name of RFC 6838, 4.2, ignoring its length limit.
+/// Returns `true` for a name as defined in RFC 6838, section 4.2, without its length limit.
 fn is_name(text: &str) -> bool {
     let is_inner = |byte: u8| byte.is_ascii_alphanumeric() || b"!#$&^_.+-".contains(&byte);
     text.bytes().next().is_some_and(|first| first.is_ascii_alphanumeric()) && text.bytes().all(is_inner)
 }
 
-/// Returns `true` for a token of RFC 9110, 5.6.2, excluding the single quotes and backquotes that it permits.
+/// Returns `true` for a token as defined in RFC 9110, section 5.6.2, except that single quotes and backquotes are
+/// rejected.
 fn is_token(text: &str) -> bool {
     let is_inner = |byte: u8| byte.is_ascii_alphanumeric() || b"!#$%&*+.^_|~-".contains(&byte);
     !text.is_empty() && text.bytes().all(is_inner)
 }
 
-/// The charsets that a type retains. None of them hides ASCII markup in other bytes, as UTF-7, HZ and ISO-2022 do.
+/// The charsets that are preserved. All of them encode ASCII characters as ASCII bytes, unlike UTF-7, HZ and ISO-2022,
+/// in which markup can be hidden in other bytes.
 const CHARSETS: &[&str] = &[
     "utf-8",
     "utf8",

@@ -18,7 +18,7 @@ constants! {
 pub struct Member {
     /// Always `member`.
     pub object: MemberObject,
-    /// The id of the user; it also identifies the member within the organization.
+    /// The id of the user, which also identifies the member within the organization.
     pub id: UserId,
     /// The role; `null` for a guest.
     pub role: Option<Role>,
@@ -31,18 +31,18 @@ pub struct Member {
     pub last_seen_at: Option<Timestamp>,
     /// `true` if the member signs in with the organization's single sign-on.
     pub sso: bool,
-    /// The number of spaces where the member has an explicit role.
+    /// The number of spaces on which the member has an explicit role.
     pub spaces: u64,
-    /// The number of teams that the member belongs to.
+    /// The number of teams to which the member belongs.
     pub teams: u64,
 }
 
-/// A filter of members: a role, or guests.
+/// A filter for members: a role or guest.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct MemberRole(Option<Role>);
 
 impl MemberRole {
-    /// The names on the wire: the roles from highest to lowest, then guest.
+    /// The values in the wire format: the roles from highest to lowest, then guest.
     const NAMES: [&'static str; Role::ALL.len() + 1] = {
         let mut names = ["guest"; Role::ALL.len() + 1];
         let mut at = 0;
@@ -106,15 +106,15 @@ impl JsonSchema for MemberRole {
     }
 }
 
-/// The sort key of a list of members.
+/// The sort key for a list of members.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub enum MemberSort {
-    /// Time of joining.
+    /// The time of joining.
     #[default]
     JoinedAt,
-    /// Time of the last visit. Members who never visited are omitted.
+    /// The time of the last visit. Members who never visited are omitted.
     LastSeenAt,
 }
 
@@ -122,17 +122,17 @@ pub enum MemberSort {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct UpdateMember {
-    /// A role, or `null` for guest.
+    /// The role, or `null` for guest.
     #[serde(default)]
     pub role: Patch<Role>,
 }
 
-/// The response to a member who reports a visit.
+/// The response to a visit report of a member.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct Visit {
-    /// A signed JSON Web Token (RFC 7519) that identifies the member to the organization's sites until it expires;
+    /// A signed JSON Web Token (RFC 7519) that identifies the member on the organization's sites until it expires;
     /// absent for guests.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub platform_visitor_claims: Option<String>,

@@ -1,4 +1,4 @@
-//! OpenAPI specifications of an organization and their versions.
+//! OpenAPI specifications of an organization, and their versions.
 
 #[cfg(feature = "schema")]
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
@@ -10,11 +10,11 @@ use super::{
     typed_value::part,
 };
 
-/// Maximum size in bytes of a specification given as text in a request.
+/// Maximum size in bytes of a specification that a request contains as text.
 pub const MAX_SPEC_TEXT: usize = 10_000_000;
 
 formed_text! {
-    /// The slug of an OpenAPI specification, unique in its organization.
+    /// The slug of an OpenAPI specification, unique within the organization.
     OpenApiSpecSlug(1, 100, is_slug, "words of lower-case letters and digits with one `-` between them",
         { "pattern": "^[a-z0-9]+(?:-[a-z0-9]+)*$" }),
 }
@@ -42,24 +42,24 @@ pub enum SpecProcessingState {
     Pending,
     /// Being fetched and parsed.
     Progress,
-    /// Processed, successfully or with an error code.
+    /// Processing ended, successfully or with an error code.
     Complete,
 }
 
-/// The reason why an OpenAPI specification could not be processed.
+/// The reason an OpenAPI specification could not be processed.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 pub enum SpecErrorCode {
-    /// The request for the specification, or for a file it refers to, timed out.
+    /// Fetching the specification or a referenced file timed out.
     FetchTimeout,
-    /// The specification, or a file it refers to, could not be fetched.
+    /// The specification or a referenced file could not be fetched.
     FetchError,
     /// The document is not a supported OpenAPI specification.
     ParseError,
 }
 
-/// The format of a file of an OpenAPI specification.
+/// The format of an OpenAPI specification file.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum SpecFormat {
@@ -77,7 +77,7 @@ pub enum SpecVisibility {
     /// Visible to members of the organization.
     #[default]
     Private,
-    /// Visible to anyone who has the public link.
+    /// Visible to anyone with the public link.
     Public,
 }
 
@@ -85,7 +85,7 @@ pub enum SpecVisibility {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct SpecProcessingError {
-    /// The problem and its location: the line, if known, and a JSON pointer.
+    /// A description of the problem and its location: the line, if known, and a JSON pointer.
     pub message: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub code: Option<SpecErrorCode>,
@@ -102,19 +102,19 @@ pub struct OpenApiSpec {
     pub created_at: Timestamp,
     /// Time of the last change or of the last processing.
     pub updated_at: Timestamp,
-    /// The slug that content uses to refer to the specification.
+    /// The slug by which content refers to the specification.
     pub slug: OpenApiSpecSlug,
-    /// The address that the specification is fetched from; absent if it was given as text.
+    /// The URL from which the specification is fetched; absent if it was submitted as text.
     #[serde(default, rename = "sourceURL", skip_serializing_if = "Option::is_none")]
     pub source_url: Option<Url>,
     pub processing_state: SpecProcessingState,
     pub visibility: SpecVisibility,
-    /// The latest version; absent until processing succeeded once.
+    /// The latest version; absent until processing first succeeds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub last_version: Option<OpenApiSpecVersionId>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub last_processed_at: Option<Timestamp>,
-    /// The error of the last processing. The latest version then stems from an earlier processing, if any succeeded.
+    /// The error of the last processing. In this case, the latest version comes from an earlier, successful processing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub last_process_error_code: Option<SpecErrorCode>,
     /// The problems found by the last processing.
@@ -129,13 +129,13 @@ pub struct OpenApiSpec {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct OpenApiSpecPermissions {
-    /// The specification can be read.
+    /// The caller can read the specification.
     pub view: bool,
-    /// The specification can be changed and deleted.
+    /// The caller can change and delete the specification.
     pub edit: bool,
 }
 
-/// Addresses of an OpenAPI specification.
+/// URLs of an OpenAPI specification.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct OpenApiSpecUrls {
@@ -143,8 +143,7 @@ pub struct OpenApiSpecUrls {
     pub location: String,
     /// The specification in the web application.
     pub app: String,
-    /// The public address of the latest version's document. Present while the specification is public and has a
-    /// version.
+    /// The public URL of the latest version's document; present if the specification is public and has a version.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub published: Option<String>,
 }
@@ -158,13 +157,13 @@ pub struct OpenApiSpecVersion {
     pub object: OpenApiSpecVersionObject,
     pub id: OpenApiSpecVersionId,
     pub created_at: Timestamp,
-    /// The address of the document, byte for byte as it was given. It needs no token and works for as long as the user
-    /// it was issued to may read the specification.
+    /// The URL of the unmodified document. It requires no token and is valid as long as the user to whom it was issued
+    /// can read the specification.
     pub url: String,
     pub urls: OpenApiSpecVersionUrls,
 }
 
-/// Addresses of a version of an OpenAPI specification.
+/// URLs of an OpenAPI specification version.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct OpenApiSpecVersionUrls {
@@ -172,23 +171,23 @@ pub struct OpenApiSpecVersionUrls {
     pub location: String,
 }
 
-/// The content of a version of an OpenAPI specification.
+/// The content of an OpenAPI specification version.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct OpenApiSpecContent {
-    /// The files by name, the entry document first. Each has `filename`; `dir`, the base folder of its relative
-    /// references; `isEntrypoint`; `references`, the names of the files it refers to; and `specification`, the file as
+    /// The files by name, the entry document first. Each file has `filename`; `dir`, the base directory of its relative
+    /// references; `isEntrypoint`; `references`, the names of the files it references; and `specification`, the file as
     /// JSON.
     #[cfg_attr(feature = "schema", schemars(with = "serde_json::Map<String, serde_json::Value>"))]
     pub filesystem: Box<RawValue>,
-    /// The address of the document, byte for byte as it was given.
+    /// The URL of the unmodified document.
     pub url: String,
 }
 
 /// The source of an OpenAPI specification.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SpecSource {
-    /// An address. The specification is fetched again every few hours.
+    /// A URL. The specification is fetched again every few hours.
     Url(Url),
     /// The specification as JSON or YAML text.
     Text(String),
@@ -252,7 +251,7 @@ impl JsonSchema for SpecSource {
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct CreateOpenApiSpec {
-    /// The slug that content uses to refer to the specification.
+    /// The slug by which content refers to the specification.
     pub slug: OpenApiSpecSlug,
     pub source: SpecSource,
 }

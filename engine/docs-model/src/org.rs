@@ -20,7 +20,7 @@ constants! {
 /// Title of an organization.
 pub type OrganizationTitle = BoundedText<2, 255>;
 
-/// The default content of an organization: a site.
+/// The default content of an organization, which is a site.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct SitePointer {
@@ -41,9 +41,9 @@ pub struct Organization {
     pub id: OrgId,
     pub title: OrganizationTitle,
     pub created_at: Timestamp,
-    /// Domains of e-mail addresses whose owners may join.
+    /// E-mail domains whose users may join.
     pub email_domains: Vec<EmailDomain>,
-    /// The default host name of public content.
+    /// The default hostname of public content.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hostname: Option<Hostname>,
     #[serde(rename = "type")]
@@ -54,7 +54,7 @@ pub struct Organization {
     pub community_type: Option<OrganizationCommunityType>,
     /// The role of new members; `null` for guest.
     pub default_role: Option<Role>,
-    /// The content that visitors of the organization see first.
+    /// The content shown by default to visitors of the organization.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub default_content: Option<SitePointer>,
     /// `true` if single sign-on is enforced.
@@ -64,14 +64,15 @@ pub struct Organization {
     /// `true` if invite links are enabled.
     pub invite_links: bool,
     pub plan: Plan,
-    /// The billing, if the embedding application sets it. Returned only to callers with the `viewBilling` permission.
+    /// Billing information, if the embedding application sets it. Returned only to callers with the `viewBilling`
+    /// permission.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub billing: Option<OrganizationBilling>,
     pub trial: Trial,
-    /// The block of the organization by the embedding application, if any.
+    /// The block that the embedding application has set, if any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub blocked: Option<OrganizationBlock>,
-    /// The organization's own host name, assigned by the embedding application.
+    /// The organization's custom hostname, assigned by the embedding application.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub custom_hostname: Option<SiteHostname>,
     /// Deprecated; always `true`.
@@ -91,7 +92,7 @@ pub struct DomainOrganizations {
     pub organizations: Vec<Organization>,
 }
 
-/// Addresses of an organization.
+/// URLs of an organization.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct OrganizationUrls {
@@ -110,26 +111,26 @@ pub struct OrganizationUrls {
 #[serde(rename_all = "camelCase")]
 #[expect(clippy::struct_excessive_bools, reason = "the wire format is an object of flags")]
 pub struct OrganizationPermissions {
-    /// The organization is visible.
+    /// The caller can see the organization.
     pub view: bool,
-    /// Settings and members can be changed.
+    /// The caller can change settings and members.
     pub admin: bool,
-    /// The members of the caller's teams can be managed.
+    /// The caller can manage the members of their own teams.
     pub own_team: bool,
-    /// Spaces and sites can be created.
+    /// The caller can create spaces and sites.
     pub create_content: bool,
-    /// OpenAPI specifications can be created.
+    /// The caller can create OpenAPI specifications.
     #[serde(rename = "createOpenAPISpec")]
     pub create_openapi_spec: bool,
-    /// Conversations can be ingested.
+    /// The caller can ingest conversations.
     pub ingest_conversations: bool,
-    /// The billing is visible.
+    /// The caller can see billing information.
     pub view_billing: bool,
-    /// Members can be listed.
+    /// The caller can list members.
     pub list_members: bool,
-    /// Teams can be listed.
+    /// The caller can list teams.
     pub list_teams: bool,
-    /// Integrations can be listed.
+    /// The caller can list integrations.
     pub list_integrations: bool,
 }
 
@@ -141,12 +142,12 @@ pub struct UpdateOrganization {
     #[serde(default, deserialize_with = "deserialize_non_null")]
     #[cfg_attr(feature = "schema", schemars(transform = crate::schema::not_null))]
     pub title: Option<OrganizationTitle>,
-    /// A replacement for the list of e-mail domains.
+    /// The new list of e-mail domains, replacing the previous one.
     #[serde(default, deserialize_with = "deserialize_non_null")]
     #[cfg_attr(feature = "schema", schemars(transform = crate::schema::not_null))]
     #[cfg_attr(feature = "schema", schemars(length(max = 100)))]
     pub email_domains: Option<Vec<EmailDomain>>,
-    /// The default host name of public content, unique among organizations.
+    /// The default hostname of public content, unique among organizations.
     #[serde(default, deserialize_with = "deserialize_non_null")]
     #[cfg_attr(feature = "schema", schemars(transform = crate::schema::not_null))]
     pub hostname: Option<Hostname>,
@@ -156,7 +157,7 @@ pub struct UpdateOrganization {
     /// The default content; `null` removes it.
     #[serde(default)]
     pub default_content: Patch<SitePointer>,
-    /// The address of the logo; `null` removes it.
+    /// The URL of the logo; `null` removes it.
     #[serde(default)]
     pub logo: Patch<Url>,
     /// `true` enforces single sign-on.

@@ -1,4 +1,4 @@
-//! Types of organizations and their plans.
+//! Organization types and plans.
 
 #[cfg(feature = "schema")]
 use schemars::JsonSchema;
@@ -16,7 +16,7 @@ pub enum OrganizationType {
     Community,
 }
 
-/// The use of the platform by an organization.
+/// The purpose for which an organization uses the platform.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase")]
@@ -32,7 +32,7 @@ pub enum OrganizationUseCase {
     Other,
 }
 
-/// The kind of a community.
+/// The type of a community.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase")]
@@ -42,7 +42,7 @@ pub enum OrganizationCommunityType {
     Education,
 }
 
-/// The plan of an organization. New organizations have the largest plan, since the platform charges nothing.
+/// The plan of an organization. New organizations have the largest plan, because the platform charges nothing.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub enum Plan {

@@ -1,4 +1,4 @@
-//! Pages as the API returns them.
+//! Pages of the API.
 
 #[cfg(feature = "schema")]
 use schemars::JsonSchema;
@@ -19,7 +19,7 @@ constants! {
     LinkKind = "link",
 }
 
-/// A page of a revision: a document, a group of pages, a link, or a computed subtree.
+/// A page of a revision: a document, a group, a link or a computed subtree.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(tag = "type", rename_all = "lowercase")]
@@ -28,13 +28,13 @@ pub enum RevisionPage {
     Document(Box<DocumentPage>),
     /// A titled group of pages.
     Group(GroupPage),
-    /// A link in the tree of pages.
+    /// A link in the page tree.
     Link(LinkPage),
-    /// Pages that a source generates.
+    /// Pages generated from a source.
     Computed(ComputedPage),
 }
 
-/// The common fields of all pages.
+/// The fields common to all pages.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase")]
@@ -49,29 +49,29 @@ pub struct PageBase {
     pub created_at: Option<Timestamp>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub updated_at: Option<Timestamp>,
-    /// Conflicts of merges that are not resolved yet.
+    /// Unresolved merge conflicts.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub conflicts: Vec<PageConflict>,
 }
 
-/// A field that was changed differently in both versions of a page. It has the value of the change request until it is
+/// A field that both sides of a merge changed to different values. It has the value of the change request until it is
 /// set again.
 ///
-/// For a conflict in the content there are no values here: the Markdown contains all versions.
+/// A conflict in the content has no values here, because the Markdown contains all versions.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct PageConflict {
-    /// The conflicting field, for example `title`, `slug` or `document`. `position` for the place of the page in the
-    /// tree, `existence` if one side deleted the page.
+    /// The conflicting field, for example `title`, `slug` or `document`. `position` is the position of the page in the
+    /// page tree. `existence` means that one side deleted the page.
     pub field: String,
     /// The value in the space; absent if the field was not set.
     #[serde(default, skip_serializing_if = "Value::is_null")]
     pub current: Value,
-    /// The common ancestor of both values; absent if the field was not set.
+    /// The value in the common ancestor; absent if the field was not set.
     #[serde(default, skip_serializing_if = "Value::is_null")]
     pub base: Value,
-    /// The value in the change request; absent if the request removed it.
+    /// The value in the change request; absent if the change request removed it.
     #[serde(default, skip_serializing_if = "Value::is_null")]
     pub change_request: Value,
 }
@@ -99,17 +99,17 @@ pub struct DocumentPage {
     /// The content as a document tree, if requested.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub document: Option<Document>,
-    /// The id of the content; absent if it is empty.
+    /// The id of the content; absent if the page is empty.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub document_id: Option<String>,
     /// The source of generated content.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub computed: Option<serde_json::Value>,
-    /// The seed of the ids of generated content.
+    /// The seed from which the ids of generated content are derived.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub computed_seed: Option<String>,
     pub pages: Vec<RevisionPage>,
-    /// The repository file of an imported page.
+    /// The repository file from which the page was imported.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub git: Option<GitBlob>,
     pub layout: PageLayout,
@@ -118,15 +118,15 @@ pub struct DocumentPage {
     /// The variables of the page.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub variables: Option<Variables>,
-    /// `true` if the page is omitted from navigation.
+    /// `true` if the page is hidden from navigation.
     pub hidden: bool,
     /// `true` if the page is excluded from the platform's search.
     pub no_index: bool,
-    /// `true` if search engines are asked not to index the page.
+    /// `true` if web search engines are asked not to index the page.
     pub no_robots_index: bool,
 }
 
-/// The representation of page content.
+/// The format of page content.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "lowercase")]
@@ -138,7 +138,7 @@ pub enum ContentFormat {
     Markdown,
 }
 
-/// Addresses of a page.
+/// URLs of a page.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct PageUrls {
@@ -160,17 +160,17 @@ pub struct GroupPage {
     pub slug: String,
     /// The path within the space.
     pub path: String,
-    /// `true` if the group is omitted from navigation.
+    /// `true` if the group is hidden from navigation.
     pub hidden: bool,
     /// `true` if the group is excluded from the platform's search.
     pub no_index: bool,
-    /// `true` if search engines are asked not to index the group.
+    /// `true` if web search engines are asked not to index the group.
     pub no_robots_index: bool,
     /// The pages of the group.
     pub pages: Vec<RevisionPage>,
 }
 
-/// A link in the tree of pages.
+/// A link in the page tree.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase")]
@@ -182,14 +182,14 @@ pub struct LinkPage {
     pub kind: LinkKind,
     /// The target of the link.
     pub target: ContentRef,
-    /// The address of the target.
+    /// The URL of the target.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub href: Option<String>,
-    /// `true` if the link is omitted from navigation.
+    /// `true` if the link is hidden from navigation.
     pub hidden: bool,
 }
 
-/// Pages that a source generates.
+/// Pages generated from a source.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase")]
@@ -197,7 +197,7 @@ pub struct ComputedPage {
     /// Id, title and times of the page.
     #[serde(flatten)]
     pub base: PageBase,
-    /// The source that generates the pages.
+    /// The source from which the pages are generated.
     pub computed: serde_json::Value,
 }
 
@@ -205,6 +205,6 @@ pub struct ComputedPage {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct Pages {
-    /// The tree of pages.
+    /// The page tree.
     pub pages: Vec<RevisionPage>,
 }

@@ -1,28 +1,28 @@
-//! Limits of the content of a space. Every kind of change checks them: edits, imports, merges, reverts.
+//! Limits for the content of a space. Every change checks them: edits, imports, merges and reverts.
 
-/// Maximum number of pages of a space, of every kind. Computed pages count as one each.
+/// Maximum number of pages per space, including groups and links. A computed page counts as one.
 pub const MAX_SPACE_PAGES: usize = 25_000;
 
-/// Maximum number of files of a space.
+/// Maximum number of files per space.
 pub const MAX_SPACE_FILES: usize = 25_000;
 
-/// Maximum number of reusable contents of a space.
+/// Maximum number of reusable content blocks per space.
 pub const MAX_REUSABLES: usize = 5_000;
 
-/// Maximum number of children of a page, or of pages at the top level.
+/// Maximum number of children of a page, and of pages at the top level.
 pub const MAX_SIBLINGS: usize = 10_000;
 
-/// Maximum number of levels of pages.
+/// Maximum depth of the page tree.
 pub const MAX_PAGE_LEVELS: usize = 33;
 
-/// Maximum length of the path of a page within its space, in bytes of UTF-8.
+/// Maximum length of a page path within its space, in UTF-8 bytes.
 pub const MAX_PATH_BYTES: usize = 1_000;
 
-/// Maximum length of the title of a page or of a reusable content, in characters.
+/// Maximum length of the title of a page or a reusable content block, in characters.
 pub const MAX_TITLE: usize = 1_000;
 
-/// Maximum number of pages of a space that are generated from OpenAPI specifications, for all placeholders together.
+/// Maximum number of pages per space that are generated from OpenAPI specifications, over all computed pages.
 pub const MAX_COMPUTED_PAGES: usize = 2_000;
 
-/// Maximum number of placeholders of a space for such pages.
+/// Maximum number of computed pages per space that generate pages from OpenAPI specifications.
 pub const MAX_COMPUTED_PLACES: usize = 200;

@@ -1,8 +1,8 @@
-//! The table of page fields. It generates the patch of an edit, the fields of a request and the attributes of a change
-//! in this crate, and the record, the edit and the comparison in docs-content.
+//! The table of page fields. It generates the edit patch, the request fields and the change attributes in this crate,
+//! and the stored record, the edit and the comparison in docs-content.
 //!
-//! To add a field, add a row. Then add the field to `RevisionPage` and to the code in docs-core that builds it, and to
-//! the front matter in docs-markup, as far as either applies.
+//! To add a field, add a row. If applicable, also add the field to `RevisionPage` and to the code in docs-core that
+//! builds it, and to the front matter in docs-markup.
 
 use std::collections::BTreeMap;
 
@@ -13,19 +13,20 @@ use serde_json::Value;
 
 use super::{BoundedText, Changed, GitBlob, PageType, Patch, patch::deserialize_non_null};
 
-/// Passes the rows of the table to a macro of the caller.
+/// Passes the table rows to a macro of the caller.
 ///
-/// A row contains the field of the page record, its JSON name and its `Attribute` in a comparison. Optional parts
-/// follow: further attributes of the `stored` record, the field of a `change` between two revisions, and the field of a
-/// `request`. Records are written in row order, which must never change: append new rows at the end. The title has no
-/// row because every page has one. Fields with merge rules of their own have no row.
+/// A row has the record field, its JSON name and its comparison `Attribute`, followed by optional parts: extra
+/// attributes of the `stored` record, the field of a `change` between two revisions, and the field of a `request`.
+/// Records are serialized in row order, so rows must never be reordered and new rows must be appended. The title has no
+/// row because every page has one. Fields with special merge rules have no row either.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! page_fields {
     ($then:ident) => {
         $then! {
             /// The path segment, unique among siblings; empty for links and computed pages. A slug in a patch is
-            /// normalized, and numbered if a sibling already has it. The empty slug derives one from the title.
+            /// normalized, and a number is appended if a sibling has the same slug. An empty slug is derived from the
+            /// title.
             slug: String = "slug" Slug
                 change {
                     /// The slug of a document or group.
@@ -68,7 +69,7 @@ macro_rules! page_fields {
                     #[serde(deserialize_with = "deserialize_clearable")]
                     Option<$crate::BoundedText<0, 1000>>
                 };
-            /// The visible parts of the page; `None` for the default layout.
+            /// The visible parts of the page, or `None` for the default layout.
             layout: Option<$crate::PageLayout> = "layout" Layout
                 change {
                     /// The layout of a document.
@@ -80,14 +81,14 @@ macro_rules! page_fields {
                     /// The cover of a document.
                     $crate::PageCover
                 };
-            /// Omits the page from the table of contents.
+            /// Hides the page from the table of contents.
             hidden: bool = "hidden" Hidden
                 change {
-                    /// `true` if the page is omitted from navigation.
+                    /// `true` if the page is hidden from navigation.
                     bool
                 }
                 request {
-                    /// `true` omits the page from navigation.
+                    /// `true` hides the page from navigation.
                     #[serde(deserialize_with = "deserialize_non_null")]
                     #[cfg_attr(feature = "schema", schemars(transform = $crate::schema::not_null))]
                     Option<bool>
@@ -104,14 +105,14 @@ macro_rules! page_fields {
                     #[cfg_attr(feature = "schema", schemars(transform = $crate::schema::not_null))]
                     Option<bool>
                 };
-            /// Excludes the page from web search engines.
+            /// Asks web search engines not to index the page.
             no_robots_index: bool = "noRobotsIndex" NoRobotsIndex
                 change {
-                    /// `true` if search engines are asked not to index the page.
+                    /// `true` if web search engines are asked not to index the page.
                     bool
                 }
                 request {
-                    /// `true` asks search engines not to index the page.
+                    /// `true` asks web search engines not to index the page.
                     #[serde(deserialize_with = "deserialize_non_null")]
                     #[cfg_attr(feature = "schema", schemars(transform = $crate::schema::not_null))]
                     Option<bool>
@@ -122,15 +123,16 @@ macro_rules! page_fields {
                     /// The variables of a document.
                     $crate::Variables
                 };
-            /// The expression that must be true for a visitor to see the page. The empty expression in a patch removes
-            /// it.
+            /// The condition expression; only visitors for whom it is `true` see the page. In a patch, an empty
+            /// expression removes it.
             condition: Option<String> = "condition" Condition
                 change {
-                    /// The expression that must be true for a visitor to see the page.
+                    /// The condition expression; only visitors for whom it is `true` see the page.
                     String
                 }
                 request {
-                    /// The expression that must be true for a visitor to see the page; empty or `null` removes it.
+                    /// The condition expression; only visitors for whom it is `true` see the page. An empty string or
+                    /// `null` removes it.
                     #[serde(deserialize_with = "deserialize_clearable")]
                     Option<$crate::BoundedText<0, 1024>>
                 };
@@ -147,7 +149,7 @@ macro_rules! page_fields {
                     /// The source of a computed page.
                     ::serde_json::Value
                 };
-            /// The seed of the ids of generated pages.
+            /// The seed from which the ids of generated pages are derived.
             computed_seed: Option<String> = "computedSeed" ComputedSeed;
         }
     };
@@ -161,10 +163,10 @@ macro_rules! define {
         $(change { $(#[$change:meta])* $changed:ty })?
         $(request { $(#[$request:meta])* $input:ty })?;
     )*) => {
-        /// A patch of page fields. The outer `None` leaves a field unchanged, an inner `None` removes its value.
+        /// A patch of page fields. An outer `None` leaves a field unchanged, an inner `None` removes its value.
         #[derive(Clone, PartialEq, Debug, Default)]
         pub struct PagePatch {
-            /// The title, not empty.
+            /// The title. It must not be empty.
             pub title: Option<String>,
             $(
                 $(#[$doc])*
@@ -172,12 +174,12 @@ macro_rules! define {
             )*
             /// The Git blob of the page.
             pub git: Option<Option<GitBlob>>,
-            /// All front matter that the platform does not interpret.
+            /// All front matter fields that the platform does not interpret.
             pub extra: Option<BTreeMap<String, Value>>,
         }
 
         impl PagePatch {
-            /// Returns this patch with the fields of `over` taking precedence.
+            /// Returns this patch, overridden by the fields of `over`.
             #[must_use]
             pub fn overlaid(self, over: Self) -> Self {
                 Self {
@@ -188,8 +190,7 @@ macro_rules! define {
                 }
             }
 
-            /// Returns the JSON names of the fields that the patch sets. The Git blob is omitted, because users do not
-            /// set it.
+            /// Returns the JSON names of the fields that the patch sets, except the Git blob, which users cannot set.
             #[must_use]
             pub fn names(&self) -> Vec<&'static str> {
                 let given = [
@@ -201,12 +202,12 @@ macro_rules! define {
             }
         }
 
-        /// The page fields that an edit sets.
+        /// The page fields that an edit can set.
         #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
         #[cfg_attr(feature = "schema", derive(JsonSchema))]
         #[serde(rename_all = "camelCase")]
         pub struct PageFields {
-            /// The title, not blank.
+            /// The title. It must not be blank.
             #[serde(default, deserialize_with = "deserialize_non_null")]
             #[cfg_attr(feature = "schema", schemars(transform = crate::schema::not_null))]
             #[cfg_attr(feature = "schema", schemars(regex(pattern = crate::schema::NOT_BLANK)))]
@@ -219,7 +220,7 @@ macro_rules! define {
         }
 
         impl PageFields {
-            /// Converts the fields to the patch of an edit.
+            /// Converts the fields to an edit patch.
             #[must_use]
             pub fn patch(&self) -> PagePatch {
                 PagePatch {
@@ -230,7 +231,7 @@ macro_rules! define {
             }
         }
 
-        /// The changed fields of a page. The possible fields depend on the page type.
+        /// The changed fields of a page. The page type determines which fields can occur.
         #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
         #[cfg_attr(feature = "schema", derive(JsonSchema))]
         #[serde(rename_all = "camelCase")]
@@ -264,7 +265,7 @@ impl PagePatch {
     }
 }
 
-/// A field of a request that sets a field of a record.
+/// A request field that sets a record field.
 trait Setting<T> {
     /// Returns the new value, or `None` if the request omits the field.
     fn setting(&self) -> Option<T>;
@@ -282,7 +283,7 @@ impl<const MIN: usize, const MAX: usize> Setting<String> for Option<BoundedText<
     }
 }
 
-/// The empty string removes the value.
+/// An empty string removes the value.
 impl<const MAX: usize> Setting<Option<String>> for Option<BoundedText<0, MAX>> {
     fn setting(&self) -> Option<Option<String>> {
         self.as_deref().map(|text| (!text.is_empty()).then(|| text.to_owned()))
@@ -299,7 +300,7 @@ impl<T: ToString> Setting<Option<String>> for Patch<T> {
     }
 }
 
-/// Deserializes an optional string that a request may omit; `null` removes the value, like the empty string.
+/// Deserializes an optional string. Both `null` and the empty string remove the value.
 fn deserialize_clearable<'de, D: Deserializer<'de>, const MAX: usize>(
     from: D,
 ) -> Result<Option<BoundedText<0, MAX>>, D::Error> {

@@ -35,7 +35,7 @@ pub enum CoverSize {
     Full,
 }
 
-/// The visible parts of a page and its width.
+/// The width and the visible parts of a page.
 ///
 /// All parts are visible by default.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
@@ -81,7 +81,7 @@ impl Default for PageLayout {
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct PageCover {
-    /// The image: a file or an address.
+    /// The image: a file or a URL.
     #[serde(rename = "ref", default, skip_serializing_if = "Option::is_none")]
     pub reference: Option<ContentRef>,
     /// The image for the dark theme.
@@ -129,24 +129,24 @@ pub struct GitBlob {
     pub path: String,
 }
 
-/// The Git commit that a revision was imported from or exported to.
+/// The Git commit from which a revision was imported or to which it was exported.
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct GitCommit {
     /// The object id of the commit.
     pub oid: String,
-    /// The commit message; empty for visitors of a site.
+    /// The commit message; empty for site visitors.
     pub message: String,
     /// `true` if the platform created the commit.
     pub created_by_platform: bool,
-    /// Equal to `createdByPlatform`, under the name that clients of the original API expect.
+    /// The same value as `createdByPlatform`, under the name that clients of the original API expect.
     #[serde(rename = "createdByGitBook", default)]
     pub created_by_git_book: bool,
-    /// The web address of the commit.
+    /// The URL of the commit's web page.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub url: Option<String>,
-    /// The branch or tag; absent for visitors of a site.
+    /// The branch or tag; absent for site visitors.
     #[serde(rename = "ref", default, skip_serializing_if = "Option::is_none")]
     pub reference: Option<String>,
 }

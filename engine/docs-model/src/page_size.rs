@@ -1,9 +1,10 @@
 //! The size limit of page content.
 
-/// Maximum size of the Markdown of a page or a reusable content, in UTF-8 bytes. Front matter and title do not count.
+/// Maximum size of the Markdown of a page or a reusable content block, in UTF-8 bytes. Front matter and title are
+/// excluded.
 pub const MAX_PAGE_BYTES: usize = 1_000_000;
 
-/// The error of page content that exceeds [`MAX_PAGE_BYTES`].
+/// The error for page content larger than [`MAX_PAGE_BYTES`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("must be at most {MAX_PAGE_BYTES} bytes of Markdown, has {has}")]
 pub struct PageTooLong {
@@ -11,10 +12,10 @@ pub struct PageTooLong {
     pub has: usize,
 }
 
-/// Checks the size of the Markdown of a page or a reusable content.
+/// Checks the Markdown size of a page or a reusable content block.
 ///
 /// # Errors
-/// [`PageTooLong`] if it has more than [`MAX_PAGE_BYTES`] (1,000,000 bytes).
+/// [`PageTooLong`] if the Markdown is larger than [`MAX_PAGE_BYTES`] (1,000,000 bytes).
 ///
 /// # Example
 /// ```

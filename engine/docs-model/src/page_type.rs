@@ -1,4 +1,4 @@
-//! Types of pages.
+//! Page types.
 
 #[cfg(feature = "schema")]
 use schemars::JsonSchema;
@@ -14,8 +14,8 @@ pub enum PageType {
     Document,
     /// A titled group of pages.
     Group,
-    /// A link in the tree of pages.
+    /// A link in the page tree.
     Link,
-    /// Pages that a source generates.
+    /// Pages generated from a source.
     Computed,
 }

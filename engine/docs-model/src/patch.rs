@@ -1,10 +1,10 @@
-//! Fields of partial updates that distinguish `null` from an omitted field: [`Patch`].
+//! Partial update fields that distinguish `null` from an omitted field: [`Patch`].
 
 #[cfg(feature = "schema")]
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-/// A field of a partial update: unchanged if omitted, removed by `null`, otherwise set.
+/// A field of a partial update: omitting it leaves the value unchanged, `null` removes the value.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Patch<T> {
     /// The request omits the field.
@@ -61,7 +61,7 @@ impl<T: JsonSchema> JsonSchema for Patch<T> {
     }
 }
 
-/// Deserializes a field that may be omitted but not removed: `null` is rejected.
+/// Deserializes a field that may be omitted but not `null`.
 pub(crate) fn deserialize_non_null<'de, D: Deserializer<'de>, T: Deserialize<'de>>(
     from: D,
 ) -> Result<Option<T>, D::Error> {

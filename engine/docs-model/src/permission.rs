@@ -1,4 +1,4 @@
-//! Explicit roles on content.
+//! Roles granted on content.
 
 #[cfg(feature = "schema")]
 use schemars::JsonSchema;
@@ -8,7 +8,7 @@ use super::{
     CollectionId, Patch, Role, Space, SpaceId, Team, TeamId, User, UserId, patch::deserialize_non_null,
 };
 
-/// Content that roles can be granted on: a collection or a space.
+/// Content on which roles can be granted: a collection or a space.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ContentTarget {
@@ -68,7 +68,7 @@ pub struct MemberSpace {
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[cfg_attr(feature = "schema", schemars(extend("anyOf" = crate::schema::one_of_required(&[("users", "array"), ("teams", "array")]))))]
 pub struct Invite {
-    /// The role; `null` revokes the granted role.
+    /// The role; `null` revokes a granted role.
     #[serde(deserialize_with = "Option::deserialize")]
     #[cfg_attr(feature = "schema", schemars(with = "Patch<Role>"))]
     pub role: Option<Role>,

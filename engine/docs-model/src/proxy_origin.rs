@@ -1,9 +1,9 @@
-//! The mount point of a site on another host: [`ProxyOrigin`].
+//! The location at which another host proxies a site: [`ProxyOrigin`].
 
 use super::formed_text::formed_text;
 
 formed_text! {
-    /// The mount point of a site on another host: `host/path`.
+    /// The location at which another host proxies a site: `host/path`.
     ProxyOrigin(1, 512, is_proxy_origin, "a host with a path, like example.com/docs",
         { "pattern": r"^([\w-]+\.)*[\w-]+\.[a-zA-Z]{2,}(\/[\w-]+)+$" }),
 }

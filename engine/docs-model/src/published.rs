@@ -1,4 +1,4 @@
-//! Resolution of published addresses to content.
+//! Resolution of published URLs to content.
 
 #[cfg(feature = "schema")]
 use schemars::JsonSchema;
@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 
 use super::{OrgId, SectionId, SiteId, SiteSpaceId, SpaceId, formed_text::formed_text, web_url::web_url};
 
-/// The pattern of a web address without credentials. Unlike in other fields, the path may contain spaces.
+/// Pattern of a web URL without credentials. Unlike in other fields, the path may contain spaces.
 #[cfg(feature = "schema")]
 const PUBLISHED: &str = concat!(
     r"^[Hh][Tt][Tt][Pp][Ss]?://[^\s/\\?#@\u0000-\u001f\u007f-\u009f]+",
@@ -15,56 +15,56 @@ const PUBLISHED: &str = concat!(
 );
 
 formed_text! {
-    /// An address to resolve: an absolute http or https URL.
+    /// A URL to resolve: an absolute http or https URL.
     PublishedUrl(1, 2048, |text| web_url(text).is_some(), "an address like https://docs.example.com/guides",
         { "pattern": PUBLISHED }),
 }
 
-/// A request to resolve the address of a published site for a visitor.
+/// A request to resolve the URL of a published site for a visitor.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct ResolveUrl {
     pub url: PublishedUrl,
-    /// `true` resolves to the sign-in address if the visitor's token is invalid; by default the request fails.
+    /// `true` resolves to the sign-in URL if the visitor's token is invalid. By default, the request fails.
     pub redirect_on_error: Option<bool>,
     /// The visitor; anonymous by default.
     pub visitor: Option<ResolveVisitor>,
 }
 
-/// The visitor who opens an address.
+/// The visitor who opens a URL.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct ResolveVisitor {
-    /// A token signed with the key of the site; a blank token is ignored.
+    /// A token signed with the key of the site. A blank token is ignored.
     pub jwt_token: Option<String>,
-    /// Claims without a signature, which anyone can set.
+    /// Unsigned claims, which anyone can set.
     pub unsigned_claims: Option<Map<String, Value>>,
 }
 
-/// The result of resolving an address.
+/// The result of resolving a URL.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(untagged)]
 pub enum ResolvedUrl {
     /// Content of a site.
     Content(Box<ResolvedContent>),
-    /// A redirect to another address.
+    /// A redirect to another URL.
     Redirect(ResolvedElsewhere),
 }
 
-/// A redirect to another address.
+/// A redirect to another URL.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct ResolvedElsewhere {
-    /// The kind of the target.
+    /// The type of the target.
     pub target: ElsewhereTarget,
-    /// The address of the target.
+    /// The URL of the target.
     pub redirect: String,
 }
 
-/// The kind of a redirect target.
+/// The type of a redirect target.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "lowercase")]
@@ -73,11 +73,11 @@ pub enum ElsewhereTarget {
     Application,
     /// Published content.
     Content,
-    /// A third-party address, for example a sign-in page.
+    /// A third-party URL, for example a sign-in page.
     External,
 }
 
-/// Content of a published site, with the token to read it.
+/// Content of a published site, with a token to read it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase")]
@@ -92,20 +92,20 @@ pub struct ResolvedContent {
     pub space: SpaceId,
     /// The path of the page within the space, with a leading slash.
     pub pathname: String,
-    /// The path of the space in the address, with a leading and a trailing slash.
+    /// The path of the space within the URL, with a leading and a trailing slash.
     pub base_path: String,
-    /// The path of the site in the address, with a leading and a trailing slash.
+    /// The path of the site within the URL, with a leading and a trailing slash.
     pub site_base_path: String,
-    /// The bearer token for reading the content: a JSON Web Token of limited lifetime.
+    /// The bearer token for reading the content: a JSON Web Token that expires.
     pub api_token: String,
-    /// The key of the share link in the address, if any.
+    /// The key of the share link in the URL, if any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub share_key: Option<String>,
-    /// `true` if no longer address with this prefix resolves to another section or space.
+    /// `true` if no longer URL with this prefix resolves to another section or space.
     pub complete: bool,
-    /// A cache key that is equal for all visitors who see the same content; absent if all visitors do.
+    /// A cache key shared by all visitors who see the same content; absent if all visitors see the same content.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub context_id: Option<String>,
-    /// The canonical address of the page.
+    /// The canonical URL of the page.
     pub canonical_url: String,
 }

@@ -11,22 +11,22 @@ constants! {
     PublishingAuthObject = "publishing-auth",
 }
 
-/// Name of an integration.
+/// Integration name.
 pub type IntegrationName = BoundedText<1, 64>;
 
-/// The signer of visitor tokens.
+/// The issuer of visitor tokens.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum VisitorAuthBackend {
-    /// A service of the site's owner.
+    /// A service run by the site owner.
     #[default]
     Custom,
     /// An integration.
     Integration,
 }
 
-/// The authentication of site visitors, as returned to managers of the site.
+/// The visitor authentication settings of a site, as returned to its managers.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase")]
@@ -34,9 +34,9 @@ pub struct PublishingAuth {
     /// Always `publishing-auth`.
     pub object: PublishingAuthObject,
     pub backend: VisitorAuthBackend,
-    /// The signing key. HS256 uses the bytes of this string as the key.
+    /// The signing key. With HS256, the bytes of this string are the key.
     pub private_key: String,
-    /// The redirect target for visitors without a valid token.
+    /// The URL to which visitors without a valid token are redirected.
     #[serde(rename = "fallbackURL", default, skip_serializing_if = "Option::is_none")]
     pub fallback_url: Option<Url>,
     /// The integration that signs tokens.
@@ -56,7 +56,7 @@ pub struct UpdatePublishingAuth {
     #[serde(default, deserialize_with = "deserialize_non_null")]
     #[cfg_attr(feature = "schema", schemars(transform = crate::schema::not_null))]
     pub backend: Option<VisitorAuthBackend>,
-    /// The redirect target for visitors without a valid token; `null` disables the redirect.
+    /// The URL to which visitors without a valid token are redirected; `null` disables the redirect.
     #[serde(rename = "fallbackURL", default)]
     pub fallback_url: Patch<Url>,
     /// The integration that signs tokens; `null` removes it.

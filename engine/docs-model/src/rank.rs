@@ -1,4 +1,4 @@
-//! Ranks: sort keys of siblings that leave room for insertion between any two.
+//! Ranks: sort keys of siblings. A new rank can be created between any two ranks.
 
 use std::fmt;
 
@@ -6,21 +6,21 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::Timestamp;
 
-/// Maximum length of a rank in characters. If a longer rank were needed, all siblings get new ranks.
+/// Maximum length of a rank in characters. If a longer rank would be required, all siblings receive new ranks.
 pub const MAX_RANK: usize = 64;
 
 const RANK_DIGITS: &[u8; 62] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
-/// Digits of the counting part, sufficient for millions of appended siblings.
+/// Number of digits of the counter prefix, sufficient for millions of appended siblings.
 const HEAD_DIGITS: usize = 4;
-/// Digits of a time in milliseconds, sufficient until the year 8900.
+/// Number of digits of a time in milliseconds, sufficient until the year 8900.
 const TIME_DIGITS: usize = 8;
-/// Start of the counting part, in the middle of its range to leave room at both ends.
+/// Initial counter prefix, in the middle of the range to leave room at both ends.
 const FIRST_HEAD: u64 = 31 * 62 * 62 * 62;
 
-/// The position of a page among its siblings. Ranks compare as bytes; pages of equal rank are ordered by id.
+/// The position of a page among its siblings. Ranks are compared bytewise; pages with equal ranks are ordered by id.
 ///
 /// A rank is a base-62 fraction that does not end in the lowest digit, so another rank exists between any two.
-/// Appending increments the first four digits, which keeps ranks short.
+/// Appending increments a prefix of four digits, which keeps ranks short.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct Rank(Box<str>);
 
@@ -30,17 +30,18 @@ impl Rank {
         &self.0
     }
 
-    /// Returns the rank at a position if all siblings are new. The ranks are short, ascending and evenly spaced.
+    /// Returns the rank for position `position` in a list of new siblings. These ranks are short, ascending and evenly
+    /// spaced.
     #[must_use]
     pub fn nth(position: usize) -> Self {
-        // One of 62 numbers ends in the lowest digit and is skipped.
+        // One in 62 numbers ends in the lowest digit and is skipped.
         let position = position as u64;
         Self::counted(FIRST_HEAD + position / 61 * 62 + position % 61 + 1)
             .unwrap_or_else(|| Self(format!("zzzz{position:020}V").into()))
     }
 
-    /// Returns the rank of a sibling created at a time. It sorts after all siblings created earlier, without reading
-    /// them.
+    /// Returns the rank of a sibling created at the given time. It sorts after all siblings created earlier without
+    /// reading them.
     #[must_use]
     pub fn from_time(at: Timestamp) -> Self {
         let mut rest = u64::try_from(at.time().timestamp_millis()).unwrap_or_default();
@@ -54,8 +55,8 @@ impl Rank {
         Self(digits.into())
     }
 
-    /// Returns a rank between two others. Returns `None` if there is no room or the rank would exceed [`MAX_RANK`]; the
-    /// siblings then need new ranks from [`Rank::nth`] or [`Rank::arrange`].
+    /// Returns a rank between two others, or `None` if there is none or it would exceed [`MAX_RANK`]. The siblings then
+    /// need new ranks from [`Rank::nth`] or [`Rank::arrange`].
     #[must_use]
     pub fn between(low: Option<&Self>, high: Option<&Self>) -> Option<Self> {
         let rank = match (low, high) {
@@ -70,9 +71,10 @@ impl Rank {
         fits.then_some(rank)
     }
 
-    /// Assigns ranks to siblings in this order, keeping as many of the previous ranks as possible.
+    /// Assigns ascending ranks to siblings in the given order, retaining as many previous ranks as possible.
     ///
-    /// The longest ascending run of previous ranks is kept, so that an import with few changes moves few pages.
+    /// The longest ascending subsequence of the previous ranks is retained, so that an import with few changes moves
+    /// few pages.
     #[must_use]
     pub fn arrange(previous: &[Option<Self>]) -> Vec<Self> {
         let kept = longest_ascending(previous);
@@ -95,7 +97,7 @@ impl Rank {
         ranks
     }
 
-    /// Returns the rank whose counting part is higher or lower by `by`; `None` at the end of the range.
+    /// Returns the rank with its counter prefix changed by `by`, or `None` at the end of the range.
     fn step(&self, by: i64) -> Option<Self> {
         let mut number: u64 = 0;
         for position in 0..HEAD_DIGITS {
@@ -123,7 +125,7 @@ impl Rank {
     }
 }
 
-/// The error of parsing text that is not a rank.
+/// The error for a string that is not a rank.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("must be a rank of letters and digits that does not end with 0")]
 pub struct NotARank;
@@ -177,18 +179,18 @@ fn middle(low: &str, high: Option<&str>) -> Box<str> {
         }
         out.push(char::from(RANK_DIGITS[l]));
         if h > l {
-            // The digits differ by one: any continuation above the rest of `low` fits.
+            // The digits differ by one, so any continuation greater than the rest of `low` fits.
             high = None;
         }
         position += 1;
         if position > 4 * MAX_RANK {
-            // Reached only if the bounds are out of order; the caller compares the result with them.
+            // Reached only if the bounds are out of order. The caller compares the result with them.
             return out.into();
         }
     }
 }
 
-/// Returns the positions of a longest strictly ascending subsequence of the ranks present.
+/// Returns the positions of a longest strictly ascending subsequence, ignoring absent ranks.
 fn longest_ascending(ranks: &[Option<Rank>]) -> Vec<usize> {
     let mut ends: Vec<usize> = Vec::new();
     let mut before: Vec<Option<usize>> = vec![None; ranks.len()];

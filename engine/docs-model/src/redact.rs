@@ -1,13 +1,13 @@
-//! Removal of credentials from addresses in text.
+//! Redaction of credentials in URLs.
 
 use std::borrow::Cow;
 
-/// The replacement of credentials.
+/// The replacement for redacted credentials.
 const REDACTED: &str = "…";
 
-/// Replaces the credentials of all addresses in a text: everything between `://` and the `@` before the host.
+/// Redacts the credentials of all URLs in a text: everything between `://` and the `@` before the host.
 ///
-/// Applied to messages that quote a request or the response of a remote host, before they are returned or stored.
+/// Used for messages that quote a request or the response of a remote host, before they are returned or stored.
 ///
 /// ```
 /// use docs_model::redact_credentials;
@@ -41,7 +41,7 @@ pub fn redact_credentials(text: &str) -> Cow<'_, str> {
     }
 }
 
-/// Returns `true` for a character that ends the authority of an address, the part with credentials and host.
+/// Returns `true` for a character that ends the authority of a URL, which contains the credentials and the host.
 fn ends_authority(c: char) -> bool {
     c.is_whitespace() || c.is_control() || matches!(c, '/' | '\\' | '?' | '#' | '"' | '<' | '>' | '`')
 }

@@ -1,4 +1,4 @@
-//! Redirects of sites from a path to a section, a space or a page.
+//! Redirects from a path of a site to a section, a space or a page.
 
 #[cfg(feature = "schema")]
 use schemars::JsonSchema;
@@ -29,7 +29,7 @@ pub struct SiteRedirect {
     /// Always `site-redirect`.
     pub object: SiteRedirectObject,
     pub id: RedirectId,
-    /// The source path on the site, unique regardless of case.
+    /// The source path on the site, unique ignoring case.
     pub source: RedirectSource,
     pub destination: RedirectDestination,
 }
@@ -59,7 +59,7 @@ pub enum RedirectDestination {
 }
 
 impl RedirectDestination {
-    /// Returns the id of the section or site space that contains the destination.
+    /// Returns the id of the section or site space of the destination.
     #[must_use]
     pub fn part(&self) -> &str {
         match self {
@@ -93,17 +93,17 @@ pub struct UpdateSiteRedirect {
     pub destination: Option<RedirectDestination>,
 }
 
-/// A redirect with its resolved target.
+/// A redirect and its resolved target.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct ResolvedRedirect {
     pub redirect: SiteRedirect,
-    /// The address of the destination.
+    /// The URL of the destination.
     pub target: String,
 }
 
 impl RedirectSource {
-    /// Returns the normalized path for comparison: in lower case, with unnecessary escapes decoded.
+    /// Returns the path normalized for comparison: in lower case and with unnecessary percent-encoding decoded.
     #[must_use]
     pub fn normalized(&self) -> String {
         let text = self.as_str();
@@ -111,7 +111,7 @@ impl RedirectSource {
         let mut rest = text;
         while let Some(at) = rest.find('%') {
             out.push_str(&rest[..at]);
-            // The form guarantees two digits.
+            // The format guarantees two digits.
             let (escape, behind) = rest[at..].split_at((at + 3).min(rest.len()) - at);
             match u8::from_str_radix(&escape[1..], 16) {
                 Ok(byte) if is_unreserved(byte) => out.push(char::from(byte)),
@@ -128,7 +128,7 @@ const fn is_unreserved(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'.' | b'_' | b'~')
 }
 
-/// Returns `true` for a path whose segments are valid and not empty.
+/// Returns `true` for a path with valid, non-empty segments.
 fn is_source(text: &str) -> bool {
     let segment = |segment: &str| {
         let mut bytes = segment.bytes();

@@ -23,9 +23,9 @@ constants! {
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum ReviewStatus {
-    /// The change request can be merged.
+    /// The reviewer approves merging the change request.
     Approved,
-    /// Changes are required before the merge.
+    /// The reviewer requires changes before the merge.
     ChangesRequested,
 }
 
@@ -45,9 +45,9 @@ pub struct Review {
     pub requested_by: Option<User>,
     /// The verdict.
     pub status: ReviewStatus,
-    /// `true` if the change request has content that was not reviewed.
+    /// `true` if the content changed after the review.
     pub outdated: bool,
-    /// The comment of the reviewer, unless it was deleted.
+    /// The reviewer's comment, unless it was deleted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub comment: Option<Comment>,
     /// Time of submission.
@@ -62,7 +62,7 @@ pub struct Review {
 pub struct SubmitReview {
     /// The verdict.
     pub status: ReviewStatus,
-    /// The comment of the reviewer, which is added to the comments of the change request.
+    /// A comment, which is added to the comments of the change request.
     #[serde(default, deserialize_with = "deserialize_non_null")]
     #[cfg_attr(feature = "schema", schemars(transform = crate::schema::not_null))]
     pub comment: Option<CommentInput>,
@@ -109,18 +109,18 @@ impl RequestReviewers {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct RequestedReviewers {
-    /// Each reviewer once, in the order of the request.
+    /// The reviewers in the order of the requests, without duplicates.
     pub users: Vec<RequestedReviewer>,
 }
 
-/// A user who changed a change request.
+/// A user who contributed to a change request.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct Contributor {
     /// Time of the user's last change.
     pub updated_at: Timestamp,
-    /// The number of the user's changes; creating the request counts.
+    /// The number of the user's changes, including the creation of the change request.
     pub count: u64,
     pub user: User,
 }

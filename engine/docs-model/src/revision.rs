@@ -1,4 +1,4 @@
-//! Revisions as the API returns them, with files and reusable contents.
+//! Revisions of the API, with files and reusable content blocks.
 
 #[cfg(feature = "schema")]
 use schemars::JsonSchema;
@@ -14,12 +14,12 @@ constants! {
     RevisionObject = "revision",
 }
 
-/// The origin of a revision. A merge contains its change request, a rollback the restored revision.
+/// The origin of a revision.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(tag = "type", rename_all = "lowercase")]
 pub enum RevisionType {
-    /// Edits of content, including imports.
+    /// Content edits, including imports.
     Edits,
     /// A merge of a change request.
     #[serde(rename_all = "camelCase")]
@@ -35,11 +35,11 @@ pub enum RevisionType {
     },
     /// An update of a change request from its space.
     Update,
-    /// A computation of content.
+    /// A recomputation of generated content.
     Computed,
 }
 
-/// A revision: the content of a space at one point.
+/// A revision: the content of a space at a point in time.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase")]
@@ -47,12 +47,12 @@ pub struct Revision {
     /// Always `revision`.
     pub object: RevisionObject,
     pub id: RevisionId,
-    /// The revisions that this revision is based on.
+    /// The revisions on which this revision is based.
     pub parents: Vec<RevisionId>,
     /// The origin of the revision.
     #[serde(flatten)]
     pub kind: RevisionType,
-    /// The tree of pages, without content.
+    /// The page tree, without page content.
     pub pages: Vec<RevisionPage>,
     pub files: Vec<RevisionFile>,
     pub reusable_contents: Vec<ReusableContent>,
@@ -60,13 +60,13 @@ pub struct Revision {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub variables: Option<Variables>,
     pub created_at: Timestamp,
-    /// The Git commit that the revision was imported from or exported to.
+    /// The Git commit from which the revision was imported or to which it was exported.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub git: Option<GitCommit>,
     pub urls: RevisionUrls,
 }
 
-/// A revision in the history of its space, without content.
+/// A revision in the history of a space, without content.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase")]
@@ -74,9 +74,9 @@ pub struct RevisionSummary {
     /// Always `revision`.
     pub object: RevisionObject,
     pub id: RevisionId,
-    /// Sequential number in the history of the space, from 1.
+    /// Sequential number in the history of the space, starting at 1.
     pub number: u64,
-    /// The revisions that this revision is based on, the previous revision of the space first.
+    /// The revisions on which this revision is based, the previous revision of the space first.
     pub parents: Vec<RevisionId>,
     /// The origin of the revision.
     #[serde(flatten)]
@@ -84,13 +84,13 @@ pub struct RevisionSummary {
     /// The author of the revision.
     pub created_by: User,
     pub created_at: Timestamp,
-    /// The Git commit that the revision was imported from or exported to, with its message.
+    /// The Git commit from which the revision was imported or to which it was exported, with its message.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub git: Option<GitCommit>,
     pub urls: RevisionSummaryUrls,
 }
 
-/// Addresses of a revision in the history of its space.
+/// URLs of a revision in the history of a space.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct RevisionSummaryUrls {
@@ -100,16 +100,16 @@ pub struct RevisionSummaryUrls {
     pub app: String,
 }
 
-/// Addresses of a revision.
+/// URLs of a revision.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct RevisionUrls {
     /// The revision in the web application.
     pub app: String,
-    /// The published address.
+    /// The published URL.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub published: Option<String>,
-    /// The published address, if it is public.
+    /// The published URL, if it is public.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub public: Option<String>,
 }

@@ -6,11 +6,11 @@ use std::{fmt, str::FromStr};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Declares the roles in ascending order with their names on the wire, as the single list of roles.
+/// Declares the roles in ascending order with their values in the wire format.
 macro_rules! roles {
     ($($(#[$doc:meta])* $name:ident = $text:literal,)*) => {
-        /// The role of a member. Each role includes the permissions of the roles before it. An absent optional role is
-        /// a guest.
+        /// The role of a member. Each role includes the permissions of all lower roles. Where a role is optional, an
+        /// absent role means guest.
         #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
         #[cfg_attr(feature = "schema", derive(JsonSchema))]
         pub enum Role {
@@ -37,22 +37,22 @@ macro_rules! roles {
 }
 
 roles! {
-    /// Views content.
+    /// Can view content.
     Read = "read",
-    /// Participates in discussions.
+    /// Can also participate in discussions.
     Comment = "comment",
-    /// Edits live content and change requests.
+    /// Can also edit live content and change requests.
     Edit = "edit",
-    /// Reviews and merges change requests.
+    /// Can also review and merge change requests.
     Review = "review",
-    /// Creates content.
+    /// Can also create content.
     Create = "create",
-    /// Administers content and organization.
+    /// Can also administer content and the organization.
     Admin = "admin",
 }
 
 impl Role {
-    /// Returns `true` if this role includes all permissions of the other.
+    /// Returns `true` if this role includes all permissions of `other`.
     ///
     /// ```
     /// use docs_model::Role;
@@ -71,7 +71,7 @@ impl fmt::Display for Role {
     }
 }
 
-/// The error of parsing an unknown role name.
+/// The error for an unknown role name.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("must be the name of a role")]
 pub struct NotARole;
@@ -83,14 +83,14 @@ impl FromStr for Role {
     }
 }
 
-/// The access level of members who have no explicit role on content.
+/// The access level of members without an explicit role on content.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum DefaultLevel {
-    /// The level of the parent collection, or else the organization role.
+    /// The level of the parent collection, or the organization role at the top level.
     #[default]
     Inherit,
-    /// No access, except for administrators and the creator.
+    /// No access except for administrators and the creator.
     Nobody,
     /// This role for all members of the organization except administrators.
     #[serde(untagged)]

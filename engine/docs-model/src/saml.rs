@@ -13,7 +13,7 @@ use super::{
 formed_text! {
     /// A certificate of a SAML provider: PEM, or DER in base64.
     Certificate(1, 10_000, is_certificate, "an X.509 certificate: PEM, or DER in base64"),
-    /// Entity id of a SAML provider.
+    /// The entity id of a SAML provider.
     SamlEntityId(1, 1024, is_entity_id, "the entity id of the provider, without control characters and \
                                          surrounding white space",
         { "pattern": r"^[^\s\u0000-\u001f\u007f-\u009f]([^\u0000-\u001f\u007f-\u009f]*[^\s\u0000-\u001f\u007f-\u009f])?$" }),
@@ -24,7 +24,7 @@ constants! {
     SamlProviderObject = "saml-provider",
 }
 
-/// Label of a SAML provider.
+/// The label of a SAML provider.
 pub type SamlLabel = BoundedText<1, 30>;
 
 /// The state of a SAML provider.
@@ -32,9 +32,9 @@ pub type SamlLabel = BoundedText<1, 30>;
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum SamlProviderStatus {
-    /// Sign-in is possible: address, entity id and certificate are set.
+    /// Users can sign in: sign-in URL, entity id and certificate are set.
     Active,
-    /// Address, entity id or certificate is missing.
+    /// The sign-in URL, the entity id or the certificate is missing.
     Pending,
 }
 
@@ -48,7 +48,7 @@ pub struct SamlProvider {
     pub id: SamlProviderId,
     /// The label shown to members.
     pub label: SamlLabel,
-    /// The sign-in address of the provider; empty if not set.
+    /// The sign-in URL of the provider; empty if not set.
     #[serde(rename = "ssoURL")]
     pub sso_url: String,
     /// The entity id of the provider; empty if not set.
@@ -56,28 +56,28 @@ pub struct SamlProvider {
     pub entity_id: String,
     /// The signing certificate of the provider; empty if not set.
     pub certificate: String,
-    /// The team that new members from the provider join.
+    /// The team that new members from this provider join.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub default_team: Option<Team>,
-    /// The role of new members from the provider; `null` for guest.
+    /// The role of new members from this provider; `null` for guest.
     pub default_role: Option<Role>,
-    /// `true` if sign-in can start at the provider instead of at this service.
+    /// `true` if sign-in can be initiated by the provider as well as by this service.
     pub idp_initiated: bool,
     pub created_at: Timestamp,
     pub status: SamlProviderStatus,
-    /// The values to configure at the provider.
+    /// The values to configure in the provider.
     pub service: SamlService,
     pub urls: SamlProviderUrls,
 }
 
-/// The values of this service to configure at a SAML provider.
+/// The values of this service to configure in a SAML provider.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct SamlService {
-    /// The address that the provider sends assertions to.
+    /// The URL to which the provider sends assertions.
     #[serde(rename = "acsURL")]
     pub acs_url: String,
-    /// The start address of the sign-in.
+    /// The URL at which a sign-in starts.
     #[serde(rename = "startURL")]
     pub start_url: String,
     /// The entity id of this service.
@@ -85,7 +85,7 @@ pub struct SamlService {
     pub entity_id: String,
 }
 
-/// Addresses of a SAML provider.
+/// URLs of a SAML provider.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct SamlProviderUrls {
@@ -108,7 +108,7 @@ pub struct CreateSamlProvider {
     #[serde(default, deserialize_with = "deserialize_non_null")]
     #[cfg_attr(feature = "schema", schemars(transform = crate::schema::not_null))]
     pub certificate: Option<OrEmpty<Certificate>>,
-    /// The sign-in address of the provider; empty if not known yet.
+    /// The sign-in URL of the provider; empty if not known yet.
     #[serde(default, rename = "ssoURL", deserialize_with = "deserialize_non_null")]
     #[cfg_attr(feature = "schema", schemars(transform = crate::schema::not_null))]
     pub sso_url: Option<OrEmpty<Url>>,
@@ -117,10 +117,10 @@ pub struct CreateSamlProvider {
     #[cfg_attr(feature = "schema", schemars(transform = crate::schema::not_null))]
     #[cfg_attr(feature = "schema", schemars(transform = crate::schema::id))]
     pub default_team: Option<String>,
-    /// The role of new members; `null`, the default, for guest.
+    /// The role of new members, or `null` (the default) for guest.
     #[serde(default)]
     pub default_role: Option<Role>,
-    /// `true` allows sign-in to start at the provider; `false` by default. The service then cannot verify that the
+    /// `true` permits sign-in initiated by the provider; `false` by default. The service then cannot verify that the
     /// browser that delivers the assertion belongs to the user who signed in.
     #[serde(default, deserialize_with = "deserialize_non_null")]
     #[cfg_attr(feature = "schema", schemars(transform = crate::schema::not_null))]
@@ -136,13 +136,13 @@ pub struct UpdateSamlProvider {
     #[serde(default, deserialize_with = "deserialize_non_null")]
     #[cfg_attr(feature = "schema", schemars(transform = crate::schema::not_null))]
     pub label: Option<SamlLabel>,
-    /// The entity id of the provider; empty or `null` removes it.
+    /// The entity id of the provider; an empty string or `null` removes it.
     #[serde(default, rename = "entityID")]
     pub entity_id: Patch<OrEmpty<SamlEntityId>>,
-    /// The signing certificate of the provider; empty or `null` removes it.
+    /// The signing certificate of the provider; an empty string or `null` removes it.
     #[serde(default)]
     pub certificate: Patch<OrEmpty<Certificate>>,
-    /// The sign-in address of the provider; empty or `null` removes it.
+    /// The sign-in URL of the provider; an empty string or `null` removes it.
     #[serde(default, rename = "ssoURL")]
     pub sso_url: Patch<OrEmpty<Url>>,
     /// The id of the team that new members join; `null` removes it.
@@ -152,13 +152,13 @@ pub struct UpdateSamlProvider {
     /// The role of new members, or `null` for guest.
     #[serde(default)]
     pub default_role: Patch<Role>,
-    /// `true` allows sign-in to start at the provider.
+    /// `true` permits sign-in initiated by the provider.
     #[serde(default, deserialize_with = "deserialize_non_null")]
     #[cfg_attr(feature = "schema", schemars(transform = crate::schema::not_null))]
     pub idp_initiated: Option<bool>,
 }
 
-/// A sign-in option of an organization.
+/// A single sign-on option of an organization.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct SsoLogin {
@@ -166,12 +166,12 @@ pub struct SsoLogin {
     pub id: SamlProviderId,
     /// The label of the provider.
     pub label: SamlLabel,
-    /// The start address of the sign-in.
+    /// The URL at which a sign-in starts.
     #[serde(rename = "startURL")]
     pub start_url: String,
 }
 
-/// The sign-in options of an organization.
+/// The single sign-on options of an organization.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct SsoLogins {
@@ -179,8 +179,8 @@ pub struct SsoLogins {
     pub items: Vec<SsoLogin>,
 }
 
-/// A string of a certain form, or the empty string for a missing value. Missing values are returned as empty strings,
-/// and responses can be sent back unchanged.
+/// A string of a certain format, or an empty string for a missing value. Responses contain empty strings for missing
+/// values, so they can be sent back unchanged.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OrEmpty<T>(pub Option<T>);
 
@@ -207,7 +207,7 @@ impl<T: JsonSchema> JsonSchema for OrEmpty<T> {
         let mut schema = T::json_schema(generator);
         if let Some(schema) = schema.as_object_mut() {
             schema.remove("minLength");
-            // A pattern covers both the form and the empty string, so `format` is removed.
+            // The pattern covers both the format and the empty string, so `format` is removed.
             if let Some(serde_json::Value::String(pattern)) = schema.get_mut("pattern") {
                 *pattern = format!("^$|{pattern}");
                 schema.remove("format");
@@ -217,13 +217,13 @@ impl<T: JsonSchema> JsonSchema for OrEmpty<T> {
     }
 }
 
-/// Returns `true` if the text is a valid entity id. It is usually an address, but is only compared.
+/// Returns `true` if the string is a valid entity id. Entity ids are usually URLs but are only compared, not fetched.
 fn is_entity_id(text: &str) -> bool {
     text.trim() == text && !text.contains(char::is_control)
 }
 
-/// Returns `true` if the text has the outer form of a single certificate: PEM or plain base64 of one DER sequence that
-/// begins with another sequence.
+/// Returns `true` if the string looks like a single certificate: PEM, or plain base64 of a DER sequence that begins
+/// with another sequence.
 fn is_certificate(text: &str) -> bool {
     let text = text.trim();
     let body = match text.strip_prefix("-----BEGIN CERTIFICATE-----") {
@@ -240,13 +240,13 @@ fn is_certificate(text: &str) -> bool {
     })
 }
 
-/// Splits bytes into the content of the DER sequence at their start and the remaining bytes.
+/// Splits bytes into the content of the leading DER sequence and the remaining bytes.
 fn der_sequence(bytes: &[u8]) -> Option<(&[u8], &[u8])> {
     let (&tag, rest) = bytes.split_first()?;
     let (&first, rest) = rest.split_first()?;
     let (length, rest) = match first {
         0..=0x7f => (usize::from(first), rest),
-        // A certificate has at most 10,000 base64 characters, so two length bytes suffice.
+        // A certificate has at most 10,000 base64 characters, so two length bytes are sufficient.
         0x81 | 0x82 => {
             let (length, rest) = rest.split_at_checked(usize::from(first - 0x80))?;
             (length.iter().fold(0, |sum, byte| sum << 8 | usize::from(*byte)), rest)

@@ -1,15 +1,15 @@
-//! JSON Schema helpers for rules that span several fields, and for fields that reject `null`.
+//! JSON Schema helpers for rules across several fields, and for fields that reject `null`.
 //!
-//! The helpers use only constructs of OpenAPI 3.0, which lacks `if`, the type `null` and lists of types.
+//! They use only constructs of OpenAPI 3.0, which does not support `if`, the type `null` or lists of types.
 
 use schemars::Schema;
 use serde_json::{Map, Value, json};
 
-/// The pattern of a string that is not blank.
+/// Pattern of a non-blank string.
 pub const NOT_BLANK: &str = r"^[^\u0000]*[^\s\u0000][^\u0000]*$";
 
-/// The pattern of a file name: no folder, no control characters, no bidirectional formatting characters, and not only
-/// dots and white space.
+/// Pattern of a file name without a path, control characters or bidirectional formatting characters that does not
+/// consist only of dots and whitespace.
 pub const FILE_NAME: &str = concat!(
     r"^[^/\\\u0000-\u001f\u007f-\u009f\u2028-\u202e\u2066-\u2069]*",
     r"[^/\\.\s\u0000-\u001f\u007f-\u009f\u2028-\u202e\u2066-\u2069]",
@@ -29,7 +29,7 @@ pub fn not_null(schema: &mut Schema) {
     retain(object, "type", |kind| kind != "null");
     retain(object, "enum", |value| !value.is_null());
     retain(object, "anyOf", |part| part.get("type").is_none_or(|kind| kind != "null"));
-    // `T or null` without `null` is `T`.
+    // `T or null` without `null` becomes `T`.
     if let Some(kind) = only_element(object, "type") {
         object.insert("type".to_owned(), kind);
     }
@@ -41,7 +41,7 @@ pub fn not_null(schema: &mut Schema) {
     }
 }
 
-/// Restricts a string, or each string of a list, to the pattern of ids. No resource has an id of another form.
+/// Restricts a string, or each string in a list, to the pattern of ids.
 ///
 /// ```
 /// # use serde_json::json;
@@ -53,12 +53,12 @@ pub fn id(schema: &mut Schema) {
     add_text_keyword(schema, &("pattern", crate::id::ID_PATTERN.into()));
 }
 
-/// Requires a string, or each string of a list, to have at least one character.
+/// Requires a string, or each string in a list, to be non-empty.
 pub fn require_non_empty(schema: &mut Schema) {
     add_text_keyword(schema, &("minLength", 1.into()));
 }
 
-/// Adds a keyword to the schema of a string, or of each string of a list.
+/// Adds a keyword to a string schema, or to the item schema of a list of strings.
 fn add_text_keyword(schema: &mut Schema, rule: &(&str, Value)) {
     let Some(object) = schema.as_object_mut() else { return };
     let texts = match object.contains_key("items") {
@@ -76,7 +76,7 @@ fn retain(object: &mut Map<String, Value>, key: &str, keep: fn(&Value) -> bool) 
     }
 }
 
-/// Returns the element of a list with exactly one element.
+/// Returns the only element of a list, or `None` if the length is not 1.
 fn only_element(object: &Map<String, Value>, key: &str) -> Option<Value> {
     match object.get(key)?.as_array()?.as_slice() {
         [part] => Some(part.clone()),
@@ -84,8 +84,8 @@ fn only_element(object: &Map<String, Value>, key: &str) -> Option<Value> {
     }
 }
 
-/// Returns one schema per field that requires the field with its type, which excludes `null`. Used as `oneOf` it
-/// requires exactly one of the fields, as `anyOf` at least one.
+/// Returns a schema per field that requires the field to have its type and not be `null`. In `oneOf` they require
+/// exactly one of the fields, in `anyOf` at least one.
 pub(crate) fn one_of_required(fields: &[(&str, &str)]) -> Value {
     let given = |(name, kind): &(&str, &str)| {
         let properties: Map<String, Value> =
@@ -97,12 +97,11 @@ pub(crate) fn one_of_required(fields: &[(&str, &str)]) -> Value {
 
 /// Returns a schema that forbids a field.
 pub(crate) fn absent(name: &str) -> Value {
-    // The OpenAPI registry does not support the keyword `not`. If the field is present, both alternatives match and
-    // `oneOf` fails.
+    // The OpenAPI registry does not support `not`. If the field is present, both alternatives match and `oneOf` fails.
     json!({ "oneOf": [{ "type": "object" }, { "required": [name] }] })
 }
 
-/// Returns an `anyOf` that permits at most one of two nullable fields to be present and not `null`.
+/// Returns an `anyOf` that permits only one of two nullable fields to be non-null.
 pub(crate) fn not_both(one: &str, other: &str) -> Value {
     let without = |name: &str| json!({ "properties": { (name): { "type": "null" } } });
     json!([without(one), without(other)])

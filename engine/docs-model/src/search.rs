@@ -15,10 +15,10 @@ pub type SearchText = BoundedText<1, 512>;
 pub struct SearchPageResult {
     pub id: PageId,
     pub title: String,
-    /// The path within its space.
+    /// The path within the space.
     pub path: String,
-    /// The matching sections, best match first. Absent if only the title or the description matches, and briefly after
-    /// the text was edited.
+    /// The matching sections, best match first. Absent if only the title or the description matches, and for a short
+    /// time after the text was edited.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub sections: Vec<SearchSectionResult>,
     pub urls: PageUrls,
@@ -28,13 +28,13 @@ pub struct SearchPageResult {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct SearchSectionResult {
-    /// The id, unique within the space.
+    /// The id of the section, unique within the space.
     pub id: String,
-    /// The heading; the title of the page for text before the first heading.
+    /// The heading, or the title of the page for text before the first heading.
     pub title: String,
-    /// The path of the page within its space, followed by `#` and the anchor if there is one.
+    /// The path of the page within the space, followed by `#` and the anchor, if any.
     pub path: String,
-    /// An excerpt of the text around the match.
+    /// An excerpt around the match.
     pub body: String,
     pub urls: PageUrls,
 }
@@ -45,12 +45,12 @@ pub struct SearchSectionResult {
 pub struct SearchSpaceResult {
     pub id: SpaceId,
     pub title: SpaceTitle,
-    /// The pages of the space that are among the best matches overall, best match first.
+    /// The pages of the space that are among the best matches of all spaces, best match first.
     pub pages: Vec<SearchPageResult>,
 }
 
-/// A search on a site. Without `scope`, the older fields `mode`, `siteSpaceId` and `siteSpaceIds` define the scope.
-/// Without any of these fields, the whole site is searched.
+/// A search on a site. If `scope` is absent, the legacy fields `mode`, `siteSpaceId` and `siteSpaceIds` define the
+/// scope. Without these, the whole site is searched.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[cfg_attr(feature = "schema", schemars(extend("anyOf" = [
@@ -70,10 +70,10 @@ pub struct SearchSite {
     /// The scope of the search.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub scope: Option<SiteSearchScope>,
-    /// The scope of the search in its older form.
+    /// The scope of the search in the legacy form.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mode: Option<SiteSearchMode>,
-    /// The site space that the visitor is on, for the mode `current`.
+    /// The site space that the visitor is viewing, for the mode `current`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub site_space_id: Option<String>,
     /// The site spaces to search, for the mode `specific`.
@@ -82,14 +82,14 @@ pub struct SearchSite {
     pub site_space_ids: Option<Vec<String>>,
 }
 
-/// The scope of a site search in its older form.
+/// The scope of a site search in the legacy form.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum SiteSearchMode {
     /// The whole site.
     All,
-    /// The site space that the visitor is on.
+    /// The site space that the visitor is viewing.
     Current,
     /// The listed site spaces.
     Specific,
@@ -100,15 +100,15 @@ pub enum SiteSearchMode {
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(tag = "mode", rename_all = "lowercase")]
 pub enum SiteSearchScope {
-    /// The default site space and the listed ones.
+    /// The default site space and the given ones.
     #[serde(rename_all = "camelCase")]
     Default {
-        /// Further site spaces to search.
+        /// Additional site spaces to search.
         #[serde(default)]
         #[cfg_attr(feature = "schema", schemars(transform = crate::schema::id))]
         included_site_spaces: Vec<String>,
     },
-    /// The listed site spaces.
+    /// The given site spaces.
     #[serde(rename_all = "camelCase")]
     Specific {
         /// The site spaces to search.

@@ -1,4 +1,4 @@
-//! Share links, which give access to a site by a secret address.
+//! Share links, which grant access to a site by a secret URL.
 
 #[cfg(feature = "schema")]
 use schemars::JsonSchema;
@@ -11,10 +11,10 @@ constants! {
     ShareLinkObject = "share-link",
 }
 
-/// Name of a share link.
+/// The name of a share link.
 pub type ShareLinkName = BoundedText<0, 50>;
 
-/// A share link. Anyone who has its address can read the site.
+/// A share link. Anyone who has its URL can read the site.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase")]
@@ -24,18 +24,18 @@ pub struct ShareLink {
     pub id: ShareLinkId,
     pub created_at: Timestamp,
     pub name: ShareLinkName,
-    /// `true` if the link gives access to the site.
+    /// `true` if the link grants access to the site.
     pub active: bool,
     pub urls: ShareLinkUrls,
 }
 
-/// Addresses of a share link.
+/// URLs of a share link.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct ShareLinkUrls {
-    /// The address of the site with the secret. It works while the site is published with the visibility `share-link`
-    /// and the link is active. Absent if the server cannot decrypt the secret because it was encrypted with another
-    /// key.
+    /// The site URL including the secret. It works as long as the link is active and the site is published with the
+    /// visibility `share-link`. Absent if the secret was encrypted with another key, so that the server cannot decrypt
+    /// it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub published: Option<String>,
 }
@@ -51,7 +51,7 @@ pub struct CreateShareLink {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct UpdateShareLink {
-    /// `true` if the link gives access to the site.
+    /// `true` if the link grants access to the site.
     #[serde(default, deserialize_with = "deserialize_non_null")]
     #[cfg_attr(feature = "schema", schemars(transform = crate::schema::not_null))]
     pub active: Option<bool>,

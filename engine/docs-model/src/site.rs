@@ -18,7 +18,7 @@ constants! {
     PublishedSiteObject = "published-content-site",
 }
 
-/// The type of a site. It is stored but has no effect, since the platform charges nothing.
+/// The type of a site. It is stored but has no effect, because the platform charges nothing.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "kebab-case")]
@@ -52,19 +52,19 @@ impl SiteType {
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum SiteVisibility {
-    /// Anyone; indexed by search engines.
+    /// Anyone. Search engines may index the site.
     #[default]
     Public,
     /// Anyone; not indexed by search engines.
     Unlisted,
-    /// Anyone with a secret in the address.
+    /// Anyone who has a secret URL.
     ShareLink,
-    /// Visitors authenticated by a signed token.
+    /// Visitors who are authenticated by a signed token.
     VisitorAuth,
 }
 
 impl SiteVisibility {
-    /// Returns `true` if the site can be read without a secret and without signing in.
+    /// Returns `true` if the site can be read without a secret and without authentication.
     #[must_use]
     pub const fn is_for_everybody(self) -> bool {
         matches!(self, Self::Public | Self::Unlisted)
@@ -82,7 +82,7 @@ impl From<SiteVisibility> for Visibility {
     }
 }
 
-/// The use of a site by agents.
+/// Controls whether agents can use a site.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "lowercase")]
@@ -94,32 +94,32 @@ pub enum AgentsContext {
     Included,
 }
 
-/// The setting of adaptive content.
+/// Adaptive content settings.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct AdaptiveContent {
-    /// `true` if content adapts to its visitor.
+    /// `true` if the content adapts to the visitor.
     pub enabled: bool,
 }
 
-/// The mount point of a site on another host.
+/// The location at which another host proxies a site.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct SiteProxy {
     /// The host and path under which visitors reach the site.
     pub origin: ProxyOrigin,
-    /// The address to which the other host forwards requests.
+    /// The URL to which the other host forwards requests.
     pub target: String,
 }
 
-/// A feature of a site's plan. Site plans are not charged, so lists of features are empty.
+/// A feature of a site plan. Because site plans are not charged, feature lists are empty.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct SiteFeature {
     pub id: String,
     /// The plan that includes the feature.
     pub plan: SiteType,
-    /// `true` if the feature was retained from an earlier plan.
+    /// `true` if the feature was carried over from an earlier plan.
     pub frozen: bool,
     /// The customizations that the feature permits.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -152,24 +152,24 @@ pub struct Site {
     #[serde(rename = "type")]
     pub kind: SiteType,
     pub title: SiteTitle,
-    /// The icon shown by browsers, from the customization; absent if no icon is customized.
+    /// The favicon, if the customization sets one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub icon: Option<Favicon>,
-    /// The site's own host name, assigned by the embedding application.
+    /// The custom hostname of the site, assigned by the embedding application.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hostname: Option<SiteHostname>,
-    /// The base name of the site in its published address.
+    /// The base name of the site in its published URL.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub basename: Option<Basename>,
-    /// The mount point of the site on another host.
+    /// The location at which another host proxies the site.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub proxy: Option<SiteProxy>,
     pub visibility: SiteVisibility,
-    /// `true` if the audience can reach the site.
+    /// `true` if the site is available to its audience.
     pub published: bool,
     /// The number of spaces, excluding deleted ones.
     pub site_spaces: u64,
-    /// The space that is shown first; `null` if there is none or the caller may not see it.
+    /// The space that is shown by default; `null` if there is none or the caller cannot see it.
     pub default_space: Option<SpaceId>,
     pub created_at: Timestamp,
     pub adaptive_content: AdaptiveContent,
@@ -179,7 +179,7 @@ pub struct Site {
     pub urls: SiteUrls,
 }
 
-/// Addresses of a site.
+/// URLs of a site.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct SiteUrls {
@@ -187,7 +187,7 @@ pub struct SiteUrls {
     pub location: String,
     /// The site in the web application.
     pub app: String,
-    /// The published address.
+    /// The published URL.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub published: Option<String>,
 }
@@ -199,16 +199,16 @@ pub struct SiteUrls {
 pub struct Customizations {
     /// The customization of the site.
     pub site: Customization,
-    /// The customizations of spaces that override the site, by the id of the site space.
+    /// The customizations of spaces that override the site's customization, by site space id.
     pub site_spaces: BTreeMap<SiteSpaceId, Customization>,
 }
 
-/// A script that a published site loads. Only integrations add scripts.
+/// A script that a published site loads. Scripts can only be added by integrations.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct SiteScript {
-    /// The address of the script.
+    /// The URL of the script.
     pub script: String,
     /// The content security policy that the script requires.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -244,11 +244,11 @@ pub struct CreateSite {
     /// The type; `basic` by default.
     #[serde(rename = "type")]
     pub kind: Option<SiteType>,
-    /// The title; by default the title of the first space or else of the organization.
+    /// The title; by default the title of the first space, or of the organization if there is none.
     pub title: Option<SiteTitle>,
     /// The audience; `public` by default.
     pub visibility: Option<SiteVisibility>,
-    /// The ids of spaces to publish, or `empty` or `sample` for a new space.
+    /// The ids of the spaces to publish; `empty` or `sample` creates a new space.
     pub spaces: Option<SiteSpacesInput>,
     /// `true` creates a new, empty space for the site.
     pub create_space: Option<bool>,
@@ -300,17 +300,17 @@ pub struct UpdateSite {
     #[serde(default, deserialize_with = "deserialize_non_null")]
     #[cfg_attr(feature = "schema", schemars(transform = crate::schema::not_null))]
     pub agents_context: Option<AgentsContext>,
-    /// The site space to show first, within the default section if the site has sections.
+    /// The site space to show by default. On a site with sections, it belongs to the default section.
     #[serde(default, deserialize_with = "deserialize_non_null")]
     #[cfg_attr(feature = "schema", schemars(transform = crate::schema::not_null))]
     #[cfg_attr(feature = "schema", schemars(transform = crate::schema::id))]
     pub default_site_space: Option<String>,
-    /// The section to show first.
+    /// The section to show by default.
     #[serde(default, deserialize_with = "deserialize_non_null")]
     #[cfg_attr(feature = "schema", schemars(transform = crate::schema::not_null))]
     #[cfg_attr(feature = "schema", schemars(transform = crate::schema::id))]
     pub default_site_section: Option<String>,
-    /// The host and path at which to mount the site; `null` removes the mount.
+    /// The host and path at which another host proxies the site; `null` removes the proxy.
     #[serde(default)]
     pub proxy: Patch<ProxyOrigin>,
 }
@@ -323,7 +323,7 @@ pub struct AddSiteSpace {
     /// The id of the space.
     #[cfg_attr(feature = "schema", schemars(transform = crate::schema::id))]
     pub space_id: String,
-    /// The section to add the space to. By default the default section, or none on a site without sections.
+    /// The section to which to add the space. The default is the default section, or none on a site without sections.
     #[cfg_attr(feature = "schema", schemars(transform = crate::schema::id))]
     pub section_id: Option<String>,
 }

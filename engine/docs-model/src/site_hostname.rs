@@ -1,9 +1,9 @@
-//! Host names owned by sites and organizations: [`SiteHostname`].
+//! Custom hostnames of sites and organizations: [`SiteHostname`].
 
 use super::{basename::is_label, formed_text::formed_text};
 
 formed_text! {
-    /// The own host name of a site or an organization.
+    /// The custom hostname of a site or an organization.
     SiteHostname(4, 512, is_site_hostname, "a host name of at least three labels, like docs.example.com",
         { "pattern": r"^([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?[.]){2,}[a-z0-9][a-z0-9-]{0,61}[a-z0-9]$" }),
 }

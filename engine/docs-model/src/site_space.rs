@@ -11,10 +11,10 @@ constants! {
     SiteSpaceObject = "site-space",
 }
 
-/// Title of a site.
+/// The title of a site.
 pub type SiteTitle = BoundedText<2, 128>;
 
-/// The entry of a space on a site.
+/// A space on a site.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase")]
@@ -22,7 +22,7 @@ pub struct SiteSpace {
     /// Always `site-space`.
     pub object: SiteSpaceObject,
     pub id: SiteSpaceId,
-    /// The path, unique in the section or on a site without sections.
+    /// The path, unique within the section, or within the site if it has no sections.
     pub path: SitePath,
     /// The section that contains the space.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -30,23 +30,23 @@ pub struct SiteSpace {
     pub space: Space,
     /// The title on the site.
     pub title: String,
-    /// `true` if the space is shown first in its section, or on a site without sections.
+    /// `true` if this is the default space of its section, or of the site if it has no sections.
     pub default: bool,
-    /// An expression that must be true for a visitor to see the space.
+    /// A condition; only visitors who meet it see the space.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub condition: Option<Condition>,
-    /// `true` if the space can have a customization of its own.
+    /// `true` if the space can have its own customization.
     pub has_advanced_customization_feature: bool,
     pub urls: SiteSpaceUrls,
 }
 
-/// Addresses of a space on a site.
+/// URLs of a space on a site.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct SiteSpaceUrls {
-    /// The space on the site in this API.
+    /// The site space in this API.
     pub location: String,
-    /// The published address.
+    /// The published URL.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub published: Option<String>,
 }

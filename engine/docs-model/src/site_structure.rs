@@ -1,4 +1,4 @@
-//! The structure of a site (sections, groups of sections, site spaces) and its changes.
+//! The structure of a site (sections, section groups, site spaces) and changes to it.
 
 #[cfg(feature = "schema")]
 use schemars::JsonSchema;
@@ -16,12 +16,12 @@ constants! {
     SectionGroupObject = "site-section-group",
 }
 
-/// Title of a group of sections.
+/// The title of a section group.
 pub type SectionGroupTitle = BoundedText<1, 100>;
-/// Description of a section.
+/// The description of a section.
 pub type SectionDescription = BoundedText<0, 256>;
 
-/// A section of a site: one or more spaces under one heading.
+/// A section of a site: one or more spaces under a common title.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase")]
@@ -32,11 +32,11 @@ pub struct SiteSection {
     pub title: SiteTitle,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub description: Option<SectionDescription>,
-    /// `true` if visitors of the site see this section first.
+    /// `true` if this is the default section of the site.
     pub default: bool,
     /// The path on the site.
     pub path: SitePath,
-    /// An expression that must be true for a visitor to see the section.
+    /// A condition; only visitors who meet it see the section.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub condition: Option<Condition>,
     /// The group that contains the section.
@@ -49,18 +49,18 @@ pub struct SiteSection {
     pub urls: SiteSectionUrls,
 }
 
-/// Addresses of a section.
+/// URLs of a section.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct SiteSectionUrls {
     /// The section in this API.
     pub location: String,
-    /// The published address.
+    /// The published URL.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub published: Option<String>,
 }
 
-/// Sections and other groups under one heading.
+/// A group of sections and other groups under a common title.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase")]
@@ -74,14 +74,15 @@ pub struct SiteSectionGroup {
     /// The parent group.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub section_group: Option<SectionGroupId>,
-    /// The sections directly in the group, in display order. Use `children`, which also contains groups.
+    /// The sections directly in the group, in display order. Deprecated in favor of `children`, which also contains
+    /// groups.
     #[cfg_attr(feature = "schema", schemars(extend("deprecated" = true)))]
     pub sections: Vec<SiteSection>,
     /// The sections and groups directly in the group, in display order.
     pub children: Vec<SectionOrGroup>,
 }
 
-/// A section, or a group of sections.
+/// A section or a section group.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(untagged)]
@@ -97,13 +98,13 @@ pub enum SectionOrGroup {
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(tag = "type", content = "structure", rename_all = "camelCase")]
 pub enum SiteStructure {
-    /// Sections and groups of sections.
+    /// Sections and section groups.
     Sections(Vec<SectionOrGroup>),
     /// Site spaces without sections.
     SiteSpaces(Vec<SiteSpace>),
 }
 
-/// An item of the structure of a site.
+/// An item in the structure of a site.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(untagged)]
@@ -121,14 +122,14 @@ pub enum SiteStructureItem {
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct UpdateSiteSpace {
-    /// A path segment, unique in the section or on a site without sections.
+    /// The path segment, unique within the section, or within the site if it has no sections.
     #[serde(default, deserialize_with = "deserialize_non_null")]
     #[cfg_attr(feature = "schema", schemars(transform = crate::schema::not_null))]
     pub path: Option<SitePath>,
-    /// An expression that must be true for a visitor to see the space, or `null` to show it to everyone.
+    /// A condition; only visitors who meet it see the space. `null` shows it to everyone.
     #[serde(default)]
     pub condition: Patch<Condition>,
-    /// The id of a space that replaces the current one.
+    /// The id of the space to publish in place of the current one.
     #[serde(default, deserialize_with = "deserialize_non_null")]
     #[cfg_attr(feature = "schema", schemars(transform = crate::schema::not_null))]
     #[cfg_attr(feature = "schema", schemars(transform = crate::schema::id))]
@@ -140,7 +141,7 @@ pub struct UpdateSiteSpace {
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct AddSection {
-    /// The id of its first space.
+    /// The id of the first space of the section.
     #[cfg_attr(feature = "schema", schemars(transform = crate::schema::id))]
     pub space_id: String,
     /// The title; the title of the space by default.
@@ -160,12 +161,12 @@ pub struct UpdateSection {
     #[serde(default, deserialize_with = "deserialize_non_null")]
     #[cfg_attr(feature = "schema", schemars(transform = crate::schema::not_null))]
     pub path: Option<SitePath>,
-    /// The site space of the section to show first.
+    /// The site space of the section to show by default.
     #[serde(default, deserialize_with = "deserialize_non_null")]
     #[cfg_attr(feature = "schema", schemars(transform = crate::schema::not_null))]
     #[cfg_attr(feature = "schema", schemars(transform = crate::schema::id))]
     pub default_site_space: Option<String>,
-    /// An expression that must be true for a visitor to see the section, or `null` to show it to everyone.
+    /// A condition; only visitors who meet it see the section. `null` shows it to everyone.
     #[serde(default)]
     pub condition: Patch<Condition>,
     /// The name of an icon; `null` removes it.
@@ -176,7 +177,7 @@ pub struct UpdateSection {
     pub description: Patch<SectionDescription>,
 }
 
-/// A group of sections to add to a site.
+/// A section group to add to a site.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct AddSectionGroup {
@@ -195,7 +196,7 @@ pub struct AddSectionGroup {
     pub parent: Option<String>,
 }
 
-/// A partial update of a group of sections. Omitted fields are unchanged.
+/// A partial update of a section group. Omitted fields are unchanged.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct UpdateSectionGroup {
@@ -242,7 +243,7 @@ pub struct BesidePosition<T> {
     pub after: Option<T>,
 }
 
-/// A site space, as the reference of a position.
+/// A site space to which a position is relative.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(tag = "type")]
@@ -256,7 +257,7 @@ pub enum SiteSpacePointer {
     },
 }
 
-/// A section, as the reference of a position.
+/// A section to which a position is relative.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(tag = "type")]
@@ -270,7 +271,7 @@ pub enum SectionPointer {
     },
 }
 
-/// A section or a group, as the reference of a position.
+/// A section or a section group to which a position is relative.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(tag = "type")]
@@ -291,7 +292,7 @@ pub enum SectionGroupPointer {
     },
 }
 
-/// A pointer to an item of the structure of a site.
+/// A pointer to an item in the structure of a site.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(tag = "type")]
@@ -319,7 +320,7 @@ pub enum SiteStructurePointer {
     },
 }
 
-/// Returns a schema that restricts the moved item and its new sibling to these types.
+/// Returns a schema that restricts the moved item and its sibling to these types.
 #[cfg(feature = "schema")]
 fn both_item_types(types: &[&str]) -> serde_json::Value {
     let part = serde_json::json!({
@@ -339,6 +340,7 @@ fn both_item_types(types: &[&str]) -> serde_json::Value {
 pub struct SortStructure {
     /// The item to move.
     pub item: SiteStructurePointer,
-    /// The new position. Site spaces are placed next to site spaces, sections and groups next to sections and groups.
+    /// The new position. Site spaces can only be placed next to site spaces, sections and groups only next to sections
+    /// and groups.
     pub position: BesidePosition<SiteStructurePointer>,
 }

@@ -16,7 +16,7 @@ constants! {
     SpaceType = "space",
 }
 
-/// Title of a space.
+/// The title of a space.
 pub type SpaceTitle = BoundedText<0, 50>;
 
 /// The audience of content.
@@ -24,13 +24,13 @@ pub type SpaceTitle = BoundedText<0, 50>;
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Visibility {
-    /// Anyone; indexed by search engines.
+    /// Anyone. Search engines may index the content.
     Public,
-    /// Anyone; not indexed by search engines.
+    /// Anyone. Search engines must not index the content.
     Unlisted,
-    /// Anyone with a secret in the address.
+    /// Anyone who has a secret URL.
     ShareLink,
-    /// Visitors authenticated by a signed token.
+    /// Visitors who are authenticated by a signed token.
     VisitorAuth,
     /// Anyone who can see the parent collection.
     InCollection,
@@ -39,14 +39,14 @@ pub enum Visibility {
     Private,
 }
 
-/// The rule for changing live content.
+/// Controls how live content can be changed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum EditMode {
     /// Live content can be edited directly.
     Live,
-    /// Content changes only through change requests.
+    /// Content can only be changed through change requests.
     #[default]
     Locked,
 }
@@ -71,7 +71,7 @@ pub struct Space {
     /// Time of deletion. A deleted space can be restored until `restorableUntil`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub deleted_at: Option<Timestamp>,
-    /// The end of the period in which a deleted space can be restored. Afterwards it is removed permanently.
+    /// The end of the period in which a deleted space can be restored. After it, the space is removed permanently.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub restorable_until: Option<Timestamp>,
     pub edit_mode: EditMode,
@@ -84,13 +84,13 @@ pub struct Space {
     /// The Git repository with which the space is synchronized.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub git_sync: Option<GitSync>,
-    /// The authentication of visitors, if the site of the space requires it. Not returned to visitors.
+    /// The visitor authentication of the space's site, if required. Not returned to visitors.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub visitor_auth: Option<VisitorAuth>,
     /// The current revision.
     pub revision: RevisionId,
     /// The access level of members without a grant of their own: a role, `inherit` for the level of the parent
-    /// collection or the organization, `null` for no access. Setting the returned value again changes nothing.
+    /// collection or organization, or `null` for no access. The returned value can be sent back without effect.
     pub default_level: Option<Level>,
     /// The number of open comments.
     pub comments: u64,
@@ -104,12 +104,12 @@ pub struct Space {
     pub permissions: SpacePermissions,
 }
 
-/// The authentication of a space's visitors.
+/// The visitor authentication of a space.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(tag = "backend", rename_all = "lowercase")]
 pub enum VisitorAuth {
-    /// Tokens signed by a service of the site's owner.
+    /// Tokens signed by a service run by the site owner.
     Custom,
     /// Tokens signed by an integration.
     Integration {
@@ -118,7 +118,7 @@ pub enum VisitorAuth {
     },
 }
 
-/// Addresses of a space.
+/// URLs of a space.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct SpaceUrls {
@@ -126,10 +126,10 @@ pub struct SpaceUrls {
     pub location: String,
     /// The space in the web application.
     pub app: String,
-    /// The published address.
+    /// The published URL.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub published: Option<String>,
-    /// The published address, if it is public.
+    /// The published URL, if it is public.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub public: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -177,10 +177,10 @@ pub struct GitSync {
     /// The integration that synchronizes the space.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub integration: Option<String>,
-    /// The address of the repository, without credentials.
+    /// The URL of the repository, without credentials.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub url: Option<String>,
-    /// The web address of the repository's files, as set by the last import or export. Edit links are built from it.
+    /// Base URL of the repository's files on the web, as set by the last import or export. Used for edit links.
     #[serde(default, rename = "repoTreeURL", skip_serializing_if = "Option::is_none")]
     pub repo_tree_url: Option<String>,
     /// Time of the last synchronization.
@@ -200,11 +200,11 @@ pub struct CreateSpace {
     /// The id of the parent collection; the top level of the organization by default.
     #[cfg_attr(feature = "schema", schemars(transform = crate::schema::id))]
     pub parent: Option<String>,
-    /// The rule for changing live content; `locked` by default.
+    /// Controls how live content can be changed; `locked` by default.
     pub edit_mode: Option<EditMode>,
 }
 
-/// The access level in requests and responses, where `null` represents [`DefaultLevel::Nobody`].
+/// An access level in requests and responses, where `null` represents [`DefaultLevel::Nobody`].
 ///
 /// ```
 /// use docs_model::{DefaultLevel, Level, Role};
@@ -214,7 +214,7 @@ pub struct CreateSpace {
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Level {
-    /// The level of the parent collection, or else the role in the organization.
+    /// The level of the parent collection, or the organization role at the top level.
     Inherit,
     /// A fixed role.
     Role(Role),
@@ -232,14 +232,14 @@ impl Level {
         }
     }
 
-    /// Returns the values used on the wire.
+    /// Returns all values of the wire format.
     fn names() -> impl Iterator<Item = &'static str> {
         Role::ALL.iter().map(|role| role.as_str()).chain([Self::INHERIT])
     }
 }
 
 impl DefaultLevel {
-    /// Converts to the wire representation; `None` represents `null`.
+    /// Converts the level to its wire representation, where `None` becomes `null`.
     #[must_use]
     pub const fn stated(self) -> Option<Level> {
         match self {
@@ -319,7 +319,7 @@ pub struct UpdateSpace {
     /// the current one removes the icon.
     #[serde(default)]
     pub emoji: Patch<Emoji>,
-    /// The address of an image; `null` removes it. Cannot be combined with `emoji`.
+    /// The URL of an image; `null` removes it. Cannot be combined with `emoji`.
     #[serde(default)]
     pub icon: Patch<Url>,
 }

@@ -24,11 +24,11 @@ pub enum TeamRole {
     /// A member of the team.
     #[default]
     Member,
-    /// A member who can add and remove members.
+    /// A member who can also add and remove members.
     Owner,
 }
 
-/// A team: a group of members that receives roles on content.
+/// A team: a group of members that can be granted roles on content.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase")]
@@ -36,7 +36,7 @@ pub struct Team {
     /// Always `team`.
     pub object: TeamObject,
     pub id: TeamId,
-    /// The title; not unique.
+    /// The title. It need not be unique.
     pub title: TeamTitle,
     /// The number of members.
     pub members: u64,
@@ -51,13 +51,13 @@ pub struct Team {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct TeamPermissions {
-    /// Members can be added and removed.
+    /// The caller can add and remove members.
     pub admin: bool,
-    /// The team is visible.
+    /// The caller can see the team.
     pub view: bool,
 }
 
-/// A membership in a team, as returned for the team.
+/// A team membership, as returned with the team.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct TeamMember {
@@ -76,15 +76,15 @@ pub struct TeamMembership {
     pub role: TeamRole,
 }
 
-/// The caller's permissions for a membership in a team.
+/// The caller's permissions for a team membership.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct TeamMemberPermissions {
-    /// The membership is visible.
+    /// The caller can see the membership.
     pub view: bool,
 }
 
-/// A membership in a team, as returned for the member.
+/// A team membership, as returned with the member.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct MemberTeam {
@@ -98,7 +98,7 @@ pub struct MemberTeam {
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct CreateTeam {
     pub title: TeamTitle,
-    /// The members, by the ids of their users.
+    /// The members, by user id.
     #[serde(default, deserialize_with = "deserialize_non_null")]
     #[cfg_attr(feature = "schema", schemars(transform = crate::schema::not_null))]
     #[cfg_attr(feature = "schema", schemars(transform = crate::schema::require_non_empty))]
@@ -112,7 +112,7 @@ pub struct UpdateTeam {
     pub title: TeamTitle,
 }
 
-/// A change of the members of a team. A member who is both added and removed is removed.
+/// Changes to the members of a team. A member who is both added and removed is removed.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct UpdateTeamMembers {
@@ -125,17 +125,17 @@ pub struct UpdateTeamMembers {
     #[serde(default, deserialize_with = "deserialize_non_null")]
     #[cfg_attr(feature = "schema", schemars(transform = crate::schema::not_null))]
     pub memberships: Option<BTreeMap<String, TeamMembership>>,
-    /// Members to remove, by user id or e-mail address. Users who are not in the team are ignored.
+    /// Members to remove, by user id or e-mail address. Users who do not belong to the team are ignored.
     #[serde(default, deserialize_with = "deserialize_non_null")]
     #[cfg_attr(feature = "schema", schemars(transform = crate::schema::not_null))]
     pub remove: Option<Vec<String>>,
 }
 
-/// A membership in a team to create or update.
+/// A team membership to create or update.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct PutTeamMember {
-    /// The role. By default, a new member becomes `member` and an existing member keeps the role.
+    /// The role. By default, a new member becomes `member` and an existing member keeps their role.
     #[serde(default, deserialize_with = "deserialize_non_null")]
     #[cfg_attr(feature = "schema", schemars(transform = crate::schema::not_null))]
     pub role: Option<TeamRole>,

@@ -18,8 +18,8 @@ impl Timestamp {
         Self(at.trunc_subsecs(3))
     }
 
-    /// Returns this time, but at least one millisecond after `before`. Keeps the times of a record ascending even if
-    /// the clock moves backwards.
+    /// Returns this time or, if it is not later than `before`, `before` plus one millisecond. This keeps the times of a
+    /// record ascending even if the clock moves backwards.
     #[must_use]
     pub fn later_than(self, before: Self) -> Self {
         self.max(Self::new(before.0 + TimeDelta::milliseconds(1)))

@@ -1,4 +1,4 @@
-//! Translations of spaces and the glossary that applies to them.
+//! Translations of spaces, and the glossary applied to them.
 
 use std::{collections::BTreeMap, fmt};
 
@@ -18,7 +18,7 @@ constants! {
     GlossaryObject = "translation-glossary",
 }
 
-/// Declares the languages with their names on the wire and in English.
+/// Declares the languages with their values in the wire format and their English names.
 macro_rules! languages {
     ($($name:ident = $text:literal $english:literal,)*) => {
         /// A source or target language of translations.
@@ -35,7 +35,7 @@ macro_rules! languages {
         impl TranslationLanguage {
             pub const ALL: &[Self] = &[$(Self::$name),*];
 
-            /// Returns the name on the wire: an ISO 639 code, with a region if a language has two variants.
+            /// Returns the wire format: an ISO 639 code, with a region if a language has two variants.
             #[must_use]
             pub const fn as_str(self) -> &'static str {
                 match self {
@@ -43,7 +43,7 @@ macro_rules! languages {
                 }
             }
 
-            /// Returns the name in English.
+            /// Returns the English name.
             #[must_use]
             pub const fn english_name(self) -> &'static str {
                 match self {
@@ -96,7 +96,7 @@ languages! {
 }
 
 impl TranslationLanguage {
-    /// Returns the name without region, for example `pt` for `pt-br`.
+    /// Returns the code without the region, for example `pt` for `pt-br`.
     #[must_use]
     pub fn base(self) -> &'static str {
         let name = self.as_str();
@@ -115,15 +115,15 @@ impl fmt::Display for TranslationLanguage {
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum TranslationStatus {
-    /// No run has completed and none is running: the first run is pending or has failed.
+    /// No run has completed: the first run is pending or has failed.
     Pending,
-    /// A run is in progress or pending.
+    /// A run is in progress, or pending after an earlier one completed.
     Running,
-    /// The result stems from the last completed run. A later run may have failed; see the jobs of the space.
+    /// The result is that of the last completed run. A later run may have failed; see the jobs of the space.
     Completed,
 }
 
-/// The source of a translation.
+/// The source space and language of a translation.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct TranslationSource {
@@ -139,22 +139,22 @@ pub struct TranslationSource {
 pub struct TranslationResult {
     /// The space that contains the translated content.
     pub space: SpaceId,
-    /// The revision of that space created by the last run.
+    /// The revision of that space that the last run created.
     pub revision: RevisionId,
 }
 
-/// Statistics of the runs of a translation.
+/// Run statistics of a translation.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct TranslationStats {
     /// The number of completed runs.
     pub runs: u64,
-    /// The number of source words sent to the translator in all runs.
+    /// The total number of source words sent to the translator.
     pub total_words: u64,
-    /// The number of translated pages in all runs. A page counts once per translation.
+    /// The total number of translated pages. A page counts each time it is translated.
     pub total_pages: u64,
-    /// The duration of all runs in milliseconds.
+    /// The total duration of all runs in milliseconds.
     pub total_duration: u64,
     /// The duration of the last run in milliseconds.
     pub latest_run_duration: u64,
@@ -168,13 +168,13 @@ pub struct TranslationStats {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct TranslationPermissions {
-    /// The translation is visible.
+    /// The caller can see the translation.
     pub view: bool,
-    /// The translation can be run and deleted, and its instructions can be changed.
+    /// The caller can run and delete the translation and change its instructions.
     pub edit: bool,
 }
 
-/// Addresses of a translation.
+/// URLs of a translation.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct TranslationUrls {
@@ -182,7 +182,7 @@ pub struct TranslationUrls {
     pub location: String,
 }
 
-/// A translation: a space whose content follows another space in another language.
+/// A translation: a space that mirrors the content of another space in another language.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase")]
@@ -200,7 +200,7 @@ pub struct Translation {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub result: Option<TranslationResult>,
     pub created_at: Timestamp,
-    /// Time of the last run or of the last change of the instructions.
+    /// Time of the last run or of the last change to the instructions.
     pub updated_at: Timestamp,
     /// Statistics of all runs.
     pub stats: TranslationStats,
@@ -226,7 +226,7 @@ pub struct CreateTranslation {
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct NewTranslationSource {
-    /// The id of a space of the organization.
+    /// The id of a space in the organization.
     #[cfg_attr(feature = "schema", schemars(transform = crate::schema::id))]
     pub space: String,
     /// The language of the source space.
@@ -244,11 +244,11 @@ pub struct UpdateTranslation {
 /// A term of a glossary in the source language.
 pub type GlossaryTerm = BoundedText<1, 200>;
 
-/// The pattern of a term: no surrounding white space, no line breaks, and none of the brackets that mark terms.
+/// Pattern of a term: no surrounding whitespace, no line breaks, and none of the brackets that mark terms.
 #[cfg(feature = "schema")]
 const TERM: &str = r"^(?!\s)(?!.*\s$)[^\u0000\n\u27e6\u27e7]+$";
 
-/// Replaces the additional properties of a map by one property per language.
+/// Replaces the additional properties of a map by a property per language.
 #[cfg(feature = "schema")]
 fn by_language(schema: &mut schemars::Schema) {
     let Some(object) = schema.as_object_mut() else { return };
@@ -261,7 +261,7 @@ fn by_language(schema: &mut schemars::Schema) {
     object.insert("properties".to_owned(), serde_json::Value::Object(named.collect()));
 }
 
-/// The translation of a term.
+/// A glossary term and its translations.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[cfg_attr(feature = "schema", schemars(extend("anyOf" = [
@@ -270,20 +270,20 @@ fn by_language(schema: &mut schemars::Schema) {
 ])))]
 #[serde(rename_all = "camelCase")]
 pub struct GlossaryEntry {
-    /// The term in the source language; it matches whole words.
+    /// The term in the source language. It matches whole words only.
     #[cfg_attr(feature = "schema", schemars(regex(pattern = TERM)))]
     pub term: GlossaryTerm,
-    /// The translations by language. For other languages, the translator decides.
+    /// The translations by language. In other languages, the translator chooses the translation.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     #[cfg_attr(feature = "schema", schemars(transform = by_language))]
     pub translations: BTreeMap<TranslationLanguage, GlossaryTerm>,
-    /// `true` if the term is not translated in languages without a translation in this entry.
+    /// `true` if the term is left untranslated in languages for which the entry has no translation.
     #[serde(default)]
     pub keep: bool,
     /// `true` if matching is case-sensitive.
     #[serde(default)]
     pub case_sensitive: bool,
-    /// The meaning of the term, as a note for the translator.
+    /// A note for the translator about the meaning of the term.
     #[serde(default, deserialize_with = "deserialize_non_null", skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "schema", schemars(transform = crate::schema::not_null))]
     pub note: Option<BoundedText<0, 500>>,
@@ -292,24 +292,24 @@ pub struct GlossaryEntry {
 /// The entries of a glossary.
 pub type GlossaryEntries = BoundedVec<GlossaryEntry, 0, 1_000>;
 
-/// The glossary of an organization, which applies to all of its translations.
+/// The glossary of an organization. It applies to all of its translations.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct Glossary {
     /// Always `translation-glossary`.
     pub object: GlossaryObject,
-    /// The entries in the order in which they were given.
+    /// The entries, in the order in which they were submitted.
     pub entries: GlossaryEntries,
     /// Time of the last change; absent if the glossary was never set.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub updated_at: Option<Timestamp>,
 }
 
-/// A replacement for the glossary of an organization.
+/// The new glossary of an organization, replacing the previous one.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct SetGlossary {
-    /// All entries. Each term may occur only once.
+    /// All entries. A term may occur only once.
     pub entries: GlossaryEntries,
 }

@@ -1,4 +1,4 @@
-//! Addresses on the web: [`Url`].
+//! Web URLs: [`Url`].
 
 use super::formed_text::formed_text;
 
@@ -6,7 +6,7 @@ use super::formed_text::formed_text;
 #[cfg(feature = "schema")]
 const WEB_URL: &str = r"^[Hh][Tt][Tt][Pp][Ss]?://[^\s\u0000/\\?#][^\s\u0000]*$";
 
-/// The same pattern, or the empty string.
+/// Pattern of an absolute http or https URL or an empty string.
 #[cfg(feature = "schema")]
 pub(crate) const WEB_URL_OR_EMPTY: &str = r"^([Hh][Tt][Tt][Pp][Ss]?://[^\s\u0000/\\?#][^\s\u0000]*)?$";
 

@@ -24,13 +24,13 @@ pub struct User {
     /// The e-mail address; present only if the caller may see it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub email: Option<String>,
-    /// The address of a picture of the user.
+    /// The URL of the user's picture.
     #[serde(default, rename = "photoURL", skip_serializing_if = "Option::is_none")]
     pub photo_url: Option<String>,
     pub urls: UserUrls,
 }
 
-/// Addresses of a user.
+/// URLs of a user.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct UserUrls {

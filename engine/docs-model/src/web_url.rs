@@ -1,11 +1,12 @@
-//! Addresses on the web, parsed like in browsers.
+//! Web URLs, parsed as by browsers.
 
 use url::Url;
 
-/// Parses an absolute http or https URL; returns `None` for all other text.
+/// Parses an absolute http or https URL, or returns `None`.
 ///
-/// The result has a lower-case scheme and host, a host in IDNA form and no default port. Errors that browsers tolerate
-/// are rejected: surrounding white space, control characters, and a number of slashes other than two.
+/// The scheme and the host of the result are lower-case, the host is in IDNA form, and a default port is removed.
+/// Errors that browsers tolerate are rejected: surrounding whitespace, control characters, and a number of slashes
+/// other than two.
 #[must_use]
 pub fn web_url(text: &str) -> Option<Url> {
     let (_, rest) = text.split_once("://")?;
@@ -17,7 +18,7 @@ pub fn web_url(text: &str) -> Option<Url> {
     Url::parse(text).ok().filter(|url| matches!(url.scheme(), "http" | "https") && is_written_out(text, url))
 }
 
-/// Returns `true` if the text from which `url` was parsed contains the scheme and `://`.
+/// Returns `true` if the string from which `url` was parsed contains the scheme and `://`.
 #[must_use]
 pub fn is_written_out(text: &str, url: &Url) -> bool {
     text.get(url.scheme().len()..).is_some_and(|rest| rest.starts_with("://"))

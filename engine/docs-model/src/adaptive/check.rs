@@ -9,7 +9,7 @@ use super::rules::{
 
 type CheckResult<T = ()> = Result<T, SchemaFault>;
 
-/// Claim names that expressions cannot read.
+/// Claim names that expressions cannot access.
 const UNREADABLE_NAMES: [&str; 3] = ["constructor", "prototype", "__proto__"];
 
 /// The nesting level of an object of claims.
@@ -48,8 +48,8 @@ pub(super) fn schema(schema: &Json) -> CheckResult {
     claims("", fields, ClaimLevel { room: MAX_CLAIM_LEVELS, kind: LevelKind::Top }, &mut left)
 }
 
-/// Checks the `properties` and `additionalProperties` of an object. `left` is the number of claims that the schema may
-/// still have.
+/// Validates the `properties` and `additionalProperties` of an object. `left` is the remaining claim budget of the
+/// schema.
 fn claims(path: &str, fields: &Map<String, Json>, level: ClaimLevel, left: &mut usize) -> CheckResult {
     let others = join(path, "additionalProperties");
     match fields.get("additionalProperties") {
@@ -81,7 +81,7 @@ fn claims(path: &str, fields: &Map<String, Json>, level: ClaimLevel, left: &mut 
     Ok(())
 }
 
-/// Checks the `additionalProperties` of `unsigned`: it allows boolean claims only.
+/// Validates the `additionalProperties` of `unsigned`, which may permit boolean claims only.
 fn check_booleans(path: &str, claims: &Json) -> CheckResult {
     let wanted = "must be `false`, or `{ \"type\": \"boolean\" }`";
     let fields = claims.as_object().ok_or_else(|| fault(path, wanted))?;
@@ -106,7 +106,7 @@ fn check_name(at: &str, name: &str) -> CheckResult {
     Ok(())
 }
 
-/// Checks a claim. `level.kind` applies to the claims within it, `level.room` to the object that contains it.
+/// Validates a claim. `level.kind` describes the claims nested in it; `level.room` counts from its parent object.
 fn check_claim(path: &str, claim: &Json, level: ClaimLevel, left: &mut usize) -> CheckResult {
     let fields = object(path, claim)?;
     match word(path, fields, "type")? {
@@ -216,7 +216,7 @@ fn fault(path: impl Into<String>, message: impl Into<String>) -> SchemaFault {
     SchemaFault { path: path.into(), message: message.into() }
 }
 
-/// Appends a member to a path. A name that is not plain is written as `["name"]`, quoted as JSON.
+/// Appends a property name to a path. A name that is not an identifier is written as `["name"]` with JSON escaping.
 fn join(path: &str, name: &str) -> String {
     let plain = !name.is_empty() && name.bytes().all(|b| b.is_ascii_alphanumeric() || b"_-$".contains(&b));
     match (path, plain) {

@@ -1,12 +1,12 @@
-//! Default values of an adaptive schema.
+//! Defaults for the optional parts of an adaptive schema.
 
 use serde_json::{Map, Value as Json};
 
 use super::rules::{MAX_CLAIM_LEVELS, UNSIGNED, UNSIGNED_CLAIMS};
 
-/// Adds the optional parts of a schema: descriptions, and all parts of `unsigned` except its type.
+/// Fills in the optional parts of a schema: descriptions, and everything except `type` in `unsigned`.
 ///
-/// Existing values are not changed, even if invalid; [`check`](super::check) validates them afterwards.
+/// Leaves existing values unchanged, even invalid ones, which [`check`](super::check) rejects afterwards.
 pub(super) fn complete(schema: &mut Json) {
     let Some(claims) = claims_of(schema) else { return };
     if let Some(Json::Object(unsigned)) = claims.get_mut(UNSIGNED_CLAIMS) {
@@ -19,7 +19,7 @@ pub(super) fn complete(schema: &mut Json) {
     claims.values_mut().for_each(|claim| describe(claim, MAX_CLAIM_LEVELS));
 }
 
-/// Adds the missing descriptions of a claim and its nested claims.
+/// Fills in the missing descriptions of a claim and its nested claims.
 fn describe(claim: &mut Json, room: usize) {
     let Some(below) = room.checked_sub(1) else { return };
     if let Some(claims) = claims_of(claim) {

@@ -1,14 +1,14 @@
-//! The limits of an adaptive schema, and the error for a schema that exceeds them.
+//! Limits for adaptive schemas, and the validation error.
 
 use std::fmt;
 
-/// The `description` that the schema of the unsigned claims must have.
+/// The required `description` of the `unsigned` claim.
 pub const UNSIGNED: &str = "Unsigned claims of the site visitor.";
-/// The name of the claim whose members are unsigned.
+/// The name of the claim that contains unsigned claims.
 pub(super) const UNSIGNED_CLAIMS: &str = "unsigned";
 /// Maximum nesting depth of claims.
 pub const MAX_CLAIM_LEVELS: usize = 5;
-/// Maximum number of claims in a schema, at all levels together.
+/// Maximum number of claims in a schema, counting all levels.
 pub const MAX_CLAIMS: usize = 200;
 /// Maximum length of a claim name, in characters.
 pub const MAX_CLAIM_NAME: usize = 64;
@@ -21,8 +21,8 @@ pub const MAX_CLAIM_VALUE: usize = 128;
 /// Maximum size of a schema as JSON, in bytes.
 pub const MAX_CLAIM_SCHEMA: usize = 64 * 1024;
 
-/// The error of [`AdaptiveJsonSchema::new`](crate::AdaptiveJsonSchema::new): the path of the fault and the rule that it
-/// breaks.
+/// The error of [`AdaptiveJsonSchema::new`](crate::AdaptiveJsonSchema::new): the path of the invalid value and the
+/// violated rule.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct SchemaFault {
     pub(super) path: String,

@@ -1,5 +1,5 @@
-//! The JSON Schema of an adaptive schema. It expresses the rules of [`check`](super::check) except the nesting depth,
-//! the total number of claims and the length of claim names.
+//! The JSON Schema that describes adaptive schemas. It covers the rules of [`check`](super::check) except nesting
+//! depth, total number of claims and claim name length.
 
 use std::borrow::Cow;
 
@@ -34,7 +34,7 @@ impl JsonSchema for AdaptiveClaim {
     }
 }
 
-/// Returns the schema of a complete adaptive schema.
+/// Returns the schema of an adaptive schema.
 pub(super) fn adaptive_schema(generator: &mut SchemaGenerator) -> Schema {
     let mut named = claims(generator);
     named["description"] =
@@ -91,7 +91,7 @@ fn claims(generator: &mut SchemaGenerator) -> Json {
     })
 }
 
-/// Returns the schema of a claim of type `kind`, with additional required fields and properties.
+/// Returns the schema of a claim of type `kind` with additional required fields and properties.
 fn claim(kind: &str, meaning: &str, needs: &[&str], more: Json) -> Json {
     let mut properties = json!({ "type": { "type": "string", "const": kind }, "description": description() });
     if let (Some(properties), Json::Object(more)) = (properties.as_object_mut(), more) {

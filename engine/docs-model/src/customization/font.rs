@@ -1,4 +1,4 @@
-//! Fonts: predefined fonts and fonts defined by a customization.
+//! Fonts: predefined fonts, and custom fonts that a customization defines.
 
 use std::{fmt, marker::PhantomData};
 
@@ -64,24 +64,24 @@ fonts! {
 pub type Font = FontOr<DefaultFont>;
 pub type MonospaceFont = FontOr<DefaultMonospaceFont>;
 
-/// A predefined font by its name, or a font definition.
+/// A predefined font, given by name, or a font definition.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 #[serde(untagged)]
 pub enum FontOr<N> {
     /// A predefined font.
     Named(N),
-    /// A font that the customization defines.
+    /// A font defined by the customization.
     Defined(FontDefinition),
 }
 
-/// A font that a customization defines.
+/// A font defined by a customization.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct FontDefinition {
     /// The identifier of the font in the customization.
     pub id: BoundedText<1, 128>,
-    /// `true` for a custom font, `false` for a font from a catalogue.
+    /// `true` for an uploaded font, `false` for a font from a catalogue.
     pub custom: bool,
     pub font_family: BoundedText<1, 50>,
     pub font_faces: BoundedVec<FontFace, 1, 18>,
@@ -92,11 +92,11 @@ pub struct FontDefinition {
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct FontFace {
     pub weight: FontWeight,
-    /// The files of the face in alternative formats.
+    /// The font files of the face, in alternative formats.
     pub sources: BoundedVec<FontSource, 1, 8>,
 }
 
-/// The weight of a font face, on the scale of CSS.
+/// The weight of a font face on the CSS scale, 1 to 1000.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 #[serde(transparent)]
 pub struct FontWeight(u16);
@@ -120,7 +120,7 @@ pub enum FontFormat {
 }
 
 impl FontWeight {
-    /// Creates a weight. Returns `None` outside the range of CSS font weights.
+    /// Creates a weight, or returns `None` if it is outside the CSS range of 1 to 1000.
     #[must_use]
     pub const fn new(weight: u16) -> Option<Self> {
         if weight >= 1 && weight <= 1000 { Some(Self(weight)) } else { None }

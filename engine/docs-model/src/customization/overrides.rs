@@ -1,4 +1,4 @@
-//! Overrides of a site's customization for a single space of the site.
+//! Overrides of a site's customization for one of its spaces.
 
 #[cfg(feature = "schema")]
 use schemars::JsonSchema;
@@ -11,7 +11,7 @@ use super::{
     SidebarBackground, SidebarList, Theme, ThemeMode, Themed, Tint,
 };
 
-/// Declares the parts of an override. Each value can be absent, `null` or set.
+/// Declares override types. Each value of an override is absent, `null` or set.
 macro_rules! parts {
     ($(
         $(#[$doc:meta])*
@@ -29,7 +29,7 @@ macro_rules! parts {
         }
 
         impl $name {
-            /// Applies a later update: omitted values are unchanged, `null` removes the override of a value.
+            /// Merges a later update: omitted values are unchanged, `null` removes the override of a value.
             fn change(&mut self, later: Self) {
                 $(match later.$value {
                     Patch::Keep => {}
@@ -39,7 +39,7 @@ macro_rules! parts {
                 $(self.$part.change(later.$part);)*
             }
 
-            /// Replaces the values of the site that are overridden.
+            /// Replaces the values of the site that this override sets.
             fn cover(&self, whole: &mut $whole) {
                 $(if let Patch::Set(value) = &self.$value {
                     whole.$value = value.clone().into();
@@ -51,7 +51,7 @@ macro_rules! parts {
 }
 
 parts! {
-    /// The overrides of a site's customization for one space. Omitted values are unchanged; `null` removes an override.
+    /// Overrides of a site's customization for one space. Omitted values are unchanged; `null` removes an override.
     CustomizationOverride of Customization {
         values: { title: SiteTitle, favicon: Favicon, announcement: Announcement },
         parts: {
@@ -75,7 +75,7 @@ parts! {
     SidebarOverride of super::Sidebar {
         values: { background: SidebarBackground, list: SidebarList }, parts: {}
     }
-    /// Overrides of the language.
+    /// Overrides of the language settings.
     LocaleOverride of super::Internationalization { values: { locale: Locale }, parts: {} }
     /// Overrides of the header.
     HeaderOverride of super::Header {
@@ -89,27 +89,27 @@ parts! {
     FooterOverride of super::Footer {
         values: { logo: Themed<Url>, groups: FooterGroups, copyright: Copyright }, parts: {}
     }
-    /// Overrides of the light and dark theme.
+    /// Overrides of the light and dark theme settings.
     ThemesOverride of super::Themes { values: { default: ThemeMode, toggeable: bool }, parts: {} }
     /// Override of an on/off setting.
     EnabledOverride of super::Enabled { values: { enabled: bool }, parts: {} }
-    /// Overrides of the links to the repository.
+    /// Overrides of the Git repository links.
     GitOverride of super::GitLinks { values: { show_edit_link: bool }, parts: {} }
-    /// Overrides of the external links.
+    /// Overrides of the external link settings.
     ExternalLinksOverride of super::ExternalLinks { values: { target: ExternalLinksTarget }, parts: {} }
-    /// Override of an address.
+    /// Override of a URL.
     UrlOverride of super::OptionalUrl { values: { url: Url }, parts: {} }
 }
 
 impl CustomizationOverride {
-    /// Returns the override after applying a later update.
+    /// Returns the override merged with a later update.
     #[must_use]
     pub fn updated_by(mut self, later: Self) -> Self {
         self.change(later);
         self
     }
 
-    /// Returns the customization of the site with the overridden values replaced.
+    /// Returns the customization of the site with the overrides applied.
     #[must_use]
     pub fn apply_to(&self, mut site: Customization) -> Customization {
         self.cover(&mut site);

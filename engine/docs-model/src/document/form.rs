@@ -1,4 +1,5 @@
-//! The properties of each block type: its Markdown tag, its content, and the remainder if all of its content is hidden.
+//! The properties of each block type: its Markdown tag, its content model, and how it is reduced if its content is
+//! hidden.
 
 use super::BlockKind;
 
@@ -7,7 +8,7 @@ use super::BlockKind;
 pub enum BlockTag {
     /// `hint`.
     Hint,
-    /// `code`, written around a fenced code block.
+    /// `code`, which encloses a fenced code block.
     Code,
     /// `tabs`.
     Tabs,
@@ -43,7 +44,7 @@ pub enum BlockTag {
     Integration,
 }
 
-/// Tag names that the parser accepts. If a tag has two names, the serializer writes the first.
+/// The tag names that the parser accepts. If a tag has two names, the serializer writes the first.
 const NAMES: [(&str, BlockTag); 20] = [
     ("hint", BlockTag::Hint),
     ("code", BlockTag::Code),
@@ -68,58 +69,58 @@ const NAMES: [(&str, BlockTag); 20] = [
 ];
 
 impl BlockTag {
-    /// Returns the tag with a name, or `None` if no block has it. Names of integration tags begin with `@`.
+    /// Returns the tag for a name, or `None` if the name is unknown. Names of integration tags begin with `@`.
     #[must_use]
     pub fn from_name(name: &str) -> Option<Self> {
         let name = if name.starts_with('@') { "@" } else { name };
         NAMES.iter().find(|(own, _)| *own == name).map(|(_, tag)| *tag)
     }
 
-    /// Returns the accepted tag names with their tags. If a tag has two names, the serializer writes the first.
-    /// Integration names continue after `@`.
+    /// Returns the accepted tag names and their tags. If a tag has two names, the serializer writes the first. The name
+    /// of an integration continues after the `@`.
     pub fn names() -> impl Iterator<Item = (&'static str, Self)> {
         NAMES.into_iter()
     }
 
-    /// Returns the name that the serializer writes. For integrations this is the prefix `@`.
+    /// Returns the name that the serializer writes, or the prefix `@` for integrations.
     #[must_use]
     pub fn name(self) -> &'static str {
         NAMES.iter().find(|(_, tag)| *tag == self).map_or("", |(name, _)| name)
     }
 }
 
-/// The content that a block type permits.
+/// The content that a block type may have.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum BlockContent {
-    /// Text and elements within text.
+    /// Text and inline elements.
     Text,
-    /// Blocks of any kind.
+    /// Blocks of any type.
     Blocks,
-    /// Blocks that occur only in this parent, for example list items.
+    /// Blocks of types that occur only in this parent, for example list items.
     Parts,
-    /// No child nodes; fragments are possible.
+    /// No child nodes. The block may have fragments.
     Nothing,
 }
 
-/// The remainder of a block whose whole content is hidden from the reader.
+/// How a block is reduced if all of its content is hidden from the reader.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum WhenEmpty {
-    /// The block is removed, as it only frames its content.
+    /// The block is removed, because it only wraps its content.
     Removed,
-    /// The block with an empty paragraph, as it has a title or a position of its own.
+    /// The block keeps an empty paragraph, because it has a title or a position of its own.
     Paragraph,
-    /// The block with empty text.
+    /// The block is kept with empty text.
     Text,
 }
 
-/// The common properties of all blocks of a type.
+/// The properties common to all blocks of a type.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct BlockForm {
-    /// The Markdown tag; `None` if Markdown or HTML has its own notation.
+    /// The Markdown tag, or `None` if the block is written in Markdown or HTML notation.
     pub tag: Option<BlockTag>,
     /// The permitted content.
     pub content: BlockContent,
-    /// The remainder if all content is hidden.
+    /// How the block is reduced if all of its content is hidden.
     pub when_empty: WhenEmpty,
 }
 

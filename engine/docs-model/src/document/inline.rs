@@ -1,4 +1,4 @@
-//! Elements within text (links, images, formulas) and the marks of text.
+//! Inline elements (links, images, formulas) and text marks.
 
 #[cfg(feature = "schema")]
 use schemars::JsonSchema;
@@ -11,7 +11,7 @@ constants! {
     MarkObject = "mark",
 }
 
-/// The type of an element within text.
+/// The type of an inline element.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(tag = "type", content = "data", rename_all = "kebab-case", rename_all_fields = "camelCase")]
@@ -33,7 +33,7 @@ pub enum InlineKind {
     },
     /// An emoji.
     Emoji {
-        /// Its code points in hexadecimal, separated by `-`.
+        /// The code points in hexadecimal, separated by `-`.
         code: String,
     },
     /// An icon.
@@ -41,7 +41,7 @@ pub enum InlineKind {
         /// The name of the icon.
         icon: String,
     },
-    /// An image within text.
+    /// An inline image.
     InlineImage {
         /// The image.
         #[serde(rename = "ref")]
@@ -59,7 +59,7 @@ pub enum InlineKind {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         size: Option<InlineImageSize>,
     },
-    /// A formula within text.
+    /// An inline formula.
     InlineMath {
         /// The formula in TeX.
         formula: String,
@@ -69,7 +69,7 @@ pub enum InlineKind {
         /// The expression.
         expression: String,
     },
-    /// Text with a note. The fragment `annotation-body` contains the note.
+    /// Annotated text. The fragment `annotation-body` contains the annotation.
     Annotation {},
     /// A button.
     Button {
@@ -80,7 +80,7 @@ pub enum InlineKind {
         /// Its icon.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         icon: Option<String>,
-        /// The target of the button; a button without a target is disabled.
+        /// The target of the button. Without a target the button is disabled.
         #[serde(rename = "ref", default, skip_serializing_if = "Option::is_none")]
         target: Option<Box<ContentRef>>,
     },
@@ -93,7 +93,7 @@ impl InlineKind {
         !matches!(self, Self::Link { .. } | Self::Annotation {})
     }
 
-    /// Iterates over the references in the data of the element. The image for the dark theme is second.
+    /// Iterates over the references in the element's data, with the image for the dark theme last.
     pub fn targets(&self) -> impl Iterator<Item = &ContentRef> {
         let (first, dark) = match self {
             Self::Link { target, .. } | Self::Mention { target } => (Some(target), None),
@@ -104,7 +104,7 @@ impl InlineKind {
         first.into_iter().chain(dark)
     }
 
-    /// Like [`Self::targets`], to change them.
+    /// Like [`Self::targets`], with mutable references.
     pub fn targets_mut(&mut self) -> impl Iterator<Item = &mut ContentRef> {
         let (first, dark) = match self {
             Self::Link { target, .. } | Self::Mention { target } => (Some(target), None),
@@ -116,14 +116,14 @@ impl InlineKind {
     }
 }
 
-/// The display size of an image within text.
+/// The display size of an inline image.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum InlineImageSize {
     /// The size of the image file.
     Original,
-    /// The height of the line.
+    /// The line height.
     Line,
 }
 
@@ -138,17 +138,17 @@ pub enum ButtonKind {
     Secondary,
 }
 
-/// A mark of text, for example bold.
+/// A text mark, for example bold.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct Mark {
     /// Always `mark`.
     #[serde(default)]
     pub object: MarkObject,
-    /// The type of the mark and its data.
+    /// The type and data of the mark.
     #[serde(flatten)]
     pub kind: MarkKind,
-    /// The Markdown notation of the mark if it differs from the default: its first character.
+    /// The first character of the mark's Markdown notation if it is not the default one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub spelling: Option<char>,
 }
@@ -159,7 +159,7 @@ impl From<MarkKind> for Mark {
     }
 }
 
-/// The type of a mark.
+/// The type of a text mark.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(tag = "type", content = "data", rename_all = "lowercase")]
@@ -187,7 +187,7 @@ pub enum MarkKind {
     },
 }
 
-/// A colour of text or of its background.
+/// A text or background colour.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "lowercase")]

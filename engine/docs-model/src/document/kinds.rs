@@ -43,13 +43,13 @@ pub enum HintStyle {
     Info,
     /// A warning.
     Warning,
-    /// A danger of damage or loss.
+    /// A warning of damage or data loss.
     Danger,
     /// A success.
     Success,
 }
 
-/// The display of code lines that exceed the width.
+/// How code lines that exceed the available width are displayed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "lowercase")]
@@ -60,7 +60,7 @@ pub enum CodeOverflow {
     Wrap,
 }
 
-/// A length: a number of pixels, or a number with a unit.
+/// A length in pixels or another unit.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(untagged)]
@@ -87,7 +87,7 @@ pub enum BlockKind {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         align: Option<TextAlign>,
     },
-    /// A heading of the first level below the page title.
+    /// A heading of the highest level, directly below the page title.
     #[serde(rename = "heading-1")]
     Heading1(HeadingData),
     /// A heading of the second level.
@@ -104,11 +104,11 @@ pub enum BlockKind {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         start: Option<u64>,
     },
-    /// A list of tasks with checkboxes.
+    /// A task list with checkboxes.
     ListTasks {},
-    /// An item of a list.
+    /// A list item.
     ListItem {
-        /// The state of the checkbox of a task.
+        /// The state of the task's checkbox.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         checked: Option<bool>,
     },
@@ -132,7 +132,7 @@ pub enum BlockKind {
         /// A title above the code, for example a file name.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         title: Option<String>,
-        /// The display of long lines.
+        /// How long lines are displayed.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         overflow: Option<CodeOverflow>,
         /// `true` if lines are numbered.
@@ -148,12 +148,12 @@ pub enum BlockKind {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         highlighted: Option<bool>,
     },
-    /// A formula.
+    /// A formula in a block of its own.
     Math {
         /// The formula in TeX.
         formula: String,
     },
-    /// One or more images.
+    /// A group of one or more images.
     Images {
         /// The alignment of the images.
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -181,7 +181,7 @@ pub enum BlockKind {
     },
     /// Content embedded from another site.
     Embed {
-        /// Its address.
+        /// The URL of the content.
         url: String,
         /// `true` if the content takes the full width.
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -239,24 +239,24 @@ pub enum BlockKind {
     },
     /// A table or a set of cards. The text of each cell is a fragment.
     Table(Box<TableData>),
-    /// Content for selected visitors.
+    /// Content for visitors who meet a condition.
     If {
-        /// The expression that must be true for a visitor to see the content.
+        /// The condition. Only visitors for whom it is `true` see the content.
         expression: String,
     },
-    /// An include of a reusable content.
+    /// A reference to a reusable content block, which is rendered in place.
     ReusableContent {
-        /// The reusable content.
+        /// The reusable content block.
         #[serde(rename = "ref")]
         target: ContentRef,
     },
-    /// A block of an integration, preserved unchanged.
+    /// A block rendered by an integration. It is preserved unchanged.
     Integration(Box<IntegrationData>),
-    /// An operation from an OpenAPI document given as a file or an address.
+    /// An operation from an OpenAPI document in a file or at a URL.
     Swagger {
-        /// The operation's path.
+        /// The path of the operation.
         path: String,
-        /// The operation's method.
+        /// The HTTP method of the operation.
         method: String,
         /// The document.
         #[serde(rename = "ref")]
@@ -270,9 +270,9 @@ pub enum BlockKind {
     },
     /// An operation from an OpenAPI specification of the organization.
     OpenapiOperation {
-        /// The operation's path.
+        /// The path of the operation.
         path: String,
-        /// The operation's method.
+        /// The HTTP method of the operation.
         method: String,
         /// The specification.
         #[serde(rename = "ref")]
@@ -282,7 +282,7 @@ pub enum BlockKind {
     OpenapiSchemas {
         /// The names of the schemas.
         schemas: Vec<String>,
-        /// `true` if the schemas share one frame; the default.
+        /// `true` (the default) if the schemas share one frame.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         grouped: Option<bool>,
         /// The specification.
@@ -291,9 +291,9 @@ pub enum BlockKind {
     },
     /// A webhook from an OpenAPI specification of the organization.
     OpenapiWebhook {
-        /// The webhook's name.
+        /// The name of the webhook.
         name: String,
-        /// Its method.
+        /// The HTTP method of the webhook.
         method: String,
         /// The specification.
         #[serde(rename = "ref")]
@@ -302,7 +302,7 @@ pub enum BlockKind {
 }
 
 impl BlockKind {
-    /// Returns the level (from 1) and the data of a heading.
+    /// Returns the level (starting at 1) and the data if the block is a heading.
     #[must_use]
     pub const fn heading(&self) -> Option<(u8, &HeadingData)> {
         match self {
@@ -313,14 +313,14 @@ impl BlockKind {
         }
     }
 
-    /// Returns `true` for a list of any type.
+    /// Returns `true` for lists of any type.
     #[must_use]
     pub const fn is_list(&self) -> bool {
         matches!(self, Self::ListUnordered {} | Self::ListOrdered { .. } | Self::ListTasks {})
     }
 
-    /// Iterates over the references in the data of the block, except those in cells of a table. The image for the dark
-    /// theme is second.
+    /// Iterates over the references in the block's data, with the image for the dark theme last. References in table
+    /// cells are not included.
     pub fn targets(&self) -> impl Iterator<Item = &ContentRef> {
         let (first, dark) = match self {
             Self::Image(data) => (Some(&data.target), data.dark.as_ref()),
@@ -337,7 +337,7 @@ impl BlockKind {
         first.into_iter().chain(dark)
     }
 
-    /// Like [`Self::targets`], to change them.
+    /// Like [`Self::targets`], with mutable references.
     pub fn targets_mut(&mut self) -> impl Iterator<Item = &mut ContentRef> {
         let (first, dark) = match self {
             Self::Image(data) => (Some(&mut data.target), data.dark.as_mut()),
@@ -364,7 +364,7 @@ pub struct HeadingData {
     pub id: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub align: Option<TextAlign>,
-    /// The level in Markdown if it differs from the default: 1 for `#`, 5 for `#####`, 6 for `######`.
+    /// The Markdown level if it is not the default one: 1 for `#`, 5 for `#####`, 6 for `######`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub level: Option<u8>,
 }
@@ -389,7 +389,7 @@ pub struct ImageData {
     pub alt: Option<String>,
 }
 
-/// The data of a block that an integration renders.
+/// The data of an integration block.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase")]
@@ -404,7 +404,7 @@ pub struct IntegrationData {
     /// The most recent action on the block.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub action: Option<Value>,
-    /// The source address of the block.
+    /// The URL from which the block was created.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub url: Option<String>,
     /// `true` if the block takes the full width.

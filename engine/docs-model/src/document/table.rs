@@ -1,4 +1,4 @@
-//! Tables: view, columns and rows.
+//! Tables: views, columns and rows.
 
 use std::collections::BTreeMap;
 
@@ -13,11 +13,11 @@ use crate::ContentRef;
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct TableData {
-    /// The view: a grid or cards.
+    /// The view: a grid or a set of cards.
     pub view: TableView,
     /// The rows by id, ordered by [`TableRecord::order_index`].
     pub records: BTreeMap<String, TableRecord>,
-    /// The columns by id, ordered by the view.
+    /// The columns by id. The view defines their order.
     pub definition: BTreeMap<String, TableColumn>,
     /// `true` if the table takes the full width.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -25,7 +25,7 @@ pub struct TableData {
 }
 
 impl TableData {
-    /// Returns the rows sorted by their order index, then by id.
+    /// Returns the rows, sorted by order index and then by id.
     #[must_use]
     pub fn rows(&self) -> Vec<(&String, &TableRecord)> {
         let mut rows: Vec<_> = self.records.iter().collect();
@@ -49,7 +49,7 @@ pub enum TableView {
         /// `true` if the column titles are hidden.
         #[serde(default)]
         hide_header: bool,
-        /// `true` if column widths use the newer sizing.
+        /// `true` if column widths follow the newer sizing rules.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         use_new_sizing: Option<bool>,
     },
@@ -114,7 +114,7 @@ pub struct TableColumn {
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(tag = "type", rename_all = "kebab-case", rename_all_fields = "camelCase")]
 pub enum TableColumnKind {
-    /// Text. The value of a cell is the name of a fragment of the table.
+    /// Text. The cell value is the name of a fragment of the table.
     Text {
         /// The horizontal alignment.
         text_alignment: CellAlign,
@@ -126,19 +126,19 @@ pub enum TableColumnKind {
     Number,
     /// A checkbox.
     Checkbox,
-    /// Files. The value of a cell is a list of ids.
+    /// Files. The cell value is a list of ids.
     Files,
-    /// Users. The value of a cell is a list of ids.
+    /// Users. The cell value is a list of ids.
     Users {
         /// `true` if a cell can have more than one user.
         multiple: bool,
     },
-    /// A rating in stars.
+    /// A star rating.
     Rating {
         /// The maximum number of stars.
         max: f64,
     },
-    /// Selection from fixed options.
+    /// A selection from predefined options.
     Select {
         /// `true` if a cell can have more than one option.
         multiple: bool,
@@ -165,7 +165,7 @@ pub enum CellAlign {
     Right,
 }
 
-/// An option of a selection column.
+/// An option of a select column.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct SelectOption {
@@ -183,15 +183,15 @@ pub struct SelectOption {
 pub struct TableRecord {
     /// The sort key of the row.
     pub order_index: String,
-    /// The values of the cells by column id.
+    /// The cell values by column id.
     pub values: BTreeMap<String, CellValue>,
-    /// The Markdown notation of non-text cells by column id, if it differs from the default: the label of a link.
-    /// Ignored if it parses to a different value.
+    /// The Markdown notation of cells by column id, if it is not the default one: the label of a link. Text cells have
+    /// none. Ignored if it parses to a different value.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub spelling: BTreeMap<String, String>,
 }
 
-/// The value of a cell.
+/// The value of a table cell.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(untagged)]
@@ -200,18 +200,18 @@ pub enum CellValue {
     Number(f64),
     /// The state of a checkbox.
     Checked(bool),
-    /// The name of a fragment that contains the text.
+    /// The name of the fragment that contains the text.
     Text(String),
     /// The ids of files or users, or the selected options.
     Ids(Vec<String>),
     /// A reference to content, or an image.
     Reference(ContentRef),
-    /// An image with its fit.
+    /// An image with its scaling mode.
     Image {
         /// The image.
         #[serde(rename = "ref")]
         target: ContentRef,
-        /// The fit of the image: `contain`, `fill` or `cover`.
+        /// The scaling mode of the image: `contain`, `fill` or `cover`.
         #[serde(rename = "objectFit", default, skip_serializing_if = "Option::is_none")]
         object_fit: Option<String>,
     },
@@ -219,7 +219,7 @@ pub enum CellValue {
     Empty(()),
 }
 
-/// The vertical alignment of content in a column or cell.
+/// The vertical alignment of content in a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "lowercase")]

@@ -1,4 +1,4 @@
-//! Addresses: which are ones, how they are compared, and what of them is not shown.
+//! Tests of URL validation, normalization and redaction.
 
 use docs_model::{ProxyOrigin, RedirectSource, SiteHostname, Url, redact_credentials, web_url::web_url};
 use proptest::prelude::*;

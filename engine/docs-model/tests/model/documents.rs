@@ -1,4 +1,4 @@
-//! Documents, and what else a page is made of.
+//! Tests of documents and other parts of a page.
 
 use docs_model::{BlockTag, ContentRef, Document, PageCover, PageLayout, VariableValue, Variables};
 use serde_json::{Value, json};

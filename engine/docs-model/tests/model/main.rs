@@ -1,4 +1,4 @@
-//! Resources, their requests, ids and limits, as whoever uses the crate has them.
+//! Tests of resources, requests, ids and limits through the public API.
 
 mod addresses;
 mod documents;

@@ -1,4 +1,4 @@
-//! Ids, and what is written by its name.
+//! Tests of ids and of values with fixed names.
 
 use docs_model::{
     BASE32, DefaultLevel, MemberRole, NotARole, NotAnId, Role, SiteType, SpaceId, TranslationLanguage,

@@ -1,4 +1,4 @@
-//! Ranks: the order of what people arrange.
+//! Tests of ranks.
 
 use docs_model::Rank;
 use proptest::prelude::*;

@@ -1,4 +1,4 @@
-//! Schemas of fields that reject `null`.
+//! Tests of schemas for fields that reject `null`.
 
 use docs_model::schema::not_null;
 use schemars::{JsonSchema, generate::SchemaSettings, json_schema};

@@ -1,4 +1,4 @@
-//! Parsing of requests, and the errors of invalid ones.
+//! Tests of request parsing and its errors.
 
 use data_encoding::BASE64;
 use docs_model::{
@@ -74,7 +74,7 @@ fn spec_source_is_either_a_url_or_a_text() {
     }
 }
 
-/// DER of a sequence.
+/// Returns a DER sequence with the given content.
 fn sequence(inside: &[u8]) -> Vec<u8> {
     let length = u16::try_from(inside.len()).expect("short");
     let mut der = vec![0x30, 0x82];
