@@ -40,7 +40,7 @@ pub struct Job {
     /// Time of the next attempt; present only while the job is queued.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub due_at: Option<Timestamp>,
-    /// Time of the first start.
+    /// Time of the first attempt.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub started_at: Option<Timestamp>,
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -55,7 +55,7 @@ pub enum SiteVisibility {
     /// Anyone. Search engines may index the site.
     #[default]
     Public,
-    /// Anyone; not indexed by search engines.
+    /// Anyone. Search engines must not index the site.
     Unlisted,
     /// Anyone who has a secret URL.
     ShareLink,

@@ -9,7 +9,7 @@ use docs_model::feed::FeedPos;
 /// A key: 1 to [`MAX_KEY`] (1,024) bytes of UTF-8 without NUL, ordered bytewise.
 pub type Key = Arc<str>;
 
-/// Maximum length of a key in bytes. Every store accepts keys up to this length.
+/// Maximum length of a key in bytes. Every store must accept keys of this length.
 pub const MAX_KEY: usize = 1024;
 /// Maximum size of a value in bytes of JSON. Larger content is stored in [`Objects`](super::Objects).
 pub const MAX_VALUE: usize = 256 * 1024;
@@ -19,16 +19,16 @@ pub const MAX_BATCH_OPS: usize = 2_000;
 pub const MAX_BATCH_BYTES: usize = 4 * 1024 * 1024;
 /// Maximum number of entries that a [`Scan`] returns.
 pub const MAX_SCAN: u32 = 1_000;
-/// Maximum age of a transaction. A store may abort older ones.
+/// Maximum age of a transaction. A store may abort older transactions.
 pub const MAX_TXN: Duration = Duration::from_secs(5);
 
 /// The result of a store call.
 pub type StoreResult<T> = std::result::Result<T, StoreError>;
 
-/// A typed record as held in memory.
+/// A typed record in memory.
 ///
-/// Implemented for every [`Entity`](super::Entity). A store that persists bytes calls [`Record::to_json`]; a store that
-/// holds live values keeps the `Arc`.
+/// Implemented for every [`Entity`](super::Entity). A store that persists bytes calls [`Record::to_json`]; an in-memory
+/// store can keep the `Arc`.
 pub trait Record: Any + Send + Sync {
     /// The kind of the record: the first segment of its key, for example `spc`.
     fn kind(&self) -> &'static str;
@@ -73,26 +73,26 @@ impl fmt::Debug for Value {
     }
 }
 
-/// A range read over the keys `from <= key < to`. Returns at most `limit` entries, ascending, or descending if `rev` is
-/// set.
+/// A range read of keys in `from <= key < to`. Returns at most `limit` entries, in ascending order or, if `rev` is set,
+/// in descending order.
 #[derive(Clone, Debug)]
 pub struct Scan {
     /// Start of the range, inclusive.
     pub from: Key,
     /// End of the range, exclusive.
     pub to: Key,
-    /// Descending order: the entries nearest to `to` come first.
+    /// Descending order: the entries closest to `to` come first.
     pub rev: bool,
-    /// Maximum number of entries to return, 0 to [`MAX_SCAN`] (1,000). A larger number is [`StoreError::Misuse`].
+    /// Maximum number of entries to return, at most [`MAX_SCAN`] (1,000). A greater limit is [`StoreError::Misuse`].
     pub limit: u32,
 }
 
 /// The access mode of a transaction.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Mode {
-    /// Reads one consistent snapshot. Its commit must be empty and never conflicts.
+    /// Reads a consistent snapshot. The committed batch must be empty; the commit never conflicts.
     Read,
-    /// Reads and writes. Committed write transactions are serializable, phantoms included.
+    /// Reads and writes. Committed write transactions are serializable, including phantoms.
     Write,
 }
 
@@ -105,13 +105,13 @@ pub enum Op {
     Create(Key, Value),
     /// Deletes the key. Succeeds if the key does not exist.
     Delete(Key),
-    /// Adds to a counter, which starts at 0. Counters are the keys of the class `ctr`; no other operation sets them.
-    /// Two `Add`s never conflict.
+    /// Adds to a counter, whose initial value is 0. Counters are the keys of the class `ctr`; only this operation and
+    /// deletion may change them. Two `Add`s never conflict.
     Add(Key, i64),
 }
 
 impl Op {
-    /// The key that the operation writes.
+    /// Returns the key that the operation writes.
     #[must_use]
     pub fn key(&self) -> &Key {
         match self {
@@ -120,7 +120,7 @@ impl Op {
     }
 }
 
-/// The writes of a transaction, applied atomically. A key appears at most once in `ops`.
+/// The writes of a transaction, applied atomically. `ops` contains each key at most once.
 #[derive(Clone, Default, Debug)]
 pub struct Batch {
     /// The write operations.
@@ -150,30 +150,30 @@ pub struct FeedItem {
 #[non_exhaustive]
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum StoreError {
-    /// A concurrent transaction conflicts; nothing was applied. The operation can be retried.
+    /// A concurrent transaction conflicts. Nothing was applied; the operation can be retried.
     #[error("the transaction conflicts with another one")]
     Conflict,
-    /// The key of a `Create` exists; nothing was applied.
+    /// The key of a `Create` exists. Nothing was applied.
     #[error("the key `{0}` already exists")]
     Exists(Key),
-    /// The connection broke after the commit was sent; the batch may or may not have been applied.
+    /// The connection was lost after the commit was sent. The batch may or may not have been applied.
     #[error("the outcome of the commit is unknown: {0}")]
     Unknown(String),
-    /// The store is unavailable; nothing was applied. The call can be retried later.
+    /// The store is unavailable. Nothing was applied; the call can be retried later.
     #[error("the store is unavailable: {0}")]
     Unavailable(String),
-    /// A key, value or batch exceeds the limits of this module; nothing was applied.
+    /// A key, value or batch exceeds the limits of this module. Nothing was applied.
     #[error("too large for the store: {0}")]
     TooLarge(&'static str),
-    /// The caller violated the contract; nothing was applied.
+    /// The caller violated the contract. Nothing was applied.
     #[error("the store was misused: {0}")]
     Misuse(&'static str),
-    /// The data read differs from the data written.
+    /// Stored data was damaged: it differs from the data written.
     #[error("stored data is damaged: {0}")]
     Corrupt(String),
 }
 
-/// An opaque version of the content of a store, see [`Store::version`].
+/// An opaque version of the content of a store; see [`Store::version`].
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct StoreVersion(u128);
 
@@ -185,8 +185,8 @@ impl StoreVersion {
     }
 }
 
-/// The hot key that covers all keys. A transaction passes it after repeated conflicts, so that the store holds back
-/// other commits until it has committed. See [`Store::begin`].
+/// Returns the hot key that stands for all keys. A transaction passes it after repeated conflicts to make the store
+/// delay other commits until it has committed; see [`Store::begin`].
 #[must_use]
 pub fn all_keys() -> Key {
     Key::from("everything")
@@ -196,39 +196,39 @@ pub fn all_keys() -> Key {
 ///
 /// # Contract
 ///
-/// Each guarantee is tested by the conformance suite.
+/// The conformance suite tests each of these guarantees.
 ///
-/// - **Snapshot.** All reads of a [`Txn`] come from one snapshot that includes every commit acknowledged before
-///   [`begin`](Store::begin). A transaction does not read its own writes: they exist only in its batch.
-/// - **Isolation.** Committed [`Mode::Write`] transactions are serializable; absent keys and empty ranges count as
-///   read. A scan that reached its limit depends only on the part it returned. A [`Mode::Read`] transaction never
-///   conflicts.
-/// - **Waiting.** A store may block a second write transaction in `begin`, so a task must not hold two of them.
-/// - **Atomicity.** [`commit`](Txn::commit) applies its whole batch or nothing, with the durability that the store
-///   promises. `Create` and `Add` do not make the transaction depend on the keys they write, except that `Create`
+/// - **Snapshot.** All reads of a [`Txn`] see one snapshot, which includes every commit that was acknowledged before
+///   [`begin`](Store::begin). A transaction does not see its own writes, because they exist only in its batch.
+/// - **Isolation.** Committed [`Mode::Write`] transactions are serializable. Reads of absent keys and empty ranges
+///   count as reads. A scan that reached its limit depends only on the range that it returned. A [`Mode::Read`]
+///   transaction never conflicts.
+/// - **Blocking.** A store may block a second write transaction in `begin`, so a task must not hold two of them.
+/// - **Atomicity.** [`commit`](Txn::commit) applies the whole batch or nothing, with the durability that the store
+///   promises. `Create` and `Add` do not make the transaction depend on the keys that they write, except that `Create`
 ///   requires its key to be absent.
 /// - **Limits.** Keys, values and batches up to the constants of this module are accepted; larger ones are rejected
-///   with [`StoreError::TooLarge`]. NUL in a key or in a string of a value is [`StoreError::Misuse`].
-/// - **Feed.** All items of a commit appear if and only if the batch was applied, in commit order for each key, and
-///   never before a position that was already returned. Delivery is at least once.
+///   with [`StoreError::TooLarge`]. A NUL character in a key or in a string of a value is [`StoreError::Misuse`].
+/// - **Feed.** The items of a commit appear if and only if the batch was applied. They appear in commit order for each
+///   key, and never before a position that was already returned. Delivery is at least once.
 /// - **Version.** If two calls of [`version`](Store::version) return the same version, all transactions that begin
-///   between them, or immediately after the second, read the same content. A version reflects every change that was
-///   acknowledged before the call, by any client. The version is stable while nothing is written, except that writes of
-///   others may change it if the store shares its server, for example with other databases.
+///   between them, or immediately after the second, read the same content. A version reflects every change by any
+///   client that was acknowledged before the call. The version does not change while nothing is written, but a store
+///   that shares its server, for example with other databases, may change it when these are written to.
 #[async_trait]
 pub trait Store: Send + Sync + 'static {
     /// Begins a transaction on a snapshot of the current content.
     ///
-    /// `hot` names keys known to be contended. It is a hint: a store may serialize transactions that share a hot key,
-    /// hold back all other commits for [`all_keys`], or ignore it.
+    /// `hot` lists keys known to be contended. It is a hint: a store may serialize transactions that share a hot key,
+    /// delay all other commits for [`all_keys`], or ignore it.
     ///
     /// # Errors
     /// [`StoreError::Unavailable`] when the store cannot be reached or has no free connection.
     async fn begin(&self, mode: Mode, hot: &[Key]) -> StoreResult<Box<dyn Txn>>;
 
-    /// Returns the version of the current content, for callers that cache reads: equal versions of one store mean equal
-    /// content. Costs at most as much as reading a key. `None` if the store does not support versions or cannot
-    /// determine one now.
+    /// Returns the version of the current content, for callers that cache reads: if two versions of a store are equal,
+    /// so is the content. The cost is at most that of reading a key. Returns `None` if the store does not support
+    /// versions or currently cannot determine one.
     ///
     /// # Errors
     /// [`StoreError::Unavailable`] when the store cannot be reached or has no free connection.
@@ -236,14 +236,15 @@ pub trait Store: Send + Sync + 'static {
         Ok(None)
     }
 
-    /// Returns up to `max` items of a topic after a position, or from the oldest retained item if `after` is `None`.
+    /// Returns up to `max` items of a topic after the given position, or from the oldest retained item if `after` is
+    /// `None`.
     ///
     /// # Errors
-    /// [`StoreError::Unavailable`]; [`StoreError::Misuse`] for a position that this store never returned.
+    /// [`StoreError::Unavailable`]; [`StoreError::Misuse`] for a position that this store did not return.
     async fn changes(&self, topic: u16, after: Option<FeedPos>, max: u32)
     -> StoreResult<Vec<(FeedPos, Key)>>;
 
-    /// Waits at most `wait` until the topic has an item after the position. Returns `true` if it has one.
+    /// Waits at most `wait` for the topic to have an item after the given position. Returns `true` if there is one.
     ///
     /// # Errors
     /// See [`changes`](Store::changes).
@@ -258,25 +259,25 @@ pub trait Store: Send + Sync + 'static {
 
 /// A transaction. Dropping it rolls it back.
 ///
-/// Reads take `&self`, so that a caller can run several concurrently.
+/// Reads take `&self`, so that a caller can issue several concurrently.
 #[async_trait]
 pub trait Txn: Send + Sync {
-    /// Reads keys. Returns the values in request order, duplicates included.
+    /// Reads keys and returns their values in request order, including duplicates.
     ///
     /// # Errors
     /// [`StoreError::Unavailable`], or [`StoreError::Conflict`] if the store detects a conflict early.
     async fn get(&self, keys: &[Key]) -> StoreResult<Vec<Option<Value>>>;
 
-    /// Reads ranges. Returns the entries of each range in request order.
+    /// Reads ranges and returns their entries in request order.
     ///
     /// # Errors
-    /// See [`get`](Txn::get); [`StoreError::Misuse`] for a limit over [`MAX_SCAN`].
+    /// See [`get`](Txn::get); [`StoreError::Misuse`] for a limit greater than [`MAX_SCAN`].
     async fn scan(&self, scans: &[Scan]) -> StoreResult<Vec<Vec<(Key, Value)>>>;
 
     /// Applies the batch and ends the transaction.
     ///
     /// # Errors
-    /// Any [`StoreError`]. The batch may have been applied only after [`StoreError::Unknown`].
+    /// Any [`StoreError`]. Except after [`StoreError::Unknown`], the batch was not applied.
     ///
     /// # Cancel safety
     /// If the future is dropped, the batch is applied as a whole or not at all.

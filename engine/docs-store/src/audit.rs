@@ -1,8 +1,7 @@
-//! The audit log, written by the transactions that make the changes.
+//! The audit log, written in the same transactions as the changes.
 //!
-//! An audited transaction tracks the owners of the records it reads and writes. When it ends, it writes one
-//! [`AuditRecord`]. An entry therefore exists if and only if the change was committed, regardless of the number of
-//! attempts.
+//! An audited transaction tracks the owners of the records that it reads and writes, and adds an [`AuditRecord`] before
+//! it commits. An entry therefore exists if and only if the change was committed, regardless of the number of attempts.
 
 mod record;
 
@@ -17,11 +16,11 @@ use docs_model::{
 pub use self::record::{AuditRecord, MAX_AUDITED};
 use super::{AuditMode, Key, Owner, Receipt, RecordKind, StoreResult, Tx};
 
-/// Maximum number of steps from a record to its organization: a review, its change request, the space, the
+/// Maximum number of owner steps from a record to its organization. The longest chain is review, change request, space,
 /// organization.
 const MAX_OWNER_STEPS: usize = 4;
 
-/// Writes the audit entry of a transaction that is about to commit. Writes nothing if no record of `kinds` was changed.
+/// Adds an audit entry to a transaction that is about to commit, unless it changed no record of `kinds`.
 ///
 /// # Errors
 /// Any error of the store.
@@ -51,7 +50,7 @@ pub(super) async fn log(
     Ok(())
 }
 
-/// Returns the record keys among `keys`, at most [`MAX_AUDITED`], and their total count. Above the limit, the first
+/// Returns the record keys among `keys`, at most [`MAX_AUDITED`], and their total count. If there are more, the first
 /// keys of every kind are selected.
 fn sample_keys<'a>(kinds: &[RecordKind], keys: impl Iterator<Item = &'a Key>) -> (Vec<Key>, u32) {
     let mut seen: BTreeMap<&str, usize> = BTreeMap::new();
@@ -66,7 +65,7 @@ fn sample_keys<'a>(kinds: &[RecordKind], keys: impl Iterator<Item = &'a Key>) ->
     (records.into_iter().take(MAX_AUDITED).map(|(_, key)| Key::clone(key)).collect(), changed)
 }
 
-/// Resolves the organizations of the changed records, at most [`MAX_AUDITED`].
+/// Returns the organizations of the changed records, at most [`MAX_AUDITED`].
 async fn organizations(tx: &Tx, kinds: &[RecordKind]) -> StoreResult<Vec<OrgId>> {
     let Some(trail) = tx.trail() else { return Ok(Vec::new()) };
     let mut found = BTreeSet::new();
@@ -88,7 +87,7 @@ async fn organizations(tx: &Tx, kinds: &[RecordKind]) -> StoreResult<Vec<OrgId>>
     Ok(found.into_iter().take(MAX_AUDITED).collect())
 }
 
-/// Reads the owner of a record that the operation itself did not read.
+/// Returns the owner of a record that the operation has not read.
 async fn read(tx: &Tx, kinds: &[RecordKind], key: &Key) -> StoreResult<Owner> {
     match (find_kind(kinds, key), tx.get_value(key).await?) {
         (Some(kind), Some(value)) => (kind.owner)(value),

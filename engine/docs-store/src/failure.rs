@@ -35,7 +35,7 @@ mod sealed {
 
 /// Access to the store error that caused an [`Error`]. Implemented only for [`Error`].
 pub trait StoreFailure: sealed::Sealed {
-    /// The underlying store error, if a store caused the failure.
+    /// Returns the underlying store error, if a store caused the failure.
     fn store(&self) -> Option<&StoreError>;
 }
 

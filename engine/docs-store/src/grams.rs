@@ -1,18 +1,17 @@
 //! N-gram index for substring search over records.
 //!
-//! A text is indexed by each of its trigrams, and by the first one and two characters of each word. Every text that
-//! contains a query also contains all n-grams of the query. A search therefore reads the index rows of its n-grams and
-//! compares only the records that have all of them.
+//! A text is indexed by its trigrams, and by the first character and the first two characters of each word. A text that
+//! contains a query also contains all n-grams of the query. A search therefore reads the index rows of these n-grams
+//! and compares only the records that have all of them.
 
 use std::collections::BTreeSet;
 
-/// Characters of an n-gram.
+/// Number of characters in an n-gram.
 const GRAM_LENGTH: usize = 3;
-/// Maximum number of n-grams of a query that are looked up. Every match has all of them; the final comparison removes
-/// false positives.
+/// Maximum number of query n-grams that are looked up. The final comparison removes false positives.
 const MAX_QUERY_GRAMS: usize = 24;
 
-/// Folds text for comparison: each letter is lowercased independently of its neighbors.
+/// Folds text for comparison. Each letter is lowercased independently of its neighbors.
 #[must_use]
 pub fn fold_text(text: &str) -> String {
     text.chars().flat_map(char::to_lowercase).collect()
@@ -43,20 +42,20 @@ pub fn from_text(text: &str) -> BTreeSet<String> {
 pub struct GramQuery(String);
 
 impl GramQuery {
-    /// Creates a query; `None` if it is empty. Surrounding whitespace is ignored.
+    /// Creates a query, ignoring surrounding whitespace. Returns `None` if it is empty.
     #[must_use]
     pub fn new(query: &str) -> Option<Self> {
         let folded = fold_text(query.trim());
         (!folded.is_empty()).then_some(Self(folded))
     }
 
-    /// The folded query text.
+    /// Returns the folded query text.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
     }
 
-    /// The n-grams that every matching text contains.
+    /// Returns n-grams that every matching text contains.
     #[must_use]
     pub fn grams(&self) -> BTreeSet<String> {
         let text: Vec<char> = self.0.chars().collect();
@@ -64,13 +63,12 @@ impl GramQuery {
             return BTreeSet::from([self.0.clone()]);
         }
         let pieces: Vec<&[char]> = text.windows(GRAM_LENGTH).collect();
-        // Sample evenly, so that the end of a long query narrows the result as much as its beginning.
+        // Sample evenly, so that the end of a long query narrows the result as well as its beginning.
         let step = pieces.len().div_ceil(MAX_QUERY_GRAMS);
         pieces.iter().step_by(step).map(|piece| piece.iter().collect()).collect()
     }
 
-    /// Returns `true` if the text contains the query. A query of one or two characters must match at the start of a
-    /// word.
+    /// Returns `true` if the text contains the query. A query of one or two characters must be at the start of a word.
     #[must_use]
     pub fn is_in(&self, text: &str) -> bool {
         let text = fold_text(text);
@@ -83,7 +81,7 @@ impl GramQuery {
     }
 }
 
-/// Returns the start indexes of words: alphanumeric characters that do not follow another one.
+/// Returns the start indexes of words: alphanumeric characters that do not follow an alphanumeric character.
 fn word_starts(text: &[char]) -> impl Iterator<Item = usize> + '_ {
     (0..text.len()).filter(|at| text[*at].is_alphanumeric() && (*at == 0 || !text[at - 1].is_alphanumeric()))
 }

@@ -1,4 +1,4 @@
-//! Derived rows of records: indexes, unique values and counters.
+//! Rows derived from records: indexes, unique values and counters.
 
 use std::sync::Arc;
 
@@ -13,12 +13,12 @@ pub enum Row {
     Index(Key, Value),
     /// A unique value: no two records may share it. Written with `Create`, so that the store rejects duplicates.
     Unique(Key, Value),
-    /// A counter that the record increments by one while it has this row.
+    /// A counter that counts the records that have this row.
     Count(Key),
 }
 
 impl Row {
-    /// The key of the row.
+    /// Returns the key of the row.
     #[must_use]
     pub fn key(&self) -> &Key {
         match self {
@@ -26,7 +26,7 @@ impl Row {
         }
     }
 
-    /// The value of the row; `None` for a counter, which many records share.
+    /// Returns the value of the row, or `None` for a counter, which is shared by records.
     #[must_use]
     pub fn value(&self) -> Option<&Value> {
         match self {
@@ -38,26 +38,26 @@ impl Row {
 
 /// A record that defines its key and its derived rows.
 ///
-/// [`Tx::put`](super::Tx::put) writes the difference between the rows of the old and the new record, so index rows
-/// never drift from records. [`verify_kinds`](super::verify_kinds) recomputes all of them.
+/// [`Tx::put`](super::Tx::put) writes only the difference between the rows of the old and the new record. Rows
+/// therefore always match their records; [`verify_kinds`](super::verify_kinds) recomputes and compares all of them.
 pub trait Indexed: Entity {
-    /// The classes (first key segments) of the rows that [`rows`](Indexed::rows) returns.
+    /// The classes (first key segments) of the rows returned by [`rows`](Indexed::rows).
     const INDEXES: &'static [&'static str];
 
-    /// The key of the record: `KIND`, then its id.
+    /// Returns the key of the record: `KIND`, followed by the id.
     fn key(&self) -> Key;
 
-    /// Derives the rows: a pure function of the record.
+    /// Derives the rows. The result must depend only on the record.
     fn rows(&self) -> Vec<Row>;
 
-    /// The owner of the record. The owner's administrators see changes to the record in the audit log.
+    /// Returns the owner of the record. Administrators of the owner see changes to the record in the audit log.
     fn owner(&self) -> Owner;
 }
 
-/// The registry entry of a kind of record.
+/// The registry entry of a record kind.
 #[derive(Clone, Copy, Debug)]
 pub struct RecordKind {
-    /// First segment of the records' keys.
+    /// First segment of the keys of the records.
     pub name: &'static str,
     /// Classes of the rows derived from records of this kind.
     pub indexes: &'static [&'static str],
@@ -84,7 +84,7 @@ fn owner<T: Indexed>(value: Value) -> StoreResult<Owner> {
     Ok(decode::<T>(value)?.owner())
 }
 
-/// Compares two values, so that only changed rows are written.
+/// Compares two values to determine which rows have changed.
 ///
 /// JSON is compared by value, because a store may serialize the same JSON differently: PostgreSQL reorders object keys.
 pub(super) fn same_value(a: &Value, b: &Value) -> StoreResult<bool> {
@@ -104,13 +104,13 @@ fn json(bytes: &[u8]) -> StoreResult<serde_json::Value> {
     serde_json::from_slice(bytes).map_err(|e| StoreError::Corrupt(format!("a row does not parse: {e}")))
 }
 
-/// The owner of a record, as far as the record itself states it.
+/// The owner of a record as stated by the record itself.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Owner {
     /// No organization.
     NoOrganization,
     /// This organization.
     Organization(OrgId),
-    /// The owner of the record with this key.
+    /// The owner of the record that has this key.
     As(Key),
 }

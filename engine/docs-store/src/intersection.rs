@@ -1,7 +1,7 @@
 //! Intersection of ordered lists by leapfrog join.
 //!
-//! The rows of each list have the form `prefix!position`. The list with the furthest current position determines where
-//! all other lists continue, so the cost depends on the rarest list, not on the longest.
+//! The rows of each list have keys of the form `prefix!position`. All lists continue at the position of the list that
+//! is furthest ahead, so the cost depends on the rarest list and not on the longest.
 
 use std::collections::VecDeque;
 
@@ -9,21 +9,21 @@ use docs_model::ListOrder;
 
 use super::{Key, KeyBuf, Scan, StoreResult, Tx, key};
 
-/// Rows read from a list per scan.
+/// Number of rows read per scan of a list.
 const INTERSECTION_CHUNK: u32 = 64;
 
-/// An iterator over the positions that several lists have in common, in order.
+/// An iterator over the positions that all of several lists contain, in order.
 #[derive(Debug)]
 pub struct Intersection {
     lists: Vec<BufferedList>,
     rev: bool,
-    /// Number of rows that may still be read.
+    /// Remaining number of rows that may be read.
     budget: usize,
-    /// The furthest position that has been decided.
+    /// The furthest position that has been processed.
     passed: Option<String>,
 }
 
-/// One of the lists, with its buffered rows.
+/// A list and its buffered rows.
 #[derive(Debug)]
 struct BufferedList {
     prefix: String,
@@ -38,15 +38,15 @@ struct BufferedList {
 pub enum IntersectionStep {
     /// A position that all lists contain.
     Hit(String),
-    /// The row budget is exhausted. Resuming after this position returns the remaining hits.
+    /// The row budget is exhausted. To get the remaining hits, resume after this position.
     OutOfBudget(Option<String>),
     /// No more positions.
     End,
 }
 
 impl Intersection {
-    /// Intersects the lists under `prefixes`, in `order` and strictly after a position. Reads about `budget` rows at
-    /// most.
+    /// Intersects the lists under `prefixes` in `order`, starting after a position. Reads approximately `budget` rows
+    /// at most.
     #[must_use]
     pub fn new(prefixes: &[KeyBuf], order: ListOrder, after: Option<&str>, budget: usize) -> Self {
         let rev = order == ListOrder::Desc;
@@ -90,7 +90,7 @@ impl Intersection {
         }
     }
 
-    /// Advances every list that is before a position to that position.
+    /// Advances every list that is before the given position to that position.
     fn seek(&mut self, to: &str) {
         let (rev, mut passed) = (self.rev, self.passed.take());
         let is_before = |a: &str, b: &str| if rev { a > b } else { a < b };
@@ -112,7 +112,7 @@ impl Intersection {
         self.passed = passed;
     }
 
-    /// Reads the next rows of every list without buffered rows.
+    /// Reads more rows for every list whose buffer is empty.
     async fn fill(&mut self, tx: &Tx) -> StoreResult<FillOutcome> {
         if self.lists.is_empty() || self.lists.iter().any(|list| list.rows.is_empty() && list.is_read) {
             return Ok(FillOutcome::End);

@@ -1,12 +1,12 @@
 //! Background jobs as records: enqueued by the requesting transaction, run at least once, finished exactly once.
 //!
-//! A job has a due time. Starting it increments the attempt counter and sets the due time to the end of a lease, so a
-//! job whose worker died becomes due again without intervention. Only the worker of the latest attempt can finish a
-//! job: the attempt number is the fencing token, and correctness never depends on clocks. Jobs of one lane run
+//! Each job has a due time. Starting a job increments its attempt counter and sets the due time to the end of a lease,
+//! so a job whose worker died automatically becomes due again. Only the worker of the latest attempt can finish a job:
+//! the attempt number is the fencing token, so correctness never depends on clocks. The jobs of a lane run
 //! sequentially, in order.
 //!
-//! Queued jobs of one owner and class form a queue. Claims consider the first job of each queue only, so the cost of a
-//! claim does not depend on the length of the queues that it skips.
+//! The queued jobs of an owner and class form a queue. Claims consider only the first job of each queue, so the cost of
+//! a claim does not depend on the length of the queues that it skips.
 
 mod record;
 
@@ -24,30 +24,30 @@ use serde_json::Value as Json;
 pub use self::record::{JobClass, JobLine, JobOutcome, JobRecord, JobState, PutOff, SUBJECTS};
 use super::{Entity, Key, KeyBuf, Operation, Scan, StoreError, StoreResult, Tx, key, topic};
 
-/// Default lease of a job, after which other workers may take it over. An operator can configure it; workers renew at a
-/// third of it.
+/// Default lease of a job, after which another worker may take over the job. Operators can configure it. A worker
+/// renews its lease after a third of it.
 pub const DEFAULT_LEASE: TimeDelta = TimeDelta::seconds(30);
 /// Maximum lease that an operator can configure.
 pub const MAX_LEASE: TimeDelta = TimeDelta::days(1);
-/// Bytes of a log line besides its text.
+/// Size of a log line without its text, in bytes.
 const JOB_LINE_OVERHEAD: usize = 64;
-/// Maximum number of jobs of a lane that are searched for the running one, which earlier events may have overtaken.
+/// Maximum number of jobs in a lane that are searched for the running one. Jobs for earlier events may be ahead of it.
 const JOB_LANE_AHEAD: u32 = 100;
-/// Number of latest jobs for the same work that are searched for a waiting one. At most two exist at the same time: one
-/// running and one waiting.
+/// Number of latest jobs with the same deduplication key that are searched for a pending one. At most two are
+/// unfinished at a time: one running and one pending.
 const SAME_LOOKED_AT: u32 = 4;
 /// Maximum number of consecutive failures that are counted.
 const FAILED_LOOKED_AT: u32 = 8;
-/// Maximum batch size of a claim that skips the jobs of busy owners.
+/// Maximum batch size of a claim that skips jobs of busy owners.
 const LOOKED_AT: u32 = 64;
-/// Maximum number of starts of a job that keeps failing with transient errors.
+/// Maximum number of starts of a job that fails repeatedly with transient errors.
 pub const MAX_STARTS: u32 = 8;
 
-/// Maximum number of listed jobs per subject and kind. Above it, a new job evicts the one that ended first.
+/// Maximum number of listed jobs per subject and kind. If it is exceeded, a new job evicts the one that ended first.
 pub const MAX_LISTED: u32 = 100;
-/// Maximum number of unfinished jobs of one kind and owner. Above it, users of the owner cannot request more.
+/// Maximum number of unfinished jobs per kind and owner. At the limit, users of the owner cannot request further jobs.
 pub const MAX_UNFINISHED: u32 = 500;
-/// Maximum number of ended jobs that a new job evicts when there are more than [`MAX_LISTED`].
+/// Maximum number of ended jobs that a new job evicts to stay within [`MAX_LISTED`].
 const DROPPED_AT_ONCE: u32 = 10;
 
 /// A job to enqueue.
@@ -55,21 +55,21 @@ const DROPPED_AT_ONCE: u32 = 10;
 pub struct NewJob {
     /// The id. A deterministic id makes enqueueing idempotent.
     pub id: JobId,
-    /// The kind of work.
+    /// The kind of job.
     pub kind: &'static str,
-    /// The input of the work.
+    /// The input of the job.
     pub payload: Json,
-    /// The id of the item that the job is about.
+    /// The id of the item that the job concerns.
     pub subject: String,
-    /// The organization whose share of the workers the job uses.
+    /// The organization whose worker share the job uses.
     pub owner: Option<String>,
-    /// The class of the work.
+    /// The class of the job.
     pub class: JobClass,
     /// The users who can see the job.
     pub audience: Audience,
-    /// The lane, and the position in it.
+    /// The lane and the position in the lane.
     pub lane: Option<(String, Timestamp)>,
-    /// The effect on the other jobs of its lane while it waits for a retry.
+    /// The effect on other jobs in its lane while it waits for a retry.
     pub put_off: PutOff,
     /// The earliest start time.
     pub due: Timestamp,
@@ -78,7 +78,7 @@ pub struct NewJob {
 /// The users who can see a job.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Audience {
-    /// Only the operator: the job is maintenance.
+    /// Only the operator, because the job is maintenance.
     #[default]
     Operator,
     /// Users with access to the jobs of the subject.
@@ -90,20 +90,20 @@ pub enum Audience {
     },
 }
 
-/// Enqueues a job in the transaction of its caller.
+/// Enqueues a job in the caller's transaction.
 ///
 /// # Errors
-/// `Conflict` when the subject has [`MAX_LISTED`] (100) listed jobs of the kind and all of them are unfinished; any
-/// error of the store.
+/// `Conflict` if the subject has [`MAX_LISTED`] (100) listed jobs of the kind, all of them unfinished; any error of the
+/// store.
 pub async fn enqueue(tx: &mut Tx, now: Timestamp, job: NewJob) -> Result<()> {
     create(tx, now, None, job).await
 }
 
-/// Rejects a request for another job of an owner that has [`MAX_UNFINISHED`] (500) unfinished jobs of the kind. Jobs
-/// that follow from a change are not restricted, because each item of the owner has at most one that waits.
+/// Rejects a request for another job if the owner has [`MAX_UNFINISHED`] (500) unfinished jobs of the kind. Jobs
+/// triggered by a change are not restricted, because at most one of them is pending per item.
 ///
 /// # Errors
-/// `Conflict` above the limit; any error of the store.
+/// `Conflict` at the limit; any error of the store.
 pub async fn require_room(tx: &Tx, owner: &str, kind: &str) -> Result<()> {
     if tx.number(&JobRecord::unfinished_of(owner, kind)).await? < i64::from(MAX_UNFINISHED) {
         return Ok(());
@@ -113,7 +113,7 @@ pub async fn require_room(tx: &Tx, owner: &str, kind: &str) -> Result<()> {
     )))
 }
 
-/// Creates a job that the caller runs itself: it is in state running from the start, as if the caller had claimed it.
+/// Creates a job that the caller runs itself. The job is created in the running state, as if the caller had claimed it.
 #[derive(Debug)]
 pub struct BeginJob {
     pub job: NewJob,
@@ -133,7 +133,7 @@ impl Operation for BeginJob {
     }
 }
 
-/// Evicts old jobs and creates the record. With a lease, the job starts out running.
+/// Evicts old jobs and creates the job record. If there is a lease, the initial state is running.
 async fn create(tx: &mut Tx, now: Timestamp, lease: Option<TimeDelta>, job: NewJob) -> Result<()> {
     let (listed, by, same) = match job.audience {
         Audience::Operator => (false, None, None),
@@ -151,7 +151,7 @@ async fn create(tx: &mut Tx, now: Timestamp, lease: Option<TimeDelta>, job: NewJ
         None => None,
     };
     let state = match &head {
-        // An earlier event precedes a job that has not started; any event precedes a job that yields.
+        // A job for an earlier event precedes a queued job. Any job precedes a job that yields.
         Some(head) if head.state == JobState::Queued && (lane_at < head.lane_at || gives_way(head)) => {
             let waiting = JobRecord { state: JobState::Waiting, ..JobRecord::clone(head) };
             store(tx, Some(&**head), waiting).await?;
@@ -194,7 +194,7 @@ async fn create(tx: &mut Tx, now: Timestamp, lease: Option<TimeDelta>, job: NewJ
     Ok(())
 }
 
-/// Stores a job that enters or leaves its queue, and marks all jobs of the queue except the first as behind.
+/// Stores a job that enters or leaves its queue. In the queue, all jobs but the first are marked as `behind`.
 async fn store(tx: &mut Tx, old: Option<&JobRecord>, mut job: JobRecord) -> StoreResult<Arc<JobRecord>> {
     let is_queued = job.state == JobState::Queued;
     let was_queued = old.is_some_and(|old| old.state == JobState::Queued);
@@ -212,7 +212,7 @@ async fn store(tx: &mut Tx, old: Option<&JobRecord>, mut job: JobRecord) -> Stor
     }
 }
 
-/// Returns the first job of a queue, apart from the one with this id.
+/// Returns the first job of a queue, ignoring the job with the given id.
 async fn first_except(tx: &Tx, queue: &KeyBuf, id: &JobId) -> StoreResult<Option<Arc<JobRecord>>> {
     let this = JobRecord::key_for(id);
     let rows = tx.scan_prefix(queue, 2).await?;
@@ -222,7 +222,7 @@ async fn first_except(tx: &Tx, queue: &KeyBuf, id: &JobId) -> StoreResult<Option
     }
 }
 
-/// Deletes the listed jobs of a subject and kind that ended first, to stay within the limit with one more job.
+/// Evicts the listed jobs of a subject and kind that ended first, so that another job fits within the limit.
 async fn make_room(tx: &mut Tx, subject: &str, kind: &str) -> Result<()> {
     let listed = tx.number(&JobRecord::count_of(subject, kind)).await?;
     let over = u32::try_from(listed + 1 - i64::from(MAX_LISTED)).unwrap_or_default().min(DROPPED_AT_ONCE);
@@ -239,7 +239,7 @@ async fn make_room(tx: &mut Tx, subject: &str, kind: &str) -> Result<()> {
     Ok(())
 }
 
-/// Returns the latest job of a subject for the same work.
+/// Returns the latest job of a subject with the given deduplication key.
 ///
 /// # Errors
 /// Any error of the store.
@@ -247,7 +247,7 @@ pub async fn for_the_same(tx: &Tx, subject: &str, same: &str) -> StoreResult<Opt
     Ok(newest(tx, subject, same, 1).await?.pop())
 }
 
-/// Returns the latest jobs of a subject for the same work, newest first.
+/// Returns the latest jobs of a subject with the given deduplication key, newest first.
 async fn newest(tx: &Tx, subject: &str, same: &str, limit: u32) -> StoreResult<Vec<Arc<JobRecord>>> {
     let (from, to) = JobRecord::for_the_same(subject, same).prefix_range();
     let rows = tx.scan(&Scan { from, to, rev: true, limit }).await?;
@@ -255,8 +255,8 @@ async fn newest(tx: &Tx, subject: &str, same: &str, limit: u32) -> StoreResult<V
     Ok(found.into_iter().flatten().collect())
 }
 
-/// Returns a job of a subject for the same work that has not started. A caller that needs the work can use it instead
-/// of enqueueing another.
+/// Returns a job of a subject with the given deduplication key that has not started. A caller can rely on it instead of
+/// enqueueing another job.
 ///
 /// # Errors
 /// Any error of the store.
@@ -271,7 +271,7 @@ pub async fn waiting_for_the_same(tx: &Tx, subject: &str, same: &str) -> StoreRe
     Ok(None)
 }
 
-/// Makes the first job of a lane due now if it is waiting for a retry, because the lane waits for it.
+/// Makes the first job of a lane due now if it is waiting for a retry, because it blocks the lane.
 ///
 /// # Errors
 /// Any error of the store.
@@ -284,7 +284,8 @@ pub async fn hasten_lane(tx: &mut Tx, lane: &str, now: Timestamp) -> StoreResult
     Ok(())
 }
 
-/// Returns the consecutive failed jobs of a subject for the same work, newest first, at most eight.
+/// Returns the most recent jobs of a subject with the given deduplication key if they failed, newest first, until the
+/// last that did not fail. Returns at most eight.
 ///
 /// # Errors
 /// Any error of the store.
@@ -293,18 +294,18 @@ pub async fn failed_in_a_row(tx: &Tx, subject: &str, same: &str) -> StoreResult<
     Ok(found.into_iter().take_while(|job| job.state == JobState::Failed).collect())
 }
 
-/// The result of a run of a job.
+/// The result of a job run.
 #[derive(Clone, Debug, PartialEq)]
 pub enum JobEnd {
     /// Success.
     Done(JobOutcome),
-    /// A permanent failure; the message is for the user.
+    /// A permanent failure, with a message for the user.
     Failed(ErrorKind, String),
-    /// A transient failure: retry at this time, or fail permanently after [`MAX_STARTS`] (8) starts.
+    /// A transient failure. The job is retried at the given time, or fails permanently after [`MAX_STARTS`] (8) starts.
     Retry(Timestamp, String),
 }
 
-/// Claims the first due job: increments its attempt and grants a lease.
+/// Claims the first due job by incrementing its attempt counter and granting a lease.
 #[derive(Debug)]
 pub struct ClaimJob {
     /// The time of the claim.
@@ -317,12 +318,12 @@ pub struct ClaimJob {
     pub busy: Vec<BusyOwner>,
 }
 
-/// An owner that uses its share of the workers.
+/// An owner whose worker share is used up.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BusyOwner {
     /// The owner.
     pub owner: String,
-    /// The classes of its jobs to skip.
+    /// The classes of jobs to skip.
     pub classes: &'static [JobClass],
 }
 
@@ -335,11 +336,11 @@ impl BusyOwner {
 /// The result of a claim.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub enum ClaimOutcome {
-    /// The caller holds this job until its lease ends.
+    /// The caller holds this job until the lease expires.
     Job(JobId),
-    /// The first job exceeded [`MAX_STARTS`] and has been marked as failed. The next one may be due.
+    /// The first due job exceeded [`MAX_STARTS`] and was marked as failed. The next one may be due.
     GivenUp,
-    /// No job is due, apart from skipped ones. Contains the due time of the next job, if any.
+    /// No job is due, except for skipped ones. Contains the due time of the next job, if any.
     Nothing(Option<Timestamp>),
 }
 
@@ -348,8 +349,8 @@ impl Operation for ClaimJob {
     type Output = ClaimOutcome;
     const NAME: &'static str = "job_claim";
 
-    /// All workers contend for the same first row. Serialized, each claim succeeds; concurrently, they conflict with
-    /// each other and with transactions that enqueue.
+    /// All workers contend for the same first row. If claims are serialized, each of them succeeds; if they run
+    /// concurrently, they conflict with each other and with transactions that enqueue jobs.
     fn hot_keys(&self) -> Vec<Key> {
         vec![JobRecord::by_due_time().key()]
     }
@@ -362,7 +363,7 @@ impl Operation for ClaimJob {
         let mut started = JobRecord::clone(&job);
         started.state = JobState::Running;
         if job.attempt >= MAX_STARTS {
-            // Each previous worker died, so no run ever reported a result.
+            // Every previous worker died, so no run reported a result.
             let why = "abandoned after too many starts without a result";
             let end = JobEnd::Failed(ErrorKind::Internal, why.to_owned());
             let job = JobRecord::clone(&*store(tx, Some(&*job), started).await?);
@@ -388,8 +389,8 @@ impl ClaimJob {
         Ok(first)
     }
 
-    /// Returns the first job of a class by due time that is not skipped. A busy owner has one queued job in the index,
-    /// in addition to its running jobs.
+    /// Returns the first job of a class by due time that is not skipped. The index contains one queued job of each busy
+    /// owner, in addition to the running jobs.
     async fn first_of(&self, tx: &Tx, class: JobClass) -> StoreResult<Option<Arc<JobRecord>>> {
         let at_once = u32::try_from(self.busy.len()).unwrap_or(LOOKED_AT).saturating_add(1).min(LOOKED_AT);
         let (mut from, to) = JobRecord::claimable(class).prefix_range();
@@ -412,10 +413,10 @@ impl ClaimJob {
     }
 }
 
-/// Finishes a run of a job unless a later attempt has taken it over.
+/// Finishes a job run, unless a later attempt has taken over the job.
 ///
-/// `Output` is `true` if the run was still the latest. The effect of the job belongs in the same transaction: see
-/// [`fence`].
+/// `Output` is `true` if the run was still the latest one. The effect of the job must be stored in the same
+/// transaction; see [`fence`].
 #[derive(Debug)]
 pub struct FinishJob {
     /// The job as claimed.
@@ -438,7 +439,7 @@ impl Operation for FinishJob {
     }
 }
 
-/// Finishes a run of a job inside a transaction that also stores its effect.
+/// Finishes a job run in a transaction that also stores the effect of the job.
 ///
 /// # Errors
 /// Any error of the store.
@@ -472,7 +473,7 @@ pub async fn finish(tx: &mut Tx, run: &FinishJob) -> Result<bool> {
         Some(lane) if is_end || gives_way(&ended) => next_in_lane(tx, lane).await?,
         _ => None,
     };
-    // A next job that yields as well keeps its own retry time.
+    // If the next job yields as well, each keeps its retry time.
     let next = next.filter(|next| is_end || !gives_way(next));
     if !is_end && next.is_some() {
         ended.state = JobState::Waiting;
@@ -486,10 +487,10 @@ pub async fn finish(tx: &mut Tx, run: &FinishJob) -> Result<bool> {
     Ok(true)
 }
 
-/// Rejects the transaction of a run that has been taken over.
+/// Rejects the transaction of a run whose job has been taken over.
 ///
 /// # Errors
-/// `Conflict` when a later attempt has the job; any error of the store.
+/// `Conflict` if a later attempt has taken over the job; any error of the store.
 pub async fn fence(tx: &Tx, job: &JobRecord) -> Result<()> {
     match latest_run(tx, job).await? {
         Some(_) => Ok(()),
@@ -504,7 +505,7 @@ pub struct RenewJob {
     pub job: JobRecord,
     /// The time of the renewal.
     pub now: Timestamp,
-    /// The lease from then on.
+    /// The new lease, starting at `now`.
     pub lease: TimeDelta,
 }
 
@@ -522,18 +523,18 @@ impl Operation for RenewJob {
     }
 }
 
-/// Records the progress of a running job and extends its lease.
+/// Updates the progress of a running job and extends its lease.
 #[derive(Debug)]
 pub struct TellProgress {
     /// The job as claimed.
     pub job: JobRecord,
     /// The current time.
     pub now: Timestamp,
-    /// The lease from then on.
+    /// The new lease, starting at `now`.
     pub lease: TimeDelta,
     /// The current stage.
     pub stage: JobStage,
-    /// Progress within the stage, if it is countable.
+    /// Progress within the stage, if it can be measured.
     pub progress: Option<JobProgress>,
 }
 
@@ -552,7 +553,7 @@ impl Operation for TellProgress {
     }
 }
 
-/// Returns the retry time after a transient failure: exponential back-off of 1 s, 4 s, 16 s …, at most one hour.
+/// Returns the retry time after a transient failure. The exponential backoff is 1 s, 4 s, 16 s …, at most one hour.
 #[must_use]
 pub fn again_at(now: DateTime<Utc>, attempt: u32) -> Timestamp {
     let seconds = 4_i64.saturating_pow(attempt.saturating_sub(1)).min(3_600);
@@ -569,7 +570,7 @@ async fn latest_run(tx: &Tx, run: &JobRecord) -> StoreResult<Option<Arc<JobRecor
     Ok(found.filter(|job| job.attempt == run.attempt && job.state == JobState::Running))
 }
 
-/// Returns the first unfinished job of a lane that is queued or running; if all are waiting, the first waiting one.
+/// Returns the first unfinished job of a lane that is not waiting, or the first waiting job if there is none.
 async fn head_of(tx: &Tx, lane: &str) -> StoreResult<Option<Arc<JobRecord>>> {
     let mut first = None;
     for (row, _) in tx.scan_prefix(&JobRecord::by_lane(lane), JOB_LANE_AHEAD).await? {
@@ -587,7 +588,7 @@ fn gives_way(job: &JobRecord) -> bool {
     job.attempt > 0 && job.put_off == PutOff::Yields
 }
 
-/// Returns the job that gets a lane next: the first waiting job that does not yield, else the first waiting job.
+/// Returns the next job of a lane: the first waiting job that does not yield, or the first waiting job if all yield.
 async fn next_in_lane(tx: &Tx, lane: &str) -> StoreResult<Option<Arc<JobRecord>>> {
     let mut first = None;
     for (row, _) in tx.scan_prefix(&JobRecord::by_lane(lane), JOB_LANE_AHEAD).await? {
@@ -614,12 +615,12 @@ fn add_log(job: &mut JobRecord, lines: &[JobLine]) {
     }
 }
 
-/// Returns the stored size of a text: JSON escapes a character to up to six bytes.
+/// Returns the size of a string as JSON, which escapes a character with up to six bytes.
 fn json_size(text: &str) -> usize {
     Json::from(text).to_string().len()
 }
 
-/// Redacts credentials in URLs, removes NUL and truncates the text to [`JobRecord::MAX_LINE`] bytes. Lines quote
+/// Redacts credentials in URLs, removes NUL and truncates the text to [`JobRecord::MAX_LINE`] bytes. Log lines quote
 /// arbitrary output of remote hosts and files.
 fn truncate_line(text: &str) -> String {
     let text = redact_credentials(text);

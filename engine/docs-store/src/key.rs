@@ -1,7 +1,7 @@
-//! Key encoding: segments joined by `!`, in an order-preserving form.
+//! Key encoding: segments joined by `!`, in a form that preserves order.
 //!
 //! Within a segment, every character up to `"` (0x22) is escaped with a preceding `"`. The separator therefore never
-//! appears in a segment, and `a!` sorts before `ab!`. A prefix `P` covers the range from `P!` to `P"`.
+//! occurs in a segment, and `a!` sorts before `ab!`. The keys with prefix `P` are the range from `P!` to `P"`.
 
 use std::fmt::Write as _;
 
@@ -9,11 +9,11 @@ use chrono::{DateTime, Utc};
 
 use super::{Key, Scan};
 
-/// Class of the counters that records maintain: the only keys that accept [`Add`](super::Op::Add).
+/// Class of the counters derived from records. Only these keys accept [`Add`](super::Op::Add).
 pub const COUNTERS: &str = "ctr";
 const KEY_SEPARATOR: char = '!';
 const KEY_ESCAPE: char = '"';
-/// Maximum length of a sort segment in bytes before encoding. An id always follows it.
+/// Maximum length of a sort segment in bytes before encoding. It must be followed by an id.
 const MAX_SORT_TEXT: usize = 200;
 
 /// A builder for keys.
@@ -33,7 +33,7 @@ impl KeyBuf {
         Self(class.to_owned())
     }
 
-    /// Adds a text segment.
+    /// Appends a text segment.
     #[must_use]
     pub fn part(mut self, text: &str) -> Self {
         self.0.push(KEY_SEPARATOR);
@@ -46,7 +46,7 @@ impl KeyBuf {
         self
     }
 
-    /// Adds a timestamp segment: 11 characters that sort by time. Times before 1970 sort as 1970.
+    /// Appends a timestamp segment of 11 characters that sorts by time. Times before 1970 sort as 1970.
     #[must_use]
     pub fn time(mut self, at: DateTime<Utc>) -> Self {
         let ms = u64::try_from(at.timestamp_millis()).unwrap_or(0);
@@ -58,14 +58,14 @@ impl KeyBuf {
         self
     }
 
-    /// Adds a number segment: 20 digits that sort by value.
+    /// Appends a number segment of 20 digits that sorts by value.
     #[must_use]
     pub fn number(mut self, n: u64) -> Self {
         let _ = write!(self.0, "{KEY_SEPARATOR}{n:020}");
         self
     }
 
-    /// Adds a title for sorting: lowercased and truncated. An id must follow it.
+    /// Appends a title as a sort segment: lowercased and truncated. It must be followed by an id.
     #[must_use]
     pub fn sort_text(self, title: &str) -> Self {
         let mut folded: String = title.to_lowercase();
@@ -83,27 +83,27 @@ impl KeyBuf {
         self.0.into()
     }
 
-    /// Returns the range of all keys under this prefix, without the prefix itself.
+    /// Returns the range of all keys with this prefix, excluding the prefix itself.
     #[must_use]
     pub fn prefix_range(&self) -> (Key, Key) {
         (format!("{}{KEY_SEPARATOR}", self.0).into(), format!("{}{KEY_ESCAPE}", self.0).into())
     }
 
-    /// Returns an ascending scan of all keys under this prefix.
+    /// Returns an ascending scan of all keys with this prefix.
     #[must_use]
     pub fn scan(&self, limit: u32) -> Scan {
         let (from, to) = self.prefix_range();
         Scan { from, to, rev: false, limit }
     }
 
-    /// The key as a string slice.
+    /// Returns the key as a string slice.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
     }
 }
 
-/// Splits a key into decoded segments.
+/// Splits a key into its decoded segments.
 #[must_use]
 pub fn segments(key: &str) -> Vec<String> {
     let mut parts = vec![String::new()];
@@ -126,15 +126,15 @@ pub fn segments(key: &str) -> Vec<String> {
     parts
 }
 
-/// Returns the last segment of a key, decoded: in an index row, the id of the record.
+/// Returns the last segment of a key, decoded. In an index row, it is the id of the record.
 #[must_use]
 pub fn last_segment(key: &str) -> String {
     segments(key).pop().unwrap_or_default()
 }
 
-/// Returns the smallest key after `key`.
+/// Returns the smallest key greater than `key`.
 #[must_use]
 pub fn successor(key: &str) -> Key {
-    // NUL never occurs in a key, so 0x01 is the lowest character that can follow.
+    // NUL never occurs in a key, so 0x01 is the lowest possible next character.
     format!("{key}\u{1}").into()
 }

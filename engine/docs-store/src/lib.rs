@@ -1,4 +1,4 @@
-//! Persistence: the storage engine contract, and the machinery on top that all engines share.
+//! Persistence: the storage engine contract, and the code on top that all engines share.
 //!
 //! A storage engine implements [`Store`], [`Txn`] and [`Objects`]. Typed records, indexes, retries, cursors and jobs
 //! are implemented once, in this crate.
@@ -58,7 +58,7 @@ pub mod conformance;
 
 /// Topics of the change feed.
 pub mod topic {
-    /// The head of a content history moved. The key is `space` or `space!change request`.
+    /// The head of a content history changed. The key is `space` or `space!change request`.
     pub const HEAD: u16 = 1;
     /// A job was enqueued or rescheduled. The key is the key of the job.
     pub const JOBS: u16 = 2;

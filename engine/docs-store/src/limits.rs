@@ -1,4 +1,4 @@
-//! Checks of the contract's limits, shared by all stores.
+//! Checks for the limits of the contract, shared by all stores.
 //!
 //! A store calls [`check_key`], [`check_scan`] and [`check_batch`] before any other work, so that all stores reject the
 //! same input.
@@ -10,13 +10,13 @@ use super::{
     StoreResult, Value, key::COUNTERS,
 };
 
-/// Size of an integer value in a batch: the longest `i64` in decimal.
+/// Size of an integer value in a batch: that of the longest `i64` in decimal.
 const INT_BYTES: usize = 20;
 
-/// Checks a key that is read or written.
+/// Checks a key to read or write.
 ///
 /// # Errors
-/// [`StoreError::Misuse`] when it is empty or contains NUL, [`StoreError::TooLarge`] when it is longer than
+/// [`StoreError::Misuse`] if the key is empty or contains NUL, [`StoreError::TooLarge`] if it is longer than
 /// [`MAX_KEY`].
 pub fn check_key(key: &str) -> StoreResult<()> {
     if key.is_empty() {
@@ -25,14 +25,14 @@ pub fn check_key(key: &str) -> StoreResult<()> {
     check_bound(key, MAX_KEY)
 }
 
-/// Checks a range that is read.
+/// Checks a range to read.
 ///
-/// The bounds of a range need not be valid keys: they may be empty, and one byte longer than [`MAX_KEY`], so that a
-/// scan can start after any key. A range with reversed bounds is valid and empty.
+/// The bounds need not be valid keys: they may be empty, or one byte longer than [`MAX_KEY`], so that a scan can start
+/// after any key. A range with reversed bounds is valid and empty.
 ///
 /// # Errors
-/// [`StoreError::Misuse`] for a limit over [`MAX_SCAN`] or NUL in a bound, [`StoreError::TooLarge`] for a bound that is
-/// too long.
+/// [`StoreError::Misuse`] for a limit greater than [`MAX_SCAN`] or NUL in a bound, [`StoreError::TooLarge`] for a bound
+/// that is too long.
 pub fn check_scan(scan: &Scan) -> StoreResult<()> {
     if scan.limit > MAX_SCAN {
         return Err(StoreError::Misuse("the limit of a scan exceeds `MAX_SCAN`"));
@@ -41,15 +41,15 @@ pub fn check_scan(scan: &Scan) -> StoreResult<()> {
     check_bound(&scan.to, MAX_KEY + 1)
 }
 
-/// Checks a batch before its commit.
+/// Checks a batch before it is committed.
 ///
-/// The size of a batch is the sum of its keys, including feed keys, and its values as JSON; an integer counts as 20
-/// bytes. The feed has the same item limit as the operations.
+/// The size of a batch is the size of its keys, including feed keys, and of its values as JSON. An integer counts as 20
+/// bytes. The feed may have as many items as the batch may have operations.
 ///
 /// # Errors
-/// [`StoreError::Misuse`] for a change in [`Mode::Read`], a duplicate key, a record under a key of another kind, a
-/// counter (a key of the class `ctr`) that is set, an `Add` to another key, a string with NUL or a value that is not
-/// JSON; [`StoreError::TooLarge`] for input over the limits.
+/// [`StoreError::Misuse`] for a change in [`Mode::Read`], a duplicate key, a record under a key of another kind,
+/// setting a counter (a key of the class `ctr`), an `Add` to another key, a string with NUL, or a value that is not
+/// JSON; [`StoreError::TooLarge`] for input that exceeds the limits.
 pub fn check_batch(mode: Mode, batch: &Batch) -> StoreResult<()> {
     if mode == Mode::Read && !batch.is_empty() {
         return Err(StoreError::Misuse("a read transaction has changes"));
@@ -75,7 +75,7 @@ pub fn check_batch(mode: Mode, batch: &Batch) -> StoreResult<()> {
 /// Returns the size of a value in bytes, as counted in a batch.
 ///
 /// # Errors
-/// [`StoreError::Misuse`] for a string with NUL and for a value that is not JSON.
+/// [`StoreError::Misuse`] for a string with NUL or a value that is not JSON.
 pub fn value_size(value: &Value) -> StoreResult<usize> {
     match value {
         Value::Live(record) => record.json_size(),
@@ -93,11 +93,11 @@ pub fn value_size(value: &Value) -> StoreResult<usize> {
 
 const NOT_JSON: &str = "a value is not valid JSON";
 
-/// A writer that counts the bytes of JSON and detects an escaped NUL.
+/// A writer that counts the bytes of JSON and detects escaped NULs.
 #[derive(Default, Debug)]
 pub(super) struct Gauge {
     bytes: usize,
-    /// Number of characters of `\u0000` that the input so far ends with.
+    /// Length of the prefix of `\u0000` with which the input so far ends.
     matched: u8,
     nul: bool,
 }

@@ -1,13 +1,13 @@
-//! List identities, which bind a cursor to its list.
+//! List identities, which bind cursors to lists.
 
 use std::fmt::Write as _;
 
-/// The identity of a list: its tag, its parent and its filters. A cursor is valid only for the list whose identity it
-/// was created with.
+/// The identity of a list: its tag, its parent and its filters. A cursor is valid only for the list with the identity
+/// that the cursor was created with.
 ///
-/// Clients keep cursors across upgrades, so tags are part of the public contract: types, fields and variants can be
-/// renamed freely in Rust, a tag cannot. An unset filter does not change the identity, so adding a filter keeps
-/// existing cursors valid.
+/// Clients keep cursors across upgrades, so tags are part of the public contract and must not change, unlike the names
+/// of Rust types, fields and variants. An unset filter does not change the identity, so existing cursors remain valid
+/// when a filter is added to the code.
 ///
 /// ```
 /// use docs_store::ListIdentity;
@@ -21,13 +21,13 @@ use std::fmt::Write as _;
 pub struct ListIdentity(String);
 
 impl ListIdentity {
-    /// Creates an identity from the tag of the list, which must be unique among lists.
+    /// Creates an identity from the tag of a list. The tag must be unique.
     #[must_use]
     pub fn new(tag: &str) -> Self {
         Self(String::new()).with_part("list", tag)
     }
 
-    /// Adds a tagged component, such as the parent of the list or its order.
+    /// Adds a tagged component, for example the parent of the list or its order.
     #[must_use]
     pub fn with_part(mut self, tag: &str, value: impl AsRef<str>) -> Self {
         let value = value.as_ref();
@@ -36,13 +36,13 @@ impl ListIdentity {
         self
     }
 
-    /// Adds the values of a filter, in order. Adds nothing if there are none.
+    /// Adds the values of a filter in the given order. Without values, the identity is unchanged.
     #[must_use]
     pub fn filter<V: AsRef<str>>(self, tag: &str, values: impl IntoIterator<Item = V>) -> Self {
         values.into_iter().fold(self, |identity, value| identity.with_part(tag, value))
     }
 
-    /// The identity as a string slice.
+    /// Returns the identity as a string slice.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
@@ -57,12 +57,12 @@ impl ListIdentity {
     }
 }
 
-/// A truncated hash of a list [identity](ListIdentity), as contained in cursors.
+/// A truncated hash of a list [identity](ListIdentity), contained in cursors.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct CursorFingerprint([u8; 8]);
 
 impl CursorFingerprint {
-    /// The bytes, as encoded in a cursor.
+    /// Returns the bytes to encode in a cursor.
     #[must_use]
     pub const fn as_bytes(&self) -> &[u8; 8] {
         &self.0

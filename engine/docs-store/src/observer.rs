@@ -9,11 +9,11 @@ use super::{Mode, StoreError, StoreFailure as _};
 /// The outcome of an attempt at an operation.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum AttemptOutcome {
-    /// Committed, or nothing to commit.
+    /// Committed, or there was nothing to commit.
     Done,
     /// Conflict with another transaction. The operation is retried within its deadline.
     Conflict,
-    /// A key that the operation creates exists.
+    /// A key that the operation creates already exists.
     Exists,
     /// The commit was sent, but its outcome is unknown.
     Unknown,
@@ -38,7 +38,7 @@ impl AttemptOutcome {
 
 /// Receives events of transactions and operations.
 ///
-/// Calls are made on the request path: an implementation must not block or fail.
+/// Methods are called on the request path: an implementation must not block or fail.
 pub trait Observer: fmt::Debug + Send + Sync + 'static {
     /// Called when a transaction begins.
     fn transaction_begun(&self, mode: Mode);
@@ -49,11 +49,11 @@ pub trait Observer: fmt::Debug + Send + Sync + 'static {
     /// Called after each attempt at an operation.
     fn operation_attempted(&self, operation: &'static str, outcome: AttemptOutcome);
 
-    /// Called when an operation failed after all its attempts.
+    /// Called when an operation has failed after all attempts.
     fn operation_failed(&self, operation: &'static str, kind: ErrorKind);
 }
 
-/// Reports the begin and, on drop, the end of a transaction to an observer.
+/// Reports the beginning and, on drop, the end of a transaction to an observer.
 pub(crate) struct ObserverGuard {
     observer: Arc<dyn Observer>,
     mode: Mode,

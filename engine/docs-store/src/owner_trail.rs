@@ -1,4 +1,4 @@
-//! The owners of the records that an audited transaction touches.
+//! The owners of the records that an audited transaction reads or changes.
 
 use std::{
     collections::{BTreeSet, HashMap},
@@ -7,10 +7,10 @@ use std::{
 
 use super::{Key, Owner};
 
-/// The owners of the records that a transaction touches.
+/// The owners of the records that a transaction reads or changes.
 #[derive(Debug, Default)]
 pub(super) struct OwnerTrail {
-    /// Owners of the records read or written, cached so that they are not read again at commit.
+    /// Owners of the records read or written, cached so that they need not be read again before the commit.
     known: Mutex<HashMap<Key, Owner>>,
     /// Owners of the changed records.
     pub(super) changed: BTreeSet<Owner>,

@@ -1,9 +1,9 @@
-//! Pagination: opaque cursors over ordered keys.
+//! Pagination with opaque cursors over ordered keys.
 //!
-//! A cursor contains the part of the last scanned key after the list's prefix. The prefix is rebuilt from the
-//! authorized path on each request, so a forged cursor can only move within a list that its user may read. A page
-//! resumes strictly after the cursor's key, regardless of its existence: rows whose sort key never changes are neither
-//! repeated nor skipped while other rows are added or deleted.
+//! A cursor contains the last scanned key without the prefix of the list. The prefix is rebuilt from the authorized
+//! path on each request, so a forged cursor can only move within a list that the caller may read. A page resumes
+//! strictly after the key of the cursor, even if that key no longer exists. Rows whose sort key never changes are
+//! therefore neither repeated nor skipped while other rows are added or deleted.
 
 use std::{str::FromStr, sync::Arc};
 
@@ -17,23 +17,23 @@ use super::{
     CursorFingerprint, Indexed, Key, KeyBuf, ListIdentity, MAX_SCAN, Scan, StoreResult, Tx, Value, key,
 };
 
-/// Items in a page if the request has no limit.
+/// Number of items in a page if the request has no limit.
 pub const DEFAULT_LIMIT: u32 = 50;
 /// Maximum number of items in a page.
 pub const MAX_LIMIT: u32 = 1_000;
-/// Maximum number of rows that a page scans if a filter drops some. The page is then short and has a `next`.
+/// Maximum number of rows scanned for a page if a filter drops some. The page is then short and has a `next` cursor.
 pub const MAX_SCANNED: usize = 5_000;
 /// Version of the cursor format. Cursors of other versions are rejected.
 const CURSOR_VERSION: u8 = 1;
-/// Maximum length of the position of a row in bytes: with its prefix it has to be a valid key.
+/// Maximum length of a row position in bytes. The position and its prefix must form a valid key.
 const MAX_CURSOR_POSITION: usize = 700;
 
-/// The page of a list that a request selects.
+/// The requested page of a list.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PageRequest {
-    /// The cursor from `next` of the previous page.
+    /// The cursor: `next` of the previous page.
     pub page: Option<String>,
-    /// Maximum number of items to return, 0 to [`MAX_LIMIT`] (1,000); [`DEFAULT_LIMIT`] (50) when absent.
+    /// Maximum number of items to return, at most [`MAX_LIMIT`] (1,000); [`DEFAULT_LIMIT`] (50) by default.
     pub limit: Option<u32>,
 }
 
@@ -41,14 +41,14 @@ pub struct PageRequest {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Page<T> {
     pub items: Vec<T>,
-    /// The cursor of the next page; absent on the last one.
+    /// The cursor of the next page; absent on the last page.
     pub next: Option<String>,
-    /// The total number of items in the list, if it is known without counting.
+    /// The total number of items in the list, if it is known without counting them.
     pub count: Option<u64>,
 }
 
 impl<T> Page<T> {
-    /// Maps the items and keeps the rest of the page.
+    /// Maps the items of the page.
     pub fn map<U>(self, each: impl FnMut(T) -> U) -> Page<U> {
         Page { items: self.items.into_iter().map(each).collect(), next: self.next, count: self.count }
     }
@@ -60,14 +60,14 @@ impl<T> From<Page<T>> for List<T> {
     }
 }
 
-/// A list: its rows and the identity of its cursors.
+/// A list: its rows and its identity for cursors.
 #[derive(Clone, Debug)]
 pub struct ListSpec {
-    /// The common prefix of the rows' keys.
+    /// The common key prefix of the rows.
     pub prefix: KeyBuf,
     /// Descending order.
     pub rev: bool,
-    /// The list and all filters of the request. A cursor created with another identity is rejected.
+    /// The list and all filters of the request. A cursor with a different identity is rejected.
     pub identity: ListIdentity,
 }
 
@@ -78,7 +78,7 @@ impl ListSpec {
         Self { prefix, rev: false, identity: ListIdentity::new(tag) }
     }
 
-    /// Computes the fingerprint of the list's cursors from its identity, its prefix and its order.
+    /// Computes the fingerprint for cursors from the identity, the prefix and the order of the list.
     ///
     /// The prefix is included because the position in a cursor is relative to it.
     #[must_use]
@@ -102,7 +102,7 @@ pub struct Lister<T> {
     end: Continuation,
 }
 
-/// Knowledge about the rows after those already read.
+/// Knowledge about rows after the last one read.
 #[derive(Debug, PartialEq, Eq)]
 enum Continuation {
     Unknown,
@@ -111,10 +111,10 @@ enum Continuation {
 }
 
 impl<T> Lister<T> {
-    /// Starts at the requested page.
+    /// Starts reading the requested page.
     ///
     /// # Errors
-    /// `Invalid` for a limit over [`MAX_LIMIT`], and for a cursor that is damaged or of another list.
+    /// `Invalid` for a limit greater than [`MAX_LIMIT`], and for a cursor that is damaged or belongs to another list.
     pub fn new(spec: ListSpec, request: &PageRequest) -> Result<Self> {
         let limit = checked_limit(request)?;
         let (mut from, mut to) = spec.prefix.prefix_range();
@@ -141,21 +141,21 @@ impl<T> Lister<T> {
         })
     }
 
-    /// Excludes rows before a key. Only for descending lists.
+    /// Excludes rows before the given key. Only for descending lists.
     pub fn not_below(&mut self, key: &Key) {
         debug_assert!(self.spec.rev, "only descending lists have a lower bound");
         self.from = Key::clone(key).max(Key::clone(&self.from));
     }
 
-    /// Excludes rows from a key on. Only for descending lists.
+    /// Excludes the given key and all rows after it. Only for descending lists.
     pub fn exclude_from(&mut self, key: &Key) {
         debug_assert!(self.spec.rev, "only descending lists have an upper bound");
         self.to = Key::clone(key).min(Key::clone(&self.to));
     }
 
-    /// Reads the next rows; `None` if the page is full or the list has ended.
+    /// Reads the next rows, or returns `None` if the page is full or the list has ended.
     ///
-    /// Every row must then be [offered](Lister::offer), in order.
+    /// The caller must then [offer](Lister::offer) every row, in order.
     ///
     /// # Errors
     /// Any error of the store.
@@ -168,7 +168,7 @@ impl<T> Lister<T> {
             return Ok(None);
         }
         let wanted = (self.limit - self.items.len() + 1).min(MAX_SCAN as usize);
-        // If the first read did not fill the page, a filter is dropping rows: read larger chunks.
+        // If the first read did not fill the page, a filter is dropping rows, so read larger chunks.
         let chunk = if self.scanned == 0 { wanted } else { (4 * wanted).min(MAX_SCAN as usize) };
         let limit = u32::try_from(chunk).unwrap_or(MAX_SCAN);
         let rows = tx
@@ -181,7 +181,7 @@ impl<T> Lister<T> {
         Ok(if rows.is_empty() { None } else { Some(rows) })
     }
 
-    /// Adds the item of a row, or `None` if it is filtered out. Returns `true` if the page accepts more rows.
+    /// Adds the item of a row, or `None` if the item is filtered out. Returns `true` if the page accepts more rows.
     pub fn offer(&mut self, key: &Key, item: Option<T>) -> bool {
         if self.items.len() >= self.limit {
             self.end = Continuation::More;
@@ -218,7 +218,7 @@ impl<T> Lister<T> {
         Ok(self.page(count))
     }
 
-    /// Finishes the page from rows already in memory, in order. Does not read the list.
+    /// Builds the page from ordered rows in memory, without reading the list.
     pub fn pick(mut self, rows: impl IntoIterator<Item = (Key, T)>) -> Page<T> {
         let (from, to) = (self.from.clone(), self.to.clone());
         for (row, item) in rows {
@@ -273,13 +273,13 @@ impl<R: Indexed> Lister<Arc<R>> {
 pub struct Batches(Option<Scan>);
 
 impl Batches {
-    /// Starts with an ascending scan. Its limit is the batch size.
+    /// Creates batches of an ascending scan. The limit of the scan is the batch size.
     #[must_use]
     pub const fn of(scan: Scan) -> Self {
         Self(Some(scan))
     }
 
-    /// Returns the next rows; `None` after the last batch.
+    /// Returns the next rows, or `None` after the last batch.
     ///
     /// # Errors
     /// See [`Tx::scan`].
@@ -293,18 +293,18 @@ impl Batches {
     }
 }
 
-/// Parses the ids at the end of rows.
+/// Parses the ids in the last segments of rows.
 ///
 /// # Errors
-/// `Internal` for a row that does not end in an id.
+/// `Internal` for a row whose last segment is not an id.
 pub fn ids_of<T: FromStr>(rows: &[(Key, Value)]) -> Result<Vec<T>> {
     rows.iter().map(|(row, _)| id_of(row)).collect()
 }
 
-/// Parses the id at the end of a row.
+/// Parses the id in the last segment of a row.
 ///
 /// # Errors
-/// `Internal` for a row that does not end in an id.
+/// `Internal` for a row whose last segment is not an id.
 pub fn id_of<T: FromStr>(row: &str) -> Result<T> {
     key::last_segment(row).parse().map_err(|_| {
         Error::internal(format!(
@@ -314,10 +314,10 @@ pub fn id_of<T: FromStr>(row: &str) -> Result<T> {
     })
 }
 
-/// Returns the number of items to return.
+/// Returns the page size that the request selects.
 ///
 /// # Errors
-/// `Invalid` over [`MAX_LIMIT`].
+/// `Invalid` if it is greater than [`MAX_LIMIT`].
 pub fn checked_limit(request: &PageRequest) -> Result<usize> {
     let limit = request.limit.unwrap_or(DEFAULT_LIMIT);
     if limit > MAX_LIMIT {
@@ -340,9 +340,9 @@ pub fn seal_cursor(position: &str, fingerprint: CursorFingerprint) -> String {
 /// Decodes a cursor and returns its position.
 ///
 /// # Errors
-/// `Invalid` when it is damaged or of another list.
+/// `Invalid` if the cursor is damaged or belongs to another list.
 pub fn open_cursor(token: &str, expected: CursorFingerprint) -> Result<String> {
-    // No position is longer: it is part of a key, or a path through the maximum number of nested collections.
+    // Upper bound for every position: part of a key, or a path through the maximum number of nested collections.
     if token.len() > 2_048 {
         return Err(wrong_cursor());
     }
@@ -359,18 +359,18 @@ pub fn open_cursor(token: &str, expected: CursorFingerprint) -> Result<String> {
     if position.contains('\0') { Err(wrong_cursor()) } else { Ok(position) }
 }
 
-/// Decodes a cursor whose position is that of a row, so that a prefix and the position form a key.
+/// Decodes a cursor whose position belongs to a row, so that a prefix and the position form a key.
 ///
 /// # Errors
-/// `Invalid` when it is damaged or of another list.
+/// `Invalid` if the cursor is damaged or belongs to another list.
 pub fn open_row_cursor(token: &str, expected: CursorFingerprint) -> Result<String> {
-    // A position that does not fit into a key was not created by this server.
+    // The server never creates a position that does not fit into a key.
     open_cursor(token, expected).and_then(|position| {
         if position.len() > MAX_CURSOR_POSITION { Err(wrong_cursor()) } else { Ok(position) }
     })
 }
 
-/// Returns the error for a cursor that is damaged or of another list.
+/// Returns the error for a cursor that is damaged or belongs to another list.
 #[must_use]
 pub fn wrong_cursor() -> Error {
     Error::invalid("page", "must be a cursor of this list; send the `next.page` of the previous page")

@@ -1,8 +1,8 @@
 //! The layout version of a store, and the rebuild of all derived rows.
 //!
 //! Rows are a function of records ([`Indexed::rows`](super::Indexed::rows)). When that function changes, existing
-//! records still have the old rows. The store therefore records the layout version of its rows, and a program with
-//! another version does not use the store before a rebuild.
+//! records still have the old rows. The store therefore records the layout version of its rows, and a program with a
+//! different version must rebuild the rows before it uses the store.
 
 use async_trait::async_trait;
 use docs_model::error::{Error, Result};
@@ -13,9 +13,9 @@ use super::{
     key::COUNTERS,
 };
 
-/// Number of rows that one transaction of a rebuild deletes, and the approximate number that it creates.
+/// Maximum number of rows that a rebuild transaction deletes, and the approximate number that it creates.
 const REBUILD_ROWS: u32 = 500;
-/// Number of records that one transaction of a rebuild reads.
+/// Maximum number of records that a rebuild transaction reads.
 const REBUILD_RECORDS: u32 = 100;
 
 /// The layout of the derived rows in a store.
@@ -23,22 +23,22 @@ const REBUILD_RECORDS: u32 = 100;
 pub struct StoreLayout {
     /// The layout version.
     pub version: u32,
-    /// The position of an unfinished rebuild.
+    /// The progress of an unfinished rebuild.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rebuild: Option<Rebuild>,
 }
 
-/// The position of a rebuild. It is stored in the transaction of each step, so that an interrupted rebuild resumes and
+/// The progress of a rebuild. Each step stores it in its transaction, so that an interrupted rebuild can resume and
 /// counts no record twice.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Rebuild {
-    /// Deletion of rows.
+    /// Rows are being deleted.
     Remove {
         /// The class to delete next.
         class: String,
     },
-    /// Creation of rows.
+    /// Rows are being created.
     Make {
         /// The kind of records to process next.
         kind: String,
@@ -53,10 +53,10 @@ impl StoreLayout {
         KeyBuf::new("sys").part("layout").key()
     }
 
-    /// Reads the layout; `None` if the store has not recorded one yet.
+    /// Reads the layout, or returns `None` if the store has none yet.
     ///
     /// # Errors
-    /// Any error of the store; [`StoreError::Corrupt`] when the value is not a layout.
+    /// Any error of the store; [`StoreError::Corrupt`] if the value is not a layout.
     pub async fn read(tx: &Tx) -> StoreResult<Option<Self>> {
         match tx.get_value(&Self::key()).await? {
             None => Ok(None),
@@ -74,14 +74,14 @@ impl StoreLayout {
     }
 }
 
-/// Returns the layout of a store. Records the current layout in a store without records.
+/// Returns the layout of a store. If the store has no records, the current layout is stored first.
 #[derive(Debug)]
 pub struct EnsureLayout {
-    /// All kinds of records.
+    /// All record kinds.
     pub kinds: &'static [RecordKind],
     /// The layout version of this program.
     pub current: u32,
-    /// The layout version to assume for a store that has records but no recorded layout.
+    /// The layout version of a store that has records but no stored layout.
     pub first: u32,
 }
 
@@ -103,13 +103,13 @@ impl Operation for EnsureLayout {
     }
 }
 
-/// Runs one step of a rebuild. `Output` is `true` if it was the last.
+/// Runs one step of a rebuild. `Output` is `true` for the last step.
 ///
-/// The rebuild first deletes all rows, class by class, then derives the rows of each record. Each step is one bounded
-/// transaction. The store must not be used otherwise during a rebuild, because rows are missing.
+/// A rebuild first deletes all rows, class by class, and then derives the rows of each record. Each step is a bounded
+/// transaction. The store must not be used for anything else during a rebuild, because rows are missing.
 #[derive(Debug)]
 pub struct RebuildStep {
-    /// All kinds of records.
+    /// All record kinds.
     pub kinds: &'static [RecordKind],
     /// The layout version of this program.
     pub version: u32,
@@ -117,7 +117,7 @@ pub struct RebuildStep {
     pub start: StartPermission,
 }
 
-/// The permission of a step to start a new rebuild.
+/// Controls if a step may start a new rebuild.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum StartPermission {
     /// Starts a rebuild, or resumes an interrupted one.
@@ -157,7 +157,7 @@ impl Operation for RebuildStep {
     }
 }
 
-/// The classes of all derived rows, sorted.
+/// Returns the classes of all derived rows, sorted.
 fn classes(kinds: &[RecordKind]) -> Vec<&'static str> {
     let mut classes: Vec<&str> = kinds.iter().flat_map(|kind| kind.indexes).copied().collect();
     classes.sort_unstable();
@@ -165,7 +165,7 @@ fn classes(kinds: &[RecordKind]) -> Vec<&'static str> {
     classes
 }
 
-/// Continues with the rows of a class; after the last class, with the first kind of records.
+/// Returns the position for deleting the rows of a class or, if `class` is `None`, for creating rows.
 fn remove_or_make(class: Option<&str>, kinds: &[RecordKind]) -> Rebuild {
     match class {
         Some(class) => Rebuild::Remove { class: class.to_owned() },
@@ -173,7 +173,7 @@ fn remove_or_make(class: Option<&str>, kinds: &[RecordKind]) -> Rebuild {
     }
 }
 
-/// Deletes a batch of rows of a class. Returns the next position.
+/// Deletes a batch of rows of a class and returns the next position.
 async fn remove_some(
     tx: &mut Tx,
     class: &str,
@@ -189,7 +189,7 @@ async fn remove_some(
     Ok(Some(remove_or_make(next, kinds)))
 }
 
-/// Creates the rows of a batch of records of a kind. Returns the next position, `None` at the end.
+/// Creates the rows for a batch of records and returns the next position, or `None` at the end.
 async fn make_some(
     tx: &mut Tx,
     kinds: &[RecordKind],
@@ -208,7 +208,7 @@ async fn make_some(
     let count = records.len();
     for (done, (stored_at, value)) in records.into_iter().enumerate() {
         make_rows(tx, kind, value).await?;
-        // One record can have hundreds of rows.
+        // A single record can have hundreds of rows.
         let is_full = tx.changes() >= REBUILD_ROWS as usize;
         if if done + 1 < count { is_full } else { !is_last } {
             return Ok(Some(Rebuild::Make { kind: name.to_owned(), after: Some(stored_at.to_string()) }));

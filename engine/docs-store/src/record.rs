@@ -1,4 +1,4 @@
-//! Typed records: the contents of a [`Value`].
+//! Typed records, the contents of a [`Value`].
 
 use std::{any::Any, sync::Arc};
 
@@ -10,11 +10,11 @@ use super::{Key, KeyBuf, Record, StoreError, StoreResult, Value, key::last_segme
 const NO_JSON_FORM: &str = "a record cannot be represented as JSON, because a map has keys other than \
                             strings";
 
-/// A stored resource: serde defines its JSON form, `KIND` the first segment of its key.
+/// A stored resource. Serde defines its JSON form, and `KIND` is the first segment of its key.
 ///
-/// A field is never renamed or retyped; a new one has `#[serde(default)]`.
+/// Fields must not be renamed or change their type; new fields need `#[serde(default)]`.
 pub trait Entity: Serialize + DeserializeOwned + Send + Sync + 'static {
-    /// The first segment of the record's key and the name of its table.
+    /// The first segment of the record's key, and the name of its table.
     const KIND: &'static str;
 
     /// Returns the key of the record that an index row references by its last segment.
@@ -53,7 +53,7 @@ impl<T: Entity> Record for T {
 /// Decodes a typed record from a value.
 ///
 /// # Errors
-/// [`StoreError::Corrupt`] when the value is not a record of this type.
+/// [`StoreError::Corrupt`] if the value is not a record of this type.
 pub fn decode<T: Entity>(value: Value) -> StoreResult<Arc<T>> {
     match value {
         Value::Live(record) => {

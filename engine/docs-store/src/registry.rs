@@ -8,27 +8,27 @@ use super::{Batches, Key, KeyBuf, MAX_SCAN, Mode, RecordKind, Row, Store, StoreR
 #[non_exhaustive]
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct IndexDrift {
-    /// Rows that a record requires and that are missing or have another value.
+    /// Rows that a record requires but that are missing or have a different value.
     pub missing: Vec<Key>,
     /// Rows that no record requires.
     pub stray: Vec<Key>,
-    /// Counters that differ from a recount: key, stored value, counted value.
+    /// Counters that differ from a recount: key, stored value, recounted value.
     pub counters: Vec<(Key, i64, i64)>,
 }
 
 impl IndexDrift {
-    /// Returns `true` if all rows and counters match their records.
+    /// Returns `true` if all rows and counters match the records.
     #[must_use]
     pub fn is_none(&self) -> bool {
         *self == Self::default()
     }
 }
 
-/// Recomputes every index row, unique value and counter from the records of these kinds and compares them with the
-/// store. Reads the whole store in one snapshot; intended for administrators and tests.
+/// Recomputes every index row, unique value and counter from the records of the given kinds and compares them with the
+/// store. This reads the whole store in one snapshot; it is intended for administrators and tests.
 ///
 /// # Errors
-/// Any error of the store; [`StoreError::Corrupt`](super::StoreError::Corrupt) when a record does not parse.
+/// Any error of the store; [`StoreError::Corrupt`](super::StoreError::Corrupt) if a record cannot be parsed.
 pub async fn verify_kinds(store: &dyn Store, kinds: &[RecordKind]) -> StoreResult<IndexDrift> {
     let tx = Tx::new(store.begin(Mode::Read, &[]).await?);
     let mut rows: BTreeMap<Key, Value> = BTreeMap::new();

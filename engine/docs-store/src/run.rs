@@ -1,4 +1,4 @@
-//! Execution of operations: retries, back-off, and recovery from unknown commit outcomes.
+//! Execution of operations: retries, backoff, and recovery from unknown commit outcomes.
 
 use std::{fmt, future::ready, marker::PhantomData, sync::Arc, time::Duration};
 
@@ -18,51 +18,51 @@ use super::{
 
 /// Maximum number of attempts at an operation.
 pub const MAX_ATTEMPTS: u32 = 10;
-/// Number of conflicts after which an operation requests exclusive commits, see [`all_keys`].
+/// Number of conflicts after which an operation requests exclusive commits; see [`all_keys`].
 const ALONE_AFTER: u32 = 3;
 /// Time after which an operation requests exclusive commits, regardless of the number of attempts.
 const ALONE_FROM: Duration = Duration::from_secs(1);
-/// Maximum time during which attempts are repeated.
+/// Maximum time during which an operation is retried.
 pub const RETRY_DEADLINE: Duration = Duration::from_secs(3);
-/// Maximum time during which the outcome of an unknown commit is queried. A restart of the store fits into it.
+/// Maximum time during which an unknown commit outcome is queried. It is sufficient for a restart of the store.
 pub const RECOVERY_DEADLINE: Duration = Duration::from_secs(8);
-/// A write of the platform: decided on a snapshot, stored by one commit.
+/// A write operation, decided on a snapshot and stored by a single commit.
 ///
-/// Ids and the time are fields, set before the first attempt, so that every attempt does the same.
-/// [`apply`](Operation::apply) has access only to the transaction and can therefore be repeated.
+/// Generated ids and the current time are fields, set before the first attempt, so that every attempt has the same
+/// effect. [`apply`](Operation::apply) has access only to the transaction and can therefore be repeated.
 #[async_trait]
 pub trait Operation: Send + Sync {
-    /// The result. It is stored as JSON with the receipt, so it must be small: ids, not views. To return a view of the
-    /// written data, use [`run_and_show`].
+    /// The result. It is stored as JSON with the receipt, so it must be small: ids rather than views. To return a view
+    /// of the written data, use [`run_and_show`].
     type Output: Serialize + DeserializeOwned + Send + Sync;
 
     /// The name in logs and metrics.
     const NAME: &'static str;
 
-    /// Keys known to be contended, see [`Store::begin`].
+    /// Returns keys known to be contended; see [`Store::begin`].
     fn hot_keys(&self) -> Vec<Key> {
         Vec::new()
     }
 
-    /// Returns the error for a unique value that is taken, given its key.
+    /// Returns the error for a unique value that already exists, given its key.
     fn taken_error(&self, _key: &Key) -> Error {
         Error::conflict("the resource already exists")
     }
 
-    /// An additional description for the audit log, as a sentence: information that the changed records do not show.
+    /// Returns additional information for the audit log, as a sentence, that the changed records do not contain.
     fn detail(&self) -> Option<&str> {
         None
     }
 
-    /// Reads, decides and writes within the transaction. Nothing is stored before it returns.
+    /// Reads, decides and writes in the transaction. Nothing is stored before it returns.
     ///
     /// # Errors
-    /// Any reason that makes the operation impossible; the transaction is then dropped.
+    /// Any reason that makes the operation impossible. The transaction is then dropped.
     async fn apply(&self, tx: &mut Tx) -> Result<Self::Output>;
 }
 
-/// A write that is decided and not yet stored. The transaction already sees its own writes, so that the response can be
-/// read from it.
+/// A write that has been decided but not stored. The transaction sees its own writes, so the response can be read from
+/// it.
 ///
 /// `'e` is the lifetime of other data that the reader borrows.
 pub struct PendingWrite<'t, 'e, T> {
@@ -85,14 +85,14 @@ impl<T: fmt::Debug> fmt::Debug for PendingWrite<'_, '_, T> {
     }
 }
 
-/// Stored responses of repeatable requests. A response is stored by the same commit as the changes of its request and
-/// their receipt, so that neither exists without the other.
+/// Stored responses of idempotent requests. The same commit stores the response, the changes of the request and their
+/// receipt, so they either all exist or none does.
 #[async_trait]
 pub trait Answers<V>: Send + Sync {
-    /// Returns the stored response; `None` if the request is new.
+    /// Returns the stored response, or `None` if the request is new.
     ///
     /// # Errors
-    /// Any error of the store, and a rejection if the response cannot be repeated.
+    /// Any error of the store, or a rejection if the response cannot be replayed.
     async fn find(&self, tx: &Tx) -> Result<Option<V>>;
 
     /// Adds a response to the writes of the transaction.
@@ -105,16 +105,16 @@ pub trait Answers<V>: Send + Sync {
 /// The context of a write.
 #[derive(Clone, Copy, Debug)]
 pub struct WriteContext<'a> {
-    /// All kinds of records. The audit log uses them to distinguish records from derived rows, and to find the owner of
-    /// a record that the operation did not read.
+    /// All record kinds. The audit log uses them to distinguish records from derived rows, and to find the owners of
+    /// records that the operation did not read.
     pub kinds: &'a [RecordKind],
     /// The identity of this run.
     pub receipt: &'a Receipt,
-    /// The observer of attempts and transactions.
+    /// The observer for attempts and transactions.
     pub observer: Option<&'a Arc<dyn Observer>>,
 }
 
-/// Runs an operation until it is stored or rejected, and returns its result; see [`run_and_show`].
+/// Runs an operation until it is stored or rejected, and returns its result. See [`run_and_show`].
 ///
 /// # Errors
 /// Any error of [`Operation::apply`] and of the store.
@@ -131,19 +131,19 @@ pub async fn run<O: Operation>(
 
 /// Runs an operation until it is stored or rejected, and returns the response that `show` reads.
 ///
-/// A conflict is retried, at most [`MAX_ATTEMPTS`] times within [`RETRY_DEADLINE`]. After repeated conflicts, the
-/// operation requests that the store holds back other commits ([`all_keys`]), and it does so at least once before it
-/// gives up. An unknown commit outcome is never guessed: the receipt determines it as soon as the store is reachable
-/// again within [`RECOVERY_DEADLINE`], and the same receipt prevents a second attempt from being applied twice.
+/// Conflicts are retried, at most [`MAX_ATTEMPTS`] times within [`RETRY_DEADLINE`]. After repeated conflicts, the
+/// operation asks the store to delay other commits ([`all_keys`]); it does so at least once before giving up. An
+/// unknown commit outcome is never guessed: the receipt determines it if the store is reachable again within
+/// [`RECOVERY_DEADLINE`], and prevents the operation from being applied twice.
 ///
-/// `show` reads from the transaction of the write, once per attempt and before the commit, so no read can fail after
-/// it. The transaction depends on its reads, as on all reads of a serializable transaction, so `show` should read no
-/// more than the response needs. If it fails with `NotFound` or `Forbidden`, the write is stored nevertheless and that
-/// error is the response: read permission is not a condition for write permission. Any other error of `show` discards
-/// the attempt.
+/// `show` reads from the transaction of the write, once per attempt and before the commit, so no read can fail
+/// afterwards. As in any serializable transaction, the transaction depends on these reads, so `show` should read no
+/// more than the response requires. If `show` fails with `NotFound` or `Forbidden`, the write is nevertheless stored
+/// and that error is the response: a write does not require read permission. Any other error of `show` discards the
+/// attempt.
 ///
 /// With `answers`, a write that already has a stored response is not repeated, and a new response is stored with the
-/// write. The responses of writes without changes, and errors, are not stored.
+/// write. Errors and responses of writes without changes are not stored.
 ///
 /// # Errors
 /// Any error of [`Operation::apply`], of `show` and of the store.
@@ -164,7 +164,7 @@ pub async fn run_and_show<'e, O: Operation, V: Send + Sync>(
     answer
 }
 
-/// Runs an operation. Reports its attempts to the observer, but not its failure.
+/// Runs an operation. Attempts are reported to the observer; the failure of the operation is not.
 async fn run_unobserved<'e, O: Operation, V: Send + Sync>(
     store: &Arc<dyn Store>,
     context: WriteContext<'_>,
@@ -177,7 +177,8 @@ async fn run_unobserved<'e, O: Operation, V: Send + Sync>(
     let mut exists_seen = false;
     let mut certainty = CommitCertainty::Certain;
     let mut unknown_since = None;
-    // From the first attempt on: an attempt that does not queue for its hot keys makes those fail that do.
+    // Applies from the first attempt, because an attempt that does not queue for its hot keys makes queued attempts
+    // fail.
     let mut hot = operation.hot_keys();
     let mut is_alone = false;
     for attempt in 1.. {
@@ -205,9 +206,9 @@ async fn run_unobserved<'e, O: Operation, V: Send + Sync>(
             Err(error) => error,
         };
         match error.store() {
-            // An earlier attempt had been applied; the next one finds its receipt.
+            // An earlier attempt was applied. The next attempt finds its receipt.
             Some(StoreError::Exists(key)) if *key == receipt.key() => certainty = CommitCertainty::Unknown,
-            // Retry once, so that the operation reads the winner and returns its own error.
+            // Retry once, so that the operation reads the conflicting record and returns its own error.
             Some(StoreError::Exists(_)) if !exists_seen => exists_seen = true,
             Some(StoreError::Exists(key)) => return Err(operation.taken_error(key).caused_by(error)),
             Some(StoreError::Unknown(_)) => certainty = CommitCertainty::Unknown,
@@ -235,7 +236,7 @@ async fn run_unobserved<'e, O: Operation, V: Send + Sync>(
     unreachable!("the last attempt returns")
 }
 
-/// Certainty about earlier attempts: `Unknown` if one may have been applied.
+/// Knowledge about earlier attempts: `Unknown` if one may have been applied.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum CommitCertainty {
     Certain,
@@ -243,7 +244,7 @@ enum CommitCertainty {
 }
 
 impl CommitCertainty {
-    /// The error of an operation whose last attempt failed with `error`.
+    /// Returns the error of an operation whose last attempt failed with `error`.
     fn report(self, error: Error) -> Error {
         match self {
             Self::Certain => error,
@@ -262,8 +263,8 @@ struct Attempt<'r, O, V> {
 }
 
 impl<O: Operation, V: Send + Sync> Attempt<'_, O, V> {
-    /// Runs the attempt. `Ok` contains the response of a stored operation, which may be a rejection by `show`; `Err`
-    /// means that the operation is not stored.
+    /// Makes the attempt. `Ok` contains the response of a stored operation, which may be a rejection by `show`. `Err`
+    /// means that the operation was not stored.
     async fn make<'e>(
         &self,
         mut tx: Tx,
@@ -272,7 +273,7 @@ impl<O: Operation, V: Send + Sync> Attempt<'_, O, V> {
         if self.receipt.logged != AuditMode::Unaudited {
             tx.leave_trail();
         }
-        // On the same snapshot as the operation, so that it never sees its own effect.
+        // Uses the snapshot of the operation, so that the operation never sees its own effect.
         if self.certainty == CommitCertainty::Unknown
             && let Some(out) = recover(&tx, self.receipt).await?
         {

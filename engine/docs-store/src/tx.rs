@@ -1,4 +1,4 @@
-//! Transactions as used by operations: typed, and reading their own writes.
+//! Transactions for operations: with typed records, and with reads that see earlier writes of the transaction.
 
 use std::{collections::BTreeMap, fmt, sync::Arc};
 
@@ -12,8 +12,8 @@ use super::{
 
 /// A transaction with typed records, index maintenance and an overlay of its own writes.
 ///
-/// Reads see the snapshot of the transaction with its own writes on top. Nothing is stored before
-/// [`commit`](Tx::commit); dropping the transaction discards its writes.
+/// Reads see the snapshot overlaid with the transaction's own writes. Nothing is stored before [`commit`](Tx::commit).
+/// Dropping the transaction discards its writes.
 pub struct Tx {
     txn: Box<dyn Txn>,
     writes: BTreeMap<Key, PendingValue>,
@@ -76,7 +76,7 @@ impl Tx {
     /// # Errors
     /// See [`Txn::get`].
     pub async fn get_values(&self, keys: &[Key]) -> StoreResult<Vec<Option<Value>>> {
-        // A key that this transaction wrote needs no read, and no dependency on its previous value.
+        // A key written by this transaction needs no read and no dependency on its previous value.
         let asked: Vec<Key> = keys
             .iter()
             .filter(|k| matches!(self.writes.get(*k), None | Some(PendingValue::Add(_))))
@@ -95,7 +95,7 @@ impl Tx {
     /// Reads a record.
     ///
     /// # Errors
-    /// See [`Txn::get`]; [`StoreError::Corrupt`] when it is not of this type.
+    /// See [`Txn::get`]; [`StoreError::Corrupt`] if the value is not a record of this type.
     pub async fn get<T: Indexed>(&self, key: &Key) -> StoreResult<Option<Arc<T>>> {
         let found = self.get_value(key).await?.map(decode::<T>).transpose()?;
         self.record_reads(found.iter());
@@ -113,11 +113,11 @@ impl Tx {
         Ok(found)
     }
 
-    /// Reads a counter; 0 if it does not exist. The transaction then depends on it: to increment a counter without a
-    /// dependency, use [`add`](Tx::add).
+    /// Reads a counter, or returns 0 if it does not exist. The transaction then depends on the counter. To increment it
+    /// without a dependency, use [`add`](Tx::add).
     ///
     /// # Errors
-    /// See [`Txn::get`]; [`StoreError::Corrupt`] when the value is not a number.
+    /// See [`Txn::get`]; [`StoreError::Corrupt`] if the value is not a number.
     pub async fn number(&self, key: &Key) -> StoreResult<i64> {
         Ok(self.numbers(std::slice::from_ref(key)).await?[0])
     }
@@ -149,7 +149,7 @@ impl Tx {
         }
         let own: Vec<(&Key, &PendingValue)> = self.writes.range(scan.from.clone()..scan.to.clone()).collect();
         let extra = u32::try_from(own.len()).unwrap_or(u32::MAX);
-        // Own deletions can hide as many entries as there are own writes in the range.
+        // Each own write in the range may hide an entry of the snapshot.
         let wanted = Scan { limit: scan.limit.saturating_add(extra).min(MAX_SCAN), ..scan.clone() };
         let found = self.txn.scan(std::slice::from_ref(&wanted)).await?.pop().unwrap_or_default();
         if own.is_empty() {
@@ -159,7 +159,7 @@ impl Tx {
         let last = found.last().map(|(key, _)| key.clone());
         let mut merged: BTreeMap<Key, Value> = found.into_iter().collect();
         for (key, write) in own {
-            // The snapshot's entries after the limit are unknown, so own writes there belong to the next page.
+            // The snapshot's entries beyond the limit are unknown, so own writes there belong to the next page.
             let beyond =
                 cut && last.as_ref().is_some_and(|last| if scan.rev { key < last } else { key > last });
             if beyond {
@@ -201,8 +201,8 @@ impl Tx {
         self.scan(&prefix.scan(limit)).await
     }
 
-    /// Stores a new record with its rows. If the key exists or a unique value is taken, the commit fails with
-    /// [`StoreError::Exists`], which contains that key.
+    /// Stores a new record with its rows. If the key or a unique value already exists, the commit fails with
+    /// [`StoreError::Exists`], which contains the existing key.
     pub fn create<T: Indexed>(&mut self, record: T) -> Arc<T> {
         let record = Arc::new(record);
         self.record_write(&*record);
@@ -213,10 +213,10 @@ impl Tx {
         record
     }
 
-    /// Replaces the record `old`: writes the new record and the difference of their rows.
+    /// Replaces the record `old` with `new`, writing only the difference between their rows.
     ///
     /// # Errors
-    /// [`StoreError::Misuse`] when a row cannot be represented as JSON.
+    /// [`StoreError::Misuse`] if a row cannot be represented as JSON.
     pub fn put<T: Indexed>(&mut self, old: &T, new: T) -> StoreResult<Arc<T>> {
         debug_assert_eq!(old.key(), new.key(), "the key of a record is unchanged");
         let mut gone: BTreeMap<Key, Row> =
@@ -251,7 +251,7 @@ impl Tx {
         self.delete_value(old.key());
     }
 
-    /// Deletes the records with these keys; missing ones are skipped.
+    /// Deletes the records with the given keys, skipping missing ones.
     ///
     /// # Errors
     /// See [`get`](Tx::get).
@@ -271,7 +271,7 @@ impl Tx {
         self.trail.as_ref()
     }
 
-    /// The keys that the transaction changes.
+    /// Returns the keys that the transaction changes.
     pub(super) fn changed_keys(&self) -> impl Iterator<Item = &Key> {
         self.writes.keys()
     }
@@ -308,9 +308,9 @@ impl Tx {
         self.writes.insert(key, PendingValue::Put(value));
     }
 
-    /// Sets a key that must not exist yet.
+    /// Sets a key that must not exist.
     pub fn create_value(&mut self, key: Key, value: Value) {
-        // If this transaction deleted the key, it existed, so setting it again must not fail with `Exists`.
+        // If this transaction deleted the key, the key existed, so setting it again must not fail with `Exists`.
         let write = match self.writes.get(&key) {
             Some(PendingValue::Delete) => PendingValue::Put(value),
             _ => PendingValue::Create(value),
@@ -333,7 +333,7 @@ impl Tx {
         self.writes.insert(key, write);
     }
 
-    /// Adds an item to the change feed, published when the transaction commits. Duplicates are ignored.
+    /// Adds an item to the change feed. It is published when the transaction commits. Duplicates are ignored.
     pub fn feed(&mut self, topic: u16, key: Key) {
         let item = FeedItem { topic, key };
         if !self.feed.contains(&item) {

@@ -102,7 +102,7 @@ pub enum BlockContent {
     Nothing,
 }
 
-/// How a block is reduced if all of its content is hidden from the reader.
+/// The reduced form of a block whose content is hidden from the reader.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum WhenEmpty {
     /// The block is removed, because it only wraps its content.
@@ -120,7 +120,7 @@ pub struct BlockForm {
     pub tag: Option<BlockTag>,
     /// The permitted content.
     pub content: BlockContent,
-    /// How the block is reduced if all of its content is hidden.
+    /// The reduced form if all of the content is hidden.
     pub when_empty: WhenEmpty,
 }
 

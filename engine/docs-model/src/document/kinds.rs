@@ -49,7 +49,7 @@ pub enum HintStyle {
     Success,
 }
 
-/// How code lines that exceed the available width are displayed.
+/// The display mode of code lines that exceed the available width.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "lowercase")]
@@ -132,7 +132,7 @@ pub enum BlockKind {
         /// A title above the code, for example a file name.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         title: Option<String>,
-        /// How long lines are displayed.
+        /// The display mode of long lines.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         overflow: Option<CodeOverflow>,
         /// `true` if lines are numbered.

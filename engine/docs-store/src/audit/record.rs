@@ -1,20 +1,20 @@
-//! The entries of the audit log.
+//! Audit log entries as records.
 
 use docs_model::{AuditEntry, AuditId, OrgId, Timestamp, UserId};
 use serde::{Deserialize, Serialize};
 
 use crate::{Entity, Indexed, Key, KeyBuf, Owner, Row, Value};
 
-/// Maximum number of records, and of organizations, in an entry.
+/// Maximum number of records, and of organizations, in an audit log entry.
 pub const MAX_AUDITED: usize = 16;
 
-/// An entry of the audit log. Written by the transaction that makes the change and immutable afterwards.
+/// An audit log entry, written by the transaction that makes the change. It is immutable.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct AuditRecord {
     pub id: AuditId,
     /// The time of the request.
     pub at: Timestamp,
-    /// The user who requested the change; absent for the platform itself.
+    /// The user who requested the change; absent for changes by the platform itself.
     #[serde(default)]
     pub user: Option<UserId>,
     /// The name of the operation.
@@ -22,10 +22,10 @@ pub struct AuditRecord {
     /// An additional description of the change.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub detail: Option<String>,
-    /// The organizations of the changed records: usually one, two if an item moved between organizations.
+    /// The organizations of the changed records: usually one; two if an item moved between organizations.
     #[serde(default)]
     pub organizations: Vec<OrgId>,
-    /// The keys of the changed records, at most [`MAX_AUDITED`] (16). Above the limit, the first keys of every kind.
+    /// The keys of the changed records, at most [`MAX_AUDITED`] (16). If there are more, the first keys of every kind.
     pub records: Vec<Key>,
     /// The total number of changed records.
     pub changed: u32,
@@ -51,25 +51,25 @@ impl AuditRecord {
         }
     }
 
-    /// The prefix of all entries, ordered by time.
+    /// Returns the prefix of all entries, ordered by time.
     #[must_use]
     pub fn by_time() -> KeyBuf {
         KeyBuf::new(Self::KIND)
     }
 
-    /// The index prefix of an organization's entries, ordered by time.
+    /// Returns the index prefix of an organization's entries, ordered by time.
     #[must_use]
     pub fn by_org(organization: &OrgId) -> KeyBuf {
         KeyBuf::new("aud.o").part(organization.as_str())
     }
 
-    /// The index prefix of a user's entries, ordered by time.
+    /// Returns the index prefix of a user's entries, ordered by time.
     #[must_use]
     pub fn by_user(user: &UserId) -> KeyBuf {
         KeyBuf::new("aud.u").part(user.as_str())
     }
 
-    /// The index prefix of the entries about a record, ordered by time.
+    /// Returns the index prefix of the entries about a record, ordered by time.
     #[must_use]
     pub fn by_record(record: &Key) -> KeyBuf {
         KeyBuf::new("aud.r").part(record)

@@ -54,7 +54,7 @@ pub async fn all_or_nothing_on_exists(factory: &dyn Factory) {
     assert!(changes(&*store, None, 10).await.is_empty());
 }
 
-/// A commit with a failing operation never returns success, regardless of the position of that operation in the batch.
+/// A commit with a failing operation never returns success, regardless of the position of the operation in the batch.
 pub async fn pipelined_failure_is_not_success(factory: &dyn Factory) {
     let store = factory.store().await;
     write(&*store, vec![create("cf!taken")]).await;
@@ -80,7 +80,7 @@ pub async fn drop_rolls_back(factory: &dyn Factory) {
     assert_eq!(get_int(&*store, "num!a").await, 99);
 }
 
-/// A scan that is dropped before it completes, together with its transaction, releases all its resources.
+/// Dropping a scan and its transaction before the scan completes releases all resources.
 pub async fn drop_mid_scan_releases_everything(factory: &dyn Factory) {
     let store = factory.store().await;
     write(&*store, (0..500).map(|n| unit(format!("cf!{n:03}"))).collect()).await;
@@ -96,7 +96,7 @@ pub async fn drop_mid_scan_releases_everything(factory: &dyn Factory) {
     assert_eq!(get_int(&*store, "num!round").await, 99);
 }
 
-/// A commit whose future is dropped is applied as a whole or not at all.
+/// If the future of a commit is dropped, the batch is applied as a whole or not at all.
 pub async fn cancelled_future_rolls_back(factory: &dyn Factory) {
     let store = factory.store().await;
     for n in 1..=100_u32 {
@@ -110,7 +110,7 @@ pub async fn cancelled_future_rolls_back(factory: &dyn Factory) {
     pairs(&*store).await;
 }
 
-/// After reopening, the store contains all acknowledged changes and nothing else.
+/// After reopening, the store contains all acknowledged changes and no others.
 pub async fn survives_reopen(factory: &dyn Factory) {
     let store = factory.store().await;
     for n in 0..20 {
@@ -128,7 +128,7 @@ pub async fn survives_reopen(factory: &dyn Factory) {
     assert_eq!(get_int(&*store, "ctr!a").await, 191);
 }
 
-/// A crash during commits preserves all acknowledged ones, and applies each of the others as a whole or not at all.
+/// A crash during commits preserves all acknowledged ones and applies each other commit as a whole or not at all.
 pub async fn kill_during_commit_is_all_or_nothing(factory: &dyn Factory) {
     const WRITERS: u32 = 4;
     let mut store = factory.store().await;
@@ -166,7 +166,7 @@ pub async fn kill_during_commit_is_all_or_nothing(factory: &dyn Factory) {
     }
 }
 
-/// Writes to four classes under the same number.
+/// Returns a batch that writes the same number to keys of four classes.
 fn pair(n: u32) -> Batch {
     let changes = vec![
         create(format!("cf!{n:09}")),
@@ -177,7 +177,7 @@ fn pair(n: u32) -> Batch {
     ops(changes)
 }
 
-/// Returns the numbers of all pairs in the store, and asserts that each pair is complete.
+/// Returns the numbers of all batches from [`pair`] in the store, and asserts that each is complete.
 async fn pairs(store: &dyn Store) -> std::collections::BTreeSet<u32> {
     let mut found = std::collections::BTreeSet::new();
     let mut from = 0;

@@ -21,7 +21,7 @@ pub async fn get_missing_is_none(factory: &dyn Factory) {
     assert_eq!(get(&*store, &[]).await, []);
 }
 
-/// A read of several keys returns values in request order, with a value for each duplicate.
+/// Reading several keys returns their values in request order, including duplicates.
 pub async fn get_keeps_request_order_and_duplicates(factory: &dyn Factory) {
     let store = factory.store().await;
     write(&*store, vec![put("num!a", 1), put("num!b", 2), add("ctr!c", 3)]).await;
@@ -30,7 +30,7 @@ pub async fn get_keeps_request_order_and_duplicates(factory: &dyn Factory) {
     assert_eq!(found, [int(3), int(2), None, int(1), int(2), int(3)]);
 }
 
-/// Values of every kind read as written.
+/// Values of every kind round-trip.
 pub async fn put_get_roundtrip_every_kind(factory: &dyn Factory) {
     let store = factory.store().await;
     let note = Note::new("a note");
@@ -51,7 +51,7 @@ pub async fn put_get_roundtrip_every_kind(factory: &dyn Factory) {
     assert_eq!(found, expected.map(Some));
 }
 
-/// A record that was put live and one that was put as JSON read as equal records.
+/// A record that was put live equals the same record put as JSON.
 pub async fn value_live_equals_json(factory: &dyn Factory) {
     let store = factory.store().await;
     let note = Note::new("same");
@@ -83,7 +83,7 @@ pub async fn delete_missing_ok(factory: &dyn Factory) {
     assert_eq!(get(&*store, &["cf!never"]).await, [None]);
 }
 
-/// Keys are ordered bytewise, in every script.
+/// Keys are ordered bytewise, whatever their script.
 pub async fn key_order_is_byte_order(factory: &dyn Factory) {
     let store = factory.store().await;
     let parts = [
@@ -100,7 +100,7 @@ pub async fn key_order_is_byte_order(factory: &dyn Factory) {
     assert!(names(&scan(&*store, middle).await).iter().all(|key| ("cf!Z".."cf!ä").contains(key)));
 }
 
-/// A range includes its start and excludes its end.
+/// A range includes its lower bound and excludes its upper bound.
 pub async fn scan_half_open(factory: &dyn Factory) {
     let store = with_letters(factory).await;
     assert_eq!(names(&scan(&*store, range("cf!b", "cf!d")).await), ["cf!b", "cf!c"]);
@@ -108,7 +108,7 @@ pub async fn scan_half_open(factory: &dyn Factory) {
     assert_eq!(names(&scan(&*store, range("", "cf!b")).await), ["cf!a"]);
 }
 
-/// A reverse scan returns the same range from its end.
+/// A reverse scan returns the same range in descending order.
 pub async fn scan_reverse(factory: &dyn Factory) {
     let store = with_letters(factory).await;
     let rev = |limit| Scan { rev: true, limit, ..range("cf!b", "cf!e") };
@@ -116,7 +116,7 @@ pub async fn scan_reverse(factory: &dyn Factory) {
     assert_eq!(names(&scan(&*store, rev(2)).await), ["cf!d", "cf!c"]);
 }
 
-/// A scan returns at most `limit` entries; 0 returns no entries and 1,000 is the maximum.
+/// A scan returns at most `limit` entries. A limit of 0 returns none; the maximum is 1,000.
 pub async fn scan_limit_zero_one_thousand(factory: &dyn Factory) {
     let store = factory.store().await;
     let all_keys: Vec<String> = (0..1_005).map(|n| format!("cf!{n:05}")).collect();
@@ -147,7 +147,7 @@ pub async fn scan_empty_range(factory: &dyn Factory) {
     }
 }
 
-/// Several scans of one call return results in request order, from one snapshot.
+/// Several scans in one call return their results in request order, from one snapshot.
 pub async fn many_scans_one_snapshot(factory: &dyn Factory) {
     let store = factory.store().await;
     write(&*store, vec![put("num!a", 0), put("num!b", 0), unit("cf!a"), unit("cf!b")]).await;
@@ -171,7 +171,7 @@ pub async fn many_scans_one_snapshot(factory: &dyn Factory) {
     writer.await.expect("the writer does not fail");
 }
 
-/// The largest key and the largest value are accepted, live or as JSON; one byte more is too large.
+/// The largest key and the largest value are accepted, both live and as JSON. One byte more is too large.
 pub async fn key_and_value_limits(factory: &dyn Factory) {
     let store = factory.store().await;
     let long = |n: usize| format!("cf!{}", "k".repeat(n - 3));
@@ -197,7 +197,7 @@ pub async fn key_and_value_limits(factory: &dyn Factory) {
     assert!(matches!(commit(&*store, ops(vec![unit("")])).await, Err(StoreError::Misuse(_))));
 }
 
-/// A batch of 2,000 operations and one of 4 MiB are accepted; one operation or one byte more is too large.
+/// A batch of 2,000 operations and a batch of 4 MiB are accepted. One operation or one byte more is too large.
 pub async fn batch_limit(factory: &dyn Factory) {
     let store = factory.store().await;
     let many = |n: usize| (0..n).map(|n| unit(format!("cf!{n:05}"))).collect::<Vec<_>>();
@@ -205,7 +205,7 @@ pub async fn batch_limit(factory: &dyn Factory) {
     assert_too_large(&commit(&*store, ops(many(MAX_BATCH_OPS + 1))).await);
     let overhead = json_size(&Note::new(""));
     for form in [live_value as fn(&Note) -> Value, json::<Note>] {
-        // 16 values fill the batch except for their keys; the last one makes up the difference.
+        // 16 values fill the batch up to the size of their keys. The last value is shorter by that size.
         let bytes = |last: usize| {
             let note = |n| {
                 let size = if n < 15 { MAX_VALUE } else { last };
@@ -220,7 +220,7 @@ pub async fn batch_limit(factory: &dyn Factory) {
     }
 }
 
-/// A batch that writes a key twice is misuse, for all combinations of operations, and changes nothing.
+/// A batch that writes a key twice is misuse for every combination of operations, and changes nothing.
 pub async fn duplicate_key_in_batch_is_misuse(factory: &dyn Factory) {
     let store = factory.store().await;
     let twice = [
@@ -234,7 +234,7 @@ pub async fn duplicate_key_in_batch_is_misuse(factory: &dyn Factory) {
     assert_eq!(get(&*store, &["cf!a", "cf!b", "ctr!a"]).await, [None, None, None]);
 }
 
-/// The commit of a read transaction must be empty: a change or a feed item is misuse.
+/// A read transaction must commit an empty batch: a change or a feed item is misuse.
 pub async fn write_in_read_mode_is_misuse(factory: &dyn Factory) {
     let store = factory.store().await;
     let batches =
@@ -261,7 +261,7 @@ pub async fn nul_is_misuse(factory: &dyn Factory) {
     }
     assert_misuse(&commit(&*store, Batch { ops: vec![], feed: vec![item("a\0")] }).await);
     assert_eq!(get(&*store, &["cf!beside", "note!a"]).await, [None, None]);
-    // Text that resembles an escaped NUL is accepted.
+    // Text that merely looks like an escaped NUL is accepted.
     write(&*store, vec![Op::Put(key("note!a"), live_value(&Note::new("\\u0000")))]).await;
 }
 

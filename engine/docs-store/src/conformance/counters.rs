@@ -31,7 +31,7 @@ pub async fn create_race_one_winner(factory: &dyn Factory) {
     }
 }
 
-/// A deleted key can be created again, any number of times.
+/// A deleted key can be created again any number of times.
 pub async fn create_after_delete(factory: &dyn Factory) {
     let store = factory.store().await;
     for _ in 0..20 {
@@ -59,7 +59,7 @@ pub async fn create_names_the_key(factory: &dyn Factory) {
         let batch = ops(vec![create("cf!0"), op(taken, &value), create("cf!z"), unit("cf!y")]);
         assert_eq!(commit(&*store, batch).await, Err(StoreError::Exists(key(taken))));
     }
-    // With several, the first in batch order is reported, even if they are in different tables.
+    // If several keys exist, the first in batch order is reported, even if they are in different tables.
     let json_of = |at: &str| Op::Create(key(at), json(&Note::new("late")));
     let int_of = |at: &str| Op::Create(key(at), Value::Int(2));
     let taken = [create("cf!b"), int_of("num!b"), json_of("note!ü \"quoted\" (x)=(y)")];
@@ -71,7 +71,7 @@ pub async fn create_names_the_key(factory: &dyn Factory) {
     }
 }
 
-/// A missing counter starts at 0, for positive, negative and zero additions.
+/// A missing counter has the value 0, for positive, negative and zero additions.
 pub async fn add_from_nothing(factory: &dyn Factory) {
     let store = factory.store().await;
     write(&*store, vec![add("ctr!up", 3), add("ctr!down", -3), add("ctr!zero", 0)]).await;
@@ -79,7 +79,7 @@ pub async fn add_from_nothing(factory: &dyn Factory) {
     assert_eq!(found, [Some(Plain::Int(3)), Some(Plain::Int(-3)), Some(Plain::Int(0)), None]);
 }
 
-/// Counters only accept additions and deletion, and other keys accept no additions: violations are misuse and change
+/// Counters accept only additions and deletion, and other keys accept no additions. Violations are misuse and change
 /// nothing.
 pub async fn only_counters_are_added_to(factory: &dyn Factory) {
     let store = factory.store().await;
@@ -105,7 +105,7 @@ pub async fn adds_commute_without_conflict(factory: &dyn Factory) {
     }
 }
 
-/// A transaction that begins after an addition reads the sum.
+/// A transaction that begins after an addition reads the new sum.
 pub async fn add_then_read_in_new_txn(factory: &dyn Factory) {
     let store = factory.store().await;
     let mut sum = 0;
@@ -125,7 +125,7 @@ pub async fn read_counter_then_write_conflicts_with_add(factory: &dyn Factory) {
     assert_serial(&store, vec![], &[count, copy]).await;
 }
 
-/// A counter is exact after many tasks have added to it along with other changes, some of which failed.
+/// A counter is exact after many concurrent tasks have added to it in batches with other changes, some of which failed.
 pub async fn counter_exact_after_storm(factory: &dyn Factory) {
     let store = factory.store().await;
     write(&*store, vec![create("cf!taken")]).await;
@@ -152,7 +152,7 @@ pub async fn counter_exact_after_storm(factory: &dyn Factory) {
     }
 }
 
-/// A counter reads the same regardless of the number of additions that it sums up, also during further additions.
+/// The value of a counter does not depend on how many additions it sums up, even during further additions.
 pub async fn fold_preserves_sum(factory: &dyn Factory) {
     let store = factory.store().await;
     let store: Arc<_> = store;

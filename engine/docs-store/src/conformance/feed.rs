@@ -16,10 +16,10 @@ use super::{
     script::{Script, run},
 };
 
-/// Longer than any test: a wait of this length ends by an event, or the test hangs.
+/// Longer than any test: a wait of this length ends by an event, or the test times out.
 const HANG_WAIT: Duration = Duration::from_secs(3_600);
 
-/// The items of a commit are in the feed once the commit is acknowledged, in order, each under its topic.
+/// Once a commit is acknowledged, its items are in the feed, in order and under their topics.
 pub async fn feed_atomic_with_batch(factory: &dyn Factory) {
     let store = factory.store().await;
     for n in 0..10 {
@@ -40,7 +40,7 @@ pub async fn feed_atomic_with_batch(factory: &dyn Factory) {
     assert_eq!(topic_len(&*store, 3).await, 0);
 }
 
-/// A reader of the feed misses no item while many tasks write to it.
+/// A feed reader misses no item while many tasks write.
 pub async fn feed_no_gap_under_concurrency(factory: &dyn Factory) {
     const WRITERS: u32 = 8;
     const COMMITS: u32 = 40;
@@ -65,7 +65,7 @@ pub async fn feed_no_gap_under_concurrency(factory: &dyn Factory) {
     assert_eq!(keys.len(), seen.len());
 }
 
-/// Items of one key appear in commit order, and each only after its commit is readable.
+/// The items of a key appear in commit order, and only after their commit is readable.
 pub async fn feed_per_key_order(factory: &dyn Factory) {
     const KEYS: u32 = 3;
     const COMMITS: u32 = 60;
@@ -96,7 +96,7 @@ pub async fn feed_per_key_order(factory: &dyn Factory) {
     assert!(told.values().all(|count| *count == i64::from(COMMITS)), "{told:?}");
 }
 
-/// The feed resumes from any position that it returned, with pages of any size.
+/// The feed can be resumed from any position that it returned, with pages of any size.
 pub async fn feed_resume_from_any_pos(factory: &dyn Factory) {
     let store = factory.store().await;
     for n in 0..30 {
@@ -127,7 +127,7 @@ pub async fn feed_resume_from_any_pos(factory: &dyn Factory) {
     }
 }
 
-/// A waiter for a topic wakes if and only if the topic gets an item; if there already is one, it does not wait.
+/// A waiter wakes if and only if its topic receives an item, and does not wait if there already is one.
 pub async fn feed_changed_wakes(factory: &dyn Factory) {
     let store = factory.store().await;
     assert!(!changed(&*store, TOPIC, None, Duration::ZERO).await);
@@ -153,7 +153,7 @@ pub async fn feed_changed_wakes(factory: &dyn Factory) {
     assert!(!changed(&*store, TOPIC, at, Duration::ZERO).await);
 }
 
-/// Trimming a topic deletes its items up to a position, and no others.
+/// Trimming a topic deletes the items up to a position, and no others.
 pub async fn feed_trim_keeps_newer(factory: &dyn Factory) {
     let store = factory.store().await;
     let feed_some = async |from: u32| {
@@ -183,7 +183,7 @@ pub async fn feed_trim_keeps_newer(factory: &dyn Factory) {
     assert_eq!(distinct(changes(&*store, None, 100).await), newer);
 }
 
-/// Trimmed items wake no waiter, including one that has waited before.
+/// Trimmed items do not wake waiters, including a waiter that has waited before.
 pub async fn feed_trimmed_items_are_no_news(factory: &dyn Factory) {
     let store = factory.store().await;
     let feed = async |n: u32| {
@@ -205,7 +205,7 @@ pub async fn feed_trimmed_items_are_no_news(factory: &dyn Factory) {
     assert!(waiting.await.expect("the wait ends"), "woke up for the next item");
 }
 
-/// A position that the store never returned is misuse.
+/// A position that the store did not return is misuse.
 pub async fn feed_foreign_position_is_misuse(factory: &dyn Factory) {
     let store = factory.store().await;
     commit(&*store, Batch { ops: vec![], feed: vec![item("cf!a")] }).await.expect("the batch succeeds");
@@ -236,7 +236,7 @@ pub async fn feed_foreign_position_is_misuse(factory: &dyn Factory) {
     assert_eq!(distinct(changes(&*store, None, 10).await).len(), 1);
 }
 
-/// Increments the number of a key and publishes feed items.
+/// Returns a transaction that increments the number stored under a key and publishes feed items.
 fn bump(at: String, feed: Vec<FeedItem>) -> Script {
     Script {
         keys: keys(&[&at]),

@@ -1,13 +1,13 @@
-//! A serializability check over recorded histories: list-append.
+//! A serializability checker for recorded histories, based on list-append workloads.
 //!
-//! Each transaction reads some lists and appends unique elements. The order of the elements in a list is therefore the
-//! order in which its versions were written, and the reads imply an order of transactions:
+//! Each transaction reads some lists and appends unique elements. The elements of a list are therefore in the order in
+//! which its versions were written, and the reads imply an order of transactions:
 //!
 //! - the writer of an element precedes the writer of the next element (write-write);
 //! - the writer of the last element that a transaction read precedes that transaction (write-read);
 //! - a transaction precedes the writer of the first element that it did not read (read-write).
 //!
-//! A cycle in this order means that no serial order explains the reads: the transactions were not serializable.
+//! A cycle in this order means that no serial order explains the reads, so the transactions were not serializable.
 
 use std::{collections::BTreeMap, sync::Arc};
 
@@ -17,16 +17,16 @@ use super::{
     script::{Script, run},
 };
 
-/// A committed transaction: its reads and its appends.
+/// The reads and appends of a committed transaction.
 #[derive(Clone, PartialEq, Eq, Default, Debug)]
 pub struct CommittedTxn {
-    /// The lists read, by number, with their elements. The transaction's own appends are not included.
+    /// The elements of the lists read, by list number, excluding the transaction's own appends.
     pub reads: BTreeMap<u64, Vec<u64>>,
-    /// One element per list, each appended by this transaction only.
+    /// The element appended to each list, by list number. No other transaction appends the same element to a list.
     pub appends: BTreeMap<u64, u64>,
 }
 
-/// A history: the committed transactions, in any order, and the resulting lists.
+/// The committed transactions, in any order, and the final lists.
 #[derive(Clone, PartialEq, Eq, Default, Debug)]
 pub struct History {
     pub committed: Vec<CommittedTxn>,
@@ -34,7 +34,7 @@ pub struct History {
     pub lists: BTreeMap<u64, Vec<u64>>,
 }
 
-/// The reason that a history is not serializable.
+/// The reason a history is not serializable.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Anomaly {
     /// An appended element is missing from its list.
@@ -44,7 +44,7 @@ pub enum Anomaly {
         /// The missing element.
         element: u64,
     },
-    /// An element of a list was appended by no committed transaction, or occurs twice.
+    /// A list contains an element twice, or one that no committed transaction appended.
     Stray {
         /// The number of the list.
         list: u64,
@@ -58,7 +58,8 @@ pub enum Anomaly {
         /// The index of the transaction in the history.
         reader: usize,
     },
-    /// Transactions, by index in the history, each of which must precede the next, and the last the first.
+    /// A cycle of transactions, by index in the history: each must precede the next, and the last must precede the
+    /// first.
     Cycle(Vec<usize>),
 }
 
@@ -66,13 +67,13 @@ impl History {
     /// Searches for a serial order of the transactions.
     ///
     /// # Errors
-    /// The first [`Anomaly`] that rules out every order.
+    /// The first [`Anomaly`] found, which rules out every order.
     pub fn check(&self) -> Result<(), Anomaly> {
         let writers = self.writers()?;
         let mut next = vec![Vec::new(); self.committed.len()];
         for (list, elements) in &self.lists {
             for pair in elements.windows(2) {
-                // `appends` has one element per list, so a transaction never has two elements in one list.
+                // `appends` has one element per list, so two elements of a list have different writers.
                 next[writers[&(*list, pair[0])]].push(writers[&(*list, pair[1])]);
             }
         }
@@ -93,7 +94,7 @@ impl History {
         cycle(&next).map_or(Ok(()), |cycle| Err(Anomaly::Cycle(cycle)))
     }
 
-    /// Maps each element to its writer. Each element of the lists must have been appended once, and none is missing.
+    /// Maps each element to its writer, after checking that the lists contain exactly the appended elements.
     fn writers(&self) -> Result<BTreeMap<(u64, u64), usize>, Anomaly> {
         let mut writers = BTreeMap::new();
         for (writer, entry) in self.committed.iter().enumerate() {
@@ -120,7 +121,7 @@ impl History {
 
 /// Returns a cycle in a graph, or `None`. Self-loops are ignored.
 fn cycle(next: &[Vec<usize>]) -> Option<Vec<usize>> {
-    /// The state of a node: not visited, on the current path, or known to be on no cycle.
+    /// The state of a node: not visited, on the current path, or known to be part of no cycle.
     #[derive(Clone, Copy, PartialEq)]
     enum VisitState {
         Never,
@@ -160,13 +161,13 @@ fn cycle(next: &[Vec<usize>]) -> Option<Vec<usize>> {
 /// A workload that records a [`History`].
 #[derive(Clone, Copy, Debug)]
 pub struct Workload {
-    /// The seed of the choice of lists.
+    /// The seed for the choice of lists.
     pub seed: u64,
     /// Total number of transactions to commit.
     pub transactions: u32,
     /// Number of concurrent tasks.
     pub tasks: u32,
-    /// Number of lists in use at a time. They are replaced periodically, so that lists stay short.
+    /// Number of lists in use at a time. Lists are replaced periodically to keep them short.
     pub lists: u64,
 }
 
@@ -176,14 +177,14 @@ impl Default for Workload {
     }
 }
 
-/// Number of transactions of a task before it uses the next set of lists.
+/// Number of transactions that a task commits before it uses the next set of lists.
 const TXNS_PER_LIST_SET: u32 = 20;
 
 impl Workload {
     /// Runs the workload on an empty store.
     ///
     /// # Panics
-    /// When the store returns a permanent error.
+    /// Panics if the store returns a permanent error.
     pub async fn record(self, store: &Arc<dyn Store>) -> History {
         let tasks = super::kit::spawn_each(store, self.tasks, |store, task| async move {
             let mut rng = Rng::new(self.seed.wrapping_mul(1_000_003) + u64::from(task));

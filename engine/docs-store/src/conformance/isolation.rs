@@ -1,4 +1,4 @@
-//! Isolation: committed write transactions are serializable, and every transaction reads one snapshot.
+//! Isolation: committed write transactions are serializable, and every transaction reads a single snapshot.
 
 use std::{
     collections::BTreeMap,
@@ -19,7 +19,7 @@ use super::{
     script::{CompletedTxn, Model, Script, TxnReads, apply, assert_serial, read_model, run},
 };
 
-/// Reads of a transaction are unaffected by commits of others while it is open.
+/// Commits by other transactions do not affect the reads of an open transaction.
 pub async fn snapshot_stable_during_txn(factory: &dyn Factory) {
     let store = factory.store().await;
     write(&*store, vec![put("num!a", 1), unit("cf!b"), unit("cf!d")]).await;
@@ -54,7 +54,7 @@ async fn txn_commit_read(store: &dyn Store) -> StoreResult<()> {
     store.begin(Mode::Read, &[]).await?.commit(Batch::default()).await
 }
 
-/// A transaction sees every commit acknowledged before it began, by any task.
+/// A transaction sees every commit that was acknowledged before it began, whichever task made it.
 pub async fn begin_sees_acknowledged_commits(factory: &dyn Factory) {
     let store = factory.store().await;
     for n in 1..=200 {
@@ -71,7 +71,7 @@ pub async fn begin_sees_acknowledged_commits(factory: &dyn Factory) {
     }
 }
 
-/// Writes of a transaction are invisible before it commits, and never visible if it fails.
+/// The writes of a transaction are invisible until it commits, and never visible if it fails.
 pub async fn no_dirty_read(factory: &dyn Factory) {
     let store = factory.store().await;
     write(&*store, vec![put("num!a", 0), put("num!b", 0), unit("cf!taken")]).await;
@@ -97,7 +97,7 @@ pub async fn no_dirty_read(factory: &dyn Factory) {
     join(readers).await;
 }
 
-/// Of two transactions that increment the same number, both count or one fails.
+/// If two transactions increment the same number, both increments count or one transaction fails.
 pub async fn no_lost_update(factory: &dyn Factory) {
     let store = factory.store().await;
     let bump = || Script::get(&["num!a"], |seen| vec![put("num!a", seen.int(0) + 1)]);
@@ -105,7 +105,7 @@ pub async fn no_lost_update(factory: &dyn Factory) {
     assert_serial(&store, vec![], &[bump(), bump(), bump()]).await;
 }
 
-/// Two transactions that each read a key that the other writes do not both commit.
+/// If each of two transactions reads a key that the other writes, at most one of them commits.
 pub async fn no_write_skew(factory: &dyn Factory) {
     let store = factory.store().await;
     let leave = |mine: &'static str| {
@@ -117,7 +117,7 @@ pub async fn no_write_skew(factory: &dyn Factory) {
     assert!(get_int(&*store, "num!x").await + get_int(&*store, "num!y").await >= 1);
 }
 
-/// A transaction does not read one key from before a commit and another from after it.
+/// A transaction never reads one key from before a commit and another from after it.
 pub async fn no_read_skew(factory: &dyn Factory) {
     let store = factory.store().await;
     for n in 0..50 {
@@ -142,7 +142,7 @@ async fn skewed_reads(store: &dyn Store, n: i64) -> StoreResult<(i64, i64)> {
     Ok((Plain::int(x[0].as_ref()), Plain::int(y[0].as_ref())))
 }
 
-/// A key that appears in a range read by another transaction conflicts with it.
+/// Creating a key in a range that another transaction has read conflicts with that transaction.
 pub async fn phantom_insert_in_scanned_range(factory: &dyn Factory) {
     let store = factory.store().await;
     let count = |mine: &'static str| {
@@ -158,7 +158,7 @@ pub async fn phantom_insert_in_scanned_range(factory: &dyn Factory) {
     assert_serial(&store, prepare, &[count("cf!m"), count("cf!n"), count("cf!c")]).await;
 }
 
-/// An empty range counts as read: a key that appears in it conflicts.
+/// Reading an empty range counts as a read: creating a key in it conflicts.
 pub async fn phantom_in_empty_range(factory: &dyn Factory) {
     let store = factory.store().await;
     let claim = |mine: &'static str| {
@@ -172,7 +172,7 @@ pub async fn phantom_in_empty_range(factory: &dyn Factory) {
     assert_serial(&store, vec![put("num!beside", 1)], &[claim("cf!a"), reverse]).await;
 }
 
-/// A key that is deleted from a range read by another transaction conflicts with it.
+/// Deleting a key in a range that another transaction has read conflicts with that transaction.
 pub async fn phantom_delete(factory: &dyn Factory) {
     let store = factory.store().await;
     let leave = |mine: &'static str| {
@@ -190,9 +190,9 @@ pub async fn phantom_delete(factory: &dyn Factory) {
     .await;
 }
 
-/// A scan that reached its limit depends on the part that it returned, and on all of that part.
+/// A scan that reached its limit depends on the range that it returned, and on nothing else.
 ///
-/// A store may reject more than necessary, so the test requires only that no order is violated and that some
+/// A store may reject more than necessary, so the test requires only that the result is serializable and that some
 /// transaction commits.
 pub async fn limit_cut_scan_depends_on_prefix_only(factory: &dyn Factory) {
     let store = factory.store().await;
@@ -219,7 +219,7 @@ pub async fn limit_cut_scan_depends_on_prefix_only(factory: &dyn Factory) {
     }
 }
 
-/// A missing key counts as read: writing it conflicts.
+/// Reading a missing key counts as a read: writing the key conflicts.
 pub async fn absent_key_read_conflicts(factory: &dyn Factory) {
     let store = factory.store().await;
     let claim =
@@ -268,7 +268,7 @@ pub async fn read_mode_never_conflicts(factory: &dyn Factory) {
     join(writers).await;
 }
 
-/// Three transactions that each read a key that the next one writes do not all commit.
+/// If each of three transactions reads a key that the next one writes, they do not all commit.
 pub async fn three_txn_cycle(factory: &dyn Factory) {
     let store = factory.store().await;
     let step = |from: &'static str, to: &'static str| {
@@ -288,7 +288,7 @@ pub async fn list_append_serializable(factory: &dyn Factory) {
     assert_eq!(history.check(), Ok(()));
 }
 
-/// Transfers between accounts preserve the total, and every snapshot shows the full total.
+/// Transfers between accounts preserve the total, which every snapshot shows.
 pub async fn bank_total_constant(factory: &dyn Factory) {
     const ACCOUNTS: u64 = 8;
     const TOTAL: i64 = 800;
@@ -332,8 +332,8 @@ fn transfer(from: &str, to: &str, by: i64) -> Script {
     })
 }
 
-/// Transactions that also draw a sequence number have the same reads and effects as a serial run in the order of these
-/// numbers.
+/// If every transaction also draws a sequence number, its reads and effects equal those of a serial run in the order of
+/// the numbers.
 pub async fn commit_order_replay(factory: &dyn Factory) {
     let store = factory.store().await;
     let runners = spawn_each(&store, 6, |store, runner| async move {
@@ -360,7 +360,8 @@ pub async fn commit_order_replay(factory: &dyn Factory) {
     assert_eq!(super::script::state(&*store).await, model);
 }
 
-/// A transaction that draws a number, reads some keys and a range, and writes values that depend on them.
+/// Returns a transaction that draws a sequence number, reads some keys and a range, and writes values derived from
+/// them.
 fn any_transaction(rng: &mut Rng, name: &str) -> Script {
     let mut any = |class: &str| key(format!("{class}!{}", rng.next_below(12)));
     let (read, written, gone, counter) = (any("num"), any("note"), any("cf"), any("ctr"));

@@ -1,4 +1,4 @@
-//! Shared test utilities: comparable values, and calls with retries after transient failures.
+//! Test utilities: comparable values, and store calls that are retried after transient failures.
 
 use std::{collections::BTreeSet, fmt, sync::Arc};
 
@@ -9,7 +9,7 @@ use super::super::{
     StoreResult, Txn, Value,
 };
 
-/// Maximum number of attempts of a call that fails transiently.
+/// Maximum number of attempts for a call that fails transiently.
 pub(super) const MAX_ATTEMPTS: u32 = 1_000;
 /// The topic that the suite writes to.
 pub(super) const TOPIC: u16 = 1;
@@ -35,7 +35,7 @@ impl Indexed for Note {
         KeyBuf::new(Self::KIND).part(&self.title).key()
     }
 
-    /// An index by number that covers the tags, each tag as a unique value, and a counter per remainder.
+    /// An index by number that covers the tags, a unique value per tag, and a counter per remainder.
     fn rows(&self) -> Vec<Row> {
         let number = KeyBuf::new("cf").part("n").number(self.n.unsigned_abs());
         let mut rows = vec![
@@ -61,7 +61,7 @@ impl Note {
     }
 }
 
-/// A value independent of its representation: a live record equals its JSON.
+/// A value in a comparable form: a live record equals its JSON.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Plain {
     /// A record or other JSON.
@@ -73,7 +73,7 @@ pub enum Plain {
 
 impl From<&Value> for Plain {
     /// # Panics
-    /// When the value is not JSON: the store returned data that was never written.
+    /// If the value is not JSON, so that the store returned data that was never written.
     fn from(value: &Value) -> Self {
         let parse = |json: &[u8]| serde_json::from_slice(json).expect("a store gives JSON");
         match value {
@@ -88,7 +88,7 @@ impl From<&Value> for Plain {
 }
 
 impl Plain {
-    /// Returns the number, or 0 if there is none.
+    /// Returns the integer, or 0 for any other value.
     #[must_use]
     pub fn int(value: Option<&Self>) -> i64 {
         if let Some(Self::Int(n)) = value { *n } else { 0 }
@@ -104,7 +104,7 @@ impl Rng {
         Self(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1)
     }
 
-    /// Returns a number below `end`, which must not be 0.
+    /// Returns a number less than `end`, which must not be 0.
     pub(super) fn next_below(&mut self, end: u64) -> u64 {
         self.0 ^= self.0 << 13;
         self.0 ^= self.0 >> 7;
@@ -159,7 +159,7 @@ pub(super) fn scan_prefix(prefix: &str) -> Scan {
     KeyBuf::new(prefix).scan(1_000)
 }
 
-/// The keys of a page.
+/// Returns the keys of a page of entries.
 pub(super) fn names(page: &[(Key, Plain)]) -> Vec<&str> {
     page.iter().map(|(key, _)| &**key).collect()
 }
@@ -172,14 +172,14 @@ pub(super) fn is_transient(error: &StoreError) -> bool {
 /// A counter of attempts.
 ///
 /// # Panics
-/// After [`MAX_ATTEMPTS`] attempts: no store fails forever.
+/// After [`MAX_ATTEMPTS`] attempts, because a store must not fail forever.
 #[derive(Default, Debug)]
 pub(super) struct Attempts(pub(super) u32);
 
 impl Attempts {
-    /// Returns the result of an attempt if it is final, or `None` if it should be retried.
+    /// Returns the result of an attempt if it is final, or `None` if the call should be retried.
     ///
-    /// Always yields first, so that other tasks run and an endless loop of a test is detected as hanging.
+    /// Always yields first, so that other tasks run and a test that loops forever is detected as hanging.
     pub(super) async fn settle<T>(&mut self, result: StoreResult<T>) -> Option<StoreResult<T>> {
         self.0 += 1;
         tokio::task::yield_now().await;
@@ -193,7 +193,7 @@ impl Attempts {
     }
 }
 
-/// Commits a batch in a transaction without reads, with retries.
+/// Commits a batch in a transaction that reads nothing, with retries.
 pub(super) async fn commit(store: &dyn Store, batch: Batch) -> StoreResult<()> {
     let mut attempts = Attempts::default();
     loop {
@@ -212,7 +212,7 @@ pub(super) async fn write(store: &dyn Store, changes: Vec<Op>) {
     commit(store, ops(changes)).await.expect("the changes succeed");
 }
 
-/// Reads keys and ranges in one read transaction, with retries.
+/// Reads keys and ranges in a single read transaction, with retries.
 pub(super) async fn read_all(
     store: &dyn Store,
     keys: &[Key],
@@ -227,7 +227,7 @@ pub(super) async fn read_all(
     }
 }
 
-/// The entries of a scan.
+/// The entries that a scan returned.
 pub(super) type ScanEntries = Vec<(Key, Plain)>;
 
 /// Reads keys and ranges in an existing transaction.
@@ -280,13 +280,13 @@ pub(super) async fn changes(store: &dyn Store, after: Option<&FeedPos>, max: u32
     }
 }
 
-/// Removes duplicate positions: delivery is at least once.
+/// Removes items with duplicate positions, because delivery is at least once.
 pub(super) fn distinct(items: Vec<(FeedPos, Key)>) -> Vec<(FeedPos, Key)> {
     let mut seen = BTreeSet::new();
     items.into_iter().filter(|(pos, _)| seen.insert(pos.0.clone())).collect()
 }
 
-/// Joins tasks; a panic in one is a panic of the test.
+/// Joins tasks. A panic in a task fails the test.
 pub(super) async fn join<T: Send>(tasks: Vec<tokio::task::JoinHandle<T>>) -> Vec<T> {
     let mut results = Vec::with_capacity(tasks.len());
     for task in tasks {
@@ -308,7 +308,7 @@ where
     (0..count).map(|n| tokio::spawn(task(store.clone(), n))).collect()
 }
 
-/// Polls a future up to `times` times. Returns its output if it completes.
+/// Polls a future up to `times` times and returns its output if it completes.
 pub(super) async fn poll_times<F: Future + Unpin + Send>(future: &mut F, times: u32) -> Option<F::Output>
 where
     F::Output: Send + fmt::Debug,

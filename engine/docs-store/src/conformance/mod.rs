@@ -1,7 +1,7 @@
-//! The conformance suite: tests of the contract of [`Store`] and [`Objects`] that every store must pass. One group,
-//! [`shared_machinery`], tests the machinery that all stores share, on top of the store.
+//! The conformance suite: tests for the contract of [`Store`] and [`Objects`] that every implementation must pass. The
+//! group [`shared_machinery`] tests code of this crate on top of the store.
 //!
-//! Each guarantee is one function; its first sentence is the requirement. A store crate implements [`Factory`] and
+//! Each function tests one guarantee, which its first sentence states. A store crate implements [`Factory`] and
 //! generates the tests with one line:
 //!
 //! ```text
@@ -10,13 +10,14 @@
 //!
 //! The crate needs tokio with `macros` and `rt-multi-thread` among its dev-dependencies.
 //!
-//! A store with deliberately injected faults runs [`suite_despite_faults!`](crate::suite_despite_faults): the
-//! guarantees that hold even if calls return [`Conflict`](super::StoreError::Conflict) or
-//! [`Unavailable`](super::StoreError::Unavailable) at any rate. The other guarantees promise that calls do not.
+//! A store with injected faults runs [`suite_despite_faults!`](crate::suite_despite_faults), which contains the
+//! guarantees that hold even if calls randomly return [`Conflict`](super::StoreError::Conflict) or
+//! [`Unavailable`](super::StoreError::Unavailable). The other guarantees require calls to succeed.
 //!
 //! # Keys
 //! The suite writes records of the kind `note` under `note!…`, index entries (units and JSON) under `cf!…`, numbers
-//! under `num!…` and counters, which are only added to, under `ctr!…`. A store that separates classes can rely on that.
+//! under `num!…`, and counters, which only accept additions, under `ctr!…`. A store that separates classes can rely on
+//! this.
 
 pub mod atomicity;
 pub mod basics;
@@ -42,7 +43,7 @@ pub use history::{Anomaly, History, Workload};
 pub use kit::{Note, Plain};
 pub use script::{Model, Script, TxnReads};
 
-/// Creates the stores of a test. Each test has its own factory and calls [`store`](Factory::store) and
+/// Creates the stores for a test. Each test has its own factory and calls [`store`](Factory::store) and
 /// [`objects`](Factory::objects) at most once each.
 #[async_trait]
 pub trait Factory: Send + Sync {
@@ -54,24 +55,23 @@ pub trait Factory: Send + Sync {
 
     /// Terminates the store as a process crash would, without an orderly shutdown, and reopens its data.
     ///
-    /// A store without durability beyond its process returns the same store.
+    /// A store whose data does not outlive its process returns the same store.
     async fn reopen(&self, store: Arc<dyn Store>) -> Arc<dyn Store>;
 
-    /// Advances the time of the store and the objects: open transactions age, and objects have been untouched for
-    /// longer.
+    /// Advances the clock of the store and the object store, so that transactions and untouched objects age.
     async fn pass(&self, by: Duration);
 
     /// Damages the stored bytes of an object, bypassing [`objects`](Factory::objects).
     async fn damage(&self, domain: &str, hash: Hash);
 }
 
-/// Maximum duration of a test before it counts as hanging.
+/// Maximum duration of a test. A longer test is considered hanging.
 const TEST_TIMEOUT: Duration = Duration::from_secs(120);
 
 /// Runs one test of the suite.
 ///
 /// # Panics
-/// When the store violates the contract, and when the test does not end.
+/// If the store violates the contract, or if the test does not end.
 pub async fn run(test: impl Future<Output = ()> + Send) {
     assert!(tokio::time::timeout(TEST_TIMEOUT, test).await.is_ok(), "the test hangs");
 }

@@ -12,7 +12,7 @@ use super::{
 const HOUR: Duration = Duration::from_secs(3_600);
 const NO_MIN_AGE: Duration = Duration::ZERO;
 
-/// Putting existing bytes succeeds and does not change reads.
+/// Putting existing bytes succeeds and does not affect reads.
 pub async fn obj_put_idempotent(factory: &dyn Factory) {
     let objects = factory.objects().await;
     let one = object("one");
@@ -25,7 +25,7 @@ pub async fn obj_put_idempotent(factory: &dyn Factory) {
     assert_eq!(list(&*objects, "d", NO_MIN_AGE).await, sorted(&["one", "two"]));
 }
 
-/// A read returns objects in request order, duplicates included, and `None` for missing ones.
+/// A read returns objects in request order, including duplicates, and `None` for missing objects.
 pub async fn obj_get_order(factory: &dyn Factory) {
     let objects = factory.objects().await;
     let (one, two, empty) = (object("one"), object("two"), object(""));
@@ -48,7 +48,7 @@ pub async fn obj_domains_isolated(factory: &dyn Factory) {
     assert_eq!(get(&*objects, "b", &[one.0]).await, [Some(one.1)]);
 }
 
-/// Putting existing bytes touches them.
+/// Putting existing bytes marks the object as touched.
 pub async fn obj_touch_on_reput(factory: &dyn Factory) {
     let objects = factory.objects().await;
     put(&*objects, "d", &[object("old"), object("again")]).await;
@@ -61,7 +61,7 @@ pub async fn obj_touch_on_reput(factory: &dyn Factory) {
     assert_eq!(list(&*objects, "d", 24 * HOUR).await, sorted(&["old", "again"]));
 }
 
-/// Only objects untouched for the given time are deleted; deleting a missing object succeeds.
+/// Only objects untouched for the given time are deleted. Deleting a missing object succeeds.
 pub async fn obj_delete_respects_touch(factory: &dyn Factory) {
     let objects = factory.objects().await;
     let hashes = ["old", "again", "new", "none"].map(|text| Hash::compute(text.as_bytes()));
@@ -78,7 +78,7 @@ pub async fn obj_delete_respects_touch(factory: &dyn Factory) {
     assert_eq!(get(&*objects, "d", &hashes[..1]).await, [Some(object("old").1)]);
 }
 
-/// Domains with objects are listed in order, in pages of any size. A domain without objects is not listed.
+/// Domains with objects are listed in order, in pages of any size. Domains without objects are not listed.
 pub async fn obj_domains_are_listed(factory: &dyn Factory) {
     let objects = factory.objects().await;
     assert_eq!(objects.domains(None, 9).await, Ok(Vec::new()));
@@ -106,7 +106,7 @@ pub async fn obj_domains_are_listed(factory: &dyn Factory) {
     assert!(!found.contains(&"ab".to_owned()), "{found:?}");
 }
 
-/// Acknowledged bytes are never listed as leftovers, regardless of their age; and paging through leftovers ends.
+/// Acknowledged bytes are never listed as leftovers, regardless of their age, and paging through leftovers terminates.
 pub async fn obj_acknowledged_is_no_leftover(factory: &dyn Factory) {
     let objects = factory.objects().await;
     let large = Bytes::from(vec![7; 200 << 10]);
@@ -126,7 +126,7 @@ pub async fn obj_acknowledged_is_no_leftover(factory: &dyn Factory) {
     objects.delete_leftovers(&[]).await.expect("removing nothing succeeds");
 }
 
-/// A listing resumes after any hash, in hash order, in pages of any size.
+/// A listing can be resumed after any hash. It is in hash order, with pages of any size.
 pub async fn obj_list_pages_in_hash_order(factory: &dyn Factory) {
     let objects = factory.objects().await;
     let texts: Vec<String> = (0..50).map(|n| format!("object {n}")).collect();
@@ -150,7 +150,7 @@ pub async fn obj_list_pages_in_hash_order(factory: &dyn Factory) {
     assert_eq!(objects.list("d", Some(Hash::from_bytes([0xff; 32])), NO_MIN_AGE, 9).await, Ok(Vec::new()));
 }
 
-/// Large objects are stored like small ones, also by concurrent puts.
+/// Large objects can be stored like small ones, including by concurrent puts.
 pub async fn obj_stream_large(factory: &dyn Factory) {
     let objects = factory.objects().await;
     let large = |seed: usize, size: usize| {
@@ -171,7 +171,7 @@ pub async fn obj_stream_large(factory: &dyn Factory) {
     super::kit::join(tasks).await;
 }
 
-/// Bytes that no longer match their hash are reported as corrupt and never returned.
+/// Bytes that do not match their hash are reported as corrupt and never returned.
 pub async fn obj_corrupt_bytes_detected(factory: &dyn Factory) {
     let objects = factory.objects().await;
     let (one, two) = (object("one"), object("two"));
@@ -182,7 +182,7 @@ pub async fn obj_corrupt_bytes_detected(factory: &dyn Factory) {
     assert_eq!(get(&*objects, "d", &[two.0]).await, [Some(two.1)]);
 }
 
-/// Bytes under a wrong hash are rejected, together with all objects of the same put.
+/// A put with a wrong hash is rejected as a whole.
 pub async fn obj_wrong_hash_is_misuse(factory: &dyn Factory) {
     let objects = factory.objects().await;
     let (one, wrong) = (object("one"), (Hash::compute(b"two"), Bytes::from_static(b"three")));

@@ -1,4 +1,4 @@
-//! Progress: under contention, some transaction always commits.
+//! Progress: even under contention, some transaction commits.
 
 use std::sync::{
     Arc,
@@ -14,11 +14,12 @@ use super::{
     script::{Script, run},
 };
 
-/// Maximum number of attempts of an operation.
+/// Maximum number of attempts at an operation.
 const ATTEMPT_CAP: u32 = 10;
 
-/// Writers of different keys rarely conflict: at most two attempts per transaction on average, one on an idle machine.
-/// In a store with page-level dependencies, longer transactions conflict with neighbors more often.
+/// Writers of different keys rarely conflict: on average, a transaction needs at most two attempts, and one on an idle
+/// machine. In a store that tracks dependencies by page, longer transactions conflict more often with writers of
+/// neighboring keys.
 pub async fn disjoint_writers_mostly_one_attempt(factory: &dyn Factory) {
     let store = factory.store().await;
     for page in 0..10 {
@@ -39,7 +40,7 @@ pub async fn disjoint_writers_mostly_one_attempt(factory: &dyn Factory) {
     assert!(attempts <= 8 * 50 * 2, "{attempts} attempts for 400 transactions");
 }
 
-/// Writers that contend for one key each finish within the maximum number of attempts of an operation.
+/// Each of several writers that contend for one key finishes within the maximum number of attempts.
 pub async fn hot_key_all_finish_within_attempt_cap(factory: &dyn Factory) {
     let store = factory.store().await;
     for round in 1..=20 {
@@ -53,10 +54,10 @@ pub async fn hot_key_all_finish_within_attempt_cap(factory: &dyn Factory) {
     }
 }
 
-/// A reader makes progress while a writer never pauses.
+/// A reader makes progress while a writer commits continuously.
 ///
-/// Latency is measured by benchmarks. This test requires only that the reader finishes its scans and the writer commits
-/// in between.
+/// Benchmarks measure the latency. This test only requires that the reader finishes its scans and that the writer
+/// commits meanwhile.
 pub async fn reader_latency_under_writer_bounded(factory: &dyn Factory) {
     let store = factory.store().await;
     write(&*store, (0..200).map(|n| unit(format!("cf!{n:03}"))).collect()).await;
@@ -88,7 +89,7 @@ pub async fn reader_latency_under_writer_bounded(factory: &dyn Factory) {
     writer.await.expect("the writer does not fail");
 }
 
-/// A transaction that exceeds its maximum age fails with a conflict or as unavailable, and changes nothing.
+/// A transaction that exceeds the maximum age fails as conflicting or unavailable, and changes nothing.
 pub async fn expired_txn_is_conflict_or_unavailable(factory: &dyn Factory) {
     let store = factory.store().await;
     write(&*store, vec![put("num!a", 1)]).await;

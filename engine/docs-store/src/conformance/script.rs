@@ -1,4 +1,4 @@
-//! Transactions as data: their reads, and a function from reads to writes. The suite can run them in any order.
+//! Transactions as data: their reads, and a function from reads to writes, so that the suite can run them in any order.
 
 use std::{collections::BTreeMap, fmt, sync::Arc, time::Duration};
 
@@ -13,15 +13,15 @@ use super::{
     kit::{Attempts, Plain, ScanEntries, read, read_all, scan_prefix},
 };
 
-/// Maximum time that the suite lets a call block on another transaction before it lets the other one continue.
+/// Maximum time for which a transaction may block on another before the suite lets the other continue.
 ///
-/// A store that never blocks never incurs this time.
+/// A store that never blocks never waits this long.
 const GRACE: Duration = Duration::from_millis(200);
 
-/// The plain content of a store.
+/// The content of a store in comparable form.
 pub type Model = BTreeMap<Key, Plain>;
 
-/// The reads of a transaction.
+/// The results of a transaction's reads.
 #[derive(Clone, PartialEq, Default, Debug)]
 pub struct TxnReads {
     /// The keys, in request order.
@@ -31,14 +31,14 @@ pub struct TxnReads {
 }
 
 impl TxnReads {
-    /// Returns the `n`-th key as a number, 0 if it is missing.
+    /// Returns the value of the `n`-th key as an integer, or 0 if it is missing.
     #[must_use]
     pub fn int(&self, n: usize) -> i64 {
         Plain::int(self.keys[n].as_ref())
     }
 }
 
-/// A transaction: reads keys and ranges, and commits the result of a pure function of them.
+/// A transaction that reads keys and ranges and commits the batch that a pure function computes from them.
 #[derive(Clone)]
 pub struct Script {
     /// The keys to read.
@@ -80,7 +80,7 @@ pub(super) struct CompletedTxn {
     pub(super) attempts: u32,
 }
 
-/// Runs a transaction until it succeeds. Passes its hot keys from attempt `hot_from` on.
+/// Runs a transaction until it succeeds. From attempt `hot_from` on, it passes the hot keys.
 pub(super) async fn run(store: &dyn Store, script: &Script, hot: &[Key], hot_from: u32) -> CompletedTxn {
     let mut attempts = Attempts::default();
     loop {
@@ -98,18 +98,18 @@ async fn run_once(store: &dyn Store, script: &Script, hot: &[Key]) -> StoreResul
     let (keys, scans) = read(&*txn, &script.keys, &script.scans).await?;
     let seen = TxnReads { keys, scans };
     let batch = (script.then)(&seen);
-    // Yield between the reads and the commit, also if the store never blocks.
+    // Yield between the reads and the commit, even if the store never blocks.
     tokio::task::yield_now().await;
     txn.commit(batch.clone()).await?;
     Ok((seen, batch))
 }
 
-/// The outcome of a transaction in an interleaving: its reads and its batch, or its error.
+/// The outcome of an interleaved transaction: its reads and its batch, or its error.
 pub(super) type TxnOutcome = StoreResult<(TxnReads, Batch)>;
 
-/// Lets all transactions begin and read, one after another, and then commit, one after another.
+/// Lets all transactions begin and read, one after another, and then lets them commit, one after another.
 ///
-/// Each runs in its own task. If the store makes one wait for an earlier one, the earlier one continues first.
+/// Each transaction runs in its own task. If the store blocks one on an earlier one, the earlier one continues first.
 pub(super) async fn interleave(store: &Arc<dyn Store>, scripts: &[Script]) -> Vec<TxnOutcome> {
     let mut sides: Vec<(oneshot::Sender<()>, JoinHandle<TxnOutcome>)> = Vec::new();
     for script in scripts {
@@ -122,7 +122,7 @@ pub(super) async fn interleave(store: &Arc<dyn Store>, scripts: &[Script]) -> Ve
     let mut outcomes = Vec::new();
     let mut late = Vec::new();
     for (go, mut task) in sides {
-        // A side that has failed no longer listens.
+        // The receiver is gone if the task has already failed.
         let _ = go.send(());
         match timeout(GRACE, &mut task).await {
             Ok(outcome) => outcomes.push(Some(outcome.expect("a side does not fail"))),
@@ -148,27 +148,27 @@ async fn run_side(
     let (keys, scans) = read(&*txn, &script.keys, &script.scans).await?;
     let seen = TxnReads { keys, scans };
     let batch = (script.then)(&seen);
-    // Both ends live until the interleaving is over, or it has continued without this side.
+    // Sending fails only if the interleaving has already continued without this task.
     let _ = has_read.send(());
     let _ = may_commit.await;
     txn.commit(batch.clone()).await?;
     Ok((seen, batch))
 }
 
-/// Waits until the side has read, has failed, or has timed out.
+/// Waits until the task has read, or has failed, or the grace period has passed.
 async fn wait(read: oneshot::Receiver<()>) {
     let _ = timeout(GRACE, read).await;
 }
 
-/// Interleaves transactions and asserts that the committed ones are serializable: in some order, each reads and writes
-/// the same as in a serial run.
+/// Interleaves transactions and asserts that the committed ones are serializable: in some serial order, each has the
+/// same reads and writes.
 ///
-/// Runs rounds, each starting from the content of `prepare`, until a transaction commits. Returns the outcomes of the
-/// last round.
+/// Each round starts from the content of `prepare`. Rounds are repeated until a transaction commits; the outcomes of
+/// the last round are returned.
 ///
 /// # Panics
-/// When no order explains the outcomes, when a transaction fails for another reason than a conflict, or when none ever
-/// commits.
+/// If no order explains the outcomes, if a transaction fails for a reason other than a conflict, or if no transaction
+/// ever commits.
 pub(super) async fn assert_serial(
     store: &Arc<dyn Store>,
     prepare: Vec<Op>,
@@ -199,7 +199,7 @@ pub(super) async fn assert_serial(
     panic!("no transaction ever commits");
 }
 
-/// Returns `true` for failures that an interleaving may cause.
+/// Returns `true` for failures that interleaving may cause.
 fn is_expected_failure(error: &StoreError) -> bool {
     super::kit::is_transient(error) || matches!(error, StoreError::Exists(_))
 }
@@ -239,7 +239,7 @@ pub(super) fn read_model(model: &Model, script: &Script) -> TxnReads {
     }
 }
 
-/// Applies a batch to a model. If it fails, the model may be partly changed.
+/// Applies a batch to a model. On failure, the model may be partially changed.
 pub(super) fn apply(model: &mut Model, batch: &Batch) -> StoreResult<()> {
     for op in &batch.ops {
         match op {
@@ -259,7 +259,7 @@ pub(super) fn apply(model: &mut Model, batch: &Batch) -> StoreResult<()> {
     Ok(())
 }
 
-/// Reads all entries that the suite has written, in one snapshot.
+/// Reads all entries written by the suite in one snapshot.
 pub(super) async fn state(store: &dyn Store) -> Model {
     let classes = ["cf", "ctr", "note", "num"].map(scan_prefix);
     read_all(store, &[], &classes).await.1.into_iter().flatten().collect()

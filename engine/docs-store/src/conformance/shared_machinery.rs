@@ -1,4 +1,4 @@
-//! The machinery that all stores share, tested on each of them: indexes, cursors and the rejection of NUL.
+//! Tests of the code that all stores share, run on each store: indexes, cursors and the rejection of NUL.
 
 use std::{collections::BTreeSet, sync::Arc};
 
@@ -22,8 +22,8 @@ use super::{
     },
 };
 
-/// After any sequence of created, replaced and deleted records, also by concurrent tasks, the stored rows equal those
-/// derived from the records; and deviations are detected.
+/// After any sequence of creations, replacements and deletions, including by concurrent tasks, the stored rows equal
+/// those derived from the records. Deviations are detected.
 pub async fn index_rows_match_recompute(factory: &dyn Factory) {
     let store = factory.store().await;
     let done: u32 = join(spawn_each(&store, 3, edit_notes)).await.into_iter().sum();
@@ -31,7 +31,7 @@ pub async fn index_rows_match_recompute(factory: &dyn Factory) {
     assert_eq!(drift(&*store).await, IndexDrift::default());
     let notes = scan(&*store, scan_prefix("note")).await;
     assert!(!notes.is_empty());
-    // One of each: a missing row, a stray row, a row with another value, a wrong counter.
+    // One deviation of each type: a missing row, a stray row, a row with a different value, a wrong counter.
     let lone = Note { tags: vec![Some("lone".to_owned())], n: 1_000, ..Note::new("lone") };
     edit(&*store, |tx| drop(tx.create(lone.clone()))).await.expect("its title and its tag are unused");
     let (gone, wrong) = (lone.rows()[0].key().clone(), key("cf!tag!lone"));
@@ -52,8 +52,8 @@ pub async fn index_rows_match_recompute(factory: &dyn Factory) {
     assert_eq!(found, expected);
 }
 
-/// Paging through a list returns every row that is not touched exactly once, and no row twice, while rows are added and
-/// deleted, including the row of the cursor.
+/// Paging through a list returns every untouched row exactly once and no row twice while other rows, including that of
+/// the cursor, are added and deleted.
 pub async fn cursor_no_dup_no_skip_under_churn(factory: &dyn Factory) {
     let store = factory.store().await;
     for seed in 0..6 {
@@ -76,7 +76,7 @@ pub async fn cursor_no_dup_no_skip_under_churn(factory: &dyn Factory) {
                 [rng.next_below(60), rng.next_below(60)].into_iter().chain(anchor).collect();
             let op = |n: &u64| if rng.next_below(2) == 0 { unit(row(*n)) } else { delete(row(*n)) };
             write(&*store, churned.iter().map(op).collect()).await;
-            // The anchor was returned before it was touched.
+            // The last row of the page was returned before it was touched.
             touched.extend(churned.into_iter().filter(|n| !seen.contains(n)));
         }
         let mut expected: Vec<u64> = rows.into_iter().filter(|n| keep(*n) && !touched.contains(n)).collect();
@@ -93,7 +93,7 @@ pub async fn cursor_no_dup_no_skip_under_churn(factory: &dyn Factory) {
     }
 }
 
-/// A cursor is rejected by a list with other rows, another order or other filters. So is text that is not a cursor.
+/// A list rejects a cursor of a list with other rows, another order or other filters, and text that is not a cursor.
 pub async fn cursor_wrong_list_rejected(factory: &dyn Factory) {
     let store = factory.store().await;
     let here = spec("a");
@@ -128,7 +128,7 @@ pub async fn cursor_wrong_list_rejected(factory: &dyn Factory) {
     }
 }
 
-/// A page whose filter drops nearly everything reads a bounded number of rows, is short, and has a `next`.
+/// A page whose filter drops almost all rows reads a bounded number of rows, is short, and has a `next` cursor.
 pub async fn residual_scan_bounded(factory: &dyn Factory) {
     let store = factory.store().await;
     let spec = spec("residual");
@@ -155,8 +155,8 @@ pub async fn residual_scan_bounded(factory: &dyn Factory) {
     }
 }
 
-/// NUL is rejected in all input: by the types of the model, in keys that are read or written, in ranges, in values of
-/// every form, in the feed and in cursors. Nothing of the input is stored.
+/// NUL is rejected in all input: in types of the data model, in keys, ranges and values of every form, in the feed, and
+/// in cursors. None of the input is stored.
 pub async fn nul_refused_everywhere(factory: &dyn Factory) {
     nul_in_the_model();
     let store = factory.store().await;
@@ -206,7 +206,8 @@ fn nul_in_the_model() {
     assert_eq!(BoundedText::<0, 9>::from_truncated("a\0b").as_deref(), Some("ab"));
 }
 
-/// Runs 60 edits of notes that share titles and tags with those of other tasks. Returns how many were possible.
+/// Runs 60 edits of notes that share titles and tags with those of other tasks. Returns the number of edits that were
+/// possible.
 async fn edit_notes(store: Arc<dyn Store>, task: u32) -> u32 {
     let mut rng = Rng::new(u64::from(task) + 100);
     let mut done = 0;
@@ -223,7 +224,7 @@ async fn edit_notes(store: Arc<dyn Store>, task: u32) -> u32 {
         let result = attempt(|| edit_note(&*store, what, &note, &heir)).await;
         match result {
             Ok(possible) => done += u32::from(possible),
-            // Another note has the tag, or a concurrent task took the title.
+            // Another note has the tag, or a concurrent task has taken the title.
             Err(StoreError::Exists(_)) => {}
             Err(error) => panic!("an edit failed: {error}"),
         }
@@ -231,7 +232,7 @@ async fn edit_notes(store: Arc<dyn Store>, task: u32) -> u32 {
     done
 }
 
-/// Creates, replaces or deletes a note, or transfers its tags to another. Returns `true` if that was possible.
+/// Creates, replaces or deletes a note, or transfers its tags to another note. Returns `true` if this was possible.
 async fn edit_note(store: &dyn Store, what: u64, note: &Note, heir: &str) -> StoreResult<bool> {
     let mut tx = Tx::new(store.begin(Mode::Write, &[]).await?);
     let old = tx.get::<Note>(&note.key()).await?;
@@ -253,7 +254,7 @@ async fn drift(store: &dyn Store) -> IndexDrift {
     attempt(|| verify_kinds(store, &kinds)).await.expect("the records are read")
 }
 
-/// Edits records in one transaction, with retries.
+/// Edits records in a single transaction, with retries.
 async fn edit(store: &dyn Store, change: impl Fn(&mut Tx) + Send + Sync) -> StoreResult<()> {
     attempt(|| async {
         let mut tx = Tx::new(store.begin(Mode::Write, &[]).await?);
@@ -285,7 +286,7 @@ fn spec(list: &str) -> ListSpec {
     ListSpec::new("rows", KeyBuf::new("cf").part(list))
 }
 
-/// Reads a page of the numbers that pass a filter, and the number of rows read for it, with retries.
+/// Reads a page of the numbers that pass a filter. Also returns the number of rows read for it. Retries after failures.
 async fn page(
     store: &dyn Store,
     spec: &ListSpec,

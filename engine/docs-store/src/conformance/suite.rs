@@ -1,10 +1,10 @@
 //! The list of all guarantees of the suite.
 
-/// Generates a test of each guarantee of the [conformance suite](crate::conformance) for a store.
+/// Generates a test for each guarantee of the [conformance suite](crate::conformance) for a store.
 ///
-/// The argument is an expression that creates a [`Factory`](crate::conformance::Factory), evaluated once per test. If
-/// there is nothing to test against, such as a server that is not configured, it may leave the test with `return`. The
-/// tests are defined in the calling module, under the names of the guarantees.
+/// The argument is an expression that creates a [`Factory`](crate::conformance::Factory); it is evaluated once per
+/// test. It may `return` from the test if there is nothing to test against, for example no configured server. The tests
+/// are defined in the calling module and named after the guarantees.
 #[macro_export]
 macro_rules! suite {
     ($factory:expr) => {
@@ -20,10 +20,10 @@ macro_rules! suite {
     };
 }
 
-/// The part of [`suite!`](crate::suite) that also holds for a store whose calls fail randomly.
+/// The part of [`suite!`](crate::suite) that also applies to a store whose calls fail randomly.
 ///
-/// Such a store returns [`Conflict`](crate::StoreError::Conflict) or [`Unavailable`](crate::StoreError::Unavailable)
-/// without applying anything, and repeats feed items.
+/// Such a store may return [`Conflict`](crate::StoreError::Conflict) or [`Unavailable`](crate::StoreError::Unavailable)
+/// without applying anything, and may repeat feed items.
 #[macro_export]
 macro_rules! suite_despite_faults {
     ($factory:expr) => {
@@ -118,7 +118,7 @@ macro_rules! suite_despite_faults {
     };
 }
 
-/// Generates tests of named guarantees: the shared part of [`suite!`](crate::suite) and
+/// Generates tests for the given guarantees. Shared by [`suite!`](crate::suite) and
 /// [`suite_despite_faults!`](crate::suite_despite_faults).
 #[doc(hidden)]
 #[macro_export]
@@ -137,7 +137,7 @@ macro_rules! suite_tests {
 
 #[cfg(test)]
 mod tests {
-    /// The guarantees of a group: its public functions.
+    /// Returns the names of a group's guarantees, which are its public functions.
     fn guarantees(source: &str) -> impl Iterator<Item = &str> {
         source.lines().filter_map(|line| line.strip_prefix("pub async fn ")?.split('(').next())
     }

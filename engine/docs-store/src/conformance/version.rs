@@ -14,7 +14,7 @@ use super::{
     kit::{Attempts, add, create, delete, get, join, keys, put, read_all, spawn_each, write},
 };
 
-/// Reads that begin between two calls that return the same version are equal, under concurrent writes.
+/// If two calls return the same version, reads that begin between them are equal, even under concurrent writes.
 pub async fn a_version_names_what_is_read(factory: &dyn Factory) {
     let store = factory.store().await;
     write(&*store, vec![put("num!a", 0)]).await;
@@ -66,7 +66,7 @@ pub async fn each_change_is_another_version(factory: &dyn Factory) {
         };
         write(&*store, changes).await;
         seen.push(version(&*store).await);
-        // Reading does not change the version, and does not hide a change.
+        // Reads neither change the version nor hide a change.
         get(&*store, &["num!a"]).await;
     }
     let mut known: Vec<StoreVersion> = seen.into_iter().flatten().collect();
@@ -76,8 +76,8 @@ pub async fn each_change_is_another_version(factory: &dyn Factory) {
     assert_eq!(known.len(), all, "two states had one version between them");
 }
 
-/// The version is stable while nothing is written, regardless of reads. Writes by others to the same server, such as to
-/// another of its databases, may change it, so the test repeats until two calls have no such write in between.
+/// The version does not change while nothing is written, regardless of reads. Writes to the same server by others, for
+/// example to another database, may change it, so the test repeats until no such write occurs between two calls.
 pub async fn a_version_stays_while_nothing_is_written(factory: &dyn Factory) {
     let store = factory.store().await;
     write(&*store, vec![put("num!a", 0)]).await;

@@ -1,4 +1,4 @@
-//! The stored form of background jobs.
+//! The record type of background jobs.
 
 pub use docs_model::JobLine;
 use docs_model::{
@@ -10,7 +10,7 @@ use serde_json::Value as Json;
 
 use crate::{Entity, Indexed, Key, KeyBuf, Owner, Row, Value, key::COUNTERS};
 
-/// Class of the records that jobs are about: spaces. A job has the owner of its subject.
+/// Class of the records that are subjects of jobs: spaces. The owner of a job is that of its subject.
 pub const SUBJECTS: &str = "spc";
 
 /// The state of a job.
@@ -21,7 +21,7 @@ pub enum JobState {
     Waiting,
     /// Waits for its due time.
     Queued,
-    /// A worker runs it.
+    /// A worker is running it.
     Running,
     /// Finished successfully.
     Done,
@@ -42,11 +42,11 @@ impl JobState {
     }
 }
 
-/// The class of a job. Workers can claim jobs of one class only.
+/// The class of a job. A worker can be restricted to one class.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum JobClass {
-    /// The job does not wait for external hosts.
+    /// The job does not access external hosts.
     #[default]
     Local,
     /// The job waits for external hosts, which may be slow.
@@ -57,7 +57,7 @@ impl JobClass {
     /// All classes.
     pub const ALL: [Self; 2] = [Self::Local, Self::Remote];
 
-    /// The segment of the class in index rows.
+    /// Returns the segment for the class in index rows.
     const fn segment(self) -> &'static str {
         match self {
             Self::Local => "local",
@@ -66,14 +66,14 @@ impl JobClass {
     }
 }
 
-/// The effect of a failed job that waits for a retry on the other jobs of its lane.
+/// The effect of a failed job that waits for a retry on other jobs in its lane.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum PutOff {
-    /// The other jobs wait for it.
+    /// The other jobs wait for the job.
     #[default]
     Holds,
-    /// Jobs that have not been tried yet run first.
+    /// Jobs that have not been attempted yet run first.
     Yields,
 }
 
@@ -81,51 +81,51 @@ pub enum PutOff {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct JobRecord {
     pub id: JobId,
-    /// The kind of work.
+    /// The kind of job.
     pub kind: String,
-    /// The input of the work. Secrets in it are sealed or redacted by the code that enqueues the job.
+    /// The input of the job. The code that enqueues the job seals or redacts secrets in it.
     pub payload: Json,
-    /// The item that the job is about, for example the id of a space.
+    /// The item that the job concerns, for example the id of a space.
     pub subject: String,
-    /// The organization whose share of the workers the job uses.
+    /// The organization whose worker share the job uses.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub owner: Option<String>,
-    /// The class of the work.
+    /// The class of the job.
     #[serde(default)]
     pub class: JobClass,
-    /// `true` if an earlier job of the same owner and class is queued. Claims do not consider the job.
+    /// `true` if an earlier job of the same owner and class is queued. Claims skip such jobs.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub behind: bool,
-    /// `true` if the job appears in the job list of its subject: work requested by a user, as opposed to maintenance.
+    /// `true` if the job is listed for its subject: it was requested by a user and is not maintenance.
     #[serde(default)]
     pub listed: bool,
     /// The user who requested the job.
     #[serde(default)]
     pub by: Option<UserId>,
-    /// A deduplication key within the subject: requests for the same work look up the latest job with this key.
+    /// A deduplication key within the subject. A request for the same work looks up the latest job with this key.
     #[serde(default)]
     pub same: Option<String>,
-    /// The lane. Jobs of one lane run sequentially, in order.
+    /// The lane. The jobs of a lane run sequentially, in order.
     #[serde(default)]
     pub lane: Option<String>,
-    /// The position in the lane: the time of the event that caused the job.
+    /// The position in the lane: the time of the event that triggered the job.
     pub lane_at: Timestamp,
-    /// The effect on the other jobs of its lane while it waits for a retry.
+    /// The effect on other jobs in its lane while it waits for a retry.
     #[serde(default)]
     pub put_off: PutOff,
     /// The current state.
     pub state: JobState,
-    /// The start time of a queued job; for a running job, the time from which others may take it over.
+    /// The scheduled start of a queued job. For a running job, the end of the lease.
     pub due: Timestamp,
-    /// The number of starts. Also the fencing token: only the latest start can finish the job.
+    /// The number of starts. It is also the fencing token: only the latest start can finish the job.
     #[serde(default)]
     pub attempt: u32,
-    /// The time of enqueueing.
+    /// The time at which the job was enqueued.
     pub created_at: Timestamp,
     /// The time of the first start.
     #[serde(default)]
     pub started_at: Option<Timestamp>,
-    /// The current stage, or the last one.
+    /// The current or last stage.
     #[serde(default)]
     pub stage: Option<JobStage>,
     /// Progress within the stage.
@@ -140,7 +140,7 @@ pub struct JobRecord {
     /// The error message for the user, if the job failed.
     #[serde(default)]
     pub error: Option<String>,
-    /// The kind of the error.
+    /// The error kind, if the job failed.
     #[serde(default)]
     pub failure: Option<ErrorKind>,
     /// The log, at most [`JobRecord::MAX_LOG`] bytes of JSON.
@@ -151,10 +151,10 @@ pub struct JobRecord {
 /// The outcome of a job.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct JobOutcome {
-    /// The part that the API returns.
+    /// The part of the outcome that the API returns.
     #[serde(default)]
     pub result: Option<JobResult>,
-    /// The object that the job produced. It is garbage-collected like every object that no revision references.
+    /// The object that the job produced. Like every object, it is garbage-collected unless a revision references it.
     #[serde(default)]
     pub object: Option<Hash>,
 }
@@ -164,10 +164,10 @@ impl Entity for JobRecord {
 }
 
 impl JobRecord {
-    /// Maximum size of a log in bytes, so that a job fits into a record. A truncated log ends with a line that states
+    /// Maximum size of a log in bytes, so that the job fits into a record. A truncated log ends with a line that says
     /// so.
     pub const MAX_LOG: usize = 96 * 1024;
-    /// Maximum length of a log line, and of an error message, in bytes.
+    /// Maximum length of a log line or an error message in bytes.
     pub const MAX_LINE: usize = 1_000;
 
     /// Returns the key of a job.
@@ -176,69 +176,70 @@ impl JobRecord {
         KeyBuf::new(Self::KIND).part(id.as_str()).key()
     }
 
-    /// The index prefix of queued and running jobs, ordered by due time.
+    /// Returns the index prefix of queued and running jobs, ordered by due time.
     #[must_use]
     pub fn by_due_time() -> KeyBuf {
         KeyBuf::new("job.d")
     }
 
-    /// The index prefix of the jobs of a class that a claim considers, ordered by due time: running jobs, queued jobs
-    /// without owner, and the first queued job of each owner.
+    /// Returns the index prefix of the jobs of a class that claims consider, ordered by due time: running jobs, queued
+    /// jobs without an owner, and the first queued job of each owner.
     #[must_use]
     pub fn claimable(class: JobClass) -> KeyBuf {
         KeyBuf::new("job.c").part(class.segment())
     }
 
-    /// The index prefix of the queued jobs of the same owner and class, ordered by due time; `None` without an owner.
+    /// Returns the index prefix of the queued jobs of the same owner and class, ordered by due time, or `None` if the
+    /// job has no owner.
     #[must_use]
     pub fn queue(&self) -> Option<KeyBuf> {
         let owner = self.owner.as_ref()?;
         Some(KeyBuf::new("job.o").part(owner).part(self.class.segment()))
     }
 
-    /// The counter of the unfinished jobs of an owner and kind.
+    /// Returns the key of the counter of an owner's unfinished jobs of a kind.
     #[must_use]
     pub fn unfinished_of(owner: &str, kind: &str) -> Key {
         KeyBuf::new(COUNTERS).part(owner).part("unfinished").part(kind).key()
     }
 
-    /// The index prefix of the unfinished jobs of a lane, in order.
+    /// Returns the index prefix of the unfinished jobs of a lane, in order.
     #[must_use]
     pub fn by_lane(lane: &str) -> KeyBuf {
         KeyBuf::new("job.l").part(lane)
     }
 
-    /// The index prefix of the listed jobs of a subject, ordered by creation time.
+    /// Returns the index prefix of the listed jobs of a subject, ordered by creation time.
     #[must_use]
     pub fn by_subject(subject: &str) -> KeyBuf {
         KeyBuf::new("job.s").part(subject)
     }
 
-    /// The index prefix of the jobs of a subject for the same work, ordered by creation time.
+    /// Returns the index prefix of the jobs of a subject with a deduplication key, ordered by creation time.
     #[must_use]
     pub fn for_the_same(subject: &str, same: &str) -> KeyBuf {
         KeyBuf::new("job.q").part(subject).part(same)
     }
 
-    /// The index prefix of the finished listed jobs of a subject and kind, ordered by end time.
+    /// Returns the index prefix of the finished listed jobs of a subject and kind, ordered by end time.
     #[must_use]
     pub fn ended_by_subject(subject: &str, kind: &str) -> KeyBuf {
         KeyBuf::new("job.f").part(subject).part(kind)
     }
 
-    /// The counter of the listed jobs of a subject and kind.
+    /// Returns the key of the counter of the listed jobs of a subject and kind.
     #[must_use]
     pub fn count_of(subject: &str, kind: &str) -> Key {
         KeyBuf::new(COUNTERS).part(subject).part("jobs").part(kind).key()
     }
 
-    /// The index prefix of finished jobs, ordered by end time.
+    /// Returns the index prefix of finished jobs, ordered by end time.
     #[must_use]
     pub fn by_end_time() -> KeyBuf {
         KeyBuf::new("job.e")
     }
 
-    /// The position of the job in the order in which claims consider jobs: that of its index rows.
+    /// Returns the sort key by which claims order jobs. Index rows have the same order.
     #[must_use]
     pub fn turn(&self) -> (Timestamp, &JobId) {
         (self.due, &self.id)
@@ -261,7 +262,7 @@ impl Indexed for JobRecord {
         let id = self.id.as_str();
         let unit = |row: KeyBuf| Row::Index(row.part(id).key(), Value::Unit);
         let mut rows = Vec::new();
-        // Jobs that wait in a lane have no due row.
+        // Jobs that wait in a lane have no row by due time.
         if matches!(self.state, JobState::Queued | JobState::Running) {
             rows.push(unit(Self::by_due_time().time(self.due.time())));
             if !self.behind {
