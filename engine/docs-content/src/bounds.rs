@@ -1,8 +1,8 @@
-//! Limits of the page tree, and the check of a complete change.
+//! Limits of the page tree, and their check after a change.
 //!
 //! Edits of a single page are checked when they are planned. Merges and reverts change many pages at once and are
-//! checked when they are complete. The cost is proportional to the pages that were added, moved or given a new slug,
-//! and their descendants.
+//! checked on completion, at a cost proportional to the pages that were added, moved or given a new slug, and their
+//! descendants.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 
@@ -20,7 +20,7 @@ use super::{
     map, read,
 };
 
-/// The result of a check. The error completes a sentence that starts with the content or the field at fault.
+/// The result of a check. The error message completes a sentence that begins with the affected content or field.
 pub(crate) type Check = Result<(), String>;
 
 pub(crate) fn check_pages(pages: u64) -> Check {
@@ -51,12 +51,12 @@ fn check_limit(has: u64, most: usize, unit: &str) -> Check {
     if has <= most as u64 { Ok(()) } else { Err(format!("exceeds the limit of {most} {unit}")) }
 }
 
-/// Checks the content that a change produced. Its nodes are in the session.
+/// Checks the result of a change, whose nodes must be in the session.
 pub(crate) async fn check(session: &mut Session<'_>, before: Hash, after: Hash) -> ContentResult<Check> {
     session.run(|session| check_bounds(session, &before, &after)).await
 }
 
-/// A page that was added, moved or given a new slug.
+/// A page that was added, was moved or has a new slug.
 struct PlacedPage {
     id: PageId,
     entry: PageEntry,
@@ -100,7 +100,7 @@ fn check_bounds(session: &Session<'_>, before: &Hash, after: &Hash) -> PassResul
     }
 }
 
-/// Checks the levels and path lengths of pages and all their descendants.
+/// Checks the levels and path lengths of the given pages and of all their descendants.
 fn check_places(session: &Session<'_>, root: &Hash, placed: Vec<PlacedPage>) -> PassResult<Check> {
     let mut places: HashMap<PageId, PagePlace> = HashMap::new();
     let mut starts = Vec::new();
@@ -108,7 +108,7 @@ fn check_places(session: &Session<'_>, root: &Hash, placed: Vec<PlacedPage>) -> 
         let place = place(session, root, &id, &entry, &mut places)?;
         starts.push((place.level, id));
     }
-    // Top-down, so that no page is visited twice.
+    // Process ancestors first, so that no page is visited twice.
     starts.sort();
     let mut seen = HashSet::new();
     for (_, start) in starts {
@@ -134,7 +134,7 @@ fn check_places(session: &Session<'_>, root: &Hash, placed: Vec<PlacedPage>) -> 
     Ok(Ok(()))
 }
 
-/// Returns the place of a page, and caches the places of the page and its ancestors.
+/// Returns the place of a page. Caches the places of the page and its ancestors.
 fn place(
     session: &Session<'_>,
     root: &Hash,

@@ -1,4 +1,4 @@
-//! Building content from a complete import in one pass.
+//! Builds the content of a complete import in one pass.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -24,28 +24,28 @@ use super::{
     tree::normal_path,
 };
 
-/// Items processed before yielding to other tasks.
+/// Number of items processed before yielding to other tasks.
 const PAUSE_EVERY: usize = 32;
 
 /// A page of an import.
 #[derive(Clone, PartialEq, Debug)]
 pub struct BuildPage {
-    /// The previous id of the page, or a new one.
+    /// The previous id of an existing page, or a new id.
     pub id: PageId,
-    /// The parent page, which must precede this one; `None` for the top level.
+    /// The parent page, which must precede this page, or `None` for the top level.
     pub parent: Option<PageId>,
-    /// The previous rank. Siblings keep their ranks as far as their order allows, so that an import with few changes
-    /// moves few pages.
+    /// The previous rank. Siblings keep their ranks if their order permits it, so that an import with few changes moves
+    /// few pages.
     pub rank: Option<Rank>,
     pub kind: PageKind,
-    /// The fields. The title is required.
+    /// The fields of the page. The title is required.
     pub fields: PagePatch,
     pub body: NewBody,
-    /// The text of the source file, already stored.
+    /// The text of the source file, which must be stored already.
     pub source: Option<Hash>,
-    /// The creation time; the time of the import if `None`.
+    /// The creation time, or `None` for the time of the import.
     pub created_at: Option<DateTime<Utc>>,
-    /// The time of the last change; the time of the import if `None`.
+    /// The time of the last change, or `None` for the time of the import.
     pub updated_at: Option<DateTime<Utc>>,
 }
 
@@ -66,7 +66,7 @@ impl BuildPage {
         }
     }
 
-    /// Returns the record of the page, without its rank, slug and times.
+    /// Returns the record of the page, except for rank, slug and times.
     pub(crate) fn entry(&self) -> ContentResult<PageEntry> {
         let title = self.fields.title.as_deref().ok_or_else(|| invalid("title", "is missing"))?;
         let mut entry = PageEntry::new(self.kind, title, Rank::nth(0));
@@ -85,14 +85,14 @@ impl BuildPage {
 /// An item of an import.
 #[derive(Clone, PartialEq, Debug)]
 pub enum BuildItem {
-    /// A page. Siblings must be in order, and parents must precede their children.
+    /// A page. Parents must precede their children, and siblings must be in order.
     Page(Box<BuildPage>),
-    /// A file with already stored bytes. A name that an earlier file has is made unique by a number.
+    /// A file whose content is already stored. A number is added to its name if an earlier file has the same name.
     File(FileId, FileEntry),
-    /// A reusable content. The title is required.
+    /// A reusable content block. The title is required.
     Reusable(ReusableId, ReusablePatch),
     Variable(String, VariableValue),
-    /// An old path, and the page and anchor it redirects to. If a path occurs several times, the first one applies.
+    /// An old path, and the page and anchor to which it redirects. The first redirect of a path applies.
     Redirect(String, PageId, Option<String>),
 }
 
@@ -106,13 +106,13 @@ pub struct BuildOutcome {
 }
 
 impl Content {
-    /// Builds content from all items of an import, in one pass. Loads nothing except bodies of other content.
+    /// Builds content from all items of an import in one pass. Nothing is loaded except bodies of other content.
     ///
-    /// `now` is the time of pages without a time of their own. Texts are stored while the items are read, the map at
-    /// the end. Importing the same items returns the same root.
+    /// `now` is the time of pages that have no time of their own. Texts are stored while the items are read, and the
+    /// map is stored at the end. Importing the same items returns the same root.
     ///
     /// # Errors
-    /// [`ContentError::Invalid`](crate::ContentError::Invalid) with the position of the item and its field;
+    /// [`ContentError::Invalid`](crate::ContentError::Invalid) with the index and the field of an invalid item;
     /// [`ContentError::Store`](crate::ContentError::Store).
     ///
     /// # Cancel safety
@@ -168,7 +168,7 @@ struct ContentBuilder {
     reusables: u64,
     others: BTreeMap<Key, Bytes>,
     references: Vec<(LinkSource, SourceReferences)>,
-    /// Sources with texts that are stored and not in memory.
+    /// Sources whose texts are stored and not in memory.
     stored: Vec<(LinkSource, LinkFields)>,
 }
 
@@ -188,7 +188,7 @@ impl ContentBuilder {
         }
     }
 
-    /// Adds an item and returns its text, which the caller stores.
+    /// Adds an item. Returns its text, which the caller must store.
     fn add(&mut self, item: BuildItem) -> ContentResult<Option<String>> {
         match item {
             BuildItem::Page(page) => self.add_page(*page),
@@ -242,7 +242,7 @@ impl ContentBuilder {
         self.add_other(keys::derived_of_file(id, &entry), Bytes::new(), "file")
     }
 
-    /// Returns the place of the parent for a new page of a kind.
+    /// Returns the place of the parent of a new page, after checking that it accepts pages of this kind.
     fn place_above(&self, parent: Option<&PageId>, kind: PageKind) -> ContentResult<PagePlace> {
         let Some(parent) = parent else { return Ok(PagePlace::default()) };
         if kind == PageKind::Group {
@@ -295,7 +295,7 @@ impl ContentBuilder {
             }
         }
         let mut entries: Vec<(Key, Bytes)> = Vec::new();
-        // Each source is dropped once its entries are written: an import can have hundreds of thousands of links.
+        // Drop each source once its entries are written, because an import can have hundreds of thousands of links.
         for (source, references) in std::mem::take(&mut self.references) {
             let has = |target: &LinkTarget| match target {
                 LinkTarget::Page(id) => self.pages.contains_key(id),

@@ -16,12 +16,12 @@ use super::{
     redirects,
 };
 
-/// Sources per batch: their texts are loaded concurrently.
+/// Number of sources per batch, whose texts are loaded together.
 const CHECK_BATCH: usize = 256;
 
 impl Content {
-    /// Recomputes all derived entries from the records and texts, and returns the differences, one sentence each. A
-    /// difference means damaged data or a bug in this library.
+    /// Recomputes all derived entries from records and texts, and returns a sentence for each difference. A difference
+    /// indicates damaged data or a bug in this library.
     ///
     /// # Errors
     /// [`ContentError`](super::ContentError) if the content cannot be read.
@@ -69,7 +69,7 @@ impl Content {
         Ok(problems)
     }
 
-    /// Computes the links that the texts of all sources imply.
+    /// Computes the link entries that the texts of the given sources imply.
     async fn expected_links(
         &self,
         domain: &str,

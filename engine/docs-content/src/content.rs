@@ -1,4 +1,4 @@
-//! [`Content`]: revisions over an object store.
+//! [`Content`]: revisions in an object store.
 
 use std::{collections::BTreeSet, sync::Arc};
 
@@ -10,14 +10,14 @@ use super::{
     map, text,
 };
 
-/// Bytes of text buffered in memory before they are stored.
+/// Size of the texts that are buffered in memory before they are stored, in bytes.
 pub(crate) const FLUSH_TEXT_BYTES: usize = 8 * 1024 * 1024;
 
-/// Reads and writes content over an object store.
+/// Reads and writes content in an object store.
 ///
-/// Content is identified by the hash of its root and is immutable. An edit, an import or a merge stores the objects
-/// that a new root needs and returns that root; a transaction of the caller then references it. Every operation can
-/// therefore be cancelled or repeated at any time, at the cost of unreferenced objects.
+/// Content is immutable and identified by the hash of its root. An edit, an import or a merge stores the objects of the
+/// new root and returns its hash. A transaction of the caller then references that root. Every operation can therefore
+/// be cancelled or repeated at any time; at worst, it leaves unreferenced objects.
 ///
 /// Cheap to clone; clones share the caches.
 #[derive(Clone)]
@@ -33,7 +33,7 @@ impl std::fmt::Debug for Content {
 }
 
 impl Content {
-    /// Creates content over an object store, with the default caches and the line merger.
+    /// Creates content in an object store, with default cache limits and the line merger.
     #[must_use]
     pub fn new(objects: Arc<dyn Objects>) -> Self {
         Self::with_config(objects, CacheLimits::default(), Arc::new(LineMerger))
@@ -45,7 +45,7 @@ impl Content {
         Self { shared: Arc::new(ObjectCaches::new(objects, limits)), merger }
     }
 
-    /// Returns the hash of the root of empty content, which may not be stored.
+    /// Returns the root hash of empty content. The root itself need not be stored.
     #[must_use]
     pub fn empty_hash() -> Hash {
         map::empty().hash
@@ -64,7 +64,7 @@ impl Content {
         Ok(root)
     }
 
-    /// Stores texts in batches of a few megabytes, and returns their hashes.
+    /// Stores texts in batches of a few megabytes and returns their hashes.
     ///
     /// # Errors
     /// [`ContentError::Store`](super::ContentError::Store).
@@ -89,10 +89,10 @@ impl Content {
         self.session(domain).run(|session| session.text(&hash)).await
     }
 
-    /// Returns the complete text of a body; empty for an empty body.
+    /// Returns the complete text of a body, or an empty string for an empty body.
     ///
     /// # Errors
-    /// The errors of [`Content::text`].
+    /// See [`Content::text`].
     pub async fn body_text(
         &self,
         domain: &str,
@@ -116,7 +116,7 @@ impl Content {
         self.shared.cost()
     }
 
-    /// Returns the hit counts of each cache.
+    /// Returns the hit and miss counts of each cache.
     #[must_use]
     pub fn cache_stats(&self) -> [CacheStats; 4] {
         self.shared.cache_stats()
@@ -140,7 +140,7 @@ impl Content {
     }
 }
 
-/// Loads the texts of the terms of a body.
+/// Returns the texts of a body's terms.
 pub(crate) fn term_texts(session: &Session<'_>, body: &Body) -> PassResult<Vec<Arc<str>>> {
     let mut gather = MissingCollector::default();
     let mut out = Vec::new();

@@ -1,4 +1,4 @@
-//! Changes between two revisions, in terms of pages, files, reusable contents and variables.
+//! Changes between two revisions, as changes of pages, files, reusable content blocks and variables.
 
 use std::collections::BTreeMap;
 
@@ -18,13 +18,13 @@ use super::{
 #[derive(Clone, PartialEq, Debug)]
 pub struct ChangedPage {
     pub id: PageId,
-    /// The path; `None` for kinds without a path.
+    /// The path, or `None` for page kinds without a path.
     pub path: Option<String>,
-    /// The record after the change, or before it for a deleted page.
+    /// The record after the change; for a deleted page, the record before it.
     pub entry: Box<PageEntry>,
 }
 
-/// One change between two revisions.
+/// A change between two revisions.
 #[derive(Clone, PartialEq, Debug)]
 pub enum RevisionChange {
     PageCreated(ChangedPage),
@@ -38,7 +38,7 @@ pub enum RevisionChange {
         attributes: Vec<Attribute>,
     },
     PageDeleted(ChangedPage),
-    /// A page was moved: to another parent, or to another position among the same siblings.
+    /// A page has a different parent, or a different position among the same siblings.
     PageMoved {
         /// The page after the change.
         page: ChangedPage,
@@ -69,13 +69,13 @@ pub enum RevisionChange {
         attributes: Vec<Attribute>,
     },
     FileDeleted(FileId, FileEntry),
-    /// Variables of the space changed: by name, the value before and after.
+    /// Variables of the space changed. Maps names to the value before and after the change.
     VariablesEdited(BTreeMap<String, (Option<VariableValue>, Option<VariableValue>)>),
 }
 
 impl Content {
-    /// Returns the changes from one revision to another: pages in reading order (deleted ones at their previous
-    /// position), then reusable contents and files in order of their ids, then variables. Cost is proportional to the
+    /// Returns the changes from one revision to another, in this order: pages in reading order, with deleted pages at
+    /// their previous position; reusable content blocks and files by id; variables. The cost is proportional to the
     /// differences.
     ///
     /// Changes of timestamps and Git metadata are ignored. [`Content::empty_hash`] need not be stored.
@@ -99,7 +99,7 @@ pub(crate) fn differing_records(
     Ok(map::diff(session, before, after, &ranges)?)
 }
 
-/// The position of a page in reading order: the ranks and ids from the top level down.
+/// The position of a page in reading order: the ranks and ids of its ancestors from the top level down, and its own.
 type Position = Vec<(Rank, PageId)>;
 
 fn changes(session: &Session<'_>, before: &Hash, after: &Hash) -> PassResult<Vec<RevisionChange>> {

@@ -1,7 +1,7 @@
-//! The records of a revision and their serialization.
+//! The records of a revision, and their serialization.
 //!
-//! Each record is JSON with its fields in a fixed order and absent fields omitted. Equal records are therefore equal
-//! bytes, on which the hash of a revision depends.
+//! A record is serialized as JSON with a fixed field order and without absent fields. Equal records therefore have
+//! equal bytes, which the hash of a revision depends on.
 
 use std::collections::BTreeMap;
 
@@ -22,7 +22,7 @@ use super::{ContentError, ContentResult, Rank};
 pub enum PageKind {
     /// A page with text.
     Document,
-    /// A heading above pages, at the top level only.
+    /// A heading for a group of pages. Only at the top level.
     Group,
     /// A link in the table of contents.
     Link,
@@ -48,34 +48,34 @@ impl PageKind {
         matches!(self, Self::Document | Self::Group)
     }
 
-    /// Returns `true` if pages of this kind are a path segment.
+    /// Returns `true` if pages of this kind contribute a path segment.
     #[must_use]
     pub const fn has_slug(self) -> bool {
         matches!(self, Self::Document | Self::Group)
     }
 }
 
-/// One term of a conflict: a text, or `None` for the empty text.
+/// A term of a conflict: a text, or `None` for the empty text.
 pub type Term = Option<Hash>;
 
-/// The texts of a conflicting body: an odd number, at least three.
+/// The terms of a conflicting body. Their number is odd and at least three.
 ///
-/// Added and removed terms alternate: `[other, base, request]` for two sides, where the last term comes from the
-/// change request. The body represents `other + (request - base)`; a later merge appends further pairs and cancels
-/// equal terms.
+/// Added and removed terms alternate. For two sides they are `[other, base, request]`; the last term comes from the
+/// change request. The body represents `other + (request - base)`. A later merge appends more pairs and cancels equal
+/// terms.
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 #[serde(try_from = "Vec<Term>")]
 pub struct Terms(Vec<Term>);
 
 impl Terms {
-    /// Returns the terms, starting with an added one.
+    /// Returns the terms, beginning with an added one.
     #[must_use]
     pub fn as_slice(&self) -> &[Term] {
         &self.0
     }
 }
 
-/// The error of a conflict with an even number of terms, or fewer than three.
+/// The error for a conflict with an even number of terms or fewer than three.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("a conflict has an odd number of terms, at least three")]
 pub struct NotTerms;
@@ -87,7 +87,7 @@ impl TryFrom<Vec<Term>> for Terms {
     }
 }
 
-/// The text of a page or a reusable content.
+/// The text of a page or a reusable content block.
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Default, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum Body {
@@ -95,7 +95,7 @@ pub enum Body {
     Empty,
     /// The hash of the Markdown source.
     Text(Hash),
-    /// The texts of an unresolved merge.
+    /// The terms of an unresolved merge conflict.
     Conflict(Terms),
 }
 
@@ -106,13 +106,13 @@ impl Body {
         matches!(self, Self::Empty)
     }
 
-    /// Returns `true` if a merge left conflicting texts.
+    /// Returns `true` if the body is an unresolved merge conflict.
     #[must_use]
     pub const fn is_conflict(&self) -> bool {
         matches!(self, Self::Conflict(_))
     }
 
-    /// Returns the terms of the body: one, unless it is a conflict.
+    /// Returns the terms of the body. There is one unless the body is a conflict.
     #[must_use]
     pub fn terms(&self) -> Vec<Term> {
         match self {
@@ -122,7 +122,7 @@ impl Body {
         }
     }
 
-    /// Creates the body of one term.
+    /// Creates a body from a single term.
     #[must_use]
     pub const fn of(term: Term) -> Self {
         match term {
@@ -132,13 +132,13 @@ impl Body {
     }
 }
 
-/// Conflicting values of one field after a merge. The record contains the value of the change request.
+/// The conflicting values of a field after a merge. The record itself contains the value of the change request.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct FieldClash {
-    /// The value of the side that is not the change request.
+    /// The value of the other side.
     #[serde(serialize_with = "serialize_sorted")]
     pub other: Value,
-    /// The common ancestor of both values.
+    /// The value in the common ancestor.
     #[serde(serialize_with = "serialize_sorted")]
     pub base: Value,
     /// The value of the change request.
@@ -146,16 +146,16 @@ pub struct FieldClash {
     pub request: Value,
 }
 
-/// Clashes by the JSON name of the field; [`clash_field`] has the names that cover several fields.
+/// Clashes by JSON field name. The names in [`clash_field`] cover several fields.
 pub type FieldClashes = BTreeMap<String, FieldClash>;
 
-/// Names in [`FieldClashes`] that are not the name of one field.
+/// Names in [`FieldClashes`] that do not denote a single field.
 pub mod clash_field {
-    /// Parent and rank together.
+    /// Parent and rank.
     pub const POSITION: &str = "position";
-    /// One side deleted the item that the other side changed; the item was kept.
+    /// One side deleted an item that the other side changed. The item was kept.
     pub const EXISTENCE: &str = "existence";
-    /// Type, size, dimensions and bytes of a file together.
+    /// Type, size, dimensions and content of a file.
     pub const CONTENT: &str = "content";
 }
 
@@ -172,12 +172,12 @@ macro_rules! page_record {
         #[serde(rename_all = "camelCase")]
         pub struct PageEntry {
             pub kind: PageKind,
-            /// The parent page; `None` at the top level.
+            /// The parent page, or `None` at the top level.
             #[serde(default, skip_serializing_if = "Option::is_none")]
             pub parent: Option<PageId>,
-            /// The sort key among the siblings.
+            /// The sort key among siblings.
             pub rank: Rank,
-            /// The title, not empty.
+            /// The title. It is not empty.
             pub title: String,
             $(
                 $(#[$doc])*
@@ -189,25 +189,25 @@ macro_rules! page_record {
             pub created_at: Option<DateTime<Utc>>,
             #[serde(default, skip_serializing_if = "Option::is_none")]
             pub updated_at: Option<DateTime<Utc>>,
-            /// The file in the Git repository.
+            /// The Git blob of the page.
             #[serde(default, skip_serializing_if = "Option::is_none")]
             pub git: Option<GitBlob>,
-            /// The text of the page's Git file, as an object: the next export writes unchanged parts exactly as they
-            /// are there.
+            /// The object with the text of the page's Git file. The next export preserves the formatting of its
+            /// unchanged parts.
             #[serde(default, skip_serializing_if = "Option::is_none")]
             pub source: Option<Hash>,
-            /// Front matter that the platform does not know, retained for the next export.
+            /// Front matter that the platform does not interpret, retained for the next export.
             #[serde(default, skip_serializing_if = "BTreeMap::is_empty", serialize_with = "sorted_map")]
             pub extra: BTreeMap<String, Value>,
             #[serde(default, skip_serializing_if = "Body::is_empty")]
             pub body: Body,
-            /// Field conflicts of merges.
+            /// The unresolved field conflicts.
             #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
             pub clash: FieldClashes,
         }
 
         impl PageEntry {
-            /// Creates a page with a title and a rank, and no other fields.
+            /// Creates a page with a title and a rank and no other fields.
             #[must_use]
             pub fn new(kind: PageKind, title: &str, rank: Rank) -> Self {
                 Self {
@@ -226,7 +226,7 @@ macro_rules! page_record {
                 }
             }
 
-            /// Sets the fields of a patch.
+            /// Sets the fields that the patch contains.
             pub(crate) fn set(&mut self, fields: &PagePatch) {
                 set(&mut self.title, &fields.title);
                 $(set(&mut self.$name, &fields.$name);)*
@@ -234,8 +234,8 @@ macro_rules! page_record {
                 set(&mut self.extra, &fields.extra);
             }
 
-            /// Returns all fields as a patch that sets them. Fields that only other kinds of pages have are left out,
-            /// not set to absent.
+            /// Returns a patch that sets all fields of the page. It does not contain fields that only other page kinds
+            /// have.
             #[must_use]
             pub fn fields(&self) -> PagePatch {
                 let fields = PagePatch {
@@ -265,11 +265,11 @@ macro_rules! page_record {
                 ])
             }
 
-            /// Returns the fields that differ between this page and a later version, for display. The content is left
-            /// out: its document ids are known to the platform only.
+            /// Returns the fields that differ between this page and a later version, for display. The content is
+            /// omitted, because only the platform knows its document ids.
             #[must_use]
             pub fn changes(&self, after: &Self) -> PageAttributes {
-                // A document without a layout has the default one.
+                // A document without a layout has the default layout.
                 let layout =
                     |page: &Self| (page.kind == PageKind::Document).then(|| page.layout.unwrap_or_default());
                 let attributes = PageAttributes {
@@ -282,7 +282,7 @@ macro_rules! page_record {
             }
         }
 
-        /// An attribute of a record that changed.
+        /// An attribute that differs between two versions of a record.
         #[non_exhaustive]
         #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
         pub enum Attribute {
@@ -303,7 +303,7 @@ macro_rules! page_record {
 
 docs_model::page_fields!(page_record);
 
-/// Returns the attributes that are flagged as different.
+/// Returns the attributes whose flag is set.
 pub(crate) fn flagged_attributes<const N: usize>(different: [(bool, Attribute); N]) -> Vec<Attribute> {
     different.into_iter().filter_map(|(is, attribute)| is.then_some(attribute)).collect()
 }
@@ -315,7 +315,7 @@ pub(crate) fn set<T: Clone>(field: &mut T, value: &Option<T>) {
     }
 }
 
-/// The display value of a field; `None` for an empty field.
+/// Conversion of a field to its displayed value, which is `None` for an empty field.
 trait Shown<T> {
     fn shown(&self) -> Option<T>;
 }
@@ -345,7 +345,7 @@ impl<T: Clone> Shown<T> for Option<T> {
 }
 
 impl PageEntry {
-    /// Returns `true` if a merge left an unresolved conflict.
+    /// Returns `true` if a merge conflict is unresolved.
     #[must_use]
     pub fn is_conflicted(&self) -> bool {
         self.body.is_conflict() || !self.clash.is_empty()
@@ -364,16 +364,16 @@ pub struct FileEntry {
     /// The dimensions of an image.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub dimensions: Option<Dimensions>,
-    /// The hash of the bytes. It is also the name of their object unless the bytes are split into parts.
+    /// The hash of the content. It also names the object, unless the content is split into parts.
     pub blob: Hash,
-    /// The object that lists the parts of a file that is too large for one object; see
+    /// The object that lists the parts of a file that is too large for a single object; see
     /// [`PART_BYTES`](super::PART_BYTES).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub parts: Option<Hash>,
-    /// The file in the Git repository.
+    /// The Git blob of the file.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub git: Option<GitBlob>,
-    /// Field conflicts of merges.
+    /// The unresolved field conflicts.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub clash: FieldClashes,
 }
@@ -384,28 +384,28 @@ pub struct ReusableEntry {
     pub title: String,
     #[serde(default, skip_serializing_if = "Body::is_empty")]
     pub body: Body,
-    /// The source of a computed content.
+    /// The source of a computed block.
     #[serde(default, skip_serializing_if = "Option::is_none", serialize_with = "sorted_option")]
     pub computed: Option<Value>,
-    /// Seeds the ids of the computed blocks.
+    /// The seed from which the ids of computed blocks are derived.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub computed_seed: Option<String>,
-    /// The file in the Git repository.
+    /// The Git blob of the block.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub git: Option<GitBlob>,
-    /// The text of the Git file, as an object.
+    /// The object with the text of the Git file.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub source: Option<Hash>,
-    /// Front matter that the platform does not know, retained for the next export.
+    /// Front matter that the platform does not interpret, retained for the next export.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty", serialize_with = "sorted_map")]
     pub extra: BTreeMap<String, Value>,
-    /// Field conflicts of merges.
+    /// The unresolved field conflicts.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub clash: FieldClashes,
 }
 
 impl ReusableEntry {
-    /// Creates a reusable content with a title and no text.
+    /// Creates a reusable content block with a title and no text.
     #[must_use]
     pub fn new(title: &str) -> Self {
         Self {
@@ -424,7 +424,7 @@ impl ReusableEntry {
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct VariableEntry {
     pub value: VariableValue,
-    /// Conflicts of merges.
+    /// The unresolved conflicts.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub clash: FieldClashes,
 }
@@ -446,7 +446,7 @@ fn is_default<T: Default + PartialEq>(value: &T) -> bool {
     *value == T::default()
 }
 
-/// JSON with sorted object keys, independent of the order of the map type.
+/// JSON with sorted object keys, independent of the map type's order.
 struct SortedJson<'a>(&'a Value);
 
 impl Serialize for SortedJson<'_> {

@@ -7,19 +7,19 @@ use docs_store::{Hash, StoreError};
 #[non_exhaustive]
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum ContentError {
-    /// The object store failed. Objects already written are unreferenced.
+    /// The object store failed. Objects that were already written are unreferenced.
     #[error(transparent)]
     Store(#[from] StoreError),
-    /// An object is not in this domain: it was never stored, or it was garbage-collected.
+    /// An object is missing in this domain: it was never stored, or it was garbage-collected.
     #[error("the content `{0}` does not exist")]
     NotFound(Hash),
     /// The request is invalid.
     #[error("change {index}: `{field}` {message}")]
     Invalid {
-        /// The index of the edit or imported item, counted from 0.
+        /// The zero-based index of the edit or import item.
         index: usize,
         field: &'static str,
-        /// The reason, as the end of a sentence that starts with the field.
+        /// The reason, which completes a sentence that begins with the field.
         message: String,
     },
     /// The result of a merge would exceed a content limit.
@@ -31,7 +31,7 @@ pub enum ContentError {
 }
 
 impl ContentError {
-    /// Returns the error with the position of its item in the batch.
+    /// Sets the index of the item in the batch.
     #[must_use]
     pub(crate) fn at_index(self, position: usize) -> Self {
         match self {
@@ -49,13 +49,13 @@ impl From<ContentError> for Error {
                 Self::invalid(&format!("changes[{index}].{field}"), message)
             }
             ContentError::TooLarge(_) => Self::conflict(format!("{error}; reduce it, then merge again")),
-            // An object that a live record references is missing or malformed: never the caller's fault.
+            // A missing or malformed object that a record references is never the fault of the caller.
             other => Self::internal(other),
         }
     }
 }
 
-/// Rejects a text that is too long for a page or a reusable content.
+/// Rejects a text that is too long for a page or a reusable content block.
 pub(crate) fn check_text(text: &str) -> Result<(), ContentError> {
     check_page_size(text).map_err(|error| invalid("document", error.to_string()))
 }
@@ -63,7 +63,7 @@ pub(crate) fn check_text(text: &str) -> Result<(), ContentError> {
 /// The result of a content operation.
 pub type ContentResult<T> = Result<T, ContentError>;
 
-/// Creates an error without a position in the batch; [`ContentError::at_index`] sets it.
+/// Creates an error without the index in the batch, which [`ContentError::at_index`] sets.
 pub(crate) fn invalid(field: &'static str, message: impl Into<String>) -> ContentError {
     ContentError::Invalid { index: 0, field, message: message.into() }
 }

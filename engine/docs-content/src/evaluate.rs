@@ -1,4 +1,4 @@
-//! Evaluation of documents for a visitor: conditions are decided and expressions replaced by their values.
+//! Evaluation of documents for a visitor: resolves conditions, and replaces expressions by their values.
 
 use std::mem;
 
@@ -9,41 +9,42 @@ use docs_model::{Block, BlockKind, Document, Fragment, Inline, InlineKind, Leaf,
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Maximum number of steps of all expressions of a document together. Later expressions fail.
+/// Maximum total number of steps for the expressions of a document. Expressions beyond this limit fail.
 const MAX_DOCUMENT_STEPS: u32 = 20 * MAX_STEPS;
 
-/// Maximum size in bytes of the values that all expressions of a document insert. An expression whose value exceeds the
-/// remaining bytes is shown in double braces, like one that fails.
+/// Maximum total size in bytes of the values that the expressions of a document insert. An expression whose value
+/// exceeds the remaining budget is displayed in double braces, like an expression that fails.
 ///
-/// Steps do not bound the values: a few steps repeat a claim or a text of up to [`expression::MAX_TEXT`] bytes.
+/// The step limit does not bound the size, because a few steps can repeat a claim or a text of up to
+/// [`expression::MAX_TEXT`] bytes.
 pub const MAX_VALUE_BYTES: usize = 256 * 1024;
 
 /// The scope of an evaluation.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub enum Evaluated {
-    /// Nothing: conditions and expressions are left unchanged.
+    /// Nothing. Conditions and expressions are unchanged.
     #[default]
     #[serde(rename = "false")]
     No,
     /// Everything.
     #[serde(rename = "true")]
     Yes,
-    /// Conditions and expressions that depend only on variables and on claims with enumerated values. The rest is left
-    /// for the client, which knows the visitor.
+    /// Conditions and expressions that depend only on variables and on claims with enumerated values. The others are
+    /// left to the client, which knows the visitor.
     #[serde(rename = "deterministic-only")]
     DeterministicOnly,
 }
 
 /// Evaluates a document.
 ///
-/// A condition that holds is replaced by its blocks; one that does not is removed. An expression is replaced by its
-/// text, joined with the surrounding text; one that fails, or whose value exceeds the bytes of all values of a
-/// document, is shown in double braces. A container left empty is removed if it has no content of its own (a list, an
-/// item, a quotation, a hint, a set of tabs, steps or columns), and gets an empty paragraph if it has a title or a
-/// fixed position (a tab, a step, a column, a cell, the body of an expandable).
+/// A condition that is true is replaced by its blocks, and any other is removed. The value of an expression is inserted
+/// as text and merged with the surrounding text. An expression that fails, or whose value exceeds the budget of the
+/// document, is displayed in double braces. A container that becomes empty is removed if it has no content of its own
+/// (a list, an item, a quotation, a hint, a set of tabs, steps or columns). If it has a title or a fixed position (a
+/// tab, a step, a column, a cell, the body of an expandable), it receives an empty paragraph.
 ///
-/// Reusable contents are not expanded here; evaluate them as separate documents.
+/// Reusable content blocks are not expanded here. They are evaluated as separate documents.
 #[must_use]
 pub fn evaluate(document: &Document, mode: Evaluated, context: &Context, claims: &Claims) -> Document {
     if mode == Evaluated::No {
@@ -53,9 +54,9 @@ pub fn evaluate(document: &Document, mode: Evaluated, context: &Context, claims:
     run(document, Evaluator { mode, conditions, context, claims, allowance })
 }
 
-/// Evaluates a document for a visitor, who must not receive content that a condition hides: conditions are decided in
-/// every mode, and only expressions within text are left for the client. A condition that reads a value that must not
-/// control visibility ([`Expression::is_deterministic`]) does not hold.
+/// Evaluates a document for a visitor who must not receive content that a condition hides. Conditions are resolved in
+/// every mode; only expressions within text can be left to the client. A condition is false if it reads a value that
+/// must not control visibility ([`Expression::is_deterministic`]).
 #[must_use]
 pub fn evaluate_for_visitor(
     document: &Document,
@@ -66,7 +67,7 @@ pub fn evaluate_for_visitor(
     evaluate_for_visitor_within(document, mode, context, claims, &mut document_allowance())
 }
 
-/// Evaluates a document like [`evaluate_for_visitor`], with an allowance that several documents share.
+/// Evaluates a document like [`evaluate_for_visitor`], with a budget shared by several documents.
 #[must_use]
 pub fn evaluate_for_visitor_within(
     document: &Document,
@@ -75,21 +76,21 @@ pub fn evaluate_for_visitor_within(
     claims: &Claims,
     allowance: &mut Allowance,
 ) -> Document {
-    // Visitors receive the source of an expression only if their client must evaluate it.
+    // Visitors receive the source of an expression only if their client has to evaluate it.
     let mode = if mode == Evaluated::No { Evaluated::DeterministicOnly } else { mode };
     run(document, Evaluator { mode, conditions: Conditions::Visitor, context, claims, allowance })
 }
 
-/// Returns the content of a document that is under no condition.
+/// Returns the parts of a document that are not subject to a condition.
 pub(crate) fn unconditional_content(document: &Document) -> Document {
     let (context, claims) = (&Context::default(), &Claims::default());
-    // With a budget of zero steps no condition holds.
+    // With a budget of zero steps, every condition is false.
     let allowance = &mut Allowance { steps: Budget(0), bytes: 0 };
     let (mode, conditions) = (Evaluated::No, Conditions::Visitor);
     run(document, Evaluator { mode, conditions, context, claims, allowance })
 }
 
-/// Returns the allowance of one document: the steps of its expressions and conditions, and the bytes of its values.
+/// Returns the budget of a document: the steps for its expressions and conditions, and the bytes for its values.
 #[must_use]
 pub const fn document_allowance() -> Allowance {
     Allowance { steps: Budget(MAX_DOCUMENT_STEPS), bytes: MAX_VALUE_BYTES }
@@ -102,7 +103,7 @@ fn run(document: &Document, mut evaluator: Evaluator<'_>) -> Document {
 }
 
 struct Evaluator<'e> {
-    /// The scope for expressions within text.
+    /// The evaluation mode for expressions within text.
     mode: Evaluated,
     conditions: Conditions,
     context: &'e Context,
@@ -110,17 +111,17 @@ struct Evaluator<'e> {
     allowance: &'e mut Allowance,
 }
 
-/// The evaluation of conditions.
+/// The evaluation mode of conditions.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Conditions {
-    /// By the same mode as expressions within text.
+    /// In the same mode as expressions within text.
     SameAsText,
-    /// Every condition is decided for a visitor.
+    /// All conditions are resolved for a visitor.
     Visitor,
 }
 
 impl Evaluator<'_> {
-    /// Returns `true` if an expression is left for the client. One that does not parse depends on nothing.
+    /// Returns `true` if an expression is left to the client. An expression that cannot be parsed is not.
     fn is_left_to_client(&self, text: &str) -> bool {
         match self.mode {
             Evaluated::No => true,
@@ -131,7 +132,7 @@ impl Evaluator<'_> {
         }
     }
 
-    /// Returns the value of a condition; `None` if it is left for the client.
+    /// Returns the value of a condition, or `None` if it is left to the client.
     fn evaluate_condition(&mut self, text: &str) -> Option<bool> {
         if self.conditions == Conditions::SameAsText {
             let decides = !self.is_left_to_client(text);
@@ -146,7 +147,7 @@ impl Evaluator<'_> {
 
     fn blocks(&mut self, blocks: Vec<Block>) -> Vec<Block> {
         let nodes = self.nodes(blocks.into_iter().map(Node::Block).collect());
-        // Blocks evaluate to blocks, unless a condition contains text directly.
+        // Blocks evaluate to blocks, except for a condition that directly contains text.
         nodes.into_iter().map(into_block).collect()
     }
 
@@ -224,15 +225,15 @@ impl Evaluator<'_> {
     }
 }
 
-/// Tracks undecidable conditions within preserved Markdown. The block that opens one is left out, and so are the
-/// blocks after it, up to its end.
+/// Tracks undecidable conditions in preserved Markdown. The block that opens such a condition and all blocks up to its
+/// end are undecided.
 #[derive(Debug, Default)]
 pub struct UndecidedConditions {
     open: usize,
 }
 
 impl UndecidedConditions {
-    /// Returns `true` if a block may be under such a condition. Must be called for the blocks in order.
+    /// Returns `true` if a block may be subject to such a condition. Must be called for all blocks in order.
     pub fn is_undecided(&mut self, block: &Block) -> bool {
         let was_open = self.open > 0;
         if !document::is_verbatim(block) {
@@ -275,7 +276,7 @@ fn into_block(node: Node) -> Block {
     }
 }
 
-/// Appends text, joined with the preceding text.
+/// Appends text and merges it with the preceding text.
 fn push_text(done: &mut Vec<Node>, text: TextNode) {
     let Some(Node::Text(before)) = done.last_mut() else {
         done.push(Node::Text(text));

@@ -1,4 +1,4 @@
-//! File names: validation, cleaning, and numbering of duplicates.
+//! Validation, sanitization and numbering of file names.
 
 use std::borrow::Cow;
 
@@ -7,10 +7,10 @@ const MAX_NAME: usize = 256;
 /// Maximum length of a file extension with its dot, in characters.
 const MAX_EXTENSION: usize = 32;
 
-/// Validates the name of a file, which is shown to users and may become a name in their file systems.
+/// Validates a file name. Names are displayed to users and may be used in their file systems.
 ///
 /// # Errors
-/// The requirement that the name violates, as the end of a sentence.
+/// The violated requirement, which completes a sentence that begins with the field.
 pub fn check_file_name(name: &str) -> Result<(), &'static str> {
     if name.chars().any(|c| matches!(c, '/' | '\\')) {
         return Err("must be a name without `/` and `\\`");
@@ -24,7 +24,7 @@ pub fn check_file_name(name: &str) -> Result<(), &'static str> {
     Ok(())
 }
 
-/// Converts a foreign name to one that [`check_file_name`] accepts.
+/// Converts an external name to one that [`check_file_name`] accepts.
 #[must_use]
 pub fn clean_file_name(name: &str) -> Cow<'_, str> {
     if check_file_name(name).is_ok() {
@@ -44,7 +44,7 @@ fn is_no_name(name: &str) -> bool {
     name.chars().all(|c| c == '.' || c.is_whitespace())
 }
 
-/// Returns `true` if `name` equals `of`, with or without a number.
+/// Returns `true` if `name` equals `of` with or without an appended number.
 ///
 /// ```
 /// use docs_content::is_numbered;
@@ -58,7 +58,7 @@ pub fn is_numbered(name: &str, of: &str) -> bool {
     name == of || number().is_some_and(|number| name == append_number(of, number))
 }
 
-/// Returns a name with a number before its extension.
+/// Inserts a number before the extension of a name.
 pub(crate) fn append_number(name: &str, number: u64) -> String {
     let (stem, extension) = split(name);
     let suffix = format!(" ({number})");
@@ -67,7 +67,7 @@ pub(crate) fn append_number(name: &str, number: u64) -> String {
     format!("{}{suffix}{extension}", stem.trim_end())
 }
 
-/// Splits a name into its stem and its extension with the dot.
+/// Splits a name into its stem and its extension, which includes the dot.
 fn split(name: &str) -> (&str, &str) {
     match name.rfind('.') {
         Some(at) if at > 0 && name[at..].chars().count() <= MAX_EXTENSION => name.split_at(at),

@@ -1,14 +1,14 @@
-//! Splitting of files that are too large for one object into parts, with an object that lists the parts in order.
+//! Splitting of files that are too large for a single object. A separate object lists the parts in order.
 //!
-//! Only one part is in memory while a file is stored or read. The part size is fixed, so that equal files are equal
-//! objects.
+//! Only one part is in memory while a file is stored or read. The part size is fixed, so that equal files consist of
+//! equal objects.
 
 use bytes::Bytes;
 use docs_store::Hash;
 
 use super::{ContentError, ContentResult};
 
-/// Size of each part except the last, in bytes. A file of at most this size is one object.
+/// Size of each part except the last, in bytes. A file that is not larger is a single object.
 pub const PART_BYTES: usize = 4 << 20;
 
 /// The size of a hash in a list, in bytes.

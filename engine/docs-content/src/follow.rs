@@ -1,4 +1,4 @@
-//! Following content: the tree, files and variables of an original, with separate texts.
+//! Following content: it copies the page tree, files and variables of an original, but has its own texts.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -19,35 +19,35 @@ use super::{
     redirects,
 };
 
-/// The revisions of one update of following content.
+/// The revisions involved in an update of following content.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct FollowUpdate {
-    /// The revision of the original at the previous update; [`Content::empty_hash`] at first.
+    /// The revision of the original at the previous update, or [`Content::empty_hash`] for the first update.
     pub from: Hash,
     /// The current revision of the original.
     pub to: Hash,
-    /// The following content that corresponds to `from`; [`Content::empty_hash`] at first.
+    /// The following content that corresponds to `from`, or [`Content::empty_hash`] for the first update.
     pub onto: Hash,
 }
 
-/// The texts of a following page.
+/// The texts of a page that follows the original.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct PageTexts {
-    /// The title, not empty.
+    /// The title. It must not be empty.
     pub title: String,
     pub description: Option<String>,
     pub body: NewBody,
 }
 
-/// The texts of a following reusable content.
+/// The texts of the reusable content block that follows the original.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ReusableTexts {
-    /// The title, not empty.
+    /// The title. It must not be empty.
     pub title: String,
     pub body: NewBody,
 }
 
-/// The texts of all following pages and reusable contents with new texts.
+/// The texts of all following pages and reusable content blocks that have new texts.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct FollowTexts {
     pub pages: BTreeMap<PageId, PageTexts>,
@@ -55,12 +55,12 @@ pub struct FollowTexts {
 }
 
 impl Content {
-    /// Updates following content: pages, files, reusable contents, variables and redirects become those of the
-    /// original under the same ids. Titles, descriptions and texts are separate: the given ones, else the current
-    /// ones. Git metadata of the original is not copied.
+    /// Updates following content: pages, files, reusable content blocks, variables and redirects are copied from the
+    /// original with their ids. Titles, descriptions and bodies are taken from `texts` or, if they are not given there,
+    /// from the existing following content. Git metadata of the original is not copied.
     ///
-    /// Cost is proportional to the differences between `from` and `to`, and the given texts. Every object of the new
-    /// root is stored before this function returns.
+    /// The cost is proportional to the differences between `from` and `to` and to the given texts. Every object of the
+    /// new root is stored before this function returns.
     ///
     /// # Errors
     /// [`ContentError::Invalid`](super::ContentError::Invalid) for a text that is too long;

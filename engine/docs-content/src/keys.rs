@@ -1,22 +1,23 @@
-//! The keys of a revision's map, and the entries derived from a record.
+//! The keys of a revision's map, and the entries derived from records.
 //!
 //! | key | value |
 //! |---|---|
-//! | `p!<page>` | the page |
-//! | `f!<file>`, `r!<reusable content>`, `v!<name>` | the file, the reusable content, the variable |
+//! | `p!<page>` | a page |
+//! | `f!<file>`, `r!<reusable content>`, `v!<name>` | a file, a reusable content block, a variable |
 //! | `k!<parent>!<rank>!<page>` | derived: the order of children |
-//! | `s!<parent>!<slug>` | derived: the page with the slug among its siblings |
+//! | `s!<parent>!<slug>` | derived: the child page with this slug |
 //! | `c!<page>` | derived: the page has an unresolved conflict |
-//! | `n!<name>!<file>` | derived: the file has the name |
-//! | `l!<standing>!<source>!<target>!<hash>` | derived: a link of a page or a reusable content |
-//! | `b!<target>!<source>` | derived: the source links to the target, which may not exist |
-//! | `o!moved!<parent>!<slug>!<page>` | a previous slug of the page among the children of the parent |
-//! | `o!git!<path>` | the page that an old path redirects to, configured in a repository |
+//! | `n!<name>!<file>` | derived: the file has this name |
+//! | `l!<state>!<source>!<target>!<hash>` | derived: a link in a page or a reusable content block |
+//! | `b!<target>!<source>` | derived: the source links to the target, which need not exist |
+//! | `o!moved!<parent>!<slug>!<page>` | a page that previously had this slug and parent |
+//! | `o!git!<path>` | the page to which a path redirects, as configured in a repository |
 //!
-//! The top level is the parent with the empty name. Derived entries are functions of the records; those of links also
-//! depend on the texts. An edit writes both, a merge recomputes them for the pages it changed, and
-//! [`check`](super::check) recomputes all of them. A source is two segments, its class and its id; so is a target.
-//! See [`links`](super::links). Redirects are derived from the history. See [`redirects`](super::redirects).
+//! The parent of top-level pages is the empty string. Derived entries are functions of the records; those of links also
+//! depend on the texts. An edit writes records and derived entries, a merge recomputes the derived entries of the pages
+//! that it changed, and [`check`](super::check) recomputes all of them. A link source or target takes two segments, its
+//! class and its id; see [`links`](super::links). Redirects are derived from the history; see
+//! [`redirects`](super::redirects).
 
 use bytes::Bytes;
 use docs_model::{FileId, PageId, ReusableId};
@@ -40,9 +41,9 @@ pub(crate) const MOVED: &str = "moved";
 /// Redirects configured in a repository.
 pub(crate) const GIT: &str = "git";
 
-/// The classes of records that link or are linked to, in key order.
+/// The classes of records that can contain links or be link targets, in key order.
 pub(crate) const LINKED: [&str; 3] = [FILE, PAGE, REUSABLE];
-/// The classes of records, in contrast to derived entries, in key order.
+/// The classes of records, as opposed to derived entries, in key order.
 pub(crate) const RECORDS: [&str; 4] = [FILE, PAGE, REUSABLE, VARIABLE];
 
 pub(crate) fn page(id: &PageId) -> Key {
@@ -77,7 +78,7 @@ pub(crate) fn conflict_key(id: &PageId) -> Key {
     KeyBuf::new(CONFLICTED).part(id.as_str()).key()
 }
 
-/// Returns the prefix of the files with a name: more than one only after a merge.
+/// Returns the prefix of the files with a name. There can be several only after a merge.
 pub(crate) fn file_name_prefix(name: &str) -> KeyBuf {
     KeyBuf::new(NAMED).part(name)
 }
@@ -92,12 +93,12 @@ pub(crate) fn trace_prefix() -> KeyBuf {
     KeyBuf::new(REDIRECT).part(MOVED)
 }
 
-/// Returns the prefix of the redirects of pages moved from a parent, or from the top level.
+/// Returns the prefix of the redirects of pages that moved away from a parent or from the top level.
 pub(crate) fn moved_below(parent: Option<&PageId>) -> KeyBuf {
     trace_prefix().part(parent.map_or("", PageId::as_str))
 }
 
-/// Returns the prefix of the redirects of pages that had a slug under a parent.
+/// Returns the prefix of the redirects of pages that previously had a slug under a parent.
 pub(crate) fn moved_from(parent: Option<&PageId>, slug: &str) -> KeyBuf {
     moved_below(parent).part(slug)
 }
@@ -111,7 +112,7 @@ pub(crate) fn class(name: &str) -> (Key, Key) {
     KeyBuf::new(name).prefix_range()
 }
 
-/// Parses the id at the end of a key.
+/// Parses the id in the last segment of a key.
 pub(crate) fn id<T: std::str::FromStr>(key: &str) -> ContentResult<T> {
     last_segment(key).parse().map_err(|_| {
         ContentError::Corrupt(format!(
@@ -121,7 +122,7 @@ pub(crate) fn id<T: std::str::FromStr>(key: &str) -> ContentResult<T> {
     })
 }
 
-/// Parses the page id in a derived entry.
+/// Parses the page id in the value of a derived entry.
 pub(crate) fn derived_page_id(key: &str, value: &Bytes) -> ContentResult<PageId> {
     serde_json::from_slice(value)
         .map_err(|_| ContentError::Corrupt(format!("the entry `{key}` contains no page id")))
@@ -131,7 +132,7 @@ pub(crate) fn derived_page_id(key: &str, value: &Bytes) -> ContentResult<PageId>
 pub(crate) fn derived_entries(id: &PageId, entry: &PageEntry) -> Vec<(Key, Bytes)> {
     let mut out = vec![(child(entry.parent.as_ref(), &entry.rank, id), Bytes::new())];
     if !entry.slug.is_empty() {
-        // The characters of an id need no JSON escape.
+        // Ids contain no characters that JSON escapes.
         let holder = Bytes::from(format!("\"{id}\""));
         out.push((slug(entry.parent.as_ref(), &entry.slug), holder));
     }

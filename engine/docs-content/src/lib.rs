@@ -1,9 +1,9 @@
 //! Versioned content of a space.
 //!
-//! A revision of a space is one [Merkle map](map): page records, files, reusable contents and variables by their ids,
-//! derived entries for the order of children, paths, conflicts and links, and redirects. Texts are separate objects.
-//! The root hash of the map identifies the revision: equal content has equal roots, copying a space copies its root,
-//! and comparing or merging two revisions costs time proportional to their differences.
+//! A revision of a space is a single [Merkle map](map). It contains records of pages, files, reusable content blocks
+//! and variables by id; derived entries for the order of children, paths, conflicts and links; and redirects. Texts are
+//! separate objects. The root hash of the map identifies the revision: equal content has equal roots, a space is copied
+//! by copying its root, and the cost of comparing or merging two revisions is proportional to their differences.
 //!
 //! The algorithms are pure and synchronous; [`Content`] runs them over an object store.
 

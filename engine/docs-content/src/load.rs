@@ -1,4 +1,4 @@
-//! Runs the pure algorithms over stored objects: loads the objects that a pass reports as missing, then repeats it.
+//! Runs the pure algorithms on stored objects: repeats a pass after loading the objects that it reported as missing.
 
 mod weight;
 
@@ -26,24 +26,24 @@ use super::{
 /// The root of empty content.
 static NOTHING: LazyLock<NewNode> = LazyLock::new(map::empty);
 
-/// Maximum number of objects loaded or stored in one call of the object store.
+/// Maximum number of objects loaded or stored in a single call of the object store.
 const LOAD_CHUNK: usize = 256;
-/// Maximum number of bytes stored in one call of the object store, unless a single object is larger.
+/// Maximum number of bytes stored in a single call of the object store. A larger object is stored by itself.
 const LOAD_CHUNK_BYTES: usize = 4 * 1024 * 1024;
 
-/// Changes of a map applied per batch, which takes a few milliseconds.
+/// Number of map changes applied per batch. A batch takes a few milliseconds.
 const CHANGES_AT_ONCE: usize = 2_000;
-/// Bytes of unreachable nodes that accumulate before they are dropped.
+/// Size of unreachable nodes, in bytes, that accumulate before they are dropped.
 const DROPPED_BYTES: usize = 8 * 1024 * 1024;
 
-/// Sizes of the caches of decoded immutable content. Cached content never becomes stale.
+/// Cache sizes for decoded content. Because content is immutable, cached content never becomes stale.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct CacheLimits {
     pub node_bytes: u64,
     pub text_bytes: u64,
-    /// Bytes of built page trees in memory.
+    /// Size of page trees in memory.
     pub tree_bytes: u64,
-    /// Bytes of documents in memory.
+    /// Size of documents in memory.
     pub document_bytes: u64,
 }
 
@@ -57,20 +57,20 @@ impl Default for CacheLimits {
 #[non_exhaustive]
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Cost {
-    /// Map nodes loaded, not counting cache hits.
+    /// Map nodes loaded, excluding cache hits.
     pub nodes_loaded: u64,
     pub nodes_written: u64,
-    /// Texts loaded, not counting cache hits.
+    /// Texts loaded, excluding cache hits.
     pub texts_loaded: u64,
     pub texts_written: u64,
     pub bytes_written: u64,
     /// Calls of the object store.
     pub calls: u64,
-    /// Texts parsed into documents, not counting cache hits.
+    /// Texts parsed into documents, excluding cache hits.
     pub documents_read: u64,
 }
 
-/// The reason why a pass ended without a result.
+/// The reason a pass ended without a result.
 #[derive(Debug)]
 pub(crate) enum PassStop {
     /// Objects must be loaded first.
@@ -111,12 +111,12 @@ impl From<ContentError> for PassStop {
 
 pub(crate) type PassResult<T> = Result<T, PassStop>;
 
-/// Collects the missing objects of several steps for a single load.
+/// Collects the missing objects of several steps, so that they are loaded together.
 #[derive(Debug, Default)]
 pub(crate) struct MissingCollector(MissingObjects);
 
 impl MissingCollector {
-    /// Returns the result of a step, or `None` if the step must run again after a load.
+    /// Returns the result of a step, or `None` if the step must be repeated after loading objects.
     pub(crate) fn ask<T>(&mut self, step: PassResult<T>) -> PassResult<Option<T>> {
         match step {
             Ok(value) => Ok(Some(value)),
@@ -163,12 +163,12 @@ impl CacheLookups {
 /// The names of the caches, in the order of their lookup counters.
 const CACHES: [&str; 4] = ["nodes", "texts", "trees", "documents"];
 
-/// The lookups of a cache.
+/// The lookup counts of a cache.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct CacheStats {
     pub cache: &'static str,
     pub hits: u64,
-    /// Lookups that were not cached and required a read of the store.
+    /// Lookups of values that were not cached and had to be read from the store.
     pub misses: u64,
 }
 
@@ -224,8 +224,8 @@ impl ObjectCaches {
         self.trees.insert(Id { domain: Arc::clone(domain), hash: root }, Arc::clone(tree));
     }
 
-    /// Returns the tree of a root. Concurrent callers wait for one build, because each build needs memory for a whole
-    /// tree.
+    /// Returns the tree of a root. Concurrent callers wait for the same build, because each build needs memory for a
+    /// whole tree.
     pub(crate) async fn tree_once(
         &self,
         domain: &Arc<str>,
@@ -244,18 +244,18 @@ impl ObjectCaches {
         }
     }
 
-    /// Returns the cached document of a text with a hash.
+    /// Returns the cached document for the text with the given hash.
     pub(crate) fn known_document(&self, domain: &str, hash: &Hash) -> Option<SharedDocument> {
         self.documents.get(&IdRef { domain, hash }).map(|known| known.document)
     }
 
-    /// Returns the document of a text. It depends on the text only and is cached by the hash of the text.
+    /// Returns the document for a text. It depends only on the text and is cached by its hash.
     pub(crate) async fn document(&self, domain: &Arc<str>, text: &str) -> SharedDocument {
         let hash = Hash::compute(text.as_bytes());
         if let Some(known) = self.lookups[3].count(self.known_document(domain, &hash)) {
             return known;
         }
-        // Parsing a long text takes much of a second: concurrent callers wait for one of them.
+        // Parsing a long text takes a considerable part of a second, so concurrent callers wait for a single parse.
         let id = Id { domain: Arc::clone(domain), hash };
         let guard = match self.documents.get_value_or_guard_async(&id).await {
             Ok(known) => return known.document,
@@ -286,7 +286,7 @@ impl ObjectCaches {
     }
 }
 
-/// Reinserts a value that a guard inserted: a full cache evicts such a value before all others.
+/// Reinserts a value that a guard has inserted. A full cache would otherwise evict it before all others.
 fn keep<V: Clone>(cache: &Cache<Id, V, CacheWeight>, id: Id, value: &V)
 where
     CacheWeight: Weighter<Id, V>,
@@ -296,18 +296,18 @@ where
     }
 }
 
-/// The state of one operation: loaded objects, new objects and cost.
+/// The state of an operation: loaded objects, new objects and cost.
 pub(crate) struct Session<'a> {
     shared: &'a ObjectCaches,
     domain: Arc<str>,
     nodes: HashMap<Hash, Arc<MapNode>>,
     texts: HashMap<Hash, Arc<str>>,
     fresh: HashMap<Hash, NewNode>,
-    /// Bytes of the fresh nodes, and of those that the last [`Session::drop_unreachable`] retained.
+    /// Size of the new nodes, in bytes, and of those retained by the last [`Session::drop_unreachable`].
     fresh_bytes: usize,
     reachable_bytes: usize,
     fresh_texts: HashMap<Hash, Bytes>,
-    /// Nodes that are stored with the next batch.
+    /// Nodes to be stored with the next batch.
     waiting_nodes: Vec<(Hash, Bytes)>,
     waiting_node_bytes: usize,
     cost: Cost,
@@ -315,7 +315,7 @@ pub(crate) struct Session<'a> {
 
 impl Nodes for Session<'_> {
     fn node(&self, hash: &Hash) -> Option<Arc<MapNode>> {
-        // Empty content is compared before it is stored, and its object may have been collected.
+        // Empty content can be compared before it is stored, and its object may have been garbage-collected.
         if *hash == NOTHING.hash {
             return Some(Arc::clone(&NOTHING.node));
         }
@@ -357,7 +357,7 @@ impl<'a> Session<'a> {
         })
     }
 
-    /// Adds a text, which is stored if the result refers to it.
+    /// Adds a text. It is stored only if the result references it.
     pub(crate) fn add_text(&mut self, text: &str) -> Hash {
         let hash = Hash::compute(text.as_bytes());
         self.texts.entry(hash).or_insert_with(|| text.into());
@@ -372,8 +372,8 @@ impl<'a> Session<'a> {
         }
     }
 
-    /// Drops the new nodes that a root does not reach, once they are the majority of the new nodes. The cost is
-    /// amortized over creating them.
+    /// Drops new nodes that are not reachable from a root if they are the majority of the new nodes. The cost is
+    /// amortized over the creation of the nodes.
     pub(crate) fn drop_unreachable(&mut self, root: Hash) {
         if self.fresh_bytes < 2 * self.reachable_bytes + DROPPED_BYTES {
             return;
@@ -390,7 +390,7 @@ impl<'a> Session<'a> {
         self.reachable_bytes = self.fresh_bytes;
     }
 
-    /// Runs a step, loading missing objects, until it returns a result.
+    /// Runs a step repeatedly, loading missing objects, until it returns a result.
     pub(crate) async fn run<T, F>(&mut self, step: F) -> ContentResult<T>
     where
         F: Fn(&Self) -> PassResult<T> + Send + Sync,
@@ -414,7 +414,7 @@ impl<'a> Session<'a> {
         if changes.len() <= CHANGES_AT_ONCE {
             return self.apply_some(root, changes).await;
         }
-        // In key order, so that only nodes above the leaves are created more than once.
+        // Apply the batches in key order, so that only nodes above the leaves are created repeatedly.
         let (mut root, mut rest) = (root, changes.iter().peekable());
         while rest.peek().is_some() {
             let some = rest.by_ref().take(CHANGES_AT_ONCE).map(|(key, change)| (key.clone(), change.clone()));
@@ -439,7 +439,7 @@ impl<'a> Session<'a> {
         Ok(root)
     }
 
-    /// Stores the new nodes that the root reaches, and the given texts. The revision is complete afterwards.
+    /// Stores the given texts and the new nodes reachable from the root. The revision is then complete.
     pub(crate) async fn save(&mut self, root: Hash, texts: &BTreeSet<Hash>) -> ContentResult<()> {
         let mut objects: Vec<(Hash, Bytes)> = Vec::new();
         for hash in texts {
@@ -459,7 +459,7 @@ impl<'a> Session<'a> {
         }
         self.cost.nodes_written += made.len() as u64;
         self.put(&objects).await?;
-        // Only stored nodes are cached: a cached node is assumed to exist in the store.
+        // Only stored nodes are cached, because a cached node is assumed to exist in the store.
         for (hash, node) in made {
             self.shared.nodes.insert(Id { domain: Arc::clone(&self.domain), hash }, Arc::clone(&node));
             self.nodes.insert(hash, node);
@@ -467,7 +467,7 @@ impl<'a> Session<'a> {
         Ok(())
     }
 
-    /// Stores all new texts, for an import that does not fit into memory.
+    /// Stores all new texts. Used by imports that do not fit into memory.
     pub(crate) async fn flush_texts(&mut self) -> ContentResult<()> {
         let objects: Vec<(Hash, Bytes)> = self.fresh_texts.drain().collect();
         self.cost.texts_written += objects.len() as u64;
@@ -475,7 +475,7 @@ impl<'a> Session<'a> {
         self.put(&objects).await
     }
 
-    /// Stores a node in a batch with others, without retaining it in memory: for an import that does not fit into
+    /// Adds a node to the next batch to store, without retaining it in memory. Used by imports that do not fit into
     /// memory. [`Session::flush_nodes`] stores the last batch.
     pub(crate) async fn store_node(&mut self, node: NewNode) -> ContentResult<()> {
         self.cost.nodes_written += 1;
@@ -495,7 +495,7 @@ impl<'a> Session<'a> {
         self.fresh_texts.values().map(Bytes::len).sum()
     }
 
-    /// Returns the cost of the operation; dropping the session adds it to the totals.
+    /// Returns the cost of the operation. Dropping the session adds it to the totals.
     pub(crate) fn finish(self) -> Cost {
         self.cost
     }

@@ -1,4 +1,4 @@
-//! Marks the objects that a revision references, for garbage collection: [`Marks`].
+//! Marking of the objects that a revision references, for garbage collection: [`Marks`].
 
 use std::collections::{BTreeSet, HashSet};
 
@@ -13,10 +13,10 @@ use super::{
     text::texts_of,
 };
 
-/// A set of referenced objects.
+/// A set of objects marked as referenced.
 pub trait Marks: Send {
-    /// Marks a node or a list of file parts. Returns `false` if all its references are already marked, or are about
-    /// to be.
+    /// Marks a node or a list of file parts. Returns `false` if all of its references are already marked or are being
+    /// marked.
     fn enter(&mut self, node: Hash) -> bool;
 
     /// Marks an object without references.
@@ -34,16 +34,16 @@ impl Marks for HashSet<Hash> {
 }
 
 impl Content {
-    /// Marks every object reachable from a root, including the root: nodes, texts and the bytes of files.
+    /// Marks all objects reachable from a root: nodes, including the root, texts and file contents.
     ///
-    /// The references of an entered node are assumed to be marked too, so the cost of marking the revisions of a
-    /// space in sequence is proportional to their differences.
+    /// The references of a marked node are assumed to be marked, so the cost of marking successive revisions of a space
+    /// is proportional to their differences.
     ///
     /// # Errors
-    /// [`ContentError`](super::ContentError) if the content cannot be read; `marked` is then incomplete.
+    /// [`ContentError`](super::ContentError) if the content cannot be read. `marked` is then incomplete.
     ///
     /// # Cancel safety
-    /// Dropping the future leaves `marked` incomplete: references of a root in it may be missing.
+    /// If the future is dropped, `marked` is incomplete: it may lack objects reachable from nodes that it contains.
     pub async fn mark(&self, domain: &str, root: Hash, marked: &mut impl Marks) -> ContentResult<()> {
         let mut level = vec![root];
         while !level.is_empty() {
@@ -77,7 +77,7 @@ impl Content {
         Ok(())
     }
 
-    /// Loads the parts of a file from the object that lists them.
+    /// Returns the parts of a file, given the object that lists them.
     async fn parts(&self, domain: &str, list: Hash) -> ContentResult<Vec<Hash>> {
         let mut found = self.shared().objects().get(domain, &[list]).await?;
         let missing = || ContentError::NotFound(list);
@@ -85,7 +85,7 @@ impl Content {
     }
 }
 
-/// The references of the records of a leaf.
+/// The objects that the records of a leaf reference.
 #[derive(Default)]
 struct LeafReferences {
     objects: BTreeSet<Hash>,

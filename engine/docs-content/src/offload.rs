@@ -1,4 +1,4 @@
-//! Blocking work on long texts, offloaded from the async runtime.
+//! Offloading of blocking work on long texts from the async runtime.
 
 use std::sync::Arc;
 
@@ -6,24 +6,24 @@ use docs_markup::document;
 use docs_model::Document;
 use tokio::runtime::Handle;
 
-/// Texts below this size, in bytes, are processed inline: handing them to another thread would take longer.
+/// Maximum size in bytes of a text that is processed inline, because handing it to another thread would take longer.
 const MAX_INLINE: usize = 16 * 1024;
 
-/// Parses Markdown into a document. A text of more than `MAX_INLINE` bytes is parsed on a blocking thread so that
-/// other tasks of the runtime proceed; without a tokio runtime it is parsed inline.
+/// Parses Markdown into a document. A text of more than `MAX_INLINE` bytes is parsed on a blocking thread, so that
+/// other tasks of the runtime can proceed. Without a tokio runtime, it is parsed inline.
 pub async fn parse_document(markdown: &str) -> Document {
     run_on_text(markdown, document::parse).await
 }
 
-/// Yields to other tasks of the runtime; does nothing without a tokio runtime. Long computations call it between
-/// chunks of a few milliseconds.
+/// Yields to other tasks of the runtime. Does nothing without a tokio runtime. Long computations call this function
+/// every few milliseconds.
 pub async fn yield_to_others() {
     if Handle::try_current().is_ok() {
         tokio::task::yield_now().await;
     }
 }
 
-/// Runs `work` on a blocking thread, or inline without a tokio runtime. Returns `None` if the work panicked or the
+/// Runs `work` on a blocking thread or, without a tokio runtime, inline. Returns `None` if `work` panicked or the
 /// runtime is shutting down.
 pub async fn run_blocking<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Option<T> {
     match Handle::try_current() {
@@ -53,7 +53,7 @@ pub async fn run_on_text<T: Send + 'static>(
     let (shared, again): (Arc<str>, _) = (text.into(), work.clone());
     match runtime.spawn_blocking(move || again(&shared)).await {
         Ok(done) => done,
-        // A runtime that shuts down accepts no more work. If the work panicked, it panics here again.
+        // The runtime is shutting down, or the work panicked and panics here again.
         Err(_) => work(text),
     }
 }

@@ -1,4 +1,4 @@
-//! Typed reads of a revision, as pure passes over loaded nodes.
+//! Typed reads of a revision, implemented as pure passes over loaded nodes.
 
 use std::collections::BTreeMap;
 
@@ -13,7 +13,7 @@ use super::{
     map::{self, Range},
 };
 
-/// The number of ancestors of a page at which the chain is considered a cycle. Valid content has at most
+/// Number of ancestors at which a chain of pages is considered a cycle. Valid content has at most
 /// [`MAX_PAGE_LEVELS`](docs_model::MAX_PAGE_LEVELS).
 pub const CYCLE_DEPTH: usize = 10_000;
 
@@ -47,7 +47,7 @@ pub(crate) fn file(session: &Session<'_>, root: &Hash, id: &FileId) -> PassResul
     }
 }
 
-/// Returns at most two files with a name: enough to detect another file with that name.
+/// Returns at most two files with the given name, which suffices to detect another file with the same name.
 pub(crate) fn files_named(session: &Session<'_>, root: &Hash, name: &str) -> PassResult<Vec<FileId>> {
     let (from, to) = keys::file_name_prefix(name).prefix_range();
     let found = map::range(session, root, &Range::new(from, to).limit(2))?;
@@ -66,7 +66,7 @@ pub(crate) fn reusable(
     }
 }
 
-/// Returns the page that has a slug among the children of a parent.
+/// Returns the child of a parent that has the given slug.
 pub(crate) fn slug_owner(
     session: &Session<'_>,
     root: &Hash,
@@ -106,7 +106,7 @@ pub(crate) fn children_of_all(
     Ok(out)
 }
 
-/// Returns a page and its descendants, parents before their children.
+/// Returns a page and its descendants. Parents precede their children.
 pub(crate) fn subtree(session: &Session<'_>, root: &Hash, top: &PageId) -> PassResult<Vec<PageId>> {
     let mut out = vec![top.clone()];
     let mut level = vec![top.clone()];
@@ -142,7 +142,8 @@ pub(crate) fn ancestors(
     Ok(out)
 }
 
-/// Returns the path of a page: the slugs of its ancestors and its own. Links and computed pages have no path.
+/// Returns the path of a page, which consists of the slugs of its ancestors and its own. Links and computed pages have
+/// no path.
 pub(crate) fn path(session: &Session<'_>, root: &Hash, entry: &PageEntry) -> PassResult<Option<String>> {
     if entry.slug.is_empty() {
         return Ok(None);

@@ -1,11 +1,11 @@
 //! Redirects from the previous paths of pages, and redirects configured in a repository.
 //!
-//! A page that leaves its location (a parent and a slug) leaves a trace: an entry with its id at that location. An
-//! old path is resolved top-down like a current one, following traces where no page has the slug. A single entry
-//! therefore suffices for a page that moved with its descendants, and a path resolves however often its pages have
-//! moved. A deleted page retains its trace if its former descendants moved away before.
+//! A page that leaves a location (a parent and a slug) leaves a trace: an entry with the page id at that location. An
+//! old path is resolved top-down like a current path. If no page has the slug at a location, traces are followed. A
+//! single entry therefore covers a moved page and its descendants, and a path keeps resolving however often its pages
+//! move. A deleted page leaves a trace only if some of its descendants had moved away before.
 //!
-//! A repository configures complete paths: each redirects to one page and does not apply to descendants.
+//! A repository configures redirects of complete paths. Each leads to one page and does not apply to descendants.
 
 use std::{
     cmp::Reverse,
@@ -30,10 +30,10 @@ use super::{
 
 /// Maximum number of traces in a revision.
 pub const MAX_MOVED: u64 = 10_000;
-/// Maximum number of pages visited to resolve a path.
+/// Maximum number of pages visited while resolving a path.
 const MAX_STEPS: usize = 1_000;
 
-/// A page found by a previous path.
+/// A page found at a previous path.
 #[non_exhaustive]
 #[derive(Clone, PartialEq, Debug)]
 pub struct MovedPage {
@@ -51,10 +51,10 @@ pub(crate) struct GitRedirect {
     pub(crate) anchor: Option<String>,
 }
 
-/// The value of a trace.
+/// The value of a trace entry.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
 struct RedirectTrace {
-    /// The departure time of the page. Of several pages that had the same location, the last one takes precedence.
+    /// The time at which the page left. Among pages that left the same location, the most recent one takes precedence.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     at: Option<DateTime<Utc>>,
 }
@@ -62,11 +62,12 @@ struct RedirectTrace {
 type RedirectTraces = BTreeMap<Key, RedirectTrace>;
 
 impl View {
-    /// Resolves a path to a page, ignoring case and surrounding slashes: the page at the path, else a page that was
-    /// there or below a page that was, else the page that the repository configures.
+    /// Resolves a path to a page, ignoring case and surrounding slashes. The current page at the path takes precedence
+    /// over pages that were previously there or below a page that was, and these take precedence over redirects
+    /// configured in the repository.
     ///
     /// # Errors
-    /// The errors of [`View::page`].
+    /// See [`View::page`].
     pub async fn find_moved(&self, path: &str) -> ContentResult<Option<MovedPage>> {
         let (root, path) = (self.root(), normal_path(path));
         if path.is_empty() {
@@ -81,8 +82,8 @@ impl View {
 }
 
 impl Content {
-    /// Keeps the paths of `before` resolving in `after`, which was built from scratch at `now`: copies the traces of
-    /// pages, and adds those of the pages that moved. Returns the new root.
+    /// Makes the paths of `before` keep resolving in `after`, which was built from scratch at `now`: copies the
+    /// existing traces, and adds traces of the pages that moved. Returns the new root.
     ///
     /// # Errors
     /// [`ContentError::NotFound`] if a root does not exist; [`ContentError::Store`].
@@ -108,10 +109,10 @@ impl Content {
     }
 }
 
-/// Resolves a path by current pages and traces. A page is visited once per segment of the path.
+/// Resolves a path by current pages and traces. A page is visited at most once per path segment.
 fn resolve_path(session: &Session<'_>, root: &Hash, path: &str) -> PassResult<Option<MovedPage>> {
     let slugs: Vec<&str> = path.split('/').collect();
-    // The last element is processed next: a current page takes precedence over traces.
+    // The last element is processed next, so the current page takes precedence over traces.
     let mut todo: Vec<(Option<PageId>, usize)> = vec![(None, 0)];
     let mut seen = HashSet::new();
     let mut room = MAX_STEPS;
@@ -134,7 +135,7 @@ fn resolve_path(session: &Session<'_>, root: &Hash, path: &str) -> PassResult<Op
     Ok(None)
 }
 
-/// Returns the page that the repository configures for a path.
+/// Returns the page to which the repository redirects a path.
 fn find_configured(session: &Session<'_>, root: &Hash, path: &str) -> PassResult<Option<MovedPage>> {
     let key = keys::git_redirect(path);
     let Some(value) = map::get(session, root, &key)? else { return Ok(None) };
@@ -153,7 +154,8 @@ fn locate_page(
     Ok(entry.map(|entry| MovedPage { id, entry, anchor }))
 }
 
-/// Returns the pages that left a location, most recent first; an arbitrary selection if there are more than `most`.
+/// Returns the pages that left a location, most recent first. If there are more than `most`, the selection is
+/// arbitrary.
 fn left_at(
     session: &Session<'_>,
     root: &Hash,
@@ -179,7 +181,7 @@ pub(crate) struct Departure {
     to: Destination,
 }
 
-/// The current location of a page that left.
+/// The reason a page left its location.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Destination {
     Moved,
@@ -188,7 +190,7 @@ enum Destination {
 }
 
 impl Departure {
-    /// Creates the departure of a page that had a location and is no longer there.
+    /// Creates the departure of a page that had a location, unless the page is still there.
     pub(crate) fn from_entries(page: &PageId, before: &PageEntry, after: Option<&PageEntry>) -> Option<Self> {
         let is_there =
             after.is_some_and(|after| (&before.parent, &before.slug) == (&after.parent, &after.slug));
@@ -200,7 +202,7 @@ impl Departure {
         })
     }
 
-    /// Returns the departure that a difference of two maps implies.
+    /// Returns the departure implied by a difference of two maps, if any.
     fn from_difference(difference: &Difference) -> ContentResult<Option<Self>> {
         let (key, Some(before)) = (&difference.key, &difference.before) else { return Ok(None) };
         if key.split('!').next() != Some(keys::PAGE) {
@@ -216,9 +218,9 @@ impl Departure {
     }
 }
 
-/// Records traces of departed pages with a time, and returns the new root, whose nodes remain in the session.
+/// Records traces of departed pages and returns the new root. New nodes remain in the session.
 ///
-/// A deleted page leaves a trace only if its former descendants have moved away: they are found through it.
+/// A deleted page leaves a trace only if former descendants have moved away, because they are found through it.
 pub(crate) async fn record_departures(
     session: &mut Session<'_>,
     root: Hash,
@@ -232,8 +234,8 @@ pub(crate) async fn record_departures(
     keep(session, root, left.into_iter().map(|key| (key, RedirectTrace { at })).collect()).await
 }
 
-/// Merges the redirects of a change request into a merged revision: the request's changes of repository redirects
-/// apply, and the traces of both sides are kept.
+/// Merges the redirects of a change request into a merged revision. Changes to repository redirects by the change
+/// request are applied, and the traces of both sides are kept.
 pub(crate) async fn merge_redirects(
     session: &mut Session<'_>,
     ThreeWay { base, ours, theirs }: ThreeWay<Hash>,
@@ -247,14 +249,14 @@ pub(crate) async fn merge_redirects(
     let named = named.into_iter().map(|it| (it.key, it.after)).collect();
     let root = session.apply(merged, &named).await?;
     let root = keep(session, root, added(moved)?).await?;
-    // Descendants of a page that one side deleted may have moved away on the other side. A page that one side moved
-    // and the other renamed is at a location that neither side had.
+    // Descendants of a page deleted by one side may have been moved away by the other. A page moved by one side and
+    // renamed by the other is at a location that it has on neither side.
     let mut left = Vec::new();
     for before in [base, ours, theirs] {
         left.extend(find_departures(session, before, merged).await?);
     }
-    // The sides already have the times of their own moves. Moves caused by the merge get no time, so that the result
-    // does not depend on when it runs.
+    // The moves of each side already have times. Moves caused by the merge have none, so that the result does not
+    // depend on when the merge runs.
     record_departures(session, root, &left, None).await
 }
 
@@ -268,7 +270,7 @@ pub(crate) fn changed_entries(
     Ok(map::diff(session, before, after, &[range])?)
 }
 
-/// Returns the pages that departed between two maps.
+/// Returns the departures between two maps.
 async fn find_departures(
     session: &mut Session<'_>,
     before: Hash,
@@ -279,7 +281,7 @@ async fn find_departures(
     pages.iter().filter_map(|difference| Departure::from_difference(difference).transpose()).collect()
 }
 
-/// Returns the traces that the second map of the differences has.
+/// Returns the traces that are present in the second map of the differences.
 fn added(differences: Vec<Difference>) -> ContentResult<RedirectTraces> {
     let added = differences.into_iter().filter_map(|it| Some((it.key, it.after?)));
     added.map(|(key, value)| Ok((key.clone(), decode(&key, &value)?))).collect()
@@ -316,8 +318,9 @@ fn left(session: &Session<'_>, root: &Hash, departed: &[Departure]) -> PassResul
     Ok(left)
 }
 
-/// Returns the changes that store traces, limited to `most` in total. If the limit is exceeded, spent traces are
-/// evicted first, then the oldest, and some more than required so that later edits find free capacity.
+/// Returns the changes that store traces, so that there are at most `most` in total. If necessary, obsolete traces are
+/// evicted first and then the oldest. In the latter case, more than required are evicted, so that later edits need not
+/// evict again.
 fn evict_excess_traces(
     session: &Session<'_>,
     root: &Hash,
@@ -355,7 +358,7 @@ fn evict_excess_traces(
     Ok(changes)
 }
 
-/// Returns the retained traces, oldest first.
+/// Returns the traces that `is_kept` accepts, oldest first.
 fn oldest(session: &Session<'_>, root: &Hash, is_kept: impl Fn(&Key) -> bool) -> PassResult<Vec<Key>> {
     let (from, to) = keys::trace_prefix().prefix_range();
     let mut known = Vec::new();
@@ -368,7 +371,8 @@ fn oldest(session: &Session<'_>, root: &Hash, is_kept: impl Fn(&Key) -> bool) ->
     Ok(known.into_iter().map(|(_, key)| key).collect())
 }
 
-/// Returns the traces of deleted pages without traces of descendants, and those at the location of a current page.
+/// Returns obsolete traces: those of deleted pages without traces of descendants, and those at the location of a
+/// current page.
 fn obsolete_traces(session: &Session<'_>, root: &Hash) -> PassResult<Vec<Key>> {
     let (from, to) = keys::trace_prefix().prefix_range();
     let mut traces = Vec::new();
@@ -391,7 +395,7 @@ fn obsolete_traces(session: &Session<'_>, root: &Hash) -> PassResult<Vec<Key>> {
     Ok(all.zip(holders.iter().zip(&pages)).filter(is_spent).map(|((key, ..), _)| Key::clone(key)).collect())
 }
 
-/// Parses the location of a trace and the page that left it.
+/// Returns the location of a trace and the page that left it.
 fn parts(key: &str) -> ContentResult<(Option<PageId>, String, PageId)> {
     let damaged = || ContentError::Corrupt(format!("the key `{key}` is not the key of a redirect"));
     let Ok([_, _, parent, slug, page]) = <[String; 5]>::try_from(segments(key)) else {
@@ -402,7 +406,7 @@ fn parts(key: &str) -> ContentResult<(Option<PageId>, String, PageId)> {
     Ok((parent, slug, id(&page)?))
 }
 
-/// Rejects an entry that is not a redirect.
+/// Checks that an entry is a valid redirect.
 pub(crate) fn check(key: &str, value: &[u8]) -> ContentResult<()> {
     match segments(key).as_slice() {
         [_, origin, _] if origin == keys::GIT => decode::<GitRedirect>(key, value).map(drop),
@@ -419,7 +423,8 @@ mod tests {
     use super::*;
     use crate::tests::{DOMAIN, content, id, insert, now, time};
 
-    // Traces are spent if a page has their location, or if their page is deleted and no trace of a descendant needs it.
+    // A trace is obsolete if a page has its location, or if its page is deleted and no trace of a descendant depends on
+    // it.
     #[test]
     fn full_space_evicts_spent_then_oldest_redirect_traces() {
         let content = content();
@@ -429,7 +434,7 @@ mod tests {
         let trace = |slug: &str, page: usize| {
             (keys::moved_from(None, slug).part(id(page).as_str()).key(), RedirectTrace { at: Some(time(1)) })
         };
-        // The first location has a current page and the page of the second is deleted; the others are needed.
+        // The first location has a current page and the page of the second is deleted. The others are not obsolete.
         let mut below = trace("below", 1);
         below.0 = keys::moved_from(Some(&id(8)), "below").part(id(1).as_str()).key();
         let old = RedirectTraces::from([

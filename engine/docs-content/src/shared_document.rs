@@ -1,4 +1,4 @@
-//! Documents shared between readers.
+//! Parsed documents with shared ownership.
 
 use std::{ops::Deref, sync::Arc};
 
@@ -19,12 +19,12 @@ impl SharedDocument {
             DocumentPart::Block(block) => matches!(block.kind, BlockKind::If { .. }),
             DocumentPart::Inline(inline) => matches!(inline.kind, InlineKind::Expression { .. }),
         });
-        // Preserved Markdown may contain conditions too, which are never decided.
+        // Preserved Markdown may contain conditions too, which are never resolved.
         let is_same_for_all = !asks && unconditional_content(&document) == document;
         Self { document: Arc::new(document), is_same_for_all }
     }
 
-    /// Returns `true` if evaluating the document changes nothing for any visitor.
+    /// Returns `true` if evaluation never changes the document, whoever the visitor is.
     #[must_use]
     pub const fn is_same_for_all(&self) -> bool {
         self.is_same_for_all

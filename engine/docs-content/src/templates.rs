@@ -1,12 +1,12 @@
-//! Templates: initial pages of a space, as the files of a small repository.
+//! Templates: the initial pages of a space, represented like the files of a small repository.
 
 #[derive(Clone, Copy, Debug)]
 pub struct Template {
-    /// The name in requests that apply the template.
+    /// The identifier of the template in requests.
     pub id: &'static str,
-    /// The purpose, in one sentence.
+    /// The purpose of the template, as a sentence.
     pub summary: &'static str,
-    /// The files: path and text, including a `SUMMARY.md`.
+    /// The files, by path and text. One of them is a `SUMMARY.md`.
     ///
     /// Links to `/refs/NAME` are resolved by the code that applies the template.
     pub files: &'static [(&'static str, &'static str)],
@@ -75,7 +75,7 @@ pub const TEMPLATES: [Template; 5] = [
     },
 ];
 
-/// Returns the template with an id.
+/// Returns the template with the given id.
 ///
 /// ```
 /// use docs_content::templates;

@@ -8,15 +8,15 @@ use docs_store::Key;
 
 use super::{ContentError, ContentResult, PageEntry, entry::decode, keys};
 
-/// Estimated size of a page in a tree without its texts, in bytes.
+/// Estimated size of a page in a tree without texts, in bytes.
 const PAGE_BYTES: u64 = 700;
 
-/// A page in its tree.
+/// A page in a tree.
 #[derive(Clone, Debug)]
 pub struct TreePage {
     pub id: PageId,
     pub entry: PageEntry,
-    /// The slugs from the top level to the page, joined by `/`; empty for links and computed pages.
+    /// The slugs from the top level down to the page, joined by `/`; empty for links and computed pages.
     pub path: String,
     /// The number of ancestors.
     pub depth: usize,
@@ -33,18 +33,18 @@ pub struct PageTree {
     roots: Vec<usize>,
     by_id: HashMap<PageId, usize>,
     bytes: u64,
-    /// The pages with a path, in order of their paths.
+    /// The pages that have a path, ordered by path.
     by_path: Vec<usize>,
 }
 
 impl PageTree {
-    /// Returns the pages in reading order. Positions elsewhere in this type are positions in this slice.
+    /// Returns the pages in reading order. All positions in this type are indexes into this slice.
     #[must_use]
     pub fn pages(&self) -> &[TreePage] {
         &self.pages
     }
 
-    /// Returns the positions of the pages of the top level, in order.
+    /// Returns the positions of the top-level pages, in order.
     #[must_use]
     pub fn roots(&self) -> &[usize] {
         &self.roots
@@ -74,7 +74,7 @@ impl PageTree {
         self.pages.get(*at).filter(|page| !path.is_empty() && page.path == path)
     }
 
-    /// Returns the children of a page, or the pages of the top level.
+    /// Returns the children of a page, or the top-level pages.
     pub fn children<'a>(&'a self, parent: Option<&'a TreePage>) -> impl Iterator<Item = &'a TreePage> {
         let positions = parent.map_or(self.roots.as_slice(), |page| page.children.as_slice());
         positions.iter().filter_map(|at| self.pages.get(*at))
@@ -87,7 +87,7 @@ impl PageTree {
         })
     }
 
-    /// Returns the approximate memory use, in bytes.
+    /// Returns the approximate memory usage in bytes.
     pub(crate) const fn memory(&self) -> u64 {
         self.bytes
     }
@@ -101,7 +101,7 @@ impl PageTree {
             below.entry(entry.parent.clone()).or_default().insert((entry.rank.clone(), id), entry);
         }
         let mut tree = Self::default();
-        // The stack is last-in, first-out, so siblings are pushed in reverse.
+        // The stack is last-in, first-out, so siblings are pushed in reverse order.
         let mut stack: Vec<(PageId, PageEntry, Option<usize>)> = Vec::new();
         let mut push = |stack: &mut Vec<_>, id: Option<PageId>, parent: Option<usize>| {
             let children = below.remove(&id).unwrap_or_default();

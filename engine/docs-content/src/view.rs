@@ -33,9 +33,9 @@ pub struct Counts {
     pub conflicted: u64,
 }
 
-/// Read access to one revision.
+/// Read access to a revision.
 ///
-/// A view is immutable. The cost of a read is O(log n) of the revision plus the size of the result; loaded objects
+/// A view is immutable. A read costs O(log n) in the size of the revision, plus the size of the result. Loaded objects
 /// are cached.
 #[derive(Clone)]
 pub struct View {
@@ -68,6 +68,7 @@ impl View {
         self.root
     }
 
+    /// Returns the page with the given id.
     ///
     /// # Errors
     /// [`ContentError`](super::ContentError) if the content cannot be read.
@@ -78,15 +79,15 @@ impl View {
     /// Returns pages in the order of `ids`.
     ///
     /// # Errors
-    /// The errors of [`View::page`].
+    /// See [`View::page`].
     pub async fn pages(&self, ids: &[PageId]) -> ContentResult<Vec<Option<PageEntry>>> {
         self.run(|session| read::pages(session, &self.root, ids)).await
     }
 
-    /// Finds a page by its path, ignoring case and surrounding slashes. Costs one lookup per segment.
+    /// Finds a page by its path, ignoring case and surrounding slashes. Requires a lookup per path segment.
     ///
     /// # Errors
-    /// The errors of [`View::page`].
+    /// See [`View::page`].
     pub async fn find(&self, path: &str) -> ContentResult<Option<(PageId, PageEntry)>> {
         let path = normal_path(path);
         if path.is_empty() {
@@ -106,10 +107,10 @@ impl View {
         .await
     }
 
-    /// Returns the path of a page; `None` if it does not exist or its kind has no path.
+    /// Returns the path of a page, or `None` if the page does not exist or its kind has no path.
     ///
     /// # Errors
-    /// The errors of [`View::page`].
+    /// See [`View::page`].
     pub async fn path_of(&self, id: &PageId) -> ContentResult<Option<String>> {
         self.run(|session| match read::page(session, &self.root, id)? {
             Some(entry) => read::path(session, &self.root, &entry),
@@ -118,10 +119,10 @@ impl View {
         .await
     }
 
-    /// Returns the ancestors of a page, nearest first; empty for a page that does not exist.
+    /// Returns the ancestors of a page, nearest first. The list is empty if the page does not exist.
     ///
     /// # Errors
-    /// The errors of [`View::page`].
+    /// See [`View::page`].
     pub async fn ancestors(&self, id: &PageId) -> ContentResult<Vec<(PageId, PageEntry)>> {
         self.run(|session| match read::page(session, &self.root, id)? {
             Some(entry) => read::ancestors(session, &self.root, &entry),
@@ -130,10 +131,10 @@ impl View {
         .await
     }
 
-    /// Returns the children of a page, or the pages of the top level, in order.
+    /// Returns the children of a page, or the top-level pages, in order.
     ///
     /// # Errors
-    /// The errors of [`View::page`].
+    /// See [`View::page`].
     pub async fn children(&self, parent: Option<&PageId>) -> ContentResult<Vec<(PageId, PageEntry)>> {
         self.run(|session| {
             let ids = read::child_ids(session, &self.root, parent)?;
@@ -146,7 +147,7 @@ impl View {
     /// Returns all pages. The tree is built once per revision and cached.
     ///
     /// # Errors
-    /// The errors of [`View::page`].
+    /// See [`View::page`].
     pub async fn tree(&self) -> ContentResult<Arc<PageTree>> {
         if let Some(tree) = self.content.shared().tree(&self.domain, &self.root) {
             return Ok(tree);
@@ -169,17 +170,18 @@ impl View {
         Ok(tree)
     }
 
+    /// Returns the file with the given id.
     ///
     /// # Errors
-    /// The errors of [`View::page`].
+    /// See [`View::page`].
     pub async fn file(&self, id: &FileId) -> ContentResult<Option<FileEntry>> {
         self.run(|session| read::file(session, &self.root, id)).await
     }
 
-    /// Returns up to `limit` files after a given one, in order of their ids.
+    /// Returns up to `limit` files, ordered by id, starting after the given one.
     ///
     /// # Errors
-    /// The errors of [`View::page`].
+    /// See [`View::page`].
     pub async fn files(
         &self,
         after: Option<&FileId>,
@@ -191,17 +193,18 @@ impl View {
         found.iter().map(|(key, value)| Ok((keys::id(key)?, decode(key, value)?))).collect()
     }
 
+    /// Returns the reusable content block with the given id.
     ///
     /// # Errors
-    /// The errors of [`View::page`].
+    /// See [`View::page`].
     pub async fn reusable(&self, id: &ReusableId) -> ContentResult<Option<ReusableEntry>> {
         self.run(|session| read::reusable(session, &self.root, id)).await
     }
 
-    /// Returns up to `limit` reusable contents after a given one, in order of their ids.
+    /// Returns up to `limit` reusable content blocks, ordered by id, starting after the given one.
     ///
     /// # Errors
-    /// The errors of [`View::page`].
+    /// See [`View::page`].
     pub async fn reusables(
         &self,
         after: Option<&ReusableId>,
@@ -216,15 +219,15 @@ impl View {
     /// Returns the variables of the space by name.
     ///
     /// # Errors
-    /// The errors of [`View::page`].
+    /// See [`View::page`].
     pub async fn variables(&self) -> ContentResult<BTreeMap<String, VariableEntry>> {
         self.run(|session| read::variables(session, &self.root)).await
     }
 
-    /// Returns up to `limit` pages with an unresolved conflict after a given one, in order of their ids.
+    /// Returns up to `limit` pages with an unresolved conflict, ordered by id, starting after the given one.
     ///
     /// # Errors
-    /// The errors of [`View::page`].
+    /// See [`View::page`].
     pub async fn conflicted(&self, after: Option<&PageId>, limit: usize) -> ContentResult<Vec<PageId>> {
         let (start, to) = keys::class(keys::CONFLICTED);
         let from = after.map_or(start, |id| key::successor(&keys::conflict_key(id)));
@@ -232,10 +235,10 @@ impl View {
         found.iter().map(|(key, _)| keys::id(key)).collect()
     }
 
-    /// Returns the number of items in the revision, in O(log n).
+    /// Returns the numbers of items in the revision, in O(log n).
     ///
     /// # Errors
-    /// The errors of [`View::page`].
+    /// See [`View::page`].
     pub async fn counts(&self) -> ContentResult<Counts> {
         self.run(|session| {
             let count = |name| -> PassResult<u64> {
@@ -253,20 +256,21 @@ impl View {
         .await
     }
 
-    /// Returns the Markdown of a body; empty for an empty body.
+    /// Returns the Markdown of a body, or an empty string for an empty body.
     ///
     /// # Errors
-    /// The errors of [`View::page`].
+    /// See [`View::page`].
     pub async fn text(&self, body: &Body, rendering: Rendering) -> ContentResult<Arc<str>> {
         self.content.body_text(&self.domain, body, rendering).await
     }
 
-    /// Returns the document of a body, without blocks for an empty body. Parsed documents are cached.
+    /// Returns the document of a body. An empty body results in a document without blocks. Parsed documents are cached.
     ///
     /// # Errors
-    /// The errors of [`View::page`].
+    /// See [`View::page`].
     pub async fn document(&self, body: &Body, rendering: Rendering) -> ContentResult<SharedDocument> {
-        // A body of one text has its hash, so the text need not be loaded if its document is cached.
+        // The hash of a body with a single text is that of the text, so a cached document can be returned without
+        // loading the text.
         if let Body::Text(hash) = body
             && let Some(known) = self.content.shared().known_document(&self.domain, hash)
         {
@@ -276,7 +280,7 @@ impl View {
         Ok(self.document_of(&text).await)
     }
 
-    /// Returns the document of Markdown, which need not belong to a body. Parsed documents are cached.
+    /// Returns the document for a Markdown text, which need not belong to a body. Parsed documents are cached.
     pub async fn document_of(&self, markdown: &str) -> SharedDocument {
         self.content.shared().document(&self.domain, markdown).await
     }

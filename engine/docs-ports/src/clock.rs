@@ -5,19 +5,19 @@ use std::time::Duration;
 use async_trait::async_trait;
 use chrono::{DateTime, SubsecRound, Utc};
 
-/// A source of time with timers.
+/// A source of the current time, with timers.
 ///
-/// An operation reads the clock once and uses that value throughout, so that a retry gives the same result.
+/// An operation should read the clock once and use that value throughout, so that a retry gives the same result.
 ///
 /// # Contract
 /// - `now` is in whole milliseconds, the precision of stored and returned times.
-/// - `wait_until` a past time returns immediately. After it returns, `now` is not before that time.
+/// - `wait_until` returns immediately for a past time. When it returns, `now` is not before the given time.
 #[async_trait]
 pub trait Clock: Send + Sync + 'static {
     /// Returns the current time in whole milliseconds.
     fn now(&self) -> DateTime<Utc>;
 
-    /// Waits until the clock shows `at` or later.
+    /// Waits until the clock reaches `at`.
     ///
     /// # Cancel safety
     /// Dropping the future ends the wait without side effects.
@@ -41,7 +41,7 @@ impl Clock for SystemClock {
     }
 
     async fn wait_until(&self, at: DateTime<Utc>) {
-        // The conversion of a negative duration fails: the time has passed.
+        // The conversion of a negative duration fails, in which case the time has passed.
         while let Ok(left) = (at - self.now()).to_std() {
             if left.is_zero() {
                 return;

@@ -3,7 +3,7 @@
 use async_trait::async_trait;
 use bytes::Bytes;
 
-/// Maximum total size of the page texts of one archive or website in bytes.
+/// Maximum total size in bytes of the page texts of an archive or a website.
 pub const MAX_TEXTS_BYTES: u64 = 50_000_000;
 
 /// The format of a document.
@@ -23,22 +23,22 @@ pub struct Document {
     pub bytes: Bytes,
     /// The title to use if the document has none.
     pub name: String,
-    /// The URL of the document, against which relative links are resolved. Without it they stay relative.
+    /// The URL of the document, against which relative links are resolved. Without it, they remain relative.
     pub url: Option<String>,
-    /// The charset from the HTTP response. The document's own declaration need not be passed here.
+    /// The charset stated in the HTTP response. A declaration in the document itself need not be passed here.
     pub charset: Option<String>,
 }
 
-/// The page that a document was converted to.
+/// The page resulting from a conversion.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct ConvertedPage {
     /// The title, never empty.
     pub title: String,
-    /// The text. A Markdown document keeps its front matter and its heading; for other formats the text does not
+    /// The text. For a Markdown document, it includes the front matter and the heading. For other formats, it does not
     /// contain the title.
     pub markdown: String,
-    /// The web URLs that the page links to, in text order without duplicates: normalized and without fragment. The text
-    /// contains the same form with the fragment.
+    /// The web URLs that the page links to, normalized and without fragments, in text order without duplicates. The
+    /// text contains them in the same form with their fragments.
     pub links: Vec<String>,
     /// The images of the page, in text order without duplicates.
     pub images: Vec<FoundFile>,
@@ -46,7 +46,7 @@ pub struct ConvertedPage {
     pub files: Vec<EmbeddedFile>,
 }
 
-/// A web image of a page.
+/// An image on the web that a page displays.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct FoundFile {
     /// The URL, in the same form as in the text.
@@ -58,7 +58,7 @@ pub struct FoundFile {
 /// A file embedded in a document.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct EmbeddedFile {
-    /// The link destination that references the file in the text.
+    /// The link destination by which the text references the file.
     pub destination: String,
     /// The file name.
     pub name: String,
@@ -77,8 +77,8 @@ pub struct UnpackedFile {
 
 /// A converter from other formats to pages.
 ///
-/// The result depends only on the document: a converter fetches nothing and stores nothing. It limits its own time and
-/// memory, since a document may be malicious. Conversion may be CPU-bound, so an adapter must not block the runtime.
+/// The result depends only on the document: a converter neither fetches nor stores anything. It limits its own time and
+/// memory, because a document may be malicious. Conversion may be CPU-bound, so an adapter must not block the runtime.
 #[async_trait]
 pub trait Converter: Send + Sync + 'static {
     /// Converts a document to a page.
@@ -93,18 +93,18 @@ pub trait Converter: Send + Sync + 'static {
     /// Unpacks a zip archive. Skips directories, links and nested archives.
     ///
     /// # Errors
-    /// [`ConvertError`], also for an encrypted archive or a path outside the archive.
+    /// [`ConvertError`], including for an encrypted archive or a path outside the archive.
     ///
     /// # Cancel safety
     /// No side effects.
     async fn unpack(&self, archive: Bytes) -> Result<Vec<UnpackedFile>, ConvertError>;
 }
 
-/// The reason that a document cannot be converted. The messages of the first two variants are for the user.
+/// The reason a document cannot be converted. The messages of the first two variants are intended for the user.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ConvertError {
-    /// The document is damaged or of another format.
+    /// The document is damaged or has a different format.
     #[error("{0}")]
     Unreadable(String),
     /// The document exceeds a size limit, or its conversion exceeds the time or memory limit.

@@ -15,11 +15,12 @@ pub use self::{
 /// A request to fetch a ref.
 #[derive(Clone, Debug)]
 pub struct FetchRequest {
-    /// The https or http URL of the repository, or a file URL if the adapter permits it. May contain credentials.
+    /// The URL of the repository. The scheme is https, http or, if the adapter permits it, file. It may contain
+    /// credentials.
     pub url: String,
-    /// The full ref name such as `refs/heads/main`, or `HEAD` for the default branch.
+    /// A full ref name, for example `refs/heads/main`, or `HEAD` for the default branch.
     pub reference: String,
-    /// The cache key of a clone that later fetches reuse.
+    /// The cache key of a clone that later fetches can reuse.
     pub cache_id: Option<String>,
 }
 
@@ -84,11 +85,11 @@ pub enum GitAccess {
 
 /// A client for remote Git repositories.
 ///
-/// An adapter enforces the permitted URL schemes and addresses, which are part of its configuration.
+/// An adapter enforces the URL schemes and network addresses that its configuration permits.
 #[async_trait]
 pub trait GitRemote: Send + Sync + 'static {
     /// Validates the arguments of [`fetch`](GitRemote::fetch) or [`push`](GitRemote::push) without connecting: the URL,
-    /// its scheme and address, and the full ref name.
+    /// its scheme and network address, and the full ref name.
     ///
     /// # Errors
     /// [`GitError::Url`], [`GitError::Refused`], [`GitError::Ref`].
@@ -99,15 +100,15 @@ pub trait GitRemote: Send + Sync + 'static {
     /// Fetches the tree of a ref. A repository without commits has no refs, including `HEAD`.
     ///
     /// # Errors
-    /// Any [`GitError`] except those of a push. Messages never contain the credentials of the URL.
+    /// Any [`GitError`] except those of a push. Messages never contain credentials of the URL.
     ///
     /// # Cancel safety
-    /// Dropping the future leaves no side effects except a cache.
+    /// Dropping the future has no side effects except on the cache.
     async fn fetch(&self, request: &FetchRequest) -> Result<Box<dyn Checkout>, GitError>;
 
-    /// Returns the commit that a ref points to, without its files; `None` if the ref does not exist. The default
-    /// implementation fetches, incrementally if the request has a cache key. An adapter should override it if it can
-    /// query refs at lower cost.
+    /// Returns the commit that a ref points to, without its files, or `None` if the ref does not exist. The default
+    /// implementation fetches, incrementally if the request has a cache key. An adapter that can query refs at lower
+    /// cost should override it.
     ///
     /// # Errors
     /// See [`fetch`](GitRemote::fetch).
@@ -119,19 +120,18 @@ pub trait GitRemote: Send + Sync + 'static {
         }
     }
 
-    /// Creates a commit with these files and moves a ref to it, atomically. Returns the commit as a fetch would return
-    /// it.
+    /// Creates a commit with the given files and moves a ref to it, atomically. Returns the commit as a fetch would.
     ///
     /// A push that fails with [`GitError::Unreachable`] may have succeeded if only the response was lost. A later fetch
-    /// finds its commit.
+    /// then finds the commit.
     ///
     /// # Errors
-    /// [`GitError::Moved`] when the ref does not point to the expected commit; [`GitError::Rejected`] when the host
-    /// rejects the push; [`GitError::Path`] for an invalid file path; [`GitError::Source`] when reading the files
-    /// fails; and the errors of a fetch. Messages never contain the credentials of the URL.
+    /// [`GitError::Moved`] if the ref does not point to the expected commit; [`GitError::Rejected`] if the host rejects
+    /// the push; [`GitError::Path`] for an invalid file path; [`GitError::Source`] if the files cannot be read; and the
+    /// errors of a fetch. Messages never contain credentials of the URL.
     ///
     /// # Cancel safety
-    /// If the future is dropped, the push happened as a whole or not at all.
+    /// If the future is dropped, the push is performed completely or not at all.
     async fn push(&self, request: &PushRequest, files: &mut dyn PushFiles) -> Result<Commit, GitError>;
 }
 

@@ -6,13 +6,13 @@ use docs_model::NotAnId;
 pub use docs_model::id_text;
 use uuid::Uuid;
 
-/// A source of unguessable, unique ids.
+/// A generator of unguessable, unique ids.
 pub trait Ids: Send + Sync + 'static {
     /// Returns a random UUID (version 4).
     fn next(&self) -> Uuid;
 }
 
-/// The system's random number generator as a source of ids.
+/// An id generator that uses the random number generator of the system.
 #[derive(Clone, Copy, Default, Debug)]
 pub struct RandomIds;
 
@@ -23,9 +23,9 @@ impl Ids for RandomIds {
     }
 }
 
-/// Generates an id of a given type, for example a `SpaceId`.
+/// Generates an id of the given type, for example a `SpaceId`.
 ///
-/// An id that consists only of digits is discarded and drawn again, so that an id never looks like a number.
+/// An id that consists only of digits is discarded and generated again, so that an id never looks like a number.
 ///
 /// ```
 /// use docs_model::SpaceId;
@@ -52,7 +52,7 @@ mod tests {
 
     use super::*;
 
-    /// Returns a UUID whose text is all digits, then one whose text is not.
+    /// Returns a UUID whose text consists of digits, and then one whose text does not.
     #[derive(Default)]
     struct DigitsFirst(AtomicUsize);
 

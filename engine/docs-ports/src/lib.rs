@@ -1,4 +1,4 @@
-//! Ports: the interfaces of the platform to its environment. Higher layers access time and randomness only through
+//! Ports: the interfaces between the platform and its environment. Other layers access time and randomness only through
 //! them.
 
 mod clock;

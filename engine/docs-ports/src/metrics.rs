@@ -5,7 +5,7 @@ use std::{fmt, time::Duration};
 /// The type of a metric.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum MetricKind {
-    /// A value that only increases during the life of the process.
+    /// A value that only increases during the lifetime of the process.
     Counter,
     /// A value that increases and decreases.
     Gauge,
@@ -32,7 +32,7 @@ pub struct Metric {
     pub name: &'static str,
     /// The type.
     pub kind: MetricKind,
-    /// The help text, one sentence.
+    /// The help text, as a sentence.
     pub help: &'static str,
     /// The label names, in the order of the label values.
     pub labels: &'static [&'static str],
@@ -58,10 +58,10 @@ impl Metric {
     }
 }
 
-/// The metrics sink: the facade between the platform and the monitoring of the embedding application.
+/// The metrics sink: the interface between the platform and the monitoring of the embedding application.
 ///
-/// Label values are constants of the program and never come from a request, so their number is bounded; the `&'static
-/// str` type enforces it. Calls are made on the request path: an implementation must not block or fail.
+/// Label values are constants of the program, which the `&'static str` type enforces. They never come from a request,
+/// so their number is bounded. Methods are called on the request path: an implementation must not block or fail.
 ///
 /// # Example
 /// ```
@@ -84,7 +84,7 @@ pub trait Metrics: fmt::Debug + Send + Sync + 'static {
     /// Adds to a counter.
     fn add(&self, metric: &'static Metric, labels: &[&'static str], n: u64);
 
-    /// Sets a counter that is maintained elsewhere to its total since the process started.
+    /// Sets a counter that is maintained elsewhere to its total since the start of the process.
     fn set_total(&self, metric: &'static Metric, labels: &[&'static str], total: u64);
 
     /// Sets a gauge.

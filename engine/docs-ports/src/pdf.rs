@@ -10,36 +10,36 @@ use docs_model::{ContentRef, Document, PageId, ReusableId, SpaceId};
 /// within itself.
 pub const MAX_EMBED_DEPTH: usize = 8;
 
-/// The pages to render as one PDF file. Self-contained: an adapter needs no other data.
+/// The pages to render as a PDF file. A book is self-contained: an adapter needs no other data.
 #[derive(Clone, Debug, Default)]
 pub struct Book {
     /// The title.
     pub title: String,
-    /// A line below the title, such as the change request whose content the book shows.
+    /// A line below the title, for example the change request whose content is rendered.
     pub subtitle: Option<String>,
-    /// The language as a two or three letter code; English when absent.
+    /// The language as a two- or three-letter code; English if absent.
     pub language: Option<String>,
-    /// The space of the pages. A reference to this space links to the book itself.
+    /// The space that contains the pages. References to this space link to the book itself.
     pub space: Option<SpaceId>,
     /// The pages in reading order.
     pub pages: Vec<BookPage>,
-    /// The images. An image that is missing here, or cannot be loaded, is replaced by its alternative text.
+    /// The images. An image that is missing or cannot be loaded is replaced by its alternative text.
     pub images: BTreeMap<ContentRef, BookImage>,
-    /// The targets and titles of references. A page or an anchor within the book becomes an internal link. A reference
-    /// that is missing here and is not a URL is rendered without a link.
+    /// The targets and titles of references. A page or an anchor in the book becomes an internal link. A reference that
+    /// is missing here and is not a URL is rendered without a link.
     pub links: BTreeMap<ContentRef, BookLink>,
-    /// The reusable contents that the pages reference.
+    /// The reusable content blocks that the pages reference.
     pub reusables: BTreeMap<ReusableId, Arc<Document>>,
 }
 
 impl Book {
-    /// Loads all images into memory. Omits images that no longer exist.
+    /// Loads all images into memory, omitting images that no longer exist.
     ///
-    /// An adapter that renders in this process calls it first. An adapter that sends the book to another process loads
-    /// the images one at a time instead, so that at most one of them is in memory here.
+    /// An adapter that renders in this process calls this first. An adapter that sends the book to another process
+    /// should instead load the images one at a time, so that at most one of them is in memory here.
     ///
     /// # Errors
-    /// The errors of [`ImageSource::load`].
+    /// See [`ImageSource::load`].
     ///
     /// # Cancel safety
     /// No side effects.
@@ -62,14 +62,14 @@ impl Book {
 /// An image of a [`Book`].
 #[derive(Clone)]
 pub enum BookImage {
-    /// The content of the file.
+    /// An image in memory.
     Loaded(Bytes),
-    /// A file that is read on demand.
+    /// An image that is loaded on demand.
     Stored(Arc<dyn ImageSource>),
 }
 
 impl BookImage {
-    /// Returns the content if it is in memory.
+    /// Returns the content of the image if it is in memory.
     #[must_use]
     pub const fn bytes(&self) -> Option<&Bytes> {
         match self {
@@ -78,10 +78,10 @@ impl BookImage {
         }
     }
 
-    /// Returns the content, reading it from its source if necessary; `None` if it no longer exists.
+    /// Returns the content of the image, reading it from its source if necessary, or `None` if it no longer exists.
     ///
     /// # Errors
-    /// The errors of [`ImageSource::load`].
+    /// See [`ImageSource::load`].
     ///
     /// # Cancel safety
     /// No side effects.
@@ -126,13 +126,13 @@ impl From<&'static str> for BookImage {
     }
 }
 
-/// A source that reads an image of a book on demand.
+/// A source from which an image of a book is loaded on demand.
 #[async_trait]
 pub trait ImageSource: Send + Sync + 'static {
-    /// Reads the image; `None` if it no longer exists.
+    /// Reads the image, or returns `None` if it no longer exists.
     ///
     /// # Errors
-    /// [`PdfError::Unavailable`] when it cannot be read now, [`PdfError::Failed`] when it is damaged.
+    /// [`PdfError::Unavailable`] if it temporarily cannot be read, [`PdfError::Failed`] if it is damaged.
     ///
     /// # Cancel safety
     /// No side effects.
@@ -147,7 +147,7 @@ pub struct BookPage {
     pub description: Option<String>,
     /// The nesting depth: the number of ancestors within the book.
     pub depth: usize,
-    /// The content; `None` for a group.
+    /// The content, or `None` for a group.
     pub document: Option<Arc<Document>>,
 }
 
@@ -162,25 +162,26 @@ pub struct BookLink {
 
 /// A PDF renderer.
 ///
-/// The output is a pure function of the book: the same book gives the same bytes on every machine with the same fonts.
-/// Typesetting is CPU-bound for seconds, so an adapter runs it off the runtime and aborts it after a configured time.
+/// The output is a pure function of the book: the same book results in the same bytes on all machines with the same
+/// fonts. Typesetting is CPU-bound for seconds, so an adapter runs it outside the runtime and aborts it after a
+/// configured time.
 #[async_trait]
 pub trait Pdf: Send + Sync + 'static {
     /// Renders a book.
     ///
     /// # Errors
-    /// Any [`PdfError`]. Content never causes an error by itself: an unreadable image, an invalid formula and a broken
-    /// link are rendered as text.
+    /// Any [`PdfError`]. Content alone never causes an error: unreadable images, invalid formulas and broken links are
+    /// rendered as text.
     ///
     /// # Cancel safety
-    /// Dropping the future has no side effects, except that rendering may continue for some time.
+    /// Dropping the future has no side effects, but rendering may continue for some time.
     async fn render(&self, book: Arc<Book>) -> Result<Bytes, PdfError>;
 
-    /// Renders a book to a sink. An adapter that can stream overrides it; the default implementation writes the output
-    /// of [`render`](Self::render).
+    /// Renders a book to a sink. An adapter that can stream should override this method. The default implementation
+    /// writes the output of [`render`](Self::render).
     ///
     /// # Errors
-    /// The errors of [`render`](Self::render) and of the sink. After an error, the written parts are incomplete.
+    /// The errors of [`render`](Self::render) and of the sink. After an error, the written data is incomplete.
     ///
     /// # Cancel safety
     /// See [`render`](Self::render).
@@ -189,20 +190,20 @@ pub trait Pdf: Send + Sync + 'static {
     }
 }
 
-/// A consumer of the consecutive parts of a PDF file, of any length.
+/// A sink for the consecutive chunks of a PDF file, which can have any length.
 #[async_trait]
 pub trait PdfSink: Send {
-    /// Writes the next part.
+    /// Writes the next chunk.
     ///
     /// # Errors
     /// [`PdfError::Unavailable`] for a transient failure, [`PdfError::Failed`] for a permanent one.
     ///
     /// # Cancel safety
-    /// The part may have been written or not.
+    /// If the future is dropped, the chunk may or may not have been written.
     async fn write(&mut self, part: Bytes) -> Result<(), PdfError>;
 }
 
-/// The reason that a PDF could not be rendered. The messages of the first three variants are for the user.
+/// The reason a PDF file could not be rendered. The messages of the first three variants are intended for the user.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum PdfError {
@@ -212,8 +213,8 @@ pub enum PdfError {
     /// Rendering exceeded its time limit.
     #[error("{0}")]
     TooSlow(String),
-    /// The content crashed or aborted rendering through a bug in a parsing library. The user is not at fault, but a
-    /// retry does not help.
+    /// The content made the renderer crash or abort because of a bug in a parsing library. The user is not at fault,
+    /// but retrying does not help.
     #[error("{0}")]
     Unprocessable(String),
     /// A resource of the adapter is temporarily unavailable.

@@ -1,12 +1,12 @@
-//! Full-text search: the [`SearchIndex`] port, its documents, and the matching and scoring rules.
+//! Full-text search: the [`SearchIndex`] port, its documents, and the rules for matching and scoring.
 //!
-//! An index is filled by the platform and can be rebuilt from the store, so it may lose its data. The platform verifies
-//! each hit against the store before returning it: that the page exists, that the caller may read it, and that it still
-//! has the text of the excerpt.
+//! The platform fills an index and can rebuild it from the store, so an index may lose its data. Before it returns a
+//! hit, the platform verifies against the store that the page exists, that the caller may read it, and that its text
+//! still contains the excerpt.
 //!
-//! Matching and ordering are defined here, by [`tokens`], [`Query`] and [`scores`], so that all indexes return the same
-//! hits. A score depends only on the query and the page, never on other indexed pages or on the history of the index. A
-//! cursor is therefore valid on another server with its own index.
+//! [`tokens`], [`Query`] and [`scores`] define matching and ordering here, so that all indexes return the same hits. A
+//! score depends only on the query and the page, never on other indexed pages or the history of the index. A cursor is
+//! therefore also valid on another server with its own index.
 
 #[cfg(feature = "conformance")]
 pub mod conformance;
@@ -44,16 +44,16 @@ pub struct IndexedSpace {
     pub root: Hash,
 }
 
-/// A change of an index.
+/// A change to an index.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum IndexChange {
     /// Adds or replaces a page.
     PutPage(Box<PageDocument>),
-    /// Removes a page, if it exists.
+    /// Removes a page. Does nothing if it does not exist.
     DropPage(SpaceId, PageId),
-    /// Records the content of a space that the index holds.
+    /// Sets the metadata of a space whose content is indexed.
     PutSpace(IndexedSpace),
-    /// Removes a space: its pages and its metadata.
+    /// Removes the pages and the metadata of a space.
     DropSpace(SpaceId),
 }
 
@@ -62,9 +62,9 @@ pub enum IndexChange {
 pub enum Scope {
     /// All spaces of an organization.
     Organization(OrgId),
-    /// All spaces of an organization except these.
+    /// All spaces of an organization except the given ones.
     OrganizationBut(OrgId, BTreeSet<SpaceId>),
-    /// These spaces.
+    /// The given spaces.
     Spaces(BTreeSet<SpaceId>),
 }
 
@@ -73,11 +73,11 @@ pub enum Scope {
 pub struct SearchQuery {
     pub query: Query,
     pub scope: Scope,
-    /// Excludes hits up to and including this position.
+    /// Excludes hits up to this position, inclusive.
     pub after: Option<Rank>,
     /// Maximum number of hits.
     pub limit: usize,
-    /// The tenant of the search, such as a site: a name whose searches together get only a share of the capacity of an
+    /// The tenant of the search, for example a site. Searches of the same tenant share a part of the capacity of an
     /// index. Hits do not depend on it.
     pub tenant: Box<str>,
 }
@@ -85,18 +85,18 @@ pub struct SearchQuery {
 /// A page that matches a query.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PageHit {
-    /// The position among the hits.
+    /// The position in the order of hits.
     pub rank: Rank,
     pub space: SpaceId,
     pub page: PageId,
-    /// The hash of the text that was indexed.
+    /// The hash of the indexed text.
     pub text: Hash,
-    /// Excerpts of that text around matches, at most [`MAX_EXCERPTS`].
+    /// Excerpts of the indexed text around matches, at most [`MAX_EXCERPTS`].
     pub excerpts: Vec<Excerpt>,
 }
 
 impl PageHit {
-    /// Creates a hit. Of the page's text, it keeps only the excerpts.
+    /// Creates a hit. It contains only excerpts of the page's text.
     #[must_use]
     pub fn new(rank: Rank, query: &Query, page: &PageDocument) -> Self {
         let excerpts = excerpts(query, page, MAX_EXCERPTS);
@@ -111,7 +111,7 @@ pub enum SearchError {
     /// A transient failure.
     #[error("the search index is unavailable: {0}")]
     Unavailable(String),
-    /// The stored index is unreadable and must be cleared.
+    /// The index is unreadable and must be cleared.
     #[error("the search index is damaged: {0}")]
     Damaged(String),
 }
@@ -132,51 +132,51 @@ impl From<SearchError> for Error {
 ///
 /// # Contract
 ///
-/// Each guarantee is tested by the conformance suite.
+/// The conformance suite tests each of these guarantees.
 ///
-/// - A batch is applied atomically, together with its position, and in the order of its changes. Once
-///   [`apply`](SearchIndex::apply) returns, searches see it.
-/// - If the future of an `apply` is dropped, the batch is either applied before the next
-///   [`position`](SearchIndex::position) returns, or never.
-/// - A page matches if every [`QueryTerm`] of the query is met in one of its fields. Hits are in the order of [`Rank`],
-/// with   the scores of [`scores`]. A query without needs matches nothing.
-/// - For inexact matches of a word, an index visits at most [`Word::visits`] words, so in a very large index, pages
-///   that match only with a typo or by a short prefix can be missing.
-/// - A hit has the excerpts and the hash of its page's text. The texts are read one at a time, and only for the
+/// - A batch is applied atomically together with its position, in the order of its changes. Searches see it once
+///   [`apply`](SearchIndex::apply) has returned.
+/// - If the future of an `apply` is dropped, the batch is either applied before the next call of
+///   [`position`](SearchIndex::position) returns, or not at all.
+/// - A page matches if one of its fields matches, for each [`QueryTerm`] of the query. Hits are ordered by [`Rank`]
+///   with the scores of [`scores`]. A query without terms matches nothing.
+/// - To find inexact matches of a word, an index visits at most [`Word::visits`] words. A very large index can
+///   therefore miss pages that match only with a typo or by a short prefix.
+/// - A hit contains excerpts and the hash of the page's text. The texts are read one at a time, and only those of the
 ///   returned pages.
 #[async_trait]
 pub trait SearchIndex: Send + Sync + 'static {
-    /// Applies changes, and updates the position if one is given.
+    /// Applies changes and, if a position is given, sets the position.
     ///
     /// # Errors
-    /// [`SearchError`]; nothing was applied.
+    /// [`SearchError`]. In this case, nothing was applied.
     async fn apply(&self, changes: Vec<IndexChange>, position: Option<FeedPos>) -> Result<(), SearchError>;
 
-    /// Returns the feed position of the index; `None` if it was never set.
+    /// Returns the feed position of the index, or `None` if it was never set.
     ///
     /// # Errors
     /// [`SearchError`].
     async fn position(&self) -> Result<Option<FeedPos>, SearchError>;
 
-    /// Returns the metadata of spaces in request order.
+    /// Returns the metadata of spaces, in request order.
     ///
     /// # Errors
     /// [`SearchError`].
     async fn indexed(&self, spaces: &[SpaceId]) -> Result<Vec<Option<IndexedSpace>>, SearchError>;
 
-    /// Lists up to `limit` spaces with metadata, in id order, after `after`.
+    /// Lists up to `limit` spaces that have metadata, ordered by id, starting after `after`.
     ///
     /// # Errors
     /// [`SearchError`].
     async fn spaces(&self, after: Option<&SpaceId>, limit: usize) -> Result<Vec<SpaceId>, SearchError>;
 
-    /// Returns the best hits.
+    /// Returns the best hits for a query.
     ///
     /// # Errors
     /// [`SearchError`].
     async fn find_pages(&self, query: &SearchQuery) -> Result<Vec<PageHit>, SearchError>;
 
-    /// Returns all indexed documents of a space in page id order. Intended for tests and operators.
+    /// Returns all indexed documents of a space, ordered by page id. Intended for tests and operators.
     ///
     /// # Errors
     /// [`SearchError`].

@@ -8,27 +8,27 @@ use docs_model::BASE32;
 
 use super::Ids;
 
-/// Encrypts secrets that must not be stored in plain text, such as the credentials of a Git URL that a job needs later.
+/// Encrypts secrets that must not be stored in plain text, for example the credentials of a Git URL for a later job.
 pub trait Secrets: Send + Sync + 'static {
-    /// Encrypts a secret for one purpose. A `nonce` must not be reused.
+    /// Encrypts a secret for a purpose. A `nonce` must not be reused.
     ///
     /// # Errors
-    /// [`NotSealed`] when the secret cannot be encrypted.
+    /// [`NotSealed`] if the secret cannot be encrypted.
     fn seal(&self, purpose: &str, secret: &str, nonce: uuid::Uuid) -> Result<String, NotSealed>;
 
     /// Decrypts a secret that was encrypted for the same purpose.
     ///
     /// # Errors
-    /// [`NotSealed`] when it was not encrypted with this key for this purpose.
+    /// [`NotSealed`] if it was not encrypted with this key for this purpose.
     fn open(&self, purpose: &str, sealed: &str) -> Result<String, NotSealed>;
 }
 
-/// A failed encryption, or a ciphertext that was not encrypted with this key.
+/// The error for a failed encryption, or for a ciphertext that was not created with this key.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("not sealed with this server's key")]
 pub struct NotSealed;
 
-/// Encryption with one key: ChaCha20-Poly1305 (RFC 8439), with the purpose as associated data.
+/// Encryption with a single key: ChaCha20-Poly1305 (RFC 8439), with the purpose as associated data.
 pub struct SealingKey(ChaCha20Poly1305);
 
 impl std::fmt::Debug for SealingKey {
@@ -38,21 +38,22 @@ impl std::fmt::Debug for SealingKey {
 }
 
 impl SealingKey {
-    /// Creates a key from 32 bytes. All servers on one store need the same key.
+    /// Creates a key from 32 bytes. All servers that share a store need the same key.
     #[must_use]
     pub fn new(key: &[u8; 32]) -> Self {
         Self(ChaCha20Poly1305::new(&Key::from(*key)))
     }
 
-    /// Creates a random key for the life of this process. Suitable only for a store that does not outlive the process.
+    /// Creates a random key for the lifetime of this process. Only suitable for a store that does not outlive the
+    /// process.
     #[must_use]
     pub fn ephemeral(ids: &dyn Ids) -> Self {
         Self::new(&Self::draw(ids))
     }
 
-    /// Derives a key from a secret text of the operator, for example from an environment variable.
+    /// Derives a key from a secret of the operator, for example from an environment variable.
     ///
-    /// The text is hashed, not stretched: it must be random with at least 128 bits of entropy.
+    /// The secret is hashed without key stretching, so it must be random with at least 128 bits of entropy.
     #[must_use]
     pub fn from_secret(secret: &str) -> Self {
         Self::new(&blake3::derive_key("docs-platform sealing key of an operator's secret", secret.as_bytes()))
@@ -62,7 +63,7 @@ impl SealingKey {
     #[must_use]
     pub fn draw(ids: &dyn Ids) -> [u8; 32] {
         let mut hasher = blake3::Hasher::new_derive_key("docs-platform sealing key");
-        // An id has 122 random bits, so three provide more than the key needs.
+        // An id has 122 random bits, so three ids have more entropy than the key needs.
         for _ in 0..3 {
             hasher.update(ids.next().as_bytes());
         }

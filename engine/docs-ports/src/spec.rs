@@ -5,18 +5,18 @@ use bytes::Bytes;
 pub use docs_model::SpecFormat;
 use serde::{Deserialize, Serialize};
 
-/// Maximum total size of all files of a specification in bytes.
+/// Maximum total size in bytes of the files of a specification.
 pub const MAX_SPEC_BYTES: usize = 20_000_000;
-/// Maximum number of problems that are reported for a specification.
+/// Maximum number of problems reported for a specification.
 pub const MAX_SPEC_PROBLEMS: usize = 50;
 
 /// A file of a specification.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct SpecFile {
-    /// The absolute URL that other files use to reference it. Empty for a text without a URL.
+    /// The absolute URL by which other files reference this file; empty for text without a URL.
     pub location: String,
-    /// The URL after redirects, if it differs from the location. Relative references are resolved against it, or else
-    /// against the location.
+    /// The URL after redirects, if it differs from the location. Relative references are resolved against it or, if it
+    /// is absent, against the location.
     pub base: Option<String>,
     /// The content: JSON or YAML.
     pub bytes: Bytes,
@@ -36,19 +36,19 @@ pub struct SpecFiles {
 pub struct ReadSpec {
     /// The outline. Operations of path items in missing files are omitted.
     pub outline: SpecOutline,
-    /// The problems. A specification with problems cannot be published.
+    /// The problems found. A specification with problems cannot be published.
     pub problems: Vec<SpecProblem>,
-    /// The absolute URLs of referenced files that are missing, without duplicates.
+    /// The absolute URLs of missing referenced files, without duplicates.
     pub missing: Vec<String>,
-    /// The files: the entry first, then in the order of [`SpecFiles::others`].
+    /// The parsed files: the entry document, then the others in the order of [`SpecFiles::others`].
     pub files: Vec<ReadSpecFile>,
 }
 
-/// The result of parsing one file.
+/// The result of parsing a file.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ReadSpecFile {
     pub format: SpecFormat,
-    /// The content converted to JSON; `None` if it is JSON already.
+    /// The content converted to JSON, or `None` if it already is JSON.
     pub json: Option<Bytes>,
     /// The absolute URLs of referenced files, without duplicates.
     pub references: Vec<String>,
@@ -59,14 +59,14 @@ pub struct ReadSpecFile {
 pub struct SpecProblem {
     /// The message for the user.
     pub message: String,
-    /// The location as a JSON pointer. Empty for the document as a whole.
+    /// The location as a JSON pointer; empty for the whole document.
     pub pointer: String,
     /// The 1-based line, if known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub line: Option<u64>,
 }
 
-/// The outline of a specification: the source of its generated pages.
+/// The outline of a specification, from which its pages are generated.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct SpecOutline {
     /// The OpenAPI version, for example `3.1.0`.
@@ -80,14 +80,14 @@ pub struct SpecOutline {
     /// The server URLs.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub servers: Vec<String>,
-    /// The tags in the order of the `tags` array, followed by those that only operations reference, in order of
+    /// The tags in the order of the `tags` array, followed by those that only occur in operations, in order of
     /// occurrence.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tags: Vec<SpecTag>,
     /// The operations, in document order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub operations: Vec<SpecOperation>,
-    /// The webhooks, in document order. Their `path` is the name of the webhook.
+    /// The webhooks, in document order. The `path` of a webhook is its name.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub webhooks: Vec<SpecOperation>,
     /// The schema names, in document order.
@@ -99,16 +99,16 @@ pub struct SpecOutline {
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct SpecTag {
     pub name: String,
-    /// The title of its page, from `x-page-title` or `x-displayName`.
+    /// The title of the tag's page, from `x-page-title` or `x-displayName`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
-    /// The icon of its page, from `x-page-icon`.
+    /// The icon of the tag's page, from `x-page-icon`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub icon: Option<String>,
-    /// The summary of its page, from `x-page-description`.
+    /// The summary of the tag's page, from `x-page-description`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub summary: Option<String>,
-    /// The text of its page, in Markdown.
+    /// The text of the tag's page, in Markdown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
     /// The parent tag, from `x-parent` or `parent`.
@@ -116,7 +116,7 @@ pub struct SpecTag {
     pub parent: Option<String>,
 }
 
-/// An operation of a specification, or a webhook.
+/// An operation or a webhook of a specification.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct SpecOperation {
     /// The HTTP method in lowercase.
@@ -125,10 +125,10 @@ pub struct SpecOperation {
     pub path: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub operation_id: Option<String>,
-    /// The one-line summary.
+    /// The summary, in one line.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub summary: Option<String>,
-    /// The names of its tags.
+    /// The tag names.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tags: Vec<String>,
     #[serde(default)]
@@ -137,26 +137,27 @@ pub struct SpecOperation {
 
 /// A parser for OpenAPI specifications: Swagger 2.0, OpenAPI 3.0 and 3.1, in JSON and YAML.
 ///
-/// The result depends only on the files: a reader fetches nothing and stores nothing. It limits its own time and
-/// memory, since a specification may be malicious. Parsing may be CPU-bound, so an adapter must not block the runtime.
+/// The result depends only on the files: a reader neither fetches nor stores anything. It limits its own time and
+/// memory, because a specification may be malicious. Parsing may be CPU-bound, so an adapter must not block the
+/// runtime.
 #[async_trait]
 pub trait SpecReader: Send + Sync + 'static {
     /// Parses the loaded files of a specification.
     ///
     /// # Errors
-    /// [`SpecError`]. Problems of a document that can be parsed are part of the result.
+    /// [`SpecError`]. The problems of a document that can be parsed are part of the result.
     ///
     /// # Cancel safety
     /// No side effects.
     async fn read(&self, files: SpecFiles) -> Result<ReadSpec, SpecError>;
 }
 
-/// The reason that a specification cannot be parsed.
+/// The reason a specification could not be parsed.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum SpecError {
-    /// The specification exceeds a size limit, or its parsing exceeds the time or memory limit. The message is for the
-    /// user.
+    /// The specification exceeds a size limit, or parsing it exceeded the time or memory limit. The message is intended
+    /// for the user.
     #[error("{0}")]
     TooLarge(String),
     /// The reader failed for a reason unrelated to the specification.

@@ -12,45 +12,45 @@ pub const PLACEHOLDER_OPEN: char = '⟦';
 /// The closing delimiter of a placeholder in a segment.
 pub const PLACEHOLDER_CLOSE: char = '⟧';
 
-/// Segments to translate, with the context that a translator needs.
+/// Segments to translate, and the context for the translator.
 ///
-/// A segment is a sentence or a paragraph without formatting. Placeholders mark parts that must be preserved: `⟦1⟧` for
-/// inline content, and `⟦2⟧words⟦/2⟧` around formatted words such as a link. Numbers start at 1 in every segment. A
-/// segment contains `⟦` and `⟧` only in placeholders.
+/// A segment is a sentence or a paragraph without formatting. Placeholders mark parts that must be preserved: `⟦1⟧`
+/// stands for inline content, and `⟦2⟧words⟦/2⟧` encloses formatted words, for example a link. The numbers start at 1
+/// in each segment. A segment contains `⟦` and `⟧` only in placeholders.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TranslationBatch {
     /// The language of the segments.
     pub source: TranslationLanguage,
     /// The target language.
     pub target: TranslationLanguage,
-    /// Additional instructions for the translator, as Markdown; may be empty.
+    /// Additional instructions for the translator, in Markdown. May be empty.
     pub instructions: String,
-    /// The glossary rules of terms that occur in the segments.
+    /// The glossary rules for terms that occur in the segments.
     pub glossary: Vec<TermRule>,
     pub segments: Vec<String>,
 }
 
 /// A machine translator.
 ///
-/// An adapter is a client of a service, or a dictionary. The caller verifies its output. The adapter limits the time
-/// and size of a response, and never discloses its API key.
+/// An adapter is a client of a service or a dictionary. It limits the duration and size of a response and never
+/// discloses its API key. The caller verifies the output.
 #[async_trait]
 pub trait Translator: Send + Sync + 'static {
-    /// Returns an identifier of the translator and of everything that its output depends on, such as the model.
-    /// Segments translated under another name are translated again.
+    /// Returns an identifier for the translator and everything that affects its output, for example the model. Segments
+    /// that were translated under a different name are translated again.
     fn name(&self) -> String;
 
-    /// Translates segments. Returns one text per segment, in order, each with the placeholders of its segment.
+    /// Translates segments. Returns a text per segment, in order, each with the placeholders of its segment.
     ///
     /// # Errors
     /// Any [`TranslateError`].
     ///
     /// # Cancel safety
-    /// No side effects, but the request may have been sent to the service.
+    /// The request may already have been sent to the service. There are no other side effects.
     async fn translate(&self, batch: &TranslationBatch) -> Result<Vec<String>, TranslateError>;
 }
 
-/// The reason that segments were not translated. The messages are for the user.
+/// The reason segments could not be translated. The messages are intended for the user.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum TranslateError {
@@ -59,13 +59,13 @@ pub enum TranslateError {
     Unavailable {
         /// The reason.
         reason: String,
-        /// The time in seconds to wait before a retry, if the service states one.
+        /// The number of seconds to wait before a retry, if the service states it.
         after: Option<u64>,
     },
-    /// The service rejects the request: the key, the model, or the language pair.
+    /// The service rejected the request because of the key, the model or the language pair.
     #[error("the translator rejected the request: {0}")]
     Refused(String),
-    /// The response cannot be parsed. Fewer segments per request may help.
+    /// The response could not be parsed. Sending fewer segments per request may help.
     #[error("the response of the translator is malformed: {0}")]
     Malformed(String),
 }
@@ -78,8 +78,8 @@ impl TranslateError {
     }
 }
 
-/// A pseudolocalization translator for tests of layout and data flow: adds accents to letters and puts every segment in
-/// brackets. Deterministic and independent of the languages.
+/// A pseudolocalization translator for tests of layout and data flow. It adds accents to letters and encloses each
+/// segment in brackets. It is deterministic and independent of the languages.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct PseudoTranslator;
 
@@ -95,7 +95,7 @@ impl Translator for PseudoTranslator {
     }
 }
 
-/// Adds accents to a segment and puts it in brackets. Glossary terms get their translation.
+/// Adds accents to a segment and encloses it in brackets. Glossary terms are replaced by their translations.
 fn pseudo(segment: &str, terms: &Terms, glossary: &[TermRule]) -> String {
     let mut out = String::from("[");
     let mut rest = segment;
@@ -116,7 +116,7 @@ fn pseudo(segment: &str, terms: &Terms, glossary: &[TermRule]) -> String {
     out
 }
 
-/// Returns a letter with an accent; other characters unchanged.
+/// Returns a letter with an accent, or any other character unchanged.
 const fn accented(c: char) -> char {
     match c {
         'a' => 'á',

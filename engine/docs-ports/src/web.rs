@@ -7,8 +7,8 @@ use bytes::Bytes;
 
 /// An HTTP client for external URLs.
 ///
-/// An adapter enforces its configured limits: permitted schemes and addresses, maximum size, and maximum number of
-/// redirects.
+/// An adapter enforces its configured limits: permitted schemes and network addresses, maximum size, and maximum number
+/// of redirects.
 #[async_trait]
 pub trait Web: Send + Sync + 'static {
     /// Fetches an http or https URL.
@@ -17,12 +17,12 @@ pub trait Web: Send + Sync + 'static {
     /// [`WebError`], with a message for the user.
     async fn get(&self, url: &str) -> Result<WebResponse, WebError>;
 
-    /// Fetches a URL and reports the size of each chunk of the body to `meter` before the chunk is kept in memory. The
-    /// time that `meter` waits does not count towards time limits. By default, the whole body is reported after the
-    /// fetch.
+    /// Fetches a URL, and reports the size of each chunk of the body to `meter` before keeping the chunk in memory.
+    /// Time spent waiting for `meter` does not count towards time limits. The default implementation reports the whole
+    /// body after the fetch.
     ///
     /// # Errors
-    /// [`WebError`], with a message for the user; the error of `meter`.
+    /// [`WebError`], with a message for the user, or the error of `meter`.
     async fn get_metered(&self, url: &str, meter: &dyn FetchMeter) -> Result<WebResponse, WebError> {
         let fetched = self.get(url).await?;
         meter.keep(fetched.bytes.len()).await?;
@@ -30,13 +30,13 @@ pub trait Web: Send + Sync + 'static {
     }
 }
 
-/// Bounds the memory of fetches.
+/// Limits the memory used by fetches.
 #[async_trait]
 pub trait FetchMeter: Send + Sync {
-    /// Waits until `bytes` more may be kept in memory.
+    /// Waits until another `bytes` bytes may be kept in memory.
     ///
     /// # Errors
-    /// A [`WebError`] ends the fetch.
+    /// A [`WebError`], which aborts the fetch.
     async fn keep(&self, bytes: usize) -> Result<(), WebError>;
 }
 
@@ -49,15 +49,15 @@ pub struct WebResponse {
     pub content_type: Option<String>,
     /// The `charset` parameter of the media type.
     pub charset: Option<String>,
-    /// The URL after all redirects, against which relative links are resolved. Without credentials and fragment.
+    /// The URL after all redirects, without credentials and fragment. Relative links are resolved against it.
     pub url: String,
 }
 
-/// The reason that a URL could not be fetched. The messages are for the user.
+/// The reason a URL could not be fetched. The messages are intended for the user.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum WebError {
-    /// The URL is malformed, or points to an address that this server must not connect to.
+    /// The URL is malformed, or points to a network address that this server must not connect to.
     #[error("{0}")]
     Refused(String),
     /// The host is unreachable or closed the connection.
@@ -72,7 +72,7 @@ pub enum WebError {
     /// The response exceeds the size limit in bytes.
     #[error("must be at most {0} bytes")]
     TooLarge(u64),
-    /// This server has no memory for the response at present. A later attempt may succeed.
+    /// This server currently has no memory for the response. A later attempt may succeed.
     #[error("cannot be fetched now: {0}")]
     Exhausted(String),
 }

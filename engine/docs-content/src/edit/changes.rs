@@ -7,7 +7,8 @@ use docs_store::Key;
 
 use super::super::{ContentResult, PageEntry, entry::encode, keys, map::ValueChange};
 
-/// Changes to a map. If one page gives up a key and another takes it, the put wins over the removal.
+/// Changes to a map. If a key is both put and removed, for example because it passes from one page to another, the put
+/// applies.
 #[derive(Default)]
 pub(crate) struct MapChanges {
     put: BTreeMap<Key, bytes::Bytes>,
@@ -31,7 +32,7 @@ impl MapChanges {
     ) -> ContentResult<()> {
         let old = before.map(|entry| keys::derived_entries(id, entry)).unwrap_or_default();
         let new = after.map(|entry| keys::derived_entries(id, entry)).unwrap_or_default();
-        // Unchanged entries are not rewritten: their nodes need not even be loaded.
+        // Unchanged entries are not rewritten, so their nodes need not be loaded.
         for (key, _) in old.iter().filter(|entry| !new.contains(entry)) {
             self.remove(key.clone());
         }

@@ -1,4 +1,4 @@
-//! The content that an edit applies to.
+//! The state to which an edit is applied.
 
 use chrono::{DateTime, Utc};
 use docs_store::Hash;
@@ -8,11 +8,11 @@ use super::{
     pending_edits::PendingEdits,
 };
 
-/// The content that an edit applies to.
+/// The state to which an edit is applied.
 pub(crate) struct EditState<'a, 's> {
     pub(crate) session: &'a Session<'s>,
     pub(crate) root: Hash,
-    /// The changes of earlier edits, on top of the root.
+    /// The changes of earlier edits, relative to the root.
     pub(super) pending: &'a PendingEdits,
     pub(crate) now: DateTime<Utc>,
     pub(crate) merger: &'a dyn TextMerger,

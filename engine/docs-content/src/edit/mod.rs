@@ -1,4 +1,4 @@
-//! Semantic edits of pages, files, reusable contents and variables.
+//! Edits of pages, files, reusable content blocks and variables.
 
 mod changes;
 mod edit_state;
@@ -42,81 +42,82 @@ use super::{
     redirects::{self},
 };
 
-/// A page to add.
+/// A page to insert.
 #[derive(Clone, PartialEq, Debug)]
 pub struct NewPage {
-    /// The id of the new page, which must be unused.
+    /// The id of the new page. It must be unused.
     pub id: PageId,
     pub kind: PageKind,
-    /// The parent page; `None` for the top level.
+    /// The parent page, or `None` for the top level.
     pub parent: Option<PageId>,
-    /// The position among the siblings, counted from 0. Sorts last if `None` or too large.
+    /// The zero-based position among the siblings. The page is placed last if this is `None` or too large.
     pub at: Option<usize>,
-    /// The fields. The title is required; an absent or empty slug is derived from the title.
+    /// The fields of the page. The title is required. An absent or empty slug is derived from the title.
     pub fields: PagePatch,
     pub body: NewBody,
 }
 
 impl NewPage {
-    /// Creates a page without text that sorts last at the top level.
+    /// Creates a page without text, placed last at the top level.
     #[must_use]
     pub fn new(id: PageId, kind: PageKind, fields: PagePatch) -> Self {
         Self { id, kind, parent: None, at: None, fields, body: NewBody::Empty }
     }
 }
 
-/// Edits planned before yielding to other tasks.
+/// Number of edits planned before yielding to other tasks.
 const PAUSE_EVERY: usize = 128;
 
 /// An edit of the content.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Edit {
     InsertPage(Box<NewPage>),
-    /// Sets fields of a page. Title and slug are independent of each other.
+    /// Sets fields of a page. The title and the slug do not affect each other.
     UpdatePage {
         page: PageId,
         fields: Box<PagePatch>,
     },
     /// Replaces the text of a page.
     ///
-    /// If the page was shown with conflict markers, the parts without markers are resolved; a text without any
-    /// markers resolves the conflict.
+    /// If the text was displayed with conflict markers, the passages without remaining markers are resolved. A text
+    /// without any markers resolves the whole conflict.
     SetBody {
         /// The page, which must be a document.
         page: PageId,
         body: NewBody,
     },
-    /// Replaces all fields and the text of a page by those of an import. The page keeps its position and its
+    /// Replaces all fields and the text of a page with those of an import. The page keeps its position and its
     /// children.
     ReplacePage(Box<BuildPage>),
-    /// Moves a page with its descendants.
+    /// Moves a page and its descendants.
     MovePage {
         page: PageId,
-        /// The new parent: `None` keeps the parent, `Some(None)` is the top level.
+        /// The new parent. `None` keeps the parent, and `Some(None)` is the top level.
         into: Option<Option<PageId>>,
-        /// The position among the new siblings, not counting the page itself. If absent, the page keeps its position
-        /// under the same parent, and sorts last under another.
+        /// The position among the new siblings, not counting the page itself. If `None`, the page keeps its position
+        /// under the same parent and is placed last under a different one.
         at: Option<usize>,
     },
-    /// Deletes a page with its descendants.
+    /// Deletes a page and its descendants.
     DeletePage {
         page: PageId,
     },
-    /// Restores the state that a page has in another revision.
+    /// Restores the state of a page in another revision.
     ///
-    /// A page that the other revision lacks is deleted together with its descendants that the other revision lacks
-    /// too; the remaining descendants move up. A missing page is restored with its descendants. A changed page gets
-    /// its fields, text and position back.
+    /// If the page is missing in the other revision, it is deleted with all descendants that are missing there too, and
+    /// the remaining descendants move up. If the page is missing in this revision, it is restored with its descendants.
+    /// Otherwise its fields, text and position are restored.
     RevertPage {
         page: PageId,
         /// The root of the other revision.
         to: Hash,
     },
-    /// Removes the recorded field conflicts of a page and keeps its current values. A text conflict remains.
+    /// Removes the recorded field conflicts of a page and keeps the current values. A text conflict remains.
     ClearClashes {
         page: PageId,
     },
-    /// Adds or replaces a file with already stored bytes. A name that another file has is made unique by a number.
+    /// Adds or replaces a file whose content is already stored. A number is added to its name if another file has the
+    /// same name.
     PutFile {
         file: FileId,
         entry: FileEntry,
@@ -126,14 +127,14 @@ pub enum Edit {
     },
     PutReusable {
         reusable: ReusableId,
-        /// The fields to set. A new reusable content needs a title.
+        /// The fields to set. A new block requires a title.
         fields: ReusablePatch,
     },
     DeleteReusable {
         reusable: ReusableId,
     },
-    /// Records the Git files of pages, files and reusable contents. Nothing else changes, including timestamps;
-    /// missing items are skipped.
+    /// Records the Git files of pages, files and reusable content blocks. Nothing else changes, not even timestamps.
+    /// Missing items are skipped.
     SetGit {
         files: Vec<GitFile>,
     },
@@ -143,7 +144,7 @@ pub enum Edit {
     },
 }
 
-/// An item that Git stores in a file.
+/// An item that Git represents as a file.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub enum GitThing {
     Page(PageId),
@@ -156,7 +157,7 @@ pub enum GitThing {
 pub struct GitFile {
     pub thing: GitThing,
     pub blob: GitBlob,
-    /// The text of the file, already stored; `None` for a file of the space.
+    /// The text of the file, which must be stored already, or `None` for a file of the space.
     pub source: Option<Hash>,
 }
 
@@ -166,21 +167,21 @@ pub struct GitFile {
 pub struct EditOutcome {
     /// The new root, or the old one if nothing changed.
     pub root: Hash,
-    /// The pages that changed, each once, in order of the first edit that touched them.
+    /// The pages that the edits changed, without duplicates, in the order of their first edit.
     pub pages: Vec<(PageId, PageEffect)>,
     pub cost: Cost,
 }
 
 impl Content {
-    /// Applies edits in order and atomically: each edit sees the effects of the previous ones, and if one is
-    /// rejected, none is applied.
+    /// Applies edits in order and atomically. Each edit sees the effects of the previous ones. If an edit is rejected,
+    /// none is applied.
     ///
-    /// `now` becomes the time of the last change of the pages. Cost is proportional to the number of edits, the links
-    /// of the texts they change, the backlinks of the items they add or remove, and the logarithm of the content's
-    /// size. Every object of the new root is stored before this function returns.
+    /// `now` becomes the time of the last change of the edited pages. The cost is proportional to the number of edits,
+    /// the links in the edited texts, the backlinks of added and removed items, and the logarithm of the content size.
+    /// Every object of the new root is stored before this function returns.
     ///
     /// # Errors
-    /// [`ContentError::Invalid`](super::ContentError::Invalid) with the position of the rejected edit and its field;
+    /// [`ContentError::Invalid`](super::ContentError::Invalid) with the index and the field of the rejected edit;
     /// [`ContentError::NotFound`](super::ContentError::NotFound) if the root does not exist;
     /// [`ContentError::Store`](super::ContentError::Store).
     ///
@@ -202,7 +203,7 @@ impl Content {
             check_text(text).map_err(|error| error.at_index(position))?;
             texts.insert(session.add_text(text));
         }
-        // One batch of loads for the pages of all edits, instead of one for each edit.
+        // Load the pages of all edits in one batch instead of one batch per edit.
         let named: Vec<Key> = edits.iter().flat_map(Edit::pages).map(keys::page).collect();
         session.run(|session| Ok(map::get_many(session, &root, &named)?)).await?;
         let mut pending = PendingEdits::default();
@@ -259,11 +260,11 @@ impl Content {
 
 impl Edit {
     /// Returns `true` if the edit reads the order or the descendants of pages, or removes records. Such an edit is
-    /// planned and applied on its own.
+    /// planned and applied separately.
     fn reads_tree(&self) -> bool {
         match self {
             Self::InsertPage(page) => page.at.is_some(),
-            // Removed records free capacity, which only the count of the map shows.
+            // Removed records free capacity, which only becomes visible in the counts of the map.
             Self::DeleteFile { .. } | Self::DeleteReusable { .. } => true,
             Self::MovePage { .. }
             | Self::DeletePage { .. }
@@ -273,7 +274,7 @@ impl Edit {
         }
     }
 
-    /// Returns the pages that the edit refers to.
+    /// Returns the pages to which the edit refers.
     fn pages(&self) -> Vec<&PageId> {
         match self {
             Self::InsertPage(new) => new.parent.iter().chain([&new.id]).collect(),
@@ -325,11 +326,11 @@ impl EditState<'_, '_> {
     }
 }
 
-/// The pages that a batch touched, in order of the first touch.
+/// The pages changed by a batch, in the order of their first change.
 #[derive(Default)]
 struct TouchedPages {
     order: Vec<PageId>,
-    /// For each page: existed before the batch, and exists now.
+    /// For each page: if it existed before the batch, and if it exists now.
     pages: BTreeMap<PageId, (bool, bool)>,
 }
 

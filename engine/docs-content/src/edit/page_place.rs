@@ -1,6 +1,6 @@
 //! Places of pages in the tree.
 
-/// The level of a page, counted from 1, and the bytes of its path.
+/// The level of a page, starting at 1, and the length of its path in bytes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(crate) struct PagePlace {
     pub(crate) level: usize,
@@ -8,7 +8,7 @@ pub(crate) struct PagePlace {
 }
 
 impl PagePlace {
-    /// Returns the place of a child with a slug. The top level is the default place.
+    /// Returns the place of a child with the given slug. The default value is the place of the top level.
     pub(crate) const fn below(self, slug: &str) -> Self {
         let slash = if self.path_bytes == 0 { 0 } else { 1 };
         let path_bytes = if slug.is_empty() { 0 } else { self.path_bytes + slash + slug.len() };

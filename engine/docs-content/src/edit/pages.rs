@@ -68,7 +68,7 @@ impl EditState<'_, '_> {
         self.plan_rename(page, &before, entry)
     }
 
-    /// Plans a change of a page that may change its slug, which is part of the paths of its descendants.
+    /// Plans a change of a page that may change its slug, and with it the paths of its descendants.
     fn plan_rename(&self, page: &PageId, before: &PageEntry, after: PageEntry) -> PassResult<EditChanges> {
         if after.slug.len() > before.slug.len() {
             if !self.pending.is_empty() {
@@ -103,8 +103,8 @@ impl EditState<'_, '_> {
         self.plan_rename(&page.id, &before, entry)
     }
 
-    /// Returns the body after a text replaces the previous one: the parts that are still between conflict markers
-    /// remain a conflict.
+    /// Returns the body after its text was replaced. Passages that are still between conflict markers remain in
+    /// conflict.
     pub(super) fn next_body(
         &self,
         before: &Body,
@@ -184,7 +184,7 @@ impl EditState<'_, '_> {
         self.plan_write(page, &before, entry)
     }
 
-    /// Returns the plan that writes a page, with a new time of change if the page differs.
+    /// Returns the plan that writes a page. The time of the last change is updated if the page differs.
     pub(super) fn plan_write(
         &self,
         page: &PageId,

@@ -1,4 +1,4 @@
-//! The fields of an edit and their validation.
+//! Edit fields and their validation.
 
 use std::collections::BTreeMap;
 
@@ -22,12 +22,12 @@ pub enum NewBody {
     Empty,
     /// Markdown, stored byte for byte.
     Text(String),
-    /// A body of other content of the same domain.
+    /// A body of other content in the same domain.
     Stored(Body),
 }
 
 impl NewBody {
-    /// Returns the body of the text; a text is identified by its hash.
+    /// Returns the body for the text. The text is referenced by its hash.
     #[must_use]
     pub fn body(&self) -> Body {
         match self {
@@ -45,7 +45,7 @@ impl From<&str> for NewBody {
     }
 }
 
-/// Validates the fields against each other and the kind of the page, and sets all of them except the slug.
+/// Validates the fields together and for the kind of the page, and sets all of them except the slug.
 pub(crate) fn apply(fields: &PagePatch, entry: &mut PageEntry) -> ContentResult<()> {
     check(fields, entry.kind)?;
     if matches!((&fields.emoji, &fields.icon), (Some(Some(_)), None)) {
@@ -62,7 +62,7 @@ pub(crate) fn apply(fields: &PagePatch, entry: &mut PageEntry) -> ContentResult<
     Ok(())
 }
 
-/// Removes the clashes of the given fields. A clash of a set element is named after the set and the element.
+/// Removes the clashes of the given fields. The name of a set element's clash consists of the set and the element.
 fn remove_clashes(clashes: &mut FieldClashes, names: &[&str]) {
     clashes.retain(|name, _| !name.split('.').next().is_some_and(|field| names.contains(&field)));
     clashes.remove(clash_field::EXISTENCE);
@@ -100,7 +100,7 @@ fn check(fields: &PagePatch, kind: PageKind) -> ContentResult<()> {
     fields.variables.as_ref().map_or(Ok(()), check_variables)
 }
 
-/// Rejects a new page without the fields that its kind requires.
+/// Rejects a new page that lacks fields required for its kind.
 pub(crate) fn check_complete(entry: &PageEntry) -> ContentResult<()> {
     match entry.kind {
         PageKind::Link if entry.target.is_none() => Err(invalid("target", NO_TARGET)),
@@ -109,27 +109,27 @@ pub(crate) fn check_complete(entry: &PageEntry) -> ContentResult<()> {
     }
 }
 
-/// Returns the slug for a page: from the given slug, else from the title, else `page`.
+/// Returns the wanted slug of a page: the given slug if it is usable, otherwise one derived from the title, or `page`.
 pub(crate) fn wanted_slug(given: Option<&str>, entry: &PageEntry) -> String {
     let slug = given.map(slugify).filter(|slug| !slug.is_empty()).unwrap_or_else(|| slugify(&entry.title));
     if slug.is_empty() { "page".to_owned() } else { slug }
 }
 
-/// Fields of a reusable content to set. `None` leaves a field unchanged; an inner `None` removes it.
+/// A patch of a reusable content block. An outer `None` leaves a field unchanged, an inner `None` removes its value.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct ReusablePatch {
-    /// The title, not empty.
+    /// The title. It must not be empty.
     pub title: Option<String>,
     pub body: Option<NewBody>,
-    /// The source of a computed content.
+    /// The source of a computed block.
     pub computed: Option<Option<Value>>,
-    /// Seeds the ids of the computed blocks.
+    /// The seed from which the ids of computed blocks are derived.
     pub computed_seed: Option<Option<String>>,
-    /// The file in the Git repository.
+    /// The Git blob of the block.
     pub git: Option<Option<GitBlob>>,
-    /// The text of the source file, already stored.
+    /// The text of the source file, which must be stored already.
     pub source: Option<Option<Hash>>,
-    /// Complete front matter that the platform does not know.
+    /// All front matter fields that the platform does not interpret.
     pub extra: Option<BTreeMap<String, Value>>,
 }
 
@@ -147,7 +147,7 @@ impl ReusablePatch {
         Ok(())
     }
 
-    /// Returns the JSON names of the given fields.
+    /// Returns the JSON names of the fields that the patch sets.
     fn names(&self) -> Vec<&'static str> {
         let given = [
             (self.title.is_some(), "title"),

@@ -1,8 +1,8 @@
-//! Changes of consecutive edits that are buffered to be applied to the map together.
+//! Buffered changes of consecutive edits, which are applied to the map together.
 //!
 //! Applying them one by one would rewrite the nodes on the path to each change once per edit. Edits of single records
-//! are planned against the map together with the pending changes; an edit that reads positions or subtrees has the
-//! pending changes applied first.
+//! are planned against the map and the pending changes. Before an edit that reads positions or subtrees, the pending
+//! changes are applied.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -22,7 +22,7 @@ pub(super) struct PendingEdits {
     children: HashMap<Option<PageId>, u64>,
     /// The number of new records by class.
     records: HashMap<&'static str, u64>,
-    /// The places of new pages and their parents.
+    /// The places of new pages and of their parents.
     places: HashMap<PageId, PagePlace>,
     numbers: HashMap<Key, u64>,
 }
@@ -45,7 +45,7 @@ impl PendingEdits {
         self.changes.extend(std::mem::take(&mut plan.changes).into_changes());
     }
 
-    /// Takes the changes, to be applied.
+    /// Takes the pending changes in order to apply them.
     pub(super) fn take(&mut self) -> BTreeMap<Key, ValueChange> {
         std::mem::take(self).changes
     }
@@ -54,7 +54,7 @@ impl PendingEdits {
         self.changes.get(key)
     }
 
-    /// Returns the last number given to a name.
+    /// Returns the last number that was appended to a name.
     pub(super) fn number(&self, base: &Key) -> Option<u64> {
         self.numbers.get(base).copied()
     }

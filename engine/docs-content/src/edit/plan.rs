@@ -1,4 +1,4 @@
-//! The planned changes of one edit.
+//! The planned changes of an edit.
 
 use docs_model::PageId;
 use docs_store::Key;
@@ -17,24 +17,24 @@ pub enum PageEffect {
     Deleted,
 }
 
-/// The changes of one edit.
+/// The planned changes of an edit.
 #[derive(Default)]
 pub(crate) struct EditChanges {
     pub(crate) changes: MapChanges,
     pub(crate) pages: Vec<(PageId, PageEffect)>,
     pub(super) departed: Vec<Departure>,
-    /// Texts that the edit produced, in addition to its own text.
+    /// Texts that planning the edit produced, in addition to the text in the edit.
     pub(crate) texts: Vec<String>,
     pub(super) new_below: Option<Option<PageId>>,
     pub(super) new_record: Option<&'static str>,
     pub(super) places: Vec<(PageId, PagePlace)>,
     pub(super) numbered: Option<NumberedName>,
-    /// The pending changes have to be applied first; nothing else is planned.
+    /// `true` if the pending changes must be applied first. The plan is otherwise empty.
     pub(super) apply_first: bool,
 }
 
 impl EditChanges {
-    /// Returns the plan of an edit that requires the pending changes to be in the map.
+    /// Returns a plan for an edit that requires the pending changes to be applied first.
     pub(super) fn apply_first() -> Self {
         Self { apply_first: true, ..Self::default() }
     }
@@ -60,9 +60,9 @@ impl EditChanges {
     }
 }
 
-/// The number given to a name that is in use, so that the next search starts there.
+/// The number appended to a name that was in use. The next search starts at this number.
 pub(super) struct NumberedName {
-    /// The key of the wanted name within the scope in which it must be unique.
+    /// The key of the wanted name in the scope in which names must be unique.
     pub(super) base: Key,
     pub(super) number: u64,
 }

@@ -1,4 +1,4 @@
-//! Reverting a page to its state in another revision.
+//! Reverts a page to its state in another revision.
 
 use std::collections::{HashMap, HashSet};
 
@@ -10,7 +10,7 @@ use super::{
     EditChanges, EditState, rank_after_children,
 };
 
-/// Slugs assigned by a plan, by parent.
+/// The slugs that a plan has assigned, by parent.
 type AssignedSlugs = HashMap<Option<PageId>, HashSet<String>>;
 
 impl EditState<'_, '_> {
@@ -25,8 +25,8 @@ impl EditState<'_, '_> {
         }
     }
 
-    /// Deletes a page that the other revision lacks. Descendants that the other revision has are not part of the
-    /// reverted change: they move up to the position of the page.
+    /// Deletes a page that is missing in the other revision. Descendants that exist there are not part of the reverted
+    /// change, so they move up to the parent of the page.
     fn take_away(&self, page: &PageId, now: &PageEntry, to: &Hash) -> PassResult<EditChanges> {
         let below = read::subtree(self.session, &self.root, page)?;
         let mut gone = HashSet::new();
@@ -79,7 +79,7 @@ impl EditState<'_, '_> {
         Ok(plan)
     }
 
-    /// Restores the fields, text and position of a page; the position only if it is still valid.
+    /// Restores the fields, the text and, if it is still valid, the position of a page.
     fn restore_page(&self, page: &PageId, now: &PageEntry, then: PageEntry) -> PassResult<EditChanges> {
         let mut entry = then;
         entry.kind = now.kind;
@@ -93,7 +93,7 @@ impl EditState<'_, '_> {
         self.plan_write(page, now, entry)
     }
 
-    /// Returns `true` if the parent of the record exists, can have children and is not a descendant of the page.
+    /// Returns `true` if the parent in the record exists, can have children and is not a descendant of the page.
     fn may_stand(&self, page: &PageId, entry: &PageEntry) -> PassResult<bool> {
         let Some(parent) = &entry.parent else { return Ok(true) };
         match self.page(parent)? {

@@ -20,17 +20,17 @@ use super::{
     EditChanges, EditState, NumberedName, PagePlace,
 };
 
-/// The size of a page with its descendants.
+/// The size of the subtree of a page.
 #[derive(Clone, Copy, Default)]
 pub(super) struct SubtreeSize {
-    /// The number of levels, including that of the page.
+    /// The number of levels, including the page itself.
     pub(super) levels: usize,
-    /// The bytes by which the longest path exceeds that of the page.
+    /// The difference in bytes between the longest path in the subtree and the path of the page.
     pub(super) path_bytes: usize,
 }
 
 impl EditState<'_, '_> {
-    /// Returns the value of a key, including pending changes.
+    /// Returns the value of a key, taking pending changes into account.
     pub(super) fn get(&self, key: &Key) -> PassResult<Option<Bytes>> {
         match self.pending.get(key) {
             Some(change) => Ok(change.clone()),
@@ -43,12 +43,12 @@ impl EditState<'_, '_> {
         Ok(self.get(&key)?.map(|value| decode(&key, &value)).transpose()?)
     }
 
-    /// Returns the page, or an error that names the field it was given in.
+    /// Returns a page, or an error for the given field if the page does not exist.
     pub(super) fn require_page(&self, id: &PageId, field: &'static str) -> PassResult<PageEntry> {
         self.page(id)?.ok_or_else(|| invalid(field, format!("is `{id}`, which does not exist")).into())
     }
 
-    /// Checks that a page can have children of a kind with `height` levels, and returns the place of that page.
+    /// Checks that a page can have a child of the given kind with `height` levels. Returns the place of that page.
     pub(super) fn check_parent(
         &self,
         kind: PageKind,
@@ -73,7 +73,7 @@ impl EditState<'_, '_> {
         Ok(place)
     }
 
-    /// Returns the number of records of a class after adding one.
+    /// Returns the number of records of a class including a new one.
     pub(super) fn count_with_new(&self, class: &'static str) -> PassResult<u64> {
         let (from, to) = keys::class(class);
         Ok(map::count(self.session, &self.root, &from, &to)? + self.pending.records(class) + 1)
@@ -96,13 +96,13 @@ impl EditState<'_, '_> {
         Ok(slugs.iter().rev().fold(place.unwrap_or_default(), |place, slug| place.below(slug)))
     }
 
-    /// Checks the path lengths of a page at a place and of its descendants, whose changes are in the map.
+    /// Checks the path lengths of a page at a place and of its descendants. Their changes must be in the map.
     pub(super) fn check_paths(place: PagePlace, extent: SubtreeSize) -> PassResult<()> {
         let longest = place.path_bytes + extent.path_bytes;
         Ok(bounds::check_path(longest).map_err(|what| invalid("slug", what))?)
     }
 
-    /// Returns the extent of a page with its descendants.
+    /// Returns the size of a page's subtree.
     pub(super) fn extent(&self, page: &PageId) -> PassResult<SubtreeSize> {
         let mut extent = SubtreeSize::default();
         let mut level = HashMap::from([(page.clone(), 0)]);
@@ -126,8 +126,8 @@ impl EditState<'_, '_> {
         Ok(extent)
     }
 
-    /// Returns a rank for a page at a position among its siblings, not counting the page itself. If there is no free
-    /// rank, the plan assigns new ranks to all siblings.
+    /// Returns a rank for a page at a position among its siblings, not counting the page itself. If no rank is
+    /// available there, the plan assigns new ranks to all siblings.
     pub(super) fn rank_at(
         &self,
         plan: &mut EditChanges,
@@ -154,7 +154,7 @@ impl EditState<'_, '_> {
         }
     }
 
-    /// Returns the position of a page among the children of a parent, if it is one of them.
+    /// Returns the position of a page among the children of a parent, or `None` if it is not one of them.
     fn own_position(&self, page: &PageId, parent: Option<&PageId>, start: u64) -> PassResult<Option<u64>> {
         match self.page(page)? {
             Some(entry) if entry.parent.as_ref() == parent => {
@@ -165,7 +165,7 @@ impl EditState<'_, '_> {
         }
     }
 
-    /// Assigns new ranks to all siblings in their order, and returns that of the page.
+    /// Assigns new ranks to all siblings in their order. Returns the rank of the page.
     fn rerank_siblings(
         &self,
         plan: &mut EditChanges,
@@ -185,7 +185,7 @@ impl EditState<'_, '_> {
         Ok(Rank::nth(usize::try_from(at).unwrap_or(usize::MAX)))
     }
 
-    /// Returns a rank after all children of a page; `None` if the siblings need new ranks.
+    /// Returns a rank after all children of a page, or `None` if the siblings need new ranks.
     pub(super) fn rank_at_end(&self, parent: Option<&PageId>) -> PassResult<Option<Rank>> {
         let (from, to) = keys::children(parent).prefix_range();
         let last = map::range(self.session, &self.root, &map::Range::new(from, to).reversed().limit(1))?;
@@ -194,13 +194,13 @@ impl EditState<'_, '_> {
         Ok(Rank::between(last.as_ref(), None))
     }
 
-    /// Returns the page that has a slug among the children of a parent.
+    /// Returns the child of a parent that has the given slug.
     fn slug_owner(&self, parent: Option<&PageId>, slug: &str) -> PassResult<Option<PageId>> {
         let key = keys::slug(parent, slug);
         Ok(self.get(&key)?.map(|value| keys::derived_page_id(&key, &value)).transpose()?)
     }
 
-    /// Returns a slug based on the wanted one that no sibling has; empty for kinds without a slug.
+    /// Returns a slug based on the wanted one that no sibling has, or an empty slug for kinds without a slug.
     pub(super) fn slug_for(
         &self,
         page: &PageId,
@@ -217,7 +217,7 @@ impl EditState<'_, '_> {
         })
     }
 
-    /// Returns a slug for a new page. Numbering of equal slugs continues from the last number.
+    /// Returns a slug for a new page. The numbering of duplicate slugs continues after the last number used.
     pub(super) fn new_slug(
         &self,
         entry: &PageEntry,
@@ -231,7 +231,8 @@ impl EditState<'_, '_> {
         self.free_name(base, wanted, 2, |number| append_number(wanted, number), is_free)
     }
 
-    /// Returns the wanted name, or the first free numbered name after the last number given to this base.
+    /// Returns the wanted name if it is free. Otherwise appends the first free number after the last one used for
+    /// `base`.
     pub(super) fn free_name(
         &self,
         base: Key,
@@ -249,7 +250,7 @@ impl EditState<'_, '_> {
     }
 }
 
-/// Returns the wanted slug, or the slug with the first free number, provided that the numbers in use have no gaps.
+/// Returns the wanted slug, or the slug with the first free number. Assumes that the numbers in use have no gaps.
 pub(crate) fn free_slug(wanted: &str, is_free: impl Fn(&str) -> PassResult<bool>) -> PassResult<String> {
     if is_free(wanted)? {
         return Ok(wanted.to_owned());
@@ -257,7 +258,7 @@ pub(crate) fn free_slug(wanted: &str, is_free: impl Fn(&str) -> PassResult<bool>
     first_free(2, |number| append_number(wanted, number), is_free)
 }
 
-/// Returns the first free numbered name, provided that the numbers in use have no gaps.
+/// Returns the name with the first free number. Assumes that the numbers in use have no gaps.
 fn first_free(
     first: u64,
     numbered: impl Fn(u64) -> String,
@@ -266,9 +267,9 @@ fn first_free(
     Ok(numbered(first_free_number(first - 1, first, |number| is_free(&numbered(number)))?))
 }
 
-/// Returns the first free number after a taken one, provided that the numbers in use have no gaps.
+/// Returns the first free number after `last`. Assumes that the numbers in use have no gaps.
 ///
-/// Doubles the distance until a number is free, then bisects: a thousand equal names cost twenty lookups.
+/// Doubles the distance until a number is free and then bisects, so a thousand duplicates require twenty lookups.
 fn first_free_number(last: u64, first: u64, is_free: impl Fn(u64) -> PassResult<bool>) -> PassResult<u64> {
     let start = if last < first { 0 } else { last };
     let (mut taken, mut free) = (last, last + 1);

@@ -1,4 +1,4 @@
-//! Edits of files, reusable contents and variables.
+//! Edits of files, reusable content blocks and variables.
 
 use std::collections::{BTreeMap, HashSet};
 
@@ -51,7 +51,7 @@ impl EditState<'_, '_> {
         Ok(self.get(&key)?.map(|value| decode(&key, &value)).transpose()?)
     }
 
-    /// Returns `true` if no other file has the name.
+    /// Returns `true` if no file other than `file` has the name.
     fn is_free_for(&self, name: &str, file: &FileId) -> PassResult<bool> {
         let mut holders = HashSet::new();
         for id in read::files_named(self.session, &self.root, name)? {

@@ -1,4 +1,4 @@
-//! Documents before and after evaluation.
+//! Tests of document evaluation.
 
 use docs_model::{DocumentObject, Variables};
 use serde_json::{Value, json};
@@ -46,7 +46,7 @@ fn run(mode: Evaluated, nodes: &[Value]) -> Value {
         serde_json::from_value(json!({ "object": "document", "data": {}, "nodes": nodes })).unwrap();
     let done = evaluate(&document, mode, &context(), &claims());
     assert_eq!(done.object, DocumentObject::Is);
-    // Clients can parse the result.
+    // Clients must be able to parse the result.
     let wire = serde_json::to_value(&done).unwrap();
     assert_eq!(serde_json::from_value::<Document>(wire.clone()).unwrap(), done);
     wire["nodes"].clone()
@@ -206,7 +206,7 @@ fn visitor_conditions_on_nondeterministic_values_are_false() {
     }
 }
 
-// Expressions before the limit are still replaced by their values.
+// Expressions up to the limit are replaced by their values.
 #[test]
 fn expressions_beyond_the_document_step_limit_fail() {
     let costly = "'x'.repeat(9999).split('').map(x => x).length";

@@ -1,4 +1,4 @@
-//! Derives the links of a revision from its records and texts.
+//! Derivation of a revision's links from its records and texts.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -22,11 +22,11 @@ use super::{
 };
 
 impl Content {
-    /// Updates the links after records changed from `before` to `after`, and returns the new root.
+    /// Updates the links after records have changed from `before` to `after`, and returns the new root.
     ///
-    /// The links of `before` must be correct; those of `after` are still those of `before`. Cost is proportional to
-    /// the changes, the links of the sources that changed, and the backlinks of the targets that were added or
-    /// removed. New nodes remain in the session.
+    /// The links in `before` must be correct; those in `after` are still the links of `before`. The cost is
+    /// proportional to the changes, the links of the changed sources, and the backlinks of the added and removed
+    /// targets. New nodes remain in the session.
     pub(crate) async fn relink(
         &self,
         session: &mut Session<'_>,
@@ -65,11 +65,11 @@ impl Content {
     }
 }
 
-/// The effects of a change of records on links.
+/// The effects of record changes on links.
 #[derive(Default)]
 struct LinkUpdate {
     parts: Vec<(LinkSource, LinkFields)>,
-    /// The sources with changed references, and their current references.
+    /// The sources with changed references, and their new references.
     sources: BTreeMap<LinkSource, SourceReferences>,
     came: Vec<LinkTarget>,
     went: Vec<LinkTarget>,
@@ -164,7 +164,7 @@ impl LinkUpdate {
         Ok(changes)
     }
 
-    /// Returns the links to a target from sources with unchanged references.
+    /// Returns the links to a target from sources whose references did not change.
     fn links_to(
         &self,
         session: &Session<'_>,
@@ -211,7 +211,7 @@ fn links_of(session: &Session<'_>, root: &Hash, source: &LinkSource) -> PassResu
     Ok(out)
 }
 
-/// Returns the entries for the references of a source, in a revision; `has` reports the targets that exist.
+/// Returns the entries for the references of a source. `has` returns `true` for targets that exist in the revision.
 pub(crate) fn entries(
     source: &LinkSource,
     references: &SourceReferences,

@@ -1,11 +1,12 @@
-//! Links of pages and reusable contents, derived with the revision.
+//! Links of pages and reusable content blocks, derived for each revision.
 //!
-//! Each reference of a source is one entry, however often it occurs. Its [`LinkState`] is part of the key, so broken
-//! links are a separate range and counting them costs O(log n). The entry names its target, so the links affected by
-//! adding or removing a target are found through its backlinks, without reading other links of their sources.
+//! Each distinct reference of a source is one entry, regardless of the number of occurrences. Its [`LinkState`] is part
+//! of the key, so broken links form a range of their own and can be counted in O(log n). The entry also contains its
+//! target. Backlinks therefore lead to the links that are affected by adding or removing a target, without reading
+//! other links of the same sources.
 //!
-//! Entries depend only on the records and texts: equal content has equal entries, independent of anything outside the
-//! revision. Code that displays a link to another space checks whether that space exists.
+//! Entries depend only on the records and texts. Equal content has equal entries, independent of anything outside the
+//! revision. Code that displays a link to another space must check that the space exists.
 
 mod derive;
 mod read;
@@ -32,19 +33,19 @@ use super::{
     keys,
 };
 
-/// Maximum length of an address in a key, in bytes; a hash of the complete address follows.
+/// Maximum length of a URL in a key, in bytes. A hash of the complete URL follows it.
 const MAX_KEY_TEXT: usize = 100;
 
 /// The state of a link within its revision.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum LinkState {
-    /// The target is missing from the revision, or the text resolves to nothing, such as a path that no page has.
+    /// The target is missing in the revision, or the destination cannot be resolved, for example a path without a page.
     Broken,
     /// The target is in the revision.
     Inside,
-    /// The target is on the platform outside the revision; its existence requires a lookup in the store.
+    /// The target is part of the platform but not of the revision. Only the store can tell if it exists.
     Outside,
-    /// A web address.
+    /// A web URL.
     Web,
 }
 
@@ -62,10 +63,10 @@ impl LinkState {
     }
 }
 
-/// The page or reusable content that contains a link.
+/// The page or reusable content block that contains a link.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum LinkSource {
-    /// A page: its text, its cover, its target or its computed sources.
+    /// A page: its text, cover, link target or computed source.
     Page(PageId),
     Reusable(ReusableId),
 }
@@ -104,7 +105,7 @@ impl LinkTarget {
         }
     }
 
-    /// Returns the key of its record.
+    /// Returns the key of the target's record.
     fn record(&self) -> Key {
         match self {
             Self::Page(id) => keys::page(id),
@@ -123,19 +124,19 @@ impl LinkTarget {
     }
 }
 
-/// A reference of a source, with all its occurrences.
+/// A reference of a source, combining all occurrences.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Link {
     pub source: LinkSource,
     /// The destination as given in the source.
     pub reference: ContentRef,
-    /// The role of the target for the source.
+    /// The relation between the source and the target.
     pub relation: LinkRelation,
     /// The number of occurrences.
     pub times: u64,
     /// The state within the revision.
     pub standing: LinkState,
-    /// `true` if every occurrence is under a condition.
+    /// `true` if every occurrence is subject to a condition.
     pub is_conditional: bool,
 }
 
@@ -144,15 +145,15 @@ pub struct Link {
 pub struct LinkCounts {
     /// All links.
     pub total: u64,
-    /// Links to targets that are missing from the revision.
+    /// Links whose targets are missing in the revision.
     pub broken: u64,
 }
 
-/// The links in one state, of all sources or of one.
+/// The links in one state, of a single source or of all sources.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct LinkRange {
     pub standing: LinkState,
-    /// The source; all sources if `None`.
+    /// The source, or `None` for all sources.
     pub source: Option<LinkSource>,
 }
 
@@ -165,22 +166,22 @@ impl LinkRange {
         }
     }
 
-    /// Returns the prefix of the links to one target.
+    /// Returns the key prefix of the links to a target.
     fn target_prefix(&self, target: &LinkTarget) -> KeyBuf {
         let (class, id) = target.segments();
         self.prefix().part(class).part(id)
     }
 }
 
-/// The target of a reference relative to its source.
+/// The target of a reference, resolved relative to its source.
 enum ResolvedTarget {
-    /// The source itself, which exists as long as the link does.
+    /// The source itself. It exists as long as the link does.
     Itself,
     Inside(LinkTarget),
     /// An item of the platform outside the revision, by kind and id.
     Outside(&'static str, String),
     Web(String),
-    /// No target.
+    /// No target, with the unresolved destination.
     Unresolved(String),
 }
 
@@ -248,13 +249,13 @@ const fn is_once(times: &u64) -> bool {
 }
 
 impl Link {
-    /// Returns the destination in the form of stored text.
+    /// Returns the destination as written in stored text.
     #[must_use]
     pub fn destination(&self) -> String {
         reference::destination(&self.reference)
     }
 
-    /// Returns the record of the revision that it links to.
+    /// Returns the record of the revision that is the target of the link.
     #[must_use]
     pub fn target(&self) -> Option<LinkTarget> {
         ResolvedTarget::resolve(&self.source, &self.reference).target()
@@ -304,7 +305,7 @@ fn backlink(target: &LinkTarget, source: &LinkSource) -> Key {
     backlinks(target).part(class).part(id).key()
 }
 
-/// The backlinks of one source; the value is `true` if all links to the target are under conditions.
+/// The backlinks of a source. The value is `true` if all links to the target are subject to conditions.
 #[derive(Default)]
 struct Backlinks(BTreeMap<Key, bool>);
 
@@ -322,10 +323,10 @@ impl Backlinks {
     }
 }
 
-/// The value of a backlink if all its links are under conditions.
+/// The value of a backlink whose links are all subject to conditions.
 const CONDITIONAL_VALUE: &[u8] = b"true";
 
-/// Parses the source at the end of a backlink's key.
+/// Parses the source in the last segments of a backlink's key.
 fn source_of(key: &str) -> ContentResult<LinkSource> {
     let parts = segments(key);
     let source = match parts.as_slice() {
@@ -358,7 +359,7 @@ fn cut(text: &str) -> &str {
     &text[..end]
 }
 
-/// Returns `true` if an address has a scheme or a host, and therefore points outside the content.
+/// Returns `true` if a destination has a scheme or a host and therefore points outside the content.
 pub(super) fn has_host_or_scheme(text: &str) -> bool {
     text.starts_with("//")
         || text.split_once(':').is_some_and(|(scheme, _)| {

@@ -1,4 +1,4 @@
-//! Queries of links and backlinks, and batch reads of records.
+//! Queries for links and backlinks, and batch reads of records.
 
 use std::collections::HashMap;
 
@@ -18,11 +18,11 @@ use super::{
     source_of, target_of,
 };
 
-/// The sources that link to each target. The flag is `true` if all their links are under conditions.
+/// The sources that link to each target. The flag is `true` if all links of the source are subject to conditions.
 pub type Backlinks = HashMap<LinkTarget, Vec<(LinkSource, bool)>>;
 
 impl View {
-    /// Returns up to `limit` links in a state after a key, with their keys, grouped by source.
+    /// Returns up to `limit` links in a state with their keys, starting after a key, grouped by source.
     ///
     /// # Errors
     /// [`ContentError`](super::super::ContentError) if the content cannot be read.
@@ -44,10 +44,10 @@ impl View {
         found.into_iter().map(|(key, value)| Ok((key.clone(), Link::read(&key, &value)?))).collect()
     }
 
-    /// Returns the number of links, in total or of one source, in O(log n).
+    /// Returns the number of links of all sources or of one, in O(log n).
     ///
     /// # Errors
-    /// The errors of [`View::links`].
+    /// See [`View::links`].
     pub async fn link_counts(&self, source: Option<&LinkSource>) -> ContentResult<LinkCounts> {
         let root = self.root();
         self.run(|session| {
@@ -67,11 +67,11 @@ impl View {
         .await
     }
 
-    /// Returns up to `limit` sources that link to a target, after a given source: pages first, each class in order of
-    /// ids. The flag is `true` if all their links are under conditions. The target need not exist; a target's links
-    /// to itself are not included.
+    /// Returns up to `limit` sources that link to a target, starting after a given source: first pages, then reusable
+    /// content blocks, each by id. The flag is `true` if all links of the source are subject to conditions. The target
+    /// need not exist. Links of the target to itself are not included.
     ///
-    /// # Errors
+    /// See [`View::links`].
     /// The errors of [`View::links`].
     pub async fn backlinks(
         &self,
@@ -85,10 +85,10 @@ impl View {
         found.iter().map(|(key, value)| Ok((source_of(key)?, *value == CONDITIONAL_VALUE))).collect()
     }
 
-    /// Returns the backlinks of all files and reusable contents, by target, as [`View::backlinks`] does for one.
+    /// Returns the backlinks of all files and reusable content blocks by target, like [`View::backlinks`].
     ///
     /// # Errors
-    /// The errors of [`View::links`].
+    /// See [`View::links`].
     pub async fn all_backlinks(&self) -> ContentResult<Backlinks> {
         let mut all = Backlinks::new();
         for class in [keys::FILE, keys::REUSABLE] {
@@ -104,16 +104,16 @@ impl View {
     /// Returns the number of sources that link to a target, in O(log n).
     ///
     /// # Errors
-    /// The errors of [`View::links`].
+    /// See [`View::links`].
     pub async fn backlink_count(&self, target: &LinkTarget) -> ContentResult<u64> {
         let (root, (from, to)) = (self.root(), backlinks(target).prefix_range());
         self.run(|session| Ok(map::count(session, &root, &from, &to)?)).await
     }
 
-    /// Returns pages with their paths, in the order of `ids`; the path is empty for kinds without a path.
+    /// Returns pages with their paths, in the order of `ids`. The path is empty for page kinds without a path.
     ///
     /// # Errors
-    /// The errors of [`View::links`].
+    /// See [`View::links`].
     pub async fn pages_with_paths(&self, ids: &[PageId]) -> ContentResult<Vec<Option<(PageEntry, String)>>> {
         let root = self.root();
         self.run(|session| {
@@ -133,19 +133,19 @@ impl View {
         .await
     }
 
-    /// Returns files in the order of `ids`.
+    /// Returns files, in the order of `ids`.
     ///
     /// # Errors
-    /// The errors of [`View::links`].
+    /// See [`View::links`].
     pub async fn files_by_id(&self, ids: &[FileId]) -> ContentResult<Vec<Option<FileEntry>>> {
         let wanted: Vec<Key> = ids.iter().map(keys::file).collect();
         self.read_many(&wanted).await
     }
 
-    /// Returns reusable contents in the order of `ids`.
+    /// Returns reusable content blocks, in the order of `ids`.
     ///
     /// # Errors
-    /// The errors of [`View::links`].
+    /// See [`View::links`].
     pub async fn reusables_by_id(&self, ids: &[ReusableId]) -> ContentResult<Vec<Option<ReusableEntry>>> {
         let wanted: Vec<Key> = ids.iter().map(keys::reusable).collect();
         self.read_many(&wanted).await
@@ -163,8 +163,8 @@ impl View {
 }
 
 impl Content {
-    /// Returns the links of `after` that are new or whose state differs from `before`, with their keys, in key order,
-    /// of all sources or of one. Cost is proportional to the differences.
+    /// Returns the links of `after` that are new or have a different state than in `before`, with their keys and in key
+    /// order, for all sources or a single one. The cost is proportional to the differences.
     ///
     /// # Errors
     /// [`ContentError`](super::super::ContentError) if the content cannot be read.

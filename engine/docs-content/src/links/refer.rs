@@ -1,4 +1,4 @@
-//! References of pages and reusable contents.
+//! References in pages and reusable content blocks.
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
@@ -24,7 +24,7 @@ use super::{
 
 use crate::links::has_host_or_scheme;
 
-/// The references of one source with their occurrences.
+/// The references of a source and their occurrences.
 pub(crate) type SourceReferences = BTreeMap<(ContentRef, LinkRelation), Uses>;
 
 /// The occurrences of a reference in a source.
@@ -32,7 +32,7 @@ pub(crate) type SourceReferences = BTreeMap<(ContentRef, LinkRelation), Uses>;
 pub(crate) struct Uses {
     /// The number of occurrences.
     pub(crate) times: u64,
-    /// `true` if every occurrence is under a condition.
+    /// `true` if every occurrence is subject to a condition.
     pub(crate) is_conditional: bool,
 }
 
@@ -63,7 +63,7 @@ impl From<&ReusableEntry> for LinkFields {
 }
 
 impl LinkFields {
-    /// Returns the references of the fields, given the text of the body.
+    /// Returns the references in the fields, given the text of the body.
     pub(crate) fn references(&self, markdown: &str) -> SourceReferences {
         let mut found = SourceReferences::new();
         let mut add = |reference, relation| {
@@ -78,7 +78,7 @@ impl LinkFields {
             });
             found.iter_mut().for_each(|(reference, uses)| uses.is_conditional = !always.contains(reference));
         }
-        // References outside the text are visible to every reader of the source.
+        // References outside the text are never subject to a condition.
         let mut add = |reference, relation| {
             let none = Uses { times: 0, is_conditional: false };
             let uses = found.entry((reference, relation)).or_insert(none);
@@ -93,7 +93,7 @@ impl LinkFields {
         }
         let sources = self.computed.as_ref().and_then(|it| it.get("dependencies")).and_then(Value::as_object);
         for source in sources.into_iter().flatten() {
-            // Computed sources are stored as given; not every one contains a reference.
+            // The source of a computed page is stored as given and does not necessarily contain a reference.
             let reference = source.1.get("ref").and_then(|it| serde_json::from_value(it.clone()).ok());
             if let Some(reference) = reference {
                 add(reference, LinkRelation::DependsOn);
@@ -104,7 +104,7 @@ impl LinkFields {
 }
 
 impl LinkFields {
-    /// Returns the targets within the same content, given the text of the body.
+    /// Returns the link targets within the same content, given the text of the body.
     #[must_use]
     pub fn targets(&self, source: &LinkSource, markdown: &str) -> HashSet<LinkTarget> {
         let references = self.references(markdown);
@@ -115,8 +115,8 @@ impl LinkFields {
     }
 }
 
-/// Returns the references of a record. A conflicting body counts as the version shown to readers, that of the change
-/// request.
+/// Returns the references of a record. For a conflicting body, they are those of the text displayed to readers, which
+/// is that of the change request.
 pub(crate) fn of_parts(
     session: &Session<'_>,
     merger: &dyn TextMerger,
@@ -130,13 +130,13 @@ pub(crate) fn of_parts(
     Ok(parts.references(&text::request_side(merger, &terms)))
 }
 
-/// Returns `true` if a text may have conditions. Only the parser determines the end of a tag, which may continue on
-/// lines with quotation markers.
+/// Returns `true` if a text may contain conditions. Only the parser can determine where a tag ends, because the tag may
+/// continue on lines with quotation markers.
 fn may_have_conditions(markdown: &str) -> bool {
     tag::names(markdown).any(|name| name == "if")
 }
 
-/// Returns the part of a text that is under no condition; empty if it cannot be determined.
+/// Returns the text that is not subject to a condition, or an empty string if it cannot be determined.
 fn unconditional_text(markdown: &str) -> String {
     document::print(&evaluate::unconditional_content(&document::parse(markdown))).unwrap_or_default()
 }
@@ -160,11 +160,11 @@ fn references_in_text(markdown: &str, add: &mut impl FnMut(ContentRef, LinkRelat
     }
 }
 
-/// Parses a destination in stored text; returns `None` if it is empty or a `data:` URL.
+/// Parses a link destination in stored text. Returns `None` if it is empty or a `data:` URL.
 ///
-/// Stored text refers to items by id: see [`reference`](docs_markup::reference). A query, a trailing slash and
-/// surrounding white space are ignored, and so is an anchor on a target without anchors. Any other destination
-/// without scheme or host was stored because nothing was found there; it becomes an address without a target.
+/// Stored text refers to items by id; see [`reference`](docs_markup::reference). A query, a trailing slash and
+/// surrounding whitespace are ignored, as is an anchor on a target that has none. Any other destination without a
+/// scheme or host could not be resolved when it was stored; it is returned as a URL without a target.
 pub(crate) fn reference(destination: &str) -> Option<ContentRef> {
     let text = destination.trim();
     let is_data = text.get(..5).is_some_and(|start| start.eq_ignore_ascii_case("data:"));

@@ -1,4 +1,4 @@
-//! Keys and weights of the caches of decoded content.
+//! Keys and weights for the caches of decoded content.
 
 use std::sync::Arc;
 
@@ -7,7 +7,7 @@ use quick_cache::{Equivalent, Weighter};
 
 use crate::{PageTree, SharedDocument, map::MapNode};
 
-/// The key of a cached object. Hashes of different tenants are different keys.
+/// The key of a cached object. The domain keeps the objects of different tenants apart.
 #[derive(Clone, PartialEq, Eq, Hash)]
 pub(super) struct Id {
     pub(super) domain: Arc<str>,
@@ -47,7 +47,7 @@ impl Weighter<Id, Arc<PageTree>> for CacheWeight {
     }
 }
 
-/// A document with its weight in bytes.
+/// A document and its weight in bytes.
 #[derive(Clone)]
 pub(super) struct WeighedDocument {
     pub(super) document: SharedDocument,

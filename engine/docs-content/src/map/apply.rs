@@ -1,4 +1,4 @@
-//! Changing a map: rewrites only the nodes on the paths to the changes.
+//! Changes to a map. Only the nodes on the paths to the changes are rewritten.
 
 use std::{
     collections::{BTreeMap, BTreeSet, HashMap},
@@ -14,7 +14,7 @@ use super::{
     load,
 };
 
-/// One change of a map: a new value, or `None` to remove the key.
+/// A change to a map: a new value, or `None` to remove the key.
 pub type ValueChange = Option<Bytes>;
 
 /// The result of [`apply`].
@@ -28,7 +28,7 @@ pub struct MapUpdate {
 
 type ItemChanges = BTreeMap<Key, Option<MapItem>>;
 
-/// A node that changes of its level affect, with those changes.
+/// A node that is affected by changes at its level, and these changes.
 struct TouchedNode {
     node: Arc<MapNode>,
     changes: Vec<(Key, Option<MapItem>)>,
@@ -36,15 +36,15 @@ struct TouchedNode {
 
 /// A run of adjacent nodes to be split again.
 struct NodeRun {
-    /// The keys, in the level above, of the nodes that it replaces.
+    /// The keys in the level above, and the hashes, of the nodes that the run replaces.
     old: Vec<(Key, Hash)>,
     entries: Vec<MapEntry>,
 }
 
 /// Applies changes to a map.
 ///
-/// Works bottom-up. On each level, the nodes with a changed key are split again, together with the left neighbour of
-/// a node that lost its first key; the resulting differences are the changes of the level above.
+/// Works bottom-up. On each level, the nodes with changed keys are split again, together with the left neighbour of
+/// each node that lost its first key. The resulting differences are the changes for the level above.
 ///
 /// # Errors
 /// See [`Fault`].
@@ -78,7 +78,7 @@ pub fn apply(nodes: &dyn Nodes, root: &Hash, changes: &BTreeMap<Key, ValueChange
     Err(Fault::Corrupt("a map without a root"))
 }
 
-/// Splits runs into nodes, and returns the changes of the level above.
+/// Splits runs into nodes and returns the changes for the level above.
 fn split_runs(level: u8, runs: Vec<NodeRun>, made: &mut Vec<NewNode>) -> ItemChanges {
     let mut above = ItemChanges::new();
     for run in runs {
@@ -106,7 +106,7 @@ fn cut_run(level: u8, run: &NodeRun, made: &mut Vec<NewNode>) -> Vec<MapEntry> {
     }
 }
 
-/// Returns the lowest node that contains the whole map: a root with a single child is not canonical.
+/// Returns the lowest node that contains the whole map, because a root with a single child is not canonical.
 fn collapse(nodes: &dyn Nodes, root: Hash, made: &[NewNode]) -> MapResult<Hash> {
     let fresh: HashMap<Hash, &Arc<MapNode>> = made.iter().map(|f| (f.hash, &f.node)).collect();
     let mut root = root;
@@ -122,9 +122,9 @@ fn collapse(nodes: &dyn Nodes, root: Hash, made: &[NewNode]) -> MapResult<Hash> 
     }
 }
 
-/// Retains the new nodes that the new root reaches.
+/// Retains the new nodes that are reachable from the new root.
 ///
-/// A node that is already stored remains among them: storing it again marks it as in use.
+/// This includes nodes that are already stored: storing them again marks them as in use.
 fn finish(root: Hash, made: Vec<NewNode>) -> MapUpdate {
     let mut fresh: HashMap<Hash, NewNode> = made.into_iter().map(|f| (f.hash, f)).collect();
     let mut out = Vec::new();
@@ -145,7 +145,7 @@ struct Tree<'a> {
     level: u8,
 }
 
-/// A node of the level: its key in the level above, its hash, its content.
+/// A node of the current level: its key in the level above, its hash and its content.
 struct LocatedNode {
     key: Key,
     hash: Hash,
@@ -153,7 +153,7 @@ struct LocatedNode {
 }
 
 impl Tree<'_> {
-    /// Returns the nodes with changed keys, and the left neighbours of those that lose their first key.
+    /// Returns the nodes with changed keys, and the left neighbour of each node that loses its first key.
     fn touched_nodes(&self, changes: ItemChanges) -> MapResult<BTreeMap<Key, (Hash, TouchedNode)>> {
         let mut missing = BTreeSet::new();
         let mut touched: BTreeMap<Key, (Hash, TouchedNode)> = BTreeMap::new();
@@ -189,7 +189,7 @@ impl Tree<'_> {
         if missing.is_empty() { Ok(touched) } else { Err(Fault::Missing(missing)) }
     }
 
-    /// Joins adjacent nodes whose separating key was removed.
+    /// Joins adjacent nodes if the key that separates them was removed.
     fn runs(&self, touched: BTreeMap<Key, (Hash, TouchedNode)>) -> MapResult<Vec<NodeRun>> {
         let mut runs: Vec<NodeRun> = Vec::new();
         for (key, (hash, part)) in touched {
@@ -204,7 +204,7 @@ impl Tree<'_> {
                 _ => runs.push(NodeRun { old: vec![(key, hash)], entries }),
             }
         }
-        // The leftmost node lost all entries: the next node takes over its key.
+        // If the leftmost node lost all entries, the next node takes over its key.
         if let Some(run) = runs.first_mut()
             && run.entries.is_empty()
             && let Some((last, _)) = run.old.last()
@@ -216,13 +216,13 @@ impl Tree<'_> {
         Ok(runs)
     }
 
-    /// Returns `true` if a key starts the node directly after a run.
+    /// Returns `true` if the node directly after a run starts with the given key.
     fn follows(&self, run: &NodeRun, key: &Key) -> MapResult<bool> {
         let Some((last, _)) = run.old.last() else { return Ok(false) };
         Ok(self.next_node(last)?.is_some_and(|located| located.key == *key))
     }
 
-    /// Returns the node whose key range includes a key.
+    /// Returns the node whose key range includes the given key.
     fn locate(&self, key: &str) -> MapResult<LocatedNode> {
         self.descend(|node| node.child_for(key))
     }
@@ -270,7 +270,7 @@ fn child(nodes: &dyn Nodes, node: &Arc<MapNode>, at: usize) -> MapResult<Located
     Ok(LocatedNode { key: Key::from(node.key(at)), hash, node: below })
 }
 
-/// Returns the entries of a node after applying changes in key order.
+/// Returns the entries of a node after applying ordered changes.
 fn merged(node: &MapNode, changes: Vec<(Key, Option<MapItem>)>) -> Vec<MapEntry> {
     let mut out = Vec::with_capacity(node.len() + changes.len());
     let mut changes = changes.into_iter().peekable();

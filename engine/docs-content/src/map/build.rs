@@ -1,4 +1,4 @@
-//! Building a map from all its entries, in one pass.
+//! Building a map from all of its entries in one pass.
 
 use std::{iter::Peekable, sync::Arc};
 
@@ -15,13 +15,13 @@ pub struct BuiltMap {
     pub nodes: Vec<NewNode>,
 }
 
-/// Returns the map without entries.
+/// Returns the empty map.
 #[must_use]
 pub fn empty() -> NewNode {
     fresh(0, &[])
 }
 
-/// Builds a map from entries in key order with unique keys.
+/// Builds a map from sorted entries with unique keys.
 #[must_use]
 pub fn build(entries: Vec<(Key, Bytes)>) -> BuiltMap {
     let mut nodes = Vec::new();
@@ -35,7 +35,7 @@ pub fn build(entries: Vec<(Key, Bytes)>) -> BuiltMap {
     BuiltMap { root: upper.root, nodes }
 }
 
-/// Builds the levels above the leaves of a map, given their entries on level 1. Without entries, returns the empty
+/// Builds the levels above the leaves of a map from their entries in level 1. Without entries, the result is the empty
 /// map.
 #[must_use]
 pub(crate) fn build_above(leaves: Vec<MapEntry>) -> BuiltMap {
@@ -48,15 +48,15 @@ pub(crate) fn build_above(leaves: Vec<MapEntry>) -> BuiltMap {
     BuiltMap { root, nodes }
 }
 
-/// The leaves of a map in order, each with its entry in the level above. The entries of a leaf are consumed, so that
-/// a large map is not in memory twice.
+/// The leaves of a map in order, each with its entry in the level above. The entries of a leaf are consumed, so that a
+/// large map is not in memory twice.
 pub(crate) struct LeafStream {
     entries: Peekable<std::vec::IntoIter<(Key, Bytes)>>,
     is_first: bool,
 }
 
 impl LeafStream {
-    /// Creates the leaves of entries in key order with unique keys.
+    /// Creates the leaves for sorted entries with unique keys.
     pub(crate) fn new(entries: Vec<(Key, Bytes)>) -> Self {
         debug_assert!(entries.windows(2).all(|w| w[0].0 < w[1].0), "the entries are sorted");
         Self { entries: entries.into_iter().peekable(), is_first: true }
@@ -79,7 +79,7 @@ impl Iterator for LeafStream {
     }
 }
 
-/// Builds levels above the nodes of a complete level until one node remains.
+/// Builds levels above the nodes of a complete level until a single node remains.
 pub(super) fn raise(level: u8, children: Vec<MapEntry>, nodes: &mut Vec<NewNode>) -> Hash {
     let (mut level, mut children) = (level, children);
     loop {
@@ -91,8 +91,7 @@ pub(super) fn raise(level: u8, children: Vec<MapEntry>, nodes: &mut Vec<NewNode>
     }
 }
 
-/// Splits a run of entries into nodes, and returns the entries of the level above. `first` is the key of the first
-/// node.
+/// Splits a run of entries into nodes and returns the entries of the level above. `first` is the key of the first node.
 pub(super) fn split_run(level: u8, first: &Key, run: &[MapEntry], nodes: &mut Vec<NewNode>) -> Vec<MapEntry> {
     let mut above = Vec::new();
     let mut start = 0;

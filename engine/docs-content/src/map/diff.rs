@@ -1,4 +1,4 @@
-//! Comparing two maps. Cost is proportional to the differences.
+//! Comparison of two maps. The cost is proportional to the differences.
 
 use std::collections::{BTreeSet, HashSet};
 
@@ -17,7 +17,7 @@ pub struct Difference {
     pub after: Option<Bytes>,
 }
 
-/// A subtree that may differ: `from` is its first possible key, `to` the end.
+/// A subtree that may contain differences. `from` is its first possible key, and `to` is its end.
 #[derive(Clone)]
 struct SubtreeRange {
     hash: Hash,
@@ -26,10 +26,10 @@ struct SubtreeRange {
     to: Option<Key>,
 }
 
-/// Returns the differing keys within `ranges` (in order, half open, without overlap), in key order.
+/// Returns the differing keys within `ranges`, in key order. The ranges must be sorted, half-open and disjoint.
 ///
-/// Walks both maps level by level. A node that occurs in both is skipped with its subtree: equal hashes are equal
-/// content, and a key occurs once in a map, so nothing in the subtree can differ.
+/// Walks both maps level by level. A node that occurs in both maps is skipped with its subtree: equal hashes mean equal
+/// content, and keys are unique in a map, so the subtree contains no differences.
 ///
 /// # Errors
 /// See [`Fault`].
@@ -74,7 +74,7 @@ fn zip_results<A, B>(a: MapResult<A>, b: MapResult<B>) -> MapResult<(A, B)> {
     }
 }
 
-/// Replaces the parts of a level by their children.
+/// Replaces the subtrees of a level by their children.
 fn expand_level(
     nodes: &dyn Nodes,
     parts: Vec<SubtreeRange>,

@@ -1,14 +1,14 @@
-//! Results of passes over a map.
+//! Results of a pass over a map.
 
 use std::collections::BTreeSet;
 
 use docs_store::Hash;
 
-/// The reason why a pass over a map ended without a result.
+/// The reason a pass over a map ended without a result.
 #[non_exhaustive]
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum Fault {
-    /// These nodes must be loaded; then the same call makes progress.
+    /// Nodes must be loaded. Once they are, the same call makes progress.
     #[error("{} nodes are not loaded", .0.len())]
     Missing(BTreeSet<Hash>),
     /// A node violates the invariants of a map.

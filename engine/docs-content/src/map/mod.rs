@@ -1,31 +1,31 @@
-//! A canonical, ordered Merkle map from text keys to JSON, stored as immutable objects.
+//! A canonical, ordered Merkle map from text keys to JSON values, stored as immutable objects.
 //!
-//! The entries, in key order, are split into leaves; the leaves, identified by their hashes, are the entries of the
-//! level above, and so on until one node remains: the root. A key starts a new node if the low bits of
-//! `blake3(level, key)` are zero (4 bits for leaves, 5 above), so leaves hold 16 entries and inner nodes 32 on
-//! average, and **the node boundaries depend on the set of keys alone**. Hence:
+//! The entries, in key order, are split into leaves. The leaves, identified by their hashes, are the entries of the
+//! next level, and so on until a single node remains: the root. A key starts a new node if the low bits of
+//! `blake3(level, key)` are zero (4 bits for leaves, 5 above). On average, leaves have 16 entries and inner nodes 32.
+//! **The node boundaries depend only on the set of keys.** Therefore:
 //!
-//! - equal content has an equal root, independent of its history of edits;
-//! - changing a value never moves a boundary; adding or removing a key moves only the boundaries at that key;
-//! - two maps differ only in subtrees with different hashes, so the cost of [`diff`] is proportional to the changes.
+//! - equal content has an equal root, independent of the edits that led to it;
+//! - changing a value never moves a boundary, and adding or removing a key only affects boundaries at that key;
+//! - two maps differ only in subtrees with different hashes, so the cost of [`diff`] is proportional to the
+//!   differences.
 //!
-//! Every function here is pure and works on loaded nodes ([`Nodes`]). A node that is not loaded is reported as
-//! [`Fault::Missing`], together with all other nodes that the same pass needs: the caller loads them and calls again.
-//! No call needs more passes than the map has levels, plus two for the neighbours of nodes that an [`apply`] empties.
+//! All functions here are pure and work on loaded nodes ([`Nodes`]). If a node is not loaded, a call returns
+//! [`Fault::Missing`] with all nodes that the same pass needs. The caller loads them and repeats the call. A call needs
+//! at most as many passes as the map has levels, plus two for the neighbours of nodes that an [`apply`] empties.
 //!
-//! # Bytes of a node
+//! # Node format
 //!
-//! A node is JSON, so that an operator with only a database shell can follow a revision's root to its pages:
+//! A node is JSON, so that an operator who only has a database shell can follow the root of a revision to its pages:
 //!
 //! ```json
 //! {"entries": [["p!q2…", {"title": "Start", "kind": "document"}], ["s!!start", "q2…"], ["k!!m!q2…", null]]}
 //! {"level": 1, "children": [["", "<hash>", 17], ["p!r7…", "<hash>", 15]]}
 //! ```
 //!
-//! There is no white space between tokens, and an entry with a key only has the value `null`. Other values are
-//! written unchanged. An entry of an inner node is the first key of the child, the hash of the child and the number
-//! of entries below it; the leftmost child of every level has the empty key, so that a new first key changes no
-//! separator.
+//! There is no whitespace between tokens. The value of an entry without a value is `null`; other values are stored
+//! unchanged. An entry of an inner node consists of the child's first key, its hash and the number of map entries below
+//! it. The leftmost child of every level has the empty key, so that a new first key does not change a separator.
 
 mod apply;
 mod build;

@@ -1,4 +1,4 @@
-//! A map node and its serialization.
+//! Map nodes and their serialization.
 
 use std::{borrow::Cow, fmt::Write as _};
 
@@ -11,7 +11,7 @@ use super::{Child, Fault, MapEntry, MapItem, MapResult};
 
 /// The serialized form of an absent value.
 const EMPTY_VALUE: &str = "null";
-/// Maximum level of a node. Only a damaged map exceeds it.
+/// Maximum level of a node. Only a damaged map could exceed it.
 const MAX_LEVEL: u8 = 64;
 
 /// A decoded node of a map.
@@ -37,7 +37,7 @@ impl MapNode {
     /// Parses a node.
     ///
     /// # Errors
-    /// [`Fault::Corrupt`] if the bytes are not a node, or a node that no map contains.
+    /// [`Fault::Corrupt`] if the bytes are not a node that a map can contain.
     pub fn decode(bytes: &Bytes) -> MapResult<Self> {
         let form: Form<'_> =
             serde_json::from_slice(bytes).map_err(|_| Fault::Corrupt("invalid JSON of a node"))?;
@@ -100,7 +100,7 @@ impl MapNode {
         self
     }
 
-    /// Creates a node from entries in key order, and serializes it.
+    /// Creates a node from sorted entries, and serializes it.
     pub(crate) fn from_entries(level: u8, entries: &[MapEntry]) -> (Self, Bytes) {
         let mut node = Self::empty(level, entries.len());
         let (mut values, mut children) = (Vec::new(), Vec::new());
@@ -133,37 +133,37 @@ impl MapNode {
             out.push(']');
         }
         out.push_str("]}");
-        // Cached nodes retain the capacity of their buffers.
+        // Nodes are cached, so release the excess capacity of their buffers.
         out.shrink_to_fit();
         node.keys.shrink_to_fit();
         node.items = if level == 0 { Items::Leaf(values) } else { Items::Inner(children) };
         (node.with_weight(out.len()), out.into())
     }
 
-    /// Returns the level: 0 for a leaf.
+    /// Returns the level; leaves have level 0.
     #[must_use]
     pub const fn level(&self) -> u8 {
         self.level
     }
 
-    /// Returns the number of entries of the map below this node.
+    /// Returns the number of map entries below this node.
     #[must_use]
     pub const fn count(&self) -> u64 {
         self.count
     }
 
-    /// Returns the approximate memory use, in bytes.
+    /// Returns the approximate memory usage in bytes.
     #[must_use]
     pub const fn weight(&self) -> usize {
         self.weight
     }
 
-    /// Returns the hashes of the child nodes, for a walk over all objects that a root references.
+    /// Returns the hashes of the child nodes, for traversing all objects that a root references.
     pub fn children(&self) -> impl Iterator<Item = Hash> + '_ {
         self.refs().iter().map(|c| c.hash)
     }
 
-    /// Returns the keys and values of a leaf; empty for an inner node.
+    /// Returns the keys and values of a leaf, or nothing for an inner node.
     pub fn values(&self) -> impl Iterator<Item = (&str, &Bytes)> + '_ {
         let values: &[Bytes] = match &self.items {
             Items::Leaf(values) => values,
@@ -194,7 +194,7 @@ impl MapNode {
         }
     }
 
-    /// Returns the position of the first key that is not less than `key`.
+    /// Returns the position of the first key greater than or equal to `key`.
     pub(crate) fn lower_bound(&self, key: &str) -> usize {
         let (mut low, mut high) = (0, self.len());
         while low < high {
@@ -204,13 +204,13 @@ impl MapNode {
         low
     }
 
-    /// Returns the position of a key of a leaf.
+    /// Returns the position of a key in a leaf.
     pub(crate) fn find(&self, key: &str) -> Option<usize> {
         let at = self.lower_bound(key);
         (at < self.len() && self.key(at) == key).then_some(at)
     }
 
-    /// Returns the position of the child whose key range includes a key.
+    /// Returns the position of the child whose key range includes the given key.
     pub(crate) fn child_for(&self, key: &str) -> usize {
         let at = self.lower_bound(key);
         if at < self.len() && self.key(at) == key { at } else { at.saturating_sub(1) }
@@ -245,11 +245,11 @@ struct Form<'a> {
     children: Option<Vec<(KeyText<'a>, Hash, u64)>>,
 }
 
-/// A key, borrowed unless it is escaped in JSON.
+/// A key, borrowed unless it contains JSON escapes.
 #[derive(Deserialize)]
 struct KeyText<'a>(#[serde(borrow)] Cow<'a, str>);
 
-/// Returns the JSON of a value; an empty value represents an entry with a key only.
+/// Returns the JSON of a value, which is `null` if the value is empty.
 fn json_of(value: &Bytes) -> &str {
     let json = std::str::from_utf8(value).unwrap_or_default();
     debug_assert!(

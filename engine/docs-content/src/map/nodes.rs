@@ -1,4 +1,4 @@
-//! Sources of loaded nodes, and new nodes.
+//! The source of loaded nodes, and new nodes.
 
 use std::sync::Arc;
 
@@ -9,11 +9,11 @@ use super::{Fault, MapNode, MapResult};
 
 /// A source of loaded nodes.
 pub trait Nodes {
-    /// Returns the node with a hash, or `None` if it must be loaded first.
+    /// Returns the node with the given hash, or `None` if it must be loaded first.
     fn node(&self, hash: &Hash) -> Option<Arc<MapNode>>;
 }
 
-/// A new node of a build or a change.
+/// A new node created by a build or a change.
 #[derive(Clone, Debug)]
 pub struct NewNode {
     pub hash: Hash,
@@ -22,7 +22,7 @@ pub struct NewNode {
     pub bytes: Bytes,
 }
 
-/// Returns `true` if a key starts a new node of a level.
+/// Returns `true` if a key starts a new node on a level.
 pub(crate) fn is_boundary(level: u8, key: &str) -> bool {
     let mut hasher = blake3::Hasher::new();
     hasher.update(&[level]);

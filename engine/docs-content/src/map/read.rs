@@ -10,18 +10,18 @@ use super::{Fault, MapResult, Nodes, load};
 /// A range of keys, `from <= key < to`.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Range {
-    /// The first key, inclusive.
+    /// The lower bound, inclusive.
     pub from: Key,
-    /// The end, exclusive; `None` for the end of the map.
+    /// The upper bound, exclusive; `None` for the end of the map.
     pub to: Option<Key>,
-    /// Iterates backwards from the end.
+    /// Descending order, starting at the upper bound.
     pub rev: bool,
     /// Maximum number of entries to return.
     pub limit: usize,
 }
 
 impl Range {
-    /// Creates the range from one key up to another, exclusive.
+    /// Creates a range from `from` (inclusive) to `to` (exclusive).
     #[must_use]
     pub const fn new(from: Key, to: Key) -> Self {
         Self { from, to: Some(to), rev: false, limit: usize::MAX }
@@ -34,7 +34,7 @@ impl Range {
         self
     }
 
-    /// Reverses the direction.
+    /// Reverses the order.
     #[must_use]
     pub const fn reversed(mut self) -> Self {
         self.rev = true;
@@ -59,7 +59,7 @@ pub fn get(nodes: &dyn Nodes, root: &Hash, key: &str) -> MapResult<Option<Bytes>
     Ok(node.find(key).and_then(|at| node.value(at)).cloned())
 }
 
-/// Returns the values of keys, in the order of `keys`. Reports all missing nodes of one level at once.
+/// Returns the values of keys in the order of `keys`. Reports all missing nodes of a level together.
 ///
 /// # Errors
 /// See [`Fault`].
@@ -76,15 +76,15 @@ pub fn get_many<K: AsRef<str>>(nodes: &dyn Nodes, root: &Hash, keys: &[K]) -> Ma
     if missing.is_empty() { Ok(out) } else { Err(Fault::Missing(missing)) }
 }
 
-/// A subtree still to be read.
+/// A subtree that has not been read.
 struct PendingSubtree {
     hash: Hash,
     level: Option<u8>,
-    /// Upper bound of its entries, for estimating the read-ahead.
+    /// Upper bound for the number of its entries, from which the read-ahead is estimated.
     count: u64,
 }
 
-/// Returns the entries of a range, in its direction.
+/// Returns the entries of a range in the requested order.
 ///
 /// # Errors
 /// See [`Fault`].
@@ -139,7 +139,7 @@ pub fn range(nodes: &dyn Nodes, root: &Hash, range: &Range) -> MapResult<Vec<(Ke
     Ok(out)
 }
 
-/// Returns the number of keys of the map that are less than `key`.
+/// Returns the number of keys less than `key`.
 ///
 /// # Errors
 /// See [`Fault`].
@@ -169,7 +169,7 @@ pub fn count(nodes: &dyn Nodes, root: &Hash, from: &str, to: &str) -> MapResult<
     }
 }
 
-/// Returns the entry at a position of the whole map, counted from 0.
+/// Returns the entry at a zero-based position in the whole map.
 ///
 /// # Errors
 /// See [`Fault`].

@@ -1,4 +1,4 @@
-//! Compares the map with a sorted map, a rebuild and a full walk.
+//! Tests that compare the map with a sorted map, a rebuild and a full traversal.
 
 use std::{
     collections::{BTreeMap, HashMap},
@@ -39,7 +39,7 @@ impl Memory {
         built.root
     }
 
-    /// Runs a pass, loading missing nodes from `store`. Also returns the number of passes and loaded nodes.
+    /// Runs a pass, loading missing nodes from `store`. Also returns the numbers of passes and of loaded nodes.
     fn run<T>(store: &Self, step: impl Fn(&Self) -> MapResult<T>) -> (T, usize, usize) {
         let mut loaded = Self::default();
         for passes in 1.. {
@@ -79,7 +79,7 @@ fn batch(limit: u32) -> impl Strategy<Value = BTreeMap<Key, ValueChange>> {
         .prop_map(|ops| ops.into_iter().map(|(k, v)| (key(k), v.map(value))).collect())
 }
 
-/// Batches that empty long ranges of keys, which removes nodes.
+/// Batches that remove or set long ranges of keys. Removing a range removes nodes.
 fn stretch(limit: u32) -> impl Strategy<Value = BTreeMap<Key, ValueChange>> {
     (0..limit, 1u32..200, any::<bool>())
         .prop_map(|(from, n, put)| (from..from + n).map(|k| (key(k), put.then(|| value(k)))).collect())
@@ -107,7 +107,8 @@ fn the_empty_map_holds_nothing() {
 
 #[test]
 fn map_encoding_is_stable() {
-    // A changed format would still have to read these bytes, and equal content would have two roots.
+    // The format must never change: existing bytes would still have to be readable, and equal content would have two
+    // roots.
     let mut memory = Memory::default();
     assert_eq!(empty().bytes.as_ref(), br#"{"entries":[]}"#);
     let two: Model = [("p!a".into(), Bytes::from("1")), ("p!b\"c".into(), Bytes::new())].into();
@@ -156,7 +157,7 @@ fn damaged_nodes_do_not_panic_and_truncated_ones_fail() {
         for at in 0..fresh.bytes.len() {
             let mut bytes = fresh.bytes.to_vec();
             bytes[at] ^= 0x41;
-            // Many corruptions still parse as a node; none may panic.
+            // Many corruptions still parse as a node. None of them may panic.
             let _ = MapNode::decode(&bytes.into());
             assert!(MapNode::decode(&fresh.bytes.slice(..at)).is_err(), "a cut node is refused");
         }

@@ -13,36 +13,36 @@ pub enum Subject {
     Variable(String),
 }
 
-/// A conflict and its resolution.
+/// A conflict and how it was resolved.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
 #[serde(tag = "conflict", rename_all = "camelCase", rename_all_fields = "camelCase")]
 pub enum Conflict {
-    /// Both sides set a field differently; the value of the change request is kept.
+    /// Both sides set a field to different values. The value of the change request was kept.
     Field {
-        /// The name of the field in `FieldClashes`.
+        /// The name of the field in [`FieldClashes`](crate::FieldClashes).
         field: String,
     },
-    /// Both sides changed the same part of the text; the record contains all terms.
+    /// Both sides changed the same part of the text. The record contains all terms.
     Text,
-    /// One side deleted the item that the other changed; it was kept.
+    /// One side deleted an item that the other side changed. The item was kept.
     Existence,
-    /// The parent was deleted; the page moved up.
+    /// The parent was deleted. The page was moved up.
     ParentGone {
         /// The deleted parent.
         parent: PageId,
     },
-    /// The page would be its own ancestor; the move of the change request was undone.
+    /// The page would have been its own ancestor. The move by the change request was undone.
     Cycle,
-    /// The combined changes would put the page under a parent that cannot have it; it moved up.
+    /// The combined changes would have put the page under a parent that cannot contain it. The page was moved up.
     Misplaced,
-    /// A sibling has the same slug; the page got another one.
+    /// A sibling has the same slug. The page received a different one.
     SlugTaken {
         /// The previous slug.
         slug: String,
     },
 }
 
-/// A conflict with its subject.
+/// A conflict and its subject.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
 pub struct ConflictNote {
     pub subject: Subject,

@@ -1,4 +1,4 @@
-//! The merged records, before the tree is repaired.
+//! The merged records before the page tree is repaired.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,7 +11,7 @@ use super::{super::PageEntry, conflict::ConflictNote};
 /// The serialized form of a record.
 pub(super) type StoredRecord = Option<Bytes>;
 
-/// A page that a side changed, in all versions.
+/// All versions of a page that was changed by a side.
 pub(crate) struct TouchedPage {
     pub(crate) base: Option<PageEntry>,
     pub(crate) ours: Option<PageEntry>,
@@ -19,7 +19,7 @@ pub(crate) struct TouchedPage {
     pub(crate) merged: Option<PageEntry>,
 }
 
-/// The result of merging each record, before the tree is repaired.
+/// The result of merging individual records, before the page tree is repaired.
 #[derive(Default)]
 pub(crate) struct MergedRecords {
     pub(crate) pages: BTreeMap<PageId, TouchedPage>,

@@ -1,9 +1,9 @@
 //! Three-way merge of revisions.
 //!
-//! Both sides are compared with their common ancestor, and only records that both changed are merged: field by field
-//! (parent and rank are one field), texts line by line, sets by element. A conflicting field keeps the value of the
-//! change request, and all three values are recorded; a record that one side deleted and the other changed is kept.
-//! The changed pages are then repaired to a valid tree. Every conflict and repair is reported as a [`ConflictNote`].
+//! Both sides are compared with their common ancestor. Only records changed by both sides are merged: field by field
+//! (parent and rank count as one field), texts by line, and sets by element. A conflicting field has the value of the
+//! change request, and all three values are recorded. A record that one side deleted and the other changed is kept. The
+//! page tree is then repaired. Every conflict and repair is reported as a [`ConflictNote`].
 
 mod conflict;
 mod merged_records;
@@ -44,9 +44,9 @@ use super::{
 pub struct ContentMerge {
     /// The root of the merged content.
     pub root: Hash,
-    /// The conflicts of this merge, ordered by subject; empty for a clean merge.
+    /// The conflicts of this merge, ordered by subject; empty if there are none.
     pub conflicts: Vec<ConflictNote>,
-    /// The number of conflicted pages in the result, from this merge or an earlier one.
+    /// The number of conflicted pages in the result, from this and earlier merges.
     pub conflicted: u64,
     /// The number of conflicted pages in main content before the merge.
     pub conflicted_before: u64,
@@ -54,8 +54,8 @@ pub struct ContentMerge {
 }
 
 impl ContentMerge {
-    /// Returns `true` if this merge adds no conflicts: neither new ones, nor those of earlier merges in the change
-    /// request.
+    /// Returns `true` if this merge adds no conflicts to main content, neither new ones nor those of earlier merges in
+    /// the change request.
     #[must_use]
     pub const fn is_clean(&self) -> bool {
         self.conflicts.is_empty() && self.conflicted <= self.conflicted_before
@@ -63,11 +63,12 @@ impl ContentMerge {
 }
 
 impl Content {
-    /// Merges a change request and main content, given their common ancestor. Either of them may become the result.
+    /// Merges a change request into main content, given their common ancestor. The result can be the root of either
+    /// side.
     ///
-    /// The result is always valid content: conflicts are reported, and the values of both sides are retained. Cost is
-    /// proportional to the changes of the sides, independent of the size of the content. Every object of the new root
-    /// is stored before this function returns.
+    /// The result is always valid content: conflicts are reported and the values of both sides are retained. The cost
+    /// is proportional to the changes of both sides and independent of the size of the content. Every object of the new
+    /// root is stored before this function returns.
     ///
     /// # Errors
     /// [`ContentError::NotFound`](super::ContentError::NotFound) if a root does not exist;
@@ -141,7 +142,7 @@ impl Sides {
     fn from_differences(ours: Vec<Difference>, theirs: Vec<Difference>) -> Self {
         let mut sides: BTreeMap<Key, ThreeWay<StoredRecord>> = BTreeMap::new();
         for Difference { key, before, after } in ours {
-            // Unchanged in the request, unless its differences contain the key.
+            // The key is unchanged in the change request, unless its differences contain the key too.
             sides.insert(key, ThreeWay { base: before.clone(), ours: after, theirs: before });
         }
         for Difference { key, before, after } in theirs {
@@ -211,7 +212,7 @@ fn unite_page(
     Ok(TouchedPage { base, ours, theirs, merged })
 }
 
-/// Returns the changes of the entries derived from a file record.
+/// Returns the changes to the entries derived from a file record.
 fn file_key_changes(
     key: &Key,
     id: &FileId,
@@ -228,7 +229,7 @@ fn file_key_changes(
     Ok(changes)
 }
 
-/// Returns the merged record if it differs from main content.
+/// Returns the merged record if it differs from that in main content.
 fn unite_value<T: Serialize + DeserializeOwned>(
     fields: &mut Fields<'_, '_>,
     key: &Key,

@@ -1,4 +1,4 @@
-//! Repairing the page tree after a merge.
+//! Repair of the page tree after a merge.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -22,8 +22,8 @@ pub(super) struct RepairedPages {
     pub(super) notes: BTreeSet<ConflictNote>,
 }
 
-/// Repairs the tree: every page has an existing parent that can have children, no page is its own ancestor, and no
-/// two siblings share a slug.
+/// Repairs the page tree: every page has an existing parent that can have children, no page is its own ancestor, and
+/// siblings have distinct slugs.
 ///
 /// Only changed pages can be invalid: the position of an unchanged page is the same on both sides, and a deleted or
 /// moved parent is itself a changed page.
@@ -42,7 +42,7 @@ pub(super) fn repair(
     Ok(RepairedPages { pages: tree.pages, notes: tree.notes })
 }
 
-/// The merged tree: the changed pages over main content.
+/// The merged tree: main content overlaid with the changed pages.
 struct Tree<'a, 's> {
     session: &'a Session<'s>,
     root: Hash,
@@ -63,7 +63,7 @@ impl Tree<'_, '_> {
         self.notes.insert(ConflictNote { subject: Subject::Page(id.clone()), conflict });
     }
 
-    /// Moves a page to another parent and records its position in each version.
+    /// Moves a page to a different parent and records its position in each version.
     fn move_page(&mut self, id: &PageId, parent: Option<PageId>, rank: Rank) {
         let known = self.touched.get(id);
         let clash = FieldClash {
@@ -78,7 +78,7 @@ impl Tree<'_, '_> {
         }
     }
 
-    /// Moves a page up to its nearest ancestor that exists and can be its parent.
+    /// Moves a page up to its nearest ancestor that exists and can contain it.
     fn find_parent(&mut self, id: &PageId) -> PassResult<()> {
         let Some(Some(entry)) = self.pages.get(id).cloned() else { return Ok(()) };
         let mut parent = entry.parent.clone();
@@ -112,14 +112,15 @@ impl Tree<'_, '_> {
         Ok(())
     }
 
-    /// Returns the last parent of a deleted page, from a side that still has it, else from the base.
+    /// Returns the last parent of a deleted page: from the side that did not delete it or, if there is none, from the
+    /// base.
     fn last_parent_of_deleted(&self, id: &PageId) -> Option<PageId> {
         let known = self.touched.get(id)?;
         let last = known.ours.as_ref().or(known.theirs.as_ref()).or(known.base.as_ref())?;
         last.parent.clone()
     }
 
-    /// Undoes moves of the request until no page is its own ancestor.
+    /// Undoes moves by the change request until no page is its own ancestor.
     fn break_cycles(&mut self) -> PassResult<()> {
         let mut undone = BTreeSet::new();
         for id in self.touched.keys() {
@@ -130,7 +131,7 @@ impl Tree<'_, '_> {
         Ok(())
     }
 
-    /// Returns the pages of the cycle among the ancestors of a page.
+    /// Returns the pages of the cycle that contains or lies above a page, if any.
     fn cycle_above(&self, id: &PageId) -> PassResult<Option<Vec<PageId>>> {
         let mut chain: Vec<PageId> = Vec::new();
         let mut seen: HashMap<PageId, usize> = HashMap::new();
@@ -146,11 +147,11 @@ impl Tree<'_, '_> {
         Ok(None)
     }
 
-    /// Removes one page from a cycle: moves it to its position in main content, or to the top level if that was
-    /// already tried.
+    /// Removes a page from a cycle: moves it back to its position in main content or, if that was already tried, to the
+    /// top level.
     ///
-    /// Neither side has a cycle, so every cycle contains a page moved by the request or by a repair. Each page is
-    /// moved back once and to the top level once, so this terminates.
+    /// Neither side has a cycle, so every cycle contains a page moved by the change request or by a repair. Each page
+    /// is moved back at most once and to the top level at most once, so repeated calls terminate.
     fn undo_one(&mut self, cycle: &[PageId], undone: &mut BTreeSet<PageId>) -> PassResult<()> {
         let moved = |id: &&PageId| {
             let Some(page) = self.touched.get(*id) else { return false };
@@ -178,7 +179,7 @@ impl Tree<'_, '_> {
         Ok(())
     }
 
-    /// Assigns new slugs to pages that share a slug with a sibling.
+    /// Assigns new slugs to pages whose slug equals that of a sibling.
     fn number_slugs(&mut self) -> PassResult<()> {
         let mut claims: BTreeMap<(Option<PageId>, String), Vec<PageId>> = BTreeMap::new();
         for (id, entry) in &mut self.pages {
@@ -211,8 +212,8 @@ impl Tree<'_, '_> {
         Ok(())
     }
 
-    /// Sort key for the owner of a slug: first the page that has it in the base, then the page that has it in main
-    /// content.
+    /// Returns a sort key that determines which page keeps a slug: first the page that has it in the base, then the
+    /// page that has it in main content.
     fn claim(&self, id: &PageId, parent: Option<&PageId>, slug: &str) -> (u8, PageId) {
         let has = |entry: &Option<PageEntry>| {
             entry.as_ref().is_some_and(|entry| entry.parent.as_ref() == parent && entry.slug == slug)
@@ -225,7 +226,7 @@ impl Tree<'_, '_> {
         (order, id.clone())
     }
 
-    /// Returns the page with a slug, if it is unchanged on both sides.
+    /// Returns the page that has a slug, if neither side changed the page.
     fn untouched_holder(&self, parent: Option<&PageId>, slug: &str) -> PassResult<Option<PageId>> {
         let holder = read::slug_owner(self.session, &self.root, parent, slug)?;
         Ok(holder.filter(|id| !self.pages.contains_key(id)))

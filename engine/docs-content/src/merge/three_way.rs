@@ -1,4 +1,4 @@
-//! Three-way merge of a single record, field by field.
+//! Three-way merge of individual records, field by field.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -19,22 +19,22 @@ use super::{
     Conflict, ConflictNote, StoredRecord, Subject, ThreeWay, WinningSide,
 };
 
-/// Fields that are merged as one, by the name of their clash.
+/// Groups of fields that are merged as a unit, with the name of their clash.
 const MERGED_TOGETHER: [(&str, &[&str]); 2] = [
     (clash_field::POSITION, &["parent", "rank"]),
     (clash_field::CONTENT, &["contentType", "size", "dimensions", "blob", "parts"]),
 ];
 /// Fields that are merged element by element.
 const MERGED_BY_ELEMENT: [&str; 2] = ["variables", "extra"];
-/// Fields with separate merge rules.
+/// Fields with special merge rules.
 const MERGED_APART: [&str; 6] = ["createdAt", "updatedAt", "git", "source", "body", "clash"];
-/// Fields that can change without an edit of the record. The rank is one of them, because it changes when the
-/// siblings get new ranks.
+/// Fields that can change without an edit of the record. The rank changes, for example, when all siblings receive new
+/// ranks.
 const BOOKKEEPING_FIELDS: [&str; 4] = ["rank", "updatedAt", "git", "source"];
 
 type JsonObject = Map<String, Value>;
 
-/// Merges records in sequence; collects missing texts, new texts and conflict notes.
+/// Merges records one after another. Collects missing texts, new texts and conflict notes.
 pub(super) struct Fields<'a, 's> {
     session: &'a Session<'s>,
     merger: &'a dyn TextMerger,
@@ -54,7 +54,7 @@ impl<'a, 's> Fields<'a, 's> {
         }
     }
 
-    /// Returns the notes and the new texts, or stops the pass if texts must be loaded first.
+    /// Returns the notes and new texts, or ends the pass if texts must be loaded first.
     pub(super) fn finish(self) -> PassResult<(BTreeSet<ConflictNote>, Vec<String>)> {
         self.gather.finish()?;
         Ok((self.notes, self.texts))
@@ -95,7 +95,7 @@ impl<'a, 's> Fields<'a, 's> {
         Ok(merged.map(typed).transpose()?)
     }
 
-    /// Merges a record that one side deleted: it is kept if the other side changed it.
+    /// Merges a record that one side deleted. It is kept if the other side changed it.
     fn merge_deleted(
         &mut self,
         subject: Subject,
@@ -154,7 +154,7 @@ impl<'a, 's> Fields<'a, 's> {
                 && MERGED_BY_ELEMENT.iter().all(|set| name.split('.').next() != Some(set))
                 && MERGED_TOGETHER.iter().all(|(title, all)| name != title && !all.contains(name))
         };
-        // A field with a note may be absent now, and a note need not concern a single field.
+        // A field with a clash may be absent in all versions, and a clash may concern several fields.
         let names: BTreeSet<&str> = three
             .into_array()
             .into_iter()
@@ -178,7 +178,7 @@ impl<'a, 's> Fields<'a, 's> {
         Ok(out)
     }
 
-    /// Merges a map by element.
+    /// Merges a map element by element.
     fn set(
         &mut self,
         subject: &Subject,
@@ -220,7 +220,7 @@ impl<'a, 's> Fields<'a, 's> {
         out
     }
 
-    /// Merges a value together with the note of an earlier merge.
+    /// Merges a value and the clash recorded by an earlier merge.
     fn merge_value(
         &mut self,
         subject: &Subject,
@@ -243,7 +243,7 @@ impl<'a, 's> Fields<'a, 's> {
         }
     }
 
-    /// Merges the fields with separate rules.
+    /// Merges the fields with special merge rules.
     fn merge_special_fields(
         &mut self,
         subject: &Subject,
@@ -261,7 +261,8 @@ impl<'a, 's> Fields<'a, 's> {
         if let Some(last) = times("updatedAt").max() {
             out.insert("updatedAt".to_owned(), to_value(&last)?);
         }
-        // Git metadata belongs to main content; that of the request is used only if main content has no newer one.
+        // Main content determines the Git metadata. That of the change request is used only if it is unchanged in main
+        // content.
         let known = if ours.get("git") == base.get("git") { theirs } else { ours };
         for name in ["git", "source"] {
             if let Some(value) = known.get(name) {
@@ -286,11 +287,11 @@ impl<'a, 's> Fields<'a, 's> {
             return Ok(merged);
         }
         let Some(terms) = self.gather.ask(term_texts(self.session, &merged))? else {
-            // The pass ends without a result; this value is discarded.
+            // The pass ends without a result, so this value is discarded.
             return Ok(merged);
         };
         let terms: Vec<&str> = terms.iter().map(|t| &**t).collect();
-        // A text that exceeds the size limit is a conflict too.
+        // A merged text that exceeds the size limit is treated as a conflict.
         match merge_terms(self.merger, &terms).filter(|text| check_page_size(text).is_ok()) {
             Some(text) if text.is_empty() => Ok(Body::Empty),
             Some(text) => {
@@ -310,7 +311,7 @@ impl<'a, 's> Fields<'a, 's> {
     }
 }
 
-/// Returns one field, or several as one object; null if none is present.
+/// Returns the value of a single field, or an object with several fields. Returns null if none is present.
 fn pick(object: &JsonObject, names: &[&str]) -> Value {
     if let [name] = names {
         return object.get(*name).cloned().unwrap_or(Value::Null);
@@ -352,7 +353,7 @@ fn to_value<T: Serialize>(value: &T) -> ContentResult<Value> {
     serde_json::to_value(value).map_err(|e| ContentError::Corrupt(format!("a record has no JSON form: {e}")))
 }
 
-/// Returns the position of a page as recorded in a clash.
+/// Returns the position of a page in the form stored in clashes.
 pub(super) fn position(entry: Option<&super::PageEntry>) -> Value {
     entry.map_or(Value::Null, |entry| {
         let mut fields: BTreeMap<&str, &str> = BTreeMap::from([("rank", entry.rank.as_str())]);

@@ -3,27 +3,27 @@
 /// Three versions of a value: the common ancestor and both sides.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct ThreeWay<T> {
-    /// The version of the common ancestor.
+    /// The version in the common ancestor.
     pub base: T,
-    /// The version of main content.
+    /// The version in main content.
     pub ours: T,
-    /// The version of the change request.
+    /// The version in the change request.
     pub theirs: T,
 }
 
-/// The side that provides the merged value.
+/// The side whose value is the merge result.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum WinningSide {
-    /// Both sides are equal.
+    /// Both sides have the same value.
     Equal,
     Ours,
     Theirs,
-    /// Both sides changed the value differently.
+    /// The sides changed the value differently.
     Conflict,
 }
 
 impl<T: PartialEq> ThreeWay<T> {
-    /// Applies the rule of a three-way merge: a changed version takes precedence over an unchanged one.
+    /// Applies the three-way merge rule: a changed version takes precedence over an unchanged one.
     pub(super) fn winning_side(&self) -> WinningSide {
         if self.ours == self.theirs {
             WinningSide::Equal

@@ -1,4 +1,4 @@
-//! Limits of the page tree for every kind of change, and batches of many edits.
+//! Tests of the page tree limits for all kinds of changes, and of large batches of edits.
 
 use docs_model::{
     MAX_PAGE_LEVELS, MAX_PATH_BYTES, MAX_REUSABLES, MAX_SIBLINGS, MAX_SPACE_FILES, MAX_SPACE_PAGES,
@@ -17,7 +17,7 @@ fn empty(content: &Content) -> Hash {
     now(content.empty_root(DOMAIN)).unwrap()
 }
 
-/// A chain of pages, each the child of the previous one.
+/// Returns edits that insert a chain of pages, each a child of the previous one.
 fn chain(first: usize, levels: usize, title: &str) -> Vec<Edit> {
     (0..levels).map(|n| insert(id(first + n), (n > 0).then(|| id(first + n - 1)), None, title)).collect()
 }
@@ -35,7 +35,7 @@ fn many_inserts_write_the_nodes_of_the_result_once() {
     let tree = now(content.view(DOMAIN, edited.root).tree()).unwrap();
     let slugs: Vec<&str> = tree.pages().iter().map(|page| page.entry.slug.as_str()).collect();
     assert_eq!((slugs[0], slugs[1], slugs[4_999]), ("a", "a-2", "a-5000"));
-    // Three entries a page in leaves of 16, and the nodes above them.
+    // Three entries per page in leaves of 16, and the nodes above them.
     assert!(edited.cost.nodes_written < 3 * 5_000 / 16 * 5 / 4, "{} nodes", edited.cost.nodes_written);
     sound(&content, edited.root);
 }
@@ -120,7 +120,7 @@ fn merges_of_many_moves_keep_to_the_levels() {
     let content = content();
     let pages: Vec<Edit> = (0..2 * MAX_PAGE_LEVELS).map(|n| insert(id(n), None, None, "a")).collect();
     let base = apply(&content, empty(&content), &pages);
-    // One side moves every second page under the previous one, the other side the others.
+    // One side moves every second page into the previous page, the other side moves the remaining pages.
     let moves = |first: usize| -> Vec<Edit> {
         (first..2 * MAX_PAGE_LEVELS).step_by(2).map(|n| move_into(n, Some(n - 1))).collect()
     };
@@ -156,7 +156,7 @@ fn paths_are_bounded_for_inserts_moves_renames_and_reverts() {
         assert_eq!(field, "slug", "{message}");
         assert!(message.contains(&MAX_PATH_BYTES.to_string()), "{message}");
     }
-    // Reverting restores the old slug of the top-level page; the paths below have become longer since then.
+    // Reverting restores the old slug of the top-level page. Paths below it have since become longer.
     let short = Edit::UpdatePage {
         page: id(0),
         fields: Box::new(PagePatch { slug: Some("s".into()), ..PagePatch::default() }),
@@ -192,7 +192,7 @@ fn siblings_and_pages_are_bounded_on_every_way() {
     assert!(matches!(built, Err(ContentError::Invalid { field: "page", .. })), "{built:?}");
     let (_, field, _) = refused(now(content.edit(DOMAIN, base, time(0), &[insert_one(90_000, Some(2))])));
     assert_eq!(field, "page");
-    // Each side has capacity for its own page, both together exceed the limit.
+    // Each side has capacity for its own page, but together they exceed the limit.
     let base = apply(&content, base, &[Edit::DeletePage { page: id(MAX_SPACE_PAGES - 1) }]);
     let ours = apply(&content, base, &[insert_one(90_001, Some(2))]);
     let theirs = apply(&content, base, &[insert_one(90_002, Some(2))]);

@@ -1,4 +1,4 @@
-//! Edits, imports and reads.
+//! Tests of edits, imports and reads.
 
 use std::collections::HashSet;
 
@@ -7,7 +7,7 @@ use proptest::prelude::*;
 
 use super::*;
 
-/// Returns content of the pages `one` with the child `three`, and `two`.
+/// Returns content with the pages `one`, its child `three`, and `two`.
 pub(super) fn three() -> (Content, Hash) {
     let content = content();
     let root = now(content.empty_root(DOMAIN)).unwrap();
@@ -186,7 +186,7 @@ fn revert_undoes_edits_moves_deletions_and_insertions() {
     let root = apply(&content, base, &edits);
     let revert = |page| Edit::RevertPage { page, to: base };
     let root = apply(&content, root, &[revert(id(1)), revert(id(3)), revert(id(9))]);
-    // The slug of the restored page was still used by the page that was removed later.
+    // The slug of the restored page was in use by the page that was removed afterwards.
     assert_eq!(outline(&content, root), "page00001 one-2\n  page00003 three\npage00002 two\n");
     let body = now(content.view(DOMAIN, root).page(&id(3))).unwrap().unwrap().body;
     assert_eq!(&*now(content.body_text(DOMAIN, &body, Rendering::Request)).unwrap(), "old");
@@ -207,7 +207,7 @@ fn reverting_a_deleted_page_restores_its_descendants() {
 fn ranks_are_rebalanced_when_they_become_too_long() {
     let (content, mut root) = three();
     for n in 0..400 {
-        // Inserting between the same two pages makes the ranks grow until they exceed their maximum length.
+        // Repeated insertion between the same two pages makes the ranks grow until they exceed their maximum length.
         root = apply(&content, root, &[insert(id(100 + n), None, Some(1), "Page")]);
     }
     let tree = now(content.view(DOMAIN, root).tree()).unwrap();
@@ -348,7 +348,7 @@ fn missing_object_is_an_error() {
     assert!(matches!(now(content.view("another domain", root).page(&id(1))), Err(ContentError::NotFound(_))));
 }
 
-/// A simple reference implementation: pages as a list of (id, parent), in reading order of siblings.
+/// A simple reference implementation: a list of (id, parent) pairs in which siblings are in order.
 #[derive(Default, Clone)]
 struct Naive {
     children: Vec<(PageId, Option<PageId>)>,
@@ -391,7 +391,7 @@ impl Naive {
         }
     }
 
-    /// Applies the edit; returns `false` if it must be rejected.
+    /// Applies the edit. Returns `false` if the edit must be rejected.
     fn apply(&mut self, edit: &Edit) -> bool {
         match edit {
             Edit::InsertPage(new) => {

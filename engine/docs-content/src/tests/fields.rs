@@ -1,4 +1,4 @@
-//! Every row of the table of page fields, in all the code generated from it.
+//! Tests of every row in the table of page fields, with all code generated from it.
 
 use docs_model::{ContentRef, PageAttributes, PageCover, PageLayout, PageWidth, VariableValue, Variables};
 use serde_json::{Value, json};
@@ -58,7 +58,7 @@ impl<T: Sample> Sample for Option<T> {
     }
 }
 
-/// A field of the table, set on a page without other fields.
+/// A field of the table, and a page on which only this field is set.
 struct Field {
     name: &'static str,
     attribute: Attribute,
@@ -120,7 +120,7 @@ fn diff_reports_each_changed_field() {
     }
 }
 
-// Clashes of other fields remain.
+// Clashes of other fields must remain.
 #[test]
 fn patching_a_field_sets_it_and_resolves_its_clashes() {
     let clash = || FieldClash { other: json!(1), base: json!(2), request: json!(3) };
@@ -138,7 +138,7 @@ fn patching_a_field_sets_it_and_resolves_its_clashes() {
         patch::apply(&fields, &mut page).unwrap();
         let left: FieldClashes = all().filter(|(field, _)| field != name).collect();
         assert_eq!(std::mem::take(&mut page.clash), left, "{name}");
-        // The slug depends on the siblings, which are not known here.
+        // The slug depends on siblings, which are unknown here.
         let kind = page.kind;
         let slug = if name == "slug" { String::new() } else { wanted.slug.clone() };
         assert_eq!(page, PageEntry { kind, slug, ..wanted }, "{name}");

@@ -1,4 +1,4 @@
-//! Names of files, in edits, imports and merges.
+//! Tests of file names in edits, imports and merges.
 
 use std::collections::{BTreeSet, HashSet};
 
@@ -44,7 +44,7 @@ fn duplicate_file_names_get_a_number_suffix() {
     let content = content();
     let root = apply(&content, empty(&content), &[put(0, "a.png"), put(1, "a.png"), put(2, "a.png")]);
     assert_eq!(names(&content, root), ["a.png", "a (1).png", "a (2).png"]);
-    // A file keeps its own name, and a freed name is used again.
+    // A file keeps its own name, and a name that becomes free is used again.
     let root = apply(&content, root, &[put(1, "a (1).png"), Edit::DeleteFile { file: file_id(0) }]);
     let root = apply(&content, root, &[put(3, "a.png"), put(4, "a.png")]);
     assert_eq!(names(&content, root), ["a (1).png", "a (2).png", "a.png", "a (3).png"]);
@@ -94,7 +94,7 @@ fn any_edit() -> impl Strategy<Value = Edit> {
     ]
 }
 
-/// Returns the root after the edits, skipping rejected ones.
+/// Returns the root after applying the edits, skipping rejected ones.
 fn applied(content: &Content, root: Hash, edits: &[Edit]) -> Hash {
     edits.iter().fold(root, |root, edit| {
         now(content.edit(DOMAIN, root, time(0), std::slice::from_ref(edit)))

@@ -1,4 +1,4 @@
-//! Content that follows other content.
+//! Tests of content that follows other content.
 
 use docs_model::PageId;
 use proptest::prelude::*;
@@ -8,7 +8,7 @@ use super::{
     *,
 };
 
-/// Texts of all pages and reusable contents for following content: in capitals, each with a title.
+/// Returns texts of all pages and reusable content blocks for following content: upper-cased, each with a title.
 fn texts(content: &Content, root: Hash) -> FollowTexts {
     let view = content.view(DOMAIN, root);
     let tree = now(view.tree()).unwrap();
@@ -66,7 +66,7 @@ proptest! {
         let onto = from_nothing(&content, first);
         prop_assert_eq!(frames(&content, onto), frames(&content, first));
         let all = texts(&content, second);
-        // Only changed texts are given.
+        // Pass only the texts that changed.
         let before = texts(&content, first);
         let mut new = all;
         new.pages.retain(|id, page| before.pages.get(id) != Some(page));

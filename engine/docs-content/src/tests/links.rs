@@ -1,4 +1,4 @@
-//! Links and backlinks: recognition, and consistency after every kind of change.
+//! Tests of links and backlinks: recognition, and consistency after all kinds of changes.
 
 use std::collections::BTreeMap;
 
@@ -55,7 +55,7 @@ fn name(source: &LinkSource) -> &str {
     }
 }
 
-/// Formats a link as text: standing, source, relation, times, reference.
+/// Formats a link as text: state, source, relation, occurrences, reference.
 fn shown(link: &Link) -> String {
     let relation = if link.relation == LinkRelation::DependsOn { "embeds" } else { "links" };
     let reference = serde_json::to_value(&link.reference).unwrap();
@@ -102,7 +102,7 @@ fn links_of_text(markdown: &str) -> Vec<String> {
     found
 }
 
-/// Texts with their links.
+/// Texts and the links that they contain.
 const TEXTS: &[(&str, &[&str])] = &[
     ("[a](/pages/page00002)", &["Inside links 1 page page00002"]),
     ("[a](/pages/page00002#top) [b](/pages/page00002#top)", &["Inside links 2 anchor top page00002"]),
@@ -156,7 +156,7 @@ fn references_of_a_text_are_its_links_and_embeds() {
         let mut found = links_of_text(markdown);
         found.sort();
         let mut expected: Vec<String> = expected.iter().map(|line| (*line).to_owned()).collect();
-        // The words of a reference are in the order of its fields.
+        // Sort the words of a line, because their order is that of the reference's fields.
         let sorted = |line: &String| {
             let mut words: Vec<String> = line.split(' ').map(str::to_owned).collect();
             words.sort();
@@ -204,7 +204,7 @@ fn covers_targets_and_sources_of_computed_pages_are_links() {
     );
 }
 
-// A restored page has exactly the previous root.
+// Restoring a page results in exactly the previous root.
 #[test]
 fn deleting_a_page_breaks_links_to_it_and_restoring_fixes_them() {
     let (content, base) = start(&[
@@ -298,7 +298,7 @@ fn long_urls_that_differ_at_the_end_are_distinct_links() {
     assert_eq!(found.len(), 2);
 }
 
-/// Builds a space of many pages, each with links to others.
+/// Returns a space with many pages that link to each other.
 fn woven(count: usize) -> Vec<BuildItem> {
     let mut items = many_pages(count);
     for (n, item) in items.iter_mut().enumerate() {
@@ -324,7 +324,7 @@ fn import_indexes_the_same_links_as_edits() {
         root = apply(&content, root, &[edit]);
     }
     assert_eq!(built.root, root);
-    // The same from bodies that are already stored.
+    // Building from stored bodies gives the same result.
     let mut stored = woven(100);
     for item in &mut stored {
         let BuildItem::Page(page) = item else { continue };
@@ -339,9 +339,9 @@ fn editing_one_page_writes_only_the_nodes_of_its_links() {
     let root = now(cold(&objects).build(DOMAIN, time(0), woven(2_000))).unwrap().root;
     let target = id(1_234);
     let edits = [
-        // No link changes.
+        // No links change.
         (Edit::UpdatePage { page: target.clone(), fields: Box::new(PagePatch::from_title("New")) }, 5, 0),
-        // Ten links are removed, one is new.
+        // Ten links are removed, and one is added.
         (text(1_234, "[new](/pages/page00001)"), 18, 0),
         (Edit::DeletePage { page: target }, 34, 0),
     ];
@@ -388,7 +388,7 @@ fn any_edit() -> impl Strategy<Value = Edit> {
     ]
 }
 
-/// Returns the root after the edits that are not rejected, applied in one batch or one by one.
+/// Returns the root after applying the edits that are not rejected, and these edits.
 fn applied(content: &Content, mut root: Hash, edits: &[Edit]) -> (Hash, Vec<Edit>) {
     let mut done = Vec::new();
     for edit in edits {
@@ -400,7 +400,7 @@ fn applied(content: &Content, mut root: Hash, edits: &[Edit]) -> (Hash, Vec<Edit
     (root, done)
 }
 
-/// Computes the backlinks from all links.
+/// Computes backlinks from all links.
 fn naive_backlinks(links: &[Link]) -> BTreeMap<String, Vec<String>> {
     let mut out: BTreeMap<String, Vec<String>> = BTreeMap::new();
     for link in links {

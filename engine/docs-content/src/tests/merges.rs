@@ -1,4 +1,4 @@
-//! Diffs and merges: single cases and general laws.
+//! Tests of diffs and merges: examples and general laws.
 
 use std::collections::{BTreeSet, HashSet};
 
@@ -19,7 +19,7 @@ fn moved(n: usize, into: Option<usize>, at: Option<usize>) -> Edit {
     Edit::MovePage { page: id(n), into: Some(into.map(id)), at }
 }
 
-/// Returns content of two top-level pages and a child of the first, each with a text of three lines.
+/// Returns content with two top-level pages and a child of the first, each with a text of three lines.
 fn base() -> (Content, Hash) {
     let content = content();
     let empty = now(content.empty_root(DOMAIN)).unwrap();
@@ -39,7 +39,7 @@ fn merge(content: &Content, base: Hash, main: Hash, request: Hash) -> ContentMer
     merged
 }
 
-/// Merges the results of two lists of edits of the base pages.
+/// Merges the results of two lists of edits of the [`base`] content.
 fn merged(main: &[Edit], request: &[Edit]) -> (Content, ContentMerge) {
     let (content, base) = base();
     let (main, request) = (apply(&content, base, main), apply(&content, base, request));
@@ -114,7 +114,7 @@ fn text_conflict_persists_until_saved_without_markers() {
         shown,
         "<<<<<<< current\nmain\n||||||| base\nfirst\n=======\nrequest\n>>>>>>> change request\nsecond\nthird\n"
     );
-    // Saving the text with all markers resolves nothing; saving it without markers does.
+    // Saving the text with all its markers resolves nothing. Saving it without markers resolves the conflict.
     assert_eq!(apply(&content, merged.root, &[text_edit(1, &shown)]), merged.root);
     let partly = apply(&content, merged.root, &[text_edit(1, &shown.replace("third", "3rd"))]);
     assert!(page(&content, partly, 1).body.is_conflict());
@@ -133,8 +133,8 @@ fn conflicts_persist_across_further_merges() {
     let (content, base) = base();
     let main = apply(&content, base, &[text_edit(1, "main\nsecond\nthird\n")]);
     let request = apply(&content, base, &[text_edit(1, "request\nsecond\nthird\n")]);
-    // The request merges main and gets a conflict; main changes; the request merges again: still one conflict of
-    // three terms, with the newest text of main.
+    // The change request merges main and has a conflict. Main changes, and the request merges it again. There is still
+    // a single conflict of three terms, with the latest text of main.
     let pulled = merge(&content, base, main, request);
     let newer = apply(&content, main, &[text_edit(1, "newer\nsecond\nthird\n")]);
     let again = merge(&content, main, newer, pulled.root);
@@ -142,7 +142,7 @@ fn conflicts_persist_across_further_merges() {
     assert_eq!(body.terms().len(), 3);
     assert_eq!(text(&content, again.root, 1, Rendering::Request), "request\nsecond\nthird\n");
     assert!(text(&content, again.root, 1, Rendering::Markers).contains("newer"));
-    // Main takes the request with its conflict; another request, based on the original, resolves the line
+    // Main merges the change request with its conflict. Another request, based on the original, resolves the line
     // differently.
     let resolved = apply(&content, again.root, &[text_edit(1, "resolved\nsecond\nthird\n")]);
     let last = merge(&content, newer, newer, resolved);
@@ -308,7 +308,7 @@ fn merge_and_diff_of_a_large_space_touch_few_nodes() {
     let merged = now(cold(&objects).merge(DOMAIN, ThreeWay { base, ours: main, theirs: request })).unwrap();
     assert_eq!(merged.conflicts, []);
     assert!(merged.cost.nodes_loaded <= 50 && merged.cost.nodes_written <= 12, "{:?}", merged.cost);
-    // The two pages of the request have the same text; it is read for its links.
+    // The two pages of the change request have the same text, which is read to derive its links.
     assert_eq!(merged.cost.texts_loaded, 1);
     let content = cold(&objects);
     assert_eq!(now(content.diff(DOMAIN, base, merged.root)).unwrap().len(), 3);
@@ -336,7 +336,7 @@ fn mark_finds_every_object_reachable_from_a_root() {
     sound(&copy, root);
 }
 
-/// Applies the valid ones of random edits.
+/// Applies random edits, skipping invalid ones.
 pub(super) fn random(content: &Content, mut root: Hash, edits: &[Edit]) -> Hash {
     for edit in edits {
         if let Ok(edited) = now(content.edit(DOMAIN, root, time(0), std::slice::from_ref(edit))) {
@@ -357,7 +357,7 @@ fn lines(content: &Content, entry: &PageEntry) -> BTreeSet<String> {
     text.lines().map(str::to_owned).collect()
 }
 
-/// Edits of every kind, including groups and links.
+/// Random edits of all kinds, including groups and links.
 pub(super) fn program() -> impl Strategy<Value = Vec<Edit>> {
     let page = || (0usize..14).prop_map(id);
     let group = page().prop_map(|page| {
@@ -410,10 +410,10 @@ proptest! {
         let empty = now(content.empty_root(DOMAIN)).unwrap();
         let base = random(&content, empty, &start);
         let (main, request) = (random(&content, base, &one), random(&content, base, &two));
-        // Also checks that the result is valid.
+        // `merge` also checks that the result is valid.
         let merged = merge(&content, base, main, request);
         if merged.conflicts.is_empty() {
-            // Without conflicts the merge is symmetric.
+            // Without conflicts, the merge is symmetric.
             let exchanged = now(content.merge(DOMAIN, ThreeWay { base, ours: request, theirs: main })).unwrap();
             prop_assert_eq!(exchanged.root, merged.root);
         }
@@ -423,14 +423,14 @@ proptest! {
             let unchanged = |side: &BTreeMap<PageId, PageEntry>| {
                 b.get(id).map(told) == side.get(id).map(told)
             };
-            // A page that both sides have, or that one side added or changed, is in the result.
+            // A page that exists on both sides, or that a side added or changed, must exist in the result.
             if (m.contains_key(id) && r.contains_key(id)) || !unchanged(&m) && !unchanged(&r) || !b.contains_key(id) {
                 prop_assert!(result.contains_key(id), "{} is lost", id);
             }
         }
         for (id, entry) in &result {
             let sides = [m.get(id), r.get(id)];
-            // A line that a side wrote is in the result, unless the other side removed it.
+            // A line written by one side must be in the result, unless the other side removed it.
             let before = b.get(id).map(|entry| lines(&content, entry)).unwrap_or_default();
             let after = lines(&content, entry);
             for side in sides.into_iter().flatten() {
@@ -462,7 +462,7 @@ proptest! {
         let base = random(&content, empty, &start);
         let (main, request) = (random(&content, base, &one), random(&content, base, &two));
         let pulled = merge(&content, base, main, request).root;
-        // The request contains main, so main takes the request unchanged.
+        // The change request contains main, so merging it results in the request's content.
         prop_assert_eq!(merge(&content, main, main, pulled).root, pulled);
     }
 

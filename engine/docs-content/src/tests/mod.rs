@@ -23,17 +23,17 @@ use super::*;
 
 pub(super) const DOMAIN: &str = "d";
 
-/// Creates content over an empty in-memory store.
+/// Creates content in an empty in-memory store.
 pub(super) fn content() -> Content {
     Content::new(Arc::new(MemObjects::new()))
 }
 
-/// Creates content over the same objects with empty caches.
+/// Creates content with empty caches on the same objects.
 pub(super) fn cold(objects: &Arc<MemObjects>) -> Content {
     Content::new(Arc::clone(objects) as Arc<dyn Objects>)
 }
 
-/// Runs a future that is always ready: the in-memory store never waits.
+/// Returns the output of a future that is always ready, because the in-memory store never waits.
 pub(super) fn now<F: Future>(future: F) -> F::Output {
     future.now_or_never().expect("memory does not wait")
 }
@@ -46,7 +46,7 @@ pub(super) fn time(n: i64) -> DateTime<Utc> {
     DateTime::from_timestamp(1_700_000_000 + n, 0).unwrap()
 }
 
-/// Formats the page tree as text: one line a page, indented by its depth.
+/// Formats the page tree as text, with one indented line per page.
 pub(super) fn outline(content: &Content, root: Hash) -> String {
     let tree = now(content.view(DOMAIN, root).tree()).unwrap();
     let mut out = String::new();

@@ -1,4 +1,4 @@
-//! The serialization of records. Stored records must stay readable, so these texts never change.
+//! Tests of record serialization. Stored records must remain readable, so the expected texts must never change.
 
 use docs_model::{ContentRef, Dimensions, GitBlob, PageCover, PageLayout, VariableValue};
 use serde_json::json;
@@ -13,7 +13,7 @@ fn written<T: serde::Serialize>(record: &T) -> String {
     String::from_utf8(encode(record).unwrap().to_vec()).unwrap()
 }
 
-/// Asserts that the record serializes to this text, and that the text parses to the record.
+/// Asserts that the record serializes to the given text and that the text parses to the record.
 fn golden<T>(record: &T, text: &str)
 where
     T: serde::Serialize + serde::de::DeserializeOwned + PartialEq + std::fmt::Debug,
@@ -232,7 +232,7 @@ fn concurrent_callers_read_a_document_once() {
     assert_eq!(content.cost().documents_read, 1);
 }
 
-// Domains do not share documents.
+// Domains must not share documents.
 #[test]
 fn document_cache_is_keyed_by_text_hash_and_bounded_in_bytes() {
     let limits = CacheLimits { document_bytes: 1 << 20, ..CacheLimits::default() };

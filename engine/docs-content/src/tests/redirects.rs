@@ -1,4 +1,4 @@
-//! Redirects from the previous paths of pages.
+//! Tests of redirects from previous paths of pages.
 
 use std::collections::{BTreeSet, HashSet};
 
@@ -22,7 +22,7 @@ fn into(n: usize, parent: Option<usize>) -> Edit {
     Edit::MovePage { page: id(n), into: Some(parent.map(id)), at: None }
 }
 
-/// Returns content of the pages `one`, its child `three` with the child `four`, and `two`.
+/// Returns content with the pages `one`, its child `three` with the child `four`, and `two`.
 fn four() -> (Content, Hash) {
     let (content, root) = three();
     let root = apply(&content, root, &[insert(id(4), Some(id(3)), None, "Four")]);
@@ -52,7 +52,7 @@ fn traces(content: &Content, root: Hash) -> u64 {
     now(content.session(DOMAIN).run(|session| Ok(map::count(session, &root, &from, &to)?))).unwrap()
 }
 
-// Paths resolve however often the page has moved.
+// Paths resolve however often a page has moved.
 #[test]
 fn one_entry_redirects_a_moved_page_and_its_descendants() {
     let (content, root) = four();
@@ -68,7 +68,7 @@ fn one_entry_redirects_a_moved_page_and_its_descendants() {
     assert!(now(content.view(DOMAIN, root).find("one/three")).unwrap().is_none());
 }
 
-// Pages that were each other's parents make old paths of any length.
+// Pages that have been each other's parents make old paths of any length possible.
 #[test]
 fn cyclic_old_paths_terminate_at_the_step_limit() {
     let (content, root) = four();
@@ -95,7 +95,7 @@ fn current_page_precedes_redirects_and_latest_redirect_wins() {
     let (content, root) = four();
     let root = after(&content, root, &[slugged(3, "3"), insert(id(5), Some(id(1)), None, "Three")]);
     assert_eq!(leads(&content, root, "one/three"), Some(id(5)));
-    // Children of the previous page at that path are still found.
+    // Children of the page that was previously at the path are still found.
     assert_eq!(leads(&content, root, "one/three/four"), Some(id(4)));
     let root = now(content.edit(DOMAIN, root, time(9), &[slugged(5, "5")])).unwrap().root;
     assert_eq!(leads(&content, root, "one/three"), Some(id(5)));
@@ -114,10 +114,10 @@ fn former_path_below_a_deleted_page_still_resolves() {
     for path in ["one", "one/three"] {
         assert_eq!(leads(&content, gone, path), None, "{path}");
     }
-    // Also if another page has taken the path.
+    // The same applies if another page has taken the path.
     let root = after(&content, gone, &[insert(id(9), None, None, "One")]);
     assert_eq!(leads(&content, root, "one/three/four"), Some(id(4)));
-    // A deletion that breaks no path leaves no entry.
+    // A deletion that breaks no old path leaves no entry.
     let (content, root) = four();
     let root = after(&content, root, &[Edit::DeletePage { page: id(1) }]);
     assert_eq!((traces(&content, root), leads(&content, root, "one/three")), (0, None));
@@ -158,7 +158,7 @@ fn merge_keeps_redirects_for_renames_of_both_sides() {
         assert_eq!(leads(&content, merged.root, path), Some(id(4)), "{path}");
     }
     assert_eq!(leads(&content, merged.root, "two"), Some(id(2)));
-    // A request that is taken unchanged brings its own redirects.
+    // If main is unchanged, the merged change request keeps its redirects.
     let taken = now(content.merge(DOMAIN, ThreeWay { base, ours: base, theirs: request })).unwrap();
     assert_eq!(leads(&content, taken.root, "one/three/four"), Some(id(4)));
 }
@@ -176,7 +176,7 @@ fn all_former_paths_of_a_page_renamed_on_both_sides_resolve() {
     }
 }
 
-// Its old path consists of pages that main content deleted.
+// Main content deleted the pages on the old path.
 #[test]
 fn page_moved_in_request_is_found_below_pages_deleted_in_main() {
     let (content, base) = four();
@@ -195,7 +195,7 @@ fn with_redirects(redirects: &[(&str, usize, Option<&str>)]) -> Vec<BuildItem> {
     items
 }
 
-// Of several redirects for one path the first applies; those to missing pages resolve to nothing.
+// The first redirect of a path applies. Redirects to missing pages do not resolve.
 #[test]
 fn pages_and_traces_precede_repository_redirects() {
     let content = content();
@@ -264,13 +264,13 @@ fn renaming_one_of_many_pages_touches_few_nodes() {
     assert!(content.cost().nodes_loaded <= 24, "{:?}", content.cost());
 }
 
-/// A previous path of a page, and its ancestors at that time.
+/// A previous path of a page, the page, and its ancestors at the time.
 type Had = (String, PageId, Vec<PageId>);
 
 #[derive(Default)]
 struct History {
     all: HashSet<Had>,
-    /// The paths of pages since they were added. A page that was deleted and is added again starts from scratch.
+    /// The paths that each page has had since it was added. A page that is deleted and added again starts from scratch.
     living: HashSet<(String, PageId)>,
 }
 
@@ -288,7 +288,7 @@ impl History {
         self.all.iter().filter(|(had, ..)| had == path).map(|(_, page, _)| page).collect()
     }
 
-    /// Returns `true` if no other page ever had the location of this page or of one of its ancestors.
+    /// Returns `true` if no other page ever had the location of the page or of one of its ancestors.
     fn is_alone(&self, (path, page, above): &Had) -> bool {
         let mut slugs = path.rsplit('/');
         let chain: Vec<&PageId> = std::iter::once(page).chain(above).collect();
@@ -339,7 +339,8 @@ proptest! {
             match &found {
                 None => prop_assert!(living.is_empty(), "{} of {:?} leads nowhere", path, living),
                 Some(page) if history.is_alone(entry) => prop_assert_eq!(page, &entry.1, "{}", path),
-                // Below a page that had a part of the path, it resolves to a current or former descendant.
+                // If other pages had a prefix of the path, it may resolve to a current or former descendant of one of
+                // them.
                 Some(page) => prop_assert!(
                     holders.contains(page) || prefixes(path).any(|above| {
                         history.holders(above).iter().any(|top| history.was_below(page, top))
@@ -350,7 +351,7 @@ proptest! {
         }
     }
 
-    // Every path that a page had on either side resolves as long as the page exists.
+    // Every path that a page had on either side resolves if the page still exists.
     #[test]
     fn merge_keeps_the_paths_of_existing_pages_of_both_sides(
         start in program(), one in program(), two in program(),

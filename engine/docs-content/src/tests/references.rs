@@ -1,4 +1,4 @@
-//! Consistency of references in documents and in links.
+//! Tests that documents and links parse references consistently.
 
 use docs_markup::{document::parse, reference::destination};
 use docs_model::{ContentRef, Inline, InlineKind, Node};
@@ -15,7 +15,7 @@ fn in_document(destination: &str) -> ContentRef {
     link.expect("a link")
 }
 
-/// One destination of each form.
+/// A destination of each form.
 const FORMS: [&str; 12] = [
     "/pages/p1",
     "/pages/p1#a",

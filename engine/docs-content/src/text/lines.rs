@@ -6,14 +6,14 @@ use docs_markup::diff::{LineId, Lines, changes};
 
 use super::{MergeHunk, TextMerger};
 
-/// Maximum size of a text that is merged by line, in bytes.
+/// Maximum size in bytes of a text that is merged by line.
 const MAX_MERGE_BYTES: usize = 1024 * 1024;
 /// Maximum number of lines of a text that is merged by line.
 const MAX_MERGE_LINES: usize = 50_000;
 
-/// Merges by line. Larger texts conflict as a whole.
+/// Merges texts by line. Texts that exceed the limits conflict as a whole.
 ///
-/// Differences in line terminators are ignored: the result uses the terminators of the side that changed them.
+/// Differences in line terminators are not conflicts: the result has the terminators of the side that changed them.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct LineMerger;
 
@@ -81,17 +81,17 @@ enum ChangeSide {
     Both,
 }
 
-/// A region of the base with a change, and its ranges on all three sides.
+/// A changed region of the base, and its ranges in the base and on both sides.
 struct Region {
     by: ChangeSide,
     ranges: [Range<usize>; 3],
 }
 
-/// Returns the changed regions in order. Overlapping or adjacent changes of different sides are one region.
+/// Returns the changed regions in order. Overlapping or adjacent changes of different sides form one region.
 fn regions([base, ours, theirs]: &[Vec<LineId>; 3]) -> Vec<Region> {
     let changes = [changes(base, ours), changes(base, theirs)];
     let mut next = [0, 0];
-    // The offset of each side relative to the base after the changes so far.
+    // The line offset of each side relative to the base, after the changes processed so far.
     let mut drift = [0isize, 0];
     let mut out = Vec::new();
     while let Some(first) = (0..2)
@@ -126,7 +126,7 @@ fn regions([base, ours, theirs]: &[Vec<LineId>; 3]) -> Vec<Region> {
     out
 }
 
-/// Converts a line of the base to a line of a side.
+/// Converts a line number of the base to one of a side.
 fn place(at: usize, drift: isize) -> usize {
     at.saturating_add_signed(drift)
 }
@@ -142,9 +142,9 @@ fn too_large(text: &str) -> bool {
 /// The line terminators of a text.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct LineEndings {
-    /// All line terminators are a carriage return and a line feed.
+    /// All line terminators are CR LF.
     windows: bool,
-    /// The last line has no line terminator.
+    /// The last line has no terminator.
     open: bool,
 }
 
@@ -157,7 +157,7 @@ impl LineEndings {
         }
     }
 
-    /// Converts normalized hunks to this shape.
+    /// Converts normalized hunks to these line endings.
     fn apply(self, hunks: &mut [MergeHunk]) {
         let clean = hunks.iter().all(|hunk| matches!(hunk, MergeHunk::Clean(_)));
         if self.open
@@ -182,12 +182,12 @@ impl LineEndings {
     }
 }
 
-/// Merges a boolean. With two values, sides that differ from each other cannot both differ from the base.
+/// Merges a boolean. If the sides differ, exactly one of them differs from the base.
 fn merge_flag([base, ours, theirs]: [bool; 3]) -> bool {
     if ours == base { theirs } else { ours }
 }
 
-/// Returns the text with every line terminated by a line feed.
+/// Returns the text with every line terminated by LF.
 fn normalize_line_endings(text: &str) -> Cow<'_, str> {
     let mut out = Cow::Borrowed(text);
     if LineEndings::detect(text).windows {

@@ -1,22 +1,22 @@
-//! Conflict markers: rendering a conflict as one text, and parsing the edited text.
+//! Conflict markers: rendering a conflict as text, and parsing the edited text.
 
 use super::{MergeHunk, TextMerger};
 
 /// Minimum length of a marker.
 const MIN_MARKER: usize = 7;
-/// Maximum length of a marker. A text with longer runs of marker characters is shown as a whole, so that markers
+/// Maximum length of a marker. A text with longer runs of marker characters is displayed as a whole, so that markers
 /// cannot multiply its size.
 const MAX_MARKER: usize = 100;
 const OURS_LABEL: &str = "current";
 const BASE_LABEL: &str = "base";
 const THEIRS_LABEL: &str = "change request";
 
-/// Renders terms as one text with markers, and returns it with the marker length of each pair of terms.
+/// Renders terms as a text with markers. Also returns the marker length for each pair of terms.
 ///
-/// The first pair is rendered first; its text with markers is one side of the next pair, where every block counts as
-/// one unique line: blocks are either nested or disjoint. Markers are longer than any run of marker characters in any
-/// of the texts, and those of each pair are one character longer than those of the previous pair, so they are
-/// distinct from text and from each other.
+/// The first pair is rendered first. Its text with markers is one side of the next pair, where each conflict block is
+/// represented by a single unique line, so blocks are either nested or disjoint. Markers are longer than any run of
+/// marker characters in the texts, and the markers of each pair are one character longer than those of the previous
+/// pair. They are therefore distinct from the text and from each other.
 pub(crate) fn render(merger: &dyn TextMerger, terms: &[&str]) -> (String, Vec<usize>) {
     let Some(first) = terms.first() else { return (String::new(), Vec::new()) };
     let mut current = (*first).to_owned();
@@ -37,7 +37,7 @@ pub(crate) fn render(merger: &dyn TextMerger, terms: &[&str]) -> (String, Vec<us
     (blocks.unfolded(&current), sizes)
 }
 
-/// Renders terms as one text without markers: in a conflict, the later term is taken.
+/// Renders terms as a text without markers. For each conflict, the later term is used.
 pub(crate) fn request_side(merger: &dyn TextMerger, terms: &[&str]) -> String {
     let Some(first) = terms.first() else { return String::new() };
     let mut current = (*first).to_owned();
@@ -53,9 +53,9 @@ pub(crate) fn request_side(merger: &dyn TextMerger, terms: &[&str]) -> String {
     current
 }
 
-/// Parses a text that [`render`] returned and a user edited; returns one term if no marker is left.
+/// Parses a text that [`render`] returned and a user edited. Returns a single term if no markers remain.
 ///
-/// Returns `None` if unbalanced markers are left.
+/// Returns `None` if the remaining markers are unbalanced.
 pub(crate) fn unfold(text: &str, sizes: &[usize]) -> Option<Vec<String>> {
     let mut terms = vec![text.to_owned()];
     for (level, size) in sizes.iter().enumerate().rev() {
@@ -68,8 +68,8 @@ pub(crate) fn unfold(text: &str, sizes: &[usize]) -> Option<Vec<String>> {
         for piece in pieces {
             match piece {
                 MarkerSegment::Outside(text) => {
-                    // The later pair did not change the blocks that earlier pairs left here: they count as their
-                    // base.
+                    // The later pair did not change the blocks of earlier pairs that are outside its own blocks, so use
+                    // their base.
                     let base = replace_with_base(&text, within)?;
                     three[1].push_str(&base);
                     three[2].push_str(&base);
@@ -90,15 +90,15 @@ pub(crate) fn unfold(text: &str, sizes: &[usize]) -> Option<Vec<String>> {
     Some(terms)
 }
 
-/// Blocks that are each represented by one line while texts are merged, so that no merge looks into them.
+/// Conflict blocks that are each represented by a single line during a merge, so that no merge splits them.
 struct Blocks {
-    /// A length that no run of marker characters in the texts reaches.
+    /// A length greater than any run of marker characters in the texts.
     run: usize,
     written: Vec<String>,
 }
 
 impl Blocks {
-    /// Returns the hunks as a text with one line for each clash.
+    /// Returns the hunks as text, with a single line for each clash.
     fn fold(&mut self, hunks: &[MergeHunk], size: usize) -> String {
         let mut out = String::new();
         for hunk in hunks {
@@ -115,12 +115,12 @@ impl Blocks {
         out
     }
 
-    /// Returns the prefix of a line that represents a block.
+    /// Returns the prefix of lines that represent a block.
     fn prefix(&self) -> String {
         "<".repeat(self.run)
     }
 
-    /// Returns the text with every block expanded.
+    /// Returns the text with all blocks expanded.
     fn unfolded(&self, text: &str) -> String {
         let prefix = self.prefix();
         let mut out = String::with_capacity(text.len());
@@ -154,7 +154,7 @@ enum MarkerSection {
     Theirs,
 }
 
-/// Splits a text at its markers of one size; returns `None` if they are unbalanced.
+/// Splits a text at its markers of the given length. Returns `None` if they are unbalanced.
 fn split(text: &str, size: usize) -> Option<Vec<MarkerSegment>> {
     let mut pieces = Vec::new();
     let mut outside = String::new();
@@ -187,7 +187,7 @@ fn split(text: &str, size: usize) -> Option<Vec<MarkerSegment>> {
     (part == MarkerSection::Outside).then_some(pieces)
 }
 
-/// Returns a text with every block replaced by its base.
+/// Replaces every block in a text by its base.
 fn replace_with_base(text: &str, sizes: &[usize]) -> Option<String> {
     let mut text = text.to_owned();
     for size in sizes.iter().rev() {
@@ -208,7 +208,7 @@ fn has_block(text: &str, size: usize) -> bool {
     text.split_inclusive('\n').any(|line| matches!(marker(line, size), Some('<' | '>')))
 }
 
-/// Returns the marker character of a marker line.
+/// Returns the marker character if the line is a marker.
 fn marker(line: &str, size: usize) -> Option<char> {
     let line = line.trim_end_matches(['\n', '\r', ' ']);
     let first = line.chars().next()?;
@@ -219,7 +219,7 @@ fn marker(line: &str, size: usize) -> Option<char> {
         '>' => THEIRS_LABEL,
         _ => return None,
     };
-    // All four marker characters are single bytes.
+    // All marker characters are single bytes.
     let run = line.bytes().take_while(|b| char::from(*b) == first).count();
     (run == size && line[run..].trim_start() == label).then_some(first)
 }
@@ -381,7 +381,7 @@ mod tests {
             let (written, sizes) = render(&LineMerger, &terms);
             nests(&written, &sizes)?;
             for (at, text) in texts.iter().enumerate().skip(2).step_by(2) {
-                // A later request may remove lines of its base.
+                // A later change request may remove lines of its base.
                 let (before, after) = (&texts[..at], texts[at + 1..].iter().step_by(2));
                 let others: Vec<&String> = before.iter().chain(after).collect();
                 for line in text.lines().filter(|line| !others.iter().any(|other| other.contains(line))) {
@@ -402,7 +402,7 @@ mod tests {
             around in proptest::sample::select(vec![("", ""), ("Before\n\n", ""), ("Before\n\n", "\n\nAfter\n")]),
         ) {
             let whole = |passage: &str| format!("{}{passage}{}", around.0, around.1);
-            // Numbers make the lines of the sides distinct, so that all of them conflict.
+            // Number the lines to make them distinct, so that all of them conflict.
             let sides: Vec<String> = sides
                 .iter()
                 .enumerate()
@@ -422,7 +422,7 @@ mod tests {
         }
     }
 
-    /// Fails unless the markers of all sizes close in the reverse order of opening.
+    /// Fails unless the markers of all lengths are closed in the reverse order of opening.
     fn nests(text: &str, sizes: &[usize]) -> Result<(), TestCaseError> {
         let mut open: Vec<(usize, char)> = Vec::new();
         for line in text.lines() {

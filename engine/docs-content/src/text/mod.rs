@@ -10,10 +10,10 @@ pub(crate) use markers::{render, request_side, unfold};
 
 use super::{Body, Term, Terms};
 
-/// A part of merged text.
+/// A segment of a merged text.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum MergeHunk {
-    /// Text that is equal on both sides, or that only one side changed.
+    /// Text that is the same on both sides or was changed by only one side.
     Clean(String),
     /// Text that both sides changed differently.
     Clash {
@@ -26,20 +26,19 @@ pub enum MergeHunk {
     },
 }
 
-/// Merges two texts with a common ancestor.
+/// Merges two texts that have a common ancestor.
 ///
 /// A merger is pure and symmetric: exchanging the sides returns the same hunks with their sides exchanged. Every line
-/// of a hunk, including the last, ends with a line break; if no hunk clashes, the concatenated hunks are exactly the
-/// merged text.
+/// of a hunk, including the last, ends with a line break. Without clashes, the concatenated hunks are the merged text.
 pub trait TextMerger: Send + Sync + 'static {
     /// Merges `ours` and `theirs` with their common ancestor `base`.
     fn merge(&self, base: &str, ours: &str, theirs: &str) -> Vec<MergeHunk>;
 }
 
-/// Returns the terms of a merge of bodies, without equal pairs: `other + (request - base)`.
+/// Returns the terms of a merge of bodies, `other + (request - base)`, without equal pairs.
 ///
-/// Terms of a body alternate in sign and begin and end with an added one, so the three bodies in this order alternate
-/// too.
+/// The terms of a body alternate in sign and begin and end with an added term, so the three bodies in this order
+/// alternate too.
 pub(crate) fn merged_terms(base: &Body, other: &Body, request: &Body) -> Vec<Term> {
     let mut terms = other.terms();
     terms.extend(base.terms());
@@ -47,7 +46,7 @@ pub(crate) fn merged_terms(base: &Body, other: &Body, request: &Body) -> Vec<Ter
     cancel(&terms)
 }
 
-/// Cancels equal pairs of an added and a removed term. The order of the others is unchanged.
+/// Cancels pairs of an added and an equal removed term. The order of the other terms is preserved.
 pub(crate) fn cancel(terms: &[Term]) -> Vec<Term> {
     let mut added: Vec<Term> = terms.iter().step_by(2).copied().collect();
     let mut removed: Vec<Term> = Vec::new();
@@ -70,18 +69,18 @@ pub(crate) fn cancel(terms: &[Term]) -> Vec<Term> {
     out
 }
 
-/// Creates the body of terms.
+/// Creates a body from its terms.
 pub(crate) fn body_of(terms: Vec<Term>) -> Body {
     let only = terms.first().copied().flatten();
     Terms::try_from(terms).map_or(Body::of(only), Body::Conflict)
 }
 
-/// Adds the texts that a body references.
+/// Adds the hashes of the texts that a body references.
 pub(crate) fn texts_of(body: &Body, into: &mut BTreeSet<docs_store::Hash>) {
     into.extend(body.terms().into_iter().flatten());
 }
 
-/// Returns the merged text if nothing clashes.
+/// Returns the merged text, or `None` if there is a clash.
 pub(crate) fn clean(hunks: &[MergeHunk]) -> Option<String> {
     let mut out = String::new();
     for hunk in hunks {
@@ -93,7 +92,7 @@ pub(crate) fn clean(hunks: &[MergeHunk]) -> Option<String> {
     Some(out)
 }
 
-/// Merges the texts of terms, if they do not conflict.
+/// Merges the texts of terms. Returns `None` if they conflict.
 pub(crate) fn merge_terms(merger: &dyn TextMerger, terms: &[&str]) -> Option<String> {
     let mut current = (*terms.first()?).to_owned();
     for pair in terms[1..].chunks_exact(2) {
@@ -123,7 +122,7 @@ mod tests {
 
     #[test]
     fn added_and_removed_terms_cancel_out() {
-        // The request merged main at m and conflicts over base b; main then changed to n.
+        // The change request merged main at `m` and has a conflict with base `b`. Main then changed to `n`.
         let request = conflict(&[t("m"), t("b"), t("r")]);
         let terms = merged_terms(&Body::of(t("m")), &Body::of(t("n")), &request);
         assert_eq!(terms, [t("n"), t("b"), t("r")]);

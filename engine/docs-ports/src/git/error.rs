@@ -2,23 +2,23 @@
 
 use std::{error::Error, fmt, sync::Arc};
 
-/// The reason that a repository could not be read or written. The messages are for the user.
+/// The reason a repository could not be read or written. The messages are intended for the user.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum GitError {
     /// The URL is malformed or has a scheme that is not permitted.
     #[error("url: {0}")]
     Url(String),
-    /// The URL points to an address that this server must not connect to.
+    /// The URL points to a network address that this server must not connect to.
     #[error("url: {0}")]
     Refused(String),
-    /// The host is unreachable or closed the connection: transient.
+    /// The host is unreachable or closed the connection. The error is transient.
     #[error("the repository is not reachable: {0}")]
     Unreachable(String),
     /// The host rejects the credentials.
     #[error("the repository rejected the credentials")]
     Credentials,
-    /// The URL is not that of a repository.
+    /// There is no repository at the URL.
     #[error("the URL is not the URL of a repository")]
     NoRepository,
     /// The ref is not a full ref name.
@@ -30,17 +30,18 @@ pub enum GitError {
     /// The commit does not have this file.
     #[error("the commit has no file `{0}`")]
     NoSuchFile(String),
-    /// The repository or a file exceeds a limit on its size or on the time to fetch and read it.
+    /// The repository or a file exceeds the size limit, or fetching or reading it exceeded the time limit.
     #[error("{0}")]
     TooLarge(String),
     /// The repository is damaged.
     #[error("failed to read the repository: {0}")]
     Broken(String),
-    /// The ref has moved. Transient if the caller fetches again and creates a new commit.
+    /// The ref was moved by another push. The error is transient: the caller can fetch again and create a new commit.
     #[error("ref: was changed by another push")]
     Moved,
-    /// The host rejects the ref update, for example because of a protected branch or a hook. The message is the host's,
-    /// at most [`MAX_REJECTION`](GitError::MAX_REJECTION) (2,000) characters without control characters.
+    /// The host rejected the ref update, for example because of a protected branch or a hook. The message is that of
+    /// the host, with at most [`MAX_REJECTION`](GitError::MAX_REJECTION) (2,000) characters and without control
+    /// characters.
     #[error("the repository rejected the push: {0}")]
     Rejected(String),
     /// A pushed file has an invalid path.
@@ -52,19 +53,19 @@ pub enum GitError {
 }
 
 impl GitError {
-    /// Maximum length of the host's message for a rejected push, in characters.
+    /// Maximum length in characters of the host's message for a rejected push.
     pub const MAX_REJECTION: usize = 2000;
 
-    /// Returns `true` for a transient error. After a push, the retry must start with a fetch.
-    ///
-    /// For [`Source`](GitError::Source) it returns `false`: only the code that provides the files can classify that
+    /// Returns `true` for a transient error. Retrying a push must start with a fetch.
+    /// Returns `false` for [`Source`](GitError::Source), because only the code that provides the files can classify
+    /// that error.
     /// error.
     #[must_use]
     pub const fn may_pass(&self) -> bool {
         matches!(self, Self::Unreachable(_) | Self::Moved)
     }
 
-    /// Creates a rejection from the host's message: lines are joined, control characters are removed, and the length is
+    /// Creates a rejection from the host's message. Lines are joined, control characters are removed, and the length is
     /// limited.
     #[must_use]
     pub fn rejected(text: &str) -> Self {
@@ -83,7 +84,7 @@ fn without_escapes(text: &str) -> String {
     let mut chars = text.chars().peekable();
     while let Some(c) = chars.next() {
         if c == '\u{1b}' && chars.next_if_eq(&'[').is_some() {
-            // The parameters, up to the final byte.
+            // Skip the parameters and the final byte.
             while chars.next_if(|c| matches!(c, '\u{20}'..='\u{3f}')).is_some() {}
             chars.next_if(|c| matches!(c, '\u{40}'..='\u{7e}'));
         } else {
@@ -93,9 +94,9 @@ fn without_escapes(text: &str) -> String {
     plain
 }
 
-/// The error of the caller that provides the files of a push. It can be downcast to its original type.
+/// An error of the caller that provides the files of a push. It can be downcast to its original type.
 ///
-/// Two are equal if one is a clone of the other.
+/// Two values are equal if one is a clone of the other.
 ///
 /// ```
 /// use docs_ports::{GitError, SourceError};

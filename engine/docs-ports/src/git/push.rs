@@ -7,27 +7,27 @@ use sha1::{Digest as _, Sha1};
 
 use super::error::GitError;
 
-/// A push of one commit on top of another.
+/// A push of a commit on top of another commit.
 ///
-/// The commit has the files of its parent, without those in `removed` and with those of the push. An existing regular
-/// file keeps its mode; a symbolic link or a submodule is replaced by a regular file.
+/// The commit contains the files of its parent without those in `removed`, and the pushed files. An existing regular
+/// file keeps its mode. A symbolic link or a submodule is replaced by a regular file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PushRequest {
-    /// The repository, as in [`FetchRequest::url`](super::FetchRequest::url). May contain credentials.
+    /// The URL of the repository, as in [`FetchRequest::url`](super::FetchRequest::url). It may contain credentials.
     pub url: String,
-    /// The full ref name such as `refs/heads/main`.
+    /// A full ref name, for example `refs/heads/main`.
     pub reference: String,
     /// The cache key of a clone, shared with fetches of the same repository.
     pub cache_id: Option<String>,
-    /// The object id that the ref must point to for the push to happen; `None` if the ref must not exist yet.
+    /// The object id that the ref must currently point to, or `None` if the ref must not exist.
     pub expected: Option<String>,
-    /// The object id of the parent commit; `None` for a root commit, as in an empty repository.
+    /// The object id of the parent commit, or `None` for a root commit, for example in an empty repository.
     ///
-    /// If the ref exists, this is the commit that it points to: a push is always a fast-forward. If it does not, this
-    /// is the commit of another ref.
+    /// If the ref exists, the parent must be the commit that the ref points to, so that a push is always a
+    /// fast-forward. Otherwise, it is the commit of another ref.
     pub parent: Option<String>,
-    /// The paths of files, symbolic links and submodules to remove. Missing paths are ignored, and so are directories:
-    /// a directory disappears with its last file.
+    /// The paths of files, symbolic links and submodules to remove. Missing paths and directories are ignored. A
+    /// directory disappears with its last file.
     pub removed: Vec<String>,
     pub message: String,
     /// The author.
@@ -40,7 +40,7 @@ pub struct PushRequest {
 
 /// The author or committer of a commit.
 ///
-/// Git stores no control characters and no `<` and `>` in these fields; an adapter removes them.
+/// Git does not permit control characters, `<` and `>` in these fields, so an adapter removes them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Signature {
     pub name: String,
@@ -57,25 +57,25 @@ pub struct PushFile {
     pub bytes: Bytes,
 }
 
-/// A stream of files to push, so that not all of them are in memory at once.
+/// A stream of files to push, which need not be in memory at the same time.
 #[async_trait]
 pub trait PushFiles: Send {
-    /// Returns the next file; `None` after the last.
+    /// Returns the next file, or `None` after the last file.
     ///
     /// # Errors
-    /// [`GitError::Source`] with the error of the caller. [`push`](super::GitRemote::push) returns it unchanged and
-    /// pushes nothing.
+    /// [`GitError::Source`] with the error of the caller. [`push`](super::GitRemote::push) then returns it unchanged
+    /// and pushes nothing.
     async fn next(&mut self) -> Result<Option<PushFile>, GitError>;
 }
 
-/// Maximum length of the path of a pushed file in bytes.
+/// Maximum length in bytes of the path of a pushed file.
 pub const MAX_PUSH_PATH: usize = 4096;
 
-/// Maximum number of components of such a path.
+/// Maximum number of components in the path of a pushed file.
 const MAX_PUSH_DEPTH: usize = 256;
 
-/// Validates the path of a file in a commit. Rejects a path that is empty, too long or outside the repository, and
-/// every path through a `.git` directory.
+/// Validates the path of a file in a commit. Rejects a path that is empty, too long, outside the repository, or through
+/// a `.git` directory.
 ///
 /// # Errors
 /// [`GitError::Path`].

@@ -5,10 +5,10 @@ use std::{
     ops::Range,
 };
 
-/// A matcher for the terms of a glossary, which finds all of them in one pass.
+/// A matcher that finds all terms of a glossary in a single pass.
 ///
-/// A term matches only as whole words: not after a letter or digit, and, if it ends in one, not before one. Matching
-/// ignores case, unless the rule requires it.
+/// A term matches only whole words: it must not follow a letter or digit and, if it ends in a letter or digit, must not
+/// precede one. Matching ignores case unless the rule is case-sensitive.
 ///
 /// ```
 /// use docs_ports::{TermRule, Terms};
@@ -25,7 +25,7 @@ use std::{
 /// ```
 #[derive(Clone, Debug, Default)]
 pub struct Terms {
-    /// The trie edges, keyed by node and character as returned by [`folded`]. The root is node 0.
+    /// The trie edges, keyed by node and lowercased character. The root is node 0.
     next: HashMap<(usize, LowercaseChars), usize>,
     /// The terms that end at each node.
     ends: Vec<Vec<RuleEnd>>,
@@ -36,18 +36,18 @@ pub struct Terms {
 pub struct FoundTerm {
     /// The byte range in the text.
     pub range: Range<usize>,
-    /// The index of its rule.
+    /// The index of the rule.
     pub rule: usize,
 }
 
 #[derive(Clone, Debug)]
 struct RuleEnd {
     rule: usize,
-    /// The exact spelling to compare; `None` if the rule ignores case.
+    /// The exact spelling for a case-sensitive rule, or `None` if the rule ignores case.
     exact: Option<String>,
 }
 
-/// A lowercase character. Unicode maps one character to at most three.
+/// The lowercase form of a character, which has at most three characters in Unicode.
 type LowercaseChars = [char; 3];
 
 fn fold_char(c: char) -> LowercaseChars {
@@ -57,7 +57,7 @@ fn fold_char(c: char) -> LowercaseChars {
 }
 
 impl Terms {
-    /// Builds a matcher for the terms of these rules.
+    /// Builds a matcher for the terms of the given rules.
     #[must_use]
     pub fn new(rules: &[TermRule]) -> Self {
         let mut terms = Self { next: HashMap::new(), ends: vec![Vec::new()] };
@@ -87,7 +87,8 @@ impl Terms {
         found
     }
 
-    /// Returns the occurrences in a text from left to right without overlaps, preferring the longest.
+    /// Returns the occurrences in a text from left to right without overlaps. The longest match at an offset is
+    /// preferred.
     #[must_use]
     pub fn find_all(&self, text: &str) -> Vec<FoundTerm> {
         let mut found: Vec<FoundTerm> = Vec::new();
@@ -102,7 +103,7 @@ impl Terms {
         found
     }
 
-    /// Returns the possible start offsets of terms.
+    /// Returns the offsets at which a term can start.
     fn starts(&self, text: &str) -> impl Iterator<Item = usize> {
         let mut before: Option<char> = None;
         let is_empty = self.next.is_empty();
@@ -112,7 +113,7 @@ impl Terms {
         })
     }
 
-    /// Calls `tell` for the terms that start at an offset, shorter ones first.
+    /// Calls `tell` for the terms that start at an offset, shortest first.
     fn each_at(&self, text: &str, at: usize, tell: &mut dyn FnMut(FoundTerm)) {
         let mut node = 0;
         let mut rest = text[at..].char_indices().peekable();
@@ -138,11 +139,11 @@ impl Terms {
 pub struct TermRule {
     /// The term in the source language.
     pub term: String,
-    /// The translation; equal to the term if it must not be translated.
+    /// The translation. It equals the term if the term must not be translated.
     pub translation: String,
-    /// Restricts the rule to this exact case.
+    /// `true` if the rule only matches this exact case.
     pub case_sensitive: bool,
-    /// The meaning of the term; may be empty.
+    /// A note about the meaning of the term. May be empty.
     pub note: String,
 }
 
@@ -186,7 +187,7 @@ mod tests {
 
     #[test]
     fn a_thousand_terms_are_found_in_one_pass() {
-        // Searching each term at each offset would take minutes.
+        // Searching for each term at each offset would take minutes.
         let rules: Vec<TermRule> =
             (0..1_000).map(|n| rule(&format!("a term of number {n}"), false)).collect();
         let terms = Terms::new(&rules);
@@ -195,7 +196,7 @@ mod tests {
         assert_eq!(terms.occurring_in(&text), BTreeSet::from([999]));
     }
 
-    /// Finds the occurrences of a term by trying every offset.
+    /// Finds the occurrences of a term by trying all offsets.
     fn naive(rule: &TermRule, text: &str) -> Vec<Range<usize>> {
         let chars: Vec<(usize, char)> = text.char_indices().collect();
         let term: Vec<char> = rule.term.chars().collect();
