@@ -29,42 +29,41 @@ use crate::{
     },
 };
 
-/// The configuration of the application.
+/// Configuration of the application.
 #[derive(Clone)]
 pub struct HttpConfig {
-    /// Maximum size of a request body in bytes. The limit of uploaded files is set on the platform.
+    /// Maximum size of a request body in bytes. The limit for uploaded files is configured on the platform.
     pub body_limit: BodyLimit,
-    /// The largest body, in bytes, of a request whose sender has no token of a user.
+    /// Maximum size, in bytes, of the body of a request without a user token.
     pub anonymous_body_limit: AnonymousBodyLimit,
-    /// The budget for request bodies that are held in memory. Applications that share one clone it.
+    /// Memory budget for buffered request bodies. Clone it to share one budget between applications.
     pub body_budget: BodyBudget,
-    /// The path of the API within the application.
+    /// Path of the API within the application.
     pub api_path: String,
-    /// The address of the API in the OpenAPI document, such as `https://docs.example.com/v1`. If absent, it is a path:
-    /// that of the API, and with [`routes`](crate::routes) below that of the platform's
-    /// [`base_url`](docs_core::platform::Builder::base_url).
+    /// Base URL of the API in the OpenAPI document, such as `https://docs.example.com/v1`. If absent, the document
+    /// contains a path: the path of the API, prefixed by that of the platform's
+    /// [`base_url`](docs_core::platform::Builder::base_url) when mounted by [`routes`](crate::routes).
     pub server_url: Option<String>,
-    /// The rate limit per client; none if absent. Requests to the API, for files and from Git hosts have separate
-    /// counts.
+    /// Rate limit per client; unlimited if absent. API requests, file requests and Git webhooks are counted separately.
     pub rate_limit: Option<RateLimit>,
-    /// The proxies trusted by the rate limit and the body budget to state client addresses.
+    /// Proxies that the rate limit and the body budget trust to state client addresses.
     pub trusted_proxies: TrustedProxies,
-    /// The authentication of the embedding application, for [`routes`](crate::routes). If absent, only tokens of the
-    /// platform are accepted. [`assemble`] takes an authenticator.
+    /// Authentication by the embedding application, for [`routes`](crate::routes). If absent, only platform tokens are
+    /// accepted. [`assemble`] takes an authenticator instead.
     pub sign_in: Option<HostSignIn>,
-    /// Sign-in through the SAML providers of organizations, for [`routes`](crate::routes); disabled if absent.
+    /// Sign-in through the organizations' SAML providers, for [`routes`](crate::routes); disabled if absent.
     pub saml: Option<SamlPages>,
-    /// The origins whose web pages may call the API; only the application's own if absent.
+    /// Origins whose web pages may call the API; only the application's own if absent.
     pub cors: Option<Cors>,
-    /// The liveness check of `/healthz`. If absent, the platform's own check.
+    /// Liveness check behind `/healthz`. Defaults to the platform's own check.
     pub health: Option<HealthCheck>,
-    /// The readiness check of `/readyz`. If absent, the platform's own check.
+    /// Readiness check behind `/readyz`. Defaults to the platform's own check.
     pub readiness: Option<HealthCheck>,
-    /// The metrics of the platform to show at `/metrics`. If absent, only requests are shown.
+    /// Platform metrics to include in `/metrics`. If absent, only request metrics are included.
     pub registry: Option<Arc<Registry>>,
-    /// Called before metrics are rendered. If absent, the platform's own [`measure`](docs_core::Platform::measure).
+    /// Called before metrics are rendered. Defaults to the platform's own [`measure`](docs_core::Platform::measure).
     pub measure: Option<HealthCheck>,
-    /// The source of request ids.
+    /// Generator of request ids.
     pub ids: Arc<dyn Ids>,
 }
 
@@ -107,13 +106,13 @@ impl fmt::Debug for HttpConfig {
     }
 }
 
-/// The whole application: a poem endpoint, to be served or to be mounted in a route.
+/// The complete application: a poem endpoint, to serve directly or to nest in a route.
 ///
 /// | path | content |
 /// |---|---|
 /// | `/v1/…` | the API |
 /// | `/healthz` | `{"status":"ok"}` if the process is alive and its store can be read, otherwise an error |
-/// | `/readyz` | the same if searches are also complete: the readiness for requests |
+/// | `/readyz` | the same, but also requires that the search index is complete |
 /// | `/metrics` | metrics for Prometheus |
 /// | `/openapi.json` | the OpenAPI document |
 /// | `/docs` | a page for trying the API; `/` redirects to it; feature `explorer` |
@@ -122,14 +121,14 @@ pub struct HttpApp {
     endpoint: Arc<BoxEndpoint<'static>>,
     document: Arc<str>,
     metrics: Arc<Metrics>,
-    /// The platform whose files have an origin of their own.
+    /// The platform, if its files are served from a separate origin.
     files_of: Option<Platform>,
 }
 
 impl HttpApp {
-    /// Returns `true` if a request is for the host of [`files_origin`](docs_core::platform::Builder::files_origin), on
-    /// which the application serves files only. An embedding application with routes of its own passes these requests
-    /// to the application first, at its root.
+    /// Returns `true` if a request is for the host of [`files_origin`](docs_core::platform::Builder::files_origin),
+    /// which serves only files. An embedding application with other routes has to pass these requests to this
+    /// application first, with unchanged paths.
     #[must_use]
     pub fn is_for_files(&self, request: &Request) -> bool {
         self.files_of.as_ref().is_some_and(|platform| files_host::is_for_files(platform, request))
@@ -161,12 +160,12 @@ impl fmt::Debug for HttpApp {
     }
 }
 
-/// Combines an API, usually a tuple of API objects, with its middleware and endpoints into an application.
+/// Combines an API, usually a tuple of API objects, with its middleware and additional endpoints into an application.
 ///
 /// # Errors
 ///
-/// [`Problems`] if the API is inconsistent, for example if two operations share an id, and for a `config` with a
-/// [`sign_in`](HttpConfig::sign_in) in addition to the authenticator, or with [`saml`](HttpConfig::saml).
+/// [`Problems`] if the API is inconsistent, for example if two operations share an id, or if `config` contains
+/// [`saml`](HttpConfig::saml), or a [`sign_in`](HttpConfig::sign_in) in addition to the authenticator.
 pub fn assemble<T, A>(
     api: T,
     about: ApiInfo,
@@ -181,14 +180,14 @@ where
     join(api, about, config, authenticator, ExtraRoutes { routes: Route::new(), files_host: None })
 }
 
-/// Additional routes next to an API.
+/// Additional routes next to the API.
 pub(crate) struct ExtraRoutes {
     pub(crate) routes: Route,
-    /// The platform whose files have an origin of their own, and the routes of that origin.
+    /// The platform whose files are served from a separate origin, and the routes of that origin.
     pub(crate) files_host: Option<(Platform, Route)>,
 }
 
-/// Combines a checked API with its middleware, endpoints and further routes.
+/// Combines a validated API with its middleware, endpoints and additional routes.
 pub(crate) fn join<T, A>(
     api: T,
     about: ApiInfo,
@@ -253,10 +252,10 @@ where
     Ok(HttpApp { endpoint, document, metrics, files_of })
 }
 
-/// Returns the API alone, for an application with its own middleware.
+/// Returns the API alone, for applications that add their own middleware.
 ///
-/// Such an application attaches the authenticator, and optionally a body limit, as request data:
-/// `service.data(authenticator).data(BodyLimit(1024))`. The authenticator is a [`SharedAuthenticator`].
+/// Such an application attaches the authenticator (a [`SharedAuthenticator`]) and optionally a body limit as request
+/// data: `service.data(authenticator).data(BodyLimit(1024))`.
 ///
 /// # Errors
 ///
@@ -270,7 +269,7 @@ pub fn service<T: OpenApi>(
     Ok(build_service(api, about, metrics))
 }
 
-/// Returns the service of a checked API.
+/// Returns the service of a validated API.
 fn build_service<T: OpenApi>(
     api: T,
     about: ApiInfo,
@@ -283,7 +282,7 @@ fn build_service<T: OpenApi>(
     }
 }
 
-/// Checks that routes can be nested below a path.
+/// Checks that routes can be nested under a path.
 fn check_path(path: &str) -> Result<(), Problems> {
     let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"/-_.~".contains(&byte);
     if path.starts_with('/') && path.bytes().all(is_plain) && !path.contains("//") {

@@ -1,4 +1,4 @@
-//! Authentication: bearer tokens, credentials known to the embedding application, and the extractors for the actor.
+//! Authentication: bearer tokens, credentials of the embedding application, and extractors for the actor.
 
 use std::{
     fmt,
@@ -26,7 +26,7 @@ use crate::wire::{
 
 /// Authenticates bearer tokens.
 ///
-/// The HTTP layer calls it once per request and caches nothing, so a revoked token stops working at once.
+/// The HTTP layer calls it once per request and does not cache the result, so a revoked token stops working at once.
 #[async_trait]
 pub trait Authenticator: Send + Sync + 'static {
     /// The actor type of the platform's operations.
@@ -37,40 +37,40 @@ pub trait Authenticator: Send + Sync + 'static {
     /// # Errors
     ///
     /// [`Unauthenticated`](docs_core::ErrorKind::Unauthenticated) for an unknown, expired or revoked token, with a
-    /// message that does not repeat it; [`Unavailable`](docs_core::ErrorKind::Unavailable) if the check is currently
-    /// impossible.
+    /// message that does not repeat the token; [`Unavailable`](docs_core::ErrorKind::Unavailable) if the token cannot
+    /// be checked at the moment.
     async fn authenticate(&self, token: &str) -> docs_core::Result<Self::Actor>;
 
-    /// Returns the actor of a request, `None` for a request without credentials. By default this is the actor of the
-    /// bearer token.
+    /// Returns the actor of a request, or `None` for a request without credentials. The default implementation
+    /// authenticates the bearer token.
     ///
     /// # Errors
-    ///
-    /// Those of [`authenticate`](Authenticator::authenticate), and 401 for an `Authorization` header without a bearer
-    /// token.
+    /// The errors of [`authenticate`](Authenticator::authenticate), and 401 for an `Authorization` header without a
+    /// bearer token.
     async fn identify(&self, request: RequestHead<'_>) -> Result<Option<Self::Actor>, ApiError> {
         authenticate_token(self, request).await
     }
 
-    /// Returns the 401 response for a request that needs authentication and has no credentials.
+    /// Returns the 401 error for a request that requires authentication but has no credentials.
     fn missing_credentials(&self) -> ApiError {
         ApiError::unauthenticated("a token is required; send `Authorization: Bearer <token>`")
     }
 
-    /// The value of the header `WWW-Authenticate` of a 401 response, unless the error has one of its own.
+    /// The `WWW-Authenticate` value of 401 responses whose error does not specify one.
     fn challenge(&self) -> HeaderValue {
         BEARER
     }
 
     /// Returns `true` if the token was issued to a specific user. Requests with tokens that anyone can obtain are
-    /// counted by network address; otherwise they would bypass the rate limit.
+    /// counted by network address; otherwise such tokens would bypass the rate limit.
     fn is_personal(&self, actor: &Self::Actor) -> bool {
         let _ = actor;
         true
     }
 
-    /// Returns the id of the user of an actor. All request bodies of a user share the user's part of the
-    /// [`BodyBudget`](crate::wire::budget::BodyBudget). By default there is none, and network addresses have shares.
+    /// Returns the user id of an actor. All request bodies of a user are charged to the same share of the
+    /// [`BodyBudget`](crate::wire::budget::BodyBudget). Without an id, which is the default, they are charged to the
+    /// network address.
     fn user_id<'a>(&self, actor: &'a Self::Actor) -> Option<&'a str> {
         let _ = actor;
         None
@@ -87,7 +87,7 @@ impl<'r> RequestHead<'r> {
         self.0.method()
     }
 
-    /// The address as requested, before routing removed path prefixes.
+    /// The URI as requested, before routing stripped path prefixes.
     #[must_use]
     pub fn uri(self) -> &'r Uri {
         self.0.original_uri()
@@ -99,7 +99,7 @@ impl<'r> RequestHead<'r> {
     }
 
     /// The peer of the connection, which may be a proxy. `None` if the transport has no addresses or the embedding
-    /// application does not pass them on.
+    /// application does not forward them.
     #[must_use]
     pub fn peer(self) -> Option<SocketAddr> {
         match &self.0.remote_addr().0 {
@@ -115,7 +115,7 @@ impl<'r> RequestHead<'r> {
     }
 }
 
-/// Omits the headers, because they contain secrets.
+/// Omits the headers, which contain secrets.
 impl fmt::Debug for RequestHead<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("RequestHead")
@@ -125,7 +125,7 @@ impl fmt::Debug for RequestHead<'_> {
     }
 }
 
-/// Returns the actor of a request's bearer token, `None` without a token.
+/// Returns the actor of the request's bearer token, or `None` without a token.
 pub(crate) async fn authenticate_token<A: Authenticator + ?Sized>(
     authenticator: &A,
     RequestHead(request): RequestHead<'_>,
@@ -138,13 +138,13 @@ pub(crate) async fn authenticate_token<A: Authenticator + ?Sized>(
     Ok(Some(actor))
 }
 
-/// The type of the request data with the authenticator.
+/// The type of the authenticator in the request data.
 pub type SharedAuthenticator<A> = Arc<dyn Authenticator<Actor = A>>;
 
-/// The actor of the request, as returned by the [`Authenticator`]; by default that of its bearer token.
+/// The actor of the request, as returned by the [`Authenticator`]; by default, the actor of the bearer token.
 ///
-/// Use it as the first parameter of a handler, so that the sender is authenticated before anything else is parsed.
-/// Define the actor type once: `type Auth = RequestActor<Actor>;`.
+/// Use it as the first parameter of a handler, so that the caller is authenticated before anything else is parsed.
+/// Declare a type alias for the actor type once: `type Auth = RequestActor<Actor>;`.
 ///
 /// # Errors
 ///
@@ -160,7 +160,7 @@ pub struct RequestActor<A>(pub A);
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MaybeRequestActor<A>(pub Option<A>);
 
-/// The name of the scheme in the OpenAPI document.
+/// Name of the security scheme in the OpenAPI document.
 const SCHEME: &str = "bearer";
 
 impl<'a, A: Send + Sync + 'static> ApiExtractor<'a> for RequestActor<A> {
@@ -213,8 +213,8 @@ impl<'a, A: Send + Sync + 'static> ApiExtractor<'a> for MaybeRequestActor<A> {
     }
 }
 
-/// Authenticates a request. A token of a user allows bodies over the [limit](crate::wire::budget::AnonymousBodyLimit)
-/// of anonymous requests.
+/// Authenticates a request. A user token raises the body limit above that of [anonymous
+/// requests](crate::wire::budget::AnonymousBodyLimit).
 async fn authenticate_request<A>(
     authenticator: &dyn Authenticator<Actor = A>,
     request: &Request,
@@ -272,7 +272,7 @@ fn request_authenticator<A: Send + Sync + 'static>(
     request.data::<SharedAuthenticator<A>>().ok_or_else(missing)
 }
 
-/// Records that the request's token is valid. Set after authentication.
+/// Records that the request's token is valid. It is set after authentication.
 #[derive(Clone, Default)]
 pub(crate) struct TokenProof(Arc<AtomicBool>);
 

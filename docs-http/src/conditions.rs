@@ -1,8 +1,8 @@
-//! Conditional requests: `If-Match` and `If-None-Match` according to RFC 9110 (8.8.3, 13.1).
+//! Conditional requests: `If-Match` and `If-None-Match` as defined by RFC 9110 (8.8.3, 13.1).
 //!
 //! A handler that changes or deletes one resource takes a [`Condition`] after the actor, and calls the operation on the
-//! platform that [`Condition::platform`] returns. The condition is evaluated in the transaction of the change.
-//! Conditions of reads are evaluated where responses are [represented](crate::representation).
+//! platform returned by [`Condition::platform`]. The condition is evaluated in the same transaction as the change.
+//! Conditions of reads are evaluated in [`representation`](crate::representation).
 
 use docs_core::{
     Platform,
@@ -19,7 +19,7 @@ use poem_openapi::{
 
 use crate::{encoding, wire::error::ApiError};
 
-/// The header that declares in the OpenAPI document that an operation accepts a condition.
+/// The header that an operation declares in the OpenAPI document to accept a condition.
 pub(crate) const IF_MATCH: &str = "If-Match";
 
 /// The description of the header in the OpenAPI document.
@@ -27,7 +27,7 @@ pub(crate) const DESCRIPTION: &str = "One or more values of `ETag` from earlier 
                                       or `*`. If the resource has changed since, it stays unchanged and the \
                                       response is 412. `If-None-Match` is the opposite condition.";
 
-/// The pattern of a list of tags, as accepted by [`read_tags`].
+/// Pattern of a list of tags, equivalent to the syntax accepted by [`read_tags`].
 const PATTERN: &str = r#"^([\t ]*\*[\t ]*|[\t ,]*((W/)?"[^\u0000-\u0020"\u007f]*"[\t ]*(,[\t ,]*|$))*)$"#;
 
 /// The tags in a header.
@@ -46,7 +46,7 @@ pub(crate) struct HeaderTag {
 }
 
 impl TagList {
-    /// Parses a header, which may occur on several lines.
+    /// Parses all occurrences of a header.
     ///
     /// # Errors
     ///
@@ -72,8 +72,8 @@ impl TagList {
         Ok(Some(Self::Tags(listed)))
     }
 
-    /// Returns the listed tag in its listed form: that of the plain response, or that of the encoded response if the
-    /// client accepts it. Weak tags count.
+    /// Returns `tag` in the listed form: the tag of the identity encoding, or that of the compressed response if the
+    /// client accepts it. Weak tags match.
     pub(crate) fn find(&self, tag: &EntityTag, encoded: encoding::AcceptedEncoding) -> Option<EntityTag> {
         let Self::Tags(tags) = self else { return Some(tag.clone()) };
         let is_listed = |wanted: &EntityTag| tags.iter().any(|listed| listed.text == wanted.as_str());
@@ -81,12 +81,12 @@ impl TagList {
         forms.into_iter().flatten().find(is_listed)
     }
 
-    /// Returns the listed states by strong comparison, which ignores weak tags.
+    /// Returns the listed states for strong comparison, which ignores weak tags.
     pub(crate) fn strong(&self) -> Tags {
         self.states(|tag| !tag.is_weak)
     }
 
-    /// Returns the listed states by weak comparison.
+    /// Returns the listed states for weak comparison.
     fn weak(&self) -> Tags {
         self.states(|_| true)
     }
@@ -131,9 +131,9 @@ fn read_tags(line: &[u8], tags: &mut Vec<HeaderTag>) -> bool {
     }
 }
 
-/// The condition of a writing request.
+/// The condition of a write request.
 ///
-/// It is a parameter after the actor and before the body.
+/// Declare it as a parameter after the actor and before the body.
 ///
 /// # Errors
 ///
@@ -141,7 +141,7 @@ fn read_tags(line: &[u8], tags: &mut Vec<HeaderTag>) -> bool {
 pub(crate) struct Condition(Option<Precondition>);
 
 impl Condition {
-    /// Returns the platform with the condition of this request.
+    /// Returns the platform with this condition applied to its writes.
     pub(crate) fn platform(&self, platform: &Platform) -> Platform {
         match &self.0 {
             Some(condition) => platform.with_precondition(condition.clone()),
@@ -150,7 +150,7 @@ impl Condition {
     }
 }
 
-/// Returns an error if the request has a condition that the operation does not accept.
+/// Returns an error if the request contains a condition that the operation does not support.
 pub(crate) fn unsupported_error(headers: &HeaderMap) -> Option<ApiError> {
     let of = |name: &HeaderName, shown: &str| {
         headers.contains_key(name).then(|| {
@@ -201,7 +201,7 @@ pub(crate) struct ClientCache {
 }
 
 impl ClientCache {
-    /// Returns `true` if the client has the state with this tag.
+    /// Returns `true` if the client has cached the state with this tag.
     pub(crate) fn has(&self, tag: &EntityTag) -> bool {
         self.listed.as_ref().is_some_and(|listed| listed.find(tag, self.encoded).is_some())
     }
@@ -209,7 +209,7 @@ impl ClientCache {
 
 impl<'a> FromRequest<'a> for ClientCache {
     async fn from_request(request: &'a Request, _: &mut RequestBody) -> poem::Result<Self> {
-        // A malformed header matches no state.
+        // A malformed header matches nothing.
         let listed = TagList::read(request.headers(), &header::IF_NONE_MATCH).ok().flatten();
         Ok(Self { listed, encoded: encoding::AcceptedEncoding::from_headers(request.headers()) })
     }

@@ -1,9 +1,9 @@
-//! Cross-origin resource sharing: the web pages of other origins that may call the API.
+//! Cross-origin resource sharing: which web pages of other origins may call the API.
 //!
-//! A browser first sends a preflight request without the token, and withholds the response from the page unless the
-//! page's origin is allowed. The headers are written by poem's `Cors`. That middleware would reject every request of an
-//! origin that is not allowed, including those of the application's own pages. Here such a request is answered without
-//! the headers, and the browser withholds the response.
+//! For a page of another origin, a browser first sends a preflight request without the token, and hides the response
+//! from the page unless its origin is allowed. poem's `Cors` writes the headers, but it would reject every request with
+//! an origin that is not allowed, including those of the application's own pages. Here such a request is answered
+//! without the headers, and the browser hides the response.
 
 use std::{fmt, str::FromStr, sync::Arc};
 
@@ -21,7 +21,8 @@ use crate::{
     wire::{error::outcome_response, ignored},
 };
 
-/// The lifetime of a preflight response in a browser's cache, in seconds: two hours, the most that all browsers honour.
+/// Maximum age of a preflight response in a browser's cache: two hours, in seconds. This is the maximum that all
+/// browsers honour.
 const MAX_AGE: i32 = 7_200;
 
 /// The methods of the API.
@@ -39,7 +40,7 @@ const REQUEST_HEADERS: [HeaderName; 7] = [
     REQUEST_ID,
 ];
 
-/// The response headers that a page may read, in addition to the safelisted ones.
+/// The response headers that a page may read, in addition to those that CORS always exposes.
 const RESPONSE_HEADERS: [HeaderName; 13] = [
     header::LOCATION,
     header::LINK,
@@ -56,7 +57,7 @@ const RESPONSE_HEADERS: [HeaderName; 13] = [
     RESET,
 ];
 
-/// The origins whose pages may call the API.
+/// The origins whose web pages may call the API.
 ///
 /// # Example
 ///
@@ -78,7 +79,7 @@ impl Cors {
         Self(origins.into_iter().collect())
     }
 
-    /// Allows any page. It still needs a token, which browsers do not send automatically.
+    /// Allows pages of any origin. They still need a token, which browsers do not send automatically.
     #[must_use]
     pub fn any() -> Self {
         Self(vec![CorsOrigin(AllowedOrigin::Any)])
@@ -92,14 +93,15 @@ impl Cors {
     }
 }
 
-/// An origin whose pages may call the API: scheme, host and port, like `https://docs.example.com`; or `*` for all.
+/// An origin whose pages may call the API: scheme, host and port, such as `https://docs.example.com`; or `*` for any
+/// origin.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct CorsOrigin(AllowedOrigin);
 
 #[derive(Clone, PartialEq, Eq, Debug)]
 enum AllowedOrigin {
     Any,
-    /// As browsers send it: in lower case, without the default port of the scheme.
+    /// In the form that browsers send: lower case, without the default port of the scheme.
     Origin(String),
 }
 
@@ -118,7 +120,7 @@ impl FromStr for CorsOrigin {
         }
         let url = Url::parse(text).map_err(|_| wrong())?;
         let is_bare = url.username().is_empty() && url.password().is_none();
-        // A host with a wildcard part would match nothing.
+        // A host that contains a wildcard would match nothing.
         let has_star = url.host_str().is_some_and(|host| host.contains('*'));
         if !is_bare
             || has_star
@@ -132,7 +134,7 @@ impl FromStr for CorsOrigin {
             (origin @ UrlOrigin::Tuple(..), _) => {
                 Ok(Self(AllowedOrigin::Origin(origin.ascii_serialization())))
             }
-            // Schemes of other programs than browsers, such as `app://localhost`.
+            // Schemes of programs other than browsers, such as `app://localhost`.
             (UrlOrigin::Opaque(_), Some(host)) => {
                 let port = url.port().map(|port| format!(":{port}")).unwrap_or_default();
                 Ok(Self(AllowedOrigin::Origin(format!(
@@ -155,12 +157,12 @@ impl fmt::Display for CorsOrigin {
     }
 }
 
-/// An endpoint that pages of the allowed origins may call.
+/// Wraps an endpoint so that pages of the allowed origins can call it.
 pub(crate) struct CrossOriginEndpoint<E> {
     cors: Cors,
-    /// The endpoint for requests of allowed origins.
+    /// The endpoint for requests from allowed origins.
     shared: CorsEndpoint<Arc<E>>,
-    /// The endpoint for all others.
+    /// The endpoint for all other requests.
     inner: Arc<E>,
 }
 
@@ -179,8 +181,8 @@ impl<E: Endpoint<Output = Response> + 'static> CrossOriginEndpoint<E> {
         Self { cors, shared: middleware.transform(Arc::clone(&inner)), inner }
     }
 
-    /// Returns `true` for a request that a browser sends for a page of an allowed origin. OPTIONS counts only as a
-    /// preflight.
+    /// Returns `true` for a request that a page of an allowed origin sends. `OPTIONS` counts only as a preflight
+    /// request.
     fn is_allowed(&self, request: &Request) -> bool {
         let headers = request.headers();
         let is_plain_options = request.method() == Method::OPTIONS
@@ -198,7 +200,7 @@ impl<E: Endpoint<Output = Response> + 'static> Endpoint for CrossOriginEndpoint<
         } else {
             self.inner.get_response(request).await
         };
-        // Caches have to know that the response depends on the origin.
+        // Caches must know that the response depends on the origin.
         let headers = response.headers_mut();
         if !headers.get_all(header::VARY).iter().any(|value| value.as_bytes().eq_ignore_ascii_case(b"origin"))
         {

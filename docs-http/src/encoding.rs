@@ -1,9 +1,8 @@
-//! Compression of responses with gzip.
+//! Gzip compression of responses.
 //!
-//! Text of at least [`MIN_COMPRESSED_BYTES`] is compressed; images, videos and archives are compressed already. An
-//! encoded response is another representation of the same state, so it has its own tag, derived from the plain one (RFC
-//! 9110,
-//! 8.8.3.3).
+//! Text of at least [`MIN_COMPRESSED_BYTES`] is compressed; images, videos and archives already are. A compressed
+//! response is another representation of the same state, so it has its own ETag, derived from the original one (RFC
+//! 9110, 8.8.3.3).
 
 use std::io::{self, Write as _};
 
@@ -13,28 +12,27 @@ use flate2::{Compression, write::GzEncoder};
 use poem::http::{HeaderMap, header};
 use tokio::runtime::Handle;
 
-/// Minimum size in bytes of a compressed response. Smaller responses fit into a network packet anyway.
+/// Minimum size in bytes of a response to compress. Smaller ones fit into a network packet anyway.
 pub(crate) const MIN_COMPRESSED_BYTES: usize = 1024;
-/// Maximum size in bytes for compression on the connection's task. More would block other tasks.
+/// Maximum size in bytes to compress on the connection's task. Larger bodies would block other tasks.
 const MAX_INLINE_COMPRESSION: usize = 64 * 1024;
-/// The suffix of the tag of an encoded response.
+/// ETag suffix of a compressed response.
 const TAG_SUFFIX: &str = "-gzip";
-/// The compression level, with most of the gain for a fraction of the time.
+/// Compression level, which has most of the gain for a fraction of the time.
 const COMPRESSION_LEVEL: Compression = Compression::new(4);
 
 /// The name of the encoding.
 pub(crate) const GZIP: &str = "gzip";
 
-/// The encoding that a client accepts.
+/// The content encoding to use for a client.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum AcceptedEncoding {
-    /// No encoding.
     Plain,
     Gzip,
 }
 
 impl AcceptedEncoding {
-    /// Parses the headers of a request.
+    /// Determines the encoding from the request headers.
     pub(crate) fn from_headers(headers: &HeaderMap) -> Self {
         let lines = headers.get_all(header::ACCEPT_ENCODING).iter().filter_map(|line| line.to_str().ok());
         let (mut gzip, mut identity, mut others) = (None, None, None);
@@ -57,7 +55,7 @@ impl AcceptedEncoding {
     }
 }
 
-/// Returns the weight of an element in thousandths, 0 if it is malformed.
+/// Returns the quality value of an element in thousandths, or 0 if it is malformed.
 fn weight_of(parameters: &str) -> u16 {
     let Some((name, value)) = parameters.split_once('=') else {
         return if parameters.trim().is_empty() { 1000 } else { 0 };
@@ -68,12 +66,12 @@ fn weight_of(parameters: &str) -> u16 {
     (weight * 1000.0) as u16
 }
 
-/// Returns the tag of the encoded form of a response.
+/// Returns the ETag of the compressed form of a response.
 pub(crate) fn encoded_tag(plain: &EntityTag) -> EntityTag {
     EntityTag::new(format!("{plain}{TAG_SUFFIX}"))
 }
 
-/// Returns the tag of the state, given the tag of either form.
+/// Returns the ETag of the uncompressed form, given that of either form.
 pub(crate) fn plain_tag(text: &str) -> EntityTag {
     EntityTag::new(text.strip_suffix(TAG_SUFFIX).unwrap_or(text))
 }
@@ -87,7 +85,7 @@ pub(crate) fn is_compressible(media_type: &str) -> bool {
         || (essence.starts_with("application/") && (essence.ends_with("+json") || essence.ends_with("+xml")))
 }
 
-/// Compresses bytes. Returns `None` if they do not become smaller.
+/// Compresses bytes. Returns `None` if the result is not smaller.
 pub(crate) async fn compress(bytes: Bytes) -> Option<Bytes> {
     let length = bytes.len();
     let encoded = match Handle::try_current() {

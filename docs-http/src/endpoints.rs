@@ -1,5 +1,5 @@
-//! The endpoints next to the API: `/healthz`, `/readyz`, `/metrics`, `/openapi.json`. They require no token. An
-//! application that has to hide them mounts the API alone.
+//! Endpoints next to the API: `/healthz`, `/readyz`, `/metrics`, `/openapi.json`. They require no token. An application
+//! that must hide them mounts the API alone.
 
 use std::{fmt, future::Future, pin::Pin, sync::Arc};
 
@@ -32,8 +32,8 @@ type Probe = dyn Fn() -> ProbeFuture + Send + Sync;
 pub struct HealthCheck(Arc<Probe>);
 
 impl HealthCheck {
-    /// Creates a check. An error becomes the response with its status and message, so that a load balancer selects
-    /// another server. The suitable kind is [`Unavailable`](docs_core::ErrorKind::Unavailable).
+    /// Creates a check. Its error determines the status and message of the response, so that a load balancer selects
+    /// another server. The recommended error kind is [`Unavailable`](docs_core::ErrorKind::Unavailable).
     pub fn new<F, O>(probe: F) -> Self
     where
         F: Fn() -> O + Send + Sync + 'static,
@@ -44,7 +44,7 @@ impl HealthCheck {
 }
 
 impl Default for HealthCheck {
-    /// Succeeds whenever the process can respond.
+    /// A check that always succeeds.
     fn default() -> Self {
         Self::new(|| async { Ok(()) })
     }
@@ -56,7 +56,7 @@ impl fmt::Debug for HealthCheck {
     }
 }
 
-/// Responds to a method that an endpoint does not implement: to `OPTIONS` with the allowed methods, to others with 405.
+/// Responds to a method that an endpoint does not implement: `OPTIONS` returns the allowed methods, all others 405.
 pub(crate) fn method_response(method: &Method, allow: HeaderValue) -> Response {
     if method == Method::OPTIONS {
         Response::builder().status(StatusCode::NO_CONTENT).header(header::ALLOW, allow).finish()
@@ -65,8 +65,8 @@ pub(crate) fn method_response(method: &Method, allow: HeaderValue) -> Response {
     }
 }
 
-/// A read-only endpoint: `GET`, `HEAD` and `OPTIONS`. `HEAD` runs `GET` and drops the body; an endpoint can check the
-/// method to avoid producing it.
+/// Wraps a read-only endpoint: `GET`, `HEAD` and `OPTIONS`. `HEAD` runs `GET` and drops the body; the inner endpoint
+/// may check the method to skip producing it.
 pub(crate) struct ReadOnly<E>(pub(crate) E);
 
 impl<E: Endpoint<Output = Response>> Endpoint for ReadOnly<E> {
@@ -87,7 +87,7 @@ impl<E: Endpoint<Output = Response>> Endpoint for ReadOnly<E> {
     }
 }
 
-/// `/healthz` and `/readyz`: `{"status":"ok"}`, or the failure of the check.
+/// `/healthz` and `/readyz`: `{"status":"ok"}`, or the error of the check.
 pub(crate) struct HealthEndpoint(pub(crate) HealthCheck);
 
 impl Endpoint for HealthEndpoint {
@@ -102,7 +102,7 @@ impl Endpoint for HealthEndpoint {
 /// `/metrics`.
 pub(crate) struct MetricsEndpoint {
     pub(crate) metrics: Arc<Metrics>,
-    /// Reads those gauges that are not updated on changes.
+    /// Updates the gauges that are computed on demand.
     pub(crate) measure: HealthCheck,
 }
 
@@ -110,7 +110,7 @@ impl Endpoint for MetricsEndpoint {
     type Output = Response;
 
     async fn call(&self, _: Request) -> poem::Result<Response> {
-        // The counters matter most while the store is unavailable.
+        // Render the counters even so: they matter most while the store is unavailable.
         if let Err(error) = (self.measure.0)().await {
             tracing::warn!(error = ?error, "failed to measure some metrics");
         }
@@ -119,7 +119,7 @@ impl Endpoint for MetricsEndpoint {
     }
 }
 
-/// Constant bytes, with a hash as their tag.
+/// Serves constant bytes, with a hash as their ETag.
 pub(crate) struct StaticEndpoint {
     bytes: Bytes,
     media_type: &'static str,
@@ -134,9 +134,9 @@ impl StaticEndpoint {
     }
 }
 
-/// Returns `true` if the client has the state with this tag.
+/// Returns `true` if the client has cached the state with this tag.
 pub(crate) fn is_not_modified(request: &Request, tag: &str) -> bool {
-    // A list may be split over several headers.
+    // A list may be split over several header lines.
     let lists = request.headers().get_all(header::IF_NONE_MATCH).iter().filter_map(|list| list.to_str().ok());
     let mut known = lists.flat_map(|list| list.split(',')).map(str::trim);
     known.any(|it| it == "*" || it.strip_prefix("W/").unwrap_or(it) == tag)

@@ -1,9 +1,9 @@
-//! `/files/…`: the bytes of files.
+//! `/files/…`: file contents.
 //!
-//! Files are uploaded by users, and share an origin with the API unless they have their own. Therefore no file may run
-//! as a page of this origin. The platform normalizes the media type and chooses the disposition ([`StoredFile`]), and
-//! [`SandboxEndpoint`] removes all permissions from a file opened in a browser. Pages that embed a file as an image,
-//! audio or video are not affected.
+//! Files are uploaded by users, and share an origin with the API unless a separate one is configured. Therefore no file
+//! may run as a page of this origin: the platform normalizes the media type and chooses the disposition
+//! ([`StoredFile`]), and [`SandboxEndpoint`] removes all permissions from a file opened in a browser. Pages that embed
+//! a file as an image, audio or video are not affected.
 
 use std::{io, ops::Range};
 
@@ -23,33 +23,34 @@ use crate::{
     wire::error::{ApiError, outcome_response},
 };
 
-/// Shared caches may store a file that is visible to anonymous visitors. They revalidate it on each use, so that it
+/// Cache policy for files visible to anonymous visitors. Shared caches revalidate them on each use, so a file
 /// disappears when the site stops showing it.
 const PUBLIC_CACHE_CONTROL: &str = "public, no-cache";
-/// A file for one caller is revalidated on each use: its bytes never change, but the permissions of the caller do.
+/// Cache policy for a file of a specific caller. It is revalidated on each use: the bytes never change, but the
+/// caller's permissions do.
 const PRIVATE_CACHE_CONTROL: &str = "private, no-cache";
-/// The policy of a file that is opened as a page. It permits inline styles, which browsers add to images and text and
-/// which SVG contains. Chromium also opens PDF under it.
+/// Content security policy for a file opened as a page. It permits inline styles, which browsers add to images and
+/// plain text and which SVG contains. Chromium can show PDF files under it.
 const SANDBOX_POLICY: &str = "sandbox; default-src 'none'; style-src 'unsafe-inline'";
 const RESOURCE_POLICY: HeaderName = HeaderName::from_static("cross-origin-resource-policy");
-/// A component of the tags of files. Change it together with the response headers: a browser that revalidates a cached
-/// response keeps the cached media type.
+/// Version of the response headers, included in file ETags. Change it whenever the headers change, because a browser
+/// that revalidates a cached response keeps the cached media type.
 const HEADERS_VERSION: &str = "b";
 
-/// The bytes of files. An address is sealed by the platform and issued to one reader, so no token is required. Each
+/// Serves file contents. The platform seals each file URL and issues it to one reader, so no token is required. Each
 /// request checks that the reader still has access.
 pub(crate) struct FileEndpoint {
     platform: Platform,
     of: FileOwner,
 }
 
-/// The owner of the files.
+/// The kind of the file's owner.
 #[derive(Clone, Copy)]
 enum FileOwner {
     Space,
-    /// The documents of OpenAPI specifications, by sealed address.
+    /// An OpenAPI specification document, addressed by its sealed URL.
     Spec,
-    /// The documents of public specifications, by slug.
+    /// A public specification document, addressed by its slug.
     PublishedSpec,
 }
 
@@ -65,7 +66,7 @@ impl Endpoint for FileEndpoint {
         };
         let answer = Response::builder()
             .header(header::ETAG, &tag)
-            // On every status, because a browser that revalidates takes the policy from the newer response.
+            // Sent with every status, because a revalidating browser takes the policy from the newer response.
             .header(RESOURCE_POLICY, resource_policy(&file.content_type))
             .header(header::CACHE_CONTROL, kept)
             .header(header::ACCEPT_RANGES, "bytes");
@@ -131,7 +132,7 @@ impl FileEndpoint {
         let range = range.unwrap_or(0..size);
         let answer = answer.header(header::CONTENT_LENGTH, range.end.saturating_sub(range.start));
         let mut pieces = file.pieces(range.clone());
-        // The first piece is read before the response starts, so that a failure has an error status.
+        // Read the first chunk before the response starts, so that a failure has an error status.
         let first = pieces.next().unwrap_or(range);
         let first = self.platform.file_bytes(file, Some(first)).await.map_err(ApiError::from)?;
         let Some(second) = pieces.next() else { return Ok(answer.body(first)) };
@@ -146,7 +147,7 @@ impl FileEndpoint {
     }
 }
 
-/// Returns the error for a range that begins after the end of the file.
+/// Returns the error for a range that starts after the end of the file.
 pub(crate) fn range_error(size: u64) -> Response {
     let error = ApiError::new(
         StatusCode::RANGE_NOT_SATISFIABLE,
@@ -166,20 +167,20 @@ fn set_file_headers(answer: ResponseBuilder, file: &StoredFile) -> ResponseBuild
     let answer = answer.header(header::CONTENT_TYPE, &file.content_type);
     match file.disposition {
         Disposition::Inline => answer,
-        // Browsers take the file name from the address. Without a name, the header cannot be injected into.
+        // Browsers take the file name from the URL. Omitting it here rules out header injection.
         Disposition::Attachment => answer.header(header::CONTENT_DISPOSITION, "attachment"),
     }
 }
 
-/// Pages of any host may embed images, audio, video and fonts. Other files are opened or fetched, which this policy
-/// does not affect.
+/// Returns the cross-origin resource policy. Pages of any origin may embed images, audio, video and fonts. Other files
+/// are opened or fetched, which this policy does not affect.
 fn resource_policy(content_type: &str) -> &'static str {
     let is_embedded =
         ["image/", "audio/", "video/", "font/"].iter().any(|kind| content_type.starts_with(kind));
     if is_embedded { "cross-origin" } else { "same-origin" }
 }
 
-/// An endpoint of files. Its responses of every status run nothing in their origin.
+/// Wraps an endpoint that serves files. Its responses, whatever their status, cannot run code in this origin.
 pub(crate) struct SandboxEndpoint<E>(pub(crate) E);
 
 impl<E: Endpoint<Output = Response>> Endpoint for SandboxEndpoint<E> {
@@ -190,26 +191,26 @@ impl<E: Endpoint<Output = Response>> Endpoint for SandboxEndpoint<E> {
         let headers = response.headers_mut();
         headers.insert(header::CONTENT_SECURITY_POLICY, HeaderValue::from_static(SANDBOX_POLICY));
         headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
-        // The address grants access to the file, so it must not leak through the referrer.
+        // The URL grants access to the file, so it must not leak through the referrer.
         headers.insert(header::REFERRER_POLICY, HeaderValue::from_static("no-referrer"));
         headers.entry(RESOURCE_POLICY).or_insert(HeaderValue::from_static("same-origin"));
         Ok(response)
     }
 }
 
-/// The bytes that a request selects.
+/// The part of a file that a request selects.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum ByteSelection {
     All,
     Part(Range<u64>),
-    /// A range that begins after the end.
+    /// A range that starts after the end.
     Unsatisfiable,
 }
 
-/// Determines the selected bytes of a file of `size` bytes with this tag.
+/// Returns the part of a file of `size` bytes and this ETag that the request selects.
 pub(crate) fn select_bytes(request: &Request, tag: &str, size: u64) -> ByteSelection {
-    // A partial copy of other bytes is useless to the client, so it gets the whole file. A date never matches, because
-    // no `Last-Modified` is sent.
+    // A range of a different version is useless to the client, so it gets the whole file. A date never matches, because
+    // `Last-Modified` is not sent.
     if request.headers().get(header::IF_RANGE).is_some_and(|of| of.as_bytes() != tag.as_bytes()) {
         return ByteSelection::All;
     }
@@ -220,8 +221,8 @@ pub(crate) fn select_bytes(request: &Request, tag: &str, size: u64) -> ByteSelec
     }
 }
 
-/// Parses a `Range` header (RFC 9110, 14.2). Returns `None` for anything but a single range of bytes, which is then
-/// ignored.
+/// Parses a `Range` header (RFC 9110, 14.2). Returns `None`, so that the header is ignored, unless it is a single byte
+/// range.
 fn parse_range(header: &str, size: u64) -> Option<ByteSelection> {
     let (unit, range) = header.split_once('=')?;
     if !unit.trim().eq_ignore_ascii_case("bytes") {
@@ -230,11 +231,11 @@ fn parse_range(header: &str, size: u64) -> Option<ByteSelection> {
     let (first, last) = range.trim().split_once('-')?;
     let number = |text: &str| -> Option<u64> {
         let is_number = !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
-        // A number that overflows is larger than any file.
+        // A number that overflows exceeds any file size.
         is_number.then(|| text.parse().unwrap_or(u64::MAX))
     };
     let range = if first.is_empty() {
-        // A suffix range: the last bytes.
+        // A suffix range: the last `n` bytes.
         size.saturating_sub(number(last)?)..size
     } else {
         let first = number(first)?;

@@ -9,14 +9,14 @@ use poem::{
 
 use crate::wire::error::ApiError;
 
-/// Returns `true` if a request is for the host of files.
+/// Returns `true` if a request is for the files host.
 pub(crate) fn is_for_files(platform: &Platform, request: &Request) -> bool {
     let authority = request.uri().authority().map(|authority| authority.as_str());
     let named = || request.headers().get(header::HOST)?.to_str().ok();
     authority.or_else(named).is_some_and(|host| platform.urls().is_files_host(host))
 }
 
-/// Serves only files on their own host, and all other requests elsewhere.
+/// Routes requests of the files host to the file routes, and all others to the application.
 pub(crate) struct HostRouter {
     platform: Platform,
     files: Route,
@@ -40,8 +40,8 @@ impl Endpoint for HostRouter {
     }
 }
 
-/// Redirects file addresses of other hosts to the origin of files. They may occur in texts that were written before it
-/// was configured.
+/// Redirects file URLs on other hosts to the files origin. Text written before that origin was configured may contain
+/// them.
 pub(crate) struct FilesOriginRedirect(pub(crate) Platform);
 
 impl Endpoint for FilesOriginRedirect {
@@ -52,7 +52,7 @@ impl Endpoint for FilesOriginRedirect {
         let to = format!("{}{path}", self.0.urls().files_base());
         let response =
             Response::builder().status(StatusCode::PERMANENT_REDIRECT).header(header::LOCATION, to);
-        // An address may grant access to a confidential file, and browsers would cache the permanent redirect.
+        // The URL may grant access to a confidential file, and browsers would cache a permanent redirect.
         let response = response.header(header::CACHE_CONTROL, "no-store").finish();
         match response.headers().contains_key(header::LOCATION) {
             true => Ok(response),

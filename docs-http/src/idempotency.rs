@@ -1,8 +1,8 @@
-//! The `Idempotency-Key` header: a request with a key can be repeated without being executed again.
+//! The `Idempotency-Key` header: a request with a key can be retried without being executed again.
 //!
 //! A handler that creates something takes an [`Idempotency`] after the actor, and calls the operation on the platform
-//! that [`Idempotency::platform`] returns. The platform stores the response together with the result. The endpoint of
-//! the operation marks a repeated response with [`REPLAYED_HEADER`].
+//! returned by [`Idempotency::platform`]. The platform stores the response together with the result. The endpoint marks
+//! replayed responses with [`REPLAYED_HEADER`].
 
 use std::{
     marker::PhantomData,
@@ -27,7 +27,7 @@ use crate::wire::{error::ApiError, payload};
 /// The request header with the key.
 pub(crate) const KEY_HEADER: &str = "Idempotency-Key";
 
-/// The response header of a repeated response.
+/// The response header that marks a replayed response.
 pub(crate) const REPLAYED_HEADER: HeaderName = HeaderName::from_static("idempotency-replayed");
 
 /// The description of the header in the OpenAPI document.
@@ -43,28 +43,28 @@ pub(crate) fn description() -> String {
     )
 }
 
-/// The idempotency of a request, if it has a key.
+/// The idempotency key of a request, if it has one.
 ///
-/// It is the parameter after the actor and before the body.
+/// Declare it as a parameter after the actor and before the body.
 ///
 /// # Errors
 ///
-/// 400 with the name of the header for a repeated or malformed key; the errors of reading the body.
+/// 400 with the name of the header for a repeated or malformed key, and the errors of reading the body.
 pub(crate) struct Idempotency<B = WholeBody>(Option<IdempotentRequest>, PhantomData<B>);
 
-/// The part of the body that identifies the request.
+/// The part of the body that identifies a request.
 pub(crate) trait BodyOfRequest: Send + Sync + 'static {
-    /// Returns the bytes that distinguish the request from others.
+    /// Returns the bytes that distinguish the request from others with the same key.
     fn bytes(
         request: &Request,
         body: &mut RequestBody,
     ) -> impl Future<Output = Result<Vec<u8>, ApiError>> + Send;
 }
 
-/// The whole body, which the handler also receives.
+/// The whole body, which remains available to the handler.
 pub(crate) struct WholeBody;
 
-/// No part of the body; the operation adds the bytes that it reads.
+/// No part of the body. The operation adds the bytes while it reads them.
 pub(crate) struct StreamedBody;
 
 impl BodyOfRequest for WholeBody {
@@ -82,7 +82,7 @@ impl BodyOfRequest for StreamedBody {
 }
 
 impl<B> Idempotency<B> {
-    /// Returns the platform with the key of this request.
+    /// Returns the platform with this key applied to its writes.
     pub(crate) fn platform(&self, platform: &Platform) -> Platform {
         match &self.0 {
             Some(request) => platform.with_idempotency(request.clone()),
@@ -91,12 +91,12 @@ impl<B> Idempotency<B> {
     }
 }
 
-/// A slot that passes the handler's request to the endpoint of the operation.
+/// A slot through which the handler passes its idempotency key to the wrapping endpoint.
 #[derive(Clone, Default)]
 pub(crate) struct IdempotencySlot(Arc<OnceLock<IdempotentRequest>>);
 
 impl IdempotencySlot {
-    /// Returns the header for a repeated response.
+    /// Returns the value of the replay header if the response was replayed.
     pub(crate) fn replay_header(&self) -> Option<HeaderValue> {
         let request = self.0.get()?;
         request.is_replayed().then_some(HeaderValue::from_static("true"))
@@ -137,7 +137,7 @@ impl<'a, B: BodyOfRequest> ApiExtractor<'a> for Idempotency<B> {
         let parts = [request.method().as_str().as_bytes(), path.as_bytes(), &bytes];
         let idempotent = IdempotentRequest::new(key, &parts);
         if let Some(served) = request.data::<IdempotencySlot>() {
-            // Each request has one handler, which extracts this once.
+            // Each request has one handler, which runs this extractor once.
             let _ = served.0.set(idempotent.clone());
         }
         Ok(Self(Some(idempotent), PhantomData))

@@ -1,8 +1,9 @@
 //! The HTTP API: an OpenAPI service on poem, mountable in any Rust web application.
 //!
-//! An endpoint module has one struct per resource. Its methods take the parsed request, call one operation of the
-//! platform and wrap its result. Types of `docs_core::model` are used directly: they implement parsing, serialization
-//! and their schema. This crate provides the components of such a module, and combines modules into an application.
+//! An endpoint module has one struct per resource. Each method takes the parsed request, calls one platform operation
+//! and wraps the result. Types of `docs_core::model` appear directly in signatures, because they implement parsing,
+//! serialization and their JSON schema. This crate provides the building blocks of such modules and combines them into
+//! an application.
 //!
 //! ```
 //! use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! Metrics of the API and the platform in the text format of Prometheus.
+//! API and platform metrics in the Prometheus text format.
 
 mod registry;
 
@@ -9,7 +9,7 @@ use prometheus::{Gauge, Histogram, IntCounterVec};
 
 pub use registry::Registry;
 
-/// The upper bounds of the histogram buckets in seconds. Longer durations count as `+Inf`.
+/// Upper bounds of the histogram buckets in seconds. Longer durations count as `+Inf`.
 const BUCKETS: &[f64] = &[0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 10.0];
 
 /// Completed requests.
@@ -27,13 +27,13 @@ pub const REQUEST_DURATION: Metric = Metric::histogram(
     &["operation"],
     "Duration of requests in seconds, by operation.",
 );
-/// Every metric of the API. Those of the platform are [`docs_core::platform::metrics::METRICS`].
+/// All API metrics. Those of the platform are in [`docs_core::platform::metrics::METRICS`].
 pub const METRICS: &[&Metric] = &[&REQUESTS, &REQUESTS_RUNNING, &REQUEST_DURATION];
 
-/// The status of an operation whose client disconnected before the response.
+/// The status recorded for an operation whose client disconnected before the response.
 const CLIENT_CLOSED_REQUEST: u16 = 499;
 
-/// The metrics of one API. There is no global registry: two APIs in one program count separately.
+/// The metrics of one API. There is no global registry: two APIs in one process are counted separately.
 #[derive(Debug)]
 pub struct Metrics {
     own: Registry,
@@ -50,13 +50,13 @@ pub struct Series {
 }
 
 impl Metrics {
-    /// Creates metrics that are rendered together with those of a registry.
+    /// Creates metrics that are rendered together with those of `registry`.
     #[must_use]
     pub fn with_registry(registry: Arc<Registry>) -> Self {
         Self { platform: Some(registry), ..Self::default() }
     }
 
-    /// Returns the metrics of an operation, creating them on first use.
+    /// Returns the metrics of an operation, which are created on first use.
     #[must_use]
     pub fn series(&self, operation: &'static str) -> Arc<Series> {
         let series = Series::new(&self.own, operation);
@@ -86,14 +86,14 @@ impl Series {
         })
     }
 
-    /// Starts the measurement of a request.
+    /// Starts measuring a request.
     pub(crate) fn begin(self: &Arc<Self>) -> RequestTimer {
         self.running.inc();
         RequestTimer { series: Arc::clone(self), since: Instant::now(), status: CLIENT_CLOSED_REQUEST }
     }
 }
 
-/// A request in progress. Dropping it counts the request.
+/// A request in progress. Dropping it records the request.
 pub(crate) struct RequestTimer {
     series: Arc<Series>,
     since: Instant,
@@ -101,7 +101,7 @@ pub(crate) struct RequestTimer {
 }
 
 impl RequestTimer {
-    /// Records the status of the response.
+    /// Sets the response status and records the request.
     pub(crate) fn end(mut self, status: u16) {
         self.status = status;
     }

@@ -1,15 +1,15 @@
-//! Middleware of every request.
+//! Middleware for every request.
 //!
-//! - Every request has an id: `X-Request-Id` of the request if it is a plain name, otherwise a new one. The response
-//!   and all log entries of the request contain it.
+//! - Every request has an id: its `X-Request-Id` if that is a plain name, otherwise a new one. The response and all log
+//!   entries of the request contain it.
 //! - Panics and remaining errors become JSON error responses.
-//! - Responses have `Cache-Control: no-store` unless they set the header, because they depend on the caller and may be
-//!   confidential.
+//! - Responses have `Cache-Control: no-store` unless they set the header themselves, because they depend on the caller
+//!   and may be confidential.
 //! - A 401 response contains the challenge ([`Authenticator::challenge`](crate::auth::Authenticator::challenge)).
-//! - One log line contains method, path, operation, status and duration. Query and headers are omitted, because they
-//!   may contain secrets.
+//! - One log line per request contains method, path, operation, status and duration. The query and headers are omitted,
+//!   because they may contain secrets.
 //!
-//! [`HttpConfig::cors`](crate::HttpConfig::cors) wraps this layer with the rules for other origins.
+//! [`HttpConfig::cors`](crate::HttpConfig::cors) wraps this layer.
 
 use std::{panic::AssertUnwindSafe, sync::Arc, time::Instant};
 
@@ -30,7 +30,7 @@ use crate::{
 /// The header of the request id.
 pub const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 
-/// Maximum number of characters of an id chosen by a client.
+/// Maximum number of characters of an id provided by the client.
 const MAX_ID_CHARS: usize = 128;
 
 /// The outermost endpoint.
@@ -74,8 +74,8 @@ impl<E: Endpoint<Output = Response>> Endpoint for RequestLayer<E> {
 
 impl<E: Endpoint<Output = Response>> RequestLayer<E> {
     async fn handle(&self, mut request: Request) -> Response {
-        // No path implements TRACE, so it is rejected with the allowed methods. Methods unknown to HTTP are treated the
-        // same.
+        // No path implements TRACE, so it is rejected with the list of allowed methods. Unknown methods are handled
+        // like TRACE.
         if !known_methods().contains(request.method()) {
             request.set_method(Method::TRACE);
         }
@@ -94,14 +94,14 @@ impl<E: Endpoint<Output = Response>> RequestLayer<E> {
     }
 }
 
-/// Returns the id chosen by the client if it is safe in a log line.
+/// Returns the id provided by the client if it is safe to log.
 fn client_request_id(request: &Request) -> Option<String> {
     let id = request.header(REQUEST_ID)?;
     let is_plain = id.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_.:".contains(&byte));
     (is_plain && !id.is_empty() && id.len() <= MAX_ID_CHARS).then(|| id.to_owned())
 }
 
-/// The path for the log. The address of a file grants access to it, so it is not logged.
+/// Returns the path for the log. A file URL grants access to the file, so it is not logged.
 fn loggable_path(path: &str) -> &str {
     match path.find("/files/") {
         Some(at) if !path.contains("/v1/") => &path[..at + "/files/".len()],

@@ -44,13 +44,12 @@ impl Authenticator for Platform {
     }
 }
 
-/// Returns the platform's API as a poem endpoint with all its middleware. See [`HttpApp`] for the paths.
+/// Returns the platform's API as a poem endpoint with all middleware. See [`HttpApp`] for its paths.
 ///
-/// The bytes of files are below `/files`, including PDF files and documents of OpenAPI specifications. If
-/// [`files_origin`](docs_core::platform::Builder::files_origin) is set, they are served on its host alone. Hosts of Git
-/// repositories report pushes below `/webhooks`. Users authenticate with tokens of the platform, which they can also
-/// get below `/saml` with [`HttpConfig::saml`], or through [`HttpConfig::sign_in`].
-///
+/// Files, including PDF files and OpenAPI specifications, are served under `/files`. If
+/// [`files_origin`](docs_core::platform::Builder::files_origin) is set, they are served only on that host. Git hosts
+/// report pushes under `/webhooks`. Users authenticate with platform tokens, which they can also obtain under `/saml`
+/// with [`HttpConfig::saml`], or through [`HttpConfig::sign_in`].
 /// ```
 /// use docs_core::Platform;
 /// use docs_http::HttpConfig;
@@ -69,7 +68,7 @@ pub fn routes(platform: &Platform, mut config: HttpConfig) -> Result<HttpApp, Pr
     config.readiness.get_or_insert_with(|| check(platform, Platform::ready));
     config.measure.get_or_insert_with(|| check(platform, Platform::measure));
     if config.server_url.is_none() {
-        // Addresses in the document are those of the platform, whichever host the document was read from.
+        // URLs in the document are those of the platform, regardless of the host that the document is read from.
         let base = Url::parse(platform.urls().base());
         let path = base.as_ref().map_or("", |base| base.path().trim_end_matches('/'));
         config.server_url = Some(format!("{path}{}", config.api_path));
@@ -96,7 +95,7 @@ pub fn routes(platform: &Platform, mut config: HttpConfig) -> Result<HttpApp, Pr
     join(api(platform), api_info(), config, Arc::new(doors), ExtraRoutes { routes, files_host })
 }
 
-/// The paths of the bytes of files: of a space, of a PDF file, of a specification, and of a public specification.
+/// Paths of files: in a space, PDF files, specifications, and public specifications.
 const FILE_PATHS: [&str; 4] = [
     "/:owner/:sealed/:name",
     "/:owner/pdf/:sealed/:name",
@@ -104,7 +103,7 @@ const FILE_PATHS: [&str; 4] = [
     "/:owner/openapi/:slug",
 ];
 
-/// The routes of the bytes of files. Their requests have a count of their own: a page can show many files.
+/// Routes of files. They have their own rate limit counts, because a page can contain many files.
 fn files(platform: &Platform, limit: &RateLimiter) -> Route {
     let [space, pdf, spec, published] = FILE_PATHS.map(|path| format!("/{FILES}{path}"));
     Route::new()
@@ -114,14 +113,14 @@ fn files(platform: &Platform, limit: &RateLimiter) -> Route {
         .at(published, limit.transform(SandboxEndpoint(ReadOnly(FileEndpoint::for_published_spec(platform)))))
 }
 
-/// The addresses of files on hosts that do not serve them.
+/// Redirects file URLs of other hosts to the files origin.
 fn file_redirects(platform: &Platform) -> Route {
     FILE_PATHS.into_iter().fold(Route::new(), |route, path| {
         route.at(format!("/{FILES}{path}"), SandboxEndpoint(ReadOnly(FilesOriginRedirect(platform.clone()))))
     })
 }
 
-/// A check of the platform.
+/// Wraps a platform check as a health check.
 fn check(
     platform: &Platform,
     check: for<'a> fn(&'a Platform) -> BoxFuture<'a, docs_core::Result<()>>,
@@ -133,7 +132,7 @@ fn check(
     })
 }
 
-/// Returns the same as a `tower_service::Service` for axum and hyper.
+/// Returns the application as a `tower_service::Service` for axum and hyper.
 ///
 /// # Errors
 ///
@@ -146,7 +145,7 @@ pub fn tower_service(
     Ok(routes(platform, config)?.into_tower())
 }
 
-/// Returns the API alone, for reading the document or adding other middleware.
+/// Returns the API alone, to read its document or to add other middleware.
 ///
 /// # Errors
 ///

@@ -1,4 +1,4 @@
-//! `/files/…/pdf/…`: PDF files made by the platform.
+//! `/files/…/pdf/…`: generated PDF files.
 
 use std::time::Duration;
 
@@ -21,16 +21,16 @@ use crate::{
     wire::error::ApiError,
 };
 
-/// The characters that are not escaped in a file name in a header: letters, digits, and these.
+/// Characters left unescaped in a header file name: letters, digits, and these.
 const NAME: &AsciiSet = &NON_ALPHANUMERIC.remove(b'.').remove(b'-').remove(b'_');
-/// The default and longest time that a request waits for a pending file. It is below the timeout of most proxies.
+/// Default and maximum time that a request waits for a pending file. It is below the timeout of most proxies.
 const MAX_PDF_WAIT: Duration = Duration::from_secs(50);
 
-/// PDF files. An address is sealed like that of a file. It is valid for an hour, while its recipient may read the
-/// content.
+/// Serves PDF files. The URL is sealed like that of other files, and valid for an hour as long as its recipient may
+/// read the content.
 ///
 /// A request waits until the file is complete. With `Prefer: respond-async`, the response for a pending file is 202
-/// with the time to retry.
+/// with `Retry-After`.
 pub(crate) struct PdfFiles(pub(crate) Platform);
 
 impl Endpoint for PdfFiles {
@@ -58,7 +58,7 @@ impl PdfFiles {
         let answer = Response::builder()
             .content_type("application/pdf")
             .header(header::CONTENT_DISPOSITION, format!("inline; filename*=UTF-8''{name}"))
-            // The permissions of the reader can change, and the address expires.
+            // The permissions of the reader can change, and the URL expires.
             .header(header::CACHE_CONTROL, "private, no-cache")
             .header(header::ACCEPT_RANGES, "bytes")
             .header(header::ETAG, &tag);
@@ -77,7 +77,7 @@ impl PdfFiles {
                 (answer.status(StatusCode::PARTIAL_CONTENT).header(header::CONTENT_RANGE, told), range)
             }
         };
-        // The first piece is read before the response starts, so that a failure has an error status.
+        // Read the first chunk before the response starts, so that a failure has an error status.
         let first = read_chunk(&self.0, &file, range.start, range.end).await.map_err(ApiError::from)?;
         let length = range.end - range.start;
         let platform = self.0.clone();
@@ -87,7 +87,7 @@ impl PdfFiles {
                 return None;
             }
             let read = read_chunk(&platform, &file, at, end).await;
-            // A failure aborts the response, which the client detects by its length.
+            // A failure aborts the response, which the client detects by the missing bytes.
             let read = read.map_err(|error| std::io::Error::other(error.to_string()));
             let next = read.as_ref().map_or(end, |read| at + read.len() as u64);
             Some((read, (platform, file, next, end)))
@@ -97,7 +97,7 @@ impl PdfFiles {
     }
 }
 
-/// Reads the next bytes of a file, up to `end`.
+/// Reads the next chunk of a file, up to the offset `end`.
 async fn read_chunk(platform: &Platform, file: &PdfFile, at: u64, end: u64) -> docs_core::Result<Bytes> {
     let mut piece = platform.pdf_piece(file, at).await?;
     if piece.is_empty() && at < end {
@@ -132,14 +132,14 @@ impl Preference {
         found
     }
 
-    /// Returns the waiting time of the request.
+    /// Returns how long the request waits.
     fn wait(self) -> Duration {
         let unsaid = if self.responds_async { Duration::ZERO } else { MAX_PDF_WAIT };
         self.wait.unwrap_or(unsaid).min(MAX_PDF_WAIT)
     }
 
-    /// Returns the response for a pending file. A client that did not ask for 202 would store an empty file, so it gets
-    /// an error.
+    /// Returns the response for a pending file. A client that did not request asynchronous responses would save a 202
+    /// as an empty file, so it gets an error.
     fn pending_response(self, again: Duration) -> Response {
         let mut response = if self.responds_async {
             let applied = HeaderValue::from_static("respond-async");

@@ -1,15 +1,15 @@
-//! The rate limit per client and minute.
+//! Rate limiting per client and minute.
 //!
-//! Every response of the API contains the state of the limit: `X-RateLimit-Limit`, `X-RateLimit-Remaining`, and
-//! `X-RateLimit-Reset`, the time of the next restart in seconds since 1970. The count restarts at each full minute.
-//! Over the limit the response is 429 with `Retry-After`.
+//! Every API response contains the state of the limit: `X-RateLimit-Limit`, `X-RateLimit-Remaining`, and
+//! `X-RateLimit-Reset`, the Unix time in seconds of the next reset. Counts reset at each full minute. A request over
+//! the limit gets 429 with `Retry-After`.
 //!
-//! The address of the client is that of the connection, or the one stated by a trusted proxy: see [`TrustedProxies`].
+//! The client address is that of the connection, or the one stated by a trusted proxy: see [`TrustedProxies`].
 //!
-//! A token has its own count once it was found to be valid. Requests without a token, and those with a token that is
-//! not known to be valid, count for the address of the client. Guessing tokens therefore reaches the limit however many
-//! different ones are tried, and invalid tokens use no memory. An address over its limit can still use tokens known to
-//! be valid.
+//! A token has its own count once it was found to be valid. Requests without a token, or with a token not yet known to
+//! be valid, are charged to the client address. An attacker who guesses tokens therefore hits the limit no matter how
+//! many different tokens are tried, and invalid tokens use no memory. Tokens known to be valid still work from an
+//! address over its limit.
 
 use std::{collections::HashMap, fmt, hash::Hash, net::IpAddr, num::NonZeroU32, sync::Arc};
 
@@ -26,21 +26,21 @@ use crate::{
     wire::error::{ApiError, outcome_response},
 };
 
-/// The header with the number of requests allowed per minute.
+/// The header with the number of requests permitted per minute.
 pub(crate) const LIMIT: HeaderName = HeaderName::from_static("x-ratelimit-limit");
 /// The header with the number of remaining requests.
 pub(crate) const REMAINING: HeaderName = HeaderName::from_static("x-ratelimit-remaining");
-/// The header with the time of the next restart, in seconds since 1970.
+/// The header with the Unix time of the next reset, in seconds.
 pub(crate) const RESET: HeaderName = HeaderName::from_static("x-ratelimit-reset");
 
-/// The length of a window in seconds.
+/// Length of a window in seconds.
 const WINDOW_SECONDS: u64 = 60;
-/// Shards of a table, each with its own lock.
+/// Number of shards of a table, each with its own lock.
 const SHARDS: usize = 16;
-/// Maximum number of clients per shard. Further clients share one count.
+/// Maximum number of clients per shard. Additional clients share one count.
 const MAX_CLIENTS_PER_SHARD: usize = 4_096;
 
-/// A limit on the requests of each client.
+/// A rate limit for each client.
 #[derive(Clone)]
 pub struct RateLimit {
     per_minute: NonZeroU32,
@@ -54,15 +54,15 @@ impl RateLimit {
         Self { per_minute: requests, clock: Arc::new(SystemClock) }
     }
 
-    /// Replaces the clock, for example by a manual one.
+    /// Replaces the clock, for example with a manual one.
     #[must_use]
     pub fn clock(mut self, clock: impl Clock) -> Self {
         self.clock = Arc::new(clock);
         self
     }
 
-    /// Returns the limit as a middleware of poem, for other routes of the embedding application. The API applies its
-    /// own limit.
+    /// Returns the limit as a poem middleware, for other routes of the embedding application. The API applies its own
+    /// limit.
     #[must_use]
     pub fn middleware(self, proxies: TrustedProxies) -> RateLimiter {
         RateLimiter::new(Some(self), proxies)
@@ -85,7 +85,7 @@ impl fmt::Debug for RateLimiter {
 }
 
 impl RateLimiter {
-    /// Creates a limiter; without a limit it accepts all requests.
+    /// Creates a rate limiter. Without a limit, it accepts all requests.
     pub(crate) fn new(limit: Option<RateLimit>, proxies: TrustedProxies) -> Self {
         Self(limit.map(|limit| Arc::new(Limiter::new(limit, proxies))))
     }
@@ -131,10 +131,10 @@ impl<E: Endpoint> Endpoint for RateLimitEndpoint<E> {
     }
 }
 
-/// The hash of a token, so that a table contains no secrets.
+/// Hash of a token, so that tables contain no secrets.
 type TokenHash = [u8; 32];
 
-/// The identity of a client, as far as the request contains it.
+/// The client that sent a request, as far as the request identifies it.
 struct Client {
     token: Option<TokenHash>,
     address: Option<IpAddr>,
@@ -153,7 +153,7 @@ impl Client {
 /// The result of counting a request.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Count {
-    /// Within the limit, with the remaining number and the key that was counted.
+    /// Within the limit: the remaining requests, and the key that was charged.
     Within { left: u32, by: RateKey, window: u64 },
     /// Over the limit.
     Over,
@@ -165,7 +165,7 @@ enum RateKey {
     Address,
 }
 
-/// The current window, and the time until its end.
+/// The current window, and the time until it ends.
 #[derive(Clone, Copy)]
 struct RateWindow {
     window: u64,
@@ -173,14 +173,13 @@ struct RateWindow {
     wait: u64,
 }
 
-/// Counts requests.
 pub(crate) struct Limiter {
     limit: u32,
     clock: Arc<dyn Clock>,
     proxies: TrustedProxies,
-    /// The counts of valid tokens.
+    /// Counts by valid token.
     tokens: CountTable<TokenHash>,
-    /// The counts of addresses. All requests without an address share one.
+    /// Counts by address. All requests without an address share one.
     addresses: CountTable<Option<IpAddr>>,
 }
 
@@ -212,7 +211,7 @@ impl Limiter {
         left.map_or(Count::Over, |left| Count::Within { left, by, window: now.window })
     }
 
-    /// Moves the request from the count of the address to that of the token if the token was found to be valid.
+    /// Moves the charge of a request from the address to the token if the token turned out to be valid.
     fn settle(&self, client: &Client, proof: &TokenProof, count: Count) -> u32 {
         match (count, &client.token) {
             (Count::Within { by: RateKey::Address, window, .. }, Some(token)) if proof.is_valid() => {
@@ -241,7 +240,7 @@ impl Limiter {
     }
 }
 
-/// Counts by key, in bounded memory.
+/// Counts by key, with bounded memory.
 struct CountTable<K> {
     shards: Vec<Mutex<Shard<K>>>,
     hasher: std::hash::RandomState,
@@ -249,9 +248,9 @@ struct CountTable<K> {
 
 struct Shard<K> {
     counts: HashMap<K, Bucket>,
-    /// The common count of clients beyond the capacity.
+    /// The shared count of clients beyond the capacity.
     others: Bucket,
-    /// The window of the last cleanup of earlier counts.
+    /// The window in which expired counts were last removed.
     swept: u64,
 }
 
@@ -262,7 +261,7 @@ struct Bucket {
 }
 
 impl Bucket {
-    /// Counts a request. Returns the remaining number, or `None` if the limit was reached before.
+    /// Counts a request. Returns the number of remaining requests, or `None` if the limit was already reached.
     fn charge(&mut self, window: u64, limit: u32) -> Option<u32> {
         if self.window != window {
             *self = Self { window, used: 0 };
@@ -302,7 +301,7 @@ impl<K: Hash + Eq + Clone> CountTable<K> {
         shard.counts.entry(key.clone()).or_default().charge(window, limit)
     }
 
-    /// Counts a request of a key that has a count. The outer `None` means that it has none.
+    /// Counts a request if its key already has a count. The outer `None` means that it has none.
     fn charge_known(&self, key: &K, window: u64, limit: u32) -> Option<Option<u32>> {
         self.shard(key).lock().counts.get_mut(key).map(|bucket| bucket.charge(window, limit))
     }

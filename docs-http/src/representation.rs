@@ -1,6 +1,6 @@
-//! The representation of responses: entity tags, conditions of reads, and content encoding.
+//! Representation of responses: ETags, conditions of reads, and content encoding.
 //!
-//! Responses of operations and of the other endpoints are processed here only.
+//! All responses, of operations and of the other endpoints, are processed here.
 
 use bytes::Bytes;
 use docs_core::platform::{EntityTag, Precondition};
@@ -15,16 +15,16 @@ use crate::{
     wire::error::ApiError,
 };
 
-/// The responses that get a tag.
+/// Which responses get an ETag.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum TagPolicy {
-    /// Only those that have one already.
+    /// Only responses that already have one.
     Existing,
-    /// All. A missing tag is computed from the bytes.
+    /// All responses. A missing ETag is computed from the bytes.
     All,
 }
 
-/// The parts of a request that determine the representation.
+/// The parts of a request that affect the representation of its response.
 pub(crate) struct RequestConditions {
     reads: bool,
     if_match: Result<Option<TagList>, ApiError>,
@@ -38,13 +38,13 @@ impl RequestConditions {
         Self {
             reads: matches!(*request.method(), Method::GET | Method::HEAD),
             if_match: TagList::read(headers, &header::IF_MATCH),
-            // A malformed header matches no state.
+            // A malformed header matches nothing.
             if_none_match: TagList::read(headers, &header::IF_NONE_MATCH).ok().flatten(),
             encoded: AcceptedEncoding::from_headers(headers),
         }
     }
 
-    /// Applies conditions, tags and encoding to a response.
+    /// Applies conditions, ETags and content encoding to a response.
     pub(crate) async fn represent(self, response: Response, tagging: TagPolicy) -> Response {
         let outcome = match self.reads {
             true => self.represent_read(response, tagging).await,
@@ -75,7 +75,7 @@ impl RequestConditions {
         }
     }
 
-    /// Processes the response to a write. If it contains the new state, it gets the tag of that state.
+    /// Processes the response to a write. If the body is the new state, the response gets its ETag.
     async fn represent_write(self, mut response: Response, tagging: TagPolicy) -> Result<Response, ApiError> {
         if tagging == TagPolicy::All && response.status() == StatusCode::OK {
             let tag = EntityTag::from_json(&body(&mut response).await?);
@@ -84,7 +84,7 @@ impl RequestConditions {
         self.encode(response, None).await
     }
 
-    /// Encodes a response if it is worthwhile and the client accepts it, and sets the tag of that form.
+    /// Compresses a response if that is worthwhile and the client accepts it, and sets the ETag of the resulting form.
     async fn encode(self, mut response: Response, tag: Option<EntityTag>) -> Result<Response, ApiError> {
         let mut tag = tag;
         if is_encodable(&response) {
@@ -108,15 +108,15 @@ impl RequestConditions {
     }
 }
 
-/// Returns the bytes of a response, which keeps its body.
+/// Returns the bytes of a response without consuming its body.
 async fn body(response: &mut Response) -> Result<Bytes, ApiError> {
     let bytes = response.take_body().into_bytes().await.map_err(ApiError::internal)?;
     response.set_body(bytes.clone());
     Ok(bytes)
 }
 
-/// Returns `true` if a response may be encoded: a complete text in memory. Files are sent in ranges and are not
-/// encoded.
+/// Returns `true` if a response may be compressed: a complete text body in memory. Files are sent in ranges and are not
+/// compressed.
 fn is_encodable(response: &Response) -> bool {
     let headers = response.headers();
     let bare = [header::CONTENT_ENCODING, header::CONTENT_RANGE, header::ACCEPT_RANGES];
@@ -135,7 +135,7 @@ fn set_tag(response: &mut Response, tag: &EntityTag) {
     }
 }
 
-/// Returns the 304 response for a client that has the form with this tag.
+/// Returns the 304 response for a client that has cached the form with this tag.
 fn not_modified(mut response: Response, known: &EntityTag) -> Response {
     let _ = response.take_body();
     response.set_status(StatusCode::NOT_MODIFIED);

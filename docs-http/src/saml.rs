@@ -1,14 +1,14 @@
-//! `/saml/…`: sign-in through the SAML providers of organizations.
+//! `/saml/…`: sign-in through the organizations' SAML providers.
 //!
 //! | path | content |
 //! |---|---|
-//! | `GET /saml/{provider}` | the metadata of this service for the provider |
+//! | `GET /saml/{provider}` | service provider metadata for the identity provider |
 //! | `GET /saml/{provider}/start` | redirects a browser to the provider |
-//! | `POST /saml/{provider}/acs` | completes the sign-in with a session or an error |
+//! | `POST /saml/{provider}/acs` | completes the sign-in; the response is a session or an error |
 //! | `POST /saml/{provider}/end` | ends a session |
 //!
-//! These paths are not part of the API and require no token. Responses are pages without scripts. A client that accepts
-//! `application/json` and not HTML gets JSON.
+//! These paths are not part of the API and require no token. Responses are HTML pages without scripts, or JSON for
+//! clients that accept `application/json` but not HTML.
 
 mod page;
 mod page_error;
@@ -37,21 +37,21 @@ use crate::{
     },
 };
 
-/// Maximum size of a form in bytes: a response in base64, with percent-encoding.
+/// Maximum size of a form in bytes: a base64 response with percent-encoding.
 const MAX_FORM: usize = 768 * 1024;
-/// The prefix of the names of cookies for pending logins.
+/// Name prefix of the cookies for pending logins.
 const COOKIE_PREFIX: &str = "docs-saml-";
-/// Characters of the request id in the name of a cookie.
+/// Number of request id characters in the name of a cookie.
 const COOKIE_ID_CHARS: usize = 16;
-/// Maximum number of cookies for pending logins that a browser keeps per provider. With more of them, the head of a
-/// request could exceed the limits of proxies.
+/// Maximum number of pending-login cookies that a browser stores per provider. More cookies could make the request head
+/// exceed the limits of proxies.
 const MAX_COOKIES: usize = 8;
-/// The header with the destination of a browser's request.
+/// The header that states how the browser will use the response.
 const DESTINATION_HEADER: &str = "sec-fetch-dest";
-/// The default limit of requests per minute and address.
+/// Default limit of requests per minute and address.
 const REQUESTS_PER_MINUTE: NonZeroU32 = NonZeroU32::new(60).expect("the constant is not zero");
 
-/// The configuration of sign-in through SAML, for [`HttpConfig::saml`](crate::HttpConfig::saml). The platform needs an
+/// Configuration of SAML sign-in, for [`HttpConfig::saml`](crate::HttpConfig::saml). The platform needs an
 /// [adapter](docs_core::platform::Builder::saml).
 ///
 /// ```
@@ -61,18 +61,18 @@ const REQUESTS_PER_MINUTE: NonZeroU32 = NonZeroU32::new(60).expect("the constant
 /// ```
 #[derive(Clone, Debug)]
 pub struct SamlPages {
-    /// The rate limit of these pages per address; none if absent. It applies in addition to the limit of the API.
+    /// Rate limit of these pages per address; unlimited if absent. It is independent of the API's rate limit.
     pub rate_limit: Option<RateLimit>,
 }
 
 impl Default for SamlPages {
-    /// The default limit allows a whole office behind one address to sign in at the same time.
+    /// The default rate limit lets a whole office behind one address sign in at the same time.
     fn default() -> Self {
         Self { rate_limit: Some(RateLimit::per_minute(REQUESTS_PER_MINUTE)) }
     }
 }
 
-/// The endpoint to nest at `/saml`.
+/// Returns the endpoint to nest at `/saml`.
 pub(crate) fn pages(
     platform: &Platform,
     pages: SamlPages,
@@ -93,7 +93,7 @@ pub(crate) fn pages(
     HtmlErrorPages(route.with(RateLimiter::new(pages.rate_limit, proxies)))
 }
 
-/// Converts rate limit errors in front of the pages to pages.
+/// Converts rate limit errors of the wrapped endpoint to HTML pages.
 struct HtmlErrorPages<E>(E);
 
 impl<E: Endpoint<Output = Response>> Endpoint for HtmlErrorPages<E> {
@@ -123,12 +123,12 @@ enum SamlStep {
     End,
 }
 
-/// One of the pages.
+/// The endpoint of one sign-in step.
 struct SamlEndpoint {
     platform: Platform,
-    /// The memory budget for forms.
+    /// Memory budget for forms.
     budget: BodyBudget,
-    /// The proxies trusted to state the address whose share of the budget a form uses.
+    /// Proxies trusted to state the client address, to which the form's memory is charged.
     proxies: TrustedProxies,
     step: SamlStep,
 }
@@ -148,7 +148,8 @@ impl Endpoint for SamlEndpoint {
             SamlStep::Metadata | SamlStep::Start => is_read,
             SamlStep::Finish | SamlStep::End => request.method() == Method::POST,
         };
-        // A provider may be configured with the wrong binding; the browser then shows a page with an explanation.
+        // A provider may be configured with the redirect binding by mistake; the browser then shows a page with an
+        // explanation.
         let is_redirect = self.step == SamlStep::Finish && is_read;
         if !fits && !is_redirect {
             return Ok(method_response(request.method(), allowed));
@@ -182,13 +183,13 @@ impl SamlEndpoint {
     async fn metadata(&self, provider: &SamlProviderId) -> Result<Response, SamlPageError> {
         let metadata = self.platform.as_platform().saml_metadata(provider).await?;
         let answer = Response::builder().content_type("application/samlmetadata+xml");
-        // Browsers render XML as a page, so it gets no permissions.
+        // Browsers render XML as a page, so the response is sandboxed.
         let answer = answer.header(header::CONTENT_SECURITY_POLICY, "sandbox; default-src 'none'");
         Ok(answer.header(header::X_CONTENT_TYPE_OPTIONS, "nosniff").body(metadata))
     }
 
     async fn start(&self, provider: &SamlProviderId, asked: &HeaderMap) -> Result<Response, SamlPageError> {
-        // Other sites could otherwise fill a browser with pending logins through images and frames.
+        // Otherwise other sites could fill a browser with pending logins through images and frames.
         if asked.get(DESTINATION_HEADER).is_some_and(|to| to != "document") {
             let why = "this address must be opened as a link, not within another page";
             return Err(SamlPageError::new(StatusCode::FORBIDDEN, why));
@@ -200,7 +201,7 @@ impl SamlEndpoint {
         headers.insert(header::LOCATION, HeaderValue::from_str(&start.location).map_err(unfit)?);
         let cookie = self.cookie(provider, &start);
         headers.append(header::SET_COOKIE, HeaderValue::from_str(&cookie).map_err(unfit)?);
-        // Browsers send the oldest cookies first. The oldest ones are dropped to limit the length of requests.
+        // Browsers send the oldest cookies first. Delete the oldest ones to limit the size of requests.
         let (begun, _) = cookies(asked);
         let gone = &begun[..begun.len().saturating_sub(MAX_COOKIES - 1)];
         self.delete_cookies(provider, &mut response, gone);
@@ -222,7 +223,7 @@ impl SamlEndpoint {
         let answer = SamlAnswer { response: &response, kept: &kept };
         let session: SamlSession = self.platform.as_platform().finish_saml_login(provider, answer).await?;
         let mut page = page::sign_in_page(shape, &session, &self.path(provider, "/end"));
-        // The login is complete. Other pending ones of this browser are abandoned.
+        // The login is complete. Discard the other pending logins of this browser.
         self.delete_cookies(provider, &mut page, &names);
         Ok(page)
     }
@@ -238,7 +239,7 @@ impl SamlEndpoint {
         Ok(page::sign_out_page(shape))
     }
 
-    /// Reads the body of a form, with its part of the memory budget.
+    /// Reads the body of a form, and reserves memory for it in the budget.
     async fn read_form(&self, request: &mut Request) -> Result<(Vec<u8>, BodyReservation), SamlPageError> {
         let kind = request.content_type().unwrap_or_default().split(';').next().unwrap_or_default().trim();
         if !kind.eq_ignore_ascii_case("application/x-www-form-urlencoded") {
@@ -260,8 +261,8 @@ impl SamlEndpoint {
         })
     }
 
-    /// Records in the audit log of the organization that a response was rejected before it was parsed. Returns the
-    /// reason for the page.
+    /// Records in the organization's audit log that a response was rejected before it was parsed. Returns the error for
+    /// the page.
     async fn record_refusal(&self, provider: &SamlProviderId, refusal: SamlPageError) -> SamlPageError {
         // Refusals of inactive providers are not recorded.
         if let Err(why) = self.platform.as_platform().refuse_saml_login(provider, &refusal.message).await {
@@ -270,7 +271,7 @@ impl SamlEndpoint {
         refusal
     }
 
-    /// The cookie of a pending login. It is later sent with a cross-site form.
+    /// Returns the cookie of a pending login. The browser sends it with a cross-site form.
     fn cookie(&self, provider: &SamlProviderId, start: &SamlStart) -> String {
         let id: String =
             start.request.chars().filter(char::is_ascii_alphanumeric).take(COOKIE_ID_CHARS).collect();
@@ -282,7 +283,6 @@ impl SamlEndpoint {
         )
     }
 
-    /// Deletes cookies.
     fn delete_cookies(&self, provider: &SamlProviderId, response: &mut Response, names: &[String]) {
         for name in names {
             let cookie = format!("{name}=; Path={}; Max-Age=0{}", self.path(provider, ""), self.same_site());
@@ -292,7 +292,8 @@ impl SamlEndpoint {
         }
     }
 
-    /// Cookies on a cross-site form require TLS. Without it, the default of the browser applies.
+    /// Returns the `SameSite` attribute. Cookies on cross-site requests require TLS; without it, the browser's default
+    /// applies.
     fn same_site(&self) -> &'static str {
         match self.platform.urls().base().starts_with("https://") {
             true => "; Secure; SameSite=None",
@@ -300,7 +301,7 @@ impl SamlEndpoint {
         }
     }
 
-    /// The path below a provider, as browsers see it.
+    /// Returns a path of the provider, as seen by the browser.
     fn path(&self, provider: &SamlProviderId, rest: &str) -> String {
         let base = Url::parse(self.platform.urls().base());
         let path = base.as_ref().map_or("", |base| base.path().trim_end_matches('/'));
@@ -311,19 +312,19 @@ impl SamlEndpoint {
         self.path(provider, "/start")
     }
 
-    /// The address to retry the sign-in, `None` if the provider does not exist.
+    /// Returns the URL at which the user can retry the sign-in, or `None` if the provider does not exist.
     fn retry_address(&self, provider: &SamlProviderId, refusal: &SamlPageError) -> Option<String> {
         let is_over = refusal.status == StatusCode::NOT_FOUND || self.step == SamlStep::Start;
         (!is_over).then(|| self.start_address(provider))
     }
 }
 
-/// The expiry of a pending login in the format of a cookie.
+/// Formats the expiry of a pending login for a cookie.
 fn http_date(start: &SamlStart) -> String {
     start.expires_at.time().format("%a, %d %b %Y %H:%M:%S GMT").to_string()
 }
 
-/// Returns the names and values of the cookies of pending logins.
+/// Returns the names and the values of the pending-login cookies.
 fn cookies(headers: &HeaderMap) -> (Vec<String>, Vec<String>) {
     let lines = headers.get_all(header::COOKIE).iter().filter_map(|line| line.to_str().ok());
     let pairs = lines.flat_map(|line| line.split(';')).filter_map(|pair| pair.trim().split_once('='));
@@ -336,7 +337,7 @@ fn cookies(headers: &HeaderMap) -> (Vec<String>, Vec<String>) {
     ours.map(|(name, value)| (name.to_owned(), value.to_owned())).unzip()
 }
 
-/// Returns a form field that has to occur exactly once.
+/// Returns the value of a form field that must occur exactly once.
 fn field(form: &[u8], name: &str) -> Result<String, SamlPageError> {
     let mut found = form_urlencoded::parse(form).filter(|(field, _)| field == name);
     match (found.next(), found.next()) {

@@ -1,4 +1,4 @@
-//! Authentication by the embedding application, in place of the platform's tokens or in addition to them.
+//! Authentication by the embedding application, instead of platform tokens or in addition to them.
 
 use std::{borrow::Cow, error::Error as StdError, fmt, panic::AssertUnwindSafe, sync::Arc};
 
@@ -12,13 +12,13 @@ use crate::{
     wire::error::{ApiError, BEARER},
 };
 
-/// Authenticates requests to the application that the API is part of: by a session, its own tokens, or a certificate.
+/// Authenticates requests on behalf of the embedding application: by a session, its own tokens, or a certificate.
 ///
-/// It is called once per request and its result is not cached, so an ended session stops working at once. The returned
-/// user is trusted; their existence is checked.
+/// Called once per request. The result is not cached, so an ended session stops working at once. The platform trusts
+/// the returned user id, but checks that the user exists.
 ///
-/// Browsers also send cookies with cross-site requests. An application that authenticates by cookies has to reject
-/// cross-site writes: with `SameSite` on the cookie, and by checking `Origin` or `Sec-Fetch-Site` here.
+/// Browsers also send cookies with cross-site requests. An application that authenticates by cookie has to reject
+/// cross-site writes, by setting `SameSite` on the cookie and by checking `Origin` or `Sec-Fetch-Site` here.
 ///
 /// ```
 /// use async_trait::async_trait;
@@ -45,7 +45,7 @@ use crate::{
 /// ```
 #[async_trait]
 pub trait HostAuthenticator: Send + Sync + 'static {
-    /// Authenticates a request. A panic counts as a failure.
+    /// Authenticates a request. A panic is handled as [`SignInFailure::failed`].
     ///
     /// # Errors
     ///
@@ -53,7 +53,7 @@ pub trait HostAuthenticator: Send + Sync + 'static {
     /// authentication is currently impossible, answered with 503. Neither grants access.
     async fn authenticate(&self, request: RequestHead<'_>) -> Result<Identity, SignInFailure>;
 
-    /// The value of the header `WWW-Authenticate` of a 401 response, unless the failure has one of its own.
+    /// The `WWW-Authenticate` value of 401 responses whose failure does not specify one.
     fn challenge(&self) -> HeaderValue {
         BEARER
     }
@@ -63,16 +63,16 @@ pub trait HostAuthenticator: Send + Sync + 'static {
 #[non_exhaustive]
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Identity {
-    /// A user of the platform with their permissions. The audit log names them.
+    /// A platform user, with their permissions. The audit log records this user as the actor.
     User(UserId),
     /// A visitor of published sites, with read access only.
     Visitor(Visitor),
-    /// An unauthenticated caller, who can read public content. Other requests are answered with 401, unless the request
-    /// has a token of the platform and these are accepted.
+    /// An anonymous caller, who can read only public content. Other requests return 401, unless platform tokens are
+    /// accepted and the request contains one.
     Nobody,
 }
 
-/// The reason for a failed authentication.
+/// The reason that authentication failed.
 #[derive(Debug)]
 pub struct SignInFailure(SignInFailureKind);
 
@@ -90,13 +90,13 @@ impl SignInFailure {
         Self(SignInFailureKind::Refused { message: message.into(), challenge: None })
     }
 
-    /// Rejects invalid credentials with a specific `WWW-Authenticate`, such as `Bearer error="invalid_token"`.
+    /// Rejects invalid credentials with a specific `WWW-Authenticate` value, such as `Bearer error="invalid_token"`.
     #[must_use]
     pub fn challenged(message: impl Into<Cow<'static, str>>, challenge: HeaderValue) -> Self {
         Self(SignInFailureKind::Refused { message: message.into(), challenge: Some(challenge) })
     }
 
-    /// Reports with 503 that authentication is currently impossible. The cause is only logged.
+    /// Reports with 503 that authentication is temporarily impossible. The cause is only logged.
     #[must_use]
     pub fn failed(cause: impl Into<Box<dyn StdError + Send + Sync>>) -> Self {
         Self(SignInFailureKind::Failed(cause.into()))
@@ -114,17 +114,17 @@ impl fmt::Display for SignInFailure {
 
 impl StdError for SignInFailure {}
 
-/// The authentication of an embedding application, for [`HttpConfig::sign_in`](crate::HttpConfig::sign_in) and
+/// Authentication by the embedding application, for [`HttpConfig::sign_in`](crate::HttpConfig::sign_in) and
 /// [`routes`](crate::routes).
 ///
-/// The rate limit counts these users by their network address.
+/// The rate limit counts requests of these users by network address.
 #[derive(Clone)]
 pub struct HostSignIn {
     host: Arc<dyn HostAuthenticator>,
     tokens: Tokens,
 }
 
-/// The handling of the platform's tokens.
+/// Handling of platform tokens.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Tokens {
     Taken,
@@ -132,20 +132,20 @@ enum Tokens {
 }
 
 impl HostSignIn {
-    /// Uses only the embedding application. Tokens of the platform do not grant access.
+    /// Authenticates only through the embedding application. Platform tokens are not accepted.
     #[must_use]
     pub fn without_tokens(host: impl HostAuthenticator) -> Self {
         Self { host: Arc::new(host), tokens: Tokens::Ignored }
     }
 
-    /// Accepts tokens of the platform from callers that the embedding application does not know. If it knows the
-    /// caller, a token is ignored.
+    /// Also accepts platform tokens. They are used only for callers that the embedding application reports as
+    /// [`Identity::Nobody`].
     #[must_use]
     pub fn with_tokens(host: impl HostAuthenticator) -> Self {
         Self { host: Arc::new(host), tokens: Tokens::Taken }
     }
 
-    /// Authenticates a request with the embedding application.
+    /// Authenticates a request through the embedding application.
     async fn identify_caller(&self, request: RequestHead<'_>) -> Result<Identity, ApiError> {
         let asked = AssertUnwindSafe(self.host.authenticate(request)).catch_unwind().await;
         let asked = asked.unwrap_or_else(|_| {
@@ -179,7 +179,7 @@ impl fmt::Debug for HostSignIn {
     }
 }
 
-/// Authenticates by the platform's tokens and through the embedding application.
+/// Authenticates by platform token and through the embedding application.
 pub(crate) struct CombinedAuthenticator {
     pub(crate) platform: Platform,
     pub(crate) host: Option<HostSignIn>,
@@ -204,7 +204,8 @@ impl Authenticator for CombinedAuthenticator {
                 Err(error) => Err(error.into()),
             },
             (Identity::Visitor(visitor), _) => Ok(Some(Actor::Visitor(visitor))),
-            // An invalid token requires another token, not the challenge of the application.
+            // An invalid platform token calls for another token, so the challenge of the embedding application does not
+            // apply.
             (Identity::Nobody, Tokens::Taken) => {
                 authenticate_token(self, request).await.map_err(|refused| refused.with_challenge(BEARER))
             }

@@ -28,8 +28,8 @@ pub type ResponseBody = BoxBody<Bytes, io::Error>;
 
 /// The API as a [`tower_service::Service`].
 ///
-/// Bodies are streamed in both directions. The path is used unchanged: an application that mounts the service below a
-/// prefix strips it, as axum's `nest_service` does. The service is always ready and never fails.
+/// Request and response bodies are streamed. The path is used unchanged: an application that mounts the service under a
+/// prefix strips the prefix, as axum's `nest_service` does. The service is always ready and never fails.
 ///
 /// ```no_run
 /// # fn host(app: docs_http::HttpApp) -> axum::Router {
@@ -43,7 +43,7 @@ pub struct TowerService {
 }
 
 impl HttpApp {
-    /// Converts to a tower service, for servers other than poem.
+    /// Converts to a tower service, for servers other than poem's.
     #[must_use]
     pub fn into_tower(self) -> TowerService {
         TowerService::new(self)
@@ -55,10 +55,10 @@ impl TowerService {
         Self { app, peer: |extensions| extensions.get().copied() }
     }
 
-    /// Sets the source of the client address.
+    /// Sets how the client address is obtained from the request.
     ///
-    /// The default is a plain [`SocketAddr`] in the extensions of the request. With axum's
-    /// `into_make_service_with_connect_info` use `|all| all.get::<ConnectInfo<SocketAddr>>().map(|info| info.0)`.
+    /// The default is a plain [`SocketAddr`] in the request extensions. With axum's
+    /// `into_make_service_with_connect_info`, use `|all| all.get::<ConnectInfo<SocketAddr>>().map(|info| info.0)`.
     #[must_use]
     pub fn peer(mut self, peer: fn(&Extensions) -> Option<SocketAddr>) -> Self {
         self.peer = peer;
@@ -94,7 +94,7 @@ where
     }
 }
 
-/// Converts a request of the `http` crate to one of poem with the address `peer`. The body is streamed.
+/// Converts a request of the `http` crate to a poem request from the address `peer`. The body is streamed.
 pub fn poem_request<B>(request: http::Request<B>, peer: Option<SocketAddr>) -> Request
 where
     B: http_body::Body + Send + 'static,
@@ -105,7 +105,7 @@ where
     let remote = RemoteAddr(peer.map_or_else(Addr::default, Addr::SocketAddr));
     let scheme = parts.uri.scheme().cloned().unwrap_or(Scheme::HTTP);
     let parts = RequestParts::from((parts, LocalAddr::default(), remote, scheme));
-    // A stream cannot report that it is empty, which some operations check.
+    // A stream cannot report that it is empty, but some operations check it.
     let body = if body.is_end_stream() {
         Body::empty()
     } else {

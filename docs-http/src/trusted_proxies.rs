@@ -1,9 +1,9 @@
-//! The address of a client behind trusted proxies.
+//! Determination of client addresses behind trusted proxies.
 //!
-//! A proxy states the address it forwards for in `X-Forwarded-For` or in `Forwarded` (RFC 7239). Any client can send
-//! these headers, so they count only if the peer of the connection is a trusted proxy, and only as far as trusted
-//! proxies wrote them. The list is read from its right end, where the nearest proxy appended its peer, to the first
-//! address that is not trusted. Entries to the left of that come from the client.
+//! A proxy states the client address in `X-Forwarded-For` or in `Forwarded` (RFC 7239). Any client can send these
+//! headers, so they are used only if the peer of the connection is a trusted proxy, and only for the entries that
+//! trusted proxies wrote. The list is scanned from the right, where the nearest proxy appended its peer, to the first
+//! untrusted address. Entries further left may be forged by the client.
 
 use std::{fmt, net::IpAddr, str::FromStr};
 
@@ -15,12 +15,12 @@ use poem::{
 
 const X_FORWARDED_FOR: HeaderName = HeaderName::from_static("x-forwarded-for");
 
-/// Maximum number of proxies between a client and the server. Further entries are ignored.
+/// Maximum number of proxies between a client and the server. Entries beyond it are ignored.
 const MAX_HOPS: usize = 32;
 
-/// The networks of trusted proxies; none by default.
+/// Networks of trusted proxies; empty by default.
 ///
-/// It is parsed from networks and addresses separated by commas.
+/// Parsed from a comma-separated list of networks and addresses.
 ///
 /// # Example
 ///
@@ -49,7 +49,7 @@ impl FromStr for TrustedProxies {
     }
 }
 
-/// Parses a network, or an address as a network of one. An IPv4-mapped IPv6 network becomes an IPv4 network.
+/// Parses a network; an address becomes a network of one. IPv4-mapped IPv6 networks become IPv4 networks.
 fn network(text: &str) -> Result<IpNet, ProxyError> {
     let wrong = || ProxyError(text.to_owned());
     let net = match text.parse::<IpNet>() {
@@ -81,7 +81,7 @@ impl TrustedProxies {
         self.0.iter().any(|net| net.contains(&address))
     }
 
-    /// Returns the address of the client, `None` if the transport has no addresses.
+    /// Returns the client address, or `None` if the transport has no addresses.
     pub(crate) fn client_address(&self, request: &Request) -> Option<IpAddr> {
         let Addr::SocketAddr(peer) = &request.remote_addr().0 else { return None };
         let peer = peer.ip().to_canonical();
@@ -101,13 +101,13 @@ impl TrustedProxies {
     }
 
     /// Returns the network of the client, which rate limits and budgets count as one client. For IPv6 this is usually a
-    /// network of 64 bits.
+    /// /64 network.
     pub(crate) fn client_network(&self, request: &Request) -> Option<IpAddr> {
         self.client_address(request).map(client_network)
     }
 
-    /// Returns the first untrusted address from the right, or the leftmost one if all are trusted. A hop without an
-    /// address ends the search at the proxy that wrote it. Returns `None` without hops.
+    /// Returns the rightmost untrusted address, or the leftmost one if all are trusted. A hop without an address ends
+    /// the scan at the proxy that wrote it. Returns `None` without hops.
     fn first_untrusted(&self, peer: IpAddr, hops: Vec<Option<IpAddr>>) -> Option<IpAddr> {
         if hops.is_empty() {
             return None;

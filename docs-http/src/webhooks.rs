@@ -1,4 +1,4 @@
-//! `/webhooks/…`: notifications of pushes from hosts of Git repositories.
+//! `/webhooks/…`: push notifications from Git hosts.
 //!
 //! No token is required: the host signs with the secret of the space's webhook, or sends the secret. Without either,
 //! the response is the same as for a space that does not exist.
@@ -15,11 +15,11 @@ use poem::{
 
 use crate::{endpoints::method_response, wire::error::ApiError};
 
-/// The signature headers of GitHub, Gitea and Forgejo, then of Bitbucket.
+/// Signature headers: of GitHub, Gitea and Forgejo, then of Bitbucket.
 const SIGNATURE_HEADERS: [&str; 2] = ["x-hub-signature-256", "x-hub-signature"];
 /// The secret header of GitLab.
 const GITLAB_TOKEN_HEADER: &str = "x-gitlab-token";
-/// The event headers, with the values for a push.
+/// Event headers, with the values that denote a push.
 const PUSH_EVENTS: [(&str, &[&str]); 5] = [
     ("x-github-event", &["push"]),
     ("x-gitlab-event", &["Push Hook", "Tag Push Hook"]),
@@ -28,9 +28,9 @@ const PUSH_EVENTS: [(&str, &[&str]); 5] = [
     ("x-event-key", &["repo:push", "repo:refs_changed"]),
 ];
 
-/// Webhooks of spaces, rate-limited by the address of the sender. The response is `202` if a synchronization is
-/// enqueued, `204` if the event has no effect. Bodies are not held in memory, because their sender is unknown until
-/// their end, so senders without proof cannot use up memory that other deliveries need.
+/// Webhooks of spaces, rate-limited by sender address. The response is `202` if a synchronization was enqueued, `204`
+/// if the event has no effect. Bodies are verified while they are read and are not buffered, because the sender is
+/// authenticated only at the end: unauthenticated senders cannot use up memory that other deliveries need.
 pub(crate) struct GitWebhooks {
     pub(crate) platform: Platform,
 }

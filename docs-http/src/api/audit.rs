@@ -25,11 +25,11 @@ impl AuditLog {
         auth: Auth,
         #[oai(name = "organizationId")] org: Path<OrgId>,
         page: PageQuery,
-        /// Restricts the list to changes by this user.
+        /// Restricts the list to changes made by this user.
         user: Query<UserId>,
-        /// Restricts the list to changes by this operation, for example `space_create`.
+        /// Restricts the list to changes made by this operation, for example `space_create`.
         operation: Query<BoundedText<1, 100>>,
-        /// Restricts the list to changes of the record with this key, as in `records`.
+        /// Restricts the list to changes of the record with this key, as listed in `records`.
         record: Query<BoundedText<1, 1000>>,
         /// Restricts the list to changes at or after this time, for example `2030-12-31T00:00:00Z`.
         since: Query<Timestamp>,

@@ -10,12 +10,12 @@ use docs_core::{
 /// The authenticated caller.
 pub(super) type Auth = crate::auth::RequestActor<Actor>;
 
-/// The caller of an operation that reads published content; anonymous without a token.
+/// The caller of an operation that reads published content; anonymous if the request has no token.
 pub(super) type MaybeAuth = crate::auth::MaybeRequestActor<Actor>;
 
 /// The sender of a request.
 pub(super) trait AsCaller {
-    /// Returns the platform as seen by the sender.
+    /// Returns the platform as seen by the caller.
     fn caller<'p>(&'p self, platform: &'p Platform) -> Caller<'p>;
 }
 

@@ -131,8 +131,8 @@ impl ChangeRequests {
 
     /// Change the content of a change request
     ///
-    /// Edits pages, files, variables and reusable contents. The edits are applied in order as a single transaction and
-    /// create one revision. If an edit is invalid, the request fails and the error names its field.
+    /// Edits pages, files, variables and reusable content. The edits are applied in order, as a single transaction, and
+    /// create one revision. If an edit is invalid, the request fails and the error names the invalid field.
     #[oai(path = "/:changeRequestId/content", method = "post", operation_id = "updateChangeRequestContent")]
     async fn edit(
         &self,
@@ -141,7 +141,8 @@ impl ChangeRequests {
         #[oai(name = "Idempotency-Key")] idempotency: Idempotency,
         #[oai(name = "spaceId")] space: Path<SpaceId>,
         #[oai(name = "changeRequestId")] request: Path<String>,
-        /// `false` includes the effects of the edits in the response; by default it contains only the change request.
+        /// `false` includes the effects of the edits in the response. By default, the response contains only the change
+        /// request.
         compat: Query<bool>,
         changes: Strict<UpdateContent>,
     ) -> ApiResult<Reply<ContentAnswer>> {

@@ -87,7 +87,7 @@ impl Collections {
 
     /// Delete a collection
     ///
-    /// The content of the collection moves to the parent of the collection. Succeeds if the collection does not exist.
+    /// The content of the collection moves to its parent. Succeeds if the collection does not exist.
     #[oai(path = "/collections/:collectionId", method = "delete", operation_id = "deleteCollectionById")]
     async fn delete(
         &self,
@@ -101,7 +101,7 @@ impl Collections {
 
     /// List the spaces of a collection
     ///
-    /// Returns the spaces directly in the collection, in their order.
+    /// Returns the direct spaces of the collection in display order.
     #[oai(
         path = "/collections/:collectionId/spaces",
         method = "get",
@@ -119,7 +119,7 @@ impl Collections {
     /// Move a collection
     ///
     /// Moves the collection with its content to another collection, to the top level of the organization, or to another
-    /// position. Without a position, it becomes the last sibling.
+    /// position. If no position is given, it becomes the last sibling.
     #[oai(path = "/collections/:collectionId/move", method = "post", operation_id = "moveCollection")]
     async fn relocate(
         &self,
@@ -132,8 +132,8 @@ impl Collections {
 
     /// Transfer a collection to another organization
     ///
-    /// Transfers the collection with its content to the end of the top level of the other organization. Roles of users
-    /// and teams on the transferred content are removed.
+    /// Transfers the collection with its content to another organization, where it becomes the last item of the top
+    /// level. Roles of users and teams on the transferred content are removed.
     #[oai(path = "/collections/:collectionId/transfer", method = "post", operation_id = "transferCollection")]
     async fn transfer(
         &self,

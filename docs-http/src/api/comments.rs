@@ -1,4 +1,4 @@
-//! Operations on comments and replies, implemented once and mounted for spaces and change requests.
+//! Operations on comments and replies, defined once and mounted for spaces and change requests.
 
 use docs_core::{
     Platform,
@@ -22,10 +22,10 @@ pub(super) fn comments(platform: &Platform) -> Comments {
     (SpaceComments(platform.clone()), RequestComments(platform.clone()))
 }
 
-/// Declares the operations on comments below one path prefix.
+/// Declares the comment operations under a path prefix.
 ///
-/// An invocation gives the prefix, its path parameters and the content they refer to, and the id and summary of each
-/// operation. The operation that posts a reply has the parameter `format` only if the invocation names it.
+/// An invocation specifies the prefix, its path parameters, the content that they identify, and the id and summary of
+/// each operation. The operation that posts a reply has a `format` parameter only if the invocation names one.
 macro_rules! mount {
     (
         $(#[$doc:meta])*
@@ -57,9 +57,9 @@ macro_rules! mount {
                 auth: Auth,
                 $(#[oai(name = $name)] $parameter: Path<$Id>,)+
                 page: PageQuery,
-                /// `asc` lists oldest first, `desc` newest first; `desc` by default.
+                /// `asc` lists the oldest comments first, `desc` the newest. The default is `desc`.
                 order: Query<ListOrder>,
-                /// Restricts the list to open or to resolved comments.
+                /// Restricts the list to open or resolved comments.
                 status: Query<CommentStatus>,
                 /// Restricts the list to comments on this page.
                 #[oai(name = "targetPage")]
@@ -113,7 +113,7 @@ macro_rules! mount {
 
             #[doc = $update_title]
             ///
-            /// All changes are applied, or none if the request fails.
+            /// The changes are applied atomically.
             #[oai(path = "/comments/:commentId", method = "put", operation_id = $update)]
             async fn update(
                 &self,
@@ -202,7 +202,7 @@ macro_rules! mount {
 
             #[doc = $update_reply_title]
             ///
-            /// All changes are applied, or none if the request fails.
+            /// The changes are applied atomically.
             #[oai(path = "/comments/:commentId/replies/:commentReplyId", method = "put", operation_id = $update_reply)]
             async fn update_reply(
                 &self,

@@ -1,4 +1,4 @@
-//! Operations that read content, implemented once and mounted for spaces, change requests and revisions.
+//! Operations that read content, defined once and mounted for spaces, change requests and revisions.
 
 use std::future::Future;
 
@@ -62,7 +62,8 @@ enum DocumentSchema {
     Next,
 }
 
-/// Returns content. With a tag it is immutable, and it is not read if the client has it; without, it is revalidated.
+/// Returns a cacheable response. With a tag, the content is immutable, and it is not read if the client has cached it.
+/// Without a tag, clients must revalidate the response.
 async fn cacheable_by_tag<T: Send>(
     tag: Option<EntityTag>,
     known: ClientCache,
@@ -75,8 +76,8 @@ async fn cacheable_by_tag<T: Send>(
     })
 }
 
-/// Returns content. Immutable content is not read if the client has it, and its response can be cached without
-/// revalidation.
+/// Returns a cacheable response. Immutable content is not read if the client has cached it, and clients need not
+/// revalidate it.
 async fn cacheable<T: Send>(
     content: ContentHandle<'_>,
     known: ClientCache,
@@ -85,7 +86,7 @@ async fn cacheable<T: Send>(
     cacheable_by_tag(content.permanent_tag().await?, known, read).await
 }
 
-/// Returns pages or documents. Computed ones can change without a new revision.
+/// Returns a cacheable response with pages or documents. Computed ones can change without a new revision.
 async fn cacheable_pages<T: Send>(
     content: ContentHandle<'_>,
     known: ClientCache,
@@ -100,8 +101,8 @@ async fn cacheable_pages<T: Send>(
     cacheable_by_tag(tag, known, read).await
 }
 
-/// Returns a complete revision. Its content is not read if the client has it. The response requires revalidation,
-/// because the published address and the merged change request can change.
+/// Returns a complete revision, which is not read if the client has cached it. Clients must revalidate the response,
+/// because the published URL and the merged change request can change.
 async fn whole_revision(
     content: ContentHandle<'_>,
     known: ClientCache,
@@ -116,10 +117,10 @@ async fn whole_revision(
     Ok(CacheableReply::new(revision, tag, CacheMode::Revalidate))
 }
 
-/// Declares the operations that read content below one path prefix.
+/// Declares the operations that read content under a path prefix.
 ///
-/// An invocation gives the prefix, its path parameters and the content they refer to, and the id and summary of each
-/// operation.
+/// An invocation specifies the prefix, its path parameters, the content that they identify, and the id and summary of
+/// each operation.
 macro_rules! mount {
     (
         $(#[$doc:meta])*
@@ -140,7 +141,7 @@ macro_rules! mount {
         impl $Mount {
             #[doc = $revision_title]
             ///
-            /// Returns the revision with its page tree, files, reusable contents and variables.
+            /// Returns the revision with its page tree, files, reusable content and variables.
             #[oai(path = "/", method = "get", operation_id = $revision)]
             async fn revision(
                 &self,
@@ -159,7 +160,7 @@ macro_rules! mount {
 
             #[doc = $pages_title]
             ///
-            /// Returns the page tree without content.
+            /// Returns the page tree without page content.
             #[oai(path = "/pages", method = "get", operation_id = $pages)]
             async fn pages(
                 &self,
@@ -179,7 +180,7 @@ macro_rules! mount {
 
             #[doc = $files_title]
             ///
-            /// Each file has a download address.
+            /// Each file has a download URL.
             #[oai(path = "/files", method = "get", operation_id = $files)]
             async fn files(
                 &self,
@@ -201,7 +202,7 @@ macro_rules! mount {
 
             #[doc = $file_title]
             ///
-            /// The file has a download address.
+            /// The file has a download URL.
             #[oai(path = "/files/:fileId", method = "get", operation_id = $file)]
             async fn file(
                 &self,
@@ -232,7 +233,7 @@ macro_rules! mount {
                 #[oai(name = "pageId")] page: Path<PageId>,
                 /// The format of the content; `markdown` by default.
                 format: Query<ContentFormat>,
-                /// The evaluation of conditions and expressions; disabled by default.
+                /// How conditions and expressions are evaluated. Disabled by default.
                 evaluated: Query<Evaluated>,
                 /// `false` omits Git metadata of pages and files; `true` by default.
                 metadata: Query<bool>,
@@ -258,7 +259,7 @@ macro_rules! mount {
                 #[oai(name = "pagePath")] path: Path<String>,
                 /// The format of the content; `markdown` by default.
                 format: Query<ContentFormat>,
-                /// The evaluation of conditions and expressions; disabled by default.
+                /// How conditions and expressions are evaluated. Disabled by default.
                 evaluated: Query<Evaluated>,
                 /// `false` omits Git metadata of pages and files; `true` by default.
                 metadata: Query<bool>,
@@ -283,7 +284,7 @@ macro_rules! mount {
                 #[oai(name = "reusableContentId")] reusable: Path<ReusableId>,
                 /// `false` omits Git metadata; `true` by default.
                 metadata: Query<bool>,
-                /// Accepted for compatibility; computed contents are always returned as defined.
+                /// Accepted for compatibility; computed content is always returned as defined.
                 #[oai(name = "computed")]
                 _computed: Query<bool>,
             ) -> ApiResult<CacheableReply<ReusableContent>> {
@@ -367,8 +368,8 @@ impl ContentChanges {
 
     /// List the changes of a revision
     ///
-    /// Compares the revision with its parent: for a merge the previous revision of the space, for an update the
-    /// previous revision of the change request.
+    /// Compares the revision with its parent. The parent of a merge is the previous revision of the space, the parent
+    /// of an update is the previous revision of the change request.
     #[oai(
         path = "/spaces/:spaceId/revisions/:revisionId/changes",
         method = "get",
@@ -405,14 +406,14 @@ pub struct Documents(Platform);
 impl Documents {
     /// Get a document
     ///
-    /// Accepts the document id of a page or a reusable content. The content of an id never changes.
+    /// Accepts the document id of a page or of reusable content. The document with a given id never changes.
     #[oai(path = "/spaces/:spaceId/documents/:documentId", method = "get", operation_id = "getDocumentById")]
     async fn document(
         &self,
         auth: MaybeAuth,
         #[oai(name = "spaceId")] space: Path<SpaceId>,
         #[oai(name = "documentId")] document: Path<String>,
-        /// Accepted for compatibility; both versions are equal.
+        /// Accepted for compatibility; both versions are identical.
         #[oai(name = "schema")]
         _schema: Query<DocumentSchema>,
     ) -> ApiResult<Reply<Document>> {
@@ -434,7 +435,7 @@ impl Documents {
         #[oai(name = "spaceId")] space: Path<SpaceId>,
         #[oai(name = "revisionId")] revision: Path<RevisionId>,
         #[oai(name = "pageId")] page: Path<PageId>,
-        /// The evaluation of conditions and expressions; disabled by default.
+        /// How conditions and expressions are evaluated. Disabled by default.
         evaluated: Query<Evaluated>,
     ) -> ApiResult<CacheableReply<Document>> {
         let of = ContentVersion::revision(space.0, revision.0);
@@ -458,7 +459,7 @@ impl Documents {
         #[oai(name = "spaceId")] space: Path<SpaceId>,
         #[oai(name = "revisionId")] revision: Path<RevisionId>,
         #[oai(name = "reusableContentId")] reusable: Path<ReusableId>,
-        /// The evaluation of conditions and expressions; disabled by default.
+        /// How conditions and expressions are evaluated. Disabled by default.
         evaluated: Query<Evaluated>,
     ) -> ApiResult<CacheableReply<Document>> {
         let of = ContentVersion::revision(space.0, revision.0);

@@ -19,7 +19,7 @@ impl Git {
     /// Import a Git repository
     ///
     /// Returns immediately. A background job replaces the content with that of the repository. The `Link` header refers
-    /// to the job, which contains the result or the reason of a failure.
+    /// to the job, which contains the result or the reason for a failure.
     #[oai(path = "/spaces/:spaceId/git/import", method = "post", operation_id = "importGitRepository")]
     async fn import(
         &self,
@@ -37,7 +37,7 @@ impl Git {
     ///
     /// Returns immediately. A background job commits the differences and pushes them to the branch, which is created if
     /// it does not exist. If the repository is up to date, no commit is created. The `Link` header refers to the job,
-    /// which contains the result or the reason of a failure.
+    /// which contains the result or the reason for a failure.
     #[oai(path = "/spaces/:spaceId/git/export", method = "post", operation_id = "exportToGitRepository")]
     async fn export(
         &self,
@@ -53,7 +53,7 @@ impl Git {
 
     /// Remove the legacy installation of a space
     ///
-    /// The hosting service of the repository is no longer shown; nothing else changes. Succeeds if there is no legacy
+    /// The Git host of the repository is no longer shown; nothing else changes. Succeeds if there is no legacy
     /// installation.
     #[oai(
         path = "/spaces/:spaceId/git/legacy-installation",
@@ -71,7 +71,7 @@ impl Git {
 
     /// Get the Git repository of a space
     ///
-    /// Returns the repository of the last import or export. Returns 404 for a space that was never synchronized.
+    /// Returns the repository of the last import or export, or 404 if the space was never synchronized.
     #[oai(path = "/spaces/:spaceId/git/info", method = "get", operation_id = "getSpaceGitInfo")]
     async fn info(
         &self,

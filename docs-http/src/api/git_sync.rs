@@ -18,7 +18,7 @@ pub struct GitSync(pub(super) Platform);
 impl GitSync {
     /// Get the Git synchronization of a space
     ///
-    /// Returns the setting and its progress. Credentials and the secret of the webhook are not included.
+    /// Returns the settings and the state of the synchronization. Credentials and the webhook secret are not included.
     #[oai(path = "/", method = "get", operation_id = "getSpaceGitSync")]
     async fn get(
         &self,
@@ -30,8 +30,8 @@ impl GitSync {
 
     /// Set the Git synchronization of a space
     ///
-    /// Replaces the setting and starts a synchronization in the background. The secret of the webhook is returned only
-    /// by the request that creates the webhook.
+    /// Replaces the settings and starts a synchronization in the background. The webhook secret is returned only by the
+    /// request that creates the webhook.
     #[oai(path = "/", method = "put", operation_id = "setSpaceGitSync")]
     async fn set(
         &self,
@@ -46,7 +46,7 @@ impl GitSync {
 
     /// Remove the Git synchronization of a space
     ///
-    /// Space and repository keep their content. Succeeds if the space is not synchronized.
+    /// The space and the repository keep their content. Succeeds if the space is not synchronized.
     #[oai(path = "/", method = "delete", operation_id = "deleteSpaceGitSync")]
     async fn delete(
         &self,

@@ -14,7 +14,8 @@ use crate::wire::reply::EmptyCreated;
 pub struct Imports(pub(super) Platform);
 
 impl Imports {
-    /// Imports into a space or a change request. `Location` refers to the content that received the new pages.
+    /// Imports into a space or a change request. The `Location` header refers to the content that received the new
+    /// pages.
     async fn import(
         &self,
         auth: &Auth,

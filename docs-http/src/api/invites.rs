@@ -21,7 +21,7 @@ pub struct Invites(pub(super) Platform);
 impl Invites {
     /// Invite people by their e-mail addresses
     ///
-    /// Users who have one of the addresses become members immediately. Other addresses receive an invite that expires.
+    /// Users with one of the addresses become members immediately. Other addresses receive an invite, which expires.
     #[oai(path = "/invites", method = "post", operation_id = "inviteUsersToOrganization")]
     async fn invite(
         &self,
@@ -35,8 +35,8 @@ impl Invites {
 
     /// Join an organization by an invite
     ///
-    /// Accepts an invite link or an invite to the caller's address. The caller's role is raised if it is lower, and
-    /// never reduced.
+    /// Accepts an invite link, or an invite to the caller's address. The caller's role is raised if it is lower, and
+    /// never lowered.
     #[oai(path = "/invites/:inviteId", method = "post", operation_id = "joinOrganizationWithInvite")]
     async fn join(
         &self,
@@ -62,9 +62,9 @@ impl Invites {
 
     /// Create an invite link
     ///
-    /// Creates a link to the organization with a role, or to a space or a collection with a level. Users who join by a
-    /// link to content become guests with that level on it. Returns 409 while `inviteLinks` of the organization is
-    /// `false`.
+    /// Creates a link that grants a role in the organization, or a level on a space or collection. Users who join by a
+    /// link to content become guests with that level on the content. Returns 409 while `inviteLinks` of the
+    /// organization is `false`.
     #[oai(path = "/link-invites", method = "post", operation_id = "createOrganizationInvite")]
     async fn create(
         &self,
@@ -80,7 +80,8 @@ impl Invites {
 
     /// Get an invite link
     ///
-    /// Available to users who may create such a link. Returns 404 if the content of the link was deleted.
+    /// Available to users who may create such a link. Returns 404 if the link grants access to content that was
+    /// deleted.
     #[oai(path = "/link-invites/:inviteId", method = "get", operation_id = "getOrganizationInviteLink")]
     async fn get(
         &self,
@@ -93,8 +94,8 @@ impl Invites {
 
     /// Change the role of an invite link
     ///
-    /// Members who joined by the link keep their role. From now on, the link depends on the permissions of the user who
-    /// changed it.
+    /// Members who joined by the link keep their role. The link now depends on the permissions of the user who changed
+    /// it.
     #[oai(path = "/link-invites/:inviteId", method = "patch", operation_id = "updateOrganizationInviteById")]
     async fn update(
         &self,
@@ -109,7 +110,7 @@ impl Invites {
 
     /// Delete an invite
     ///
-    /// Deletes an invite link or an invite to an address. Succeeds if the invite does not exist.
+    /// Deletes an invite link, or an invite to an address. Succeeds if the invite does not exist.
     #[oai(path = "/link-invites/:inviteId", method = "delete", operation_id = "deleteOrganizationInviteById")]
     async fn delete(
         &self,

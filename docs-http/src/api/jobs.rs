@@ -16,7 +16,7 @@ impl Jobs {
     /// List the jobs of a space
     ///
     /// Lists import, export and PDF jobs in any state, newest first. Finished jobs are retained for a limited time, and
-    /// up to a limited number per kind.
+    /// only a limited number of each kind.
     #[oai(path = "/", method = "get", operation_id = "listSpaceJobs")]
     async fn list(
         &self,
@@ -29,7 +29,7 @@ impl Jobs {
 
     /// Get a job of a space
     ///
-    /// Returns the job with its log, which lists content that was omitted or interpreted in an unexpected way.
+    /// Returns the job with its log, which lists content that was omitted or converted differently than expected.
     #[oai(path = "/:jobId", method = "get", operation_id = "getSpaceJob")]
     async fn get(
         &self,

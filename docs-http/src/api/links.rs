@@ -17,7 +17,7 @@ pub struct ContentLinks(pub(super) Platform);
 impl ContentLinks {
     /// List the links of a space
     ///
-    /// Returns the links of all pages and reusable contents, broken links first.
+    /// Returns the links of all pages and reusable content, broken links first.
     #[oai(path = "/spaces/:spaceId/links", method = "get", operation_id = "listSpaceLinks")]
     async fn space_links(
         &self,
@@ -32,7 +32,8 @@ impl ContentLinks {
 
     /// List the links of a change request
     ///
-    /// Returns links that the change request adds, or whose status it changes. `stats` covers all links of its content.
+    /// Returns the links that the change request adds, and those whose status it changes. `stats` covers all links of
+    /// its content.
     #[oai(
         path = "/spaces/:spaceId/change-requests/:changeRequestId/links",
         method = "get",
@@ -46,7 +47,8 @@ impl ContentLinks {
         page: PageQuery,
         /// Restricts the list to links with this status.
         status: Query<LinkStatus>,
-        /// Restricts the list to links broken or added by the change request, or to links that are broken in the space.
+        /// Restricts the list to links that the change request adds or breaks, or to links that are broken in the
+        /// space.
         #[oai(name = "brokenContext")]
         broken_context: Query<BrokenContext>,
     ) -> ApiResult<Reply<LinkList>> {
@@ -79,7 +81,7 @@ impl ContentLinks {
 
     /// List the backlinks of a page of a space
     ///
-    /// Returns each page and reusable content that links to the page once.
+    /// Returns each page and each reusable content block that links to the page, once.
     #[oai(
         path = "/spaces/:spaceId/content/page/:pageId/backlinks",
         method = "get",
@@ -99,7 +101,7 @@ impl ContentLinks {
 
     /// List the backlinks of a file of a space
     ///
-    /// Returns each page and reusable content that links to the file once.
+    /// Returns each page and each reusable content block that links to the file, once.
     #[oai(
         path = "/spaces/:spaceId/content/files/:fileId/backlinks",
         method = "get",
@@ -141,7 +143,7 @@ impl ContentLinks {
 
     /// List the backlinks of a page of a change request
     ///
-    /// Returns each page and reusable content that links to the page once.
+    /// Returns each page and each reusable content block that links to the page, once.
     #[oai(
         path = "/spaces/:spaceId/change-requests/:changeRequestId/content/page/:pageId/backlinks",
         method = "get",
@@ -162,7 +164,7 @@ impl ContentLinks {
 
     /// List the backlinks of a file of a change request
     ///
-    /// Returns each page and reusable content that links to the file once.
+    /// Returns each page and each reusable content block that links to the file, once.
     #[oai(
         path = "/spaces/:spaceId/change-requests/:changeRequestId/content/files/:fileId/backlinks",
         method = "get",

@@ -19,7 +19,7 @@ pub struct Members(pub(super) Platform);
 impl Members {
     /// List the members of an organization
     ///
-    /// With a search, a page can be incomplete or empty and still have a `next` page, because each request compares a
+    /// With `search`, a page can be incomplete or empty and still have a `next` page, because each request examines a
     /// limited number of members.
     #[oai(path = "/", method = "get", operation_id = "listMembersInOrganizationById")]
     async fn list(
@@ -31,8 +31,8 @@ impl Members {
         order: Query<ListOrder>,
         /// Restricts the list to members with this role.
         role: Query<MemberRole>,
-        /// Restricts the list to members whose name or e-mail address contains this text, ignoring case. A text of one
-        /// or two characters must be the beginning of a word.
+        /// Restricts the list to members whose name or e-mail address contains this text, ignoring case. Text of one or
+        /// two characters matches only at the beginning of a word.
         search: Query<BoundedText<0, 512>>,
         /// The sort key. With `lastSeenAt`, members who never visited are omitted.
         sort: Query<MemberSort>,

@@ -1,5 +1,5 @@
-//! The operations of the HTTP API, one file per resource. Each handler calls one operation of the platform.
-//! This module imports the types that most handlers use.
+//! Operations of the HTTP API, one file per resource. Each handler calls one platform operation. This module imports
+//! the types that most handlers use.
 
 #![expect(clippy::too_many_arguments, reason = "one argument a parameter of the operation")]
 

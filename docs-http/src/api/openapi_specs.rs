@@ -1,4 +1,4 @@
-//! Operations on OpenAPI specifications of an organization and their versions.
+//! Operations on an organization's OpenAPI specifications and their versions.
 
 use docs_core::{
     Platform,
@@ -34,8 +34,8 @@ impl OpenApiSpecs {
 
     /// Create an OpenAPI specification
     ///
-    /// The source is an address, which is fetched again every few hours, or the specification itself: Swagger 2.0,
-    /// OpenAPI 3.0 or 3.1, in JSON or YAML. Until it was fetched and parsed, `processingState` is `pending`.
+    /// The source is a URL, which is fetched again every few hours, or the specification itself: Swagger 2.0, OpenAPI
+    /// 3.0 or 3.1, in JSON or YAML. `processingState` is `pending` until the specification was fetched and parsed.
     #[oai(path = "/", method = "post", operation_id = "createOpenAPISpec")]
     async fn create(
         &self,
@@ -50,7 +50,7 @@ impl OpenApiSpecs {
 
     /// Get an OpenAPI specification
     ///
-    /// Returns the specification with its processing state and the problems found by the last processing.
+    /// Returns the specification with its processing state and the problems found during the last processing.
     #[oai(path = "/:specSlug", method = "get", operation_id = "getOpenAPISpecBySlug")]
     async fn get(
         &self,
@@ -63,7 +63,7 @@ impl OpenApiSpecs {
 
     /// Create or update an OpenAPI specification
     ///
-    /// Sets the source and processes it again; an address is fetched again even if it did not change. A new version is
+    /// Sets the source and processes it again. A URL is fetched again even if it did not change. A new version is
     /// created if the files differ from the latest version.
     #[oai(path = "/:specSlug", method = "put", operation_id = "createOrUpdateOpenAPISpecBySlug")]
     async fn put(
@@ -80,7 +80,7 @@ impl OpenApiSpecs {
 
     /// Change the visibility of an OpenAPI specification
     ///
-    /// A public specification has an address that needs no token.
+    /// A public specification has a URL that requires no token.
     #[oai(path = "/:specSlug", method = "patch", operation_id = "updateOpenAPISpecBySlug")]
     async fn update(
         &self,
@@ -96,7 +96,7 @@ impl OpenApiSpecs {
 
     /// Delete an OpenAPI specification
     ///
-    /// Deletes the specification with all its versions. Content that refers to it no longer shows it. Succeeds if the
+    /// Deletes the specification with all its versions. Content that references it no longer shows it. Succeeds if the
     /// specification does not exist.
     #[oai(path = "/:specSlug", method = "delete", operation_id = "deleteOpenAPISpecBySlug")]
     async fn delete(
@@ -127,7 +127,7 @@ impl OpenApiSpecs {
 
     /// Get the latest version of an OpenAPI specification
     ///
-    /// Returns 404 until the specification was processed successfully.
+    /// Returns 404 until the specification has been processed successfully.
     #[oai(path = "/:specSlug/versions/latest", method = "get", operation_id = "getLatestOpenAPISpecVersion")]
     async fn get_latest_version(
         &self,

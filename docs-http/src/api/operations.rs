@@ -1,4 +1,3 @@
-//! All operations of the API.
 
 use docs_core::Platform;
 
@@ -8,7 +7,7 @@ use super::{
     site_settings, site_structure, sites, spaces, teams, translations, uploads, urls, users,
 };
 
-/// The operations of the API.
+/// All operations of the API.
 pub type Api = (
     (platform_info::PlatformInfo, users::Users),
     (orgs::Orgs, members::Members, invites::Invites, audit::AuditLog),
@@ -28,7 +27,7 @@ pub type Api = (
     (translations::Translations, openapi_specs::OpenApiSpecs),
 );
 
-/// Creates all operations for a platform.
+/// Creates the operations for a platform.
 pub(crate) fn api(platform: &Platform) -> Api {
     (
         (platform_info::PlatformInfo, users::Users(platform.clone())),

@@ -15,7 +15,7 @@ pub struct Orgs(pub(super) Platform);
 impl Orgs {
     /// List the organizations of the user
     ///
-    /// Ordered by the time of joining. Includes organizations where the user is a guest.
+    /// Ordered by the time of joining. Includes organizations of which the user is a guest.
     #[oai(path = "/orgs", method = "get", operation_id = "listOrganizationsForAuthenticatedUser")]
     async fn list(&self, auth: Auth, page: PageQuery) -> ApiResult<Reply<List<Organization>>> {
         Ok(Reply(auth.caller(&self.0).orgs().list(&page.0).await?.into()))

@@ -1,4 +1,4 @@
-//! Parameters in paths.
+//! Path parameters.
 
 use std::{marker::PhantomData, ops::Deref, str::FromStr};
 
@@ -17,26 +17,25 @@ use poem_openapi::{
 
 use crate::wire::error::ApiError;
 
-/// A resource in a path, by its id. In the OpenAPI document it is text.
+/// A resource id in a path. In the OpenAPI document it is a string.
 ///
-/// The macro of poem-openapi recognizes parameters of paths by the name `Path` of their type.
+/// The poem-openapi macro recognizes path parameters by the type name `Path`.
 ///
 /// # Errors
 ///
-/// For text that is not an id, the response to an id that does not exist: see [`Absence`].
+/// For text that is not an id, the same response as for an id that does not exist: see [`Absence`].
 pub(super) struct Path<N: Noun, A = Missing>(pub(super) N::Id, PhantomData<A>);
 
-/// A kind of resource that paths identify. Most kinds have a type of ids of their own, which also names the kind.
+/// A kind of resource that paths identify. Most kinds have their own id type, which implements this trait itself.
 pub(super) trait Noun: 'static {
-    /// The type of its ids, or `String` if the platform parses them.
+    /// The id type, or `String` if the platform parses the ids.
     type Id: FromStr + Send;
-    /// The resource in error messages.
+    /// Name of the resource kind in error messages.
     const NOUN: &'static str;
 }
 
-/// The response if a resource does not exist.
+/// The response if the resource does not exist.
 pub(super) trait Absence: Send + 'static {
-    /// Returns the response.
     fn response(noun: &str) -> poem::Error;
 }
 

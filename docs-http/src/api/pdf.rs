@@ -22,8 +22,8 @@ fn part(page: Query<String>, only: Query<bool>) -> ApiResult<PdfPart> {
 impl Pdf {
     /// Get a space as a PDF file
     ///
-    /// Returns the address of a PDF file of the current content. The address needs no token and is valid for a limited
-    /// time, while the user may read the content.
+    /// Returns the URL of a PDF file of the current content. The URL requires no token and is valid for a limited time,
+    /// as long as the user may read the content.
     #[oai(
         path = "/spaces/:spaceId/pdf",
         method = "get",
@@ -34,7 +34,7 @@ impl Pdf {
         &self,
         auth: Auth,
         #[oai(name = "spaceId")] space: Path<SpaceId>,
-        /// The id of a page. Restricts the file to the page and its subpages.
+        /// Id of a page. Restricts the file to this page and its subpages.
         page: Query<String>,
         /// `true` omits the subpages.
         only: Query<bool>,
@@ -45,8 +45,8 @@ impl Pdf {
 
     /// Get the content of a change request as a PDF file
     ///
-    /// Returns the address of a PDF file of the current content. The address needs no token and is valid for a limited
-    /// time, while the user may read the content.
+    /// Returns the URL of a PDF file of the current content. The URL requires no token and is valid for a limited time,
+    /// as long as the user may read the content.
     #[oai(
         path = "/spaces/:spaceId/change-requests/:changeRequestId/pdf",
         method = "get",
@@ -58,7 +58,7 @@ impl Pdf {
         auth: Auth,
         #[oai(name = "spaceId")] space: Path<SpaceId>,
         #[oai(name = "changeRequestId")] request: Path<String>,
-        /// The id of a page. Restricts the file to the page and its subpages.
+        /// Id of a page. Restricts the file to this page and its subpages.
         page: Query<String>,
         /// `true` omits the subpages.
         only: Query<bool>,

@@ -1,4 +1,4 @@
-//! Operations on explicit roles, implemented once and mounted for spaces and collections.
+//! Operations on explicit roles, defined once and mounted for spaces and collections.
 
 use docs_core::{
     Platform,
@@ -23,8 +23,8 @@ pub(super) fn permissions(platform: &Platform) -> Permissions {
 
 /// Declares the operations on explicit roles for one kind of content.
 ///
-/// An invocation gives the path prefix, the parameter that identifies the content with its type and its variant of
-/// `ContentTarget`, and the id and summary of each operation.
+/// An invocation specifies the path prefix, the name and type of the parameter that identifies the content, its variant
+/// of `ContentTarget`, and the id and summary of each operation.
 macro_rules! mount {
     (
         $(#[$doc:meta])*
@@ -46,7 +46,7 @@ macro_rules! mount {
         impl $Mount {
             #[doc = $invite_title]
             ///
-            /// Replaces the previous role; `null` removes it. Callers can neither grant nor remove a role above their
+            /// Replaces previous roles; `null` removes a role. Callers can neither grant nor remove a role above their
             /// own.
             #[oai(path = "/", method = "post", operation_id = $invite)]
             async fn invite(
@@ -91,7 +91,8 @@ macro_rules! mount {
 
             #[doc = $remove_user_title]
             ///
-            /// Succeeds if the user has no explicit role. Access through levels and teams is unchanged.
+            /// Succeeds if the user has no explicit role. Access through the content's levels and through teams does
+            /// not change.
             #[oai(path = "/users/:userId", method = "delete", operation_id = $remove_user)]
             async fn remove_user(
                 &self,
@@ -148,8 +149,8 @@ macro_rules! mount {
 
             #[doc = $aggregate_title]
             ///
-            /// Returns the users with a role from any source. A page can contain fewer items than requested and still
-            /// have a `next` page.
+            /// Returns the users who have a role from any source. A page can contain fewer items than requested and
+            /// still have a `next` page.
             #[oai(path = "/aggregate", method = "get", operation_id = $aggregate)]
             async fn aggregate(
                 &self,

@@ -1,11 +1,11 @@
-//! Operations on the service as a whole.
+//! Operations on the service itself.
 
 use docs_core::model::ApiInformation;
 use poem_openapi::OpenApi;
 
 use super::{ApiResult, ApiTag, Auth, Reply};
 
-/// The date of the latest release in CHANGELOG.md; a test compares the two.
+/// Date of the latest release, compared with CHANGELOG.md by a test.
 const RELEASED: &str = "2026-11-23";
 
 #[derive(Debug)]
@@ -15,7 +15,7 @@ pub struct PlatformInfo;
 impl PlatformInfo {
     /// Get information about the API
     ///
-    /// Returns the version of the server and the date of its release.
+    /// Returns the server version and its release date.
     #[oai(path = "/", method = "get", operation_id = "getApiInformation")]
     async fn get(&self, _auth: Auth) -> ApiResult<Reply<ApiInformation>> {
         let (version, build) = (env!("CARGO_PKG_VERSION").to_owned(), RELEASED.to_owned());

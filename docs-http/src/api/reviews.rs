@@ -1,4 +1,4 @@
-//! Operations on reviews of change requests, requested reviewers and contributors.
+//! Operations on reviews, requested reviewers and contributors of change requests.
 
 use docs_core::{
     Platform,
@@ -21,7 +21,7 @@ pub struct Reviews(pub(super) Platform);
 impl Reviews {
     /// List the reviews of a change request
     ///
-    /// Returns all submitted reviews, newest first, including multiple reviews by one reviewer.
+    /// Returns all submitted reviews, newest first, including repeated reviews by the same reviewer.
     #[oai(path = "/reviews", method = "get", operation_id = "getReviewsByChangeRequestId")]
     async fn list(
         &self,
@@ -45,7 +45,7 @@ impl Reviews {
 
     /// Review a change request
     ///
-    /// The comment of the reviewer is added to the comments of the change request.
+    /// The reviewer's comment is added to the comments of the change request.
     #[oai(path = "/reviews", method = "post", operation_id = "submitChangeRequestReview")]
     async fn submit(
         &self,
@@ -61,13 +61,13 @@ impl Reviews {
             .change_request(&request)
             .submit_review(new.0)
             .await?;
-        // A review has no address of its own, so `Location` refers to the list of reviews.
+        // A review has no URL of its own, so `Location` refers to the list of reviews.
         Ok(Created::new(review).with_location(self.0.urls().reviews(&space, &request)))
     }
 
     /// List the requested reviewers of a change request
     ///
-    /// Returns the reviewers with a pending review, in the order of the requests.
+    /// Returns the reviewers whose review is pending, in the order in which they were requested.
     #[oai(
         path = "/requested-reviewers",
         method = "get",
@@ -113,7 +113,7 @@ impl Reviews {
 
     /// Withdraw the request for a member's review
     ///
-    /// Succeeds if no review of the member was requested.
+    /// Succeeds if no review by the member was requested.
     #[oai(
         path = "/requested-reviewers/:userId",
         method = "delete",

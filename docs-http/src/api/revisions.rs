@@ -29,8 +29,8 @@ impl Revisions {
 
     /// Roll back to a revision
     ///
-    /// Creates a revision of type `rollback` with the content of an earlier one. The history is unchanged. Live content
-    /// must be editable (`editMode` is `live`).
+    /// Creates a revision of type `rollback` with the content of an earlier revision. The history is preserved. Live
+    /// content must be editable (`editMode` is `live`).
     #[oai(path = "/:revisionId/rollback", method = "post", operation_id = "rollbackSpaceToRevision")]
     async fn rollback(
         &self,

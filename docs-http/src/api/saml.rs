@@ -31,7 +31,7 @@ impl Saml {
 
     /// Create a SAML provider
     ///
-    /// The provider is pending until its address, entity id and certificate are set.
+    /// The provider is pending until its URL, entity id and certificate are set.
     #[oai(path = "/saml", method = "post", operation_id = "createOrganizationSAMLProvider")]
     async fn create(
         &self,
@@ -48,7 +48,7 @@ impl Saml {
 
     /// Get a SAML provider
     ///
-    /// Returns the provider with the addresses to configure at the provider. Requires the role `admin`.
+    /// Returns the provider with the URLs to configure at the provider. Requires the role `admin`.
     #[oai(path = "/saml/:samlProviderId", method = "get", operation_id = "getOrganizationSAMLProviderById")]
     async fn get(
         &self,
@@ -61,8 +61,8 @@ impl Saml {
 
     /// Change a SAML provider
     ///
-    /// Omitted fields are unchanged; `null` removes the value of optional fields. A change of the address, entity id or
-    /// certificate ends the sessions that began with the provider.
+    /// Omitted fields are unchanged; `null` removes the value of optional fields. A change of the URL, entity id or
+    /// certificate ends the sessions that were started with the provider.
     #[oai(path = "/saml/:samlProviderId", method = "patch", operation_id = "updateOrganizationSAMLProvider")]
     async fn update(
         &self,

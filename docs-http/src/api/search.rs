@@ -34,8 +34,8 @@ impl Search {
 
     /// Search the spaces of an organization
     ///
-    /// Returns the best matching pages, grouped by the spaces that the user can see. The limit counts pages of all
-    /// spaces; a space with further matches reappears on later pages of the list.
+    /// Returns the best matching pages, grouped by space. Only spaces that the user can see are searched. The limit
+    /// applies to the total number of pages; a space with more matches reappears on later pages of the list.
     #[oai(path = "/orgs/:organizationId/search", method = "get", operation_id = "searchOrganizationContent")]
     async fn org(
         &self,
@@ -50,8 +50,8 @@ impl Search {
 
     /// Search a published site
     ///
-    /// Returns the best matching pages, grouped by the searched spaces of the site. The limit counts pages of all
-    /// spaces; a space with further matches reappears on later pages of the list.
+    /// Returns the best matching pages, grouped by space of the site. The limit applies to the total number of pages; a
+    /// space with more matches reappears on later pages of the list.
     #[oai(
         path = "/orgs/:organizationId/sites/:siteId/search",
         method = "post",

@@ -1,4 +1,4 @@
-//! Operations on the settings of a site other than its structure.
+//! Operations on site settings other than the structure.
 
 use docs_core::{
     Platform,
@@ -23,7 +23,7 @@ pub struct SiteSettings(pub(super) Platform);
 impl SiteSettings {
     /// Get the customization of a site
     ///
-    /// Returns the complete customization, with defaults for values that were never set.
+    /// Returns the complete customization, with default values for settings that were never changed.
     #[oai(path = "/customization", method = "get", operation_id = "getSiteCustomizationById")]
     async fn customization(
         &self,
@@ -125,7 +125,7 @@ impl SiteSettings {
 
     /// List the share links of a site
     ///
-    /// Returns each link with its address, oldest first.
+    /// Returns each link with its URL, oldest first.
     #[oai(path = "/share-links", method = "get", operation_id = "listSiteShareLinks")]
     async fn share_links(
         &self,
@@ -139,7 +139,7 @@ impl SiteSettings {
 
     /// Create a share link
     ///
-    /// Anyone who has the address of the link can read the site while its visibility is `share-link`.
+    /// Anyone with the URL of the link can read the site while its visibility is `share-link`.
     #[oai(path = "/share-links", method = "post", operation_id = "createSiteShareLink")]
     async fn create_share_link(
         &self,
@@ -192,7 +192,7 @@ impl SiteSettings {
 
     /// Get the visitor authentication of a site
     ///
-    /// Creates a signing key if the site has no key yet.
+    /// Creates a signing key if the site has none.
     #[oai(path = "/publishing/auth", method = "get", operation_id = "getSitePublishingAuthById")]
     async fn auth(
         &self,
@@ -264,7 +264,7 @@ impl SiteSettings {
 
     /// Create a redirect
     ///
-    /// Redirects a path of the site to a section, a space or a page. A path can have one redirect.
+    /// Redirects a path of the site to a section, a space or a page. A path can have only one redirect.
     #[oai(path = "/redirects", method = "post", operation_id = "createSiteRedirect")]
     async fn create_redirect(
         &self,
@@ -323,10 +323,10 @@ impl SiteSettings {
         auth: MaybeAuth,
         #[oai(name = "organizationId")] org: Path<OrgId>,
         #[oai(name = "siteId")] site: Path<SiteId>,
-        /// The key of a share link of the site, which is then part of the returned address.
+        /// Key of a share link of the site, which is included in the returned URL.
         #[oai(name = "shareKey")]
         share_key: Query<String>,
-        /// The path on the site.
+        /// Path on the site.
         source: RequiredQuery<RedirectSource>,
     ) -> ApiResult<Reply<ResolvedRedirect>> {
         let site = auth.caller(&self.0).org(&org).site(&site).with_share_key(share_key.0.as_deref());
@@ -348,7 +348,7 @@ impl SiteSettings {
 
     /// Set the adaptive schema of a site
     ///
-    /// The schema defines the visitor claims that are used, and their types.
+    /// The schema defines which visitor claims are used, and their types.
     #[oai(path = "/adaptive-schema", method = "put", operation_id = "updateSiteAdaptiveSchema")]
     async fn set_adaptive_schema(
         &self,
@@ -369,7 +369,7 @@ impl SiteSettings {
 
     /// List conditions derived from the adaptive schema
     ///
-    /// Returns a ready-made condition for each value of a claim that the schema enumerates.
+    /// Returns a condition for each value that the schema enumerates for a claim.
     #[oai(
         path = "/adaptive-schema/template-conditions",
         method = "get",

@@ -1,4 +1,4 @@
-//! Operations on the structure of a site: sections, groups of sections and site spaces.
+//! Operations on the structure of a site: sections, section groups and site spaces.
 
 use docs_core::{
     Platform,
@@ -24,14 +24,14 @@ pub struct Structure(pub(super) Platform);
 impl Structure {
     /// Get the structure of a site
     ///
-    /// Returns sections and groups of sections, or site spaces if there are no sections.
+    /// Returns the sections and section groups, or the site spaces if there are no sections.
     #[oai(path = "/structure", method = "get", operation_id = "getSiteStructure")]
     async fn structure(
         &self,
         auth: MaybeAuth,
         #[oai(name = "organizationId")] org: Path<OrgId>,
         #[oai(name = "siteId")] site: Path<SiteId>,
-        /// The key of a share link of the site. It grants visitors access, and is part of the returned addresses.
+        /// Key of a share link of the site. It grants access to visitors, and is included in the returned URLs.
         #[oai(name = "shareKey")]
         share_key: Query<String>,
     ) -> ApiResult<Reply<SiteStructure>> {
@@ -47,8 +47,8 @@ impl Structure {
 
     /// Move an item of the structure of a site
     ///
-    /// A site space is placed next to another site space and joins its section. A section or group is placed next to a
-    /// section or group and joins its parent group.
+    /// A site space is placed next to another site space and joins that one's section. A section or group is placed
+    /// next to a section or group and joins that one's parent group.
     #[oai(path = "/structure/sort", method = "patch", operation_id = "sortSiteStructure")]
     async fn sort(
         &self,
@@ -70,7 +70,7 @@ impl Structure {
         #[oai(name = "organizationId")] org: Path<OrgId>,
         #[oai(name = "siteId")] site: Path<SiteId>,
         page: PageQuery,
-        /// The key of a share link of the site. It grants visitors access, and is part of the returned addresses.
+        /// Key of a share link of the site. It grants access to visitors, and is included in the returned URLs.
         #[oai(name = "shareKey")]
         share_key: Query<String>,
         /// `true` returns only the default site space, `false` all others.
@@ -90,8 +90,8 @@ impl Structure {
 
     /// Add a space to a site
     ///
-    /// The space becomes the last of its section; without `sectionId`, of the default section. The first space of a
-    /// section is its default space.
+    /// The space becomes the last one of the given section, or of the default section without `sectionId`. The first
+    /// space of a section is its default space.
     #[oai(path = "/site-spaces", method = "post", operation_id = "addSpaceToSite")]
     async fn add_place(
         &self,
@@ -163,7 +163,7 @@ impl Structure {
         #[oai(name = "organizationId")] org: Path<OrgId>,
         #[oai(name = "siteId")] site: Path<SiteId>,
         page: PageQuery,
-        /// The key of a share link of the site. It grants visitors access, and is part of the returned addresses.
+        /// Key of a share link of the site. It grants access to visitors, and is included in the returned URLs.
         #[oai(name = "shareKey")]
         share_key: Query<String>,
     ) -> ApiResult<Reply<List<SiteSection>>> {
@@ -204,7 +204,7 @@ impl Structure {
 
     /// Change a section
     ///
-    /// Omitted fields are unchanged; `null` removes condition, icon or description.
+    /// Omitted fields are unchanged; `null` removes the condition, icon or description.
     #[oai(path = "/sections/:siteSectionId", method = "patch", operation_id = "updateSiteSectionById")]
     async fn update_section(
         &self,
@@ -219,7 +219,7 @@ impl Structure {
 
     /// Delete a section
     ///
-    /// The spaces of the section are removed from the site but not deleted. Succeeds if the section does not exist.
+    /// The section's spaces are removed from the site but not deleted. Succeeds if the section does not exist.
     #[oai(path = "/sections/:siteSectionId", method = "delete", operation_id = "deleteSiteSectionById")]
     async fn delete_section(
         &self,
@@ -268,7 +268,7 @@ impl Structure {
 
     /// Add a group of sections to a site
     ///
-    /// The group is added last. The given sections move into it.
+    /// The group is added at the end. The given sections move into it.
     #[oai(path = "/section-groups", method = "post", operation_id = "addSectionGroupToSite")]
     async fn add_group(
         &self,

@@ -28,9 +28,9 @@ impl Sites {
         page: PageQuery,
         /// Restricts the list to sites that contain this space.
         space: Query<String>,
-        /// Restricts the list to sites with this text in the title, ignoring case.
+        /// Restricts the list to sites whose title contains this text, ignoring case.
         title: Query<String>,
-        /// Restricts the list to published or to unpublished sites.
+        /// Restricts the list to published or unpublished sites.
         published: Query<bool>,
         /// Restricts the list to sites of these types.
         #[oai(name = "type")]
@@ -63,7 +63,7 @@ impl Sites {
 
     /// Get a site
     ///
-    /// Returns the site with its visibility and published address.
+    /// Returns the site with its visibility and published URL.
     #[oai(path = "/:siteId", method = "get", operation_id = "getSiteById")]
     async fn get(
         &self,
@@ -106,7 +106,7 @@ impl Sites {
 
     /// Publish a site
     ///
-    /// The audience can read the site from now on. Succeeds if the site is already published.
+    /// The audience can now read the site. Succeeds if the site is already published.
     #[oai(path = "/:siteId/publish", method = "post", operation_id = "publishSite")]
     async fn publish(
         &self,
@@ -139,7 +139,7 @@ impl Sites {
         auth: MaybeAuth,
         #[oai(name = "organizationId")] org: Path<OrgId>,
         #[oai(name = "siteId")] site: Path<SiteId>,
-        /// The key of a share link of the site, which is then part of the returned addresses.
+        /// Key of a share link of the site, which is included in the returned URLs.
         #[oai(name = "shareKey")]
         share_key: Query<String>,
     ) -> ApiResult<Reply<PublishedSite>> {

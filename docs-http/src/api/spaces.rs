@@ -75,8 +75,8 @@ impl Spaces {
         &self,
         auth: MaybeAuth,
         #[oai(name = "spaceId")] space: Path<SpaceId>,
-        /// The key of a share link of the site that publishes the space. It grants access to the space, and is part of
-        /// the returned address.
+        /// Key of a share link of the site that publishes the space. It grants access to the space, and is included in
+        /// the returned URL.
         #[oai(name = "shareKey")]
         share_key: Query<String>,
     ) -> ApiResult<Reply<Space>> {
@@ -140,8 +140,8 @@ impl Spaces {
 
     /// Move a space
     ///
-    /// Moves the space to a collection, to the top level of the organization, or to another position. Without a
-    /// position, it becomes the last sibling.
+    /// Moves the space to a collection, to the top level of the organization, or to another position. If no position is
+    /// given, it becomes the last sibling.
     #[oai(path = "/spaces/:spaceId/move", method = "post", operation_id = "moveSpace")]
     async fn relocate(
         &self,
@@ -154,8 +154,8 @@ impl Spaces {
 
     /// Transfer a space to another organization
     ///
-    /// The space moves to the end of the top level of the other organization. Roles of users and teams on it are
-    /// removed.
+    /// Transfers the space to another organization, where it becomes the last item of the top level. Roles of users and
+    /// teams on the space are removed.
     #[oai(path = "/spaces/:spaceId/transfer", method = "post", operation_id = "transferSpace")]
     async fn transfer(
         &self,

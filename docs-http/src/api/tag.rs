@@ -1,4 +1,4 @@
-//! The groups of operations in the OpenAPI document.
+//! Groups of operations in the OpenAPI document.
 
 use poem_openapi::Tags;
 

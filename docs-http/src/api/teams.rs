@@ -29,10 +29,10 @@ impl Teams {
         auth: Auth,
         #[oai(name = "organizationId")] org: Path<OrgId>,
         page: PageQuery,
-        /// Restricts the list to teams whose members this user can manage: the teams they own, or all teams for an
+        /// Restricts the list to teams that this user can manage: the teams they own, or all teams for an
         /// administrator.
         owner: Query<String>,
-        /// Restricts the list to teams with this text in the title, ignoring case.
+        /// Restricts the list to teams whose title contains this text, ignoring case.
         title: Query<String>,
     ) -> ApiResult<Reply<List<Team>>> {
         let filter = TeamFilter { owner: owner.0, title: title.0 };
@@ -68,7 +68,7 @@ impl Teams {
 
     /// Change a team
     ///
-    /// Changes the title. Members are changed by separate operations.
+    /// Changes the title. Separate operations change the members.
     #[oai(path = "/teams/:teamId", method = "patch", operation_id = "updateTeamInOrganizationById")]
     async fn update(
         &self,
@@ -83,7 +83,7 @@ impl Teams {
 
     /// Delete a team
     ///
-    /// Roles of the team on content are removed with it. Succeeds if the team does not exist.
+    /// The team's roles on content are removed with it. Succeeds if the team does not exist.
     #[oai(path = "/teams/:teamId", method = "delete", operation_id = "removeTeamFromOrganizationById")]
     async fn delete(
         &self,
@@ -179,7 +179,7 @@ impl Teams {
         #[oai(name = "organizationId")] org: Path<OrgId>,
         #[oai(name = "userId")] user: Path<OrgMember>,
         page: PageQuery,
-        /// Restricts the list to teams with this text in the title, ignoring case.
+        /// Restricts the list to teams whose title contains this text, ignoring case.
         title: Query<String>,
     ) -> ApiResult<Reply<List<MemberTeam>>> {
         let list = auth.caller(&self.0).org(&org).member(&user).list_teams(title.0.as_deref(), &page.0);

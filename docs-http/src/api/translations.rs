@@ -21,7 +21,7 @@ pub struct Translations(pub(super) Platform);
 impl Translations {
     /// List the translations of an organization
     ///
-    /// Returns the translations with a source or result that the caller can see, newest first.
+    /// Returns the translations whose source or result is visible to the caller, newest first.
     #[oai(path = "/translations", method = "get", operation_id = "listTranslations")]
     async fn list(
         &self,
@@ -34,8 +34,8 @@ impl Translations {
 
     /// Create a translation of a space
     ///
-    /// Creates a space directly after the source. It receives the translated content, and later changes of the source
-    /// are translated too.
+    /// Creates a space directly after the source space. It receives the translated content, and later changes of the
+    /// source are translated too.
     #[oai(path = "/translations", method = "post", operation_id = "createTranslation")]
     async fn create(
         &self,
@@ -63,7 +63,7 @@ impl Translations {
 
     /// Change the instructions of a translation
     ///
-    /// The whole content is translated again with the new instructions.
+    /// All content is translated again with the new instructions.
     #[oai(path = "/translations/:translationId", method = "put", operation_id = "updateTranslation")]
     async fn update(
         &self,
@@ -79,7 +79,7 @@ impl Translations {
 
     /// Delete a translation
     ///
-    /// The space with the translated content is kept, but no longer updated. Returns 205 if the translation existed,
+    /// The space with the translated content remains, but is no longer updated. Returns 205 if the translation existed,
     /// otherwise 204.
     #[oai(path = "/translations/:translationId", method = "delete", operation_id = "deleteTranslation")]
     async fn delete(
@@ -96,8 +96,8 @@ impl Translations {
 
     /// Run a translation
     ///
-    /// Translates the whole content. Text that was translated before is not sent to the translator again. Useful after
-    /// a failure, or after a change of the server's translator.
+    /// Translates all content. Text that was translated before is not sent to the translator again. Useful after a
+    /// failure, or after a change of the server's translator.
     #[oai(path = "/translations/:translationId/run", method = "post", operation_id = "runTranslation")]
     async fn run(
         &self,
@@ -113,7 +113,7 @@ impl Translations {
 
     /// Get the glossary of an organization
     ///
-    /// Returns the translations of terms that apply to all translations of the organization.
+    /// Returns the term translations that apply to all translations of the organization.
     #[oai(path = "/glossary", method = "get", operation_id = "getGlossary")]
     async fn glossary(
         &self,
@@ -125,7 +125,7 @@ impl Translations {
 
     /// Replace the glossary of an organization
     ///
-    /// Sentences that contain a term whose entry was added, removed or changed are translated again.
+    /// Sentences that contain a term are translated again if its entry was added, removed or changed.
     #[oai(path = "/glossary", method = "put", operation_id = "setGlossary")]
     async fn set_glossary(
         &self,

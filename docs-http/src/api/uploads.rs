@@ -27,8 +27,8 @@ struct FileName(#[schemars(regex(pattern = docs_core::model::schema::FILE_NAME))
 impl Uploads {
     /// Upload a file into a space
     ///
-    /// Accepts the file as the body with its media type, or in the field `file` of a form. Adds the file to the live
-    /// content as a new revision; if the name is in use, a number is appended. Returns an error if live content is
+    /// Accepts the file as the body with its media type, or in the `file` field of a form. Adds the file to the live
+    /// content as a new revision. If the name is in use, a number is appended. Returns an error if live content is
     /// locked.
     #[oai(path = "/content/files", method = "post", operation_id = "uploadFile")]
     async fn upload_live(
@@ -36,7 +36,7 @@ impl Uploads {
         auth: Auth,
         #[oai(name = "Idempotency-Key")] idempotency: Idempotency<StreamedBody>,
         #[oai(name = "spaceId")] space: Path<SpaceId>,
-        /// The name of the file, without a folder. By default the name of the file in the form.
+        /// File name without a folder. Defaults to the file name in the form.
         name: Query<FileName>,
         body: FileBody,
     ) -> ApiResult<Created<RevisionFile>> {
@@ -45,8 +45,8 @@ impl Uploads {
 
     /// Upload a file into a change request
     ///
-    /// Accepts the file as the body with its media type, or in the field `file` of a form. Adds the file to the content
-    /// of the change request as a new revision; if the name is in use, a number is appended.
+    /// Accepts the file as the body with its media type, or in the `file` field of a form. Adds the file to the content
+    /// of the change request as a new revision. If the name is in use, a number is appended.
     #[oai(
         path = "/change-requests/:changeRequestId/content/files",
         method = "post",
@@ -58,7 +58,7 @@ impl Uploads {
         #[oai(name = "Idempotency-Key")] idempotency: Idempotency<StreamedBody>,
         #[oai(name = "spaceId")] space: Path<SpaceId>,
         #[oai(name = "changeRequestId")] request: Path<String>,
-        /// The name of the file, without a folder. By default the name of the file in the form.
+        /// File name without a folder. Defaults to the file name in the form.
         name: Query<FileName>,
         body: FileBody,
     ) -> ApiResult<Created<RevisionFile>> {

@@ -1,4 +1,4 @@
-//! Resolution of published addresses.
+//! Resolution of published URLs.
 
 use docs_core::{
     Platform,
@@ -15,8 +15,8 @@ pub struct Urls(pub(super) Platform);
 impl Urls {
     /// Resolve a published address
     ///
-    /// Returns the published content and a token to read it. The request is answered for the visitor in the body; the
-    /// caller's own identity is ignored.
+    /// Returns the published content and a token for reading it. The request is evaluated for the visitor in the body,
+    /// regardless of the caller's identity.
     #[oai(path = "/published", method = "post", operation_id = "resolvePublishedContentByUrl")]
     async fn resolve(&self, _auth: MaybeAuth, ask: Strict<ResolveUrl>) -> ApiResult<Reply<ResolvedUrl>> {
         Ok(Reply(self.0.resolve_url(&ask.0).await?))
@@ -29,12 +29,12 @@ impl Urls {
     async fn find(
         &self,
         _auth: MaybeAuth,
-        /// The published address.
+        /// The published URL.
         url: RequiredQuery<PublishedUrl>,
-        /// A token signed with the key of the site.
+        /// A token signed with the site's key.
         #[oai(name = "visitorAuthToken")]
         token: Query<String>,
-        /// `true` resolves to the sign-in address if the visitor's token is invalid; by default the request fails.
+        /// `true` returns the sign-in URL if the visitor's token is invalid. By default, the request fails.
         #[oai(name = "redirectOnError")]
         redirect_on_error: Query<bool>,
     ) -> ApiResult<Reply<ResolvedUrl>> {

@@ -23,7 +23,7 @@ impl Users {
 
     /// Get a user
     ///
-    /// Available to the user, and to callers who are members, not guests, of an organization of the user.
+    /// Available to the user, and to members (not guests) of an organization of the user.
     #[oai(path = "/users/:userId", method = "get", operation_id = "getUserById")]
     async fn get(&self, auth: Auth, #[oai(name = "userId")] user: Path<UserId>) -> ApiResult<Reply<User>> {
         Ok(Reply(auth.caller(&self.0).user(&user).get().await?))

@@ -1,4 +1,4 @@
-//! Metrics of the platform in the text format of Prometheus: [`Registry`].
+//! Platform metrics in the Prometheus text format: [`Registry`].
 
 use std::{collections::BTreeMap, fmt, time::Duration};
 
@@ -9,11 +9,11 @@ use prometheus::{
     core::Collector,
 };
 
-/// The upper bounds of the histogram buckets in seconds. Longer durations count as `+Inf`.
+/// Upper bounds of the histogram buckets in seconds. Longer durations count as `+Inf`.
 const REGISTRY_BUCKETS: &[f64] = &[0.01, 0.1, 1.0, 10.0, 60.0, 600.0, 3_600.0, 36_000.0];
 
-/// Collects the metrics of a platform for `GET /metrics`. There is no global registry: the embedding application passes
-/// the same one to the platform builder and to [`HttpConfig`](crate::HttpConfig).
+/// Collects platform metrics for `GET /metrics`. There is no global registry: the embedding application passes the same
+/// one to the platform builder and to [`HttpConfig`](crate::HttpConfig).
 ///
 /// ```
 /// use std::sync::Arc;
@@ -36,11 +36,11 @@ pub struct Registry {
     counters: Families<IntCounterVec>,
     gauges: Families<GaugeVec>,
     histograms: Families<HistogramVec>,
-    /// The labels of each metric in their declared order.
+    /// Labels of each metric, in the declared order.
     labels: Families<&'static [&'static str]>,
 }
 
-/// Values by the name of a metric.
+/// Values by metric name.
 type Families<F> = Mutex<BTreeMap<&'static str, F>>;
 
 impl Registry {
@@ -55,12 +55,12 @@ impl Registry {
         }
     }
 
-    /// Renders all metrics in the text format of Prometheus. Metrics without values are omitted.
+    /// Renders all metrics in the Prometheus text format. Metrics without values are omitted.
     #[must_use]
     pub fn render(&self) -> String {
         let mut families = self.registry.gather();
         for family in &mut families {
-            // The library sorts labels by name.
+            // The library sorts labels by name; restore the declared order.
             let declared = self.labels.lock().get(family.name()).copied().unwrap_or_default();
             for series in family.mut_metric() {
                 let mut labels = series.take_label();
@@ -90,7 +90,7 @@ impl Registry {
         histograms.get_metric_with_label_values(labels)
     }
 
-    /// Returns the series of a metric, which is registered on first use.
+    /// Returns the metric family of a metric, which is registered on first use.
     fn family<F: Collector + Clone + 'static>(
         &self,
         families: &Families<F>,
@@ -144,7 +144,7 @@ impl Metrics for Registry {
     }
 }
 
-/// Logs the failure of an update, whose cause is an invalid definition of the metric.
+/// Logs a failed update. Its cause is an invalid metric definition.
 fn log_failure(metric: &Metric, result: Result<()>) {
     if let Err(error) = result {
         tracing::error!(metric = metric.name, %error, "a metric could not be recorded");

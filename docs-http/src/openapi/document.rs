@@ -1,4 +1,5 @@
-//! Assembly of the OpenAPI document: merges the paths of all API objects, adds common failures and detects mistakes.
+//! Assembly of the OpenAPI document: merges the paths of all API objects, adds the common failure responses and detects
+//! mistakes.
 
 use std::collections::HashMap;
 
@@ -16,10 +17,11 @@ use crate::{
     },
 };
 
-/// Merges the paths of all API objects, so that each occurs once, and adds the common failures to every operation.
+/// Merges the paths of all API objects, so that each path occurs once, and adds the common failure responses to every
+/// operation.
 ///
-/// Each API object describes its own paths, and readers of a document with duplicate paths keep only one of them. If
-/// two objects name a parameter differently, the first name is used.
+/// Each API object describes its own paths, but document consumers keep only one of several entries for the same path.
+/// If two objects name a parameter differently, the first name is used.
 pub(super) fn complete(apis: Vec<MetaApi>) -> Vec<MetaApi> {
     let mut paths: Vec<MetaPath> = Vec::new();
     let mut places: HashMap<String, usize> = HashMap::new();
@@ -43,20 +45,20 @@ pub(super) fn complete(apis: Vec<MetaApi>) -> Vec<MetaApi> {
     vec![MetaApi { paths }]
 }
 
-/// Returns a path with anonymous parameters, for comparison: `/spaces/{id}` and `/spaces/:param0` become `/spaces/{}`.
+/// Returns a path with anonymous parameters for comparison: `/spaces/{id}` and `/spaces/:param0` become `/spaces/{}`.
 pub(super) fn path_shape(path: &str) -> String {
     rewrite_parameters(path, |_, _| "{}".to_owned())
 }
 
-/// Returns a path of the route table with parameters named by position, as poem-openapi handlers expect.
+/// Returns a route path with parameters named by position, as poem-openapi handlers expect.
 ///
 /// poem-openapi renames the parameters in the path of an operation, but not in the prefix of an API object.
 pub(super) fn positional_path(path: &str) -> String {
     rewrite_parameters(path, |position, _| format!(":param{position}"))
 }
 
-/// Turns the path of a page into a catch-all parameter, the only one that may contain slashes. Clients can send the
-/// slashes unescaped or as `%2F`.
+/// Turns the page path parameter into a catch-all parameter, the only kind that may contain slashes. Clients can send
+/// the slashes unescaped or as `%2F`.
 pub(super) fn open_ended(path: &str) -> String {
     match path.rsplit_once("/path/:") {
         Some((before, name)) if !name.contains('/') => format!("{before}/path/*{name}"),
@@ -64,12 +66,12 @@ pub(super) fn open_ended(path: &str) -> String {
     }
 }
 
-/// Returns a path in the form of the document. poem-openapi leaves prefixes in the form of the route table.
+/// Converts a path to the syntax of the OpenAPI document. poem-openapi leaves prefixes in the router's syntax.
 fn template(path: &str) -> String {
     rewrite_parameters(path, |_, name| format!("{{{name}}}"))
 }
 
-/// Replaces each parameter of a path by the result of `write` for its position and name.
+/// Replaces each parameter of a path with the result of `write` for its position and name.
 fn rewrite_parameters(path: &str, write: impl Fn(usize, &str) -> String) -> String {
     let mut position = 0;
     let segments = path.split('/').map(|segment| match parameter(segment) {
@@ -103,7 +105,7 @@ fn rename_parameters(path: &mut MetaPath, to: &str) {
     }
 }
 
-/// Sets the same descriptions for `Idempotency-Key` and `If-Match` on all operations.
+/// Sets the descriptions of `Idempotency-Key` and `If-Match`, which are the same for all operations.
 fn describe_headers(operation: &mut MetaOperation) {
     for parameter in &mut operation.params {
         if is_key(parameter) {
@@ -114,7 +116,7 @@ fn describe_headers(operation: &mut MetaOperation) {
     }
 }
 
-/// Returns `true` if the parameter is the condition of a request (`If-Match`).
+/// Returns `true` if the parameter is the `If-Match` header.
 pub(super) fn is_condition(parameter: &MetaOperationParam) -> bool {
     parameter.in_type == MetaParamIn::Header && parameter.name.eq_ignore_ascii_case(conditions::IF_MATCH)
 }
@@ -134,11 +136,11 @@ fn describe_path(operation: &mut MetaOperation) {
     }
 }
 
-/// Adds the failures common to all operations of a kind.
+/// Adds the failure responses common to all operations of a kind.
 fn add_failures(operation: &mut MetaOperation) {
     let signed_in = !operation.security.is_empty();
     let has_place = operation.params.iter().any(|parameter| parameter.in_type == MetaParamIn::Path);
-    // Operations without required authentication identify their object in the query or the body.
+    // Operations with optional authentication identify their object in the query or the body.
     let is_open = operation.security.iter().any(|schemes| schemes.is_empty());
     let writes = !operation.method.is_safe();
     let has_body = operation.request.is_some();

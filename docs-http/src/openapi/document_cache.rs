@@ -1,4 +1,4 @@
-//! Process-wide cache of validated APIs and of generated documents.
+//! Process-wide caches of validated APIs and generated documents.
 
 use std::{
     any::TypeId,
@@ -12,7 +12,7 @@ use super::{ApiInfo, Problems, check_api};
 /// Maximum number of cached documents. An application typically has one or a few.
 const MAX_DOCUMENTS: usize = 8;
 
-/// The cache key of a document: the API type, its description and its address.
+/// Cache key of a document: the API type, its description and its base URL.
 #[derive(PartialEq, Eq)]
 pub(crate) struct DocumentKey {
     api: TypeId,
@@ -21,13 +21,14 @@ pub(crate) struct DocumentKey {
 }
 
 impl DocumentKey {
-    /// Creates the key. The type identifies the API, because no method of `OpenApi` that describes it takes `self`.
+    /// Creates the key. The type is sufficient to identify the API, because the describing methods of `OpenApi` do not
+    /// take `self`.
     pub(crate) fn new<T: 'static>(about: &ApiInfo, server: &str) -> Self {
         Self { api: TypeId::of::<T>(), about: about.clone(), server: server.to_owned() }
     }
 }
 
-/// Validates an API unless it was validated before.
+/// Validates an API once per process.
 ///
 /// # Errors
 /// The mistakes of the API. Failures are not cached, so later calls return them again.
@@ -41,10 +42,10 @@ pub(crate) fn validate_once<T: OpenApi + 'static>() -> Result<(), Problems> {
     Ok(())
 }
 
-/// Returns the document of `origin`, generating it on first use.
+/// Returns the document for a key, generating it on first use.
 ///
-/// Generating a document takes about as long as hundreds of requests. The cache serves processes that mount the same
-/// API for many platforms.
+/// Generating a document takes as long as hundreds of requests. The cache helps processes that mount the same API for
+/// many platforms.
 ///
 /// # Errors
 /// The errors of `make`, which are not cached.
@@ -53,7 +54,7 @@ pub(crate) fn cached_document(
     make: impl FnOnce() -> Result<String, Problems>,
 ) -> Result<Arc<str>, Problems> {
     static DOCUMENTS: Mutex<Vec<(DocumentKey, Arc<str>)>> = Mutex::new(Vec::new());
-    // Held while the document is generated, so that concurrent callers wait for the same document.
+    // Held while the document is generated, so that concurrent callers wait for it.
     let mut made = DOCUMENTS.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some((_, document)) = made.iter().find(|(known, _)| *known == origin) {
         return Ok(Arc::clone(document));

@@ -7,8 +7,7 @@ pub struct ApiInfo {
     pub version: String,
     /// A description in Markdown.
     pub description: Option<String>,
-    /// Examples of operations as a JSON object: for each operation id, the `body` of a request and the `answer`, if the
-    /// operation has them. Other operations have no examples.
+    /// Examples as a JSON object, keyed by operation id. Each has a request `body`, an `answer`, or both.
     pub examples: Option<&'static str>,
 }
 

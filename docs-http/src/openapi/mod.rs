@@ -1,4 +1,4 @@
-//! The decorator of the API and the OpenAPI document that describes the API.
+//! Decorator for the API, and its OpenAPI document.
 
 mod document;
 pub(crate) mod document_cache;

@@ -1,5 +1,4 @@
-//! Execution of one operation: metrics, conversion of failures to responses, and protection of writes from
-//! cancellation.
+//! Execution of an operation: metrics, conversion of failures to responses, and protection of writes from cancellation.
 
 use std::{any::Any, panic::AssertUnwindSafe, sync::Arc};
 
@@ -25,7 +24,7 @@ use crate::{
     },
 };
 
-/// Returns the HTTP methods that servers are expected to recognise.
+/// Returns all HTTP methods that the server recognises.
 pub(crate) fn known_methods() -> [Method; 9] {
     [
         Method::GET,
@@ -44,7 +43,7 @@ pub(crate) fn known_methods() -> [Method; 9] {
 pub(super) struct Operation {
     inner: Arc<BoxEndpoint<'static>>,
     id: &'static str,
-    /// The query parameters of the operation.
+    /// Names of the operation's query parameters.
     parameters: Vec<String>,
     task: Task,
     conditions: Conditions,
@@ -52,28 +51,28 @@ pub(super) struct Operation {
     series: Arc<Series>,
 }
 
-/// The handling of conditional request headers by a write.
+/// How a write handles conditional request headers.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Conditions {
     /// The operation evaluates them.
     Taken,
-    /// The operation would ignore them, so they are rejected.
+    /// The operation would ignore them, so requests with them are rejected.
     Refused,
 }
 
-/// The task that runs an operation.
+/// The task in which an operation runs.
 #[derive(Clone, Copy)]
 enum Task {
-    /// The task of the connection: the operation is cancelled if the client disconnects.
+    /// The connection's task: the operation is cancelled if the client disconnects.
     OfConnection,
     /// A separate task: the operation runs to completion.
     Own,
 }
 
-/// The properties of an operation in the OpenAPI document.
+/// Properties of an operation from the OpenAPI document.
 pub(super) struct OperationInfo {
     pub(super) id: &'static str,
-    /// The names of the query parameters.
+    /// Names of the query parameters.
     pub(super) parameters: Vec<String>,
     pub(super) conditions: Conditions,
 }
@@ -86,14 +85,14 @@ impl Operation {
         metrics: &Metrics,
     ) -> Self {
         let task = if method.is_safe() { Task::OfConnection } else { Task::Own };
-        // A patch that accepts the state of a resource as a condition returns the new state.
+        // A patch that accepts a condition on the state of a resource returns the new state.
         let is_patch = *method == Method::PATCH && conditions == Conditions::Taken;
         let tagging = if method.is_safe() || is_patch { TagPolicy::All } else { TagPolicy::Existing };
         Self { inner: Arc::new(inner), id, parameters, task, conditions, tagging, series: metrics.series(id) }
     }
 
     async fn run(&self, mut request: Request) -> poem::Result<Response> {
-        // Stores cannot hold NUL, and no resource name contains it.
+        // No resource name contains NUL, and stores cannot hold it.
         if request.uri().path().contains("%00") {
             return Err(ApiError::unreadable_path().into());
         }
@@ -158,7 +157,7 @@ impl Endpoint for Operation {
     }
 }
 
-/// Converts a panic to an internal error. The panic message is logged; the caller receives a generic message.
+/// Converts a panic to an internal error. The panic message is logged and not returned to the caller.
 pub(crate) fn panic_error(operation: &str, panic: &(dyn Any + Send)) -> ApiError {
     let text = panic
         .downcast_ref::<&str>()

@@ -29,28 +29,28 @@ use crate::{
     },
 };
 
-/// A decorator around a tuple of API objects.
+/// A decorator for a tuple of API objects.
 ///
-/// It changes the document so that each path occurs once, and adds the failures common to all operations of a kind. It
-/// changes the routes as follows:
+/// In the document, each path occurs once, and every operation has the failure responses common to its kind. The routes
+/// behave as follows:
 ///
 /// - every failure of an operation, including a panic, is returned as a JSON body;
 /// - unsupported methods of a path return 405 with `Allow`, and `OPTIONS` returns 204 with `Allow`;
 /// - unknown paths return 404 with a JSON body;
 /// - each operation is counted and timed under its id;
-/// - parameters and fields unknown to an operation are ignored and listed in the response headers `Ignored-Parameters`
-///   and `Ignored-Fields`;
-/// - each write runs as a separate task. An embedding application may drop the future of a request at any time, for
-///   example when the client disconnects or after a timeout. The platform survives this, since an operation commits
-///   entirely or not at all. Without the task, however, a disconnecting client would decide the outcome, and the work
-///   after a commit, for example notifying listeners, could be lost.
+/// - parameters and fields that the operation does not declare are ignored and listed in the response headers
+///   `Ignored-Parameters` and `Ignored-Fields`;
+/// - each write runs in a separate task, because an embedding application may drop the future of a request at any time,
+///   for example when the client disconnects or after a timeout. The platform tolerates this, since an operation
+///   commits entirely or not at all. Without the task, however, a disconnecting client would decide the outcome, and
+///   work after the commit, such as notifying listeners, could be lost.
 pub struct OperationLayer<T> {
     api: T,
     metrics: Arc<Metrics>,
 }
 
 impl<T> OperationLayer<T> {
-    /// Decorates an API and records its operations in `metrics`.
+    /// Decorates an API. Metrics of its operations are recorded in `metrics`.
     pub fn new(api: T, metrics: Arc<Metrics>) -> Self {
         Self { api, metrics }
     }
@@ -78,7 +78,7 @@ impl<T: OpenApi> OpenApi for OperationLayer<T> {
         let mut known = known_operations::<T>();
         let mut inner: HashMap<String, Methods> = HashMap::new();
         self.api.add_routes(&mut inner);
-        // The same path can have two forms: poem-openapi names parameters by position, but not in a prefix.
+        // One path can occur in two forms: poem-openapi names parameters by position, but not in a prefix.
         let mut paths: HashMap<String, Methods> = HashMap::new();
         for (path, methods) in inner {
             paths.entry(positional_path(&path)).or_default().extend(methods);
@@ -106,7 +106,7 @@ impl<T: OpenApi> OpenApi for OperationLayer<T> {
     }
 }
 
-/// Returns the properties of each operation by path shape and method.
+/// Returns the properties of all operations, keyed by path shape and method.
 fn known_operations<T: OpenApi>() -> HashMap<(String, Method), OperationInfo> {
     let paths = T::meta().into_iter().flat_map(|api| api.paths);
     paths
@@ -125,7 +125,7 @@ fn known_operations<T: OpenApi>() -> HashMap<(String, Method), OperationInfo> {
         .collect()
 }
 
-/// Adds `OPTIONS` and responses for unsupported methods. poem derives `HEAD` from `GET`.
+/// Adds `OPTIONS`, and the responses for unsupported methods. poem derives `HEAD` from `GET`.
 fn refuse_other_methods(mut methods: Methods) -> Methods {
     let allow = allow_header(methods.keys());
     for method in known_methods() {
@@ -141,7 +141,7 @@ fn refuse_other_methods(mut methods: Methods) -> Methods {
     methods
 }
 
-/// Returns the value of `Allow` for a path with these methods.
+/// Returns the `Allow` value for a path with these methods.
 fn allow_header<'m>(methods: impl Iterator<Item = &'m Method>) -> HeaderValue {
     let mut names: BTreeSet<&str> = methods.map(Method::as_str).collect();
     if names.contains("GET") {
@@ -152,7 +152,7 @@ fn allow_header<'m>(methods: impl Iterator<Item = &'m Method>) -> HeaderValue {
     HeaderValue::from_str(&names.join(", ")).unwrap_or(HeaderValue::from_static("OPTIONS"))
 }
 
-/// Returns the endpoints for unknown paths. poem would prefer them to an operation at `/`, so they also handle `/`.
+/// Returns the fallback endpoints for unknown paths. poem prefers them to an operation at `/`, so they also handle `/`.
 fn fallback(root: Option<Methods>) -> Methods {
     let root = root.map(|methods| {
         let at_root =

@@ -1,4 +1,4 @@
-//! Mistakes of an API.
+//! Mistakes in an API definition.
 
 use std::{collections::BTreeSet, fmt};
 
@@ -13,7 +13,8 @@ use super::{
 };
 use crate::wire::schema;
 
-/// Mistakes in an API that make its document wrong. They are detected at assembly, before the API serves requests.
+/// Mistakes in an API definition that would make its document wrong. They are detected during assembly, before the API
+/// serves requests.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub struct Problems(Vec<String>);
 
@@ -29,12 +30,11 @@ impl Problems {
     }
 }
 
-/// Checks an API for mistakes, before it is decorated.
+/// Checks an API definition for mistakes, before it is decorated.
 ///
 /// # Errors
-/// [`Problems`] that list operations without an id, ids and routes shared by two operations, handlers that do not take
-/// the parameters of their path in order, names shared by two schemas, and references to schemas that are not
-/// registered.
+/// [`Problems`] listing operations without an id, ids or routes shared by two operations, handlers that do not take
+/// their path parameters in order, names shared by two schemas, and references to unregistered schemas.
 pub fn check_api<T: OpenApi>() -> Result<(), Problems> {
     let mut registry = Registry::new();
     OperationLayer::<T>::register(&mut registry);
@@ -79,7 +79,7 @@ fn find_mistakes(apis: &[MetaApi]) -> Vec<String> {
     found
 }
 
-/// Traverses schemas and collects references to unregistered ones.
+/// Traverses schemas and collects references to unregistered schemas.
 struct ReferenceCollector<'r> {
     registry: &'r Registry,
     seen: BTreeSet<String>,

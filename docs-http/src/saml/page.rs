@@ -1,4 +1,4 @@
-//! The pages of SAML sign-in, without scripts, external resources and caching.
+//! Pages of the SAML sign-in. They have no scripts and external resources, and are not cached.
 
 use docs_core::platform::SamlSession;
 use maud::{DOCTYPE, Markup, html};
@@ -11,20 +11,19 @@ use serde_json::json;
 use super::page_error::SamlPageError;
 use crate::wire::reply::JSON;
 
-/// The content security policy of these pages. They can only submit a form to their own origin.
+/// Content security policy of these pages. They can only submit a form to their own origin.
 const POLICY: &str = "default-src 'none'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
 
-/// The format that a client accepts.
+/// The response format that a client accepts.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum ResponseFormat {
-    /// An HTML page.
     Html,
     /// A JSON object, for programs.
     Json,
 }
 
 impl ResponseFormat {
-    /// Determines the format. Programs request JSON; browsers always accept HTML.
+    /// Determines the format. Browsers always accept HTML, so only programs get JSON.
     pub(crate) fn from_headers(headers: &HeaderMap) -> Self {
         let accept = headers.get(header::ACCEPT).and_then(|accept| accept.to_str().ok()).unwrap_or_default();
         match accept.contains("application/json") && !accept.contains("text/html") {
@@ -79,7 +78,7 @@ fn page(status: StatusCode, title: &str, content: &Markup) -> Response {
     page_response(status, "text/html; charset=utf-8", page.into_string())
 }
 
-/// The page of a completed sign-in. The token is shown only here.
+/// Returns the page of a completed sign-in. The token is shown only once.
 pub(crate) fn sign_in_page(shape: ResponseFormat, session: &SamlSession, end: &str) -> Response {
     let SamlSession { organization, user, token, expires_at, .. } = session;
     if shape == ResponseFormat::Json {
@@ -107,7 +106,7 @@ pub(crate) fn sign_in_page(shape: ResponseFormat, session: &SamlSession, end: &s
     )
 }
 
-/// The page of an ended session.
+/// Returns the page shown after a session ended.
 pub(crate) fn sign_out_page(shape: ResponseFormat) -> Response {
     if shape == ResponseFormat::Json {
         return empty_response(StatusCode::NO_CONTENT);
@@ -116,7 +115,7 @@ pub(crate) fn sign_out_page(shape: ResponseFormat) -> Response {
     page(StatusCode::OK, "You are signed out", &said)
 }
 
-/// The page of a refused sign-in.
+/// Returns the page of a refused sign-in.
 pub(crate) fn refusal_page(
     shape: ResponseFormat,
     refusal: &SamlPageError,

@@ -1,11 +1,11 @@
-//! The refusal of a sign-in.
+//! Errors of SAML sign-in pages.
 
 use docs_core::{Error, ErrorKind};
 use poem::http::StatusCode;
 
 use crate::wire::error::ApiError;
 
-/// The reason of a refused sign-in.
+/// The reason that a sign-in was refused.
 #[derive(Debug)]
 pub(crate) struct SamlPageError {
     pub(crate) status: StatusCode,
@@ -20,7 +20,7 @@ impl SamlPageError {
 
 impl From<Error> for SamlPageError {
     fn from(error: Error) -> Self {
-        // A 401 requires a challenge, which a page is not.
+        // A 401 response requires a challenge, which does not apply to a page.
         if error.kind() == ErrorKind::Unauthenticated {
             return Self::new(StatusCode::FORBIDDEN, error.message());
         }

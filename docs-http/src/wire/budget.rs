@@ -1,4 +1,4 @@
-//! Memory limits of request bodies: a budget for all requests together, and the account of one request.
+//! Memory limits for request bodies: a budget shared by all requests, and the account of each request.
 
 use std::{
     fmt,
@@ -16,23 +16,23 @@ use super::{
 };
 use crate::trusted_proxies::TrustedProxies;
 
-/// The divisor for the separate budget of an anonymous endpoint.
+/// Divisor of the budget for anonymous endpoints.
 const ANONYMOUS_SHARE: usize = 4;
 
-/// A budget for the bytes of request bodies that are held in memory, shared by all requests of an application.
+/// A memory budget for buffered request bodies, shared by all requests of an application.
 ///
-/// The first bytes of each body, up to [`AnonymousBodyLimit::DEFAULT`], are not counted: the number of connections
-/// limits them. A user, or an address without a user, may hold as much as it leaves free: one alone a half, two
-/// together a third each. A request that exceeds this is answered with 503 and `Retry-After`. While it waits, a body
-/// that others send too slowly is ended, and its request is answered with 408. Bodies that are processed while
-/// they arrive, such as uploaded files, are not held and not counted.
+/// The first bytes of each body, up to [`AnonymousBodyLimit::DEFAULT`], are not counted: the connection limit bounds
+/// them. The holder of a share is a user, or a network address for requests without a user. Each holder may use as much
+/// memory as it leaves free: a single holder at most a half, two at most a third each. A request that exceeds its share
+/// gets 503 with `Retry-After`. While a request waits for memory, bodies of other holders that arrive too slowly are
+/// aborted with 408. Bodies that are processed as a stream, such as uploaded files, are not counted.
 #[derive(Clone)]
 pub struct BodyBudget(Arc<Shares>);
 
 impl BodyBudget {
-    /// The size of the default budget in bytes.
+    /// Default size of the budget in bytes.
     pub const DEFAULT_BYTES: usize = 48 << 20;
-    /// Time in which a body has to grow by 24 KiB. A slower body may be ended while other requests wait for its memory.
+    /// Time in which a body has to grow by 24 KiB. A slower body may be aborted while other requests wait for memory.
     pub const STALLED: Duration = Duration::from_secs(3);
 
     /// Creates a budget of `bytes`.
@@ -41,7 +41,7 @@ impl BodyBudget {
         Self(Shares::new(bytes, Self::STALLED))
     }
 
-    /// Creates a separate budget for an anonymous endpoint, so that it cannot use up that of users.
+    /// Creates a separate budget for an anonymous endpoint, which therefore cannot use up the memory of users.
     pub(crate) fn for_anonymous(&self) -> Self {
         Self::new(self.0.bytes() / ANONYMOUS_SHARE)
     }
@@ -59,12 +59,12 @@ impl fmt::Debug for BodyBudget {
     }
 }
 
-/// Returns the network of a client as the holder of its bodies.
+/// Returns the client's network as the holder of its bodies.
 pub(crate) fn network_holder(request: &Request, proxies: &TrustedProxies) -> Holder {
     Holder::Network(proxies.client_network(request))
 }
 
-/// Returns the authenticated user as the holder of a body, otherwise the network of the client.
+/// Returns the holder of a body: the authenticated user, otherwise the client's network.
 fn holder(request: &Request) -> Holder {
     if let Some(user) = request.data::<BodyAccount>().and_then(BodyAccount::user) {
         return Holder::User(user);
@@ -75,8 +75,8 @@ fn holder(request: &Request) -> Holder {
     }
 }
 
-/// The largest body, in bytes, of a request without a token of a user. Tokens of site visitors do not count: anybody
-/// can obtain one.
+/// Maximum size, in bytes, of the body of a request without a user token. Visitor tokens of sites do not count as user
+/// tokens, because anyone can obtain one.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct AnonymousBodyLimit(pub usize);
 
@@ -85,26 +85,25 @@ impl AnonymousBodyLimit {
     pub const DEFAULT: Self = Self(32 * 1024);
 }
 
-/// A part of a [`BodyBudget`], returned to it when dropped.
+/// A reservation in a [`BodyBudget`], released on drop.
 #[derive(Debug, Default)]
 pub(crate) struct BodyReservation {
     _place: Option<Place>,
 }
 
-/// The account of one request: the owner of its token if that is a token of a user, and its reserved parts of the
-/// budget.
+/// The account of one request: the user of its token, if any, and its reservations in the budget.
 #[derive(Clone, Default)]
 pub(crate) struct BodyAccount(Arc<Account>);
 
 #[derive(Default)]
 struct Account {
-    /// The id of the user if the authenticator returns one. Empty without a token of a user.
+    /// The user id if the authenticator returns one. Unset without a user token.
     user: OnceLock<Option<Arc<str>>>,
     reserved: Mutex<Vec<BodyReservation>>,
 }
 
 impl BodyAccount {
-    /// Records that the sender of the request has a token of a user, with the id of the user if it is known.
+    /// Records that the request has a user token, and the user id if the authenticator provides it.
     pub(crate) fn grant(&self, user: Option<&str>) {
         self.0.user.get_or_init(|| user.map(Arc::from));
     }
@@ -122,12 +121,12 @@ impl BodyAccount {
     }
 }
 
-/// Collects a body of at most `limit` bytes, within the budget of the application if one is attached.
+/// Collects a body of at most `limit` bytes, charged to the application's budget if there is one.
 ///
 /// # Errors
 ///
-/// 413 for a longer body, 400 for one that ends early, 503 if the budget is used up, 408 for one that stalls while
-/// others need its part of the budget.
+/// 413 for a longer body, 400 for a body that ends early, 503 if the budget is exhausted, 408 if the body stalls while
+/// others need its memory.
 pub(crate) async fn collect(request: &Request, body: Body, limit: usize) -> Result<Vec<u8>, ApiError> {
     let budget = request.data::<BodyBudget>().map(|budget| (budget, holder(request)));
     let (bytes, reserved) = collect_within(budget, body, limit).await?;
@@ -137,7 +136,7 @@ pub(crate) async fn collect(request: &Request, body: Body, limit: usize) -> Resu
     Ok(bytes)
 }
 
-/// Collects a body and returns it with the reserved part of the budget.
+/// Collects a body and returns it with its reservation.
 ///
 /// # Errors
 ///
@@ -213,12 +212,12 @@ mod tests {
         Holder::User(name.into())
     }
 
-    /// Passes time on the paused clock of a test, while spawned tasks run. Takes no real time.
+    /// Advances the paused clock of a test, letting spawned tasks run.
     async fn pass(time: Duration) {
         tokio::time::sleep(time).await;
     }
 
-    /// A body that sends `bytes` at once, and then one byte per `pause` for ever.
+    /// A body that sends `bytes` at once, and then one byte per `pause` forever.
     fn dripping(bytes: usize, pause: Duration) -> Body {
         let first = Bytes::from(vec![b'a'; bytes]);
         let rest = stream::unfold((), move |()| async move {
@@ -228,7 +227,7 @@ mod tests {
         Body::from_bytes_stream(stream::once(async { Ok(first) }).chain(Box::pin(rest)))
     }
 
-    /// Begins to collect bodies in their own tasks.
+    /// Starts to collect bodies, each in its own task.
     fn begin(
         budget: &BodyBudget,
         bodies: impl IntoIterator<Item = (Holder, Body)>,
@@ -318,7 +317,7 @@ mod tests {
         small[0].abort();
     }
 
-    /// A body that sends a number of bytes per second for ever.
+    /// A body that sends `bytes` per second forever.
     fn steady(bytes: usize) -> Body {
         let part = Bytes::from(vec![b'a'; bytes]);
         let parts = stream::unfold(part, |part| async move {

@@ -14,21 +14,21 @@ use serde::Serialize;
 
 use super::reply::Reply;
 
-/// The conditions for using a cached response.
+/// When a client may use its cached response.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum CacheMode {
-    /// After revalidation.
+    /// Only after revalidation.
     Revalidate,
-    /// Without revalidation; it is immutable.
+    /// Without revalidation, because the response is immutable.
     Immutable,
 }
 
-/// 200 with a JSON body that the client may cache privately, or 304 to a client that has it.
+/// 200 with a JSON body that the client may cache privately, or 304 if the client has cached it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct CacheableReply<T> {
-    /// The body, or `None` for a client that has it.
+    /// The body, or `None` if the client has cached it.
     body: Option<T>,
-    /// The tag. If absent, it is computed from the body.
+    /// The ETag. If absent, it is computed from the body.
     tag: Option<EntityTag>,
     keep: CacheMode,
 }
@@ -39,7 +39,7 @@ impl<T> CacheableReply<T> {
         Self { body: Some(body), tag, keep }
     }
 
-    /// Creates the response for a client that has the body.
+    /// Creates the response for a client that has cached the body.
     pub(crate) fn not_modified(tag: EntityTag, keep: CacheMode) -> Self {
         Self { body: None, tag: Some(tag), keep }
     }
@@ -60,7 +60,7 @@ impl<T: Serialize + Send> IntoResponse for CacheableReply<T> {
                 CacheMode::Immutable => "private, max-age=31536000, immutable",
             };
             headers.insert(header::CACHE_CONTROL, HeaderValue::from_static(keep));
-            // A response for one user is not valid for another user of the same browser.
+            // A cached response must not be used for another user of the same browser.
             headers.append(header::VARY, HeaderValue::from_static("Authorization"));
         }
         response

@@ -1,4 +1,4 @@
-//! The bytes of a request body.
+//! A request body as a stream of chunks.
 
 use bytes::Bytes;
 use futures_util::{StreamExt as _, stream::BoxStream};
@@ -14,7 +14,7 @@ impl Chunks {
         Self(body.into_bytes_stream().boxed())
     }
 
-    /// Returns the next bytes, `None` at the end.
+    /// Returns the next chunk, or `None` at the end.
     pub(crate) async fn next(&mut self) -> Result<Option<Bytes>, ApiError> {
         let next = self.0.next().await.transpose();
         next.map_err(|_| ApiError::invalid("the body ended early"))

@@ -1,4 +1,4 @@
-//! Error responses. Each is a JSON object `{"error":{"code":404,"message":"no such space"}}`.
+//! Error responses. Each has a JSON body such as `{"error":{"code":404,"message":"no such space"}}`.
 
 use std::{borrow::Cow, error::Error as StdError, fmt};
 
@@ -31,7 +31,6 @@ pub(crate) struct UsualChallenge;
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[schemars(rename = "Error")]
 pub struct ErrorBody {
-    /// The error.
     pub error: ErrorDetail,
 }
 
@@ -42,14 +41,14 @@ pub struct ErrorDetail {
     /// The HTTP status code.
     #[schemars(range(min = 400, max = 599))]
     pub code: u16,
-    /// One sentence with the problem, its place, and the correction.
+    /// One sentence that states the problem, the field or parameter, and the correction.
     pub message: String,
 }
 
-/// An error response: a status, and one sentence for the caller.
+/// An error response: a status and one sentence for the caller.
 ///
-/// Handlers convert a [`docs_core::Error`] with `?`. All other errors on the way to a handler are converted as well, so
-/// a client sees a single format.
+/// Handlers convert a [`docs_core::Error`] with `?`. Errors that occur before a handler runs are converted as well, so
+/// clients see a single format.
 ///
 /// ```
 /// use docs_http::wire::error::ApiError;
@@ -64,11 +63,11 @@ pub struct ApiError(Box<ApiErrorFields>);
 struct ApiErrorFields {
     status: StatusCode,
     message: Cow<'static, str>,
-    /// The allowed methods, if the method is wrong.
+    /// The allowed methods, for a 405.
     allow: Option<HeaderValue>,
-    /// The challenge, if it is not the default one.
+    /// The challenge, if it differs from the default.
     challenge: Option<HeaderValue>,
-    /// The cause, for the log only.
+    /// The cause, which is only logged.
     cause: Option<Box<dyn StdError + Send + Sync>>,
 }
 
@@ -76,7 +75,7 @@ struct ApiErrorFields {
 const INTERNAL: &str = "an internal error occurred; see the log of the server";
 
 impl ApiError {
-    /// Creates an error with a status and one sentence for the caller.
+    /// Creates an error from a status and one sentence for the caller.
     #[must_use]
     pub fn new(status: StatusCode, message: impl Into<Cow<'static, str>>) -> Self {
         Self(Box::new(ApiErrorFields {
@@ -118,7 +117,7 @@ impl ApiError {
         self
     }
 
-    /// Creates a 405 for a known path with another method.
+    /// Creates a 405 for a path that does not support the method.
     pub(crate) fn method_not_allowed(allow: HeaderValue) -> Self {
         let known = allow.to_str().unwrap_or_default();
         let message = format!("this path supports {known} only");
@@ -132,12 +131,12 @@ impl ApiError {
         Self::new(StatusCode::NOT_FOUND, "no such path")
     }
 
-    /// Creates a 400 for a path that is not text.
+    /// Creates a 400 for a path that is not valid text.
     pub(crate) fn unreadable_path() -> Self {
         Self::invalid("the path must be percent-encoded UTF-8 text without NUL")
     }
 
-    /// Creates a 413 for a body above the limit.
+    /// Creates a 413 for a body over the limit.
     pub(crate) fn too_large(limit: usize) -> Self {
         Self::new(StatusCode::PAYLOAD_TOO_LARGE, format!("the body: must be at most {limit} bytes"))
     }
@@ -153,7 +152,7 @@ impl ApiError {
         &self.0.message
     }
 
-    /// Logs the cause, which the caller must not see.
+    /// Logs the error and its cause, which is not shown to the caller.
     fn log(&self) {
         let status = self.0.status.as_u16();
         match &self.0.cause {
@@ -253,7 +252,7 @@ impl IntoResponse for ApiError {
     }
 }
 
-/// Declares no responses: the decorator adds the common failures to every operation.
+/// Declares no responses: the decorator adds the common failure responses to every operation.
 impl ApiResponse for ApiError {
     fn meta() -> MetaResponses {
         MetaResponses { responses: Vec::new() }
@@ -281,9 +280,9 @@ impl StdError for ApiError {
     }
 }
 
-/// Converts the outcome of an endpoint to a response.
+/// Converts the result of an endpoint to a response.
 ///
-/// A redirect that was returned as an error stays a redirect; every other error becomes a JSON body.
+/// A redirect returned as an error is passed on; every other error becomes a JSON body.
 pub(crate) fn outcome_response(outcome: poem::Result<Response>) -> Response {
     match outcome {
         Ok(response) => response,

@@ -1,17 +1,17 @@
-//! Messages for invalid requests, in one sentence that begins with the place: `changes[0].title: is required`.
+//! Messages for invalid requests: one sentence that begins with the location, such as `changes[0].title: is required`.
 
 use serde_json::{Value, error::Category};
 use serde_path_to_error::{Path, Segment};
 
-/// Maximum number of characters of a message that may repeat input of the client.
+/// Maximum length, in characters, of a message that may contain client input.
 const MAX_REPEATED_CHARS: usize = 200;
 
-/// The error of a parser for a rejected body.
+/// The parser's error for a rejected body.
 pub(super) type JsonPathError = serde_path_to_error::Error<serde_json::Error>;
 
 /// Returns the message for a rejected JSON body. `again` runs the same parser on another body.
 ///
-/// Malformed JSON is located by line and column, every other error by the path of the field.
+/// A syntax error is located by line and column, every other error by the path of the field.
 pub(super) fn rejection_message(
     error: &JsonPathError,
     json: &[u8],
@@ -28,7 +28,7 @@ pub(super) fn rejection_message(
             let position = format!(" at line {} column {}", inner.line(), inner.column());
             prefix_path(&path, text.strip_suffix(&position).unwrap_or(&text))
         }
-        // The parser also reports a syntax error for a number or list in place of an enumeration value.
+        // The parser also reports a syntax error if an enumeration value is a number or a list.
         Category::Syntax => match serde_json::from_slice(json) {
             Ok(value) => prefix_path(&path, &enum_message(value, error.path(), again)),
             Err(_) => format!("the body is not valid JSON: {text}"),
@@ -37,8 +37,8 @@ pub(super) fn rejection_message(
     }
 }
 
-/// Returns the message for a value in place of an enumeration value. The permitted values are taken from the error for
-/// an unknown one.
+/// Returns the message for an invalid enumeration value of the wrong type. The permitted values are taken from the
+/// parser's error for an unknown name.
 fn enum_message(mut body: Value, path: &Path, again: &dyn Fn(&[u8]) -> Option<JsonPathError>) -> String {
     let mut names = || {
         *find(&mut body, path)? = Value::String(String::new());
@@ -63,9 +63,9 @@ fn find<'v>(body: &'v mut Value, path: &Path) -> Option<&'v mut Value> {
     Some(place)
 }
 
-/// Prefixes a message with its place.
+/// Prefixes a message with its location.
 ///
-/// A message may contain a place further inside, because untagged types parse their parts themselves.
+/// The message may already begin with a nested path, because untagged types parse their parts themselves.
 pub(super) fn prefix_path(path: &str, message: &str) -> String {
     if let Some(field) = quoted_name(message, "missing field ") {
         return format!("{}: is required", join(path, field));
@@ -80,7 +80,7 @@ pub(super) fn prefix_path(path: &str, message: &str) -> String {
     format!("{place}: {}", plain_message(message))
 }
 
-/// Returns the message without names of Rust types and without long repetitions of the input.
+/// Returns the message without Rust type names and without long quotations of the input.
 pub(super) fn plain_message(message: &str) -> String {
     if message.starts_with("data did not match any variant of untagged enum") {
         return "has none of the permitted forms".to_owned();
@@ -91,7 +91,7 @@ pub(super) fn plain_message(message: &str) -> String {
     }
 }
 
-/// Translates the expected type to terms of JSON.
+/// Translates the expected Rust type to a JSON type.
 fn expectation(expected: &str) -> &str {
     let word = expected.split(' ').next().unwrap_or_default();
     match word {
@@ -120,12 +120,12 @@ fn shorten(text: &str) -> String {
     }
 }
 
-/// Returns the name in backquotes that follows a prefix and ends the message.
+/// Returns the backquoted name after a prefix, if it ends the message.
 fn quoted_name<'a>(message: &'a str, beginning: &str) -> Option<&'a str> {
     message.strip_prefix(beginning)?.strip_prefix('`')?.strip_suffix('`')
 }
 
-/// Splits `changes[0].title: must be …` after its path. A message without a path does not match.
+/// Splits `changes[0].title: must be …` after the path. Returns `None` for a message without a path.
 fn leading_path(message: &str) -> Option<(&str, &str)> {
     let (path, rest) = message.split_once(": ")?;
     let begins_well = path.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_' || c == '[');

@@ -1,36 +1,36 @@
-//! A streaming parser of forms with files: `multipart/form-data` (RFC 7578). It buffers at most [`CHUNK_BYTES`] bytes
-//! and the head of a part.
+//! Streaming parser for `multipart/form-data` (RFC 7578). It buffers at most [`CHUNK_BYTES`] bytes and the head of a
+//! part.
 
 use bytes::{Bytes, BytesMut};
 use percent_encoding::percent_decode_str;
 
 use super::{chunks::Chunks, error::ApiError};
 
-/// Bytes that are processed at a time.
+/// Number of bytes processed at once.
 const CHUNK_BYTES: usize = 64 * 1024;
-/// Maximum number of bytes before the first boundary, and of the head of a part.
+/// Maximum number of bytes before the first boundary, and in the head of a part.
 const MAX_HEAD_BYTES: usize = 8 * 1024;
-/// Maximum number of characters of a boundary (RFC 2046, 5.1.1).
+/// Maximum length of a boundary (RFC 2046, 5.1.1).
 const MAX_BOUNDARY: usize = 70;
 const LINE_END: &[u8] = b"\r\n";
 
 /// The head of a part.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub(crate) struct FormPart {
-    /// The name of the field.
+    /// Name of the field.
     pub(crate) name: String,
-    /// The name of the file in the field.
+    /// File name, if the field contains a file.
     pub(crate) file_name: Option<String>,
     pub(crate) content_type: Option<String>,
 }
 
-/// A form that is being read: a part, its bytes, then the next part.
+/// A form being read: the head of a part, its bytes, then the next part.
 pub(crate) struct Form {
     chunks: Chunks,
-    /// Received bytes that are not processed yet.
+    /// Received bytes that are not yet buffered.
     incoming: Bytes,
     buffer: BytesMut,
-    /// The delimiter after the bytes of a part.
+    /// The delimiter that ends a part.
     delimiter: Vec<u8>,
     /// The bytes of a part have been read, and a delimiter follows.
     is_at_delimiter: bool,
@@ -38,13 +38,14 @@ pub(crate) struct Form {
 
 impl Form {
     pub(crate) fn new(chunks: Chunks, boundary: &str) -> Self {
-        // The first boundary may be at the very start, so the line break of the delimiter is added before it.
+        // The first boundary may be at the beginning of the body, so prepend the line break that is part of the
+        // delimiter.
         let buffer = BytesMut::from(LINE_END);
         let delimiter = [b"\r\n--", boundary.as_bytes()].concat();
         Self { chunks, incoming: Bytes::new(), buffer, delimiter, is_at_delimiter: false }
     }
 
-    /// Returns the head of the next part, `None` after the last. Unread bytes of the previous part are skipped.
+    /// Returns the head of the next part, or `None` after the last one. Unread bytes of the previous part are skipped.
     ///
     /// # Errors
     ///
@@ -82,7 +83,7 @@ impl Form {
         parse_part(head).map(Some).ok_or_else(wrong)
     }
 
-    /// Returns the next bytes of the part, `None` at its end.
+    /// Returns the next bytes of the part, or `None` at its end.
     ///
     /// # Errors
     ///
@@ -91,7 +92,7 @@ impl Form {
         while !self.is_at_delimiter {
             let found = find(&self.buffer, &self.delimiter);
             self.is_at_delimiter = found.is_some();
-            // The buffer may end with the beginning of a delimiter.
+            // The buffer may end with a prefix of the delimiter.
             let done = found.unwrap_or_else(|| (self.buffer.len() + 1).saturating_sub(self.delimiter.len()));
             if done > 0 {
                 return Ok(Some(self.buffer.split_to(done).freeze()));
@@ -103,7 +104,7 @@ impl Form {
         Ok(None)
     }
 
-    /// Buffers the next bytes of the form.
+    /// Receives and buffers more bytes of the form.
     async fn fill_buffer(&mut self) -> Result<(), ApiError> {
         while self.incoming.is_empty() {
             let more = self.chunks.next().await?;
@@ -115,7 +116,7 @@ impl Form {
     }
 }
 
-/// Returns the position of a byte sequence.
+/// Returns the offset of a byte sequence.
 fn find(bytes: &[u8], wanted: &[u8]) -> Option<usize> {
     let first = wanted.first()?;
     let mut at = 0;
@@ -129,7 +130,7 @@ fn find(bytes: &[u8], wanted: &[u8]) -> Option<usize> {
     None
 }
 
-/// Parses the boundary of a media type.
+/// Returns the boundary parameter of a media type.
 pub(crate) fn boundary(media_type: &str) -> Option<String> {
     let boundary = parse_parameters(media_type).into_iter().find(|(name, _)| name == "boundary")?.1;
     let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"'()+_,-./:=? ".contains(&byte);
@@ -154,7 +155,7 @@ fn parse_part(head: &str) -> Option<FormPart> {
             for (name, value) in parse_parameters(value) {
                 match name.as_str() {
                     "name" => part.name = unescape(&value),
-                    // The form with a character set takes precedence.
+                    // The extended form, which states a character set, takes precedence.
                     "filename" if part.file_name.is_none() => part.file_name = Some(unescape(&value)),
                     "filename*" => part.file_name = Some(decode_extended(&value)?),
                     _ => {}
@@ -189,8 +190,8 @@ fn parse_parameters(header: &str) -> Vec<(String, String)> {
     found
 }
 
-/// Parses a quoted text after its opening quote, and returns the remainder. A backslash escapes only a quote or a
-/// backslash; elsewhere it is literal, as in the paths that some programs send.
+/// Parses a quoted string after its opening quote, and returns the remaining text. A backslash escapes only a quote or
+/// a backslash; elsewhere it is literal, as in the Windows paths that some clients send.
 fn parse_quoted(text: &str) -> (String, &str) {
     let (mut value, mut chars) = (String::new(), text.char_indices().peekable());
     while let Some((at, c)) = chars.next() {
@@ -227,7 +228,7 @@ mod tests {
 
     use super::*;
 
-    /// Reads a form from these pieces. Returns all parts with their bytes, or the error.
+    /// Reads a form received in these chunks. Returns all parts with their bytes, or the error.
     fn read(boundary: &str, pieces: Vec<Vec<u8>>) -> Result<Vec<(FormPart, Vec<u8>)>, String> {
         let pieces = pieces.into_iter().map(|piece| Ok::<_, std::io::Error>(Bytes::from(piece)));
         let chunks = Chunks::new(Body::from_bytes_stream(stream::iter(pieces)));
@@ -342,7 +343,7 @@ mod tests {
             step in 1usize..40,
             preamble in prop_oneof![Just(""), Just("a preamble\r\n")],
         ) {
-            // A boundary never occurs in the content of a part.
+            // A boundary must not occur in the content of a part.
             let boundary = "bbb-b";
             let clean: Vec<Vec<u8>> = contents.into_iter()
                 .filter(|bytes| find(bytes, b"--bbb-b").is_none()).collect();

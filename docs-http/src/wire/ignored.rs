@@ -1,8 +1,8 @@
-//! Unknown parts of a request: parameters and fields that its operation does not declare.
+//! Parameters and fields of a request that its operation does not declare.
 //!
-//! They are ignored, because newer clients send them. So that a misspelt `role` does not go unnoticed, the response
-//! lists them: [`PARAMETERS_HEADER`] those of the query, [`FIELDS_HEADER`] those of the body with their paths. The
-//! OpenAPI document determines the known names. Only names are returned, never values, and their number is limited.
+//! They are ignored, because newer clients may send them. So that a misspelt `role` does not go unnoticed, the response
+//! lists them: query parameters in [`PARAMETERS_HEADER`], and the paths of body fields in [`FIELDS_HEADER`]. The
+//! declared names come from the OpenAPI document. The headers contain a limited number of names, and never values.
 
 mod fields;
 mod names;
@@ -49,13 +49,13 @@ pub(crate) fn parameters(query: Option<&str>, known: &[String]) -> Option<Header
     names.header()
 }
 
-/// A slot for the names of ignored fields, filled by the parser of a body.
+/// A slot for the names of ignored fields, filled by the body parser.
 #[derive(Clone, Default)]
 pub(crate) struct IgnoredFields(Arc<OnceLock<HeaderValue>>);
 
 impl IgnoredFields {
     /// Records the fields of a body that its type does not declare, if the endpoint has a slot for them. Returns the
-    /// first place of the body with a list in place of an object.
+    /// path of the first list that is used in place of an object.
     pub(crate) fn note<T: JsonSchema + 'static>(request: &Request, body: &[u8]) -> Option<String> {
         let BodyFindings { names, list } = known_fields::<T>().walk(body);
         if let (Some(Self(place)), Some(names)) = (request.data(), names.header()) {
@@ -72,7 +72,7 @@ impl IgnoredFields {
     }
 }
 
-/// Returns the fields that a type declares. They are computed on the first request of the type.
+/// Returns the fields that a type declares. They are computed when the type is first parsed.
 fn known_fields<T: JsonSchema + 'static>() -> Arc<KnownFields> {
     type FieldsByType = HashMap<TypeId, Arc<KnownFields>>;
     static KNOWN_FIELDS: LazyLock<RwLock<FieldsByType>> = LazyLock::new(RwLock::default);

@@ -1,4 +1,4 @@
-//! Types on the wire: request bodies, parameters and unknown parts of requests, responses, errors, and their schemas.
+//! HTTP representation of requests and responses: bodies, parameters, ignored input, errors, and schemas.
 
 pub mod budget;
 pub(crate) mod cacheable;

@@ -1,11 +1,11 @@
 //! Parameters: [`Path`], [`Query`] and [`RequiredQuery`].
 //!
-//! A path parameter is text. The platform validates ids, so that a malformed id gets the same 404 as one that does not
+//! Path parameters are text. The platform validates ids, so that a malformed id gets the same 404 as one that does not
 //! exist.
 //!
-//! A query parameter is any type with serde and a schema: numbers, `true` or `false`, the names of an enumeration, text
-//! with a limit, and lists of these. A list is given by repeating the parameter, `type=basic&type=premium`, which is
-//! the default of OpenAPI. A comma is part of a value, never a separator, because values may contain one.
+//! Query parameters can be of any type with serde support and a schema: numbers, booleans, enumeration names, bounded
+//! text, and lists of these. A list is passed by repeating the parameter, `type=basic&type=premium`, which is the
+//! default of OpenAPI. A comma is always part of a value, never a separator, because values may contain one.
 
 use std::borrow::Cow;
 
@@ -37,12 +37,12 @@ use super::{
 ///
 /// # Errors
 ///
-/// 400 with a message that begins with the parameter's name: for a value that does not fit the type, for a repeated
+/// 400 with a message that begins with the name of the parameter: for a value of the wrong type, for a repeated
 /// parameter that is not a list, and for a value that is not UTF-8 or contains NUL.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Query<T>(pub Option<T>);
 
-/// A required query parameter. Otherwise like [`Query`].
+/// A required query parameter. Otherwise the same as [`Query`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RequiredQuery<T>(pub T);
 
@@ -112,7 +112,7 @@ impl<'a, T: DeserializeOwned + JsonSchema + Send + 'static> ApiExtractor<'a> for
 
 /// The requested page of a list: the parameters `page` and `limit`.
 ///
-/// Both have the same description in every operation. The handler's parameter is called `page`.
+/// Both have the same description in every operation. The handler declares one parameter named `page`.
 ///
 /// # Errors
 ///
@@ -126,7 +126,7 @@ pub(crate) struct PageQuery(pub(crate) PageRequest);
 #[schemars(inline)]
 pub(crate) struct Limit(#[schemars(range(max = MAX_LIMIT))] pub(crate) u32);
 
-/// The start of a page, as returned with the previous page.
+/// The cursor of a page, as returned with the previous page.
 #[derive(Clone, Debug, JsonSchema)]
 #[schemars(inline)]
 struct Cursor(
@@ -136,10 +136,10 @@ struct Cursor(
 );
 
 impl PageQuery {
-    /// The format that marks the parameter until it is documented.
+    /// The format that marks the parameter until it is replaced by its documentation.
     const FORMAT: &'static str = "page";
 
-    /// Documents the parameter `page` of an operation, and adds `limit` after it.
+    /// Documents the `page` parameter of an operation, and adds `limit` after it.
     pub(crate) fn document(parameters: &mut Vec<MetaOperationParam>) {
         let is_page = |parameter: &MetaOperationParam| match &parameter.schema {
             MetaSchemaRef::Inline(schema) => schema.format == Some(Self::FORMAT),
@@ -220,7 +220,7 @@ fn decode(text: &str) -> Option<String> {
     percent_decode_str(&spaced).decode_utf8().ok().map(Cow::into_owned)
 }
 
-/// A deserializer of the values of one parameter.
+/// Deserializer for the values of one parameter.
 #[derive(Clone, Copy)]
 struct Values<'v>(&'v [String]);
 
@@ -242,7 +242,7 @@ impl<'v> Values<'v> {
     }
 }
 
-/// Parses numbers with the widest type of their kind; the requested type then checks its own range.
+/// Parses numbers as the widest type of their kind. The target type then checks its own range.
 macro_rules! numbers {
     ($($method:ident => $visit:ident, $type:ty, $what:literal);* $(;)?) => {$(
         fn $method<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, ValueError> {
@@ -306,7 +306,7 @@ impl<'de> Deserializer<'de> for Values<'_> {
     }
 }
 
-/// One value of a list.
+/// One value of a list parameter.
 struct ListValue<'v>(&'v String);
 
 impl<'v> IntoDeserializer<'_, ValueError> for ListValue<'v> {

@@ -1,4 +1,4 @@
-//! Request bodies: [`Strict`], and [`Optional`] for operations that accept a missing body.
+//! Request bodies: [`Strict`], and [`Optional`] for operations that accept requests without a body.
 
 use poem::{
     Body, Request, RequestBody,
@@ -20,7 +20,7 @@ use super::{
     schema::{self, Direction},
 };
 
-/// Maximum size of a request body in bytes, attached as request data. The default is [`BodyLimit::DEFAULT`].
+/// Maximum size of a request body in bytes, attached as request data. Defaults to [`BodyLimit::DEFAULT`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct BodyLimit(pub usize);
 
@@ -28,7 +28,7 @@ impl BodyLimit {
     /// The default limit.
     pub const DEFAULT: Self = Self(10 * 1024 * 1024);
 
-    /// Returns the limit of a request: at most the [`AnonymousBodyLimit`] unless its sender has a token of a user.
+    /// Returns the limit of a request: at most the [`AnonymousBodyLimit`] unless the request has a user token.
     #[must_use]
     pub fn for_request(request: &Request) -> Self {
         let Self(limit) = request.data().copied().unwrap_or(Self::DEFAULT);
@@ -42,7 +42,7 @@ impl BodyLimit {
 
 /// A required JSON body, parsed by serde.
 ///
-/// Unknown fields are ignored and listed in the response header `Ignored-Fields`. Rejected bodies:
+/// Unknown fields are ignored and listed in the response header `Ignored-Fields`. A body is rejected as follows:
 ///
 /// | body | status | message |
 /// |---|---|---|
@@ -56,7 +56,7 @@ impl BodyLimit {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Strict<T>(pub T);
 
-/// An optional JSON body. If it is missing, it is the default of its type. Otherwise like [`Strict`].
+/// An optional JSON body. A missing body is the default value of its type. Otherwise the same as [`Strict`].
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Optional<T>(pub T);
 
@@ -107,12 +107,12 @@ impl<'a, T: DeserializeOwned + Default + JsonSchema + Send + 'static> ApiExtract
     }
 }
 
-/// Reads a body up to [`BodyLimit`], for handlers whose body is not JSON.
+/// Reads a body of at most [`BodyLimit`] bytes, for handlers whose body is not JSON.
 ///
 /// # Errors
 ///
 /// 413 for a longer body, 400 if the connection ends before the body does, 503 if the
-/// [`BodyBudget`](super::budget::BodyBudget) attached to the request is used up.
+/// [`BodyBudget`](super::budget::BodyBudget) attached to the request is exhausted.
 pub async fn bytes(request: &Request, body: Body) -> Result<Vec<u8>, ApiError> {
     let BodyLimit(limit) = BodyLimit::for_request(request);
     let announced = request.header(header::CONTENT_LENGTH).and_then(|length| length.parse::<usize>().ok());
@@ -138,13 +138,13 @@ fn describe_body<T: JsonSchema + 'static>(need: BodyPresence) -> MetaRequest {
     }
 }
 
-/// Reads and parses a body, `None` if it is missing.
+/// Reads and parses a body, or returns `None` if it is missing.
 async fn read<T: DeserializeOwned + JsonSchema + 'static>(
     request: &Request,
     body: &mut RequestBody,
 ) -> Result<Option<T>, ApiError> {
     let Some(bytes) = json(request, body).await? else { return Ok(None) };
-    // serde would read the items of a list as the fields of an object, in order.
+    // serde would read the list items as the fields of an object, in order.
     if let Some(place) = IgnoredFields::note::<T>(request, &bytes) {
         return Err(ApiError::invalid(match place.as_str() {
             "" => "the body: must be a JSON object, is a list".to_owned(),
@@ -154,17 +154,17 @@ async fn read<T: DeserializeOwned + JsonSchema + 'static>(
     parse(&bytes).map(Some)
 }
 
-/// Reads a JSON body, `None` if it is missing.
+/// Reads a JSON body, or returns `None` if it is missing.
 async fn json(request: &Request, body: &mut RequestBody) -> Result<Option<Vec<u8>>, ApiError> {
     let body = body.take().map_err(ApiError::internal)?;
-    // Some clients send a media type even without a body, so emptiness is checked first.
+    // Some clients send a media type even without a body, so check first if the body is empty.
     if body.is_empty() {
         return Ok(None);
     }
     let media_type =
         request.headers().get(header::CONTENT_TYPE).map(|value| value.to_str().unwrap_or_default());
     if let Some(media_type) = media_type.filter(|media_type| !is_json(media_type)) {
-        // The length of a chunked body is unknown; reading one byte shows if it is empty.
+        // The length of a chunked body is unknown. Reading with a limit of zero bytes shows if it is empty.
         let is_empty = body.into_bytes_limit(0).await.is_ok();
         return if is_empty { Ok(None) } else { Err(unsupported_error(media_type)) };
     }
@@ -196,8 +196,8 @@ fn parse<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, ApiError> {
     Ok(value)
 }
 
-/// Parses a value, with the path in errors. This is the only place where a request type is parsed, so that its parser
-/// is compiled once.
+/// Parses a value, and reports errors with their path. All request types are parsed here, so that each parser is
+/// compiled only once.
 #[inline(never)]
 fn parse_with_path<T: DeserializeOwned>(
     json: &mut serde_json::Deserializer<serde_json::de::SliceRead<'_>>,
@@ -205,7 +205,7 @@ fn parse_with_path<T: DeserializeOwned>(
     serde_path_to_error::deserialize(json)
 }
 
-/// Returns `true` if a media type is JSON in UTF-8, the only permitted encoding of JSON.
+/// Returns `true` if a media type is JSON in UTF-8, the only encoding that JSON permits.
 fn is_json(media_type: &str) -> bool {
     let mut parts = media_type.split(';').map(str::trim);
     let is_json = parts.next().is_some_and(|name| name.eq_ignore_ascii_case(JSON));
@@ -225,10 +225,10 @@ fn unsupported_error(media_type: &str) -> ApiError {
     )
 }
 
-/// Returns the position of an escaped NUL character in a JSON string.
+/// Returns the offset of an escaped NUL character in a JSON string.
 ///
-/// A backslash occurs only in strings and always begins an escape sequence, so in `\\u0000` it is an escaped backslash
-/// followed by plain text.
+/// In JSON, a backslash occurs only in strings and always begins an escape sequence. Therefore `\\u0000` is an escaped
+/// backslash followed by plain text.
 fn escaped_nul(json: &[u8]) -> Option<usize> {
     let mut at = 0;
     while let Some(found) = json[at..].iter().position(|byte| *byte == b'\\') {

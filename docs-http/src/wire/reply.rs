@@ -1,4 +1,4 @@
-//! Responses of handlers, with their status and their description in the OpenAPI document.
+//! Handler responses, with their status and their description in the OpenAPI document.
 
 use poem::{
     IntoResponse, Response,
@@ -24,11 +24,11 @@ pub(crate) const UNMET_CONDITION: &str = "A condition failed; the message names 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Reply<T>(pub T);
 
-/// 200 with a JSON body, for an operation that also responds with 412 if a condition is not met.
+/// 200 with a JSON body, for an operation that can also respond with 412 if a condition fails.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Conditional<T>(pub T);
 
-/// 201 with a JSON body and the address of the new resource.
+/// 201 with a JSON body and the URL of the new resource.
 ///
 /// ```
 /// use docs_http::wire::reply::Created;
@@ -48,7 +48,7 @@ impl<T> Created<T> {
         Self { body, location: None }
     }
 
-    /// Sets the `Location` header to the address of the new resource.
+    /// Sets the `Location` header to the URL of the new resource.
     #[must_use]
     pub fn with_location(mut self, location: impl Into<String>) -> Self {
         self.location = Some(location.into());
@@ -67,7 +67,7 @@ pub type EmptyCreated = Empty<201>;
 /// 204 without a body.
 pub type NoContent = Empty<204>;
 
-/// 204 for a started job. A `Link` header with the relation `status` contains the address of the job.
+/// 204 for a started job. A `Link` header with the relation `status` contains the URL of the job.
 ///
 /// ```
 /// use docs_http::wire::reply::StartedJob;
@@ -80,19 +80,19 @@ pub struct StartedJob {
 }
 
 impl StartedJob {
-    /// Creates the response for a job at this address.
+    /// Creates the response for the job at this URL.
     #[must_use]
     pub fn new(job: impl Into<String>) -> Self {
         Self { job: job.into() }
     }
 }
 
-/// The response to a deletion, which states if the resource existed.
+/// The response to a deletion, which states whether the resource existed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Deletion {
-    /// It existed and was deleted: 205.
+    /// The resource existed and was deleted: 205.
     Deleted,
-    /// It did not exist: 204.
+    /// The resource did not exist: 204.
     Absent,
 }
 

@@ -1,4 +1,5 @@
-//! The shares of a memory budget: which body holds how much of it, and which body ends if others need its part.
+//! Shares of a memory budget: tracks how much of it each body holds, and selects the body to abort when others need
+//! memory.
 
 use std::{
     cmp::Reverse,
@@ -17,11 +18,12 @@ use tokio::{
     time::{Instant, sleep_until},
 };
 
-/// The longest time that a body waits for a part of the budget.
+/// Maximum time that a body waits for memory.
 const BUDGET_WAIT: Duration = Duration::from_secs(2);
-/// Units of a body that arrive within [`Shares::stalled`] unless the body is stalled: 24 KiB.
+/// Minimum number of units by which a body must grow within [`Shares::stalled`]: 24 KiB.
 const MIN_GROWTH: usize = 24;
-/// Interval at which the waiting bodies together search for stalled ones: a search reads all bodies.
+/// Minimum interval between searches for stalled bodies, shared by all waiting bodies, because a search scans all
+/// bodies.
 const RETRY: Duration = Duration::from_millis(100);
 
 /// The holder of a share of a budget.
@@ -29,15 +31,15 @@ const RETRY: Duration = Duration::from_millis(100);
 pub(crate) enum Holder {
     /// The id of a user.
     User(Arc<str>),
-    /// The network of a client, as counted by the rate limit. `None` if the transport has no addresses.
+    /// The client's network, as counted by the rate limit. `None` if the transport has no addresses.
     Network(Option<IpAddr>),
 }
 
-/// A budget, and the parts that bodies hold of it.
+/// A budget, and the reservations of bodies in it.
 #[derive(Debug)]
 pub(super) struct Shares {
     units: usize,
-    /// Time in which a body that is not stalled grows by [`MIN_GROWTH`].
+    /// Time within which a body must grow by [`MIN_GROWTH`].
     stalled: Duration,
     next: AtomicU64,
     table: Mutex<Table>,
@@ -49,16 +51,16 @@ struct Table {
     used: usize,
     by: HashMap<Holder, usize>,
     bodies: HashMap<u64, Held>,
-    /// The last search for stalled bodies.
+    /// Time of the last search for stalled bodies.
     searched: Option<Instant>,
 }
 
-/// A body with a part of the budget.
+/// A body with a reservation.
 #[derive(Debug)]
 struct Held {
     holder: Holder,
     units: usize,
-    /// The time at which the body last had grown by [`MIN_GROWTH`], and its units at that time.
+    /// The last time at which the body had grown by [`MIN_GROWTH`], and its size in units at that time.
     grown: Instant,
     grown_to: usize,
     state: State,
@@ -67,27 +69,27 @@ struct Held {
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum State {
-    /// The server waits for the sender.
+    /// The server is waiting for bytes from the sender.
     Receiving,
-    /// The sender waits for the budget, or the body is complete.
+    /// The sender is waiting for the budget, or the body is complete.
     Idle,
-    /// The body was ended and still holds its part.
+    /// The body was aborted but still holds its memory.
     Ending,
 }
 
-/// The place of one body. Dropping it returns its part of the budget.
+/// The reservation of one body, released on drop.
 #[derive(Debug)]
 pub(super) struct Place {
     shares: Arc<Shares>,
     id: u64,
     holder: Holder,
-    /// Units of the body, which can exceed the budget.
+    /// Size of the body in units, which can exceed the budget.
     units: usize,
     end: Arc<Notify>,
 }
 
 impl Shares {
-    /// The unit of a budget in bytes.
+    /// Size of a unit in bytes.
     pub(super) const UNIT_BYTES: usize = 1024;
 
     pub(super) fn new(bytes: usize, stalled: Duration) -> Arc<Self> {
@@ -106,14 +108,14 @@ impl Shares {
         self.units.saturating_mul(Self::UNIT_BYTES)
     }
 
-    /// Returns the place of a body without a part of the budget.
+    /// Returns an empty reservation for a body.
     pub(super) fn place(self: &Arc<Self>, holder: Holder) -> Place {
         let id = self.next.fetch_add(1, Ordering::Relaxed);
         Place { shares: Arc::clone(self), id, holder, units: 0, end: Arc::default() }
     }
 
-    /// Increases the part of a body to a number of units, at most the whole budget. Returns the time of the next try if
-    /// that is currently impossible.
+    /// Grows the reservation of a body to a number of units, at most the whole budget. If that is impossible at the
+    /// moment, returns the time of the next attempt.
     fn try_grow(&self, place: &Place, units: usize, now: Instant) -> Result<(), Instant> {
         let mut guard = self.table.lock();
         let table = &mut *guard;
@@ -128,7 +130,7 @@ impl Shares {
             end: Arc::clone(&place.end),
         });
         let (held, more) = (body.units, units.min(self.units).saturating_sub(body.units));
-        // A holder may use as much as it leaves free. Even with a small budget, one body at a time is received.
+        // A holder may use as much as it leaves free. Even if the budget is small, one body at a time can be received.
         let needed = own.saturating_add(more.saturating_mul(2));
         if more == 0 || needed <= free || table.used == held {
             body.units += more;
@@ -147,8 +149,8 @@ impl Shares {
 }
 
 impl Table {
-    /// Ends stalled bodies with the missing units, of the holders that use most, unless they use less than the holder
-    /// that waits. Returns the time of the next search.
+    /// Aborts stalled bodies to free the missing units. Bodies of the largest holders are aborted first, but none of a
+    /// holder that uses less than the waiting one. Returns the time of the next search.
     fn make_room(&mut self, own: usize, missing: usize, now: Instant, stalled: Duration) -> Instant {
         if let Some(next) = self.searched.map(|last| last + RETRY).filter(|next| now < *next) {
             return next;
@@ -180,9 +182,8 @@ impl Table {
 }
 
 impl Place {
-    /// Increases the part of the body to its new size in bytes, and waits for the budget at most [`BUDGET_WAIT`].
-    /// Returns
-    /// `false` if others hold it.
+    /// Grows the reservation to the body's new size in bytes, waiting for memory at most [`BUDGET_WAIT`]. Returns
+    /// `false` if the memory is still held by others.
     pub(super) async fn grow(&mut self, bytes: usize) -> bool {
         let units = bytes.div_ceil(Shares::UNIT_BYTES);
         if units <= self.units {
@@ -207,12 +208,12 @@ impl Place {
         }
     }
 
-    /// Waits until the body has to end, because others need its part of the budget.
+    /// Waits until the body is aborted because others need its memory.
     pub(super) async fn ended(&self) {
         self.end.notified().await;
     }
 
-    /// Records that the body has arrived, so that it is not ended any more.
+    /// Records that the body has arrived completely and can no longer be aborted.
     pub(super) fn complete(&self) {
         if self.units > 0
             && let Some(body) = self.shares.table.lock().bodies.get_mut(&self.id)
@@ -244,7 +245,7 @@ mod tests {
 
     use super::*;
 
-    /// Number of units of the budget in these tests.
+    /// Size of the budget in units in these tests.
     const UNITS: usize = 1_000;
 
     fn holder(number: u8) -> Holder {

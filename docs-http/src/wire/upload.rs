@@ -1,4 +1,4 @@
-//! Uploaded files: raw bytes, or a form with one file. They are streamed and never held as a whole.
+//! Uploaded files: raw bytes, or a form with one file. They are streamed and never buffered as a whole.
 
 use bytes::Bytes;
 use poem::{
@@ -17,18 +17,18 @@ use super::{
     form::{Form, FormPart, boundary},
 };
 
-/// The form field with the file.
+/// Name of the form field with the file.
 const FIELD: &str = "file";
-/// Maximum size of a form in addition to the file in bytes, including other fields.
+/// Maximum number of bytes of a form in addition to the file, including other fields.
 const FORM_OVERHEAD: u64 = 64 * 1024;
 const FORM: &str = "multipart/form-data";
 
 /// An uploaded file: a body of any media type, which is that of the file, or `multipart/form-data` with the file in a
-/// field called `file`. Other fields are ignored.
+/// field named `file`. Other fields are ignored.
 ///
 /// # Errors
 ///
-/// 413 for a length above the limit of a file; 415 for another form encoding and for a content encoding; 400 for a form
+/// 413 for a length over the file size limit; 415 for another form encoding, or for a content encoding; 400 for a form
 /// without a boundary.
 pub(crate) struct FileBody {
     chunks: Chunks,
@@ -40,7 +40,7 @@ enum UploadFormat {
     Form { boundary: String },
 }
 
-/// A file that is being read, with its metadata.
+/// A file being read, with its metadata.
 pub(crate) struct UploadedFile {
     /// The file name, `None` for raw bytes.
     pub(crate) name: Option<String>,
@@ -53,15 +53,15 @@ enum FileSource {
     Form(FileForm),
 }
 
-/// A form with a file. Other fields are ignored, like unknown fields elsewhere.
+/// A form with a file. Other fields are ignored, as are unknown JSON fields.
 struct FileForm {
     form: Form,
-    /// The remaining bytes for ignored fields.
+    /// Number of bytes that ignored fields may still use.
     room: u64,
 }
 
 impl FileForm {
-    /// Returns the next part with the name of the file field, skipping earlier parts.
+    /// Returns the next part named like the file field, skipping other parts.
     async fn next_file(&mut self) -> Result<Option<FormPart>, ApiError> {
         while let Some(part) = self.form.next_part().await? {
             if part.name == FIELD {
@@ -80,11 +80,11 @@ impl FileForm {
 }
 
 impl FileBody {
-    /// Opens the file. Parts of a form before it are skipped.
+    /// Opens the file. Form parts before it are skipped.
     ///
     /// # Errors
     ///
-    /// 400 for a malformed form, for a form without a file, and for too many bytes before it.
+    /// 400 for a malformed form, a form without a file, or too many bytes before the file.
     pub(crate) async fn open(self) -> Result<UploadedFile, ApiError> {
         let boundary = match self.kind {
             UploadFormat::Bytes { content_type } => {
@@ -100,11 +100,11 @@ impl FileBody {
 }
 
 impl UploadedFile {
-    /// Returns the next bytes, `None` at the end.
+    /// Returns the next bytes, or `None` at the end.
     ///
     /// # Errors
     ///
-    /// 400 for a truncated body, and for a form with a second file or too many bytes after the first.
+    /// 400 for a truncated body, a form with a second file, or too many bytes after the file.
     pub(crate) async fn next(&mut self) -> Result<Option<Bytes>, ApiError> {
         let form = match &mut self.source {
             FileSource::Bytes(chunks) => return chunks.next().await,
@@ -197,7 +197,7 @@ fn upload_format(headers: &HeaderMap) -> Result<UploadFormat, ApiError> {
     Ok(UploadFormat::Bytes { content_type: Some(told) })
 }
 
-/// Returns the text of a header that occurs at most once.
+/// Returns the text of a header that may occur at most once.
 fn text(headers: &HeaderMap, name: &HeaderName) -> Result<Option<String>, ApiError> {
     let mut values = headers.get_all(name).iter();
     let Some(value) = values.next() else { return Ok(None) };

@@ -1,4 +1,4 @@
-//! The fields that the body of a request may have, and the detection of others.
+//! Detection of body fields that the request type does not declare.
 
 use std::{
     collections::{BTreeMap, BTreeSet, HashMap},
@@ -15,38 +15,36 @@ use serde::{
 use super::names::{IgnoredNames, MAX_NAME_CHARS, escape_name};
 use crate::wire::schema::{self, Direction};
 
-/// The fields that a request type declares, at every place.
+/// The fields that a request type declares, at every level.
 ///
-/// If several forms are permitted, a field is known if any of them declares it.
+/// Where the schema permits alternatives, a field is declared if any of them declares it.
 pub(super) struct KnownFields {
     places: Vec<SchemaNode>,
     root: SchemaNodeId,
 }
 
-/// The index of a place in a body. [`ANY_NODE`] is a place without checks.
+/// Index of a schema node. [`ANY_NODE`] accepts everything.
 type SchemaNodeId = usize;
 
-/// The place that accepts any value.
+/// The node that accepts any value.
 const ANY_NODE: SchemaNodeId = 0;
 
-/// The declared content at one place of a body.
+/// The values declared for one location in a body.
 #[derive(Default)]
 struct SchemaNode {
     fields: HashMap<&'static str, SchemaNodeId>,
-    /// The place of fields with any other name, if they are permitted.
+    /// The node of fields with any other name, if they are permitted.
     others: Option<SchemaNodeId>,
     items: Option<SchemaNodeId>,
-    /// Objects are permitted here, lists are not.
+    /// Objects are permitted here, but lists are not.
     takes_no_list: bool,
 }
 
-/// The findings in a body.
 #[derive(Default)]
 pub(super) struct BodyFindings {
-    /// The unknown fields.
     pub(super) names: IgnoredNames,
-    /// The first place with a list instead of an object; empty for the body itself. serde would read its items as the
-    /// fields of the object, in order.
+    /// Path of the first list in place of an object; empty if it is the body itself. serde would read the list items as
+    /// the fields of the object, in order.
     pub(super) list: Option<String>,
 }
 
@@ -63,28 +61,28 @@ impl KnownFields {
         Self { places: makes.places, root }
     }
 
-    /// Returns the unknown parts of a body. For malformed JSON, those before the first error.
+    /// Walks a body and returns the findings. For malformed JSON, they cover the part before the first error.
     pub(super) fn walk(&self, json: &[u8]) -> BodyFindings {
         let mut found = BodyFindings::default();
         let mut json = serde_json::Deserializer::from_slice(json);
         let walk = FieldWalker { known: self, at: self.root, path: &Path::Root, found: &mut found };
-        // The parser of the body reports other errors.
+        // Other errors are reported by the parser of the body.
         let _: Result<(), serde_json::Error> = walk.deserialize(&mut json);
         found
     }
 }
 
-/// Builds places from schemas.
+/// Builds nodes from schemas.
 struct SchemaNodeBuilder<'s> {
     schemas: &'s BTreeMap<String, MetaSchema>,
     places: Vec<SchemaNode>,
-    /// The places built so far, by the schemas that apply there.
+    /// The nodes built so far, keyed by the set of schemas that they combine.
     made: BTreeMap<BTreeSet<*const MetaSchema>, SchemaNodeId>,
 }
 
 impl<'s> SchemaNodeBuilder<'s> {
-    /// Returns the place described by these schemas. For the names of fields it is irrelevant if one or all of them
-    /// have to match.
+    /// Returns the node described by these schemas. For field names, it does not matter if one or all schemas have to
+    /// match.
     fn node<'r>(&mut self, schemas: impl IntoIterator<Item = &'r MetaSchemaRef>) -> SchemaNodeId
     where
         's: 'r,
@@ -98,7 +96,7 @@ impl<'s> SchemaNodeBuilder<'s> {
         if let Some(known) = self.made.get(&key) {
             return *known;
         }
-        // Registered before its fields are built, because schemas may be recursive.
+        // Register the node before building its fields, because schemas may be recursive.
         let id = self.places.len();
         self.places.push(SchemaNode::default());
         self.made.insert(key, id);
@@ -117,7 +115,7 @@ impl<'s> SchemaNodeBuilder<'s> {
         id
     }
 
-    /// Collects the schema and all schemas it is composed of.
+    /// Collects a schema and all schemas that it is composed of.
     fn collect<'r>(&self, schema: &'r MetaSchemaRef, parts: &mut Vec<&'r MetaSchema>)
     where
         's: 'r,
@@ -129,7 +127,7 @@ impl<'s> SchemaNodeBuilder<'s> {
                 None => return,
             },
         };
-        // A recursive form would not terminate.
+        // Stop at recursive schemas.
         if parts.iter().any(|part| std::ptr::eq(*part, schema)) {
             return;
         }
@@ -140,7 +138,7 @@ impl<'s> SchemaNodeBuilder<'s> {
     }
 }
 
-/// Returns `true` if a schema does not restrict its values.
+/// Returns `true` if the schema permits any value.
 fn accepts_anything(schema: &MetaSchema) -> bool {
     let bare = MetaSchema {
         description: None,
@@ -153,7 +151,7 @@ fn accepts_anything(schema: &MetaSchema) -> bool {
     bare == MetaSchema::ANY
 }
 
-/// The path of a place in the body.
+/// The path of a value in the body.
 enum Path<'p> {
     Root,
     Field(&'p Path<'p>, &'p str),
@@ -161,14 +159,14 @@ enum Path<'p> {
 }
 
 impl Path<'_> {
-    /// Formats the path of this place.
+    /// Formats this path.
     fn text(&self) -> String {
         let mut path = String::new();
         self.write(&mut path);
         path
     }
 
-    /// Formats the path of a field here.
+    /// Formats the path of a field of this value.
     fn field(&self, name: &str) -> String {
         let mut path = self.text();
         push_field(&mut path, name);
@@ -197,7 +195,7 @@ fn push_field(path: &mut String, name: &str) {
     path.push_str(&escape_name(name.as_bytes()));
 }
 
-/// Reads a value, and records unknown fields and lists in place of objects.
+/// Walks a value, and records unknown fields and lists in place of objects.
 struct FieldWalker<'w> {
     known: &'w KnownFields,
     at: SchemaNodeId,
@@ -288,7 +286,7 @@ impl<'de> Visitor<'de> for FieldWalker<'_> {
     }
 }
 
-/// The name of a field, truncated to the reported length.
+/// A field name, truncated to the reported length.
 struct FieldName(String);
 
 impl<'de> Deserialize<'de> for FieldName {

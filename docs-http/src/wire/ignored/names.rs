@@ -1,4 +1,4 @@
-//! The names of ignored parts, as a header lists them.
+//! Names of ignored parameters and fields, formatted for a header.
 
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_encode};
 use poem::http::HeaderValue;
@@ -12,21 +12,21 @@ pub(super) const MAX_NAME_CHARS: usize = 128;
 /// The ellipsis for a truncated name or list.
 pub(super) const ELLIPSIS: &str = "...";
 
-/// The characters to escape in names: all that could be read as part of a path or as another header.
+/// The characters to escape in names: all that could be read as part of a path or of the header syntax.
 pub(super) const ESCAPE_SET: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'_').remove(b'~');
 
 /// Distinct names in order of occurrence.
 #[derive(Default)]
 pub(super) struct IgnoredNames {
     names: Vec<String>,
-    /// Further names were dropped.
+    /// Additional names were dropped.
     has_more: bool,
 }
 
 impl IgnoredNames {
     pub(super) fn add(&mut self, mut name: String) {
         if name.len() > MAX_NAME_CHARS {
-            // The name is ASCII, so truncation is safe.
+            // The name is ASCII, so it can be truncated at any byte.
             name.truncate(MAX_NAME_CHARS - ELLIPSIS.len());
             name.push_str(ELLIPSIS);
         }

@@ -1,4 +1,4 @@
-//! Conversion of a JSON Schema to the schema type of poem-openapi.
+//! Conversion of JSON Schema to the schema type of poem-openapi.
 
 use docs_core::model::schema::not_null;
 use poem_openapi::registry::{MetaDiscriminatorObject, MetaSchema, MetaSchemaRef};
@@ -12,11 +12,10 @@ use super::{
 
 type JsonObject = Map<String, Value>;
 
-/// The pattern of texts in requests without a pattern of their own. NUL is not permitted, because stores cannot store
-/// it.
+/// Pattern of request strings that have no pattern of their own. It excludes NUL, because stores cannot store it.
 pub(super) const WITHOUT_NUL: &str = r"^[^\u0000]*$";
 
-/// Converts schemas, and collects variants that become components.
+/// Converts schemas, and collects union variants that become components.
 pub(super) struct Converter {
     direction: Direction,
     variants: Vec<(String, MetaSchema)>,
@@ -27,7 +26,7 @@ impl Converter {
         Self { direction, variants: Vec::new() }
     }
 
-    /// The components collected during the conversion.
+    /// Returns the components collected during the conversion.
     pub(super) fn into_variants(self) -> Vec<(String, MetaSchema)> {
         self.variants
     }
@@ -40,7 +39,7 @@ impl Converter {
         }
     }
 
-    /// Converts a schema at its place of use: to a reference, or inline.
+    /// Converts a schema where it is used: to a reference, or inline.
     pub(super) fn reference(&mut self, schema: &Value) -> MetaSchemaRef {
         match schema.as_object() {
             Some(object) if object.len() == 1 && object.contains_key("$ref") => {
@@ -51,7 +50,7 @@ impl Converter {
     }
 
     fn schema(&mut self, schema: &Value) -> MetaSchema {
-        // `true`, or a schema without restrictions: any value.
+        // `true` or a schema without restrictions permits any value.
         let Some(object) = schema.as_object() else {
             return MetaSchema::ANY;
         };
@@ -76,7 +75,7 @@ impl Converter {
             description: text(object, "description").map(intern),
             format: text(object, "format").map(intern),
             pattern: text(object, "pattern").map(str::to_owned),
-            // A response always contains the field, so its default is irrelevant to the reader.
+            // A response always contains the field, so its default is irrelevant.
             default: default.filter(|_| self.direction == Direction::Request),
             example: example.cloned(),
             deprecated: flag("deprecated"),
@@ -93,7 +92,7 @@ impl Converter {
         for (name, schema) in properties.into_iter().flatten() {
             let optional_answer = self.direction == Direction::Response && !required.contains(&name.as_str());
             let schema = match Schema::try_from(schema.clone()) {
-                // It is omitted instead of being null.
+                // The field is omitted instead of being null.
                 Ok(mut schema) if optional_answer => {
                     not_null(&mut schema);
                     self.reference(schema.as_value())
@@ -102,7 +101,7 @@ impl Converter {
             };
             out.properties.push((intern(name), schema));
         }
-        // OpenAPI 3.0 has no patterns for member names.
+        // OpenAPI 3.0 does not support patterns for member names.
         let of_a_form = object.get("patternProperties").and_then(Value::as_object);
         let named = of_a_form.and_then(|forms| forms.values().next());
         out.additional_properties = match named.or_else(|| object.get("additionalProperties")) {
@@ -116,7 +115,7 @@ impl Converter {
         let items = object.get("items").filter(|items| items.is_object());
         out.items = match items {
             Some(items) => Some(Box::new(self.reference(items))),
-            // OpenAPI 3.0 requires the items of every list.
+            // OpenAPI 3.0 requires `items` for every array.
             None if out.ty == "array" => Some(Box::new(MetaSchemaRef::Inline(Box::new(MetaSchema::ANY)))),
             None => None,
         };
@@ -136,7 +135,7 @@ impl Converter {
         let (nulls, parts): (Vec<_>, Vec<_>) = list(object, "anyOf").iter().partition(|part| is_null(part));
         out.nullable |= !nulls.is_empty();
         match parts.as_slice() {
-            // A type or null becomes the nullable type.
+            // A union of a type and null becomes the nullable type.
             [only] => match self.reference(only) {
                 MetaSchemaRef::Inline(inner) => merge_part(out, *inner),
                 reference @ MetaSchemaRef::Reference(_) => out.all_of.push(reference),
@@ -161,10 +160,10 @@ impl Converter {
     }
 }
 
-/// Returns the tag of a union's branches, and the branches.
+/// Returns the tag and the branches of a tagged union.
 fn branch_tag(object: &JsonObject) -> Option<(&str, &[Value])> {
     let branches = object.get("oneOf")?.as_array()?;
-    // An object with properties of its own has a flattened union, whose branches are incomplete.
+    // An object with its own properties contains a flattened union, whose branches are incomplete.
     if object.contains_key("properties") {
         return None;
     }
@@ -173,14 +172,14 @@ fn branch_tag(object: &JsonObject) -> Option<(&str, &[Value])> {
     Some((tag.as_str(), branches))
 }
 
-/// Returns the constant of a required member.
+/// Returns the constant value of a required member.
 fn tag_value<'s>(branch: &'s Value, tag: &str) -> Option<&'s str> {
     let required = branch.get("required")?.as_array()?;
     let is_required = required.iter().any(|name| name == tag);
     branch.get("properties")?.get(tag)?.get("const")?.as_str().filter(|_| is_required)
 }
 
-/// Converts the type, the nullability and the permitted values.
+/// Converts the type, nullability and permitted values.
 fn kinds(object: &JsonObject, out: &mut MetaSchema) {
     let kinds: Vec<&str> = match object.get("type") {
         Some(Value::String(kind)) => vec![kind],
@@ -213,7 +212,7 @@ fn limits(object: &JsonObject, out: &mut MetaSchema) {
     out.exclusive_minimum = number("exclusiveMinimum").map(|_| true);
     out.maximum = number("maximum").or_else(|| number("exclusiveMaximum"));
     out.exclusive_maximum = number("exclusiveMaximum").map(|_| true);
-    // The integer type limits a number that has no narrower bound.
+    // A number without a narrower bound is limited by its integer type.
     let widest = match out.format {
         Some("uint8") => Some(u8::MAX.into()),
         Some("uint16") => Some(u16::MAX.into()),
@@ -231,7 +230,7 @@ fn limits(object: &JsonObject, out: &mut MetaSchema) {
     out.unique_items = object.get("uniqueItems").and_then(Value::as_bool);
 }
 
-/// Merges the only part of a combination into the whole. Annotations of the whole take precedence.
+/// Merges the only part of a combination into the enclosing schema, whose annotations take precedence.
 fn merge_part(out: &mut MetaSchema, part: MetaSchema) {
     let whole = std::mem::replace(out, part);
     out.nullable |= whole.nullable;
@@ -251,7 +250,7 @@ fn is_text_constant(schema: &Value) -> bool {
     is_text && (schema.get("const").is_some() || schema.get("enum").is_some())
 }
 
-/// Converts alternative constants to one enumeration. The description lists their meanings.
+/// Converts constant alternatives to one enumeration. Its description lists their meanings.
 fn text_constants(branches: &[Value], out: &mut MetaSchema) {
     out.ty = "string";
     let mut meanings = String::new();
@@ -278,7 +277,7 @@ fn list<'o>(object: &'o JsonObject, key: &str) -> &'o [Value] {
     object.get(key).and_then(Value::as_array).map_or(&[], Vec::as_slice)
 }
 
-/// A placeholder for `false`, which poem-openapi cannot express. It is replaced in the finished document.
+/// A placeholder for `false`, which poem-openapi cannot express. Post-processing replaces it in the document.
 fn never_schema() -> MetaSchema {
     MetaSchema { min_properties: Some(1), max_properties: Some(0), ..MetaSchema::new("object") }
 }

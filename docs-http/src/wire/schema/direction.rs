@@ -1,11 +1,10 @@
-//! The direction of a value.
 
-/// The direction of a value. They can differ: a field with a default is optional in a request and always present in a
-/// response.
+/// Direction in which a value is sent. The schemas can differ: a field with a default is optional in a request and
+/// always present in a response.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Direction {
-    /// From the client, parsed.
+    /// From the client; parsed.
     Request,
-    /// To the client, serialized.
+    /// To the client; serialized.
     Response,
 }

@@ -1,10 +1,10 @@
-//! Conversion of resource schemas to schemas of the OpenAPI document.
+//! Conversion of type schemas to schemas of the OpenAPI document.
 //!
-//! A resource derives serde and [`JsonSchema`], so one definition determines parsing, serialization and documentation.
-//! poem-openapi has its own schema type for OpenAPI 3.0; this module converts to it:
+//! Each type derives serde traits and [`JsonSchema`], so one definition determines parsing, serialization and
+//! documentation. poem-openapi has its own schema type for OpenAPI 3.0, to which this module converts:
 //!
-//! - a named type becomes a referenced component; other types are written inline;
-//! - `null` becomes `nullable`, a constant becomes an enumeration with one value, and alternatives of text constants
+//! - a named type becomes a referenced component; other types are inlined;
+//! - `null` becomes `nullable`, a constant becomes an enumeration with one value, and alternative string constants
 //!   become one enumeration;
 //! - the variants of a tagged enumeration become components with a discriminator;
 //! - a field that a response omits when it is `None` is optional there, not nullable.
@@ -23,10 +23,10 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, generate::SchemaSettings};
 use self::convert::Converter;
 pub use self::direction::Direction;
 
-/// Returns the schema to write where the type is used.
+/// Returns the schema to use where the type is referenced.
 ///
-/// Every mount of an API requests this for each of its types, and computing it takes all schemas that the type consists
-/// of. The results are cached per type for the lifetime of the process.
+/// Every mount of an API requests this for each of its types, and the computation expands all nested types. The results
+/// are therefore cached per type for the lifetime of the process.
 #[must_use]
 pub fn reference<T: JsonSchema + 'static>(direction: Direction) -> MetaSchemaRef {
     type SchemaCache = HashMap<(TypeId, Direction), MetaSchemaRef>;
@@ -45,8 +45,8 @@ fn convert_schema(schema: &Schema, direction: Direction) -> MetaSchemaRef {
 
 /// Registers the components of a type.
 ///
-/// A type that is used in both directions gets their common schema. Two incompatible types with the same name are an
-/// error, which [`clashes`] detects.
+/// A type used in both directions gets a common schema. Two incompatible types with the same name are an error, which
+/// [`clashes`] detects.
 pub fn register<T: JsonSchema>(registry: &mut Registry, direction: Direction) {
     let mut generator = generator(direction);
     generator.subschema_for::<T>();
@@ -64,14 +64,14 @@ fn register_all(registry: &mut Registry, mut generator: SchemaGenerator, directi
     }
 }
 
-/// The names that several incompatible types use.
+/// Returns the names used by several incompatible types.
 #[must_use]
 pub fn clashes(registry: &Registry) -> Vec<&str> {
     registry.schemas.keys().filter_map(|name| name.strip_suffix(CLASH_SUFFIX)).collect()
 }
 
-/// The suffix of a second schema with the same name. It contains a space, which names cannot, so nothing references it
-/// and it is never shown.
+/// Suffix of a second schema with the same name. It contains a space, which names cannot, so nothing references such a
+/// schema and it is never shown.
 const CLASH_SUFFIX: &str = " (clash)";
 
 fn generator(direction: Direction) -> SchemaGenerator {

@@ -1,11 +1,11 @@
-//! Names of components, and static text.
+//! Component names, and interned strings.
 
 use std::{collections::HashSet, sync::LazyLock};
 
 use parking_lot::Mutex;
 use percent_encoding::percent_decode_str;
 
-/// The prefix of references to components in an OpenAPI document.
+/// Prefix of component references in an OpenAPI document.
 pub(super) const COMPONENTS: &str = "#/components/schemas/";
 
 /// Replaces all characters except letters and digits by `_`, so that client generators can use the name unchanged.
@@ -13,7 +13,7 @@ pub(super) fn sanitize(name: &str) -> String {
     name.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '_' }).collect()
 }
 
-/// Returns the component of a `$ref`.
+/// Returns the component name of a `$ref`.
 pub(super) fn component_name(reference: &str) -> String {
     let name = reference.strip_prefix(COMPONENTS).unwrap_or(reference);
     let decoded = percent_decode_str(name).decode_utf8_lossy();
@@ -31,9 +31,9 @@ pub(super) fn pascal(name: &str) -> String {
         .collect()
 }
 
-/// Interns a text for the lifetime of the program, as the registry of poem-openapi requires.
+/// Interns a string for the lifetime of the program, as poem-openapi's registry requires.
 ///
-/// Each distinct text is leaked once. These are names and descriptions from the source code, so their number does not
+/// Each distinct string is leaked once. These are names and descriptions from the source code, so their number does not
 /// depend on requests.
 pub(super) fn intern(text: &str) -> &'static str {
     static INTERNED: LazyLock<Mutex<HashSet<&'static str>>> = LazyLock::new(Mutex::default);

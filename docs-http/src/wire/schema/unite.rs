@@ -1,12 +1,12 @@
-//! The common schema of a type that occurs in requests and responses.
+//! Common schema of a type used in requests and responses.
 
 use poem_openapi::registry::{MetaSchema, MetaSchemaRef};
 use serde_json::Value;
 
-/// Returns the schema that is valid for both, or `None` if they are incompatible.
+/// Returns a schema that is valid for both, or `None` if they are incompatible.
 ///
-/// They may differ in required fields, in defaults, and in nullability. A pattern of only one of them applies to both,
-/// since values in responses come from requests.
+/// They may differ in required fields, defaults and nullability. A pattern that only one of them has applies to both,
+/// since values in responses originate from requests.
 pub(super) fn unite(one: &MetaSchema, other: &MetaSchema) -> Option<MetaSchema> {
     if one == other {
         return Some(one.clone());
@@ -44,7 +44,7 @@ pub(super) fn unite(one: &MetaSchema, other: &MetaSchema) -> Option<MetaSchema> 
     (same_values && rest == united).then_some(united)
 }
 
-/// Returns the common pattern. The outer `None` means that there are two different ones.
+/// Returns the common pattern. The outer `None` means that the patterns differ.
 #[expect(clippy::option_option, reason = "an absent pattern and conflicting patterns are different results")]
 fn pattern(one: &MetaSchema, other: &MetaSchema) -> Option<Option<String>> {
     match (&one.pattern, &other.pattern) {
@@ -65,7 +65,7 @@ fn properties(one: &MetaSchema, other: &MetaSchema) -> Option<Vec<(&'static str,
     pairs.map(|(one, other)| (one.0 == other.0).then_some((one.0, property(&one.1, &other.1)?))).collect()
 }
 
-/// Returns the common schema of an optional part. The outer `None` means that they are incompatible.
+/// Returns the common schema of an optional part. The outer `None` means that the parts are incompatible.
 #[expect(clippy::option_option, reason = "an absent value and conflicting values are different results")]
 fn part(one: Option<&MetaSchemaRef>, other: Option<&MetaSchemaRef>) -> Option<Option<Box<MetaSchemaRef>>> {
     match (one, other) {
@@ -86,7 +86,7 @@ fn property(one: &MetaSchemaRef, other: &MetaSchemaRef) -> Option<MetaSchemaRef>
         (MetaSchemaRef::Inline(a), MetaSchemaRef::Inline(b)) => {
             unite(a, b).map(|united| MetaSchemaRef::Inline(Box::new(united)))
         }
-        // A reference that is nullable in one direction only is wrapped there.
+        // A reference that is nullable in only one direction is wrapped in that direction.
         (MetaSchemaRef::Reference(_), MetaSchemaRef::Inline(wide)) => {
             wide.all_of.contains(one).then(|| other.clone())
         }
