@@ -1,4 +1,4 @@
-//! The API mounted in an axum application.
+//! The API nested in an axum application.
 //!
 //! `cargo run --example embed_axum`, then `curl -i http://127.0.0.1:4020/hello` and
 //! `curl -i http://127.0.0.1:4020/docs-api/healthz`.
@@ -17,7 +17,7 @@ async fn main() -> Result<(), Box<dyn Error + Send + Sync>> {
         .route("/hello", get(|| async { "the host's own page\n" }))
         .nest_service("/docs-api", docs_http::tower_service(&platform, HttpConfig::default())?);
 
-    // Background work is a task of the host's.
+    // The embedding application runs background work as a task.
     let worker = platform.clone();
     tokio::spawn(async move { worker.work(std::future::pending()).await });
 

@@ -1,4 +1,4 @@
-//! The API mounted beside the routes of a poem application.
+//! The API next to other routes of a poem application.
 //!
 //! `cargo run --example embed_poem`, then `curl -i http://127.0.0.1:4010/hello` and
 //! `curl -i http://127.0.0.1:4010/docs-api/healthz`.
@@ -22,7 +22,7 @@ async fn main() -> Result<(), Box<dyn Error + Send + Sync>> {
         .at("/hello", get(hello))
         .nest("/docs-api", docs_http::routes(&platform, HttpConfig::default())?.boxed());
 
-    // Background work is a task of the host's.
+    // The embedding application runs background work as a task.
     let worker = platform.clone();
     tokio::spawn(async move { worker.work(std::future::pending()).await });
 

@@ -1,4 +1,4 @@
-//! The API in an axum application that signs people in with sessions of its own: a cookie.
+//! The API in an axum application with its own cookie sessions.
 //!
 //! `cargo run --example host_session`, then
 //! `curl -i -c cookies -H 'content-type: text/plain' -d 'ada@example.com open sesame' http://127.0.0.1:4030/sign-in`
@@ -28,11 +28,12 @@ use docs_http::{
     HostAuthenticator, HostSignIn, HttpConfig, Identity, SignInFailure, auth::RequestHead, openapi::Problems,
 };
 
-/// The address of the application.
+/// Base URL of the application.
 const ORIGIN: &str = "http://127.0.0.1:4030";
 const COOKIE: &str = "session";
 
-/// The sessions of the host, by what their cookie says. One that lasts would lie in the host's database, as a hash.
+/// Sessions of the embedding application, keyed by the secret in the cookie. A real application would persist them in
+/// its database, keyed by a hash of the secret.
 #[derive(Clone, Default)]
 pub(crate) struct Sessions(Arc<Mutex<HashMap<String, UserId>>>);
 
@@ -47,7 +48,7 @@ impl Sessions {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).get(secret).cloned()
     }
 
-    /// Ends a session: with the next request nobody is signed in by it.
+    /// Ends a session. Requests with its cookie are anonymous from now on.
     fn end(&self, secret: &str) {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).remove(secret);
     }
@@ -57,7 +58,7 @@ impl Sessions {
 impl HostAuthenticator for Sessions {
     async fn authenticate(&self, request: RequestHead<'_>) -> Result<Identity, SignInFailure> {
         let Some(secret) = cookie(request.headers()) else { return Ok(Identity::Nobody) };
-        // A browser sends the cookie with what other sites make it send, too: these may not write.
+        // Browsers also send the cookie with requests that other sites initiate. Such requests must not write.
         let origin = request.headers().get(header::ORIGIN);
         if !request.method().is_safe() && origin.is_some_and(|origin| origin != ORIGIN) {
             return Err(SignInFailure::refused("a page of another site cannot write with this session"));
@@ -73,14 +74,15 @@ impl HostAuthenticator for Sessions {
     }
 }
 
-/// The secret of the session's cookie.
+/// Returns the secret in the session cookie.
 fn cookie(headers: &HeaderMap) -> Option<&str> {
     let all = headers.get_all(header::COOKIE).iter().filter_map(|value| value.to_str().ok());
     let mut pairs = all.flat_map(|value| value.split(';')).filter_map(|pair| pair.trim().split_once('='));
     pairs.find(|(name, _)| *name == COOKIE).map(|(_, secret)| secret)
 }
 
-/// `POST /sign-in` with an e-mail address and a password: the host's own check, here that everybody knows one word.
+/// `POST /sign-in` with an e-mail address and a password. A real application would check the password; here all users
+/// share one.
 async fn sign_in(State((platform, sessions)): State<(Platform, Sessions)>, body: String) -> Response {
     let (email, password) = body.trim().split_once(' ').unwrap_or_default();
     let user = match platform.as_platform().users().by_email(email).await {
@@ -99,10 +101,10 @@ async fn sign_out(State((_, sessions)): State<(Platform, Sessions)>, headers: He
     StatusCode::NO_CONTENT
 }
 
-/// The host's application, with the API below `/docs-api`.
+/// The embedding application, with the API nested at `/docs-api`.
 ///
 /// # Errors
-/// Those of mounting the API.
+/// The errors of mounting the API.
 pub(crate) fn application(platform: &Platform, sessions: &Sessions) -> Result<Router, Problems> {
     let sign_in_of_host = Some(HostSignIn::with_tokens(sessions.clone()));
     let config = HttpConfig { sign_in: sign_in_of_host, ..HttpConfig::default() };

@@ -1,4 +1,4 @@
-//! Tests of the HTTP foundation with a small API over resources of the model, and of the platform's API.
+//! Tests of the HTTP layer, with a small API over model types and with the platform's API.
 
 #[path = "http/addresses.rs"]
 mod addresses;

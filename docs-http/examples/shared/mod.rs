@@ -1,4 +1,4 @@
-//! A platform in memory for the examples, with an organization and an administrator.
+//! An in-memory platform for the examples, with an organization and an administrator.
 
 use std::{error::Error, sync::Arc};
 

@@ -41,7 +41,7 @@ async fn every_returned_url_starts_with_the_base_url() {
             addresses(&answer.body, &mut found);
             for header in ["location", "link", "content-location"] {
                 let said = answer.header(header);
-                // `Link` has parameters after its URL.
+                // A `Link` value has parameters after its URL.
                 found.extend(said.map(|said| {
                     said.strip_prefix('<').and_then(|said| said.split('>').next()).unwrap_or(said).to_owned()
                 }));
@@ -62,7 +62,7 @@ async fn every_returned_url_starts_with_the_base_url() {
                 "{start} is not among them"
             );
         }
-        // The URLs in read responses must resolve once a proxy has stripped the path prefix.
+        // The URLs must resolve after a proxy has stripped the path prefix.
         w.s.store.rewind(&start);
         let is_served =
             |address: &&String| ["v1/", "files/"].iter().any(|part| address[root.len()..].starts_with(part));
@@ -74,11 +74,11 @@ async fn every_returned_url_starts_with_the_base_url() {
             };
             let mut status = ask().await;
             if status == 202 {
-                // A PDF file is created first.
+                // A pending PDF file must be complete before it can be read.
                 w.s.platform.settle().await.expect("settled");
                 status = ask().await;
             }
-            // Some resources have only methods for changes, and are read in their list.
+            // Some resources have only write methods and are read through their list.
             assert!([200, 405].contains(&status), "{address}: {status}");
         }
     }

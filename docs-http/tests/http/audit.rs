@@ -10,7 +10,7 @@ fn log(s: &Server) -> String {
     format!("/v1/orgs/{}/audit-log", s.org)
 }
 
-/// Returns the operations of all matching entries, read page by page.
+/// Returns the operations of all matching entries, fetched page by page.
 async fn operations(s: &Server, query: &str, limit: usize) -> Vec<String> {
     let (mut found, mut page) = (Vec::new(), String::new());
     loop {
@@ -116,7 +116,7 @@ async fn invalid_audit_filter_is_rejected_by_name() {
         let message = answer.refused(400, query);
         assert!(message.starts_with(name), "{query}: {message}");
     }
-    // A cursor is only valid for the filters it was created with.
+    // A cursor is valid only for the filters it was created with.
     let next =
         s.get(&format!("{}?limit=1", log(&s))).await["next"]["page"].as_str().expect("a page").to_owned();
     let other = format!("{}?limit=1&operation=space_create&page={next}", log(&s));

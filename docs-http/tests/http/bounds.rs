@@ -1,4 +1,5 @@
-//! Bounds of requests that are not limits of a field: a request at a bound is accepted, one beyond it is rejected.
+//! Limits of whole requests, as opposed to single fields: a request at the limit is accepted, one beyond it is
+//! rejected.
 
 use serde_json::{Value, json};
 
@@ -9,7 +10,7 @@ async fn json_nested_deeper_than_its_bound_is_refused() {
     let s = Server::new().await;
     let space = s.space().await;
     let path = format!("{}/content", s.request(&space).await);
-    // Each block adds an object and a list.
+    // Each block adds an object and an array.
     let blocks = |count: usize| {
         let open = r#"{"object":"block","type":"blockquote","nodes":["#.repeat(count);
         format!(

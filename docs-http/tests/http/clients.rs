@@ -109,7 +109,7 @@ async fn account_data_of_the_application_is_shown_to_members() {
         (&full["blocked"], &full["customHostname"]),
         (&json!({ "reason": "security" }), &json!("docs.engines.example"))
     );
-    // Prices are only returned to callers with the `viewBilling` permission.
+    // Prices are returned only to callers with the `viewBilling` permission.
     let seen = s.ask("GET", &org, &s.editor, None).await.is(200, &org);
     assert_eq!((seen.get("billing"), &seen["blocked"]), (None, &full["blocked"]));
     let cleared = UpdateAccount { billing: Patch::Clear, blocked: Patch::Clear, ..UpdateAccount::default() };
@@ -158,12 +158,12 @@ async fn site_resolves_on_its_custom_hostname() {
     assert_eq!(taken.kind(), docs_core::ErrorKind::Conflict);
     let own = on(&other, Some("docs.example.org")).await;
     own.expect("another host");
-    // The longest path prefix takes precedence, so a site of the same organization may be mounted below another.
+    // The longest path prefix takes precedence, so a site may be mounted below another site of the same organization.
     s.patch(&other, json!({ "proxy": "docs.engines.example/other" })).await;
     s.post(&format!("{other}/publish"), 200, json!({})).await;
     let below = resolve("https://docs.engines.example/other/start").await.is(200, "resolved");
     assert_eq!(below["site"], s.get(&other).await["id"]);
-    // A site of another organization may not.
+    // It may not be mounted below a site of another organization.
     let sites = format!("/v1/orgs/{}/sites", s.other_org);
     let theirs = s.ask("POST", &sites, &s.outsider, Some(json!({}))).await.is(201, "a site");
     let change = json!({ "proxy": "docs.engines.example/theirs" });
@@ -231,7 +231,7 @@ async fn site_contains_its_default_space_for_readers() {
     s.patch(&format!("/v1/spaces/{other}"), json!({ "defaultLevel": null })).await;
     assert_eq!(default(&site, &s.reader).await, Value::Null, "who does not see the space is not told of it");
     assert_eq!(default(&site, &s.admin).await, other);
-    // On a site with sections it is the default space of the default section.
+    // On a site with sections, it is the default space of the default section.
     let section = s.post(&format!("{site}/sections"), 201, json!({ "spaceId": one, "title": "Start" })).await;
     let location = section.body["urls"]["location"].as_str().expect("an address");
     assert_eq!(location, format!("https://docs.example{site}/sections/{}", id(&section.body)));

@@ -23,7 +23,7 @@ const COLLECTION: &[&str] = &[
     "permissions.create",
 ];
 
-/// Calls every operation of collections, and the operations that move content.
+/// Calls every collection operation, and the operations that move content.
 pub(crate) async fn story(s: &Server) {
     let org = format!("/v1/orgs/{}", s.org);
     let outer = s.post(&format!("{org}/collections"), 201, json!({ "title": "Guides" })).await.body;
@@ -293,7 +293,7 @@ async fn duplicate_is_placed_right_after_its_original() {
     s.check().await;
 }
 
-/// A level cannot exceed the role of the caller, and cannot remove their access.
+/// A caller cannot set a level above their own role, nor one that removes their own access.
 #[tokio::test]
 async fn level_is_limited_by_role_and_keeps_own_access() {
     let s = Server::new().await;

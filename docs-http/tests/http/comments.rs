@@ -28,7 +28,7 @@ async fn work(s: &Server) -> (String, String, String) {
     (space, request, page)
 }
 
-/// An operation on a discussion.
+/// An operation on a comment or reply.
 struct Act {
     name: &'static str,
     method: &'static str,
@@ -38,7 +38,7 @@ struct Act {
     least: Role,
 }
 
-/// Returns the roles that content can grant to all members of the organization.
+/// Returns the roles that content can grant to all members of its organization.
 fn roles() -> impl Iterator<Item = Role> {
     Role::ALL.iter().copied().filter(|role| *role != Role::Admin)
 }
@@ -138,7 +138,7 @@ async fn comment_permission_flags_match_the_role() {
     }
 }
 
-/// The rejected bodies of comments and replies, with the beginning of the message.
+/// Returns invalid bodies of comments and replies, each with the prefix of its error message.
 fn wrong_bodies() -> [(Value, &'static str); 7] {
     let document = json!({ "object": "document", "data": {}, "nodes": [] });
     [
@@ -152,7 +152,7 @@ fn wrong_bodies() -> [(Value, &'static str); 7] {
     ]
 }
 
-/// The rejected targets of comments, with the beginning of the message.
+/// Returns invalid comment targets, each with the prefix of its error message.
 fn wrong_targets(page: &str) -> [(Value, &'static str); 7] {
     [
         (json!({ "page": "unknown" }), "page: the content has no such page"),
@@ -246,7 +246,7 @@ async fn comments_of_requests_and_spaces_are_separate() {
     }
 }
 
-/// The filters are state, page and authors.
+/// The filters are status, page and authors.
 #[tokio::test]
 async fn comments_are_filtered_and_ordered_by_time() {
     let s = Server::new().await;
@@ -494,7 +494,7 @@ async fn guests_can_comment_but_not_list_commenters() {
     }
 }
 
-/// Collects the users in a response, with `true` if their e-mail address is included.
+/// Collects the users in a response, each with `true` if the e-mail address is included.
 fn people_in(answer: &Value, found: &mut Vec<(String, bool)>) {
     if answer["object"] == "user" {
         found.push((id(answer), answer.get("email").is_some()));
@@ -506,7 +506,7 @@ fn people_in(answer: &Value, found: &mut Vec<(String, bool)>) {
     }
 }
 
-/// Only their own e-mail address is included.
+/// Guests see only their own e-mail address.
 #[tokio::test]
 async fn guests_see_users_without_email_addresses() {
     let s = Server::new().await;

@@ -1,4 +1,4 @@
-//! Conditional requests: responses have an ETag, and conditional changes apply only to the state that was read.
+//! Conditional requests: responses have an ETag, and a conditional write applies only to the state that was read.
 
 use std::sync::Arc;
 
@@ -14,7 +14,7 @@ use crate::{
     server::{Answer, Server, id},
 };
 
-/// Operations that create new data at each read.
+/// Operations that create new data on each read.
 const NEW_EACH_TIME: [&str; 2] = ["getChangeRequestPDF", "getSpacePDF"];
 
 async fn send(w: &World, op: &Op, headers: &[(&str, &str)]) -> Answer {
@@ -24,7 +24,7 @@ async fn send(w: &World, op: &Op, headers: &[(&str, &str)]) -> Answer {
     w.s.send_with(&op.method, &w.path(op), &headers, body).await
 }
 
-/// Reads the resource that the operation changes.
+/// Reads the resource that the operation would change.
 async fn read(s: &Server, path: &str, headers: &[(&str, &str)]) -> Answer {
     let authorization = bearer(&s.both);
     s.send_with("GET", path, &[&[("authorization", authorization.as_str())][..], headers].concat(), None)
@@ -42,7 +42,7 @@ async fn every_readable_mutable_resource_takes_preconditions() {
     let ops = w.ops();
     let reads: Vec<String> = ops.iter().filter(|op| op.method == "GET").map(|op| w.path(op)).collect();
     for op in ops.iter().filter(|op| ["PATCH", "PUT"].contains(&op.method.as_str())) {
-        // Lists have no replaceable state.
+        // Lists have no state that could be replaced.
         let is_read =
             reads.contains(&w.path(op)) && !op.id.contains("Team") || op.id == "updateTeamInOrganizationById";
         assert_eq!(op.takes_condition, is_read, "{} {}", op.method, op.id);
@@ -101,10 +101,10 @@ async fn conditional_change_applies_only_to_the_state_read() {
         if op.method == "DELETE" || tag(&read(&w.s, &path, &[]).await) == seen {
             continue;
         }
-        // The second of two changes based on the same state is rejected.
+        // Of two changes based on the same state, the second one is rejected.
         moved += 1;
         let answer = send(&w, op, &[("if-match", &seen)]).await;
-        // A deleted resource cannot be deleted again, regardless of the condition.
+        // A deleted resource cannot be deleted again, whatever the condition.
         let refused = if op.id == "updateChangeRequestContent" { 400 } else { 412 };
         answer.refused(refused, &op.id);
     }
@@ -172,7 +172,7 @@ async fn every_read_returns_304_for_a_known_etag() {
 #[tokio::test]
 async fn revision_is_immutable_and_revalidates_without_a_read() {
     let w = World::new().await;
-    // A server with the records and without the content.
+    // A server with the same records, but without the stored objects.
     let builder = Platform::builder(Arc::clone(w.s.platform.store()), Arc::new(MemObjects::new()));
     let blind = builder.clock(w.s.clock.clone()).base_url("https://docs.example").build();
     let blind = TestClient::new(docs_http::routes(&blind, HttpConfig::default()).expect("routes"));
@@ -209,7 +209,7 @@ async fn revision_is_immutable_and_revalidates_without_a_read() {
         lasting += usize::from(!is_whole);
     }
     assert!(lasting >= 8, "{lasting} operations read what never changes");
-    // A caller without access is rejected, regardless of a known ETag.
+    // A caller without access is rejected even with a known ETag.
     let path = format!("/v1/spaces/{}/revisions/{}/pages", w.name("spaceId"), w.name("revisionId"));
     let seen = tag(&read(&w.s, &path, &[]).await);
     let authorization = bearer(&w.s.both);

@@ -1,10 +1,10 @@
-//! Validates every response of the tests against the OpenAPI document.
+//! Validates every test response against the OpenAPI document.
 //!
-//! If `DOCS_TEST_CONTRACT` names the file of another OpenAPI document, such as the source of a generated client, every
-//! response is also validated against it: for a known path, the operation and the status must be declared, and the body
-//! must be valid, with additional fields permitted. Required fields without a description in that document are mistakes
-//! that no client reads: `organizaitons` of an e-mail domain, `total` of commenters, `target` of an invite link.
-//! [`NARROWER`] lists where the specification permits more.
+//! If `DOCS_TEST_CONTRACT` is the path of another OpenAPI document, such as the source of a generated client, every
+//! response is also validated against that document: for a known path, the operation and the status must be declared,
+//! and the body must be valid, with additional fields permitted. Some required fields of such documents have no schema
+//! and are mistakes that no client reads: `organizaitons` of an e-mail domain, `total` of commenters, and `target` of
+//! an invite link. [`NARROWER`] lists the locations where our specification permits more.
 
 use std::{
     collections::BTreeMap,
@@ -17,15 +17,15 @@ use serde_json::{Map, Value, json};
 /// The URI of the document in schema references.
 const DOCUMENT: &str = "urn:document";
 
-/// Schemas of published clients that are narrower than the specification: an operation, and a location in its
-/// responses.
+/// Locations where schemas of published clients are narrower than the specification: an operation, and a location in
+/// its responses.
 const NARROWER: [(&str, &str); 2] = [
-    // Unsigned claims may have any name if they are Boolean.
+    // Boolean unsigned claims may have any name.
     ("getSiteAdaptiveSchema", "/jsonSchema/properties/unsigned"),
     ("updateSiteAdaptiveSchema", "/jsonSchema/properties/unsigned"),
 ];
 
-/// The document, with cached schemas.
+/// An OpenAPI document, with cached schemas.
 pub(crate) struct Contract {
     operations: Vec<Operation>,
     /// The schemas of the document as JSON Schema, parsed once for all references.
@@ -34,7 +34,7 @@ pub(crate) struct Contract {
     requests: Registry<'static>,
 }
 
-/// The declared response body. Identical declarations share it.
+/// A declared response body, shared by identical declarations.
 struct Declared {
     schema: Value,
     /// Compiled on first use, because compilation takes longer than parsing the document.
@@ -58,7 +58,7 @@ pub(crate) struct Operation {
     method: String,
     /// The segments of the path. `None` for a parameter.
     path: Vec<Option<String>>,
-    /// The responses by status. `None` for a response without body.
+    /// The responses by status. `None` for a response without a body.
     responses: BTreeMap<u16, Option<Arc<Declared>>>,
 }
 
@@ -99,7 +99,7 @@ impl Contract {
         }
     }
 
-    /// Returns the deviations of a response from the document. Errors may be undeclared.
+    /// Returns the differences between a response and the document. Error responses may be undeclared.
     pub(crate) fn differences(&self, operation: &Operation, status: u16, body: &Value) -> Vec<String> {
         let declared = operation.responses.contains_key(&status);
         let mut faults =
@@ -129,14 +129,14 @@ impl Contract {
     /// Asserts that the document declares this response.
     #[track_caller]
     pub(crate) fn check(&self, operation: &Operation, status: u16, body: &Value) {
-        // The permitted methods follow from the whole document.
+        // The allowed methods depend on all operations of the path.
         if status != 405 {
             let faults = self.faults(operation, status, body);
             assert!(faults.is_empty(), "{} {status}: {faults:#?}\n{body:#}", operation.id);
         }
     }
 
-    /// Returns the deviations of a response from the document.
+    /// Returns the violations in a response.
     fn faults(&self, operation: &Operation, status: u16, body: &Value) -> Vec<String> {
         let Some(response) = operation.responses.get(&status) else {
             return vec!["the document does not declare this status".to_owned()];
@@ -149,7 +149,7 @@ impl Contract {
         validator.iter_errors(body).map(|error| format!("{}: {error}", error.instance_path())).collect()
     }
 
-    /// Returns the deviations of a value from a schema of the document.
+    /// Returns the violations of a schema of the document in a value.
     pub(crate) fn faults_of(&self, schema: &Value, value: &Value) -> Vec<String> {
         let validator = self.validator(&whole(schema, Fields::Declared));
         validator.iter_errors(value).map(|error| format!("{}: {error}", error.instance_path())).collect()
@@ -206,7 +206,7 @@ fn resolved<'d>(document: &'d Value, response: &'d Value) -> &'d Value {
     place.map_or(response, |place| document.pointer(place).expect("a response"))
 }
 
-/// Returns the body of a response. Identical declarations share it.
+/// Returns the declared body of a response, shared by identical declarations.
 fn declared(
     response: &Value,
     fields: Fields,
@@ -219,11 +219,11 @@ fn declared(
 
 /// Converts an OpenAPI 3.0 schema to JSON Schema, which has no `nullable`.
 ///
-/// If only declared fields are permitted, the schema is also made strict.
+/// If only declared fields are permitted, additional fields are forbidden in the result.
 fn json_schema(schema: &Value, allowed: Fields) -> Value {
     let Value::Object(fields) = schema else { return schema.clone() };
     let word = |key: &String| match key.as_str() {
-        // With additional fields, a value may match several variants.
+        // With additional fields permitted, a value may match several variants.
         "oneOf" if allowed == Fields::Any => "anyOf".to_owned(),
         _ => key.clone(),
     };
@@ -241,14 +241,14 @@ fn json_schema(schema: &Value, allowed: Fields) -> Value {
     }
 }
 
-/// Converts a keyword of a schema.
+/// Converts one keyword of a schema.
 fn part(key: &str, value: &Value, allowed: Fields) -> Value {
     match (key, value) {
         ("properties", Value::Object(fields)) => {
             fields.iter().map(|(name, schema)| (name.clone(), whole(schema, allowed))).collect()
         }
-        // A list of pages has no texts, which it expresses by `allOf` with an object without fields. That is never
-        // valid.
+        // A list of pages has no text content, which is expressed by an `allOf` with an object without fields. With
+        // additional fields permitted, that would never match.
         ("additionalProperties", Value::Bool(false)) if allowed == Fields::Any => true.into(),
         ("items" | "additionalProperties", schema) => whole(schema, allowed),
         ("allOf" | "oneOf" | "anyOf", Value::Array(schemas)) => {
@@ -259,7 +259,7 @@ fn part(key: &str, value: &Value, allowed: Fields) -> Value {
     }
 }
 
-/// Converts the schema of a whole value, in contrast to one of several schemas that apply together.
+/// Converts the schema of a complete value, as opposed to one of several schemas that apply together.
 fn whole(schema: &Value, allowed: Fields) -> Value {
     let mut converted = json_schema(schema, allowed);
     if allowed == Fields::Declared

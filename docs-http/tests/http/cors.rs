@@ -31,7 +31,7 @@ async fn ask(app: &HttpApp, method: Method, path: &str, headers: &[(&str, &str)]
     app.get_response(request.finish()).await
 }
 
-/// Returns the words of a list in a header, in lower case.
+/// Returns the elements of a header list in lower case.
 fn words(response: &Response, name: &str) -> Vec<String> {
     let list = response.header(name).unwrap_or_default().to_ascii_lowercase();
     list.split(',').map(|word| word.trim().to_owned()).collect()
@@ -117,7 +117,7 @@ async fn other_origin_gets_no_cors_headers() {
         assert_eq!(response.status(), 204, "{origin}");
         assert_eq!(response.header("access-control-allow-origin"), None, "{origin}");
     }
-    // Without an `Origin` header, the response is unchanged.
+    // Without an `Origin` header, the response is the usual one.
     let response = ask(&app, Method::GET, "/healthz", &[]).await;
     assert_eq!((response.status().as_u16(), response.header("access-control-allow-origin")), (200, None));
 }
@@ -134,7 +134,7 @@ async fn preflight_for_unknown_route_is_a_common_error() {
         let body = crate::toy::failure(response, 403).await;
         assert!(!body.is_empty());
     }
-    // OPTIONS without a requested method is not a preflight: the response only lists the methods.
+    // `OPTIONS` without a requested method is not a preflight request: the response only lists the methods.
     let response = ask(&app, Method::OPTIONS, "/v1/spaces/a", &[("origin", PAGE)]).await;
     assert_eq!(response.status(), 204);
 }

@@ -1,4 +1,4 @@
-//! Counts of spaces over HTTP exclude deleted spaces, and include them again after their restoration.
+//! Space counts over HTTP exclude deleted spaces, and include them again once restored.
 
 use serde_json::{Value, json};
 
@@ -7,7 +7,7 @@ use crate::{
     teams,
 };
 
-/// Returns the number of spaces of a site, a team and a member, from their lists and resources.
+/// Returns the number of spaces of a site, a team and a member, both from their lists and from the resources.
 async fn counted(s: &Server, site: &str, team: &str, user: &str) -> [Value; 6] {
     let (org, last) =
         (format!("/v1/orgs/{}", s.org), |path: &str| path.rsplit('/').next().map(str::to_owned));
@@ -48,7 +48,7 @@ async fn counts_of_spaces_exclude_deleted_ones() {
     s.post(&format!("/v1/spaces/{one}/restore"), 200, json!({})).await;
     assert_eq!(counted(&s, &site, &team, user.as_str()).await, all(1), "one is back");
     s.check().await;
-    // Purging a deleted space does not decrement the counts again.
+    // Purging a deleted space does not decrement the counts a second time.
     s.clock.advance(std::time::Duration::from_secs(8 * 24 * 3600));
     s.platform.settle().await.expect("settled");
     assert_eq!(counted(&s, &site, &team, user.as_str()).await, all(1), "one is gone for good");

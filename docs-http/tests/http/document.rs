@@ -38,7 +38,7 @@ fn operations(document: &Value) -> impl Iterator<Item = (&String, &String, &Valu
     })
 }
 
-/// JSON without duplicate keys in any object.
+/// JSON in which no object has duplicate keys.
 struct Once;
 
 impl<'de> Deserialize<'de> for Once {
@@ -106,7 +106,7 @@ fn path_combines_the_operations_of_all_api_objects() {
         assert_eq!(parameter["required"], true);
     }
     assert_eq!(space["get"]["summary"], "Shows a space");
-    // A prefix may have parameters.
+    // A path prefix may have parameters.
     let page = document["paths"]["/spaces/{spaceId}/pages/{pageId}"].as_object().expect("the path");
     assert_eq!(page.keys().collect::<Vec<_>>(), ["delete", "get"]);
     assert_eq!(page["delete"]["parameters"][1]["name"], "pageId");
@@ -221,7 +221,7 @@ fn request_schema_requires_less_than_response_schema() {
     let level = &answer["properties"]["defaultLevel"];
     assert_eq!(level["nullable"], true);
     assert!(level["enum"].as_array().is_some_and(|levels| levels.contains(&json!("inherit"))), "{level}");
-    // Omitted instead of null.
+    // The field is omitted instead of being null.
     let deleted_at = &answer["properties"]["deletedAt"];
     assert_eq!((deleted_at.get("nullable"), &deleted_at["format"]), (None, &json!("date-time")));
 
@@ -263,7 +263,7 @@ fn tagged_enum_variants_have_named_schemas() {
     assert_eq!(variant["required"], json!(["operation"]));
     let changes = &schemas["UpdateContent"]["properties"]["changes"];
     assert_eq!((&changes["minItems"], &changes["maxItems"]), (&json!(1), &json!(50)));
-    // Flattened fields are next to the other fields.
+    // Flattened fields are siblings of the other fields.
     let update = &schemas["UpdatePageChange"]["properties"];
     assert!(update.get("page").is_some() && update.get("noIndex").is_some(), "{update:#}");
 }

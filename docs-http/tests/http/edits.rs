@@ -1,4 +1,4 @@
-//! Changes of content over HTTP: for every kind of content, and rejected changes.
+//! Content changes over HTTP: of every kind of content, and rejected ones.
 
 use serde_json::{Value, json};
 
@@ -9,7 +9,7 @@ async fn edit(s: &Server, request: &str, changes: Value) -> Value {
     s.post(&format!("{request}/content?compat=false"), 200, json!({ "changes": changes })).await.body
 }
 
-/// Returns the page of a tree with this title.
+/// Returns the page with this title from a page tree.
 fn page<'v>(pages: &'v Value, title: &str) -> Option<&'v Value> {
     pages.as_array()?.iter().find_map(|one| match one["title"] == title {
         true => Some(one),
@@ -167,7 +167,7 @@ async fn field_not_allowed_for_a_page_type_is_rejected() {
     }
 }
 
-/// Returns an object with the fields of another one added.
+/// Returns an object extended by the fields of another one.
 fn with(mut one: Value, more: Value) -> Value {
     if let (Some(one), Value::Object(more)) = (one.as_object_mut(), more) {
         one.extend(more);
@@ -197,7 +197,7 @@ async fn variables_are_set_or_removed_and_others_unchanged() {
     s.check().await;
 }
 
-/// Returns the document of a reusable content in a change request.
+/// Returns the document of a reusable content block in a change request.
 async fn said(s: &Server, request: &str, reusable: &str) -> String {
     let revision = id(&s.get(&format!("{request}/content")).await);
     let space = request.split("/change-requests").next().expect("a space");

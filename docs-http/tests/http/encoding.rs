@@ -97,7 +97,7 @@ async fn etag_of_an_encoding_matches_only_if_it_is_accepted() {
         ("gzip", &encoded, Some(&encoded)),
         ("gzip", &plain, Some(&plain)),
         ("identity", &plain, Some(&plain)),
-        // A client that does not accept the cached encoding needs the other one.
+        // A client that does not accept the cached encoding gets the other form.
         ("identity", &encoded, None),
     ] {
         let headers = [("accept-encoding", accepted), ("if-none-match", known.as_str())];

@@ -1,4 +1,4 @@
-//! All errors of the HTTP foundation.
+//! Error responses of the HTTP layer.
 
 use poem::{
     http::{HeaderValue, Method, header},
@@ -9,7 +9,8 @@ use crate::toy::{self, LIMIT, client, failure, parts, signed};
 
 const GOOD: &str = "Bearer good";
 
-/// A rejected request: method, path, token, body with its media type; then the status, and a part of the message.
+/// A rejected request: method, path, token, and body with its media type; then the expected status and a part of the
+/// message.
 struct Refused(Method, &'static str, &'static str, Option<(&'static str, String)>, u16, &'static str);
 
 fn json(body: &str) -> Option<(&'static str, String)> {
@@ -51,7 +52,7 @@ async fn unauthenticated_request_states_the_required_header() {
         get("Bearer later", 503, "tokens cannot be checked now"),
         // Authentication precedes validation.
         Refused(Method::PATCH, "/v1/spaces/a", "", json("{"), 401, "a token is required"),
-        // If authentication is optional, an invalid token is still rejected.
+        // Even where authentication is optional, an invalid token is rejected.
         Refused(Method::GET, "/v1/search?query=x", "Bearer wrong", None, 401, "the token is not valid"),
     ])
     .await;
@@ -150,7 +151,7 @@ async fn a_body_that_is_not_json_or_too_large_is_refused() {
         Refused(Method::POST, "/v1/spaces", GOOD, Some(("text/plain", "x".to_owned())), 415, "Content-Type"),
     ])
     .await;
-    // An excessive `Content-Length` is rejected without reading the body.
+    // A `Content-Length` over the limit is rejected without reading the body.
     let client = client();
     let request = signed(client.patch("/v1/spaces/a")).content_type("application/json");
     let request = request.header("content-length", "1001").body("{}");

@@ -1,5 +1,6 @@
 //! The document contains an example of every operation: an accepted request and its response. The examples are
-//! recorded: `DOCS_EXAMPLES=write` calls each operation, and writes the request and the response.
+//! recorded: with `DOCS_EXAMPLES=write`, this test calls each operation and writes its request and response to the
+//! file.
 
 use std::collections::BTreeMap;
 
@@ -7,10 +8,10 @@ use serde_json::{Value, json};
 
 use crate::{contract::Contract, matrix::ready, refusals::World};
 
-/// The file of the examples.
+/// Path of the examples file.
 const FILE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/src/examples.json");
 
-/// Maximum number of characters of an example, to keep the document readable.
+/// Maximum length of an example in characters, to keep the document readable.
 const MOST: usize = 10_000;
 
 /// Truncates the list of a response to one item.

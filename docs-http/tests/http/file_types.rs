@@ -1,4 +1,4 @@
-//! Media types that browsers interpret differently than servers.
+//! Media types that browsers interpret differently from servers.
 
 use data_encoding::BASE64;
 use docs_core::{
@@ -14,7 +14,7 @@ use crate::{
     tricks::{ACTIVE, TRICKS},
 };
 
-/// Texts that are rejected as media types and never appear in a header.
+/// Strings that are rejected as media types and must never appear in a header.
 const UNSENT: &[&str] = &[
     "",
     " ",
@@ -34,7 +34,7 @@ const UNSENT: &[&str] = &[
 
 const PAGE: &[u8] = b"<html><script>alert(1)</script></html>";
 
-/// Returns the response headers that determine the handling of a file in browsers.
+/// Returns the response headers that determine how browsers handle a file.
 fn isolated(headers: &HeaderMap) -> [&str; 4] {
     let one = |name: &str| {
         let mut values = headers.get_all(name).iter().map(|value| value.to_str().expect("text"));
@@ -49,11 +49,11 @@ fn isolated(headers: &HeaderMap) -> [&str; 4] {
     [content_type, disposition, one("x-content-type-options"), one("cross-origin-resource-policy")]
 }
 
-/// Returns a published URL whose file has this media type in the store, as an earlier version accepted it.
+/// Replaces the stored media type of a file, as if an earlier version had accepted it, and returns the published URL.
 fn planted(url: &str, space: &str, content_type: &str) -> String {
     let path = url.strip_prefix("https://docs.example").expect("an address of this server");
     let mut parts: Vec<&str> = path.split('/').collect();
-    // The key of the servers in these tests: the first one drawn from the same ids.
+    // The key used by the servers of these tests: the first one generated from the same ids.
     let key = SealingKey::ephemeral(&SeededIds::new(11));
     let purpose = format!("file of {space}");
     let mut address: Value =
@@ -64,7 +64,7 @@ fn planted(url: &str, space: &str, content_type: &str) -> String {
     parts.join("/")
 }
 
-/// Uploads a file. Returns its space and its URL.
+/// Uploads a file. Returns the path of its space, and its URL.
 async fn uploaded(s: &Server) -> (String, String) {
     let space = s.space().await;
     let request = s.request(&space).await;
@@ -90,7 +90,7 @@ async fn tricky_media_types_are_refused_on_every_way_in() {
             let answer = s.ask("POST", &content, &s.editor, Some(body)).await;
             let said = answer.refused(400, trick);
             if trick.contains('\0') {
-                // The text is rejected in any field of a request.
+                // The request is rejected because the string is invalid in any field.
                 continue;
             }
             assert!(said.contains("changes[0].files[0].contentType: "), "{trick:?}: {said}");

@@ -1,4 +1,4 @@
-//! The bytes of files.
+//! Downloads of files.
 
 use data_encoding::BASE64;
 use poem::http::{HeaderMap, Method};
@@ -80,7 +80,7 @@ async fn file_is_served_unchanged_with_mandatory_revalidation() {
     for (name, value) in headers {
         assert_eq!(head.header(name), Some(value), "HEAD {name}");
     }
-    // The name in the URL is informative only.
+    // The file name in the URL has no effect on the response.
     let renamed = format!("{}/a.html", kept.path.rsplit_once('/').expect("a name").0);
     assert_eq!(get(&s, Method::GET, &renamed, &[]).await.header("content-type"), Some("image/png"));
     for (method, status) in [(Method::OPTIONS, 204), (Method::POST, 405), (Method::DELETE, 405)] {
@@ -131,7 +131,7 @@ async fn file_supports_range_requests() {
         assert_eq!(body["error"]["code"], 416);
         assert_eq!(got.header("cache-control"), Some("no-store"), "a failure is not kept");
     }
-    // The full content for several ranges, an invalid range, and a failed `If-Range`.
+    // Several ranges, an invalid range, or a failed `If-Range` condition return the full content.
     for headers in [
         &[("range", "bytes=0-1,3-4")][..],
         &[("range", "bytes=5-4")],
@@ -291,13 +291,13 @@ async fn published(s: &Server, visibility: &str) -> (String, String) {
     (space, site)
 }
 
-/// Returns the URL of the image of a space, as a caller sees it.
+/// Returns the URL of a space's image, as issued to a caller.
 async fn picture(s: &Server, space: &str, authorization: Option<&str>) -> String {
     let path = format!("/v1/spaces/{space}/content/files");
     address(&s.send("GET", &path, authorization, None).await.is(200, &path)["items"][0])
 }
 
-/// Returns the content token of a site URL.
+/// Returns the content token for a site URL.
 async fn token_of(s: &Server, url: &Value) -> String {
     let found = s.send(
         "POST",
@@ -334,7 +334,7 @@ async fn file_url_expires_with_its_share_link() {
     assert_eq!(get(&s, Method::GET, &links[1].1, &[]).await.status, 404, "turned off");
 }
 
-/// The URL has no expiry time. Responses are cacheable, but must be revalidated.
+/// The URL does not expire. Responses are cacheable, but must be revalidated.
 #[tokio::test]
 async fn public_file_url_works_while_its_site_is_public() {
     let s = Server::new().await;
@@ -369,7 +369,7 @@ async fn public_file_url_works_while_its_site_is_public() {
     }
 }
 
-/// Each member gets a separate URL.
+/// Each member receives a different URL.
 #[tokio::test]
 async fn member_file_url_works_while_the_member_has_access() {
     let s = Server::new().await;

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use crate::server::{Server, id};
 
-/// Adds comments to the space and to its change request, and requests a review. Returns their ids.
+/// Adds comments to the space and to its change request, and requests a review. Returns the ids.
 pub(crate) async fn discussed(
     s: &Server,
     mut names: BTreeMap<&'static str, String>,

@@ -1,4 +1,4 @@
-//! The flags of `permissions` by role: a flag is `true` exactly if the user may perform its operation.
+//! The flags in `permissions` by role: a flag is `true` exactly if the user may perform the operation.
 
 use docs_core::model::Role;
 use serde_json::{Value, json};
@@ -76,7 +76,8 @@ async fn space_and_collection_permission_flags_match_the_role() {
             };
             assert_eq!(answer.is(200, path)["permissions"], expected, "{role:?} of {path}");
         }
-        // A role by name replaces the role in the organization, except for administrators, who keep all permissions.
+        // An explicit role takes precedence over the role in the organization, except for administrators, who keep all
+        // permissions.
         for named in [Role::Read, Role::Comment, Role::Edit, Role::Review, Role::Create] {
             let invite = json!({ "role": named, "users": [user] });
             for (path, admin) in [(&of_space, &SPACE[..]), (&of_collection, &COLLECTION[..])] {
@@ -103,7 +104,7 @@ async fn organization_permission_flags_match_the_role() {
         assert_eq!(seen["permissions"], expected, "{role:?}");
         let list = s.ask("GET", "/v1/orgs", &token, None).await.is(200, "the organizations");
         assert_eq!(list["items"][0]["permissions"], expected, "{role:?} in the list");
-        // The owner of a team may manage its members. A guest sees no team, not even an owned one.
+        // A team owner may manage the team's members. A guest sees no team, not even one that they own.
         let owner = json!({ "role": "owner" });
         let member = format!("{team}/members/{user}");
         s.ask("PUT", &member, &s.admin, Some(owner)).await.is(204, &member);
@@ -112,7 +113,7 @@ async fn organization_permission_flags_match_the_role() {
     }
 }
 
-/// A flag equals the result of its operation.
+/// Each flag matches the result of the operation.
 #[tokio::test]
 async fn space_flags_equal_the_results_of_operations() {
     let s = Server::new().await;
@@ -204,7 +205,7 @@ async fn updated_request_has_initial_and_merged_revisions() {
         assert_eq!(revision["type"], "update");
         assert_eq!(revision["parents"][1], primary, "the second parent is the space's head");
     }
-    // An update without news changes nothing.
+    // An update of a change request that is up to date changes nothing.
     let before = s.get(&request).await;
     s.post(&format!("{request}/update"), 200, json!({})).await;
     assert_eq!(s.get(&request).await, before);

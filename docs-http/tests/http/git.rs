@@ -10,7 +10,7 @@ fn request(field: &str, value: Value) -> Value {
     let mut body = json!({
         "url": "https://git.example/docs", "ref": "refs/heads/main", "commitMessage": "Explain the limits",
     });
-    // A dot separates the name of an object from its field.
+    // A dot separates the object name from the field name.
     match field.split_once('.') {
         Some((outer, inner)) => body[outer] = json!({ inner: value }),
         None => body[field] = value,

@@ -1,4 +1,4 @@
-//! The effect of each field of Git imports and exports.
+//! Effects of the fields of Git import and export requests.
 
 use std::time::Duration;
 
@@ -9,7 +9,7 @@ use crate::server::{Server, id};
 const IMPORT: &str = "import";
 const EXPORT: &str = "export";
 
-/// Creates a server and a space. Returns the path of the space.
+/// Creates a server with a space. Returns the path of the space.
 async fn space() -> (Server, String) {
     let s = Server::new().await;
     s.repository.put("README.md", "# Start\n\nOne.\n");
@@ -31,7 +31,7 @@ fn body(kind: &str, more: Value) -> Value {
 
 /// Imports or exports. Returns the finished job with its log.
 async fn sync(s: &Server, space: &str, kind: &str, more: Value) -> Value {
-    // Ensures that this job is the newest.
+    // Ensures that this job is newer than all others.
     s.clock.advance(Duration::from_millis(1));
     s.post(&format!("{space}/git/{kind}"), 204, body(kind, more)).await;
     s.platform.settle().await.expect("settled");
@@ -187,12 +187,12 @@ async fn same_commit_is_imported_once_unless_forced() {
     let again = sync(&s, &space, IMPORT, json!({})).await;
     assert!(said(&again).contains(&"this commit was already imported; no import needed"), "{again}");
     assert_eq!((&again["result"], &head(&s, &space).await["id"]), (&Value::Null, &first));
-    // Later edits are preserved too.
+    // Later edits are not overwritten either.
     edit(&s, &space, "Edited.\n").await;
     let edited = head(&s, &space).await["id"].clone();
     sync(&s, &space, IMPORT, json!({})).await;
     assert_eq!(head(&s, &space).await["id"], edited);
-    // A different branch or repository is a different commit.
+    // With another branch or repository, it is another commit.
     for more in [json!({ "ref": "refs/heads/next" }), json!({ "url": "https://git.example/other" })] {
         let before = head(&s, &space).await["id"].clone();
         sync(&s, &space, IMPORT, more.clone()).await;
@@ -210,8 +210,8 @@ async fn exported_content_is_only_compared_again_with_force() {
     let job = sync(&s, &space, EXPORT, json!({})).await;
     assert!(said(&job).contains(&"the repository already has this revision; no export needed"), "{job}");
     assert!(s.repository.commits().is_empty());
-    // The file was changed in the repository: without `force` the export skips it, with `force` it writes the text of
-    // the space.
+    // The file was changed in the repository: the export skips it without `force`, and overwrites it with the text of
+    // the space with `force`.
     s.repository.put("README.md", "# Start\n\nTheirs.\n");
     sync(&s, &space, EXPORT, json!({})).await;
     assert!(s.repository.commits().is_empty());
@@ -272,7 +272,7 @@ async fn standalone_import_only_creates_a_revision() {
     let page = id(&made["pages"][0]);
     let page = s.get(&format!("{space}/revisions/{revision}/page/{page}?format=markdown")).await;
     assert_eq!(page["markdown"], "Proposed.\n");
-    // A forced import does not count as an event: later events are compared with the last applied one.
+    // A forced import does not count as an event: later events are still compared with the last applied event.
     let job = sync(&s, &space, IMPORT, json!({ "timestamp": "2025-01-02T00:00:00Z" })).await;
     assert!(said(&job).iter().any(|line| line.starts_with("dropped: ")), "{job}");
 }
@@ -282,7 +282,7 @@ async fn cache_name_and_url_with_credentials_reach_the_remote() {
     for kind in [IMPORT, EXPORT] {
         for (told, kept) in [(json!({ "repoCacheID": "kept" }), Some("kept")), (json!({}), None)] {
             let (s, space) = space().await;
-            // The default name is the id of the space.
+            // The id of the space is the default name.
             let kept = kept.unwrap_or(space.trim_start_matches("/v1/spaces/"));
             if kind == EXPORT {
                 sync(&s, &space, IMPORT, json!({})).await;

@@ -1,4 +1,4 @@
-//! Git synchronization over HTTP: the setting, and webhook deliveries of Git hosts.
+//! Git synchronization over HTTP: the settings, and webhook deliveries from Git hosts.
 
 use std::{io, time::Duration};
 
@@ -15,7 +15,7 @@ use crate::{
     story::has,
 };
 
-/// The fields of every response with the setting.
+/// The fields of every response with the settings.
 const SETTING: &[&str] = &[
     "object",
     "url",
@@ -42,7 +42,8 @@ fn signed(secret: &str, body: &str) -> String {
     format!("sha256={}", data_encoding::HEXLOWER.encode(&mac.finalize().into_bytes()))
 }
 
-/// Creates a space that is in sync with a repository. Returns the paths of its setting and its webhook, and the secret.
+/// Creates a space synchronized with a repository. Returns the path of the settings, the path of the webhook, and the
+/// secret.
 async fn in_step(s: &Server) -> (String, String, String) {
     s.repository.put("README.md", "# Start\n\nHello.\n");
     let path = format!("/v1/spaces/{}/git/sync", s.space().await);
@@ -54,14 +55,14 @@ async fn in_step(s: &Server) -> (String, String, String) {
     (path, webhook, text(&set["webhook"]["secret"]))
 }
 
-/// Exports a space to a repository until both are in sync.
+/// Exports a space to a repository until both have the same content.
 pub(crate) async fn followed(s: &Server, space: &str) {
     let path = format!("/v1/spaces/{space}/git/sync");
     s.put(&path, setting("direction", json!("export"))).await;
     s.platform.settle().await.expect("settled");
 }
 
-/// Calls every operation of synchronization.
+/// Calls every synchronization operation.
 pub(crate) async fn story(s: &Server) {
     let path = format!("/v1/spaces/{}/git/sync", s.space().await);
     let bare = json!({ "url": "https://git.example/docs", "ref": "refs/heads/main", "direction": "both" });
@@ -150,7 +151,7 @@ async fn invalid_setting_field_is_rejected_by_name() {
     assert!(s.repository.urls().is_empty(), "nothing was asked of the repository");
 }
 
-/// A body that sends `bytes`, and never ends.
+/// A body that sends `bytes` and then never ends.
 pub(crate) fn unfinished(bytes: usize) -> Body {
     let first = Bytes::from(vec![b' '; bytes]);
     Body::from_bytes_stream(stream::iter([Ok::<_, io::Error>(first)]).chain(stream::pending()))
@@ -183,7 +184,7 @@ async fn push_events_of_every_git_host_are_accepted() {
         let answer = deliver(&s, &webhook, &headers, &body).await;
         assert_eq!((answer.status, &answer.body), (status, &Value::Null), "{what}");
     }
-    // All deliveries together created one job.
+    // All deliveries together enqueued one job.
     let jobs = s.get(&path.replace("git/sync", "jobs")).await;
     assert_eq!(jobs["items"].as_array().map(Vec::len), Some(2), "{jobs:#}");
     s.platform.settle().await.expect("settled");

@@ -1,4 +1,4 @@
-//! The history of a space over HTTP: its list of revisions, rollback, and deleted spaces.
+//! History of a space over HTTP: the list of revisions, rollback, and deleted spaces.
 
 use docs_core::model::Role;
 use serde_json::{Value, json};

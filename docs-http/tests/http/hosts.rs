@@ -1,5 +1,4 @@
-//! Other embedding applications: poem with a path prefix, axum through tower, and an application that mounts only the
-//! API.
+//! Other ways to embed the API: in poem with a path prefix, in axum through tower, and the API alone.
 
 use std::{convert::Infallible, net::SocketAddr, sync::Arc};
 
@@ -74,11 +73,11 @@ async fn bodies_stream_through_tower() {
         signed_request("PATCH", "/docs-api/v1/spaces/a", parts(vec![r#"{"ti"#, r#"tle":"#, r#""T"}"#]));
     let (status, _, body) = ask(router(), request).await;
     assert_eq!((status, body.as_str()), (StatusCode::OK, r#"{"id":"a","title":"T","askedBy":"ada"}"#));
-    // Without `Content-Length`, reading stops at the limit.
+    // Without `Content-Length`, the server reads at most up to the limit.
     let request = signed_request("PATCH", "/docs-api/v1/spaces/a", parts(vec!["          "; LIMIT / 10 + 1]));
     let (status, ..) = ask(router(), request).await;
     assert_eq!(status, StatusCode::PAYLOAD_TOO_LARGE);
-    // An empty body of unknown length is only detected at its end. Its media type does not matter.
+    // An empty body of unknown length is detected only at its end. Its media type does not matter.
     let mut request = signed_request("POST", "/docs-api/v1/spaces", parts(vec!["", ""]));
     request.headers_mut().insert("content-type", HeaderValue::from_static("text/plain"));
     assert_eq!(ask(router(), request).await.0, StatusCode::CREATED);
@@ -94,7 +93,7 @@ struct Address;
 
 #[OpenApi]
 impl Address {
-    /// Returns the address of the client
+    /// Returns the client address
     #[oai(path = "/address", method = "get", operation_id = "getAddress")]
     async fn get(&self, request: &poem::Request) -> ApiResult<Reply<Option<String>>> {
         Ok(Reply(request.remote_addr().as_socket_addr().map(ToString::to_string)))

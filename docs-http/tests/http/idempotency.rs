@@ -1,4 +1,4 @@
-//! Repeated requests: with an `Idempotency-Key`, the effects of a request happen once.
+//! Retried requests: with an `Idempotency-Key`, a request takes effect once.
 
 use std::time::Duration;
 
@@ -15,7 +15,7 @@ use crate::{
 const KEY: &str = "8e03978e-40d5-43dd-bc93-6894a57f9324";
 const REPLAYED: &str = "idempotency-replayed";
 
-/// Operations that create nothing: they read, delete, or set the same state on each repetition.
+/// Operations that need no key: they read, delete, or set the same state each time.
 const NATURALLY_IDEMPOTENT: [&str; 16] = [
     "joinOrganizationWithInvite",
     "moveCollection",
@@ -46,7 +46,7 @@ async fn send_body(w: &World, op: &Op, token: &str, key: &str, body: Option<Valu
     w.s.send_with(&op.method, &w.path(op), &headers, body).await
 }
 
-/// Returns another valid body for an operation.
+/// Returns a different valid body for an operation.
 fn other(op: &Op) -> Value {
     let mut body = op.body.clone().unwrap_or_else(|| json!({}));
     match &mut body {
@@ -88,7 +88,7 @@ async fn retries_after_a_lost_response_take_effect_once() {
             failed.push(format!("{}: wrote nothing, so there is nothing to keep", op.id));
             continue;
         }
-        // The write is stored, its response is lost, and then the store is unavailable.
+        // The write is stored and its response lost. Then the store becomes unavailable.
         w.s.store.rewind(&before);
         let (commit, applied) = (w.s.faults.calls(CallKind::Commit), w.s.faults.applied());
         let lost = FaultPlan::none().with_fault(CallKind::Commit, commit + commits, Fault::UnknownApplied);
@@ -107,7 +107,7 @@ async fn retries_after_a_lost_response_take_effect_once() {
             assert_eq!(again.header("location").is_some(), undisturbed.header("location").is_some());
             assert_eq!(w.s.stored().await, done, "{}: nothing is done again", op.id);
         }
-        // Another request with the same key is rejected without an effect.
+        // A different request with the same key is rejected without effects.
         let refused = send_body(&w, op, &w.s.both, KEY, Some(other(op))).await;
         assert!(refused.refused(422, &op.id).starts_with("Idempotency-Key: "), "{}", op.id);
         assert_eq!(w.s.stored().await, done, "{}: nothing is done", op.id);
@@ -127,7 +127,7 @@ async fn repeated_request_replays_the_first_response() {
         assert_eq!((first.status, &first.body), (again.status, &again.body), "{}", op.id);
         assert_eq!(first.header("location"), again.header("location"), "{}", op.id);
         assert_eq!((first.header(REPLAYED), again.header(REPLAYED)), (None, Some("true")), "{}", op.id);
-        // The same key of another user is independent.
+        // Another user's request with the same key is independent.
         let theirs = send(&w, op, &w.s.admin, KEY).await;
         assert_eq!(theirs.header(REPLAYED), None, "{}: {}", op.id, theirs.body);
         w.s.check().await;
@@ -161,7 +161,7 @@ async fn replay_needs_the_right_that_the_operation_needs() {
                 failed.push(format!("{} {left}: {} {}", op.id, again.status, again.body));
             }
         }
-        // With the permission restored, the response is replayed.
+        // Once the permission is restored, the response is replayed.
         w.s.store.rewind(&done);
         let again = send(&w, op, &w.s.both, KEY).await;
         assert_eq!(again.header(REPLAYED), Some("true"), "{}: {}", op.id, again.body);
@@ -176,7 +176,7 @@ async fn concurrent_requests_with_one_key_apply_once() {
     let op = ops.iter().find(|op| op.id == "createSpace").expect("the operation");
     let count = async || w.s.get(&format!("/v1/orgs/{}/spaces", w.s.org)).await["count"].as_u64();
     let before = count().await.expect("a count");
-    // Both requests look up the stored response before either has created anything.
+    // Both requests look up the stored response before either creates anything.
     let commits = w.s.faults.calls(CallKind::Commit);
     let held = FaultPlan::none().with_fault(CallKind::Commit, commits + 1, Fault::HoldBefore);
     w.s.faults.set_plan(held.with_fault(CallKind::Commit, commits + 2, Fault::HoldBefore));

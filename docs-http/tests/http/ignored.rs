@@ -1,4 +1,4 @@
-//! Unknown parts of a request are ignored, and reported in response headers.
+//! Unknown fields and parameters of a request are ignored, and reported in response headers.
 
 use serde_json::json;
 
@@ -44,7 +44,7 @@ async fn every_operation_reports_unknown_fields_and_ignores_them() {
 async fn error_response_reports_ignored_names_too() {
     let s = Server::new().await;
     let org = format!("/v1/orgs/{}", s.org);
-    // The missing field was sent under another name.
+    // The required field was sent with a misspelt name.
     let teams = s.ask("PUT", &format!("{org}/teams?titel=x"), &s.admin, Some(json!({ "titel": "x" }))).await;
     assert_eq!(teams.refused(400, "no title"), "title: is required");
     assert_eq!(told(&teams), (Some("titel"), Some("titel")));

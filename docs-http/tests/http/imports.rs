@@ -29,7 +29,7 @@ async fn import_adds_pages_and_files_to_spaces_and_requests() {
         let done = s.ask("POST", &format!("{content}/import"), &s.editor, Some(import(START, "html"))).await;
         assert_eq!(done.header("location"), Some(format!("https://docs.example{content}").as_str()));
         let done = done.is(201, &content);
-        // The page and one image of two.
+        // The page and one of its two images.
         assert_eq!((&done["importedResources"], &done["totalResources"]), (&json!(2), &json!(3)));
         let after = s.get(&content).await;
         assert_eq!((&after["id"], &after["type"]), (&done["revision"], &json!("edits")));
@@ -61,7 +61,7 @@ async fn invalid_import_names_the_field_and_changes_nothing() {
     }
 }
 
-/// An import that must fetch first is a job. Its error equals the one in the response.
+/// An import that has to fetch content runs as a job. The job's error equals the one in the response.
 #[tokio::test]
 async fn unfetchable_import_names_the_field_and_is_a_failed_job() {
     let s = Server::new().await;

@@ -1,4 +1,4 @@
-//! The jobs of a space over HTTP are listed in any state.
+//! The jobs of a space over HTTP, listed in any state.
 
 use std::time::Duration;
 
@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use crate::server::{Server, id};
 
-/// Requests an import. Returns the path of its job from the response.
+/// Requests an import. Returns the path of its job.
 async fn import(s: &Server, space: &str, url: &str, reference: &str) -> String {
     // Ensures that every job is newer than the previous one.
     s.clock.advance(Duration::from_millis(1));
@@ -104,7 +104,7 @@ async fn running_import_reports_page_progress() {
     let s = Server::new().await;
     three_pages(&s);
     let mut told = Vec::new();
-    // Holds each import at a different commit, until all commits of an import are covered.
+    // Pause the import at its n-th commit, for every n.
     for nth in 1.. {
         let space = format!("/v1/spaces/{}", s.space().await);
         let path = import(&s, &space, "https://git.example/docs", "refs/heads/main").await;
@@ -178,7 +178,7 @@ async fn document_imports_are_listed_with_result_or_error() {
     s.clock.advance(Duration::from_millis(1));
     let done = s.post(&format!("{space}/content/import"), 201, body).await.body;
     assert_eq!(jobs(&s, &space).await[0]["result"]["revision"], done["revision"]);
-    // A request that is rejected before fetching leaves no job behind.
+    // A request that is rejected before anything is fetched leaves no job.
     let before = s.stored().await;
     let body = json!({ "url": "https://web.example/start", "source": "notion" });
     s.ask("POST", &format!("{space}/content/import"), &s.editor, Some(body)).await.refused(400, "an import");

@@ -1,4 +1,5 @@
-//! Limits: a value at a limit is accepted. A value beyond it is rejected with the name of its field, without an effect.
+//! Field limits: a value at the limit is accepted. A value beyond it is rejected without effects, and the error names
+//! the field.
 
 use std::iter;
 
@@ -7,9 +8,9 @@ use serde_json::{Value, json};
 
 use crate::server::{Server, id};
 
-/// A text field: the request that sets it, its limits in characters, and the permitted characters.
+/// A text field: the request that sets it, its length limits in characters, and the permitted characters.
 struct Field {
-    /// The name at the start of its error messages.
+    /// The field name with which its error messages begin.
     name: &'static str,
     method: &'static str,
     path: String,
@@ -19,14 +20,14 @@ struct Field {
     text: Text,
 }
 
-/// The content of a generated text.
+/// The content of generated text.
 #[derive(Clone, Copy)]
 enum Text {
     /// Any letters.
     Any,
-    /// Only plain letters.
+    /// Plain letters only.
     Plain,
-    /// A prefix, then plain letters.
+    /// A prefix followed by plain letters.
     After(&'static str),
     /// Labels separated by dots.
     Domain,
@@ -42,7 +43,7 @@ impl Text {
             Self::Plain => plain().take(length).collect(),
             Self::After(beginning) => beginning.chars().chain(plain()).take(length).collect(),
             Self::Emoji => iter::once('🏴').chain(iter::repeat('\u{e0067}')).take(length).collect(),
-            // The last character is not a dot.
+            // The last character must not be a dot.
             Self::Domain => {
                 let text: String =
                     iter::repeat_n("a", 1).chain(iter::repeat_n(".bcdefgh", length / 8 + 1)).collect();
@@ -97,7 +98,7 @@ fn of_people_and_sites(s: &Server, space: &str, site: &str) -> Vec<Field> {
     let this = || ("PATCH", format!("/v1/spaces/{space}"));
     let site = || ("PATCH", site.to_owned());
     vec![
-        // Before the creation of sites, because their titles become base names.
+        // Tested before sites are created, because their titles become base names.
         field("basename", site(), (1, 100), Text::Plain, |t| json!({ "basename": t })),
         field("title", org(), (2, 255), Text::Any, |t| json!({ "title": t })),
         field("hostname", org(), (3, 32), Text::Plain, |t| json!({ "hostname": t })),
@@ -114,7 +115,7 @@ fn of_people_and_sites(s: &Server, space: &str, site: &str) -> Vec<Field> {
     ]
 }
 
-/// Returns the text fields of the structure of a site.
+/// Returns the text fields of a site's structure.
 async fn of_structure(s: &Server, space: &str) -> Vec<Field> {
     let site = s.site("Structured", &[]).await;
     let parts = crate::structure::build(s, &site, space).await;
@@ -202,7 +203,8 @@ fn of_content(space: &str, request: &str, page: &str, me: String) -> Vec<Field> 
     ]
 }
 
-/// Creates a space with a page in a change request. Returns the space, the path of the request, and the page.
+/// Creates a space with a change request that adds a page. Returns the space, the path of the change request, and the
+/// page.
 pub(crate) async fn work(s: &Server) -> (String, String, String) {
     let space = s.space().await;
     let request = s.request(&space).await;
@@ -237,7 +239,7 @@ async fn hold(field: &Field, s: &Server, letters: &[char], inside: usize, beyond
 
 proptest! {
     #![proptest_config(ProptestConfig {
-        // Each case tests every field at its limits. Only the letters differ.
+        // Each case tests every field at its limits. Only the letters differ between cases.
         cases: 6,
         failure_persistence: Some(Box::new(FileFailurePersistence::Direct("tests/http/limits.regressions"))),
         ..ProptestConfig::default()

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use crate::server::{Server, id};
 
-/// A space with all kinds of links between its pages, and a change request that breaks some of them.
+/// A space whose pages contain all kinds of links, and a change request that breaks some of them.
 struct Woven {
     s: Server,
     space: String,
@@ -42,7 +42,7 @@ impl Woven {
         Self { s, space: format!("/v1/spaces/{space}"), request, pages, file }
     }
 
-    /// The lists, each with its number of items.
+    /// Returns the lists, each with its number of items.
     fn lists(&self) -> Vec<(String, usize)> {
         let Self { space, request, pages, file, .. } = self;
         let page = &pages[0];
@@ -163,7 +163,7 @@ async fn collection_link_is_broken_only_without_access() {
     assert_eq!(target["kind"], "collection");
     assert_eq!(target["organization"]["id"], s.org);
     assert_eq!(target["collection"], s.get(&format!("/v1/collections/{shown}")).await);
-    // Without access to a collection, only the written reference is returned.
+    // Without access to the collection, only the reference as written is returned.
     let seen = s.ask("GET", &list, &s.reader, None).await.is(200, &list);
     assert_eq!(seen["stats"], json!({ "total": 3, "broken": { "total": 2 } }));
     assert_eq!((to(&seen, &shown).len(), to(&seen, &hidden).len()), (1, 0));
@@ -183,7 +183,7 @@ async fn cursor_is_valid_only_for_its_own_list_and_filter() {
             .iter()
             .map(|damaged| at(list, &format!("page={damaged}")))
             .collect();
-        // An equivalent filter addresses the same list.
+        // An equivalent filter returns the same list.
         let same = |other: &str| {
             other.replace("?status=broken", "").replace("&status=broken", "")
                 == list.replace("?status=broken", "").replace("&status=broken", "")

@@ -1,6 +1,6 @@
-//! The served document conforms to the rules of readers and client generators: the rules of this project, and those of
-//! the linter `@redocly/openapi-core`, installed with `npm install @redocly/openapi-core`. `DOCS_TEST_NODE_MODULES` is
-//! the path of the folder `node_modules`.
+//! The served document conforms to the rules of document consumers and client generators: those of this project, and
+//! those of the linter `@redocly/openapi-core`, installed with `npm install @redocly/openapi-core`.
+//! `DOCS_TEST_NODE_MODULES` is the path of the `node_modules` folder.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -13,7 +13,7 @@ use serde_json::{Map, Value, json};
 
 use crate::server::Server;
 
-/// The violations, with their locations.
+/// Rule violations with their locations.
 #[derive(Default)]
 struct Faults(Vec<String>);
 
@@ -70,7 +70,7 @@ fn schema(at: &str, it: &Value, faults: &mut Faults, used: &mut BTreeSet<String>
         schema(&format!("{at}.{name}"), property, faults, used);
     }
     for key in ["items", "additionalProperties"] {
-        // `additionalProperties` may be a Boolean.
+        // `additionalProperties` may be a boolean.
         if let Some(part) = it.get(key).filter(|part| key == "items" || !part.is_boolean()) {
             schema(&format!("{at}.{key}"), part, faults, used);
         }
@@ -202,7 +202,7 @@ fn patterns<'d>(
         }
         return;
     }
-    // The pattern may be in another part of an `allOf`.
+    // The pattern may be in another branch of an `allOf`.
     let is_text = it["type"] == "string" && !has(it, "enum");
     if is_text && !matches!(it["format"].as_str(), Some("date-time" | "binary")) {
         let pattern = it["pattern"].as_str().unwrap_or_else(|| panic!("{at}: {it} has a pattern"));
@@ -240,7 +240,7 @@ async fn request_string_patterns_exclude_nul() {
     }
 }
 
-/// Prints the errors of the linter, one per line, and a final line.
+/// Prints the linter's errors, one per line, and a final line.
 const LINT: &str = r##"
 const { createConfig, lintFromString } = require('@redocly/openapi-core');
 const source = require('fs').readFileSync(0, 'utf8');
@@ -254,7 +254,7 @@ createConfig({ extends: ['recommended'] })
     });
 "##;
 
-/// Returns the errors of the linter, or `None` if it is not installed.
+/// Returns the linter's errors, or `None` if it is not installed.
 fn linted(document: &Value) -> Option<Vec<String>> {
     let folder = std::env::var_os("DOCS_TEST_NODE_MODULES").map(PathBuf::from);
     let Some(folder) = folder.filter(|folder| folder.join("@redocly/openapi-core").is_dir()) else {
@@ -280,7 +280,7 @@ async fn external_linter_finds_no_errors_in_openapi_document() {
     let mut document = Server::new().await.document.clone();
     let Some(errors) = linted(&document) else { return };
     assert_eq!(errors, Vec::<String>::new());
-    // Verifies that the linter detects errors: a duplicate operation id, and a reference to a missing response.
+    // Verify that the linter detects errors: a duplicate operation id, and a reference to a missing response.
     let about = document["paths"]["/"]["get"]["operationId"].clone();
     let orgs = &mut document["paths"]["/orgs"]["get"];
     orgs["operationId"] = about;

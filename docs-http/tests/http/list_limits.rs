@@ -1,4 +1,4 @@
-//! The limit of items per page in lists.
+//! Limits on the number of items per page.
 
 use serde_json::json;
 
@@ -7,7 +7,7 @@ use crate::{
     server::{Server, id},
 };
 
-/// Returns all lists of the platform, each with one item, and lists of links with two.
+/// Returns all lists of the platform, each with one item, except for lists of links, which have two.
 async fn lists(s: &Server) -> Vec<String> {
     let (space, request, page) = work(s).await;
     let files = json!({ "operation": "insert_files", "files": [file("YQ==")] });
@@ -69,7 +69,8 @@ async fn lists(s: &Server) -> Vec<String> {
     lists
 }
 
-/// The links of a space and a change request: all, of one page, to another page, and to a file.
+/// Returns link lists of a space and a change request: all links, links of a page, backlinks of a page, and backlinks
+/// of a file.
 fn of_links(space: &str, request: &str, [linking, page, file]: [&str; 3]) -> [String; 8] {
     [
         format!("/v1/spaces/{space}/links"),
@@ -83,21 +84,21 @@ fn of_links(space: &str, request: &str, [linking, page, file]: [&str; 3]) -> [St
     ]
 }
 
-/// The revisions of a space, and the deleted spaces, with one item.
+/// Returns the revisions of a space, and the deleted spaces, each with one item.
 async fn of_history(s: &Server, space: &str) -> [String; 2] {
     let deleted = s.space().await;
     s.ask("DELETE", &format!("/v1/spaces/{deleted}"), &s.admin, None).await.is(204, "deleted");
     [format!("/v1/spaces/{space}/revisions"), format!("/v1/orgs/{}/deleted-spaces", s.org)]
 }
 
-/// The jobs of a space, with one item.
+/// Returns the jobs of a space, with one item.
 async fn of_jobs(s: &Server, space: &str) -> String {
     let import = json!({ "url": "https://git.example/docs", "ref": "refs/heads/main" });
     s.post(&format!("{space}/git/import"), 204, import).await;
     format!("{space}/jobs")
 }
 
-/// The lists of comments of a space or a change request, filled.
+/// Returns the filled comment lists of a space or a change request.
 async fn of_comments(s: &Server, base: &str) -> [String; 3] {
     let body = json!({ "body": { "markdown": "Why?" } });
     let comments = format!("{base}/comments");
@@ -107,7 +108,7 @@ async fn of_comments(s: &Server, base: &str) -> [String; 3] {
     [comments, replies, format!("{base}/commenters")]
 }
 
-/// The lists of people and their permissions, filled.
+/// Returns the filled lists of people and their permissions.
 async fn of_people(s: &Server, space: &str, collection: &str) -> Vec<String> {
     let org = format!("/v1/orgs/{}", s.org);
     let me = id(&s.get("/v1/user").await);
@@ -152,14 +153,15 @@ async fn a_list_takes_a_limit_of_0_to_1000() {
         let n = all["items"].as_array().expect("items").len();
         match list.rsplit('/').next() {
             Some("links") => assert_eq!(n, 2, "{list}"),
-            // All people of the organization, all revisions of the space, and its translation next to it.
+            // These lists contain more than the created item: all people of the organization, all revisions of the
+            // space, and its translation.
             Some("members" | "aggregate" | "revisions" | "spaces") => assert!(n >= 1, "{list}"),
             _ => assert_eq!(n, 1, "{list}"),
         }
         assert_eq!(s.get(&list).await, all, "{list}");
         let mut exact = s.get(&limited(&n.to_string())).await;
         if list.contains("/audit-log?") {
-            // With a filter, the existence of another item is only known by reading on.
+            // With a filter, it is unknown if there is another item until it is read.
             exact.as_object_mut().expect("a list").remove("next");
         }
         assert_eq!(exact, all, "{list}");
@@ -167,8 +169,8 @@ async fn a_list_takes_a_limit_of_0_to_1000() {
         assert_eq!(none["items"], json!([]), "{list}");
         assert_eq!(none["count"], all["count"], "{list}");
         assert_eq!(none.get("next"), None, "{list}");
-        // Permissions are not counted. The spaces of a site are counted in the site. Commenters, search results,
-        // translations, and the children of a collection are not counted.
+        // Lists without counts: permissions, commenters, search results, translations, and the children of a
+        // collection. The spaces of a site are counted by the site.
         let uncounted = ["/site-spaces", "/commenters"].iter().any(|end| list.ends_with(end));
         let uncounted = uncounted || list.starts_with("/v1/collections/") || list.contains("/permissions/");
         let uncounted = uncounted

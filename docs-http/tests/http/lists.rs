@@ -7,12 +7,12 @@ use serde_json::{Value, json};
 
 use crate::server::{Server, id};
 
-/// Returns the ids of a page of a list, and the cursor of the next page.
+/// Returns the item ids of a page, and the cursor of the next page.
 async fn page(s: &Server, list: &str, limit: usize, cursor: Option<&str>) -> (Vec<String>, Option<String>) {
     let sign = if list.contains('?') { '&' } else { '?' };
     let cursor = cursor.map(|cursor| format!("&page={cursor}")).unwrap_or_default();
     let answer = s.get(&format!("{list}{sign}limit={limit}{cursor}")).await;
-    // A space of a member has no separate id.
+    // A member's space has no separate id.
     let of =
         |item: &Value| id(item.get("space").filter(|_| item.get("permission").is_some()).unwrap_or(item));
     let items: Vec<String> = answer["items"].as_array().expect("items").iter().map(of).collect();
@@ -21,7 +21,7 @@ async fn page(s: &Server, list: &str, limit: usize, cursor: Option<&str>) -> (Ve
     (items, next)
 }
 
-/// Returns all items, read in pages of a given size. `between` is called after each page with the items so far.
+/// Returns all items, fetched in pages of `limit`. `between` is called after each page with the items so far.
 async fn walk(s: &Server, list: &str, limit: usize, mut between: impl AsyncFnMut(&[String])) -> Vec<String> {
     let (mut seen, mut cursor) = (Vec::new(), None);
     for _ in 0..100 {
@@ -42,7 +42,7 @@ async fn all(s: &Server, list: &str) -> Vec<String> {
     items
 }
 
-/// Creates adjacent and nested collections, one of them with spaces.
+/// Creates sibling and nested collections, one of them with spaces.
 async fn collections(s: &Server) -> String {
     let path = format!("/v1/orgs/{}/collections", s.org);
     let mut parent = None;
@@ -59,7 +59,7 @@ async fn collections(s: &Server) -> String {
     parent.expect("a collection")
 }
 
-/// Creates comments and reviews of a change request. Returns their lists.
+/// Creates comments and reviews on a change request. Returns their lists.
 async fn discussion(s: &Server, request: &str, me: &UserId) -> Vec<String> {
     let page = json!({ "changes": [{ "operation": "insert_page", "document": {} }] });
     s.post(&format!("{request}/content"), 200, page).await;
@@ -91,7 +91,7 @@ async fn discussion(s: &Server, request: &str, me: &UserId) -> Vec<String> {
     ]
 }
 
-/// Creates members, teams, providers and invites of an organization. Returns their lists.
+/// Creates members, teams, providers and invites in an organization. Returns their lists.
 async fn people(s: &Server, org: &str, me: &UserId) -> Vec<String> {
     for n in 0..7 {
         crate::teams::team(s, &format!("Team {n}")).await;
@@ -134,7 +134,7 @@ async fn specs(s: &Server, org: &str) -> Vec<String> {
     vec![format!("{org}/openapi"), format!("{org}/openapi/versions/versions")]
 }
 
-/// Creates sites with spaces, with and without sections. Returns the lists of sites and of their parts.
+/// Creates sites with spaces, with and without sections. Returns the list of sites and the lists within each site.
 async fn sites(s: &Server, org: &str, spaces: &[String]) -> Vec<String> {
     let space = &spaces[0];
     let named: Vec<&str> = spaces.iter().map(String::as_str).collect();
@@ -276,7 +276,7 @@ async fn cursor_is_valid_only_for_its_own_list_and_filters() {
     }
 }
 
-/// Concurrently added or removed items may be listed or not. All others are listed exactly once, in order.
+/// Asserts that all items except those added or removed concurrently are listed exactly once, in order.
 #[track_caller]
 fn assert_untouched(list: &str, before: &[String], seen: &[String], touched: &BTreeSet<String>) {
     let once: BTreeSet<_> = seen.iter().collect();
@@ -360,7 +360,7 @@ async fn concurrent_status_changes_do_not_affect_other_requests() {
     assert_untouched(&list, &before, &seen, &touched);
 }
 
-/// The pages of a list of files belong to the revision of the first page.
+/// All pages of a file list belong to the revision of the first page.
 #[tokio::test]
 async fn file_pagination_stays_on_the_initial_revision() {
     let (s, lists) = filled().await;
@@ -388,7 +388,7 @@ async fn sites_are_filtered() {
         id(&s.post(&sites, 201, body).await.body)
     };
     let a = new("Guide", "basic", &[&one, &two, &one]).await;
-    // Ensures a defined order.
+    // Ensures a deterministic order.
     s.clock.advance(std::time::Duration::from_millis(1));
     let b = new("API guide", "premium", &[&two]).await;
     s.clock.advance(std::time::Duration::from_millis(1));

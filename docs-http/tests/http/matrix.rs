@@ -1,6 +1,6 @@
-//! Permissions: every operation of the document, called by every kind of caller, returns the status given by the table
-//! of actions in the handbook. `matrix.txt` is the same table by operation; `DOCS_MATRIX=write` generates it from the
-//! handbook.
+//! Permissions: for every operation of the document and every kind of caller, the status equals the one given by the
+//! table of actions in the handbook. `matrix.txt` is the same table by operation; `DOCS_MATRIX=write` generates it from
+//! the handbook.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -13,9 +13,9 @@ use serde_json::{Value, json};
 
 use crate::refusals::{Op, World, bearer};
 
-/// The page of the handbook with the permissions.
+/// The handbook page with the permissions.
 const HANDBOOK: &str = include_str!("../../../examples/handbook/reference/roles.md");
-/// The operations of each action of the handbook.
+/// The operations behind each action of the handbook.
 const ACTIONS: &str = include_str!("actions.txt");
 /// The expected statuses by operation.
 const TABLE: &str = include_str!("matrix.txt");
@@ -40,12 +40,12 @@ impl Cell {
         }
     }
 
-    /// Returns the expected status of an operation that returns `done` on success.
+    /// Returns the expected status of an operation whose success status is `done`.
     fn status(self, method: &str, done: u16) -> u16 {
         match self {
             Self::Yes => done,
             Self::No => 403,
-            // Deleting an inaccessible resource succeeds.
+            // Deleting a resource that the caller cannot see succeeds.
             Self::Hidden if method == "DELETE" => 204,
             Self::Hidden => 404,
             Self::Token => 401,
@@ -53,7 +53,7 @@ impl Cell {
     }
 }
 
-/// Parses the table of the handbook: the kinds of callers, and the cells by action.
+/// Parses the handbook's table: the kinds of callers, and the cells of each action.
 fn handbook() -> (Vec<&'static str>, BTreeMap<&'static str, Vec<Cell>>) {
     let section = HANDBOOK.split("## Actions").nth(1).expect("the actions");
     let mut rows = section
@@ -87,7 +87,7 @@ fn done(document: &Value, id: &str) -> u16 {
     let statuses = operation["responses"].as_object().expect("responses").keys();
     let done: Vec<u16> =
         statuses.filter_map(|status| status.parse().ok()).filter(|status| *status < 300).collect();
-    // Deleting a translation has different statuses for existing and missing ones.
+    // Deleting a translation returns different statuses for existing and missing ones.
     let told = done.iter().find(|status| **status == 205);
     told.or(done.first()).copied().expect("it can be done")
 }
@@ -108,8 +108,8 @@ fn expected(world: &World) -> (Vec<&'static str>, BTreeMap<String, Vec<u16>>) {
     (people, ops.iter().map(row).collect())
 }
 
-/// The kinds of callers: roles of the organization (the two highest in the other organization as well), the owner of a
-/// team with the role `read`, an administrator of another organization, and an anonymous visitor.
+/// The kinds of callers: roles in the organization (the two highest ones also have a role in the other organization), a
+/// team owner with the role `read`, an administrator of another organization, and an anonymous visitor.
 const PEOPLE: [(&str, Option<Role>); 8] = [
     ("guest", None),
     ("read", Some(Role::Read)),
@@ -144,12 +144,12 @@ async fn peopled() -> (World, Vec<(&'static str, Option<String>)>) {
     (w, people)
 }
 
-/// Prepares the world such that the operation is only rejected for lack of permission.
+/// Prepares the world so that the operation can only be rejected for missing permissions.
 pub(crate) async fn ready(w: &World, op: &Op) {
     let space = format!("/v1/spaces/{}", w.name("spaceId"));
     match op.id.as_str() {
         "restoreSpace" => drop(w.s.ask("DELETE", &space, &w.s.admin, None).await.is(204, "deleted")),
-        // Content of a site, or with Git synchronization, cannot be transferred.
+        // A space cannot be transferred while it is part of a site or synchronized with Git.
         "transferSpace" => {
             let sync = format!("{space}/git/sync");
             w.s.ask("DELETE", &sync, &w.s.admin, None).await.is(204, "removed");
@@ -159,17 +159,17 @@ pub(crate) async fn ready(w: &World, op: &Op) {
         "importContent" | "applyTemplateToSpace" | "uploadFile" => {
             drop(w.s.patch(&space, json!({ "editMode": "live" })).await);
         }
-        // The space is at the revision in the paths.
+        // The space is already at the revision in the path.
         "rollbackSpaceToRevision" => {
             w.s.patch(&space, json!({ "editMode": "live" })).await;
             w.s.post(&format!("{space}/content/template"), 201, json!({ "id": "blank" })).await;
         }
-        // An up-to-date change request needs no update.
+        // A change request that is up to date needs no update.
         "updateChangeRequest" => {
             w.s.patch(&space, json!({ "editMode": "live" })).await;
             w.s.post(&format!("{space}/content/template"), 201, json!({ "id": "blank" })).await;
         }
-        // Jobs with equal times have no latest one.
+        // Jobs with the same time have no defined latest one.
         "setSpaceGitSync" => w.s.clock.advance(std::time::Duration::from_millis(1)),
         "updateUserPermissionInSpace" | "updateTeamPermissionInSpace" => granted(w, &space).await,
         "updateUserPermissionInCollection" | "updateTeamPermissionInCollection" => {
@@ -179,7 +179,7 @@ pub(crate) async fn ready(w: &World, op: &Op) {
     }
 }
 
-/// Grants the user and the team in the paths a role on content.
+/// Grants the user and the team in the paths a role on the content.
 async fn granted(w: &World, content: &str) {
     let invite = json!({ "role": "read", "users": [w.name("userId")], "teams": [w.name("teamId")] });
     w.s.post(&format!("{content}/permissions"), 204, invite).await;

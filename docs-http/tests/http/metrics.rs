@@ -100,7 +100,7 @@ async fn metrics_cover_store_jobs_index_and_caches() {
     assert_eq!(number(&text, "docs_search_index_lag_seconds"), 60.0);
     assert_eq!((number(&text, "docs_jobs_due"), number(&text, "docs_jobs_later")), (0.0, 1.0));
 
-    // The restore window has ended, and the purge has been due for a day.
+    // The restore window has ended, and the purge is overdue by a day.
     clock.advance(Duration::from_secs(8 * 86_400 - 60));
     let same = shown(&client).await;
     assert_eq!(number(&same, "docs_jobs_due"), 0.0, "the store is asked once a second");
@@ -209,7 +209,7 @@ async fn gc_counts_removed_and_retained_objects() {
     assert!(number(&text, r#"docs_storage_areas_collected_total{outcome="read"}"#) >= 1.0, "{text}");
 }
 
-/// A metrics sink of the embedding application that records metric names.
+/// The embedding application's metrics sink, which records metric names.
 #[derive(Debug, Default)]
 struct Told(Mutex<BTreeSet<&'static str>>);
 
@@ -259,7 +259,7 @@ async fn custom_metrics_sink_receives_platform_metrics() {
     assert!(told.iter().all(|name| metrics::METRICS.iter().any(|metric| metric.name == *name)), "{told:?}");
 }
 
-/// Returns the names, kinds and labels in the tables of the handbook.
+/// Returns the metric names, kinds and labels documented in the handbook.
 fn listed() -> BTreeSet<[String; 3]> {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../examples/handbook/reference/metrics.md");
     let text = std::fs::read_to_string(path).expect("the page is there");

@@ -4,13 +4,13 @@ use serde_json::Value;
 
 use crate::{contract::Contract, matrix::ready, refusals::World};
 
-/// Fields rejected because of existing state, which a schema cannot express.
+/// Fields that are rejected because of stored state, which a schema cannot express.
 const STATEFUL: [(&str, &str); 1] = [
-    // A link with a role in the organization has no level.
+    // A link that grants a role in the organization has no level.
     ("updateOrganizationInviteById", "level"),
 ];
 
-/// Fields of document nodes that every response contains. If they are implied by other fields, a request may omit them
+/// Fields of document nodes that every response contains. They are implied by other fields, so a request may omit them
 /// or set them to null.
 const IMPLIED: [&str; 2] = ["data", "isVoid"];
 
@@ -21,7 +21,7 @@ fn operation<'d>(document: &'d Value, id: &str) -> &'d Value {
     operations.find(|operation| operation["operationId"] == id).expect("the operation")
 }
 
-/// Returns the schemas with all schemas that they reference.
+/// Returns the given schemas and all schemas that they reference.
 fn parts<'d>(document: &'d Value, schemas: &[&'d Value]) -> Vec<&'d Value> {
     let mut found: Vec<&Value> = Vec::new();
     let mut pending = schemas.to_vec();
@@ -39,7 +39,7 @@ fn parts<'d>(document: &'d Value, schemas: &[&'d Value]) -> Vec<&'d Value> {
     found
 }
 
-/// Collects the locations of fields in a value: a pointer to each object, and the names in its schemas.
+/// Collects the field locations in a value: a pointer to each object, and the field names in its schemas.
 fn places(
     document: &Value,
     schemas: &[&Value],
@@ -77,7 +77,7 @@ async fn null_and_missing_fields_are_accepted_as_documented() {
     let (mut asked, mut wrong) = (0, Vec::new());
     for op in w.ops() {
         let Some(body) = op.body.clone() else { continue };
-        // A file has no fields.
+        // An uploaded file has no fields.
         if !op.takes_json {
             continue;
         }

@@ -1,5 +1,5 @@
-//! OpenAPI specifications over HTTP: every operation with its statuses, documents by URL, and the pages that replace
-//! computed pages.
+//! OpenAPI specifications over HTTP: every operation with its statuses, downloads of documents, and the pages computed
+//! from them.
 
 use serde_json::{Value, json};
 
@@ -24,7 +24,7 @@ pub(crate) async fn spec(s: &Server, slug: &str) -> String {
     s.get(&format!("{path}/{slug}")).await["lastVersion"].as_str().expect("a version").to_owned()
 }
 
-/// A specification is created, processed, read, published and deleted.
+/// Creates, processes, reads, publishes and deletes a specification.
 #[tokio::test]
 async fn specification_lifecycle() {
     let s = Server::new().await;
@@ -182,7 +182,7 @@ async fn computed_page_is_returned_as_pages_or_as_written() {
     let document = s.ask("GET", &format!("{revision}/page/{}/document", id(made)), &s.admin, None).await;
     assert_eq!(document.body["nodes"][1]["type"], "openapi-operation");
     assert_eq!(document.header("cache-control"), Some("private, no-cache"), "it does not last");
-    // A change of only the specification changes the ETags.
+    // A change of the specification alone changes the ETags.
     let seen = [etag(&whole), etag(&document)];
     let put = json!({ "source": { "text": PETS.replace("All of them.", "Some.") } });
     s.put(&format!("/v1/orgs/{}/openapi/pets", s.org), put).await;
@@ -190,7 +190,7 @@ async fn computed_page_is_returned_as_pages_or_as_written() {
     assert_ne!(etag(&s.ask("GET", &content, &s.admin, None).await), seen[0]);
     let document = s.ask("GET", &format!("{revision}/page/{}/document", id(made)), &s.admin, None).await;
     assert_ne!(etag(&document), seen[1]);
-    // Files are not computed.
+    // Files do not depend on specifications.
     let files = s.ask("GET", &format!("{revision}/files"), &s.admin, None).await;
     assert_eq!(files.header("cache-control"), Some("private, max-age=31536000, immutable"));
 }

@@ -1,4 +1,4 @@
-//! PDF files over HTTP: the URL, and the file.
+//! PDF files over HTTP: requesting the URL, and downloading the file.
 
 use std::time::Duration;
 
@@ -21,13 +21,13 @@ async fn content(s: &Server) -> (String, String, [String; 2]) {
     (format!("/v1/spaces/{space}"), request, pages)
 }
 
-/// Returns the path of the URL of a file.
+/// Returns the path of a PDF file's URL.
 async fn way(s: &Server, path: &str) -> String {
     let url = s.get(path).await["url"].as_str().expect("an address").to_owned();
     url.strip_prefix("https://docs.example").expect("an address of the server").to_owned()
 }
 
-/// Loads a file while a worker creates it if necessary.
+/// Downloads a file while a worker generates it if necessary.
 async fn load(s: &Server, method: Method, path: &str) -> (u16, HeaderMap, Vec<u8>) {
     let first = load_with(s, method.clone(), path, &[("prefer", "respond-async")]).await;
     if first.0 != 202 {
@@ -201,7 +201,8 @@ async fn without_waiting_the_response_has_retry_after() {
         );
         assert_eq!(headers["cache-control"], "no-store");
     }
-    // A client without `respond-async` might mistake 202 for the file, so it receives an error until the file exists.
+    // A client without `respond-async` might save a 202 response as the file, so it gets an error until the file
+    // exists.
     let (status, headers, body) = load_with(&s, Method::GET, &way, &[("prefer", "wait=0")]).await;
     let body: serde_json::Value = serde_json::from_slice(&body).expect("JSON");
     assert_eq!((status, &headers["retry-after"]), (503, &"2".parse().expect("a value")));

@@ -1,4 +1,4 @@
-//! Serves a platform with one resource of every kind on a port, for external test programs: `.ci/api-check`.
+//! Serves a platform with one resource of every kind on a port, for the external test programs run by `.ci/api-check`.
 
 #[path = "prepared/flat.rs"]
 mod flat;
@@ -23,7 +23,7 @@ use crate::{
     server::BODY_LIMIT,
 };
 
-/// The API over a store that is restored after each request that may have changed it, so that every resource always
+/// The API over a store that is reset after each request that may have changed it, so that every resource always
 /// exists.
 struct PutBack {
     app: HttpApp,
@@ -59,7 +59,7 @@ fn named<'t>(template: &'t str, path: &str) -> BTreeMap<&'t str, String> {
     pairs.filter_map(|(part, value)| Some((name(part)?, value.to_owned()))).collect()
 }
 
-/// Returns the document with an existing id as the example of every path parameter, and with accepted bodies.
+/// Returns the document with an existing id as the example of every path parameter, and with valid example bodies.
 fn document(world: &World) -> Value {
     let mut document = world.s.document.clone();
     let ops: BTreeMap<String, Op> = world.ops().into_iter().map(|op| (op.id.clone(), op)).collect();
@@ -109,7 +109,7 @@ async fn prepared_document_has_ids_in_paths_and_finite_bodies() {
     }
 }
 
-/// Serves until the process is killed, at the address in `DOCS_SERVE_PREPARED`, such as `127.0.0.1:4100`. Prints the
+/// Serves at the address in `DOCS_SERVE_PREPARED`, such as `127.0.0.1:4100`, until the process is killed. Prints the
 /// token.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn serve_prepared_platform() {

@@ -23,7 +23,7 @@ fn app() -> (HttpApp, ManualClock) {
     (app, clock)
 }
 
-/// Sends a request with a token, from an IP address with this last number.
+/// Sends a request with a token, from an IP address whose last number is `from`.
 async fn ask(app: &HttpApp, path: &str, token: Option<&str>, from: u8) -> Response {
     let mut request = http::Request::builder().uri(path);
     if let Some(token) = token {
@@ -67,7 +67,7 @@ async fn rate_limit_headers_report_remaining_and_reset() {
 #[tokio::test]
 async fn requests_are_rate_limited_by_token_or_by_address() {
     let (app, _) = app();
-    // Token, client, status, remaining requests.
+    // Token, client, expected status, and remaining requests.
     for (n, (token, from, status, left)) in [
         (Some("good"), 1, 200, 2),
         (Some("good"), 2, 200, 1),
@@ -134,7 +134,7 @@ fn behind(proxies: &str) -> HttpApp {
     assemble(Reads, ApiInfo::new("x", "1"), config, Arc::new(Tokens)).expect("no problems")
 }
 
-/// Returns the remaining requests of the client to which an anonymous request is attributed.
+/// Returns the remaining requests of the client that an anonymous request is charged to.
 async fn left(app: &HttpApp, peer: &str, headers: &[(&str, &str)]) -> Option<u32> {
     let mut request = http::Request::builder().uri("/v1/spaces/a");
     for (name, value) in headers {
@@ -150,12 +150,13 @@ async fn left(app: &HttpApp, peer: &str, headers: &[(&str, &str)]) -> Option<u32
 #[tokio::test]
 async fn client_address_header_requires_a_trusted_proxy() {
     let app = behind("10.0.0.0/8");
-    // A client other than a trusted proxy is identified by the address of the connection, regardless of headers.
+    // If the peer is not a trusted proxy, the client is identified by the address of the connection, whatever the
+    // headers say.
     for (n, spoofed) in ["198.51.100.1", "198.51.100.2", "198.51.100.3"].into_iter().enumerate() {
         let headers = [("x-forwarded-for", spoofed), ("forwarded", "for=198.51.100.9")];
         assert_eq!(left(&app, "192.0.2.1", &headers).await, Some(2 - n as u32));
     }
-    // Either header of a proxy is used, and clients are counted separately.
+    // Both kinds of proxy headers are accepted, and clients are counted separately.
     assert_eq!(left(&app, "10.0.0.1", &[("x-forwarded-for", "192.0.2.1")]).await, Some(0), "over the limit");
     assert_eq!(left(&app, "10.0.0.1", &[("x-forwarded-for", "198.51.100.1")]).await, Some(2));
     assert_eq!(left(&app, "10.9.9.9", &[("forwarded", "for=198.51.100.1;proto=https")]).await, Some(1));
@@ -173,7 +174,7 @@ async fn client_address_header_requires_a_trusted_proxy() {
 #[tokio::test]
 async fn proxy_chain_ends_at_the_first_untrusted_from_the_right() {
     let app = behind("10.0.0.0/8, 2001:db8:a::/48");
-    // Entries written by the client are on the left and have no effect.
+    // Entries written by the client are further left and have no effect.
     for (n, chain) in [
         "198.51.100.1, 10.0.0.2",
         "203.0.113.7, 198.51.100.1, 10.0.0.2, 10.0.0.3",
@@ -188,7 +189,7 @@ async fn proxy_chain_ends_at_the_first_untrusted_from_the_right() {
             "{chain}"
         );
     }
-    // Several headers form one list.
+    // Several header lines form one list.
     let lines = [("x-forwarded-for", "203.0.113.7"), ("x-forwarded-for", "198.51.100.4, 10.0.0.2")];
     assert_eq!(left(&app, "10.0.0.1", &lines).await, Some(2));
     assert_eq!(left(&app, "10.0.0.1", &[("x-forwarded-for", "198.51.100.4")]).await, Some(1));
@@ -205,7 +206,7 @@ async fn ipv6_clients_and_proxies_are_distinguished_like_ipv4() {
     assert_eq!(left(&app, proxy, &[("x-forwarded-for", "2001:db8:b::2")]).await, Some(1), "one network");
     assert_eq!(left(&app, proxy, &[("x-forwarded-for", "2001:db8:c::1")]).await, Some(2));
     assert_eq!(left(&app, "2001:db8:d::1", &[("x-forwarded-for", "2001:db8:c::1")]).await, Some(2));
-    // The form of an IPv4 proxy on a dual-stack socket.
+    // The form of an IPv4 address on a dual-stack socket.
     assert_eq!(left(&app, "::ffff:10.0.0.1", &[("x-forwarded-for", "2001:db8:c::1")]).await, Some(1));
     assert_eq!(left(&app, "::ffff:10.0.0.1", &[("x-forwarded-for", "::ffff:198.51.100.1")]).await, Some(2));
     assert_eq!(left(&app, "10.0.0.1", &[("x-forwarded-for", "198.51.100.1")]).await, Some(1));
@@ -227,7 +228,7 @@ async fn unusable_forwarded_headers_count_against_the_proxy() {
         assert_eq!(left(&app, "10.0.0.1", &[bad]).await, Some(2), "{bad:?}");
         assert_eq!(left(&app, "10.0.0.1", &[]).await, Some(1), "{bad:?}");
     }
-    // Both headers: a proxy writes one of them, and the other may be from the client.
+    // With both headers: a proxy writes one of them, and the other may come from the client.
     let app = behind("10.0.0.0/8");
     let agree = [("x-forwarded-for", "198.51.100.1"), ("forwarded", "for=198.51.100.1")];
     let differ = [("x-forwarded-for", "198.51.100.1"), ("forwarded", "for=198.51.100.2")];
@@ -236,7 +237,7 @@ async fn unusable_forwarded_headers_count_against_the_proxy() {
     assert_eq!(left(&app, "10.0.0.1", &[]).await, Some(1));
 }
 
-/// Returns the application of a platform, with the limit.
+/// Returns the application of a platform, with a rate limit.
 fn platform_app(files_origin: Option<&str>) -> HttpApp {
     let limit =
         NonZeroU32::new(LIMIT).map(|limit| RateLimit::per_minute(limit).clock(ManualClock::default()));

@@ -1,4 +1,4 @@
-//! A server directly after its start, before its search index is built from the store.
+//! A server right after startup, before its search index has been built from the store.
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use crate::{server::Server, toy::failure};
 
-/// Creates a store with a page, served by one server. Returns the path of a search that finds the page.
+/// Fills a store with a page through one server. Returns the path of a search that finds the page.
 async fn stored() -> (Server, String) {
     let s = Server::new().await;
     let space = s.space().await;
@@ -79,7 +79,7 @@ async fn persisted_search_index_is_ready_immediately() {
     let index = Arc::new(FaultSearch::new(MemSearch::new()));
     let (before, _) = started(&s, index.clone());
     before.settle().await.expect("settled");
-    // The next start uses the existing index, to which nothing can be added.
+    // After a restart, the server uses the existing index, to which nothing can be added for now.
     index.hold();
     let (_, client) = started(&s, index);
     client.get("/readyz").send().await.assert_status_is_ok();

@@ -1,5 +1,5 @@
-//! Rejection of every operation of the document for every possible reason: the status and the error format must be
-//! correct, and nothing must change. The tests iterate over the document, so they fail for operations without coverage.
+//! Rejection of every operation of the document for every applicable reason: the status and the error format must be
+//! correct, and nothing must change. The tests iterate over the document, so an operation without coverage fails them.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -27,16 +27,16 @@ pub(crate) struct Op {
     pub(crate) takes_condition: bool,
 }
 
-/// A server with one resource of every kind that paths can identify.
+/// A server with one resource of every kind that a path can identify.
 pub(crate) struct World {
     pub(crate) s: Server,
     names: BTreeMap<&'static str, String>,
-    /// The ids that differ between a change request and its space.
+    /// Ids that differ between a change request and its space.
     names_in_request: BTreeMap<&'static str, String>,
 }
 
 impl World {
-    /// Creates a world without published sites, which anyone could read.
+    /// Creates a world without published sites, which would be readable by anyone.
     async fn unpublished() -> Self {
         let w = Self::new().await;
         let site = format!("/v1/orgs/{}/sites/{}", w.s.org, w.name("siteId"));
@@ -115,7 +115,8 @@ impl World {
             ] },
         ] });
         s.post(&format!("{request}/content"), 200, changes.clone()).await;
-        // The same page and file are in the space and in a second change request, so that one id is valid in all paths.
+        // The same page and file are in the space and in a second change request, so that the ids are valid in all
+        // paths.
         s.post(&format!("{request}/merge"), 200, json!({})).await;
         space
     }
@@ -144,7 +145,7 @@ impl World {
         known.unwrap_or_else(|| panic!("`{id}` takes a body: give one here that it accepts"))
     }
 
-    /// Organizations, people and permissions.
+    /// Bodies about organizations, people and permissions.
     fn body_of_people(&self, id: &str) -> Option<Value> {
         Some(match id {
             "updateOrganizationById" => json!({ "title": "Renamed", "emailDomains": ["new.example"] }),
@@ -175,7 +176,7 @@ impl World {
         })
     }
 
-    /// Spaces, collections and change requests.
+    /// Bodies about spaces, collections and change requests.
     fn body_of_content(&self, id: &str) -> Option<Value> {
         Some(match id {
             "createSpace" => json!({ "title": "New" }),
@@ -226,7 +227,7 @@ impl World {
         })
     }
 
-    /// Sites and their parts.
+    /// Bodies about sites and their parts.
     fn body_of_sites(&self, id: &str) -> Option<Value> {
         Some(match id {
             "createSite" => json!({ "title": "New", "spaces": [self.names["spaceId"]] }),
@@ -247,7 +248,7 @@ impl World {
         })
     }
 
-    /// Returns the authorization of a user with permission for the operation.
+    /// Returns the authorization header of a user who may perform the operation.
     pub(crate) fn may(&self, op: &Op) -> String {
         let goes_elsewhere = matches!(op.id.as_str(), "transferSpace" | "transferCollection");
         bearer(if goes_elsewhere { &self.s.both } else { &self.s.admin })
@@ -307,10 +308,10 @@ impl World {
     }
 }
 
-/// Operations that members without administrator role may perform, and reads that are restricted.
+/// Classifies operations that members other than administrators may perform, and reads that are restricted.
 impl Op {
-    /// Returns `true` for operations available to every user: a visit, joining by an invite, finding an organization to
-    /// join.
+    /// Returns `true` for operations available to every user: reporting a visit, accepting an invite, and finding an
+    /// organization to join.
     fn is_for_everybody(&self) -> bool {
         let open = [
             "updateOrganizationMemberLastSeenAt",
@@ -322,12 +323,12 @@ impl Op {
         open.contains(&self.id.as_str()) || self.is_about_addresses()
     }
 
-    /// Returns `true` for operations that act for a visitor, regardless of the caller.
+    /// Returns `true` for operations that act on behalf of a visitor, whoever the caller is.
     fn is_about_addresses(&self) -> bool {
         ["resolvePublishedContentByUrl", "getPublishedContentByUrl"].contains(&self.id.as_str())
     }
 
-    /// Returns `true` for reads restricted to administrators, or to the user concerned.
+    /// Returns `true` for reads restricted to administrators or to the user concerned.
     fn is_read_by_administrators(&self) -> bool {
         let closed = [
             "listAuditLogInOrganizationById",
@@ -344,7 +345,7 @@ impl Op {
         self.template.contains("/jobs") || self.template.contains("/git/sync")
     }
 
-    /// Returns `true` for reads restricted to members: other members, the glossary, and OpenAPI specifications.
+    /// Returns `true` for reads restricted to members: of other members, the glossary, and OpenAPI specifications.
     fn is_read_by_members(&self) -> bool {
         let closed = ["listMembersInOrganizationById", "getMemberInOrganizationById", "getGlossary"];
         let is_of_specs = self.template.contains("/openapi");
@@ -352,7 +353,7 @@ impl Op {
     }
 }
 
-/// Returns the name of a parameter if this segment of a path is one.
+/// Returns the parameter name if this path segment is a parameter.
 fn name_of(part: &str) -> Option<&str> {
     part.strip_prefix('{')?.strip_suffix('}')
 }
@@ -390,11 +391,11 @@ async fn unknown_id_returns_404_and_deleting_it_succeeds() {
     for op in w.ops() {
         for name in op.template.split('/').filter_map(name_of) {
             w.name(name);
-            // An unclaimed domain succeeds with an empty result.
+            // An unclaimed domain returns an empty result.
             if name == "emailDomain" {
                 continue;
             }
-            // PUT creates the resource.
+            // `PUT` creates the resource.
             if name == "specSlug" && op.method == "PUT" {
                 continue;
             }
@@ -456,7 +457,8 @@ async fn error_names_the_field_of_the_wrong_type() {
         let Some(Value::Object(fields)) = &op.body else { continue };
         for field in fields.keys() {
             for wrong in [json!({ "a": 1 }), json!(5), json!([[]])] {
-                // All of its fields are optional, and unknown ones are ignored. The wrong number is a valid schedule.
+                // An object is valid for `favicon`, whose fields are all optional and which ignores unknown ones. The
+                // number is valid for `schedule`.
                 if field == "favicon" && wrong.is_object() || field == "schedule" && wrong.is_number() {
                     continue;
                 }
@@ -497,7 +499,7 @@ async fn unknown_method_is_rejected_with_the_allowed_ones() {
     assert_eq!(before, w.s.stored().await);
 }
 
-/// A reader of an organization has no permission except reading.
+/// A user with the lowest role can only read.
 #[tokio::test]
 async fn reader_can_read_but_not_write() {
     let w = World::new().await;
@@ -572,7 +574,7 @@ async fn guest_sees_the_organization_without_its_content() {
     assert_eq!(before, w.s.stored().await);
 }
 
-/// The resources of an organization are only found in its own paths.
+/// The resources of an organization are found only under its own paths.
 #[tokio::test]
 async fn a_site_or_a_team_is_not_found_below_another_organization() {
     let w = World::new().await;

@@ -1,4 +1,4 @@
-//! Revisions by id, documents by id, and lists of changes.
+//! Revisions by id, documents by id, and change lists.
 
 use serde_json::{Value, json};
 
@@ -28,7 +28,7 @@ async fn import(s: &Server, space: &str) {
     s.platform.settle().await.expect("settled");
 }
 
-/// Returns the paths of all read operations of revisions, relative to their base.
+/// Returns the paths of all read operations on revisions, relative to a base path.
 fn operations(revision: &Value) -> Vec<String> {
     let page = &revision["pages"][0];
     let path = page["path"].as_str().expect("a path");
@@ -47,7 +47,7 @@ fn operations(revision: &Value) -> Vec<String> {
     ]
 }
 
-/// Returns the paths of operations that only revisions by id have.
+/// Returns the paths of operations that exist only for revisions by id.
 fn more(revision: &Value) -> Vec<String> {
     let page = id(&revision["pages"][0]);
     let reusable = id(&revision["reusableContents"][0]);
@@ -58,7 +58,7 @@ fn more(revision: &Value) -> Vec<String> {
     ]
 }
 
-/// Creates a space with a page, a file, a reusable content and a variable.
+/// Creates a space with a page, a file, a reusable content block and a variable.
 async fn filled(s: &Server) -> String {
     let space = s.space().await;
     s.repository.put("README.md", "# Start\n\nHello, ![it](a.svg).\n");
@@ -107,7 +107,7 @@ async fn a_revision_is_found_in_its_own_space_only() {
     let revision = s.get(&format!("/v1/spaces/{space}/content")).await;
     let foreign = s.get(&format!("/v1/spaces/{other}/content")).await;
     for operation in operations(&revision).into_iter().chain(more(&revision)) {
-        // A revision of another space, an invalid id, and the id of another kind of resource.
+        // A revision of another space, a malformed id, and the id of another kind of resource.
         for unknown in
             [id(&foreign), "unknown".to_owned(), "not%20an%20id".to_owned(), id(&revision["pages"][0])]
         {
@@ -115,7 +115,7 @@ async fn a_revision_is_found_in_its_own_space_only() {
             s.ask("GET", &path, &s.admin, None).await.refused(404, &path);
         }
     }
-    // Resources of the other space are not found in a revision of this one.
+    // Resources of the other space are not found in a revision of this space.
     let base = format!("/v1/spaces/{space}/revisions/{}", id(&revision));
     for operation in operations(&foreign).into_iter().chain(more(&foreign)) {
         let named =
@@ -184,7 +184,7 @@ async fn a_document_is_found_by_its_id_in_its_own_space_only() {
     assert!(told.to_string().contains("Same."));
     let page = format!("{base}/revisions/{}/page/{}/document", id(&draft), id(&named("a")));
     assert_eq!(s.get(&page).await, told);
-    // A copy shares the stored texts but has different document ids.
+    // A copy shares the stored text but has different document ids.
     let copy = id(&s.post(&format!("{base}/duplicate"), 201, json!({})).await.body);
     let start = s.get(&format!("{base}/content")).await["pages"][0]["documentId"].clone();
     let copied = s.get(&format!("/v1/spaces/{copy}/content")).await["pages"][0]["documentId"].clone();
@@ -192,7 +192,7 @@ async fn a_document_is_found_by_its_id_in_its_own_space_only() {
     let start = start.as_str().expect("an id");
     let path = format!("/v1/spaces/{copy}/documents/{start}");
     s.ask("GET", &path, &s.admin, None).await.refused(404, "of another space");
-    // Hashes of texts and other objects, and the sealed name of a file, are not document ids.
+    // Hashes of text and other objects, and the sealed name of a file, are not document ids.
     let text = docs_core::store::Hash::compute(b"Same.").to_string();
     let bytes = docs_core::store::Hash::compute(b"<svg/>").to_string();
     let url = draft["files"][0]["downloadURL"].as_str().expect("an address").to_owned();
@@ -244,7 +244,7 @@ async fn conflicting_page_document_shows_change_request_text() {
     assert_eq!(again["document"].to_string(), told);
 }
 
-/// All conflicting values are included.
+/// The list contains all conflicting values.
 #[tokio::test]
 async fn conflicting_fields_are_listed_until_set_again() {
     let s = Server::new().await;
@@ -266,7 +266,7 @@ async fn conflicting_fields_are_listed_until_set_again() {
     let live = s.get(&address).await;
     let listed = json!([{ "field": "title", "current": "Ours", "base": "A", "changeRequest": "Theirs" }]);
     assert_eq!((&live["title"], &live["conflicts"]), (&json!("Theirs"), &listed));
-    // Conflicts of an earlier merge do not belong to this one, and remain listed.
+    // Conflicts of an earlier merge do not belong to this one, but remain listed.
     let other = s.request(&space).await;
     edit(&s, &other, set("description", "New")).await;
     let later = s.post(&format!("{other}/merge"), 200, json!({})).await.body;
@@ -278,7 +278,7 @@ async fn conflicting_fields_are_listed_until_set_again() {
     assert_eq!(s.get(&address).await["conflicts"], Value::Null);
 }
 
-/// Returns the changes without values that differ between runs.
+/// Returns the changes without values that differ between test runs.
 fn plain(changes: &Value) -> Vec<String> {
     let name = |value: &Value| {
         let named = ["path", "title", "name"].iter().find_map(|field| value[*field].as_str());
@@ -396,7 +396,7 @@ async fn change_list_defaults_to_ten_entries() {
 async fn duplicate_lists_all_content_and_update_only_new_changes() {
     let s = Server::new().await;
     let space = filled(&s).await;
-    // A copy has no parents, so all of its content is new.
+    // A copy has no parent revisions, so all of its content is new.
     let copy = id(&s.post(&format!("/v1/spaces/{space}/duplicate"), 201, json!({})).await.body);
     let head = id(&s.get(&format!("/v1/spaces/{copy}/content")).await);
     let told = plain(&s.get(&format!("/v1/spaces/{copy}/revisions/{head}/changes")).await);

@@ -7,7 +7,7 @@ use docs_core::store::{FeedPos, Key, Mode, Store, StoreResult, Txn};
 use docs_memstore::MemStore;
 use parking_lot::RwLock;
 
-/// An in-memory store that can be reset without the platform noticing. Clones share their state.
+/// An in-memory store that can be reset without the platform noticing. Clones share the same state.
 #[derive(Clone, Default)]
 pub(crate) struct Rewind(Arc<RwLock<MemStore>>);
 

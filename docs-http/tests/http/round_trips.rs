@@ -1,17 +1,17 @@
-//! Sending a resource back as it was read changes nothing, for any caller.
+//! Sending a resource back unchanged after reading it has no effect, for any caller.
 
 use docs_core::model::Role;
 use serde_json::{Value, json};
 
 use crate::server::{Server, id};
 
-/// Returns every possible level of content.
+/// Returns every level that content can have.
 fn levels() -> impl Iterator<Item = Value> {
     let roles = Role::ALL.iter().map(|role| json!(role.as_str()));
     roles.chain([json!("inherit"), Value::Null])
 }
 
-/// Reads a resource and sends all of it back.
+/// Reads a resource and sends it back completely.
 async fn send_back(s: &Server, path: &str, token: &str) {
     let read = s.ask("GET", path, token, None).await.is(200, path);
     let before = s.stored().await;
@@ -24,7 +24,7 @@ async fn send_back(s: &Server, path: &str, token: &str) {
 async fn spaces_and_collections_are_unchanged_when_sent_back() {
     let s = Server::new().await;
     let org = format!("/v1/orgs/{}", s.org);
-    // Cat manages with her role in the organization, Rea with a role by name, Tom with a role of his team.
+    // Cat manages through her role in the organization, Rea through an explicit role, Tom through a role of his team.
     let (_, cat) = s.joining("Cat", Some(Role::Create)).await;
     let (rea_id, rea) = s.joining("Rea", Some(Role::Read)).await;
     let (tom_id, tom) = s.joining("Tom", Some(Role::Comment)).await;

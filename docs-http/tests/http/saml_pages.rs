@@ -1,4 +1,4 @@
-//! The sign-in pages for SAML providers: responses to browsers, and rejected sign-ins.
+//! Pages of the SAML sign-in: responses to browsers, and refused sign-ins.
 
 use std::{io::Write as _, num::NonZeroU32};
 
@@ -19,7 +19,7 @@ use crate::{
     toy::{Reads, Tokens},
 };
 
-/// Accepts notes such as `grace@example.com _request`, or `-` for no request.
+/// A SAML adapter that accepts notes such as `grace@example.com _request`; `-` stands for no request.
 pub(crate) struct Notes;
 
 impl Saml for Notes {
@@ -51,13 +51,13 @@ impl Saml for Notes {
     }
 }
 
-/// A DER sequence that begins with another one.
+/// A DER sequence that contains another one.
 const CERTIFICATE: &str = "MAQwAgUA";
 
 struct Pages {
     s: Server,
     client: TestClient<HttpApp>,
-    /// The path of the provider in the application.
+    /// Path of the provider in the application.
     path: String,
 }
 
@@ -91,7 +91,7 @@ impl Pages {
         (request.to_owned(), cookie.split(';').next().expect("a pair").to_owned())
     }
 
-    /// Posts a SAML response.
+    /// Posts a SAML response to the provider's endpoint.
     async fn answer(&self, response: &str, cookie: &str, accept: &str) -> Shown {
         let form = format!("RelayState=x&SAMLResponse={}", response.replace('@', "%40").replace(' ', "+"));
         self.post("/acs", "application/x-www-form-urlencoded", form, cookie, accept).await
@@ -185,7 +185,7 @@ async fn saml_sign_in_returns_a_valid_api_token() {
     let token = token.expect("a token");
     let me = p.s.ask("GET", "/v1/user", token, None).await.is(200, "a bearer token");
     assert_eq!(me["email"], "grace@example.com");
-    // The form of the page signs the user out.
+    // The form on the page signs the user out.
     let out = p.post("/end", "application/x-www-form-urlencoded", format!("token={token}"), "", HTML).await;
     assert!(out.status == 200 && out.body.contains("You are signed out"), "{}", out.body);
     p.s.ask("GET", "/v1/user", token, None).await.refused(401, "the session is over");
@@ -318,7 +318,7 @@ async fn subresources_start_no_login_and_oldest_logins_are_evicted() {
         assert_eq!(response.0.status().as_u16(), status, "{to}");
         assert_eq!(response.0.headers().contains_key("set-cookie"), status == 303, "{to}");
     }
-    // A browser that repeatedly starts to sign in, and stores all cookies.
+    // A browser that starts many sign-ins and stores all cookies.
     let (mut jar, mut ways): (Vec<String>, Vec<String>) = (Vec::new(), Vec::new());
     for _ in 0..20 {
         let response = p.client.get(&start).header("cookie", jar.join("; ")).send().await;
@@ -344,7 +344,7 @@ async fn subresources_start_no_login_and_oldest_logins_are_evicted() {
     }
 }
 
-/// Returns thirty megabytes of spaces, deflated for the HTTP-Redirect binding, which fit into a URL.
+/// Returns thirty megabytes of spaces, deflated for the HTTP-Redirect binding. The result fits into a URL.
 pub(crate) fn deflate_bomb() -> String {
     let mut deflated = DeflateEncoder::new(Vec::new(), Compression::best());
     deflated.write_all(&vec![b' '; 30 << 20]).expect("written");
@@ -376,7 +376,7 @@ async fn saml_endpoints_check_method_and_provider() {
     let other = p.client.put(format!("{}/end", p.path)).send().await;
     let other = shown(other).await;
     assert!(other.kind.starts_with("application/json") && other.body.contains("405"), "{}", other.body);
-    // A response in the URL is rejected without inflating or verifying it.
+    // A response in the URL is rejected without being inflated or verified.
     let bomb = deflate_bomb();
     let shown = shown(p.client.get(format!("{}/acs?SAMLResponse={bomb}", p.path)).send().await).await;
     assert_eq!(shown.status, 405);

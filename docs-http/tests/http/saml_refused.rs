@@ -1,5 +1,5 @@
-//! Attacks on SAML sign-in, with the adapter of the server. Each is rejected with a reason and without a session,
-//! although the targeted account exists, is linked, and belongs to an administrator.
+//! Attacks on SAML sign-in, with the server's adapter. Each is rejected with a reason and creates no session, although
+//! the targeted account exists, is linked, and belongs to an administrator.
 
 use std::{io::Read as _, sync::Arc, time::Duration};
 
@@ -27,23 +27,23 @@ mod idp;
 use attacks::{Attack, cut_addresses, entities, known_wrappings, other_wrappings};
 use idp::{Asked, EMAIL, HERE, ISSUER, Parts, Scheme, at, certificate, conditions, confirmation, now, sign};
 
-/// The legitimate account of the attacker, a guest.
+/// The attacker's own account, a guest.
 const OWN: &str = "gus@example.com";
 const FORM: &str = "application/x-www-form-urlencoded";
-/// The time between attempts, short enough for the valid response to remain valid.
+/// Time between attempts, short enough that the valid response does not expire.
 const LATER: Duration = Duration::from_secs(3);
 
-/// An organization with a provider that two of its members are linked to, and a browser that has started to sign in.
+/// An organization with a provider to which two of its members are linked, and a browser with a pending login.
 struct World {
     s: Server,
     client: TestClient<HttpApp>,
-    /// The path of the provider in the application.
+    /// Path of the provider in the application.
     path: String,
     asked: Asked,
     cookie: String,
 }
 
-/// An attempt with its expected result.
+/// An attempt and its expected result.
 struct Row {
     what: String,
     form: String,
@@ -94,7 +94,7 @@ impl World {
         Parts::of(&self.asked, EMAIL)
     }
 
-    /// Creates an attempt from the browser that has started to sign in.
+    /// Creates an attempt from the browser with the pending login.
     fn row(&self, (what, xml, said): Attack) -> Row {
         let what = what.to_owned();
         Row { what, form: form_of(&xml), cookie: self.cookie.clone(), status: 403, said }
@@ -132,7 +132,7 @@ impl World {
     }
 }
 
-/// Returns the id of the request in the redirect location.
+/// Returns the request id in the redirect location.
 fn request_of(location: &str) -> String {
     let url = Url::parse(location).expect("an address");
     let (_, sent) = url.query_pairs().find(|(name, _)| name == "SAMLRequest").expect("a request");
@@ -143,7 +143,7 @@ fn request_of(location: &str) -> String {
     document.root_element().attribute("ID").expect("an id").to_owned()
 }
 
-/// Returns the form with a response.
+/// Returns the form that carries a response.
 fn form_of(xml: &str) -> String {
     let response = BASE64.encode(xml.as_bytes());
     form_urlencoded::Serializer::new(String::new()).append_pair("SAMLResponse", &response).finish()
@@ -181,7 +181,7 @@ fn forged(w: &World) -> Vec<Attack> {
     ]
 }
 
-/// Returns responses signed by the provider for another service, browser or time.
+/// Returns responses that the provider signed for another service, browser or time.
 fn misplaced(w: &World) -> Vec<Attack> {
     let right = w.right();
     let Asked { audience, recipient, request } = &w.asked;
@@ -220,7 +220,7 @@ fn misplaced(w: &World) -> Vec<Attack> {
     ]
 }
 
-/// Returns all attempts with a form.
+/// Returns all attempts that post a form.
 fn rows(w: &World) -> Vec<Row> {
     let (own, right) = (Parts::of(&w.asked, OWN), w.right());
     let longer = Parts::of(&w.asked, &format!("{EMAIL}.evil.example"));

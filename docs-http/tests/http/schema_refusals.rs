@@ -1,5 +1,5 @@
-//! Syntactically invalid requests are rejected by the server and by the schema of the document. Each case is paired
-//! with a request that both accept.
+//! Requests of invalid form are rejected both by the server and by the schemas of the document. Each case is paired
+//! with a similar request that both accept.
 
 use serde_json::{Value, json};
 
@@ -9,7 +9,7 @@ use crate::{
     refusals::{Op, World},
 };
 
-/// An operation, an invalid body, and a similar valid one.
+/// An operation, an invalid body, and a similar valid body.
 type Row = (&'static str, Value, Value);
 
 const CONTENT: &str = "updateChangeRequestContent";
@@ -93,7 +93,7 @@ fn people(w: &World) -> Vec<Row> {
     ]
 }
 
-/// Ids and names that cannot exist.
+/// Impossible ids and names.
 fn names(w: &World) -> Vec<Row> {
     let (collection, space) = (w.name("collectionId"), w.name("spaceId"));
     let (section, place) = (w.name("siteSectionId"), w.name("siteSpaceId"));
@@ -142,7 +142,7 @@ fn entries(entry: Value) -> Value {
     json!({ "entries": [entry] })
 }
 
-/// Dependent fields, and fields with a special syntax.
+/// Fields that depend on each other, and fields with a special syntax.
 fn forms() -> Vec<Row> {
     let keep = |term: &str| entries(json!({ "term": term, "keep": true }));
     let sync = |direction: &str, to: &str| json!({ "url": "https://git.example/new", "direction": direction, "ref": to });
@@ -343,7 +343,7 @@ fn sites(w: &World) -> Vec<Row> {
     ]
 }
 
-/// Searches of a site.
+/// Site searches.
 fn searches(w: &World) -> Vec<Row> {
     let place = w.name("siteSpaceId");
     let search = |mut more: Value| {
@@ -370,7 +370,7 @@ fn searches(w: &World) -> Vec<Row> {
     ]
 }
 
-/// Claims of visitors.
+/// Visitor claims.
 fn claims() -> Vec<Row> {
     let object =
         |claims: Value| json!({ "type": "object", "properties": claims, "additionalProperties": false });

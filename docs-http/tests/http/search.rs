@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use crate::server::{Server, id};
 
-/// Creates a space with pages of these titles and texts. Returns the path of its search.
+/// Creates a space with pages of these titles and texts. Returns the path of the space's search.
 async fn filled(s: &Server, pages: &[(&str, &str)]) -> (String, String) {
     let space = s.space().await;
     for (title, markdown) in pages {
@@ -170,7 +170,7 @@ async fn search_results_are_paginated_by_cursor() {
     assert!(first["next"]["page"].is_string());
 }
 
-/// Cursors omit nothing.
+/// Following the cursors returns every result.
 #[tokio::test]
 async fn search_limit_applies_to_the_whole_response() {
     let s = Server::new().await;

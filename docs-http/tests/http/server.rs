@@ -1,4 +1,4 @@
-//! The platform behind its routes for tests: users with several roles, requests, responses, and stored records.
+//! The platform behind its HTTP routes for tests: users with several roles, requests, responses, and stored records.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -28,10 +28,10 @@ use serde_json::{Value, json};
 
 use crate::{contract::Contract, openapi_specs, rewind::Rewind, saml_pages::Notes};
 
-/// Maximum length of a request body in these tests, in bytes.
+/// Maximum size of a request body in these tests, in bytes.
 pub(crate) const BODY_LIMIT: usize = 2 * 1024 * 1024;
 
-/// A platform behind its routes, with the tokens of its users.
+/// A platform behind its HTTP routes, with the tokens of its users.
 pub(crate) struct Server {
     pub(crate) client: TestClient<HttpApp>,
     /// The OpenAPI document, which is the same for all servers.
@@ -43,7 +43,7 @@ pub(crate) struct Server {
     pub(crate) faults: FaultStore<Rewind>,
     pub(crate) clock: ManualClock,
     pub(crate) repository: MemGit,
-    /// The organization of most tests.
+    /// The organization used by most tests.
     pub(crate) org: String,
     pub(crate) other_org: String,
     /// The token of an administrator of the organization.
@@ -54,13 +54,13 @@ pub(crate) struct Server {
     pub(crate) reader: String,
     /// The token of a guest.
     pub(crate) guest: String,
-    /// The token of an administrator of the other organization, who is not a member of this one.
+    /// The token of an administrator of the other organization, who is not a member of the first one.
     pub(crate) outsider: String,
     /// The token of an administrator of both organizations.
     pub(crate) both: String,
     /// The ids of all called operations.
     pub(crate) asked: Mutex<BTreeSet<String>>,
-    /// The ids of operations whose responses were validated against the other document, as named there.
+    /// Operation ids, as named in the other document, whose responses were validated against it.
     pub(crate) held: Mutex<BTreeSet<String>>,
 }
 
@@ -100,7 +100,7 @@ impl Server {
         Self::at("https://docs.example").await
     }
 
-    /// Creates a server with this public base URL.
+    /// Creates a server with this base URL.
     pub(crate) async fn at(base: &str) -> Self {
         let clock = ManualClock::default();
         let repository = repository();
@@ -196,7 +196,7 @@ impl Server {
         let contract = Contract::of(self.document);
         if let Some(operation) = contract.operation(name, path) {
             contract.check(operation, status, &body);
-            // Other documents do not declare rejected idempotency keys and unchanged resources.
+            // Other documents declare neither the rejection of idempotency keys nor unchanged resources.
             if status != 422 && status != 304 {
                 self.check_with_others(name, path, status, &body);
             }
@@ -236,8 +236,8 @@ impl Server {
         self.ask("PUT", path, &self.admin, Some(body)).await.is(200, path)
     }
 
-    /// Asserts that a request is rejected with 400 and a message that names the field, without changes. Returns the
-    /// message.
+    /// Asserts that a request is rejected with 400 and changes nothing, and that the message names the field. Returns
+    /// the message.
     pub(crate) async fn invalid(&self, method: &str, path: &str, body: Value, field: &str) -> String {
         let what = || format!("{method} {path} {:.300}", body.to_string());
         let before = self.stored().await;
@@ -248,12 +248,12 @@ impl Server {
         message
     }
 
-    /// Creates a member. Returns the id and the token.
+    /// Creates a member. Returns their id and token.
     pub(crate) async fn joining(&self, name: &str, role: Option<Role>) -> (UserId, String) {
         member(&self.platform, &self.org.parse().expect("an id"), name, role).await
     }
 
-    /// Creates a user who is not a member. Returns the id and the token.
+    /// Creates a user who is not a member. Returns their id and token.
     pub(crate) async fn user(&self, name: &str) -> (UserId, String) {
         person(&self.platform, name).await
     }
@@ -291,14 +291,14 @@ impl Server {
         }
     }
 
-    /// Checks that every index row and counter is consistent with the records.
+    /// Checks that all index rows and counters are consistent with the records.
     pub(crate) async fn check(&self) {
         let drift = verify(self.platform.store().as_ref()).await.expect("the store can be read");
         assert!(drift.is_none(), "{drift:?}");
     }
 }
 
-/// The entries of a store at one time. Two are equal if all keys have values with equal JSON.
+/// All entries of a store at one point in time. Values are compared as JSON.
 pub(crate) struct Stored(BTreeMap<Key, docs_core::store::Value>);
 
 impl Stored {
@@ -321,8 +321,7 @@ impl fmt::Debug for Stored {
     }
 }
 
-/// The store returns the stored records themselves, so an unchanged record is identical and need not be serialized for
-/// the comparison.
+/// An unchanged record is usually the same object, and then need not be serialized for the comparison.
 fn is_same(one: &docs_core::store::Value, two: &docs_core::store::Value) -> bool {
     use docs_core::store::Value::Live;
     matches!((one, two), (Live(a), Live(b)) if Arc::ptr_eq(a, b)) || shown(one) == shown(two)
@@ -374,7 +373,7 @@ fn web() -> MemWeb {
     web
 }
 
-/// A converter for pages that consist of a line with the title and lines with image URLs.
+/// A converter for pages that consist of a title line and lines with image URLs.
 pub(crate) struct Lines;
 
 #[async_trait]
@@ -393,7 +392,7 @@ impl Converter for Lines {
     }
 }
 
-/// A repository with files defined by each test. Some of its URLs and refs fail.
+/// A repository whose files are defined by each test. Some of its URLs and refs fail.
 fn repository() -> MemGit {
     let repository = MemGit::new();
     let broken = "https://me:hunter2@git.example/broken";
@@ -403,14 +402,14 @@ fn repository() -> MemGit {
             fail("refs/heads/nope", GitError::NoRef("refs/heads/nope".to_owned())),
             fail("https://git.example/none", GitError::NoRepository),
             fail("https://me:hunter2@git.example/locked", GitError::Credentials),
-            // The error of a library that includes its input.
+            // A library error that quotes its input.
             fail(broken, GitError::Broken(format!("{broken} is damaged"))),
         ]);
     });
     repository
 }
 
-/// A typesetter whose PDF files contain the titles of their pages.
+/// A typesetter whose PDF files contain only page titles.
 struct Press;
 
 #[async_trait]

@@ -1,5 +1,5 @@
-//! Authentication by the embedding application: known users are authenticated, unknown ones are rejected, and a failure
-//! authenticates nobody.
+//! Authentication by the embedding application: known users are authenticated, unknown ones are rejected, and on
+//! failure nobody is authenticated.
 
 use std::{
     net::SocketAddr,
@@ -31,7 +31,7 @@ use crate::{
 #[allow(dead_code, reason = "an example has a `main`")]
 mod host_session;
 
-/// An application that trusts a header, and fails on request.
+/// An authenticator that trusts a header, and fails on request.
 #[derive(Clone, Default)]
 struct Header(Arc<AtomicUsize>);
 
@@ -100,7 +100,7 @@ async fn host_sign_in_result_determines_status_and_challenge() {
     );
     let admin = Some(s.admin.as_str());
     let realm = Some("Header realm=\"host\"");
-    // The user of the application, the token, the status with and without token authentication, and the challenge.
+    // The application's user, the token, the status with and without platform tokens, and the challenge.
     for (who, token, with_tokens, without, challenge) in [
         (Some(ada.as_str()), None, 200, 200, None),
         (Some(ada.as_str()), Some("wrong"), 200, 200, None),
@@ -189,7 +189,7 @@ fn api_with_own_authenticator_rejects_host_sign_in() {
     assert!(refused.to_string().contains("sign_in"), "{refused}");
 }
 
-/// An authenticator that reports the parts of the request it received.
+/// An authenticator that records the parts of the requests it received.
 struct Told;
 
 #[async_trait::async_trait]
@@ -246,11 +246,11 @@ async fn the_example_with_sessions_signs_in_and_out() {
     let session = ("cookie", cookie.as_str());
     let (status, _, body) = send("GET", user, &[session], "").await;
     assert_eq!((status, &body["id"]), (200, &ada["id"]));
-    // The platform's tokens are also accepted.
+    // Platform tokens are also accepted.
     let bearer = format!("Bearer {}", s.editor);
     assert_eq!(send("GET", user, &[("authorization", &bearer)], "").await.0, 200);
     assert_eq!(send("GET", user, &[], "").await.0, 401);
-    // A page of another site cannot write with the session, a page of the application can.
+    // With the session, a page of the application can write, and a page of another site cannot.
     let spaces = format!("/docs-api/v1/orgs/{}/spaces", s.org);
     for (origin, status) in [("https://evil.example", 401), ("http://127.0.0.1:4030", 201)] {
         let headers = [session, ("origin", origin), ("content-type", "application/json")];

@@ -1,4 +1,4 @@
-//! Settings of a site other than its structure, over HTTP.
+//! Site settings over HTTP, except the structure.
 
 use docs_core::model::Customization;
 use serde_json::{Value, json};
@@ -59,7 +59,7 @@ fn customization() -> Value {
     serde_json::to_value(Customization::default()).expect("JSON")
 }
 
-/// Calls every operation once, with optional fields present and absent.
+/// Calls every operation once, with and without optional fields.
 pub(crate) async fn story(s: &Server, site: &str, place: &str, page: &str) {
     looks(s, site, place, page).await;
     share_links(s, site, place).await;
@@ -375,7 +375,7 @@ async fn customization_limits_are_enforced() {
         let mut look = full_customization("page");
         *look.pointer_mut(field).expect("a field") = value.clone();
         s.invalid("PUT", &format!("{site}/customization"), look, message).await;
-        // The same for a space on the site, except that `null` there means the value of the site.
+        // The same applies to a space on the site, except that `null` means the value of the site.
         if !value.is_null() {
             let mut change = value;
             for name in field.trim_start_matches('/').rsplit('/') {
@@ -503,7 +503,7 @@ async fn schema_with_additional_unsigned_booleans_is_accepted() {
     );
 }
 
-/// The message contains the path of the error in the schema of claims.
+/// The message contains the path of the error within the claims schema.
 #[tokio::test]
 async fn invalid_claims_schema_is_rejected_with_its_path() {
     let s = Server::new().await;

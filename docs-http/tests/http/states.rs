@@ -1,4 +1,4 @@
-//! Updates by state: absent, cleared and set fields, and the states that reject a request.
+//! Updates by state: absent, cleared and set fields, and states in which a request is rejected.
 
 use std::time::Duration;
 
@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use crate::server::{Server, id};
 
-/// Sets a field, omits it, and clears it. Checks the shown value after each request.
+/// Sets a field, omits it, and clears it, and checks the returned value after each request.
 async fn kept_and_cleared(s: &Server, path: &str, field: &str, values: (Value, Value, Value)) {
     let (value, shown, cleared) = values;
     let show = |body: &Value| match field {
@@ -246,9 +246,9 @@ async fn names_in_use_are_rejected_until_released() {
         let message = refused(&s, "PATCH", path, body, 409).await;
         assert!(message.starts_with(field), "{message}");
     }
-    // A value does not conflict with its own resource.
+    // A resource does not conflict with itself.
     s.patch(&first, json!({ "basename": "guide", "proxy": "a.example/help" })).await;
-    // A released value can be taken.
+    // A value that is no longer used can be taken.
     s.patch(&first, json!({ "basename": "manual", "proxy": null })).await;
     s.patch(&second, json!({ "basename": "guide", "proxy": "a.example/help" })).await;
     s.ask("PATCH", &other, &s.both, Some(json!({ "hostname": "others", "emailDomains": [] })))
@@ -344,7 +344,7 @@ async fn deleting_a_site_retains_its_spaces() {
     s.check().await;
 }
 
-/// Conflicts from an update are reported by the merge of the same change request, not by later merges of others.
+/// Conflicts of an update are reported when the same change request is merged, not by later merges of other requests.
 #[tokio::test]
 async fn unresolved_conflicts_are_reported_by_their_merge_only() {
     let s = Server::new().await;

@@ -1,5 +1,5 @@
-//! A story that calls every operation, with optional fields present and absent. The test server validates each response
-//! against the document; this file checks the additional fields that clients rely on.
+//! A scenario that calls every operation, with and without optional fields. The test server validates each response
+//! against the document; this file checks additional fields that clients rely on.
 
 #[path = "story/fields.rs"]
 mod fields;
@@ -16,7 +16,7 @@ use crate::{
     visitors,
 };
 
-/// Fails unless a value has all these fields. `.` descends into an object, `[]` into each item of a list.
+/// Asserts that a value has all these fields. `.` selects a field of an object, `[]` each item of a list.
 #[track_caller]
 pub(crate) fn has(value: &Value, fields: &[&str]) {
     for field in fields {
@@ -77,7 +77,7 @@ async fn every_operation_returns_the_fields_clients_rely_on() {
     s.check().await;
 }
 
-/// Uploads a local file, and checks the audit log about it.
+/// Uploads a local file, and checks its entry in the audit log.
 async fn doors(s: &Server) {
     let space = s.space().await;
     s.patch(&format!("/v1/spaces/{space}"), json!({ "editMode": "live" })).await;
@@ -90,7 +90,7 @@ async fn doors(s: &Server) {
     has(&log["items"][0], &["id", "at", "user", "operation", "organizations", "records", "changed"]);
 }
 
-/// Checks the revisions of a space and a rollback.
+/// Checks the revision list of a space, and a rollback.
 async fn history(s: &Server) {
     let space = s.space().await;
     let path = format!("/v1/spaces/{space}");
@@ -138,7 +138,7 @@ async fn organizations(s: &Server) {
         )
         .await;
     has(&full, &["hostname", "urls.logo", "sso", "ai", "defaultRole"]);
-    // From here on, members use their tokens.
+    // From here on, members sign in by token.
     s.patch(&path, json!({ "sso": false })).await;
     has(&s.get("/v1/subdomains/engines").await, &["object", "subdomain", "target.organization", "isActive"]);
     has(&s.get("/v1/").await, &["version", "build"]);
@@ -308,7 +308,7 @@ async fn content(s: &Server, space: &str) {
     assert_eq!(last["type"], "merge");
 }
 
-/// Checks reusable content of a revision in a list and alone, and its document.
+/// Checks reusable content of a revision in the list and by id, and its document.
 async fn reusable(s: &Server, space: &str, base: &str, reusable: &Value) {
     has(reusable, &["id", "title", "document", "git.oid", "git.path"]);
     let path = format!("{base}/reusable-contents/{}", id(reusable));
@@ -415,7 +415,7 @@ async fn discussion(s: &Server, space: &str) {
     assert_eq!(s.get(&format!("{space}/change-requests/1")).await["comments"], 1);
 }
 
-/// Posts a reply, edits it, and finds it in its list. Returns its path.
+/// Posts a reply, edits it, and checks that it is listed. Returns its path.
 async fn replied(s: &Server, replies: &str, in_space: bool) -> String {
     let said = |text: &str| json!({ "body": { "markdown": text } });
     let query = if in_space { "" } else { "?format=markdown" };
@@ -447,7 +447,7 @@ async fn reviews(s: &Server, space: &str) {
     assert_eq!(review.header("location"), Some(format!("https://docs.example{reviews}").as_str()));
     has(&review.body, &["object", "id", "revision", "reviewer.id", "requestedBy.id", "status", "outdated"]);
     has(&review.body, &["createdAt", "updatedAt", "comment.body.markdown", "comment.target.review"]);
-    // Items of the same time have no order by age.
+    // Items created at the same time have no defined order.
     s.clock.advance(std::time::Duration::from_millis(1));
     has(&s.post(&reviews, 201, json!({ "status": "approved" })).await.body, &["reviewer.id"]);
     let list = s.get(&format!("{reviews}?format=markdown&limit=5")).await;
@@ -543,7 +543,7 @@ async fn sites(s: &Server, space: &str) {
     s.ask("DELETE", &gone, &s.admin, None).await.is(204, &gone);
 }
 
-/// The document declares the parameters that clients send, even those without an effect.
+/// The document declares the parameters that clients send, including those without effect.
 #[tokio::test]
 async fn openapi_document_declares_parameters_that_clients_send() {
     let s = Server::new().await;

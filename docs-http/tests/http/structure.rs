@@ -1,4 +1,4 @@
-//! The structure of a site over HTTP: sections, groups and spaces.
+//! Site structure over HTTP: sections, groups and spaces.
 
 use std::collections::BTreeMap;
 
@@ -24,8 +24,8 @@ const SECTION: &[&str] =
     &["object", "id", "title", "default", "path", "siteSpaces", "urls.location", "urls.published"];
 const GROUP: &[&str] = &["object", "id", "title", "sections", "children"];
 
-/// Adds two sections to a site, the first of them in a group. Returns the ids used by paths and bodies. The existing
-/// spaces of the site are moved to a separate section.
+/// Adds two sections to a site, the first of them in a group. The existing spaces of the site move to another section.
+/// Returns the ids used in paths and bodies.
 pub(crate) async fn build(s: &Server, site: &str, space: &str) -> BTreeMap<&'static str, String> {
     let section = async |title: &str| {
         let new = json!({ "spaceId": space, "title": title });
@@ -43,7 +43,7 @@ pub(crate) async fn build(s: &Server, site: &str, space: &str) -> BTreeMap<&'sta
     ])
 }
 
-/// Returns a valid body of an operation, with the parts created by [`build`].
+/// Returns a valid body of an operation, with ids created by [`build`].
 pub(crate) fn body(operation: &str, names: &BTreeMap<&'static str, String>) -> Option<Value> {
     let pointer = |kind: &str, field: &str, name: &str| json!({ "type": kind, field: names[name] });
     let beside = pointer("site-section", "id", "another section");
@@ -118,7 +118,7 @@ pub(crate) async fn story(s: &Server, space: &str) {
     s.ask("DELETE", &site, &s.admin, None).await.is(204, "deleted");
 }
 
-/// Calls the operations on groups and on the order of parts.
+/// Calls the operations on groups, and those that reorder the structure.
 async fn groups(s: &Server, site: &str, section: &str, other: &str) {
     let groups = format!("{site}/section-groups");
     let made = s.post(&groups, 201, json!({ "title": "Outer", "icon": "box" })).await;
@@ -158,7 +158,7 @@ async fn groups(s: &Server, site: &str, section: &str, other: &str) {
     assert_eq!(ids, [section, inner_id, other], "what was in the group takes its place");
 }
 
-/// A site created by [`build`] and another site, with their paths and ids.
+/// A site created by [`build`] and a second site, with their paths and ids.
 struct Sites {
     s: Server,
     site: String,
@@ -311,7 +311,7 @@ async fn duplicate_path_returns_a_conflict_naming_the_field() {
     let path = format!("{}/site-spaces/{}", w.site, id(&second));
     let answer = s.ask("PATCH", &path, &s.admin, Some(json!({ "path": first["path"] }))).await;
     assert_eq!(answer.refused(409, "path"), "path: is in use by another site space of the section");
-    // The path is free in another section. Moved next to the first space, it gets a number.
+    // The path segment is free in another section. When the space is moved next to the first one, a number is appended.
     let other = w.at("another site space");
     assert_eq!(s.patch(&other, json!({ "path": first["path"] })).await["path"], first["path"]);
     let beside = json!({ "position": { "after": { "type": "site-space", "siteSpace": first["id"] } } });
@@ -329,7 +329,7 @@ fn at(kind: &str, id: &str) -> Value {
     json!({ "type": kind, "id": id })
 }
 
-/// Returns invalid pairs of a moved part and its neighbour, with the beginning of the message.
+/// Returns invalid pairs of a moved item and its neighbour, each with the prefix of the error message.
 fn wrong_pairs(w: &Sites, inner: &str) -> Vec<(Value, Value, &'static str)> {
     let (names, theirs) = (&w.names, &w.theirs);
     let (section, place) =

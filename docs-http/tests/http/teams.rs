@@ -1,11 +1,11 @@
-//! Teams, roles by name, and SAML providers over HTTP.
+//! Teams, explicit roles, and SAML providers over HTTP.
 
 use docs_core::model::Role;
 use serde_json::{Value, json};
 
 use crate::server::{Server, id};
 
-/// A self-signed certificate, which is also in the examples of the API.
+/// A self-signed certificate, also used in the API examples.
 pub(crate) const CERTIFICATE: &str = include_str!("provider.crt");
 
 /// Creates a team. Returns its path.
@@ -111,7 +111,7 @@ async fn providers(s: &Server, org: &str, team: &str) {
     assert_eq!((&created.body["status"], &created.body["ssoURL"]), (&json!("pending"), &json!("")));
     assert_eq!(created.body["defaultTeam"]["id"], team);
     assert_eq!(s.get(&format!("{org}/sso")).await["items"], json!([]), "nobody can sign in through it yet");
-    // A response can be sent back.
+    // A response can be sent back unchanged.
     s.patch(path, json!({ "ssoURL": "", "entityID": "", "certificate": "" })).await;
     let full = json!({
         "ssoURL": "https://idp.example/sso", "entityID": "idp", "certificate": CERTIFICATE, "defaultRole": "read",
@@ -167,7 +167,7 @@ async fn unknown_members_and_teams_are_rejected_with_their_field() {
     s.check().await;
 }
 
-/// Creates a team of the other organization. Returns its id.
+/// Creates a team in the other organization. Returns its id.
 async fn put_elsewhere(s: &Server) -> String {
     let path = format!("/v1/orgs/{}/teams", s.other_org);
     id(&s.ask("PUT", &path, &s.both, Some(json!({ "title": "Theirs" }))).await.is(201, "a team"))

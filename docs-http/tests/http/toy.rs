@@ -1,4 +1,4 @@
-//! A small API for tests. Two of its objects share a path with different names of the parameter.
+//! A small API for tests. Two of its objects share a path but name its parameter differently.
 
 use std::sync::Arc;
 
@@ -30,13 +30,13 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use tokio::sync::Notify;
 
-/// Maximum length of a request body, in bytes.
+/// Maximum size of a request body in bytes.
 pub(crate) const LIMIT: usize = 1000;
 
 #[derive(Debug)]
 pub(crate) struct Person(pub String);
 
-/// Accepts the token `good`, and is unavailable for the token `later`.
+/// Accepts the token `good`. For the token `later`, authentication is unavailable.
 pub(crate) struct Tokens;
 
 #[async_trait]
@@ -275,7 +275,7 @@ pub(crate) async fn parts(mut response: Response) -> (Response, String) {
     (response, body)
 }
 
-/// Asserts that a response is an error in the common format. Returns its message.
+/// Asserts that a response is an error in the common format. Returns the message.
 pub(crate) async fn failure(response: Response, status: u16) -> String {
     let (response, body) = parts(response).await;
     assert_eq!(response.status().as_u16(), status, "{body}");

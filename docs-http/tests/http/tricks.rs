@@ -1,7 +1,7 @@
-//! Media types that make browsers execute files that a server serves as data. The tests of the server open each of them
-//! in a browser.
+//! Media types that make browsers execute files that a server serves as data. The server's tests open each of them in a
+//! browser.
 
-/// Texts that are not accepted as media types.
+/// Strings that are not accepted as media types.
 pub(crate) const TRICKS: &[&str] = &[
     "application/pdf; x=\"\",text/html;y=\"",
     "application/pdf; x=\"\", text/html; y=\"\"",
@@ -68,7 +68,7 @@ pub(crate) const TRICKS: &[&str] = &[
     "application/{x}",
 ];
 
-/// Accepted types that browsers execute.
+/// Accepted media types that browsers execute.
 pub(crate) const ACTIVE: &[&str] = &[
     "text/html",
     "TEXT/HTML",

@@ -1,4 +1,4 @@
-//! Uploads over HTTP: bytes with a media type, or a form with a file.
+//! Uploads over HTTP: raw bytes with a media type, or a form with a file.
 
 use std::io;
 
@@ -39,7 +39,7 @@ async fn send(s: &Server, content: &str, upload: Upload<'_>) -> Answer {
     send_body(s, &path, &s.editor, upload.headers, Body::from_bytes_stream(stream::iter(pieces))).await
 }
 
-/// Returns a form with these parts: the rest of a disposition, further headers, and bytes.
+/// Returns a form with these parts, each given by the rest of its disposition, further headers, and bytes.
 fn form(parts: &[(&str, &str, &[u8])]) -> Vec<u8> {
     let mut form = Vec::new();
     for (disposition, headers, bytes) in parts {
@@ -55,7 +55,7 @@ fn form(parts: &[(&str, &str, &[u8])]) -> Vec<u8> {
 
 const FORM: (&str, &str) = ("content-type", "multipart/form-data; boundary=x-y");
 
-/// Returns the paths of the content of an unlocked space, and of a change request in it.
+/// Returns the content paths of a space with editable live content, and of a change request in it.
 async fn places(s: &Server) -> [String; 2] {
     let space = s.space().await;
     s.patch(&format!("/v1/spaces/{space}"), json!({ "editMode": "live" })).await;
@@ -117,7 +117,7 @@ async fn file_is_uploaded_as_bytes_or_in_a_form() {
                 "j.png",
                 "image/png",
             ),
-            // Other fields of the form are ignored.
+            // Other form fields are ignored.
             (
                 "",
                 vec![FORM],
@@ -129,7 +129,7 @@ async fn file_is_uploaded_as_bytes_or_in_a_form() {
                 "k.png",
                 "image/png",
             ),
-            // A number is added to an existing name.
+            // A number is appended to a name that is in use.
             ("?name=a.png", vec![png], PNG.to_vec(), "a (1).png", "image/png"),
         ]
         .into_iter()
@@ -264,7 +264,7 @@ async fn upload_limit_applies_with_or_without_content_length() {
     let before = s.stored().await;
     let path = format!("{live}/files?name=a.bin");
     let more = (FileUpload::MAX_BYTES + 1).to_string();
-    // An excessive `Content-Length` is rejected without reading the body.
+    // A `Content-Length` over the limit is rejected without reading the body.
     let unread =
         Body::from_bytes_stream(stream::iter([Err::<Bytes, _>(io::Error::other("nobody reads this"))]));
     let announced = send_body(&s, &path, &s.editor, &[("content-length", &more)], unread).await;
@@ -308,7 +308,7 @@ async fn upload_with_a_repeated_idempotency_key_is_stored_once() {
             String::from_utf8(body).expect("text").replace("x-y", boundary).into_bytes()
         };
         let mut answers = Vec::new();
-        // Clients create a new boundary for each request.
+        // Clients generate a new boundary for each request.
         for boundary in ["x-y", "another"] {
             let media_type = format!("multipart/form-data; boundary={boundary}");
             let headers = [key, ("content-type", &*media_type)];

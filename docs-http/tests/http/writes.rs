@@ -1,4 +1,4 @@
-//! Every write operation of the document, on a store that becomes unavailable as soon as the write is stored.
+//! Every write operation of the document, on a store that becomes unavailable immediately after the write is stored.
 
 use docs_memstore::FaultPlan;
 use serde_json::Value;
@@ -14,7 +14,7 @@ async fn ask(w: &World, op: &Op) -> Answer {
     w.send(op, &w.path(op), Some(&bearer(&w.s.both))).await
 }
 
-/// Returns the paths of all fields in a response. Responses about equally created resources have the same ones.
+/// Returns the paths of all fields in a response. Responses about the same kind of resource have the same paths.
 fn names(body: &Value) -> Vec<String> {
     fn walk(value: &Value, at: &str, names: &mut Vec<String>) {
         match value {
@@ -56,16 +56,16 @@ async fn write_returns_its_resource_without_reads_after_commit() {
             failed.push(format!("{}: {} {}", op.id, answer.status, answer.body));
             continue;
         }
-        // The response equals a later read.
+        // The response equals that of a later read.
         let location = answer.body["urls"]["location"].as_str();
         if let Some(path) = location.and_then(|at| at.strip_prefix("https://docs.example")) {
             let read = w.s.ask("GET", path, &w.s.both, None).await;
-            // Parts of a site can be updated and deleted by path, but only read as part of the site.
+            // Parts of a site have paths for updating and deleting, but can be read only as part of the site.
             let is_part = ["/sections/", "/site-spaces/"].iter().any(|part| path.contains(part));
             if is_part && read.status == 405 {
                 continue;
             }
-            // A revision is read with all of its content, which the response of a rollback does not include.
+            // Reading a revision returns all of its content, which a rollback does not.
             let is_same = match op.id.as_str() {
                 "rollbackSpaceToRevision" => {
                     ["id", "type", "createdAt"].iter().all(|field| answer.body[*field] == read.body[*field])

@@ -1,5 +1,5 @@
-//! Flattens recursive schemas of request bodies, because generators of bodies do not terminate on a tree of forty kinds
-//! of nested blocks.
+//! Flattens recursive schemas of request bodies, because body generators do not terminate on a tree of forty kinds of
+//! nested blocks.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 
 const SCHEMAS: &str = "#/components/schemas/";
 
-/// Limits the bodies of requests to one level of recursive schemas. Responses are unchanged.
+/// Limits recursion in request bodies to one level. Responses are unchanged.
 pub(super) fn flatten_requests(document: &mut Value) {
     let Some(schemas) = document["components"]["schemas"].as_object().cloned() else { return };
     let mut flat = Flat { below: reached(&schemas), schemas, made: BTreeMap::new() };
@@ -74,7 +74,7 @@ fn reference(object: &Map<String, Value>) -> Option<&str> {
 struct Flat {
     schemas: Map<String, Value>,
     below: BTreeMap<String, BTreeSet<String>>,
-    /// The copies by name. `None` while a copy is being created.
+    /// Copies by name. `None` while a copy is being created.
     made: BTreeMap<String, Option<Value>>,
 }
 
@@ -83,7 +83,7 @@ impl Flat {
         self.below[name].contains(name)
     }
 
-    /// Returns the schema with this number of levels of recursion, or `None` if it becomes empty.
+    /// Returns the schema limited to this number of recursion levels, or `None` if nothing remains.
     fn copy(&mut self, schema: &Value, levels: usize) -> Option<Value> {
         match schema {
             Value::Object(object) => match reference(object) {
