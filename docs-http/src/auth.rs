@@ -45,6 +45,7 @@ pub trait Authenticator: Send + Sync + 'static {
     /// authenticates the bearer token.
     ///
     /// # Errors
+    ///
     /// The errors of [`authenticate`](Authenticator::authenticate), and 401 for an `Authorization` header without a
     /// bearer token.
     async fn identify(&self, request: RequestHead<'_>) -> Result<Option<Self::Actor>, ApiError> {

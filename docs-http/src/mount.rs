@@ -50,6 +50,7 @@ impl Authenticator for Platform {
 /// [`files_origin`](docs_core::platform::Builder::files_origin) is set, they are served only on that host. Git hosts
 /// report pushes under `/webhooks`. Users authenticate with platform tokens, which they can also obtain under `/saml`
 /// with [`HttpConfig::saml`], or through [`HttpConfig::sign_in`].
+///
 /// ```
 /// use docs_core::Platform;
 /// use docs_http::HttpConfig;

@@ -24,7 +24,7 @@ pub(crate) mod worker;
 #[cfg(feature = "git")]
 pub use git::handbook;
 
-/// Builds the platform that a configuration describes. Also returns the content of its first start.
+/// Builds the platform for a configuration. Also returns the content to create on the first start.
 pub(crate) async fn platform(
     config: &ServerConfig,
     base: &str,
@@ -52,7 +52,7 @@ pub(crate) async fn platform(
     Ok((platform, first))
 }
 
-/// Builds a platform over a store for the `admin` commands. Its only adapter is the blob store.
+/// Builds a platform over a store for the `admin` commands. The blob store is its only adapter.
 pub(crate) async fn admin_platform(
     config: &ServerConfig,
     users: StoreAccess,
@@ -61,8 +61,7 @@ pub(crate) async fn admin_platform(
     Ok(Platform::builder(store, objects).build())
 }
 
-/// Builds a platform for `export`, which reads content as visitors do. It has the base URL and the secrets of the
-/// server.
+/// Builds the platform for `export`, which reads content as visitors do. It has the server's base URL and secrets.
 pub(crate) async fn export_platform(config: &ServerConfig, base: &str) -> Result<Platform, ServerError> {
     let (store, objects) = config.store.open(open_blobs(config.blobs.as_deref())?).await?;
     let key = match &config.secret {
@@ -72,7 +71,7 @@ pub(crate) async fn export_platform(config: &ServerConfig, base: &str) -> Result
     Ok(add_addresses(Platform::builder(store, objects).secrets(key), config, base)?.build())
 }
 
-/// Sets the base URL of the addresses in responses, and the origin of files.
+/// Sets the base URL of URLs in responses, and the files origin.
 fn add_addresses(builder: Builder, config: &ServerConfig, base: &str) -> Result<Builder, ServerError> {
     let builder = builder.base_url(base);
     let Some(origin) = &config.files_origin else { return Ok(builder) };
@@ -114,12 +113,12 @@ fn add_web(builder: Builder, config: &ServerConfig) -> Result<Builder, ServerErr
 
 #[cfg(not(feature = "web"))]
 fn web(builder: Builder, config: &ServerConfig) -> Result<Builder, ServerError> {
-    // The flag also applies to imports from Git.
+    // With the `git` feature, the flag also applies to Git imports.
     let is_asked = config.outbound != crate::OutboundPolicy::Public && !cfg!(feature = "git");
     refuse(is_asked, "--outbound", "web").map(|()| builder)
 }
 
-/// Adds the translator that a configuration selects.
+/// Adds the configured translator.
 #[cfg(feature = "translate")]
 fn add_translator(builder: Builder, config: &ServerConfig) -> Result<Builder, ServerError> {
     use docs_translate::{ApiKey, ChatTranslator, LibreTranslate};
@@ -181,14 +180,14 @@ fn saml(builder: Builder) -> Builder {
     builder
 }
 
-/// Adds the client for Git repositories. Also returns the content of the first start.
+/// Adds the Git client. Also returns the content to create on the first start.
 #[cfg(feature = "git")]
 async fn add_git(builder: Builder, config: &ServerConfig) -> Result<(Builder, FirstImport), ServerError> {
     let (remote, first) = git::open_remote(config).await?;
     Ok((builder.git(remote), first))
 }
 
-/// Without the `git` feature nothing can be imported, and the first space stays empty.
+/// Without the `git` feature, nothing can be imported and the first space stays empty.
 #[cfg(not(feature = "git"))]
 async fn git(builder: Builder, config: &ServerConfig) -> Result<(Builder, FirstImport), ServerError> {
     refuse(config.import.is_some(), "--import", "git")?;

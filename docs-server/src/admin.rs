@@ -1,4 +1,4 @@
-//! `docs-server admin …`: administration of the store of a server, without the HTTP API.
+//! `docs-server admin …`: administration of a server's store, without the HTTP API.
 
 mod audit;
 mod member;
@@ -71,14 +71,14 @@ pub(crate) enum OrgCommand {
 }
 
 impl AdminCommand {
-    /// Runs the command on the store of a server, and prints its result.
+    /// Runs the command on a server's store, and prints its result.
     pub(crate) async fn run(&self, config: &ServerConfig) -> AdminResult<()> {
         match &config.store {
             StoreUrl::Memory => {
                 let why = "must be the database of the server; `memory` has no data";
                 return Err(ServerError::for_flag("--store", why));
             }
-            // Other commands are useless on a new database. The path is probably mistyped.
+            // Other commands are useless on a new database, so the path is probably mistyped.
             StoreUrl::Sqlite(path)
                 if !matches!(self, Self::User(UserCommand::Create { .. })) && !path.exists() =>
             {
@@ -95,7 +95,7 @@ impl AdminCommand {
             _ => StoreAccess::Any,
         };
         let platform = adapters::admin_platform(config, users).await?;
-        // Only `verify` and `rebuild` accept a store with another layout.
+        // Only `verify` and `rebuild` accept a store with another layout version.
         if !matches!(self, Self::Store(StoreCommand::Verify | StoreCommand::Rebuild)) {
             platform.check_layout().await.map_err(|why| ServerError::for_flag("--store", why))?;
         }

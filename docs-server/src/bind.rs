@@ -1,4 +1,4 @@
-//! The address that a server listens on.
+//! Parsing of the address that a server listens on.
 
 use std::{
     fmt, io,
@@ -46,7 +46,7 @@ impl FromStr for BindAddress {
         let (host, port) = text.rsplit_once(':').ok_or_else(wrong)?;
         let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-._".contains(&byte);
         let is_name = !host.is_empty() && host.len() <= 253 && host.bytes().all(is_plain);
-        // A name whose last label is a number is a malformed IPv4 address, not a host name.
+        // A host whose last label is numeric is a malformed IPv4 address, not a host name.
         let is_number = host.rsplit('.').next().is_some_and(|last| last.bytes().all(|b| b.is_ascii_digit()));
         if !is_name || is_number {
             return Err(wrong());
@@ -65,7 +65,7 @@ impl fmt::Display for BindAddress {
 }
 
 impl BindAddress {
-    /// Listens on the address. Of a name with several addresses, uses the first one that can be bound.
+    /// Listens on the address. If a name resolves to several addresses, the first one that can be bound is used.
     pub(crate) async fn listen(&self) -> io::Result<TcpListener> {
         match &self.0 {
             Host::Number(address) => TcpListener::bind(address).await,
@@ -78,7 +78,7 @@ impl BindAddress {
         matches!(&self.0, Host::Number(address) if address.ip().to_canonical().is_unspecified())
     }
 
-    /// Returns the host and the port to show to users. `port` is the actual port. The wildcard address is shown as
+    /// Returns the host and port to show to users. `port` is the port actually bound. The wildcard address is shown as
     /// `localhost`.
     pub(crate) fn display_address(&self, port: u16) -> String {
         match &self.0 {
@@ -88,8 +88,9 @@ impl BindAddress {
         }
     }
 
-    /// Returns the host and the port at which this machine reaches the server. `port` is the actual port. The wildcard
-    /// address becomes the loopback address of its family, as `localhost` may resolve to the other family first.
+    /// Returns the host and port for connecting from this machine. `port` is the port actually bound. The wildcard
+    /// address becomes the loopback address of the same family, because `localhost` may resolve to the other family
+    /// first.
     pub(crate) fn connect_address(&self, port: u16) -> String {
         match &self.0 {
             Host::Name(name, _) => format!("{name}:{port}"),
@@ -104,7 +105,7 @@ impl BindAddress {
         }
     }
 
-    /// Returns the port, or 0 for a free port.
+    /// Returns the port; 0 selects a free port.
     pub(crate) fn port(&self) -> u16 {
         match &self.0 {
             Host::Number(address) => address.port(),

@@ -17,7 +17,7 @@ use std::{fmt, str::FromStr};
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct ByteSize(u64);
 
-/// The units by their lower-case names.
+/// Units with their size in bytes, by lower-case name.
 const UNITS: [(&str, u64); 10] = [
     ("", 1),
     ("b", 1),

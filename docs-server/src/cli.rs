@@ -58,11 +58,11 @@ enum Command {
     Worker,
 }
 
-/// Runs the program: reads the flags and the environment, logs to standard error, and serves until SIGINT or SIGTERM.
+/// Runs the program: reads flags and environment variables, logs to standard error, and serves until SIGINT or SIGTERM.
 #[must_use]
 pub fn run() -> ExitCode {
     let cli = Cli::parse();
-    // A worker starts before the async runtime, so that its limits apply to the whole process.
+    // A worker runs before the async runtime is started, so that its limits apply to the whole process.
     #[cfg(feature = "worker")]
     if matches!(cli.command, Some(Command::Worker)) {
         return crate::adapters::worker::worker(&cli.config).run();
@@ -91,7 +91,7 @@ pub fn run() -> ExitCode {
     }
 }
 
-/// Logs to standard error. The default level is `info`; `RUST_LOG` sets other levels, as `debug` or
+/// Logs to standard error. The default level is `info`; `RUST_LOG` overrides it, for example with `debug` or
 /// `docs_core=trace,docs_git=warn`.
 fn write_log() {
     let asked = std::env::var("RUST_LOG").ok().filter(|asked| !asked.is_empty());
@@ -125,7 +125,7 @@ impl Cli {
 async fn serve(config: ServerConfig) -> Result<(), ServerError> {
     let (is_chosen, is_own) = (config.token.is_some(), config.import.is_some());
     let server = Server::start(config).await?;
-    // The root redirects to the first site, which a new user wants to read first.
+    // The root redirects to the first site, so that a new user sees it first.
     let what = match server.first_start() {
         Some(_) if cfg!(feature = "git") && !is_own => Some("handbook"),
         Some(_) => Some("documentation"),
@@ -136,7 +136,7 @@ async fn serve(config: ServerConfig) -> Result<(), ServerError> {
     }
     println!("The documentation platform is at {}", server.base_url());
     if let Some(first) = server.first_start() {
-        // Printed before any step that can fail: only the hash is stored, so the token cannot be shown later.
+        // Print the token before any step that can fail: only its hash is stored, so it cannot be shown later.
         if !is_chosen {
             println!("  administrator's token (not shown again)");
             println!("export DOCS_TOKEN={}", first.token);
@@ -167,7 +167,7 @@ async fn wait_for_signal() {
             return;
         }
     }
-    // If the signal handler cannot be installed, the server runs until it is killed.
+    // If the signal handler cannot be installed, run until the process is killed.
     if tokio::signal::ctrl_c().await.is_err() {
         std::future::pending::<()>().await;
     }

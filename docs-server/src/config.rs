@@ -1,4 +1,4 @@
-//! The configuration of a server, from flags, environment variables or an embedding application.
+//! Configuration of a server, from flags, environment variables or an embedding application.
 
 use std::{ffi::OsStr, fmt, num::NonZeroU32, path::PathBuf, str::FromStr};
 
@@ -126,20 +126,20 @@ pub struct ServerConfig {
     pub site_hosts: Vec<SiteHostRule>,
 }
 
-/// The process that renders PDF files, converts documents and parses specifications.
+/// Which process renders PDF files, converts documents and parses specifications.
 ///
-/// Such work is on untrusted documents: it may use many resources or crash its process. A worker process has limits of
-/// memory and time, and its crash fails only the request that needed it, not the server.
+/// Untrusted documents may exhaust resources or crash the process. A worker process has memory and time limits, and its
+/// crash fails only the affected request instead of the server.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub enum WorkerProgram {
-    /// In the process of the server, with no limits but those of the adapters. The default of a [`ServerConfig`],
-    /// because an embedding application has no `worker` subcommand.
+    /// The server process, limited only by the adapters. The default of [`ServerConfig`], because an embedding
+    /// application has no `worker` subcommand.
     #[default]
     InProcess,
-    /// In processes of the current program, started with the subcommand `worker`. The program must call
-    /// [`run`](crate::run). The default of the command line.
+    /// Processes of the current executable, started with the subcommand `worker`. The executable must call
+    /// [`run`](crate::run). The default on the command line.
     Current,
-    /// In processes of the program at this path, such as `docs-server`, started with the subcommand `worker`.
+    /// Processes of the executable at this path, such as `docs-server`, started with the subcommand `worker`.
     At(PathBuf),
 }
 
@@ -155,7 +155,7 @@ impl FromStr for WorkerProgram {
     }
 }
 
-/// The cache of Git repositories between fetches. A folder belongs to one process.
+/// Where Git repositories are cached between fetches. A folder must be used by only one process.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum GitCachePlace {
     /// No cache: each fetch downloads all files.
@@ -206,7 +206,7 @@ pub enum TranslatorKind {
     Libretranslate,
 }
 
-/// The API key of a translator. It never appears in messages or logs.
+/// API key of a translator. It never appears in messages or logs.
 #[derive(Clone, PartialEq, Eq)]
 pub struct TranslatorKey(String);
 
@@ -214,8 +214,8 @@ impl TranslatorKey {
     /// Parses a key.
     ///
     /// # Errors
-    /// Returns an error if the key is empty or has other than visible ASCII characters. The message does not contain
-    /// the key.
+    /// Returns an error if the key is empty or contains anything but visible ASCII characters. The message does not
+    /// contain the key.
     pub fn parse(text: &str) -> Result<Self, String> {
         if text.is_empty() || !text.bytes().all(|byte| byte.is_ascii_graphic()) {
             return Err("must consist of visible ASCII characters".to_owned());
@@ -246,7 +246,7 @@ impl Secret {
     /// Parses a secret chosen by the operator.
     ///
     /// # Errors
-    /// Returns an error if the secret is too short, or has characters other than letters, digits and `-._~+/=`
+    /// Returns an error if the secret is too short, or contains characters other than letters, digits and `-._~+/=`
     /// (RFC 6750). The message does not contain the secret.
     pub fn parse(text: &str) -> Result<Self, String> {
         let fits = |c: char| c.is_ascii_alphanumeric() || "-._~+/=".contains(c);
@@ -278,7 +278,8 @@ impl ValueParserFactory for Secret {
     }
 }
 
-/// A parser for values that may contain a password. Unlike those of clap, its error messages do not repeat the value.
+/// A parser for values that may contain a password. Unlike clap's parsers, it does not repeat the value in error
+/// messages.
 #[derive(Clone)]
 pub struct SecretParser<T>(fn(&str) -> Result<T, String>);
 
@@ -300,15 +301,15 @@ impl<T: Clone + Send + Sync + 'static> TypedValueParser for SecretParser<T> {
     }
 }
 
-/// Parses the duration of a job lease, in seconds.
+/// Parses the duration of a job lease in seconds.
 fn job_lease(text: &str) -> Result<NonZeroU32, String> {
     let most = MAX_LEASE.num_seconds();
     let read = text.parse().ok().filter(|seconds: &NonZeroU32| i64::from(seconds.get()) <= most);
     read.ok_or_else(|| format!("must be a number of seconds from 1 to {most}"))
 }
 
-/// Parses a base URL: absolute, and returned without a trailing slash. Its path must have plain characters only, so
-/// that all proxies treat it alike and it can be mounted.
+/// Parses an absolute base URL, and removes its trailing slash. Its path must consist of plain characters, so that all
+/// proxies handle it the same way and the application can be mounted there.
 pub(crate) fn base_url(text: &str) -> Result<String, String> {
     let url = Url::parse(text).map_err(|e| format!("{e}; use a form like https://docs.example.com"))?;
     if !matches!(url.scheme(), "http" | "https") || url.query().is_some() || url.fragment().is_some() {

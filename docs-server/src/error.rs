@@ -4,22 +4,22 @@ use std::{error::Error, io};
 
 use docs_core::ErrorKind;
 
-/// The reason why a server cannot start or continue.
+/// The reason that a server cannot start or continue.
 #[non_exhaustive]
 #[derive(Debug, thiserror::Error)]
 pub enum ServerError {
     /// A flag has an invalid value.
     #[error("{flag}: {why}")]
     Flag {
-        /// The name of the flag, with its dashes.
+        /// Name of the flag, including its dashes.
         flag: &'static str,
-        /// The problem with the value and how to correct it. It never contains a secret.
+        /// The problem with the value, and the correction. It never contains a secret.
         why: String,
     },
     /// A flag requires a feature that was disabled at build time.
     #[error("{flag}: this program was built without the feature `{feature}`")]
     Feature {
-        /// The name of the flag, with its value if only that value requires the feature.
+        /// Name of the flag, with its value if only that value requires the feature.
         flag: &'static str,
         /// The required feature of `docs-server`.
         feature: &'static str,
@@ -28,7 +28,7 @@ pub enum ServerError {
     #[error("cannot listen on {address}: {source}")]
     Listen {
         address: String,
-        /// The error of the operating system.
+        /// The error reported by the operating system.
         source: io::Error,
     },
     /// The platform returned an error.
@@ -45,7 +45,8 @@ impl ServerError {
         Self::Flag { flag, why: why.to_string() }
     }
 
-    /// Returns `true` if the message is sufficient. Otherwise the sources of the error, from the store, add details.
+    /// Returns `true` if the message is self-contained. Otherwise the error's sources, such as a store error, add
+    /// details.
     pub(crate) fn is_complete(&self) -> bool {
         let Self::Platform(error) = self else { return false };
         !matches!(error.kind(), ErrorKind::Internal | ErrorKind::Unavailable)

@@ -50,7 +50,7 @@ pub(crate) async fn export(
     Ok(())
 }
 
-/// Returns the URL of a site, given its id or the name in its URL.
+/// Returns the URL of the site with this id or URL name.
 async fn find_site_url(platform: &Platform, site: &str) -> Result<String, ServerError> {
     let mut orgs = PageRequest::default();
     loop {
@@ -92,10 +92,10 @@ async fn find(
     }
 }
 
-/// A folder for the exported files.
+/// The folder for exported files.
 struct Folder {
     root: PathBuf,
-    /// The file that is being written, as its content may arrive in chunks.
+    /// The file being written, because its content may arrive in chunks.
     open: Option<(String, File)>,
 }
 
@@ -116,7 +116,7 @@ impl ExportTarget for Folder {
     fn write(&mut self, path: &str, bytes: &[u8]) -> io::Result<()> {
         if self.open.as_ref().is_none_or(|(open, _)| open != path) {
             let below = Path::new(path);
-            // The paths are derived from page titles. None may escape the folder.
+            // Paths are derived from page titles and must not escape the folder.
             if !below.components().all(|part| matches!(part, Component::Normal(_))) {
                 return Err(io::Error::other(format!("{path}: must be a path within the folder")));
             }

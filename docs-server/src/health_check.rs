@@ -10,7 +10,7 @@ use crate::{BindAddress, ServerError};
 
 /// Timeout of the request.
 const QUERY_TIMEOUT: Duration = Duration::from_secs(5);
-/// Maximum number of bytes of a response that are shown.
+/// Maximum number of response bytes to print.
 const MAX_RESPONSE_BYTES: usize = 4_096;
 
 /// The endpoint to query.
@@ -58,7 +58,8 @@ async fn get(url: &str) -> Result<(StatusCode, String), Box<dyn std::error::Erro
     Ok((status, String::from_utf8_lossy(&body).into_owned()))
 }
 
-/// Returns the innermost cause, which is the most specific: "connection refused" instead of "client error".
+/// Returns the message of the innermost cause, which is the most specific: "connection refused" instead of "client
+/// error".
 fn innermost_cause(error: &(dyn std::error::Error + 'static)) -> String {
     let mut reason = error;
     while let Some(source) = reason.source() {

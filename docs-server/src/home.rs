@@ -1,4 +1,4 @@
-//! The root of the server: a redirect to the default site of an organization, and `robots.txt`.
+//! The root of the server: a redirect to an organization's default site, and `robots.txt`.
 
 use docs_core::{
     ErrorKind, Platform, Result,
@@ -11,7 +11,7 @@ use poem::{
     http::{HeaderValue, Method, StatusCode, header},
 };
 
-/// Maximum number of organizations that are searched for default content.
+/// Maximum number of organizations searched for default content.
 const SEARCHED_ORGS: u32 = 100;
 
 /// Redirects the root of the server to a published site, and serves `robots.txt`. `next` handles all other requests,
@@ -19,7 +19,7 @@ const SEARCHED_ORGS: u32 = 100;
 #[derive(Clone, Debug)]
 pub(crate) struct Home<E> {
     pub(crate) platform: Platform,
-    /// The path of the base URL, without a trailing slash.
+    /// Path of the base URL, without a trailing slash.
     pub(crate) path: String,
     pub(crate) next: E,
 }
@@ -30,7 +30,7 @@ impl<E: Endpoint<Output = Response>> Endpoint for Home<E> {
     async fn call(&self, request: Request) -> poem::Result<Response> {
         let is_read = matches!(*request.method(), Method::GET | Method::HEAD);
         let path = request.uri().path().trim_end_matches('/');
-        // Search engines request it at the root of a host, regardless of the path of the base URL.
+        // Search engines request it at the root of the host, regardless of the path of the base URL.
         if is_read && path.strip_prefix('/') == Some(own_paths::ROBOTS) {
             return Ok(robots(&self.platform, &self.path).await);
         }
@@ -52,7 +52,7 @@ impl<E: Endpoint<Output = Response>> Endpoint for Home<E> {
     }
 }
 
-/// Returns `robots.txt` for the host of the platform: it allows sites, disallows the API, and names the sitemap of the
+/// Returns `robots.txt` for the platform's host: it allows sites, disallows the API, and contains the sitemap of the
 /// site that the root redirects to.
 async fn robots(platform: &Platform, path: &str) -> Response {
     let map = match first_site(platform).await {
@@ -69,7 +69,7 @@ async fn robots(platform: &Platform, path: &str) -> Response {
         .body(format!("User-agent: *\nDisallow: {path}/v1/\n{map}"))
 }
 
-/// Returns the URL of the first public site that is the default content of an organization.
+/// Returns the URL of the first public site that is an organization's default content.
 ///
 /// # Errors
 /// Returns the errors of the platform.

@@ -69,7 +69,7 @@ pub use server::Server;
 pub use setup::{FirstStart, HANDBOOK_URL, MAIN_REF, check_import, create_site, first_start, import};
 pub use store_url::StoreUrl;
 
-/// The example of the README, as a doctest.
+/// The README example, as a doctest.
 #[cfg(doctest)]
 #[doc = include_str!("../../README.md")]
 pub struct Readme;

@@ -1,4 +1,4 @@
-//! Opening of the search index of a server.
+//! Opens the search index of a server.
 
 use std::{
     path::{Path, PathBuf},
@@ -20,7 +20,7 @@ pub(crate) fn open(config: &ServerConfig) -> Result<Arc<dyn SearchIndex>, Server
     }
 }
 
-/// Returns the index folder of an SQLite file: its path with the suffix `.search`.
+/// Returns the index folder for an SQLite file: its path with the suffix `.search`.
 fn folder_of(file: &Path) -> PathBuf {
     let mut name = file.as_os_str().to_owned();
     name.push(".search");
@@ -46,7 +46,7 @@ fn flag_error(error: &docs_search::OpenError) -> ServerError {
     ServerError::for_flag(SEARCH_INDEX_FLAG, format_args!("{error}: {advice}"))
 }
 
-/// Opens the index of an SQLite file. A second server on the same file uses an index in memory.
+/// Opens the index for an SQLite file. If another server already uses it, the index is in memory.
 #[cfg(feature = "search")]
 fn open_for_file(file: &Path) -> Result<Arc<dyn SearchIndex>, ServerError> {
     match docs_search::SqliteSearch::folder(folder_of(file)) {

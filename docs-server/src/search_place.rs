@@ -1,13 +1,13 @@
-//! The location of the search index of a server.
+//! Location of a server's search index.
 
 use std::{convert::Infallible, fmt, path::PathBuf, str::FromStr};
 
-/// The location of the search index. An index belongs to one process and updates itself from the store.
+/// Where the search index is stored. An index belongs to one process and is updated from the store.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum SearchPlace {
     /// In memory, rebuilt from the store at each start.
     Memory,
-    /// In a folder, reused at the next start.
+    /// In a folder, and reused at the next start.
     Folder(PathBuf),
 }
 

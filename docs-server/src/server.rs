@@ -1,4 +1,4 @@
-//! The server, from start to shutdown.
+//! The server, from startup to shutdown.
 
 use std::{io, sync::Arc, time::Duration};
 
@@ -25,11 +25,11 @@ use crate::{
     setup::{self, CreatedSite},
 };
 
-/// Maximum duration of in-flight requests after the server begins to stop. Workers interrupt their jobs earlier, and a
+/// Maximum duration of requests in progress after shutdown begins. Workers interrupt their jobs earlier, and a
 /// worker that has not ended by then, because its store does not respond, is abandoned.
 const SHUTDOWN_GRACE: Duration = Duration::from_secs(30);
 
-/// Number of concurrent jobs, so that a long import does not delay PDF files.
+/// Number of concurrent jobs, so that a long import does not delay PDF rendering.
 const JOB_WORKERS: usize = 4;
 
 /// A listening server with an open store.
@@ -50,11 +50,11 @@ impl std::fmt::Debug for Server {
 }
 
 impl Server {
-    /// Listens, opens the store, and creates the first organization and its administrator in a new store. Requests are
-    /// answered only after [`serve`](Self::serve).
+    /// Starts listening, opens the store, and creates the first organization and its administrator in a new store.
+    /// Requests are answered only once [`serve`](Self::serve) runs.
     ///
     /// # Errors
-    /// Returns a [`ServerError`] that names the invalid flag, which is also the name of the field of `config`.
+    /// Returns a [`ServerError`] that names the invalid flag, which corresponds to a field of `config`.
     pub async fn start(config: ServerConfig) -> Result<Self, ServerError> {
         let cannot = |source: io::Error| ServerError::Listen { address: config.bind.to_string(), source };
         let listener = config.bind.listen().await.map_err(cannot)?;
@@ -96,14 +96,14 @@ impl Server {
         &self.platform
     }
 
-    /// Returns the first organization and the token of its administrator if this start created them in a new store.
+    /// Returns the first organization and the token of its administrator, if this start created them.
     #[must_use]
     pub const fn first_start(&self) -> Option<&FirstStart> {
         self.first.as_ref()
     }
 
-    /// Creates the first space of a new store, imports the repository of `--import` or the handbook, and publishes the
-    /// space as a site. A repository on the network is imported later by a job.
+    /// Creates the first space of a new store, imports the repository given by `--import` or the handbook, and
+    /// publishes the space as a site. A repository on the network is imported by a background job.
     ///
     /// # Errors
     /// Fails if the store is not new, or if the import into a store in memory fails, because such a server would be
@@ -124,8 +124,9 @@ impl Server {
         Ok(published)
     }
 
-    /// Serves requests and runs background jobs until `stop` completes. In-flight requests then have 30 seconds to end,
-    /// and running jobs as long as [`Platform::work`] states. Blocking work of an interrupted job can last longer: an
+    /// Serves requests and runs background jobs until `stop` completes. Requests then have 30 seconds to end,
+    /// and running jobs in progress are finished
+    /// as [`Platform::work`] states. Blocking work of an interrupted job can last longer: an
     /// application that ends afterwards calls
     /// [`shutdown_timeout`](tokio::runtime::Runtime::shutdown_timeout) of its runtime.
     ///
@@ -144,7 +145,7 @@ impl Server {
         let ended = async move {
             stop.await;
             tracing::info!("stop server after requests and jobs in progress");
-            // Sending fails if all workers have already ended.
+            // Sending fails only if all workers have already ended.
             let _ = stopping.send(Some(Instant::now()));
         };
         service.run(ended, SHUTDOWN_GRACE).await;
@@ -162,8 +163,8 @@ impl Server {
     }
 }
 
-/// Mounts the application at the path of the base URL and at the root, because some proxies strip the path before they
-/// forward a request. Published sites and the redirect of the root take precedence over it.
+/// Mounts the application both at the path of the base URL and at the root, because some proxies strip the path from
+/// forwarded requests. Published sites and the redirect of the root take precedence over it.
 fn mount_app(
     app: HttpApp,
     base: &str,
@@ -188,8 +189,8 @@ fn mount_app(
     Ok(HostDispatcher { sites, pages, files, rest: home }.boxed())
 }
 
-/// Dispatches requests to the site pages or to the API, each of which applies the rate limit. The host of files serves
-/// nothing else.
+/// Dispatches requests to site pages or to the API, each of which applies the rate limit. The files host serves nothing
+/// else.
 struct HostDispatcher {
     sites: Sites,
     pages: BoxEndpoint<'static>,

@@ -1,4 +1,4 @@
-//! The first start on a new store: creates an organization, its administrator, a space, and a published site.
+//! First start on a new store: creates an organization, its administrator, a space, and a published site.
 
 use std::fmt;
 
@@ -14,15 +14,15 @@ use docs_core::{
 
 use crate::{Secret, ServerError};
 
-/// The URL of the compiled-in handbook in imports. It needs no network access.
+/// Import URL of the embedded handbook. It requires no network access.
 pub const HANDBOOK_URL: &str = "file:///handbook";
-/// The ref of imports from sources other than a Git repository.
+/// The ref used for imports from sources that are not Git repositories.
 pub const MAIN_REF: &str = "refs/heads/main";
 
 /// The organization of a new store, with its administrator.
 #[derive(Clone)]
 pub struct FirstStart {
-    /// The token of the administrator. The store keeps only its hash.
+    /// Token of the administrator. The store contains only its hash.
     pub token: String,
     pub org: OrgId,
     pub admin: Actor,
@@ -41,7 +41,7 @@ impl fmt::Debug for FirstStart {
 /// A published site with its space.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct CreatedSite {
-    /// The organization of the site and the space.
+    /// The organization that the site and the space belong to.
     pub org: OrgId,
     pub space: SpaceId,
     pub site: SiteId,
@@ -49,7 +49,7 @@ pub struct CreatedSite {
     pub url: String,
 }
 
-/// Creates the first organization and its administrator. Returns `None` if the store has data.
+/// Creates the first organization and its administrator. Returns `None` if the store contains data.
 ///
 /// # Errors
 /// Returns the errors of the platform.
@@ -99,7 +99,7 @@ pub async fn create_site(
     Ok(CreatedSite { org: org.clone(), space, site, url })
 }
 
-/// Starts an import of a repository into a space.
+/// Starts importing a repository into a space.
 ///
 /// # Errors
 /// Returns an error if the URL is invalid, and the errors of the platform.

@@ -1,4 +1,4 @@
-//! The location of the store of a server.
+//! Location of a server's store.
 
 use std::{fmt, path::PathBuf, str::FromStr, sync::Arc};
 
@@ -15,7 +15,7 @@ pub enum StoreUrl {
     Memory,
     /// In an SQLite file.
     Sqlite(PathBuf),
-    /// In a PostgreSQL database, by its URL, which may contain a password.
+    /// In a PostgreSQL database, given by its URL, which may contain a password.
     Postgres(String),
 }
 
@@ -40,7 +40,7 @@ impl FromStr for StoreUrl {
             Some(("postgres" | "postgresql", rest)) if rest.starts_with("//") => {
                 Ok(Self::Postgres(text.to_owned()))
             }
-            // The message does not repeat the text, which may contain a password.
+            // The message must not repeat the text, which may contain a password.
             _ => {
                 Err("must be `memory`, `sqlite:PATH` or `postgres://USER:PASSWORD@HOST/DATABASE`".to_owned())
             }
@@ -52,8 +52,7 @@ impl FromStr for StoreUrl {
 pub(crate) type StoreParts = (Arc<dyn Store>, Arc<dyn Objects>);
 
 impl StoreUrl {
-    /// Opens the store and its objects. Large objects are stored in `blobs`, if given. The memory store ignores
-    /// `blobs`.
+    /// Opens the store and its objects. Large objects are stored in `blobs` if given; the memory store ignores it.
     ///
     /// # Errors
     /// Returns a [`ServerError`] if the database cannot be used.
@@ -61,7 +60,7 @@ impl StoreUrl {
         self.open_for(StoreAccess::Any, blobs).await
     }
 
-    /// Opens the store like [`open`](Self::open), with the given access for other programs.
+    /// Opens the store like [`open`](Self::open), with a restriction on concurrent processes.
     pub(crate) async fn open_for(
         &self,
         users: StoreAccess,
@@ -78,12 +77,12 @@ impl StoreUrl {
     }
 }
 
-/// The programs that may use a store at the same time.
+/// Which processes may open the store concurrently.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum StoreAccess {
     /// Any number of servers and commands.
     Any,
-    /// Only this program.
+    /// Only this process.
     One,
 }
 

@@ -1,6 +1,6 @@
 //! The content of a new platform.
 
-/// The content that the first start creates.
+/// The content that the first start on a new store creates.
 pub(crate) struct FirstImport {
     /// Title of the space and of the site.
     pub(crate) title: String,
@@ -10,6 +10,6 @@ pub(crate) struct FirstImport {
 
 pub(crate) struct FirstImportSource {
     pub(crate) url: String,
-    /// `true` if the repository is local, so that the import can be awaited at the start.
+    /// `true` if the repository is local, so that startup can wait for the import.
     pub(crate) is_at_hand: bool,
 }

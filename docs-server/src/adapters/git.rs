@@ -1,4 +1,4 @@
-//! Git repositories that can be imported: on the network, in a local folder, and the compiled-in handbook.
+//! Git repositories available for import: on the network, in a local folder, and the embedded handbook.
 
 use std::{
     borrow::Cow,
@@ -20,12 +20,12 @@ use crate::{ByteSize, GitCachePlace, HANDBOOK_URL, MAIN_REF, ServerConfig, Serve
 /// Default of `--git-cache-size`, in bytes.
 const DEFAULT_CACHE_BYTES: u64 = 2_000_000_000;
 
-/// The files of the handbook, compiled in.
+/// The embedded files of the handbook.
 #[derive(RustEmbed)]
 #[folder = "../examples/handbook"]
 struct Handbook;
 
-/// Returns the compiled-in handbook as a commit.
+/// Returns the embedded handbook as a commit.
 ///
 /// # Errors
 /// Fails only if the handbook was embedded incorrectly at build time.
@@ -41,7 +41,7 @@ pub fn handbook() -> Result<EmbeddedCheckout, ServerError> {
     EmbeddedCheckout::new("The handbook", Default::default(), files).map_err(ServerError::from_error)
 }
 
-/// Returns the client for repositories, and the content of the first start.
+/// Returns the Git client, and the content to create on the first start.
 pub(super) async fn open_remote(
     config: &ServerConfig,
 ) -> Result<(Arc<dyn GitRemote>, FirstImport), ServerError> {
@@ -67,8 +67,8 @@ pub(super) async fn open_remote(
     Ok((Arc::new(remote.with_checkout(url.as_str(), MAIN_REF, checkout)), first(url.into(), true)))
 }
 
-/// Returns the client for repositories on the network, with its cache folder: the configured folder, or the default
-/// folder of an SQLite store.
+/// Returns the client for network repositories, with its cache folder: the configured one, or the default folder for an
+/// SQLite store.
 fn client(config: &ServerConfig) -> Result<GitClient, ServerError> {
     let outbound = match config.outbound {
         crate::OutboundPolicy::Public => Outbound::Public,
@@ -113,7 +113,7 @@ fn client(config: &ServerConfig) -> Result<GitClient, ServerError> {
     }
 }
 
-/// Returns the cache folder of an SQLite file: its path with the suffix `.git`.
+/// Returns the cache folder for an SQLite file: its path with the suffix `.git`.
 fn cache_folder_for(file: &Path) -> PathBuf {
     let mut name = file.as_os_str().to_owned();
     name.push(".git");

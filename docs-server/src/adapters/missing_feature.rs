@@ -1,4 +1,4 @@
-//! Flags of features that are not compiled in.
+//! Flags of features that were disabled at build time.
 
 use crate::ServerError;
 

@@ -1,5 +1,5 @@
-//! Work on untrusted documents: rendering PDF files, converting documents and parsing specifications. It runs in
-//! contained worker processes, or in the process of the server.
+//! Processing of untrusted documents: rendering PDF files, converting documents and parsing specifications. It runs in
+//! contained worker processes or in the server process.
 
 #[cfg(feature = "worker")]
 use std::{path::Path, sync::Arc};
@@ -16,13 +16,13 @@ use crate::{ServerConfig, ServerError};
 #[cfg(feature = "worker")]
 const WORKER_COMMAND: &str = "worker";
 
-/// Adds the adapters for this work, in the process that `--worker` selects.
+/// Adds the adapters for untrusted documents, which run in the process selected by `--worker`.
 #[cfg(feature = "worker")]
 pub(crate) fn add_worker_adapters(builder: Builder, config: &ServerConfig) -> Result<Builder, ServerError> {
     let fonts = config.fonts.as_deref();
     #[cfg(not(feature = "pdf"))]
     super::missing_feature::refuse(fonts.is_some(), "--fonts", "pdf")?;
-    // Fails at the start instead of at the first PDF.
+    // Report invalid fonts at startup instead of at the first PDF file.
     #[cfg(feature = "pdf")]
     let typesetter = typesetter(fonts)?;
     let program = match &config.worker {
@@ -53,7 +53,7 @@ pub(crate) fn add_worker_adapters(builder: Builder, config: &ServerConfig) -> Re
     Ok(builder)
 }
 
-/// Without these features there is no such work. `--fonts` is rejected.
+/// Without these features, there are no such adapters, and `--fonts` is rejected.
 #[cfg(not(feature = "worker"))]
 pub(crate) fn equip(builder: Builder, config: &ServerConfig) -> Result<Builder, ServerError> {
     super::missing_feature::refuse(config.fonts.is_some(), "--fonts", "pdf")?;
@@ -78,7 +78,7 @@ pub(crate) fn worker(config: &ServerConfig) -> Worker {
     worker
 }
 
-/// Makes a path absolute, because a worker has another working directory than the server.
+/// Makes a path absolute, because workers run in another working directory.
 #[cfg(feature = "worker")]
 fn absolute(fonts: &Path) -> Result<std::path::PathBuf, ServerError> {
     std::path::absolute(fonts)

@@ -1,4 +1,4 @@
-//! Arguments and lists that several commands share.
+//! Arguments and list handling shared by several commands.
 
 use docs_core::{
     Platform,
@@ -10,7 +10,7 @@ use crate::ServerError;
 
 pub(super) type AdminResult<T> = Result<T, ServerError>;
 
-/// Calls `show` for every item of a list, page by page.
+/// Calls `show` for every item of a paginated list.
 pub(super) async fn for_each_item<T>(
     mut list: impl AsyncFnMut(PageRequest) -> docs_core::Result<Page<T>>,
     mut show: impl FnMut(T),

@@ -1,4 +1,4 @@
-//! The accept loop, which runs until the server stops.
+//! The accept loop, which runs until shutdown.
 
 use std::{io, sync::Arc, time::Duration};
 
@@ -19,11 +19,11 @@ use super::{
     table::{ConnectionTable, ServerPhase},
 };
 
-/// Initial delay after a failed accept, and the maximum delay.
+/// Initial and maximum delay after a failed accept.
 const MIN_ACCEPT_PAUSE: Duration = Duration::from_millis(10);
 const MAX_ACCEPT_PAUSE: Duration = Duration::from_secs(1);
-/// Bytes of responses that the system buffers for a connection. A blocked socket accepts bytes again once about a third
-/// of its buffer is sent, so a client that reads slowly would seem to stall behind a larger one.
+/// Size of a connection's send buffer in the operating system, in bytes. A blocked socket becomes writable only after
+/// about a third of its buffer has been sent, so with a larger buffer a slow reader would seem to stall.
 #[cfg(unix)]
 const SEND_BUFFER: usize = 256 * 1024;
 
@@ -35,7 +35,7 @@ pub(crate) struct Service {
 }
 
 impl Service {
-    /// Creates the service. Raises the limit of open files of the process, which determines the number of connections.
+    /// Creates the service. Raises the process's limit of open files, which determines the number of connections.
     pub(crate) fn new(
         app: BoxEndpoint<'static>,
         listener: TcpListener,
@@ -46,7 +46,7 @@ impl Service {
         Self { shared: Arc::new(ServiceState { app, config, table, memory }), proxies, listener }
     }
 
-    /// Serves connections until `stop` completes, then gives in-flight requests up to `grace` to finish.
+    /// Serves connections until `stop` completes, then gives requests in progress up to `grace` to finish.
     pub(crate) async fn run(self, stop: impl Future<Output = ()> + Send, grace: Duration) {
         let Self { shared, proxies, listener } = self;
         let (stopping, stopped) = watch::channel(false);
@@ -96,7 +96,7 @@ async fn accept(
                 admit(shared, stream, Peer::new(peer, proxies), tasks, &stopped).await;
             }
             Err(error) if is_of_connection(&error) => tracing::debug!(%error, "connection ended early"),
-            // Without descriptors or memory, accepting fails until a connection ends.
+            // Without free descriptors or memory, accepting fails until a connection ends.
             Err(error) => {
                 tracing::warn!(%error, "failed to accept connection");
                 shared.table.close_one();
@@ -109,7 +109,7 @@ async fn accept(
     }
 }
 
-/// Serves a connection if the limits permit it.
+/// Serves a connection if the connection limits permit it.
 async fn admit(
     shared: &Arc<ServiceState>,
     stream: TcpStream,
@@ -135,7 +135,7 @@ async fn admit(
     });
 }
 
-/// Returns `true` if accepting failed because of this one connection, not because of the server.
+/// Returns `true` if the error concerns a single connection rather than the server.
 fn is_of_connection(error: &io::Error) -> bool {
     use io::ErrorKind::{ConnectionAborted, ConnectionRefused, ConnectionReset, Interrupted, WouldBlock};
 

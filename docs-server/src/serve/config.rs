@@ -23,10 +23,11 @@ pub struct ConnectionConfig {
     /// Maximum number of connections per address, except for `--trusted-proxies`; a quarter of all when absent.
     #[arg(long, env = "DOCS_MAX_CONNECTIONS_PER_ADDRESS", value_name = "N")]
     pub max_connections_per_address: Option<NonZeroU32>,
-    /// Timeout of a request head, from its first byte, and of the first head of a connection, from the accept.
+    /// Timeout for receiving a request head, measured from its first byte; for the first request of a connection, from
+    /// the accept.
     #[arg(skip = Self::HEAD_TIMEOUT)]
     pub head_timeout: Duration,
-    /// Timeout of a connection without a request.
+    /// Timeout of an idle connection.
     #[arg(skip = Self::IDLE_TIMEOUT)]
     pub idle_timeout: Duration,
     /// Minimum pace of clients that send request bodies while the server waits for them.
@@ -38,36 +39,36 @@ pub struct ConnectionConfig {
     /// Maximum number of concurrent requests per HTTP/2 connection.
     #[arg(skip = Self::MAX_STREAMS)]
     pub max_streams: u32,
-    /// Maximum number of unread response bytes of all clients together. Beyond it, further requests wait.
+    /// Maximum number of unread response bytes of all clients. Beyond it, further requests wait.
     #[arg(skip = Self::RESPONSE_BYTES)]
     pub response_bytes: usize,
 }
 
 impl ConnectionConfig {
-    /// Default number of connections. A lower limit of open files reduces it.
+    /// Default maximum number of connections. A low limit of open files reduces it.
     pub const MAX_CONNECTIONS: u32 = 1_024;
-    /// Divisor for the default share of an address: each gets one in this number of all connections.
+    /// Divisor of the default limit per address: each address may use this fraction of all connections.
     pub const ADDRESS_SHARE: u32 = 4;
-    /// Maximum number of bytes of a request head.
+    /// Maximum size of a request head in bytes.
     pub const MAX_HEAD_BYTES: u32 = 32 * 1024;
-    /// The default of [`head_timeout`](Self::head_timeout).
+    /// Default [`head_timeout`](Self::head_timeout).
     pub const HEAD_TIMEOUT: Duration = Duration::from_secs(15);
-    /// The default of [`idle_timeout`](Self::idle_timeout): longer than nginx, Caddy, Traefik and HAProxy keep idle
-    /// connections by default. Idle connections are the first that make room for others.
+    /// Default [`idle_timeout`](Self::idle_timeout). It is longer than the default idle timeouts of nginx, Caddy,
+    /// Traefik and HAProxy. Idle connections are the first to be closed when others need room.
     pub const IDLE_TIMEOUT: Duration = Duration::from_secs(150);
-    /// The default of [`request_pace`](Self::request_pace).
+    /// Default [`request_pace`](Self::request_pace).
     pub const REQUEST_PACE: Pace = Pace { stall: Duration::from_secs(20), bytes_per_second: 1_024 };
-    /// The default of [`response_pace`](Self::response_pace).
+    /// Default [`response_pace`](Self::response_pace).
     pub const RESPONSE_PACE: Pace = Pace { stall: Duration::from_secs(30), bytes_per_second: 1_024 };
-    /// Time without progress after which a request counts as stalled, so that it can be ended to make room for others.
-    /// A client that reads 30 kB a second pauses for less.
+    /// Time without progress after which a transfer counts as stalled and may be aborted to make room for others. The
+    /// pauses of a client that reads 30 kB per second are shorter.
     pub const STALLED: Duration = Duration::from_secs(3);
-    /// The default of [`max_streams`](Self::max_streams).
+    /// Default [`max_streams`](Self::max_streams).
     pub const MAX_STREAMS: u32 = 64;
-    /// The default of [`response_bytes`](Self::response_bytes).
+    /// Default [`response_bytes`](Self::response_bytes).
     pub const RESPONSE_BYTES: usize = 96 << 20;
 
-    /// Returns the number of connections: the configured one, but at most `room`, which the limit of open files
+    /// Returns the maximum number of connections: the configured one, but at most `room`, which the limit of open files
     /// permits.
     pub(super) fn connections(&self, room: usize) -> usize {
         let wanted = self.max_connections.map_or(Self::MAX_CONNECTIONS, NonZeroU32::get) as usize;
@@ -80,7 +81,7 @@ impl ConnectionConfig {
         wanted.min(room).max(1)
     }
 
-    /// Returns the number of connections per address.
+    /// Returns the maximum number of connections per address.
     pub(super) fn connections_per_address(&self, all: usize) -> usize {
         match self.max_connections_per_address {
             Some(most) => most.get() as usize,
@@ -88,7 +89,7 @@ impl ConnectionConfig {
         }
     }
 
-    /// Returns the interval between checks of all connections.
+    /// Returns the interval between scans of all connections.
     pub(super) fn tick(&self) -> Duration {
         let shortest = [self.head_timeout, self.idle_timeout, self.response_pace.stall].into_iter().min();
         (shortest.unwrap_or_default() / 4).clamp(Duration::from_millis(10), Duration::from_secs(1))
@@ -110,12 +111,12 @@ impl Default for ConnectionConfig {
     }
 }
 
-/// The minimum progress of a transfer. Only the time during which the server waits for the client counts.
+/// Minimum progress of a transfer. Only time during which the server waits for the client counts.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Pace {
     /// Maximum wait for the next bytes, and maximum delay of a transfer compared to
-    /// [`bytes_per_second`](Self::bytes_per_second). Bytes above this rate allow a further delay, of at most the same
-    /// time.
+    /// [`bytes_per_second`](Self::bytes_per_second). Bytes sent faster than this rate earn additional delay, up to the
+    /// same maximum.
     pub stall: Duration,
     /// Minimum average rate.
     pub bytes_per_second: u32,

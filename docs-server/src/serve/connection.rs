@@ -1,4 +1,4 @@
-//! The state of one connection: its current wait and its deadlines.
+//! State of a connection: what it is waiting for, and its deadlines.
 
 use std::{
     sync::{
@@ -13,12 +13,13 @@ use tokio::{sync::Notify, time::Instant};
 
 use super::{ConnectionConfig, Pace, pace::Pacer, peer::Peer};
 
-/// [`ConnectionConfig::STALLED`] for connections of an address that has more of them than the address that needs a
-/// connection.
+/// Replaces [`ConnectionConfig::STALLED`] for connections of an address that has more connections than the address that
+/// needs one.
 pub(super) const STALLED_BRIEFLY: Duration = Duration::from_millis(200);
 
-/// Maximum number of bytes that a client of HTTP/2 sends without a request, without a body that the application reads,
-/// and without reading a response. It exceeds the sum of the windows and heads of all streams.
+/// Maximum number of bytes that an HTTP/2 client may send without progress: without starting a request, without a body
+/// that the application reads, and without reading a response. It exceeds the sum of the windows and heads of all
+/// streams.
 pub(super) const MAX_BYTES_WITHOUT_PROGRESS: usize = 4 << 20;
 
 /// A connection. Its task ends when the connection is [closed](Self::close).
@@ -26,9 +27,9 @@ pub(super) const MAX_BYTES_WITHOUT_PROGRESS: usize = 4 << 20;
 pub(super) struct Connection {
     pub(super) id: u64,
     pub(super) peer: Peer,
-    /// Bytes of responses that the client has not read yet.
+    /// Response bytes that the client has not read yet.
     pub(super) unread: AtomicUsize,
-    /// Set when the server stops: the connection ends after its current requests.
+    /// Set on shutdown: the connection ends after its current requests.
     pub(super) is_last: AtomicBool,
     closed: Notify,
     written: Notify,
@@ -39,33 +40,33 @@ pub(super) struct Connection {
 struct ConnectionState {
     is_closed: bool,
     is_http2: bool,
-    /// Number of started requests with a response that has not left the server completely.
+    /// Number of requests whose responses have not been sent completely.
     requests: usize,
-    /// Number of those requests with a body that the server waits for.
+    /// Number of those requests whose bodies the server is waiting for.
     receiving: usize,
-    /// The last time that bytes of a request body arrived.
+    /// Time at which bytes of a request body last arrived.
     received: Instant,
-    /// The start of the connection, or the last time that it became idle or busy.
+    /// Start of the connection, or the last time that it became idle or busy.
     since: Instant,
-    /// The first byte received since then.
+    /// Time of the first byte received since then.
     head_since: Option<Instant>,
-    /// Set if bytes arrived since the last request.
+    /// `true` if bytes arrived since the last request.
     has_read: bool,
-    /// Bytes that arrived since the last progress of a request.
+    /// Bytes received since a request last made progress.
     without_progress: usize,
-    /// Set once the first request head is complete.
+    /// `true` once the first request head is complete.
     has_served: bool,
-    /// Progress of writes to the socket.
+    /// Pace of writes to the socket.
     write: Pacer,
     responses: Vec<Arc<ResponseTransfer>>,
 }
 
-/// The reason why a connection waits, in the order of closing connections to make room.
+/// What a connection waits for, ordered by increasing priority for closing it.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(super) enum Wait {
-    /// The client sends a request body, with bytes in the last moments.
+    /// For more of a request body, which the client is still sending.
     Sending,
-    /// The client does not read a response, or does not send a request body.
+    /// For the client to read a response, or to continue a request body, without recent progress.
     Stalled,
     /// For the next request, or the rest of its head.
     Request,
@@ -98,7 +99,7 @@ impl Connection {
         }
     }
 
-    /// Returns the bytes of responses that the client has not read yet.
+    /// Returns the number of response bytes that the client has not read yet.
     pub(super) fn unread(&self) -> usize {
         self.unread.load(Ordering::Relaxed)
     }
@@ -124,14 +125,14 @@ impl Connection {
         self.state.lock().is_http2
     }
 
-    /// Returns `true` if bytes arrived since the last call, so that the client did not send this request together with
-    /// the previous one.
+    /// Returns `true` if bytes arrived since the last call. Otherwise the client sent this request together with the
+    /// previous one.
     pub(super) fn has_read(&self) -> bool {
         std::mem::take(&mut self.state.lock().has_read)
     }
 
-    /// Records that bytes arrived. Returns `false` if the client of an HTTP/2 connection has sent too many without
-    /// progress, such as only window updates.
+    /// Records received bytes. Returns `false` if an HTTP/2 client has sent too many without progress, for example only
+    /// window updates.
     pub(super) fn record_read(&self, bytes: usize) -> bool {
         let mut state = self.state.lock();
         state.has_read = true;
@@ -142,7 +143,7 @@ impl Connection {
         !state.is_http2 || state.without_progress <= MAX_BYTES_WITHOUT_PROGRESS
     }
 
-    /// Records progress of a request: its body was read, or its response.
+    /// Records that a request made progress: its body or its response was read.
     pub(super) fn record_progress(&self) {
         self.state.lock().without_progress = 0;
     }
@@ -153,12 +154,12 @@ impl Connection {
         self.written.notify_waiters();
     }
 
-    /// Records that the socket currently accepts no bytes.
+    /// Records that the socket is not writable.
     pub(super) fn record_blocked_write(&self) {
         self.state.lock().write.wait(Instant::now());
     }
 
-    /// Waits until the socket accepts bytes. A client that does not read responses gets no further ones.
+    /// Waits until the socket is writable, so that a client that does not read gets no further responses.
     pub(super) async fn wait_until_writable(&self) {
         loop {
             let written = self.written.notified();
@@ -169,7 +170,6 @@ impl Connection {
         }
     }
 
-    /// Begins a request.
     pub(super) fn begin_request(&self) {
         let mut state = self.state.lock();
         if state.requests == 0 {
@@ -181,7 +181,6 @@ impl Connection {
         state.head_since = None;
     }
 
-    /// Ends a request.
     pub(super) fn end_request(&self) {
         let mut state = self.state.lock();
         state.requests = state.requests.saturating_sub(1);
@@ -191,12 +190,12 @@ impl Connection {
         }
     }
 
-    /// Records that the server waits for the body of a request.
+    /// Records that the server is waiting for a request body.
     pub(super) fn begin_receiving(&self) {
         self.state.lock().receiving += 1;
     }
 
-    /// Records that the server no longer waits for the body.
+    /// Records that the server is no longer waiting for a request body.
     pub(super) fn end_receiving(&self) {
         let mut state = self.state.lock();
         state.receiving = state.receiving.saturating_sub(1);
@@ -211,8 +210,8 @@ impl Connection {
         self.state.lock().responses.retain(|other| !Arc::ptr_eq(other, sending));
     }
 
-    /// Returns the current wait with its start, or `None` while the server works on a request or the client has made
-    /// progress within `stall`.
+    /// Returns what the connection waits for and since when. Returns `None` while the server is processing a request,
+    /// or if the client made progress within `stall`.
     pub(super) fn current_wait(&self, now: Instant, stall: Duration) -> Option<(Wait, Instant)> {
         let state = self.state.lock();
         if state.is_closed {
@@ -229,13 +228,13 @@ impl Connection {
             return Some((Wait::Stalled, since));
         }
         let since = Some(state.since).filter(|since| receives && sent.is_none() && is_long(*since))?;
-        // An upload that makes progress is closed only where nothing else can be.
+        // An upload that makes progress is closed only if nothing else can be.
         let wait = if is_long(state.received.max(state.since)) { Wait::Stalled } else { Wait::Sending };
         Some((wait, since))
     }
 
-    /// Resets the HTTP/2 streams whose clients have not read for [`ConnectionConfig::STALLED`]: the others of the
-    /// connection belong to other clients of a proxy. Returns `false` if there is none to reset.
+    /// Resets the HTTP/2 streams that have not been read for [`ConnectionConfig::STALLED`], but keeps the connection,
+    /// whose other streams may belong to other clients of a proxy. Returns `false` if there was none to reset.
     pub(super) fn reset_stalled(&self, now: Instant) -> bool {
         let state = self.state.lock();
         if !state.is_http2 {
@@ -246,33 +245,33 @@ impl Connection {
             .fold(false, |is_any, sending| sending.reset(now) | is_any)
     }
 
-    /// Returns `true` if an HTTP/2 connection has requests beside those whose clients do not read.
+    /// Returns `true` if an HTTP/2 connection has requests other than those whose responses are stalled.
     pub(super) fn has_other_streams(&self, now: Instant, stall: Duration) -> bool {
         let state = self.state.lock();
         state.is_http2 && state.requests > state.stalled_transfers(now, stall).count()
     }
 
     /// Resets the HTTP/2 streams of clients that are too slow. Returns `true` if the connection must be closed, because
-    /// its client makes no progress at all.
+    /// the client makes no progress at all.
     pub(super) fn is_overdue(&self, config: &ConnectionConfig, now: Instant) -> bool {
         let state = self.state.lock();
         let is_blocked = state.write.deadline().is_some_and(|deadline| deadline <= now);
         let is_unused = state.requests == 0 && state.request_deadline(config) <= now;
         let late = state.responses.iter().filter(|sending| sending.is_late(now));
-        // A stream that still exists after its reset blocks the whole connection.
+        // A reset stream that is not dropped blocks the whole connection.
         let is_unread =
             late.fold(false, |is_unread, sending| is_unread | !(state.is_http2 && sending.reset(now)));
         is_blocked || is_unread || is_unused
     }
 
-    /// Returns `true` if the connection has no request.
+    /// Returns `true` if the connection has no requests.
     pub(super) fn is_idle(&self) -> bool {
         self.state.lock().requests == 0
     }
 }
 
 impl ConnectionState {
-    /// Responses that their clients have not read for the time of a stall.
+    /// Returns the responses that have not been read for at least `stall`.
     fn stalled_transfers(
         &self,
         now: Instant,
@@ -284,11 +283,11 @@ impl ConnectionState {
         })
     }
 
-    /// The time at which the next request has to be there.
+    /// Returns the deadline of the next request.
     fn request_deadline(&self, config: &ConnectionConfig) -> Instant {
         match self.head_since {
             _ if !self.has_served => self.since + config.head_timeout,
-            // HTTP/2 frames other than requests do not end the idle time.
+            // HTTP/2 frames other than requests do not end the idle period.
             Some(since) if !self.is_http2 => since + config.head_timeout,
             _ => self.since + config.idle_timeout,
         }
@@ -308,7 +307,7 @@ impl ResponseTransfer {
         Self { pacer: Mutex::new(Pacer::new(pace)), reset: Notify::new(), reset_at: Mutex::new(None) }
     }
 
-    /// Waits for a request to reset the stream of the response.
+    /// Waits until the response's stream is to be reset.
     pub(super) async fn wait_for_reset(&self) {
         self.reset.notified().await;
     }
@@ -317,7 +316,7 @@ impl ResponseTransfer {
         self.pacer.lock().deadline().is_some_and(|deadline| deadline <= now)
     }
 
-    /// Resets the stream. Returns `false` if it was already reset at an earlier time.
+    /// Requests a reset of the stream. Returns `false` if one was requested at an earlier time.
     fn reset(&self, now: Instant) -> bool {
         let mut reset_at = self.reset_at.lock();
         self.reset.notify_one();
@@ -325,7 +324,7 @@ impl ResponseTransfer {
     }
 }
 
-/// A started request. Dropping it ends the request.
+/// A request in progress. Dropping it ends the request.
 #[derive(Debug)]
 pub(super) struct RequestTicket(pub(super) Arc<Connection>);
 

@@ -1,13 +1,13 @@
-//! The limit of open files of the process.
+//! The process's limit of open files.
 
 /// Number of descriptors reserved for the store, indexes, repositories and worker processes.
 const RESERVED_DESCRIPTORS: u64 = 256;
-/// Maximum limit to request: with a higher one, programs that iterate over all descriptors become slow.
+/// Maximum limit to request. Programs that iterate over all possible descriptors become slow with a higher one.
 const MAX_DESCRIPTORS: u64 = 1 << 20;
-/// Number of descriptors if the operating system reports no limit.
+/// Assumed limit if the operating system does not report one.
 const FALLBACK_DESCRIPTORS: u64 = 4_096;
 
-/// Raises the limit of open files as far as permitted, and returns the number of descriptors for connections.
+/// Raises the limit of open files as far as possible, and returns the number of descriptors available for connections.
 pub(super) fn raise_for_connections() -> usize {
     let limit = raise_limit().unwrap_or(FALLBACK_DESCRIPTORS);
     usize::try_from(limit - RESERVED_DESCRIPTORS.min(limit / 2)).unwrap_or(usize::MAX)

@@ -35,17 +35,18 @@ use super::{
 
 /// Buffer size of a connection in each direction, in bytes.
 const BUFFER_BYTES: usize = 32 * 1024;
-/// Flow control window of an HTTP/2 stream: bytes of a request body that the client may send ahead of the application.
+/// Flow control window of an HTTP/2 stream: request body bytes that the client may send before the application reads
+/// them.
 const STREAM_WINDOW: u32 = 256 * 1024;
 /// Flow control window of an HTTP/2 connection, for all its streams together.
 const CONNECTION_WINDOW: u32 = 1 << 20;
-/// Interval of HTTP/2 pings, and timeout of their responses.
+/// Interval of HTTP/2 pings, and timeout for their acknowledgements.
 const PING_INTERVAL: Duration = Duration::from_secs(20);
-/// Maximum number of streams that a client may reset before the server has accepted them. Beyond it, the connection
-/// ends.
+/// Maximum number of streams that a client may reset before the server accepts them. Beyond it, the connection is
+/// closed.
 const MAX_RESETS: usize = 20;
 
-/// The state shared by all connections of a server.
+/// State shared by all connections of a server.
 pub(super) struct ServiceState {
     pub(super) app: BoxEndpoint<'static>,
     pub(super) config: ConnectionConfig,
@@ -53,7 +54,7 @@ pub(super) struct ServiceState {
     pub(super) memory: Arc<Memory>,
 }
 
-/// Serves a connection until it ends. After the server stops, only requests that have already begun are answered.
+/// Serves a connection until it ends. During shutdown, only requests that have already begun are answered.
 pub(super) async fn serve(
     shared: Arc<ServiceState>,
     stream: TcpStream,
@@ -137,14 +138,14 @@ fn http2_builder(config: &ConnectionConfig) -> http2::Builder<StreamExecutor> {
     builder
 }
 
-/// Answers a request once the client has read enough of its previous responses.
+/// Answers a request once the client has read enough of the previous responses.
 async fn respond(
     shared: Arc<ServiceState>,
     connection: Arc<Connection>,
     request: Request<Incoming>,
 ) -> Result<Response<PacedResponseBody>, Infallible> {
     let ticket = RequestTicket::new(&connection);
-    // Requests that a client sends together yield to those of other clients.
+    // Pipelined requests yield to those of other clients.
     if !connection.has_read() {
         yield_now().await;
     }
@@ -168,7 +169,7 @@ async fn respond(
         response = too_slow_error().into_response();
         response.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
     }
-    // Browsers must not guess the type of any response.
+    // Browsers must not guess the media type of any response.
     response.headers_mut().insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
     let sending = Arc::new(ResponseTransfer::new(shared.config.response_pace));
     streams::set_response(&sending);

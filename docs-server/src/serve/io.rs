@@ -1,4 +1,5 @@
-//! The socket of a connection: records progress, and closes gracefully, so that clients can read the last response.
+//! The socket of a connection. It records progress, and is closed gracefully, so that clients can read the last
+//! response.
 
 use std::{
     io::{self, IoSlice},
@@ -17,25 +18,26 @@ use tokio::{
 
 use super::connection::Connection;
 
-/// The first bytes of every HTTP/2 connection.
+/// The client preface of HTTP/2 connections.
 const PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
-/// Maximum time that a socket stays open after the last response. Bytes received in that time are discarded. Without
-/// the delay, unread bytes at the close would make the client's operating system discard the response.
+/// Maximum time that a socket stays open after the last response, while received bytes are discarded. If it were closed
+/// with unread bytes, the client's operating system would discard the response.
 const LINGER_TIMEOUT: Duration = Duration::from_secs(1);
 /// Number of bytes discarded per read.
 const DISCARD_BYTES: usize = 16 * 1024;
 
-/// Number of bytes after which a connection yields to others. With many connections, a round takes milliseconds.
+/// Number of bytes after which a connection yields to others. With many connections, one round of turns takes
+/// milliseconds.
 const TURN_BYTES: usize = 128 * 1024;
 
 /// A socket that records its progress in its [`Connection`].
 pub(super) struct WatchedSocket {
     stream: TcpStream,
     connection: Arc<Connection>,
-    /// Bytes that were read to detect the protocol.
+    /// Bytes read during protocol detection.
     replay: Bytes,
     linger: Linger,
-    /// Bytes transferred in the current turn.
+    /// Number of bytes transferred in the current turn.
     turn: usize,
 }
 
@@ -50,7 +52,7 @@ impl WatchedSocket {
         Self { stream, connection, replay: Bytes::new(), linger: Linger::Open, turn: 0 }
     }
 
-    /// Reads until the bytes show whether the client uses HTTP/2.
+    /// Reads until the received bytes determine whether the client uses HTTP/2.
     pub(super) async fn is_http2(&mut self) -> io::Result<bool> {
         let mut read = Vec::with_capacity(PREFACE.len());
         while read.len() < PREFACE.len() && PREFACE.starts_with(&read) {
@@ -66,7 +68,7 @@ impl WatchedSocket {
         Ok(is_http2)
     }
 
-    /// Yields once the turn has used its bytes. The task then runs again after other tasks.
+    /// Yields once the turn's bytes are used up. The task continues after other tasks had their turn.
     fn poll_turn(&mut self, cx: &mut Context<'_>) -> Poll<()> {
         if self.turn < TURN_BYTES {
             return Poll::Ready(());

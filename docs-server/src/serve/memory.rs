@@ -1,4 +1,4 @@
-//! The memory of responses that are being produced or that clients have not read yet.
+//! Memory limits for responses, from their production until clients have read them.
 
 use std::{
     collections::HashMap,
@@ -18,18 +18,19 @@ use tokio::{
 
 use super::{connection::Connection, table::ConnectionTable};
 
-/// Bytes reserved for a request while its response is produced.
+/// Bytes reserved for a request while its response is being produced.
 const RESERVATION_BYTES: usize = 1 << 20;
-/// Duration of that reservation. A longer request waits for something other than memory.
+/// Duration of the reservation. A request that takes longer is waiting for something other than memory.
 const RESERVATION_TIME: Duration = Duration::from_secs(1);
-/// Concurrent requests that are admitted although the memory is used up, for addresses that use none of it.
+/// Maximum number of requests in progress that are admitted although memory is exhausted. They must come from addresses
+/// that hold none.
 const RESERVED_REQUESTS: usize = 8;
 /// Maximum time that a request waits for memory.
 const MEMORY_WAIT: Duration = Duration::from_secs(10);
-/// Interval at which the waiting requests together search for stalled responses.
+/// Minimum interval between searches for stalled responses, shared by all waiting requests.
 const STALL_SEARCH_INTERVAL: Duration = Duration::from_millis(20);
 
-/// The memory of responses, shared by all connections.
+/// Response memory, shared by all connections.
 #[derive(Debug)]
 pub(super) struct Memory {
     most: usize,
@@ -41,15 +42,15 @@ pub(super) struct Memory {
 struct MemoryUsage {
     all: usize,
     by: HashMap<Holder, usize>,
-    /// Requests that were admitted with [`Place::Reserved`].
+    /// Number of requests admitted as [`AdmissionReason::Reserved`].
     reserved: usize,
-    /// Requests that wait for memory.
+    /// Number of requests that wait for memory.
     waiting: usize,
-    /// The last search for stalled responses.
+    /// Time of the last search for stalled responses.
     searched: Option<Instant>,
 }
 
-/// Counts a request that waits for memory, until it is dropped.
+/// Counts a waiting request until dropped.
 struct WaitGuard<'a>(&'a Memory);
 
 impl Drop for WaitGuard<'_> {
@@ -58,7 +59,7 @@ impl Drop for WaitGuard<'_> {
     }
 }
 
-/// The owner of memory: an address, or one connection of a trusted proxy.
+/// The holder of memory: an address, or a single connection of a trusted proxy.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 enum Holder {
     Network(IpAddr),
@@ -74,34 +75,34 @@ impl Holder {
     }
 }
 
-/// The memory of one response. Dropping it frees the memory.
+/// Memory of one response, released on drop.
 #[derive(Debug)]
 pub(super) struct Charge {
     memory: Arc<Memory>,
     connection: Arc<Connection>,
     holder: Holder,
     place: AdmissionReason,
-    /// Bytes of the response that are in memory.
+    /// Bytes of the response in memory.
     bytes: AtomicUsize,
-    /// State of the reservation for a response that is being produced.
+    /// State of the reservation for producing the response.
     expected: Mutex<ReservationState>,
 }
 
-/// The reason for which a request was admitted.
+/// Why a request was admitted.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum AdmissionReason {
-    /// There was memory, or the response is an error.
+    /// Memory was available, or the response is an error.
     Free,
-    /// It is one of the [`RESERVED_REQUESTS`] ones.
+    /// The request is one of the [`RESERVED_REQUESTS`].
     Reserved,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum ReservationState {
     Active,
-    /// Paused while the request waits for its client.
+    /// Paused while the request waits for the client.
     Paused,
-    /// Released: the response exists, or takes too long.
+    /// Released, because the response exists or takes too long.
     Released,
 }
 
@@ -110,8 +111,9 @@ impl Memory {
         Arc::new(Self { most, used: Mutex::default(), freed: Notify::new() })
     }
 
-    /// Waits until there is memory for a response. An address may use as much as it leaves free: one alone a half, two
-    /// together a third each. If there is not enough, ends stalled responses. Returns `None` after [`MEMORY_WAIT`].
+    /// Waits until memory for a response is available. Each address may use as much memory as it leaves free: a single
+    /// one at most a half, two at most a third each. If memory is short, stalled responses are aborted. Returns `None`
+    /// after [`MEMORY_WAIT`].
     pub(super) async fn admit(
         self: &Arc<Self>,
         table: &ConnectionTable,
@@ -138,7 +140,7 @@ impl Memory {
         }
     }
 
-    /// Returns the charge of a response beyond the limit, such as an error response.
+    /// Returns a charge that ignores the limit, for example for an error response.
     pub(super) fn overdraw(self: &Arc<Self>, connection: &Arc<Connection>) -> Arc<Charge> {
         let charge = self.charge(connection, AdmissionReason::Free);
         *charge.expected.lock() = ReservationState::Released;
@@ -160,7 +162,7 @@ impl Memory {
         let mut used = self.used.lock();
         let own = used.by.get(&holder).copied().unwrap_or_default();
         let free = self.most.saturating_sub(used.all);
-        // Even with little memory, a server answers one request at a time.
+        // Even if memory is small, one request at a time is answered.
         let place = match () {
             () if used.all == 0 || own + RESERVATION_BYTES <= free => AdmissionReason::Free,
             () if own == 0 && used.reserved < RESERVED_REQUESTS => AdmissionReason::Reserved,
@@ -176,8 +178,8 @@ impl Memory {
         WaitGuard(self)
     }
 
-    /// Ends one stalled response for each waiting request, once per [`STALL_SEARCH_INTERVAL`]: a search reads all
-    /// connections. Returns the time of the next search.
+    /// Aborts one stalled response per waiting request, at most once per [`STALL_SEARCH_INTERVAL`], because a search
+    /// scans all connections. Returns the time of the next search.
     fn make_room(&self, table: &ConnectionTable, now: Instant) -> Instant {
         let mut used = self.used.lock();
         match used.searched.map(|last| last + STALL_SEARCH_INTERVAL) {
@@ -219,7 +221,8 @@ impl MemoryUsage {
 }
 
 impl Charge {
-    /// Runs the work that produces the response. After [`RESERVATION_TIME`], releases the reservation.
+    /// Runs the work that produces the response. The reservation is released when the work is done, or after
+    /// [`RESERVATION_TIME`].
     pub(super) async fn with_reservation<T: Send>(&self, work: impl Future<Output = T> + Send) -> T {
         let mut work = std::pin::pin!(work);
         let result = match tokio::time::timeout(RESERVATION_TIME, &mut work).await {
@@ -233,12 +236,12 @@ impl Charge {
         result
     }
 
-    /// Pauses the reservation while the request waits for its client.
+    /// Pauses the reservation while the request waits for the client.
     pub(super) fn pause(&self) {
         self.set_reservation(ReservationState::Paused);
     }
 
-    /// Resumes the reservation after a wait.
+    /// Resumes the reservation after the wait.
     pub(super) fn resume(&self) {
         self.set_reservation(ReservationState::Active);
     }

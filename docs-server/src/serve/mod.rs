@@ -1,4 +1,4 @@
-//! Serves connections within limits that also hold for malicious clients.
+//! Serves connections within limits that malicious clients cannot bypass.
 //!
 //! | module | content |
 //! |---|---|
@@ -7,11 +7,11 @@
 //! | `connection` | the state of a connection |
 //! | `exchange` | HTTP on a connection: requests to the application, responses to the client |
 //! | `io` | the socket |
-//! | `memory` | the memory of responses |
+//! | `memory` | memory limits for responses |
 //! | `pace` | the minimum progress of transfers |
 //! | `request`, `response` | bodies |
 //! | `streams` | tasks of HTTP/2 streams |
-//! | `table` | all connections |
+//! | `table` | the connection table |
 
 mod accept;
 mod authority;

@@ -1,4 +1,4 @@
-//! Measurement of the time that the server waits for a client.
+//! Measurement of the time that the server spends waiting for a client.
 
 use std::time::Duration;
 
@@ -6,16 +6,16 @@ use tokio::time::Instant;
 
 use super::Pace;
 
-/// The longest time that a client can have left, in stalls. A burst of bytes cannot save up a longer time for later.
+/// Maximum remaining time, in multiples of [`Pace::stall`]. A burst of bytes cannot earn more time than this.
 const MAX_STALLS: u32 = 2;
 
-/// Measures a transfer against a [`Pace`]. Waits of the server use up the time that the client has left, and bytes add
-/// to it.
+/// Measures a transfer against a [`Pace`]. Time that the server spends waiting is deducted from the client's remaining
+/// time, and transferred bytes add to it.
 #[derive(Debug)]
 pub(super) struct Pacer {
     pace: Pace,
     waiting_since: Option<Instant>,
-    /// The time that the server waits further for the client, at the start of the current wait.
+    /// Remaining time at the start of the current wait.
     left: Duration,
 }
 
@@ -24,7 +24,7 @@ impl Pacer {
         Self { pace, waiting_since: None, left: pace.stall }
     }
 
-    /// Records that the server waits for the client.
+    /// Records that the server started to wait for the client.
     pub(super) fn wait(&mut self, now: Instant) {
         self.waiting_since.get_or_insert(now);
     }
@@ -45,7 +45,7 @@ impl Pacer {
         self.waiting_since
     }
 
-    /// Returns the deadline of the current wait, or `None` if the server does not wait.
+    /// Returns the deadline of the current wait, or `None` if the server is not waiting.
     pub(super) fn deadline(&self) -> Option<Instant> {
         Some(self.waiting_since? + self.left.min(self.pace.stall))
     }

@@ -1,19 +1,19 @@
-//! The other end of a connection.
+//! The remote end of a connection.
 
 use std::net::{IpAddr, Ipv6Addr, SocketAddr};
 
 use docs_http::TrustedProxies;
 
-/// Prefix length of an IPv6 network. A subscriber usually controls all addresses of a network of this size.
+/// Prefix length of IPv6 networks. A subscriber usually controls all addresses of such a network.
 const NETWORK_BITS: u32 = 64;
 
-/// The other end of a connection.
+/// The remote end of a connection.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Peer {
     pub(super) address: SocketAddr,
-    /// The address for counting connections: the whole network for IPv6.
+    /// The address for connection limits. For IPv6, this is the network address.
     pub(super) network: IpAddr,
-    /// `true` for one of `--trusted-proxies`, which forward the requests of many clients.
+    /// `true` for a trusted proxy (`--trusted-proxies`), which forwards requests of many clients.
     pub(super) is_trusted: bool,
 }
 

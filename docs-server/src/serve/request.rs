@@ -1,4 +1,4 @@
-//! The body of a request, which fails if its client is too slow.
+//! A request body that fails if the client is too slow.
 
 use std::{
     io,
@@ -23,13 +23,13 @@ pub(super) struct PacedRequestBody {
     connection: Arc<Connection>,
     charge: Arc<Charge>,
     pacer: Pacer,
-    /// Timer of the deadline of the current wait.
+    /// Timer for the deadline of the current wait.
     timer: Option<Pin<Box<Sleep>>>,
     is_waiting: bool,
     timed_out: TimeoutFlag,
 }
 
-/// A flag that is set if the client of a request was too slow.
+/// A flag that is set if the client was too slow.
 #[derive(Clone, Debug, Default)]
 pub(super) struct TimeoutFlag(Arc<AtomicBool>);
 
@@ -67,7 +67,7 @@ impl PacedRequestBody {
         }
     }
 
-    /// Waits for the client. Returns `true` once the deadline has passed.
+    /// Polls the deadline while the server waits for the client. Returns `true` once it has passed.
     fn is_late(&mut self, cx: &mut Context<'_>) -> bool {
         self.pacer.wait(Instant::now());
         if !std::mem::replace(&mut self.is_waiting, true) {

@@ -1,4 +1,4 @@
-//! The body of a response. It counts as memory and as a request until its last byte has left the server.
+//! A response body. It counts as memory and as a request in progress until its last byte has been sent.
 
 use std::{
     io,
@@ -19,29 +19,30 @@ use super::{
 
 /// Maximum number of bytes passed to an HTTP/1 connection at a time.
 const HTTP1_PIECE_BYTES: usize = 64 * 1024;
-/// Maximum number of bytes passed to an HTTP/2 stream at a time. Progress of a stream is measured in such pieces.
+/// Maximum number of bytes passed to an HTTP/2 stream at a time, which is also the granularity of its measured
+/// progress.
 const HTTP2_PIECE_BYTES: usize = 32 * 1024;
 
 /// The body of a response.
 pub(super) struct PacedResponseBody {
     body: BoxBody<Bytes, io::Error>,
     held: Arc<ResponseResources>,
-    /// The rest of a chunk that is sent in pieces.
+    /// The unsent part of the current chunk.
     rest: Option<ChunkRest>,
-    /// `true` if the size of the whole body was charged at the start.
+    /// `true` if the size of the whole body was charged when the response was created.
     is_counted: bool,
-    /// Bytes of a piece.
+    /// Maximum number of bytes to pass at a time.
     piece: usize,
 }
 
-/// The resources that a response holds until it has left the server.
+/// Resources that a response holds until it has been sent.
 struct ResponseResources {
     ticket: RequestTicket,
     charge: Arc<Charge>,
     sending: Arc<ResponseTransfer>,
 }
 
-/// Bytes of the body. Their memory is freed when all their pieces have left the server.
+/// A chunk of the body. Its memory is released when all its slices have been sent.
 struct Chunk {
     bytes: Bytes,
     held: Arc<ResponseResources>,
@@ -67,7 +68,7 @@ impl PacedResponseBody {
         let size = body.size_hint().exact().and_then(|size| usize::try_from(size).ok());
         charge.add(size.unwrap_or_default());
         let is_stream = ticket.0.is_http2();
-        // Progress of an HTTP/1 connection is recorded by its socket.
+        // The socket records the progress of an HTTP/1 connection.
         if is_stream {
             ticket.0.begin_sending(&sending);
             sending.pacer.lock().wait(Instant::now());
@@ -77,7 +78,7 @@ impl PacedResponseBody {
         Self { body, held, rest: None, is_counted: size.is_some(), piece }
     }
 
-    /// Returns the next piece of the current chunk.
+    /// Returns the next slice of the current chunk.
     fn next_piece(&mut self) -> Option<Bytes> {
         let ChunkRest { chunk, start } = self.rest.take()?;
         let end = chunk.bytes.len().min(start + self.piece);
@@ -101,7 +102,7 @@ impl Drop for ChunkPiece {
         let mut pacer = self.chunk.held.sending.pacer.lock();
         let is_waiting = pacer.waiting_since().is_some();
         pacer.progress(Instant::now(), self.end - self.start);
-        // The connection has not requested the next piece yet.
+        // The connection has not requested the next slice yet.
         if is_waiting {
             pacer.wait(Instant::now());
         }

@@ -1,4 +1,4 @@
-//! The tasks of HTTP/2 streams. If a client does not read a response, its stream is reset and its connection stays
+//! Tasks of HTTP/2 streams. If a client does not read a response, only its stream is reset, and the connection stays
 //! open.
 
 use std::sync::{Arc, OnceLock};
@@ -8,17 +8,17 @@ use hyper::rt::Executor;
 use super::connection::ResponseTransfer;
 
 tokio::task_local! {
-    /// The stream that the current task serves.
+    /// The stream served by the current task.
     static STREAM: Stream;
 }
 
-/// An HTTP/2 stream with its response, once that exists.
+/// An HTTP/2 stream, with its response once that has started.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Stream(Arc<(OnceLock<Arc<ResponseTransfer>>, tokio::sync::Notify)>);
 
 /// Records the response of the current stream. Does nothing in tasks of HTTP/1 connections.
 pub(super) fn set_response(sending: &Arc<ResponseTransfer>) {
-    // Only tasks of streams have a stream, and a stream has a single response.
+    // Other tasks have no stream. A stream has only one response.
     let _ = STREAM.try_with(|Stream(stream)| {
         let _ = stream.0.set(Arc::clone(sending));
         stream.1.notify_one();
@@ -26,7 +26,7 @@ pub(super) fn set_response(sending: &Arc<ResponseTransfer>) {
 }
 
 impl Stream {
-    /// Waits for a request to reset the stream.
+    /// Waits until the stream is to be reset.
     async fn reset(&self) {
         let Self(stream) = self;
         stream.1.notified().await;
@@ -37,7 +37,7 @@ impl Stream {
     }
 }
 
-/// Runs each stream in a separate task. Dropping the work of a stream resets it.
+/// Runs each stream in a separate task. Dropping the task resets the stream.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct StreamExecutor;
 

@@ -1,4 +1,4 @@
-//! The table of all connections: their limits, and the connection to close for a new one.
+//! The connection table: enforces limits, and selects connections to close in favour of new ones.
 
 use std::{cmp::Reverse, collections::HashMap, net::IpAddr, sync::Arc, time::Duration};
 
@@ -14,12 +14,11 @@ use super::{
     peer::Peer,
 };
 
-/// Interval at which a full server checks again for a connection that can be closed.
+/// Interval at which a full server looks for a connection that can be closed.
 const ADMIT_RETRY_INTERVAL: Duration = Duration::from_millis(20);
-/// Maximum number of closed connections that have not ended. Beyond it, no further ones are closed for new ones.
+/// Maximum number of closed connections that have not ended yet. Beyond it, no more are closed in favour of new ones.
 const MAX_ENDING: usize = 64;
 
-/// The connections of a server.
 #[derive(Debug)]
 pub(super) struct ConnectionTable {
     most: usize,
@@ -32,23 +31,23 @@ pub(super) struct ConnectionTable {
 struct TableState {
     next: u64,
     connections: HashMap<u64, Arc<Connection>>,
-    /// Open connections per network, except closed ones that have not ended.
+    /// Number of open connections per network, excluding those that are closed but have not ended.
     networks: HashMap<IpAddr, usize>,
-    /// Number of closed connections that have not ended.
+    /// Number of connections that are closed but have not ended.
     ending: usize,
 }
 
-/// A connection in the table. Dropping it removes the connection.
+/// An entry in the connection table, removed on drop.
 #[derive(Debug)]
 pub(super) struct ConnectionGuard {
     table: Arc<ConnectionTable>,
     pub(super) connection: Arc<Connection>,
 }
 
-/// The decision about a new connection.
+/// The outcome of admitting a connection.
 enum Admission {
     Admitted(ConnectionGuard),
-    /// All connections of its address are busy.
+    /// All connections of the address are busy.
     Refused,
     /// All connections are busy.
     Full,
@@ -61,8 +60,9 @@ impl ConnectionTable {
         Arc::new(Self { most, most_per_network, state: Mutex::default(), ended: Notify::new() })
     }
 
-    /// Adds a connection. At the limit, closes the connection that has waited longest for its client, of the address
-    /// with the most connections; waits if all are busy. Returns `None` if all connections of the address are busy.
+    /// Adds a connection. At the limit, closes a connection of the address that has the most, namely the one that has
+    /// waited longest for its client; if all are busy, waits. Returns `None` if all connections of the address are
+    /// busy.
     pub(super) async fn admit(
         self: &Arc<Self>,
         peer: Peer,
@@ -109,18 +109,18 @@ impl ConnectionTable {
         Admission::Admitted(ConnectionGuard { table: Arc::clone(self), connection })
     }
 
-    /// Closes a connection that waits for its client, to free its descriptor.
+    /// Closes a connection that is waiting for its client, to free its descriptor.
     pub(super) fn close_one(&self) -> bool {
         self.state.lock().close_one(|_, _| Some(STALLED_BRIEFLY))
     }
 
-    /// Ends at most `count` stalled responses. Those of the connections with the highest usage end first, then the
-    /// longest stalls.
+    /// Aborts at most `count` stalled responses: first those of connections with the highest usage, then those stalled
+    /// longest.
     pub(super) fn end_stalled(&self, count: usize, usage: impl Fn(&Connection) -> usize) {
         let now = Instant::now();
         let mut state = self.state.lock();
         let stalled = state.connections.values().filter_map(|connection| {
-            // The cheap test first: most connections hold nothing.
+            // The cheap test goes first: most connections have nothing unread.
             let wait =
                 (connection.unread() > 0).then(|| connection.current_wait(now, ConnectionConfig::STALLED))?;
             let (Wait::Stalled, since) = wait? else { return None };
@@ -135,7 +135,7 @@ impl ConnectionTable {
         }
     }
 
-    /// Closes connections of clients that are too slow, and, if the server stops, those without a request.
+    /// Closes connections of clients that are too slow, and idle connections during shutdown.
     pub(super) fn sweep(&self, config: &ConnectionConfig, stops: ServerPhase) {
         let now = Instant::now();
         let mut state = self.state.lock();
@@ -163,23 +163,23 @@ impl ConnectionTable {
     }
 }
 
-/// The phase of the server.
+/// Phase of the server.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum ServerPhase {
-    /// It accepts requests.
+    /// Running: requests are accepted.
     Later,
-    /// It only finishes requests that have begun.
+    /// Shutting down: only requests in progress are completed.
     Now,
 }
 
 impl TableState {
     /// Closes the connection that has waited longest for its client, of the network with the most connections. `stall`
-    /// returns the time of a stall for a connection and the number of connections of its network, or `None` to exclude
-    /// the connection.
+    /// returns the time after which a connection counts as stalled, given the number of connections of its network, or
+    /// `None` to exclude the connection.
     fn close_one(&mut self, stall: impl Fn(&Connection, usize) -> Option<Duration>) -> bool {
         let now = Instant::now();
         let waiting = self.connections.values().filter_map(|connection| {
-            // A proxy has many connections on behalf of many clients, so its count is ignored.
+            // A proxy opens many connections on behalf of many clients, so its count is ignored.
             let others = match connection.peer.is_trusted {
                 true => 1,
                 false => self.networks.get(&connection.peer.network).copied().unwrap_or_default(),
