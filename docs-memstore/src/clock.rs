@@ -9,7 +9,7 @@ use tokio::sync::watch;
 
 /// A [`Clock`] that is set manually. Clones share the time.
 ///
-/// Setting the clock wakes tasks that wait for that time, so a test can advance it by a week without waiting.
+/// Setting the clock wakes tasks that wait for that time, so a test can skip a week without waiting.
 ///
 /// ```
 /// use std::time::Duration;
@@ -25,7 +25,7 @@ use tokio::sync::watch;
 pub struct ManualClock(Arc<watch::Sender<DateTime<Utc>>>);
 
 impl ManualClock {
-    /// Creates a clock that shows `start`, truncated to milliseconds.
+    /// Creates a clock set to `start`, truncated to milliseconds.
     #[must_use]
     pub fn new(start: DateTime<Utc>) -> Self {
         Self(Arc::new(watch::Sender::new(start.trunc_subsecs(3))))
@@ -46,7 +46,7 @@ impl ManualClock {
 }
 
 impl Default for ManualClock {
-    /// A clock that shows the start of 2025.
+    /// Creates a clock set to the beginning of 2025.
     fn default() -> Self {
         Self::new(DateTime::UNIX_EPOCH + TimeDelta::seconds(1_735_689_600))
     }
@@ -60,7 +60,7 @@ impl Clock for ManualClock {
 
     async fn wait_until(&self, at: DateTime<Utc>) {
         let mut time = self.0.subscribe();
-        // The sender lives as long as `self`, so only the time ends the wait.
+        // `self` owns the sender, so the wait ends only when the time is reached.
         let _ = time.wait_for(|now| *now >= at).await;
     }
 }

@@ -22,11 +22,10 @@ pub use plan::{CallKind, Fault, FaultPlan, Rates};
 /// A [`Store`] that injects the faults of a [`FaultPlan`] and otherwise delegates to the wrapped store. Clones share
 /// their state.
 ///
-/// The fault of a call depends only on the plan and the number of the call, so a test with a fixed order of calls is
+/// Faults depend only on the plan and on the sequence number of the call, so a test with a fixed order of calls is
 /// deterministic.
 ///
-/// After a failed call, the transaction has ended: every later call on it returns `Conflict`, and its writes are never
-/// applied.
+/// A failed call ends its transaction: every later call on it returns `Conflict`, and its writes are never applied.
 ///
 /// # Example
 /// ```
@@ -54,19 +53,19 @@ pub struct FaultStore<S: Store + ?Sized> {
 }
 
 impl<S: Store + ?Sized> FaultStore<S> {
-    /// Wraps a store with a plan.
+    /// Wraps a store with a fault plan.
     #[must_use]
     pub fn new(inner: Arc<S>, plan: FaultPlan) -> Self {
         Self { inner, faults: Arc::new(Faults::new(plan)) }
     }
 
-    /// The wrapped store, without faults.
+    /// Returns the wrapped store, which is accessed without faults.
     #[must_use]
     pub fn inner(&self) -> &Arc<S> {
         &self.inner
     }
 
-    /// Replaces the plan. Call counters continue, and held calls remain held.
+    /// Replaces the plan. Call counters are not reset, and held calls remain held.
     pub fn set_plan(&self, plan: FaultPlan) {
         *self.faults.plan.write() = plan;
     }
@@ -83,22 +82,22 @@ impl<S: Store + ?Sized> FaultStore<S> {
         self.faults.applied.load(Ordering::SeqCst)
     }
 
-    /// Returns the number of injected faults by step and kind.
+    /// Returns the number of injected faults, by kind of call and fault.
     #[must_use]
     pub fn injected(&self) -> BTreeMap<(CallKind, Fault), u64> {
         self.faults.injected.lock().clone()
     }
 
-    /// Waits until that many calls are held at the same time.
+    /// Waits until at least `calls` calls are held at the same time.
     ///
     /// # Cancel safety
     /// Dropping the future ends the wait without side effects.
     pub async fn wait_until_held(&self, calls: usize) {
-        // The sender lives as long as `self`, so only the number ends the wait.
+        // `self` owns the sender, so the wait ends only when the number is reached.
         let _ = self.faults.held.subscribe().wait_for(|held| *held >= calls).await;
     }
 
-    /// Releases that many calls that are held now or later.
+    /// Releases `calls` calls that are held now or will be held later.
     pub fn release(&self, calls: usize) {
         self.faults.gate.add_permits(calls);
     }
@@ -164,7 +163,8 @@ impl<S: Store + ?Sized> Store for FaultStore<S> {
     }
 }
 
-/// Repeats each item, up to the page size. Truncated items are returned again after the last position.
+/// Repeats each item, up to the page size. Items that no longer fit follow the last returned position, so they are read
+/// again.
 fn repeat_items(items: Vec<(FeedPos, Key)>, max: u32) -> Vec<(FeedPos, Key)> {
     items.into_iter().flat_map(|item| [item.clone(), item]).take(max as usize).collect()
 }
@@ -172,7 +172,7 @@ fn repeat_items(items: Vec<(FeedPos, Key)>, max: u32) -> Vec<(FeedPos, Key)> {
 struct FaultTxn {
     inner: Box<dyn Txn>,
     faults: Arc<Faults>,
-    /// Set when a fault has failed a call.
+    /// Set when a fault has ended the transaction.
     over: AtomicBool,
 }
 
@@ -219,7 +219,7 @@ impl Txn for FaultTxn {
     }
 }
 
-/// The state shared by the clones of a store and its transactions.
+/// State shared by the clones of a store and its transactions.
 struct Faults {
     plan: RwLock<FaultPlan>,
     calls: [AtomicU64; CallKind::COUNT],
@@ -229,14 +229,14 @@ struct Faults {
     held: watch::Sender<usize>,
 }
 
-/// A call that has started. Its fault, if any, takes effect at its end.
+/// A call in progress. If it has a fault, the fault takes effect at the end.
 struct Call {
     fault: Option<Fault>,
     faults: Arc<Faults>,
 }
 
 impl Call {
-    /// Applies a fault between the work and the response.
+    /// Applies a fault after the work, before the call returns.
     async fn leave(self) {
         if self.fault == Some(Fault::HoldAfter) {
             self.faults.hold().await;
@@ -256,7 +256,7 @@ impl Faults {
         }
     }
 
-    /// Counts a call and applies the faults before its work.
+    /// Counts a call and applies faults that precede its work.
     async fn enter(self: &Arc<Self>, step: CallKind) -> StoreResult<Call> {
         let n = self.calls[step as usize].fetch_add(1, Ordering::SeqCst) + 1;
         let fault = {
@@ -299,7 +299,7 @@ impl Faults {
     }
 }
 
-/// Counts a held call until it continues or is dropped.
+/// Counts a held call until it is released or dropped.
 struct HeldCallGuard<'a>(&'a watch::Sender<usize>);
 
 impl Drop for HeldCallGuard<'_> {

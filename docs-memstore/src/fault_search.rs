@@ -30,12 +30,12 @@ use tokio::sync::watch;
 #[derive(Debug)]
 pub struct FaultSearch<S> {
     inner: S,
-    /// Number of batches to reject.
+    /// Number of batches left to reject.
     refusing: AtomicUsize,
     is_open: watch::Sender<bool>,
     /// Number of applied batches.
     applied: watch::Sender<u64>,
-    /// Number of pages in applied batches.
+    /// Number of pages in the applied batches.
     put: AtomicUsize,
 }
 
@@ -52,17 +52,17 @@ impl<S: SearchIndex> FaultSearch<S> {
         }
     }
 
-    /// Rejects the next batches of changes.
+    /// Rejects the next `batches` batches of changes.
     pub fn refuse(&self, batches: usize) {
         self.refusing.store(batches, Ordering::SeqCst);
     }
 
-    /// Holds batches of changes from now on.
+    /// Holds all further batches of changes.
     pub fn hold(&self) {
         self.is_open.send_replace(false);
     }
 
-    /// Releases held batches and stops holding.
+    /// Releases held batches, and stops holding new ones.
     pub fn release(&self) {
         self.is_open.send_replace(true);
     }
@@ -73,16 +73,16 @@ impl<S: SearchIndex> FaultSearch<S> {
         *self.applied.borrow()
     }
 
-    /// Waits until that many batches have been applied in total.
+    /// Waits until at least `batches` batches have been applied in total.
     ///
     /// # Cancel safety
     /// Dropping the future ends the wait without side effects.
     pub async fn wait_until_applied(&self, batches: u64) {
-        // The sender lives as long as `self`, so only the number ends the wait.
+        // `self` owns the sender, so the wait ends only when the number is reached.
         let _ = self.applied.subscribe().wait_for(|applied| *applied >= batches).await;
     }
 
-    /// Returns the number of pages put since the last call.
+    /// Returns the number of pages indexed since the last call.
     pub fn take_put(&self) -> usize {
         self.put.swap(0, Ordering::SeqCst)
     }
@@ -95,7 +95,7 @@ impl<S: SearchIndex> SearchIndex for FaultSearch<S> {
         if self.refusing.fetch_update(Ordering::SeqCst, Ordering::SeqCst, one_less).is_ok() {
             return Err(SearchError::Unavailable("made unavailable by fault injection".to_owned()));
         }
-        // The sender lives as long as `self`, so only `release` ends the wait.
+        // `self` owns the sender, so the wait ends only with `release`.
         let _ = self.is_open.subscribe().wait_for(|open| *open).await;
         let put = changes.iter().filter(|change| matches!(change, IndexChange::PutPage(_))).count();
         self.inner.apply(changes, position).await?;

@@ -1,4 +1,4 @@
-//! The change feed: a queue of consecutively numbered keys per topic.
+//! The change feed: for each topic, a queue of consecutively numbered keys.
 
 use std::{
     collections::{BTreeMap, VecDeque},
@@ -12,12 +12,12 @@ use tokio::sync::watch;
 #[derive(Default, Debug)]
 pub(crate) struct Feed(BTreeMap<u16, Topic>);
 
-/// A topic. Invariant: `items` holds the numbers `trimmed + 1 ..= last` without gaps.
+/// A topic. Invariant: `items` contains the numbers `trimmed + 1 ..= last` without gaps.
 #[derive(Debug)]
 struct Topic {
     trimmed: u64,
     items: VecDeque<Key>,
-    /// The last number. Waiters subscribe to its growth.
+    /// The last number. Waiting readers subscribe to its changes.
     last: watch::Sender<u64>,
 }
 
@@ -36,7 +36,7 @@ impl Default for Topic {
 impl Feed {
     /// Appends the items of one commit.
     ///
-    /// The caller holds the write lock of the store, so woken waiters see all items of the commit or none.
+    /// The caller holds the store's write lock, so woken readers see either all items of the commit or none.
     pub(crate) fn push(&mut self, items: Vec<FeedItem>) {
         for FeedItem { topic, key } in items {
             let topic = self.0.entry(topic).or_default();
@@ -59,7 +59,8 @@ impl Feed {
         Ok((kept.trimmed + skip + 1..).zip(items).map(|(n, key)| (position(topic, n), key.clone())).collect())
     }
 
-    /// Returns the number that must be exceeded for an item to exist after the position, and a receiver to watch it.
+    /// Returns the number that the last item must exceed for there to be an item after the position, and a receiver to
+    /// watch the last number.
     pub(crate) fn watch(
         &mut self,
         topic: u16,
@@ -94,7 +95,7 @@ impl Feed {
         self.0.values().map(|kept| kept.items.len()).sum()
     }
 
-    /// Parses a position. Accepts only positions that this feed has returned.
+    /// Parses a position. Only positions returned by this feed are accepted.
     fn number(&self, topic: u16, pos: Option<&FeedPos>) -> StoreResult<u64> {
         let Some(FeedPos(text)) = pos else { return Ok(0) };
         let last = self.0.get(&topic).map_or(0, Topic::last);

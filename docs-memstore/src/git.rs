@@ -16,11 +16,11 @@ use self::repository::{MemGitState, entries};
 
 pub use self::repository::{MemBranch, MemCommit, MemPushFault, MemRefs, MemRepository};
 
-/// An in-memory repository with test content, served under every URL and, by default, every ref. Clones share their
+/// An in-memory repository with test content, served at every URL and, by default, under every ref. Clones share their
 /// state.
 ///
-/// Pushes follow the rules of Git. Object ids of files equal those of Git. Object ids of commits have the same length
-/// and depend on the commit's content, but differ from those of Git.
+/// Pushes follow the rules of Git. File object ids are those of Git. Commit ids have the same format as Git's and
+/// depend on the content of the commit, but differ from those of Git.
 ///
 /// # Example
 /// ```
@@ -76,7 +76,7 @@ impl MemGit {
         Self::default()
     }
 
-    /// Creates a repository without commits. It has no refs; the first push creates one.
+    /// Creates a repository without commits and refs. The first push creates a ref.
     #[must_use]
     pub fn empty() -> Self {
         let git = Self::new();
@@ -95,30 +95,30 @@ impl MemGit {
         self.edit(|repository| repository.files.remove(path));
     }
 
-    /// Edits the repository; later fetches see the changes.
+    /// Edits the repository. Later fetches see the changes.
     pub fn edit<T>(&self, change: impl FnOnce(&mut MemRepository) -> T) -> T {
         change(&mut self.0.repository.lock())
     }
 
-    /// Returns the requested URLs, in order.
+    /// Returns the requested URLs in order.
     #[must_use]
     pub fn urls(&self) -> Vec<String> {
         self.0.asked.lock().iter().map(|asked| asked.url.clone()).collect()
     }
 
-    /// Returns the requested cache keys, one for each of [`urls`](Self::urls).
+    /// Returns the requested cache ids, one for each of [`urls`](Self::urls).
     #[must_use]
     pub fn cache_ids(&self) -> Vec<Option<String>> {
         self.0.asked.lock().iter().map(|asked| asked.cache_id.clone()).collect()
     }
 
-    /// Returns the pushed commits, in order.
+    /// Returns the pushed commits in order.
     #[must_use]
     pub fn commits(&self) -> Vec<MemCommit> {
         self.0.commits.lock().clone()
     }
 
-    /// Returns the number of fetches. Resolving a ref does not count.
+    /// Returns the number of fetches. Resolving a ref is not a fetch.
     #[must_use]
     pub fn fetches(&self) -> usize {
         self.0.fetches.load(Ordering::SeqCst)
@@ -130,17 +130,17 @@ impl MemGit {
         self.0.reads.load(Ordering::SeqCst)
     }
 
-    /// Holds all fetches and pushes from now on: they never return.
+    /// Holds all further fetches and pushes: they never return.
     pub fn hold(&self) {
         self.0.is_holding.store(true, Ordering::SeqCst);
     }
 
-    /// Waits until that many fetches and pushes are held at the same time.
+    /// Waits until at least `fetches` fetches and pushes are held at the same time.
     ///
     /// # Cancel safety
     /// Dropping the future ends the wait without side effects.
     pub async fn wait_until_held(&self, fetches: usize) {
-        // The sender lives as long as `self`, so only the number ends the wait.
+        // `self` owns the sender, so the wait ends only when the number is reached.
         let _ = self.0.held.subscribe().wait_for(|held| *held >= fetches).await;
     }
 }

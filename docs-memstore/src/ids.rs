@@ -10,7 +10,7 @@ use uuid::Uuid;
 
 use crate::rng::splitmix;
 
-/// [`Ids`] that are reproducible from a seed. Clones draw from the same sequence.
+/// Reproducible [`Ids`] derived from a seed. Clones draw from the same sequence.
 ///
 /// ```
 /// use docs_ports::Ids;

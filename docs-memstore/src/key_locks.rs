@@ -1,4 +1,4 @@
-//! Locks of hot keys: transactions that announce the same key run one after another.
+//! Locks on hot keys: transactions that announce the same key run one after another.
 
 use std::{
     collections::{BTreeMap, btree_map::Entry},
@@ -9,7 +9,7 @@ use docs_store::Key;
 use parking_lot::Mutex;
 use tokio::sync::{Mutex as AsyncMutex, OwnedMutexGuard};
 
-/// The locks that are held or waited for. Invariant: a lock without a [`KeyLock`] is removed.
+/// Locks that are held or waited for. Invariant: a lock without a [`KeyLock`] is removed.
 #[derive(Clone, Default, Debug)]
 pub(crate) struct KeyLocks(Arc<Mutex<BTreeMap<Key, LockEntry>>>);
 
@@ -19,7 +19,7 @@ struct LockEntry {
     users: usize,
 }
 
-/// A place in the queue of a lock: waits for it, then holds it until dropped.
+/// A position in the queue of a lock. The lock is held from the end of the wait until this is dropped.
 #[derive(Debug)]
 pub(crate) struct KeyLock {
     of: KeyLocks,

@@ -1,9 +1,9 @@
 //! The in-memory store, and test implementations of the other ports.
 //!
-//! [`MemStore`] holds records as live values behind one lock. It is the strictest store: all stores accept its valid
-//! input. [`MemObjects`] stores immutable content. [`FaultStore`] injects faults into any store. [`MemSearch`] is a
-//! search index, and [`FaultSearch`] makes any index fail or wait. [`MemGit`] is a Git repository, [`MemWeb`] a set of
-//! web documents. [`ManualClock`] and [`SeededIds`] replace time and randomness.
+//! [`MemStore`] stores records as live values behind one lock. It is the strictest store: input that it accepts is
+//! accepted by all stores. [`MemObjects`] stores immutable content. [`FaultStore`] injects faults into any store.
+//! [`MemSearch`] is a search index, and [`FaultSearch`] makes any index fail or wait. [`MemGit`] is a Git repository,
+//! [`MemWeb`] a set of web documents. [`ManualClock`] and [`SeededIds`] replace time and randomness.
 
 mod clock;
 mod fault;

@@ -1,4 +1,4 @@
-//! The data of the store, without synchronization: changes require exclusive access.
+//! Data of the store, without synchronization: changes require exclusive access.
 
 use std::{
     collections::{BTreeMap, VecDeque},
@@ -10,25 +10,25 @@ use smallvec::{SmallVec, smallvec};
 
 use crate::feed::Feed;
 
-/// Multi-version keys, and the feed.
+/// Multi-version keys, and the change feed.
 ///
 /// Invariants: the versions of a chain are in ascending order; no chain is empty; every snapshot from `floor` on reads
 /// the same as when it was the newest.
 #[derive(Default, Debug)]
 pub(crate) struct MvccState {
-    /// The number of the last commit.
+    /// Number of the last commit.
     seq: u64,
     /// The oldest readable snapshot.
     floor: u64,
     map: BTreeMap<Key, Chain>,
-    /// Keys with a version that the commit of this number made obsolete, oldest first.
+    /// Keys with a version that the commit with this number made obsolete, oldest first.
     obsolete: VecDeque<(u64, Key)>,
     pub(crate) feed: Feed,
 }
 
 type Chain = SmallVec<[Version; 1]>;
 
-/// The value of a key from a commit on; `None` if that commit deleted the key.
+/// The value of a key since a commit; `None` if the commit deleted the key.
 #[derive(Clone, Debug)]
 struct Version {
     seq: u64,
@@ -47,7 +47,8 @@ impl ReadSet {
         self.keys.extend_from_slice(keys);
     }
 
-    /// Adds the part of a scan that its result depends on: up to the last entry if the limit was reached.
+    /// Adds the part of a range that the result of a scan depends on: if the limit was reached, only up to the last
+    /// entry.
     pub(crate) fn range(&mut self, scan: &Scan, found: &[(Key, Value)]) {
         let cut = found.len() >= scan.limit as usize;
         let (mut from, mut to) = (Bound::Included(scan.from.clone()), Bound::Excluded(scan.to.clone()));
@@ -86,9 +87,9 @@ impl MvccState {
         })
     }
 
-    /// Applies a batch, or fails without changes. Returns the number of the commit.
+    /// Applies a batch, or fails without changes. Returns the commit number.
     ///
-    /// The caller has checked the limits of the batch, which needs no lock.
+    /// The caller must check the limits of the batch, which requires no lock.
     pub(crate) fn commit(&mut self, snapshot: u64, reads: &ReadSet, batch: Batch) -> StoreResult<u64> {
         self.check_readable(snapshot)?;
         if self.seq != snapshot {
@@ -103,7 +104,7 @@ impl MvccState {
         Ok(self.seq)
     }
 
-    /// Removes up to `budget` obsolete versions that are invisible to all snapshots from `floor` on.
+    /// Removes up to `budget` obsolete versions that no snapshot from `floor` on can see.
     pub(crate) fn collect(&mut self, floor: u64, budget: usize) {
         self.floor = self.floor.max(floor);
         for _ in 0..budget {
@@ -143,11 +144,12 @@ impl MvccState {
     }
 
     fn check_readable(&self, snapshot: u64) -> StoreResult<()> {
-        // The floor exceeds only the snapshots of expired transactions.
+        // Only snapshots of expired transactions are below the floor.
         if snapshot < self.floor { Err(StoreError::Conflict) } else { Ok(()) }
     }
 
-    /// Validates the reads: a newer version of any of them is a conflict, including keys that did not exist.
+    /// Validates the reads: a newer version of any read key is a conflict, even if the key did not exist when it was
+    /// read.
     fn validate(&self, snapshot: u64, reads: &ReadSet) -> StoreResult<()> {
         let newer = |chain: &Chain| chain.last().is_some_and(|version| version.seq > snapshot);
         let point = reads.keys.iter().any(|key| self.map.get(key).is_some_and(newer));
@@ -158,7 +160,7 @@ impl MvccState {
         Ok(())
     }
 
-    /// Converts operations to new values. Fails if one of them is not applicable.
+    /// Converts operations to new values. Fails if one of them cannot be applied.
     fn resolve(&self, ops: Vec<Op>) -> StoreResult<Vec<(Key, Option<Value>)>> {
         ops.into_iter().map(|op| self.resolve_one(op)).collect()
     }
@@ -185,7 +187,7 @@ impl MvccState {
     fn append(&mut self, key: Key, value: Option<Value>) {
         let version = Version { seq: self.seq, value };
         let Some(chain) = self.map.get_mut(&key) else {
-            // Deleting a key that never existed needs no version.
+            // A key that never existed needs no deletion marker.
             if version.value.is_some() {
                 self.map.insert(key, smallvec![version]);
             }
@@ -208,7 +210,7 @@ impl MvccState {
     }
 }
 
-/// Returns the value of a key in a snapshot.
+/// Returns the value that a snapshot sees.
 fn visible_value(chain: &Chain, at: u64) -> Option<&Value> {
     let visible = chain.partition_point(|version| version.seq <= at);
     chain[..visible].last().and_then(|version| version.value.as_ref())

@@ -39,7 +39,7 @@ impl MemObjects {
         Self::with_clock(Arc::new(SystemClock))
     }
 
-    /// Creates an empty store with a given clock, which timestamps the touching of objects.
+    /// Creates an empty store with this clock, which determines touch times.
     #[must_use]
     pub fn with_clock(clock: Arc<dyn Clock>) -> Self {
         Self(Arc::new(ObjectState { domains: RwLock::default(), clock }))
@@ -52,9 +52,9 @@ impl MemObjects {
         Self(Arc::new(ObjectState { domains, clock: self.0.clock.clone() }))
     }
 
-    /// Damages an object, as a failing disk would. Returns `None` if it does not exist.
+    /// Damages an object, as a failing disk would. Returns `None` if the object does not exist.
     ///
-    /// For tests: afterwards, reading the object fails with [`StoreError::Corrupt`].
+    /// For tests: reading the object afterwards fails with [`StoreError::Corrupt`].
     pub fn damage(&self, domain: &str, hash: Hash) -> Option<()> {
         let mut domains = self.0.domains.write();
         let object = domains.get_mut(domain)?.get_mut(&hash)?;
@@ -163,7 +163,7 @@ impl Objects for MemObjects {
         Ok(names.into_iter().take(max as usize).cloned().collect())
     }
 
-    /// Always empty: an object is stored as a whole or not at all.
+    /// Always empty, because an object is stored completely or not at all.
     async fn leftovers(&self, _: &str, _: Option<&str>, _: Duration) -> StoreResult<OrphanPage> {
         Ok(OrphanPage::default())
     }
@@ -175,7 +175,7 @@ impl Objects for MemObjects {
 
 impl StoredObject {
     fn is_old(&self, now: DateTime<Utc>, untouched_for: Duration) -> bool {
-        // A duration that chrono cannot represent exceeds the age of every object.
+        // A duration beyond chrono's range exceeds the age of any object.
         TimeDelta::from_std(untouched_for).is_ok_and(|span| now - self.touched >= span)
     }
 }

@@ -1,4 +1,4 @@
-//! The registry of open transactions, whose snapshots must not be collected.
+//! Registry of open transactions, whose snapshots must not be collected.
 
 use std::collections::BTreeMap;
 
@@ -8,15 +8,14 @@ use docs_store::MAX_TXN;
 /// [`MAX_TXN`] as a [`TimeDelta`].
 pub(crate) const MAX_TXN_DELTA: TimeDelta = TimeDelta::seconds(MAX_TXN.as_secs().cast_signed());
 
-/// The open transactions.
 #[derive(Default, Debug)]
 pub(crate) struct Registry {
     begun: u64,
-    /// The expiry of each transaction by ticket.
+    /// Expiry of each transaction, by ticket.
     open: BTreeMap<TxnTicket, DateTime<Utc>>,
 }
 
-/// An open transaction: its snapshot, and a number that distinguishes transactions of the same snapshot.
+/// Identifies an open transaction: its snapshot, and a number to distinguish transactions with the same snapshot.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(crate) struct TxnTicket {
     pub(crate) snapshot: u64,
@@ -24,7 +23,7 @@ pub(crate) struct TxnTicket {
 }
 
 impl Registry {
-    /// Registers a transaction. Returns its ticket and its expiry.
+    /// Registers a transaction. Returns its ticket and expiry.
     pub(crate) fn enter(&mut self, snapshot: u64, now: DateTime<Utc>) -> (TxnTicket, DateTime<Utc>) {
         self.begun += 1;
         let ticket = TxnTicket { snapshot, number: self.begun };
@@ -37,7 +36,7 @@ impl Registry {
         self.open.remove(&ticket);
     }
 
-    /// Returns the oldest snapshot that may still be read, or `newest` if there are no open transactions.
+    /// Returns the oldest snapshot that may still be read, or `newest` if no transaction is open.
     ///
     /// Expired transactions are removed, so that a leaked one does not retain old versions forever.
     pub(crate) fn floor(&mut self, newest: u64, now: DateTime<Utc>) -> u64 {

@@ -25,13 +25,13 @@ use self::terms::Terms;
 
 /// An in-memory search index with exact results. It is lost with its process and rebuilt from the store at startup.
 ///
-/// Words are sorted: an exact lookup is a point read, a prefix is a range, and a fuzzy search visits only words with
-/// viable prefixes. All texts are held in memory in addition to the words, so it is suited to tests and to platforms
-/// whose content fits in memory.
+/// Words are sorted: an exact lookup is a point read, a prefix lookup is a range scan, and a fuzzy search visits only
+/// words with viable prefixes. All texts are held in memory in addition to the words, so the index is suited to tests
+/// and to platforms whose content fits in memory.
 #[derive(Debug, Default)]
 pub struct MemSearch(RwLock<SearchState>);
 
-/// The pages that contain a word, with its positions on each.
+/// Pages that contain a word, with its positions on each page.
 type Pages = BTreeMap<u32, Vec<u32>>;
 
 #[derive(Debug, Default)]

@@ -24,32 +24,32 @@ use crate::{
     registry::{MAX_TXN_DELTA, Registry, TxnTicket},
 };
 
-/// Maximum number of keys read under one lock acquisition, so that a long read does not block writers.
+/// Maximum number of keys read per acquisition of the lock, so that long reads do not block writers.
 const READ_BATCH: usize = 1_000;
-/// Number of obsolete versions that a commit collects in addition to twice its number of operations.
+/// Number of obsolete versions that a commit collects, in addition to twice the number of its operations.
 const COLLECT_BATCH: usize = 64;
 
-/// The representation of stored records.
+/// Representation of stored records.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Form {
     /// The original values, shared without serialization.
     Live,
-    /// JSON: reads go through the same encoding as in a store on disk.
+    /// JSON: values are encoded and decoded as in a store on disk.
     Json,
 }
 
-/// A [`Store`] in memory. Clones share their content.
+/// An in-memory [`Store`]. Clones share their content.
 ///
-/// Every key retains the versions that open transactions may read. A commit acquires the write lock, checks that no
-/// read of its transaction has a newer version, and appends. Calls block only on this lock, except
-/// [`begin`](Store::begin) with hot keys and [`changed`](Store::changed).
+/// Every key retains the versions that open transactions may read. A commit acquires the write lock, checks that
+/// nothing read by its transaction has a newer version, and appends its versions. Calls block only on this lock, except
+/// for [`begin`](Store::begin) with hot keys and [`changed`](Store::changed).
 ///
-/// The store is strict in every build: it rejects violated limits, NUL, duplicate keys, values that are not JSON, and
-/// records under a key of another kind. To enforce this, each commit computes the JSON size of its live values, outside
-/// the lock and without storing the JSON. That takes about half a microsecond for a record of 600 bytes, two thirds of
-/// the cost of serializing it, and a few percent of a typical commit.
+/// The store is strict in every build: it rejects exceeded limits, NUL, duplicate keys, values that are not JSON, and
+/// records under a key of another kind. For this, each commit computes the JSON size of its live values, outside the
+/// lock and without storing the JSON. That takes about half a microsecond for a record of 600 bytes: two thirds of the
+/// cost of serializing it, and a few percent of a typical commit.
 ///
-/// A transaction open for longer than [`MAX_TXN`](docs_store::MAX_TXN) fails with [`StoreError::Conflict`].
+/// A transaction that is open for longer than [`MAX_TXN`](docs_store::MAX_TXN) fails with [`StoreError::Conflict`].
 ///
 /// # Example
 /// ```
@@ -68,7 +68,7 @@ pub enum Form {
 #[derive(Clone)]
 pub struct MemStore(Arc<MemStoreState>);
 
-/// Statistics of a store, for tests of garbage collection.
+/// Store statistics, for tests of garbage collection.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct Stats {
     /// Number of keys, including deleted ones with retained versions.
@@ -84,19 +84,19 @@ pub struct Stats {
 }
 
 impl MemStore {
-    /// Creates an empty store of live values.
+    /// Creates an empty store with live values.
     #[must_use]
     pub fn new() -> Self {
         Self::with_form_and_clock(Form::Live, Arc::new(SystemClock))
     }
 
-    /// Creates an empty store of JSON.
+    /// Creates an empty store with JSON values.
     #[must_use]
     pub fn new_json() -> Self {
         Self::with_form_and_clock(Form::Json, Arc::new(SystemClock))
     }
 
-    /// Creates an empty store with a given clock, which determines the expiry of transactions.
+    /// Creates an empty store with this clock, which determines when transactions expire.
     #[must_use]
     pub fn with_form_and_clock(form: Form, clock: Arc<dyn Clock>) -> Self {
         Self(Arc::new(MemStoreState::new(MvccState::default(), form, clock)))
@@ -104,7 +104,7 @@ impl MemStore {
 
     /// Creates an independent copy of the current content.
     ///
-    /// Takes time proportional to the number of keys; values are shared.
+    /// Takes time proportional to the number of keys, because values are shared.
     #[must_use]
     pub fn fork(&self) -> Self {
         let inner = self.0.inner.read().fork();
@@ -142,7 +142,7 @@ impl Store for MemStore {
     async fn begin(&self, mode: Mode, hot: &[Key]) -> StoreResult<Box<dyn Txn>> {
         let locks = match mode {
             Mode::Read => Vec::new(),
-            // The snapshot is taken after locking, so that it includes the commits of previous lock holders.
+            // Take the snapshot after locking, so that it includes the commits of previous lock holders.
             Mode::Write => self.0.lock_keys(hot).await,
         };
         let (ticket, end) = self.0.enter();
@@ -167,7 +167,7 @@ impl Store for MemStore {
         if *last.borrow_and_update() > seen {
             return Ok(true);
         }
-        // The topic lives as long as the store, which `self` holds, so `Ok` means that the number has grown.
+        // `self` keeps the topic alive, so `Ok` means that the number has grown.
         Ok(tokio::time::timeout(wait, last.wait_for(|last| *last > seen)).await.is_ok())
     }
 
@@ -176,10 +176,10 @@ impl Store for MemStore {
     }
 }
 
-/// The state shared by clones. Lock order: `inner`, then `registry`.
+/// State shared by clones. Lock order: `inner`, then `registry`.
 struct MemStoreState {
     inner: RwLock<MvccState>,
-    /// The newest snapshot. Updated from `inner.seq` when a commit is complete, so that `begin` does not lock `inner`.
+    /// The newest snapshot. Set to `inner.seq` when a commit is complete, so that `begin` need not lock `inner`.
     newest: AtomicU64,
     registry: Mutex<Registry>,
     key_locks: KeyLocks,
@@ -200,8 +200,8 @@ impl MemStoreState {
         }
     }
 
-    /// Locks hot keys. The locks are a hint: after waiting for the maximum age of a transaction, the caller continues
-    /// without them, because the holder must have been leaked.
+    /// Locks hot keys. The locks are advisory: after the maximum age of a transaction, the caller continues without
+    /// them, because the holder must have been leaked.
     async fn lock_keys(&self, hot: &[Key]) -> Vec<KeyLock> {
         if hot.is_empty() {
             return Vec::new();
@@ -217,7 +217,7 @@ impl MemStoreState {
     fn enter(&self) -> (TxnTicket, DateTime<Utc>) {
         let now = self.clock.now();
         let mut registry = self.registry.lock();
-        // Read under the lock, so that a floor computed before or after is never above the snapshot.
+        // Read while the registry is locked, so that no concurrently computed floor exceeds this snapshot.
         registry.enter(self.newest.load(Ordering::Acquire), now)
     }
 
@@ -227,7 +227,7 @@ impl MemStoreState {
         let mut inner = self.inner.write();
         let before = inner.seq();
         let seq = inner.commit(snapshot, reads, batch)?;
-        // The floor is at most the newest snapshot that `begin` returns at this moment, which is the previous one.
+        // The floor never exceeds the snapshot that a concurrent `begin` would return, which is still the previous one.
         let floor = self.registry.lock().floor(before, now);
         inner.collect(floor, budget);
         self.newest.store(seq, Ordering::Release);
@@ -235,7 +235,7 @@ impl MemStoreState {
     }
 }
 
-/// A transaction. Invariant: registered from begin to drop, so that its snapshot stays readable until it expires.
+/// A transaction. Invariant: it is registered until dropped, so that its snapshot remains readable until it expires.
 struct MemTxn {
     shared: Arc<MemStoreState>,
     mode: Mode,

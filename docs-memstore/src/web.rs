@@ -7,10 +7,10 @@ use bytes::Bytes;
 use docs_ports::{Web, WebError, WebResponse};
 use parking_lot::Mutex;
 
-/// Maximum number of redirects that are followed.
+/// Maximum number of redirects to follow.
 const MAX_REDIRECTS: usize = 10;
 
-/// An in-memory [`Web`] with test documents. Returns status 404 for all other URLs. Clones share their content.
+/// An in-memory [`Web`] with test documents. All other URLs return status 404. Clones share their content.
 ///
 /// # Example
 /// ```
@@ -71,7 +71,7 @@ impl MemWeb {
         self.set_response(url, MemResponse::Failure(failure));
     }
 
-    /// Returns the requested URLs, in order.
+    /// Returns the requested URLs in order.
     #[must_use]
     pub fn urls(&self) -> Vec<String> {
         self.0.lock().urls.clone()

@@ -1,12 +1,12 @@
-//! Mapping of keys to tables.
+//! Mapping from keys to tables.
 //!
 //! The class of a key is the part before its first `!`. Each kind of record has a table `r_<kind>` with one JSON
-//! document per row. Counters have a table of their own, because additions do not read them. Everything else (index
-//! rows, unique values, receipts, numbers) is a row of `ix`.
+//! document per row. Counters have a separate table, because additions do not read them. Everything else (index rows,
+//! unique values, receipts, numbers) is a row of `ix`.
 
 use docs_store::{Scan, key::COUNTERS};
 
-/// Names of the platform's record kinds, each of which has a table.
+/// Record kinds of the platform, each of which has a table.
 const KINDS: &[&str] = &[
     "adap", "aud", "cmr", "cmt", "col", "crq", "cust", "gls", "grt", "idm", "ive", "ivl", "job", "mem",
     "oas", "oav", "org", "rev", "rqr", "rvw", "sauth", "sec", "sgr", "shl", "site", "sma", "sml", "smr",
@@ -31,7 +31,7 @@ pub(crate) enum Table<'a> {
 }
 
 impl Layout {
-    /// Creates the layout with the kinds of the platform and of an extension.
+    /// Creates the layout for the record kinds of the platform and of extensions.
     pub(crate) fn new(more: &[String]) -> Self {
         let own = KINDS.iter().map(|kind| (*kind).to_owned());
         let mut kinds: Vec<String> = own.chain(more.iter().cloned()).collect();
@@ -52,11 +52,11 @@ impl Layout {
         self.table_of_class(class_of(key))
     }
 
-    /// Returns the table of a range if the range is within one class, as all ranges of the platform are. `None` means
-    /// that every table may contain a part of it.
+    /// Returns the table for a range. All ranges of the platform are within one class; for others, the result is
+    /// `None`, and any table may contain a part of the range.
     pub(crate) fn table_of_range(&self, scan: &Scan) -> Option<Table<'_>> {
         let class = class_of(&scan.from);
-        // A class covers the keys from `class!` to `class"`.
+        // The keys of a class range from `class!` to `class"`.
         let within = scan.from.len() > class.len() && *scan.to <= *format!("{class}\"");
         within.then(|| self.table_of_class(class))
     }
@@ -82,10 +82,10 @@ impl std::fmt::Display for Table<'_> {
     }
 }
 
-/// Maximum length of a kind in characters.
+/// Maximum length of a record kind in characters.
 pub(crate) const MAX_KIND: usize = 30;
 
-/// Returns `true` if a kind can be part of a table name: 1 to [`MAX_KIND`] lower-case letters, digits and `_`.
+/// Returns `true` if a record kind can be part of a table name: 1 to [`MAX_KIND`] lower-case letters, digits or `_`.
 pub(crate) fn is_kind(name: &str) -> bool {
     let plain = |b: u8| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'_';
     (1..=MAX_KIND).contains(&name.len()) && name.bytes().all(plain)

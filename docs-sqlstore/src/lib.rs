@@ -1,9 +1,9 @@
-//! Stores of the documentation platform in a relational database.
+//! Relational database stores for the documentation platform.
 //!
 //! [`SqliteStore`] uses one file; [`PostgresStore`] is shared by any number of processes. Both pass the same
-//! conformance suite as the in-memory store. Both have one table per record kind with one JSON document per row, so an
-//! administrator can inspect the data with the shell of the database. The views `v_space`, `v_page`, `v_member` and
-//! `v_site` are meant for that.
+//! conformance suite as the in-memory store. Both have one table per record kind, with one JSON document per row, so
+//! that an administrator can inspect the data in the database shell. The views `v_space`, `v_page`, `v_member` and
+//! `v_site` are intended for that.
 
 mod layout;
 mod objects;

@@ -1,7 +1,8 @@
-//! [`Objects`] in a table of objects, for both databases.
+//! [`Objects`] in a database table, for both databases.
 //!
-//! Small objects are stored in the table. Large ones are stored in [`Blobs`] under a new name each time, and the table
-//! contains that name. Removing a garbage object can therefore never remove one that was stored again concurrently.
+//! Small objects are stored in the table. Large ones are stored in [`Blobs`], each time under a new name, which the
+//! table contains. Collecting a garbage object can therefore never delete the blob of a concurrent write of the same
+//! object.
 
 use std::{collections::BTreeSet, fmt, sync::Arc, time::Duration};
 
@@ -16,12 +17,12 @@ use crate::options::{INLINE_BYTES, Options};
 
 /// Maximum number of concurrent blob reads or writes per call.
 const BLOB_CONCURRENCY: usize = 8;
-/// Number of blob names that one query looks up.
+/// Number of blob names looked up per query.
 const BLOB_NAME_BATCH: usize = 500;
-/// Name of the blob that identifies the store owning the blobs.
+/// Name of the blob that identifies the owning store.
 const OWNER_BLOB: &str = "owner";
 
-/// Location of the bytes of an object.
+/// Where the bytes of an object are stored.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum ObjectLocation {
     /// In the table.
@@ -30,10 +31,10 @@ pub(crate) enum ObjectLocation {
     Blob(String),
 }
 
-/// The table of objects. An object that is *condemned* is about to be removed and counts as absent.
+/// The table of objects. An object marked as *condemned* is about to be deleted and counts as absent.
 #[async_trait]
 pub(crate) trait ObjectRows: Send + Sync + 'static {
-    /// Touches the objects that exist, and returns the absent ones.
+    /// Touches the existing objects, and returns the absent ones.
     async fn touch(&self, domain: &str, hashes: &[Hash], now: DateTime<Utc>) -> StoreResult<Vec<Hash>>;
 
     /// Inserts rows of absent objects. A row inserted concurrently is touched instead; a condemned one is replaced.
@@ -44,11 +45,11 @@ pub(crate) trait ObjectRows: Send + Sync + 'static {
         now: DateTime<Utc>,
     ) -> StoreResult<()>;
 
-    /// Returns the locations of the objects, in order.
+    /// Returns the locations of the objects, in the same order.
     async fn read(&self, domain: &str, hashes: &[Hash]) -> StoreResult<Vec<Option<ObjectLocation>>>;
 
-    /// Returns up to `max` hashes after `after`, in hash order, last touched at `before` or earlier, including
-    /// condemned objects.
+    /// Returns up to `max` hashes greater than `after`, in hash order, of objects last touched at or before `before`,
+    /// including condemned ones.
     async fn list(
         &self,
         domain: &str,
@@ -57,8 +58,8 @@ pub(crate) trait ObjectRows: Send + Sync + 'static {
         max: u32,
     ) -> StoreResult<Vec<Hash>>;
 
-    /// Condemns the objects that were last touched at `before` or earlier. Returns all given objects that are condemned
-    /// now, with the names of their blobs. Rows without a blob are removed immediately.
+    /// Condemns the objects that were last touched at or before `before`. Returns all of the given objects that are now
+    /// condemned, with the names of their blobs. Rows without a blob are deleted immediately.
     async fn condemn(
         &self,
         domain: &str,
@@ -66,17 +67,17 @@ pub(crate) trait ObjectRows: Send + Sync + 'static {
         before: DateTime<Utc>,
     ) -> StoreResult<Vec<(Hash, String)>>;
 
-    /// Removes condemned rows with these blob names.
+    /// Deletes condemned rows with these blob names.
     async fn remove(&self, domain: &str, rows: &[(Hash, String)]) -> StoreResult<()>;
 
-    /// Returns up to `max` domains with rows after `after`, in order.
+    /// Returns up to `max` domains after `after` that have rows, in order.
     async fn domains(&self, after: Option<&str>, max: u32) -> StoreResult<Vec<String>>;
 
-    /// Returns the given blobs that a row references, including condemned rows.
+    /// Returns those of the blobs that any row references, including condemned rows.
     async fn referenced_blobs(&self, blobs: &[String]) -> StoreResult<Vec<String>>;
 }
 
-/// The [`Objects`] of a store in a database: in its tables, and in [`Options::blobs`]. Clones share the same objects.
+/// The [`Objects`] of a database store: in its tables, and in [`Options::blobs`]. Clones share the same objects.
 #[derive(Clone)]
 pub struct TableObjects {
     rows: Arc<dyn ObjectRows>,
@@ -89,7 +90,7 @@ impl TableObjects {
         Self { rows: Arc::new(rows), blobs: options.blob_store(), clock: options.time_source() }
     }
 
-    /// Stores a large new object as a blob and returns its location.
+    /// Stores a large new object as a blob, and returns its location.
     async fn store_large(&self, hash: Hash, bytes: Bytes) -> StoreResult<(Hash, usize, ObjectLocation)> {
         let len = bytes.len();
         let location = match &self.blobs {
@@ -127,7 +128,7 @@ impl TableObjects {
     }
 
     fn touch_cutoff(&self, untouched_for: Duration) -> Option<DateTime<Utc>> {
-        // A time span that chrono cannot represent exceeds the age of any object.
+        // A duration beyond chrono's range exceeds the age of any object.
         self.clock.now().checked_sub_signed(TimeDelta::from_std(untouched_for).ok()?)
     }
 }
@@ -147,7 +148,7 @@ impl Objects for TableObjects {
         if objects.is_empty() {
             return Ok(());
         }
-        // The blob of an object that takes too long to store may count as a leftover before its row is inserted.
+        // If storing takes too long, the blob may count as a leftover before its row is inserted.
         let now = self.clock.now();
         let hashes: Vec<Hash> = objects.iter().map(|(hash, _)| *hash).collect();
         let mut absent = self.rows.touch(domain, &hashes, now).await?;
@@ -156,7 +157,7 @@ impl Objects for TableObjects {
         let mut new = Vec::with_capacity(absent.len());
         for (hash, bytes) in objects {
             if let Ok(at) = absent.binary_search(hash) {
-                // Each object is stored once, even if it is given several times.
+                // Each object is stored once, even if it occurs several times.
                 absent.remove(at);
                 new.push(self.store_large(*hash, bytes.clone()));
             }
@@ -209,7 +210,7 @@ impl Objects for TableObjects {
                 "some objects are stored as blobs, and no blob storage is configured".into(),
             ));
         };
-        // Blobs are deleted first. After an interruption, the next sweep finds the remaining rows.
+        // Delete the blobs first. After an interruption, the next sweep finds the remaining rows.
         let gone: Vec<_> = condemned.iter().map(|(_, name)| blobs.delete(name)).collect();
         stream::iter(gone).buffer_unordered(BLOB_CONCURRENCY).try_collect::<()>().await?;
         self.rows.remove(domain, &condemned).await
@@ -234,7 +235,7 @@ impl Objects for TableObjects {
         let old = blobs.list(&folder).await?.into_iter().filter(|blob| blob.stored_at <= before);
         let mut names: BTreeSet<String> =
             old.map(|blob| blob.name).filter(|name| is_blob_name(name)).collect();
-        // Blobs are listed before rows are read: a row inserted later belongs to a blob stored later.
+        // List the blobs before reading rows: any row inserted later belongs to a blob stored later.
         let listed: Vec<String> = names.iter().cloned().collect();
         for some in listed.chunks(BLOB_NAME_BATCH) {
             for name in self.rows.referenced_blobs(some).await? {
@@ -251,10 +252,10 @@ impl Objects for TableObjects {
     }
 }
 
-/// Alphabet of hashes; two characters name the folder of a blob.
+/// Alphabet of hashes. Two of its characters name the folder of a blob.
 const FOLDER_LETTERS: &[u8; 32] = b"234567abcdefghijklmnopqrstuvwxyz";
 
-/// Returns the folder after the given one; `None` after the last.
+/// Returns the folder after the given one, or `None` after the last.
 fn folder_after(folder: Option<&str>) -> Option<String> {
     let number = match folder.map(str::as_bytes) {
         None => 0,
@@ -268,13 +269,13 @@ fn folder_after(folder: Option<&str>) -> Option<String> {
     Some([letter(number / 32)?, letter(number % 32)?].iter().collect())
 }
 
-/// Returns `true` if a name has the form that `store_large` creates. Other blobs must not be removed.
+/// Returns `true` if a name has the format generated by `store_large`. Other blobs must not be deleted.
 fn is_blob_name(name: &str) -> bool {
     let parts = name.split_once('/').and_then(|(folder, rest)| Some((folder, rest.split_once('-')?)));
     parts.is_some_and(|(folder, (hash, _))| hash.starts_with(folder) && hash.parse::<Hash>().is_ok())
 }
 
-/// Claims a blob storage for a store; rejects one that another store has claimed.
+/// Claims blob storage for a store. Fails if another store has claimed it.
 async fn require_owner(blobs: &dyn Blobs, owner: &str) -> StoreResult<()> {
     match blobs.get(OWNER_BLOB).await? {
         Some(found) if found == owner.as_bytes() => Ok(()),

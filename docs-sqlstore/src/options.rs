@@ -1,4 +1,4 @@
-//! Options and errors of opening a store.
+//! Options for opening a store, and its errors.
 
 use std::{fmt, sync::Arc, time::Duration};
 
@@ -7,17 +7,17 @@ use docs_store::Blobs;
 
 use crate::layout::{Layout, MAX_KIND, is_kind};
 
-/// Maximum size of an object in the database, in bytes. Larger ones are stored in [`Blobs`], if configured.
+/// Maximum size of an object stored in the database, in bytes. Larger objects are stored in [`Blobs`] if configured.
 pub const INLINE_BYTES: usize = 128 * 1024;
 
-/// Default of [`Options::wait`]: the time that `begin` waits for its turn.
+/// Default of [`Options::wait`]: the maximum time that `begin` waits.
 pub const DEFAULT_BEGIN_WAIT: Duration = Duration::from_secs(2);
-/// Maximum of [`Options::wait`].
+/// Upper bound of [`Options::wait`].
 const MAX_BEGIN_WAIT: Duration = Duration::from_secs(3_600);
 /// Default of [`Options::connections`]: the maximum number of concurrent read transactions.
 pub const DEFAULT_CONNECTIONS: usize = 8;
 
-/// Options for opening either store.
+/// Options for opening a store.
 #[derive(Clone)]
 pub struct Options {
     clock: Arc<dyn Clock>,
@@ -29,18 +29,19 @@ pub struct Options {
     sharing: SharingMode,
 }
 
-/// The programs that may have a store open at the same time. The lock is released when a program ends, even by a crash.
+/// Which processes may have a store open at the same time. The lock is released when a process ends, even if it
+/// crashes.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub enum SharingMode {
-    /// Any number of programs, unless one has the store [`Exclusive`](SharingMode::Exclusive).
+    /// Any number of processes, unless one has opened the store as [`Exclusive`](SharingMode::Exclusive).
     #[default]
     Shared,
-    /// This program only, for maintenance of the whole store that excludes all other readers and writers.
+    /// Only this process, for maintenance during which no other process may read or write.
     Exclusive,
 }
 
 impl SharingMode {
-    /// Error for a store that other programs have open.
+    /// Returns the error for a store that other processes have open.
     pub(crate) fn in_use_error(self, place: String) -> OpenError {
         match self {
             Self::Shared => OpenError::Taken { place },
@@ -49,19 +50,19 @@ impl SharingMode {
     }
 }
 
-/// Failures that an acknowledged commit survives. Used by [`SqliteStore`](crate::SqliteStore) only.
+/// Failures that an acknowledged commit survives. Only used by [`SqliteStore`](crate::SqliteStore).
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub enum Durability {
-    /// Any failure, including a power failure: each commit waits for the disk.
+    /// Any failure, including a power failure: each commit waits until it is on the disk.
     #[default]
     Full,
-    /// The end of the process, including a crash. A power failure may lose the last commits, each as a whole; the
-    /// database stays consistent. Allows several times as many commits per second.
+    /// The end of the process, including a crash. A power failure may lose the last commits, each of them completely;
+    /// the database stays consistent. Permits several times as many commits per second.
     Normal,
 }
 
 impl Options {
-    /// Creates options with the system clock, no blob storage and the platform's record kinds.
+    /// Creates options with the system clock, no blob storage, and the platform's record kinds.
     #[must_use]
     pub fn new() -> Self {
         Self {
@@ -75,7 +76,7 @@ impl Options {
         }
     }
 
-    /// Sets the programs that may have the store open at the same time. Default: any number.
+    /// Sets which processes may have the store open at the same time. Default: any number.
     #[must_use]
     pub fn sharing(mut self, sharing: SharingMode) -> Self {
         self.sharing = sharing;
@@ -94,26 +95,26 @@ impl Options {
         self
     }
 
-    /// Sets the storage of objects over 128 KiB. Default: all objects are in the database.
+    /// Sets the storage for objects over 128 KiB. Default: all objects are stored in the database.
     ///
-    /// Existing objects are read from where they were stored, so a database keeps requiring the blobs it was once used
-    /// with.
+    /// Existing objects are read from where they were stored, so a database that was once used with blobs always
+    /// requires them.
     #[must_use]
     pub fn blobs(mut self, blobs: Arc<dyn Blobs>) -> Self {
         self.blobs = Some(blobs);
         self
     }
 
-    /// Adds the record kinds of an extension, each of which gets a table. Lower-case letters, digits and `_`, at most
-    /// 30 characters.
+    /// Adds record kinds of an extension, each of which gets a table. A kind consists of at most 30 lower-case letters,
+    /// digits or `_`.
     #[must_use]
     pub fn kinds(mut self, kinds: impl IntoIterator<Item = impl Into<String>>) -> Self {
         self.kinds.extend(kinds.into_iter().map(Into::into));
         self
     }
 
-    /// Sets the time that [`begin`](docs_store::Store::begin) waits for a free connection, or for its turn if there is
-    /// one writer at a time, before it returns `Unavailable`. Default: 2 s; maximum: one hour.
+    /// Sets how long [`begin`](docs_store::Store::begin) waits for a free connection or for the end of earlier writers
+    /// before it returns `Unavailable`. Default: 2 s; maximum: one hour.
     #[must_use]
     pub fn wait(mut self, wait: Duration) -> Self {
         self.wait = wait.min(MAX_BEGIN_WAIT);
@@ -122,14 +123,14 @@ impl Options {
 
     /// Sets the maximum number of concurrent transactions. Default: 8; minimum: 1.
     ///
-    /// For SQLite, this counts read transactions only. There is one write transaction at a time.
+    /// For SQLite, this counts only read transactions. There is a single write transaction at a time.
     #[must_use]
     pub fn connections(mut self, connections: usize) -> Self {
         self.connections = connections.max(1);
         self
     }
 
-    /// Sets the failures that an acknowledged commit survives. PostgreSQL has settings of its own for this.
+    /// Sets which failures an acknowledged commit survives. PostgreSQL has its own settings for this.
     #[must_use]
     pub fn durability(mut self, durability: Durability) -> Self {
         self.durability = durability;
@@ -184,11 +185,11 @@ impl fmt::Debug for Options {
     }
 }
 
-/// Error of opening a store.
+/// The error of opening a store.
 #[non_exhaustive]
 #[derive(Debug, thiserror::Error)]
 pub enum OpenError {
-    /// A newer program has migrated the database.
+    /// A newer program version has migrated the database.
     #[error(
         "the database {place} has schema {found}, and this program supports up to {known}; start a newer \
          program (nothing was changed)"
@@ -196,9 +197,9 @@ pub enum OpenError {
     Newer {
         /// The file, or the database and its server.
         place: String,
-        /// The schema version of the database.
+        /// Schema version of the database.
         found: i64,
-        /// The newest schema version that this program knows.
+        /// Newest schema version that this program supports.
         known: i64,
     },
     /// The database cannot be reached, read or written.
@@ -206,22 +207,22 @@ pub enum OpenError {
     Unusable {
         /// The file, or the database and its server, without a password.
         place: String,
-        /// The message of the database, and the remedy.
+        /// The database's message, and the remedy.
         why: String,
     },
-    /// Other programs have the store open, and it was opened with [`SharingMode::Exclusive`].
+    /// Other processes have the store open, so it cannot be opened as [`SharingMode::Exclusive`].
     #[error("the database {place} is in use; stop all servers and other commands on it, then try again")]
     InUse {
         /// The file, or the database and its server.
         place: String,
     },
-    /// A program has opened the store with [`SharingMode::Exclusive`].
+    /// Another process has opened the store as [`SharingMode::Exclusive`].
     #[error("the database {place} is being rebuilt by another program; try again when it has finished")]
     Taken {
         /// The file, or the database and its server.
         place: String,
     },
-    /// The address of the database is malformed.
+    /// The database URL is malformed.
     #[error("the address of the database is invalid: {0}")]
     Address(String),
     /// The name of a record kind cannot be part of a table name.

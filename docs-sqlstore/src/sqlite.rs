@@ -1,4 +1,4 @@
-//! [`SqliteStore`]: the store contract over one SQLite file.
+//! [`SqliteStore`]: the store contract on one SQLite file.
 
 mod backup;
 mod blocking;
@@ -38,29 +38,29 @@ use self::{
 };
 use crate::{OpenError, Options, objects::TableObjects};
 
-/// Interval at which a waiting reader of the feed checks for commits of other processes.
+/// Interval at which a waiting feed reader checks for commits of other processes.
 const FEED_POLL_INTERVAL: Duration = Duration::from_millis(250);
-/// Interval between attempts to open the file while another process opens or closes it.
+/// Interval between attempts to open the file while another process is opening or closing it.
 const OPEN_RETRY_INTERVAL: Duration = Duration::from_millis(20);
 
-/// A [`Store`] in one SQLite file. Clones are the same store.
+/// A [`Store`] in one SQLite file. Clones refer to the same store.
 ///
 /// There is one writer at a time. A write transaction waits in [`begin`](Store::begin) for earlier ones, in order of
-/// arrival, and then never conflicts. Read transactions wait only for each other, if there are more than
-/// [`Options::connections`]. The wait is limited by [`Options::wait`]; after that the result is
-/// [`StoreError::Unavailable`]. A transaction open for longer than [`MAX_TXN`](docs_store::MAX_TXN) fails with
-/// [`StoreError::Conflict`], and a transaction that needs its connection ends it.
+/// arrival, and then never conflicts. Read transactions wait only for each other, and only if there are more than
+/// [`Options::connections`]. If the wait exceeds [`Options::wait`], the result is [`StoreError::Unavailable`]. A
+/// transaction that is open for longer than [`MAX_TXN`](docs_store::MAX_TXN) fails with [`StoreError::Conflict`], and
+/// is ended when another transaction needs its connection.
 ///
-/// A commit is on the disk when it is acknowledged, see [`Durability`](crate::Durability). After a disk failure it can
-/// be unknown if a commit was applied: [`StoreError::Unknown`]. A full disk does not cause this, and writing resumes
-/// once there is space.
+/// A commit is on the disk when it is acknowledged, see [`Durability`](crate::Durability). After a disk failure, it can
+/// be unknown whether a commit was applied: [`StoreError::Unknown`]. A full disk does not cause this, and writing
+/// resumes once there is space.
 ///
-/// While it is open, the file has two companions, `-wal` and `-shm`. The first contains commits, so all three belong
-/// together. Dropping the last clone, when no transaction is open, moves everything into the file and removes them,
-/// which takes as long as writing a few megabytes. Several processes on one machine may open the same file; network
-/// drives are not supported. Never replace the file while it is open.
+/// While the file is open, it has two companion files, `-wal` and `-shm`. The first contains commits, so all three
+/// files belong together. Dropping the last clone, when no transaction is open, moves everything into the main file and
+/// removes the companions, which takes as long as writing a few megabytes. Several processes on one machine may open
+/// the same file; network drives are not supported. Never replace the file while it is open.
 ///
-/// All calls need a tokio runtime with time enabled; dropping needs none.
+/// All calls need a tokio runtime with time enabled. Dropping the store does not.
 ///
 /// # Example
 /// ```
@@ -85,14 +85,14 @@ pub struct SqliteStore {
 }
 
 impl SqliteStore {
-    /// Opens a database. Creates a missing file, and migrates an older one.
+    /// Opens a database. Creates a missing file, and migrates the tables of an older version.
     ///
     /// # Errors
-    /// [`OpenError::Unusable`] if the folder does not exist, the file cannot be written, is not a SQLite database or
-    /// belongs to another program; [`OpenError::InUse`] or [`OpenError::Taken`] if [`Options::sharing`] conflicts with
-    /// that of other programs, which is coordinated by a file with the suffix `.lock`; [`OpenError::Newer`] if a newer
-    /// program has migrated the database; [`OpenError::Kind`] for an invalid record kind. A rejected database is
-    /// unchanged.
+    /// [`OpenError::Unusable`] if the folder does not exist, or if the file cannot be written, is not an SQLite
+    /// database, or belongs to another program; [`OpenError::InUse`] or [`OpenError::Taken`] if [`Options::sharing`]
+    /// conflicts with that of other processes, which is coordinated by a file with the suffix `.lock`;
+    /// [`OpenError::Newer`] if a newer program version has migrated the database; [`OpenError::Kind`] for an invalid
+    /// record kind. A rejected database is unchanged.
     ///
     /// # Cancel safety
     /// Dropping the future leaves the database unchanged or fully migrated.
@@ -119,24 +119,23 @@ impl SqliteStore {
         Ok(Self { shared, objects })
     }
 
-    /// The objects in the same file.
+    /// Returns the objects in the same file.
     #[must_use]
     pub fn objects(&self) -> TableObjects {
         self.objects.clone()
     }
 
-    /// Absolute path of the file.
+    /// Returns the absolute path of the file.
     #[must_use]
     pub fn path(&self) -> PathBuf {
         self.shared.file.path().to_owned()
     }
 
-    /// Writes a copy of the database to a new file, without blocking other work.
+    /// Writes a copy of the database to a new file without blocking other work.
     ///
-    /// The copy contains exactly the commits before its start. It appears under its name once it is complete.
-    /// The whole database is read once, and the log grows in the meantime. Objects outside the database
-    /// ([`Options::blobs`]) are not copied; copy them afterwards, since the objects that the copy references are never
-    /// newer than it.
+    /// The copy contains exactly the commits before its start, and appears under its name once it is complete. The
+    /// whole database is read once; meanwhile, the log grows. Objects outside the database ([`Options::blobs`]) are not
+    /// copied. Copy them afterwards: all objects that the copy references already exist.
     ///
     /// # Errors
     /// [`StoreError::Unavailable`] if the file exists or cannot be written; `Corrupt`.
@@ -191,7 +190,7 @@ impl Store for SqliteStore {
     }
 
     async fn changed(&self, topic: u16, after: Option<FeedPos>, wait: Duration) -> StoreResult<bool> {
-        // The watch starts before the lookup, so that no item is missed in between.
+        // Start watching before the lookup, so that no item in between is missed.
         let mut last = self.shared.topics.watch(topic);
         let mut told = *last.borrow_and_update();
         let (has, seen) = self.check_feed(topic, after).await?;
@@ -200,7 +199,7 @@ impl Store for SqliteStore {
         }
         let waiting = async {
             loop {
-                // The sender lives as long as the store, so this ends when the number has grown, or after the interval.
+                // `self` keeps the sender alive, so this ends when the number has grown, or after the interval.
                 // Published items may have been trimmed, so the table is checked in either case.
                 if let Ok(Ok(last)) = timeout(FEED_POLL_INTERVAL, last.wait_for(|last| *last > told)).await {
                     told = *last;

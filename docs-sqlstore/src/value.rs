@@ -1,9 +1,9 @@
-//! Values as columns.
+//! Conversion of values to columns.
 
 use bytes::Bytes;
 use docs_store::{StoreError, StoreResult, Value};
 
-/// Column values of a row: JSON (`doc` of a record, `v` of a row), a number (`n`), or `NULL` in both.
+/// Columns of a value: JSON (`doc` of a record, `v` of a row), a number (`n`), or `NULL` in both.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum Cell {
     Json(String),
@@ -15,7 +15,7 @@ impl Cell {
     /// Converts a value to columns.
     ///
     /// # Errors
-    /// [`StoreError::Misuse`] if the value has no JSON form.
+    /// [`StoreError::Misuse`] if the value cannot be represented as JSON.
     pub(crate) fn from_value(value: &Value) -> StoreResult<Self> {
         let json = match value {
             Value::Int(n) => return Ok(Self::Int(*n)),

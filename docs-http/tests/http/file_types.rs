@@ -49,7 +49,7 @@ fn isolated(headers: &HeaderMap) -> [&str; 4] {
     [content_type, disposition, one("x-content-type-options"), one("cross-origin-resource-policy")]
 }
 
-/// Replaces the stored media type of a file, as if an earlier version had accepted it, and returns the published URL.
+/// Returns a sealed file URL with this media type, as if an earlier version had accepted it.
 fn planted(url: &str, space: &str, content_type: &str) -> String {
     let path = url.strip_prefix("https://docs.example").expect("an address of this server");
     let mut parts: Vec<&str> = path.split('/').collect();

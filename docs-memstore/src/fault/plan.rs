@@ -1,10 +1,10 @@
-//! Plans: the schedule of faults.
+//! Fault plans: schedules of faults.
 
 use std::collections::BTreeMap;
 
 use crate::rng::splitmix;
 
-/// A kind of call.
+/// A kind of store call.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum CallKind {
     /// [`Store::begin`](docs_store::Store::begin).
@@ -32,27 +32,27 @@ impl CallKind {
 /// An injected fault.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Fault {
-    /// The call returns `Conflict` and applies nothing. Valid for `Get`, `Scan` and `Commit`.
+    /// The call returns `Conflict` and applies nothing. Permitted for `Get`, `Scan` and `Commit`.
     Conflict,
-    /// The call returns `Unavailable` and applies nothing. Valid for all steps.
+    /// The call returns `Unavailable` and applies nothing. Permitted for all calls.
     Unavailable,
-    /// The commit returns `Unknown` and, unless it fails otherwise, is applied.
+    /// The commit is applied but returns `Unknown`, unless it fails anyway.
     UnknownApplied,
     /// The commit returns `Unknown` and is not applied.
     UnknownLost,
-    /// The call yields to other tasks first. Valid for all steps.
+    /// The call first yields to other tasks. Permitted for all calls.
     Yield,
-    /// The call waits for [`release`](super::FaultStore::release) before its work. Valid for all steps.
+    /// The call waits for [`release`](super::FaultStore::release) before its work. Permitted for all calls.
     HoldBefore,
-    /// The call waits for [`release`](super::FaultStore::release) between its work and its response. Valid for all
-    /// steps.
+    /// The call waits for [`release`](super::FaultStore::release) after its work, before it returns. Permitted for all
+    /// calls.
     HoldAfter,
-    /// Feed items are returned twice. Valid for `Changes`.
+    /// Feed items are returned twice. Permitted for `Changes`.
     Repeat,
 }
 
 impl Fault {
-    /// Returns `true` if the contract permits the fault at the step.
+    /// Returns `true` if the store contract permits the fault for this kind of call.
     #[must_use]
     pub fn is_permitted_at(self, step: CallKind) -> bool {
         match self {
@@ -64,9 +64,9 @@ impl Fault {
     }
 }
 
-/// Fault rates, per 1,000 calls that permit the fault.
+/// Fault rates per 1,000 calls for which the fault is permitted.
 ///
-/// The rates for a call are applied in the order of the fields, and their sum should not exceed 1,000.
+/// The rates are applied in the order of the fields. Their sum should not exceed 1,000.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct Rates {
     /// [`Fault::Conflict`].
@@ -105,22 +105,23 @@ pub struct FaultPlan {
 }
 
 impl FaultPlan {
-    /// A plan without faults.
+    /// Creates a plan without faults.
     #[must_use]
     pub fn none() -> Self {
         Self::default()
     }
 
-    /// A plan with random faults, reproducible from the seed.
+    /// Creates a plan with random faults that are reproducible from the seed.
     #[must_use]
     pub fn from_seed(seed: u64, rates: Rates) -> Self {
         Self { seeded: Some((seed, rates)), ..Self::default() }
     }
 
-    /// Injects a fault at the `n`-th call of a kind, counted from 1. Takes precedence over random faults.
+    /// Injects a fault into the `n`-th call of a kind, counted from 1. Takes precedence over random faults.
     ///
     /// # Panics
-    /// When the contract does not permit the fault at that step, see [`Fault::is_permitted_at`], and when `n` is 0.
+    /// Panics if the contract does not permit the fault for this kind of call, see [`Fault::is_permitted_at`], or if
+    /// `n` is 0.
     #[must_use]
     pub fn with_fault(mut self, step: CallKind, n: u64, fault: Fault) -> Self {
         assert!(fault.is_permitted_at(step), "no store responds to {step:?} with {fault:?}");
@@ -129,9 +130,9 @@ impl FaultPlan {
         self
     }
 
-    /// Makes the store permanently unavailable after that many applied commits, as counted by
+    /// Makes the store permanently unavailable after `applied` applied commits, as counted by
     /// [`FaultStore::applied`](super::FaultStore::applied). Every later call returns `Unavailable`, regardless of the
-    /// rest of the plan. The response to the last commit is lost only if the plan has a fault for it.
+    /// rest of the plan. The response to the last commit is lost only if the plan injects such a fault.
     #[must_use]
     pub fn with_outage_after(mut self, applied: u64) -> Self {
         self.away_after = Some(applied);

@@ -12,7 +12,7 @@ use super::repository::{
     entries, object_id,
 };
 
-/// Pushes. Reads all files before it locks the repository.
+/// Performs a push. Reads all files before it locks the repository.
 pub(super) async fn push(
     shared: &MemGitState,
     request: &PushRequest,
@@ -26,7 +26,7 @@ pub(super) async fn push(
         if let Some(failure) = repository.find_failure(&request.url, &request.reference) {
             return Err(failure);
         }
-        // Git checks before sending, and again after receiving everything.
+        // Git checks the expected commit before sending, and again after everything was received.
         check_expected(&repository, request)?;
         repository.push_faults.pop_front()
     };
@@ -63,7 +63,7 @@ fn check_expected(repository: &MemRepository, request: &PushRequest) -> Result<(
     if is_expected && is_forward { Ok(()) } else { Err(GitError::Moved) }
 }
 
-/// Builds the commit of a request.
+/// Builds the requested commit.
 fn build_commit(
     shared: &MemGitState,
     repository: &MemRepository,
@@ -126,14 +126,14 @@ fn commit_for(request: &PushRequest, oid: String) -> Commit {
     Commit { oid, message: request.message.clone(), committed_at }
 }
 
-/// Returns the files of a commit that a ref points to or that was pushed.
+/// Returns the files of a commit that is the target of a ref or was pushed.
 fn find(shared: &MemGitState, repository: &MemRepository, oid: &str) -> Option<MemBranch> {
     let tips = repository.branch("HEAD").into_iter().chain(repository.branches.values().cloned());
     let pushed = shared.commits.lock().iter().map(|made| made.branch.clone()).collect::<Vec<_>>();
     tips.chain(pushed).find(|branch| branch.commit.oid == oid)
 }
 
-/// Adds a commit of a concurrent push.
+/// Adds the commit of a concurrent push.
 fn overtake(repository: &mut MemRepository, request: &PushRequest, path: &str, bytes: Bytes) {
     let Some(mut branch) = repository.branch(&request.reference) else {
         let commit = Commit { message: "Another commit".to_owned(), ..commit_for(request, String::new()) };
@@ -153,7 +153,7 @@ fn overtake_with(repository: &mut MemRepository, reference: &str, mut branch: Me
     move_ref(repository, reference, branch);
 }
 
-/// Points a ref to a branch, creating the ref if necessary.
+/// Points a ref at a branch, creating the ref if necessary.
 fn move_ref(repository: &mut MemRepository, reference: &str, branch: MemBranch) {
     if repository.refs.is_empty() {
         repository.refs = MemRefs::Only(BTreeSet::from([reference.to_owned()]));

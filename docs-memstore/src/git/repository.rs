@@ -1,4 +1,4 @@
-//! The state of an in-memory repository.
+//! State of an in-memory repository.
 
 use std::{
     collections::{BTreeMap, BTreeSet, VecDeque},
@@ -12,37 +12,37 @@ use docs_ports::{Commit, GitError, RepoEntry, RepoEntryKind, Signature, blob_id}
 use parking_lot::Mutex;
 use tokio::sync::watch;
 
-/// The content of a [`MemGit`](super::MemGit): the files of its default branch, and its other refs and faults.
+/// Content of a [`MemGit`](super::MemGit): the files of the default branch, other branches, and faults.
 #[derive(Clone, Debug)]
 pub struct MemRepository {
-    /// The files by path.
+    /// Files by path.
     pub files: BTreeMap<String, Bytes>,
-    /// The targets of the symbolic links by path. A path is either a file or a link.
+    /// Targets of symbolic links by path. A path is either a file or a link.
     pub links: BTreeMap<String, String>,
     /// The commit message.
     pub message: String,
-    /// The refs that point to these files.
+    /// Refs that point to these files.
     pub refs: MemRefs,
-    /// The targets of other refs.
+    /// Targets of other refs.
     pub branches: BTreeMap<String, MemBranch>,
-    /// An error for every fetch and every push.
+    /// Error returned by every fetch and push.
     pub failure: Option<GitError>,
-    /// Errors for fetches and pushes by URL or ref.
+    /// Errors of fetches and pushes, by URL or ref.
     pub failures: BTreeMap<String, GitError>,
-    /// The faults of the next pushes, one each.
+    /// Faults of the next pushes, one per push.
     pub push_faults: VecDeque<MemPushFault>,
-    /// The last commit pushed to these files. Valid until a test edits them.
+    /// The last commit pushed to these files. Unused once a test has edited them.
     pub(super) pushed: Option<PushedCommit>,
 }
 
-/// A pushed commit with the id derived from its files and message alone.
+/// A pushed commit, with the id that its files and message alone would have.
 #[derive(Clone, Debug)]
 pub(super) struct PushedCommit {
     pub(super) content: String,
     pub(super) commit: Commit,
 }
 
-/// The arguments of a fetch or push.
+/// Arguments of a fetch or push.
 #[derive(Debug)]
 pub(super) struct RemoteRequest {
     pub(super) url: String,
@@ -57,7 +57,7 @@ pub(super) struct MemGitState {
     pub(super) fetches: AtomicUsize,
     pub(super) reads: AtomicUsize,
     pub(super) is_holding: AtomicBool,
-    /// Number of fetches and pushes that are held.
+    /// Number of held fetches and pushes.
     pub(super) held: watch::Sender<usize>,
 }
 
@@ -79,7 +79,7 @@ impl Default for MemRepository {
 }
 
 impl MemRepository {
-    /// Returns the target of a ref.
+    /// Returns the target of a ref, if the ref exists.
     pub(super) fn branch(&self, reference: &str) -> Option<MemBranch> {
         let is_default = reference == "HEAD" && !self.refs.is_empty() || self.refs.contains(reference);
         match self.branches.get(reference) {
@@ -103,7 +103,7 @@ impl MemRepository {
         MemBranch { commit, files, links }
     }
 
-    /// Returns the configured error for a URL and a ref.
+    /// Returns the error configured for a URL or a ref.
     pub(super) fn find_failure(&self, url: &str, reference: &str) -> Option<GitError> {
         let named = || self.failures.get(url).or_else(|| self.failures.get(reference));
         self.failure.as_ref().or_else(named).cloned()
@@ -141,7 +141,7 @@ pub(super) fn object_id(hash: Hash) -> String {
 }
 
 impl MemGitState {
-    /// Records a request, and holds it if requested.
+    /// Records a request, and holds it if holding is enabled.
     pub(super) async fn record_request(&self, url: &str, cache_id: Option<&String>) {
         self.asked.lock().push(RemoteRequest { url: url.to_owned(), cache_id: cache_id.cloned() });
         if self.is_holding.load(Ordering::SeqCst) {
@@ -155,7 +155,7 @@ impl MemGitState {
 /// The refs that point to the files of a [`MemRepository`].
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum MemRefs {
-    /// All refs without their own branch, and `HEAD`.
+    /// All refs that have no branch of their own, and `HEAD`.
     Every,
     /// These refs, and `HEAD` if there are any. A repository without refs has no commits.
     Only(BTreeSet<String>),
@@ -165,38 +165,38 @@ pub enum MemRefs {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct MemBranch {
     pub commit: Commit,
-    /// The files by path.
+    /// Files by path.
     pub files: BTreeMap<String, Bytes>,
-    /// The targets of the symbolic links by path.
+    /// Targets of symbolic links by path.
     pub links: BTreeMap<String, String>,
 }
 
 /// A pushed commit.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct MemCommit {
-    /// The URL of the push.
+    /// URL that was pushed to.
     pub url: String,
-    /// The ref of the push.
+    /// Ref that was pushed to.
     pub reference: String,
-    /// The id of the parent commit.
+    /// Id of the parent commit.
     pub parent: Option<String>,
     pub author: Signature,
     pub committer: Signature,
-    /// The paths of the pushed files, in order.
+    /// Paths of the pushed files, in order.
     pub written: Vec<String>,
-    /// The removed paths that existed.
+    /// Removed paths that existed.
     pub removed: Vec<String>,
-    /// The commit with all its files.
+    /// The commit with all of its files.
     pub branch: MemBranch,
 }
 
-/// A fault of a push to a [`MemGit`](super::MemGit)(super::MemGit).
+/// A fault of a push to a [`MemGit`](super::MemGit).
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum MemPushFault {
     /// The host is unreachable; nothing is pushed.
     Unreachable,
-    /// The push succeeds but its response is lost: it fails as if the host were unreachable.
+    /// The push succeeds but its response is lost, so that it fails as if the host were unreachable.
     AnswerLost,
     /// The host rejects the push with this message.
     Rejected(String),

@@ -1,4 +1,4 @@
-//! The sorted words of a field, with exact, prefix and fuzzy lookup.
+//! Sorted words of a field, with exact, prefix and fuzzy lookup.
 
 use std::{
     collections::{BTreeMap, btree_map},
@@ -42,7 +42,7 @@ impl<V> Terms<V> {
         near_words(word, next, each).unwrap_or_else(|never| match never {});
     }
 
-    /// Calls `each` for every word that matches exactly or, if permitted, as a prefix: at most [`Word::visits`].
+    /// Calls `each` for every word that matches exactly or, if permitted, as a prefix, up to [`Word::visits`] words.
     pub(super) fn for_each_word_match<'t>(&'t self, word: &Word, mut each: impl FnMut(&'t V, Match)) {
         if !word.is_beginning() {
             if let Some(value) = self.0.get(word.text()) {

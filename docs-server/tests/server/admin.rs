@@ -165,7 +165,7 @@ fn admin_command_errors_name_the_flag_or_value() {
     assert!(said.contains("--store: must be the database"), "{said}");
 }
 
-/// All other commands fail with the path of the missing file, which is probably mistyped.
+/// All other commands fail with the path of the missing file, because the path is probably mistyped.
 #[test]
 fn only_user_create_creates_a_missing_sqlite_file() {
     let folder = TempDir::new().expect("a folder");
@@ -192,7 +192,7 @@ async fn admin_commands_verify_rebuild_and_collect_garbage() {
     done(&store, &["org", "create", "--title", "Engines", "--admin", "ada@example.com"]);
     assert_eq!(done(&store, &["verify"]), "all rows match the records");
 
-    // Removes an index row, as if the program were newer than the rows of the file.
+    // Remove an index row, as if a newer program version had added the index.
     let opened = platform(&file).await;
     let mut tx = Tx::new(opened.store().begin(Mode::Write, &[]).await.expect("begins"));
     let (row, _) = tx.scan_prefix(&KeyBuf::new("mem.j"), 1).await.expect("read").remove(0);
@@ -230,12 +230,12 @@ async fn admin_commands_verify_rebuild_and_collect_garbage() {
     assert!(removed.contains("objects removed\t0\nincomplete uploads removed\t0"), "{removed}");
 }
 
-/// Age of the deletions that a collection removes.
+/// Age after which deleted content is collected.
 const LONG: Duration = Duration::from_secs(30 * 24 * 60 * 60);
-/// A size in bytes that is too large for an inline object.
+/// Size in bytes of an object that is too large to be stored inline.
 const LARGE: usize = docs_sqlstore::INLINE_BYTES + 1;
 
-/// Opens the platform on the file and the blobs, with a manual clock.
+/// Opens the platform on the file and the blob folder, with a manual clock.
 async fn platform_at(clock: &ManualClock, file: &Path, blobs: &Path) -> Platform {
     let place = ObjectBlobs::folder(blobs).expect("a folder");
     let options = Options::new().clock(Arc::new(clock.clone())).blobs(Arc::new(place));
@@ -244,7 +244,7 @@ async fn platform_at(clock: &ManualClock, file: &Path, blobs: &Path) -> Platform
     Platform::builder(Arc::new(store), objects).clock(clock.clone()).build()
 }
 
-/// Creates a space with a large file, which repeats one byte. Also returns the address of the file.
+/// Creates a space with a large file that repeats one byte. Also returns the URL of the file.
 async fn space_with_file(platform: &Platform, who: &Actor, org: &OrgId, byte: u8) -> (SpaceId, String) {
     let me = platform.as_actor(who);
     let space = me.org(org).spaces().create(CreateSpace::default()).await.expect("a space").id;
@@ -265,14 +265,14 @@ async fn purge(platform: &Platform, space: &SpaceId) {
     space.purge().await.expect("purged");
 }
 
-/// Returns the names of the blobs in a folder, except the ownership marker.
+/// Returns the names of the blobs in a folder, excluding the ownership marker.
 fn blobs_in(folder: &Path) -> BTreeSet<String> {
     let below = |folder: fs::DirEntry| fs::read_dir(folder.path()).into_iter().flatten().flatten();
     let files = fs::read_dir(folder).expect("a folder").flatten().flat_map(below);
     files.map(|file| file.file_name().into_string().expect("text")).collect()
 }
 
-/// Returns a count from the output of `collect`.
+/// Returns a count printed by `collect`.
 #[track_caller]
 fn told(printed: &str, what: &str) -> usize {
     let line = printed.lines().find_map(|line| line.strip_prefix(what)?.strip_prefix('\t'));
@@ -311,7 +311,7 @@ async fn collect_removes_only_blobs_deleted_long_ago() {
     let found = platform.find_file(&kept, sealed).await.expect("there");
     assert_eq!(platform.file_bytes(&found, None).await.expect("read"), vec![b'b'; LARGE]);
 
-    // The file of an interrupted upload is removed only once it is old.
+    // The file of an interrupted upload is removed only after a certain age.
     let name = of_gone.first().expect("a name");
     let left = blobs.join(&name[..2]).join(name);
     fs::write(&left, "bytes").expect("written");

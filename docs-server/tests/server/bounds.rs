@@ -1,9 +1,10 @@
-//! The bounds of all untrusted input as one table, with the test that proves each bound and the cost of an input at it.
+//! A table of the limits on all untrusted input, with the test that verifies each limit and the cost of input at the
+//! limit.
 //!
-//! The handbook contains the table (`reference/bounds.rs`). A constant whose name marks it as a bound must be in the
-//! table or in `INTERNAL`, so that every new input gets a row. `DOCS_BOUNDS=write cargo test --release -p docs-server
-//! --test server bounds` measures the rows that have a measurement and writes `measured.json`. `DOCS_BOUNDS_PROGRAM`
-//! selects another program to measure.
+//! The handbook contains the table (`reference/bounds.rs`). A constant whose name marks it as a limit must be listed in
+//! the table or in `INTERNAL`, so that every new kind of input gets a row. `DOCS_BOUNDS=write cargo test --release -p
+//! docs-server --test server bounds` runs the measurements and writes `measured.json`. `DOCS_BOUNDS_PROGRAM` selects
+//! another program to measure.
 
 mod measure;
 mod rows;
@@ -17,14 +18,14 @@ pub(crate) use rows::{Bound, Input, inputs};
 use rows::INTERNAL;
 use source::Sources;
 
-/// Constants that the list of limits refers to by another name.
+/// Constants that the platform's list of limits imports under another name.
 const RENAMED: &[(&str, &str)] = &[("MAX_FRONT_MATTER_BYTES", "MAX_BYTES")];
 
 fn bounds() -> impl Iterator<Item = &'static Bound> {
     inputs().flat_map(|input| input.bounds)
 }
 
-/// Returns the value of the bound of a row. Times are in seconds.
+/// Returns the limit in a row. Times are in seconds.
 pub(crate) fn values() -> impl Fn(&Bound) -> u64 {
     let sources = Sources::read();
     move |bound| sources.value(bound.constant).unwrap_or_else(|| panic!("{} has no value", bound.constant))

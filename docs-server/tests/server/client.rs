@@ -1,4 +1,4 @@
-//! A small HTTP client that distinguishes an error response from no response.
+//! A small HTTP client that distinguishes error responses from missing responses.
 
 use http_body_util::{BodyExt as _, Full};
 use hyper::{Request, body::Bytes};
@@ -8,7 +8,7 @@ use hyper_util::{
 };
 use serde_json::Value;
 
-/// Maximum number of retries of a write that failed with 503.
+/// Maximum number of retries of a write that fails with 503.
 const MOST_RETRIES: u32 = 10;
 
 /// A client of one server.
@@ -19,7 +19,7 @@ pub(crate) struct Client {
     token: String,
 }
 
-/// A response: its status and its JSON body, or `null` without one.
+/// A response: its status, and its JSON body or `null`.
 #[derive(Clone, Debug)]
 pub(crate) struct Answer {
     pub(crate) status: u16,
@@ -38,7 +38,7 @@ impl Client {
         Self { http, base: base.to_owned(), token: token.to_owned() }
     }
 
-    /// Returns a client of another server for the same user.
+    /// Returns a client for another server, with the same user.
     pub(crate) fn at(&self, base: &str) -> Self {
         Self { base: base.to_owned(), ..self.clone() }
     }
@@ -60,14 +60,14 @@ impl Client {
         Ok(Answer { status, body, retry_after })
     }
 
-    /// Reads a resource that must exist.
+    /// Reads a resource, which must exist.
     pub(crate) async fn get(&self, path: &str) -> Value {
         let answer = self.call("GET", path, Value::Null).await.expect("the server runs");
         assert_eq!(answer.status, 200, "GET {path}: {}", answer.body);
         answer.body
     }
 
-    /// Sends a write that must succeed. Retries while the server returns 503 with `Retry-After`.
+    /// Sends a write, which must succeed. Retries while the server returns 503 with `Retry-After`.
     pub(crate) async fn post(&self, path: &str, body: Value) -> Value {
         let mut answer = self.call("POST", path, body.clone()).await.expect("the server runs");
         for _ in 0..MOST_RETRIES {
@@ -80,7 +80,7 @@ impl Client {
         answer.body
     }
 
-    /// Returns all items of a list, page by page.
+    /// Returns all items of a paginated list.
     pub(crate) async fn all(&self, path: &str) -> Vec<Value> {
         let (mut items, mut next) = (Vec::new(), String::new());
         loop {

@@ -1,4 +1,4 @@
-//! Connections that send slowly, read slowly, or are too many are closed, and other clients are always served.
+//! Connections that send slowly, read slowly, or are too numerous are closed, and other clients are always served.
 
 use std::{
     net::{IpAddr, Ipv4Addr, SocketAddr},
@@ -29,14 +29,14 @@ mod limits;
 mod memory;
 mod responses;
 
-/// A timeout that is exceeded in a test.
+/// A timeout that the test exceeds.
 const SHORT: Duration = Duration::from_millis(300);
-/// A timeout that is never exceeded in a test.
+/// A timeout that the test never reaches.
 const LONG: Duration = Duration::from_secs(3_600);
-/// A request that needs no authentication.
+/// A request that requires no authentication.
 const GET: &[u8] = b"GET /healthz HTTP/1.1\r\nhost: a\r\n\r\n";
 
-/// Returns limits with timeouts that are never exceeded.
+/// Returns limits whose timeouts the tests never reach.
 fn patient() -> ConnectionConfig {
     let pace = Pace { stall: LONG, bytes_per_second: 1 };
     ConnectionConfig {
@@ -48,7 +48,7 @@ fn patient() -> ConnectionConfig {
     }
 }
 
-/// Returns `count` bytes that differ, so that a test notices missing ones.
+/// Returns `count` varied bytes, so that a test notices missing ones.
 fn distinct(count: usize) -> Vec<u8> {
     (0..count).map(|at| u8::try_from((at / 251 + at) % 251).unwrap_or_default()).collect()
 }
@@ -58,7 +58,7 @@ fn brisk() -> Pace {
     Pace { stall: SHORT, bytes_per_second: 1_000 }
 }
 
-/// A server in the process of the test. Dropping it stops the server.
+/// A server within the test process. Dropping it stops the server.
 struct Running {
     address: SocketAddr,
     stop: Option<oneshot::Sender<()>>,
@@ -91,7 +91,7 @@ impl Running {
         self.connect_from(1).await
     }
 
-    /// Stores a file, and returns the path at which anyone with its address may read it.
+    /// Stores a file, and returns the path at which it can be read without authentication.
     async fn file(&self, bytes: &[u8]) -> String {
         let api = Client::new(&format!("http://{}", self.address), TOKEN);
         let org = id(&api.get("/orgs").await["items"][0]);
@@ -112,7 +112,7 @@ impl Running {
         url.strip_prefix(&api.base).unwrap_or_else(|| panic!("{url} begins with {}", api.base)).to_owned()
     }
 
-    /// Fails unless a new client from the address is served.
+    /// Asserts that a new client from this address is served.
     async fn answers(&self, number: u8) {
         let mut client = self.connect_from(number).await;
         client.send(GET).await;
@@ -120,7 +120,7 @@ impl Running {
     }
 }
 
-/// A connection with raw access to its bytes.
+/// A connection with access to the raw bytes.
 pub(crate) struct Raw {
     stream: TcpStream,
     received: Vec<u8>,
@@ -148,7 +148,7 @@ impl Raw {
         self.stream.write_all(bytes).await.is_ok()
     }
 
-    /// Reads until the received bytes contain `end`, and returns them up to its end.
+    /// Reads until the received bytes contain `end`, and returns them up to and including `end`.
     async fn until(&mut self, end: &[u8]) -> Vec<u8> {
         loop {
             let found = self.received.windows(end.len()).position(|window| window == end);
@@ -189,10 +189,10 @@ impl Raw {
         self.received.drain(..count).collect()
     }
 
-    /// Waits until the server closes the connection, and returns all bytes received before.
+    /// Waits until the server closes the connection, and returns all bytes received until then.
     async fn closed(&mut self) -> Vec<u8> {
         let closed = async {
-            // A reset also counts as closed.
+            // A reset counts as closed, too.
             while self.stream.read_buf(&mut self.received).await.is_ok_and(|read| read > 0) {}
         };
         timeout(PATIENCE, closed).await.expect("the server closes the connection");
@@ -200,8 +200,8 @@ impl Raw {
     }
 }
 
-/// Sends a piece of bytes repeatedly, with a pause in between, until the server closes the connection or `pieces` are
-/// sent. Returns the number of sent pieces.
+/// Sends a chunk repeatedly, with pauses, until the server closes the connection or `pieces` chunks are sent. Returns
+/// the number of chunks sent.
 async fn drip(client: &mut Raw, piece: &[u8], pieces: usize, pause: Duration) -> usize {
     let mut ticks = tokio::time::interval(pause);
     for sent in 0..pieces {

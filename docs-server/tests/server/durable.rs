@@ -1,7 +1,7 @@
-//! The server as a separate process that is killed without warning. Acknowledged writes must survive.
+//! The server runs as a separate process and is killed without warning. Acknowledged writes must survive.
 //!
-//! Stores: SQLite always, PostgreSQL if `DOCS_TEST_POSTGRES` contains the URL of a server. `DOCS_CRASH_ROUNDS` sets the
-//! number of kills per store, 4 by default.
+//! The tests run on SQLite, and also on PostgreSQL if `DOCS_TEST_POSTGRES` contains the URL of a server.
+//! `DOCS_CRASH_ROUNDS` sets the number of kills per store; the default is 4.
 
 mod crash;
 mod load;

@@ -1,4 +1,4 @@
-//! The page for trying the API, in a browser.
+//! The API explorer, tested in a browser.
 //!
 //! If Chromium is not installed, the test prints a message and does not run.
 

@@ -1,4 +1,4 @@
-//! The flags of the program, each tested on a server in a separate process.
+//! Command-line flags, each tested on a server in a separate process.
 
 mod files_origin;
 mod hosts;
@@ -67,14 +67,14 @@ async fn get(url: &str) -> Value {
     answer.body
 }
 
-/// Returns the URL of a search for a text of the handbook.
+/// Returns the URL of a search for text from the handbook.
 async fn search(server: &Process) -> String {
     let orgs = get(&format!("{}/v1/orgs", server.base)).await;
     let org = orgs["items"][0]["id"].as_str().expect("an id");
     format!("{}/v1/orgs/{org}/search?query=change%20request", server.base)
 }
 
-/// Waits until a search finds the handbook. Searches may return 503 until the index is built.
+/// Waits until a search finds the handbook. Searches may return 503 until the index has been built.
 async fn found(server: &Process) {
     let url = search(server).await;
     until("a page of the handbook", async || {
@@ -98,17 +98,17 @@ async fn search_index_is_stored_next_to_the_database_and_reused() {
     found(&server).await;
     drop(server);
     let index = folder.path().join("docs.db.search/sqlite/index.db");
-    // A rebuilt index would be a new file with another inode.
+    // A rebuilt index would be a new file with a different inode.
     let number = || std::fs::metadata(&index).expect("the file of the index").ino();
     let before = number();
     let server = Process::start(&store).await;
-    // The persistent index is ready immediately, so the first search succeeds.
+    // The persistent index is ready at once, so the first search succeeds.
     let answer = get_any(&search(&server).await).await;
     assert_eq!(answer.status, 200, "{}", answer.body);
     assert!(!answer.body["items"].as_array().expect("a list").is_empty(), "{}", answer.body);
     assert_eq!(number(), before, "what was indexed is still there");
     drop(server);
-    // A damaged index does not prevent the start.
+    // A damaged index does not prevent startup.
     for end in ["", "-wal"] {
         std::fs::write(format!("{}{end}", index.display()), "no database").expect("damaged");
     }
@@ -123,7 +123,7 @@ async fn search_index_flag_sets_the_index_location() {
     let server = Process::with(&["--bind", ANY, "--store", &store, "--search-index", text(&index)]).await;
     found(&server).await;
     assert!(index.join("sqlite/index.db").exists() && !folder.path().join("docs.db.search").exists());
-    // An index belongs to one server.
+    // An index can be used by only one server.
     let (said, code) = refused(&["--bind", ANY, "--search-index", text(&index)]).await;
     assert!(said.contains("--search-index") && said.contains("in use by another process"), "{said}");
     assert_ne!(code, Some(0));
@@ -136,7 +136,7 @@ async fn search_index_flag_sets_the_index_location() {
     assert!(said.contains("--search-index") && said.contains("cannot store a search index"), "{said}");
 }
 
-/// A body of zeros that is generated while it is sent.
+/// A body of zeros that is generated while being sent.
 struct Zeros(usize);
 
 impl Body for Zeros {
@@ -153,7 +153,7 @@ impl Body for Zeros {
     }
 }
 
-/// Returns the peak memory of the server in bytes, or `None` if the system does not report it.
+/// Returns the server's peak memory in bytes, or `None` if the system does not report it.
 fn peak_memory(server: &Process) -> Option<u64> {
     let status = std::fs::read_to_string(format!("/proc/{}/status", server.child.id())).ok()?;
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
@@ -230,7 +230,7 @@ async fn import(server: &Process, url: &str, cache_id: Option<&str>) {
     .await;
 }
 
-/// `--git-cache` and `--git-cache-size`, and the default cache of an SQLite store.
+/// `--git-cache` and `--git-cache-size`, and the default cache for an SQLite store.
 #[tokio::test]
 async fn git_cache_keeps_repositories_by_cache_id_or_space() {
     if !has_git() {
@@ -255,14 +255,14 @@ async fn git_cache_keeps_repositories_by_cache_id_or_space() {
     };
     let kept = || kept_in(&cache);
     let server = Process::with(&flags).await;
-    // An import without a cache id is cached per space.
+    // Imports without a cache id are cached per space.
     for (id, count) in [(None, 1), (Some("docs"), 2), (Some("guides"), 3), (Some("docs"), 3)] {
         import(&server, &url, id).await;
         assert_eq!(kept(), count);
     }
     let (said, _) = refused(&flags).await;
     assert!(said.contains("--git-cache") && said.contains("another server"), "{said}");
-    // With a small limit, the next fetch evicts all earlier repositories.
+    // With a small size limit, the next fetch evicts all earlier repositories.
     drop(server);
     let small = Process::with(&[&flags[..], &["--git-cache-size", "1 kB"]].concat()).await;
     import(&small, &url, Some("news")).await;
@@ -277,7 +277,7 @@ async fn git_cache_keeps_repositories_by_cache_id_or_space() {
     assert!(said.contains("--git-cache") && said.contains("README.md"), "{said}");
     assert_ne!(code, Some(0));
 
-    // An SQLite store has a default cache folder, unless disabled. A second server runs without a cache.
+    // An SQLite store has a default cache folder, unless disabled. A second server on it runs without a cache.
     let store = format!("sqlite:{}", text(&folder.path().join("docs.db")));
     let beside = folder.path().join("docs.db.git");
     let flags = ["--bind", ANY, "--outbound", "private", "--store", &store];
@@ -377,15 +377,15 @@ async fn printed_address_is_reachable() {
     assert!(said.contains("--bind") && said.contains("localhost:4000") && code != Some(0), "{said}");
 }
 
-/// A base URL with a path: the server answers with and without the path.
+/// With a path in the base URL, the server responds both with and without that path.
 #[tokio::test]
 async fn base_url_path_is_served_and_in_document_and_addresses() {
-    // The server listens at one URL and advertises another as its base URL.
+    // The server listens on one address and advertises another in its base URL.
     let port = TcpListener::bind(ANY).await.expect("a port").local_addr().expect("it is known").port();
     let (bind, base) = (format!("127.0.0.1:{port}"), format!("http://localhost:{port}/docs-api"));
     let server = Process::with(&["--bind", &bind, "--base-url", &format!("{base}/")]).await;
     assert_eq!(server.base, base);
-    // A proxy may strip the path or forward it.
+    // A proxy may strip the path or forward it unchanged.
     for root in [format!("http://{bind}"), format!("http://{bind}/docs-api")] {
         let document = get(&format!("{root}/openapi.json")).await;
         assert_eq!(document["servers"], json!([{ "url": format!("{base}/v1") }]), "{root}");
@@ -413,7 +413,7 @@ fn text_of(value: &Value) -> &str {
 
 #[tokio::test]
 async fn wildcard_bind_logs_the_default_base_url_at_start() {
-    // The invalid store ends the server after it has logged its base URL.
+    // The invalid store stops the server after it has logged its base URL.
     let folder = TempDir::new().expect("a folder");
     let none = format!("sqlite:{}", folder.path().join("nowhere/docs.db").display());
     for (flags, is_said) in [
@@ -438,7 +438,7 @@ async fn health_command_reports_the_server_at_the_bind_address() {
     let at = server.base.trim_start_matches("http://").to_owned();
     let port = at.rsplit(':').next().expect("a port");
     for bind in [at.as_str(), &format!("0.0.0.0:{port}"), &format!("localhost:{port}")] {
-        // The health command has a short timeout, which a busy machine may exceed. Hence the retries.
+        // Retried, because a busy machine may exceed the short timeout of the health command.
         until(&format!("an answer at {bind}"), async || {
             let output = health(bind).await;
             output.status.success() && String::from_utf8_lossy(&output.stdout).contains("ok")

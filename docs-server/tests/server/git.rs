@@ -1,7 +1,7 @@
-//! The server with real repositories on a Git host: edits propagate in both directions, and a server that is killed
-//! halfway leaves no partial state in either.
+//! The server with real repositories on a Git host: edits propagate in both directions, and killing the server at any
+//! point leaves no partial state on either side.
 //!
-//! The host needs the `git` program. Without it, the tests print a message and do not run.
+//! The Git host needs the `git` program. Without it, the tests print a message and do not run.
 
 mod crash;
 mod hook;
@@ -22,7 +22,7 @@ async fn edit(client: &Client, space: &str, changes: Value) {
     assert_eq!(merged["result"], "merge", "{merged}");
 }
 
-/// Returns the id and the text of the page of a file.
+/// Returns the id and text of the page for a file.
 async fn page_of(client: &Client, space: &str, path: &str) -> (String, String) {
     let content = client.get(&format!("/spaces/{space}/content")).await;
     let pages = content["pages"].as_array().expect("pages");
@@ -31,7 +31,7 @@ async fn page_of(client: &Client, space: &str, path: &str) -> (String, String) {
     (id(page), client.get(&read).await["markdown"].as_str().expect("a text").to_owned())
 }
 
-/// Replaces a text on the page of a file through a change request.
+/// Replaces text on the page for a file, through a change request.
 async fn edit_page(client: &Client, space: &str, path: &str, from: &str, to: &str) {
     let (page, text) = page_of(client, space, path).await;
     assert!(text.contains(from), "{text}");

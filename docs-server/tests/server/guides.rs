@@ -1,5 +1,5 @@
-//! Runs every command of the handbook and of the README unchanged, page by page. Each page gets a new server and a
-//! shell that stops at the first failing command, error response or unset variable.
+//! Runs every command of the handbook and the README unchanged, page by page. Each page gets a new server and a shell
+//! that stops at the first failing command, error response or unset variable.
 //!
 //! The commands need `bash`, `curl` and `jq`, and on one page `openssl`. If one is missing, the tests print a message
 //! and do not run.
@@ -22,13 +22,13 @@ use tokio::{
 
 use crate::process::{PATIENCE, Process, TOKEN, until};
 
-/// The address of the server in the pages.
+/// The server address used on the pages.
 const SERVER: &str = "127.0.0.1:4000";
-/// The web page and the repository that the pages import. The tests replace them by local ones, so no network is
-/// needed.
+/// The web page and the repository imported on the pages. The tests replace them with local ones, so no network access
+/// is needed.
 const WEB_PAGE: &str = "https://example.com/docs";
 const REPOSITORY: &str = "https://github.com/example/project.git";
-/// The certificate that the reader saves as a file on a page.
+/// The certificate that the reader saves to a file on one of the pages.
 const CERTIFICATE: &str = include_str!("saml/provider.crt");
 
 fn root() -> PathBuf {
@@ -39,23 +39,23 @@ fn handbook() -> PathBuf {
     root().join("examples/handbook")
 }
 
-/// Returns the paths of the Markdown files of the handbook, without the included files.
+/// Returns the paths of the handbook's Markdown files, excluding included files.
 fn pages() -> Vec<String> {
     let handbook = docs_server::handbook().expect("the handbook");
     let paths = handbook.entries().iter().map(|entry| entry.path.clone());
     paths.filter(|path| path.ends_with(".md") && !path.starts_with('.') && !path.contains("/.")).collect()
 }
 
-/// A code block for the shell.
+/// A code block of a page.
 #[derive(Debug, PartialEq, Eq)]
 enum Block {
     /// Commands, with their location.
     Commands(String, String),
-    /// A file that the reader is instructed to save: its name and its text.
+    /// A file that the reader is asked to save: its name and its content.
     File(String, String),
 }
 
-/// Returns the blocks of a page, with those of included files in place.
+/// Returns the blocks of a page, with those of included files at their position.
 fn blocks(path: &Path) -> Vec<Block> {
     let text = fs::read_to_string(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
     let (mut found, mut title) = (Vec::new(), None);
@@ -93,7 +93,7 @@ fn has_commands(page: &str) -> bool {
     blocks(&handbook().join(page)).iter().any(|block| matches!(block, Block::Commands(..)))
 }
 
-/// Returns the variables that commands set from a command output.
+/// Returns the variables that the commands set from command output.
 fn names_set(code: &str) -> Vec<&str> {
     let name = |line: &'_ str| -> Option<usize> {
         let (name, value) = line.split_once('=')?;
@@ -104,7 +104,7 @@ fn names_set(code: &str) -> Vec<&str> {
     code.lines().filter_map(|line| Some(&line[..name(line)?])).collect()
 }
 
-/// Returns a shell script of the blocks that stops at the first error and prints its location.
+/// Returns a shell script with the blocks, which stops at the first error and prints its location.
 fn script(blocks: &[Block], folder: &Path) -> String {
     let mut script = "set -euo pipefail\ntrap 'echo \"stopped at $STANDS\" >&2' ERR\n".to_owned();
     for block in blocks {
@@ -123,8 +123,8 @@ fn script(blocks: &[Block], folder: &Path) -> String {
     script
 }
 
-/// Writes wrappers that take precedence over the programs of the machine: `curl` fails on an error response; `cargo`
-/// and `docker` would build, so they only record their arguments.
+/// Writes wrappers that take precedence over installed programs: `curl` fails on error responses; `cargo` and `docker`
+/// only record their arguments instead of building.
 fn programs(folder: &Path) {
     let bin = folder.join("bin");
     fs::create_dir(&bin).expect("a folder");
@@ -160,7 +160,7 @@ fn is_missing(programs: &[&str]) -> bool {
     !missing.is_empty()
 }
 
-/// Creates a repository with a documentation folder on its branch `main`.
+/// Creates a repository whose branch `main` contains a documentation folder.
 fn repository(folder: &Path) -> String {
     let path = folder.join("project.git");
     let repository = git2::Repository::init_bare(&path).expect("a repository");
@@ -179,14 +179,14 @@ fn repository(folder: &Path) -> String {
     format!("file://{}", path.display())
 }
 
-/// Starts a website of one page and returns its URL.
+/// Starts a website with one page and returns its URL.
 async fn website() -> String {
     let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
     let url = format!("http://{}/docs", listener.local_addr().expect("its address"));
     tokio::spawn(async move {
         while let Ok((mut stream, _)) = listener.accept().await {
             let mut asked = [0; 4096];
-            // Errors of the client are irrelevant to this test.
+            // Client errors are irrelevant to this test.
             let _ = stream.read(&mut asked).await;
             let body = "<html><head><title>Docs</title></head><body><main><h1>Docs</h1><p>Text.</p></main></body></html>";
             let head = format!(
@@ -199,7 +199,7 @@ async fn website() -> String {
     url
 }
 
-/// Runs a script in a folder, with the wrappers first in the path.
+/// Runs a script in a folder, with the wrappers first in `PATH`.
 async fn run(script: String, folder: &Path) {
     let path = std::env::var("PATH").expect("a path");
     let mut shell = tokio::process::Command::new("bash");
@@ -220,7 +220,7 @@ async fn run(script: String, folder: &Path) {
     assert!(done.status.success(), "{}\n{}", said(&done.stdout), said(&done.stderr));
 }
 
-/// Checks that the recorded `cargo run` commands have valid flags.
+/// Checks that the recorded `cargo run` commands use valid flags.
 fn check_asked(folder: &Path) {
     let Ok(asked) = fs::read_to_string(folder.join("asked")) else { return };
     for line in asked.lines().filter_map(|line| line.strip_prefix("cargo run --example server")) {
@@ -254,7 +254,7 @@ async fn page_runs(page: &str) {
     check_asked(folder);
 }
 
-/// Waits until the handbook is imported into the first space.
+/// Waits until the handbook has been imported into the first space.
 async fn handbook_is_imported(address: &str) {
     let script = format!(
         "api() {{ curl -sS --fail -H 'Authorization: Bearer {TOKEN}' \"http://{address}/v1$1\"; }}; \
@@ -268,8 +268,8 @@ async fn handbook_is_imported(address: &str) {
     .await;
 }
 
-/// Shell commands of the handbook that do not run here, because they use a package registry. A separate test covers the
-/// programs that they install.
+/// Commands of the handbook that are not run because they use a package registry. A separate test covers the programs
+/// that they install.
 const NOT_RUN: &[&str] = &["npm install @gitbook/api@0.130.0"];
 
 #[test]
@@ -330,7 +330,7 @@ pages! {
     server_flags: "reference/server-flags.md",
 }
 
-/// Returns the `node_modules` folder with the published client, if it is installed.
+/// Returns the `node_modules` folder with the published client if it is installed.
 fn published_client() -> Option<PathBuf> {
     let modules = PathBuf::from(std::env::var_os("DOCS_TEST_NODE_MODULES")?);
     modules.join("@gitbook/api").is_dir().then_some(modules)

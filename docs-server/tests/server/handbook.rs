@@ -1,4 +1,4 @@
-//! The handbook as test content: its PDF file and its translation.
+//! Tests that use the handbook as content: its PDF file and its translation.
 
 mod pdf;
 mod translated;

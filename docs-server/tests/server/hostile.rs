@@ -1,5 +1,5 @@
-//! A running server that reads hostile input: for every document, archive or repository, the process survives, keeps
-//! serving other requests, and uses bounded memory.
+//! A running server that processes hostile input: for every document, archive or repository, the process survives,
+//! keeps responding to other requests, and uses bounded memory.
 //!
 //! `cargo test -p docs-server --test server hostile -- --nocapture` prints the outcome of each input and the memory of
 //! the server.
@@ -26,7 +26,8 @@ use tokio::{
 };
 
 const MB: u64 = 1_000_000;
-/// Maximum memory of the server in bytes: above that of an idle server, below the cost of each document without limits.
+/// Maximum memory of the server in bytes. It is above the memory of an idle server, and below the cost of each document
+/// if there were no limits.
 const MOST_MEMORY: u64 = 300 * MB;
 
 /// A document to import, with the expected outcome.
@@ -35,7 +36,7 @@ struct Foreign {
     source: &'static str,
     kind: &'static str,
     bytes: Vec<u8>,
-    /// A part of the expected error message; `None` if the import succeeds.
+    /// A part of the expected error message, or `None` if the import succeeds.
     refusal: Option<&'static str>,
 }
 
@@ -49,18 +50,18 @@ pub(crate) fn archive(files: impl IntoIterator<Item = (String, Vec<u8>)>) -> Vec
     writer.finish().expect("an archive").into_inner()
 }
 
-/// Returns a tag with enough attributes to overflow the stack of a thread if each used one recursive call.
+/// Returns a tag with so many attributes that one recursive call per attribute would overflow the stack.
 fn tag_with_many_attributes() -> String {
     format!("<h1>Title</h1><p>Text <a href=\"b\"{}>x</a></p>", " a=\"v\"".repeat(7_500))
 }
 
-/// Returns an archive with a table of contents whose blocks repeat a text through YAML aliases.
+/// Returns an archive with a table of contents whose blocks repeat text through YAML aliases.
 fn aliases() -> Vec<u8> {
     let aliases = vec!["*a"; 900].join(",");
     let mut contents = String::from("* [Start](README.md)\n");
     let mut chance: u64 = 0x9e37_79b9_7f4a_7c15;
     for _ in 0..150 {
-        // The texts differ, as equal texts would compress too well.
+        // The texts differ, because equal texts would compress too well.
         let noise: String = (0..32)
             .map(|_| {
                 chance ^= chance << 13;
@@ -76,7 +77,7 @@ fn aliases() -> Vec<u8> {
     archive(files.map(|(path, bytes)| (path.to_owned(), bytes)))
 }
 
-/// Returns a Word document with this many bytes of text.
+/// Returns a Word document with this number of text bytes.
 fn word(bytes: usize) -> Vec<u8> {
     let paragraph = format!("<w:p><w:r><w:t>{}</w:t></w:r></w:p>", "Some words. ".repeat(80));
     let body = paragraph.repeat(bytes / paragraph.len());
@@ -162,7 +163,7 @@ pub(crate) async fn serve(documents: BTreeMap<String, (&'static str, Arc<[u8]>)>
     base
 }
 
-/// Returns a line of `/proc/PID/status` in bytes; `None` on systems other than Linux.
+/// Returns a value of `/proc/PID/status` in bytes, or `None` on systems other than Linux.
 fn memory(server: &Process, line: &str) -> Option<u64> {
     let status = std::fs::read_to_string(format!("/proc/{}/status", server.child.id())).ok()?;
     let line = status.lines().find_map(|text| text.strip_prefix(line))?;
@@ -171,12 +172,12 @@ fn memory(server: &Process, line: &str) -> Option<u64> {
 
 /// Resets the peak memory of the process, and returns its current memory.
 fn forget_peak(server: &Process) -> u64 {
-    // If the reset is not permitted, the peak is that of the whole test, with the same limit.
+    // If the reset is not permitted, the peak covers the whole test, and the same limit applies.
     let _ = std::fs::write(format!("/proc/{}/clear_refs", server.child.id()), "5");
     memory(server, "VmRSS:").unwrap_or_default()
 }
 
-/// Fails unless the process is the original one, responds, and stays within the memory limit.
+/// Asserts that the process is still the same, responds, and stays within the memory limit.
 async fn is_well(server: &mut Process, client: &Client, what: &str, before: u64) {
     assert!(server.child.try_wait().expect("a child").is_none(), "{what}: the server ended");
     client.get("/orgs").await;
@@ -186,7 +187,7 @@ async fn is_well(server: &mut Process, client: &Client, what: &str, before: u64)
     assert!(peak.is_none_or(|peak| peak < MOST_MEMORY), "{what}: {peak:?} bytes");
 }
 
-/// Runs `work` while another client sends requests. Returns its result and the number of those requests.
+/// Runs `work` while another client sends requests. Returns the result and the number of those requests.
 async fn beside_others<T>(client: &Client, work: impl Future<Output = T>) -> (T, u64) {
     let mut answered = 0;
     let others = async {
@@ -220,7 +221,7 @@ async fn space(client: &Client, org: &str) -> String {
     space
 }
 
-/// Collects the ids of all document pages of a tree.
+/// Collects the ids of all document pages in a tree.
 fn documents_in(pages: &Value, out: &mut Vec<String>) {
     for page in pages.as_array().into_iter().flatten() {
         if page["type"] == "document" {
@@ -242,7 +243,7 @@ async fn server_survives_hostile_documents_within_memory_limit() {
         let folder = TempDir::new().expect("a folder");
         let (mut server, client, org) = start(folder.path(), worker).await;
         for (n, foreign) in documents.iter().enumerate() {
-            // A Word document of this size may use that much memory in the server process without a worker.
+            // Without a worker, a Word document of this size may use that much memory in the server process.
             if worker == "none" && foreign.source == "docx" {
                 continue;
             }
@@ -275,7 +276,7 @@ async fn server_survives_hostile_documents_within_memory_limit() {
     }
 }
 
-/// Creates a repository with an oversized page, and thirty files that are large but compress to almost nothing.
+/// Creates a repository with an oversized page, and thirty large files that compress to almost nothing.
 fn repository(folder: &Path) -> String {
     let path = folder.join("foreign.git");
     let repository = git2::Repository::init_bare(&path).expect("a repository");

@@ -1,7 +1,7 @@
-//! The path of a new user in a real browser: the first start of the program, and the pages that it publishes.
+//! The first steps of a new user in a real browser: the first start of the program, and the pages that it publishes.
 //!
-//! If Chromium is not installed, the test prints a message and does not run. If `DOCS_TEST_SCREENSHOTS` is set to a
-//! folder, the test saves screenshots of ten pages there: desktop and phone, light and dark.
+//! If Chromium is not installed, the test prints a message and does not run. If `DOCS_TEST_SCREENSHOTS` is set, the
+//! test saves screenshots of ten pages to that folder: desktop and phone, light and dark.
 
 #[path = "../../../docs-site/tests/site/chromium.rs"]
 pub(crate) mod chromium;
@@ -22,15 +22,15 @@ use tokio::{
     process::ChildStdout,
 };
 
-/// The output of the program at its first start.
+/// Output of the program at its first start.
 struct Greeting {
     process: Process,
-    /// The URL of the handbook.
+    /// URL of the handbook.
     handbook: String,
     token: String,
 }
 
-/// Starts the program with the flags of the README and its own port, and parses its output.
+/// Starts the program with the flags from the README and another port, and parses its output.
 async fn first_start() -> Greeting {
     let mut command = program();
     let mut child =
@@ -42,7 +42,7 @@ async fn first_start() -> Greeting {
         let line = tokio::time::timeout(PATIENCE, lines.next_line()).await.expect("it starts in time");
         said.push(line.expect("its output can be read").unwrap_or_else(|| panic!("a greeting: {said:?}")));
     }
-    // Drains the remaining output, so that the pipe does not fill up.
+    // Drain the remaining output, so that the pipe does not fill up.
     tokio::spawn(async move { while let Ok(Some(_)) = lines.next_line().await {} });
     let after = |words: &str| {
         let found = said.iter().find_map(|line| line.strip_prefix(words));
@@ -53,7 +53,7 @@ async fn first_start() -> Greeting {
     Greeting { process: Process { child, base }, handbook, token: after("export DOCS_TOKEN=") }
 }
 
-/// Starts at the URL that the program prints, and ends with a new site.
+/// The user starts at the printed URL, and finally publishes a new site.
 #[tokio::test(flavor = "multi_thread")]
 async fn new_user_reads_the_handbook_and_an_own_site() {
     let Some(browser) = Browser::start().await else { return };
@@ -84,7 +84,7 @@ async fn opens_the_handbook(reader: &mut Reader, address: &str) {
     assert_eq!(reader.heading().await, "Welcome");
     reader.sees("main", "This handbook is itself a space on the platform").await;
     reader.sees(".tree", "Quick start").await;
-    // Images are loaded lazily.
+    // Images load lazily.
     reader.browser.eval("document.querySelector('main img').scrollIntoView()").await;
     let loaded =
         "[...document.querySelectorAll('main img')].every((it) => it.complete && it.naturalWidth > 0)";
@@ -92,7 +92,7 @@ async fn opens_the_handbook(reader: &mut Reader, address: &str) {
 }
 
 async fn reads_a_page(reader: &mut Reader) {
-    // Child pages are collapsed until the reader opens their parent.
+    // Child pages are collapsed until the reader opens the parent page.
     let below = ".tree a[href$='/concepts/content-and-revisions']";
     assert!(!reader.can_see(below).await);
     reader.click(".tree .branch:has(> a[href$='/concepts']) summary").await;

@@ -1,4 +1,4 @@
-//! Files that the program writes on the machine, and the lock by which programs on one store detect each other.
+//! Files that the program writes on the machine, and the lock through which processes on one store detect each other.
 
 use std::{
     fs,
@@ -93,7 +93,7 @@ async fn rebuilds_alone(stand: &Stand) {
     let output = rebuild(&stand.url);
     assert!(!output.status.success() && output.stdout.is_empty(), "{}", said(&output));
     assert!(said(&output).contains("is in use; stop all servers"), "{}", said(&output));
-    // Other commands work while the server runs.
+    // Other commands work while the server is running.
     let users = program().args(["admin", "user", "list", "--store", &stand.url]).output().expect("it starts");
     assert!(users.status.success(), "{}", said(&users));
     drop(server);

@@ -1,8 +1,8 @@
-//! The server as a separate process, from the view of operators, new users and other programs, and the handbook about
-//! it.
+//! The server as a separate process, as seen by operators, new users and other programs, and the handbook's statements
+//! about it.
 //!
 //! All tests are in one program, because linking with the server takes longer than running most of them. Each test
-//! names its requirements besides the server. If one is missing, the test prints a message and does not run.
+//! documents its additional requirements. If one is missing, the test prints a message and does not run.
 
 mod admin;
 mod bounds;

@@ -1,5 +1,5 @@
 //! Files that mention flags, features and crates: the image, the systemd unit, the README, ARCHITECTURE and the
-//! handbook. The parser of the program validates the flags in them, so that none of these files becomes outdated.
+//! handbook. Flags in them are validated with the program's own parser, so that none of these files becomes outdated.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -15,7 +15,7 @@ fn read(path: &str) -> String {
     fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
 }
 
-/// Returns the flags of the program by their environment variables.
+/// Returns the program's flags, keyed by environment variable.
 fn flags() -> BTreeMap<String, Arg> {
     let of = |arg: &Arg| Some((arg.get_env()?.to_str()?.to_owned(), arg.clone()));
     Cli::command().get_arguments().filter_map(of).collect()
@@ -25,7 +25,7 @@ fn long(arg: &Arg) -> String {
     format!("--{}", arg.get_long().expect("every flag has a long name"))
 }
 
-/// Fails unless the program accepts the arguments.
+/// Asserts that the program accepts these arguments.
 #[track_caller]
 fn parses(words: &[String]) {
     if let Err(error) = Cli::try_parse_from(words) {
@@ -33,7 +33,7 @@ fn parses(words: &[String]) {
     }
 }
 
-/// Fails unless the program accepts the variable with this value.
+/// Asserts that the program accepts this assignment of an environment variable.
 #[track_caller]
 fn sets(assignment: &str) {
     let (name, value) = assignment.split_once('=').expect("NAME=VALUE");
@@ -42,7 +42,7 @@ fn sets(assignment: &str) {
     parses(&["docs-server".to_owned(), long(flag), value.trim_matches('"').to_owned()]);
 }
 
-/// Parses a list of quoted words in brackets.
+/// Parses a bracketed list of quoted words.
 fn words(list: &str) -> Vec<String> {
     serde_json::from_str(list).unwrap_or_else(|error| panic!("{list}: {error}"))
 }
@@ -81,11 +81,11 @@ fn dockerfile_uses_existing_flags_and_variables() {
     parses(&health);
     let user = after("USER ")[0];
     assert!(user != "0" && user != "root", "{user}");
-    // The workspace can be built with the Rust version of the image.
+    // The image's Rust version can build the workspace.
     let needed = read("Cargo.toml");
     let needed = needed.lines().find_map(|line| line.strip_prefix("rust-version = ")).expect("a version");
     assert_eq!(after("ARG RUST_VERSION="), [needed.trim_matches('"')]);
-    // The files needed for the build are not excluded from the image.
+    // Files needed for the build are not excluded from the image.
     for line in read(".dockerignore").lines().filter(|line| !line.starts_with(['#', '!'])) {
         for needed in ["Cargo.toml", "Cargo.lock", "docs-", "adapters", "examples", "benches"] {
             assert!(!line.starts_with(needed), "{line}");
@@ -104,7 +104,7 @@ fn systemd_unit_uses_existing_flags_and_variables() {
     let variables = after("Environment=");
     assert!(variables.len() >= 2, "{variables:?}");
     variables.into_iter().for_each(sets);
-    // The variables in its comments exist.
+    // Variables in the comments exist.
     for word in
         text.split(|c: char| !(c.is_ascii_uppercase() || c == '_')).filter(|word| word.starts_with("DOCS_"))
     {
@@ -132,7 +132,7 @@ fn the_handbook_lists_every_flag() {
     assert_eq!(rows(&read("examples/handbook/reference/server-flags.md")), flags);
 }
 
-/// Returns the features of a manifest, and its default features.
+/// Returns all features of a manifest, and the default ones.
 fn features(manifest: &str) -> (BTreeSet<String>, Vec<String>) {
     let table = manifest.split_once("[features]\n").expect("features").1;
     let lines = table.lines().take_while(|line| !line.starts_with('[')).filter(|line| !line.starts_with('#'));
@@ -141,7 +141,7 @@ fn features(manifest: &str) -> (BTreeSet<String>, Vec<String>) {
     (all.into_keys().filter(|name| *name != "default").map(str::to_owned).collect(), default)
 }
 
-/// Returns the inline code of a text.
+/// Returns the inline code in Markdown.
 fn quoted(text: &str) -> Vec<String> {
     text.split('`').skip(1).step_by(2).map(str::to_owned).collect()
 }
@@ -173,7 +173,7 @@ fn the_handbook_and_the_crate_documentation_list_every_feature() {
     }
     assert!(listed.len() >= 6, "{listed:?}");
     for (name, listed) in listed {
-        // If a crate has default features, its other features are internal parts of them.
+        // If a crate has default features, its other features are internal parts of those.
         let (all, default) = features(&manifest(&name));
         let offered = if default.is_empty() { all } else { default.into_iter().collect() };
         assert_eq!(listed, offered, "{name}");

@@ -9,7 +9,7 @@ use tokio::io::{AsyncBufReadExt as _, BufReader};
 
 /// The token of the first administrator in these tests.
 pub(crate) const TOKEN: &str = "token-of-the-durability-tests";
-/// Timeout for the start of a server and for the events that a test waits for.
+/// Timeout for the start of a server, and for events that a test waits for.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(90);
 
 /// A running server. Dropping it kills the process with SIGKILL, without a graceful shutdown.
@@ -18,7 +18,7 @@ pub(crate) struct Process {
     pub(crate) base: String,
 }
 
-/// Returns the command of the program, without the `DOCS_` variables of the test environment.
+/// Returns the command for the program, without the `DOCS_` variables of the test environment.
 pub(crate) fn program() -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_docs-server"));
     for (name, _) in std::env::vars_os() {
@@ -42,17 +42,17 @@ impl Process {
         Self::run(program().args(["--token", TOKEN]).args(flags)).await
     }
 
-    /// Starts a server with a limit of open files.
+    /// Starts a server with this limit of open files.
     pub(crate) async fn limited(descriptors: u32) -> Self {
         Self::within(&format!("ulimit -n {descriptors}"), &["--bind", "127.0.0.1:0"]).await
     }
 
-    /// Starts a server with a umask.
+    /// Starts a server with this umask.
     pub(crate) async fn under(umask: &str, flags: &[&str]) -> Self {
         Self::within(&format!("umask {umask}"), flags).await
     }
 
-    /// Starts a server in a shell after another command.
+    /// Starts a server from a shell, after another command.
     async fn within(first: &str, flags: &[&str]) -> Self {
         let program = program();
         let mut shell = Command::new("sh");
@@ -77,13 +77,13 @@ impl Process {
         let base = line.rsplit(' ').next().expect("a word").trim_end_matches('/').to_owned();
         assert!(base.starts_with("http://"), "{line}");
         let process = Self { child, base };
-        // Drains the remaining output, so that the pipe does not fill up.
+        // Drain the remaining output, so that the pipe does not fill up.
         tokio::spawn(async move { while let Ok(Some(_)) = lines.next_line().await {} });
         process
     }
 }
 
-/// Polls until a condition is true, because another process sends no events.
+/// Polls until a condition is true, because other processes send no events.
 pub(crate) async fn until(what: &str, mut so: impl AsyncFnMut() -> bool) {
     let waiting = async {
         while !so().await {
@@ -95,7 +95,7 @@ pub(crate) async fn until(what: &str, mut so: impl AsyncFnMut() -> bool) {
 
 impl Drop for Process {
     fn drop(&mut self) {
-        // Errors are ignored, as the process may have ended already.
+        // Errors are ignored, because the process may have ended already.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }

@@ -1,7 +1,7 @@
-//! The generated tables of the handbook's reference match the code.
+//! The generated tables in the handbook's reference match the code.
 //!
-//! A generated table is the first one under its heading; the rest of a page is written by hand. After a change of the
-//! code, `DOCS_REFERENCE=write cargo test -p docs-server --test server reference` regenerates the tables for review.
+//! A generated table is the first one under its heading; the rest of a page is handwritten. After a change of the code,
+//! `DOCS_REFERENCE=write cargo test -p docs-server --test server reference` regenerates the tables for review.
 
 mod blocks;
 mod bounds;
@@ -20,7 +20,7 @@ use docs_http::HttpConfig;
 use docs_memstore::{MemObjects, MemStore};
 use serde_json::Value;
 
-/// A table of a page: the first one under its heading.
+/// A generated table of a page: the first one under its heading.
 struct Table {
     page: &'static str,
     heading: String,
@@ -40,7 +40,7 @@ impl Table {
         Self { page, heading: heading.to_owned(), text }
     }
 
-    /// Returns the page with its current table replaced by this one, or with this one at the end of the section.
+    /// Returns the page with its table replaced by this one. If the section has no table, this one is added at its end.
     fn within(&self, page: &str) -> String {
         let is_heading = |line: &str| line.starts_with("## ") || line.starts_with("### ");
         let titled = |line: &str| {
@@ -85,7 +85,7 @@ fn document() -> Value {
     serde_json::from_str(app.document()).expect("JSON")
 }
 
-/// Returns the values of an enumeration with their meanings, from the list in its description.
+/// Returns the values of an enumeration with their meanings, taken from the list in its description.
 fn values(document: &Value, schema: &str) -> Vec<(String, String)> {
     let description = document["components"]["schemas"][schema]["description"].as_str();
     let description = description.unwrap_or_else(|| panic!("no schema {schema}"));

@@ -2,7 +2,7 @@
 
 use crate::process::{PATIENCE, program};
 
-/// Starts a server that must reject its flags. Returns its error message and exit code.
+/// Starts a server that must reject its flags. Returns the error message and exit code.
 pub(crate) async fn refused(flags: &[&str]) -> (String, Option<i32>) {
     let mut command = tokio::process::Command::from(program());
     let output = command.args(flags).kill_on_drop(true).output();

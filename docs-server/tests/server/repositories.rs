@@ -1,5 +1,5 @@
-//! Real repositories as sites. Each folder in `DOCS_TEST_REPOSITORIES` (separated by colons) is imported and read in
-//! full. If the variable is not set, the test prints a message and does not run.
+//! Real repositories as sites. Each folder in the colon-separated `DOCS_TEST_REPOSITORIES` is imported and read
+//! completely. If the variable is not set, the test prints a message and does not run.
 
 use std::{
     collections::{BTreeMap, BTreeSet, VecDeque},
@@ -17,7 +17,7 @@ use crate::{
     process::{Process, TOKEN, until},
 };
 
-/// A response: its status, location, media type and body.
+/// A response: status, location, media type and body.
 struct Got {
     status: u16,
     location: Option<String>,
@@ -37,7 +37,7 @@ async fn get(url: &str) -> Got {
     Got { status, location, media, body: String::from_utf8_lossy(&body).into_owned() }
 }
 
-/// Returns the URLs in attributes of this name on a page, unescaped.
+/// Returns the unescaped URLs in all attributes with this name on a page.
 fn addresses<'a>(page: &'a str, attribute: &'a str) -> impl Iterator<Item = String> + 'a {
     let values = page.split(attribute).skip(1).filter_map(|rest| rest.split('"').next());
     values.map(|value| value.replace("&quot;", "\"").replace("&lt;", "<").replace("&amp;", "&"))
@@ -46,12 +46,12 @@ fn addresses<'a>(page: &'a str, attribute: &'a str) -> impl Iterator<Item = Stri
 /// The Markdown of a repository, which may itself contain broken links.
 struct Source {
     folder: PathBuf,
-    /// The files of pages, by the path of the page on the site.
+    /// Source files of pages, keyed by the path of the page on the site.
     pages: BTreeMap<String, PathBuf>,
     /// The content root.
     root: PathBuf,
     contents: String,
-    /// The files with their texts.
+    /// Source files with their contents.
     files: Vec<(PathBuf, String)>,
 }
 
@@ -76,7 +76,7 @@ impl Source {
         Self { folder: folder.to_owned(), pages: BTreeMap::new(), root, contents, files }
     }
 
-    /// Records the file of each of these pages and their descendants.
+    /// Records the source files of these pages and their descendants.
     fn learn(&mut self, pages: &Value) {
         for page in pages.as_array().into_iter().flatten() {
             if let (Some(path), Some(file)) = (page["path"].as_str(), page["git"]["path"].as_str()) {
@@ -86,8 +86,8 @@ impl Source {
         }
     }
 
-    /// Returns `true` if a link of a page is already broken in the source: its target is not a file, or is a text that
-    /// is not listed in the table of contents and therefore not a page.
+    /// Returns `true` if a link on a page is already broken in the source: its target does not exist, or is a text file
+    /// that the table of contents does not list and that therefore is not a page.
     fn leads_nowhere(&self, written: &str, page: &str) -> bool {
         let is_there = |file: &Path| {
             let from = if written.starts_with('/') { Some(self.root.as_path()) } else { file.parent() };
@@ -98,7 +98,7 @@ impl Source {
             !listed.ends_with(".md") || self.contents.replace(' ', "%20").contains(&listed)
         };
         let all = || self.files.iter().filter(|(_, text)| text.contains(written)).map(|(file, _)| file);
-        // The text of an included file is in another file than that of the page.
+        // The text of an included file is not in the file of the page.
         let own = self.pages.get(page).filter(|page| all().any(|file| file == *page));
         let mut writers = all().filter(|file| own.is_none_or(|own| own == *file));
         !written.is_empty() && writers.any(|file| !is_there(file))
@@ -111,14 +111,14 @@ struct Found {
     pages: usize,
     addresses: usize,
     pictures: BTreeSet<String>,
-    /// Placeholders of images that cannot be shown.
+    /// Placeholders for images that cannot be shown.
     missing: Vec<String>,
     /// Links that are also broken in the source.
     gone: BTreeSet<String>,
     wrong: Vec<String>,
 }
 
-/// Crawls a site from its first page.
+/// Crawls a site from its start page.
 async fn crawl(site: &Url, source: &Source) -> Found {
     let mut waiting = VecDeque::from([(site.clone(), String::new(), String::from("the start"))]);
     let mut found = Found::default();
@@ -147,7 +147,7 @@ async fn crawl(site: &Url, source: &Source) -> Found {
         for written in next {
             let Ok(mut to) = url.join(&written) else { continue };
             to.set_fragment(None);
-            // Files are served on the same host as sites. Other hosts are not crawled.
+            // Files are served from the same host as sites. Other hosts are not crawled.
             if to.origin() == site.origin() && seen.insert(to.to_string()) {
                 let written = written.split('#').next().unwrap_or_default().to_owned();
                 waiting.push_back((to, written, url.to_string()));

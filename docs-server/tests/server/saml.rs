@@ -1,6 +1,7 @@
-//! The server with a real identity provider on loopback: users sign in with a browser and use their sessions.
+//! The server with a real identity provider on the loopback interface: users sign in with a browser and use their
+//! sessions.
 //!
-//! The provider uses pysaml2 and xmlsec1 of Debian. Without them, the tests print a message and do not run.
+//! The provider uses Debian's packages of pysaml2 and xmlsec1. Without them, the tests print a message and do not run.
 
 mod browser;
 
@@ -19,11 +20,11 @@ use browser::{Browser, Form};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-/// The Python of Debian, which finds the packages of Debian.
+/// Debian's Python, which finds Debian's Python packages.
 const PYTHON: &str = "/usr/bin/python3";
 const CERTIFICATE: &str = include_str!("saml/provider.crt");
 
-/// Returns `true` if the dependencies of the provider are installed. Otherwise prints that the test does not run.
+/// Returns `true` if the provider's dependencies are installed. Otherwise prints that the test does not run.
 fn has_provider() -> bool {
     let quiet = |mut command: Command| {
         let status = command.stdout(Stdio::null()).stderr(Stdio::null()).status();
@@ -42,7 +43,7 @@ fn has_provider() -> bool {
     found
 }
 
-/// A running provider. Stops when dropped.
+/// A running provider. It stops when dropped.
 struct Provider {
     child: Child,
     base: String,
@@ -50,7 +51,7 @@ struct Provider {
 }
 
 impl Provider {
-    /// Starts a provider with the metadata of the service. `signs` selects the signed elements.
+    /// Starts a provider with the metadata of the service. `signs` selects the elements that it signs.
     fn start(metadata: &str, signs: &str) -> Self {
         let folder = tempfile::tempdir().expect("a folder");
         let file = folder.path().join("service.xml");
@@ -74,21 +75,21 @@ impl Provider {
 
 impl Drop for Provider {
     fn drop(&mut self) {
-        // Errors are ignored, as the process may have ended already.
+        // Errors are ignored, because the process may have ended already.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
 }
 
-/// A server with an organization and its provider. `signs` selects the signed elements.
+/// A server with an organization and its provider. `signs` selects the elements that the provider signs.
 struct World {
     server: Process,
     provider: Provider,
     admin: Client,
     org: String,
-    /// The path of the provider in the API.
+    /// API path of the provider.
     path: String,
-    /// The URL that starts a sign-in.
+    /// URL that starts a sign-in.
     start: String,
 }
 
@@ -115,7 +116,7 @@ impl World {
         Self { server, provider, admin, org, path, start }
     }
 
-    /// Returns the response form of the provider, which the browser would submit next.
+    /// Returns the provider's response form, which the browser would submit next.
     async fn answer(&self, browser: &mut Browser, user: &str, password: &str) -> Form {
         let shown = browser.open(&self.start).await;
         let mut form = shown.form();
@@ -164,13 +165,14 @@ async fn saml_browser_sign_in_grants_api_access() {
         assert_eq!((&member["role"], &member["sso"]), (&json!("edit"), &json!(true)), "{signs}");
         let space = w.admin.post(&format!("/orgs/{}/spaces", w.org), json!({ "title": "Docs" })).await;
         grace.post(&format!("/spaces/{}/change-requests", id(&space)), json!({})).await;
-        // The provider has a session for this browser now.
+        // The provider now has a session for this browser.
         let again = w.client_of(&mut browser).await;
         assert_eq!(id(&again.get("/user").await), id(&me));
     }
 }
 
-/// Rejects a response from another browser, a modified one, and a repeated one. The audit log contains each refusal.
+/// A response from another browser, a modified response and a repeated one are rejected. The audit log contains each
+/// refusal.
 #[tokio::test(flavor = "multi_thread")]
 async fn saml_response_is_accepted_once_unmodified_same_browser() {
     if !has_provider() {
@@ -232,7 +234,7 @@ async fn idp_initiated_sign_in_requires_the_provider_setting() {
     assert_eq!(browser.send(&answer).await.status, 403, "was used before");
 }
 
-/// An organization that requires sign-in through its provider still accepts the tokens of its administrators.
+/// An organization that requires sign-in through its provider still accepts its administrators' tokens.
 #[tokio::test(flavor = "multi_thread")]
 async fn required_sso_accepts_sessions_until_sign_out_or_removal() {
     if !has_provider() {
@@ -246,7 +248,7 @@ async fn required_sso_accepts_sessions_until_sign_out_or_removal() {
     assert_eq!(change.status, 200, "{}", change.body);
     assert_eq!(status(&grace, "GET", &org).await.0, 200, "a session");
     assert_eq!(status(&w.admin, "GET", &org).await.0, 200, "an administrator");
-    // Signing out ends the session, and so does the deletion of its provider.
+    // Signing out ends the session, and so does deleting the provider.
     let page = browser.send(&w.answer(&mut browser.clone(), "", "").await).await;
     assert_eq!(page.status, 403, "of another way: {}", page.body);
     let answer = w.answer(&mut browser, "", "").await;

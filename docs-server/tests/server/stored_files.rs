@@ -1,4 +1,5 @@
-//! Files of users in a real browser: no content of a file runs in the origin of the server, with any media type.
+//! User files in a real browser: whatever its content and media type, a file cannot run scripts in the origin of the
+//! server.
 //!
 //! If Chromium is not installed, the test prints a message and does not run.
 
@@ -20,12 +21,12 @@ use crate::{
 };
 
 const SECRET: &str = "the-secret-of-the-file-tests";
-/// A script that records its execution in the storage of its origin.
+/// A script that records its execution in the origin's storage.
 const MARK: &str = "try { localStorage.ran = (localStorage.ran || '') + ' ' + location.href } catch {}";
 const PNG: &str =
     "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
 
-/// The extension that shows PDF in Chromium.
+/// The extension with which Chromium shows PDF files.
 const PDF_VIEWER: &str = "chrome-extension://mhjfbmdgcfjbbpaeojofohoefgiehjai/";
 
 /// Returns the bytes of a file of this kind.
@@ -62,7 +63,7 @@ fn bytes_of(kind: &str) -> Vec<u8> {
     }
 }
 
-/// Returns a PDF file of one page with a JavaScript action.
+/// Returns a PDF file with one page and a JavaScript action.
 fn pdf() -> Vec<u8> {
     let objects = [
         "<< /Type /Catalog /Pages 2 0 R /OpenAction << /S /JavaScript /JS (app.alert\\(1\\)) >> >>"
@@ -92,7 +93,7 @@ fn wav() -> Vec<u8> {
     out
 }
 
-/// Names, media types, and kinds of bytes.
+/// Test files: name, media type, and kind of content.
 const FILES: &[(&str, &str, &str)] = &[
     ("a.png", "image/png", "png"),
     ("a.txt", "text/plain", "text"),
@@ -141,7 +142,7 @@ async fn upload(client: &Client) -> (String, Vec<String>) {
     (space, urls)
 }
 
-/// Returns the URL of a file as an earlier version stored it, with a media type that is rejected today.
+/// Returns a sealed file URL with a media type that is rejected today, as if an earlier version had issued it.
 fn planted(url: &str, space: &str, content_type: &str) -> String {
     let mut parts: Vec<&str> = url.split('/').collect();
     let (key, purpose) = (SealingKey::from_secret(SECRET), format!("file of {space}"));
@@ -186,7 +187,7 @@ async fn marking_server() -> String {
     base
 }
 
-/// Embeds URLs in a page of the server's origin in all possible ways, and waits until each is loaded.
+/// Embeds URLs in a page of the server's origin in all possible ways, and waits until each has loaded.
 async fn embed(browser: &mut Browser, urls: &[String]) {
     let script = format!(
         "(async (urls) => {{
@@ -210,13 +211,13 @@ async fn embed(browser: &mut Browser, urls: &[String]) {
     browser.eval(&script).await;
 }
 
-/// Returns the URL of a file by its name.
+/// Returns the URL of the file with this name.
 fn url_of(urls: &[String], name: &str) -> String {
     let at = FILES.iter().position(|(of, ..)| *of == name).expect("a file");
     urls[at].clone()
 }
 
-/// Opens the files that browsers show as pages.
+/// Checks the files that browsers open as pages.
 async fn shows_pictures_text_and_pdf(browser: &mut Browser, urls: &[String]) {
     assert!(open(browser, &url_of(urls, "a.png")).await);
     assert_eq!(browser.eval("document.images[0].naturalWidth").await, 1, "a picture is shown");
@@ -231,7 +232,7 @@ async fn shows_pictures_text_and_pdf(browser: &mut Browser, urls: &[String]) {
     .await;
 }
 
-/// Shows files within a page of the server's origin.
+/// Checks the files that a page of the server's origin can embed.
 async fn shows_pictures_and_sound_of_pages(browser: &mut Browser, urls: &[String]) {
     let width = format!(
         "(async () => {{ const it = new Image(); it.src = {}; await it.decode(); return it.naturalWidth }})()",
@@ -246,7 +247,7 @@ async fn shows_pictures_and_sound_of_pages(browser: &mut Browser, urls: &[String
     assert_eq!(browser.eval(&sound).await, 1, "sound is played by a page");
 }
 
-/// Media types that are shown as pages. The others are downloaded.
+/// Media types that are opened as pages. Others are downloaded.
 const SHOWN: &[&str] =
     &["image/png", "image/webp", "text/plain", "application/pdf", "audio/wav", "video/mp4", "video/webm"];
 
@@ -256,7 +257,7 @@ async fn no_stored_file_runs_in_the_servers_origin() {
     browser.ask("Browser.setDownloadBehavior", json!({ "behavior": "deny" })).await;
     let server = Process::with(&["--bind", "127.0.0.1:0", "--secret", SECRET]).await;
     let (space, urls) = upload(&Client::new(&server.base, TOKEN)).await;
-    // Control: the script is detected when it runs.
+    // Control: verifies that the script is detected if it runs.
     assert!(open(&mut browser, &marking_server().await).await);
     assert_eq!(browser.eval("typeof localStorage.ran").await, "string");
     shows_pictures_text_and_pdf(&mut browser, &urls).await;

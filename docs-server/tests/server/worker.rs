@@ -1,4 +1,4 @@
-//! The worker processes of the server for untrusted documents.
+//! Worker processes of the server, which process untrusted documents.
 
 use std::sync::Arc;
 

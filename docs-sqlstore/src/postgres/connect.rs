@@ -1,4 +1,4 @@
-//! Connections: address, pool and session settings.
+//! Connections: URL, pool and session settings.
 
 use std::{fmt::Write as _, time::Duration};
 
@@ -12,18 +12,19 @@ use tokio_postgres::{
 
 use crate::options::{OpenError, Options};
 
-/// Default of `tcp_user_timeout`: the time after which unacknowledged data counts as lost.
+/// Default of `tcp_user_timeout`: time after which unacknowledged data counts as lost.
 const TCP_TIMEOUT: Duration = Duration::from_secs(15);
-/// Default of `keepalives_idle`: the idle time after which a connection is probed.
+/// Default of `keepalives_idle`: idle time after which a connection is probed.
 const KEEPALIVE_IDLE: Duration = Duration::from_secs(30);
 /// Default of `application_name`, shown in `pg_stat_activity`.
 const APPLICATION_NAME: &str = "docs-sqlstore";
 
 /// Settings of each new session.
 ///
-/// - A transaction conflicts on the rows that its plans visit, so plans must use indexes. Statements are planned once.
-/// - Statements sent after a `BEGIN` would run individually if it failed. Outside a transaction, writes are therefore
-///   disabled.
+/// - A transaction conflicts on all rows that its query plans visit, so plans must use indexes. Statements are planned
+///   once.
+/// - If `BEGIN` fails, the statements sent after it run individually. Writes are therefore disabled outside a
+///   transaction.
 /// - Every wait has a timeout.
 pub(super) const SETTINGS: &str = "\
     SET enable_seqscan = off; \
@@ -36,9 +37,9 @@ pub(super) const SETTINGS: &str = "\
     SET statement_timeout = '25s'; \
     SET client_min_messages = warning;";
 
-/// Parses an address.
+/// Parses a database URL.
 pub(super) fn config(url: &str, options: &Options) -> Result<Config, OpenError> {
-    // The error text contains names of options, never their values.
+    // The error message contains option names but never their values.
     let mut config: Config = url.parse().map_err(|e: tokio_postgres::Error| {
         OpenError::Address(format!("{e}; use a form like postgres://user:password@host:port/database"))
     })?;
@@ -57,7 +58,8 @@ pub(super) fn config(url: &str, options: &Options) -> Result<Config, OpenError> 
     if config.get_application_name().is_none() {
         config.application_name(APPLICATION_NAME);
     }
-    // Credentials end at the first `@`. A second one is part of the password, which must not be repeated.
+    // Credentials end at the first `@`. A second `@` means that the host contains a part of the password, which must
+    // not be repeated.
     let split = |host: &Host| matches!(host, Host::Tcp(name) if name.contains('@'));
     if config.get_hosts().iter().any(split) {
         return Err(OpenError::Address("an `@` in the password must be written as %40".into()));
@@ -65,7 +67,7 @@ pub(super) fn config(url: &str, options: &Options) -> Result<Config, OpenError> 
     Ok(config)
 }
 
-/// Adds the numeric addresses as host names, since TLS needs a name to verify.
+/// Adds numeric addresses as host names, because TLS needs a name to verify.
 #[cfg(feature = "tls")]
 pub(super) fn name_addresses(config: &mut Config) {
     if config.get_hosts().is_empty() {
@@ -75,7 +77,7 @@ pub(super) fn name_addresses(config: &mut Config) {
     }
 }
 
-/// Rejects an address that requires encryption, which this build does not support.
+/// Rejects a URL that requires encryption, which this build does not support.
 #[cfg(not(feature = "tls"))]
 pub(super) fn check_plain(config: &Config) -> Result<(), OpenError> {
     use tokio_postgres::config::SslMode;
@@ -88,7 +90,7 @@ pub(super) fn check_plain(config: &Config) -> Result<(), OpenError> {
     }
 }
 
-/// The database and its servers, for messages.
+/// Describes the database and its servers, for messages.
 pub(super) fn place(config: &Config) -> String {
     let mut place = format!("`{}` on ", config.get_dbname().or(config.get_user()).unwrap_or_default());
     let ports = config.get_ports();

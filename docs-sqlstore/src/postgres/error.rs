@@ -1,4 +1,4 @@
-//! Mapping of database errors to store errors.
+//! Conversion of database errors to store errors.
 
 use std::error::Error as _;
 
@@ -8,14 +8,14 @@ use tokio_postgres::Error;
 
 use super::txn_purpose::TxnPurpose;
 
-/// Maps an error that is not the reply to COMMIT, so nothing was applied.
+/// Converts an error that is not the reply to COMMIT, and therefore means that nothing was applied.
 pub(super) fn store_error(error: &Error, work: TxnPurpose) -> StoreError {
     let Some(db) = error.as_db_error() else {
         return StoreError::Unavailable(format!("{}: try again", describe(error)));
     };
     let code = db.code().code();
     match code {
-        // Serialization failure, deadlock, lock timeout, and the errors that follow them in the same transaction.
+        // Serialization failure, deadlock, lock timeout, and subsequent errors in the same transaction.
         "40001" | "40P01" | "55P03" | "25P02" if work == TxnPurpose::Write => StoreError::Conflict,
         "22003" => StoreError::Misuse("a counter exceeds 64 bits"),
         "XX001" | "XX002" => StoreError::Corrupt(describe(error)),
@@ -27,13 +27,13 @@ pub(super) fn store_error(error: &Error, work: TxnPurpose) -> StoreError {
     }
 }
 
-/// Message for a failed connection attempt, with the remedy.
+/// Returns the message for a failed connection attempt, including the remedy.
 pub(super) fn connection_message(error: &PoolError) -> String {
     let PoolError::Backend(error) = error else { return error.to_string() };
     let said = describe(error);
     let advice = match error.code() {
         Some(code) => advice(code.code()),
-        // The client does not report the failure in another way.
+        // The client library has no other indication of this failure.
         None if said.starts_with("error performing TLS handshake") => {
             "check that the server supports TLS, and `sslmode` and `sslrootcert` of the address"
         }
@@ -42,7 +42,7 @@ pub(super) fn connection_message(error: &PoolError) -> String {
     format!("{said}: {advice}")
 }
 
-/// The message of the database with its code.
+/// Formats the database's message with its code.
 pub(super) fn describe(error: &Error) -> String {
     match (error.as_db_error(), error.source()) {
         (Some(db), _) => format!("error of the database: {} (SQLSTATE {})", db.message(), db.code().code()),

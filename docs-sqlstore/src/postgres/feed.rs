@@ -1,7 +1,7 @@
 //! The change feed.
 //!
-//! Items are ordered by the transactions that wrote them. Only settled items are returned: those of transactions before
-//! the oldest running one. A position therefore never has later items inserted before it.
+//! Items are ordered by the transaction that wrote them. Only settled items are returned: those of transactions older
+//! than any running one. Items are therefore never inserted before a position that was already returned.
 
 use std::{str::FromStr, sync::Arc, time::Duration};
 
@@ -11,13 +11,13 @@ use tokio_postgres::Row;
 
 use super::{session::Request, state::PostgresState, txn_purpose::TxnPurpose};
 
-/// Initial and maximum polling interval for items of other processes.
+/// Initial and maximum polling interval for items from other processes.
 const POLL_INTERVALS: (Duration, Duration) = (Duration::from_millis(100), Duration::from_secs(1));
-/// Initial and maximum polling interval for an item that exists but is not settled. Transactions are short.
+/// Initial and maximum polling interval for an item that exists but has not settled. Transactions are short.
 const SETTLE_POLL_INTERVALS: (Duration, Duration) = (Duration::from_millis(1), Duration::from_millis(50));
 /// Maximum wait for an existing item to settle.
 const SETTLE_TIMEOUT: Duration = Duration::from_secs(2);
-/// Number of items that one statement trims.
+/// Number of items trimmed per statement.
 const TRIM_BATCH: i64 = 5_000;
 
 /// A position: era, transaction, and sequence number within the transaction.
@@ -40,7 +40,7 @@ impl Pos {
                 xid: number(parts.next()?)?,
                 seq: number(parts.next()?)?,
             };
-            // The whole text is compared, so only the canonical form of a position is accepted.
+            // Compare the whole text, so that only the canonical form of a position is accepted.
             (pos.text(topic) == **text).then_some(pos)
         };
         parse().ok_or(StoreError::Misuse("the position is not from this topic of this store"))
@@ -55,7 +55,7 @@ fn number<T: FromStr>(text: &str) -> Option<T> {
     text.parse().ok()
 }
 
-/// Builds the statement that writes the feed items of a commit.
+/// Builds the statement that inserts the feed items of a commit.
 pub(super) fn insert_items(era: i32, items: &[FeedItem]) -> Option<Request> {
     if items.is_empty() {
         return None;
@@ -68,12 +68,12 @@ pub(super) fn insert_items(era: i32, items: &[FeedItem]) -> Option<Request> {
     Some(Request::new(sql, vec![Box::new(era), Box::new(topics), Box::new(keys)]))
 }
 
-/// Items after a position.
+/// A page of items after a position.
 struct FeedPage {
     items: Vec<(FeedPos, Key)>,
-    /// Position of the last item.
+    /// Position of the last returned item.
     settled: Pos,
-    /// Position of the last row that was examined.
+    /// Position of the last row examined.
     last: Pos,
     unsettled: bool,
 }
@@ -110,7 +110,7 @@ async fn read_page(shared: &PostgresState, topic: u16, after: Pos, max: u32) -> 
     Ok(found)
 }
 
-/// Decodes a row: position, key, and `true` if it is settled.
+/// Decodes a row into the position, the key, and `true` if the item has settled.
 fn item(row: &Row) -> Option<(Pos, Key, bool)> {
     let xid = number(row.try_get(1).ok()?)?;
     let pos = Pos { era: row.try_get(0).ok()?, xid, seq: row.try_get(2).ok()? };
@@ -120,9 +120,9 @@ fn item(row: &Row) -> Option<(Pos, Key, bool)> {
 
 /// Returns the items after a position.
 ///
-/// An item of an acknowledged commit is not settled while any transaction that wrote earlier is running. Transactions
-/// of the store are short, so this waits until everything seen by the first query is settled. A transaction of another
-/// program may take long; in that case only the items before it are returned.
+/// An item of an acknowledged commit has not settled while a transaction that started to write earlier is running.
+/// Transactions of the store are short, so this waits until all items seen by the first query have settled. A
+/// transaction of another program may take long; in that case, only the items before it are returned.
 pub(super) async fn changes(
     shared: &PostgresState,
     topic: u16,
@@ -147,8 +147,8 @@ pub(super) async fn changes(
     }
 }
 
-/// Waits for a settled item after a position. Commits of this process are noticed immediately, those of others by
-/// polling.
+/// Waits for a settled item after a position. Commits of this process are noticed immediately, those of other processes
+/// by polling.
 pub(super) async fn changed(
     shared: &Arc<PostgresState>,
     topic: u16,
@@ -175,13 +175,13 @@ pub(super) async fn changed(
         if left.is_zero() {
             return Ok(false);
         }
-        // The loop checks again after a wake-up and after a timeout. The sender lives as long as `shared`.
+        // After a notification or a timeout, the loop checks again. `shared` owns the sender.
         let _ = timeout(left.min(*pause), news.changed()).await;
         *pause = (*pause * 2).min(longest);
     }
 }
 
-/// Removes items up to a position in batches, so that no statement takes long.
+/// Deletes items up to a position, in batches so that no statement takes long.
 pub(super) async fn trim(shared: &PostgresState, topic: u16, upto: &FeedPos) -> StoreResult<()> {
     let upto = Pos::parse(topic, Some(upto))?;
     let note = "UPDATE feed_era SET upto = $2::text::xid8 WHERE era = $1 AND upto < $2::text::xid8";

@@ -1,4 +1,4 @@
-//! Folding of counters. A counter is the sum of its rows, which are merged into one when there are many.
+//! Folding of counters. The value of a counter is the sum of its rows, which are merged into one if there are many.
 
 use std::sync::Arc;
 
@@ -11,12 +11,13 @@ use super::{
     txn_purpose::TxnPurpose,
 };
 
-/// One in this many additions, chosen at random, has its counter checked. Frequently used counters are checked often.
+/// On average, one in this many additions triggers a check of its counter, so that frequently used counters are checked
+/// often.
 const SAMPLE_INTERVAL: u64 = 16;
 /// Number of rows above which a counter is folded.
 const FOLD_THRESHOLD: i64 = 32;
 
-/// Checks a random sample of the counters that a commit has added to, in the background.
+/// In the background, checks a random sample of the counters that a commit has added to.
 pub(super) fn spawn_sample_fold(shared: &Arc<PostgresState>, ops: &[Op]) {
     let adds = ops.iter().filter_map(|op| if let Op::Add(key, _) = op { Some(key) } else { None });
     let drawn: Vec<Key> =
@@ -24,7 +25,7 @@ pub(super) fn spawn_sample_fold(shared: &Arc<PostgresState>, ops: &[Op]) {
     if drawn.is_empty() {
         return;
     }
-    // One check at a time suffices; a skipped counter is sampled again.
+    // One check at a time is enough. A skipped counter will be sampled again.
     let Ok(turn) = Arc::clone(&shared.folding).try_acquire_owned() else { return };
     let shared = Arc::clone(shared);
     tokio::spawn(async move {
@@ -35,11 +36,11 @@ pub(super) fn spawn_sample_fold(shared: &Arc<PostgresState>, ops: &[Op]) {
     });
 }
 
-/// Folds the given counters that have many rows. Their values do not change.
+/// Folds those of the counters that have many rows. Their values do not change.
 ///
-/// The transaction is not serializable, so it does not conflict with transactions that add to or read the counter. It
-/// skips rows that another transaction is deleting. A transaction that read the rows before still conflicts on the
-/// counter: additions and deletions both insert a row, into the range that it has read.
+/// The transaction is not serializable, so it does not conflict with transactions that read the counter or add to it.
+/// It skips rows that another transaction is deleting. Transactions that read the counter earlier still conflict with
+/// later changes, because both additions and deletions insert a row into the range that they read.
 pub(super) async fn fold(shared: &PostgresState, counters: &[Key]) -> StoreResult<()> {
     let keys: Vec<String> = counters.iter().map(|key| key.to_string()).collect();
     let sql = "\

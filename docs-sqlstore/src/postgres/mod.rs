@@ -1,4 +1,4 @@
-//! The store in PostgreSQL.
+//! A store in a PostgreSQL database.
 
 mod connect;
 mod error;
@@ -34,29 +34,30 @@ use crate::{
     options::{OpenError, Options},
 };
 
-/// A [`Store`] in a PostgreSQL database, shared by any number of processes. Clones are the same store.
+/// A [`Store`] in a PostgreSQL database, shared by any number of processes. Clones refer to the same store.
 ///
-/// Write transactions are PostgreSQL's serializable ones; a read transaction is one snapshot and never conflicts. The
-/// reads of one call take one round trip, and so does a commit. The tables are in the schema that `search_path` names
-/// first; the views `v_space`, `v_member` and `v_site` help to inspect them.
+/// Write transactions use PostgreSQL's serializable isolation. A read transaction sees one snapshot and never
+/// conflicts. All reads of a call take a single round trip, and so does a commit. The tables are created in the first
+/// schema of `search_path`; the views `v_space`, `v_member` and `v_site` help to inspect them.
 ///
-/// The server must be PostgreSQL 14 or newer, with `max_pred_locks_per_transaction = 1024` or more. With fewer locks,
-/// transactions that read a few dozen rows are repeated often. There must be no pooler between the store and the server
-/// that shares a session among clients.
+/// The server must be PostgreSQL 14 or newer, with `max_pred_locks_per_transaction` set to 1024 or more. With fewer
+/// locks, transactions that read a few dozen rows often have to be retried. A connection pooler between the store and
+/// the server must not share a session among clients.
 ///
-/// Hot keys are advisory locks: a transaction waits for earlier ones, at most as long as for a connection, and then
-/// continues without the locks. [`all_keys`] also locks the table of rows: writers wait until that transaction ends.
+/// Hot keys are implemented as advisory locks: a transaction waits for earlier ones, at most as long as for a
+/// connection, and then continues without the locks. [`all_keys`] also locks the table of index rows: writers wait
+/// until that transaction ends.
 ///
-/// In addition to [`Options::connections`], one connection holds an advisory lock, by which the programs on a schema
-/// detect each other ([`Options::sharing`]).
+/// In addition to [`Options::connections`], one connection holds an advisory lock through which the processes that use
+/// a schema detect each other ([`Options::sharing`]).
 ///
 /// A call that gets no connection within [`Options::wait`] returns
-/// [`StoreError::Unavailable`](docs_store::StoreError::Unavailable). After an outage of the server the store recovers
-/// automatically. If the connection breaks during a commit, the result is
+/// [`StoreError::Unavailable`](docs_store::StoreError::Unavailable). After a server outage, the store recovers
+/// automatically. If the connection is lost during a commit, the result is
 /// [`StoreError::Unknown`](docs_store::StoreError::Unknown).
 ///
-/// A feed item is returned once no transaction in the database cluster that wrote before it is open any more. A long
-/// transaction, such as building an index, delays the feed; nothing is lost or reordered.
+/// A feed item is returned once all transactions in the database cluster that started to write before it have ended. A
+/// long transaction, such as building an index, delays the feed; nothing is lost or reordered.
 ///
 /// # Example
 /// ```no_run
@@ -71,20 +72,20 @@ use crate::{
 #[derive(Clone)]
 pub struct PostgresStore(Arc<PostgresState>);
 
-/// Maximum duration of opening a store, including migrations.
+/// Timeout for opening a store, including migrations.
 const OPEN_TIMEOUT: Duration = Duration::from_secs(60);
 
 impl PostgresStore {
-    /// Opens the store at an address such as `postgres://user:password@host:port/database`, and creates or migrates its
+    /// Opens the store at a URL such as `postgres://user:password@host:port/database`, and creates or migrates its
     /// tables.
     ///
-    /// With the feature `tls`, encryption follows `sslmode` of the address: `disable`, `prefer`, `require`, `verify-ca`
-    /// or `verify-full`, as in libpq; `sslrootcert` names a file of trusted certificates. Without the feature,
-    /// connections are never encrypted.
+    /// With the feature `tls`, encryption is determined by `sslmode` in the URL: `disable`, `prefer`, `require`,
+    /// `verify-ca` or `verify-full`, as in libpq. `sslrootcert` is the path of a file with trusted certificates.
+    /// Without the feature, connections are never encrypted.
     ///
     /// # Errors
-    /// [`OpenError`] if the address is malformed or requires TLS without the feature, if the server is unreachable or
-    /// too old, and if a newer program has migrated the tables.
+    /// [`OpenError`] if the URL is malformed or requires TLS without the feature, if the server is unreachable or too
+    /// old, or if a newer program version has migrated the tables.
     pub async fn open(url: &str, options: Options) -> Result<Self, OpenError> {
         #[cfg(feature = "tls")]
         {
@@ -102,11 +103,11 @@ impl PostgresStore {
         }
     }
 
-    /// Opens the store with a TLS connector of the caller. `sslmode` of the address is `disable`, `prefer` or
-    /// `require`; the connector decides which certificates are accepted.
+    /// Opens the store with the caller's TLS connector. `sslmode` in the URL must be `disable`, `prefer` or `require`;
+    /// the connector determines which certificates are accepted.
     ///
     /// # Errors
-    /// Same as [`open`](PostgresStore::open).
+    /// The same as for [`open`](PostgresStore::open).
     pub async fn open_with_tls<T>(url: &str, options: Options, tls: T) -> Result<Self, OpenError>
     where
         T: MakeTlsConnect<Socket> + Clone + Send + Sync + 'static,
@@ -139,7 +140,7 @@ impl PostgresStore {
             let presence = Presence::take(&pool, &place, &options).await?;
             Ok((found, presence))
         };
-        // A server may accept the connection and then not respond.
+        // A server may accept the connection and then never respond.
         let (schema::SchemaInfo { schema, era }, presence) = tokio::time::timeout(OPEN_TIMEOUT, prepared)
             .await
             .map_err(|_| unusable("it does not respond; check its load and its locks".into()))??;
@@ -157,14 +158,14 @@ impl PostgresStore {
         })))
     }
 
-    /// The objects in the same database.
+    /// Returns the objects in the same database.
     #[must_use]
     pub fn objects(&self) -> TableObjects {
         let rows = objects::PostgresObjectRows(Arc::clone(&self.0));
         TableObjects::new(rows, &self.0.options)
     }
 
-    /// Folds counters with many rows into one row each. The store also does this automatically, for a sample of its
+    /// Folds counters with many rows into one row each. The store also does this automatically for a sample of its
     /// additions.
     ///
     /// # Errors
@@ -181,7 +182,7 @@ impl Store for PostgresStore {
         let session = self.0.session(work).await?;
         if mode == Mode::Write && !hot.is_empty() {
             let mut locks: Vec<i64> = hot.iter().map(|key| self.0.lock_id(key)).collect();
-            // All transactions take the locks in the same order.
+            // All transactions take locks in the same order.
             locks.sort_unstable();
             locks.dedup();
             session.lock(locks).await?;

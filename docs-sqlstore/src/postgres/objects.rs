@@ -1,4 +1,4 @@
-//! Objects in a table.
+//! Storage of objects in a table.
 
 use std::{collections::HashSet, sync::Arc, time::SystemTime};
 
@@ -11,11 +11,11 @@ use tokio_postgres::Row;
 use super::{session::Request, state::PostgresState, txn_purpose::TxnPurpose};
 use crate::objects::{ObjectLocation, ObjectRows};
 
-/// Maximum number of rows that one statement inserts.
+/// Maximum number of rows inserted per statement.
 const INSERT_ROWS: usize = 500;
-/// Maximum number of bytes that one statement inserts, unless a single object exceeds it.
+/// Maximum number of bytes inserted per statement, unless a single object is larger.
 const INSERT_BYTES: usize = 16 * 1024 * 1024;
-/// Sort key of hashes, as in the index.
+/// SQL expression that sorts hashes in the order of the index.
 const HASH_ORDER: &str =
     "translate(h, 'abcdefghijklmnopqrstuvwxyz234567', '0123456789abcdefghijklmnopqrstuv')";
 
@@ -26,7 +26,7 @@ impl PostgresObjectRows {
         self.0.session(TxnPurpose::Read).await?.read_outside_txn(request).await
     }
 
-    /// Runs an idempotent change, so a lost reply is an ordinary failure.
+    /// Runs an idempotent change, after which a lost reply is treated like any failure.
     async fn write(&self, request: Request) -> StoreResult<Vec<Row>> {
         let session = self.0.session(TxnPurpose::Maintenance).await?;
         let answers = session
@@ -40,7 +40,7 @@ impl PostgresObjectRows {
 #[async_trait]
 impl ObjectRows for PostgresObjectRows {
     async fn touch(&self, domain: &str, hashes: &[Hash], now: DateTime<Utc>) -> StoreResult<Vec<Hash>> {
-        // Locked in order, so that concurrent touches of the same objects cannot deadlock.
+        // Lock rows in order, so that concurrent touches of the same objects cannot deadlock.
         let sql = "\
             WITH here AS MATERIALIZED ( \
                 SELECT h FROM obj WHERE domain = $1 AND h = ANY($2::text[]) AND NOT dying \
@@ -155,7 +155,7 @@ impl ObjectRows for PostgresObjectRows {
     }
 
     async fn domains(&self, after: Option<&str>, max: u32) -> StoreResult<Vec<String>> {
-        // Skips from one domain to the next, past the objects of each.
+        // Skip from each domain directly to the next one, without visiting its objects.
         let sql = "\
             WITH RECURSIVE walk (domain) AS ( \
                 SELECT min(domain) FROM obj WHERE domain > $1 \
@@ -175,7 +175,7 @@ impl ObjectRows for PostgresObjectRows {
     }
 }
 
-/// Rows to insert, by column.
+/// Columns of rows to insert.
 #[derive(Default)]
 struct ObjectColumns {
     hashes: Vec<String>,
@@ -208,7 +208,7 @@ fn texts(hashes: &[Hash]) -> Vec<String> {
     hashes.iter().map(Hash::to_string).collect()
 }
 
-/// Converts a time to the range of PostgreSQL: no object is older than the epoch.
+/// Converts a time to PostgreSQL's range. No object is older than the Unix epoch.
 fn time(at: DateTime<Utc>) -> Param {
     Box::new(SystemTime::from(at.max(DateTime::UNIX_EPOCH)))
 }

@@ -1,4 +1,4 @@
-//! The advisory lock that lets programs on one schema detect each other.
+//! The advisory lock through which processes on the same schema detect each other.
 
 use std::time::Duration;
 
@@ -10,10 +10,10 @@ use tokio::time::{Instant, sleep};
 use super::error::{connection_message, describe};
 use crate::{OpenError, Options, SharingMode};
 
-/// SQL expression for the id of the lock. Lock ids are per database, so the id includes the name of the schema.
+/// SQL expression for the lock id. Advisory locks are per database, so the id includes the schema name.
 const LOCK_ID: &str = "hashtextextended('docs-sqlstore in use: ' || coalesce(current_schema(), ''), 0)";
 
-/// Interval between attempts to take the lock.
+/// Interval between attempts to acquire the lock.
 const LOCK_RETRY_INTERVAL: Duration = Duration::from_millis(50);
 
 /// A connection that holds the lock. PostgreSQL releases the lock when the connection ends, even after a crash. A lost
@@ -21,12 +21,12 @@ const LOCK_RETRY_INTERVAL: Duration = Duration::from_millis(50);
 pub(super) struct Presence {
     sharing: SharingMode,
     holder: Mutex<Option<ClientWrapper>>,
-    /// Locked by the task that replaces a lost connection, so that other tasks wait for it.
+    /// Held by the task that replaces a lost connection, so that other tasks wait for it.
     replacing: tokio::sync::Mutex<()>,
 }
 
 impl Presence {
-    /// Takes the lock. Retries up to the busy timeout, because PostgreSQL detects the end of a program with a delay.
+    /// Acquires the lock. Retries until the busy timeout, because PostgreSQL detects the end of a process with a delay.
     pub(super) async fn take(pool: &Pool, place: &str, options: &Options) -> Result<Self, OpenError> {
         let sharing = options.sharing_mode();
         let presence = Self { sharing, holder: Mutex::default(), replacing: tokio::sync::Mutex::default() };
@@ -43,7 +43,7 @@ impl Presence {
         }
     }
 
-    /// Takes the lock again if its connection was lost.
+    /// Reacquires the lock if its connection was lost.
     ///
     /// # Errors
     /// `Unavailable` while the lock cannot be taken.
@@ -67,7 +67,7 @@ impl Presence {
         self.holder.lock().as_ref().is_some_and(|holder| !holder.is_closed())
     }
 
-    /// Tries to take the lock. Returns `false` if others hold it.
+    /// Tries to acquire the lock. Returns `false` if others hold it.
     async fn lock(&self, pool: &Pool) -> Result<bool, String> {
         let client = pool.get().await.map_err(|error| connection_message(&error))?;
         let function = match self.sharing {

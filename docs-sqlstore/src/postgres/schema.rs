@@ -9,19 +9,20 @@ use crate::{
     options::OpenError,
 };
 
-/// Oldest supported server version. The store needs `xid8`, snapshots of it, and reports of lost sessions.
+/// Oldest supported server version. The store needs `xid8`, `xid8` snapshots, and the detection of lost sessions.
 const MIN_SERVER_VERSION: i32 = 140_000;
-/// Required predicate locks per transaction. With fewer, a transaction that reads some dozen rows locks a whole table.
+/// Minimum number of predicate locks per transaction. With fewer, a transaction that reads a few dozen rows locks a
+/// whole table.
 const MIN_PREDICATE_LOCKS: i32 = 1_024;
-/// The migrations in order. The version of a schema is the number of applied migrations.
+/// Migrations in order. The schema version is the number of applied migrations.
 const MIGRATIONS: &[&str] =
     &[include_str!("../../migrations/postgres/0001.sql"), include_str!("../../migrations/postgres/0002.sql")];
 
 /// Properties of an opened database.
 pub(super) struct SchemaInfo {
-    /// The schema that holds the tables.
+    /// Name of the schema that contains the tables.
     pub(super) schema: String,
-    /// The era of the feed.
+    /// Era of the feed.
     pub(super) era: i32,
 }
 
@@ -84,9 +85,9 @@ async fn server(client: &Client) -> Result<Server, Error> {
     })
 }
 
-/// Locks the schema against concurrent opening until the transaction ends, and returns its version.
+/// Locks the schema until the transaction ends, so that it cannot be opened concurrently, and returns its version.
 async fn lock(transaction: &Transaction<'_>) -> Result<i32, Error> {
-    // A migration may take longer than a statement of the store.
+    // A migration may take longer than other statements.
     transaction
         .batch_execute(
             "SET LOCAL statement_timeout = 0; SET LOCAL lock_timeout = '60s'; \
@@ -113,7 +114,7 @@ async fn migrate(transaction: &Transaction<'_>, version: i32) -> Result<(), Erro
     Ok(())
 }
 
-/// Creates the tables of kinds that no migration contains.
+/// Creates the tables of record kinds that are not part of a migration.
 async fn create_kind_tables(transaction: &Transaction<'_>, layout: &Layout) -> Result<(), Error> {
     for kind in layout.kinds() {
         let table = Table::Records(kind).to_string();
@@ -133,7 +134,7 @@ async fn has_table(transaction: &Transaction<'_>, table: &str) -> Result<bool, E
     transaction.query_one(sql, &[&table]).await?.try_get(0)
 }
 
-/// Returns the era of the feed. Starts a new one if the database was copied to a cluster with lower transaction ids.
+/// Returns the era of the feed. Starts a new era if the database was copied to a cluster with lower transaction ids.
 async fn era(transaction: &Transaction<'_>) -> Result<i32, Error> {
     let next = "pg_snapshot_xmax(pg_current_snapshot())";
     let sql = format!(

@@ -1,8 +1,8 @@
-//! A connection in a transaction.
+//! A connection with a transaction.
 //!
-//! Requests on a connection are executed in the order in which they are sent, and are sent before any reply is awaited.
-//! Several requests therefore cost one round trip, and requests sent when a session is dropped precede everything that
-//! the next user of the connection sends.
+//! Requests on a connection are executed in the order in which they are sent, and are sent without awaiting earlier
+//! replies. Several requests therefore take one round trip, and requests sent when a session is dropped precede
+//! everything sent by the next user of the connection.
 
 use std::{future::ready, pin::pin, time::Duration};
 
@@ -24,10 +24,10 @@ use super::{
     txn_purpose::TxnPurpose,
 };
 
-/// Maximum response time of the server before it counts as unreachable.
+/// Maximum response time, after which the server counts as unreachable.
 pub(super) const RESPONSE_TIMEOUT: Duration = Duration::from_secs(30);
 
-/// The arguments of a statement.
+/// Arguments of a statement.
 pub(super) type Params = Vec<Box<dyn ToSql + Sync + Send>>;
 
 /// A statement with its arguments.
@@ -42,7 +42,7 @@ impl Request {
     }
 }
 
-/// Outcome of a transaction that was not confirmed as committed.
+/// Outcome of a transaction whose commit was not confirmed.
 pub(super) enum TxnFailure {
     /// Nothing was applied, because the request with this index failed.
     Request(usize, Error),
@@ -53,7 +53,7 @@ pub(super) enum TxnFailure {
 }
 
 impl TxnFailure {
-    /// Error of an idempotent change.
+    /// Converts to the error of an idempotent change.
     pub(super) fn into_store_error(self, work: TxnPurpose) -> StoreError {
         match self {
             Self::Request(_, error) => store_error(&error, work),
@@ -65,16 +65,16 @@ impl TxnFailure {
 
 type Reply<'a, T> = BoxFuture<'a, Result<T, Error>>;
 
-/// Sends a request and returns the future of its reply. Dropping that future does not revoke the request. An error here
-/// means that nothing was sent.
+/// Sends a request and returns a future of the reply. Dropping that future does not cancel the request. An error means
+/// that nothing was sent.
 fn send<'a, T: Send + 'a>(
     request: impl Future<Output = Result<T, Error>> + Send + 'a,
 ) -> Result<Reply<'a, T>, Error> {
     let mut request = request.boxed();
     match request.as_mut().now_or_never() {
         None => Ok(request),
-        // The reply may already be there if this thread was preempted after sending. A database error is such a reply.
-        // Any other error means that nothing was sent.
+        // The reply may already have arrived if this thread was preempted after sending. A database error is such a
+        // reply. Any other error means that nothing was sent.
         Some(Err(error)) if error.as_db_error().is_none() => Err(error),
         Some(answer) => Ok(ready(answer).boxed()),
     }
@@ -84,9 +84,9 @@ async fn rows(client: &Client, statement: Statement, params: Params) -> Result<V
     pin!(client.query_raw(&statement, params).await?).try_collect().await
 }
 
-/// A pooled connection. It is returned without an open transaction, or discarded.
+/// A pooled connection. It is returned to the pool without an open transaction, or discarded.
 pub(super) struct PostgresSession {
-    /// `None` only while the session is dropped.
+    /// `None` only while the session is being dropped.
     client: Option<Client>,
     work: TxnPurpose,
     state: Mutex<SessionState>,
@@ -94,15 +94,15 @@ pub(super) struct PostgresSession {
 
 #[derive(Default)]
 struct SessionState {
-    /// BEGIN was sent, and no reply to a COMMIT has arrived.
+    /// BEGIN was sent, and COMMIT has not been answered.
     open: bool,
     /// The connection may hold advisory locks.
     locked: bool,
-    /// The state of the connection is unknown; it is not returned to the pool.
+    /// The state of the connection is unknown, so it is not returned to the pool.
     lost: bool,
 }
 
-/// The requests of a commit, all of them sent.
+/// The sent requests of a commit.
 struct PendingCommit<'a> {
     begin: Option<Reply<'a, ()>>,
     requests: Vec<Reply<'a, Vec<Row>>>,
@@ -119,26 +119,26 @@ impl PostgresSession {
         self.client.as_ref().expect("only dropping the session takes its connection")
     }
 
-    /// Returns `true` if the transaction has begun and has to be committed or rolled back.
+    /// Returns `true` if a transaction has begun and has to be committed or rolled back.
     pub(super) fn is_open(&self) -> bool {
         self.state.lock().open
     }
 
-    /// Puts the session into the state after a failed BEGIN.
+    /// Simulates a failed BEGIN.
     #[cfg(test)]
     pub(super) fn fail_begin(&self) {
         self.state.lock().open = true;
     }
 
-    /// Waits for advisory locks, at most for the `lock_timeout` of the session, then begins the transaction.
+    /// Waits for advisory locks, at most for the session's `lock_timeout`, and then begins the transaction.
     ///
-    /// The locks are held until the session is dropped or has committed. After a timeout, some may be missing.
+    /// The locks are held until the session is dropped or has committed. After a timeout, some of them may be missing.
     pub(super) async fn lock(&self, ids: Vec<i64>) -> StoreResult<()> {
         let locks = "SELECT count(pg_advisory_lock(id)) FROM unnest($1::bigint[]) AS id";
         let statement = self.client().prepare_cached(locks).await.map_err(|e| self.record_failure(&e))?;
         let (lock, begin) = {
             let mut state = self.state.lock();
-            // If the caller stops waiting here, the connection is still waiting for its locks.
+            // If the caller's future is dropped here, the connection is still waiting for its locks.
             *state = SessionState { open: true, locked: true, lost: true };
             let lock = send(rows(self.client(), statement, vec![Box::new(ids)]))
                 .map_err(|e| self.record_failure(&e))?;
@@ -160,10 +160,11 @@ impl PostgresSession {
         Ok(())
     }
 
-    /// Begins after all running commits, and excludes further commits, so that the data it reads does not change.
+    /// Begins after all running commits have finished and blocks further ones, so that the data it reads does not
+    /// change.
     ///
-    /// A table lock is taken without a snapshot, so the snapshot is newer than the lock. Every write operation begins
-    /// with index rows; readers are not blocked.
+    /// A table lock is acquired without a snapshot, so the snapshot is newer than the lock. Every write operation
+    /// starts with index rows, so it is blocked; readers are not.
     pub(super) async fn lock_out(&self) -> StoreResult<()> {
         self.with_timeout(async {
             let (begin, lock) = {
@@ -223,8 +224,8 @@ impl PostgresSession {
 
     /// Sends requests and COMMIT in one round trip.
     ///
-    /// At least one request is required: only its reply reveals an earlier failure of the transaction. COMMIT would
-    /// roll back and report success.
+    /// At least one request is required, because only its reply reveals an earlier failure of the transaction: COMMIT
+    /// would roll back and report success.
     pub(super) async fn commit(&self, requests: Vec<Request>) -> Result<Vec<Vec<Row>>, TxnFailure> {
         let statements = self.with_timeout(self.prepare(&requests)).await.map_err(TxnFailure::NotApplied)?;
         let flight = self.send_commit(statements, requests).map_err(TxnFailure::NotApplied)?;
@@ -242,14 +243,14 @@ impl PostgresSession {
         try_join_all(statements).await.map_err(|e| self.record_failure(&e))
     }
 
-    /// Sends BEGIN, if it was not sent, followed by the requests.
+    /// Sends BEGIN if it has not been sent, followed by the requests.
     #[expect(clippy::type_complexity, reason = "the type is used in one place only")]
     fn send_all(
         &self,
         statements: Vec<Statement>,
         requests: Vec<Request>,
     ) -> StoreResult<(Option<Reply<'_, ()>>, Vec<Reply<'_, Vec<Row>>>)> {
-        // Held while sending, so that no other call sends between the check and BEGIN.
+        // Locked while sending, so that no other call sends between the check and BEGIN.
         let mut state = self.state.lock();
         if state.lost {
             return Err(StoreError::Unavailable(
@@ -265,7 +266,7 @@ impl PostgresSession {
         Ok((begin, replies.map_err(|e| self.record_failure(&e))?))
     }
 
-    /// Sends all requests of a commit. A failure before COMMIT is sent means that nothing is applied.
+    /// Sends all requests of a commit. If this fails before COMMIT is sent, nothing is applied.
     fn send_commit(
         &self,
         statements: Vec<Statement>,
@@ -285,7 +286,7 @@ impl PostgresSession {
             && let Err(error) = begin.await
         {
             self.state.lock().lost = true;
-            // Requests after a rejected BEGIN cannot write. If BEGIN gets no reply, COMMIT does not either.
+            // After a rejected BEGIN, requests cannot write. If BEGIN is not answered, neither is COMMIT.
             let refused = error.as_db_error().is_some();
             return Err(if refused {
                 TxnFailure::NotApplied(self.record_failure(&error))
@@ -295,7 +296,7 @@ impl PostgresSession {
         }
         let mut answers = Vec::with_capacity(flight.requests.len());
         let mut failure = None;
-        // Every reply is awaited in order, including that of COMMIT. After that the transaction is known to be over.
+        // All replies are awaited in order, including that of COMMIT. After that, the transaction has certainly ended.
         for (n, reply) in flight.requests.into_iter().enumerate() {
             match reply.await {
                 Ok(rows) => answers.push(rows),
@@ -306,8 +307,8 @@ impl PostgresSession {
             Ok(reply) => reply.await,
             Err(error) => Err(error),
         };
-        // A transaction that fails in COMMIT because of conflicts is over; one that is cancelled before it may still be
-        // open.
+        // A transaction that fails in COMMIT because of conflicts has ended. One that is cancelled before COMMIT may
+        // still be open.
         if committed.as_ref().map_or_else(is_conflict, |()| true) {
             self.state.lock().open = false;
         }
@@ -319,7 +320,7 @@ impl PostgresSession {
         match (failure, committed) {
             (None, Ok(())) => Ok(answers),
             // An error reply to an earlier request, including the final message of a terminating server, means that
-            // COMMIT was not reached or rolled back.
+            // COMMIT was not executed or rolled back.
             (Some((n, error)), _) if error.as_db_error().is_some() => Err(TxnFailure::Request(n, error)),
             (None, Err(error)) if is_rollback(&error) => {
                 Err(TxnFailure::NotApplied(self.record_failure(&error)))
@@ -349,7 +350,7 @@ impl Drop for PostgresSession {
             return;
         }
         // Sent but not awaited: it precedes everything that the next user sends. If it cannot be sent, the connection
-        // is closed, and the pool discards it.
+        // is closed and the pool discards it.
         if state.open {
             drop(send(client.batch_execute("ROLLBACK")));
         }
@@ -359,7 +360,7 @@ impl Drop for PostgresSession {
     }
 }
 
-/// Waits for writers of index rows and blocks further ones.
+/// Waits for writers of index rows and blocks new ones.
 const LOCK_OUT: &str = "LOCK TABLE ix IN EXCLUSIVE MODE";
 const UNLOCK: &str = "SELECT pg_advisory_unlock_all()";
 
@@ -379,7 +380,7 @@ fn unknown_outcome(error: &Error) -> TxnFailure {
 }
 
 /// Returns `true` if an error reply to COMMIT means that nothing was applied. The final message of a terminating server
-/// does not: it may have terminated after the commit.
+/// does not mean that, because it may follow the commit.
 fn is_rollback(error: &Error) -> bool {
     let severity = error.as_db_error().and_then(|e| e.parsed_severity());
     matches!(severity, Some(Severity::Error))

@@ -1,6 +1,6 @@
-//! Statements per table, and the contents of their columns.
+//! SQL statements for each table, and conversion of columns.
 //!
-//! All of them use the primary key, so that a transaction conflicts on the requested rows and not on whole tables.
+//! All statements use the primary key, so that a transaction conflicts on the requested rows and not on whole tables.
 
 use docs_store::{Key, Op, Scan, StoreError, StoreResult, Value};
 use tokio_postgres::Row;
@@ -11,7 +11,7 @@ use crate::{
     value::Cell,
 };
 
-/// The selected columns of a table: the key and the value.
+/// Returns the selected columns of a table: key and value.
 fn columns(table: Table<'_>) -> &'static str {
     match table {
         Table::Records(_) => "k, doc::text",
@@ -58,12 +58,12 @@ pub(super) fn entry(table: Table<'_>, row: &Row) -> StoreResult<(Key, Value)> {
     read().map_err(|e| StoreError::Corrupt(format!("a row of table {table} is malformed: {e}")))
 }
 
-/// Selects the keys that exist.
+/// Selects those of the keys that exist.
 pub(super) fn existing_keys(table: &str, keys: Vec<String>) -> Request {
     Request::new(format!("SELECT k FROM {table} WHERE k = ANY($1::text[])"), vec![Box::new(keys)])
 }
 
-/// Keys with their values, by column.
+/// Columns of keys and values.
 #[derive(Default)]
 struct RowColumns {
     keys: Vec<String>,
@@ -112,7 +112,7 @@ impl RowColumns {
     }
 }
 
-/// The changes of one table.
+/// Changes to one table.
 struct TableChanges<'a> {
     table: Table<'a>,
     creates: RowColumns,
@@ -143,18 +143,18 @@ impl<'a> TableChanges<'a> {
     }
 }
 
-/// The statements of a batch.
+/// Statements of a batch.
 #[derive(Default)]
 pub(super) struct BatchPlan {
     pub(super) requests: Vec<Request>,
-    /// For the first statements: the table and the keys that they create.
+    /// For each of the first statements, the table and the keys to create.
     pub(super) creates: Vec<(String, Vec<String>)>,
 }
 
 impl BatchPlan {
     /// Builds at most one statement per table and kind of operation.
     ///
-    /// The keys of a statement are sorted, so that two statements on the same keys cannot deadlock. Index rows are
+    /// The keys of a statement are sorted, so that two statements on the same keys cannot deadlock. Index rows come
     /// first, so that a writer that waits for their table holds no other locks ([`Session::lock_out`]).
     ///
     /// [`Session::lock_out`]: super::session::Session::lock_out
@@ -189,8 +189,8 @@ impl BatchPlan {
         }
         if !deletes.is_empty() {
             if table == Table::Counters {
-                // A reader of a counter depends on its rows and on the range of new ones. Folding may have replaced the
-                // rows without a conflict; a new row always conflicts with the readers.
+                // A reader of a counter depends on its rows and on the range in which new rows are inserted. Folding
+                // may have replaced the rows without a conflict, but a new row always conflicts with readers.
                 let sql = "INSERT INTO ctr (k, n) SELECT k, 0 FROM unnest($1::text[]) AS u (k)";
                 self.requests.push(Request::new(sql, vec![Box::new(deletes.clone())]));
             }

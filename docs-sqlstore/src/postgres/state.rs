@@ -18,15 +18,15 @@ pub(super) struct PostgresState {
     pub(super) place: String,
     pub(super) schema: String,
     pub(super) era: i32,
-    /// Changes when this process publishes an item.
+    /// Changes when this process publishes a feed item.
     pub(super) news: watch::Sender<u64>,
-    /// Permit for folding counters.
+    /// Permit to fold counters.
     pub(super) folding: Arc<Semaphore>,
     pub(super) presence: Presence,
 }
 
 impl PostgresState {
-    /// Returns a connection for a transaction that has not begun.
+    /// Returns a connection whose transaction has not begun.
     pub(super) async fn session(&self, work: TxnPurpose) -> StoreResult<PostgresSession> {
         let wait = self.options.busy_timeout();
         let connected = async {
@@ -54,7 +54,7 @@ impl PostgresState {
         }
     }
 
-    /// Advisory lock of a hot key. Locks are per database, keys per schema.
+    /// Returns the advisory lock id of a hot key. Locks are per database, keys per schema.
     pub(super) fn lock_id(&self, key: &Key) -> i64 {
         let hash = Hash::compute(format!("{}/{key}", self.schema).as_bytes());
         let mut id = [0; 8];

@@ -1,4 +1,4 @@
-//! Tests of behavior that the public API does not expose.
+//! Tests of behavior that is not visible through the public API.
 
 use docs_ports::{Ids as _, RandomIds, id_text};
 use docs_store::{Batch, Mode, Op, Store as _, StoreError, Value};
@@ -7,7 +7,8 @@ use tokio_postgres::{NoTls, error::SqlState};
 use super::{PostgresStore, txn_purpose::TxnPurpose};
 use crate::Options;
 
-/// A store in its own schema, with the connection and name for dropping it; `None` if no server is configured.
+/// Creates a store in a new schema, and returns it with a connection and the schema name for cleanup, or `None` if no
+/// server is configured.
 async fn fresh() -> Option<(PostgresStore, tokio_postgres::Client, String)> {
     let Ok(server) = std::env::var("DOCS_TEST_POSTGRES") else {
         println!("not run: DOCS_TEST_POSTGRES names no PostgreSQL server");
@@ -35,7 +36,7 @@ async fn a_statement_outside_of_a_transaction_cannot_write() {
         assert_eq!(refused.code(), Some(&SqlState::READ_ONLY_SQL_TRANSACTION));
     }
     drop(client);
-    // A commit after a failed BEGIN therefore applies nothing, not even a part.
+    // A commit after a failed BEGIN therefore applies nothing at all.
     let txn = store.begin(Mode::Write, &[]).await.expect("the server is there");
     txn.get(&["num!a".into()]).await.expect("reading is fine");
     let session = store.0.session(TxnPurpose::Write).await.expect("the server is there");

@@ -1,16 +1,16 @@
-//! TLS to the server according to `sslmode` and `sslrootcert` of an address. The modes are those of libpq:
+//! TLS connections according to `sslmode` and `sslrootcert` in the URL. The modes are those of libpq:
 //!
-//! | `sslmode` | encrypted | certificate of the server |
+//! | `sslmode` | encrypted | server certificate |
 //! |---|---|---|
 //! | `disable` | never | |
 //! | `prefer` (default) | if the server supports it | not verified without `sslrootcert` |
 //! | `require` | always | not verified without `sslrootcert` |
 //! | `verify-ca` | always | chains to a trusted root |
-//! | `verify-full` | always | chains to a trusted root, and names the host of the address |
+//! | `verify-full` | always | chains to a trusted root and matches the host name in the URL |
 //!
-//! `sslrootcert` is a PEM file of trusted certificates, or `system`, which requires `verify-full`. Without it, the
-//! compiled-in Mozilla roots are trusted. A certificate in the file may be that of the server itself. A connection
-//! whose certificate is rejected fails: `prefer` does not fall back to an unencrypted connection.
+//! `sslrootcert` is a PEM file with trusted certificates, or `system`, which requires `verify-full`. Without it, the
+//! compiled-in Mozilla roots are trusted. The file may contain the server's own certificate. If a certificate is
+//! rejected, the connection fails; `prefer` does not fall back to an unencrypted connection.
 
 use std::{borrow::Cow, path::Path, sync::Arc};
 
@@ -34,12 +34,12 @@ use x509_cert::{Certificate, der::Decode as _};
 
 use crate::options::OpenError;
 
-/// ALPN name of the protocol inside TLS.
+/// ALPN name of the PostgreSQL protocol.
 const ALPN: &[u8] = b"postgresql";
 /// Maximum size of a certificate file in bytes.
 const MAX_ROOTS_BYTES: u64 = 4 * 1024 * 1024;
 
-/// TLS options of an address.
+/// TLS options of a URL.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct TlsOptions {
     mode: Mode,
@@ -56,7 +56,7 @@ enum Mode {
 }
 
 impl TlsOptions {
-    /// The mode for the client, which does not verify certificates itself.
+    /// Returns the mode for the client library, which does not verify certificates itself.
     pub(super) fn ssl_mode(&self) -> SslMode {
         match self.mode {
             Mode::Disable => SslMode::Disable,
@@ -66,9 +66,9 @@ impl TlsOptions {
     }
 }
 
-/// Extracts `sslmode` and `sslrootcert` from an address, and removes them from it.
+/// Splits `sslmode` and `sslrootcert` from a URL.
 pub(super) fn split(url: &str) -> Result<(String, TlsOptions), OpenError> {
-    // Like the client: credentials end at the first `@`, host and database at the next `?`.
+    // Same as in the client library: credentials end at the first `@`, host and database at the next `?`.
     let host = url.find('@').map_or(0, |at| at + 1);
     let Some(query) = url[host..].find('?').map(|at| host + at + 1) else {
         return Ok((url.to_owned(), TlsOptions { mode: Mode::Prefer, roots: None }));
@@ -95,7 +95,7 @@ pub(super) fn split(url: &str) -> Result<(String, TlsOptions), OpenError> {
     Ok((format!("{rest}{}", others.join("&")), TlsOptions { mode, roots }))
 }
 
-/// Value of `sslrootcert` for the compiled-in roots.
+/// The `sslrootcert` value for the compiled-in roots.
 const SYSTEM_ROOTS: &str = "system";
 
 fn decode_option<'a>(value: &'a str, option: &str) -> Result<Cow<'a, str>, OpenError> {
@@ -119,7 +119,7 @@ fn read_mode(text: &str) -> Result<Mode, OpenError> {
     })
 }
 
-/// Creates the factory of encrypted connections.
+/// Creates the factory for encrypted connections.
 pub(super) fn connector(options: &TlsOptions) -> Result<MakeRustlsConnect, OpenError> {
     let unusable = |error: Error| OpenError::Address(format!("failed to set up TLS: {error}"));
     let provider = Arc::new(ring::default_provider());
@@ -134,7 +134,7 @@ pub(super) fn connector(options: &TlsOptions) -> Result<MakeRustlsConnect, OpenE
     Ok(MakeRustlsConnect::new(config))
 }
 
-/// Verifies the certificate of a server as `sslmode` requires. Possession of its private key is always verified.
+/// Verifies a server certificate as required by `sslmode`. Possession of the private key is always verified.
 #[derive(Debug)]
 struct Verifier {
     trust: Trust,
@@ -148,7 +148,7 @@ enum Trust {
     /// A certificate that chains to a root.
     Chain {
         chain: Arc<WebPkiServerVerifier>,
-        /// The certificates of the file, which may include that of the server.
+        /// Certificates from the file, which may include the server's own.
         pinned: Vec<CertificateDer<'static>>,
         name: NameCheck,
     },
@@ -211,7 +211,7 @@ impl ServerCertVerifier for Verifier {
         let Trust::Chain { chain, pinned, name } = &self.trust else {
             return Ok(ServerCertVerified::assertion());
         };
-        // A self-signed certificate is a root and not the end of a chain, so chain verification would reject it.
+        // A self-signed certificate is a root and not an end-entity certificate, so chain verification would reject it.
         if pinned.iter().any(|pinned| pinned == end_entity) {
             check_period(end_entity, now)?;
             if *name == NameCheck::Host {
@@ -219,7 +219,7 @@ impl ServerCertVerifier for Verifier {
             }
             return Ok(ServerCertVerified::assertion());
         }
-        // The name is checked last, after all other checks have passed.
+        // The name is verified last, after all other checks have passed.
         match chain.verify_server_cert(end_entity, intermediates, server_name, ocsp_response, now) {
             Err(Error::InvalidCertificate(
                 CertificateError::NotValidForName | CertificateError::NotValidForNameContext { .. },

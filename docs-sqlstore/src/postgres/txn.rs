@@ -48,7 +48,7 @@ impl PostgresTxn {
         })
     }
 
-    /// Runs reads of several tables in one round trip; returns the results in order.
+    /// Runs reads of several tables in one round trip. Returns the results in order.
     async fn read(&self, reads: Vec<(Table<'_>, Request)>) -> StoreResult<Vec<Vec<(Key, Value)>>> {
         if reads.is_empty() {
             return Ok(Vec::new());
@@ -61,7 +61,7 @@ impl PostgresTxn {
         tables.into_iter().zip(answers).map(entries).collect()
     }
 
-    /// Returns the tables that a range covers; empty for an empty range.
+    /// Returns the tables that a range covers; none for an empty range.
     fn tables_of(&self, scan: &Scan) -> Vec<Table<'_>> {
         if scan.limit == 0 || scan.from >= scan.to {
             return Vec::new();
@@ -70,7 +70,7 @@ impl PostgresTxn {
         layout.table_of_range(scan).map_or_else(|| layout.tables().collect(), |table| vec![table])
     }
 
-    /// Returns the error for the first key of the batch, in batch order, that was to be created but exists.
+    /// Returns the error for the first key, in batch order, that was to be created but already exists.
     async fn exists(&self, creates: Vec<(String, Vec<String>)>, batch: &Batch) -> StoreError {
         let mut found: HashSet<String> = HashSet::new();
         for (table, keys) in creates {
@@ -81,7 +81,7 @@ impl PostgresTxn {
         }
         let is_create = |op: &&Op| matches!(op, Op::Create(..));
         let taken = batch.ops.iter().filter(is_create).find(|op| found.contains(&**op.key()));
-        // If the key was deleted since, another attempt may succeed.
+        // The key may have been deleted since, in which case a retry may succeed.
         taken.map_or(StoreError::Conflict, |op| StoreError::Exists(op.key().clone()))
     }
 }
@@ -127,14 +127,14 @@ impl Txn for PostgresTxn {
     async fn commit(self: Box<Self>, batch: Batch) -> StoreResult<()> {
         check_batch(self.mode, &batch)?;
         self.check_time()?;
-        // A read transaction needs no reply: its end is sent when it is dropped.
+        // A read transaction needs no reply: its end is sent when the session is dropped.
         if self.mode == Mode::Read || (batch.is_empty() && !self.session.is_open()) {
             return Ok(());
         }
         let BatchPlan { mut requests, creates } = BatchPlan::from_ops(&self.shared.layout, &batch.ops)?;
         requests.extend(feed::insert_items(self.shared.era, &batch.feed));
         if requests.is_empty() {
-            // The data that was read is only confirmed by a successful commit.
+            // Only a successful commit confirms that the data read is consistent.
             requests.push(Request::new("SELECT", Vec::new()));
         }
         match self.session.commit(requests).await {

@@ -1,14 +1,14 @@
-//! The purpose of a transaction.
 
-/// Purpose of a transaction. Statements outside a transaction cannot write: see [`SETTINGS`](super::connect::SETTINGS).
+/// The purpose of a transaction. Statements outside a transaction cannot write: see
+/// [`SETTINGS`](super::connect::SETTINGS).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum TxnPurpose {
-    /// Reads one snapshot.
+    /// Reads from one snapshot.
     Read,
-    /// Reads and writes, serializable.
+    /// Reads and writes with serializable isolation.
     Write,
-    /// Changes data that no transaction of the store reads (feed, objects) or that reads the same afterwards (the rows
-    /// of a counter).
+    /// Changes data that no store transaction reads (feed, objects), or whose value does not change (the rows of a
+    /// counter).
     Maintenance,
 }
 

@@ -1,11 +1,11 @@
-//! The version of the database content, derived from the visible transactions.
+//! Version of the database content, derived from the visible transactions.
 
 use docs_store::{Hash, StoreError, StoreResult, StoreVersion};
 
 use super::{session::Request, state::PostgresState, txn_purpose::TxnPurpose};
 
 /// Selects the visible transactions of the current snapshot, including those of other databases in the cluster. A
-/// server after failover or restore may reuse transaction ids, but has another start time.
+/// server may reuse transaction ids after a failover or restore, but then has a different start time.
 const VERSION_SQL: &str = "SELECT pg_current_snapshot()::text || ' ' || pg_postmaster_start_time()::text";
 
 pub(super) async fn current_version(shared: &PostgresState) -> StoreResult<StoreVersion> {

@@ -1,4 +1,4 @@
-//! Backups of a database in use.
+//! Backup of a database in use.
 
 use std::{
     fs, io,
@@ -14,14 +14,14 @@ use super::{
     file::File,
 };
 
-/// Writes a copy under a temporary name, and renames it once it is on the disk.
+/// Writes the copy under a temporary name, and renames it once it is on the disk.
 pub(super) fn write(file: &File, path: &Path) -> StoreResult<()> {
     let path = std::path::absolute(path).map_err(|error| backup_error(path, &error.to_string()))?;
     if path.exists() {
         return Err(backup_error(&path, "the file already exists; use another name"));
     }
     let part = PartialFile::for_target(&path)?;
-    // Read connections may not write to any file.
+    // Read connections cannot write to any file.
     let conn = file.connect(Mode::Write).map_err(Failure::from)?;
     copy(&conn, &part.0, &path)?;
     part.rename(&path).map_err(|error| backup_error(&path, &error.to_string()))
@@ -29,7 +29,7 @@ pub(super) fn write(file: &File, path: &Path) -> StoreResult<()> {
 
 fn copy(conn: &Connection, part: &Path, path: &Path) -> StoreResult<()> {
     let name = part.to_str().ok_or_else(|| backup_error(path, "the path must be UTF-8"))?;
-    // SQLite writes into an empty file, and would create one that other users can read.
+    // SQLite writes to the existing empty file. A file created by SQLite would be readable by other users.
     docs_disk::create_new_file(part).map_err(|error| backup_error(path, &error.to_string()))?;
     let copied: ConnectionResult<()> =
         conn.execute("VACUUM INTO ?1", [name]).map(drop).map_err(Failure::from);
@@ -39,7 +39,7 @@ fn copy(conn: &Connection, part: &Path, path: &Path) -> StoreResult<()> {
     })
 }
 
-/// An incomplete file, removed when dropped unless it was renamed.
+/// An incomplete file, deleted on drop unless it was renamed.
 struct PartialFile(PathBuf);
 
 impl PartialFile {
@@ -54,7 +54,7 @@ impl PartialFile {
     fn rename(&self, path: &Path) -> io::Result<()> {
         fs::File::open(&self.0)?.sync_all()?;
         fs::rename(&self.0, path)?;
-        // The new name has to reach the disk too.
+        // The new name must be durable, too.
         path.parent().map_or(Ok(()), |folder| fs::File::open(folder)?.sync_all())
     }
 }

@@ -1,4 +1,4 @@
-//! Work on blocking threads.
+//! Work on blocking threads, and detached tasks.
 
 use std::panic::resume_unwind;
 
@@ -12,10 +12,10 @@ pub(super) async fn run_blocking<T: Send + 'static>(
     spawn_blocking(work).await.map_err(join_error)
 }
 
-/// Runs a future as a task that is cancelled when this future is dropped.
+/// Runs a future as a task, which is cancelled when this future is dropped.
 ///
-/// A place in a queue has to be taken when it becomes available. Without a task, a caller that holds the future without
-/// polling it would block everything queued after it.
+/// When a position in a queue becomes available, it has to be taken. Without a task, a caller that holds the future
+/// without polling it would block everything queued after it.
 pub(super) async fn run_detached<T: Send + 'static>(
     future: impl Future<Output = StoreResult<T>> + Send + 'static,
 ) -> StoreResult<T> {
@@ -27,7 +27,7 @@ pub(super) async fn run_detached<T: Send + 'static>(
     }
 }
 
-/// Error of a task without a result. A panic is resumed in the caller.
+/// Returns the error for a task without a result. A panic is resumed in the caller.
 fn join_error(error: JoinError) -> StoreError {
     match error.try_into_panic() {
         Ok(panic) => resume_unwind(panic),

@@ -1,18 +1,18 @@
-//! Mapping of SQLite errors to store errors.
+//! Conversion of SQLite errors to store errors.
 
 use docs_store::StoreError;
 use rusqlite::{Error, ErrorCode};
 
-/// Error of work on a connection.
+/// The error of work on a connection.
 #[derive(Debug)]
 pub(super) enum Failure {
-    /// Error of SQLite, still to be mapped.
+    /// An SQLite error that has not been converted.
     Sqlite(Error),
-    /// Error of the store.
+    /// A store error.
     Store(StoreError),
 }
 
-/// Result of work on a connection.
+/// The result of work on a connection.
 pub(super) type ConnectionResult<T> = Result<T, Failure>;
 
 impl From<Error> for Failure {
@@ -28,7 +28,7 @@ impl From<StoreError> for Failure {
 }
 
 impl Failure {
-    /// Creates the failure of the statement `COMMIT` itself.
+    /// Creates the failure for an error of the `COMMIT` statement itself.
     ///
     /// After a disk error, the commit may have been written without confirmation. A crash at this point would restore
     /// it; otherwise the next commit overwrites it.
@@ -80,7 +80,7 @@ const DAMAGED_ADVICE: &str = "the file was altered by another program or is dama
                        of the file and its -wal, run `PRAGMA integrity_check` in the sqlite3 shell, and \
                        restore a backup if it reports errors";
 
-/// Remedy for a transient failure; `None` for a permanent one.
+/// Returns the remedy for a transient failure, or `None` for a permanent one.
 pub(super) fn advice(code: ErrorCode) -> Option<&'static str> {
     Some(match code {
         ErrorCode::DiskFull => "the disk is full; free some space, no restart is needed",

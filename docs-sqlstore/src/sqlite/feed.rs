@@ -9,20 +9,20 @@ use tokio::sync::watch;
 
 use super::{error::ConnectionResult, rows::FeedEnds};
 
-/// Number of items that one transaction trims, so that writers can run in between.
+/// Number of items trimmed per transaction, so that writers can run in between.
 const TRIM_BATCH: u32 = 5_000;
 
-/// The last number of each topic that this process has published or waits for.
+/// The last number of each topic that this process has published to or waits for.
 #[derive(Default, Debug)]
 pub(super) struct Topics(Mutex<BTreeMap<u16, watch::Sender<i64>>>);
 
 impl Topics {
-    /// Notifies waiters of the topics of a commit.
+    /// Notifies waiters for the topics of a commit.
     pub(super) fn notify(&self, fed: &FeedEnds) {
         let topics = self.0.lock();
         for (topic, seq) in fed {
             if let Some(last) = topics.get(topic) {
-                // Commits may notify in another order than they committed.
+                // Commits may send notifications in a different order than they were committed.
                 last.send_if_modified(|last| {
                     let grows = *last < *seq;
                     *last = (*last).max(*seq);
@@ -37,7 +37,7 @@ impl Topics {
     }
 }
 
-/// Decodes the number of a position; rejects positions that the store never returned.
+/// Decodes the number of a position. Rejects positions that the store never returned.
 pub(super) fn number(conn: &Connection, topic: u16, pos: Option<&FeedPos>) -> ConnectionResult<i64> {
     let Some(FeedPos(text)) = pos else { return Ok(0) };
     let last = "SELECT seq FROM sqlite_sequence WHERE name = 'feed'";
@@ -49,7 +49,7 @@ pub(super) fn number(conn: &Connection, topic: u16, pos: Option<&FeedPos>) -> Co
     Ok(number.ok_or(StoreError::Misuse("the position is not from this topic of this store"))?)
 }
 
-/// Returns up to `max` items after a number.
+/// Returns up to `max` items with a greater number.
 pub(super) fn items_after(
     conn: &Connection,
     topic: u16,
@@ -67,13 +67,13 @@ pub(super) fn items_after(
     Ok(select.query_map(params![topic, after, max], item)?.collect::<Result<_, _>>()?)
 }
 
-/// Returns `true` if there is an item after a number.
+/// Returns `true` if there is an item with a greater number.
 pub(super) fn has_items_after(conn: &Connection, topic: u16, after: i64) -> ConnectionResult<bool> {
     let sql = "SELECT EXISTS (SELECT 1 FROM feed WHERE topic = ?1 AND seq > ?2)";
     Ok(conn.prepare_cached(sql)?.query_row(params![topic, after], |row| row.get(0))?)
 }
 
-/// Removes a batch of the items up to a number; returns `true` if there may be more.
+/// Deletes a batch of the items up to a number. Returns `true` if there may be more.
 pub(super) fn trim(conn: &Connection, topic: u16, upto: i64) -> ConnectionResult<bool> {
     let sql = "DELETE FROM feed WHERE seq IN \
                (SELECT seq FROM feed WHERE topic = ?1 AND seq <= ?2 ORDER BY seq LIMIT ?3)";

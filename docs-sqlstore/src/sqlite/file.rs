@@ -11,13 +11,13 @@ use rusqlite::{Connection, Error, ErrorCode, MAIN_DB, OpenFlags, OptionalExtensi
 use super::error::advice;
 use crate::{Durability, OpenError, Options, layout::Layout};
 
-/// The migrations in order. The version of a schema is that of the last applied one.
+/// Migrations in order. The schema version is that of the last applied one.
 const MIGRATIONS: &[&str] =
     &[include_str!("../../migrations/sqlite/0001.sql"), include_str!("../../migrations/sqlite/0002.sql")];
 
 /// Number of cached prepared statements per connection: about six for each table of the platform.
 const STATEMENT_CACHE_SIZE: usize = 128;
-/// Size to which the log is truncated once its content is in the file.
+/// Size to which the log is truncated once its content is in the main file.
 const LOG_BYTES: i64 = 64 << 20;
 
 /// Path and settings of a database file.
@@ -28,17 +28,17 @@ pub(super) struct File {
     wait: Duration,
 }
 
-/// Error of an attempt to open the file.
+/// The error of an attempt to open the file.
 #[derive(Debug)]
 pub(super) enum OpenFailure {
-    /// Transient: another program is opening or closing it.
+    /// Transient: another process is opening or closing the file.
     Busy(OpenError),
     /// Permanent.
     Refused(OpenError),
 }
 
 impl File {
-    /// Makes the path absolute, so that connections opened later use the same file.
+    /// Creates the settings with an absolute path, so that connections opened later use the same file.
     pub(super) fn new(path: &Path, options: &Options) -> Result<Self, OpenError> {
         let path = std::path::absolute(path)
             .map_err(|error| unusable_error(path, format!("{error}; use a file in a folder")))?;
@@ -49,7 +49,7 @@ impl File {
         &self.path
     }
 
-    /// Opens a connection to an existing database. A file that was removed is not recreated.
+    /// Opens a connection to an existing database. A deleted file is not recreated.
     pub(super) fn connect(&self, mode: Mode) -> Result<Connection, Error> {
         let conn = self.connect_with_flags(OpenFlags::empty())?;
         conn.pragma_update(None, "query_only", mode == Mode::Read)?;
@@ -57,7 +57,7 @@ impl File {
     }
 
     fn connect_with_flags(&self, more: OpenFlags) -> Result<Connection, Error> {
-        // A connection is used by one thread at a time.
+        // A connection is used by only one thread at a time.
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX | more;
         let conn = Connection::open_with_flags(&self.path, flags)?;
         conn.busy_timeout(self.wait)?;
@@ -83,9 +83,9 @@ impl File {
         Ok(conn)
     }
 
-    /// Creates a missing file with permissions for its owner only: it contains the key that seals credentials.
+    /// Creates a missing file that only its owner can access, because it contains the key that seals credentials.
     ///
-    /// SQLite gives the companion files the same permissions. Errors are ignored, since SQLite reports them next.
+    /// SQLite gives the companion files the same permissions. Errors are ignored, because SQLite will report them.
     fn create(&self) {
         drop(docs_disk::create_new_file(&self.path));
     }
@@ -95,7 +95,7 @@ impl File {
             let why = "it is read-only; the program needs write access to the file and to its folder";
             return Err(OpenFailure::Refused(unusable_error(&self.path, why.to_owned())));
         }
-        // Checked before anything is written: a database of another program must stay unchanged.
+        // Checked before anything is written, because another program's database must not be changed.
         self.check(conn)?;
         let log: String = conn
             .pragma_update_and_check(None, "journal_mode", "WAL", |row| row.get(0))
@@ -110,7 +110,8 @@ impl File {
     fn migrate(&self, conn: &Connection, layout: &Layout) -> Result<(), OpenFailure> {
         let sqlite = |error| self.open_failure(&error);
         conn.execute_batch("BEGIN IMMEDIATE").map_err(sqlite)?;
-        // Checked again, now that no other program can change it. Later errors are rolled back with the connection.
+        // Checked again, now that no other process can change it. Later errors roll back when the connection is
+        // dropped.
         let applied = self.check(conn)?;
         conn.execute_batch(
             "CREATE TABLE IF NOT EXISTS docs_schema (version INTEGER PRIMARY KEY, applied_at TEXT NOT NULL) STRICT",
@@ -133,7 +134,7 @@ impl File {
         conn.execute_batch("COMMIT").map_err(sqlite)
     }
 
-    /// Returns the version of the schema; 0 for an empty file.
+    /// Returns the schema version, or 0 for an empty file.
     fn check(&self, conn: &Connection) -> Result<i64, OpenFailure> {
         let sqlite = |error| self.open_failure(&error);
         let count = |sql| conn.query_row(sql, [], |row| row.get::<_, i64>(0)).map_err(sqlite);

@@ -90,7 +90,7 @@ impl ObjectRows for SqliteObjectRows {
         let mut after = after.unwrap_or_default().to_owned();
         self.0
             .read(move |conn| {
-                // Skips from one domain to the next, past the objects of each.
+                // Skip from each domain directly to the next one, without visiting its objects.
                 let mut next = conn.prepare_cached("SELECT min(domain) FROM obj WHERE domain > ?1")?;
                 let mut found = Vec::new();
                 while found.len() < max as usize {
@@ -127,7 +127,7 @@ fn touch(
     hashes: Vec<Hash>,
     now: DateTime<Utc>,
 ) -> ConnectionResult<Vec<Hash>> {
-    // Clocks of processes differ, so a touch must never make an object look older.
+    // Clocks of processes differ, so a touch must never make an object appear older.
     let sql = "UPDATE obj SET touched = max(touched, ?3) WHERE domain = ?1 AND h = ?2 AND dying IS NULL";
     let mut update = conn.prepare_cached(sql)?;
     let mut absent = Vec::new();

@@ -1,4 +1,4 @@
-//! Connection pools that reclaim connections of expired transactions.
+//! Connection pools that reclaim connections from expired transactions.
 
 use std::{
     collections::BTreeMap,
@@ -20,7 +20,7 @@ use super::{error::ConnectionResult, file::File};
 
 /// Connections for one transaction mode: one for writing, several for reading.
 ///
-/// Served in order of arrival. Invariant: each connection that is not idle has a [`Lease`].
+/// Waiting transactions are served in order of arrival. Invariant: each connection that is not idle has a [`Lease`].
 pub(super) struct Pool {
     mode: Mode,
     file: Arc<File>,
@@ -37,14 +37,14 @@ struct OpenTxns {
     leases: BTreeMap<TxnKey, Weak<SessionLease>>,
 }
 
-/// End of the time limit of a transaction, and a number that makes it unique.
+/// Expiry of a transaction, and a number that makes it unique.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(super) struct TxnKey {
     pub(super) end: DateTime<Utc>,
     number: u64,
 }
 
-/// The right to use a connection. Dropping it rolls back an open transaction and returns the connection.
+/// The right to use a connection. Dropping it rolls back an open transaction and returns the connection to the pool.
 pub(super) struct Lease {
     pool: Arc<Pool>,
     conn: Option<Connection>,
@@ -53,7 +53,7 @@ pub(super) struct Lease {
     _permit: OwnedSemaphorePermit,
 }
 
-/// The lease of a transaction until the transaction ends. Locked by blocking calls only.
+/// The lease of a transaction until it ends. Locked only by blocking calls.
 pub(super) type SessionLease = Mutex<Option<Lease>>;
 
 impl Pool {
@@ -73,7 +73,7 @@ impl Pool {
         self.idle.lock().push(conn);
     }
 
-    /// Waits for a connection until a deadline. Ends expired transactions.
+    /// Waits for a connection until a deadline. Meanwhile, expired transactions are ended.
     ///
     /// # Errors
     /// [`StoreError::Unavailable`] after the deadline.
@@ -92,7 +92,7 @@ impl Pool {
             Ok(Ok(permit)) => {
                 Ok(Lease { pool: Arc::clone(self), conn: None, spoiled: false, _permit: permit })
             }
-            // The semaphore is never closed, so this is the deadline.
+            // The semaphore is never closed, so the deadline has passed.
             Ok(Err(_)) | Err(_) => Err(StoreError::Unavailable(self.busy_message().to_owned())),
         }
     }
@@ -125,19 +125,19 @@ impl Pool {
         };
         for lease in overdue.into_values().filter_map(|lease| lease.upgrade()) {
             tracing::warn!(mode = ?self.mode, "roll back transaction that was open for too long");
-            // This waits for a running call of the transaction.
+            // Waits for the transaction's call in progress.
             tokio::task::spawn_blocking(move || drop(lease.lock().take()));
         }
     }
 
-    /// Earliest time at which a transaction can expire: of the open ones, or of one that begins now.
+    /// Returns the earliest time at which a transaction can expire, whether open or beginning now.
     fn next_end(&self) -> DateTime<Utc> {
         let first = self.open.lock().leases.keys().next().map(|ticket| ticket.end);
         let end = first.unwrap_or_else(|| self.new_txn_end());
         end.checked_add_signed(TimeDelta::milliseconds(1)).unwrap_or(DateTime::<Utc>::MAX_UTC)
     }
 
-    /// Expiry of a transaction that begins now.
+    /// Returns the expiry of a transaction that begins now.
     fn new_txn_end(&self) -> DateTime<Utc> {
         let limit = TimeDelta::from_std(MAX_TXN).unwrap_or(TimeDelta::MAX);
         self.clock.now().checked_add_signed(limit).unwrap_or(DateTime::<Utc>::MAX_UTC)
@@ -183,7 +183,7 @@ impl Lease {
 impl Drop for Lease {
     fn drop(&mut self) {
         let Some(conn) = self.conn.take() else { return };
-        // SQLite may have rolled back by itself, as it does if the disk is full.
+        // SQLite may have rolled back on its own, as it does if the disk is full.
         if !conn.is_autocommit()
             && let Err(error) = conn.execute_batch("ROLLBACK")
         {

@@ -1,4 +1,4 @@
-//! The lock file next to a database, by which programs detect each other.
+//! The lock file next to a database, through which processes detect each other.
 
 use std::{
     fs::{self, File, TryLockError},
@@ -11,11 +11,11 @@ use tokio::time::{Instant, sleep};
 
 use crate::{OpenError, Options, SharingMode};
 
-/// Pause between two attempts to take the lock.
+/// Interval between attempts to acquire the lock.
 const LOCK_RETRY_INTERVAL: Duration = Duration::from_millis(50);
 
-/// A lock on the lock file. The system releases it with the process, also after a crash. The last program removes the
-/// file if possible.
+/// A lock on the lock file. The operating system releases it when the process ends, even after a crash. The last
+/// process deletes the file if possible.
 #[derive(Debug)]
 pub(super) struct Presence {
     path: PathBuf,
@@ -23,7 +23,7 @@ pub(super) struct Presence {
 }
 
 impl Presence {
-    /// Takes the lock. Waits for programs that are ending.
+    /// Acquires the lock. Waits for processes that are exiting.
     pub(super) async fn take(database: &Path, options: &Options) -> Result<Self, OpenError> {
         let sharing = options.sharing_mode();
         let place = database.display().to_string();
@@ -52,14 +52,15 @@ impl Presence {
 
 impl Drop for Presence {
     fn drop(&mut self) {
-        // No other program has the lock. One that opens the file now notices that it was unlinked, and creates another.
+        // No other process holds the lock. One that opens the file now will notice that it was unlinked, and create
+        // another.
         if cfg!(unix) && self.lock.try_lock().is_ok() {
             let _ = fs::remove_file(&self.path);
         }
     }
 }
 
-/// Returns the path of the lock file. All names of a database have the same one: symbolic links are resolved.
+/// Returns the path of the lock file. Symbolic links are resolved, so that all names of a database share one lock file.
 fn lock_of(database: &Path) -> io::Result<PathBuf> {
     let database = match database.canonicalize() {
         Ok(database) => database,
@@ -89,7 +90,7 @@ fn has_other_names(_: &Path) -> bool {
     false
 }
 
-/// Tries to lock a file; `None` if others hold the lock, or if the last of them has just removed the file.
+/// Tries to lock a file. Returns `None` if others hold the lock, or if the last of them has just deleted the file.
 fn lock(path: &Path, sharing: SharingMode) -> io::Result<Option<File>> {
     let lock = docs_disk::create_file(path)?;
     let taken = match sharing {
@@ -103,7 +104,7 @@ fn lock(path: &Path, sharing: SharingMode) -> io::Result<Option<File>> {
     }
 }
 
-/// Returns `true` if a path still refers to an open file.
+/// Returns `true` if a path still refers to this open file.
 #[cfg(unix)]
 fn is_at_path(file: &File, path: &Path) -> io::Result<bool> {
     use std::os::unix::fs::MetadataExt as _;

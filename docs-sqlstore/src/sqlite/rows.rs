@@ -1,4 +1,4 @@
-//! Statements of a transaction on keys and values.
+//! Statements on keys and values within a transaction.
 
 use std::collections::BTreeMap;
 
@@ -11,10 +11,10 @@ use crate::{
     value::Cell,
 };
 
-/// The last position of each topic that a commit published.
+/// The last position published by a commit, for each topic.
 pub(super) type FeedEnds = BTreeMap<u16, i64>;
 
-/// Reads keys; returns the values in order.
+/// Reads keys. Returns the values in order.
 pub(super) fn get(conn: &Connection, layout: &Layout, keys: &[Key]) -> ConnectionResult<Vec<Option<Value>>> {
     let mut found = Vec::with_capacity(keys.len());
     for key in keys {
@@ -89,7 +89,7 @@ enum OnConflict {
     Keep,
 }
 
-/// Inserts a row; returns the number of changed rows.
+/// Inserts a row. Returns the number of changed rows.
 fn insert(
     conn: &Connection,
     table: Table<'_>,
@@ -121,7 +121,7 @@ fn add(conn: &Connection, key: &Key, by: i64) -> ConnectionResult<()> {
     let sql = "INSERT INTO ctr (k, n) VALUES (?1, ?2) ON CONFLICT (k) DO UPDATE SET n = n + excluded.n";
     match conn.prepare_cached(sql)?.execute(params![&**key, by]) {
         Ok(_) => Ok(()),
-        // A sum beyond 64 bits becomes a floating-point number, which the column rejects.
+        // A sum that exceeds 64 bits becomes a floating-point number, which the column rejects.
         Err(error) if error.sqlite_error_code() == Some(ErrorCode::ConstraintViolation) => {
             Err(StoreError::Misuse("an addition overflows a counter").into())
         }
@@ -129,7 +129,7 @@ fn add(conn: &Connection, key: &Key, by: i64) -> ConnectionResult<()> {
     }
 }
 
-/// The selected columns of a row: JSON and a number.
+/// Returns the selected columns of a table: JSON and a number.
 fn columns(table: Table<'_>) -> &'static str {
     match table {
         Table::Records(_) => "doc, NULL",

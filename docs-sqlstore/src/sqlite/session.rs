@@ -1,8 +1,8 @@
-//! One transaction.
+//! A transaction and its connection.
 //!
-//! Its connection belongs to a [`SqliteSession`], which the transaction shares with its running calls on blocking
+//! The connection belongs to a [`SqliteSession`], which the transaction shares with its calls in progress on blocking
 //! threads. A call whose future is dropped runs to completion there. The last owner of the session rolls back and
-//! passes the connection to the next in line. This does not need the runtime.
+//! passes the connection to the next in line, which does not require the runtime.
 
 use std::sync::Arc;
 
@@ -23,7 +23,7 @@ use super::{
     state::{SqliteState, commit},
 };
 
-/// The connection of a transaction until the transaction ends.
+/// The connection of a transaction until it ends.
 pub(super) struct SqliteSession {
     shared: Arc<SqliteState>,
     mode: Mode,
@@ -33,7 +33,7 @@ pub(super) struct SqliteSession {
 }
 
 impl SqliteSession {
-    /// Begins a transaction. Its snapshot is taken when this returns.
+    /// Begins a transaction. Its snapshot has been taken when this returns.
     pub(super) async fn begin(shared: Arc<SqliteState>, mode: Mode) -> StoreResult<Arc<Self>> {
         let until = Instant::now() + shared.wait;
         shared.end_overdue();
@@ -74,7 +74,7 @@ impl SqliteSession {
         }
         let held = lease.as_mut().ok_or_else(|| self.ended_error())?;
         let result = held.run(work);
-        // Some read errors make SQLite roll back. Later statements would be outside the transaction.
+        // Some read errors make SQLite roll back. Later statements would run outside the transaction.
         if !held.is_open() {
             *lease = None;
         }
@@ -83,7 +83,7 @@ impl SqliteSession {
 
     fn commit(&self, batch: &Batch) -> StoreResult<()> {
         check_batch(self.mode, batch)?;
-        // The transaction has ended after this, with any result.
+        // From here on, the transaction has ended, whatever the result.
         let lease = self.lease.lock().take();
         let mut lease = lease.filter(|_| !self.is_expired()).ok_or_else(|| self.ended_error())?;
         if batch.is_empty() {
@@ -99,7 +99,7 @@ impl SqliteSession {
         Ok(())
     }
 
-    /// Error for the owner of a transaction that was ended. A read transaction cannot conflict.
+    /// Returns the error for the owner of a transaction that was ended. A read transaction cannot conflict.
     fn ended_error(&self) -> StoreError {
         match self.mode {
             Mode::Write => StoreError::Conflict,
@@ -118,7 +118,7 @@ impl Drop for SqliteSession {
     }
 }
 
-/// A transaction as used by a caller.
+/// A transaction, as used by callers.
 pub(super) struct SqliteTxn(pub(super) Arc<SqliteSession>);
 
 #[async_trait]

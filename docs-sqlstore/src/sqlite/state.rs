@@ -21,7 +21,7 @@ use crate::layout::Layout;
 /// An open database.
 pub(super) struct SqliteState {
     pub(super) versions: Versions,
-    // Fields are dropped in order, so the writer is last of the pools: closing it may move the log into the file.
+    // Fields are dropped in order. The writer is the last pool, because closing it may move the log into the main file.
     readers: Arc<Pool>,
     writer: Arc<Pool>,
     pub(super) file: Arc<File>,
@@ -61,7 +61,7 @@ impl SqliteState {
         self.writer.end_overdue();
     }
 
-    /// Reads outside a transaction: each statement sees the latest commit.
+    /// Reads outside a transaction. Each statement sees the latest commit.
     pub(super) async fn read<T: Send + 'static>(
         &self,
         work: impl FnOnce(&Connection) -> ConnectionResult<T> + Send + 'static,
@@ -69,7 +69,7 @@ impl SqliteState {
         self.run(Mode::Read, work).await
     }
 
-    /// Writes in a transaction of its own.
+    /// Writes in a separate transaction.
     pub(super) async fn write<T: Send + 'static>(
         &self,
         work: impl FnOnce(&Connection) -> ConnectionResult<T> + Send + 'static,
@@ -80,7 +80,7 @@ impl SqliteState {
             commit(conn)?;
             Ok(done)
         };
-        // Such work is idempotent, so an unknown result can be retried.
+        // This work is idempotent, so it can be retried if its result is unknown.
         self.run(Mode::Write, in_transaction).await.map_err(|error| match error {
             StoreError::Unknown(why) => StoreError::Unavailable(why),
             other => other,

@@ -1,4 +1,4 @@
-//! Tests that need internals: a full disk and a read-only file.
+//! Tests that require internals: a full disk, and a read-only file.
 
 use docs_store::{Batch, Key, Mode, Op, Store, StoreError, StoreResult, Txn as _, Value};
 use rusqlite::{Connection, OpenFlags};
@@ -6,7 +6,7 @@ use rusqlite::{Connection, OpenFlags};
 use super::{OpenFailure, SqliteSession, SqliteStore, SqliteTxn, file::File};
 use crate::{OpenError, Options};
 
-/// Sets the maximum number of pages of the file, to simulate a full disk; `None` for no limit.
+/// Limits the number of pages of the file to simulate a full disk; `None` removes the limit.
 async fn set_room(store: &SqliteStore, pages: Option<i64>) {
     let mut lease =
         store.shared.pool(Mode::Write).lease(tokio::time::Instant::now()).await.expect("nobody writes");
@@ -53,7 +53,7 @@ async fn full_disk_rejects_commits_and_recovers_with_free_space() {
         assert_eq!(commit(&store, big(written)).await, Err(full.clone()));
         assert_eq!(count(&store, written + 1).await, written);
     }
-    // Space within the file: deleted rows are reused.
+    // Free space within the file: the pages of deleted rows are reused.
     commit(&store, Op::Delete("cf!000".into())).await.expect("deleting needs no room");
     commit(&store, big(written)).await.expect("there is room");
     assert_eq!(commit(&store, big(written + 1)).await, Err(full));
@@ -101,7 +101,7 @@ async fn transaction_ends_when_sqlite_rolls_it_back() {
         };
         over(txn.get(&[Key::from("num!a")]).await.map(drop));
         over(txn.commit(Batch::default()).await);
-        // Its connection is free.
+        // Its connection is free again.
         commit(&store, Op::Delete("num!a".into())).await.expect("nobody is in front");
     }
 }

@@ -1,4 +1,4 @@
-//! The version of the file content. SQLite reports to a connection if others have committed since its last check.
+//! Version of the file content. SQLite tells a connection if others have committed since its last check.
 
 use std::sync::Arc;
 
@@ -8,7 +8,7 @@ use rusqlite::Connection;
 
 use super::{blocking::run_blocking, file::File};
 
-/// A connection that is used for checks only: SQLite does not count commits of the connection itself.
+/// A connection used only for checks, because SQLite does not count a connection's own commits.
 pub(super) struct Versions {
     file: Arc<File>,
     watch: Arc<Mutex<VersionWatch>>,
@@ -17,7 +17,7 @@ pub(super) struct Versions {
 #[derive(Default)]
 struct VersionWatch {
     conn: Option<Connection>,
-    /// Number of connections opened so far. Each counts from its own start.
+    /// Number of connections opened so far. Each connection counts from its own start.
     opened: u64,
 }
 
@@ -26,15 +26,15 @@ impl Versions {
         Self { file: Arc::clone(file), watch: Arc::default() }
     }
 
-    /// Returns the current version; `None` if the check would have to wait.
+    /// Returns the current version, or `None` if the check would have to wait.
     pub(super) async fn current_version(&self) -> StoreResult<Option<StoreVersion>> {
-        // Reads memory shared between the processes without waiting. A blocking thread would cost more.
+        // Reads shared memory without waiting. Moving this to a blocking thread would cost more.
         if let Some(version) = self.watch.lock().read_version() {
             return Ok(Some(version));
         }
         let (file, watch) = (Arc::clone(&self.file), Arc::clone(&self.watch));
         run_blocking(move || {
-            // Another task may have opened it. The connection is opened outside the lock, which others wait for.
+            // Another task may have opened it. Open the connection outside the lock, so that other tasks need not wait.
             if let Some(version) = watch.lock().read_version() {
                 return Some(version);
             }
@@ -47,7 +47,7 @@ impl Versions {
     }
 }
 
-/// Opens a connection that never waits; `None` if the file cannot be opened. A later read reports the reason.
+/// Opens a connection that never waits. Returns `None` if the file cannot be opened; a later read reports the reason.
 fn connect(file: &File) -> Option<Connection> {
     let conn = file.connect(Mode::Read).ok()?;
     conn.busy_timeout(std::time::Duration::ZERO).ok()?;
@@ -55,7 +55,7 @@ fn connect(file: &File) -> Option<Connection> {
 }
 
 impl VersionWatch {
-    /// Uses a connection for checks from now on, unless there is one.
+    /// Sets the connection for checks unless there already is one.
     fn set_connection(&mut self, conn: Option<Connection>) {
         if self.conn.is_none() && conn.is_some() {
             self.conn = conn;

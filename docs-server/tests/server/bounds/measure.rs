@@ -1,5 +1,5 @@
-//! Measures the cost of inputs at their bounds. Each input is sent to its own server process. The operating system
-//! reports the memory and the CPU time of the server and its workers.
+//! Measures the cost of inputs at their limits. Each input is sent to a separate server process, and the operating
+//! system reports memory and CPU time of the server and its workers.
 
 #![expect(
     clippy::future_not_send,
@@ -31,13 +31,13 @@ use crate::{
 use super::bounds;
 use cases::{Case, Prepared, cases};
 
-/// Interval between samples of the workers of a server.
+/// Sampling interval for the worker processes of a server.
 const LOOK_EVERY: Duration = Duration::from_millis(5);
 /// Clock ticks per second in `/proc/PID/stat` on Linux.
 const TICKS: u64 = 100;
 
 pub(crate) struct Measured {
-    /// Bytes of memory of the server and its workers above those of the idle server.
+    /// Memory of the server and its workers in bytes, in excess of the idle server.
     pub(crate) memory: u64,
     /// CPU time of all processes, in milliseconds.
     pub(crate) cpu_ms: u64,
@@ -52,7 +52,7 @@ fn read() -> Value {
     serde_json::from_str(&text).expect("JSON")
 }
 
-/// Returns the recorded measurements by name.
+/// Returns the recorded measurements, keyed by name.
 pub(crate) fn measured() -> BTreeMap<String, Measured> {
     let number = |value: &Value| value.as_u64().expect("a number");
     let figures =
@@ -113,14 +113,14 @@ async fn measure(case: &Case) -> Measured {
     let mut command = std::env::var_os("DOCS_BOUNDS_PROGRAM").map_or_else(program, Command::new);
     command.args(["--token", TOKEN, "--bind", "127.0.0.1:0", "--store", &store, "--outbound", "files"]);
     command.env("RUST_LOG", "warn");
-    // Limits that no input except those about proxies and the rate limit reaches.
+    // Limits that are reached only by the inputs about proxies and rate limits.
     command.args(["--trusted-proxies", "127.0.0.9", "--rate-limit", "1000000"]);
     let server = Process::run(&mut command).await;
     let prepared = Prepared::new(Client::new(&server.base, TOKEN), case).await;
     let pid = server.child.id();
     let looks = Looks::begin(pid);
     let before = Usage::of(pid);
-    // Resets the peak. If the system does not permit that, the peak includes the start of the server.
+    // Reset the peak. If the system does not permit that, the peak includes the startup of the server.
     let _ = fs::write(format!("/proc/{pid}/clear_refs"), "5");
     prepared.send(case).await;
     let after = Usage::of(pid);
@@ -155,8 +155,8 @@ fn memory(pid: u32, line: &str) -> u64 {
     line.trim().trim_end_matches(" kB").parse::<u64>().unwrap_or_default() * 1024
 }
 
-/// Samples a server and its workers in the background, and records the maximum of their total memory. The maximum of
-/// the sum is less than the sum of their maxima, because a server and its worker hold a document one after the other.
+/// Samples a server and its workers in the background, and records the peak of their total memory. This peak is lower
+/// than the sum of the individual peaks, because a server and its worker do not hold a document at the same time.
 struct Looks {
     most: Arc<AtomicU64>,
     ends: Arc<AtomicBool>,

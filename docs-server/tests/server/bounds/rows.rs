@@ -1,4 +1,4 @@
-//! The inputs of the platform, with the bounds of their dimensions.
+//! Untrusted inputs of the platform, with the limits of their dimensions.
 
 mod connections;
 mod content;
@@ -10,25 +10,24 @@ mod sites;
 
 pub(super) use internal::INTERNAL;
 
-/// An untrusted input of the platform.
 pub(crate) struct Input {
     pub(crate) name: &'static str,
     pub(crate) bounds: &'static [Bound],
 }
 
-/// The bound of one dimension of an input.
+/// The limit of one dimension of an input.
 #[derive(Clone, Copy)]
 pub(crate) struct Bound {
-    /// The dimension. A name that begins with `Bytes` or `Time` is shown in a unit of bytes or of time.
+    /// The dimension. If it begins with `Bytes` or `Time`, its values are shown in units of bytes or time.
     pub(crate) dimension: &'static str,
-    /// The constant of the bound, as `path::NAME`.
+    /// The constant that defines the limit, as `path::NAME`.
     pub(crate) constant: &'static str,
     pub(crate) beyond: Beyond,
-    /// The test of the bound, as `path::name`.
+    /// The test of the limit, as `path::name`.
     pub(crate) test: &'static str,
-    /// The name of the measurement of an input at the bound.
+    /// Name of the measurement of an input at the limit.
     pub(crate) measurement: Option<&'static str>,
-    /// The name of the measurement of an input that contains this dimension, for a dimension without a cost of its own.
+    /// For a dimension without a cost of its own: name of the measurement of an input that includes it.
     pub(crate) within: Option<&'static str>,
 }
 
@@ -46,7 +45,7 @@ const fn bound(dimension: &'static str, constant: &'static str, beyond: Beyond, 
     Bound { dimension, constant, beyond, test, measurement: None, within: None }
 }
 
-/// The response to an input beyond a bound.
+/// The response to an input over the limit.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Beyond {
     Refused,
@@ -98,7 +97,7 @@ impl Beyond {
     }
 }
 
-/// Returns all inputs, in the order of the handbook.
+/// Returns all inputs in the order of the handbook.
 pub(crate) fn inputs() -> impl Iterator<Item = &'static Input> {
     let parts = [
         connections::INPUTS,

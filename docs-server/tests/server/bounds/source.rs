@@ -1,7 +1,7 @@
-//! Reads constants and tests of the workspace from its source files.
+//! Reads constants and tests from the source files of the workspace.
 //!
-//! Most bounds are private constants of a crate. Reading them from the source provides their values to the table
-//! without making them public.
+//! Most limits are private constants. Reading them from the source makes their values available to the table without
+//! making them public.
 
 use std::{
     collections::BTreeMap,
@@ -9,12 +9,12 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// Folders without constants that bound an input: tests, tools, and the store for tests.
+/// Folders without constants that limit an input: tests, tools, and the test store.
 const SKIPPED: &[&str] =
     &["target", "tests", "examples", "benches", "conformance", "docs-hostile", "docs-memstore"];
-/// Parts of a name that mark a constant as a bound.
+/// Words that mark a constant's name as a limit.
 const BOUND_WORDS: &[&str] = &["MAX", "MOST", "LIMIT", "LONGEST", "DEPTH", "LEVELS"];
-/// Ambiguous constant names in a file, with the constant that each resolves to.
+/// Ambiguous constant names, by file, with the constant that each resolves to.
 const IMPORTED: &[(&str, &str)] = &[
     ("engine/docs-content/src/evaluate.rs::MAX_STEPS", "engine/docs-expression/src/limits.rs::MAX_STEPS"),
     (
@@ -38,10 +38,10 @@ const IMPORTED: &[(&str, &str)] = &[
         "docs-core/src/platform/exchange/import/gather.rs::MAX_PAGES",
     ),
 ];
-/// Maximum length of a chain of references between constants.
+/// Maximum number of references to follow between constants.
 const MAX_REFERENCES: usize = 8;
 
-/// The source files of the workspace, by path from its root.
+/// The source files of the workspace, keyed by path relative to its root.
 pub(super) struct Sources(BTreeMap<String, String>);
 
 impl Sources {
@@ -60,7 +60,7 @@ impl Sources {
     pub(super) fn has_test(&self, test: &str) -> bool {
         let Some((text, name)) = self.item(test) else { return false };
         text.match_indices(&format!("fn {name}(")).any(|(at, _)| {
-            // The attributes are between the function and the item above it.
+            // The attributes are between the function and the preceding item.
             let line = text[..at].rfind('\n').unwrap_or_default();
             let mut attributes = text[..line]
                 .lines()
@@ -71,8 +71,8 @@ impl Sources {
         })
     }
 
-    /// Returns the value of a constant, or of a field of a `Default`, given as `path::NAME`. Times are in seconds. The
-    /// bound of a dependency is given as `crate = VALUE`.
+    /// Returns the value of a constant, or of a field of a `Default` implementation, given as `path::NAME`. Times are
+    /// in seconds. The limit of a dependency is given as `crate = VALUE`.
     pub(super) fn value(&self, constant: &str) -> Option<u64> {
         match constant.split_once(" = ") {
             Some((_, value)) => value.parse().ok(),
@@ -80,7 +80,7 @@ impl Sources {
         }
     }
 
-    /// Returns the constants of all crates whose name marks them as a bound, as `path::NAME`.
+    /// Returns the constants of all crates whose name marks them as a limit, as `path::NAME`.
     pub(super) fn bounds(&self) -> Vec<String> {
         let of_product = self.0.iter().filter(|(path, _)| {
             let is_skipped = path.split('/').any(|part| SKIPPED.contains(&part));
@@ -98,7 +98,7 @@ impl Sources {
         found
     }
 
-    /// Returns the constants in the platform's list of limits, except times.
+    /// Returns the constants in the platform's list of limits, excluding times.
     pub(super) fn limits(&self) -> Vec<String> {
         let list = &self.0["docs-core/src/platform/host/limits.rs"];
         let amounts = list.split("pub const LIMITS").nth(1).unwrap_or_default();
@@ -125,7 +125,7 @@ impl Sources {
         Evaluation { sources: self, path, rest: &expression, references }.sum()
     }
 
-    /// Returns the value of a constant used in a file: its own, an imported one, or the only one of that name.
+    /// Returns the value of a constant used in a file: defined there, imported, or the only one with that name.
     fn value_named(&self, path: &str, name: &str, references: usize) -> Option<u64> {
         let references = references.checked_sub(1)?;
         let own = format!("{path}::{name}");
@@ -167,7 +167,7 @@ fn is_bound(name: &str) -> bool {
     name.split('_').any(|word| BOUND_WORDS.contains(&word))
 }
 
-/// Parses a line that declares a number or a time into its name and the start of its expression.
+/// Parses the declaration of a number or a time, and returns its name and the rest of the line.
 fn declaration(line: &str) -> Option<(&str, &str)> {
     let code = line.trim_start();
     let code = match code.strip_prefix("pub(") {
@@ -183,7 +183,7 @@ fn declaration(line: &str) -> Option<(&str, &str)> {
     is_number.then_some((name, expression))
 }
 
-/// Returns the expression of a constant in a file.
+/// Returns the expression that defines a constant in a file.
 fn expression(text: &str, name: &str) -> Option<String> {
     let mut lines = text.lines();
     let (_, start) = lines.by_ref().filter_map(declaration).find(|(own, _)| *own == name)?;
@@ -194,7 +194,7 @@ fn expression(text: &str, name: &str) -> Option<String> {
     expression.split(';').next().map(|text| text.trim().to_owned())
 }
 
-/// Returns the expression of a field in the `Default` of a file.
+/// Returns the expression of a field in the `Default` implementation of a file.
 fn field(text: &str, name: &str) -> Option<String> {
     let defaults = text.split("fn default()").nth(1)?;
     let start = format!("{name}: ");
@@ -218,7 +218,7 @@ fn field(text: &str, name: &str) -> Option<String> {
     Some(rest[..end].trim().to_owned())
 }
 
-/// A parser of constant expressions: numbers, names, `+`, `-`, `*`, `/`, `<<`, `as` and the constructors of durations.
+/// Evaluates constant expressions: numbers, names, `+`, `-`, `*`, `/`, `<<`, `as`, and the constructors of durations.
 struct Evaluation<'a> {
     sources: &'a Sources,
     path: &'a str,
@@ -289,7 +289,7 @@ impl<'a> Evaluation<'a> {
     }
 }
 
-/// Returns the seconds in the unit of a `Duration` or `TimeDelta` constructor, or one for a constructor of a number.
+/// Returns the unit of a `Duration` or `TimeDelta` constructor in seconds, or 1 for a number constructor.
 fn factor(function: &str) -> Option<u64> {
     match function.rsplit("::").next()? {
         "from_secs" | "seconds" | "new" | "Self" => Some(1),

@@ -1,4 +1,4 @@
-//! Shutdown of the server: in-flight requests are completed, other connections are closed.
+//! Shutdown: requests in progress are completed, other connections are closed.
 
 use super::{GET, Running, patient};
 

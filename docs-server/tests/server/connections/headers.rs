@@ -1,4 +1,4 @@
-//! Headers of all responses, and the host of all requests.
+//! Headers common to all responses, and the host of all requests.
 
 use docs_server::ConnectionConfig;
 use serde_json::json;
@@ -13,7 +13,7 @@ use crate::{
     process::TOKEN,
 };
 
-/// Fails unless the next response has the status, and forbids browsers to guess its type.
+/// Asserts that the next response has the status, and forbids content sniffing.
 async fn is_not_sniffed(client: &mut Raw, status: u16, what: &str) {
     let head = client.head().await;
     assert!(head.starts_with(&format!("http/1.1 {status} ")), "{what}: {head}");

@@ -70,7 +70,7 @@ async fn large_heads_are_refused() {
         (format!("GET / HTTP/1.1\r\nhost: a\r\n{}\r\n", "x: y\r\n".repeat(1_000)), [431, 431]),
     ] {
         let mut client = server.connect().await;
-        // The server may close the connection before it has read everything.
+        // The server may close the connection before it has read all bytes.
         client.try_send(head.as_bytes()).await;
         let answer = String::from_utf8_lossy(&client.closed().await).into_owned();
         let status = answer.split(' ').nth(1).and_then(|status| status.parse::<u16>().ok());

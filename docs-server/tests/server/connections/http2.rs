@@ -1,4 +1,4 @@
-//! HTTP/2 without TLS, for trusted proxies only and within limits.
+//! HTTP/2 without TLS, which only trusted proxies may use, within limits.
 
 use docs_server::{ConnectionConfig, ServerConfig};
 
@@ -37,15 +37,15 @@ pub(crate) fn setting(name: u16, value: u32) -> Vec<u8> {
     [&name.to_be_bytes()[..], &value.to_be_bytes()].concat()
 }
 
-/// Returns a frame that opens the window of a stream, or of the connection, by `bytes`.
+/// Returns a frame that increases the window of a stream, or of the connection, by `bytes`.
 fn open_window(stream: u32, bytes: u32) -> Vec<u8> {
     frame(WINDOW_UPDATE, 0, stream, &bytes.to_be_bytes())
 }
 
-/// Returns a HEADERS frame with a request, encoded with the static table of HPACK.
+/// Returns a HEADERS frame with a request, encoded with HPACK's static table.
 pub(crate) fn request(stream: u32, path: &str) -> Vec<u8> {
     let length = path.len();
-    // A length of 127 and more has a second byte, and a third one from 255 on.
+    // From 127 on, a length has a second byte, and from 255 on a third one.
     let length = match length.checked_sub(127) {
         None => vec![u8::try_from(length).expect("short")],
         Some(rest) if rest < 128 => vec![127, u8::try_from(rest).expect("short")],
@@ -80,7 +80,7 @@ impl Raw {
         }
     }
 
-    /// Starts an HTTP/2 connection with the given initial window for responses.
+    /// Starts an HTTP/2 connection with this initial stream window.
     pub(super) async fn begin_http2(&mut self, window: u32) {
         self.send(&[PREFACE, &frame(SETTINGS, 0, 0, &setting(INITIAL_WINDOW_SIZE, window))].concat()).await;
     }
@@ -158,7 +158,7 @@ async fn a_stream_whose_window_stays_closed_is_reset() {
     }
     reset.sort_unstable();
     assert_eq!(reset, streams);
-    // The connection still serves other streams, here one with a larger window.
+    // The connection still serves other streams, such as one with a larger window.
     proxy.send(&request(7, "/healthz")).await;
     proxy.send(&open_window(7, 65_535)).await;
     assert_eq!(proxy.frame_of(DATA).await.stream, 7);
@@ -166,7 +166,7 @@ async fn a_stream_whose_window_stays_closed_is_reset() {
 
 #[tokio::test]
 async fn a_stalled_stream_is_reset_and_others_go_on() {
-    // The first window of a stream: its client reads nothing, or stops within the response.
+    // The initial window of a stream: the client reads nothing, or stops partway through the response.
     for window in [0, 40_000] {
         let server = proxied(ConnectionConfig { response_pace: brisk(), ..patient() }).await;
         let bytes = distinct(3_000_000);
@@ -181,7 +181,7 @@ async fn a_stalled_stream_is_reset_and_others_go_on() {
         let mut granted = window as usize;
         while is_open {
             if received.len() >= granted {
-                // The client of this stream reads a piece at a time, for longer than a stall.
+                // This stream's client reads in small steps, for longer than the stall timeout.
                 ticks.tick().await;
                 proxy.send(&open_window(slow, 60_000)).await;
                 granted += 60_000;
@@ -208,7 +208,7 @@ async fn a_stream_that_takes_a_byte_ends_too() {
     let mut proxy = server.connect_from(2).await;
     proxy.begin_http2(1).await;
     proxy.send(&[request(1, "/openapi.json"), request(3, "/healthz")].concat()).await;
-    // Responses that fit into the buffer of the connection are lost with it, others are reset.
+    // Responses that fit into the connection's buffer are lost with it; others are reset.
     proxy.closed().await;
     server.answers(1).await;
 }
@@ -239,7 +239,7 @@ async fn frames_without_progress_end_the_connection() {
     proxy.send(&request(1, &path)).await;
     let flood = open_window(0, 1).repeat(100_000);
     let mut sent = 0;
-    // A write fails once the server has closed the connection.
+    // Writing fails once the server has closed the connection.
     while sent < 64 << 20 && proxy.try_send(&flood).await {
         sent += flood.len();
     }

@@ -1,11 +1,11 @@
-//! The maximum number of connections: of the server, per address, and from the limit of open files.
+//! Maximum number of connections: of the server, per address, and due to the limit of open files.
 
 use docs_server::{ConnectionConfig, ServerConfig};
 
 use super::{GET, Raw, Running, patient};
 use crate::process::Process;
 
-/// Opens connections that have sent an incomplete head.
+/// Opens connections that send only part of a head.
 async fn halves(server: &Running, count: usize, address: u8) -> Vec<Raw> {
     let mut halves = Vec::new();
     for _ in 0..count {

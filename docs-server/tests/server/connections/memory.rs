@@ -1,14 +1,14 @@
-//! The memory of a server whose clients send endless bodies or do not read responses.
+//! Memory of a server whose clients send endless bodies or do not read responses.
 
 use std::time::{Duration, Instant};
 
 use super::{GET, Raw};
 use crate::process::Process;
 
-/// Maximum increase of memory during an attack, in bytes.
+/// Maximum memory increase during an attack, in bytes.
 const MOST: u64 = 300 << 20;
 
-/// Returns the current and the peak memory of a process, in bytes.
+/// Returns the current and peak memory of a process in bytes.
 fn memory(process: &Process) -> Option<(u64, u64)> {
     let status = std::fs::read_to_string(format!("/proc/{}/status", process.child.id())).ok()?;
     let field = |name: &str| {
@@ -18,12 +18,12 @@ fn memory(process: &Process) -> Option<(u64, u64)> {
     Some((field("VmRSS:")?, field("VmHWM:")?))
 }
 
-/// Runs an attack of `count` connections that each send `bytes`. Fails unless other clients are served and the memory
-/// of the server stays bounded.
+/// Attacks the server with `count` connections that each send `bytes`. Asserts that other clients are served and that
+/// the server's memory stays bounded.
 async fn attack(name: &str, count: u32, bytes: &[u8]) {
     let server = Process::with(&["--bind", "127.0.0.1:0"]).await;
     let address = server.base.trim_start_matches("http://").parse().expect("an address");
-    // Waits until the server has its initial content.
+    // Wait until the server has created its initial content.
     let mut first = Raw::connect(address, 1).await;
     first.send(GET).await;
     assert_eq!(first.status().await, 200, "{name}");

@@ -1,4 +1,4 @@
-//! Responses that clients do not read.
+//! Responses that clients do not read, or read slowly.
 
 use docs_server::ConnectionConfig;
 use tokio::{io::AsyncWriteExt as _, net::TcpSocket};
@@ -17,7 +17,7 @@ async fn a_client_that_does_not_read_is_closed() {
     let requests = 64_000_000 / document.len();
     let mut unread = server.connect().await;
     unread.send(&LARGE.repeat(requests)).await;
-    // A write fails once the server has closed the connection.
+    // Writing fails once the server has closed the connection.
     let mut ticks = tokio::time::interval(SHORT / 10);
     loop {
         ticks.tick().await;
@@ -60,8 +60,8 @@ async fn a_large_response_read_in_small_pieces_arrives_whole() {
     assert_eq!(slow.status().await, 200, "the connection goes on");
 }
 
-/// Connects with a small buffer, so that the server waits for the client and not for the operating system, and requests
-/// a file.
+/// Connects with a small receive buffer, so that the server rather than the operating system waits for the client, and
+/// requests a file.
 async fn begin_reading(server: &Running, path: &str) -> Raw {
     let socket = TcpSocket::new_v4().expect("a socket");
     socket.set_recv_buffer_size(16 * 1024).expect("a buffer");
@@ -100,7 +100,7 @@ async fn a_stalled_response_ends_where_others_of_its_address_wait() {
 async fn requests_of_a_client_that_does_not_read_wait() {
     let server = Running::with(patient()).await;
     let mut unread = server.connect().await;
-    // Each response is larger than its request. The client reads no response.
+    // Each response is larger than its request, and the client reads none.
     let batch = GET.repeat(1_000);
     let mut sent = 0;
     let most = 256 << 20;

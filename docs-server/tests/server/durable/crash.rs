@@ -1,4 +1,4 @@
-//! Kills at random times.
+//! Kills the server at random times.
 
 use std::{collections::BTreeSet, time::Duration};
 
@@ -15,7 +15,7 @@ use crate::{
 
 const WORKERS: u32 = 6;
 
-/// Returns the number of kills of a server.
+/// Returns how often a server is killed.
 fn rounds() -> u32 {
     std::env::var("DOCS_CRASH_ROUNDS").map_or(4, |text| text.parse().expect("DOCS_CRASH_ROUNDS is a number"))
 }
@@ -44,7 +44,7 @@ async fn survives(stand: &Stand) {
         chance ^= chance << 13;
         chance ^= chance >> 7;
         chance ^= chance << 17;
-        // A random delay before the kill, not a wait for an event.
+        // A random delay before the kill, instead of waiting for an event.
         tokio::time::sleep(Duration::from_millis(50 + chance % 650)).await;
         drop(server);
         logs = stopped(workers).await;
@@ -62,7 +62,7 @@ async fn survives(stand: &Stand) {
     stand.verify().await;
 }
 
-/// Checks that all acknowledged writes are present and no write is partial.
+/// Checks that all acknowledged writes are present and that no write is partial.
 pub(crate) async fn check(client: &Client, shared: &SharedResources, logs: &mut [Log]) {
     let pages = titles(&client.get(&format!("/spaces/{}/content/pages", shared.shared)).await);
     for log in logs {

@@ -1,4 +1,4 @@
-//! A mixed load of writes, with a log of acknowledged writes outside the server.
+//! A mixed load of writes, with a log of acknowledged writes that is kept outside the server.
 
 use std::collections::BTreeMap;
 
@@ -7,19 +7,19 @@ use tokio::task::JoinHandle;
 
 use crate::client::{Answer, Client, NoAnswer, id};
 
-/// The log of one worker. Only this worker writes to its resources, so each is in the last acknowledged state, or in
-/// the requested state of the write that was in flight when the server died.
+/// The log of one worker. Only this worker writes to its resources. Each resource is therefore in the last acknowledged
+/// state, or in the state requested by the write that was in progress when the server died.
 #[derive(Default)]
 pub(crate) struct Log {
     worker: u32,
     steps: u32,
-    /// Last acknowledged title of each space (`None`: deleted).
+    /// Last acknowledged title of each space; `None` if deleted.
     spaces: BTreeMap<String, Option<String>>,
     /// Spaces with an accepted Git import.
     imports: Vec<String>,
-    /// Change requests of the shared space, each with the page that it adds and whether it was merged.
+    /// Change requests in the shared space, each with the page that it adds and its merge state.
     requests: BTreeMap<String, Request>,
-    /// The write without a response, if any.
+    /// The write that received no response, if any.
     open: Option<Open>,
     /// Number of acknowledged writes.
     pub(crate) acknowledged: u32,
@@ -38,7 +38,7 @@ enum Open {
     Title(String, Option<String>),
     Page(String, String),
     Merge(String),
-    /// A creation. Its id is unknown, so the only check is that nothing is partial.
+    /// A creation. Its id is unknown, so the test only checks that nothing is partial.
     New,
 }
 
@@ -49,7 +49,7 @@ pub(crate) struct SharedResources {
 }
 
 impl SharedResources {
-    /// Returns the first organization and a new space in it.
+    /// Returns the first organization, and a new space in it.
     pub(crate) async fn new(client: &Client) -> Self {
         let org = id(&client.get("/orgs").await["items"][0]);
         let shared = id(&client.post(&format!("/orgs/{org}/spaces"), json!({ "title": "Shared" })).await);
@@ -66,12 +66,12 @@ impl Log {
         Self { worker, ..Self::default() }
     }
 
-    /// Writes until the server gives no response.
+    /// Writes until the server no longer responds.
     pub(crate) async fn write(&mut self, client: &Client, shared: &SharedResources) {
         while self.step(client, shared).await.is_ok() {}
     }
 
-    /// Performs one write. The kinds of writes rotate, and each worker starts with another kind.
+    /// Performs one write. Workers rotate through the kinds of writes, each starting with a different one.
     pub(crate) async fn step(&mut self, client: &Client, shared: &SharedResources) -> Result<(), NoAnswer> {
         self.steps += 1;
         self.open = Some(Open::New);
@@ -165,8 +165,8 @@ impl Log {
         Ok(())
     }
 
-    /// Returns the body of an acknowledged write. A write that is rejected with 409 did not take effect; the outcome of
-    /// one that failed with 503 is unknown.
+    /// Returns the body of an acknowledged write. A write rejected with 409 did not take effect. The outcome of one
+    /// that failed with 503 is unknown.
     fn acknowledged(&mut self, answer: &Answer) -> Result<Option<Value>, NoAnswer> {
         match answer.status {
             200..=299 => {
@@ -183,7 +183,7 @@ impl Log {
         format!("{what} {} of {}", self.steps, self.worker)
     }
 
-    /// Returns a space of this worker that is not deleted.
+    /// Returns a space of this worker that has not been deleted.
     fn living(&self) -> Option<String> {
         let living: Vec<&String> =
             self.spaces.iter().filter(|(_, title)| title.is_some()).map(|(id, _)| id).collect();
@@ -194,9 +194,9 @@ impl Log {
         self.requests.iter().find(|(_, r)| which(r)).map(|(id, r)| (id.clone(), r.clone()))
     }
 
-    /// Compares the log with the state of a server, and resolves the outcome of the write without a response.
+    /// Compares the log with the state of a server, and determines the outcome of the write without a response.
     ///
-    /// `pages` maps the titles of the pages in the shared space to their ids.
+    /// `pages` maps the page titles in the shared space to page ids.
     pub(crate) async fn check(
         &mut self,
         client: &Client,
@@ -233,7 +233,7 @@ impl Log {
             if own.contains_key(&title) {
                 request.page = Some(title.clone());
             }
-            // A partial merge would be the status without the page, or the page without the status.
+            // A partial merge would set the status without adding the page, or add the page without setting the status.
             assert_eq!(pages.contains_key(&title), merged, "request {id}, page {title}, open {open:?}");
             if let Some(page) = pages.get(&title) {
                 let path = format!("/spaces/{}/content/page/{page}?format=markdown", shared.shared);
@@ -255,7 +255,7 @@ impl Log {
     }
 }
 
-/// Starts all workers concurrently.
+/// Starts all workers.
 pub(crate) fn start(logs: Vec<Log>, client: &Client, shared: &SharedResources) -> Vec<JoinHandle<Log>> {
     let begin = |mut log: Log| {
         let (client, shared) = (client.clone(), shared.clone());
@@ -267,7 +267,7 @@ pub(crate) fn start(logs: Vec<Log>, client: &Client, shared: &SharedResources) -
     logs.into_iter().map(begin).collect()
 }
 
-/// Waits until all workers have stopped, which they do when the server gives no response.
+/// Waits until all workers have stopped, which they do when the server no longer responds.
 pub(crate) async fn stopped(workers: Vec<JoinHandle<Log>>) -> Vec<Log> {
     let mut logs = Vec::with_capacity(workers.len());
     for worker in workers {
@@ -276,7 +276,7 @@ pub(crate) async fn stopped(workers: Vec<JoinHandle<Log>>) -> Vec<Log> {
     logs
 }
 
-/// Returns the titles of all pages, with their ids.
+/// Returns the ids of all pages, keyed by title.
 pub(crate) fn titles(tree: &Value) -> BTreeMap<String, String> {
     let mut found = BTreeMap::new();
     let mut levels = vec![tree];

@@ -1,4 +1,4 @@
-//! Two servers on one database.
+//! Two servers sharing one database.
 
 use std::collections::BTreeSet;
 
@@ -15,7 +15,7 @@ use crate::{
     process::{Process, TOKEN},
 };
 
-/// Each server reads the writes of the other, and continues the jobs of one that was killed.
+/// Each server can read the other's writes, and continues the jobs of a killed one.
 #[tokio::test(flavor = "multi_thread")]
 async fn two_servers_share_a_database_and_survive_each_other() {
     let Some(stand) = postgres().await else { return };
@@ -25,7 +25,7 @@ async fn two_servers_share_a_database_and_survive_each_other() {
     let two = one.at(&second.base);
     let shared = SharedResources::new(&one).await;
 
-    // The other server immediately reads each acknowledged write.
+    // Each acknowledged write is immediately visible on the other server.
     let mut spaces = BTreeSet::new();
     for n in 0..40 {
         let (writer, reader) = if n % 2 == 0 { (&one, &two) } else { (&two, &one) };
@@ -36,7 +36,7 @@ async fn two_servers_share_a_database_and_survive_each_other() {
         spaces.insert(space);
     }
 
-    // Pages of one listing are read from both servers in turn.
+    // The pages of one listing are read from both servers alternately.
     let (mut seen, mut next, mut turn) = (BTreeSet::new(), String::new(), 0);
     loop {
         let client = if turn % 2 == 0 { &one } else { &two };
@@ -52,7 +52,7 @@ async fn two_servers_share_a_database_and_survive_each_other() {
     }
     assert!(spaces.is_subset(&seen) && turn > 5);
 
-    // Imports are requested from both servers. One dies while it runs jobs.
+    // Imports are requested from both servers. One is killed while it runs jobs.
     for (n, space) in spaces.iter().enumerate() {
         let client = if n % 2 == 0 { &one } else { &two };
         let body = json!({ "url": docs_server::HANDBOOK_URL, "ref": docs_server::MAIN_REF });
@@ -69,7 +69,7 @@ async fn two_servers_share_a_database_and_survive_each_other() {
     assert!(TcpStream::connect(address).await.is_err(), "it listens no more");
     check(&two, &shared, &mut logs).await;
     for space in &spaces {
-        // One import creates one revision, regardless of the server that runs it.
+        // Each import creates one revision, whichever server completes it.
         crate::process::until(&format!("the import into {space}"), async || {
             let pages: Value = two.get(&format!("/spaces/{space}/content/pages")).await;
             !pages["pages"].as_array().expect("pages").is_empty()

@@ -1,4 +1,4 @@
-//! An outage of the database while the server keeps running.
+//! A database outage while the server keeps running.
 
 use serde_json::Value;
 
@@ -26,7 +26,7 @@ async fn server_survives_a_database_restart_without_data_loss() {
         let workers = start(logs, &client, &shared);
         until("some load", async || requests(&client, &shared).await >= so_far + 4).await;
         proxy.cut().await;
-        // During the outage, requests fail with 503 and a `Retry-After` header.
+        // During the outage, requests fail with 503 and `Retry-After`.
         until("a refusal", async || {
             let answer = client.call("GET", "/user", Value::Null).await.expect("the server runs");
             assert!(matches!(answer.status, 200 | 503), "{} {}", answer.status, answer.body);
@@ -64,7 +64,7 @@ async fn server_exits_with_an_error_if_the_store_cannot_be_opened() {
     );
 }
 
-/// Starts a server that must reject its store, and returns its error message and exit code.
+/// Starts a server that must reject its store, and returns the error message and exit code.
 async fn refused_store(store: &str) -> (String, Option<i32>) {
     refused(&["--bind", "127.0.0.1:0", "--store", store]).await
 }

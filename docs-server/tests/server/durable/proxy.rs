@@ -1,4 +1,4 @@
-//! A proxy to the database that can be interrupted, which simulates a restart of the database.
+//! A proxy to the database that can be cut off, to simulate a database restart.
 
 use std::{net::SocketAddr, sync::Arc};
 
@@ -9,9 +9,9 @@ use tokio::{
     task::JoinSet,
 };
 
-/// A proxy that forwards connections until it is interrupted.
+/// A proxy that forwards connections until it is cut.
 pub(crate) struct Proxy {
-    /// The address that the proxy listens on.
+    /// Address that the proxy listens on.
     pub(crate) at: SocketAddr,
     to: String,
     running: Arc<Mutex<Option<JoinSet<()>>>>,
@@ -51,7 +51,7 @@ impl Proxy {
                 let to = to.clone();
                 connections.spawn(async move {
                     if let Ok(mut onward) = TcpStream::connect(to).await {
-                        // Interrupted connections are the purpose of this proxy.
+                        // Errors are expected when the proxy is cut.
                         let _ = copy_bidirectional(&mut from, &mut onward).await;
                     }
                 });

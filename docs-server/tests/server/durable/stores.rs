@@ -1,4 +1,4 @@
-//! The stores of the durability tests.
+//! Stores for the durability tests.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use crate::durable::proxy::Proxy;
 pub(crate) struct Stand {
     /// The store URL, in the format of `--store`.
     pub(crate) url: String,
-    /// The folder of the store, deleted when the struct is dropped.
+    /// The folder of the store, deleted on drop.
     _folder: Option<TempDir>,
 }
 
@@ -22,7 +22,8 @@ pub(crate) fn sqlite() -> Stand {
     Stand { url, _folder: Some(folder) }
 }
 
-/// Creates a new schema on the server of `DOCS_TEST_POSTGRES`. If that is not set, prints a message and returns `None`.
+/// Creates a new schema on the server given by `DOCS_TEST_POSTGRES`. If that is not set, prints a message and returns
+/// `None`.
 pub(crate) async fn postgres() -> Option<Stand> {
     let Ok(server) = std::env::var("DOCS_TEST_POSTGRES") else {
         println!("not run: DOCS_TEST_POSTGRES names no server");
@@ -50,7 +51,7 @@ impl Stand {
         }
     }
 
-    /// Returns a proxy to the database that can be interrupted, with the store URL through it.
+    /// Returns a proxy to the database, and the store URL through that proxy.
     pub(crate) async fn through_proxy(&self) -> (Proxy, String) {
         let config: tokio_postgres::Config = self.url.parse().expect("the URL of a server");
         let (host, port) = (&config.get_hosts()[0], config.get_ports().first().copied().unwrap_or(5432));
@@ -61,7 +62,7 @@ impl Stand {
         (proxy, url)
     }
 
-    /// Returns the number of revisions of a space that came from Git.
+    /// Returns the number of the space's revisions that were imported from Git.
     pub(crate) async fn imports(&self, space: &str) -> usize {
         let store = self.open().await;
         let tx = Tx::new(store.begin(Mode::Read, &[]).await.expect("the store is there"));
@@ -73,7 +74,7 @@ impl Stand {
         revisions.filter(|revision| revision.git.is_some()).count()
     }
 
-    /// Fails unless every index row, unique value and counter matches the records.
+    /// Asserts that all index rows, unique values and counters match the records.
     pub(crate) async fn verify(&self) {
         let drift = verify(self.open().await.as_ref()).await.expect("the store can be read");
         assert!(drift.is_none(), "{drift:?}");

@@ -25,21 +25,22 @@ use crate::{
     process::{PATIENCE, Process, TOKEN, program, until},
 };
 
-/// Number of spaces that sync concurrently, each with a repository: half of them over HTTP, the others on disk.
+/// Number of spaces that synchronize concurrently, each with its own repository. Half of them use HTTP, the others the
+/// local disk.
 const SPACES: usize = 4;
-/// Number of pages of a space.
+/// Number of pages per space.
 const PAGES: usize = 24;
 /// Number of servers that are killed in parallel, each with its own store and host.
 const LANES: u32 = 4;
 
-/// The time of a kill: at a step of an HTTP exchange, or some time after the request.
+/// When to kill the server: at a step of an HTTP exchange, or some time after the request.
 #[derive(Clone, Copy, Debug)]
 enum Kill {
     At(Moment),
     Later,
 }
 
-/// The kills during imports, then those during exports.
+/// Kills during imports, then those during exports.
 const OF_IMPORTS: [Kill; 3] = [Kill::At(Moment::FetchHalf), Kill::Later, Kill::At(Moment::FetchBegins)];
 const OF_EXPORTS: [Kill; 4] =
     [Kill::At(Moment::PushTaken), Kill::At(Moment::PushHalf), Kill::Later, Kill::At(Moment::PushBegins)];
@@ -54,7 +55,7 @@ struct Trap(Mutex<Option<Set>>);
 
 struct Set {
     moment: Moment,
-    /// Number of exchanges to let pass first.
+    /// Number of exchanges to let pass before triggering.
     pass: u64,
     sprung: mpsc::Sender<()>,
     dead: mpsc::Receiver<()>,
@@ -75,13 +76,13 @@ impl Trap {
         };
         if let Some(set) = set {
             set.sprung.send(()).expect("the test waits");
-            // A test that has ended also releases the exchange.
+            // The end of the test also releases the exchange.
             let _ = set.dead.recv_timeout(PATIENCE);
         }
     }
 }
 
-/// A repository with its space.
+/// A repository and its space.
 struct Pair {
     repository: PathBuf,
     url: String,
@@ -97,7 +98,7 @@ struct World {
     chance: u64,
 }
 
-/// Returns the files of a version, which differ from those of all other versions.
+/// Returns the files of a version. They differ from those of all other versions.
 fn version(number: u32) -> BTreeMap<String, String> {
     let mut all = BTreeMap::from([("README.md".to_owned(), format!("# Home\n\nVersion {number}.\n"))]);
     let mut summary = "# Summary\n\n* [Home](README.md)\n".to_owned();
@@ -112,12 +113,12 @@ fn version(number: u32) -> BTreeMap<String, String> {
     all
 }
 
-/// Returns the name of the file of a version that is not a page.
+/// Returns the name of a version's file that is not a page.
 fn asset_name(version: u32) -> String {
     format!("notes-{version}.txt")
 }
 
-/// Returns the text of that file, which is too long for an inline object.
+/// Returns the content of that file, which is too long to be stored inline.
 fn asset(version: u32) -> String {
     (0..12_000).map(|line| format!("Note {line} of {version}.\n")).collect()
 }
@@ -173,7 +174,7 @@ impl World {
         }
     }
 
-    /// Changes every page of every space to a version, in one change request per space.
+    /// Changes every page of every space to a version, with one change request per space.
     async fn edit(&self, client: &Client, number: u32) {
         let texts = version(number);
         for pair in &self.pairs {
@@ -193,7 +194,7 @@ impl World {
         }
     }
 
-    /// Waits until all jobs have finished, and fails unless they succeeded.
+    /// Waits until all jobs have finished, and asserts that they succeeded.
     async fn ended(&self, client: &Client) {
         for pair in &self.pairs {
             let jobs = format!("/spaces/{}/jobs", pair.space);
@@ -207,32 +208,32 @@ impl World {
         }
     }
 
-    /// Kills a server at the drawn time.
+    /// Kills a server at the chosen time.
     async fn kill(&mut self, server: Process, kill: Kill, ask: impl AsyncFnOnce(&Self)) {
         let draw = self.draw();
         match kill {
             Kill::Later => {
                 ask(self).await;
-                // A random delay before the kill, not a wait for an event.
+                // A random delay before the kill, instead of waiting for an event.
                 tokio::time::sleep(Duration::from_millis(draw % 400)).await;
                 drop(server);
             }
             Kill::At(moment) => {
                 let ((sprung, springs), (died, dead)) = (mpsc::channel(), mpsc::channel());
-                // Half of the spaces sync over HTTP.
+                // Half of the spaces synchronize over HTTP.
                 let set = Set { moment, pass: draw % (SPACES as u64 / 2), sprung, dead };
                 *self.trap.0.lock().expect("nobody panicked") = Some(set);
                 ask(self).await;
                 let sprung = tokio::task::spawn_blocking(move || springs.recv_timeout(PATIENCE)).await;
                 sprung.expect("no panic").unwrap_or_else(|_| panic!("{moment:?} never came"));
                 drop(server);
-                // The exchange continues without its client.
+                // The exchange continues without a client.
                 died.send(()).expect("it is held");
             }
         }
     }
 
-    /// Fails unless `docs-server admin verify` finds no differences in the store.
+    /// Asserts that `docs-server admin verify` finds no differences in the store.
     fn verify(&self) {
         let output = program().args(["admin", "verify", "--store", &self.store]).output().expect("it runs");
         let said =
@@ -240,11 +241,11 @@ impl World {
         assert!(output.status.success(), "{said}");
     }
 
-    /// Checks that every repository is complete and contains exactly one version.
+    /// Asserts that every repository is complete and contains exactly one version.
     fn check_repositories(&self, before: &[usize], old: u32, new: u32) {
         for (pair, before) in self.pairs.iter().zip(before) {
             check(&pair.repository);
-            // A push may arrive during the check, so all reads are of one commit.
+            // A push may arrive during the check, so everything is read from one commit.
             let tip = tip(&pair.repository).expect("a commit");
             let now = files_at(&pair.repository, &tip);
             let moved = commits_at(&pair.repository, &tip) - before;
@@ -254,7 +255,7 @@ impl World {
         }
     }
 
-    /// Checks that every space contains exactly one version.
+    /// Asserts that every space contains exactly one version.
     async fn check_spaces(&self, client: &Client, may_be: &[u32]) {
         for pair in &self.pairs {
             let mut found = Vec::new();
@@ -282,8 +283,8 @@ impl World {
         }
     }
 
-    /// Kills a server during imports or exports and again after its restart. Checks all data after each kill and at the
-    /// end.
+    /// Kills a server during imports or exports, and again after its restart. Checks all data after each kill and at
+    /// the end.
     async fn round(&mut self, server: Process, round: u32, old: u32) -> Process {
         let (new, turn, is_export) = (old + 1, round as usize / 2, round.is_multiple_of(2));
         let client = Client::new(&server.base, TOKEN);
@@ -300,7 +301,7 @@ impl World {
         let may_be: &[u32] = if is_export { &[new] } else { &[old, new] };
         let mut server = self.restart(&before, old_files, new, may_be).await;
         let pause = Duration::from_millis(self.draw() % 400);
-        // A random delay before the kill, not a wait for an event.
+        // A random delay before the kill, instead of waiting for an event.
         tokio::time::sleep(pause).await;
         drop(server);
         server = self.restart(&before, old_files, new, may_be).await;
@@ -320,7 +321,7 @@ impl World {
         server
     }
 
-    /// Starts a server after a kill, and checks that no state is partial.
+    /// Starts a server after a kill, and checks that no partial state exists.
     async fn restart(&self, before: &[usize], old: u32, new: u32, may_be: &[u32]) -> Process {
         self.verify();
         let server = self.start().await;
@@ -330,7 +331,7 @@ impl World {
     }
 }
 
-/// Returns the bytes of a file URL.
+/// Downloads a file.
 async fn download(url: &str) -> Bytes {
     let client = Hyper::builder(TokioExecutor::new()).build_http();
     let request = hyper::Request::get(url).body(Empty::<Bytes>::new()).expect("a request");
@@ -339,7 +340,7 @@ async fn download(url: &str) -> Bytes {
     answer.into_body().collect().await.expect("a body").to_bytes()
 }
 
-/// Returns the pages of a space, with the paths of their files.
+/// Returns the pages of a space with their file paths.
 async fn pages(client: &Client, space: &str) -> Vec<(String, String)> {
     let content = client.get(&format!("/spaces/{space}/content")).await;
     let pages = content["pages"].as_array().expect("pages");
@@ -348,7 +349,7 @@ async fn pages(client: &Client, space: &str) -> Vec<(String, String)> {
     pages.iter().map(|page| (id(page), path(page))).collect()
 }
 
-/// Runs the rounds of a lane, one after the other on one store.
+/// Runs the rounds of a lane one after another on one store.
 async fn lane(lane: u32) {
     let (mut world, mut server) = World::new(lane.into()).await;
     for (old, round) in (lane..rounds()).step_by(LANES as usize).enumerate() {

@@ -1,4 +1,5 @@
-//! A Git host with a push hook that calls the webhook of a synced space. No test calls import or export.
+//! A Git host with a push hook that calls the webhook of a synchronized space. The tests never request an import or
+//! export.
 
 use std::{
     fs,
@@ -18,7 +19,7 @@ use crate::{
     process::{Process, TOKEN, until},
 };
 
-/// Returns `true` if the programs of the hook are installed. Otherwise prints that the test does not run.
+/// Returns `true` if the programs used by the hook are installed. Otherwise prints that the test does not run.
 fn has_hook_programs() -> bool {
     let has = |name: &str| {
         Command::new(name).arg("--help").stdout(Stdio::null()).stderr(Stdio::null()).status().is_ok()
@@ -30,20 +31,20 @@ fn has_hook_programs() -> bool {
     all
 }
 
-/// A space that is synced with a repository, with a clone of that repository.
+/// A space synchronized with a repository, and a clone of that repository.
 struct Pair {
     client: Client,
     space: String,
     repository: PathBuf,
     work: PathBuf,
-    /// The log of the hook: one line with the webhook response per push.
+    /// Log of the hook: the webhook response to each push, one per line.
     told: PathBuf,
     webhook: String,
     secret: String,
 }
 
 impl Pair {
-    /// Creates a repository with two pages, and a space that syncs with it.
+    /// Creates a repository with two pages, and a space synchronized with it.
     async fn new(folder: &Path, host: &Host, client: Client) -> Self {
         let repository = bare(folder, "docs");
         let (url, work) = (host.url("docs"), folder.join("work"));
@@ -74,7 +75,7 @@ impl Pair {
         pair
     }
 
-    /// Installs a push hook on the host that calls the webhook, signed with this secret.
+    /// Installs a push hook on the host that calls the webhook and signs with this secret.
     fn hook(&self, secret: &str) {
         let (webhook, told) = (&self.webhook, self.told.display());
         let script = format!(
@@ -95,7 +96,7 @@ done
         fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).expect("it can be run");
     }
 
-    /// Returns the statuses of the webhook responses so far.
+    /// Returns the statuses of all webhook responses so far.
     fn told(&self) -> Vec<String> {
         let text = fs::read_to_string(&self.told).unwrap_or_default();
         text.lines().map(|line| line.split(' ').next().unwrap_or_default().to_owned()).collect()
@@ -106,7 +107,7 @@ done
         jobs["items"].as_array().expect("jobs").clone()
     }
 
-    /// Waits until all jobs have ended, and returns the sync settings.
+    /// Waits until all jobs have finished, and returns the synchronization settings.
     async fn settled(&self) -> Value {
         until("the end of all jobs", async || self.jobs().await.iter().all(|job| job["endedAt"].is_string()))
             .await;
@@ -128,7 +129,7 @@ done
         assert_eq!(setting["state"]["inStep"], true, "{setting}");
     }
 
-    /// Returns the text of the page of a file.
+    /// Returns the text of the page for a file.
     async fn text(&self, path: &str) -> String {
         crate::git::page_of(&self.client, &self.space, path).await.1
     }
@@ -138,7 +139,7 @@ done
         crate::git::edit_page(&self.client, &self.space, path, from, to).await;
     }
 
-    /// Replaces a text in the clone and pushes it. The hook has run when this returns.
+    /// Replaces text in the clone and pushes it. The hook has run when this returns.
     fn push(&self, path: &str, from: &str, to: &str) {
         println!("$ git push: {path}: {from} -> {to}");
         git(&self.work, &["pull", "--quiet", "--rebase"]);
@@ -203,7 +204,7 @@ async fn push_hook_and_merges_keep_repository_and_space_in_sync() {
     assert_eq!(commits(&pair.repository), pushed, "nothing is pushed while people have to decide");
     assert_eq!(pair.text("guide.md").await, "First of all.\n\nOurs.\n");
 
-    // With the correct secret again, the push updates the same change request.
+    // With the correct secret restored, the push updates the same change request.
     pair.hook(&pair.secret);
     pair.push("guide.md", "Theirs.", "Theirs, still.");
     assert_eq!(pair.told().last().map(String::as_str), Some("202"));

@@ -1,4 +1,4 @@
-//! A Git host on loopback: HTTP with basic authentication in front of `git http-backend`.
+//! A Git host on the loopback interface: an HTTP server with basic authentication in front of `git http-backend`.
 
 use std::{
     io::{self, BufReader, Read, Write},
@@ -12,7 +12,7 @@ use std::{
     thread::{self, JoinHandle},
 };
 
-/// The user and the password of every repository, in URL format.
+/// User and password for all repositories, as in a URL.
 pub(crate) const WHO: &str = "ada:hunter2";
 /// The same credentials as an `Authorization` header.
 const BASIC: &str = "Basic YWRhOmh1bnRlcjI=";
@@ -32,17 +32,17 @@ pub(crate) enum Moment {
     PushTaken,
 }
 
-/// A callback for the steps of all exchanges. An exchange continues when it returns.
+/// A callback for each step of an exchange. The exchange continues when it returns.
 type Watch = Arc<dyn Fn(Moment) + Send + Sync>;
 
-/// A host of the repositories in a folder. Stops when dropped.
+/// A host for the repositories in a folder. It stops when dropped.
 pub(crate) struct Host {
     address: SocketAddr,
     stopped: Arc<AtomicBool>,
     thread: Option<JoinHandle<()>>,
 }
 
-/// Returns `true` if the git program is installed. Otherwise prints that the test does not run.
+/// Returns `true` if the `git` program is installed. Otherwise prints that the test does not run.
 pub(crate) fn has_git() -> bool {
     let found = Command::new("git").arg("--version").stdout(Stdio::null()).status().is_ok();
     if !found {
@@ -65,19 +65,19 @@ impl Host {
                     return;
                 }
                 let (folder, watch) = (folder.clone(), watch.clone());
-                // The client may be gone before the response.
+                // The client may disconnect before the response.
                 thread::spawn(move || stream.and_then(|stream| answer(&stream, &folder, &watch)));
             }
         });
         Self { address, stopped, thread: Some(thread) }
     }
 
-    /// Returns the URL of a repository with valid credentials.
+    /// Returns the URL of a repository, with valid credentials.
     pub(crate) fn url(&self, name: &str) -> String {
         self.url_for(WHO, name)
     }
 
-    /// Returns the URL of a repository with the given user and password.
+    /// Returns the URL of a repository, with this user and password.
     pub(crate) fn url_for(&self, who: &str, name: &str) -> String {
         format!("http://{who}@{}/{name}.git", self.address)
     }
@@ -86,7 +86,7 @@ impl Host {
 impl Drop for Host {
     fn drop(&mut self) {
         self.stopped.store(true, Ordering::SeqCst);
-        // Wakes the accepting thread.
+        // Wakes the accept loop.
         drop(TcpStream::connect(self.address));
         if let Some(thread) = self.thread.take() {
             thread.join().expect("it ends");
@@ -134,7 +134,7 @@ fn answer(stream: &TcpStream, folder: &Path, watch: &Watch) -> io::Result<()> {
     let request = read_head(&mut reader)?;
     let mut to = stream;
     if request.authorization != BASIC {
-        // Reads the whole body: a client that is still sending would miss the response.
+        // Read the whole body: a client that is still sending would miss the response.
         io::copy(&mut reader.take(request.length as u64), &mut io::sink())?;
         return to.write_all(
             b"HTTP/1.1 401 Unauthorized\r\nWWW-Authenticate: Basic realm=\"git\"\r\nContent-Length: 0\r\n\
@@ -168,7 +168,8 @@ fn answer(stream: &TcpStream, folder: &Path, watch: &Watch) -> io::Result<()> {
     to.write_all(second)
 }
 
-/// Returns the response of `git http-backend`. Streams the body to it, and closes its input when the client is gone.
+/// Returns the response of `git http-backend`. Streams the body to the program, and closes its input if the client
+/// disconnects.
 fn backend(request: &Request, from: &mut impl Read, folder: &Path, watch: &Watch) -> io::Result<Vec<u8>> {
     let repository: PathBuf = folder.join(request.path.trim_start_matches('/'));
     let mut child = Command::new("git")
@@ -197,7 +198,7 @@ fn backend(request: &Request, from: &mut impl Read, folder: &Path, watch: &Watch
     })();
     drop(stdin);
     let output = output.join().map_err(|_| io::Error::other("a panic"))??.stdout;
-    // The backend need not read the body of a request that it rejects.
+    // The program need not read the body of a request that it rejects.
     match passed {
         Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(error),
         _ => Ok(output),

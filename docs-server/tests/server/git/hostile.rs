@@ -1,6 +1,6 @@
-//! Oversized repositories, imported by a running server. It keeps serving other requests in bounded memory, and the
-//! import succeeds or fails with a reason. `DOCS_HOSTILE_FILES` and `DOCS_HOSTILE_BYTES` set the size of the
-//! repositories.
+//! Oversized repositories, imported by a running server. The server keeps responding to other requests with bounded
+//! memory, and the import succeeds or fails with a reason. `DOCS_HOSTILE_FILES` and `DOCS_HOSTILE_BYTES` set the size
+//! of the repositories.
 
 use std::{
     fs,
@@ -21,16 +21,16 @@ use crate::{
     process::{Process, TOKEN, until},
 };
 
-/// Maximum memory of the server, in kB.
+/// Maximum memory of the server in kB.
 const MOST_MEMORY: u64 = 400_000;
-/// Maximum response time of other requests during the import.
+/// Maximum response time for other requests during the import.
 const PATIENCE_OF_OTHERS: Duration = Duration::from_secs(5);
 
 fn number(name: &str, otherwise: u64) -> u64 {
     std::env::var(name).map_or(otherwise, |text| text.parse().expect("a number"))
 }
 
-/// Commits files through `git fast-import`.
+/// Commits files with `git fast-import`.
 fn fill(repository: &Path, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) {
     let mut child = Command::new("git")
         .arg("-C")
@@ -49,7 +49,7 @@ fn fill(repository: &Path, write: impl FnOnce(&mut dyn Write) -> io::Result<()>)
 fn small_files(to: &mut dyn Write, count: u64) -> io::Result<()> {
     for file in 0..count {
         let (folder, text) = (file / 100, format!("# Page {file}\n\nText of {file}.\n"));
-        // Most files are not pages, so that the limit of pages per space is not reached.
+        // Most files are not pages, so that the page limit of a space is not reached.
         let path = match file % 25 {
             0 => format!("part-{folder}/page-{file}.md"),
             _ => format!(".gitbook/assets/{folder}/note-{file}.txt"),
@@ -73,7 +73,7 @@ fn most_memory(server: &Process) -> Option<u64> {
     line.trim().trim_end_matches(" kB").parse().ok()
 }
 
-/// Imports from a URL. Returns the finished job, and the longest response time of other requests during the import.
+/// Imports from a URL. Returns the finished job, and the longest response time of other requests meanwhile.
 async fn import(client: &Client, url: &str) -> (Value, Duration) {
     let org = id(&client.get("/orgs").await["items"][0]);
     let space = id(&client.post(&format!("/orgs/{org}/spaces"), json!({ "title": "Docs" })).await);

@@ -1,4 +1,4 @@
-//! Repositories, accessed through the git program.
+//! Access to repositories with the `git` program.
 
 use std::{
     collections::BTreeMap,
@@ -6,7 +6,7 @@ use std::{
     process::Command,
 };
 
-/// Runs a git command in a folder and returns its output. Fails if the command fails.
+/// Runs a Git command in a folder and returns its output. The command must succeed.
 pub(crate) fn git(folder: &Path, arguments: &[&str]) -> String {
     let output = command(folder, arguments).output().expect("git runs");
     let complaint = String::from_utf8_lossy(&output.stderr);
@@ -18,7 +18,7 @@ fn command(folder: &Path, arguments: &[&str]) -> Command {
     let mut command = Command::new("git");
     let who = ["-c", "user.name=Bea", "-c", "user.email=bea@example.com", "-c", "core.autocrlf=false"];
     command.args(who).arg("-C").arg(folder).args(arguments);
-    // Ignores the Git configuration of the machine, and never prompts for a password.
+    // Ignore the machine's Git configuration, and never prompt for a password.
     command.env("GIT_CONFIG_GLOBAL", "/dev/null").env("GIT_CONFIG_SYSTEM", "/dev/null");
     command.env("GIT_TERMINAL_PROMPT", "0");
     command
@@ -49,7 +49,7 @@ pub(crate) fn commits_at(repository: &Path, revision: &str) -> usize {
     git(repository, &["rev-list", "--count", revision]).parse().expect("a number")
 }
 
-/// Returns the files of a revision with their texts.
+/// Returns the files of a revision with their contents.
 pub(crate) fn files_at(repository: &Path, revision: &str) -> BTreeMap<String, String> {
     let repository = git2::Repository::open_bare(repository).expect("a repository");
     let commit = repository.revparse_single(revision).expect("a revision");
@@ -65,13 +65,13 @@ pub(crate) fn files_at(repository: &Path, revision: &str) -> BTreeMap<String, St
     files
 }
 
-/// Fails unless all objects reachable from refs are present and valid.
+/// Asserts that all objects reachable from refs exist and are valid.
 pub(crate) fn check(repository: &Path) {
     git(repository, &["fsck", "--strict", "--full", "--no-dangling"]);
     git(repository, &["rev-list", "--objects", "--all", "--quiet"]);
 }
 
-/// Fails if a finished push left a ref locked.
+/// Asserts that no ref was left locked.
 pub(crate) fn check_unlocked(repository: &Path) {
     let locks = std::fs::read_dir(repository.join("refs/heads")).expect("a folder").filter_map(Result::ok);
     let locks: Vec<_> = locks
@@ -81,7 +81,7 @@ pub(crate) fn check_unlocked(repository: &Path) {
     assert!(locks.is_empty(), "a ref stays locked: {locks:?}");
 }
 
-/// Commits to `main` exactly these files through a temporary clone, as an external author.
+/// Commits exactly these files to `main` through a temporary clone, as an external author.
 pub(crate) fn commit(repository: &Path, files: &BTreeMap<String, String>, message: &str) {
     let work = tempfile::tempdir().expect("a folder");
     let url = repository.to_str().expect("text");

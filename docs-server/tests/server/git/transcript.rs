@@ -1,4 +1,4 @@
-//! A Git host with a password, a clone, and a space: edits in one arrive in the other.
+//! A Git host with a password, a clone, and a space: edits on one side arrive on the other.
 
 use std::{
     fs,
@@ -17,7 +17,7 @@ use crate::{
     process::{Process, TOKEN, until},
 };
 
-/// The space and the repository that it syncs with.
+/// A space and the repository that it is synchronized with.
 struct Story {
     client: Client,
     space: String,
@@ -57,12 +57,12 @@ impl Story {
         assert_eq!(job["state"], "done", "{job}");
     }
 
-    /// Requests an import after a push, as the hook of a host does.
+    /// Requests an import after a push, as the push hook of a host does.
     async fn pushed(&self) {
         self.done("import").await;
     }
 
-    /// Returns the text of the page of a file.
+    /// Returns the text of the page for a file.
     async fn text(&self, path: &str) -> String {
         crate::git::page_of(&self.client, &self.space, path).await.1
     }
@@ -72,7 +72,7 @@ impl Story {
     }
 }
 
-/// Replaces a text in a clone and pushes it.
+/// Replaces text in a clone and pushes it.
 fn edit_and_push(work: &Path, path: &str, from: &str, to: &str) {
     let file = work.join(path);
     let text = fs::read_to_string(&file).expect("a file");
@@ -82,7 +82,7 @@ fn edit_and_push(work: &Path, path: &str, from: &str, to: &str) {
     git(work, &["push", "--quiet"]);
 }
 
-/// Commits two hand-written pages.
+/// Commits two handwritten pages.
 fn first_commit(work: &Path) {
     fs::write(work.join("README.md"), "# Start\n\nHello.\n").expect("a file");
     // Without this file, the first export would add one.

@@ -7,7 +7,7 @@ use docs_pdf::Typesetter;
 
 use super::Handbook;
 
-/// If `DOCS_PDF_OUT` is set to a folder, the test writes the PDF file there for inspection.
+/// If `DOCS_PDF_OUT` is set, the test writes the PDF file to that folder for inspection.
 #[tokio::test]
 async fn handbook_renders_to_a_pdf_file() {
     let Handbook { platform, setup, space } =
@@ -18,7 +18,7 @@ async fn handbook_renders_to_a_pdf_file() {
     let sealed = link.url.rsplit('/').nth(1).expect("the sealed part");
     let asking = platform.pdf_file(&space, sealed, Duration::from_secs(300));
     let (asked, settled) = tokio::join!(asking, async {
-        // The job exists once the URL was requested.
+        // The job is created when the URL is requested.
         while platform.settle().await? == 0 {
             tokio::task::yield_now().await;
         }

@@ -1,4 +1,4 @@
-//! The handbook in another language: only the words of its pages change.
+//! A translation of the handbook, which must change only the words of its pages.
 
 use std::{collections::BTreeSet, sync::Arc};
 
@@ -22,7 +22,8 @@ fn blocks<'v>(value: &'v Value, out: &mut Vec<&'v Value>) {
     }
 }
 
-/// Collects the inline content of a block that is not translated, in order: code, links, variables, images, formulas.
+/// Collects the inline content of a block that must not be translated, in order: code, links, variables, images,
+/// formulas.
 fn protected(value: &Value, out: &mut Vec<String>) {
     for node in value["nodes"].as_array().into_iter().flatten() {
         match node["object"].as_str() {
@@ -37,7 +38,7 @@ fn protected(value: &Value, out: &mut Vec<String>) {
             Some("inline") => {
                 let mut data = node["data"].clone();
                 if let Some(fields) = data.as_object_mut() {
-                    // Removes the fields with translatable text.
+                    // These fields contain translatable text.
                     fields.retain(|name, _| !matches!(name.as_str(), "title" | "label" | "caption" | "alt"));
                 }
                 out.push(format!("{} {data}", node["type"]));
@@ -66,7 +67,7 @@ fn references(value: &Value, out: &mut BTreeSet<String>) {
     }
 }
 
-/// Returns a value without the keys of the nodes in it.
+/// Returns a value without node keys.
 fn nameless(value: &Value) -> Value {
     match value {
         Value::Object(fields) => {
@@ -85,7 +86,7 @@ fn compare(told: &str, before: &Document, after: &Document) -> usize {
     blocks(&before, &mut own);
     blocks(&after, &mut others);
     assert_eq!(own.len(), others.len(), "{told}: the number of blocks");
-    // Blocks with equal text have equal keys. The translation must not merge different keys.
+    // Blocks with equal text have equal keys. The translation must not make different keys equal.
     let keys = |blocks: &[&Value]| {
         blocks.iter().filter_map(|block| block["key"].as_str()).collect::<BTreeSet<_>>().len()
     };
@@ -134,7 +135,7 @@ impl Handbook {
     }
 }
 
-/// Collects the pages of a tree in order: id, the part that is equal in every language, and title.
+/// Collects the pages of a tree in order, each with its id, its language-independent fields, and its title.
 fn flat(pages: &[RevisionPage], out: &mut Vec<(PageId, Value, String)>) {
     for page in pages {
         match page {
@@ -149,7 +150,7 @@ fn flat(pages: &[RevisionPage], out: &mut Vec<(PageId, Value, String)>) {
     }
 }
 
-/// Code, links, variables, files, ids, and the keys of blocks stay the same.
+/// Code, links, variables, files, ids, and block keys are preserved.
 #[tokio::test]
 async fn translation_of_the_handbook_changes_only_its_words() {
     let book = Handbook::with(|builder| builder.translator(Arc::new(PseudoTranslator))).await;

@@ -1,10 +1,10 @@
-//! Archives of a few hundred bytes whose tables of contents expand to many pages.
+//! Small archives of a few hundred bytes whose tables of contents expand to many pages.
 
 use serde_json::{Value, json};
 
 use super::*;
 
-/// Maximum memory of the server above that of the idle server, in bytes.
+/// Maximum memory of the server in bytes, in excess of the idle server.
 const MOST_ABOVE_IDLE: u64 = 300 << 20;
 /// Number of entries in the tables of contents.
 const ENTRIES: usize = 19_900;

@@ -13,7 +13,7 @@ use crate::journey::{
 /// Maximum height of a screenshot in pixels.
 const HIGHEST: u64 = 4_000;
 
-/// Returns the names and URLs of ten pages.
+/// Returns ten pages, by name and URL.
 fn pages(handbook: &str, site: &Made) -> [(&'static str, String); 10] {
     let book = |path: &str| format!("{handbook}{path}");
     [
@@ -30,7 +30,7 @@ fn pages(handbook: &str, site: &Made) -> [(&'static str, String); 10] {
     ]
 }
 
-/// Writes the screenshots into a folder.
+/// Saves the screenshots to a folder.
 pub(crate) async fn take(reader: &mut Reader, handbook: &str, site: &Made, folder: &Path) {
     std::fs::create_dir_all(folder).expect("a folder");
     reader.browser.open(handbook).await;

@@ -1,4 +1,4 @@
-//! The actions and observations of a reader in a browser.
+//! Actions of a reader in a browser, and what the reader can see.
 
 use serde_json::{Value, json};
 
@@ -33,13 +33,13 @@ impl Reader {
         self.browser.eval("document.querySelector('h1').innerText").await.as_str().expect("text").to_owned()
     }
 
-    /// Waits for the page with this heading, which may follow an emoji.
+    /// Waits for the page with this heading, before which an emoji may be shown.
     pub(crate) async fn comes_to(&mut self, heading: &str) {
         let heading = Value::from(heading);
         self.browser.until(&format!("document.querySelector('h1').textContent.endsWith({heading})")).await;
     }
 
-    /// Returns `true` if a part of the page shows the text.
+    /// Returns `true` if an element of the page shows the text.
     async fn is_shown(&mut self, part: &str, text: &str) -> bool {
         let (part, text) = (Value::from(part), Value::from(text));
         let script =
@@ -55,7 +55,7 @@ impl Reader {
         assert!(!self.is_shown(part, text).await, "{text} is shown in {part}");
     }
 
-    /// Returns `true` if the element is visible, not in a collapsed parent.
+    /// Returns `true` if the element is visible, and not inside a collapsed parent.
     pub(crate) async fn can_see(&mut self, what: &str) -> bool {
         let what = Value::from(what);
         self.browser.eval(&format!("document.querySelector({what}).checkVisibility()")).await == true
@@ -94,7 +94,7 @@ impl Reader {
 
     /// Returns the brightness of the page background, from 0 to 255.
     pub(crate) async fn brightness(&mut self) -> u64 {
-        // Browsers may return colours as functions. Painting a pixel resolves them to RGB.
+        // Browsers may return colours as functions. Painting a pixel converts them to RGB.
         let script = "(() => { const paint = document.createElement('canvas').getContext('2d'); \
              paint.fillStyle = getComputedStyle(document.documentElement).backgroundColor; \
              paint.fillRect(0, 0, 1, 1); const [r, g, b] = paint.getImageData(0, 0, 1, 1).data; \

@@ -11,13 +11,13 @@ const ARABIC_TEXT: &str = include_str!("arabic.md");
 const BLOCKS_TEXT: &str = include_str!("blocks.md");
 
 pub(crate) struct Made {
-    /// The URL of the site, with a trailing slash.
+    /// URL of the site, with a trailing slash.
     pub(crate) url: String,
-    /// The path of the site in the API.
+    /// API path of the site.
     path: String,
-    /// The id of the site space, for redirects.
+    /// Id of the site space, for redirects.
     site_space: String,
-    /// The id of the page in Arabic.
+    /// Id of the page in Arabic.
     page: String,
 }
 

@@ -1,4 +1,4 @@
-//! The fields of a page, and the blocks, elements and marks of its text.
+//! Fields of a page, and the blocks, elements and marks of its text.
 
 use docs_core::model::{Block, BlockContent, BlockTag, Role, WhenEmpty};
 use serde_json::{Map, Value, json};
@@ -22,7 +22,7 @@ pub(super) fn tables(document: &Value) -> Vec<Table> {
     ]
 }
 
-/// Returns the table of page fields in a comparison, with a column for those that a content change can set.
+/// Returns the table of page fields in a comparison. A column marks those that a content change can set.
 fn fields(document: &Value) -> Table {
     let schemas = &document["components"]["schemas"];
     let properties = |schema: &str| schemas[schema]["properties"].as_object().expect("properties");

@@ -1,4 +1,4 @@
-//! The bounds of all inputs, with the cost of an input at its bound.
+//! Limits of all inputs, with the cost of an input at its limit.
 
 use super::{
     Table,
@@ -33,10 +33,11 @@ fn cost(measured: &Measured) -> [String; 2] {
     [format!("{memory} MB"), format!("{}.{} s", time / 10, time % 10)]
 }
 
-/// Returns a reference to the row of the measured input that contains a dimension, with its section if that is another.
+/// Returns a reference to the row whose measured input includes a dimension, and to its section if that is a different
+/// one.
 fn container(input: &Input, bound: &Bound) -> String {
     let is_container = |other: &&Bound| bound.within.is_some() && other.measurement == bound.within;
-    // A row of the same section is the first choice.
+    // Prefer a row of the same section.
     let near = input.bounds.iter().find(is_container).map(|row| format!("with: {}", row.dimension));
     let far = || {
         inputs().find_map(|other| {

@@ -1,4 +1,4 @@
-//! Tables of limits: those of fields from their schemas, the others from the constants of the code.
+//! Tables of limits: field limits come from the schemas, others from constants in the code.
 
 use std::{collections::BTreeSet, time::Duration};
 
@@ -29,7 +29,7 @@ pub(super) fn tables(document: &Value) -> Vec<Table> {
     tables
 }
 
-/// Default limits of the server, which are defined outside of the platform.
+/// Default limits of the server, which are not defined in the platform.
 fn server_limits(group: &str) -> Vec<Vec<String>> {
     let row = |what: &str, most| vec![what.to_owned(), amount(most)];
     let pdf = docs_pdf::Limits::default();
@@ -93,7 +93,7 @@ fn amount(amount: Amount) -> String {
     }
 }
 
-/// A number with a comma between thousands.
+/// Formats a number with commas between thousands.
 pub(super) fn grouped(number: u64) -> String {
     let digits = number.to_string();
     let parts: Vec<&str> =
@@ -101,7 +101,7 @@ pub(super) fn grouped(number: u64) -> String {
     parts.join(",")
 }
 
-/// A number of bytes in the largest unit that it is a whole number of.
+/// Formats a number of bytes in the largest unit that represents it as a whole number.
 pub(super) fn size(bytes: u64) -> String {
     let units = [(1 << 20, "MiB"), (1_000_000, "MB"), (1 << 10, "KiB"), (1_000, "kB"), (1, "bytes")];
     let (unit, name) = units.into_iter().find(|(unit, _)| bytes.is_multiple_of(*unit)).expect("bytes");
@@ -116,7 +116,7 @@ pub(super) fn duration(time: Duration) -> String {
     format!("{} {name}", seconds / unit)
 }
 
-/// The fields of all requests that have a limit, with their schema.
+/// Returns the request fields that have a limit, from their schemas.
 fn fields(document: &Value) -> Table {
     let paths = document["paths"].as_object().expect("paths").values();
     let operations = paths.flat_map(|of| of.as_object().expect("operations").values());
@@ -129,7 +129,7 @@ fn fields(document: &Value) -> Table {
     Table::new(PAGE, "Fields of requests", &["Field", "Minimum", "Maximum", "Unit"], &rows)
 }
 
-/// A walk through schemas that collects the limits in them.
+/// Traverses schemas and collects their limits.
 struct Fields<'a> {
     document: &'a Value,
     seen: BTreeSet<&'a str>,

@@ -1,4 +1,4 @@
-//! Roles and permissions: the roles, and the matrix that an HTTP test verifies for every kind of caller.
+//! Roles and permissions: the roles, and the permission matrix, which an HTTP test verifies for every kind of caller.
 
 use std::collections::BTreeMap;
 
@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::{Table, code, values};
 
-/// The status of every operation by caller, as verified by the tests of `docs-http`.
+/// The status of each operation by caller, as verified by the tests of `docs-http`.
 const MATRIX: &str = include_str!("../../../../docs-http/tests/http/matrix.txt");
 
 const PAGE: &str = "permissions.md";
@@ -26,7 +26,7 @@ fn roles(document: &Value) -> Table {
     Table::new(PAGE, "Roles", &["Role", "Additional rights"], &rows)
 }
 
-/// Returns a table for each tag of the document.
+/// Returns a table for each tag in the document.
 fn operations(document: &Value) -> Vec<Table> {
     let mut lines = MATRIX.lines().map(|line| line.split_whitespace());
     let people: Vec<&str> = lines.next().expect("a head").skip(1).collect();

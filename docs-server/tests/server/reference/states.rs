@@ -1,4 +1,4 @@
-//! States, their meanings, and the actions that are permitted in each.
+//! States, their meanings, and the actions permitted in each.
 
 use docs_core::{
     Actor, ErrorKind, Platform, Result,
@@ -11,7 +11,7 @@ use super::{Table, code, platform, values};
 
 const PAGE: &str = "states.md";
 
-/// The schemas with states, by heading.
+/// Schemas with states, by heading.
 const STATES: &[(&str, &str)] = &[
     ("Change requests", "ChangeRequestStatus"),
     ("Reviews", "ReviewStatus"),
@@ -80,7 +80,7 @@ impl World {
         self.platform.as_actor(&self.admin)
     }
 
-    /// Creates a change request with a change.
+    /// Creates a change request that contains a change.
     async fn request(&self) -> String {
         let new = CreateChangeRequest::default();
         let name = self
@@ -139,7 +139,7 @@ impl World {
     }
 }
 
-/// Returns the table of permitted actions per state, tried on a change request that is behind its space.
+/// Returns the table of permitted actions per state, determined with a change request that is behind its space.
 async fn admitted() -> Table {
     const STATES: [&str; 4] = ["draft", "open", "archived", "merged"];
     let world = World::new().await;

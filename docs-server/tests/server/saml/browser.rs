@@ -17,7 +17,7 @@ const MAX_REDIRECTS: usize = 5;
 #[derive(Clone)]
 pub(crate) struct Browser {
     http: Client<HttpConnector, Full<Bytes>>,
-    /// Values by origin, path and name.
+    /// Cookie values, keyed by origin, path and name.
     cookies: BTreeMap<(String, String, String), String>,
 }
 
@@ -113,7 +113,7 @@ impl Shown {
     }
 }
 
-/// Returns an attribute of a tag, unescaped.
+/// Returns the unescaped value of an attribute of a tag.
 fn attribute(tag: &str, name: &str) -> Option<String> {
     let (_, rest) = tag.split_once(&format!("{name}=\""))?;
     let value = rest.split('"').next()?;

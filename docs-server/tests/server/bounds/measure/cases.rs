@@ -1,4 +1,4 @@
-//! The measured inputs, each at a bound of its row.
+//! The measured inputs, each at the limit of its row.
 
 mod connections;
 mod content;
@@ -16,33 +16,33 @@ use crate::hostile::archive;
 pub(super) use prepared::Prepared;
 use prepared::{Doing, Step};
 
-/// Bytes of Markdown just below the limit of a page, with room for the end of a text.
+/// Bytes of Markdown just below the page limit, leaving room for the end of the text.
 const PAGE: usize = 999_000;
 
-/// An input, by the request that sends it.
+/// An input, and how it is sent.
 pub(super) enum Case {
-    /// A document to import: its source, media type and bytes.
+    /// An imported document: its source, media type and bytes.
     Import(&'static str, &'static str, fn() -> Vec<u8>),
-    /// The Markdown of a page that is written, then read in every format.
+    /// The Markdown of a page that is written and then read in every format.
     Page(fn() -> String),
-    /// The Markdown of a page that is rendered as PDF.
+    /// The Markdown of a page that is rendered to PDF.
     Pdf(fn() -> String),
-    /// A list of content changes.
+    /// A list of content edits.
     Edit(fn() -> Vec<Value>),
     /// A request body.
     Body(fn() -> String),
     /// A file to upload.
     Upload(fn() -> Vec<u8>),
     Specification(fn() -> String),
-    /// A search query over a page of many words.
+    /// A search query over a page with many words.
     Search(fn() -> String),
     /// Requests to the prepared server.
     Step(Step),
-    /// Requests that are not measured, and the measured ones after them.
+    /// Requests that are not measured, followed by measured ones.
     Steps(Step, Step),
 }
 
-/// Returns the inputs with the names of their measurements.
+/// Returns the inputs, each with the name of its measurement.
 pub(super) fn cases() -> impl Iterator<Item = &'static (&'static str, Case)> {
     let parts =
         [DOCUMENTS, connections::CASES, requests::CASES, content::CASES, formats::CASES, sites::CASES];
@@ -122,7 +122,7 @@ fn insert(number: usize, markdown: &str) -> Value {
     json!({ "operation": "insert_page", "title": format!("Page {number}"), "document": { "markdown": markdown } })
 }
 
-/// Returns a text with one line at each nesting level.
+/// Returns text with one line at each nesting level.
 fn staircase(line: &str, levels: usize) -> String {
     (0..levels).fold(String::new(), |text, level| text + &"  ".repeat(level) + line)
 }
@@ -160,7 +160,7 @@ fn expression() -> String {
     "<code class=\"expression\">\"a\".repeat(90000).includes(\"b\")</code>\n\n".to_owned()
 }
 
-/// Returns a Word document of paragraphs with distinct words, so that it compresses like ordinary text.
+/// Returns a Word document whose paragraphs contain distinct words, so that it compresses like ordinary text.
 fn word(paragraphs: usize, words: usize) -> Vec<u8> {
     let namespace = "http://schemas.openxmlformats.org/wordprocessingml/2006/main";
     let mut chance: u64 = 0x9e37_79b9_7f4a_7c15;
@@ -179,7 +179,7 @@ fn word(paragraphs: usize, words: usize) -> Vec<u8> {
     archive([("word/document.xml".to_owned(), document.into_bytes())])
 }
 
-/// Returns an archive of one page and many files.
+/// Returns an archive with one page and many files.
 fn files(count: usize, extension: &str, text: &str) -> Vec<u8> {
     let page = ("README.md".to_owned(), b"# Start\n".to_vec());
     let file = |at: usize| (format!("f{at}.{extension}"), text.as_bytes().to_vec());

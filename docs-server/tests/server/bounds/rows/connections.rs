@@ -1,4 +1,4 @@
-//! Connections of clients, before a request is read.
+//! Client connections, before a request is read.
 
 use super::{Beyond, Input, bound};
 

@@ -1,4 +1,4 @@
-//! Content: edits, pages, Markdown, expressions, search, translations and PDF.
+//! Content: edits, pages, Markdown, expressions, search, translations and PDF files.
 
 use super::{Beyond, Input, bound};
 

@@ -1,4 +1,4 @@
-//! Documents of other formats, websites and OpenAPI specifications.
+//! Documents in other formats, websites, and OpenAPI specifications.
 
 use super::{Beyond, Input, bound};
 

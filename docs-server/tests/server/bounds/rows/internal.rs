@@ -1,6 +1,6 @@
-//! Constants whose names look like bounds and that bound no input.
+//! Constants that are named like limits but do not limit any input.
 
-/// The reasons, each with its constants as `path::NAME`.
+/// Reasons, each with the constants that it applies to, as `path::NAME`.
 pub(crate) const INTERNAL: &[(&str, &[&str])] = &[
     (
         "Text of the platform or of a service that an error, a log or a page shows",

@@ -1,4 +1,4 @@
-//! Git repositories, their files, and deliveries of their hosts.
+//! Git repositories, their files, and webhook deliveries.
 
 use super::{Beyond, Input, bound};
 

@@ -1,4 +1,4 @@
-//! Requests to the API, uploads, comments and the records of an organization.
+//! API requests, uploads, comments, and the records of an organization.
 
 use super::{Beyond, Input, bound};
 

@@ -1,4 +1,4 @@
-//! Sites: their settings, their visitors, and what a page shows.
+//! Sites: settings, visitors, and the content of pages.
 
 use super::{Beyond, Input, bound};
 

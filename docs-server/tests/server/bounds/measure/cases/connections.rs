@@ -1,4 +1,4 @@
-//! Connections that hold memory of the server: idle, with an unfinished head or body, or with unread responses.
+//! Connections that occupy server memory: idle, with an incomplete head or body, or with unread responses.
 
 use std::{net::SocketAddr, time::Duration};
 
@@ -22,18 +22,19 @@ pub(super) const CASES: &[(&str, Case)] = &[
     ("clients of the rate limiter", Case::Step(clients)),
 ];
 
-/// The number of connections that the server accepts.
+/// Maximum number of connections that the server accepts.
 const CONNECTIONS: usize = 1_024;
-/// Connections from one address, less than its share.
+/// Number of connections per address, below its limit.
 const PER_ADDRESS: usize = 200;
-/// The last part of the address of a trusted proxy: `127.0.0.9`.
+/// Last number of a trusted proxy's address: `127.0.0.9`.
 pub(super) const PROXY: u8 = 9;
-/// A large response that needs no token.
+/// Path of a large response that requires no token.
 const LARGE: &str = "/openapi.json";
-/// Time to wait for a server that does not read.
+/// How long to wait for a server that does not read.
 const PATIENCE: Duration = Duration::from_millis(20);
 
-/// Opens connections that each send `bytes`, waits until the server answers others, and returns the connections.
+/// Opens connections that each send `bytes`, waits until the server responds to other clients, and returns the
+/// connections.
 async fn open(on: &Prepared, count: usize, bytes: &[u8], address: impl Fn(usize) -> u8) -> Vec<Raw> {
     let server: SocketAddr = on.client.base.trim_start_matches("http://").parse().expect("an address");
     let mut connections = Vec::new();
@@ -73,7 +74,7 @@ fn unread(on: &Prepared) -> Doing<'_> {
     })
 }
 
-/// Returns the start of an HTTP/2 connection whose windows for responses stay closed.
+/// Returns the beginning of an HTTP/2 connection whose flow control windows stay closed.
 fn closed_http2() -> Vec<u8> {
     [PREFACE, &frame(SETTINGS, 0, 0, &setting(INITIAL_WINDOW_SIZE, 0))].concat()
 }

@@ -1,4 +1,4 @@
-//! Content of spaces at their bounds: many pages, files and texts, merges, translations and PDF files.
+//! Content at its limits: many pages, files and texts, merges, translations and PDF files.
 
 use std::io::Write as _;
 
@@ -43,7 +43,7 @@ pub(super) const CASES: &[(&str, Case)] = &[
     ("translations of a space", Case::Steps(translated, many_translations)),
 ];
 
-/// Languages of translations from English.
+/// Target languages of translations from English.
 const LANGUAGES: [&str; 25] = [
     "fr", "de", "es", "it", "pt", "pt-br", "ru", "ja", "zh", "yue", "ko", "ar", "hi", "nl", "pl", "tr", "sv",
     "no", "da", "fi", "el", "cs", "hu", "ro", "th",
@@ -58,7 +58,7 @@ fn nested() -> String {
     (0..PAGE / 60).map(|at| hint(1 + at % 20)).collect()
 }
 
-/// Returns the change that inserts 20 files.
+/// Returns a change that inserts 20 files.
 fn insert_files(first: usize) -> Value {
     let file =
         |at: usize| json!({ "name": format!("{at}.txt"), "contentType": "text/plain", "base64": "YQ==" });
@@ -93,7 +93,7 @@ fn fetched_files(on: &Prepared) -> Doing<'_> {
     })
 }
 
-/// Fills the space with as many pages as it may have, in three groups.
+/// Fills the space with the maximum number of pages, in three groups.
 fn large_space(on: &Prepared) -> Doing<'_> {
     Box::pin(async move {
         for _ in 0..3 {
@@ -150,7 +150,7 @@ fn computed_pages(on: &Prepared) -> Doing<'_> {
     })
 }
 
-/// Inserts 200 reusable contents of many short blocks, and a page that uses all of them.
+/// Inserts 200 reusable content blocks with many short paragraphs, and a page that uses all of them.
 fn reusables(on: &Prepared) -> Doing<'_> {
     Box::pin(async move {
         for part in 0..4 {
@@ -187,7 +187,7 @@ fn more_small(on: &Prepared) -> Doing<'_> {
     })
 }
 
-/// Inserts a page that uses every reusable content of the space.
+/// Inserts a page that uses all reusable content of the space.
 async fn page_of_all(on: &Prepared) {
     let content = on.client.get(&format!("/spaces/{}/content", on.space)).await;
     let contents = content["reusableContents"].as_array().expect("a list");
@@ -227,7 +227,7 @@ fn old_paths(on: &Prepared) -> Doing<'_> {
     })
 }
 
-/// Returns a text of 49,000 lines; every second line differs between the sides.
+/// Returns text of 49,000 lines; every second line differs between the sides of a merge.
 fn lines(side: &str) -> String {
     (0..49_000)
         .map(|at| if at % 2 == 0 { format!("Line {at}\n") } else { format!("Line {side} {at}\n") })
@@ -307,7 +307,7 @@ fn pdf(on: &Prepared) -> Doing<'_> {
     })
 }
 
-/// Uploads files, and inserts a page that shows them.
+/// Uploads files, and inserts a page that contains them.
 async fn shown_files(on: &Prepared, name: &str, count: usize, bytes: impl Fn(usize) -> Vec<u8>) {
     let mut page = String::new();
     for at in 0..count {
@@ -317,12 +317,12 @@ async fn shown_files(on: &Prepared, name: &str, count: usize, bytes: impl Fn(usi
     on.edit(vec![insert(0, &page)]).await;
 }
 
-/// Returns a PNG file with 8 bits of grey per pixel.
+/// Returns an 8-bit greyscale PNG file.
 fn png(width: usize, pixels: Vec<u8>) -> Vec<u8> {
     let mut rows = ZlibEncoder::new(Vec::new(), Compression::fast());
     let mut height = 0_u32;
     for row in pixels.chunks_exact(width) {
-        // Each row begins with the number of its filter.
+        // Each row begins with its filter type.
         rows.write_all(&[0]).and_then(|()| rows.write_all(row)).expect("a row");
         height += 1;
     }
@@ -407,7 +407,7 @@ fn translated(on: &Prepared) -> Doing<'_> {
     })
 }
 
-/// Translates a space into as many languages as it may have.
+/// Translates a space into the maximum number of languages.
 fn many_translations(on: &Prepared) -> Doing<'_> {
     Box::pin(async move {
         let translations = format!("/orgs/{}/translations", on.org);

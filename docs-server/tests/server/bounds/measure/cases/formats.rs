@@ -1,4 +1,4 @@
-//! Documents of other formats, websites, specifications and repositories at their bounds.
+//! Documents in other formats, websites, specifications and repositories at their limits.
 
 use std::{collections::BTreeMap, fmt::Write as _, sync::Arc};
 
@@ -101,7 +101,7 @@ fn styles() -> Vec<u8> {
     archive([document_of_word(&body), ("word/styles.xml".to_owned(), styles.into_bytes())])
 }
 
-/// Returns YAML within the bytes of front matter whose aliases repeat its values.
+/// Returns YAML within the front matter limit whose aliases repeat its values.
 fn front_matter() -> Vec<u8> {
     let list = |name: char| format!("{name}: &{name} [{}]\n", "1, ".repeat(9));
     let nested: String = ('b'..='e')
@@ -142,7 +142,7 @@ fn paths() -> Vec<u8> {
     archive((0..1_000).map(|at| (format!("{folders}{at}.md"), b"# Page\n".to_vec())))
 }
 
-/// Six imports of the largest tables of contents at the same time.
+/// Six concurrent imports of the largest tables of contents.
 fn imports(on: &Prepared) -> Doing<'_> {
     Box::pin(async move {
         let contents = format!("* p\n{}", "  * a\n".repeat(8_300)).repeat(2);
@@ -174,7 +174,7 @@ fn website(on: &Prepared) -> Doing<'_> {
     })
 }
 
-/// A specification of 4,900 files, which refer to each other in chains of 16.
+/// A specification of 4,900 files that reference each other in chains of 16.
 fn files_of_specification(on: &Prepared) -> Doing<'_> {
     Box::pin(async move {
         let mut documents: BTreeMap<String, (&'static str, Arc<[u8]>)> = BTreeMap::new();
@@ -212,7 +212,7 @@ fn levels() -> String {
     OPEN.replace("\"paths\":{}", &format!("\"paths\":{{}},\"x-a\":[{}0]", (nested + ",").repeat(5_000)))
 }
 
-/// A specification of 500 operations with wide, deep schemas and many parameters, and a page that shows them.
+/// A specification of 500 operations with wide and deep schemas and many parameters, and a page that shows them.
 fn operations(on: &Prepared) -> Doing<'_> {
     Box::pin(async move {
         let field = |at: usize| format!("\"f{at}\":{{\"$ref\":\"#/components/schemas/S{}\"}}", at % 50);
@@ -288,7 +288,7 @@ fn import_of_repository(on: &Prepared) -> Doing<'_> {
     })
 }
 
-/// A repository whose table of contents, settings and variables are large, with a deep tree and long entries.
+/// A repository with a large table of contents, settings and variables, a deep tree, and long entries.
 fn settings(on: &Prepared) -> Doing<'_> {
     Box::pin(async move {
         let contents = (0..480).map(|at| format!("* {}{at}\n", "x".repeat(8_000))).collect::<String>();
@@ -326,7 +326,7 @@ fn synchronized(on: &Prepared) -> Doing<'_> {
     Box::pin(async move {
         let url = on.repository(&[("README.md".to_owned(), b"# Start\n".to_vec())]);
         let setting = json!({ "url": url, "ref": "refs/heads/main", "direction": "both" });
-        // Both directions need live content that is not edited.
+        // Synchronization in both directions requires that live content is locked.
         on.call("PATCH", &format!("/spaces/{}", on.space), json!({ "editMode": "locked" })).await;
         let path = format!("/spaces/{}/git/sync", on.space);
         let set = on.call("PUT", &path, setting).await;

@@ -25,19 +25,19 @@ use crate::{
 pub(super) type Doing<'on> = Pin<Box<dyn Future<Output = ()> + 'on>>;
 pub(super) type Step = for<'on> fn(&'on Prepared) -> Doing<'on>;
 
-/// A server with a space and a site for the inputs.
+/// A server prepared with a space and a site.
 pub(in super::super) struct Prepared {
     pub(super) client: Client,
     pub(super) org: String,
     pub(super) space: String,
-    /// The address of the site.
+    /// URL of the site.
     pub(super) site: String,
     site_id: String,
-    /// The address of the document of a [`Case::Import`].
+    /// URL of the document of a [`Case::Import`].
     served: String,
-    /// Texts that the first step of a case leaves for the second.
+    /// Values that the first step of a case passes to the second one.
     notes: Mutex<Vec<String>>,
-    /// The repositories of a case.
+    /// Folder for the repositories of a case.
     folder: TempDir,
 }
 
@@ -105,7 +105,7 @@ impl Prepared {
         self.notes.lock().expect("no panic").push(text.to_owned());
     }
 
-    /// Takes the last text that was noted.
+    /// Removes and returns the last noted value.
     pub(super) fn noted(&self) -> String {
         self.notes.lock().expect("no panic").pop().expect("a note")
     }
@@ -123,7 +123,7 @@ impl Prepared {
         format!("{requests}/{}", id(&self.client.post(&requests, json!({})).await))
     }
 
-    /// Sends a request of the API, and prints the response if it is an error.
+    /// Sends an API request, and prints the response if it is an error.
     pub(super) async fn call(&self, method: &str, path: &str, body: Value) -> Value {
         let answer = self.client.call(method, path, body).await.expect("the server answers");
         if answer.status >= 300 {
@@ -133,7 +133,7 @@ impl Prepared {
         answer.body
     }
 
-    /// Reads the page tree, and the first page as Markdown, as a document and on the site.
+    /// Reads the page tree, and the first page as Markdown, as a document, and on the site.
     async fn read(&self) {
         let content = format!("/spaces/{}/content", self.space);
         let pages = self.client.get(&format!("{content}/pages")).await;
@@ -148,7 +148,7 @@ impl Prepared {
     pub(super) async fn read_pdf(&self) {
         let link = self.client.get(&format!("/spaces/{}/pdf", self.space)).await;
         let url = link["url"].as_str().expect("an address");
-        // The server answers with 503 while it still typesets the file.
+        // The server responds with 503 until the file is rendered.
         for _ in 0..10 {
             if !self.fetch(url).await.starts_with("HTTP/1.1 503") {
                 break;
@@ -156,12 +156,12 @@ impl Prepared {
         }
     }
 
-    /// Serves one document, and returns its address.
+    /// Serves one document, and returns its URL.
     pub(super) async fn serve_file(&self, kind: &'static str, bytes: Vec<u8>) -> String {
         format!("{}/input", serve(BTreeMap::from([("/input".to_owned(), (kind, Arc::from(bytes)))])).await)
     }
 
-    /// Serves a document, and returns the body of a request to import it.
+    /// Serves a document, and returns the body of an import request for it.
     pub(super) async fn served(&self, source: &str, kind: &'static str, bytes: Vec<u8>) -> Value {
         json!({ "url": self.serve_file(kind, bytes).await, "source": source })
     }
@@ -171,7 +171,7 @@ impl Prepared {
         self.call("POST", &format!("/spaces/{}/content/import", self.space), body).await;
     }
 
-    /// Creates another space, and returns the path of its imports.
+    /// Creates another space, and returns its import path.
     pub(super) async fn new_space(&self) -> String {
         let new = json!({ "title": "Another" });
         let space = id(&self.client.post(&format!("/orgs/{}/spaces", self.org), new).await);
@@ -179,7 +179,7 @@ impl Prepared {
         format!("/spaces/{space}/content/import")
     }
 
-    /// Creates a repository with a commit of files in one folder, and returns its address.
+    /// Creates a repository with a commit that adds files to one folder, and returns its URL.
     pub(super) fn repository<P: AsRef<str>>(&self, files: &[(P, Vec<u8>)]) -> String {
         let number = fs_entries(self.folder.path());
         let path = self.folder.path().join(format!("{number}.git"));
@@ -211,14 +211,14 @@ impl Prepared {
         format!("file://{}", path.display())
     }
 
-    /// Imports a repository, and waits until the job ends.
+    /// Imports a repository, and waits for the job.
     pub(super) async fn import_repository(&self, url: &str) {
         let request = json!({ "url": url, "ref": "refs/heads/main" });
         self.call("POST", &format!("/spaces/{}/git/import", self.space), request).await;
         self.job_ends().await;
     }
 
-    /// Waits until the latest job of the space ends.
+    /// Waits for the latest job of the space.
     pub(super) async fn job_ends(&self) {
         let mut job = Value::Null;
         until("the end of the job", async || {
@@ -245,7 +245,7 @@ impl Prepared {
         self.publish_from(json!({ "text": text })).await;
     }
 
-    /// Publishes a specification, and waits until it is processed.
+    /// Publishes a specification, and waits until it has been processed.
     pub(super) async fn publish_from(&self, source: Value) {
         let path = format!("/orgs/{}/openapi/input", self.org);
         self.call("PUT", &path, json!({ "source": source })).await;
@@ -269,7 +269,7 @@ impl Prepared {
         self.client.base.trim_start_matches("http://")
     }
 
-    /// Calls a tool of the site as an agent.
+    /// Calls a tool of the site as an agent does.
     pub(super) async fn agent(&self, tool: &str, arguments: Value) {
         let message = json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/call",
             "params": { "name": tool, "arguments": arguments } });
@@ -312,7 +312,7 @@ impl Prepared {
         let stream: TcpStream = socket.connect(server).await.expect("a connection");
         let (mut reader, mut writer) = stream.into_split();
         let mut answer = Vec::new();
-        // The server may refuse a body before its end.
+        // The server may reject a body before it is complete.
         let (read, _) = tokio::join!(reader.read_to_end(&mut answer), writer.write_all(bytes));
         if ![&b"HTTP/1.1 2"[..], b"HTTP/1.1 3"].iter().any(|fine| answer.starts_with(fine)) {
             let status = String::from_utf8_lossy(&answer[..answer.len().min(12)]);
@@ -323,7 +323,7 @@ impl Prepared {
     }
 }
 
-/// Returns the number of entries of a folder.
+/// Returns the number of entries in a folder.
 fn fs_entries(folder: &Path) -> usize {
     std::fs::read_dir(folder).expect("a folder").count()
 }

@@ -1,4 +1,4 @@
-//! Lists, comments, people, jobs and sign-ins at their bounds.
+//! Lists, comments, people, jobs and sign-ins at their limits.
 
 use serde_json::{Value, json};
 
@@ -126,7 +126,7 @@ fn delete_collection(on: &Prepared) -> Doing<'_> {
 
 fn jobs(on: &Prepared) -> Doing<'_> {
     Box::pin(async move {
-        // Each entry without a file is a warning in the log of the job.
+        // Each entry without a file adds a warning to the job's log.
         let entries: String =
             (0..250).map(|at| format!("* [{at}]({}{at}.md)\n", "long-name/".repeat(80))).collect();
         let url =
@@ -159,7 +159,7 @@ fn provider(on: &Prepared) -> Doing<'_> {
     })
 }
 
-/// Sends responses without a signature, at the bounds of their size and elements.
+/// Sends unsigned SAML responses of the maximum size and the maximum number of elements.
 fn saml_responses(on: &Prepared) -> Doing<'_> {
     Box::pin(async move {
         let url = on.noted();

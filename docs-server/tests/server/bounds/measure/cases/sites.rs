@@ -1,4 +1,4 @@
-//! Sites at their bounds: structure, settings, visitors, agents and previews.
+//! Sites at their limits: structure, settings, visitors, agents and previews.
 
 use serde_json::{Value, json};
 
@@ -29,7 +29,7 @@ async fn spaces(on: &Prepared, count: usize) -> Vec<String> {
     spaces
 }
 
-/// A site of 100 sections in 50 nested groups, with 299 spaces, and a page with links to 30 of them.
+/// A site with 100 sections in 50 nested groups and 299 spaces, and a page with links to 30 of the spaces.
 fn structure(on: &Prepared) -> Doing<'_> {
     Box::pin(async move {
         let site = on.site_path();
@@ -56,7 +56,7 @@ fn structure(on: &Prepared) -> Doing<'_> {
     })
 }
 
-/// A site of 300 spaces without sections.
+/// A site with 300 spaces and no sections.
 fn variants(on: &Prepared) -> Doing<'_> {
     Box::pin(async move {
         on.edit(vec![insert(0, "Text.\n")]).await;
@@ -116,7 +116,7 @@ fn customization(on: &Prepared) -> Doing<'_> {
     })
 }
 
-/// Sets the largest schema of claims.
+/// Sets a claims schema of the maximum size.
 async fn set_schema(on: &Prepared) {
     let claim =
         |at: usize| (format!("claim{at}"), json!({ "type": "string", "description": "x".repeat(220) }));
@@ -159,7 +159,7 @@ fn tokens(on: &Prepared) -> Doing<'_> {
     })
 }
 
-/// Gives 500 pages a condition that takes many steps.
+/// Gives 500 pages a condition that takes many evaluation steps.
 fn conditions(on: &Prepared) -> Doing<'_> {
     Box::pin(async move {
         set_schema(on).await;
@@ -233,7 +233,7 @@ fn search(on: &Prepared) -> Doing<'_> {
     })
 }
 
-/// A change request of 500 changed pages with large texts.
+/// A change request with 500 changed pages of large text.
 fn changed(on: &Prepared) -> Doing<'_> {
     Box::pin(async move {
         let page = |at: usize| insert(at, &text(20_000));
