@@ -1,4 +1,3 @@
-
 use docs_core::Platform;
 
 use super::{

@@ -1,4 +1,3 @@
-
 /// The purpose of a transaction. Statements outside a transaction cannot write: see
 /// [`SETTINGS`](super::connect::SETTINGS).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -1,4 +1,3 @@
-
 /// Direction in which a value is sent. The schemas can differ: a field with a default is optional in a request and
 /// always present in a response.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
