@@ -53,7 +53,7 @@ pub fn inherited_role(org: Option<Role>, layers: &[Layer]) -> Option<Role> {
         // A level replaces the role of members, whether higher or lower. Guests have no organization role, so a level
         // applies to them only if a grant on an ancestor gives them access.
         DefaultLevel::Role(role) => org.or_else(|| effective_role(org, above)).map(|_| role),
-        // The creator can always see the content.
+        // `Nobody` does not apply to the creator of the content.
         DefaultLevel::Nobody if own.is_creator => effective_role(org, above),
         DefaultLevel::Nobody => None,
     }

@@ -79,7 +79,7 @@ impl StoredFile {
         Self { domain, place, content_type, disposition, size, reach }
     }
 
-    /// Hash of the file content. Suitable as an ETag.
+    /// Hash of the file content, which identifies it.
     #[must_use]
     pub const fn blob(&self) -> &Hash {
         &self.place.blob

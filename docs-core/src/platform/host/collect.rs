@@ -89,7 +89,7 @@ impl<'p> Caller<'p> {
     /// Objects touched within [`OBJECT_GRACE_PERIOD`] are retained. A daily job on each server does the same. Writers,
     /// servers and other collections can run concurrently. Reserved for the platform itself.
     ///
-    /// An storage domain with unreadable content is skipped and logged.
+    /// A storage domain with unreadable content is skipped and logged.
     ///
     /// # Errors
     /// `Forbidden` for users; errors of the store. Objects removed before the error stay removed.

@@ -85,8 +85,8 @@ impl State {
             || held + running + 2 * bytes <= total.saturating_sub(self.used)
     }
 
-    /// Returns `true` if queued work can begin. The organization with the least running work goes first, in order of
-    /// arrival.
+    /// Returns `true` if queued work can begin. The organization with the least running work goes first; among equals,
+    /// arrival order decides.
     fn can_run(&self, arrival: u64, total: u64) -> bool {
         let first = self.waiting.iter().min_by_key(|(at, (org, _))| (self.share(org).running, **at));
         let Some((_, (org, bytes))) = first.filter(|(at, _)| **at == arrival) else { return false };

@@ -167,7 +167,7 @@ impl<'p> CollectionHandle<'p> {
         Error::ignore_not_found(done.await)
     }
 
-    /// Moves a collection with its content to another collection, to the top of its organization, or to another
+    /// Moves a collection with its content to another collection, to the top level of its organization, or to another
     /// position.
     ///
     /// Without a position, it becomes the last child of its parent.

@@ -378,7 +378,7 @@ impl Platform {
 /// of the number of sites.
 async fn sites_containing(tx: &Tx, actor: &Actor, space: &str) -> Result<BTreeSet<SiteId>> {
     let mut sites = BTreeSet::new();
-    // A malformed id is on no site.
+    // A malformed id matches no site.
     let Ok(space) = space.parse::<SpaceId>() else { return Ok(sites) };
     match access::space(tx, actor, &space).await {
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(sites),

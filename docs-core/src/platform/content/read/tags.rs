@@ -89,8 +89,8 @@ impl Platform {
         EntityTag::from_answer(&(self.own_tag(actor, id)?.as_str(), kind, urls))
     }
 
-    /// Computes an ETag that also covers the reader and the server URLs, since each reader gets signed file URLs, and
-    /// the server version, which may serialize content differently.
+    /// Computes the ETag of a revision for an actor. It also covers the server URLs, since each reader gets signed file
+    /// URLs, and the server version, which may serialize content differently.
     fn own_tag(&self, actor: &Actor, id: &RevisionId) -> Result<EntityTag> {
         let urls = (self.urls().base(), self.urls().files_origin());
         EntityTag::from_answer(&(env!("CARGO_PKG_VERSION"), urls, Bearer::for_member(actor)?, id))

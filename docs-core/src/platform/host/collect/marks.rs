@@ -37,7 +37,7 @@ impl MarkSet {
         }
     }
 
-    /// Selects an storage domain. The same object in two domains counts as two objects.
+    /// Selects a storage domain. The same object in two domains counts as two objects.
     pub(super) const fn select_domain(&mut self, domain: u32) -> &mut Self {
         self.domain = domain;
         self

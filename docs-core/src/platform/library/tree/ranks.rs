@@ -46,7 +46,8 @@ impl<'a> InsertionPoint<'a> {
         Self { without: Some(child), ..self }
     }
 
-    /// Returns up to `reach` children before and after the insertion point, nearest first.
+    /// Returns the children around the insertion point, nearest first: up to `reach` on each side, and one more as the
+    /// bound.
     async fn neighbours(&self, tx: &Tx, reach: usize) -> Result<(Vec<RankedChild>, Vec<RankedChild>)> {
         let (from, to) = self.parent.children().prefix_range();
         // One more for the ignored child, and one more for the bound.

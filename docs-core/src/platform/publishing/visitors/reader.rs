@@ -149,7 +149,7 @@ impl ContentFilter {
         if document.is_same_for_all() {
             return Ok(document.into_inner());
         }
-        // Evaluating all permitted steps takes much of a second, even for a short document.
+        // Evaluating all permitted steps can take a large part of a second, even for a short document.
         let evaluated = match &self.visitor {
             Some(decider) => {
                 let context = decider.context().clone().with_page(of_page);

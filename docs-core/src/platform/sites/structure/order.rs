@@ -30,7 +30,7 @@ pub(super) const fn rank_after(last: Option<u64>) -> u64 {
 /// Computes ranks for inserting `number` items among siblings at a position. Returns the ranks of the existing items
 /// and of the inserted items.
 ///
-/// If the gap between the two neighbors is too small, all items get new ranks.
+/// If the gap between the two neighbours is too small, all items get new ranks.
 pub(super) fn insert_ranks(stay: &[u64], at: usize, number: usize) -> (Vec<u64>, Vec<u64>) {
     let at = at.min(stay.len());
     let low = at.checked_sub(1).map_or(0, |before| stay[before]);
