@@ -1,8 +1,8 @@
-//! OpenAPI specifications of an organization: their sources and their versions.
+//! OpenAPI specifications of an organization: their sources and versions.
 //!
-//! A job processes a specification: it fetches the source, reads it, and stores the result as a version. Each request
-//! to process it starts a new round, and only the job of the latest round has an effect. The last source that was put
-//! therefore determines the final state.
+//! A job processes a specification: it fetches the source, parses it, and stores the result as a version. Each
+//! processing request starts a new round, and only the job of the latest round has an effect. The last source set by
+//! `put` therefore determines the final state.
 
 mod content;
 mod detail;
@@ -44,7 +44,7 @@ use crate::{
     },
 };
 
-/// Maximum number of specifications of an organization.
+/// Maximum number of specifications per organization.
 pub(in crate::platform) const MAX_SPECS: i64 = 500;
 impl<'p> OpenApiSpecs<'p> {
     /// Lists the OpenAPI specifications of an organization, oldest first.
@@ -67,13 +67,13 @@ impl<'p> OpenApiSpecs<'p> {
         Ok(Page { items, next: page.next, count: page.count })
     }
 
-    /// Creates an OpenAPI specification. It is pending until a job has fetched and read it.
+    /// Creates an OpenAPI specification. It is pending until a job has fetched and parsed it.
     ///
     /// # Errors
     ///
-    /// `Forbidden` without the role `create` in the organization; `Invalid` for an address with credentials; `Conflict`
-    /// for a slug that is taken and above the limit of specifications; `Precondition` if the platform has no reader of
-    /// specifications.
+    /// `Forbidden` without the `create` role in the organization; `Invalid` for a URL with credentials; `Conflict` if
+    /// the slug is taken, or if the organization has the maximum number of specifications; `Precondition` if the
+    /// platform has no specification reader.
     ///
     /// # Example
     ///
@@ -120,19 +120,20 @@ impl<'p> OpenApiSpecHandle<'p> {
         platform.read_spec_view(&tx, actor, org, slug).await
     }
 
-    /// Sets the source of an OpenAPI specification and processes it again. Creates a missing specification.
+    /// Sets the source of an OpenAPI specification and processes it again. Creates the specification if it does not
+    /// exist.
     ///
     /// # Errors
     ///
-    /// `Forbidden` without the role `create` in the organization; `Invalid` for a malformed slug and for an address
-    /// with credentials; `Conflict` above the limit of specifications; `Precondition` if the platform has no reader of
-    /// specifications.
+    /// `Forbidden` without the `create` role in the organization; `Invalid` for a malformed slug or a URL with
+    /// credentials; `Conflict` if the organization has the maximum number of specifications; `Precondition` if the
+    /// platform has no specification reader.
     #[boxed]
     pub async fn put(self, put: PutOpenApiSpec) -> Result<OpenApiSpec> {
         let (platform, ref actor, org, slug) = self.parts();
         platform.require_spec_writer(actor, org).await?;
         let slug = OpenApiSpecSlug::new(slug).map_err(|error| Error::invalid("specSlug", error))?;
-        // The storage area of the text depends on the specification's id, which changes if it is concurrently
+        // The storage domain of the document depends on the specification's id, which changes if it is concurrently
         // created or deleted.
         for _ in 0..PUT_ATTEMPTS {
             let known = find(&platform.read().await?, org, slug.as_str()).await?;
@@ -157,7 +158,7 @@ impl<'p> OpenApiSpecHandle<'p> {
     ///
     /// # Errors
     ///
-    /// `Forbidden` without the role `create` in the organization.
+    /// `Forbidden` without the `create` role in the organization.
     #[boxed]
     pub async fn update(self, change: UpdateOpenApiSpec) -> Result<OpenApiSpec> {
         let (platform, ref actor, org, slug) = self.parts();
@@ -171,11 +172,11 @@ impl<'p> OpenApiSpecHandle<'p> {
 
     /// Deletes an OpenAPI specification with all its versions. Returns `true` if it existed.
     ///
-    /// Blocks in content that show it appear as missing.
+    /// Content blocks that embed it then show it as missing.
     ///
     /// # Errors
     ///
-    /// `Forbidden` without the role `create` in the organization.
+    /// `Forbidden` without the `create` role in the organization.
     #[boxed]
     pub async fn delete(self) -> Result<bool> {
         let (platform, ref actor, org, slug) = self.parts();
@@ -213,7 +214,7 @@ impl<'p> OpenApiSpecVersionHandle<'p> {
     ///
     /// # Errors
     ///
-    /// `NotFound`, also if no version was processed yet; `Forbidden` for guests.
+    /// `NotFound`, also if no version has been processed yet; `Forbidden` for guests.
     #[boxed]
     pub async fn get(self) -> Result<OpenApiSpecVersion> {
         let (platform, actor) = (self.caller.platform, &self.caller.actor());
@@ -226,7 +227,7 @@ impl<'p> OpenApiSpecVersionHandle<'p> {
     ///
     /// # Errors
     ///
-    /// `NotFound`, also if no version was processed yet; `Forbidden` for guests.
+    /// `NotFound`, also if no version has been processed yet; `Forbidden` for guests.
     ///
     /// # Example
     ///
@@ -243,7 +244,7 @@ impl<'p> OpenApiSpecVersionHandle<'p> {
         let (platform, actor) = (self.caller.platform, &self.caller.actor());
         let tx = platform.read().await?;
         let (spec, version) = self.read_version(&tx).await?;
-        // Objects may use the same connections as the transaction, so the transaction is closed first.
+        // Objects may be read through the transaction's connections, so close it first.
         drop(tx);
         platform.spec_content(&spec, &version, actor).await
     }
@@ -259,7 +260,7 @@ impl<'p> OpenApiSpecVersionHandle<'p> {
     }
 }
 
-/// Attempts of a `put` that races with creations and deletions.
+/// Maximum number of attempts of a `put` that races with creations and deletions.
 const PUT_ATTEMPTS: usize = 4;
 
 impl Platform {
@@ -309,7 +310,7 @@ impl Platform {
     }
 }
 
-/// Returns the specification with a slug.
+/// Finds a specification by slug.
 pub(in crate::platform) async fn find(
     tx: &Tx,
     org: &OrgId,
@@ -324,7 +325,7 @@ pub(in crate::platform) async fn find(
     Ok(tx.get(&OpenApiSpecRecord::key_for(&id)).await?)
 }
 
-/// Returns the specifications with the given slugs, in the same order.
+/// Finds the specifications with the given slugs, in the same order.
 pub(in crate::platform) async fn find_all(
     tx: &Tx,
     org: &OrgId,
@@ -357,13 +358,13 @@ pub(in crate::platform) async fn read_spec(
     Ok((access, spec))
 }
 
-/// The message of a write that raced with the creation or deletion of the specification.
+/// The error message for a write that raced with the creation or deletion of the specification.
 const CREATE_RACE_MESSAGE: &str = "the specification was created or deleted during the request; try again";
-/// Versions that one transaction of a purge removes.
+/// Number of versions removed per purge transaction.
 const VERSION_PURGE_BATCH: u32 = 20;
 
 impl Platform {
-    /// Returns a new specification that waits to be processed.
+    /// Builds a new specification that waits to be processed.
     fn new_spec(
         &self,
         actor: &Actor,
@@ -423,7 +424,7 @@ async fn spec_put(tx: &mut Tx, actor: &Actor, record: &OpenApiSpecRecord) -> Res
     let org = &record.organization;
     access::org(tx, actor, org).await?.require(OrgAction::CreateContent)?;
     let Some(old) = find(tx, org, record.slug.as_str()).await? else {
-        // The text was stored for a specification that no longer exists.
+        // Either new, or deleted since its document was stored.
         return create(tx, record).await;
     };
     if old.id != record.id {
@@ -476,7 +477,7 @@ async fn spec_deletion(
     jobs::enqueue(tx, now, purge.to_new_job(job, &old.id, now)?).await
 }
 
-/// The job that removes the versions of a deleted specification. A later garbage collection removes their objects.
+/// Job that removes the versions of a deleted specification. A later garbage collection removes their objects.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(in crate::platform) struct PurgeSpec {
     spec: OpenApiSpecId,
