@@ -189,8 +189,8 @@ impl Builder {
     }
 
     /// Sets the total memory for fetched and imported documents, in bytes. The default is in
-    /// [`LIMITS`](crate::platform::LIMITS). An import waits until enough memory is released. An organization may use
-    /// all memory that others do not need.
+    /// [`LIMITS`](crate::platform::LIMITS). An import waits until enough memory is released. One organization may use
+    /// at most as much memory as it leaves free for others.
     #[must_use]
     pub fn import_memory(mut self, bytes: u64) -> Self {
         self.import_memory = ImportMemory::new(bytes);

@@ -54,7 +54,7 @@ async fn split_visible(
     Ok((seen, hidden))
 }
 
-/// Returns the content visible to a member only through a grant.
+/// Returns the spaces and collections whose default level hides content from members.
 async fn restricted_content(tx: &Tx, access: &OrgAccess) -> Result<BTreeSet<ContentTarget>> {
     let org = &access.org().id;
     let mut closed = BTreeSet::new();

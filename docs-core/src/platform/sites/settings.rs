@@ -29,7 +29,7 @@ use crate::{
     },
 };
 
-/// Number of records of each kind removed in the transaction that deletes a site.
+/// Number of records of each kind removed per transaction after a site is deleted.
 const SETTINGS_PURGE_BATCH: u32 = 30;
 
 /// Removes the settings of a site in the transaction that deletes it: the secrets and the schema completely, and as

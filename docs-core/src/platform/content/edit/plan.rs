@@ -276,7 +276,7 @@ impl EditPlan {
         })))
     }
 
-    /// Inserts a page without content: a group or a link.
+    /// Builds the edit that inserts a page without content: a group or a link.
     async fn insert_bare(
         &self,
         view: &View,

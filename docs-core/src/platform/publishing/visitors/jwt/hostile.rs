@@ -34,7 +34,7 @@ const PARSERS: &[Parser] = &[
     },
 ];
 
-/// Builds a correctly signed token with these claims. One in three tokens also has them as its header.
+/// Builds a correctly signed token with these claims. For one input in three, they become the header instead.
 fn signed(claims: &str) -> Vec<u8> {
     let encoded = |text: &str| BASE64URL_NOPAD.encode(text.as_bytes());
     let (header, claims) = match claims.len() % 3 {
