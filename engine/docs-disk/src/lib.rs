@@ -1,8 +1,8 @@
-//! Creation of folders and files accessible only to the owner of the process, independent of its umask. Databases,
-//! repositories, indexes and large objects hold content that other users of the machine must not read.
+//! Creation of directories and files that only the owner of the process can access, regardless of its umask. Databases,
+//! repositories, indexes and large objects have content that other users of the machine must not read.
 //!
-//! Permissions are set on creation. An existing folder keeps its permissions, which are the operator's choice. On
-//! systems without such permissions, such as Windows, folders and files are created with the system's defaults.
+//! Permissions are set on creation. Existing directories keep their permissions, which are the operator's choice. On
+//! systems without such permissions, for example Windows, directories and files are created with the system defaults.
 //!
 //! # Example
 //! ```
@@ -19,10 +19,10 @@ use std::{
     path::Path,
 };
 
-/// Creates a folder and its missing parents. Succeeds if the folder exists.
+/// Creates a directory and its missing parents. Succeeds if the directory already exists.
 ///
 /// # Errors
-/// The I/O errors of the system.
+/// The I/O errors of the operating system.
 pub fn create_folder(path: &Path) -> io::Result<()> {
     let mut builder = DirBuilder::new();
     builder.recursive(true);
@@ -31,11 +31,11 @@ pub fn create_folder(path: &Path) -> io::Result<()> {
     builder.create(path)
 }
 
-/// Creates a folder like [`create_folder`], and syncs the new directory entries: they survive a power failure once
-/// this returns.
+/// Creates a directory like [`create_folder`] and syncs the new directory entries, so that they survive a power failure
+/// once the function has returned.
 ///
 /// # Errors
-/// The I/O errors of the system.
+/// The I/O errors of the operating system.
 pub fn create_durable_folder(path: &Path) -> io::Result<()> {
     let missing: Vec<&Path> = path.ancestors().take_while(|folder| !folder.exists()).collect();
     create_folder(path)?;
@@ -47,7 +47,7 @@ pub fn create_durable_folder(path: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// Returns options that create files accessible only to their owner.
+/// Returns options for creating files that only their owner can access.
 fn options() -> OpenOptions {
     #[cfg_attr(not(unix), expect(unused_mut, reason = "permissions apply on Unix only"))]
     let mut options = OpenOptions::new();
@@ -56,29 +56,29 @@ fn options() -> OpenOptions {
     options
 }
 
-/// Creates a file that must not exist.
+/// Creates a file. The file must not exist.
 ///
 /// # Errors
-/// `AlreadyExists` if the file exists. It is not even opened: closing a database that SQLite has open in the same
-/// process would release the locks of SQLite. Other I/O errors of the system.
+/// `AlreadyExists` if the file exists. It is not opened even briefly, because closing a database that SQLite has open
+/// in the same process would release SQLite's locks. Other I/O errors of the operating system.
 pub fn create_new_file(path: &Path) -> io::Result<File> {
     options().write(true).create_new(true).open(path)
 }
 
-/// Opens a file for writing without truncating it; creates it if it is missing.
+/// Opens a file for writing without truncating it, creating it if it is missing.
 ///
 /// # Errors
-/// The I/O errors of the system.
+/// The I/O errors of the operating system.
 pub fn create_file(path: &Path) -> io::Result<File> {
     options().write(true).create(true).truncate(false).open(path)
 }
 
-/// Removes the permissions of other users from a folder or file and everything below it, for files created by a
-/// library. A file that is read-only for its owner remains read-only. Symbolic links are not followed, and files
-/// deleted concurrently are skipped.
+/// Removes the permissions of other users from a directory or file and everything in it. Intended for files created by
+/// a library. A file that is read-only for its owner remains read-only. Symbolic links are not followed, and
+/// concurrently deleted files are skipped.
 ///
 /// # Errors
-/// The I/O errors of the system.
+/// The I/O errors of the operating system.
 pub fn restrict(path: &Path) -> io::Result<()> {
     let found = match fs::symlink_metadata(path) {
         Ok(found) => found,

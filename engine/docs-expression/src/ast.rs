@@ -11,7 +11,7 @@ pub(super) type NodeId = usize;
 pub(super) struct Program {
     /// The source text.
     pub(super) source: Box<str>,
-    /// The nodes. A list instead of boxes, so that dropping a long chain does not recurse.
+    /// The nodes. They are in a list rather than in boxes, so that dropping a long chain does not recurse.
     pub(super) nodes: Vec<Node>,
     /// The root node.
     pub(super) root: NodeId,
@@ -22,28 +22,28 @@ pub(super) enum Node {
     Literal(Literal),
     /// An identifier.
     Name(Arc<str>),
-    /// A template literal: the leading text, and pairs of a value and the text after it.
+    /// A template literal: its leading text, followed by pairs of a value and the text after it.
     Template(Arc<str>, Vec<(NodeId, Arc<str>)>),
     Array(Vec<SequenceItem>),
     Object(Vec<Property>),
     /// A prefix operator and its operand.
     Unary(UnaryOp, NodeId),
-    /// `++` or `--`. The result is computed but not stored.
+    /// `++` or `--`. The result is returned but not stored.
     Update {
         /// The increment: 1 or -1.
         by: i8,
-        /// `true` for the prefix form, whose result is the new value instead of the old one.
+        /// `true` for the prefix form, which returns the new value. The postfix form returns the old value.
         prefix: bool,
         /// The operand.
         of: NodeId,
     },
     /// A binary operator that evaluates both operands.
     Binary(BinaryOp, NodeId, NodeId),
-    /// A logical operator that may skip its second operand.
+    /// A logical operator. It may skip its second operand.
     Logical(LogicalOp, NodeId, NodeId),
     /// `test ? yes : no`.
     Conditional(NodeId, NodeId, NodeId),
-    /// Comma-separated expressions; the last one is the result.
+    /// Comma-separated expressions. The result is that of the last expression.
     Sequence(Vec<NodeId>),
     /// A member access.
     Member(NodeId, MemberKey),
@@ -51,7 +51,7 @@ pub(super) enum Node {
     Function(FunctionNode),
 }
 
-/// A literal, or a keyword with a fixed value.
+/// A literal, or a keyword that stands for a value.
 pub(super) enum Literal {
     Undefined,
     Null,
@@ -64,15 +64,15 @@ pub(super) enum Literal {
 
 /// The key of a member access.
 pub(super) enum MemberKey {
-    /// A name in the source text.
+    /// A name in the source.
     Name(Arc<str>),
     /// A computed key.
     Computed(NodeId),
 }
 
-/// An element of an array literal, or an argument.
+/// An element of an array literal, or an argument of a call.
 pub(super) enum SequenceItem {
-    /// One value.
+    /// A single value.
     One(NodeId),
     /// The elements of an array.
     Spread(NodeId),
@@ -80,21 +80,21 @@ pub(super) enum SequenceItem {
     Hole,
 }
 
-/// A member of an object literal.
+/// A property of an object literal.
 pub(super) enum Property {
-    /// One member.
+    /// A single property.
     One(MemberKey, NodeId),
-    /// All members of another object.
+    /// All properties of another object.
     Spread(NodeId),
 }
 
 pub(super) struct FunctionNode {
-    /// Its name, which is in scope within the function.
+    /// The name of the function, which is in scope within its body.
     pub(super) name: Option<Arc<str>>,
     pub(super) parameters: Vec<Parameter>,
-    /// The expression that it returns; `undefined` if absent.
+    /// The returned expression, or `None` for `undefined`.
     pub(super) body: Option<NodeId>,
-    /// The byte range of its source text.
+    /// The byte range of the function in the source.
     pub(super) span: std::ops::Range<usize>,
 }
 
@@ -152,8 +152,8 @@ pub(super) enum BinaryOp {
 }
 
 impl Program {
-    /// Returns the node that is evaluated before this one and that can start an arbitrarily long chain. Evaluation
-    /// follows such chains in a loop, so that only nesting uses the stack.
+    /// Returns the operand that is evaluated before the given node and can itself begin a chain of any length.
+    /// Evaluation follows such chains in a loop, so that only nesting uses the stack.
     pub(super) fn first(&self, id: NodeId) -> Option<NodeId> {
         match &self.nodes[id] {
             Node::Binary(_, first, _)

@@ -1,4 +1,4 @@
-//! Classes of characters.
+//! Character classes.
 
 use unicode_normalization::char::is_combining_mark;
 
@@ -6,7 +6,7 @@ pub(super) fn is_line_end(c: char) -> bool {
     matches!(c, '\n' | '\r' | '\u{2028}' | '\u{2029}')
 }
 
-/// Returns `true` for characters that JavaScript skips as white space and that `trim` removes.
+/// Returns `true` for characters that JavaScript treats as whitespace and that `trim` removes.
 pub(super) fn is_blank(c: char) -> bool {
     c == '\u{feff}' || (c.is_whitespace() && c != '\u{85}')
 }

@@ -1,4 +1,4 @@
-//! The names that expressions can read.
+//! The names available to expressions.
 
 use std::{collections::BTreeMap, sync::Arc};
 
@@ -6,10 +6,10 @@ use serde_json::{Value as Json, json};
 
 use super::value::{ObjectValue, Value};
 
-/// The names that an expression can read, with their values.
+/// The names available to an expression, and their values.
 ///
-/// The default context has a visitor without claims, and a space and a page without variables. Build a context once per
-/// visitor and page and use it for all expressions of the page.
+/// The default context has a visitor without claims, and a space and a page without variables. A context should be
+/// built once per visitor and page, and used for all expressions of the page.
 #[derive(Clone, Debug)]
 pub struct Context {
     names: BTreeMap<Arc<str>, Value>,
@@ -23,20 +23,20 @@ impl Default for Context {
 }
 
 impl Context {
-    /// Creates a context without names, for expressions that do not concern visitors, for example merge rules.
+    /// Creates a context without names, for expressions unrelated to visitors, for example merge rules.
     #[must_use]
     pub const fn empty() -> Self {
         Self { names: BTreeMap::new() }
     }
 
-    /// Adds a name with an arbitrary value.
+    /// Adds a name with any value.
     #[must_use]
     pub fn with_value(self, name: &str, value: &Json) -> Self {
         self.insert_value(name, Value::from(value))
     }
 
-    /// Adds a visitor: `visitor.claims` contains the signed claims, `visitor.claims.unsigned` the unsigned ones. A
-    /// value that is not an object contributes no claims.
+    /// Adds a visitor. `visitor.claims` contains the signed claims, and `visitor.claims.unsigned` the unsigned claims.
+    /// If a value is not an object, there are no claims.
     #[must_use]
     pub fn with_visitor(self, signed: &Json, unsigned: &Json) -> Self {
         let members = |json: &Json| match Value::from(json) {
@@ -49,7 +49,7 @@ impl Context {
         self.insert_value("visitor", object(visitor))
     }
 
-    /// Adds the variables of a space by name as `space.vars`.
+    /// Adds the variables of a space as `space.vars`, keyed by name.
     #[must_use]
     pub fn with_space<V>(self, variables: &BTreeMap<String, V>) -> Self
     where
@@ -58,7 +58,7 @@ impl Context {
         self.insert_value("space", variables_object(variables))
     }
 
-    /// Adds the variables of a page as `page.vars`; see [`with_space`](Self::with_space).
+    /// Adds the variables of a page as `page.vars`, keyed by name.
     #[must_use]
     pub fn with_page<V>(self, variables: &BTreeMap<String, V>) -> Self
     where

@@ -1,4 +1,4 @@
-//! Conversions and operators with JavaScript semantics: text, numbers, equality, order and arithmetic.
+//! Conversions and operators with JavaScript semantics: strings, numbers, equality, ordering and arithmetic.
 
 use std::{cmp::Ordering, sync::Arc};
 
@@ -11,7 +11,7 @@ use super::{
 };
 
 impl Machine<'_> {
-    /// Converts a value to text.
+    /// Converts a value to a string.
     pub(super) fn text(&mut self, value: &Value) -> Eval<Arc<str>> {
         if let Value::Text(text) = value {
             return Ok(text.clone());
@@ -42,7 +42,7 @@ impl Machine<'_> {
         if out.len() > MAX_TEXT { Err(EvalError::TextTooLong) } else { Ok(()) }
     }
 
-    /// Appends the items with a separator; `null` and `undefined` are empty.
+    /// Appends the items with a separator between them. `null` and `undefined` are appended as empty strings.
     pub(super) fn join(&mut self, items: &[Value], between: &str, out: &mut String) -> Eval<()> {
         for (n, item) in items.iter().enumerate() {
             if n > 0 {
@@ -89,12 +89,12 @@ impl Machine<'_> {
         }
     }
 
-    /// Converts objects to text and returns other values unchanged.
+    /// Converts an object to a string. Other values are unchanged.
     fn primitive(&mut self, value: &Value) -> Eval<Value> {
         if value.is_object() { self.text(value).map(Value::Text) } else { Ok(value.clone()) }
     }
 
-    /// Compares with `===`. Charges the length of two texts of equal length.
+    /// Compares two values like `===`. Strings of equal length are charged by their length.
     pub(super) fn is_same(&mut self, a: &Value, b: &Value) -> Eval<bool> {
         if let (Value::Text(a), Value::Text(b)) = (a, b)
             && a.len() == b.len()
@@ -125,7 +125,7 @@ impl Machine<'_> {
         })
     }
 
-    /// Returns `Some(true)` if `a` is less than `b`, and `None` if the values cannot be compared.
+    /// Returns `Some(true)` if `a` is less than `b`, or `None` if the values cannot be compared.
     pub(super) fn less(&mut self, a: &Value, b: &Value) -> Eval<Option<bool>> {
         let (a, b) = (self.primitive(a)?, self.primitive(b)?);
         let order = match (&a, &b) {
@@ -180,8 +180,8 @@ impl Machine<'_> {
     }
 }
 
-/// Orders two texts by UTF-16 code units. This equals the byte order, except that characters with surrogate pairs
-/// precede the characters from U+E000 on.
+/// Compares two strings by UTF-16 code units. This is the byte order, except that characters outside the BMP precede
+/// those from U+E000 to U+FFFF.
 fn order(a: &str, b: &str) -> Ordering {
     match a.bytes().zip(b.bytes()).find(|(a, b)| a != b) {
         None => a.len().cmp(&b.len()),
@@ -219,7 +219,7 @@ fn big_int_arithmetic(operator: BinaryOp, a: i128, b: i128) -> Eval<Value> {
     result.map(Value::BigInt).ok_or(EvalError::NumberTooBig)
 }
 
-/// Returns the source text of a function.
+/// Returns the source of a function.
 fn source(function: &Function) -> String {
     match &function.0 {
         FunctionKind::Method(method) => format!("function {}() {{ [native code] }}", method.name),

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use super::limits::{MAX_ITEMS, MAX_STEPS, MAX_TEXT};
 
-/// The error of parsing an expression.
+/// The error of parsing an invalid expression.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("character {position} {message}")]
 pub struct ExpressionError {
@@ -18,14 +18,14 @@ impl ExpressionError {
         Self { position, message: message.into() }
     }
 
-    /// Returns the position of the error in characters, from 1.
+    /// Returns the position of the error in characters, starting at 1.
     #[must_use]
     pub const fn position(&self) -> usize {
         self.position
     }
 }
 
-/// The error of evaluating an expression.
+/// The error of a failed evaluation.
 #[non_exhaustive]
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum EvalError {
@@ -35,16 +35,16 @@ pub enum EvalError {
     /// Values or calls are nested too deeply.
     #[error("values or calls are nested too deeply")]
     TooDeep,
-    /// A text exceeds [`MAX_TEXT`].
+    /// A string exceeds [`MAX_TEXT`].
     #[error("a string must have at most {MAX_TEXT} bytes")]
     TextTooLong,
     /// An array exceeds [`MAX_ITEMS`].
     #[error("an array must have at most {MAX_ITEMS} items")]
     TooManyItems,
-    /// A big integer overflows.
+    /// A big integer overflowed.
     #[error("a big integer must have at most {} bits", i128::BITS - 1)]
     NumberTooBig,
-    /// An operator or method does not support the value.
+    /// An operator or a method does not support the value.
     #[error("{0}")]
     Wrong(Cow<'static, str>),
 }

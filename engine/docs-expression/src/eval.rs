@@ -1,4 +1,4 @@
-//! The evaluator, with limits for steps, depth and size.
+//! The evaluator, with limits on steps, depth and size.
 
 use std::{collections::BTreeMap, sync::Arc};
 
@@ -13,16 +13,16 @@ use super::{
     value::{Bindings, Function, FunctionKind, ObjectValue, Scope, Value, comparisons},
 };
 
-/// Maximum recursion depth of the evaluator: nesting in the source plus function calls.
+/// Maximum recursion depth of the evaluator. Both nesting in the source and function calls count.
 const MAX_RECURSION: u32 = 64;
 
-/// Member names that are not accessible, because in JavaScript they expose the prototype chain.
+/// Names of inaccessible members. In JavaScript they expose the prototype chain.
 const BLOCKED_MEMBERS: [&str; 3] = ["constructor", "prototype", "__proto__"];
 
-/// The arguments of a call. Callbacks rarely get more than an item, its index and the array.
+/// The arguments of a call. Callbacks rarely take more than an item, its index and the array.
 pub(super) type Arguments = SmallVec<[Value; 4]>;
 
-/// The scope of a node: the parameters of the enclosing functions.
+/// The scope of a node: the parameters of its enclosing functions.
 pub(super) type ScopeRef<'s> = Option<&'s Arc<Scope>>;
 
 impl Machine<'_> {
@@ -37,7 +37,7 @@ impl Machine<'_> {
         value
     }
 
-    /// Evaluates a chain in a loop, from its innermost node outwards.
+    /// Evaluates a chain in a loop, starting at its innermost node.
     fn chain(&mut self, id: NodeId, names: ScopeRef<'_>) -> Eval<Value> {
         let mut path: SmallVec<[NodeId; 8]> = SmallVec::new();
         let mut at = id;
@@ -117,7 +117,7 @@ impl Machine<'_> {
                     FunctionKind::Written { program: self.program.clone(), node: id, scope: names.cloned() };
                 Ok(Value::Function(Function(kind).into()))
             }
-            // Chain nodes, which `chain` evaluates.
+            // These nodes begin chains, which `chain` evaluates.
             Node::Binary(..)
             | Node::Logical(..)
             | Node::Conditional(..)
@@ -156,7 +156,7 @@ impl Machine<'_> {
                         values.extend_from_slice(array.items());
                     }
                     Value::Text(text) => {
-                        // One character over the limit suffices to detect the excess.
+                        // One character more than the limit suffices to exceed it.
                         let characters = text.chars().take(MAX_ITEMS + 1);
                         self.charge(characters.clone().count())?;
                         values.extend(characters.map(|c| Value::from(&*c.encode_utf8(&mut [0; 4]))));
@@ -218,7 +218,7 @@ impl Machine<'_> {
         }
     }
 
-    /// Returns a member; the member of `undefined` or `null` is `undefined`.
+    /// Returns a member of a value. Members of `undefined` and `null` are `undefined`.
     fn member(&mut self, object: &Value, key: &MemberKey, names: ScopeRef<'_>) -> Eval<Value> {
         if object.is_nullish() {
             return Ok(Value::Undefined);
@@ -247,13 +247,13 @@ impl Machine<'_> {
         }))
     }
 
-    /// Returns the own member of an object.
+    /// Returns an own member of an object.
     pub(super) fn own_member(&mut self, object: &ObjectValue, name: &str) -> Eval<Option<Value>> {
         self.charge(object.compared(name) / BYTES_A_STEP)?;
         Ok(object.get(name).cloned())
     }
 
-    /// Charges for inserting `name` among `among` names.
+    /// Charges for inserting `name` into a map of `among` names.
     fn charge_name(&mut self, name: &str, among: usize) -> Eval<()> {
         self.charge(name.len() * comparisons(among) / BYTES_A_STEP)
     }
@@ -319,7 +319,7 @@ impl Machine<'_> {
         written.body.map_or(Ok(Value::Undefined), |body| self.eval(body, Some(&scope)))
     }
 
-    /// Creates the scope of one call.
+    /// Creates the scope of a function call.
     fn bind_parameters(
         &mut self,
         function: &Value,
@@ -345,7 +345,7 @@ impl Machine<'_> {
             };
             let value = match (value, parameter.default) {
                 (Value::Undefined, Some(default)) => {
-                    // A default value can read the preceding parameters.
+                    // A default value can use the preceding parameters.
                     let before = scope(names.clone(), above.clone())?;
                     self.eval(default, Some(&before))?
                 }
@@ -439,7 +439,7 @@ impl Machine<'_> {
     }
 }
 
-/// Parses a canonical array index: `1`, but not `01`.
+/// Parses a canonical array index, for example `1` but not `01`.
 fn index(key: &str) -> Option<usize> {
     let plain = key == "0" || key.starts_with(|c: char| c.is_ascii_digit() && c != '0');
     if plain { key.parse().ok() } else { None }

@@ -14,7 +14,7 @@ use super::{
     value::Value,
 };
 
-/// A parsed expression. Cheap to clone and to evaluate repeatedly.
+/// A parsed expression. It is cheap to clone and to evaluate repeatedly.
 ///
 /// ```
 /// use docs_expression::{Context, Expression};
@@ -33,13 +33,13 @@ impl Expression {
     /// Parses an expression.
     ///
     /// # Errors
-    /// [`ExpressionError`] if the text is empty, longer than [`MAX_LENGTH`](crate::MAX_LENGTH) (1,024) characters,
+    /// [`ExpressionError`] if the source is empty, longer than [`MAX_LENGTH`](crate::MAX_LENGTH) (1,024) characters,
     /// nested deeper than [`MAX_EXPRESSION_DEPTH`](crate::MAX_EXPRESSION_DEPTH), or not exactly one expression.
     pub fn parse(text: &str) -> Result<Self, ExpressionError> {
         parser::parse(text).map(|program| Self(Arc::new(program)))
     }
 
-    /// Returns the source text.
+    /// Returns the source.
     #[must_use]
     pub fn source(&self) -> &str {
         &self.0.source
@@ -53,10 +53,10 @@ impl Expression {
         self.evaluate_within(context, &mut Budget(MAX_STEPS))
     }
 
-    /// Evaluates the expression with a step budget shared by several expressions.
+    /// Evaluates the expression within a step budget, which can be shared by several expressions.
     ///
     /// # Errors
-    /// The errors of [`evaluate`](Self::evaluate); also [`EvalError::Steps`] if the budget is exhausted.
+    /// The errors of [`evaluate`](Self::evaluate), and [`EvalError::Steps`] if the budget is exhausted.
     pub fn evaluate_within(&self, context: &Context, budget: &mut Budget) -> Result<Value, EvalError> {
         let given = budget.0.min(MAX_STEPS);
         let mut machine = Machine { program: &self.0, context, left: given, depth: 0 };
@@ -67,29 +67,29 @@ impl Expression {
 
     /// Returns the context paths that the expression reads.
     ///
-    /// A path includes everything below it: `visitor.claims[x]` reads `visitor.claims`. Roots such as `visitor` and
-    /// `visitor.claims` always exist, so testing only their presence, as in `visitor && visitor.claims.x`, is not a
+    /// A path stands for its whole subtree: `visitor.claims[x]` reads `visitor.claims`. Roots such as `visitor` and
+    /// `visitor.claims` always exist, so merely testing their presence, as in `visitor && visitor.claims.x`, is not a
     /// read.
     #[must_use]
     pub fn reads(&self) -> std::collections::BTreeSet<ReadPath> {
         read_paths::collect_paths(&self.0)
     }
 
-    /// Returns `true` if all values that the expression reads may control visibility: variables, and claims with values
-    /// enumerated by the schema.
+    /// Returns `true` if all values that the expression reads may control visibility: variables, and claims whose
+    /// values the schema enumerates.
     #[must_use]
     pub fn is_deterministic(&self, claims: &Claims) -> bool {
         self.reads().iter().all(|path| claims.can_control_visibility(path))
     }
 
-    /// Returns `true` if the expression reads anything of the page that contains it.
+    /// Returns `true` if the expression reads a property of the page that contains it.
     #[must_use]
     pub fn reads_page(&self) -> bool {
         self.reads().iter().any(|path| path.names().next() == Some("page"))
     }
 }
 
-/// A step budget shared by several evaluations.
+/// A step budget that several evaluations can share.
 #[derive(Debug)]
 pub struct Budget(
     /// The remaining steps.
@@ -123,13 +123,13 @@ impl PartialEq for Expression {
 
 impl Eq for Expression {}
 
-/// Evaluates a condition. A blank condition is `true`, a condition that cannot be evaluated is `false`.
+/// Evaluates a condition. A blank condition is `true`; a condition that cannot be evaluated is `false`.
 #[must_use]
 pub fn condition(text: &str, context: &Context) -> bool {
     condition_within(text, context, &mut Budget(MAX_STEPS))
 }
 
-/// Evaluates a condition like [`condition`], with steps from a shared budget.
+/// Evaluates a condition like [`condition`], within a shared step budget.
 pub fn condition_within(text: &str, context: &Context, budget: &mut Budget) -> bool {
     is_blank(text)
         || Expression::parse(text).is_ok_and(|expression| holds_within(&expression, context, budget))
@@ -139,8 +139,8 @@ fn holds_within(condition: &Expression, context: &Context, budget: &mut Budget) 
     condition.evaluate_within(context, budget).is_ok_and(|value| value.is_truthy())
 }
 
-/// Returns `true` if a parsed condition shows its item to a visitor: it evaluates to `true`, and all values it reads
-/// may control visibility.
+/// Returns `true` if a parsed condition makes its item visible to a visitor: it evaluates to `true`, and all values
+/// that it reads may control visibility.
 pub fn is_visible_within(
     condition: &Expression,
     context: &Context,
@@ -156,17 +156,18 @@ pub fn inline(text: &str, context: &Context) -> String {
     inline_within(text, context, &mut Budget(MAX_STEPS))
 }
 
-/// The steps and the bytes that the inline values of several expressions may use together.
+/// The budget that the inline values of several expressions share.
 #[derive(Debug)]
 pub struct Allowance {
-    /// The remaining steps, of conditions too.
+    /// The remaining steps, which are also used by conditions.
     pub steps: Budget,
-    /// The remaining bytes of the values.
+    /// The remaining size of the values in bytes.
     pub bytes: usize,
 }
 
 impl Allowance {
-    /// Returns the value of an expression like [`inline_within`] and deducts its bytes; `None` if fewer bytes remain.
+    /// Returns the value of an expression like [`inline_within`] and deducts its size. Returns `None` if the size
+    /// exceeds the remaining bytes.
     pub fn inline(&mut self, text: &str, context: &Context) -> Option<String> {
         let value = inline_within(text, context, &mut self.steps);
         self.bytes = self.bytes.checked_sub(value.len())?;
@@ -174,7 +175,7 @@ impl Allowance {
     }
 }
 
-/// Returns the value of an expression as inline text like [`inline`], with steps from a shared budget.
+/// Returns the value of an expression as inline text like [`inline`], within a shared step budget.
 pub fn inline_within(text: &str, context: &Context, budget: &mut Budget) -> String {
     let value = Expression::parse(text)
         .ok()
@@ -183,13 +184,13 @@ pub fn inline_within(text: &str, context: &Context, budget: &mut Budget) -> Stri
     value.unwrap_or_else(|| inline_source(text))
 }
 
-/// Returns the inline text of an expression without a value: the expression in double braces.
+/// Returns the inline text of an expression that has no value: the expression in double braces.
 #[must_use]
 pub fn inline_source(text: &str) -> String {
     format!("{{{{{text}}}}}")
 }
 
-/// Returns `true` if a condition contains only white space.
+/// Returns `true` if a condition consists only of whitespace.
 #[must_use]
 pub fn is_blank(text: &str) -> bool {
     text.chars().all(characters::is_blank)

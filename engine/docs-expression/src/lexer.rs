@@ -7,7 +7,7 @@ use super::{
     token::{Token, TokenKind},
 };
 
-/// All operators and brackets. Longer ones precede their own prefixes.
+/// All operators and brackets. A longer one precedes its own prefixes.
 const PUNCTUATORS: [&str; 58] = [
     ">>>=", "...", "===", "!==", "**=", "<<=", ">>=", ">>>", "&&=", "||=", "??=", "=>", "==", "!=", "<=",
     ">=", "&&", "||", "??", "?.", "++", "--", "+=", "-=", "*=", "/=", "%=", "&=", "|=", "^=", "<<", ">>",
@@ -15,11 +15,11 @@ const PUNCTUATORS: [&str; 58] = [
     "^", "!", "~", "?", ":", "=",
 ];
 
-/// Keywords that precede an operand, so that `/` starts a regular expression after them.
+/// Keywords that are followed by an operand. A `/` after them therefore starts a regular expression.
 const BEFORE_OPERAND: [&str; 9] =
     ["typeof", "void", "delete", "in", "instanceof", "new", "return", "case", "throw"];
 
-/// Returns all tokens, ending with [`Kind::End`].
+/// Returns all tokens. The last one is [`TokenKind::End`].
 pub(super) fn tokens(source: &str) -> Result<Vec<Token>, ExpressionError> {
     let mut lexer = Lexer { source, at: 0, tokens: Vec::new(), open: Vec::new() };
     while lexer.next()? {}
@@ -33,7 +33,7 @@ pub(super) fn tokens(source: &str) -> Result<Vec<Token>, ExpressionError> {
 struct OpenBracket {
     token: usize,
     closed_by: &'static str,
-    /// `true` for the `${` of a template.
+    /// `true` for `${` in a template.
     template: bool,
 }
 
@@ -71,7 +71,7 @@ impl Lexer<'_> {
         found
     }
 
-    /// Reads a token. Returns `false` after the last one.
+    /// Reads a token. Returns `false` after the last token.
     fn next(&mut self) -> Result<bool, ExpressionError> {
         let newline = self.blanks()?;
         let at = self.at;
@@ -113,7 +113,7 @@ impl Lexer<'_> {
         if condition { Some("?") } else { sign }
     }
 
-    /// Records matching pairs of brackets.
+    /// Links matching pairs of brackets.
     fn bracket(&mut self, kind: &TokenKind, at: usize, token: usize) -> Result<(), ExpressionError> {
         let (closed_by, template) = match kind {
             TokenKind::Sign("(") => (")", false),
@@ -135,7 +135,7 @@ impl Lexer<'_> {
         Ok(())
     }
 
-    /// Skips white space and comments. Returns `true` if a line ended.
+    /// Skips whitespace and comments. Returns `true` if they contain a line break.
     fn blanks(&mut self) -> Result<bool, ExpressionError> {
         let mut newline = false;
         loop {
@@ -160,7 +160,7 @@ impl Lexer<'_> {
     }
 
     fn operand_expected(&self) -> bool {
-        // `++` and `--` do not change whether an operand is expected.
+        // `++` and `--` can precede or follow an operand, so look at the token before them.
         let is_step = |token: &Token| matches!(token.kind, TokenKind::Sign("++" | "--"));
         let before = self.tokens.len() - self.tokens.iter().rev().take_while(|it| is_step(it)).count();
         match self.tokens[..before].last().map(|token| &token.kind) {
@@ -172,7 +172,7 @@ impl Lexer<'_> {
         }
     }
 
-    /// Returns `true` if the last of `count` tokens is the name of a member.
+    /// Returns `true` if the last of the first `count` tokens is a member name.
     fn after_dot(&self, count: usize) -> bool {
         let before = count.checked_sub(2).map(|at| &self.tokens[at].kind);
         matches!(before, Some(TokenKind::Sign("." | "?.")))
@@ -196,7 +196,7 @@ impl Lexer<'_> {
                 Some(c) if is_line_end(c) => {
                     return Err(self.error(start, "begins an unterminated regular expression"));
                 }
-                // A backslash cannot escape a line break.
+                // A backslash does not escape a line break.
                 Some('\\') if self.peek().is_some_and(|c| !is_line_end(c)) => {
                     self.bump();
                 }
@@ -261,7 +261,7 @@ impl Lexer<'_> {
         self.rest().starts_with('0') && !self.rest()[1..].starts_with(|c: char| c.is_ascii_digit())
     }
 
-    /// Reads the rest of an escape sequence. Unpaired UTF-16 surrogates become U+FFFD.
+    /// Reads the rest of an escape sequence. Unpaired surrogates become U+FFFD.
     fn escape(&mut self, units: &mut Vec<u16>) -> Result<(), ExpressionError> {
         let at = self.at - 1;
         let wrong = |lexer: &Self| {

@@ -5,22 +5,22 @@
 //!
 //! Differences from JavaScript:
 //!
-//! * unknown names are `undefined`, and so are members and calls of `undefined` or `null`; `?.` equals `.`;
+//! * unknown names are `undefined`, as are members and calls of `undefined` or `null`; `?.` is equivalent to `.`;
 //! * there are no classes and no globals: `new X()`, `this`, `Math`, `Date`, `NaN` and the members `constructor`,
 //!   `prototype` and `__proto__` are `undefined`;
-//! * nothing is stored: assignments are rejected, `x++` returns a value without changing `x`, `sort` returns a new
-//!   array;
-//! * `in` finds items of an array, substrings of a text, and members of an object;
-//! * `text =~ /pattern/` returns `true` if the text matches;
-//! * a function body is an expression or a single `return`; `arguments` is not available;
-//! * text is Unicode: unpaired UTF-16 surrogates become U+FFFD, splitting never separates a surrogate pair, patterns
-//!   match characters, and text order ignores the locale;
-//! * omitted array elements are `undefined`, objects have no conversions of their own, and a method can be called only
-//!   on the value it belongs to.
+//! * nothing is modified: assignments are rejected, `x++` returns a value without changing `x`, and `sort` returns a
+//!   new array;
+//! * `in` finds items of an array, substrings of a string and members of an object;
+//! * `text =~ /pattern/` is `true` if the pattern matches;
+//! * a function body is an expression or a single `return`, and `arguments` is not available;
+//! * strings are Unicode: unpaired surrogates become U+FFFD, splitting never separates a surrogate pair, patterns match
+//!   characters, and string comparison ignores the locale;
+//! * omitted array elements are `undefined`, objects cannot define conversions, and a method can be called only on the
+//!   value to which it belongs.
 //!
-//! Evaluation always terminates: it takes at most [`MAX_STEPS`] (100,000) steps, creates arrays of at most
-//! [`MAX_ITEMS`] (10,000) items and texts of at most [`MAX_TEXT`] (100,000) bytes, and nests at most
-//! [`MAX_EXPRESSION_DEPTH`] levels.
+//! Evaluation always terminates. It takes at most [`MAX_STEPS`] (100,000) steps, creates arrays of at most
+//! [`MAX_ITEMS`] (10,000) items and strings of at most [`MAX_TEXT`] (100,000) bytes, and nests at most
+//! [`MAX_EXPRESSION_DEPTH`] levels deep.
 
 mod ast;
 mod characters;

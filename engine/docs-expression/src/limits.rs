@@ -1,16 +1,16 @@
-//! Limits of parsing and evaluation.
+//! Limits on parsing and evaluation.
 
 /// Maximum length of an expression in characters.
 pub const MAX_LENGTH: usize = 1_024;
 
-/// Maximum nesting depth of an expression: parentheses, arguments and prefix operators.
+/// Maximum nesting depth of an expression. Parentheses, arguments and prefix operators count.
 pub const MAX_EXPRESSION_DEPTH: usize = 50;
 
 /// Maximum number of steps of an evaluation.
 pub const MAX_STEPS: u32 = 100_000;
 
-/// Maximum number of items of an array that an expression creates.
+/// Maximum number of items in an array that an expression creates.
 pub const MAX_ITEMS: usize = 10_000;
 
-/// Maximum size in bytes of a text that an expression creates.
+/// Maximum size in bytes of a string that an expression creates.
 pub const MAX_TEXT: usize = 100_000;

@@ -1,4 +1,4 @@
-//! The state of an evaluation, and its budget.
+//! The state of an evaluation, including its step budget.
 
 use std::{collections::BTreeMap, sync::Arc};
 
@@ -10,12 +10,12 @@ use super::{
     value::{Array, ObjectValue, Value},
 };
 
-/// The bytes of text that one step produces or compares.
+/// Number of bytes of a string that can be produced or compared in one step.
 pub(super) const BYTES_A_STEP: usize = 16;
 
 pub(super) type Eval<T> = Result<T, EvalError>;
 
-/// The state of one evaluation.
+/// The state of an evaluation.
 pub(super) struct Machine<'m> {
     pub(super) program: &'m Arc<Program>,
     pub(super) context: &'m Context,
@@ -28,12 +28,12 @@ impl Machine<'_> {
     /// Deducts steps from the budget.
     pub(super) fn charge(&mut self, steps: usize) -> Eval<()> {
         let left = u32::try_from(steps).ok().and_then(|steps| self.left.checked_sub(steps));
-        // After a failed charge the budget is empty, so that smaller charges fail too.
+        // A failed charge empties the budget, so that smaller charges fail afterwards too.
         self.left = left.unwrap_or(0);
         left.map(|_| ()).ok_or(EvalError::Steps)
     }
 
-    /// Charges for text of `bytes` bytes and rejects text over [`MAX_TEXT`].
+    /// Charges for a string of `bytes` bytes. Rejects strings longer than [`MAX_TEXT`].
     pub(super) fn charge_text(&mut self, bytes: usize) -> Eval<()> {
         if bytes > MAX_TEXT {
             return Err(EvalError::TextTooLong);

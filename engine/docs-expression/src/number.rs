@@ -1,8 +1,8 @@
-//! Parsing and formatting of numbers with JavaScript semantics.
+//! Number parsing and formatting with JavaScript semantics.
 
 use super::{characters::is_blank, token::TokenKind};
 
-/// Parses the number literal at the start of a text. Returns it with its length in bytes.
+/// Parses the number literal at the start of the source. Also returns its length in bytes.
 pub(super) fn literal(text: &str) -> Result<(TokenKind, usize), &'static str> {
     let bytes = text.as_bytes();
     let radix = match bytes.get(..2) {
@@ -20,7 +20,7 @@ pub(super) fn literal(text: &str) -> Result<(TokenKind, usize), &'static str> {
     Ok((TokenKind::Number(integer(&body, radix)), length + 2))
 }
 
-/// Converts a whole text to a number; `NaN` if it is not numeric.
+/// Converts a whole string to a number, or to `NaN` if it is not numeric.
 pub(super) fn parse(text: &str) -> f64 {
     let text = text.trim_matches(is_blank);
     let radix = match text.get(..2) {
@@ -44,17 +44,17 @@ pub(super) fn parse(text: &str) -> f64 {
     if right { integer(body, radix) } else { f64::NAN }
 }
 
-/// Formats a number as the shortest text that parses to the same number.
+/// Formats a number as the shortest string that parses to the same number.
 pub(super) fn write(number: f64) -> String {
     ryu_js::Buffer::new().format(number).to_owned()
 }
 
-/// Formats a number with `places` decimal places (at most 100). Ties are rounded away from zero.
+/// Formats a number with `places` (at most 100) decimal places. Ties are rounded away from zero.
 pub(super) fn fixed(number: f64, places: u8) -> String {
     ryu_js::Buffer::new().format_to_fixed(number, places).to_owned()
 }
 
-/// Formats a number in a base of 2 to 36.
+/// Formats a number in a base from 2 to 36.
 pub(super) fn in_base(number: f64, base: u32) -> String {
     if base == 10 || !number.is_finite() {
         return write(number);
@@ -65,7 +65,7 @@ pub(super) fn in_base(number: f64, base: u32) -> String {
     let mut whole = value.floor();
     let mut fraction = value - whole;
     let mut after = Vec::new();
-    // Half the distance to the next number: further digits are not significant.
+    // Half the distance to the next number. Digits below it are not significant.
     let mut delta = ((value.next_up() - value) / 2.0).max(f64::from_bits(1));
     while fraction >= delta {
         fraction *= base_f;
@@ -91,7 +91,7 @@ pub(super) fn in_base(number: f64, base: u32) -> String {
         }
     }
     let mut before = Vec::new();
-    // Digits beyond 2^53 are not significant and written as zeros, except for one, as JavaScript engines do.
+    // Digits beyond 2^53 are not significant. As in JavaScript engines, all but one of them are written as zeros.
     while whole / base_f >= 9_007_199_254_740_992.0 {
         whole /= base_f;
         before.push('0');
@@ -113,7 +113,7 @@ pub(super) fn in_base(number: f64, base: u32) -> String {
     text
 }
 
-/// Formats a big integer in a base of 2 to 36.
+/// Formats a big integer in a base from 2 to 36.
 pub(super) fn big_in_base(number: i128, base: u32) -> String {
     let mut digits = Vec::new();
     let mut rest = number.unsigned_abs();
@@ -130,7 +130,7 @@ pub(super) fn big_in_base(number: i128, base: u32) -> String {
     digits.into_iter().rev().collect()
 }
 
-/// Converts a number to the 32 bits that bitwise operators use.
+/// Converts a number to the 32-bit integer on which bitwise operators work.
 pub(super) fn to_i32(number: f64) -> i32 {
     if !number.is_finite() {
         return 0;
@@ -138,12 +138,12 @@ pub(super) fn to_i32(number: f64) -> i32 {
     number.trunc().rem_euclid(4_294_967_296.0) as u32 as i32
 }
 
-/// Removes the fraction of a number; `NaN` becomes 0.
+/// Removes the fraction of a number. `NaN` becomes 0.
 pub(super) fn truncate_number(number: f64) -> f64 {
     if number.is_nan() { 0.0 } else { number.trunc() }
 }
 
-/// Computes a power, with the cases where JavaScript differs from IEEE 754.
+/// Computes a power, including the cases in which JavaScript differs from IEEE 754.
 pub(super) fn power(base: f64, exponent: f64) -> f64 {
     if exponent.is_nan() || (base.abs() == 1.0 && exponent.is_infinite()) {
         return f64::NAN;
@@ -151,7 +151,7 @@ pub(super) fn power(base: f64, exponent: f64) -> f64 {
     base.powf(exponent)
 }
 
-/// Compares a big integer with a number; `None` for `NaN`.
+/// Compares a big integer with a number. Returns `None` for `NaN`.
 pub(super) fn compare_big(big: i128, number: f64) -> Option<std::cmp::Ordering> {
     if number.is_nan() {
         return None;
@@ -211,7 +211,7 @@ fn decimal(text: &str) -> Result<(TokenKind, usize), &'static str> {
     Ok((TokenKind::Number(number), at))
 }
 
-/// Returns the length of a run of digits; `_` may separate two digits.
+/// Returns the length of a run of digits, in which `_` may separate digits.
 fn digits(bytes: &[u8], radix: u32) -> Result<usize, &'static str> {
     let is_digit = |at: usize| bytes.get(at).is_some_and(|b| char::from(*b).is_digit(radix));
     let mut at = 0;

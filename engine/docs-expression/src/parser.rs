@@ -12,7 +12,7 @@ use super::{
     token::{Token, TokenKind},
 };
 
-/// Reserved words, which cannot be identifiers.
+/// Reserved words. They cannot be identifiers.
 const RESERVED: [&str; 36] = [
     "break",
     "case",
@@ -78,7 +78,7 @@ struct Parser<'s> {
     tokens: Vec<Token>,
     at: usize,
     nodes: Vec<Node>,
-    /// Nodes in parentheses.
+    /// Parenthesized nodes.
     grouped: Vec<NodeId>,
     /// Chains that contain `?.`.
     optional: Vec<NodeId>,
@@ -196,7 +196,7 @@ impl Parser<'_> {
         Ok(self.push(Node::Conditional(test, yes, no)))
     }
 
-    /// Parses operators with a binding power of at least `least`.
+    /// Parses operators whose binding power is at least `least`.
     fn binary(&mut self, least: u8) -> ParseResult<NodeId> {
         let mut left = self.unary()?;
         while let Some((operator, binding)) = self.operator()
@@ -291,7 +291,7 @@ impl Parser<'_> {
         }
     }
 
-    /// Parses an operand with its member accesses and calls.
+    /// Parses an operand and its member accesses and calls.
     fn chain(&mut self) -> ParseResult<NodeId> {
         let operand = if self.is_word("new") { self.new_object()? } else { self.operand()? };
         self.links(operand, ChainLinks::All)
@@ -306,7 +306,7 @@ impl Parser<'_> {
                     let name = self.member_name()?;
                     self.push(Node::Member(value, MemberKey::Name(name)))
                 }
-                // Members and calls of `undefined` are `undefined` anyway, so `?.` and `.` are equivalent.
+                // Members and calls of `undefined` are `undefined`, so `?.` is equivalent to `.`.
                 TokenKind::Sign("?.") if links == ChainLinks::All => {
                     self.at += 1;
                     is_optional = true;
@@ -359,7 +359,7 @@ impl Parser<'_> {
         }
     }
 
-    /// Parses `new`, which is always `undefined` because there are no classes.
+    /// Parses `new`. The result is always `undefined`, because there are no classes.
     fn new_object(&mut self) -> ParseResult<NodeId> {
         self.at += 1;
         if self.is_at_sign(".") {
@@ -399,7 +399,7 @@ impl Parser<'_> {
             TokenKind::Sign("{") => return self.object(),
             _ => return Err(self.unexpected()),
         };
-        // A list has already consumed its brackets.
+        // Arrays and objects have already consumed their brackets.
         self.at += usize::from(matches!(node, Node::Literal(_)));
         Ok(self.push(node))
     }
@@ -455,7 +455,7 @@ impl Parser<'_> {
         Ok(self.push(Node::Template(text, values)))
     }
 
-    /// Parses the elements of an array or the arguments of a call.
+    /// Parses the elements of an array literal or the arguments of a call.
     fn items(&mut self, open: &str, close: &str) -> ParseResult<Vec<SequenceItem>> {
         self.expect(open)?;
         let mut items = Vec::new();
@@ -530,7 +530,7 @@ impl Parser<'_> {
 enum ChainLinks {
     /// Member accesses and calls.
     All,
-    /// Member accesses only, because the arguments belong to `new`.
+    /// Member accesses only, because parentheses contain the arguments of `new`.
     Members,
 }
 

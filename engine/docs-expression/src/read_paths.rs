@@ -1,4 +1,4 @@
-//! The context paths that an expression reads, and whether they may control visibility.
+//! The context paths that an expression reads, and a check that they may control visibility.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -13,12 +13,12 @@ use super::ast::{
     FunctionNode, LogicalOp, MemberKey, Node, NodeId, Program, Property, SequenceItem, UnaryOp,
 };
 
-/// A context path such as `visitor.claims.plan`; includes everything below it.
+/// A context path, for example `visitor.claims.plan`. It stands for its whole subtree.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct ReadPath(Vec<Arc<str>>);
 
 impl ReadPath {
-    /// Returns the names from the outermost to the innermost.
+    /// Returns the names, from the outermost to the innermost.
     pub fn names(&self) -> impl Iterator<Item = &str> {
         self.0.iter().map(|name| &**name)
     }
@@ -36,13 +36,13 @@ impl fmt::Display for ReadPath {
     }
 }
 
-/// The claims that the adaptive schema of a site defines, without descriptions.
+/// The claims defined by the adaptive schema of a site, without descriptions.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Claims(ClaimObject);
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Claim {
-    /// All values are enumerated: a boolean, or a string with `enum`.
+    /// All values are enumerated: the claim is a boolean, or a string with `enum`.
     Known,
     /// The values are not enumerated.
     Free,
@@ -50,16 +50,16 @@ enum Claim {
     Object(ClaimObject),
 }
 
-/// The claims of an object.
+/// The claims in an object.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 struct ClaimObject {
     named: BTreeMap<String, Claim>,
-    /// `true` if the schema restricts unnamed claims to enumerated values, that is, to booleans.
+    /// `true` if the schema restricts other claims to enumerated values, that is, to booleans.
     others_known: bool,
 }
 
 impl Claims {
-    /// Parses a JSON Schema of claims. Undefined claims are free.
+    /// Parses a JSON Schema of claims. Undefined claims are not enumerated.
     #[must_use]
     pub fn from_schema(schema: &Json) -> Self {
         match claim(schema, MAX_CLAIM_DEPTH) {
@@ -75,16 +75,16 @@ impl Claims {
             Some("visitor") => match names.next() {
                 None => self.0.is_known(),
                 Some("claims") => self.0.is_enumerated(names),
-                // A visitor has no other members.
+                // A visitor has no members except claims.
                 Some(_) => true,
             },
-            // Variables and unknown names.
+            // These are variables and unknown names.
             _ => true,
         }
     }
 }
 
-/// Maximum depth of parsed claims; deeper claims are free.
+/// Maximum depth to which claims are parsed. The values of deeper claims are treated as not enumerated.
 const MAX_CLAIM_DEPTH: usize = 64;
 
 fn claim(schema: &Json, room: usize) -> Claim {
@@ -119,8 +119,8 @@ impl ClaimObject {
         }
     }
 
-    /// Returns `true` if all claims are enumerated. An object without named claims is enumerated only if its unnamed
-    /// claims are.
+    /// Returns `true` if all claims are enumerated. If an object has no named claims, its other claims must be
+    /// enumerated.
     fn is_known(&self) -> bool {
         let named = self.named.values().all(|claim| match claim {
             Claim::Known => true,
@@ -131,7 +131,7 @@ impl ClaimObject {
     }
 }
 
-/// Paths that are objects in every context of a page.
+/// Paths that are objects in every context.
 const ROOTS: [&[&str]; 7] = [
     &["visitor"],
     &["visitor", "claims"],
@@ -142,7 +142,7 @@ const ROOTS: [&[&str]; 7] = [
     &["page", "vars"],
 ];
 
-/// The parameters of the functions around a node.
+/// The parameters of the functions that enclose a node.
 type BoundNames = Option<Rc<ScopeFrame>>;
 
 struct ScopeFrame {
@@ -154,7 +154,7 @@ struct ScopeFrame {
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum ValueUse {
     Value,
-    /// Only its truthiness is used.
+    /// Only the truthiness of the value is used.
     Truth,
 }
 
@@ -171,7 +171,7 @@ pub(super) fn collect_paths(program: &Program) -> BTreeSet<ReadPath> {
 struct PathReader<'p> {
     program: &'p Program,
     paths: BTreeSet<ReadPath>,
-    /// Pending nodes. A list instead of recursion, so that long chains do not use the stack.
+    /// Pending nodes. A list is used rather than recursion, so that long chains do not use the stack.
     open: Vec<(NodeId, BoundNames, ValueUse)>,
 }
 
@@ -202,7 +202,7 @@ impl PathReader<'_> {
                 open(*first, ValueUse::Value);
                 open(*second, ValueUse::Value);
             }
-            // The result of `&&` can be its first operand if that is falsy, but roots are never falsy.
+            // The result of `&&` is its first operand only if that is falsy, but roots are never falsy.
             Node::Logical(operator, first, second) => {
                 open(*first, if *operator == LogicalOp::And { ValueUse::Truth } else { wanted });
                 open(*second, wanted);
@@ -215,7 +215,8 @@ impl PathReader<'_> {
             Node::Sequence(all) => all.iter().for_each(|id| open(*id, ValueUse::Value)),
             Node::Call(callee, arguments) => {
                 match &self.program.nodes[*callee] {
-                    // A method name is not part of a path: the expression reads the value that has the method.
+                    // A method name is not part of a path: the expression reads the value on which the method is
+                    // called.
                     Node::Member(object, key) => {
                         open(*object, ValueUse::Value);
                         if let MemberKey::Computed(key) = key {
@@ -245,14 +246,15 @@ impl PathReader<'_> {
         let names = function.parameters.iter().map(|parameter| parameter.name.clone());
         let names: Vec<Arc<str>> = names.chain(function.name.clone()).collect();
         let bound = Some(Rc::new(ScopeFrame { names, above: above.clone() }));
-        // A default value can read a name that a later parameter shadows. Counting it as a read errs on the safe side.
+        // A default value may read a name that a later parameter shadows. It is counted as a read to be on the safe
+        // side.
         for default in function.parameters.iter().filter_map(|parameter| parameter.default) {
             self.open.push((default, above.clone(), ValueUse::Value));
         }
         self.open.extend(function.body.map(|body| (body, bound, ValueUse::Value)));
     }
 
-    /// Records the path of a name with its member accesses, up to the first computed one.
+    /// Records the path of a name and its member accesses, up to the first computed one.
     fn path(&mut self, id: NodeId, bound: &BoundNames, wanted: ValueUse) {
         let mut keys: Vec<Option<Arc<str>>> = Vec::new();
         let mut at = id;
@@ -282,7 +284,7 @@ impl PathReader<'_> {
         }
     }
 
-    /// Returns `true` if no member access is computed.
+    /// Returns `true` if none of the member accesses is computed.
     fn is_plain(&self, mut id: NodeId) -> bool {
         while let Node::Member(object, key) = &self.program.nodes[id] {
             if matches!(key, MemberKey::Computed(_)) {

@@ -6,13 +6,13 @@ use std::sync::Arc;
 #[derive(Clone, Debug)]
 pub(super) struct Token {
     pub(super) kind: TokenKind,
-    /// The offset of its first byte.
+    /// The offset of the first byte.
     pub(super) at: usize,
-    /// The offset after its last byte.
+    /// The offset after the last byte.
     pub(super) end: usize,
-    /// `true` if a line break precedes it.
+    /// `true` if the token follows a line break.
     pub(super) newline: bool,
-    /// The index of the matching closing bracket, for an opening bracket.
+    /// For an opening bracket, the index of the matching closing bracket.
     pub(super) closes: usize,
 }
 
@@ -21,7 +21,7 @@ pub(super) enum TokenKind {
     Number(f64),
     BigInt(i128),
     Text(Arc<str>),
-    /// A piece of a template. `opens` marks the first piece, `more` a piece followed by a value.
+    /// A section of template text. `opens` marks the first section, and `more` a section followed by a value.
     Template {
         text: Arc<str>,
         opens: bool,

@@ -1,4 +1,4 @@
-//! Values of expressions.
+//! Expression values.
 
 use std::{collections::BTreeMap, fmt, mem::Discriminant, sync::Arc};
 
@@ -9,10 +9,10 @@ use super::{
     number,
 };
 
-/// Maximum nesting depth of values. Dropping and formatting values recurses to this depth.
+/// Maximum nesting depth of values. Dropping and formatting a value recurses to this depth.
 pub(super) const MAX_NESTING: u16 = 100;
 
-/// A value of an expression. Cheap to clone.
+/// The value of an expression. It is cheap to clone.
 #[non_exhaustive]
 #[derive(Clone)]
 pub enum Value {
@@ -21,7 +21,7 @@ pub enum Value {
     Null,
     Boolean(bool),
     Number(f64),
-    /// An integer, written with the suffix `n`.
+    /// A big integer, written with the suffix `n`.
     BigInt(i128),
     Text(Arc<str>),
     Array(Arc<Array>),
@@ -48,16 +48,16 @@ pub struct ObjectValue {
 pub struct Function(pub(super) FunctionKind);
 
 pub(super) enum FunctionKind {
-    /// A method that was read from its value without a call.
+    /// A method that was accessed on its value but not called.
     Method(Method),
-    /// A function of an expression with its enclosing scope.
+    /// A function defined in an expression, with its enclosing scope.
     Written { program: Arc<Program>, node: NodeId, scope: Option<Arc<Scope>> },
 }
 
-/// Parameters by name.
+/// Parameter values by name.
 pub(super) type Bindings = SmallVec<[(Arc<str>, Value); 2]>;
 
-/// The names in scope within a function.
+/// The names in the scope of a function.
 pub(super) struct Scope {
     names: Bindings,
     above: Option<Arc<Scope>>,
@@ -65,7 +65,7 @@ pub(super) struct Scope {
 }
 
 impl Scope {
-    /// Returns `None` if the values would be nested too deeply.
+    /// Creates a scope, or returns `None` if the values would be nested too deeply.
     pub(super) fn new(names: Bindings, above: Option<Arc<Self>>) -> Option<Self> {
         let inner = names.iter().map(|(_, value)| value.nesting()).max().unwrap_or(0);
         let nesting = 1 + inner.max(above.as_ref().map_or(0, |above| above.nesting));
@@ -75,7 +75,7 @@ impl Scope {
     pub(super) fn get(&self, name: &str) -> Option<&Value> {
         let mut scope = Some(self);
         while let Some(at) = scope {
-            // Of two parameters with the same name, the last one applies.
+            // Of two parameters with the same name, the last one takes precedence.
             if let Some((_, value)) = at.names.iter().rev().find(|(known, _)| **known == *name) {
                 return Some(value);
             }
@@ -86,7 +86,7 @@ impl Scope {
 }
 
 impl Array {
-    /// Returns `None` if the values would be nested too deeply.
+    /// Creates an array, or returns `None` if the values would be nested too deeply.
     pub(super) fn new(items: Vec<Value>) -> Option<Self> {
         let nesting = 1 + items.iter().map(Value::nesting).max().unwrap_or(0);
         (nesting <= MAX_NESTING).then_some(Self { items, nesting })
@@ -100,14 +100,14 @@ impl Array {
 }
 
 impl ObjectValue {
-    /// Returns `None` if the values would be nested too deeply.
+    /// Creates an object, or returns `None` if the values would be nested too deeply.
     pub(super) fn new(members: BTreeMap<Arc<str>, Value>) -> Option<Self> {
         let nesting = 1 + members.values().map(Value::nesting).max().unwrap_or(0);
         let longest = members.keys().map(|name| name.len()).max().unwrap_or(0);
         (nesting <= MAX_NESTING).then_some(Self { members, nesting, longest })
     }
 
-    /// Returns the member with a name.
+    /// Returns the member with the given name.
     #[must_use]
     pub fn get(&self, name: &str) -> Option<&Value> {
         self.members.get(name)
@@ -118,18 +118,18 @@ impl ObjectValue {
         self.members.iter().map(|(name, value)| (&**name, value))
     }
 
-    /// Returns the maximum number of bytes compared when looking up a name.
+    /// Returns the maximum number of bytes that a lookup of a name compares.
     pub(super) fn compared(&self, name: &str) -> usize {
         name.len().min(self.longest) * comparisons(self.members.len())
     }
 
-    /// Iterates over the members with shared names.
+    /// Iterates over the members, sharing their names.
     pub(super) fn shared(&self) -> impl Iterator<Item = (Arc<str>, Value)> {
         self.members.iter().map(|(name, value)| (name.clone(), value.clone()))
     }
 }
 
-/// Returns the number of comparisons when looking up a name among `names` names: about their logarithm.
+/// Returns the number of comparisons in a lookup among `names` names, which is about their logarithm.
 pub(super) const fn comparisons(names: usize) -> usize {
     (usize::BITS - names.leading_zeros()) as usize
 }
@@ -147,8 +147,8 @@ impl Value {
         }
     }
 
-    /// Returns `true` if a condition with this value holds: all values except `undefined`, `null`, `false`, 0, `NaN`
-    /// and the empty text.
+    /// Returns `true` if the value is truthy. The falsy values are `undefined`, `null`, `false`, 0, `NaN` and the empty
+    /// string.
     #[must_use]
     pub fn is_truthy(&self) -> bool {
         match self {
@@ -161,7 +161,7 @@ impl Value {
         }
     }
 
-    /// Formats the value as inline text; empty unless it is a text, a number or a boolean.
+    /// Formats the value as inline text, which is empty unless the value is a string, a number or a boolean.
     #[must_use]
     pub fn inline(&self) -> String {
         match self {
@@ -187,7 +187,7 @@ impl Value {
         }
     }
 
-    /// Converts a UTF-16 code unit to text; an unpaired surrogate becomes U+FFFD.
+    /// Converts a UTF-16 code unit to a string. An unpaired surrogate becomes U+FFFD.
     pub(super) fn from_unit(unit: u16) -> Self {
         String::from_utf16_lossy(&[unit]).into()
     }
@@ -200,7 +200,8 @@ impl Value {
         matches!(self, Self::Array(_) | Self::Object(_) | Self::Function(_) | Self::Regex(_))
     }
 
-    /// Compares with `===`: objects are equal only if they are identical. The caller charges for the comparison.
+    /// Compares two values like `===`. Objects are equal only if they are identical. The caller must charge for the
+    /// comparison.
     pub(super) fn is_same(&self, other: &Self) -> bool {
         match (self, other) {
             (Self::Undefined, Self::Undefined) | (Self::Null, Self::Null) => true,
@@ -256,7 +257,7 @@ impl Value {
 
 impl From<&serde_json::Value> for Value {
     fn from(json: &serde_json::Value) -> Self {
-        // Contexts place values a few levels below their names.
+        // A context places values a few levels below its names.
         Self::from_json(json, MAX_NESTING - 10)
     }
 }
@@ -285,7 +286,7 @@ impl From<String> for Value {
     }
 }
 
-/// Formats the value as an expression literal where possible.
+/// Formats the value as an expression literal, if possible.
 impl fmt::Debug for Value {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -322,7 +323,7 @@ impl fmt::Debug for Function {
     }
 }
 
-/// A method, identified by the type of its value and its name.
+/// A method, identified by its name and the type of its value.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) struct Method {
     pub(super) of: Discriminant<Value>,

@@ -1,7 +1,7 @@
-//! Tests that repeated random expressions never crash the process and use bounded memory.
+//! Tests that repetitive random expressions never crash the process and use bounded memory.
 //!
-//! `DOCS_FUZZ_INPUTS=1000000 cargo test --release -p docs-expression --test repeated -- --nocapture` runs this
-//! many inputs and also checks the time limit.
+//! `DOCS_FUZZ_INPUTS=1000000 cargo test --release -p docs-expression --test repeated -- --nocapture` runs the given
+//! number of inputs and also checks the time limit.
 
 use docs_expression::{Context, Expression, MAX_LENGTH};
 use docs_hostile::{CONSTANT_MEMORY, Parser, ParserFn};
@@ -11,7 +11,7 @@ fn repeated_constructs_take_linear_memory() {
     docs_hostile::run_among_others(PARSERS);
 }
 
-/// The memory in bytes that an expression may use; the numbers of its items and the lengths of its texts are limited.
+/// Maximum memory in bytes for the values of an expression, which follows from the limits on items and string sizes.
 const VALUES: usize = 8 * CONSTANT_MEMORY;
 
 const PARSERS: &[Parser] = &[Parser {

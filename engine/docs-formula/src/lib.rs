@@ -1,8 +1,8 @@
 //! TeX math parsing with limits, for site pages and PDF files.
 //!
-//! The parser library limits the nesting of a formula, but permits its macros to expand so far that a one-line formula
-//! takes about 30 MB. This crate limits the length of a formula and the size of its macro expansion. An unsupported or
-//! oversized formula is not parsed, and is shown as source.
+//! The parser library limits the nesting of a formula, but macros can expand so far that a one-line formula takes about
+//! 30 MB. This crate limits the length of a formula and the size of its macro expansion. A formula that is unsupported
+//! or exceeds a limit is displayed as source.
 
 use ratex_parser::{
     ParseNode, Parser,
@@ -12,15 +12,15 @@ use ratex_parser::{
 
 /// Maximum length of a formula in bytes.
 pub const MAX_FORMULA_BYTES: usize = 4_000;
-/// Maximum macro expansion in bytes, for formulas that define macros.
+/// Maximum size of the macro expansion in bytes, for formulas that define macros.
 const MAX_EXPANSION_BYTES: usize = 32 << 10;
-/// The library's own limit for macro expansion, in bytes.
+/// The library's limit on macro expansion, in bytes.
 const LIBRARY_EXPANSION_BYTES: usize = 8 << 20;
-/// Number of expansions that use up the difference between the two limits before such a formula is parsed.
+/// Number of expansions that use up the difference between both limits before such a formula is parsed.
 const SPENDING_EXPANSIONS: usize = 32;
 /// A macro name that no formula can use, because it is neither a single character nor preceded by a backslash.
 const SPENDING_MACRO: &str = "spent";
-/// Substrings that occur in the name of every command that defines a macro.
+/// Substrings of the names of commands that define macros. Every such name contains one of them.
 const DEFINITION_MARKERS: [&str; 3] = ["def", "let", "command"];
 
 /// Parses an inline formula. Returns `None` if it is empty, unsupported or too large.
@@ -30,7 +30,7 @@ pub fn within_text(tex: &str) -> Option<Vec<ParseNode>> {
     is_read.then(|| parse_bounded(tex)).flatten().filter(|nodes| !nodes.is_empty())
 }
 
-/// Parses a display formula. Rows outside an environment are parsed as `aligned` rows.
+/// Parses a display formula. Rows outside an environment are parsed as rows of `aligned`.
 #[must_use]
 pub fn parse_display(tex: &str) -> Option<Vec<ParseNode>> {
     let has_rows = || tex.len() <= MAX_FORMULA_BYTES && (tex.contains('&') || tex.contains("\\\\"));
@@ -47,8 +47,8 @@ fn parse_bounded(tex: &str) -> Option<Vec<ParseNode>> {
     parser.parse().ok()
 }
 
-/// Uses up most of the library's budget for macro expansion. The limit of the library is not configurable, but it
-/// counts all expanded bytes.
+/// Uses up most of the library's macro expansion budget. The library's limit is not configurable, but all expanded
+/// bytes count towards it.
 fn spend_macro_budget(macros: &mut MacroExpander<'_>) -> Option<()> {
     let first = macros.pop_token();
     let (mut call, mut large) = (first.clone(), first.clone());

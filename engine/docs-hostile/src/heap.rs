@@ -1,4 +1,4 @@
-//! A counting allocator for tests: live bytes of the process and of each thread.
+//! A counting allocator for tests, which tracks the live bytes of the process and of each thread.
 
 use std::{
     alloc::{GlobalAlloc, Layout, System},
@@ -6,20 +6,20 @@ use std::{
     sync::atomic::{AtomicIsize, AtomicUsize, Ordering},
 };
 
-/// The allocator. Always counts the bytes of each thread. Counts the bytes of the process only during a measurement,
-/// because concurrent updates of shared counters would distort the measured time.
+/// The allocator. It always counts the bytes of each thread. The bytes of the process are counted only during a
+/// measurement, because concurrent updates of shared counters would distort time measurements.
 struct Heap;
 
 #[global_allocator]
 static HEAP: Heap = Heap;
 
-/// Number of active measurements of the process.
+/// Number of active process-wide measurements.
 static ACTIVE_MEASUREMENTS: AtomicUsize = AtomicUsize::new(0);
-/// Live bytes of all threads during measurements, and their peak.
+/// Live bytes of all threads during measurements. Their peak is in `PEAK_BYTES`.
 static LIVE_BYTES: AtomicIsize = AtomicIsize::new(0);
 static PEAK_BYTES: AtomicIsize = AtomicIsize::new(0);
 
-/// Live bytes of a thread, and their peak. Negative if the thread frees memory of others.
+/// Live bytes of a thread, and their peak. A thread that frees memory of others can have a negative count.
 #[derive(Clone, Copy)]
 struct ThreadHeap {
     alive: isize,
@@ -30,9 +30,9 @@ thread_local! {
     static THREAD_HEAP: Cell<ThreadHeap> = const { Cell::new(ThreadHeap { alive: 0, peak: 0 }) };
 }
 
-/// Counts bytes that this thread allocates, or frees if negative.
+/// Counts bytes allocated by this thread or, if negative, freed by it.
 fn count(bytes: isize) {
-    // A thread that ends frees its thread-local memory, which is not measured.
+    // A thread that exits frees its thread-local memory, which is not measured.
     let _ended = THREAD_HEAP.try_with(|own| {
         let alive = own.get().alive.wrapping_add(bytes);
         own.set(ThreadHeap { alive, peak: own.get().peak.max(alive) });
@@ -60,7 +60,7 @@ unsafe impl GlobalAlloc for Heap {
     }
 }
 
-/// Runs `work` and measures the peak of bytes that all threads allocate during it.
+/// Runs `work` and returns its result and the peak of bytes that all threads allocate meanwhile.
 pub fn peak_of<T>(work: impl FnOnce() -> T) -> (T, usize) {
     ACTIVE_MEASUREMENTS.fetch_add(1, Ordering::SeqCst);
     let before = LIVE_BYTES.load(Ordering::SeqCst);
@@ -71,8 +71,8 @@ pub fn peak_of<T>(work: impl FnOnce() -> T) -> (T, usize) {
     (answer, peak.wrapping_sub(before).max(0).cast_unsigned())
 }
 
-/// Runs `work` and measures the peak of bytes that this thread allocates. Other threads are not counted, including
-/// those that `work` starts.
+/// Runs `work` and returns its result and the peak of bytes that this thread allocates. Other threads, including those
+/// started by `work`, are not counted.
 pub fn own_peak_of<T>(work: impl FnOnce() -> T) -> (T, usize) {
     let before = THREAD_HEAP.with(|own| {
         let alive = own.get().alive;

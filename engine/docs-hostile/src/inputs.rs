@@ -1,30 +1,30 @@
-//! Repetitive texts.
+//! Generation of repetitive inputs.
 
 use std::cmp::Ordering;
 
 use crate::parser::Parser;
 
-/// Lengths in bytes of the inputs that repeat one piece.
+/// Lengths in bytes of inputs that repeat a single piece.
 const SHORT: usize = 40_000;
 pub(crate) const LONG: usize = 1_000_000;
-/// Lengths in a run without an explicit number of inputs, since unoptimized code would take minutes for longer ones.
-/// One in `LONG_ONES` pieces has the second length.
+/// Lengths of such inputs if the number of inputs is not set, because longer ones would take minutes in unoptimized
+/// code. Of the pieces, one in `LONG_ONES` is also repeated to the second length.
 const DEFAULT_LENGTHS: [usize; 2] = [4_000, 50_000];
 const LONG_ONES: usize = 5;
 
-/// In this many random inputs, one is long and another is of medium length.
+/// Of this many random inputs, one is long and one has a medium length.
 const ONE_IN: u64 = 1_000;
-/// In this many long inputs, one has the maximum length.
+/// Of this many long inputs, one has the maximum length.
 const MAX_LENGTH_PERIOD: u64 = 16;
 
-/// Repeats each piece within a frame: short, long, and at the maximum length. Except for the last length, each piece is
-/// also repeated as stairs: once on the first line, and once more on each following line. A run without an explicit
-/// number of inputs has few long inputs, and stairs only for short ones.
+/// Repeats each piece within a frame to a short, a long and the maximum length. Except for the maximum length, each
+/// piece is also repeated as a staircase: once on the first line, and once more on each following line. If the number
+/// of inputs is not set, there are only few long inputs, and only short staircases.
 pub(crate) fn repeated_inputs(parser: &Parser, is_long: bool) -> impl Iterator<Item = String> {
     let lengths = if is_long { vec![SHORT, LONG, parser.most] } else { DEFAULT_LENGTHS.to_vec() };
     let mut lengths: Vec<usize> = lengths.into_iter().map(|length| length.min(parser.most)).collect();
     lengths.dedup();
-    // Each parser has another fifth of its pieces long.
+    // For each parser, a different fifth of the pieces is repeated to the second length.
     let some = parser.name.len();
     lengths.into_iter().flat_map(move |length| {
         let is_short = length <= DEFAULT_LENGTHS[0];
@@ -41,7 +41,7 @@ pub(crate) fn repeated_inputs(parser: &Parser, is_long: bool) -> impl Iterator<I
     })
 }
 
-/// Returns lines with an increasing number of repetitions of a piece, up to a length.
+/// Returns lines with an increasing number of repetitions of a piece, limited to `length` bytes.
 fn growing_lines(piece: &str, length: usize) -> String {
     let mut out = String::with_capacity(length);
     for count in 1.. {
@@ -55,8 +55,8 @@ fn growing_lines(piece: &str, length: usize) -> String {
 }
 
 impl Parser {
-    /// Generates a random input from the pieces, at most `most` bytes long. The crate documentation states the
-    /// distribution of lengths. A run without an explicit number of inputs has no long ones.
+    /// Generates a random input of at most `most` bytes from the pieces. The crate documentation describes the
+    /// distribution of lengths.
     pub(crate) fn input(&self, at: u64, random: &mut Random) -> String {
         let (before, behind) = self.frames[random.next_below(self.frames.len())];
         let room = random.length(at, self.most).min(self.most.saturating_sub(before.len() + behind.len()));
@@ -72,7 +72,7 @@ impl Parser {
         text
     }
 
-    /// Appends pieces up to a length: repeated, nested, or as stairs.
+    /// Appends pieces up to a length: repeated, nested or as a staircase.
     fn part(&self, random: &mut Random, text: &mut String, end: usize) {
         let (a, b) = (self.unit(random), self.unit(random));
         match random.next_below(4) {
@@ -82,7 +82,7 @@ impl Parser {
                 fill(text, end, || &b);
             }
             1 => {
-                // Repeated, once more in each line than in the previous one, starting over after `steps` lines.
+                // Repeated once more in each line than in the previous line, starting over after `steps` lines.
                 let steps = 1 + random.next_below(64);
                 let (mut line, mut at) = (0, 0);
                 fill(text, end, || {
@@ -110,7 +110,7 @@ impl Parser {
     }
 }
 
-/// Appends pieces until the next one does not fit.
+/// Appends pieces until the next piece does not fit.
 fn fill<'a>(text: &mut String, end: usize, mut piece: impl FnMut() -> &'a str) {
     let mut next = piece();
     while text.len() + next.len() <= end {
@@ -119,7 +119,7 @@ fn fill<'a>(text: &mut String, end: usize, mut piece: impl FnMut() -> &'a str) {
     }
 }
 
-/// A random number generator with a seed.
+/// A seeded pseudorandom number generator.
 #[derive(Clone, Debug)]
 pub struct Random(u64);
 
@@ -130,7 +130,7 @@ impl Random {
         Self(seed)
     }
 
-    /// Returns the next number below `end`.
+    /// Returns the next number, which is less than `end`.
     pub fn next_below(&mut self, end: usize) -> usize {
         // SplitMix64.
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
@@ -140,7 +140,7 @@ impl Random {
         usize::try_from((z ^ (z >> 31)) % end.max(1) as u64).unwrap_or_default()
     }
 
-    /// Returns the length of the input with this number, at most `most`.
+    /// Returns the length of the input with the given index, at most `most`.
     fn length(&mut self, at: u64, most: usize) -> usize {
         let from = match at % ONE_IN {
             999 if (at / ONE_IN).is_multiple_of(MAX_LENGTH_PERIOD) => return most,

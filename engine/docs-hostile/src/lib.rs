@@ -1,23 +1,23 @@
-//! Fuzzing with repetitive inputs, for tests: checks the time and memory of parsers.
+//! Fuzzing with repetitive inputs, for tests. Checks the time and memory that parsers use.
 //!
 //! Every input is parsed on a thread with the stack size of a runtime thread, so that unbounded recursion fails the
-//! test. Memory is the peak of live bytes: limited to a number per byte of input, plus a constant per parser. Time is
-//! CPU time, which is machine-dependent. It is checked only if `DOCS_FUZZ_INPUTS` states the number of inputs per
-//! parser. Both are measured for the parsing thread, so tests can run concurrently. For a parser with its own threads
-//! they are measured for the whole process, and its tests run one after the other.
+//! test. Memory usage is the peak of live bytes. It is limited to a number of bytes per input byte, plus a constant per
+//! parser. Time is CPU time, which depends on the machine, so it is checked only if `DOCS_FUZZ_INPUTS` sets the number
+//! of inputs per parser. Both are measured for the parsing thread, so that tests can run concurrently. For a parser
+//! that starts threads, they are measured for the whole process, and tests run one after another.
 //!
-//! First, each piece is repeated, plainly and as stairs: short, long, and at the maximum length of the parser. Random
-//! combinations of pieces follow. Of these inputs, 998 in 1,000 have 16 bytes to 2 KiB, distributed evenly over the
-//! powers of two, so half of them are shorter than 200 bytes. One in 1,000 has 2 KiB to 1 MiB, distributed in the same
-//! way. One in 1,000 is long: 1 to 1.25 MB, and one in 16 of these has the maximum length. If the maximum is below 1
-//! MB, all of these have the maximum length. Short inputs provide breadth, and long ones expose superlinear growth. A
-//! million inputs are about 2 GB.
+//! First, each piece is repeated, both plainly and as a staircase, to a short, a long and the maximum length of the
+//! parser. Random combinations of pieces follow. Of these, 998 in 1,000 have 16 bytes to 2 KiB, distributed evenly over
+//! the powers of two, so half of them are shorter than 200 bytes. One in 1,000 has 2 KiB to 1 MiB, with the same
+//! distribution. One in 1,000 is long: 1 to 1.25 MB, and one in 16 of these has the maximum length. If the maximum
+//! length is less than 1 MB, all of these have it. Short inputs provide coverage, and long inputs expose superlinear
+//! growth. A million inputs have about 2 GB.
 //!
 //! `DOCS_FUZZ_PARSER` selects a single parser, `DOCS_FUZZ_SEED` sets the random seed, `DOCS_FUZZ_SECONDS` limits the
 //! time per parser, and `DOCS_FUZZ_KEEP` names a directory for inputs that exceed a limit or panic. `DOCS_FUZZ_AGAIN`
-//! parses one of these files again. With `--nocapture`, each parser reports its most expensive inputs.
+//! parses one of these files again. With `--nocapture`, each parser prints its most expensive inputs.
 //!
-//! A crate that depends on this one uses its counting allocator.
+//! Crates that depend on this crate use its counting allocator.
 
 mod heap;
 mod inputs;
@@ -41,25 +41,25 @@ pub use tex::TEX;
 const STACK: usize = 2 * 1024 * 1024;
 /// Default number of inputs per parser.
 const INPUTS: u64 = 40;
-/// Maximum memory in bytes per byte of input.
+/// Maximum memory in bytes per input byte.
 pub const MAX_MEMORY_PER_BYTE: usize = 20;
-/// Constant memory in bytes that every input may use: buffers and tables of fixed size.
+/// Constant memory in bytes available to each input, for buffers and tables of fixed size.
 pub const CONSTANT_MEMORY: usize = 1 << 20;
 /// Maximum time per input, if time is checked.
 const MOST_TIME: Duration = Duration::from_secs(1);
 
-/// Runs all parsers on one thread with a small stack: first with repeated pieces, then with random inputs. Measures all
-/// threads of the process, so tests that call this run one after the other.
+/// Runs all parsers on a thread with a small stack: first with repeated pieces, then with random inputs. All threads of
+/// the process are measured, so tests that call this run one after another.
 ///
 /// # Panics
-/// When an input exceeds a limit, or the thread panics.
+/// If an input exceeds a limit, or if the thread panics.
 pub fn run(parsers: &'static [Parser]) {
     let _alone = lock_process();
     run_within(parsers, MeasureScope::Nothing);
 }
 
-/// Runs like [`run`], but measures only the parsing thread, so tests can run concurrently. The parsers must not start
-/// threads.
+/// Runs all parsers like [`run`], but measures only the parsing thread, so that tests can run concurrently. The parsers
+/// must not start threads.
 ///
 /// # Panics
 /// See [`run`].
@@ -67,7 +67,7 @@ pub fn run_among_others(parsers: &'static [Parser]) {
     run_within(parsers, MeasureScope::Others);
 }
 
-/// Concurrent activity in the process of a test.
+/// Concurrent activity in the process during a test.
 #[derive(Clone, Copy)]
 enum MeasureScope {
     Nothing,
@@ -75,7 +75,7 @@ enum MeasureScope {
 }
 
 impl MeasureScope {
-    /// Measures the memory in bytes and the time of some work.
+    /// Measures the memory in bytes and the time that `work` uses.
     fn measure(self, work: impl FnOnce()) -> (usize, Duration) {
         match self {
             Self::Nothing => {
@@ -117,7 +117,7 @@ fn run_within(parsers: &'static [Parser], beside: MeasureScope) {
     }
 }
 
-/// Reads a number from the environment.
+/// Reads a number from an environment variable.
 fn number(name: &str) -> Option<u64> {
     let text = std::env::var(name).ok()?;
     Some(text.parse().unwrap_or_else(|_| panic!("{name} must be a number, is {text:?}")))
@@ -139,7 +139,7 @@ struct RunConfig {
 }
 
 impl RunConfig {
-    /// Runs the inputs of one parser, which depend only on the parser and the seed. Returns failed inputs.
+    /// Runs the inputs of a parser, which depend only on the parser and the seed. Returns the failures.
     fn read(&self, parser: &Parser) -> Vec<String> {
         let began = Instant::now();
         let is_over = || self.until.is_some_and(|most| began.elapsed() > most);
@@ -175,14 +175,14 @@ impl RunConfig {
 #[derive(Default)]
 struct RunStats {
     inputs: u64,
-    /// Number of long inputs: 1 MB, or nearly the maximum length.
+    /// Number of long inputs, which have at least 1 MB or nearly the maximum length.
     long: u64,
     bytes: u64,
     memory: f64,
     slowest: Duration,
     /// A description of the slowest input.
     slow: String,
-    /// The inputs with the highest memory use, worst first.
+    /// The inputs that used the most memory per byte, worst first.
     worst: Vec<(f64, String)>,
     failures: Vec<String>,
 }
@@ -229,7 +229,7 @@ impl RunStats {
         };
         let is_timed = chosen.inputs.is_some();
         if is_timed && taken > MOST_TIME / 2 {
-            // Other processes disturb the caches: only inputs that are slow repeatedly count.
+            // Other processes affect the caches, so only inputs that are slow repeatedly count.
             taken = taken.min(chosen.beside.measure(read).1);
         }
         self.inputs += 1;
@@ -256,7 +256,7 @@ impl RunStats {
     }
 }
 
-/// Saves an input that exceeds a limit or panics, if `DOCS_FUZZ_KEEP` is set.
+/// If `DOCS_FUZZ_KEEP` is set, saves an input that exceeds a limit or panics.
 pub fn keep(file: &str, text: &[u8]) {
     if let Some(folder) = std::env::var_os("DOCS_FUZZ_KEEP") {
         let kept = std::fs::write(std::path::Path::new(&folder).join(file), text);

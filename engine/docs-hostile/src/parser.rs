@@ -3,15 +3,15 @@
 /// A parser of untrusted input.
 #[derive(Clone, Copy, Debug)]
 pub struct Parser {
-    /// The name for `DOCS_FUZZ_PARSER`.
+    /// The name used in `DOCS_FUZZ_PARSER`.
     pub name: &'static str,
-    /// The fragments of inputs.
+    /// The fragments from which inputs are generated.
     pub pieces: &'static [&'static str],
     /// Prefixes and suffixes of the repeated part.
     pub frames: &'static [(&'static str, &'static str)],
-    /// Maximum length of an input in bytes: longer ones are rejected before parsing.
+    /// Maximum length of an input in bytes. The parser rejects longer inputs without parsing.
     pub most: usize,
-    /// Constant memory in bytes that every input may use in addition to
+    /// Constant memory in bytes available to each input, in addition to
     /// [`MAX_MEMORY_PER_BYTE`](crate::MAX_MEMORY_PER_BYTE) per byte.
     pub own: usize,
     /// The function under test.
@@ -21,13 +21,13 @@ pub struct Parser {
 /// The function under test and its input type.
 #[derive(Clone, Copy, Debug)]
 pub enum ParserFn {
-    /// Parses the text itself.
+    /// Parses the generated text.
     Text(fn(&str)),
-    /// Parses bytes that are generated from the text. Their generation and size do not count.
+    /// Parses bytes generated from the text. Their generation and size are not measured.
     Bytes {
         /// Generates the bytes.
         make: fn(&str) -> Vec<u8>,
-        /// Parses them.
+        /// Parses the bytes.
         read: fn(&[u8]),
     },
 }

@@ -1,4 +1,4 @@
-//! TeX fragments for all parsers and renderers of formulas.
+//! TeX fragments for tests of formula parsers and renderers.
 
 /// Fragments of TeX math: characters, commands, opening and closing delimiters, macros, and invalid input.
 pub const TEX: &[&str] = &[

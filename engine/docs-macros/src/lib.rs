@@ -1,4 +1,5 @@
-//! Attributes of functions: [`macro@boxed`] returns a boxed future, [`macro@operation`] defines a write operation.
+//! Attribute macros: [`macro@boxed`] makes a function return a boxed future, and [`macro@operation`] defines a write
+//! operation.
 
 use proc_macro::TokenStream;
 use quote::quote;
@@ -9,12 +10,12 @@ use syn::{
     parse_macro_input, parse_quote,
 };
 
-/// Makes an `async fn` a function that returns `crate::BoxFuture<'p, T>`, with its body in
-/// `Box::pin(async move { … })`.
+/// Turns an `async fn` into a function that returns `crate::BoxFuture<'p, T>`, with the body in `Box::pin(async move {
+/// … })`.
 ///
-/// The body of an `async fn` is compiled in every crate that awaits it; a boxed one is compiled once, where it is
-/// defined (`decisions/0011-build.md`). Each call allocates. The lifetime of the future is `'p`, or the argument of the
-/// attribute.
+/// The body of an `async fn` is compiled in every crate that awaits it. A boxed body is compiled only once, in the
+/// crate that defines it (`decisions/0011-build.md`), at the cost of an allocation per call. The lifetime of the future
+/// is `'p`, or the argument of the attribute.
 ///
 /// # Example
 /// ```standalone_crate
@@ -30,7 +31,7 @@ use syn::{
 /// ```
 ///
 /// # Errors
-/// Compilation fails for a function that is not `async`:
+/// Compilation fails if the function is not `async`:
 /// ```compile_fail
 /// #[docs_macros::boxed]
 /// fn length(text: &str) -> usize {
@@ -59,14 +60,15 @@ pub fn boxed(argument: TokenStream, item: TokenStream) -> TokenStream {
     .into()
 }
 
-/// Makes an `async fn` a function that returns a `crate::store::Operation` with its body.
+/// Turns an `async fn` into a function that returns a `crate::store::Operation` with the given body.
 ///
-/// The first parameter is the transaction; the function that is called has only the others. They are the fields of the
-/// operation, so each is a reference or `Copy`: the body may run several times. The arguments of the attribute are the
-/// name of the operation, and optionally `taken_error`, a function from the key of a taken unique value to the error.
+/// The first parameter is the transaction. The generated function takes only the other parameters and stores them in
+/// the operation. The body may run several times, so each of them must be a reference or `Copy`. The arguments of the
+/// attribute are the name of the operation and, optionally, `taken_error`, a function from the key of an existing
+/// unique value to the error.
 ///
-/// A transaction that takes a closure would be shorter still, but a future that borrows both the transaction and the
-/// variables of the closure cannot be required to be `Send`.
+/// A transaction function that takes a closure would be shorter, but a future that borrows both the transaction and the
+/// captured variables cannot be required to be `Send`.
 ///
 /// # Example
 /// ```
@@ -99,7 +101,7 @@ pub fn boxed(argument: TokenStream, item: TokenStream) -> TokenStream {
 /// ```
 ///
 /// # Errors
-/// Compilation fails for a function without a transaction:
+/// Compilation fails if the function has no transaction parameter:
 /// ```compile_fail
 /// #[docs_macros::operation("append")]
 /// async fn append() -> Result<usize, ()> {
@@ -187,7 +189,7 @@ fn operation_of(arguments: OperationArguments, function: ItemFn) -> syn::Result<
     Ok(operation.into())
 }
 
-/// The type of the value in a `Result`.
+/// Returns the type of the value in a `Result`.
 fn ok_of(output: &Type) -> Option<&Type> {
     let Type::Path(path) = output else { return None };
     let result = path.path.segments.last().filter(|last| last.ident == "Result")?;
@@ -198,7 +200,7 @@ fn ok_of(output: &Type) -> Option<&Type> {
     }
 }
 
-/// Names the elided lifetimes of a type `'o`. Returns `true` if there are any.
+/// Names the elided lifetimes in a type `'o`. Returns `true` if there are any.
 fn name_lifetimes(of: &mut Type) -> bool {
     match of {
         Type::Reference(reference) => {

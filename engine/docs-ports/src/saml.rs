@@ -21,8 +21,8 @@ pub struct SamlTrust {
 pub struct SamlIdentity {
     /// The id of the assertion, used to detect replays.
     pub assertion: String,
-    /// The time until which the response is accepted: a later replay is rejected as expired. At most one day ahead,
-    /// plus the permitted clock skew. The replay protection must remember the assertion until then.
+    /// The time until which the response is accepted. After it, a replay is rejected as expired. It is at most one day
+    /// ahead, plus the permitted clock skew. Replay protection must remember the assertion until then.
     pub until: Timestamp,
     /// The end of the session as requested by the provider, if any.
     pub session_until: Option<Timestamp>,

@@ -34,7 +34,7 @@ pub struct SpecFiles {
 /// The result of parsing a specification.
 #[derive(Clone, PartialEq, Debug)]
 pub struct ReadSpec {
-    /// The outline. Operations of path items in missing files are omitted.
+    /// The outline of the specification. It lacks operations of path items in missing files.
     pub outline: SpecOutline,
     /// The problems found. A specification with problems cannot be published.
     pub problems: Vec<SpecProblem>,

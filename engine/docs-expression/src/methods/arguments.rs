@@ -1,4 +1,4 @@
-//! Arguments of methods.
+//! Method arguments.
 
 use crate::{
     EvalError,
@@ -19,7 +19,7 @@ pub(super) fn integer(machine: &mut Machine<'_>, arguments: &[Value], at: usize,
     }
 }
 
-/// Returns the first of `places` where `what` begins in `text`. Charges for the compared elements.
+/// Returns the first of `places` at which `what` occurs in `text`. Charges for the compared elements.
 pub(super) fn find<T: PartialEq>(
     machine: &mut Machine<'_>,
     text: &[T],
@@ -50,7 +50,7 @@ pub(super) fn base(machine: &mut Machine<'_>, arguments: &[Value]) -> Eval<u32> 
     Ok(base as u32)
 }
 
-/// Converts an index argument to a position; negative indices count from the end.
+/// Converts an index argument to a position. A negative index counts from the end.
 pub(super) fn place(
     machine: &mut Machine<'_>,
     arguments: &[Value],
@@ -64,7 +64,7 @@ pub(super) fn place(
     Ok(place as usize)
 }
 
-/// Returns the index argument of `at`, or `None` if it is out of range.
+/// Returns the position that the index argument of `at` denotes, or `None` if it is out of range.
 pub(super) fn at_index(machine: &mut Machine<'_>, arguments: &[Value], length: usize) -> Eval<Option<usize>> {
     let index = integer(machine, arguments, 0, 0.0)?;
     let index = if index < 0.0 { length as f64 + index } else { index };

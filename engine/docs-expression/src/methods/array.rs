@@ -1,4 +1,4 @@
-//! Methods of arrays. Arrays are immutable: methods that sort or reverse return a new array.
+//! Array methods. Arrays are immutable: methods that sort or reverse return a new array.
 
 use std::sync::Arc;
 
@@ -109,7 +109,7 @@ fn with(machine: &mut Machine<'_>, mut items: Vec<Value>, args: &[Value]) -> Eva
 
 fn search(machine: &mut Machine<'_>, items: &[Value], method: &str, args: &[Value]) -> Eval<Value> {
     let what = arg(args, 0);
-    // For an empty array, the start index is not evaluated.
+    // The start index of an empty array is not evaluated.
     if items.is_empty() {
         return Ok(if method == "includes" { false.into() } else { (-1.0).into() });
     }
@@ -184,7 +184,7 @@ fn reduce(machine: &mut Machine<'_>, array: &Arc<Array>, method: &str, args: &[V
     Ok(sum)
 }
 
-/// Calls a method that applies a function to every item.
+/// Calls a method that applies a function to each item.
 fn call_for_each(machine: &mut Machine<'_>, array: &Arc<Array>, method: &str, args: &[Value]) -> Eval<Value> {
     let function = function(args)?;
     let items = array.items();
@@ -215,7 +215,7 @@ fn call_for_each(machine: &mut Machine<'_>, array: &Arc<Array>, method: &str, ar
     }
 }
 
-/// Merge sort. It is stable and tolerates inconsistent comparison functions.
+/// Sorts items with a merge sort, which is stable and tolerates inconsistent comparison functions.
 fn sort(machine: &mut Machine<'_>, items: Vec<Value>, by: &Value) -> Eval<Vec<Value>> {
     if !matches!(by, Value::Undefined | Value::Function(_)) {
         return Err(EvalError::wrong_value("`sort` requires a function"));

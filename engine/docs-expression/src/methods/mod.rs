@@ -22,7 +22,7 @@ const COMMON_METHODS: [&str; 2] = ["toString", "valueOf"];
 const OBJECT_METHODS: [&str; 3] = ["hasOwnProperty", "toString", "valueOf"];
 const REGEX_METHODS: [&str; 4] = ["exec", "test", "toString", "valueOf"];
 
-/// Returns the method of a value with a name.
+/// Returns the method of a value that has the given name.
 pub(super) fn find_method(value: &Value, name: &str) -> Option<Method> {
     let all: &[&'static str] = match value {
         Value::Undefined | Value::Null => &[],
@@ -38,14 +38,14 @@ pub(super) fn find_method(value: &Value, name: &str) -> Option<Method> {
     Some(Method { of: discriminant(value), name })
 }
 
-/// Calls a method found by [`of`].
+/// Calls a method returned by [`find_method`].
 pub(super) fn call(
     machine: &mut Machine<'_>,
     this: &Value,
     method: Method,
     arguments: &[Value],
 ) -> Eval<Value> {
-    // The cost of the lookup and of creating the result.
+    // Charge for the lookup and for creating the result.
     machine.charge(3)?;
     if method.of != discriminant(this) {
         return Err(EvalError::wrong_value("the value does not have this method"));

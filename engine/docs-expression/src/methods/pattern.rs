@@ -1,4 +1,4 @@
-//! Text methods that accept a regular expression or a text.
+//! String methods that accept a regular expression or a string.
 
 use std::sync::Arc;
 
@@ -12,13 +12,13 @@ use crate::{
     value::Value,
 };
 
-/// Returns `true` if the regular expression matches anywhere in the text.
+/// Returns `true` if the regular expression matches anywhere in the string.
 pub(crate) fn matches(machine: &mut Machine<'_>, regex: &Regex, text: &str) -> Eval<bool> {
     let characters = characters(machine, text)?;
     Ok(regex.find(&characters, 0, &mut machine.left)?.is_some())
 }
 
-/// Returns the first match as an array of the whole match and its groups, or `null`.
+/// Returns the first match as an array with the whole match and its groups, or `null`.
 pub(super) fn first(machine: &mut Machine<'_>, regex: &Regex, text: &str) -> Eval<Value> {
     let characters = characters(machine, text)?;
     match regex.find(&characters, 0, &mut machine.left)? {
@@ -100,7 +100,7 @@ fn slice(characters: &[char], (from, to): (usize, usize)) -> Value {
     Value::from(characters[from..to].iter().collect::<String>())
 }
 
-/// Returns the whole match and the groups. Each group can equal the whole match, so each is charged by its length.
+/// Returns the whole match and the groups. Each group may be as long as the whole match and is charged by its length.
 fn groups(machine: &mut Machine<'_>, characters: &[char], found: &RegexMatch) -> Eval<Vec<Value>> {
     let within = found.groups.iter().skip(1);
     let length: usize = within.clone().flatten().map(|(from, to)| to - from).sum();
@@ -123,7 +123,7 @@ fn find_matches(machine: &mut Machine<'_>, regex: &Regex, text: &[char]) -> Eval
     Ok(places)
 }
 
-/// Returns the non-overlapping positions of a plain text, at most `most`.
+/// Returns at most `most` non-overlapping occurrences of a substring.
 fn find_plain(machine: &mut Machine<'_>, text: &[char], what: &[char], most: usize) -> Eval<Vec<RegexMatch>> {
     let mut places = Vec::new();
     let mut at = 0;
@@ -174,7 +174,7 @@ fn replace(machine: &mut Machine<'_>, places: &PatternMatches<'_>, with: &Value)
     machine.text_value(out)
 }
 
-/// Returns the arguments of a replacement function: match, groups, position, text, and named groups if there are any.
+/// Returns the arguments of a replacement function: match, groups, position, string, and the named groups, if any.
 fn arguments(machine: &mut Machine<'_>, places: &PatternMatches<'_>, found: &RegexMatch) -> Eval<Vec<Value>> {
     let mut arguments = groups(machine, &places.characters, found)?;
     let (from, _) = found.whole_range();
@@ -191,7 +191,7 @@ fn arguments(machine: &mut Machine<'_>, places: &PatternMatches<'_>, found: &Reg
     Ok(arguments)
 }
 
-/// Appends a replacement and expands `$1` and the other placeholders.
+/// Appends a replacement, expanding `$1` and the other placeholders.
 fn expand(
     machine: &mut Machine<'_>,
     pattern: &str,
@@ -271,7 +271,7 @@ fn split(machine: &mut Machine<'_>, text: &Arc<str>, separator: &Value, limit: &
         separator => {
             let separator = machine.text(separator)?;
             let separator = self::characters(machine, &separator)?;
-            // Two more matches than requested, because those at both ends may not separate anything.
+            // Request two more matches, because matches at both ends may not separate anything.
             find_plain(machine, &characters, &separator, most.min(MAX_ITEMS) + 2)?
         }
     };
@@ -279,7 +279,7 @@ fn split(machine: &mut Machine<'_>, text: &Arc<str>, separator: &Value, limit: &
     let mut from = 0;
     for found in &places {
         let (start, end) = found.whole_range();
-        // An empty match separates two characters, but not a character from an edge.
+        // An empty match separates two characters, but not a character from the start or end.
         if start == end && (start == from || start == characters.len()) {
             continue;
         }

@@ -1,4 +1,4 @@
-//! Methods of text. Positions count UTF-16 code units, as in JavaScript; unpaired surrogates become U+FFFD.
+//! String methods. As in JavaScript, positions count UTF-16 code units. Unpaired surrogates become U+FFFD.
 
 use std::sync::Arc;
 
@@ -88,7 +88,7 @@ fn repeat(machine: &mut Machine<'_>, text: &str, args: &[Value]) -> Eval<Value> 
     if count * text.len() as f64 > MAX_TEXT as f64 {
         return Err(EvalError::TextTooLong);
     }
-    // Repeating the empty text yields the empty text.
+    // Repeating an empty string results in an empty string.
     let count = if text.is_empty() { 0 } else { count as usize };
     machine.text_value(text.repeat(count))
 }
@@ -157,7 +157,7 @@ fn search(machine: &mut Machine<'_>, text: &str, method: &str, args: &[Value]) -
     })
 }
 
-/// Calls a method that returns a part of a text.
+/// Calls a method that returns a substring.
 fn part(machine: &mut Machine<'_>, text: &str, method: &str, args: &[Value]) -> Eval<Value> {
     let units: Vec<u16> = text.encode_utf16().collect();
     let length = units.len();

@@ -41,7 +41,7 @@ impl Parser<'_> {
         }
         let name = if self.is_at_sign("(") { None } else { Some(self.plain_name()?) };
         let parameters = self.parameters()?;
-        // Non-strict functions may have two parameters of the same name; the last one applies.
+        // Non-strict functions may have two parameters of the same name. The last one takes precedence.
         if parameters.iter().any(|parameter| parameter.rest || parameter.default.is_some()) {
             self.check_names(&parameters)?;
         }
@@ -101,7 +101,7 @@ impl Parser<'_> {
         }
     }
 
-    /// Parses the body of a function: empty, or a single `return`.
+    /// Parses the body of a function, which is empty or a single `return`.
     fn function_body(&mut self) -> ParseResult<Option<NodeId>> {
         self.expect("{")?;
         if self.eat("}") {

@@ -1,4 +1,4 @@
-//! The compiler from parsed regular expressions to steps.
+//! The compiler from parsed regular expressions to instructions.
 
 use std::sync::Arc;
 
@@ -7,7 +7,7 @@ use super::{
     program::{Instruction, MAX_PROGRAM, RepeatPreference},
 };
 
-/// Returns the steps and the number of position slots.
+/// Returns the instructions and the number of position slots.
 pub(super) fn compile(parsed: &ParsedRegex) -> Result<(Vec<Instruction>, usize), String> {
     let mut compiler = Compiler { steps: Vec::new(), slots: 2 * parsed.groups.len() };
     compiler.part(&parsed.part)?;
@@ -86,7 +86,7 @@ impl Compiler {
         for _ in 0..least {
             let before = self.steps.len();
             self.compile_round(part)?;
-            // Repeating nothing yields nothing; expanding nested repetitions of nothing would take forever.
+            // Repeating nothing results in nothing. Expanding nested empty repetitions would take forever.
             if self.steps.len() == before {
                 break;
             }
@@ -113,7 +113,7 @@ impl Compiler {
         Ok(())
     }
 
-    /// Compiles one round of a repetition. It clears the groups of the previous round.
+    /// Compiles one iteration of a repetition, which first clears the groups of the previous iteration.
     fn compile_round(&mut self, part: &RegexNode) -> Result<(), String> {
         if let Some((first, last)) = part.groups() {
             self.push(Instruction::Clear(2 * first, 2 * last + 2))?;
@@ -121,7 +121,7 @@ impl Compiler {
         self.part(part)
     }
 
-    /// Compiles one round that must consume a character.
+    /// Compiles one iteration that must consume a character.
     fn guarded(&mut self, part: &RegexNode) -> Result<(), String> {
         let slot = self.slots;
         self.slots += 1;

@@ -1,5 +1,6 @@
-//! ECMAScript regular expressions: a backtracking matcher with counted steps. A step costs one, and more if it examines
-//! several characters, ranges or slots. Undoing a step is free, because it was charged when it was taken.
+//! ECMAScript regular expressions, implemented by a backtracking matcher that counts steps. An instruction costs one
+//! step, or more if it examines several characters, ranges or slots. Undoing an instruction is free, because that cost
+//! is included in its execution.
 //!
 //! Characters are code points, as with the flag `u`. Lookbehind and `\p{…}` are not supported.
 
@@ -14,9 +15,9 @@ use smallvec::SmallVec;
 use self::program::{Instruction, is_word};
 use super::EvalError;
 
-/// The number of class ranges or slots that one step covers.
+/// Number of class ranges or slots that one step covers.
 const OF_A_STEP: usize = 8;
-/// The cost of a lookahead in addition to the steps within it.
+/// The cost of a lookahead in steps, in addition to that of its instructions.
 const LOOKAHEAD_COST: usize = 4;
 
 #[derive(Clone)]
@@ -39,7 +40,7 @@ struct Flags {
     indices: bool,
 }
 
-/// A match: the whole match and its groups as character ranges.
+/// A match: the character ranges of the whole match and of its groups.
 pub(super) struct RegexMatch {
     pub(super) groups: SmallVec<[Option<(usize, usize)>; 1]>,
 }
@@ -51,7 +52,7 @@ impl RegexMatch {
 }
 
 impl Regex {
-    /// Compiles an expression. The error continues a sentence that starts with the position.
+    /// Compiles a regular expression. The error message completes a sentence that begins with a position.
     pub(super) fn new(source: &str, flags: &str) -> Result<Self, String> {
         let flags = parse_flags(flags)?;
         let parsed = parse::parse(source, flags.unicode)?;
@@ -64,7 +65,7 @@ impl Regex {
         self.flags.global
     }
 
-    /// Returns the expression without the flag `y`, so that it matches at any position.
+    /// Returns the regular expression without the flag `y`, so that it matches at any position.
     pub(super) fn without_sticky(&self) -> Cow<'_, Self> {
         if !self.flags.sticky {
             return Cow::Borrowed(self);
@@ -74,12 +75,12 @@ impl Regex {
         Cow::Owned(anywhere)
     }
 
-    /// Returns the names of the groups; index 0 is the whole match.
+    /// Returns the names of the groups. Index 0 stands for the whole match.
     pub(super) fn groups(&self) -> &[Option<String>] {
         &self.groups
     }
 
-    /// Finds the first match at or after a position. Deducts steps from `left`.
+    /// Finds the first match at or after a position. Deducts the steps from `left`.
     pub(super) fn find(
         &self,
         text: &[char],
@@ -145,7 +146,7 @@ fn parse_flags(text: &str) -> Result<Flags, String> {
     Ok(flags)
 }
 
-/// An action to take when the current path fails.
+/// An action to perform when the current path fails.
 enum BacktrackAction {
     Branch(usize, usize),
     Slot(usize, Option<usize>),
@@ -187,7 +188,8 @@ impl Machine<'_> {
         }
     }
 
-    /// Returns `true` if the program from `pc` on matches at `at`. A match keeps its groups only if `keeps_groups`.
+    /// Returns `true` if the program matches at `at`, starting with instruction `pc`. The groups are retained only if
+    /// `keeps_groups` is set.
     fn look_ahead(
         &mut self,
         undo: &mut Vec<BacktrackAction>,
@@ -272,7 +274,7 @@ impl Machine<'_> {
         })
     }
 
-    /// Matches a back-reference. Charges for each compared character.
+    /// Matches a back-reference. Charges for the compared characters.
     fn match_back_reference(
         &mut self,
         pc: usize,
@@ -302,7 +304,7 @@ fn fold(c: char) -> char {
     cases(c).next().unwrap_or(c)
 }
 
-/// Returns the upper-case and lower-case forms of a letter, where they are single characters.
+/// Returns the upper-case and lower-case forms of a letter that are single characters.
 fn cases(c: char) -> impl Iterator<Item = char> {
     let single = |mut all: Box<dyn Iterator<Item = char>>| {
         let first = all.next();

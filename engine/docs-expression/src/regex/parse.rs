@@ -1,4 +1,4 @@
-//! The parser of regular expressions.
+//! The parser for regular expressions.
 
 use std::iter::Peekable;
 
@@ -21,7 +21,7 @@ pub(super) enum RegexNode {
     End,
     Word(bool),
     BackReference(usize),
-    /// A group, with its number if it captures.
+    /// A group, with its number if it is a capturing group.
     Group(Box<RegexNode>, Option<usize>),
     /// A positive or negative lookahead.
     Lookahead(Box<RegexNode>, bool),
@@ -36,7 +36,7 @@ pub(super) enum RegexNode {
 }
 
 impl RegexNode {
-    /// Returns the numbers of the first and the last group within the part.
+    /// Returns the numbers of the first and the last capturing group in the node.
     pub(super) fn groups(&self) -> Option<(usize, usize)> {
         let within = |parts: &[Self]| {
             let all = parts.iter().filter_map(Self::groups);
@@ -57,11 +57,11 @@ impl RegexNode {
 
 pub(super) struct ParsedRegex {
     pub(super) part: RegexNode,
-    /// The names of the groups; index 0 is the whole match.
+    /// The names of the groups. Index 0 stands for the whole match.
     pub(super) groups: Vec<Option<String>>,
 }
 
-/// Parses an expression. In strict mode (flag `u`), meaningless escapes and lone brackets are errors.
+/// Parses a regular expression. In strict mode (flag `u`), meaningless escapes and unmatched brackets are errors.
 pub(super) fn parse(source: &str, is_strict: bool) -> Result<ParsedRegex, String> {
     let rest = source.chars().peekable();
     let mut parser = Parser { rest, groups: vec![None], backs: Vec::new(), depth: 0, is_strict };
@@ -86,7 +86,7 @@ struct Parser<'s> {
 
 const REPEATS_NOTHING: &str = "is a regular expression with a quantifier that follows no item";
 
-/// Characters that a backslash can escape in strict mode.
+/// Characters that can be escaped in strict mode.
 const ESCAPABLE_CHARS: &str = "^$\\.*+?()[]{}|/";
 
 impl Parser<'_> {
@@ -203,7 +203,7 @@ impl Parser<'_> {
         Ok(RegexNode::Repeat { part: Box::new(part), least, most, greedy })
     }
 
-    /// Parses `{2}`, `{2,}` or `{2,5}` except for the closing brace. Other braces are literal.
+    /// Parses `{2}`, `{2,}` or `{2,5}` except for the closing brace. Other braces are literals.
     fn count(&mut self) -> Result<Option<(usize, Option<usize>)>, String> {
         let mut ahead = self.rest.clone();
         ahead.next();
@@ -278,7 +278,7 @@ impl Parser<'_> {
             't' => EscapeSequence::Char('\t'),
             'v' => EscapeSequence::Char('\u{b}'),
             'f' => EscapeSequence::Char('\u{c}'),
-            // Within a class; elsewhere these are back-references.
+            // Only within a class. Elsewhere, these are back-references.
             '1'..='9' => {
                 return Err("is a regular expression with an octal escape, which is not supported".to_owned());
             }

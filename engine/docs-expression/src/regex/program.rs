@@ -1,8 +1,8 @@
-//! Compiled expressions.
+//! Compiled regular expressions.
 
 use std::sync::Arc;
 
-/// Maximum number of steps of a compiled expression; counted repetitions multiply them.
+/// Maximum number of instructions in a compiled regular expression. Counted repetitions multiply instructions.
 pub(super) const MAX_PROGRAM: usize = 2_000;
 
 #[derive(Clone)]
@@ -10,20 +10,20 @@ pub(super) enum Instruction {
     Char(char),
     Any,
     Class(Arc<Class>),
-    /// Continues at the first step, and at the second if that fails.
+    /// Continues with the first instruction, or with the second if the first fails.
     Split(usize, usize),
     Jump(usize),
     /// Saves the position in a slot.
     Save(usize),
     /// Clears a range of slots.
     Clear(usize, usize),
-    /// Fails if nothing was consumed since the position was saved.
+    /// Fails if no character was consumed since the position was saved in the slot.
     Progress(usize),
     Start,
     End,
     Word(bool),
     BackReference(usize),
-    /// Runs the following steps as a lookahead, then continues at `after`.
+    /// Runs the following instructions as a lookahead and continues at `after`.
     Lookahead {
         not: bool,
         after: usize,
@@ -53,7 +53,7 @@ pub(super) fn is_word(c: char) -> bool {
     c.is_ascii_alphanumeric() || c == '_'
 }
 
-/// The preference of a repetition for more or fewer rounds.
+/// The preference of a repetition for more or fewer iterations.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum RepeatPreference {
     Yes,

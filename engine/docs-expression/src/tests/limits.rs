@@ -1,4 +1,4 @@
-//! Tests that evaluation terminates for every input.
+//! Tests that evaluation terminates for all inputs.
 
 use proptest::prelude::*;
 use serde_json::json;
@@ -39,7 +39,7 @@ fn expressions_of_maximum_length_fit_a_1_mib_stack() {
         ] {
             let _ = value(&part.repeat(MAX_LENGTH / part.len()));
         }
-        // Chains do not nest, so all of these are valid.
+        // Chains are not nested, so all of these are valid.
         for (first, part) in
             [("1", "+1"), ("a", ".a"), ("a", "()"), ("a", "[0]"), ("1", "||1"), ("1", ",1"), ("1", "-1")]
         {
@@ -113,7 +113,7 @@ fn lists_of_ten_thousand_items_are_supported() {
     assert_eq!(value(&format!("{all}.every(x => x == 'x')")), "true");
     assert_eq!(value(&format!("{all}.length")), "10000");
     assert_eq!(value("[...'x'.repeat(10000)].length"), "10000");
-    // Parts beyond the limit are not counted.
+    // Parts beyond the limit do not count.
     assert_eq!(value("'x'.repeat(50000).split('', 2)"), r#"["x", "x"]"#);
 }
 
@@ -129,7 +129,7 @@ fn expressions_that_share_a_budget_stop_together() {
 
 #[test]
 fn repeated_long_text_operations_exceed_the_step_budget() {
-    // Two texts that differ only in the last of 100,000 characters, and 4,096 copies of the first.
+    // Two strings that differ only in the last of 100,000 characters, and 4,096 copies of the first.
     let long = |what: &str| {
         let many = format!("{}[t]{}", "d(".repeat(12), ")".repeat(12));
         let many = format!("(d => {many})(a => a.concat(a))");
@@ -163,14 +163,14 @@ fn repeated_long_text_operations_exceed_the_step_budget() {
         let found = Expression::parse(&source).unwrap().evaluate(&context());
         assert_eq!(found.map(|value| value.type_name()), Err(EvalError::Steps), "{what}");
     }
-    // Texts of different lengths cost nothing extra.
+    // Comparing strings of different lengths has no additional cost.
     assert_eq!(
         value(&long("[a.includes(w.slice(1)), a.includes('z'), a.includes(t)]")),
         "[false, false, true]"
     );
 }
 
-/// Returns the steps of an expression that matches a text with a pattern.
+/// Returns the number of steps taken by an expression that matches a string against a pattern.
 fn steps(text: &str, pattern: &str) -> usize {
     let expression = Expression::parse(&format!("visitor.claims.unsigned.text =~ {pattern}")).unwrap();
     let context = Context::default().with_visitor(&json!({}), &json!({ "text": text }));
@@ -188,24 +188,24 @@ fn number_formatting_cost_is_independent_of_digits() {
         assert!(expression.evaluate_within(&context, &mut budget).is_ok());
         MAX_STEPS - budget.0
     };
-    // The number of digits of a number does not affect the cost of formatting it.
+    // The cost of formatting a number does not depend on its number of digits.
     assert!(steps(-1.315_217_626_854_673_5e262) <= steps(1.0) + 1_000 * 2);
 }
 
 #[test]
 fn regex_comparisons_and_saved_positions_cost_steps() {
-    // A back-reference costs the compared characters.
+    // A back-reference is charged for the compared characters.
     let twice = "x".repeat(1_800);
     assert!(steps(&twice, r"/^(x{900})\1/") >= 1_800);
-    // Lookahead and restarting cost the saved positions.
+    // A lookahead and a restart are charged for the saved positions.
     let groups = "()".repeat(400);
     assert!(steps("xxxxxxxxxx", &format!("/(?:(?=x)x)*$|{groups}/")) >= 10 * 800 / 8);
     assert!(steps(&"x".repeat(100), &format!("/y|z{groups}/")) >= 100 * 800 / 8);
-    // The same applies to each round that clears its groups, and to the ranges of a class.
+    // The same applies to each iteration that clears its groups, and to the ranges of a class.
     assert!(steps("xxxxxxxxxx", &format!("/^(?:x|{groups})*$/")) >= 10 * 800 / 8);
     let ranges: String = (0..400).map(|n| char::from_u32(0x4e00 + 2 * n).unwrap()).collect();
     assert!(steps(&"x".repeat(100), &format!("/[{ranges}]/")) >= 100 * 400 / 8);
-    // Each group costs the length of its match.
+    // Each group is charged for the length of its match.
     let nested = format!("{}.*{}", "(".repeat(25), ")".repeat(25));
     let source = format!("visitor.claims.unsigned.text.match(/{nested}/).length");
     let context = Context::default().with_visitor(&json!({}), &json!({ "text": "x".repeat(10_000) }));

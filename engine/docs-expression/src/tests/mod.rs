@@ -1,4 +1,4 @@
-//! Tests of values, errors, limits and reads of expressions.
+//! Tests of the values, errors, limits and reads of expressions.
 
 mod javascript;
 mod limits;
@@ -10,7 +10,7 @@ use serde_json::{Value as Json, json};
 
 use super::*;
 
-/// Returns the context of the tables.
+/// Returns the context in which the tables are evaluated.
 fn context() -> Context {
     let variables = |json| serde_json::from_value::<BTreeMap<String, Json>>(json).unwrap();
     let claims =

@@ -1,7 +1,7 @@
-//! Tables of expressions with their expected values or errors.
+//! Tables of expressions and their expected values or errors.
 
-/// Expressions that have the same value in a JavaScript engine, with the names of [`super::context`]. Objects are
-/// written with sorted members.
+/// Expressions with the same value as in a JavaScript engine, given the names of [`super::context`]. The members of
+/// objects are sorted.
 pub(super) const JAVASCRIPT: &[(&str, &str)] = &[
     ("1", "1"),
     ("1.5", "1.5"),
@@ -381,7 +381,7 @@ pub(super) const JAVASCRIPT: &[(&str, &str)] = &[
     ("(function (a, a) { return a })(1, 2)", "2"),
 ];
 
-/// Expressions with other values than in JavaScript.
+/// Expressions whose values differ from JavaScript.
 pub(super) const DIFFERENCES: &[(&str, &str)] = &[
     ("missing", "undefined"),
     ("!missing", "true"),
@@ -453,7 +453,7 @@ pub(super) const DIFFERENCES: &[(&str, &str)] = &[
     ("/^.$/.test('😀')", "true"),
 ];
 
-/// Invalid expressions, with the position of the error in characters.
+/// Invalid expressions and the positions of their errors in characters.
 pub(super) const REFUSED: &[(&str, usize)] = &[
     ("", 1),
     ("  ", 3),

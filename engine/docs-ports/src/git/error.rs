@@ -57,9 +57,9 @@ impl GitError {
     pub const MAX_REJECTION: usize = 2000;
 
     /// Returns `true` for a transient error. Retrying a push must start with a fetch.
+    ///
     /// Returns `false` for [`Source`](GitError::Source), because only the code that provides the files can classify
     /// that error.
-    /// error.
     #[must_use]
     pub const fn may_pass(&self) -> bool {
         matches!(self, Self::Unreachable(_) | Self::Moved)
@@ -78,7 +78,7 @@ impl GitError {
     }
 }
 
-/// Removes the escape sequences of terminal colors, and replaces other control characters with spaces.
+/// Removes terminal color sequences and replaces other control characters by spaces.
 fn without_escapes(text: &str) -> String {
     let mut plain = String::new();
     let mut chars = text.chars().peekable();

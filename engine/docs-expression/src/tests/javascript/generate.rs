@@ -1,16 +1,17 @@
-//! Generator of random expressions in two forms: ours and the equivalent JavaScript. They differ as follows:
+//! A generator of random expressions in two forms: in our language and in equivalent JavaScript. The forms differ as
+//! follows:
 //!
-//! * members and calls of `undefined` are `undefined`: JavaScript always uses `?.`, ours may use `.`;
-//! * nothing is stored: `x++` applies to context values, which are frozen in JavaScript; `delete` only returns; methods
-//!   that sort or reverse are those that return a new array;
-//! * `in`, `=~` and `instanceof` are functions in the engine's script; `new` and `this` are `undefined`;
-//! * text is Unicode: unpaired surrogates are U+FFFD, and patterns have the flag `u`;
-//! * functions and patterns have our source text.
+//! * members and calls of `undefined` are `undefined`: JavaScript always uses `?.`, while ours may use `.`;
+//! * nothing is modified: `x++` is applied to context values, which are frozen in JavaScript; `delete` only returns a
+//!   value; methods that sort or reverse are those that return a new array;
+//! * `in`, `=~` and `instanceof` are functions in the engine's script, and `new` and `this` are `undefined`;
+//! * strings are Unicode: unpaired surrogates are U+FFFD, and patterns have the flag `u`;
+//! * the source of functions and patterns is that in our language.
 //!
-//! Not generated: members that exist only in JavaScript (`name`, `index`, `call`), objects with their own conversions
-//! (`valueOf`), parameters that are modified or read before they are set, array holes, inconsistent comparison
-//! functions, unpaired surrogates in literals, `\B` (which the engine finds within pairs), locale-dependent results,
-//! and powers for which math libraries disagree.
+//! The generator does not produce members that exist only in JavaScript (`name`, `index`, `call`), objects with their
+//! own conversions (`valueOf`), parameters that are modified or read before they are set, array holes, inconsistent
+//! comparison functions, unpaired surrogates in literals, `\B` (which the engine finds within pairs), locale-dependent
+//! results, and powers for which math libraries disagree.
 
 use super::{Random, kinds::Kind, pools};
 
@@ -27,7 +28,7 @@ impl Both {
         Self { theirs: ours.clone(), ours }
     }
 
-    /// Replaces each `§` in two texts by the next part.
+    /// Replaces each `§` in both strings by the next part.
     pub(super) fn of(ours: &str, theirs: &str, parts: &[&Self]) -> Self {
         let fill = |pattern: &str, part: fn(&Self) -> &str| {
             let mut parts = parts.iter();
@@ -67,7 +68,7 @@ pub(super) enum Binds {
 #[derive(Clone, Debug)]
 pub(super) struct Made(pub(super) Both, pub(super) Binds);
 
-/// A binary operator: its sign, its binding power and those of its operands.
+/// A binary operator: its sign, its binding power, and those required of its operands.
 type Infix = (&'static str, Binds, Binds, Binds);
 
 pub(super) const COMPARISONS: [Infix; 8] = [
@@ -101,14 +102,14 @@ pub(super) const LOGICAL: [Infix; 3] = [
     ("??", Binds::Nullish, Binds::BitOr, Binds::BitOr),
 ];
 
-/// The generator of one expression.
+/// The generator of an expression.
 pub(super) struct Generator<'r> {
     pub(super) random: &'r mut Random,
-    /// The remaining number of nodes.
+    /// The remaining number of nodes to generate.
     pub(super) fuel: usize,
     /// Parameters in scope.
     pub(super) names: Vec<String>,
-    /// The number of parameters named so far.
+    /// The number of parameters that have been named so far.
     named: usize,
 }
 
@@ -127,7 +128,7 @@ impl<'r> Generator<'r> {
         both
     }
 
-    /// Adds parentheses if the expression binds less tightly than `least`, or by chance.
+    /// Adds parentheses if the expression binds less tightly than `least`, or at random.
     pub(super) fn within(&mut self, made: Made, least: Binds) -> Both {
         let Made(both, binds) = made;
         if binds < least || self.random.one_in(15) { Both::of("(§)", "(§)", &[&both]) } else { both }
@@ -139,7 +140,7 @@ impl<'r> Generator<'r> {
         self.within(made, least)
     }
 
-    /// Generates insignificant text between two tokens.
+    /// Generates insignificant characters between two tokens.
     pub(super) fn blank(&mut self) -> &'static str {
         match self.random.below(40) {
             0 => "\n",
@@ -153,9 +154,9 @@ impl<'r> Generator<'r> {
 
     pub(super) fn infix(&mut self, (sign, binds, left, right): Infix, kinds: (Kind, Kind)) -> Made {
         let a = self.operand(kinds.0, left);
-        // A chain of `??` needs no parentheses but cannot be mixed with other operators.
+        // A chain of `??` needs no parentheses but cannot be mixed with other logical operators.
         let b = self.operand(kinds.1, right);
-        // These signs form other tokens together with adjacent characters.
+        // These signs would form other tokens together with adjacent characters.
         let (before, after) = match sign {
             "+" | "-" | "/" | "<" | "<<" => (" ", " "),
             _ => (self.blank(), self.blank()),
@@ -164,7 +165,7 @@ impl<'r> Generator<'r> {
         Made(Both::of(&text, &text, &[&a, &b]), binds)
     }
 
-    /// Generates powers with exact or well-defined results.
+    /// Generates powers whose results are exact or well-defined.
     pub(super) fn power(&mut self) -> Made {
         let base = self
             .random
@@ -190,7 +191,7 @@ impl<'r> Generator<'r> {
         Made(Both::of(&format!("{sign}{gap}§"), &format!("{theirs}{gap}§"), &[&operand]), Binds::Unary)
     }
 
-    /// Generates `++` and `--` on context values.
+    /// Generates `++` and `--` applied to context values.
     pub(super) fn update(&mut self) -> Made {
         let sign = self.random.pick(&["++", "--"]);
         let place = self.random.pick(&[
@@ -242,7 +243,7 @@ impl<'r> Generator<'r> {
         }
     }
 
-    /// Generates a value with members. A number needs parentheses before the dot.
+    /// Generates a value with members. A number requires parentheses before the dot.
     pub(super) fn receiver(&mut self, kind: Kind) -> Both {
         let made = self.value(kind);
         let both = self.within(made, Binds::Link);
@@ -260,7 +261,7 @@ impl<'r> Generator<'r> {
                 let name = self.random.pick(&["plan", "beta", "seats", "tags", "nope", "if"]);
                 Made(Both::of(&format!("§{link}{name}"), &format!("§?.{name}"), &[&of]), Binds::Link)
             }
-            // Functions have other lengths in JavaScript, where most of them are methods.
+            // In JavaScript, most functions are methods and therefore have different lengths.
             1 if !matches!(kind, Kind::Any) => {
                 Made(Both::of(&format!("§{link}length"), "§?.length", &[&of]), Binds::Link)
             }
@@ -320,7 +321,7 @@ impl<'r> Generator<'r> {
         }
     }
 
-    /// Generates a function that is called immediately.
+    /// Generates an immediately called function.
     pub(super) fn called(&mut self, kind: Kind) -> Made {
         let parameters = self.random.below(4);
         let Made(function, _) = self.function(parameters, kind);

@@ -1,11 +1,11 @@
-//! Generators of values by kind: literals, context values and method calls.
+//! Generators for values by kind: literals, context values and method calls.
 
 use super::{
     generate::{ARITHMETIC, Binds, Both, COMPARISONS, Generator, LOGICAL, Made},
     pools,
 };
 
-/// The intended kind of an expression; not enforced.
+/// The intended kind of an expression. It is not enforced.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Kind {
     Any,
@@ -21,10 +21,10 @@ pub(super) enum Kind {
 const KINDS: [Kind; 7] =
     [Kind::Text, Kind::Number, Kind::Boolean, Kind::Array, Kind::Object, Kind::Pattern, Kind::Function];
 
-/// A method: receiver kind, name, arguments and result kind.
+/// A method: the kind of its receiver, its name, its arguments and the kind of its result.
 ///
-/// Argument codes: `t` text, `n` number, `s` small number, `a` array, `x` any value, `p` pattern, `m` pattern or text,
-/// `r` replacement, `1` function of an item, `2` function of a sum and an item.
+/// Argument codes: `t` string, `n` number, `s` small number, `a` array, `x` any value, `p` pattern, `m` pattern or
+/// string, `r` replacement, `1` function of an item, `2` function of an accumulator and an item.
 struct Method(Kind, &'static str, &'static str, Kind);
 
 const METHODS: [Method; 74] = [
@@ -105,7 +105,7 @@ const METHODS: [Method; 74] = [
 ];
 
 impl Generator<'_> {
-    /// Generates a value that is mostly of a kind.
+    /// Generates a value that is usually of the given kind.
     pub(super) fn value(&mut self, kind: Kind) -> Made {
         let kind = if kind == Kind::Any || self.random.one_in(10) { self.random.pick(&KINDS) } else { kind };
         if self.fuel == 0 {
@@ -192,8 +192,8 @@ impl Generator<'_> {
         }
     }
 
-    /// Generates `undefined` and `null` values: unknown names, and names that JavaScript must be prevented from
-    /// resolving.
+    /// Generates values that are `undefined` or `null`: unknown names, and names that JavaScript would otherwise
+    /// resolve.
     fn nothing(&mut self) -> Made {
         let (ours, theirs) = self.random.pick(&[
             ("undefined", "undefined"),
@@ -210,7 +210,7 @@ impl Generator<'_> {
         Made(Both { ours: ours.to_owned(), theirs: theirs.to_owned() }, Binds::Link)
     }
 
-    /// Generates a value composed of others, without a method call.
+    /// Generates a value that is composed of others without a method call.
     fn combined(&mut self, kind: Kind) -> Made {
         match kind {
             Kind::Text if self.random.one_in(2) => self.template(),
@@ -240,7 +240,7 @@ impl Generator<'_> {
         }
     }
 
-    /// Generates methods without a call.
+    /// Generates methods that are not called.
     fn methods(&mut self) -> Made {
         let all = [
             "'a'.slice",
@@ -305,7 +305,7 @@ impl Generator<'_> {
         Made(Both::of(&text, &text, &parts.iter().collect::<Vec<_>>()), Binds::Operand)
     }
 
-    /// Generates a call of a method that returns a value of a kind.
+    /// Generates a call of a method that returns a value of the given kind.
     fn method(&mut self, kind: Kind) -> Made {
         let fits = |method: &&Method| method.3 == kind || method.3 == Kind::Any;
         let all: Vec<&Method> = METHODS.iter().filter(fits).collect();
@@ -314,20 +314,20 @@ impl Generator<'_> {
         }
         let Method(of, name, arguments, _) = all[self.random.below(all.len())];
         let (of, mut name, mut arguments) = (*of, *name, (*arguments).to_owned());
-        // Too few or too many arguments.
+        // Sometimes pass too few or too many arguments.
         if self.random.one_in(8) {
             arguments.pop();
         } else if self.random.one_in(20) && !["sort", "toSorted"].contains(&name) {
             arguments.push('x');
         }
         let receiver = self.receiver(of);
-        // Another receiver can have the method too, so mutating methods are replaced in JavaScript.
+        // A receiver of another kind can have the method too, so mutating methods are replaced in JavaScript.
         let theirs = match name {
             "sort" | "toSorted" => "toSorted",
             "reverse" | "toReversed" => "toReversed",
             "test" => "$test",
             "exec" => "$exec",
-            // These would accept a locale in JavaScript.
+            // In JavaScript these would accept a locale.
             "toLocaleLowerCase" => "toLowerCase",
             "toLocaleUpperCase" => "toUpperCase",
             name => name,

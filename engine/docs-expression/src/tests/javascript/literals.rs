@@ -1,4 +1,4 @@
-//! Generators of text, template and pattern literals.
+//! Generators for string, template and pattern literals.
 
 use super::{
     generate::{Binds, Both, Generator, Made},
@@ -6,7 +6,7 @@ use super::{
     pools,
 };
 
-/// Building blocks of patterns, which have the same meaning with and without the flag `u`.
+/// Building blocks of patterns that have the same meaning with and without the flag `u`.
 const ATOMS: [&str; 40] = [
     "a", "b", "ab", "x", "X", "1", "é", "-", ",", " ", "o", "😀", ".", "\\d", "\\w", "\\s", "\\D", "\\W",
     "\\S", "[abc]", "[a-c]", "[^ab]", "[\\d_]", "[\\w-]", "[^\\s]", "[a-c1-3]", "[\\]]", "[.*]", "[^]", "[]",
@@ -25,7 +25,7 @@ impl Generator<'_> {
         Made(Both::same(literal), Binds::Operand)
     }
 
-    /// Generates a character of a quoted text.
+    /// Generates a character of a quoted string.
     fn character(&mut self, c: char, quote: char) -> String {
         let code = c as u32;
         match c {

@@ -1,9 +1,9 @@
-//! Comparison of random expressions with a JavaScript engine (`node`), if one is installed.
+//! Compares the results of random expressions with those of a JavaScript engine (`node`), if one is installed.
 //!
 //! Where the languages differ, an expression is generated in both forms; [`generate`] documents the differences.
-//! Expressions that reach one of our limits, or take too long in the engine, are not compared and must be rare.
+//! Expressions that reach one of our limits or take too long in the engine are not compared. They must be rare.
 //!
-//! `DOCS_TEST_EXPRESSIONS` sets the number of expressions, `DOCS_TEST_SEED` the seed.
+//! `DOCS_TEST_EXPRESSIONS` sets the number of expressions, and `DOCS_TEST_SEED` the random seed.
 
 mod generate;
 mod kinds;
@@ -24,14 +24,14 @@ use self::generate::{Both, Generator};
 use crate::*;
 
 const ENGINE: &str = include_str!("engine.js");
-/// Expressions per line of engine input.
+/// Number of expressions per line of engine input.
 const BATCH: usize = 500;
-/// Contexts shared by the expressions of a batch.
+/// Number of contexts shared by the expressions of a batch.
 const CONTEXTS: usize = 20;
-/// Maximum number of differences shown.
+/// Maximum number of differences to report.
 const SHOWN: usize = 25;
 
-/// A small pseudo-random number generator (xorshift). Equal seeds generate equal expressions.
+/// A small pseudorandom number generator (xorshift). Equal seeds result in equal expressions.
 struct Random(u64);
 
 impl Random {
@@ -55,7 +55,7 @@ impl Random {
     }
 }
 
-/// The engine process. It exits at the end of its input.
+/// The engine process, which exits at the end of its input.
 struct Engine {
     child: Child,
     input: ChildStdin,
@@ -104,7 +104,7 @@ impl Engine {
     }
 }
 
-/// Returns the number of expressions to compare and the seed.
+/// Returns the number of expressions to compare and the random seed.
 fn asked(usual: usize) -> (usize, u64) {
     let number = |name: &str| std::env::var(name).ok().map(|text| text.parse::<u64>().expect("a number"));
     let count = number("DOCS_TEST_EXPRESSIONS").map_or(usual, |count| usize::try_from(count).unwrap());
@@ -134,7 +134,7 @@ fn shown(value: &Value) -> String {
     }
 }
 
-/// Counts of compared expressions, and the differences.
+/// The numbers of compared expressions, and their differences.
 #[derive(Default)]
 struct Tally {
     values: usize,
@@ -189,7 +189,7 @@ enum Ended {
     Refused(String),
 }
 
-/// Evaluates an expression. Returns `None` if it reaches a limit that JavaScript does not have.
+/// Evaluates an expression. Returns `None` if it reaches a limit that does not exist in JavaScript.
 fn ended(source: &str, context: &Context) -> Option<Ended> {
     match Expression::parse(source) {
         Err(error) if error.message.contains("exceeds the limit of") => None,

@@ -1,9 +1,9 @@
-//! Generator of invalid expressions.
+//! A generator of invalid expressions.
 
 use super::{Random, generate::Generator};
 use crate::ExpressionError;
 
-/// Tokens that are inserted into an expression.
+/// Tokens to insert into an expression.
 const TOKENS: [&str; 66] = [
     "+", "-", "*", "/", "%", "**", "++", "--", "=", "==", "===", "=>", "<", ">", "<=", ">>", ">>>", "!",
     "!=", "~", "&", "&&", "|", "||", "^", "?", "??", "?.", ":", ",", ";", ".", "...", "(", ")", "[", "]",
@@ -11,7 +11,7 @@ const TOKENS: [&str; 66] = [
     "function", "return", "null", "x", "let", "0", "1.5", "1_0", "0x", "5n", "1e", "#", "é",
 ];
 
-/// Generates an expression with tokens omitted, duplicated, exchanged or inserted.
+/// Generates an expression in which tokens are omitted, duplicated, exchanged or inserted.
 pub(super) fn broken(random: &mut Random) -> String {
     let whole = loop {
         let made = Generator::expression(random).ours;
@@ -36,7 +36,7 @@ pub(super) fn broken(random: &mut Random) -> String {
     tokens.concat()
 }
 
-/// Splits a text into words, numbers and single signs.
+/// Splits source into words, numbers and single signs.
 fn tokens(text: &str) -> Vec<String> {
     let mut tokens: Vec<String> = Vec::new();
     let is_word = |c: char| c.is_alphanumeric() || c == '_' || c == '$';
@@ -49,7 +49,7 @@ fn tokens(text: &str) -> Vec<String> {
     tokens
 }
 
-/// Returns `true` for valid JavaScript that our language does not support, judging by the error message.
+/// Returns `true` if the error message indicates valid JavaScript that our language does not support.
 pub(super) fn is_left_out(source: &str, error: &ExpressionError) -> bool {
     const REASONS: [&str; 16] = [
         "not supported",
@@ -68,7 +68,7 @@ pub(super) fn is_left_out(source: &str, error: &ExpressionError) -> bool {
         "nested groups",
         // In JavaScript, this is a runtime error if the operand is a call.
         "is `++` or `--` on a value",
-        // Without the flag `u`, these have another meaning.
+        // Without the flag `u`, these have a different meaning.
         "a reference to a missing group",
         "an invalid escape",
     ];
@@ -77,7 +77,7 @@ pub(super) fn is_left_out(source: &str, error: &ExpressionError) -> bool {
     at == Some('\\') || REASONS.iter().any(|reason| error.message.contains(reason))
 }
 
-/// Returns `true` for additions of our language: an operator, and a name that cannot start a statement in JavaScript.
+/// Returns `true` for additions in our language: an operator, and a name that cannot begin a statement in JavaScript.
 pub(super) fn is_added(source: &str) -> bool {
     source.contains("=~") || source.contains("let")
 }

@@ -4,7 +4,7 @@ use serde_json::{Map, Value as Json, json};
 
 use super::Random;
 
-/// Texts with a special meaning as numbers, in dates, in patterns or beyond the BMP.
+/// Strings with a special meaning as numbers, in dates or in patterns, or with characters outside the BMP.
 pub(super) const TEXTS: [&str; 44] = [
     "",
     "a",
@@ -52,11 +52,11 @@ pub(super) const TEXTS: [&str; 44] = [
     "[object Object]",
 ];
 
-/// Replacement texts, with placeholders for the match.
+/// Replacement strings, with placeholders for the match.
 pub(super) const REPLACEMENTS: [&str; 14] =
     ["-", "$&", "$$", "$`", "$'", "$1", "$2", "$10", "$01", "$0", "[$&]", "$<n>", "$", "$<"];
 
-/// Names that are not members of any built-in JavaScript object.
+/// Names that are not members of built-in JavaScript objects.
 pub(super) const NAMES: [&str; 9] = ["plan", "beta", "seats", "tags", "nope", "b c", "0", "1", "-1"];
 
 /// Number literals.
@@ -118,7 +118,7 @@ pub(super) const NUMBERS: [&str; 52] = [
 /// Big integer literals.
 pub(super) const BIG: [&str; 8] = ["0n", "1n", "2n", "5n", "10n", "255n", "0x1fn", "9007199254740993n"];
 
-/// Generates any number, or one with few significant digits after the point.
+/// Generates any number, or a number with few significant decimal places.
 pub(super) fn double(random: &mut Random) -> String {
     let number = if random.one_in(2) {
         f64::from_bits(random.next() & i64::MAX as u64)
@@ -129,7 +129,7 @@ pub(super) fn double(random: &mut Random) -> String {
     if number.is_finite() { format!("{number:e}") } else { "1e999".to_owned() }
 }
 
-/// Generates a context with arbitrary values, so that expressions meet unexpected types.
+/// Generates a context with arbitrary values, so that expressions encounter unexpected types.
 pub(super) fn world(random: &mut Random) -> Json {
     let mut signed = Map::new();
     for name in ["plan", "beta", "seats", "tags", "team"] {
@@ -158,7 +158,7 @@ pub(super) fn world(random: &mut Random) -> Json {
     json!({ "signed": signed, "unsigned": unsigned, "space": space, "page": page })
 }
 
-/// Generates a value that is mostly typical for the claim.
+/// Generates a value that is usually typical for the claim.
 fn usual(random: &mut Random, name: &str) -> Json {
     if random.one_in(5) {
         return value(random, 2);
