@@ -81,7 +81,7 @@ impl Content {
         Ok(hashes)
     }
 
-    /// Loads a text.
+    /// Loads the text with the given hash.
     ///
     /// # Errors
     /// [`ContentError::NotFound`](super::ContentError::NotFound) if the text is not in the domain.

@@ -55,7 +55,7 @@ impl PageKind {
     }
 }
 
-/// A term of a conflict: a text, or `None` for the empty text.
+/// A term of a conflict: the hash of its text, or `None` if the text is empty.
 pub type Term = Option<Hash>;
 
 /// The terms of a conflicting body. Their number is odd and at least three.
@@ -355,9 +355,7 @@ impl PageEntry {
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct FileEntry {
-    /// The display name.
     pub name: String,
-    /// The media type.
     pub content_type: String,
     /// The size in bytes.
     pub size: u64,

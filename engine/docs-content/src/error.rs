@@ -55,7 +55,7 @@ impl From<ContentError> for Error {
     }
 }
 
-/// Rejects a text that is too long for a page or a reusable content block.
+/// Rejects text that is too long for a page or a reusable content block.
 pub(crate) fn check_text(text: &str) -> Result<(), ContentError> {
     check_page_size(text).map_err(|error| invalid("document", error.to_string()))
 }

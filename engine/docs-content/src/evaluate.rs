@@ -15,7 +15,7 @@ const MAX_DOCUMENT_STEPS: u32 = 20 * MAX_STEPS;
 /// Maximum total size in bytes of the values that the expressions of a document insert. An expression whose value
 /// exceeds the remaining budget is displayed in double braces, like an expression that fails.
 ///
-/// The step limit does not bound the size, because a few steps can repeat a claim or a text of up to
+/// The step limit does not bound the size, because a few steps can repeat a claim or a string of up to
 /// [`expression::MAX_TEXT`] bytes.
 pub const MAX_VALUE_BYTES: usize = 256 * 1024;
 

@@ -63,7 +63,7 @@ impl Content {
     /// new root is stored before this function returns.
     ///
     /// # Errors
-    /// [`ContentError::Invalid`](super::ContentError::Invalid) for a text that is too long;
+    /// [`ContentError::Invalid`](super::ContentError::Invalid) for text that is too long;
     /// [`ContentError::NotFound`](super::ContentError::NotFound) if a root does not exist;
     /// [`ContentError::Store`](super::ContentError::Store).
     ///

@@ -249,7 +249,7 @@ impl ObjectCaches {
         self.documents.get(&IdRef { domain, hash }).map(|known| known.document)
     }
 
-    /// Returns the document for a text. It depends only on the text and is cached by its hash.
+    /// Returns the document parsed from a text. It depends only on the text and is cached by the hash of the text.
     pub(crate) async fn document(&self, domain: &Arc<str>, text: &str) -> SharedDocument {
         let hash = Hash::compute(text.as_bytes());
         if let Some(known) = self.lookups[3].count(self.known_document(domain, &hash)) {

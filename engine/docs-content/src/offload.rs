@@ -6,7 +6,7 @@ use docs_markup::document;
 use docs_model::Document;
 use tokio::runtime::Handle;
 
-/// Maximum size in bytes of a text that is processed inline, because handing it to another thread would take longer.
+/// Maximum text size in bytes for processing inline. Handing a smaller text to another thread would take longer.
 const MAX_INLINE: usize = 16 * 1024;
 
 /// Parses Markdown into a document. A text of more than `MAX_INLINE` bytes is parsed on a blocking thread, so that
@@ -32,7 +32,7 @@ pub async fn run_blocking<T: Send + 'static>(work: impl FnOnce() -> T + Send + '
     }
 }
 
-/// Runs `work` on a text, on a blocking thread under the same conditions as [`parse_document`].
+/// Runs `work` on `text`, on a blocking thread under the same conditions as [`parse_document`].
 ///
 /// # Example
 /// ```

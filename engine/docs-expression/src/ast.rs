@@ -13,7 +13,6 @@ pub(super) struct Program {
     pub(super) source: Box<str>,
     /// The nodes. They are in a list rather than in boxes, so that dropping a long chain does not recurse.
     pub(super) nodes: Vec<Node>,
-    /// The root node.
     pub(super) root: NodeId,
 }
 
@@ -100,7 +99,6 @@ pub(super) struct FunctionNode {
 
 pub(super) struct Parameter {
     pub(super) name: Arc<str>,
-    /// The default value.
     pub(super) default: Option<NodeId>,
     /// `true` for a rest parameter, which receives all remaining arguments.
     pub(super) rest: bool,

@@ -15,7 +15,6 @@ pub(super) const BYTES_A_STEP: usize = 16;
 
 pub(super) type Eval<T> = Result<T, EvalError>;
 
-/// The state of an evaluation.
 pub(super) struct Machine<'m> {
     pub(super) program: &'m Arc<Program>,
     pub(super) context: &'m Context,

@@ -92,7 +92,6 @@ impl Array {
         (nesting <= MAX_NESTING).then_some(Self { items, nesting })
     }
 
-    /// Returns the items.
     #[must_use]
     pub fn items(&self) -> &[Value] {
         &self.items

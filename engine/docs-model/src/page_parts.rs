@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::ContentRef;
 
-/// Maximum length of a text variable in characters.
+/// Maximum length of a string variable in characters.
 pub const MAX_VARIABLE_TEXT: usize = 256;
 
 /// The width of a page.

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 /// The replacement for redacted credentials.
 const REDACTED: &str = "…";
 
-/// Redacts the credentials of all URLs in a text: everything between `://` and the `@` before the host.
+/// Redacts the credentials of all URLs in `text`: everything between `://` and the `@` before the host.
 ///
 /// Used for messages that quote a request or the response of a remote host, before they are returned or stored.
 ///

@@ -29,7 +29,6 @@ pub struct FetchRequest {
 pub struct Commit {
     /// The object id: 40 hexadecimal digits.
     pub oid: String,
-    /// The commit message.
     pub message: String,
     /// The committer date.
     pub committed_at: DateTime<Utc>,
@@ -38,11 +37,9 @@ pub struct Commit {
 /// The kind of a tree entry.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum RepoEntryKind {
-    /// A regular file.
     File,
     /// A symbolic link with its target, unresolved.
     Symlink(String),
-    /// A submodule.
     Submodule,
 }
 
@@ -55,7 +52,6 @@ pub struct RepoEntry {
     pub oid: String,
     /// The size in bytes.
     pub size: u64,
-    /// The kind of entry.
     pub kind: RepoEntryKind,
 }
 

@@ -30,7 +30,6 @@ impl MetricKind {
 pub struct Metric {
     /// The Prometheus name.
     pub name: &'static str,
-    /// The type.
     pub kind: MetricKind,
     /// The help text, as a sentence.
     pub help: &'static str,

@@ -13,7 +13,6 @@ pub const MAX_EMBED_DEPTH: usize = 8;
 /// The pages to render as a PDF file. A book is self-contained: an adapter needs no other data.
 #[derive(Clone, Debug, Default)]
 pub struct Book {
-    /// The title.
     pub title: String,
     /// A line below the title, for example the change request whose content is rendered.
     pub subtitle: Option<String>,
@@ -154,7 +153,6 @@ pub struct BookPage {
 /// The target of a reference.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct BookLink {
-    /// The title.
     pub title: Option<String>,
     /// The web URL.
     pub url: Option<String>,

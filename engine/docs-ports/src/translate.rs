@@ -21,7 +21,6 @@ pub const PLACEHOLDER_CLOSE: char = '⟧';
 pub struct TranslationBatch {
     /// The language of the segments.
     pub source: TranslationLanguage,
-    /// The target language.
     pub target: TranslationLanguage,
     /// Additional instructions for the translator, in Markdown. May be empty.
     pub instructions: String,
@@ -40,7 +39,7 @@ pub trait Translator: Send + Sync + 'static {
     /// that were translated under a different name are translated again.
     fn name(&self) -> String;
 
-    /// Translates segments. Returns a text per segment, in order, each with the placeholders of its segment.
+    /// Translates segments. Returns one translation per segment, in order, with the placeholders of the segment.
     ///
     /// # Errors
     /// Any [`TranslateError`].
@@ -57,7 +56,6 @@ pub enum TranslateError {
     /// The service is temporarily unavailable.
     #[error("the translator is temporarily unavailable: {reason}")]
     Unavailable {
-        /// The reason.
         reason: String,
         /// The number of seconds to wait before a retry, if the service states it.
         after: Option<u64>,

@@ -123,7 +123,6 @@ impl Op {
 /// The writes of a transaction, applied atomically. `ops` contains each key at most once.
 #[derive(Clone, Default, Debug)]
 pub struct Batch {
-    /// The write operations.
     pub ops: Vec<Op>,
     /// The change feed items that the commit publishes.
     pub feed: Vec<FeedItem>,

@@ -1,8 +1,8 @@
 //! N-gram index for substring search over records.
 //!
-//! A text is indexed by its trigrams, and by the first character and the first two characters of each word. A text that
-//! contains a query also contains all n-grams of the query. A search therefore reads the index rows of these n-grams
-//! and compares only the records that have all of them.
+//! A string is indexed by its trigrams, and by the first character and the first two characters of each word. A string
+//! that contains a query also contains all n-grams of the query. A search therefore reads the index rows of these
+//! n-grams and compares only the records that have all of them.
 
 use std::collections::BTreeSet;
 
@@ -17,7 +17,7 @@ pub fn fold_text(text: &str) -> String {
     text.chars().flat_map(char::to_lowercase).collect()
 }
 
-/// Returns the n-grams that index a text.
+/// Returns the n-grams under which a string is indexed.
 ///
 /// ```
 /// use docs_store::grams;

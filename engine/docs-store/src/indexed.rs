@@ -107,9 +107,7 @@ fn json(bytes: &[u8]) -> StoreResult<serde_json::Value> {
 /// The owner of a record as stated by the record itself.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Owner {
-    /// No organization.
     NoOrganization,
-    /// This organization.
     Organization(OrgId),
     /// The owner of the record that has this key.
     As(Key),

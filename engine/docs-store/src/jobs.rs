@@ -55,7 +55,6 @@ const DROPPED_AT_ONCE: u32 = 10;
 pub struct NewJob {
     /// The id. A deterministic id makes enqueueing idempotent.
     pub id: JobId,
-    /// The kind of job.
     pub kind: &'static str,
     /// The input of the job.
     pub payload: Json,
@@ -63,7 +62,6 @@ pub struct NewJob {
     pub subject: String,
     /// The organization whose worker share the job uses.
     pub owner: Option<String>,
-    /// The class of the job.
     pub class: JobClass,
     /// The users who can see the job.
     pub audience: Audience,
@@ -321,7 +319,6 @@ pub struct ClaimJob {
 /// An owner whose worker share is used up.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BusyOwner {
-    /// The owner.
     pub owner: String,
     /// The classes of jobs to skip.
     pub classes: &'static [JobClass],

@@ -318,7 +318,6 @@ impl Tx {
         self.writes.insert(key, write);
     }
 
-    /// Deletes a key.
     pub fn delete_value(&mut self, key: Key) {
         self.writes.insert(key, PendingValue::Delete);
     }

@@ -79,7 +79,7 @@ pub enum Edit {
     },
     /// Replaces the text of a page.
     ///
-    /// If the text was displayed with conflict markers, the passages without remaining markers are resolved. A text
+    /// If the text was displayed with conflict markers, the passages without remaining markers are resolved. Text
     /// without any markers resolves the whole conflict.
     SetBody {
         /// The page, which must be a document.

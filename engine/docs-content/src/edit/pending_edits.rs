@@ -32,7 +32,6 @@ impl PendingEdits {
         self.changes.is_empty()
     }
 
-    /// Adds the changes of an edit.
     pub(super) fn add(&mut self, plan: &mut EditChanges) {
         if let Some(parent) = plan.new_below.take() {
             *self.children.entry(parent).or_default() += 1;

@@ -130,8 +130,8 @@ pub(crate) fn of_parts(
     Ok(parts.references(&text::request_side(merger, &terms)))
 }
 
-/// Returns `true` if a text may contain conditions. Only the parser can determine where a tag ends, because the tag may
-/// continue on lines with quotation markers.
+/// Returns `true` if the text may contain conditions. Only the parser can determine where a tag ends, because the tag
+/// may continue on lines with quotation markers.
 fn may_have_conditions(markdown: &str) -> bool {
     tag::names(markdown).any(|name| name == "if")
 }

@@ -16,7 +16,6 @@ use super::{
     three_way::position,
 };
 
-/// The repaired pages.
 pub(super) struct RepairedPages {
     pub(super) pages: BTreeMap<PageId, Option<PageEntry>>,
     pub(super) notes: BTreeSet<ConflictNote>,

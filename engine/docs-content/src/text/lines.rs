@@ -6,9 +6,9 @@ use docs_markup::diff::{LineId, Lines, changes};
 
 use super::{MergeHunk, TextMerger};
 
-/// Maximum size in bytes of a text that is merged by line.
+/// Maximum text size in bytes for a merge by line.
 const MAX_MERGE_BYTES: usize = 1024 * 1024;
-/// Maximum number of lines of a text that is merged by line.
+/// Maximum number of lines for a merge by line.
 const MAX_MERGE_LINES: usize = 50_000;
 
 /// Merges texts by line. Texts that exceed the limits conflict as a whole.
@@ -139,7 +139,7 @@ fn too_large(text: &str) -> bool {
     text.len() > MAX_MERGE_BYTES || text.lines().count() > MAX_MERGE_LINES
 }
 
-/// The line terminators of a text.
+/// The line terminators of the text.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct LineEndings {
     /// All line terminators are CR LF.

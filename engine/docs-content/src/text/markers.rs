@@ -4,8 +4,8 @@ use super::{MergeHunk, TextMerger};
 
 /// Minimum length of a marker.
 const MIN_MARKER: usize = 7;
-/// Maximum length of a marker. A text with longer runs of marker characters is displayed as a whole, so that markers
-/// cannot multiply its size.
+/// Maximum length of a marker. Text with longer runs of marker characters is displayed as a single conflict, so that
+/// markers cannot multiply its size.
 const MAX_MARKER: usize = 100;
 const OURS_LABEL: &str = "current";
 const BASE_LABEL: &str = "base";
@@ -37,7 +37,7 @@ pub(crate) fn render(merger: &dyn TextMerger, terms: &[&str]) -> (String, Vec<us
     (blocks.unfolded(&current), sizes)
 }
 
-/// Renders terms as a text without markers. For each conflict, the later term is used.
+/// Renders terms as text without markers. For each conflict, the later term is used.
 pub(crate) fn request_side(merger: &dyn TextMerger, terms: &[&str]) -> String {
     let Some(first) = terms.first() else { return String::new() };
     let mut current = (*first).to_owned();
@@ -53,7 +53,7 @@ pub(crate) fn request_side(merger: &dyn TextMerger, terms: &[&str]) -> String {
     current
 }
 
-/// Parses a text that [`render`] returned and a user edited. Returns a single term if no markers remain.
+/// Parses the output of [`render`] after a user has edited it. Returns a single term if no markers remain.
 ///
 /// Returns `None` if the remaining markers are unbalanced.
 pub(crate) fn unfold(text: &str, sizes: &[usize]) -> Option<Vec<String>> {
@@ -140,7 +140,7 @@ impl Blocks {
     }
 }
 
-/// A segment of a text with markers.
+/// A segment of text with markers.
 enum MarkerSegment {
     Outside(String),
     Block([String; 3]),
@@ -154,7 +154,7 @@ enum MarkerSection {
     Theirs,
 }
 
-/// Splits a text at its markers of the given length. Returns `None` if they are unbalanced.
+/// Splits text at its markers of the given length. Returns `None` if they are unbalanced.
 fn split(text: &str, size: usize) -> Option<Vec<MarkerSegment>> {
     let mut pieces = Vec::new();
     let mut outside = String::new();
@@ -187,7 +187,7 @@ fn split(text: &str, size: usize) -> Option<Vec<MarkerSegment>> {
     (part == MarkerSection::Outside).then_some(pieces)
 }
 
-/// Replaces every block in a text by its base.
+/// Replaces every block by its base.
 fn replace_with_base(text: &str, sizes: &[usize]) -> Option<String> {
     let mut text = text.to_owned();
     for size in sizes.iter().rev() {
@@ -203,7 +203,7 @@ fn replace_with_base(text: &str, sizes: &[usize]) -> Option<String> {
     Some(text)
 }
 
-/// Returns `true` if a text has a marker that begins or ends a block.
+/// Returns `true` if the text contains a marker that begins or ends a block.
 fn has_block(text: &str, size: usize) -> bool {
     text.split_inclusive('\n').any(|line| matches!(marker(line, size), Some('<' | '>')))
 }

@@ -30,9 +30,7 @@ pub struct PushRequest {
     /// directory disappears with its last file.
     pub removed: Vec<String>,
     pub message: String,
-    /// The author.
     pub author: Signature,
-    /// The committer.
     pub committer: Signature,
     /// The committer date, in whole seconds.
     pub committed_at: DateTime<Utc>,
@@ -44,7 +42,6 @@ pub struct PushRequest {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Signature {
     pub name: String,
-    /// The e-mail address.
     pub email: String,
 }
 

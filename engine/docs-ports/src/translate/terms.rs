@@ -31,7 +31,7 @@ pub struct Terms {
     ends: Vec<Vec<RuleEnd>>,
 }
 
-/// An occurrence of a term in a text.
+/// An occurrence of a term.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct FoundTerm {
     /// The byte range in the text.
@@ -77,7 +77,7 @@ impl Terms {
         terms
     }
 
-    /// Returns the indexes of the rules whose terms occur in a text, including overlapping occurrences.
+    /// Returns the indexes of the rules whose terms occur in `text`, including overlapping occurrences.
     #[must_use]
     pub fn occurring_in(&self, text: &str) -> BTreeSet<usize> {
         let mut found = BTreeSet::new();
@@ -87,7 +87,7 @@ impl Terms {
         found
     }
 
-    /// Returns the occurrences in a text from left to right without overlaps. The longest match at an offset is
+    /// Returns the occurrences in `text` from left to right without overlaps. The longest match at an offset is
     /// preferred.
     #[must_use]
     pub fn find_all(&self, text: &str) -> Vec<FoundTerm> {

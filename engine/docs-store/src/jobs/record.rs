@@ -81,7 +81,6 @@ pub enum PutOff {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct JobRecord {
     pub id: JobId,
-    /// The kind of job.
     pub kind: String,
     /// The input of the job. The code that enqueues the job seals or redacts secrets in it.
     pub payload: Json,
@@ -90,7 +89,6 @@ pub struct JobRecord {
     /// The organization whose worker share the job uses.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub owner: Option<String>,
-    /// The class of the job.
     #[serde(default)]
     pub class: JobClass,
     /// `true` if an earlier job of the same owner and class is queued. Claims skip such jobs.
@@ -113,7 +111,6 @@ pub struct JobRecord {
     /// The effect on other jobs in its lane while it waits for a retry.
     #[serde(default)]
     pub put_off: PutOff,
-    /// The current state.
     pub state: JobState,
     /// The scheduled start of a queued job. For a running job, the end of the lease.
     pub due: Timestamp,
@@ -134,7 +131,6 @@ pub struct JobRecord {
     /// The time at which the job finished.
     #[serde(default)]
     pub ended_at: Option<Timestamp>,
-    /// The outcome.
     #[serde(default)]
     pub outcome: JobOutcome,
     /// The error message for the user, if the job failed.
