@@ -19,7 +19,7 @@ pub enum ContentError {
         /// The zero-based index of the edit or import item.
         index: usize,
         field: &'static str,
-        /// The reason, which completes a sentence that begins with the field.
+        /// The reason. It completes a sentence that begins with the field.
         message: String,
     },
     /// The result of a merge would exceed a content limit.

@@ -204,7 +204,7 @@ pub struct LinkUsage {
 pub struct LinkStats {
     /// The total number of links, independent of filters.
     pub total: u64,
-    /// The number of broken links. Of the links to other spaces and to users, at most 5,000 are checked.
+    /// The number of broken links. Only the first 5,000 links to other spaces and to users are checked.
     pub broken: BrokenLinks,
 }
 

@@ -42,7 +42,7 @@ pub enum SpecProcessingState {
     Pending,
     /// Being fetched and parsed.
     Progress,
-    /// Processing ended, successfully or with an error code.
+    /// Processed, successfully or with an error code.
     Complete,
 }
 

@@ -23,9 +23,9 @@ constants! {
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum ReviewStatus {
-    /// The reviewer approves merging the change request.
+    /// The change request can be merged.
     Approved,
-    /// The reviewer requires changes before the merge.
+    /// Changes are required before the merge.
     ChangesRequested,
 }
 

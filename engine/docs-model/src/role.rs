@@ -37,17 +37,17 @@ macro_rules! roles {
 }
 
 roles! {
-    /// Can view content.
+    /// Views content.
     Read = "read",
-    /// Can also participate in discussions.
+    /// Participates in discussions.
     Comment = "comment",
-    /// Can also edit live content and change requests.
+    /// Edits live content and change requests.
     Edit = "edit",
-    /// Can also review and merge change requests.
+    /// Reviews and merges change requests.
     Review = "review",
-    /// Can also create content.
+    /// Creates content.
     Create = "create",
-    /// Can also administer content and the organization.
+    /// Administers content and organization.
     Admin = "admin",
 }
 

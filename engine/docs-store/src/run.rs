@@ -177,7 +177,7 @@ async fn run_unobserved<'e, O: Operation, V: Send + Sync>(
     let mut exists_seen = false;
     let mut certainty = CommitCertainty::Certain;
     let mut unknown_since = None;
-    // Applies from the first attempt, because an attempt that does not queue for its hot keys makes queued attempts
+    // Passed from the first attempt on, because an attempt that does not queue for its hot keys makes queued attempts
     // fail.
     let mut hot = operation.hot_keys();
     let mut is_alone = false;

@@ -190,7 +190,7 @@ pub async fn phantom_delete(factory: &dyn Factory) {
     .await;
 }
 
-/// A scan that reached its limit depends on the range that it returned, and on nothing else.
+/// A scan that reached its limit depends on the range that it returned, but need not depend on anything beyond it.
 ///
 /// A store may reject more than necessary, so the test requires only that the result is serializable and that some
 /// transaction commits.
