@@ -115,9 +115,9 @@ impl fmt::Display for TranslationLanguage {
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum TranslationStatus {
-    /// No run has completed: the first run is pending or has failed.
+    /// No run has completed or is in progress: the first run is pending or has failed.
     Pending,
-    /// A run is in progress, or pending after an earlier one completed.
+    /// A run is in progress, or a run after the first is pending.
     Running,
     /// The result is that of the last completed run. A later run may have failed; see the jobs of the space.
     Completed,
