@@ -1,4 +1,4 @@
-//! Fixtures of the benches: filled stores, spaces of a given size, a platform with its HTTP routes.
+//! Benchmark fixtures: filled stores, spaces of a given size, and a platform with its HTTP routes.
 
 use std::sync::Arc;
 
@@ -12,25 +12,25 @@ use docs_core::{
 };
 use docs_memstore::{MemObjects, MemStore, SeededIds};
 
-/// The result of a bench with any error.
+/// The result of a benchmark.
 pub type Outcome<T> = Result<T, Box<dyn std::error::Error + Send + Sync>>;
 
-/// Operations per commit while a store is filled.
+/// Number of operations per commit while a store is filled.
 const CHUNK: usize = 1_000;
 
-/// Returns the key of the n-th record of a filled store.
+/// Returns the n-th key of a filled store.
 #[must_use]
 pub fn key(n: usize) -> Key {
     KeyBuf::new("bench").number(n as u64).key()
 }
 
-/// Returns a small value that an index row covers.
+/// Returns a small value, as in an index row.
 #[must_use]
 pub fn value(n: usize) -> Value {
     Value::Json(bytes::Bytes::from(format!("{{\"n\":{n},\"title\":\"A title of a usual length\"}}")))
 }
 
-/// Returns a store with the given number of keys.
+/// Returns a store with `keys` keys.
 ///
 /// # Errors
 ///
@@ -41,7 +41,7 @@ pub async fn filled(keys: usize) -> StoreResult<MemStore> {
     Ok(store)
 }
 
-/// Puts the given number of keys into a store.
+/// Puts `keys` keys into a store.
 ///
 /// # Errors
 ///
@@ -54,7 +54,7 @@ pub async fn fill(store: &dyn Store, keys: usize) -> StoreResult<()> {
     Ok(())
 }
 
-/// Runs a write as operations do it: a read, a short scan, five keys, a counter, and a feed item.
+/// Performs a typical write: a read, a short scan, five keys, a counter, and a feed item.
 ///
 /// # Errors
 ///
@@ -69,7 +69,7 @@ pub async fn write_once(store: &dyn Store, n: usize) -> StoreResult<()> {
     txn.commit(Batch { ops, feed: vec![FeedItem { topic: 1, key: key(n) }] }).await
 }
 
-/// Returns content with the given number of pages: folders of up to 20 pages, each with a text of its own.
+/// Returns content with `pages` pages: folders of up to 20 pages with different text.
 ///
 /// # Errors
 ///
@@ -79,7 +79,7 @@ pub async fn space_of(pages: usize) -> Outcome<(Content, Hash, Vec<docs_core::mo
     let content = Content::new(Arc::new(MemObjects::new()));
     let names: Vec<docs_core::model::PageId> = (0..pages).map(|_| new_id(&ids)).collect();
     let items = (0..pages).map(|n| {
-        // Every 21st page is a folder for the 20 after it.
+        // Every 21st page is a folder for the next 20.
         let parent = (n % 21 != 0).then(|| names[n - n % 21].clone());
         let fields = PagePatch::from_title(&format!("Page {n}"));
         let mut page = BuildPage::new(names[n].clone(), parent, PageKind::Document, fields);
@@ -90,7 +90,7 @@ pub async fn space_of(pages: usize) -> Outcome<(Content, Hash, Vec<docs_core::mo
     Ok((content, built.root, names))
 }
 
-/// Returns the text of a page: forty lines, with one line that differs from edit to edit.
+/// Returns the text of a page: forty lines, one of which contains `edit`.
 #[must_use]
 pub fn text(n: usize, edit: &str) -> String {
     let mut text = format!("Page {n} {edit}.\n\n");
@@ -100,7 +100,7 @@ pub fn text(n: usize, edit: &str) -> String {
     text
 }
 
-/// Returns a platform with one organization and the given number of spaces, and the token of its administrator.
+/// Returns a platform with one organization and `spaces` spaces, and the token of its administrator.
 ///
 /// # Errors
 ///
@@ -111,7 +111,7 @@ pub async fn platform_with(
     platform_over(Arc::new(MemStore::new()), Arc::new(MemObjects::new()), spaces).await
 }
 
-/// Returns a platform like [`platform_with`] over other, empty stores.
+/// Returns the same platform as [`platform_with`], on the given empty stores.
 ///
 /// # Errors
 ///

@@ -1,15 +1,16 @@
-//! `cargo bench -p docs-benches --bench pages`: the cost of a page of a site, cached and rendered, next to a handler
-//! that returns the same bytes.
+//! `cargo bench -p docs-benches --bench pages`: the cost of serving a page of a site, cached and rendered, compared
+//! with a handler that returns the same bytes.
 //!
-//! The measure is processor time. Over a persistent connection it is that of the process without the client thread, so
-//! it includes the threads of the store. Within the process it is that of calling the endpoint. A page is rendered on
-//! its first request of a known site, and on every request without a cache. It has 5 kB of Markdown. Over the
-//! connection, the limit is 1.5 times the handler for a cached page, and six times for a rendered one. The measured
-//! values and their reasons are in `decisions/0027-site.md`.
+//! Costs are measured in CPU time. Over a persistent connection, that is the CPU time of the process except for the
+//! client thread, so it includes the threads of the store. Within the process, it is the CPU time of calling the
+//! endpoint. A page is rendered on its first request on a known site, and on every request if there is no cache. It has
+//! 5 kB of Markdown. Over the connection, the limit for a cached page is 1.5 times the cost of the handler, and for a
+//! rendered page six times. The measured values and their reasons are in `decisions/0027-site.md`.
 //!
-//! There are three kinds of first requests. For "drawn before", the text was rendered since the server was started, as
-//! after a change of the site or for other readers. For "never drawn", it was parsed, but not rendered for a site. For
-//! "read first", it was not even read. `-- drawn`, `-- first` and `-- read` repeat only one of these, for a profiler.
+//! There are three kinds of first requests. For "drawn before", the text has been rendered since the server started, as
+//! after a change of the site or for other readers. For "never drawn", it has been parsed, but not rendered for a site.
+//! For "read first", it has not even been read. `-- drawn`, `-- first` and `-- read` repeat only one of these, for use
+//! with a profiler.
 
 use std::{
     io::{Read as _, Write as _},
@@ -38,18 +39,18 @@ use poem::{
 use serde_json::json;
 use tokio::{net::TcpListener, runtime::Runtime};
 
-/// The storage of a site.
+/// Store and objects of a site.
 type Stores = (Arc<dyn Store>, Arc<dyn Objects>);
 
-/// Requests per round for each server, and rounds. The median of the rounds counts.
+/// Number of requests per round and server, and number of rounds. The median of the rounds is reported.
 const MEASURED: (u32, usize) = (300, 11);
-/// The same for a test run.
+/// The same numbers for a test run.
 const TRIED: (u32, usize) = (2, 1);
 
-/// Rounds for a profiler.
+/// Number of rounds for a profiler.
 const PROFILED: usize = 400;
 
-/// Pages with a first request.
+/// Number of pages that receive a first request.
 const FIRST: usize = 48;
 
 /// A server under test.
@@ -60,7 +61,7 @@ fn request<T: serde::de::DeserializeOwned>(json: serde_json::Value) -> serde_jso
     serde_json::from_value(json)
 }
 
-/// About 5 kB of typical Markdown.
+/// Returns about 5 kB of typical Markdown.
 fn markdown() -> String {
     let part = "## Part\n\nSome *words* with a [link](https://a.test) and `code`, and some more of them to read.\n\n\
                 {% hint style=\"info\" %}\nMind this.\n{% endhint %}\n\n* one\n* two\n\n```rust\nfn f() -> u8 { 1 }\n```\n\n\
@@ -74,12 +75,12 @@ struct Site {
     token: String,
     org: OrgId,
     id: SiteId,
-    /// The address of its only page in the navigation: host and path.
+    /// Host and path of the only page in the navigation.
     page: (String, String),
 }
 
 impl Site {
-    /// Changes an element of every page.
+    /// Changes an element that is part of every page.
     async fn change(&self, round: usize) -> Outcome<()> {
         let title = Some(format!("Docs {round}").parse()?);
         let admin = self.platform.authenticate(&self.token).await?;
@@ -92,7 +93,7 @@ impl Site {
 async fn site(platform: &Platform, org: OrgId, space: &SpaceId, token: String) -> Outcome<Site> {
     let admin = platform.authenticate(&token).await?;
     let me = platform.as_actor(&admin);
-    // Pages for first requests are hidden from the navigation, so that each is as large as the cached page.
+    // Pages for first requests are hidden from the navigation, so that each has the same size as the cached page.
     let page = |n: usize| {
         json!({ "operation": "insert_page", "title": format!("Page {n}"), "hidden": n > 0,
             "document": { "markdown": format!("{n}\n\n{}", markdown()) } })
@@ -125,7 +126,7 @@ async fn serve(endpoint: Server) -> Outcome<SocketAddr> {
 /// A client with a persistent connection.
 struct Client {
     stream: TcpStream,
-    /// The headers of its requests.
+    /// Headers that it sends.
     asks: String,
     got: Vec<u8>,
 }
@@ -138,7 +139,7 @@ impl Client {
         Ok(Self { stream, asks, got: vec![0; 1 << 20] })
     }
 
-    /// Sends a request and returns the whole response.
+    /// Sends a request and returns the complete response.
     fn get(&mut self, path: &str) -> Outcome<&[u8]> {
         self.stream.write_all(format!("GET {path} HTTP/1.1\r\n{}", self.asks).as_bytes())?;
         let mut filled = 0;
@@ -158,7 +159,7 @@ impl Client {
     }
 }
 
-/// Returns the end of a response once its head is complete.
+/// Returns the end of a response if its head is complete.
 fn end(got: &[u8]) -> Option<usize> {
     let head = got.windows(4).position(|end| end == b"\r\n\r\n")?;
     let text = std::str::from_utf8(&got[..head]).ok()?.to_ascii_lowercase();
@@ -166,8 +167,8 @@ fn end(got: &[u8]) -> Option<usize> {
     Some(head + 4 + length.trim().parse::<usize>().ok()?)
 }
 
-/// Returns a response without the parts that vary. Equal bytes have one tag when freshly rendered, and another as a
-/// copy of an earlier rendering.
+/// Returns a response without the parts that vary: the ETag of identical bytes depends on whether they were rendered or
+/// copied from an earlier rendering.
 fn lasting(answer: &[u8]) -> Vec<u8> {
     let text = String::from_utf8_lossy(answer);
     let is_lasting = |line: &&str| !line.starts_with("date:") && !line.starts_with("etag:");
@@ -183,13 +184,13 @@ fn request_of((host, path): &(String, String), coding: &str) -> Outcome<Request>
     Ok(request.header(header::HOST, host).header(header::ACCEPT_ENCODING, coding).finish())
 }
 
-/// Serves the sites of a platform.
+/// Returns the endpoint that serves the sites of a platform.
 fn sites(platform: &Platform, config: SiteConfig) -> Outcome<Server> {
     let next = make_sync(|_| Response::builder().status(StatusCode::NOT_FOUND).finish());
     Ok(Arc::new(Sites::new(platform, config)?.with_fallback(next).boxed()))
 }
 
-/// Returns the handler, and the sites with a cache and without.
+/// Returns the handler, the sites with a cache, and the sites without a cache.
 async fn servers(
     platform: &Platform,
     page: &(String, String),
@@ -236,7 +237,7 @@ fn connected(
             for _ in 0..asked {
                 client.get(path)?;
             }
-            // The first round warms up.
+            // The first round is a warm-up.
             if round > 0 {
                 times.push(all.elapsed().saturating_sub(own.elapsed()) / asked);
             }
@@ -266,7 +267,7 @@ fn undrawn(rt: &Runtime, site: &Site, coding: &str, rounds: usize) -> Outcome<Ve
     (0..rounds).map(time).collect()
 }
 
-/// Measures first requests with rendered texts, each time after a change of the site.
+/// Measures first requests for rendered texts, each after a change of the site.
 fn drawn(rt: &Runtime, site: &Site, coding: &str, rounds: usize) -> Outcome<Vec<Duration>> {
     let (host, path) = &site.page;
     let server = sites(&site.platform, SiteConfig::default())?;
@@ -279,7 +280,7 @@ fn drawn(rt: &Runtime, site: &Site, coding: &str, rounds: usize) -> Outcome<Vec<
     (0..rounds).map(time).collect()
 }
 
-/// Measures first requests of unread texts on newly started platforms.
+/// Measures first requests for unread texts, on newly started platforms.
 fn unread(rt: &Runtime, stores: &Stores, site: &Site, rounds: usize) -> Outcome<Vec<Duration>> {
     let (host, path) = &site.page;
     let time = |_| {
@@ -315,7 +316,7 @@ fn called(
 }
 
 fn measure(store: Arc<dyn Store>, objects: Arc<dyn Objects>, how: (u32, usize)) -> Outcome<()> {
-    // Its thread serves; the client runs on this one.
+    // The runtime's thread serves; the client runs on this thread.
     let rt = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build()?;
     let stores = (store, objects);
     let (store, objects) = stores.clone();
@@ -347,7 +348,7 @@ fn measure(store: Arc<dyn Store>, objects: Arc<dyn Objects>, how: (u32, usize)) 
     Ok(())
 }
 
-/// Returns the times of the variant selected for a profiler, if any.
+/// Returns the durations of the variant selected for a profiler, if any.
 fn profiled(rt: &Runtime, stores: &Stores, site: &Site) -> Option<Outcome<Vec<Duration>>> {
     std::env::args().find_map(|argument| match argument.as_str() {
         "drawn" => Some(drawn(rt, site, "identity", PROFILED)),

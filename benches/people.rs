@@ -1,5 +1,5 @@
-//! `cargo bench -p docs-benches --bench people`: the first page of the members of an organization, with each filter.
-//! Compare the sizes with one another: they should cost the same.
+//! `cargo bench -p docs-benches --bench people`: the first page of an organization's members, with each filter. The
+//! cost should not depend on the number of members.
 
 use std::{hint::black_box, sync::Arc};
 
@@ -20,10 +20,10 @@ use docs_memstore::{MemObjects, MemStore, SeededIds};
 const FIRST: [&str; 8] = ["Ada", "Grace", "Edsger", "Barbara", "Alan", "Annie", "Donald", "Leslie"];
 const LAST: [&str; 7] = ["Lovelace", "Hopper", "Dijkstra", "Liskov", "Turing", "Easley", "Knuth"];
 const ROLES: [Option<Role>; 4] = [Some(Role::Read), Some(Role::Edit), None, Some(Role::Create)];
-/// Members that one transaction creates.
+/// Number of members created per transaction.
 const CHUNK: usize = 10;
 
-/// The n-th member. Names repeat, addresses do not; every tenth member was active.
+/// Returns the n-th member. Names repeat, but e-mail addresses do not. Every tenth member has been active.
 fn member(org: &OrgId, n: usize) -> Outcome<(UserRecord, MemberRecord)> {
     let at = Timestamp::new(DateTime::UNIX_EPOCH + TimeDelta::milliseconds(1_000 * i64::try_from(n)?));
     let (first, last) = (FIRST[n % FIRST.len()], LAST[n % LAST.len()]);
@@ -39,7 +39,7 @@ fn member(org: &OrgId, n: usize) -> Outcome<(UserRecord, MemberRecord)> {
     Ok((user, member))
 }
 
-/// Numbers of members. A test run uses few.
+/// Returns the numbers of members. A test run uses small ones.
 fn sizes() -> Vec<usize> {
     let is_measured = std::env::args().any(|argument| argument == "--bench");
     if is_measured { vec![1_000, 10_000, 100_000] } else { vec![1_000] }

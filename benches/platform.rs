@@ -1,4 +1,4 @@
-//! `cargo bench -p docs-benches`. Compare the sizes of one group with one another: the ratio is the result.
+//! `cargo bench -p docs-benches`. The results of interest are the ratios between the sizes in a group.
 
 use std::hint::black_box;
 

@@ -1,5 +1,5 @@
-//! `cargo bench -p docs-benches --bench search`: the cost of a query and a write for an index in a folder with one
-//! thousand and ten thousand pages, and the cost of a word in memory and in a folder with ten thousand and one hundred
+//! `cargo bench -p docs-benches --bench search`: the cost of a query and a write in a folder index with one thousand
+//! and ten thousand pages, and the cost of a word in memory and in a folder index with ten thousand and one hundred
 //! thousand words.
 
 use std::{collections::BTreeSet, fs, hint::black_box, time::Instant};
@@ -18,10 +18,10 @@ use docs_search::SqliteSearch;
 use tempfile::TempDir;
 use tokio::runtime::Runtime;
 
-/// Pages per space.
+/// Number of pages per space.
 const OF_A_SPACE: usize = 100;
 
-/// A page of forty lines with words that differ from page to page.
+/// Returns a page of forty lines, whose words differ between pages.
 fn page(n: usize, edit: usize) -> Outcome<PageDocument> {
     let line = |line: usize| {
         format!("Line {line} says word{} and word{} as handbooks do. ", n * line % 5_000, n % 97)
@@ -41,7 +41,7 @@ fn page(n: usize, edit: usize) -> Outcome<PageDocument> {
     })
 }
 
-/// An index with the given number of pages in a folder. Prints the duration and the size.
+/// Creates a folder index with `pages` pages. Prints the duration and the size.
 async fn filled(pages: usize) -> Outcome<(SqliteSearch, TempDir)> {
     let folder = TempDir::new()?;
     let index = SqliteSearch::folder(folder.path())?;
@@ -102,10 +102,10 @@ fn search_sizes(c: &mut Criterion) -> Outcome<()> {
     Ok(())
 }
 
-/// Words per page of that index.
+/// Number of words per page of that index.
 const OF_A_PAGE: usize = 100;
 
-/// A word of letters: the number as a fixed number of syllables.
+/// Returns a word that encodes a number as a fixed number of syllables.
 fn syllables(mut n: usize) -> String {
     let mut word = String::new();
     for _ in 0..5 {
@@ -117,11 +117,11 @@ fn syllables(mut n: usize) -> String {
     word
 }
 
-/// Fills an index with pages that together have the given number of distinct words.
+/// Fills an index with pages that have `words` distinct words in total.
 async fn fill_with_words(index: &impl SearchIndex, words: usize) -> Outcome<()> {
     let mut changes = Vec::new();
     for number in 0..words / OF_A_PAGE {
-        // Consecutive words share no prefix: they are distributed over all combinations of syllables.
+        // Consecutive words share no prefix, because they are distributed over all combinations of syllables.
         let word = |n: usize| syllables((number * OF_A_PAGE + n).wrapping_mul(0x9e37_79b9) % 85_usize.pow(5));
         let text = (0..OF_A_PAGE).map(|n| word(n) + " ").collect();
         let sections = vec![Section { anchor: None, heading: None, text }];
@@ -157,7 +157,7 @@ fn words_of(
     let whole = syllables(0);
     let (beginning, mistyped) = (&whole[..4], format!("{}x{}", &whole[..5], &whole[7..]));
     let mut group = c.benchmark_group(name);
-    // Quoted text is searched for exactly.
+    // Quoted text is a phrase search.
     for (what, text) in [
         ("a word", format!("\"{whole}\"")),
         ("a beginning", beginning.to_owned()),

@@ -1,7 +1,7 @@
-//! `cargo bench -p docs-benches --bench sites`: resolving an address of a site, reading a published site as a member
-//! and as visitors with claims, and evaluating a condition.
+//! `cargo bench -p docs-benches --bench sites`: resolving a URL of a site, reading a published site as a member and as
+//! visitors with claims, and evaluating a condition.
 //!
-//! Compare the results for different numbers of other sites with one another: they should be equal.
+//! The results should not depend on the number of other sites.
 
 use std::hint::black_box;
 
@@ -14,10 +14,10 @@ use docs_core::{
 };
 use serde_json::{Value, json};
 
-/// The size of the site.
+/// Number of sections and spaces of the site.
 const SECTIONS: usize = 20;
 const PLACES: usize = 100;
-/// Conditions of sections and spaces. Every visitor fulfils some.
+/// Conditions of sections and spaces. Every visitor meets some of them.
 const CONDITIONS: [&str; 4] = [
     "visitor.claims.unsigned.plan == 'pro'",
     "visitor.claims.unsigned.beta && visitor.claims.unsigned.plan in ['free', 'team']",
@@ -25,7 +25,7 @@ const CONDITIONS: [&str; 4] = [
     "visitor.claims.unsigned.plan != 'none'",
 ];
 
-/// Numbers of other sites. A test run uses one.
+/// Returns the numbers of other sites. A test run uses one.
 fn sizes() -> Vec<usize> {
     let is_measured = std::env::args().any(|argument| argument == "--bench");
     if is_measured { vec![1, 100, 1_000] } else { vec![1] }
@@ -36,7 +36,7 @@ fn request<T: serde::de::DeserializeOwned>(json: Value) -> serde_json::Result<T>
     serde_json::from_value(json)
 }
 
-/// A platform with large sites among others: one without conditions, and one with conditions on every section and
+/// A platform with two large sites among others: one without conditions, and one with a condition on every section and
 /// space.
 struct Sites {
     platform: Platform,
@@ -46,7 +46,7 @@ struct Sites {
     adapted: Large,
 }
 
-/// A site, and the address of a page in its last space.
+/// A site, and the URL of a page in its last space.
 struct Large {
     id: SiteId,
     url: String,
@@ -57,7 +57,7 @@ impl Sites {
         let (platform, org, spaces, token) = platform_with(PLACES + 1).await?;
         let admin = platform.authenticate(&token).await?;
         let maker = Maker { platform: &platform, admin: &admin, org: &org };
-        // The other sites show a different space, because a member's view examines some of the sites that share a
+        // The other sites show a different space, because the view of a member examines some of the sites that share a
         // space.
         let (spaces, other) = spaces.split_at(PLACES);
         for n in 0..others {
@@ -130,7 +130,7 @@ impl Maker<'_> {
         Ok(Large { id, url })
     }
 
-    /// Makes the content of a site adaptive.
+    /// Enables adaptive content on a site.
     async fn adapt(&self, site: &SiteId) -> Outcome<()> {
         let change = request(json!({ "adaptiveContent": { "enabled": true } }))?;
         self.platform.as_actor(self.admin).org(self.org).site(site).update(change).await?;
@@ -202,7 +202,7 @@ fn read(c: &mut Criterion) -> Outcome<()> {
     Ok(())
 }
 
-/// A condition close to the length limit that has to be evaluated completely.
+/// Returns a condition close to the length limit that has to be evaluated completely.
 fn long_condition() -> String {
     let one = "visitor.claims.unsigned.plan == 'no' || ";
     format!("{}visitor.claims.unsigned.beta", one.repeat((MAX_LENGTH - 40) / one.len()))

@@ -1,8 +1,9 @@
-//! `cargo bench -p docs-benches --bench specs`: an OpenAPI specification of 5 MB, in JSON and in YAML, from the `PUT`
-//! to its version.
+//! `cargo bench -p docs-benches --bench specs`: a 5 MB OpenAPI specification, in JSON and in YAML, from the `PUT`
+//! request to the new version.
 //!
-//! The limits are two seconds and 200 MB. An optimized bench fails if it takes longer, any build if it takes more
-//! memory. The process does nothing else, so the bytes include the round, its store and its objects in memory.
+//! The limits are two seconds and 200 MB. An optimized build fails if it exceeds the time, any build if it exceeds the
+//! memory. The process does nothing else, so the measured memory includes the round and its in-memory store and
+//! objects.
 
 use std::{
     fmt::Write as _,
@@ -25,14 +26,14 @@ use serde_json::json;
 #[global_allocator]
 static ALLOCATOR: PeakAlloc = PeakAlloc;
 
-/// The least size of the document in bytes.
+/// Minimum size of the document in bytes.
 const BYTES: usize = 5_000_000;
-/// The time limit of a round.
+/// Time limit per round.
 const MOST_TIME: Duration = Duration::from_secs(2);
-/// The memory limit of a round in megabytes.
+/// Memory limit per round in megabytes.
 const MOST_MEMORY: f32 = 200.0;
 
-/// A synthetic large specification.
+/// Returns a synthetic large specification.
 fn likeness() -> Outcome<String> {
     let mut text =
         String::from("{\"openapi\":\"3.1.0\",\"info\":{\"title\":\"Large\",\"version\":\"1\"},\"paths\":{");
@@ -55,7 +56,7 @@ fn likeness() -> Outcome<String> {
     Ok(text)
 }
 
-/// A platform with a reader of specifications, an organization and its administrator.
+/// Returns a platform with a specification parser, an organization and its administrator.
 async fn platform() -> Outcome<(Platform, OrgId, Actor)> {
     let builder = Platform::builder(Arc::new(MemStore::new()), Arc::new(MemObjects::new()));
     let platform = builder.ids(SeededIds::new(3)).spec_reader(Arc::new(OpenApiReader)).build();
@@ -65,7 +66,7 @@ async fn platform() -> Outcome<(Platform, OrgId, Actor)> {
     Ok((platform, org, Actor::User(user.id)))
 }
 
-/// Puts a specification and processes it.
+/// Stores a specification and processes it.
 async fn round((platform, org, actor): &(Platform, OrgId, Actor), text: String) -> Outcome<()> {
     let me = platform.as_actor(actor);
     let put = PutOpenApiSpec { source: SpecSource::Text(text) };
@@ -102,7 +103,7 @@ fn measured(c: &mut Criterion) -> Outcome<()> {
         if took > MOST_TIME && !cfg!(debug_assertions) {
             return Err(format!("{name}: {took:?} are more than {MOST_TIME:?}").into());
         }
-        // An equal document is read again, but no version is stored.
+        // An identical document is parsed again, but no new version is stored.
         group.bench_function(name, |b| {
             b.iter(|| rt.block_on(round(&world, text.clone())).expect("it is processed"));
         });

@@ -1,4 +1,4 @@
-//! One HTTP/1.1 connection that is kept alive.
+//! A persistent HTTP/1.1 connection.
 
 use std::net::SocketAddr;
 
@@ -14,7 +14,7 @@ use hyper_util::rt::TokioIo;
 use serde_json::Value;
 use tokio::net::TcpStream;
 
-/// A connection to the server, with the token that it sends.
+/// A connection to the server, and the token to send.
 pub(crate) struct Client {
     sender: SendRequest<Full<Bytes>>,
     address: SocketAddr,
@@ -27,12 +27,12 @@ impl Client {
         let stream = TcpStream::connect(address).await?;
         stream.set_nodelay(true)?;
         let (sender, connection) = http1::handshake(TokioIo::new(stream)).await?;
-        // A failure of the connection reaches the request that is under way.
+        // A connection failure is reported by the request in progress.
         tokio::spawn(async move { drop(connection.await) });
         Ok(Self { sender, address, authorization: format!("Bearer {token}") })
     }
 
-    /// Sends a request with a JSON body (`Value::Null` for an empty one) and reads the whole response.
+    /// Sends a request with a JSON body (`Value::Null` for none) and reads the complete response.
     pub(crate) async fn send(
         &mut self,
         method: Method,
@@ -57,7 +57,7 @@ impl Client {
         Ok((status, answer.into_body().collect().await?.to_bytes()))
     }
 
-    /// Sends a request that must succeed and returns its JSON response.
+    /// Sends a request, which must succeed, and returns its JSON response.
     pub(crate) async fn json(&mut self, method: Method, path: &str, body: &Value) -> Outcome<Value> {
         let (status, bytes) = self.send(method.clone(), path, body).await?;
         if !status.is_success() {

@@ -1,8 +1,8 @@
-//! Load driver: many connections of mixed reads and writes against one server process on the loopback interface.
+//! Load driver: sends a mix of reads and writes over many connections to a server process on the loopback interface.
 //!
-//! Starts the server, fills it with spaces, keeps every connection busy for a fixed time, and prints a table per
-//! operation (requests, failures, latency), the CPU time of the server, and the memory of its process tree. Exits with
-//! a failure if any response was unexpected.
+//! Starts the server, fills it with spaces, keeps every connection busy for a fixed time, and prints a table with
+//! requests, failures and latencies per operation, the CPU time of the server, and the memory of its process tree.
+//! Exits with an error if any response was unexpected.
 //!
 //! ```console
 //! cargo build --release -p docs-server

@@ -1,4 +1,4 @@
-//! The mix of requests.
+//! The mix of operations.
 
 use std::{net::SocketAddr, sync::Arc};
 
@@ -9,19 +9,19 @@ use tokio::time::Instant;
 
 use crate::{client::Client, report::Samples, server::TOKEN};
 
-/// The resources used by the requests.
+/// The resources that requests use.
 pub(crate) struct Fixture {
     org: String,
     /// The first space, which is published as a site.
     published: String,
     /// Path of the site on the server.
     site: String,
-    /// Spaces that are edited.
+    /// The spaces to edit.
     spaces: Vec<String>,
 }
 
 impl Fixture {
-    /// Finds the first organization and its site, and creates copies of its space to edit.
+    /// Finds the first organization and its site, and copies its space for editing.
     pub(crate) async fn create(client: &mut Client, spaces: usize) -> Outcome<Self> {
         let orgs = client.json(Method::GET, "/v1/orgs", &Value::Null).await?;
         let org = text(&orgs, "/items/0/id")?;
@@ -44,7 +44,7 @@ fn text(value: &Value, pointer: &str) -> Outcome<String> {
     found.map(str::to_owned).ok_or_else(|| format!("{pointer} is not in {value}").into())
 }
 
-/// Pseudo-random numbers (xorshift64*), the same for the same seed.
+/// Reproducible pseudo-random numbers (xorshift64*).
 pub(crate) struct Random(u64);
 
 impl Random {
@@ -60,11 +60,11 @@ impl Random {
     }
 }
 
-/// A connection under load.
+/// A client that sends requests over one connection.
 pub(crate) struct Worker {
     fixture: Arc<Fixture>,
     random: Random,
-    /// Share of requests that write, in percent.
+    /// Percentage of requests that write.
     writes: u64,
     samples: Samples,
 }
@@ -74,7 +74,7 @@ impl Worker {
         Self { fixture, random, writes, samples: Samples::default() }
     }
 
-    /// Sends requests until the deadline. A connection that fails is counted and replaced.
+    /// Sends requests until the deadline. A failed connection is counted and replaced.
     pub(crate) async fn run(mut self, address: SocketAddr, until: Instant) -> Samples {
         while Instant::now() < until {
             let begun = Instant::now();
@@ -152,7 +152,7 @@ impl Worker {
         Ok(())
     }
 
-    /// Sends a request and records its latency, or its failure.
+    /// Sends a request and records its latency or its failure.
     async fn timed(
         &mut self,
         client: &mut Client,

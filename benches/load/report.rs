@@ -1,21 +1,21 @@
-//! Latencies and memory, and the table of them.
+//! Latency and memory measurements, and their report.
 
 use std::{collections::BTreeMap, time::Duration};
 
-/// Failures whose text is printed.
+/// Number of failures to print.
 const PRINTED_FAILURES: usize = 20;
 
 /// Latencies by operation.
 #[derive(Default)]
 pub(crate) struct Samples {
-    /// Microseconds of each request.
+    /// Latency of each request in microseconds.
     latencies: BTreeMap<&'static str, Vec<u32>>,
     failures: BTreeMap<&'static str, u64>,
     reasons: Vec<String>,
 }
 
 impl Samples {
-    /// Records an answered request.
+    /// Records the latency of a successful request.
     pub(crate) fn add(&mut self, name: &'static str, took: Duration) {
         self.latencies.entry(name).or_default().push(u32::try_from(took.as_micros()).unwrap_or(u32::MAX));
     }
@@ -28,7 +28,7 @@ impl Samples {
         }
     }
 
-    /// Adds the records of another connection.
+    /// Adds the samples of another connection.
     pub(crate) fn merge(&mut self, other: Self) {
         for (name, latencies) in other.latencies {
             self.latencies.entry(name).or_default().extend(latencies);
@@ -49,12 +49,12 @@ impl Samples {
 /// Resident memory of the process tree over time.
 pub(crate) struct MemorySamples {
     idle: u64,
-    /// Bytes, one sample per second.
+    /// Bytes, sampled once per second.
     seconds: Vec<u64>,
 }
 
 impl MemorySamples {
-    /// No samples yet, after `idle` bytes before the load.
+    /// Creates an empty list of samples. `idle` is the memory before the load, in bytes.
     pub(crate) const fn new(idle: u64) -> Self {
         Self { idle, seconds: Vec::new() }
     }
@@ -64,7 +64,7 @@ impl MemorySamples {
     }
 }
 
-/// Prints the table: a row per operation, then the CPU time and the memory of the server.
+/// Prints a table with a row per operation, followed by the CPU time and memory of the server.
 pub(crate) fn print(samples: &mut Samples, memory: &MemorySamples, wall: Duration, cpu: Duration) {
     println!("| operation | requests | failed | p50 ms | p99 ms | max ms |");
     println!("|---|---|---|---|---|---|");

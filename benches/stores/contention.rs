@@ -19,14 +19,14 @@ use docs_core::{
 
 const WRITERS: usize = 8;
 const WRITES: usize = 100;
-/// Keys for reads and puts, one for each writer.
+/// Number of keys that each writer reads and puts.
 const OWN: usize = 2_000;
 
 fn own_key(n: usize) -> Key {
     KeyBuf::new("own").part(&key(n)).key()
 }
 
-/// A write that reads a key of its own, creates a key, and increments a counter.
+/// A write that reads one of the writer's own keys, creates a key, and increments a counter.
 struct Bump {
     own: Key,
     new: Key,
@@ -53,10 +53,10 @@ impl Operation for Bump {
     }
 }
 
-/// Writers on separate keys, and writers of one key. All of them increment one counter.
+/// Runs writers on separate keys, and writers of a single key. All of them increment the same counter.
 pub(crate) async fn attempts(store: &Arc<dyn Store>) -> Outcome<String> {
-    // As in a platform with data. PostgreSQL treats entries of one index page as conflicting, and the first keys of a
-    // class share a page.
+    // Other keys make the store resemble one with data: PostgreSQL treats entries on the same index page as
+    // conflicting, and the first keys of a class share a page.
     let own = (0..OWN).map(|n| Op::Put(own_key(n), Value::Int(0))).collect();
     store.begin(Mode::Write, &[]).await?.commit(Batch { ops: own, feed: Vec::new() }).await?;
     let mut said = String::new();

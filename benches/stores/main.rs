@@ -1,6 +1,6 @@
-//! `cargo bench -p docs-benches --bench stores`: each store on disk next to its bare driver with the same statements,
-//! on the same data, in one run. The ratio is the result. PostgreSQL is included if `DOCS_TEST_POSTGRES` names a
-//! server.
+//! `cargo bench -p docs-benches --bench stores`: each store on disk, compared with its bare driver running the same
+//! statements on the same data. The result of interest is the ratio. PostgreSQL is included if `DOCS_TEST_POSTGRES` is
+//! the URL of a server.
 
 mod contention;
 mod raw;
@@ -23,7 +23,7 @@ use tokio::runtime::Runtime;
 
 use crate::raw::{Postgres, Raw, Sqlite};
 
-/// Keys in each store.
+/// Number of keys in each store.
 const KEYS: usize = 20_000;
 
 /// A store, its objects, and its bare driver on the same data.
@@ -84,7 +84,7 @@ fn stores(c: &mut Criterion) {
     }
 }
 
-/// The three basic operations through the store and through its driver.
+/// Measures the three basic operations through the store and through the driver.
 fn keys(c: &mut Criterion, rt: &Runtime, engine: &Engine) {
     let mut n = 0;
     let mut next = move || {
@@ -129,7 +129,7 @@ fn keys(c: &mut Criterion, rt: &Runtime, engine: &Engine) {
     group.finish();
 }
 
-/// An edit of one page through a change request, as a client does it.
+/// Measures an edit of one page through a change request, as performed by a client.
 fn pages(c: &mut Criterion, rt: &Runtime, engine: &Engine) -> Outcome<()> {
     let over = platform_over(engine.store.clone(), engine.objects.clone(), 1);
     let (platform, _, spaces, token) = rt.block_on(over)?;

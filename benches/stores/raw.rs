@@ -1,4 +1,4 @@
-//! The bare drivers with only those statements that the stores run for the same operation.
+//! The bare drivers, limited to the statements that the stores run for the same operation.
 
 use std::path::Path;
 
@@ -9,7 +9,7 @@ use rusqlite::{Connection, params};
 use tokio::runtime::Runtime;
 use tokio_postgres::{Client, NoTls, Statement, types::ToSql};
 
-/// Either driver.
+/// The driver of either database.
 pub(crate) enum Raw {
     Sqlite(Sqlite),
     Postgres(Postgres),
@@ -100,7 +100,7 @@ pub(crate) struct Postgres {
     feed: Statement,
 }
 
-/// Creates a schema on a server. Returns a URL that selects it.
+/// Creates a schema on a server. Returns a URL that selects the schema.
 pub(crate) async fn schema(server: &str, name: &str) -> Outcome<String> {
     let (client, connection) = tokio_postgres::connect(server, NoTls).await?;
     let connection = tokio::spawn(connection);
@@ -114,7 +114,7 @@ pub(crate) async fn schema(server: &str, name: &str) -> Outcome<String> {
 impl Postgres {
     pub(crate) async fn connect(url: &str) -> Outcome<Self> {
         let (client, connection) = tokio_postgres::connect(url, NoTls).await?;
-        // The task ends with the client.
+        // The task ends when the client is dropped.
         tokio::spawn(connection);
         client.batch_execute("SET enable_seqscan = off; SET enable_bitmapscan = off; SET plan_cache_mode = force_generic_plan; SET jit = off").await?;
         Ok(Self {

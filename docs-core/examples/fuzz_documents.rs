@@ -1,8 +1,8 @@
 //! Parses mutated Markdown as documents. Detects panics, slow inputs, excessive memory, and unstable trees.
 //!
-//! Memory is the peak of live bytes while an input is parsed, including the document, per byte of the input. Inputs
-//! below 32 KiB do not count: a small text may always use the allowance of that size. Times are processor times, so
-//! other load on the machine does not count.
+//! Memory is the peak of allocated bytes while an input is parsed, including the document, divided by the size of the
+//! input. Inputs below 32 KiB are not checked, because any small text may use the memory permitted for that size. Times
+//! are CPU times, so other load on the machine has no effect.
 //!
 //! `cargo run --release -p docs-core --example fuzz_documents -- COUNT [SEED] [FOLDER]`
 
@@ -38,7 +38,7 @@ fn main() {
     for index in 0..count {
         let text = mutated(&corpus, &mut random);
         bytes += text.len() as u64;
-        // One input in eight is also printed and parsed again.
+        // One input in eight is also serialized and parsed again.
         found.try_one(&text, index % 8 == 0);
         if index % 1_000_000 == 999_999 {
             report(index + 1, start.elapsed(), bytes, &found);
@@ -55,9 +55,9 @@ struct Found {
     refused: u64,
     slow: u64,
     slowest: Duration,
-    /// The number of inputs above the memory limit.
+    /// Number of inputs above the memory limit.
     large: u64,
-    /// The highest peak of live bytes per byte of input.
+    /// Highest peak of allocated bytes per byte of input.
     memory: f64,
 }
 
@@ -73,7 +73,7 @@ impl Found {
             (added, outcome)
         });
         let taken = match start.elapsed() {
-            // Other processes share the caches, so a slow input is measured again.
+            // Other processes share the CPU caches, so a slow input is measured again.
             taken if taken > LONG => (0..3).map(|_| time(text)).min().unwrap_or(taken),
             taken => taken,
         };
@@ -126,9 +126,9 @@ fn time(text: &str) -> Duration {
     start.elapsed()
 }
 
-/// The least size in bytes of inputs that count for the memory limit.
+/// Minimum size in bytes of inputs checked against the memory limit.
 const MEASURED: usize = 32 * 1024;
-/// The memory limit in bytes per byte of input.
+/// Memory limit in bytes per byte of input.
 const MOST_MEMORY: f64 = 50.0;
 
 fn show(what: &str, text: &str) {
@@ -164,7 +164,7 @@ fn collect(folder: &Path, corpus: &mut Vec<String>) {
     }
 }
 
-/// Returns a mutated window of a text of the corpus.
+/// Returns a mutated excerpt from a text of the corpus.
 fn mutated(corpus: &[String], random: &mut Random) -> String {
     if random.below(2000) == 0 {
         return repeated(corpus, random);
@@ -201,7 +201,8 @@ fn mutated(corpus: &[String], random: &mut Random) -> String {
     text
 }
 
-/// Returns one to three repeated pieces between two texts: as many small blocks, delimiters, cells or links as fit.
+/// Returns one to three repeated fragments between two texts, to produce as many small blocks, delimiters, cells or
+/// links as fit.
 fn repeated(corpus: &[String], random: &mut Random) -> String {
     let mut unit = String::new();
     for _ in 0..=random.below(3) {
@@ -295,7 +296,7 @@ const PARTS: &[&str] = &[
     "\r",
 ];
 
-/// Prefixes and suffixes of repeated pieces.
+/// Prefixes and suffixes of repeated fragments.
 const FRAMES: &[&str] = &[
     "",
     "",

@@ -1,9 +1,10 @@
 //! Parses and evaluates random expressions in random contexts. Detects panics, slow inputs, excessive memory, and
-//! results that depend on values the expression is reported not to read.
+//! results that depend on values that the expression reportedly does not read.
 //!
-//! An input is a list of random tokens, a mutated expression of the corpus, a few repeated pieces, or arbitrary bytes.
-//! Times are processor times, so other load on the machine does not count: for parsing and evaluating an expression,
-//! and for evaluating a small document with it. Memory is the peak of live bytes during that time.
+//! An input is a list of random tokens, a mutated expression from the corpus, a few repeated fragments, or arbitrary
+//! bytes. Times are CPU times, so other load on the machine has no effect: the time of parsing and evaluating an
+//! expression, and the time of evaluating a small document that contains it. Memory is the peak of allocated bytes
+//! during that time.
 //!
 //! `cargo run --release -p docs-core --example fuzz_expressions -- COUNT [SEED]`
 
@@ -30,13 +31,13 @@ use serde_json::{Map, Value as Json, json};
 #[global_allocator]
 static MEMORY: PeakAlloc = PeakAlloc;
 
-/// Contexts that are in use at the same time.
+/// Number of contexts in use.
 const WORLDS: usize = 64;
-/// Inputs after which the contexts are replaced.
+/// Number of inputs after which the contexts are replaced.
 const WHILE: u64 = 100_000;
-/// The time limit of an input.
+/// Time limit per input.
 const MOST_TIME: Duration = Duration::from_millis(10);
-/// The memory limit of an input in bytes.
+/// Memory limit per input in bytes.
 const MOST_MEMORY: usize = 32 * 1024 * 1024;
 
 fn main() {
@@ -72,13 +73,13 @@ struct Found {
     slowest_document: Duration,
     large: u64,
     memory: usize,
-    /// The number of inputs evaluated again with changed values that they do not read, and the number with a different
-    /// result.
+    /// Number of inputs that were evaluated again after a change of values that they do not read, and the number of
+    /// those with a different result.
     changed: u64,
     leaks: u64,
 }
 
-/// The result of an input: whether it parsed, whether it has a value, and whether it leaks.
+/// The outcome of an input: whether it was parsed, whether it has a value, and whether it leaks.
 struct Ended {
     read: bool,
     valued: bool,
@@ -109,7 +110,7 @@ impl Found {
             self.leaks += 1;
             show("reads more than it says", text);
         }
-        // Other processes share the caches, so a slow input is measured again.
+        // Other processes share the CPU caches, so a slow input is measured again.
         let taken = again(taken, || time(|| alone(text, world)).0);
         let document = again(ended.document, || time(|| in_document(text, world)).0);
         if taken > self.slowest && taken > MOST_TIME / 2 {
@@ -179,7 +180,7 @@ fn alone(text: &str, world: &World) -> (bool, bool) {
     (true, value.is_ok())
 }
 
-/// Returns `true` if changing only values that the expression does not read changes its result, `None` for a malformed
+/// Returns `true` if a change of values that the expression does not read changes its result, or `None` for a malformed
 /// expression.
 fn leak(text: &str, world: &World) -> Option<bool> {
     let expression = Expression::parse(text).ok()?;
@@ -191,7 +192,8 @@ fn leak(text: &str, world: &World) -> Option<bool> {
     Some(is_other)
 }
 
-/// Evaluates a document with the expression as a condition and as an inline value, in all modes: up to ten evaluations.
+/// Evaluates a document that contains the expression as a condition and as inline content, in all modes: up to ten
+/// evaluations.
 fn in_document(text: &str, world: &World) -> usize {
     let paragraph = |nodes| Node::Block(Block::new(BlockKind::Paragraph { align: None }, nodes));
     let leaf = || Node::Text(TextNode::new(vec![Leaf::new("a", Vec::new())]));
@@ -225,7 +227,7 @@ impl World {
         Self { signed, unsigned, space, page, context, claims }
     }
 
-    /// Returns a context with all values outside these paths replaced.
+    /// Returns a context in which all values outside these paths are replaced.
     fn without(&self, read: &std::collections::BTreeSet<ReadPath>) -> Context {
         let other = |members: &Map<String, Json>, names: &[&str], value: &Json| {
             let is_read = |name: &str| {

@@ -1,17 +1,17 @@
-//! Lists the public items of crates from rustdoc's JSON: one line per item, sorted by path.
+//! Lists the public items of crates from rustdoc's JSON output: one line per item, sorted by path.
 //!
-//! `.ci/public-api` runs it: `public_api docs_core.json …` prints the list. Blanket and automatic implementations are
-//! omitted, and the modules in [`UNLISTED`].
+//! `.ci/public-api` runs it: `public_api docs_core.json …` prints the list. Blanket and automatic implementations, and
+//! the modules in [`UNLISTED`], are omitted.
 
 use std::{collections::BTreeSet, error::Error, fmt::Write as _, fs, io, process::ExitCode};
 
 use serde_json::{Map, Value as Json};
 
-/// The supported version of rustdoc's JSON. Check the format changes before raising it.
+/// The supported format version of rustdoc's JSON. Review the format changes before increasing it.
 const FORMAT: u64 = 57;
-/// The exit code for another version.
+/// Exit code for an unsupported format version.
 const UNKNOWN_FORMAT: u8 = 3;
-/// Modules that are public for the crates of this repository only, not for embedding applications.
+/// Modules that are public only for other crates of this repository, not for embedding applications.
 const UNLISTED: &[&str] = &[
     "docs_core::records",
     "docs_core::store::records",
@@ -42,7 +42,7 @@ fn main() -> Result<ExitCode, Box<dyn Error>> {
 
 struct Listing<'a> {
     index: &'a Map<String, Json>,
-    /// The lines by path and text.
+    /// Lines to print, sorted by path and text.
     lines: &'a mut BTreeSet<(String, String)>,
 }
 
@@ -131,7 +131,8 @@ impl<'a> Listing<'a> {
         }
     }
 
-    /// Adds a re-export. Items of the crate are listed at the reachable path; others are only named.
+    /// Adds a re-export. Items of the same crate are listed under the path at which they can be reached; others are
+    /// only named.
     fn reexport(&mut self, inner: &'a Json, path: &str) {
         let (source, name) = (text(&inner["source"]), text(&inner["name"]));
         let is_glob = inner["is_glob"] == true;
@@ -146,7 +147,7 @@ impl<'a> Listing<'a> {
         }
     }
 
-    /// Adds the members of a type, and one line with the traits it implements.
+    /// Adds the members of a type, and one line with the traits that it implements.
     fn impls(&mut self, inner: &Json, path: &str) {
         let mut traits = BTreeSet::new();
         for found in self.all(&inner["impls"]) {
@@ -256,7 +257,7 @@ fn args(args: &Json) -> String {
     }
 }
 
-/// Formats a type without the paths of its modules.
+/// Formats a type without module paths.
 fn ty(json: &Json) -> String {
     let Some((kind, of)) = only(json) else { return json.as_str().unwrap_or_default().to_owned() };
     match kind {
@@ -288,7 +289,7 @@ fn ty(json: &Json) -> String {
     }
 }
 
-/// Formats any other value, without item ids, which change with every build.
+/// Formats any other value without item ids, which change with every build.
 fn shortened(json: &Json) -> String {
     match json {
         Json::Object(fields) => {

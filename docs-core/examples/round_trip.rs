@@ -1,4 +1,4 @@
-//! Converts every page of a folder to a document, to JSON and back, and to Markdown, and reports differences.
+//! Converts every page in a folder to a document, to JSON and back, and to Markdown, and reports differences.
 //!
 //! `cargo run --release -p docs-core --example round_trip -- FOLDER [--show KIND]`
 
@@ -158,8 +158,8 @@ fn around(text: &str, at: usize) -> String {
     format!("{before}⟦{behind}")
 }
 
-/// Normalizes text for comparison: collapses white space, ignores padding of tables and space between tags, and
-/// shortens the delimiter rows of tables.
+/// Normalizes text for comparison: collapses white space, ignores table padding and space between tags, and shortens
+/// the delimiter rows of tables.
 fn squash(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for line in text.trim_start_matches('\u{feff}').replace('\0', "\u{fffd}").lines() {

@@ -1,4 +1,5 @@
-//! The platform as a library without HTTP: creates a space and a change request, edits it and merges it.
+//! The platform as a library without HTTP: creates a space and a change request, edits the change request and merges
+//! it.
 //!
 //! `cargo run --example library_only`
 
@@ -26,7 +27,7 @@ async fn main() -> Result<(), Box<dyn Error + Send + Sync>> {
         CreateChangeRequest { subject: Some("A first page".parse()?), ..CreateChangeRequest::default() };
     let request = space.change_requests().create(request).await?;
 
-    // Changes have the same JSON form as in the HTTP API.
+    // Changes have the same JSON format as in the HTTP API.
     let change: ContentEdit = serde_json::from_str(
         r##"{ "operation": "insert_page", "document": { "markdown": "# Welcome\n\nHello, reader." } }"##,
     )?;

@@ -1,5 +1,5 @@
 //! A property test template for embedding applications: for any sequence of user actions and store failures, the
-//! application's model of its documentation equals the platform's responses.
+//! application's model of its documentation matches the platform's responses.
 //!
 //! `cargo test -p docs-memstore --test a_property_of_a_host`
 
@@ -33,7 +33,7 @@ fn act() -> impl Strategy<Value = Act> {
     ]
 }
 
-/// The application's model: the title of each space, and `true` if it is not deleted.
+/// The application's model: the title of each space, and `true` unless it is deleted.
 #[derive(Default)]
 struct Model {
     spaces: BTreeMap<SpaceId, (String, bool)>,
@@ -58,7 +58,7 @@ impl Host {
         self.platform.as_user(&self.user)
     }
 
-    /// Performs the action, retries while the store is unavailable, and updates the model from the response.
+    /// Performs the action, retrying while the store is unavailable, and updates the model from the response.
     async fn act(&mut self, act: Act) {
         match act {
             Act::Create(title) => {
@@ -150,7 +150,7 @@ proptest! {
         runtime.expect("a runtime").block_on(async {
             let store = Arc::new(FaultStore::new(Arc::new(MemStore::new()), FaultPlan::none()));
             let mut host = host(Arc::clone(&store)).await;
-            // Two percent of the calls conflict, two percent find the store unavailable, and two percent of the commits
+            // Two percent of all calls conflict, two percent find the store unavailable, and two percent of commits
             // lose their response.
             let rates = Rates { conflict: 20, unavailable: 20, unknown_applied: 20, ..Rates::default() };
             store.set_plan(FaultPlan::from_seed(seed, rates));

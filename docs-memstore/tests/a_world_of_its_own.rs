@@ -1,5 +1,5 @@
-//! Test templates for embedding applications: each test has its own platform, a manual clock, explicit execution of
-//! background work, and a store with injected faults. The handbook shows them on "As a test backend".
+//! Test templates for embedding applications: each test has its own platform, a manual clock, explicitly executed
+//! background work, and a store with injected faults. They are shown on the handbook page "As a test backend".
 //!
 //! `cargo test -p docs-memstore --test a_world_of_its_own`
 

@@ -1,8 +1,8 @@
-//! Inputs that may be expressions, and their corpus.
+//! Random inputs for the expression parser, and their corpus.
 
 use crate::random::Random;
 
-/// Returns random tokens, arbitrary bytes, repeated pieces, or a mutated expression of the corpus.
+/// Returns random tokens, arbitrary bytes, repeated fragments, or a mutated expression from the corpus.
 pub(crate) fn input(random: &mut Random) -> String {
     match random.below(16) {
         0..4 => {
@@ -18,7 +18,7 @@ pub(crate) fn input(random: &mut Random) -> String {
     }
 }
 
-/// Returns one to three pieces, repeated, between two others.
+/// Returns one to three repeated fragments between two others.
 fn repeated(random: &mut Random) -> String {
     let unit: String = (0..=random.below(3)).map(|_| random.pick(TOKENS)).collect();
     let count = 1 + random.below(1_024 / unit.len().max(1) + 2);
@@ -26,9 +26,9 @@ fn repeated(random: &mut Random) -> String {
     format!("{before}{}{after}", unit.repeat(count))
 }
 
-/// Returns an expression of the corpus with a few mutations, possibly spliced with another.
+/// Returns an expression from the corpus with a few mutations, possibly spliced with another one.
 fn mutated(random: &mut Random) -> String {
-    // Expressions that use most of the permitted steps would dominate the run time.
+    // Expressions that use most of the step limit would dominate the run time.
     let seeds = if random.below(500) == 0 { HEAVY } else { SEEDS };
     let mut text = random.pick(seeds).to_owned();
     for _ in 0..random.below(6) {
@@ -64,7 +64,7 @@ fn boundary(text: &str, random: &mut Random) -> usize {
     (0..=at).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0)
 }
 
-/// Prefixes of repeated pieces.
+/// Prefixes of repeated fragments.
 const FRAMES: &[&str] = &[
     "",
     "",

@@ -1,11 +1,11 @@
 //! A reproducible random number generator.
 
-/// A small generator (xorshift). The same seed produces the same inputs.
+/// A small xorshift generator. The same seed produces the same inputs.
 pub(crate) struct Random(u64);
 
 impl Random {
     pub(crate) fn new(seed: u64) -> Self {
-        // The state zero would only produce zeros.
+        // A zero state would produce only zeros.
         Self(seed.max(1))
     }
 

@@ -1,4 +1,4 @@
-//! Mutation tests of the suite: it must reject stores with weak isolation.
+//! Mutation tests of the conformance suite: it must reject stores with weak isolation.
 
 use std::{sync::Arc, time::Duration};
 
@@ -12,7 +12,7 @@ use docs_store::{
 /// The isolation level of a broken store.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Isolation {
-    /// All reads of a transaction use one snapshot, and its overwritten keys must be unchanged.
+    /// All reads of a transaction use one snapshot, and keys that it overwrites must not have changed.
     Snapshot,
     /// All reads use one snapshot, without validation.
     StaleSnapshot,
@@ -132,7 +132,7 @@ async fn lost_appends_are_caught() {
     }
 }
 
-/// Runs one guarantee in a task. Evaluates to `true` if the store passed.
+/// Runs the test of one guarantee in a task. Evaluates to `true` if the store passed.
 macro_rules! passes {
     ($guarantee:ident, $isolation:expr) => {{
         let isolation = $isolation;

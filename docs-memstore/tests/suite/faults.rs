@@ -1,4 +1,4 @@
-//! Fault injection: faults on demand, and the suite on a faulty store.
+//! Fault injection: faults on demand, and the conformance suite on a faulty store.
 
 use std::{sync::Arc, time::Duration};
 

@@ -1,4 +1,4 @@
-//! The conformance suite on stores of live values and of JSON.
+//! The conformance suite on stores with live values and with JSON values.
 
 use std::{sync::Arc, time::Duration};
 
@@ -30,7 +30,7 @@ impl Factory for Memory {
         Arc::new(self.objects.clone())
     }
 
-    /// An in-memory store promises no durability beyond its process, so it is returned unchanged.
+    /// An in-memory store is not durable, so it is returned unchanged.
     async fn reopen(&self, store: Arc<dyn Store>) -> Arc<dyn Store> {
         store
     }

@@ -47,7 +47,7 @@ async fn limited_scan_depends_only_on_keys_up_to_the_limit() {
             let fork = store.fork();
             commit(&store, vec![put(change, 1)]).await.expect("nothing was read");
             let result = txn.commit(Batch { ops: vec![put("zz", 1)], feed: vec![] }).await;
-            // Restore the key, so that each case starts with the same three.
+            // Restore the key, so that each case starts with the same three keys.
             let was =
                 begin(&fork, Mode::Read).await.get(&[Key::from(change)]).await.expect("reading is fine");
             let undo = if was[0].is_some() { put(change, 0) } else { Op::Delete(change.into()) };
@@ -117,7 +117,7 @@ async fn unreachable_versions_are_garbage_collected() {
     for _ in 0..50 {
         commit(&store, vec![put("z", 1)]).await.expect("no conflict");
     }
-    // The last commit made one more version obsolete, which the next one would collect.
+    // The last commit made one more version obsolete, which the next commit would collect.
     let stats = store.stats();
     assert_eq!((stats.keys, stats.open), (2, 0));
     assert!(stats.versions <= 3, "{stats:?}");
@@ -138,7 +138,7 @@ async fn expired_transaction_does_not_retain_old_versions() {
     commit(&store, vec![put("a", 100)]).await.expect("no conflict");
     commit(&store, vec![put("a", 101)]).await.expect("no conflict");
     assert!(store.stats().versions < 10, "{:?}", store.stats());
-    // It remains expired after the clock is set back, because its snapshot has been collected.
+    // The transaction remains expired after the clock is set back, because its snapshot has been collected.
     clock.set(docs_ports::Clock::now(&clock) - chrono::TimeDelta::days(1));
     assert_eq!(forgotten.get(&[Key::from("a")]).await.map(drop), Err(StoreError::Conflict));
 }

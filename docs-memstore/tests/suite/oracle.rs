@@ -13,7 +13,7 @@ use docs_store::{
 };
 use proptest::prelude::*;
 
-/// The state of the oracle. Snapshots are copies, and the last change of each key is never discarded.
+/// State of the oracle. Snapshots are copies, and the number of each key's last change is never discarded.
 #[derive(Clone, Default)]
 struct State {
     commits: u64,
@@ -28,7 +28,7 @@ struct Oracle(Arc<Mutex<State>>);
 /// A predicate for the keys that a result depends on.
 type Inside = Box<dyn Fn(&str) -> bool + Send + Sync>;
 
-/// A transaction of the oracle, with all keys that its reads depend on.
+/// A transaction of the oracle, with the keys that its reads depend on.
 struct OracleTxn {
     oracle: Oracle,
     mode: Mode,
@@ -141,7 +141,7 @@ enum Step {
     Commit(usize, Batch),
     /// Reads the topic after its n-th item.
     Changes(u16, usize, u32),
-    /// Continues on a fork.
+    /// Continues with a fork.
     Fork,
 }
 
@@ -201,7 +201,7 @@ fn any_step() -> impl Strategy<Value = Step> {
     ]
 }
 
-/// The two stores under comparison.
+/// The two stores to compare.
 struct Pair {
     store: MemStore,
     oracle: Oracle,

@@ -1,9 +1,10 @@
-//! Differential tests of the stores: on random programs of operations, the platform returns the same results over every
+//! Differential tests of the stores: for random programs of operations, the platform returns the same results on every
 //! store and leaves the same data.
 //!
-//! The platform of each store has its own clock, advanced in step, and its own source of the same ids. Results are
-//! therefore compared unchanged: a different id, time or cursor is a difference between the stores. This includes ids
-//! drawn by retries of an operation: every platform has to draw the same number.
+//! The platform of each store has its own clock and its own source of ids. The clocks advance in step, and the sources
+//! produce the same ids. Results are therefore compared unchanged: any different id, time or cursor is a difference
+//! between the stores. This includes ids drawn by retries of an operation, so every platform has to draw the same
+//! number of ids.
 
 mod acts;
 mod dump;
@@ -27,8 +28,8 @@ use self::{
     program::{Step, What, programs},
 };
 
-/// Longer time spans in milliseconds that pass occasionally. They cover leases and retries, receipts, the restore
-/// window and the retention of jobs.
+/// Longer time spans in milliseconds, which pass occasionally. They cover leases, retries, receipts, the restore window
+/// and the retention of jobs.
 const SPANS: &[u64] = &[
     1_000,
     5_000,
@@ -43,10 +44,10 @@ const SPANS: &[u64] = &[
     2_700_000_000,
 ];
 
-/// Number of successes and refusals of each operation.
+/// Number of successes and failures of each operation.
 static TALLY: Mutex<BTreeMap<What, (u64, u64)>> = Mutex::new(BTreeMap::new());
 
-/// The platforms, and the known items on them.
+/// The platforms, and the items known to exist on them.
 struct World {
     nodes: Vec<Node>,
     known: Known,
@@ -54,12 +55,12 @@ struct World {
 }
 
 impl World {
-    /// Creates platforms over memory and a SQLite file, each with the cast and a first space.
+    /// Creates platforms on memory and on an SQLite file, each with the cast and a first space.
     async fn new() -> Self {
         Self::with(outside::repository()).await
     }
 
-    /// Creates the platforms with a given Git repository.
+    /// Creates the platforms with this Git repository.
     async fn with(repository: MemGit) -> Self {
         let (memory, sqlite) = (ManualClock::default(), ManualClock::default());
         let nodes = vec![
@@ -69,7 +70,7 @@ impl World {
         Self { nodes, known: Known::default(), repository }
     }
 
-    /// Creates the platforms, and one over a PostgreSQL server.
+    /// Creates the platforms, plus one on a PostgreSQL server.
     #[cfg(feature = "postgres")]
     async fn with_postgres() -> Self {
         let mut world = Self::new().await;
@@ -142,7 +143,7 @@ impl World {
     }
 }
 
-/// Compares two values; the error contains both, shortened to the difference.
+/// Compares two values. The error contains both, reduced to the difference.
 fn same(one: &str, a: &Value, other: &str, b: &Value) -> Result<(), String> {
     if a == b {
         return Ok(());
@@ -171,7 +172,7 @@ fn finish(program: impl Future<Output = Result<(), TestCaseError>>) -> Result<()
     tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime").block_on(program)
 }
 
-/// Runs `PROPTEST_CASES` programs, by default `programs`. They are long, so the default is small.
+/// Runs `PROPTEST_CASES` programs; the default is `programs`. Programs are long, so the default is small.
 fn config(programs: u32, seeds: &'static str) -> ProptestConfig {
     let asked = std::env::var("PROPTEST_CASES").ok().and_then(|cases| cases.parse().ok());
     ProptestConfig {
@@ -183,7 +184,7 @@ fn config(programs: u32, seeds: &'static str) -> ProptestConfig {
     }
 }
 
-/// Prints the number of successes and refusals of each operation, to show how much of a program was effective.
+/// Prints the number of successes and failures of each operation, to show how much of the programs was effective.
 fn tell() {
     println!("operations (done, refused): {:?}", TALLY.lock());
 }

@@ -14,7 +14,7 @@ use docs_core::{
 use docs_memstore::{CallKind, Fault, FaultPlan, FaultStore, ManualClock};
 use serde_json::json;
 
-/// A platform over a store that fails on demand, with an organization and a space.
+/// A platform on a store that fails on demand, with an organization and a space.
 struct World {
     platform: Platform,
     store: FaultStore<dyn docs_core::store::Store>,
@@ -58,8 +58,7 @@ impl World {
         Self { platform, store, clock, ada, org, space }
     }
 
-    /// Runs one of the creating operations as a request with this key; returns its result as text, and `true` for a
-    /// replay.
+    /// Creates something in a request with this key. Returns the result as text, and `true` for a replay.
     async fn create(&self, what: What, key: &str) -> Result<(String, bool)> {
         let request = IdempotentRequest::new(key.parse().expect("a key"), &[format!("{what:?}").as_bytes()]);
         let p = self.platform.with_idempotency(request.clone());
@@ -109,7 +108,7 @@ impl World {
         Ok((answer, request.is_replayed()))
     }
 
-    /// Number of items of each kind that can be created.
+    /// Returns the number of existing items of each kind that can be created.
     async fn counts(&self) -> (usize, usize, Option<u64>, RevisionId) {
         let (p, page) = (&self.platform, PageRequest::default());
         let spaces = p.as_actor(&self.ada).org(&self.org).spaces().list(&page).await.expect("listed").items;
@@ -156,12 +155,12 @@ fn read<T: serde::de::DeserializeOwned>(json: serde_json::Value) -> T {
     serde_json::from_value(json).expect("a request")
 }
 
-/// Checks the guarantees of idempotent requests.
+/// Checks the guarantees for idempotent requests.
 async fn suite(factory: &dyn Factory) {
     let w = World::over(factory).await;
     for what in ALL {
         let key = format!("{what:?}");
-        // The write is stored, and the caller disconnects before the answer arrives.
+        // The write is stored, but the caller disconnects before receiving the response.
         let commit = w.store.calls(CallKind::Commit) + 1;
         w.store.set_plan(FaultPlan::none().with_fault(CallKind::Commit, commit, Fault::HoldAfter));
         tokio::select! {
@@ -178,7 +177,7 @@ async fn suite(factory: &dyn Factory) {
     // The same key with a different request.
     let error = w.create(What::Space, "Site").await.expect_err("another request had the key");
     assert_eq!(error.kind(), ErrorKind::Unprocessable, "{error:?}");
-    // A commit with a lost reply is found by its receipt and is not a replay.
+    // If the reply to a commit is lost, its receipt is found; the request is not a replay.
     let commit = w.store.calls(CallKind::Commit) + 1;
     w.store.set_plan(FaultPlan::none().with_fault(CallKind::Commit, commit, Fault::UnknownApplied));
     let (first, is_replayed) = w.create(What::Space, "lost").await.expect("found");
@@ -193,7 +192,7 @@ async fn suite(factory: &dyn Factory) {
     assert!(all.iter().all(|(answer, _)| *answer == all[0].0), "{all:?}");
     assert_eq!(all.iter().filter(|(_, is_replayed)| !is_replayed).count(), 1, "{all:?}");
     assert_eq!(w.counts().await.0, before + 1);
-    // After the retention.
+    // After the retention period.
     w.clock.advance(Duration::from_secs(24 * 3600));
     let (_, is_replayed) = w.create(What::Space, "together").await.expect("created");
     assert!(!is_replayed, "a new one");

@@ -1,4 +1,4 @@
-//! Tests of the database stores: the conformance suite, features of each database, and comparisons between the stores.
+//! Tests of the database stores: the conformance suite, database-specific features, and comparisons between the stores.
 
 #[cfg(feature = "sqlite")]
 mod differential;

@@ -1,7 +1,7 @@
-//! The conformance suite over a PostgreSQL server, and tests of PostgreSQL features.
+//! The conformance suite on a PostgreSQL server, and tests of PostgreSQL features.
 //!
-//! `DOCS_TEST_POSTGRES` is the address of a server and a database in which the tests may create schemas and terminate
-//! sessions. Without it the tests are skipped with a message.
+//! `DOCS_TEST_POSTGRES` is the URL of a server and a database in which the tests may create schemas and terminate
+//! sessions. Without it, the tests are skipped with a message.
 
 use std::{
     io::{Write as _, stderr},
@@ -22,14 +22,14 @@ use docs_sqlstore::{OpenError, Options, PostgresStore};
 use parking_lot::Mutex;
 use tokio_postgres::{Client, NoTls};
 
-/// The environment variable with the address of the server.
+/// Environment variable with the server URL.
 const SERVER: &str = "DOCS_TEST_POSTGRES";
 
-/// Creates stores in schemas of their own, with a clock controlled by the test. The schemas are dropped at the end.
+/// Creates stores in separate schemas, with a clock controlled by the test. The schemas are dropped at the end.
 pub(super) struct Postgres {
     server: String,
     pub(super) clock: ManualClock,
-    /// The last one belongs to the store or objects of the test.
+    /// The last schema belongs to the test's store or objects.
     schemas: Mutex<Vec<String>>,
 }
 
@@ -38,19 +38,19 @@ impl Postgres {
     pub(super) fn new() -> Option<Self> {
         let Ok(server) = std::env::var(SERVER) else {
             static SAID: Once = Once::new();
-            // Written to stderr directly, as the harness hides the output of passing tests.
+            // Written directly to stderr, because the test harness hides the output of passing tests.
             SAID.call_once(|| drop(writeln!(stderr(), "not run: {SERVER} names no PostgreSQL server")));
             return None;
         };
         Some(Self { server, clock: ManualClock::default(), schemas: Mutex::default() })
     }
 
-    /// Opens a session independent of the store.
+    /// Opens a session that is independent of the store.
     async fn admin(&self) -> Client {
         connect(&self.server).await
     }
 
-    /// Creates a schema; its name is also the `application_name` of its stores.
+    /// Creates a schema. Its name is also the `application_name` of its stores.
     pub(super) async fn new_schema(&self) -> String {
         let schema = format!("docs_test_{}", id_text(RandomIds.next()));
         self.admin()
@@ -85,7 +85,7 @@ impl Postgres {
         self.open(&schema).await.expect("the store can be opened")
     }
 
-    /// Terminates all sessions of the stores in the schema, as a server shutdown would.
+    /// Terminates all sessions of the schema's stores, as a server shutdown would.
     async fn kill(&self) {
         let sql = "SELECT count(pg_terminate_backend(pid, 10000)) FROM pg_stat_activity WHERE application_name = $1";
         self.admin().await.query(sql, &[&self.schema()]).await.expect("sessions can be ended");
@@ -94,7 +94,7 @@ impl Postgres {
 
 async fn connect(url: &str) -> Client {
     let (client, connection) = tokio_postgres::connect(url, NoTls).await.expect("the server is there");
-    // Ends with the client.
+    // The task ends when the client is dropped.
     tokio::spawn(connection);
     client
 }
@@ -102,7 +102,7 @@ async fn connect(url: &str) -> Client {
 impl Drop for Postgres {
     fn drop(&mut self) {
         let (server, schemas) = (self.server.clone(), std::mem::take(&mut *self.schemas.lock()));
-        // On a separate thread, as the runtime of the test cannot be blocked on here.
+        // On a separate thread, because the test's runtime cannot block here.
         let clean = move || {
             let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
             runtime.block_on(async {
@@ -202,7 +202,7 @@ async fn commit(store: &PostgresStore, changes: Vec<Op>) -> StoreResult<()> {
     store.begin(Mode::Write, &[]).await?.commit(ops(changes)).await
 }
 
-/// Reads a number; 0 if absent.
+/// Reads a number, or 0 if the key does not exist.
 async fn int(txn: &dyn Txn, key: &str) -> StoreResult<i64> {
     Ok(match txn.get(&[Key::from(key)]).await?.remove(0) {
         Some(Value::Int(n)) => n,

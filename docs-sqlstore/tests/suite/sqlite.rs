@@ -1,4 +1,4 @@
-//! The conformance suite over a SQLite file, and tests of SQLite features.
+//! The conformance suite on an SQLite file, and tests of SQLite features.
 
 mod crash;
 mod file;
@@ -22,7 +22,7 @@ use parking_lot::Mutex;
 use rusqlite::Connection;
 use tempfile::TempDir;
 
-/// Creates stores in a folder of their own, with a clock controlled by the test.
+/// Creates stores in a separate folder, with a clock controlled by the test.
 pub(super) struct Sqlite {
     folder: TempDir,
     clock: ManualClock,
@@ -86,7 +86,8 @@ impl Factory for Sqlite {
 
 /// Copies a database and its log as of one moment, while the database is open.
 ///
-/// The lock blocks commits. A checkpoint may still write to the file, as in a crash: the log contains the same data.
+/// The lock blocks commits. A checkpoint may still write to the file, as during a crash, because the log contains the
+/// same data.
 fn copy_as_a_crash(from: &Path, to: &Path) {
     let lock = Connection::open(from).expect("the database can be opened");
     lock.execute_batch("BEGIN IMMEDIATE").expect("a commit under way comes to its end");

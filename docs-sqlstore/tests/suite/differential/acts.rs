@@ -1,4 +1,4 @@
-//! Execution of a step on one platform, with the result or error as JSON.
+//! Execution of a step on one platform. The result or error is returned as JSON.
 
 mod collections;
 mod comments;
@@ -24,9 +24,9 @@ use super::{
     program::{Dice, Step, What},
 };
 
-/// Maximum number of pages of a list that are read; lists in programs are shorter.
+/// Maximum number of pages to read from a list. Lists in programs are shorter.
 const MOST_PAGES: usize = 500;
-/// Texts that are prone to store errors: separators and wildcards, multi-byte characters, case mappings.
+/// Texts that are prone to store errors: separators, wildcards, multi-byte characters, and case mappings.
 const TEXTS: &[&str] = &[
     "Guide",
     "Team space",
@@ -50,11 +50,11 @@ pub(super) struct Act<'a> {
     dice: Dice,
 }
 
-/// Result of an operation; `Err` for malformed input, which never reaches the platform.
+/// The result of an operation. `Err` is malformed input, which never reaches the platform.
 type Answer = std::result::Result<Value, Value>;
 
 impl<'a> Act<'a> {
-    /// Runs a step. Every platform with the same `known` gets the same call.
+    /// Runs a step. Platforms with the same `known` get the same call.
     #[expect(
         clippy::too_many_lines,
         reason = "a row for each kind of step, and no arm for the rest: the compiler finds a kind that nobody does"
@@ -161,7 +161,7 @@ impl<'a> Act<'a> {
                 told(self.p.as_actor(&self.me).get_job(&job).await)
             }
             What::Tidy => told(self.p.tidy().await),
-            // A worker that is stopped immediately: it runs housekeeping and takes one job.
+            // A worker that is stopped immediately runs housekeeping and takes one job.
             What::Work => {
                 self.p.work(std::future::ready(())).await;
                 Value::Null
@@ -174,7 +174,7 @@ impl<'a> Act<'a> {
         self.dice.of::<&'static str>(TEXTS)
     }
 
-    /// Adds a field as one of the values or `null`, or omits it.
+    /// Sets a field to one of the values or `null`, or omits it.
     fn field(&mut self, fields: &mut Map<String, Value>, name: &str, values: &[Value]) {
         match self.dice.below(10) {
             0..=4 => {}
@@ -183,7 +183,7 @@ impl<'a> Act<'a> {
         }
     }
 
-    /// A page position and limit of a list.
+    /// Draws the cursor and limit of a list request.
     fn list(&mut self) -> PageRequest {
         let limit =
             *self.dice.of(&[None, Some(1), Some(2), Some(3), Some(7), Some(0), Some(1_000), Some(1_001)]);
@@ -211,7 +211,7 @@ where
     }
 }
 
-/// Converts a result to the compared form.
+/// Converts a result to the form in which it is compared.
 fn told<T: Serialize>(answer: Result<T>) -> Value {
     match answer {
         Ok(done) => json!({ "ok": serde_json::to_value(done).expect("answers are JSON") }),
@@ -219,7 +219,7 @@ fn told<T: Serialize>(answer: Result<T>) -> Value {
     }
 }
 
-/// Parses a request as sent by a client.
+/// Parses a request in the form sent by clients.
 fn read<T: DeserializeOwned>(json: impl Into<Value>) -> std::result::Result<T, Value> {
     serde_json::from_value(json.into()).map_err(|error| Value::from(error.to_string()))
 }

@@ -1,4 +1,4 @@
-//! Comparable dump of the whole content of a store.
+//! A comparable dump of the entire content of a store.
 
 use std::time::Duration;
 
@@ -7,8 +7,8 @@ use serde_json::{Value, json};
 
 use super::nodes::Node;
 
-/// Returns every key and value in store order, the notifications of every topic, and all objects with the time since
-/// their last touch.
+/// Returns all keys and values in store order, the notifications of every topic, and all objects with the time since
+/// they were last touched.
 pub(super) async fn dump(node: &Node) -> Vec<Value> {
     let store = node.platform().store();
     let txn = store.begin(Mode::Read, &[]).await.expect("the store is there");
@@ -49,7 +49,7 @@ async fn rows(txn: &dyn Txn) -> Vec<(Key, Value)> {
     }
 }
 
-/// Converts a value; records are compared by content, regardless of their encoding.
+/// Converts a value. Records are compared by content, regardless of their encoding.
 fn shown(value: &Stored) -> Value {
     let json = match value {
         Stored::Live(record) => record.to_json().expect("records are JSON"),

@@ -1,4 +1,4 @@
-//! Items that a program knows to exist, collected from earlier results.
+//! Items that a program knows to exist from earlier results.
 
 use docs_core::{
     Actor,
@@ -8,15 +8,14 @@ use serde_json::Value;
 
 use super::program::{Dice, Step, What};
 
-/// Number of actors: seven users with a role or as a guest, a user who is not a member, the platform itself, and an
-/// unknown user.
+/// Number of actors: seven members and guests, a user who is not a member, the platform itself, and an unknown user.
 pub(super) const CAST: usize = 10;
-/// Index of the platform itself in the cast; the actors before it are users.
+/// Index of the platform itself in the cast. The actors before it are users.
 pub(super) const PLATFORM: usize = 8;
-/// An unused id.
+/// An id that does not exist.
 const NOTHING: &str = "nothing";
 
-/// A space and the known items in it.
+/// A space, and the items known to be in it.
 #[derive(Default, Clone, PartialEq, Debug)]
 pub(super) struct KnownSpace {
     pub(super) id: String,
@@ -33,7 +32,7 @@ pub(super) struct KnownSpace {
 pub(super) struct KnownRequest {
     pub(super) id: String,
     pub(super) number: u64,
-    /// Not merged or archived.
+    /// Neither merged nor archived.
     pub(super) living: bool,
 }
 
@@ -47,11 +46,11 @@ pub(super) struct KnownSite {
     pub(super) groups: Vec<String>,
     pub(super) redirects: Vec<String>,
     pub(super) links: Vec<String>,
-    /// Secrets of its share links.
+    /// Secrets of share links.
     pub(super) keys: Vec<String>,
-    /// Signing keys of its visitor sign-in.
+    /// Signing keys for visitor tokens.
     pub(super) signing: Vec<String>,
-    /// Addresses where the site, or an item on it, is published.
+    /// URLs at which the site or one of its items is published.
     pub(super) addresses: Vec<String>,
 }
 
@@ -87,9 +86,9 @@ pub(super) struct Known {
     pub(super) jobs: Vec<String>,
     /// Visitor tokens, newest first.
     pub(super) passes: Vec<String>,
-    /// The change request that was edited last, with its space.
+    /// The most recently edited change request, with its space.
     pub(super) edited: Option<(String, String)>,
-    /// The space of the last import.
+    /// The space of the most recent import.
     pub(super) imported: Option<String>,
 }
 
@@ -106,7 +105,7 @@ impl Known {
         id(one(dice, &self.orgs))
     }
 
-    /// Returns a space that mostly matches `deleted`. The first draw of a step about a space.
+    /// Draws a space, usually one that matches `deleted`. This is the first draw of a step about a space.
     fn space(&self, dice: &mut Dice, deleted: bool) -> Option<&KnownSpace> {
         if dice.chance(3) {
             return None;
@@ -115,7 +114,7 @@ impl Known {
         let mut fit: Vec<&KnownSpace> =
             self.spaces.iter().filter(|space| any || space.deleted == deleted).collect();
         if deleted {
-            // The first ones may be purged.
+            // The first ones may have been purged.
             fit.reverse();
         }
         dice.near(&fit).copied()
@@ -126,7 +125,7 @@ impl Known {
         id(self.space(dice, deleted).map_or(NOTHING, |space| &space.id))
     }
 
-    /// Returns a change request, mostly an open one, by id or number. The first draws of a step about one.
+    /// Draws a change request, usually an open one, by id or number. These are the first draws of a step about one.
     pub(super) fn request(&self, dice: &mut Dice) -> (SpaceId, String) {
         let all: Vec<_> = self
             .spaces
@@ -145,7 +144,7 @@ impl Known {
         (id(&space.id), name)
     }
 
-    /// Returns the site of a step; the first draw of its dice.
+    /// Draws a site. This is the first draw of a step about a site.
     pub(super) fn site(&self, dice: &mut Dice) -> KnownSite {
         let found = if dice.chance(4) { None } else { dice.near(&self.sites) };
         let orgs = self.orgs.first().cloned().unwrap_or_default();
@@ -206,7 +205,7 @@ impl Known {
     fn look(&mut self, seen: &mut Seen, it: &Value) {
         let own = text(it, "id");
         let place = it.pointer("/urls/location").or(it.pointer("/urls/app")).and_then(Value::as_str);
-        // The parent of an item is part of its address.
+        // The URL of an item contains its parent.
         if let Some(space) = place.and_then(|url| after(url, "/spaces/").or(after(url, "/s/"))) {
             seen.space = Some(space);
         }
@@ -277,7 +276,7 @@ impl Known {
         }
     }
 
-    /// Records the addresses of an object: file downloads, published sites and their keys.
+    /// Records the URLs in an object: file downloads, published sites, and share links with their keys.
     fn look_at_addresses(&mut self, seen: &Seen, it: &Value, own: &str) {
         if let Some(url) = it.get("downloadURL").and_then(Value::as_str) {
             let parts: Vec<&str> = url.rsplit('/').take(3).collect();
@@ -294,7 +293,7 @@ impl Known {
         }
     }
 
-    /// Records a comment or a reply from its address.
+    /// Records a comment or reply from its URL.
     fn comment(&mut self, url: &str) {
         let (Some(space), Some(id)) = (after(url, "/spaces/"), after(url, "/comments/")) else { return };
         let at = self.comments.iter().position(|known| known.id == id).unwrap_or_else(|| {
@@ -329,13 +328,13 @@ impl Known {
     }
 }
 
-/// Current position while a result is traversed.
+/// The current position in a result.
 struct Seen {
     site: String,
     space: Option<String>,
 }
 
-/// Returns one of the ids, or occasionally an unused one.
+/// Draws one of the ids, or occasionally one that does not exist.
 pub(super) fn one<'a>(dice: &mut Dice, ids: &'a [String]) -> &'a str {
     if dice.chance(3) { NOTHING } else { dice.near(ids).map_or(NOTHING, String::as_str) }
 }
@@ -351,7 +350,7 @@ fn add<T: PartialEq + Clone>(list: &mut Vec<T>, item: &T) {
     }
 }
 
-/// Moves a newly seen item to the front: it is the most likely to exist.
+/// Moves an item to the front, because a recently seen item is the most likely to exist.
 fn first(list: &mut Vec<String>, item: &str) {
     list.retain(|known| known != item);
     list.insert(0, item.to_owned());
@@ -361,7 +360,7 @@ fn text(of: &Value, field: &str) -> String {
     of[field].as_str().unwrap_or_default().to_owned()
 }
 
-/// Returns the segment of an address after another one.
+/// Returns the URL segment after `segment`.
 fn after(url: &str, segment: &str) -> Option<String> {
     let (_, rest) = url.split_once(segment)?;
     rest.split('/').next().map(str::to_owned)

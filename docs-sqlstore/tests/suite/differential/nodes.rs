@@ -1,4 +1,4 @@
-//! The compared platforms, each over its own store, with the same ids and its own clock.
+//! The compared platforms, each on its own store, with the same ids and its own clock.
 
 use std::{path::PathBuf, sync::Arc, time::Duration};
 
@@ -14,20 +14,20 @@ use tempfile::TempDir;
 
 use super::outside;
 
-/// A store with its objects.
+/// A store and its objects.
 pub(super) type Stores = (Arc<dyn Store>, Arc<dyn Objects>);
 
-/// Storage of the data of a platform.
+/// Where the data of a platform is stored.
 #[async_trait]
 pub(super) trait Storage: Send + Sync {
     fn name(&self) -> &'static str;
-    /// Opens the store over the existing data.
+    /// Opens the store on the existing data.
     async fn open(&self) -> Stores;
-    /// Returns `true` if the new store is opened before the old one is dropped, as in a takeover between nodes.
+    /// Returns `true` if the new store is opened before the old one is dropped, as when another node takes over.
     fn overlaps(&self) -> bool;
 }
 
-/// In memory, for the lifetime of the process.
+/// Storage in memory, for the lifetime of the process.
 pub(super) struct Memory(MemStore, MemObjects);
 
 impl Memory {
@@ -50,7 +50,7 @@ impl Storage for Memory {
     }
 }
 
-/// In a SQLite file.
+/// Storage in an SQLite file.
 pub(super) struct SqliteFile {
     folder: TempDir,
     clock: ManualClock,
@@ -83,7 +83,7 @@ impl Storage for SqliteFile {
     }
 }
 
-/// In a schema of a PostgreSQL server.
+/// Storage in a schema on a PostgreSQL server.
 #[cfg(feature = "postgres")]
 pub(super) struct Schema {
     pub(super) server: crate::postgres::Postgres,
@@ -124,7 +124,7 @@ impl Node {
         node
     }
 
-    /// Closes and reopens the store, which discards the in-memory state of the platform.
+    /// Closes and reopens the store, which discards the platform's in-memory state.
     pub(super) async fn reopen(&mut self) {
         if !self.place.overlaps() {
             self.open = None;

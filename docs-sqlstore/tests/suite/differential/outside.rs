@@ -1,4 +1,4 @@
-//! External systems, shared by all platforms: one Git repository and one web server.
+//! External systems shared by all platforms: one Git repository and one web server.
 
 use docs_core::{model::JobState, ports::GitError};
 use docs_memstore::{MemGit, MemRepository, MemWeb};
@@ -46,7 +46,7 @@ pub(super) fn repository() -> MemGit {
     repository
 }
 
-/// Changes a file, or the response of the host.
+/// Changes a file, or the behaviour of the host.
 pub(super) fn change(repository: &MemGit, dice: &mut Dice) {
     repository.edit(|content| {
         content.failure = None;
@@ -69,14 +69,14 @@ pub(super) fn change(repository: &MemGit, dice: &mut Dice) {
     });
 }
 
-/// Repositories with content that cannot be stored unchanged, and the resulting state of their import.
+/// Returns repositories with content that cannot be stored unchanged, each with the expected state of its import job.
 pub(super) fn odd() -> [(MemGit, JobState); 3] {
     let odd = |change: &dyn Fn(&mut MemRepository)| {
         let repository = repository();
         repository.edit(change);
         repository
     };
-    // Exceeds the record limit of a store in JSON form.
+    // Exceeds the record size limit of a store in JSON form.
     let link = |n: usize| format!("* [{n}]({}{n}.md)\n", "\u{1}".repeat(900));
     let summary: String = (0..200).map(link).collect();
     [
@@ -89,7 +89,7 @@ pub(super) fn odd() -> [(MemGit, JobState); 3] {
     ]
 }
 
-/// A web server with one picture.
+/// A web server with one image.
 pub(super) fn web() -> MemWeb {
     let web = MemWeb::new();
     web.put("https://web.example/pic.svg", "image/svg+xml", "<svg id=\"p\"/>");

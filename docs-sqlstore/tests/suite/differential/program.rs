@@ -1,13 +1,13 @@
-//! Programs: sequences of operations, each with its actor and random seed.
+//! Programs: sequences of operations, each with an actor and a random seed.
 
 use proptest::prelude::*;
 
-/// One operation of a program. Its subject is drawn from `seed` among the items that exist at that point. Any list of
-/// steps is therefore a valid program, also after shrinking.
+/// One operation of a program. Its subject is drawn with `seed` from the items that exist at that point. Any list of
+/// steps is therefore a valid program, even after shrinking.
 #[derive(Clone, Debug)]
 pub(super) struct Step {
     pub(super) what: What,
-    /// Index of the actor in the cast; the first is the administrator.
+    /// Index of the actor in the cast. The first one is the administrator.
     pub(super) who: usize,
     /// Milliseconds that pass before the step.
     pub(super) after: u64,
@@ -129,7 +129,7 @@ pub(super) enum What {
 }
 
 impl What {
-    /// Index of the actor that always has the right to the operation.
+    /// Returns the index of the actor that may always perform the operation.
     const fn whose(self) -> usize {
         match self {
             Self::SetUp
@@ -249,7 +249,7 @@ const WEIGHTS: &[(u32, What)] = &[
     (4, What::Pass),
 ];
 
-/// Programs of the given length. Each step can be removed by shrinking.
+/// Generates programs of this length. Shrinking can remove any step.
 pub(super) fn programs(steps: std::ops::Range<usize>) -> impl Strategy<Value = Vec<Step>> {
     let whats = WEIGHTS.iter().map(|(weight, what)| (*weight, Just(*what))).collect();
     let what = proptest::strategy::Union::new_weighted(whats);
@@ -264,7 +264,7 @@ pub(super) fn programs(steps: std::ops::Range<usize>) -> impl Strategy<Value = V
     program.prop_map(|steps| steps.into_iter().flatten().collect())
 }
 
-/// Reproducible random numbers: the same draws in the same order for every copy from the same step.
+/// Reproducible random numbers: copies from the same step draw the same numbers in the same order.
 #[derive(Clone, Debug)]
 pub(super) struct Dice(u64);
 
@@ -278,7 +278,7 @@ impl Dice {
         ((z ^ (z >> 31)) >> 8) as usize % end
     }
 
-    /// Returns `true` with a probability in percent.
+    /// Returns `true` with this probability in percent.
     pub(super) fn chance(&mut self, percent: usize) -> bool {
         self.below(100) < percent
     }
@@ -287,7 +287,7 @@ impl Dice {
         &choices[self.below(choices.len())]
     }
 
-    /// Returns one of the items, earlier ones more often, so that programs reuse the same items.
+    /// Returns one of the items, preferring earlier ones, so that programs reuse the same items.
     pub(super) fn near<'a, T>(&mut self, things: &'a [T]) -> Option<&'a T> {
         if things.is_empty() {
             return None;

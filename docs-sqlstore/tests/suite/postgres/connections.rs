@@ -19,7 +19,7 @@ use super::{
     put,
 };
 
-/// Polls a future a number of times; returns its output if it completes.
+/// Polls a future up to `times` times. Returns its output if it completes.
 async fn poll_times<F: Future + Send>(future: F, times: u32) -> Option<F::Output> {
     let mut future = pin!(future);
     for _ in 0..times {
@@ -36,7 +36,7 @@ async fn open(postgres: &Postgres, options: Options) -> PostgresStore {
     PostgresStore::open(&postgres.url(&schema), options).await.expect("the store can be opened")
 }
 
-/// A store through a proxy, a store with a direct connection, and the proxy.
+/// Returns a store that connects through a proxy, a store with a direct connection, and the proxy.
 async fn with_proxy(postgres: &Postgres) -> (PostgresStore, PostgresStore, Proxy) {
     let straight = postgres.fresh().await;
     let proxy = Proxy::new(&postgres.server).await;
@@ -104,7 +104,8 @@ async fn server_restart_fails_at_most_once_per_connection() {
     }
 }
 
-/// Success means that all of a commit was applied, failure that nothing was; an unknown outcome may be either.
+/// Success means that a commit was applied completely, failure that nothing was applied. An unknown outcome may be
+/// either.
 #[tokio::test(flavor = "multi_thread")]
 async fn killed_commits_are_atomic_and_reported_correctly() {
     let postgres = postgres!();
@@ -149,11 +150,11 @@ async fn killed_commits_are_atomic_and_reported_correctly() {
 
 /// Blocks one direction of the proxy during a commit, and then breaks the connection.
 ///
-/// With `reads`, the transaction has read before; without, it consists of one round trip. Returns the stored number,
-/// which shows if the commit was applied.
+/// With `reads`, the transaction has read before; otherwise it takes a single round trip. Returns the stored number,
+/// which shows whether the commit was applied.
 async fn cut_off(postgres: &Postgres, mood: Mood, reads: bool) -> i64 {
     let (store, straight, proxy) = with_proxy(postgres).await;
-    // All statements are prepared before the failure.
+    // Statements are prepared before the failure.
     for n in 0..2 {
         let txn = begin(&store, Mode::Write).await;
         assert_eq!(int(&*txn, "num!a").await, Ok(0));
@@ -220,7 +221,7 @@ async fn store_recovers_after_a_server_outage() {
 #[tokio::test]
 async fn exhausted_pool_returns_unavailable_after_the_timeout() {
     let postgres = postgres!();
-    // Long enough to establish a connection, short enough for a test.
+    // Long enough to establish a connection, and short enough for a test.
     let wait = Duration::from_secs(1);
     let store = open(&postgres, Options::new().connections(2).wait(wait)).await;
     let open = [begin(&store, Mode::Read).await, begin(&store, Mode::Write).await];
@@ -249,7 +250,7 @@ async fn abandoned_calls_leave_no_open_transaction_or_lock() {
     for round in 0..120_u32 {
         let hot = if round % 2 == 0 { &hot[..] } else { &[] };
         let mode = if round % 3 == 0 { Mode::Read } else { Mode::Write };
-        // Abandoned during begin, read or commit, or before any of them.
+        // Abandoned before or during begin, read or commit.
         let times = round / 4 % 6;
         if let Some(txn) = poll_times(store.begin(mode, hot), 1 + times * 20).await {
             let txn = txn.expect("a connection is free");
@@ -298,7 +299,7 @@ fn transaction_can_be_dropped_without_a_runtime() {
         assert_eq!(now(&store, "num!a").await, 2);
     });
     let txn = first.block_on(begin(&store, Mode::Read));
-    // The connection is gone with its runtime; the store opens new ones when it is used again.
+    // The connection ends with its runtime. The store opens new ones when it is used again.
     drop(first);
     drop(txn);
     runtime().block_on(async { assert_eq!(now(&store, "num!a").await, 2) });
@@ -308,7 +309,7 @@ fn transaction_can_be_dropped_without_a_runtime() {
 async fn unstorable_values_return_misuse() {
     let postgres = postgres!();
     let store = postgres.fresh().await;
-    // A lone surrogate is valid JSON syntax, but not a text.
+    // A lone surrogate is syntactically valid JSON, but not valid text.
     let half = Op::Put("cf!a".into(), Value::Json(br#""\ud800""#.to_vec().into()));
     for refused in [
         vec![put("num!a", 1), half],

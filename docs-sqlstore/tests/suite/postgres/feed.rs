@@ -58,7 +58,7 @@ async fn feed_item_waits_for_earlier_writes_and_none_is_skipped() {
     let store = postgres.fresh().await;
     tell(&store, "first").await;
     let first = told(&store, None).await;
-    // A transaction that wrote a row earlier, and publishes an item after the next one.
+    // A transaction that wrote a row earlier, and publishes an item after the next transaction does.
     let slow = postgres.admin().await;
     let schema = postgres.schema();
     slow.batch_execute(&format!("BEGIN; INSERT INTO {schema}.ix (k) VALUES ('cf!slow')"))
@@ -101,7 +101,7 @@ async fn feed_continues_after_transaction_ids_restart() {
     let postgres = postgres!();
     let store = postgres.fresh().await;
     tell(&store, "old").await;
-    // Simulates a copy from a cluster with higher transaction ids: the item has a transaction id of the future.
+    // Simulates a copy from a cluster with higher transaction ids: the item has a transaction id from the future.
     execute(&postgres, "UPDATE $schema.feed SET xid = '900000000000'").await;
     let copied = postgres.open(&postgres.schema()).await.expect("the store can be opened");
     let old = told(&copied, None).await;

@@ -1,4 +1,4 @@
-//! Opening a store: addresses, migrations and views.
+//! Opening a store: URLs, migrations and views.
 
 use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
@@ -34,7 +34,7 @@ async fn invalid_connection_url_is_rejected_with_a_reason() {
 
 #[tokio::test]
 async fn connection_error_names_the_server_without_password() {
-    // A port that was bound and released, so that it is unused.
+    // A port that was bound and released, so that nothing listens on it.
     let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
     let url = format!("postgres://docs:secret@127.0.0.1:{port}/library");
     let text = PostgresStore::open(&url, Options::new()).await.map(drop).unwrap_err().to_string();
@@ -181,14 +181,14 @@ async fn large_objects_are_stored_as_blobs_until_deleted() {
         assert_eq!(shelf.0.lock().len(), 1);
         let found = objects.get("d", &[large.0, small.0]).await.expect("both are there");
         assert!(found == [Some(large.1.clone()), Some(small.1.clone())]);
-        // An interrupted sweep: the row is condemned and the blob still exists.
+        // An interrupted sweep: the row is condemned, but the blob still exists.
         let sql = format!("UPDATE {schema}.obj SET dying = true WHERE loc IS NOT NULL");
         postgres.admin().await.batch_execute(&sql).await.expect("the table is there");
         assert_eq!(objects.get("d", &[large.0]).await, Ok(vec![None]));
         objects.put("d", std::slice::from_ref(&large)).await.expect("the hash fits");
         assert_eq!(objects.get("d", &[large.0]).await, Ok(vec![Some(large.1.clone())]));
         assert_eq!(shelf.0.lock().len(), 2);
-        // The name of the condemned blob was removed with its row; the blob is unreferenced.
+        // The name of the condemned blob was deleted with its row, so the blob is unreferenced.
         let kept = format!("SELECT loc FROM {schema}.obj WHERE loc IS NOT NULL");
         let kept: String = postgres.admin().await.query_one(&kept, &[]).await.unwrap().get(0);
         shelf.0.lock().retain(|name, _| *name == kept);
@@ -215,7 +215,7 @@ async fn page_view_shows_the_active_revision() {
         "SELECT kind, p.title, slug, markdown FROM {schema}.v_page p JOIN {schema}.v_space s ON s.id = space ORDER BY rank"
     );
     let admin = postgres.admin().await;
-    // The views refer to the tables of the schema in which they were created.
+    // The views read the tables of the schema in which they were created.
     let rows = admin.query(&sql, &[]).await.expect("the view can be read");
     let found: Vec<views::Shown> =
         rows.iter().map(|row| (row.get(0), row.get(1), row.get(2), row.get(3))).collect();

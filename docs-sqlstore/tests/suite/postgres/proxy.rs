@@ -12,11 +12,11 @@ use tokio_postgres::{Config, config::Host};
 #[derive(Clone, Copy, PartialEq)]
 pub(super) enum Mood {
     Open,
-    /// Requests do not arrive.
+    /// Requests are not delivered.
     Deaf,
-    /// Replies do not arrive.
+    /// Replies are not delivered.
     Mute,
-    /// Connections break, and new ones are refused.
+    /// Connections are broken, and new ones refused.
     Down,
 }
 
@@ -54,7 +54,7 @@ impl Proxy {
         self.mood.send_replace(mood);
     }
 
-    /// The address of the server through the proxy.
+    /// Returns the URL of the server through the proxy.
     pub(super) fn url(&self, schema: &str) -> String {
         let user = self.server.get_user().unwrap_or("postgres");
         let password = String::from_utf8_lossy(self.server.get_password().unwrap_or_default());
@@ -70,7 +70,7 @@ async fn pass(client: TcpStream, target: (String, u16), mood: watch::Receiver<Mo
     let server = TcpStream::connect(target).await.expect("the server is there");
     let (from_client, to_client) = client.into_split();
     let (from_server, to_server) = server.into_split();
-    // When one direction ends, the other is closed too.
+    // When one direction ends, close the other.
     tokio::select! {
         () = copy(from_client, to_server, mood.clone(), Mood::Deaf) => {}
         () = copy(from_server, to_client, mood, Mood::Mute) => {}

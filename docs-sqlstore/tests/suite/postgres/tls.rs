@@ -1,5 +1,5 @@
-//! TLS modes of an address, against a server that reports if the connection was encrypted, and against the real server
-//! if it supports TLS.
+//! TLS modes in the URL, tested with a server that reports whether the connection was encrypted, and with the real
+//! server if it supports TLS.
 
 use std::sync::Arc;
 
@@ -22,7 +22,7 @@ const SSL_REQUEST: u32 = 80_877_103;
 const PLAIN: &str = "spoken to in plain";
 const SECRET: &str = "spoken to in secret";
 
-/// Creates the TLS acceptor for a certificate; `None` rejects TLS.
+/// Creates the TLS acceptor for a certificate, or `None` to reject TLS.
 fn acceptor(certificate: Option<&str>) -> Option<TlsAcceptor> {
     let chain = CertificateDer::pem_file_iter(format!("{FILES}/{}", certificate?)).expect("a file");
     let chain = chain.collect::<Result<Vec<_>, _>>().expect("certificates");
@@ -36,7 +36,7 @@ fn acceptor(certificate: Option<&str>) -> Option<TlsAcceptor> {
     Some(TlsAcceptor::from(Arc::new(config)))
 }
 
-/// Reads the startup message; returns its code.
+/// Reads the startup message. Returns its code.
 async fn begin(stream: &mut (impl AsyncRead + Unpin)) -> Option<u32> {
     let length = stream.read_u32().await.ok()?;
     let code = stream.read_u32().await.ok()?;
@@ -72,7 +72,7 @@ async fn serve(mut stream: TcpStream, tls: Option<TlsAcceptor>) -> Option<()> {
     Some(())
 }
 
-/// Opens a store at such a server and returns the resulting message.
+/// Opens a store on such a server and returns the resulting message.
 async fn said(certificate: Option<&str>, host: &str, options: &str) -> String {
     let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
     let port = listener.local_addr().expect("it is known").port();
@@ -130,11 +130,11 @@ async fn certificate_must_chain_to_a_trusted_root_if_required() {
         ("server.pem", roots("self.pem"), "invalid peer certificate"),
         ("self.pem", format!("sslmode=verify-ca&{}", roots("ca.pem")), "invalid peer certificate"),
         ("ended.pem", format!("sslmode=verify-ca&{}", roots("ended.pem")), "expired"),
-        // The Mozilla roots do not include its issuer.
+        // The issuer is not one of the Mozilla roots.
         ("server.pem", "sslmode=verify-ca".to_owned(), "invalid peer certificate"),
         ("server.pem", "sslrootcert=system".to_owned(), "invalid peer certificate"),
     ] {
-        // Any of its names is accepted.
+        // Any of the certificate's names is accepted.
         let said = said(Some(certificate), "127.0.0.1", &options).await;
         assert!(said.to_lowercase().contains(part), "{certificate} {options}: {said}");
     }

@@ -88,7 +88,7 @@ async fn scan_over_several_key_classes_is_in_key_order() {
     }
 }
 
-/// It succeeds if the other transaction rolls back, and fails if that commits.
+/// The second create succeeds if the other transaction rolls back, and fails if it commits.
 #[tokio::test]
 async fn create_waits_for_a_concurrent_create_of_the_same_key() {
     let postgres = postgres!();
@@ -139,7 +139,7 @@ async fn hot_key_transactions_run_one_at_a_time() {
     while admin.query_one(waiting, &[&postgres.schema()]).await.unwrap().get::<_, i64>(0) == 0 {
         assert!(!second.is_finished());
     }
-    // Readers, and transactions with other keys, do not wait.
+    // Readers and transactions with other hot keys do not wait.
     store.begin(Mode::Read, &hot).await.expect("readers do not wait");
     store.begin(Mode::Write, &["num!c".into()]).await.expect("nobody is ahead");
     first.commit(ops(vec![put("num!a", 1)])).await.expect("the other waits");
@@ -156,7 +156,7 @@ async fn all_keys_transaction_commits_despite_concurrent_writers() {
     let alone = store.begin(Mode::Write, &[all_keys()]).await.expect("nobody is committing");
     assert_eq!(int(&*alone, "num!a").await, Ok(0));
     assert_eq!(int(&*store.begin(Mode::Read, &[]).await.expect("readers do not wait"), "num!a").await, Ok(0));
-    // These read the same key and change it: each would make it fail.
+    // These transactions read and change the same key, so each would make the other fail.
     let after = store.begin(Mode::Write, &[]).await.expect("a connection");
     assert_eq!(int(&*after, "num!a").await, Ok(0));
     let others = [before, after].map(|txn| tokio::spawn(txn.commit(ops(vec![put("num!a", 7)]))));
@@ -180,7 +180,7 @@ async fn wait_for_all_keys_times_out_with_a_conflict() {
     let options = Options::new().wait(Duration::from_secs(1));
     let store = PostgresStore::open(&postgres.url(&schema), options).await.expect("the store can be opened");
     let forgotten = store.begin(Mode::Write, &[all_keys()]).await.expect("nobody is committing");
-    // It does not get the key lock or the table lock, which is a conflict that is retried.
+    // The transaction gets neither the key lock nor the table lock. This is a conflict, and is retried.
     let second = store.begin(Mode::Write, &[all_keys()]).await;
     assert_eq!(second.map(drop), Err(StoreError::Conflict));
     drop(forgotten);
@@ -222,7 +222,7 @@ async fn counter_rows_are_folded_automatically_and_on_request() {
     assert_eq!(now(&store, "ctr!a").await, 1_200);
 }
 
-/// Creates a store with a counter of forty rows, and enough other rows that its folded row is on another page.
+/// Creates a store with a counter of forty rows, and enough other rows that the folded row is on another page.
 async fn with_parts(postgres: &super::Postgres) -> PostgresStore {
     let store = postgres.fresh().await;
     let sql = format!(
@@ -240,7 +240,7 @@ async fn counter_read_before_folding_still_causes_conflicts() {
     let postgres = postgres!();
     for deletes in [false, true] {
         let change = if deletes { Op::Delete("ctr!m".into()) } else { Op::Add("ctr!m".into(), 1) };
-        // One transaction reads the counter and writes a number, the other reads the number and changes the counter.
+        // One transaction reads the counter and writes a number; the other reads the number and changes the counter.
         let store = with_parts(&postgres).await;
         let (reader, changer) = (begin(&store, Mode::Write).await, begin(&store, Mode::Write).await);
         assert_eq!(int(&*reader, "ctr!m").await, Ok(40));
@@ -250,7 +250,7 @@ async fn counter_read_before_folding_still_causes_conflicts() {
         let changed = changer.commit(ops(vec![change.clone()])).await;
         let read = reader.commit(ops(vec![put("num!y", 40)])).await;
         assert!(changed.is_err() || read.is_err(), "deletes {deletes}: both went first");
-        // The same, but the counter is read afterwards, on an older snapshot.
+        // The same, but the counter is read afterwards, from an older snapshot.
         let store = with_parts(&postgres).await;
         let (reader, changer) = (begin(&store, Mode::Write).await, begin(&store, Mode::Write).await);
         assert_eq!(int(&*reader, "num!x").await, Ok(0));
@@ -274,7 +274,7 @@ async fn counter_deletion_and_folding_retain_later_increments() {
     assert_eq!(int(&*deleter, "num!x").await, Ok(0));
     commit(&store, vec![Op::Add("ctr!m".into(), 7)]).await.expect("no conflict");
     deleter.commit(ops(vec![Op::Delete("ctr!m".into())])).await.expect("additions make nobody fail");
-    // Deleted first, incremented afterwards.
+    // Deleted first, then incremented.
     assert_eq!(now(&store, "ctr!m").await, 7);
     commit(&store, vec![Op::Delete("ctr!m".into())]).await.expect("no conflict");
     assert!(begin(&store, Mode::Read).await.get(&["ctr!m".into()]).await.unwrap()[0].is_none());
@@ -286,7 +286,7 @@ async fn counter_deletion_and_folding_retain_later_increments() {
 async fn empty_commit_reports_an_earlier_failed_read() {
     let postgres = postgres!();
     let store = postgres.fresh().await;
-    // A failed read aborts the transaction in the database; the empty commit must not hide that.
+    // A failed read aborts the transaction in the database. The empty commit must report that.
     let txn = begin(&store, Mode::Write).await;
     assert_eq!(int(&*txn, "num!a").await, Ok(0));
     let admin = postgres.admin().await;

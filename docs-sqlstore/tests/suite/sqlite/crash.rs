@@ -1,4 +1,4 @@
-//! A process that is killed.
+//! A process that is killed while it writes.
 
 use std::{
     env,
@@ -12,12 +12,12 @@ use docs_sqlstore::{Durability, Options, SqliteStore};
 
 use super::{Sqlite, begin, int, put};
 
-/// Environment variable with the path of the database for the killed process.
+/// Environment variable with the database path for the process to kill.
 const DATABASE: &str = "DOCS_SQLSTORE_KILLED";
 const WRITERS: u64 = 4;
 
 /// Writes until it is killed, and prints acknowledged commits. It is a test so that another test can start it as a
-/// process; as a part of the suite it does nothing.
+/// process; in a normal run of the suite, it does nothing.
 #[test]
 fn killed_writer_process() {
     let Some(path) = env::var_os(DATABASE) else { return };
@@ -35,7 +35,7 @@ async fn write_on(store: SqliteStore, w: u64) {
         let id = w + n * WRITERS;
         let mut ops: Vec<Op> = (0..20).map(|part| put(&format!("num!{id}!{part}"), 1)).collect();
         ops.push(Op::Add("ctr!all".into(), 1));
-        // Large enough that checkpoints are frequent, so that the process may be killed during one.
+        // Large enough for frequent checkpoints, so that the process may be killed during one.
         ops.push(Op::Put(
             format!("cf!{w}").into(),
             Value::Json(format!("\"{}\"", "v".repeat(100_000)).into()),
@@ -70,7 +70,7 @@ fn kill(path: &Path, after: usize) -> Vec<u64> {
     };
     listen(after);
     child.kill().expect("it runs");
-    // Output printed before the kill.
+    // Read the output printed before the kill.
     listen(usize::MAX);
     child.wait().expect("it has ended");
     acknowledged

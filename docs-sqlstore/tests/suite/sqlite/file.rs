@@ -1,4 +1,4 @@
-//! The file: opening, closing, backups and inspection.
+//! The database file: opening, closing, backups and inspection.
 
 use std::{fs, path::Path, sync::Arc};
 
@@ -144,7 +144,7 @@ async fn backup_is_a_consistent_snapshot_of_a_live_database() {
         let reader = begin(&copy, Mode::Read).await;
         let numbers = (int(&*reader, "num!a").await, int(&*reader, "num!b").await);
         assert!(numbers.0.is_some() && numbers.0 == numbers.1, "{numbers:?}");
-        // A position from before the backup is still valid, even if its item was trimmed.
+        // A position from before the backup is still valid, even if its item has been trimmed.
         assert_eq!(copy.changes(1, Some(pos.clone()), 9).await, Ok(vec![]));
     }
     writer.await.expect("the writer does not fail");

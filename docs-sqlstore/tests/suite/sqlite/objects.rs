@@ -16,7 +16,7 @@ use parking_lot::Mutex;
 
 use super::Sqlite;
 
-/// In-memory blobs. Stores the object in `again` once more before a blob is removed.
+/// In-memory blobs. Just before a blob is deleted, the object in `again` is stored once more.
 #[derive(Default)]
 struct Memory {
     blobs: Mutex<BTreeMap<String, Bytes>>,
@@ -77,7 +77,7 @@ async fn large_objects_are_stored_as_blobs_until_deleted() {
     let hashes = all.clone().map(|(hash, _)| hash);
     let bytes = all.clone().map(|(_, bytes)| Some(bytes));
     assert!(objects.get("d", &hashes).await.expect("all is there") == bytes);
-    // Without the blob storage, large objects cannot be read, and the error states the reason.
+    // Without blob storage, large objects cannot be read, and the error states the reason.
     let without = home.open("a.sqlite").await.objects();
     let read = without.get("d", &hashes).await;
     assert!(matches!(&read, Err(StoreError::Unavailable(why)) if why.contains("outside")), "{read:?}");
@@ -105,7 +105,7 @@ async fn interrupted_object_deletion_can_be_completed() {
     let (store, blobs) = with_blobs(&home).await;
     let (hash, bytes) = large(9);
     store.objects().put("d", &[(hash, bytes)]).await.expect("there is room");
-    // Without the blob storage, the object is condemned but not removed.
+    // Without blob storage, the object is condemned but not deleted.
     let half = home.open("a.sqlite").await.objects();
     assert!(half.delete("d", &[hash], Duration::ZERO).await.is_err());
     assert_eq!(store.objects().get("d", &[hash]).await, Ok(vec![None]));
@@ -123,7 +123,7 @@ async fn leftover_blobs_of_interrupted_puts_are_removed() {
     let (hash, bytes) = large(5);
     objects.put("d", &[(hash, bytes.clone())]).await.expect("there is room");
     let kept: Vec<String> = blobs.blobs.lock().keys().cloned().collect();
-    // A blob whose process died before inserting the row, and files of another program.
+    // A blob whose process died before it inserted the row, and files of another program.
     let left = format!("{}-left", kept[0].split_once('-').expect("a name").0);
     for name in [left.as_str(), "ab/notes.txt", "readme"] {
         blobs.put(name, bytes.clone()).await.expect("put");
@@ -148,7 +148,7 @@ async fn leftover_blobs_of_interrupted_puts_are_removed() {
     assert_eq!(objects.get("d", &[hash]).await.expect("read"), [Some(bytes)]);
 }
 
-/// Reads all pages of unreferenced blobs.
+/// Reads all pages of leftover blobs.
 async fn all_leftovers(objects: &TableObjects, owner: &str, untouched: Duration) -> StoreResult<Vec<String>> {
     let (mut found, mut after) = (Vec::new(), None);
     loop {

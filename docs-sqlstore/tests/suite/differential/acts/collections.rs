@@ -88,7 +88,7 @@ impl Act<'_> {
         change.into()
     }
 
-    /// A target of a move.
+    /// Draws the target of a move.
     fn target(&mut self) -> Value {
         let mut to = Map::new();
         match self.dice.below(10) {

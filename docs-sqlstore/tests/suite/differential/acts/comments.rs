@@ -148,7 +148,7 @@ impl Act<'_> {
         })
     }
 
-    /// The content of a space, or a change request.
+    /// Draws the content of a space or of a change request.
     fn board(&mut self) -> ContentVersion {
         let (space, name) = self.known.request(&mut self.dice);
         if self.dice.chance(50) {

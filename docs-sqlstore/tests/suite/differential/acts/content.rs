@@ -75,7 +75,7 @@ impl Act<'_> {
         let (p, me) = (self.p, self.me.clone());
         let (mut space, mut name) = self.known.request(&mut self.dice);
         let mut live = self.dice.chance(60);
-        // Reads the latest edit, which must be visible.
+        // Read the latest edit, which must be visible.
         if let Some((last, request)) = self.known.edited.as_ref().filter(|_| self.dice.chance(50)) {
             (space, name, live) = (id(last), request.clone(), false);
         }
@@ -223,7 +223,7 @@ impl Act<'_> {
         fields
     }
 
-    /// Few distinct lines, so that two requests collide on the same page.
+    /// Draws text from a few distinct lines, so that two change requests conflict on the same page.
     fn markdown(&mut self, space: &KnownSpace) -> String {
         let mut text = String::new();
         if self.dice.chance(25) {

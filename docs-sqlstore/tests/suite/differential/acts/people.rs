@@ -28,7 +28,7 @@ const EMAILS: &[&str] = &[
 ];
 const SECRETS: &[&str] = &["short", "a secret of sixteen", "another secret!\"ß"];
 
-/// Creates the actors of a program, two organizations and a first space.
+/// Creates the actors of a program, two organizations, and a first space.
 pub(in super::super) async fn cast(p: &Platform) -> Known {
     let new = |name: &str| NewUser {
         display_name: name.parse().expect("a name"),
@@ -39,7 +39,7 @@ pub(in super::super) async fn cast(p: &Platform) -> Known {
     let done = p.as_platform().set_up(first).await.expect("the store is new");
     let mut known = Known { users: vec![done.administrator.to_string()], ..Known::default() };
     known.secrets.push(done.token.secret);
-    // Ordered by role; then a guest, and a user who is not a member.
+    // Members in the order of their roles, then a guest, and a user who is not a member.
     let roles = Role::ALL.iter().rev().skip(1).map(|role| (role.as_str(), Some(Some(*role))));
     for (name, role) in roles.chain([("guest", Some(None)), ("stranger", None)]) {
         let user = p.as_platform().users().create(new(name)).await.expect("a user").id;
@@ -108,7 +108,8 @@ impl Act<'_> {
             What::GetOrg => told(p.as_actor(&me).org(&self.known.org(&mut self.dice)).get().await),
             What::PutMember => {
                 let org = self.known.org(&mut self.dice);
-                // The first administrator mostly remains one; without one, almost no operation succeeds.
+                // The first administrator usually remains one, because without administrators almost no operation
+                // succeeds.
                 let users = &self.known.users[usize::from(self.dice.chance(90))..];
                 let user = id(one(&mut self.dice, users));
                 let roles: Vec<_> = [None].into_iter().chain(Role::ALL.iter().copied().map(Some)).collect();
@@ -168,7 +169,7 @@ impl Act<'_> {
         for flag in ["sso", "ai", "inviteLinks"] {
             self.field(&mut change, flag, &[true.into(), false.into()]);
         }
-        // Most fields reject `null`, which is mostly not the subject of the test.
+        // Most fields reject `null`, so it is drawn rarely.
         if self.dice.chance(85) {
             let may_be_null = ["defaultRole", "defaultContent", "logo"];
             change.retain(|name, value| !value.is_null() || may_be_null.contains(&name.as_str()));

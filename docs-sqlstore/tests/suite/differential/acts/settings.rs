@@ -1,4 +1,4 @@
-//! Operations on site settings (customization, redirects, share links, sign-in, claims), and visits of sites.
+//! Operations on site settings (customization, redirects, share links, sign-in, claims), and visits to sites.
 
 use data_encoding::BASE64URL_NOPAD;
 use docs_core::{
@@ -21,7 +21,7 @@ use super::{
     Act, Answer, read, told, walk,
 };
 
-/// Source paths of redirects; some are equal for a visitor.
+/// Source paths of redirects, some of which are equal for a visitor.
 const SOURCES: &[&str] = &["/old", "/Old", "/%6fld", "/a/b", "/page", "/gone/%c3%a4", "no-path", "/x/"];
 /// Conditions of header links.
 const CONDITIONS: &[&str] =
@@ -262,7 +262,7 @@ impl Act<'_> {
         }
     }
 
-    /// An address below a known one, and the credentials of a visitor.
+    /// Draws a URL below a known one, and the credentials of a visitor.
     fn ask(&mut self, known: &KnownSite) -> Value {
         let seen = self.dice.near(&known.addresses);
         let base = seen.map_or("https://docs.example/nothing", String::as_str).trim_end_matches('/');
@@ -290,7 +290,7 @@ impl Act<'_> {
         ask.into()
     }
 
-    /// A visitor token signed with a known key or a wrong one.
+    /// Draws a visitor token signed with a known key or a wrong one.
     fn token(&mut self, known: &KnownSite) -> String {
         let claims = self.dice.of::<&str>(&[
             r#"{"plan":"pro","exp":4102444800}"#,

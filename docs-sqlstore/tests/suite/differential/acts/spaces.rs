@@ -118,7 +118,7 @@ impl Act<'_> {
         request.into()
     }
 
-    /// A user in a filter.
+    /// Draws a user for a filter.
     pub(super) fn somebody(&mut self) -> String {
         if self.dice.chance(10) {
             "no/id".to_owned()

@@ -116,7 +116,7 @@ impl Act<'_> {
             ("site-space", &known.places),
         ];
         let first = self.dice.below(3);
-        // Mostly next to an item of a permitted kind.
+        // Usually next to an item of a permitted kind.
         let second = match first {
             _ if self.dice.chance(5) => self.dice.below(3),
             2 => 2,
