@@ -1,6 +1,6 @@
-//! The standalone server: the program of `docs-server`, whose library can be embedded.
+//! The standalone server, the same as the `docs-server` program, whose library can be embedded.
 //!
-//! Run it with `cargo run --example server`. Append `-- --help` for its flags.
+//! Run it with `cargo run --example server`. Append `-- --help` to list its flags.
 
 use std::process::ExitCode;
 

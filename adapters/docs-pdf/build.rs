@@ -1,9 +1,9 @@
-//! Extracts the fonts of books to `OUT_DIR`, where the library embeds them. Unused fonts of the font package are left
+//! Extracts the fonts for books to `OUT_DIR`, where the library embeds them. Other fonts of the font package are left
 //! out, because every program would contain them.
 
 use std::{env, fs, path::PathBuf};
 
-/// The embedded faces by PostScript name, each with its file name.
+/// The embedded faces: PostScript name and file name.
 const FACES: [(&str, &str); 12] = [
     ("LibertinusSerif-Regular", "serif-regular"),
     ("LibertinusSerif-Bold", "serif-bold"),

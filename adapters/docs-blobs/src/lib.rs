@@ -1,8 +1,8 @@
-//! Storage of large objects outside the database: [`ObjectBlobs`] stores them in a folder, or in a bucket of Amazon S3
+//! Storage for large objects outside the database: [`ObjectBlobs`] stores them in a folder, or in a bucket of Amazon S3
 //! or a compatible service.
 //!
-//! A store with blobs puts objects above its inline size there and records their location. A backup contains both: the
-//! database first, then the blobs, because the database never references a blob that does not exist yet.
+//! A store with blob storage writes objects above its inline size there and records their location. A backup has to
+//! copy the database first and then the blobs, because the database never references a blob that does not exist yet.
 
 mod s3;
 
@@ -17,7 +17,7 @@ use object_store::{
     prefix::PrefixStore,
 };
 
-/// [`Blobs`] in a folder or a bucket. Clones share it.
+/// [`Blobs`] in a folder or a bucket. Clones refer to the same storage.
 ///
 /// ```
 /// use docs_blobs::ObjectBlobs;
@@ -38,31 +38,30 @@ pub struct ObjectBlobs {
     folder: Option<Arc<FsPath>>,
 }
 
-/// An error when opening a folder or bucket.
+/// The error of opening a folder or bucket.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum BlobsError {
     /// The folder cannot be created or written.
     #[error("the folder {place} cannot store blobs: {why}")]
     Folder {
-        /// The path of the folder.
+        /// Path of the folder.
         place: String,
-        /// The error of the operating system.
+        /// Error reported by the operating system.
         why: String,
     },
     /// The URL of the bucket is malformed, or the environment is incomplete.
     #[error("cannot open the bucket {place}: {why}")]
     Bucket {
-        /// The URL of the bucket.
+        /// URL of the bucket.
         place: String,
-        /// The reason.
         why: String,
     },
 }
 
 impl ObjectBlobs {
-    /// Opens a folder, and creates it if it is missing. A blob is durable on disk before it is acknowledged. Created
-    /// folders and files are accessible only to the owner of the process.
+    /// Opens a folder, and creates it if it does not exist. A blob is durable on disk before it is acknowledged.
+    /// Created folders and files are accessible only to the user of this process.
     ///
     /// # Errors
     ///
@@ -81,15 +80,15 @@ impl ObjectBlobs {
 
     /// Opens a bucket: `s3://BUCKET` or `s3://BUCKET/PREFIX`.
     ///
-    /// Credentials and the endpoint come from the common environment variables of S3 clients: `AWS_ACCESS_KEY_ID`,
-    /// `AWS_SECRET_ACCESS_KEY`, `AWS_SESSION_TOKEN`, `AWS_REGION`, and for other providers `AWS_ENDPOINT` and
-    /// `AWS_ALLOW_HTTP`.
+    /// Credentials and the endpoint come from the environment variables commonly used by S3 clients:
+    /// `AWS_ACCESS_KEY_ID`, `AWS_SECRET_ACCESS_KEY`, `AWS_SESSION_TOKEN`, `AWS_REGION`, and for other providers
+    /// `AWS_ENDPOINT` and `AWS_ALLOW_HTTP`.
     ///
     /// # Errors
     ///
-    /// [`BlobsError::Bucket`]. A missing bucket is detected at the first use.
+    /// [`BlobsError::Bucket`]. A missing bucket is detected only on first use.
     pub fn bucket(url: &str) -> Result<Self, BlobsError> {
-        // A malformed address is not repeated, because it may contain a secret.
+        // Do not repeat a malformed URL, because it may contain a secret.
         let (bucket, prefix) = s3::parse(url)
             .map_err(|why| BlobsError::Bucket { place: "with this address".to_owned(), why })?;
         let store = s3::open_bucket(&bucket).map_err(|why| BlobsError::Bucket { place: bucket, why })?;
@@ -127,7 +126,7 @@ impl Blobs for ObjectBlobs {
         let path = Self::path(name)?;
         let place = self.folder.as_ref().map(|folder| folder.join(name));
         let unwritten = |error: std::io::Error| away("written", name, &error);
-        // The folder is created first, so that no other user can open the file before its permissions are set.
+        // Create the folder first, so that no other user can open the file before its permissions are set.
         if let Some(folder) = place.as_deref().and_then(FsPath::parent) {
             docs_disk::create_durable_folder(folder).map_err(unwritten)?;
         }
@@ -162,7 +161,7 @@ impl Blobs for ObjectBlobs {
             name: found.location.to_string(),
             stored_at: found.last_modified,
         };
-        // Objects in deeper folders are not blobs of this folder.
+        // Objects in nested folders are not blobs of this folder.
         let direct =
             |blob: &Blob| blob.name.strip_prefix(folder).is_some_and(|rest| rest.rfind('/') == Some(0));
         Ok(listed.into_iter().map(blob).filter(direct).collect())

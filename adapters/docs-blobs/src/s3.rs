@@ -1,4 +1,4 @@
-//! Buckets.
+//! S3 buckets.
 
 use std::time::Duration;
 
@@ -12,14 +12,14 @@ use reqwest::Client;
 use rustls::ClientConfig;
 use url::Url;
 
-/// The read timeout.
+/// Read timeout.
 const READ_TIMEOUT: Duration = Duration::from_secs(10);
-/// Only brief failures are retried. A longer outage is reported to the caller, who can retry later.
+/// Only brief failures are retried. Longer outages are reported to the caller, who can retry later.
 const RETRIES: usize = 2;
 const RETRY_FOR: Duration = Duration::from_secs(5);
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// Parses a URL into the bucket and the prefix of all names.
+/// Parses a URL into the bucket and the prefix of all object names.
 pub(crate) fn parse(text: &str) -> Result<(String, Option<Path>), String> {
     const FORM: &str = "must be s3://BUCKET or s3://BUCKET/PREFIX";
     let url = Url::parse(text).map_err(|_| FORM.to_owned())?;
@@ -32,7 +32,7 @@ pub(crate) fn parse(text: &str) -> Result<(String, Option<Path>), String> {
     Ok((bucket.to_owned(), Some(prefix).filter(|prefix| !prefix.as_ref().is_empty())))
 }
 
-/// Opens a bucket with the configuration from the environment.
+/// Opens a bucket with configuration from the environment.
 pub(crate) fn open_bucket(bucket: &str) -> Result<AmazonS3, String> {
     let tls = docs_web::tls_config().map_err(|error| error.to_string())?;
     let builder = AmazonS3Builder::from_env()
@@ -42,7 +42,7 @@ pub(crate) fn open_bucket(bucket: &str) -> Result<AmazonS3, String> {
     builder.build().map_err(|error| error.to_string())
 }
 
-/// A connector with this crate's TLS configuration, because a library must not set a process-wide default.
+/// A connector that uses this crate's TLS configuration, because a library must not set a process-wide default.
 #[derive(Debug)]
 struct Connector(ClientConfig);
 

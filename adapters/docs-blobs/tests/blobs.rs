@@ -13,7 +13,7 @@ use poem::{
     listener::TcpAcceptor,
 };
 
-/// The common requirements.
+/// Checks the requirements common to both kinds of storage.
 async fn keeps(blobs: &dyn Blobs) {
     assert_eq!(blobs.get("ab/one").await, Ok(None));
     blobs.put("ab/one", Bytes::from_static(b"1")).await.expect("put");
@@ -75,7 +75,7 @@ async fn unusable_folder_is_an_error_with_its_path() {
     assert!(error.contains(file.path().to_str().expect("text")), "{error}");
 }
 
-/// The list of a bucket's objects in the format of S3.
+/// Returns the list of a bucket's objects in the S3 format.
 fn listing(objects: &BTreeMap<String, Bytes>, bucket: &str, query: &str) -> String {
     let mut query = url::form_urlencoded::parse(query.as_bytes()).into_owned();
     let prefix = query.find(|(name, _)| name == "prefix").map_or_else(String::new, |(_, it)| it);
@@ -88,7 +88,7 @@ fn listing(objects: &BTreeMap<String, Bytes>, bucket: &str, query: &str) -> Stri
     format!("<ListBucketResult><IsTruncated>false</IsTruncated>{contents}</ListBucketResult>")
 }
 
-/// A minimal S3 server: objects by path, without verifying signatures.
+/// A minimal S3 server, which stores objects by path and does not verify signatures.
 async fn bucket() -> String {
     type Objects = Arc<Mutex<BTreeMap<String, Bytes>>>;
     let objects = Objects::default();
@@ -106,7 +106,7 @@ async fn bucket() -> String {
                     objects.lock().insert(path, bytes);
                     answer.finish()
                 }
-                // A bulk deletion: each `<Key>` is a name within the bucket.
+                // A bulk deletion: each `<Key>` is an object name.
                 Method::POST => {
                     let list = request.into_body().into_string().await?;
                     let keys = list.split("<Key>").skip(1).filter_map(|rest| rest.split("</Key>").next());
@@ -119,7 +119,7 @@ async fn bucket() -> String {
                         .content_type("application/xml")
                         .body(format!("<DeleteResult>{deleted}</DeleteResult>"))
                 }
-                // A list of the objects with a prefix.
+                // Lists the objects with a prefix.
                 _ if request.uri().query().is_some_and(|query| query.contains("list-type=2")) => {
                     let list = listing(&objects.lock(), &path, request.uri().query().unwrap_or_default());
                     answer.content_type("application/xml").body(list)
@@ -145,8 +145,8 @@ fn bucket_with_prefix_stores_lists_and_deletes_blobs() {
         let blobs = ObjectBlobs::bucket("s3://docs/some/prefix").expect("the environment says it all");
         return runtime.block_on(keeps(&blobs));
     }
-    // The configuration comes from the environment. Changing that of the running process is unsafe, so the test runs
-    // again in a child process.
+    // The configuration comes from environment variables. Changing those of the running process is unsafe, so the test
+    // runs again in a child process.
     let endpoint = runtime.block_on(bucket());
     let child = std::process::Command::new(std::env::current_exe().expect("a test knows its program"))
         .args(["--exact", "bucket_with_prefix_stores_lists_and_deletes_blobs", "--nocapture"])

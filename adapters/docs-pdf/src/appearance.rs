@@ -5,7 +5,7 @@
 pub(crate) struct RgbColor(pub(crate) u8, pub(crate) u8, pub(crate) u8);
 
 impl RgbColor {
-    /// Returns the colour mixed with a percentage of white.
+    /// Returns the colour mixed with `percent` percent of white.
     pub(crate) const fn lighter(self, percent: u16) -> Self {
         const fn mix(channel: u8, percent: u16) -> u8 {
             let channel = channel as u16;
@@ -25,23 +25,23 @@ pub(crate) const MARKED: RgbColor = RgbColor(0xec, 0xee, 0xf2);
 pub(crate) const HIGHLIGHTED: RgbColor = RgbColor(0xe3, 0xe9, 0xf7);
 pub(crate) const WHITE: RgbColor = RgbColor(0xff, 0xff, 0xff);
 
-/// The width of a sheet in points (A4).
+/// Width of a sheet in points (A4).
 pub(crate) const SHEET_WIDTH: f32 = 595.28;
-/// The height of a sheet in points (A4).
+/// Height of a sheet in points (A4).
 pub(crate) const SHEET_HEIGHT: f32 = 841.89;
-/// The left and right margin.
+/// Left and right margin.
 pub(crate) const SIDE_MARGIN: f32 = 62.36;
-/// The top margin.
+/// Top margin.
 pub(crate) const TOP_MARGIN: f32 = 62.36;
-/// The bottom margin, which contains the footer.
+/// Bottom margin, which contains the footer.
 pub(crate) const BOTTOM_MARGIN: f32 = 68.03;
-/// The width of the content area.
+/// Width of the content area.
 pub(crate) const CONTENT_WIDTH: f32 = SHEET_WIDTH - 2.0 * SIDE_MARGIN;
-/// The lower end of the content area.
+/// Bottom of the content area.
 pub(crate) const CONTENT_BOTTOM: f32 = SHEET_HEIGHT - BOTTOM_MARGIN;
-/// The height of the content area.
+/// Height of the content area.
 pub(crate) const CONTENT_HEIGHT: f32 = CONTENT_BOTTOM - TOP_MARGIN;
-/// Thickness of rules, frames and lines between table rows.
+/// Width of rules, frames and lines between table rows.
 pub(crate) const LINE_WIDTH: f32 = 0.5;
 /// Default font size in points.
 pub(crate) const FONT_SIZE: f32 = 10.5;

@@ -1,4 +1,4 @@
-//! The fonts for typesetting: [`Fonts`].
+//! Fonts for typesetting: [`Fonts`].
 
 use std::{
     collections::HashMap,
@@ -18,7 +18,7 @@ use crate::termination::{LayoutResult, LayoutStop};
 ///
 /// The built-in fonts are Libertinus Serif for text, DejaVu Sans Mono for code, New Computer Modern for mathematical
 /// symbols, and Noto Emoji (monochrome). They cover the Latin, Greek, Cyrillic and Hebrew scripts, and Arabic through
-/// DejaVu Sans Mono. Other scripts, such as Chinese, Japanese, Korean and those of India, need a font added with
+/// DejaVu Sans Mono. Other scripts, such as Chinese, Japanese, Korean and Indic scripts, need a font added with
 /// [`Fonts::with_font`] or [`Fonts::folder`]. Without one, their characters are rendered as empty boxes.
 #[derive(Clone)]
 pub struct Fonts {
@@ -26,7 +26,7 @@ pub struct Fonts {
     pub(crate) collection: Collection,
     /// Fonts for text in drawings.
     pub(crate) drawings: Arc<fontdb::Database>,
-    /// Added font families, in the order of their addition.
+    /// Added font families in order.
     more: Vec<FontFamilyName<'static>>,
 }
 
@@ -83,7 +83,7 @@ impl Default for Fonts {
 }
 
 impl Fonts {
-    /// Adds the fonts of a file, and returns their number.
+    /// Adds the fonts in a file. Returns their number.
     fn add(&mut self, file: Arc<dyn AsRef<[u8]> + Send + Sync>) -> usize {
         let added = self.collection.register_fonts(Blob::new(Arc::clone(&file)), None);
         let ids: Vec<_> = added.iter().map(|(id, _)| *id).collect();
@@ -99,8 +99,8 @@ impl Fonts {
         added.iter().map(|(_, fonts)| fonts.len()).sum()
     }
 
-    /// Adds the fonts of a TrueType or OpenType file with one font or a collection. They are used for characters that
-    /// the other fonts do not have.
+    /// Adds the fonts in a TrueType or OpenType file, which contains one font or a collection. They are used for
+    /// characters that the other fonts lack.
     ///
     /// # Errors
     /// [`NoFont`] if the file contains no font.
@@ -108,11 +108,11 @@ impl Fonts {
         if self.add(Arc::new(file)) == 0 { Err(NoFont) } else { Ok(self) }
     }
 
-    /// Adds the fonts of all files in a folder with the extension `.ttf`, `.otf`, `.ttc` or `.otc`, in the order of
-    /// their names.
+    /// Adds the fonts in all files of a folder with the extension `.ttf`, `.otf`, `.ttc` or `.otc`, ordered by file
+    /// name.
     ///
     /// # Errors
-    /// If the folder or one of its files cannot be read, or a file contains no font.
+    /// If the folder or a file cannot be read, or if a file contains no font.
     pub fn folder(mut self, folder: &Path) -> std::io::Result<Self> {
         let mut files = Vec::new();
         for entry in std::fs::read_dir(folder)? {
@@ -151,7 +151,7 @@ impl Fonts {
 #[error("the file contains no TrueType or OpenType font")]
 pub struct NoFont;
 
-/// The fonts used by a book, in the form required by the PDF writer.
+/// Fonts used in a book, in the form that the PDF writer requires.
 #[derive(Default)]
 pub(crate) struct BookFonts {
     known: HashMap<(u64, u32), u16>,
@@ -159,7 +159,7 @@ pub(crate) struct BookFonts {
 }
 
 impl BookFonts {
-    /// Returns the number of a font, and registers it on first use.
+    /// Returns the number of a font, which is registered on first use.
     ///
     /// # Errors
     /// [`LayoutStop::Failed`] if the font cannot be embedded.
@@ -174,7 +174,7 @@ impl BookFonts {
         Ok(number)
     }
 
-    /// Registers a font that is not a text font.
+    /// Registers a font that was not selected by text shaping.
     ///
     /// # Errors
     /// [`LayoutStop::Failed`] if the font cannot be embedded.

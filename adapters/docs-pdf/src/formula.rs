@@ -1,8 +1,8 @@
 //! Layout of TeX formulas.
 //!
 //! `docs-formula` parses a formula, and limits its length and the size of its macro expansion. A library computes the
-//! positions of glyphs and lines. This module limits the number of boxes laid out and of items drawn. An unsupported or
-//! oversized formula is shown as source.
+//! positions of glyphs and lines. This module limits the number of laid out boxes and drawn items. An unsupported or
+//! oversized formula is rendered as source.
 
 mod weight;
 
@@ -22,11 +22,11 @@ use crate::{
     termination::LayoutResult,
 };
 
-/// Maximum number of boxes laid out for a formula.
+/// Maximum number of boxes that are laid out for a formula.
 const MAX_BOXES: usize = 16_000;
-/// Maximum number of glyphs and lines of a formula.
+/// Maximum number of glyphs and lines in a formula.
 const MAX_ITEMS: usize = 8_000;
-/// Maximum distance of an item from the origin of a formula, in em.
+/// Maximum distance of an item from the formula's origin, in em.
 const MAX_ITEM_DISTANCE: f64 = 2_000.0;
 
 #[derive(Clone, Debug)]
@@ -35,7 +35,7 @@ pub(crate) struct Formula {
     style: MathStyle,
 }
 
-/// A laid-out formula, or a part of one, on a single line. Lengths are in em.
+/// The layout of a formula, or of a part of one, on a single line. Lengths are in em.
 #[derive(Clone, Debug)]
 pub(crate) struct FormulaLayout {
     items: Vec<DisplayItem>,
@@ -46,7 +46,7 @@ pub(crate) struct FormulaLayout {
     pub(crate) depth: f32,
 }
 
-/// The position and appearance of a formula on a sheet.
+/// Position and appearance of a formula on a sheet.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct FormulaPosition {
     pub(crate) x: f32,
@@ -73,14 +73,14 @@ impl Formula {
         self.draw(&self.nodes)
     }
 
-    /// Lays out the parts of a formula between possible line breaks, which are after relations and binary operators.
+    /// Lays out the formula in parts, split at possible line breaks, which are after relations and binary operators.
     pub(crate) fn parts(&self) -> Vec<FormulaLayout> {
         let mut out = Vec::new();
         let mut rest = self.nodes.as_slice();
         while !rest.is_empty() {
             let end = rest.iter().skip(1).position(may_break).map_or(rest.len(), |at| at + 2);
             let (part, after) = rest.split_at(end.min(rest.len()));
-            // An operator is spaced only if an item follows, so an empty group is appended.
+            // An operator is spaced only if an item follows, so append an empty group.
             let nothing =
                 ParseNode::OrdGroup { mode: Mode::Math, body: Vec::new(), semisimple: None, loc: None };
             out.extend(self.draw(&[part, &[nothing]].concat()));
@@ -141,7 +141,7 @@ const fn point(length: f64) -> f32 {
     length as f32
 }
 
-/// The formula fonts used by a book.
+/// Formula fonts used in a book.
 #[derive(Default)]
 pub(crate) struct FormulaFonts {
     known: HashMap<String, Option<FormulaFont>>,
@@ -171,7 +171,7 @@ impl FormulaFonts {
         Ok(known)
     }
 
-    /// Draws a formula. Characters missing in its fonts are skipped.
+    /// Draws a formula. Characters that its fonts lack are skipped.
     ///
     /// # Errors
     /// [`crate::termination::LayoutStop::Failed`] if a font cannot be embedded.

@@ -28,22 +28,22 @@ impl From<ShownTag> for ShownPart {
     }
 }
 
-/// A list of inline content or blocks.
+/// A list of parts, inline or blocks.
 pub(crate) type ShownParts = Vec<ShownPart>;
 
-/// A part with its own rendering.
+/// A part that has its own rendering.
 #[derive(Clone, Debug)]
 pub(crate) enum ShownTag {
     /// Styled text.
     Styled(Style),
-    /// A link to a label (otherwise to its page), or to an address.
+    /// A link to a label, to the label of its page if that does not exist, or to a URL.
     Link {
         c: ShownParts,
         to: Option<String>,
         page: Option<String>,
         url: Option<String>,
     },
-    /// An inline image. With `line`, it has the height of the line.
+    /// An inline image. With `line`, its height is that of the line.
     Glyph {
         file: u32,
         w: f64,
@@ -53,7 +53,7 @@ pub(crate) enum ShownTag {
     },
     Math {
         formula: Formula,
-        /// Alternative text for screen readers.
+        /// Source, as the alternative text for screen readers.
         source: String,
         block: bool,
     },
@@ -102,7 +102,7 @@ pub(crate) enum ShownTag {
         whole: bool,
         lines: Vec<ShownLine>,
     },
-    /// An image with its size in points.
+    /// An image, with its size in points.
     Image {
         file: u32,
         w: f64,
@@ -122,7 +122,7 @@ pub(crate) enum ShownTag {
         c: ShownParts,
         note: Option<String>,
     },
-    /// Content with a title, such as a tab or an expandable.
+    /// Content with a title, such as a tab or an expandable block.
     Titled {
         title: ShownParts,
         c: ShownParts,

@@ -1,10 +1,10 @@
 //! Typesetter for PDF files of documentation pages.
 //!
-//! Each page of a book is converted to a tree of plain data (`lower`). The tree is laid out on sheets, the pages of the
-//! PDF file (`layout`, `pages`), as a compact list of drawing operations (`sheet`). When all sheets are known, they are
-//! written (`write`). Libraries perform text shaping, layout of formulas, decoding of images and drawings, and writing
-//! of the file. User content is never interpreted as code, images are checked before use, and neither the disk nor the
-//! network is accessed. The output is deterministic: the same book produces the same bytes.
+//! Each page of a book is converted to a tree of plain data (`lower`). The tree is laid out on sheets, which are the
+//! pages of the PDF file (`layout`, `pages`), as a compact list of drawing operations (`sheet`). When all sheets are
+//! known, they are written (`write`). Libraries shape text, lay out formulas, decode images and drawings, and write the
+//! file. User content is never interpreted as code, images are checked before use, and neither the disk nor the network
+//! is accessed. The output is deterministic: the same book produces the same bytes.
 //!
 //! ```no_run
 //! # async fn example(book: std::sync::Arc<docs_ports::Book>) -> Result<(), docs_ports::PdfError> {
@@ -41,10 +41,10 @@ use tokio::sync::Semaphore;
 pub use fonts::{Fonts, NoFont};
 pub use limits::Limits;
 
-/// Additional time that a caller waits after the time limit of a book.
+/// Time that a caller waits in addition to the time limit of a book.
 const TIMEOUT_GRACE: Duration = Duration::from_secs(2);
 
-/// Typesets books as PDF files. Clones are cheap and share the limit of concurrent books.
+/// Typesets books as PDF files. Clones are cheap and share the limit on concurrent books.
 #[derive(Clone, Debug)]
 pub struct Typesetter {
     fonts: Arc<Fonts>,
@@ -66,11 +66,11 @@ impl Typesetter {
         Self { fonts: Arc::new(fonts), limits: Arc::new(limits), places }
     }
 
-    /// Typesets a book on the current thread. This is a pure function that may take seconds. Images that are not loaded
-    /// are replaced by their alternative text.
+    /// Typesets a book on the current thread, which may take seconds. Images that are not loaded are replaced by their
+    /// alternative text.
     ///
     /// # Errors
-    /// As [`Pdf::render`].
+    /// The errors of [`Pdf::render`].
     pub fn set(&self, book: &Book) -> Result<Vec<u8>, PdfError> {
         typeset::typeset(book, &self.fonts, &self.limits)
     }
@@ -84,11 +84,11 @@ impl Pdf for Typesetter {
         let book = book.with_images_loaded().await?;
         let this = self.clone();
         let (done, set) = tokio::sync::oneshot::channel();
-        // The permit is held until the work is done, even if the caller stops waiting earlier.
+        // Hold the permit until the work is done, even if the caller stops waiting earlier.
         let work = move || {
             let _place = place;
             let set = this.set(&book);
-            // The caller may have dropped the receiver.
+            // Sending fails if the caller no longer waits.
             let _ = done.send(set);
         };
         std::thread::Builder::new()
@@ -96,7 +96,7 @@ impl Pdf for Typesetter {
             .stack_size(typeset::STACK)
             .spawn(work)
             .map_err(|e| failed(&e))?;
-        // The thread stops soon after its time limit. The caller does not wait for that.
+        // The thread stops soon after its time limit. The caller need not wait for that.
         match tokio::time::timeout(self.limits.time.saturating_add(TIMEOUT_GRACE), set).await {
             Ok(set) => set.map_err(|_| failed(&"the typesetter thread ended early"))?.map(Bytes::from),
             Err(_) => Err(termination::Clock::late_error(self.limits.time)),

@@ -2,12 +2,12 @@
 
 use std::time::Duration;
 
-/// The limits of a book.
+/// Limits for a book.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Limits {
     /// Maximum number of pages.
     pub pages: usize,
-    /// Maximum number of parts: texts, blocks, cells, lines of code.
+    /// Maximum number of parts: texts, blocks, cells, and lines of code.
     pub parts: usize,
     /// Maximum number of bytes of text. A reusable content counts at each place.
     pub text: usize,
@@ -15,7 +15,7 @@ pub struct Limits {
     pub bytes: usize,
     /// Maximum time to typeset a book.
     pub time: Duration,
-    /// Maximum number of books typeset concurrently. Further books wait.
+    /// Maximum number of concurrently typeset books. Further books wait.
     pub at_once: usize,
 }
 

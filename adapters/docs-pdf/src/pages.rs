@@ -1,8 +1,9 @@
 //! Position tracking and sheet breaks: [`Pager`].
 //!
 //! Content is placed from top to bottom, and continues at the top of the next sheet. Enclosing boxes are open frames:
-//! at the end of a sheet, the part on this sheet is drawn, and the next part begins on the next sheet. Columns are laid
-//! out one after the other from the same position. Later columns reuse the sheets that earlier ones created.
+//! at the end of a sheet, the part of the frame on that sheet is drawn, and the next part begins on the next sheet.
+//! Columns are laid out one after another from the same position. Later columns reuse the sheets that earlier ones
+//! added.
 
 use crate::{
     appearance::{CONTENT_BOTTOM, CONTENT_WIDTH, SIDE_MARGIN, TOP_MARGIN},
@@ -13,7 +14,7 @@ use crate::{
 /// Tolerance for comparing distances, in points.
 const DISTANCE_TOLERANCE: f32 = 0.01;
 
-/// The drawing for an open frame at the end of a sheet and at the start of the next one.
+/// What an open frame draws at the end of a sheet and at the start of the next one.
 #[derive(Clone, Debug)]
 enum PageFrame {
     /// A box behind the content.
@@ -21,9 +22,9 @@ enum PageFrame {
         x: f32,
         w: f32,
         paint: Paint,
-        /// The placeholder for the box on the last reached sheet.
+        /// Placeholder for the box on the last sheet that it reached.
         place: usize,
-        /// The top of the box on that sheet.
+        /// Top of the box on that sheet.
         from: f32,
     },
     /// Repeated content: the head of a table.
@@ -35,9 +36,9 @@ struct OpenFrame {
     frame: PageFrame,
     /// The last sheet that the frame reached.
     reached: usize,
-    /// The top of the frame on further sheets.
+    /// Top of the frame on further sheets.
     top: f32,
-    /// The space that the frame takes at the top and the bottom of each sheet.
+    /// Space that the frame takes at the top and bottom of each sheet.
     takes: Inset,
 }
 
@@ -48,7 +49,7 @@ pub(crate) struct Inset {
     pub(crate) bottom: f32,
 }
 
-/// A position, ordered by sheet and then by height.
+/// A position, ordered by sheet and then by vertical position.
 #[derive(Clone, Copy, PartialEq, PartialOrd, Debug)]
 pub(crate) struct SheetPosition {
     pub(crate) sheet: usize,
@@ -61,9 +62,9 @@ pub(crate) struct Pager {
     sheets: Vec<Sheet>,
     at: usize,
     y: f32,
-    /// The top of a sheet for the current content.
+    /// Top of the sheet for the current content.
     top: f32,
-    /// The bottom of a sheet for the current content, without notes.
+    /// Bottom of the sheet for the current content, excluding footnotes.
     bottom: f32,
     /// Pending space before the next item.
     gap: f32,
@@ -75,7 +76,7 @@ pub(crate) struct Pager {
 }
 
 impl Pager {
-    /// Creates a pager with one empty sheet. Further sheets are added on demand.
+    /// Creates a pager with one empty sheet. More sheets are added on demand.
     pub(crate) fn new() -> Self {
         Self {
             sheets: vec![Sheet { filled: TOP_MARGIN, ..Sheet::default() }],
@@ -90,7 +91,7 @@ impl Pager {
         }
     }
 
-    /// Creates a pager for a trial layout: one piece with a maximum height, whose top is at 0.
+    /// Creates a pager for a trial layout: one piece of limited height, whose top is at 0.
     pub(crate) fn for_trial(height: f32) -> Self {
         let sheets = vec![Sheet::default()];
         Self { sheets, y: 0.0, top: 0.0, bottom: height, trial: true, ..Self::new() }
@@ -116,7 +117,7 @@ impl Pager {
         self.y
     }
 
-    /// Moves to the start of a column next to content already laid out.
+    /// Moves to the top of a column next to content that is already laid out.
     pub(crate) fn move_to(&mut self, position: SheetPosition) {
         (self.at, self.y, self.gap) = (position.sheet.min(self.sheets.len() - 1), position.y, 0.0);
         self.fresh = true;
@@ -128,7 +129,7 @@ impl Pager {
         self.fresh = false;
     }
 
-    /// Number of sheets.
+    /// Returns the number of sheets.
     pub(crate) const fn len(&self) -> usize {
         self.sheets.len()
     }
@@ -152,12 +153,12 @@ impl Pager {
         self.bottom - self.sheets.get(self.at).map_or(0.0, |sheet| sheet.notes_height)
     }
 
-    /// Requests space before the next item. The largest request wins.
+    /// Requests space before the next item. The largest requested space is used.
     pub(crate) const fn space(&mut self, gap: f32) {
         self.gap = self.gap.max(gap);
     }
 
-    /// Takes the pending space, for callers that restore it later.
+    /// Removes and returns the pending space, for callers that restore it later.
     pub(crate) const fn take_gap(&mut self) -> f32 {
         std::mem::replace(&mut self.gap, 0.0)
     }
@@ -185,7 +186,7 @@ impl Pager {
         Ok(())
     }
 
-    /// Reserves a height, and returns its top position.
+    /// Reserves vertical space, and returns its top.
     ///
     /// # Errors
     /// As [`Pager::ensure`].
@@ -231,7 +232,7 @@ impl Pager {
         Ok(())
     }
 
-    /// Draws the parts of open frames on the sheet that is being left.
+    /// Draws the parts of open frames on the sheet before leaving it.
     fn close_parts(&mut self) {
         let notes = self.sheets[self.at].notes_height;
         let mut end = CONTENT_BOTTOM - notes;
@@ -257,7 +258,7 @@ impl Pager {
         Ok(())
     }
 
-    /// Repeats a head with a height at the top of each further sheet.
+    /// Repeats a head of this height at the top of each further sheet.
     pub(crate) fn open_head(&mut self, head: Sheet, height: f32) {
         self.push(PageFrame::Repeated(Box::new(head)), Inset { top: height, bottom: 0.0 });
     }
@@ -275,7 +276,7 @@ impl Pager {
         self.bottom -= inset.bottom;
     }
 
-    /// Closes the frame that was opened last.
+    /// Closes the most recently opened frame.
     pub(crate) fn close(&mut self) {
         let Some(open) = self.open.pop() else { return };
         self.top -= open.takes.top;
@@ -287,7 +288,7 @@ impl Pager {
         draw(&open, sheet, y);
     }
 
-    /// Places a piece from a trial layout at the current position. The caller ensures that it fits.
+    /// Places a piece from a trial layout at the current position. The caller must ensure that it fits.
     ///
     /// # Errors
     /// As [`Pager::ensure`].
@@ -301,33 +302,33 @@ impl Pager {
         Ok(())
     }
 
-    /// Returns `true` if content fits here, with its notes at the foot of the sheet.
+    /// Returns `true` if content fits here, with its footnotes at the bottom of the sheet.
     pub(crate) fn fits(&self, height: f32, notes: f32) -> bool {
         if self.room() + DISTANCE_TOLERANCE < height + notes {
             return false;
         }
-        // An adjacent column may reach farther down.
+        // An adjacent column may extend farther down.
         let Some(sheet) = self.sheets.get(self.at) else { return false };
         self.trial
             || notes <= 0.0
             || sheet.filled + notes + sheet.notes_height <= CONTENT_BOTTOM + DISTANCE_TOLERANCE
     }
 
-    /// Adds a note at the foot of the sheet.
+    /// Adds a footnote at the bottom of the sheet.
     pub(crate) fn put_note(&mut self, note: Sheet, height: f32) {
         let sheet = self.sheet();
         sheet.notes.push((note, height));
         sheet.notes_height += height;
     }
 
-    /// Returns the piece of a trial layout, and its height.
+    /// Returns the piece from a trial layout, and its height.
     pub(crate) fn piece(mut self) -> (Sheet, f32) {
         let (height, gap_after) = (self.y, self.gap);
         let piece = std::mem::take(self.sheet());
         (Sheet { gap_after, ..piece }, height)
     }
 
-    /// Returns the finished sheets, with their notes.
+    /// Returns the finished sheets, including their footnotes.
     pub(crate) fn finish(self) -> Vec<Sheet> {
         let mut sheets = self.sheets;
         for sheet in &mut sheets {
@@ -347,7 +348,7 @@ impl Pager {
     }
 }
 
-/// Draws the part of a box that ends at a vertical position.
+/// Draws the part of a box that ends at this vertical position.
 fn draw(open: &OpenFrame, sheet: &mut Sheet, end: f32) {
     if let PageFrame::Box { x, w, paint, place, from } = &open.frame {
         let area = Area { x: *x, y: *from, w: *w, h: (end - from).max(0.0) };

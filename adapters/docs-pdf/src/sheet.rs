@@ -1,4 +1,4 @@
-//! The content of a sheet: a compact list of drawing operations, which is written when all sheets are known.
+//! Content of a sheet: a compact list of drawing operations, which is written when all sheets are known.
 
 use std::rc::Rc;
 
@@ -6,19 +6,19 @@ use ratex_types::path_command::PathCommand;
 
 use crate::{appearance::RgbColor, tags::TagId};
 
-/// A glyph of a run. Compact (12 bytes), because a book has millions of them.
+/// A glyph of a run. It is compact (12 bytes), because a book has millions of glyphs.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Glyph {
     /// Advance width, relative to the font size.
     pub(crate) advance: f32,
-    /// Start of its text, relative to the text of the run.
+    /// Offset of its text, relative to the text of the run.
     pub(crate) start: u32,
     /// Length of its text.
     pub(crate) length: u16,
     pub(crate) id: u16,
 }
 
-/// The displacement of a glyph from the pen position.
+/// Displacement of a glyph from the pen position.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Offset {
     /// Index of the glyph on the sheet.
@@ -42,7 +42,7 @@ pub(crate) struct Area {
     pub(crate) h: f32,
 }
 
-/// The fill and the border of a rectangle.
+/// Fill and border of a rectangle.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub(crate) struct Paint {
     pub(crate) fill: Option<RgbColor>,
@@ -81,7 +81,7 @@ pub(crate) enum Mark {
         area: Area,
         picture: u32,
     },
-    /// A path of a formula, with the size of its em.
+    /// A path of a formula, with the font size.
     Path {
         x: f32,
         y: f32,
@@ -103,7 +103,7 @@ pub(crate) struct Op {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct LinkArea {
     pub(crate) area: Area,
-    /// Index of the target among those of the book.
+    /// Index into the link targets of the book.
     pub(crate) target: u32,
     pub(crate) tag: TagId,
 }
@@ -139,7 +139,7 @@ pub(crate) struct Sheet {
     pub(crate) notes: Vec<(Self, f32)>,
     /// Total height of the footnotes.
     pub(crate) notes_height: f32,
-    /// The lowest occupied position.
+    /// Bottom of the occupied area.
     pub(crate) filled: f32,
     /// Pending space after a piece from a trial layout.
     pub(crate) gap_after: f32,
@@ -164,7 +164,7 @@ impl Sheet {
         }
     }
 
-    /// Adds a link area. Adjacent areas of the same link on a line are merged.
+    /// Adds a link area. Adjacent areas of the same link on one line are merged.
     pub(crate) fn add_link(&mut self, link: LinkArea) {
         if let Some(last) = self.links.last_mut()
             && (last.target, last.tag) == (link.target, link.tag)
@@ -178,7 +178,7 @@ impl Sheet {
         self.links.push(link);
     }
 
-    /// Appends all content of another sheet except its notes, moved down.
+    /// Appends the content of another sheet, except its footnotes, moved down by `down`.
     pub(crate) fn absorb(&mut self, other: Self, down: f32) {
         let (glyphs, text) = (count(self.glyphs.len()), count(self.text.len()));
         let shift = |part: SheetRange, by: u32| SheetRange { from: part.from + by, to: part.to + by };
@@ -208,7 +208,7 @@ impl Sheet {
     }
 }
 
-/// Converts a length. No list of a sheet exceeds the range.
+/// Converts a length. The lists of a sheet never exceed the range of `u32`.
 pub(crate) fn count(length: usize) -> u32 {
     u32::try_from(length).unwrap_or(u32::MAX)
 }

@@ -4,16 +4,16 @@ use std::num::NonZeroU16;
 
 use krilla::tagging::{Identifier, ListNumbering, Node, TableHeaderScope, Tag, TagGroup, TagKind, TagTree};
 
-/// The index of a tag.
+/// Index of a tag.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(crate) struct TagId(u32);
 
 impl TagId {
-    /// The root of the tag tree.
+    /// Root of the tag tree.
     pub(crate) const BOOK: Self = Self(0);
     /// An artifact: decoration that is not part of the text.
     pub(crate) const DECOR: Self = Self(u32::MAX);
-    /// The footer of a sheet, an artifact.
+    /// The footer of a sheet, which is an artifact.
     pub(crate) const FOOTER: Self = Self(u32::MAX - 1);
 
     /// Returns `true` for an artifact.
@@ -26,7 +26,7 @@ impl TagId {
     }
 }
 
-/// The role of a tag.
+/// Role of a tag.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum Role {
     Book,
@@ -88,7 +88,7 @@ impl Role {
 struct TagEntry {
     role: Role,
     above: TagId,
-    /// `true` if the tag is among the children of its parent.
+    /// `true` if the tag has been added to the children of its parent.
     placed: bool,
     children: Vec<Child>,
 }
@@ -99,7 +99,7 @@ enum Child {
     Drawn(Identifier),
 }
 
-/// The tags of a book. Tags of discarded layouts are left out of the tree.
+/// Tags of a book. Tags of discarded layouts are not included in the tree.
 #[derive(Debug)]
 pub(crate) struct Tags {
     all: Vec<TagEntry>,
@@ -112,7 +112,7 @@ impl Tags {
         }
     }
 
-    /// Adds a tag. A child of an artifact is the same artifact.
+    /// Adds a tag. A child of an artifact is the artifact itself.
     pub(crate) fn add(&mut self, above: TagId, role: Role) -> TagId {
         if above.is_artifact() {
             return above;
@@ -122,12 +122,12 @@ impl Tags {
         TagId(id)
     }
 
-    /// Number of tags.
+    /// Returns the number of tags.
     pub(crate) const fn len(&self) -> usize {
         self.all.len()
     }
 
-    /// Removes the tags added after an index, because their layout was discarded.
+    /// Removes the tags from this index on, because their layout was discarded.
     pub(crate) fn forget(&mut self, after: usize) {
         self.all.truncate(after);
     }
@@ -151,7 +151,7 @@ impl Tags {
 
     /// Builds the tag tree.
     pub(crate) fn tree(mut self, language: &str) -> TagTree {
-        // Children follow their parents, so the last tags are the innermost.
+        // Children come after their parents, so the last tags are the innermost.
         let mut built: Vec<Option<TagGroup>> = Vec::new();
         built.resize_with(self.all.len(), || None);
         while let Some(entry) = self.all.pop() {

@@ -1,15 +1,15 @@
-//! Early termination: [`LayoutStop`], and the [`Clock`] of the time limit.
+//! Early termination: [`LayoutStop`], and the [`Clock`] that enforces the time limit.
 
 use std::time::{Duration, Instant};
 
 use docs_ports::PdfError;
 
-/// A reason for early termination.
+/// The reason for early termination.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum LayoutStop {
-    /// The time limit is exceeded.
+    /// The time limit was exceeded.
     Late,
-    /// The book has more parts than its limit.
+    /// The book exceeds its limit of parts.
     TooManyParts,
     /// The book has more bytes of text than its limit.
     TooMuchText,
@@ -45,7 +45,7 @@ impl Clock {
         if self.is_late() { Err(LayoutStop::Late) } else { Ok(()) }
     }
 
-    /// Returns `true` if the time limit is exceeded.
+    /// Returns `true` if the time limit was exceeded.
     pub(crate) fn is_late(&self) -> bool {
         self.until.is_some_and(|until| Instant::now() >= until)
     }
@@ -55,7 +55,7 @@ impl Clock {
         PdfError::TooSlow(format!("rendering the PDF exceeded its limit of {} seconds", time.as_secs_f32()))
     }
 
-    /// Converts a reason to an error of the port.
+    /// Converts to an error of the port.
     pub(crate) fn error(&self, stop: LayoutStop, most: usize) -> PdfError {
         match stop {
             LayoutStop::Late => Self::late_error(self.time),

@@ -1,4 +1,4 @@
-//! Text preparation: control characters are removed, and break opportunities are added to long words.
+//! Text preparation: removes control characters, and adds break opportunities to long words.
 
 /// An invisible line break opportunity.
 const ZERO_WIDTH_SPACE: char = '\u{200b}';
@@ -14,7 +14,7 @@ pub(crate) fn clean(text: &str) -> String {
     text.chars().filter(|c| *c != '\r').map(visible_char).collect()
 }
 
-/// Replaces characters that cannot be displayed, and converts a text to one line, for titles.
+/// Replaces characters that cannot be displayed, and converts text to a single line, for titles.
 pub(crate) fn one_line(text: &str) -> String {
     let line: String = text.chars().map(|c| if c.is_whitespace() { ' ' } else { visible_char(c) }).collect();
     line.trim().to_owned()
@@ -23,7 +23,7 @@ pub(crate) fn one_line(text: &str) -> String {
 fn visible_char(c: char) -> char {
     match c {
         '\n' | '\t' => c,
-        // Unclosed directional formatting characters would affect the following text.
+        // Unclosed directional formatting characters would affect the text that follows.
         '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => '\u{200b}',
         c if c.is_control() || is_noncharacter(c) => '\u{fffd}',
         c => c,
@@ -35,7 +35,7 @@ fn is_noncharacter(c: char) -> bool {
     code & 0xfffe == 0xfffe || (0xfdd0..=0xfdef).contains(&code)
 }
 
-/// Adds break opportunities to words that do not fit. Text is processed in consecutive runs.
+/// Adds break opportunities to words that do not fit. The text is processed in consecutive runs.
 #[derive(Clone, Debug)]
 pub(crate) struct Breaker {
     /// Number of characters that always fit into a line.
@@ -51,13 +51,13 @@ pub(crate) struct Breaker {
 }
 
 impl Breaker {
-    /// Creates a breaker for lines of a number of characters.
+    /// Creates a breaker for lines of `width` characters.
     pub(crate) fn new(width: usize) -> Self {
         let fits = width.clamp(2, 24);
         Self { fits, piece: (width / 2).clamp(1, 8), since_space: 0, since_break: 0, joins: false }
     }
 
-    /// Processes the next run of a text.
+    /// Processes the next run of text.
     pub(crate) fn run(&mut self, text: &str) -> String {
         let mut out = String::with_capacity(text.len());
         for c in text.chars() {
@@ -66,7 +66,7 @@ impl Breaker {
                 out.push(c);
                 continue;
             }
-            // A joiner belongs to the previous character, and joins the next one.
+            // A joiner belongs to the previous character, and joins the next one to it.
             let held = std::mem::replace(&mut self.joins, c == ZWJ);
             let combines = held || is_joined(c);
             if self.since_space >= self.fits && self.since_break >= self.piece && !combines {
@@ -88,7 +88,7 @@ impl Breaker {
     }
 }
 
-/// Returns `true` for characters that combine with the previous one. A break would separate them.
+/// Returns `true` for characters that combine with the previous one and must not be separated from it.
 fn is_joined(c: char) -> bool {
     matches!(c, '\u{300}'..='\u{36f}' | '\u{64b}'..='\u{65f}' | ZWNJ | ZWJ | '\u{20d0}'..='\u{20ff}'
         | '\u{fe00}'..='\u{fe0f}' | '\u{1f1e6}'..='\u{1f1ff}' | '\u{1f3fb}'..='\u{1f3ff}' | '\u{e0020}'..='\u{e007f}')

@@ -15,7 +15,7 @@ use crate::{
     write::{PdfMetadata, SheetResources, write},
 };
 
-/// Stack size of a typesetting thread. Nested blocks are laid out recursively.
+/// Stack size of a typesetting thread, because nested blocks are laid out recursively.
 pub(crate) const STACK: usize = 64 << 20;
 
 /// Typesets a book.
@@ -28,8 +28,7 @@ pub(crate) fn typeset(book: &Book, fonts: &Fonts, limits: &Limits) -> Result<Vec
         )));
     }
     let clock = Clock::new(limits.time);
-    // Many libraries are involved in reading fonts and images. A panic in one of them must not crash the embedding
-    // application.
+    // Many libraries read fonts and images. A panic in one of them must not crash the embedding application.
     match catch_unwind(AssertUnwindSafe(|| set(book, fonts, limits, clock))) {
         Ok(set) => set.map_err(|stop| clock.error(stop, limits.bytes)),
         Err(_) => {

@@ -1,4 +1,4 @@
-//! Writing of sheets to a PDF file.
+//! Writing sheets to a PDF file.
 
 use std::collections::HashMap;
 
@@ -32,12 +32,12 @@ use crate::{
     termination::{Clock, LayoutResult, LayoutStop},
 };
 
-/// Distance above a heading at which a link to it arrives, in points.
+/// Distance above a heading to which a link to it scrolls, in points.
 const LINK_MARGIN: f32 = 6.0;
-/// Maximum number of characters of a title in the outline.
+/// Maximum length of an outline title in characters.
 const MAX_OUTLINE_TITLE: usize = 500;
 
-/// The metadata of a file.
+/// Metadata of a PDF file.
 pub(crate) struct PdfMetadata {
     pub(crate) title: String,
     pub(crate) language: String,
@@ -183,7 +183,7 @@ fn outline(sheets: &[Sheet]) -> Outline {
     outline
 }
 
-/// Images, each of which is written once.
+/// Images of the file, each of which is written only once.
 struct Pictures {
     shapes: Vec<PictureContent>,
     drawn: HashMap<u32, Graphic>,
@@ -216,7 +216,7 @@ fn draw(op: &Op, sheet: &Sheet, faces: &BookFonts, pictures: &mut Pictures, surf
     }
 }
 
-/// Returns the glyphs of a run. The text range of each is relative to the text of the run.
+/// Returns the glyphs of a run, with text ranges relative to the text of the run.
 fn glyphs_of(sheet: &Sheet, part: SheetRange, said: &str) -> Vec<KrillaGlyph> {
     let (from, to) = (part.from as usize, part.to as usize);
     let first = sheet.offsets.partition_point(|offset| offset.glyph < part.from);

@@ -1,4 +1,4 @@
-//! Certificate keys and signature algorithms.
+//! Certificate keys, and signature and digest algorithms.
 
 use std::ops::RangeInclusive;
 
@@ -22,7 +22,7 @@ const EC: ObjectIdentifier = ObjectIdentifier::new_unwrap("1.2.840.10045.2.1");
 const P256: ObjectIdentifier = ObjectIdentifier::new_unwrap("1.2.840.10045.3.1.7");
 const P384: ObjectIdentifier = ObjectIdentifier::new_unwrap("1.3.132.0.34");
 
-/// Permitted modulus sizes of RSA keys in bytes. Signatures with other keys are rejected.
+/// Permitted RSA modulus sizes in bytes. Signatures by other keys are rejected.
 const RSA_BYTES: RangeInclusive<usize> = 2_048 / 8..=8_192 / 8;
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -32,7 +32,7 @@ enum KeyKind {
     P384,
 }
 
-/// Supported signature algorithms by XML identifier (RFC 9231). All others are rejected, including SHA-1.
+/// Supported signature algorithms, by XML identifier (RFC 9231). All others are rejected, including SHA-1.
 const SIGNATURES: &[(&str, KeyKind, &dyn signature::VerificationAlgorithm)] = &[
     (
         "http://www.w3.org/2001/04/xmldsig-more#rsa-sha256",
@@ -66,22 +66,23 @@ const SIGNATURES: &[(&str, KeyKind, &dyn signature::VerificationAlgorithm)] = &[
     ),
 ];
 
-/// Supported digest algorithms by XML identifier.
+/// Supported digest algorithms, by XML identifier.
 const DIGESTS: &[(&str, &digest::Algorithm)] = &[
     ("http://www.w3.org/2001/04/xmlenc#sha256", &digest::SHA256),
     ("http://www.w3.org/2001/04/xmldsig-more#sha384", &digest::SHA384),
     ("http://www.w3.org/2001/04/xmlenc#sha512", &digest::SHA512),
 ];
 
-/// The public key of an identity provider.
+/// An identity provider's public key.
 pub(crate) struct PublicKey {
     kind: KeyKind,
     bytes: Vec<u8>,
 }
 
 impl PublicKey {
-    /// Reads the key of a certificate, PEM or plain base64 of DER. The certificate is trusted because an administrator
-    /// of the organization configured it. Its issuer and validity period add no trust, so they are not checked.
+    /// Reads the key from a certificate, in PEM or plain base64-encoded DER. The certificate is trusted because an
+    /// administrator of the organization configured it. Its issuer and validity period would add no trust, so they are
+    /// not checked.
     pub(crate) fn of_certificate(text: &str) -> Result<Self, SamlRefused> {
         let unreadable = || refuse("the certificate of the provider is not readable; paste it again");
         let body = text.trim().trim_start_matches("-----BEGIN CERTIFICATE-----");
@@ -121,7 +122,7 @@ impl PublicKey {
         Ok(Self { kind, bytes: bytes.to_vec() })
     }
 
-    /// Verifies a signature over bytes.
+    /// Verifies the signature of some bytes.
     pub(crate) fn verify(&self, algorithm: &str, signed: &[u8], signature: &[u8]) -> Result<(), SamlRefused> {
         let found = SIGNATURES.iter().find(|(name, _, _)| *name == algorithm);
         let (_, kind, verification) = found.ok_or_else(|| {
@@ -138,7 +139,8 @@ impl PublicKey {
     }
 }
 
-/// Returns the modulus size of an RSA key in bytes, given the key as encoded in certificates (RFC 8017, A.1.1).
+/// Returns the modulus size of an RSA key in bytes, given the key in the encoding used in certificates (RFC 8017,
+/// A.1.1).
 fn modulus_bytes(key: &[u8]) -> Option<usize> {
     let mut reader = SliceReader::new(key).ok()?;
     let modulus = reader.sequence(|parts| {
@@ -149,7 +151,7 @@ fn modulus_bytes(key: &[u8]) -> Option<usize> {
     modulus.ok()
 }
 
-/// Computes the digest of bytes with the algorithm of an XML identifier.
+/// Computes a digest with the algorithm that an XML identifier denotes.
 pub(crate) fn digest_of(algorithm: &str, bytes: &[u8]) -> Result<digest::Digest, SamlRefused> {
     let found = DIGESTS.iter().find(|(name, _)| *name == algorithm);
     let (_, found) = found

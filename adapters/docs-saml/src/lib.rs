@@ -1,14 +1,14 @@
-//! SAML 2.0 service provider: verifies responses of identity providers, and creates requests and metadata.
+//! SAML 2.0 service provider: verifies identity provider responses, and creates requests and metadata.
 //!
-//! Canonical XML is produced by `xml-sec`; digests and signatures are checked by `ring`. The rest is in this crate, and
-//! is stricter than the standards: one signature scheme, one form of reference, one assertion. Response data is read
-//! only from the canonical bytes that the signature covers, never from the original document, which rules out signature
-//! wrapping (`decisions/0032-saml.md`).
+//! `xml-sec` produces canonical XML, and `ring` checks digests and signatures. The rest is implemented in this crate,
+//! and is stricter than the standards: there is one signature scheme, one form of reference, and one assertion.
+//! Response data is read only from the canonical bytes that the signature covers, never from the original document,
+//! which rules out signature wrapping (`decisions/0032-saml.md`).
 //!
 //! | module | contents |
 //! |---|---|
 //! | `refusal` | the error of a refused message |
-//! | `scan` | limits of a document, checked before parsing |
+//! | `scan` | document limits, checked before parsing |
 //! | `xml` | element lookup and text extraction |
 //! | `key` | certificate keys and signature algorithms |
 //! | `signature` | signature verification, returning the signed bytes |

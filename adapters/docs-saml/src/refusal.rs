@@ -1,4 +1,4 @@
-//! The refusal of a message.
+//! The error for rejected messages.
 
 use docs_ports::SamlRefused;
 

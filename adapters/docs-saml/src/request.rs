@@ -14,14 +14,14 @@ use crate::{
     xml::{ASSERTION, PROTOCOL},
 };
 
-/// The binding of responses.
+/// Binding for responses.
 const POST: &str = "urn:oasis:names:tc:SAML:2.0:bindings:HTTP-POST";
-/// The name id format for e-mail addresses.
+/// Name id format for e-mail addresses.
 const EMAIL: &str = "urn:oasis:names:tc:SAML:1.1:nameid-format:emailAddress";
-/// The metadata namespace.
+/// XML namespace of metadata.
 const METADATA: &str = "urn:oasis:names:tc:SAML:2.0:metadata";
 
-/// Returns the redirect URL that contains a request.
+/// Returns the URL that redirects a browser to the provider with a request.
 pub(crate) fn redirect_url(request: &SamlRequest) -> Result<String, SamlRefused> {
     let no_address = || refuse("the address of the provider must begin with http:// or https://");
     let mut address = Url::parse(&request.destination).map_err(|_| no_address())?;
@@ -51,7 +51,7 @@ fn xml(request: &SamlRequest) -> String {
     )
 }
 
-/// Returns the metadata of a service.
+/// Returns the metadata of a service provider.
 pub(crate) fn metadata(service: &SamlService) -> String {
     format!(
         "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n\

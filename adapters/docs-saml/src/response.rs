@@ -1,4 +1,4 @@
-//! Responses and assertions (SAML 2.0 Core, and the web browser SSO profile).
+//! Verification of responses and assertions (SAML 2.0 Core, and the web browser SSO profile).
 
 use chrono::{DateTime, TimeDelta, Utc};
 use docs_model::Timestamp;
@@ -16,28 +16,26 @@ use crate::{
 
 /// Maximum size of a response in bytes of XML.
 pub const MAX_RESPONSE_BYTES: usize = 256 * 1024;
-/// Permitted clock skew between a provider and this service, in seconds.
+/// Permitted clock skew between provider and service, in seconds.
 pub const CLOCK_SKEW_SECONDS: i64 = 60;
-/// Maximum time in seconds from now to the end of a response's validity, and maximum distance of its issue time from
-/// now.
+/// Maximum remaining validity of a response in seconds, and maximum distance of its issue time from now.
 pub const MAX_VALIDITY_SECONDS: i64 = 24 * 60 * 60;
-/// The status of a successful response.
+/// Status of a successful response.
 const SUCCESS: &str = "urn:oasis:names:tc:SAML:2.0:status:Success";
-/// The confirmation method for the bearer of an assertion.
+/// Confirmation method for bearer assertions.
 const BEARER: &str = "urn:oasis:names:tc:SAML:2.0:cm:bearer";
-/// Accepted name id formats. Besides e-mail addresses, the format may be absent or unspecified, because many providers
-/// send addresses that way. A name id that is not an address is rejected when the user is created
-/// (`decisions/0032-saml.md`).
+/// Accepted name id formats. The format may also be absent or unspecified, because many providers send e-mail addresses
+/// that way. A name id that is not an e-mail address is rejected when the user is created (`decisions/0032-saml.md`).
 const EMAIL_FORMATS: [&str; 2] = [
     "urn:oasis:names:tc:SAML:1.1:nameid-format:emailAddress",
     "urn:oasis:names:tc:SAML:1.1:nameid-format:unspecified",
 ];
-/// Known conditions: they are checked, or hold for every sign-in of this service.
+/// Known conditions. They are checked, or are met by every sign-in to this service.
 const CONDITIONS: [&str; 3] = ["AudienceRestriction", "OneTimeUse", "ProxyRestriction"];
-/// The common prefix of status codes.
+/// Common prefix of status codes.
 const STATUS: &str = "urn:oasis:names:tc:SAML:2.0:status:";
-/// The standard failure codes, without [`STATUS`]. Anyone can send an unsigned response, so no other status text is
-/// shown.
+/// The standard failure codes without [`STATUS`]. No other status text is shown, because anyone can send an unsigned
+/// response.
 const FAILURES: [&str; 22] = [
     "Requester",
     "Responder",
@@ -62,15 +60,15 @@ const FAILURES: [&str; 22] = [
     "UnknownPrincipal",
     "UnsupportedBinding",
 ];
-/// Maximum number of characters shown of a text from a provider.
+/// Maximum length of provider text in messages, in characters.
 const MAX_SHOWN: usize = 200;
 
 /// Verifies a response, and reads its assertion.
 pub(crate) fn verify(trust: &SamlTrust, response: &str, now: Timestamp) -> Result<SamlIdentity, SamlRefused> {
     let clock = Clock(now.time());
     let (answered, signed) = signed_part(trust, response)?;
-    // From here on, only the signed bytes are used. The original document has been dropped: its tree takes many times
-    // the memory of its text.
+    // From here on, only the signed bytes are used. The original document has been dropped, because its tree takes many
+    // times the memory of its text.
     let signed = parse(&signed)?;
     let assertion = match is_element(signed.root_element(), ASSERTION, "Assertion") {
         true => signed.root_element(),
@@ -82,7 +80,7 @@ pub(crate) fn verify(trust: &SamlTrust, response: &str, now: Timestamp) -> Resul
     read(assertion, trust, (&answered, &clock))
 }
 
-/// Returns the request id that a response answers, and its signed assertion or the whole signed response.
+/// Returns the id of the request that a response answers, and the signed XML: the assertion or the whole response.
 fn signed_part(trust: &SamlTrust, response: &str) -> Result<(Option<String>, String), SamlRefused> {
     let text = decode(response)?;
     let document = parse(&text)?;
@@ -94,7 +92,7 @@ fn signed_part(trust: &SamlTrust, response: &str) -> Result<(Option<String>, Str
 
 fn decode(response: &str) -> Result<String, SamlRefused> {
     let too_large = || refuse(format!("it must be at most {MAX_RESPONSE_BYTES} bytes"));
-    // Whitespace of line breaks is at most one character in ten.
+    // Line breaks make up at most one character in ten.
     if response.len() > MAX_RESPONSE_BYTES / 2 * 3 {
         return Err(too_large());
     }
@@ -107,7 +105,7 @@ fn decode(response: &str) -> Result<String, SamlRefused> {
     Ok(text.strip_prefix('\u{feff}').map(str::to_owned).unwrap_or(text))
 }
 
-/// Requires a response with exactly one assertion as a direct child, and no assertion anywhere else.
+/// Requires exactly one assertion, which must be a direct child of the response.
 fn require_shape(document: &Document<'_>) -> Result<(), SamlRefused> {
     let root = document.root_element();
     if !is_element(root, PROTOCOL, "Response") {
@@ -149,7 +147,7 @@ fn require_shape(document: &Document<'_>) -> Result<(), SamlRefused> {
     }
 }
 
-/// Checks the attributes and status of a response. Returns the request id that it references.
+/// Checks the attributes and status of a response. Returns the id of the request that it answers.
 fn check_response(response: Node<'_, '_>, trust: &SamlTrust) -> Result<Option<String>, SamlRefused> {
     if attribute(response, "Version")? != "2.0" {
         return Err(refuse("its Version must be 2.0"));
@@ -251,7 +249,7 @@ fn read(
     })
 }
 
-/// Checks the conditions of an assertion. Returns the end of its validity, if stated.
+/// Checks the conditions of an assertion. Returns the end of its validity if stated.
 fn check_conditions(
     conditions: Node<'_, '_>,
     trust: &SamlTrust,
@@ -286,8 +284,8 @@ fn check_conditions(
     Ok(until)
 }
 
-/// Checks the bearer confirmation of the subject. Returns the end of its validity. Only one bearer confirmation is
-/// permitted: with two, the second could become valid after the replay protection of the first has expired.
+/// Checks the subject's bearer confirmation. Returns the end of its validity. Only one bearer confirmation is
+/// permitted: with two, the second could become valid after the replay protection for the first has expired.
 fn check_confirmation(
     subject: Node<'_, '_>,
     trust: &SamlTrust,
@@ -316,7 +314,7 @@ fn check_confirmation(
     until.ok_or_else(|| refuse("its SubjectConfirmationData has no NotOnOrAfter"))
 }
 
-/// Returns the first value of a subject attribute, if it is not empty.
+/// Returns the first value of a subject attribute if it is not empty.
 fn first_attribute(assertion: Node<'_, '_>, name: &str) -> Result<Option<String>, SamlRefused> {
     for statement in children(assertion, ASSERTION, "AttributeStatement") {
         for attribute in children(statement, ASSERTION, "Attribute") {
@@ -329,12 +327,13 @@ fn first_attribute(assertion: Node<'_, '_>, name: &str) -> Result<Option<String>
     Ok(None)
 }
 
-/// The current time, with a tolerance for clock skew.
+/// The current time, with tolerance for clock skew.
 struct Clock(DateTime<Utc>);
 
 impl Clock {
     const CLOCK_SKEW: TimeDelta = TimeDelta::seconds(CLOCK_SKEW_SECONDS);
-    /// Maximum time to the end of a response's validity. The replay protection remembers accepted responses until then.
+    /// Maximum remaining validity of a response. The replay protection stores accepted responses until they are no
+    /// longer valid.
     const MAX_VALIDITY: TimeDelta = TimeDelta::seconds(MAX_VALIDITY_SECONDS);
 
     fn read(node: Node<'_, '_>, name: &str) -> Result<Option<DateTime<Utc>>, SamlRefused> {
@@ -355,7 +354,7 @@ impl Clock {
         }
     }
 
-    /// Rejects an end time that has passed or exceeds the maximum validity. Returns the end including clock skew.
+    /// Rejects an end time that has passed or that exceeds the maximum validity. Returns the end plus clock skew.
     fn end(&self, node: Node<'_, '_>, name: &str) -> Result<Option<DateTime<Utc>>, SamlRefused> {
         let Some(end) = Self::read(node, name)? else { return Ok(None) };
         if end > self.0 + Self::MAX_VALIDITY {
@@ -375,7 +374,7 @@ impl Clock {
         Ok(Some(taken))
     }
 
-    /// Rejects an expired session. Returns the session end that the provider states, without adding clock skew.
+    /// Rejects an expired session. Returns the end of the session stated by the provider, without adding clock skew.
     fn session_end(&self, statement: Node<'_, '_>) -> Result<Option<DateTime<Utc>>, SamlRefused> {
         match Self::read(statement, "SessionNotOnOrAfter")? {
             Some(end) if end <= self.0 => Err(refuse(format!(
@@ -402,7 +401,7 @@ impl Clock {
     }
 }
 
-/// Formats a text from a provider for an error message: one line, limited length.
+/// Formats provider text for an error message: on one line, with limited length.
 fn format_for_message(text: &str) -> String {
     let mut shown: String = text.chars().filter(|c| !c.is_control()).take(MAX_SHOWN).collect();
     if shown.len() < text.len() {
@@ -415,11 +414,11 @@ fn format_for_message(text: &str) -> String {
 mod tests {
     use super::*;
 
-    /// Created by xmlsec1 with the key of the certificate.
+    /// Created by xmlsec1 with the certificate's key.
     const SIGNED: &str = include_str!("../tests/saml/signed/assertion.xml");
     const CERTIFICATE: &str = include_str!("../tests/saml/keys/provider.crt");
 
-    /// Returns the signed part of a response without checking its shape.
+    /// Returns the signed part of a response, without checking the structure of the response.
     fn signed_of(response: &str) -> Result<String, SamlRefused> {
         let document = Document::parse(response).expect("XML");
         signed_assertion(&document, &PublicKey::of_certificate(CERTIFICATE).expect("a key"))
@@ -439,7 +438,7 @@ mod tests {
         read(document.root_element(), &trust, (&answered, &clock)).expect("it is right").email
     }
 
-    /// Splits a text before the first match of `from` and after the first match of `to`.
+    /// Splits text into the part before the first `from`, the part between, and the part after the first `to`.
     fn split_around<'a>(text: &'a str, from: &str, to: &str) -> (&'a str, &'a str, &'a str) {
         let start = text.find(from).expect("its start");
         let end = text.find(to).expect("its end") + to.len();

@@ -1,8 +1,8 @@
-//! Limits of documents, checked before parsing.
+//! Document limits, checked before parsing.
 //!
-//! Messages need only elements and text. Everything that begins with `<!` or `<?` is therefore rejected: document types
-//! with entities, comments (which would split texts), processing instructions and CDATA sections. Every remaining `<`
-//! starts a tag, so a byte scan can count tags reliably.
+//! Messages need only elements and text. Therefore everything that begins with `<!` or `<?` is rejected: document types
+//! with entities, comments (which would split text), processing instructions and CDATA sections. Every remaining `<`
+//! starts a tag, so tags can be counted reliably by scanning bytes.
 
 use docs_ports::SamlRefused;
 
@@ -12,20 +12,20 @@ use crate::refusal::refuse;
 const MAX_ELEMENTS: usize = 4_000;
 /// Maximum nesting depth.
 const MAX_ELEMENT_DEPTH: usize = 32;
-/// Maximum number of attributes of an element, including namespace declarations.
+/// Maximum number of attributes per element, including namespace declarations.
 const MAX_ATTRIBUTES: usize = 32;
 /// Maximum number of equals signs anywhere in the document. The XML library allocates an attribute for each of them,
-/// even in text.
+/// even within text.
 const MAX_EQUALS: usize = 4 * MAX_ELEMENTS;
-/// Maximum number of namespace declarations in the document.
+/// Maximum number of namespace declarations in a document.
 const MAX_NAMESPACES: usize = 256;
-/// Maximum number of namespace declarations in scope of an element, its own and inherited ones. Canonicalization visits
-/// each of them for each element.
+/// Maximum number of namespace declarations in scope of an element, own and inherited. Canonicalization visits all of
+/// them for each element.
 const MAX_IN_SCOPE: usize = 32;
-/// Maximum length of a namespace declaration in bytes: its prefix and its URI.
+/// Maximum length of a namespace declaration in bytes: prefix plus URI.
 const MAX_DECLARATION: usize = 256;
 
-/// Rejects a document with other constructs than elements and text, or over the limits.
+/// Rejects a document that exceeds the limits or contains anything but elements and text.
 pub(crate) fn check(text: &str) -> Result<(), SamlRefused> {
     if text.bytes().filter(|byte| *byte == b'=').count() > MAX_EQUALS {
         return Err(refuse(format!("it must have at most {MAX_EQUALS} equals signs")));
@@ -60,7 +60,7 @@ pub(crate) fn check(text: &str) -> Result<(), SamlRefused> {
     Ok(())
 }
 
-/// Skips the XML declaration, if there is one, and returns the rest.
+/// Returns the text after the XML declaration, if there is one.
 fn skip_declaration(text: &str) -> Result<&str, SamlRefused> {
     let text = text.trim_start();
     let Some(declaration) = text.strip_prefix("<?xml ") else { return Ok(text) };
@@ -144,7 +144,7 @@ mod tests {
         let nested = |n: usize| format!("{}{}", "<a>".repeat(n), "</a>".repeat(n));
         let attributes = |n: usize| {
             let all: String = (0..n).map(|n| format!(" a{n}='<>\"'")).collect();
-            // `<` within quotes is not well-formed, which the parser checks; `>` is.
+            // `<` within quotes is not well-formed and is rejected by the parser. `>` is well-formed.
             format!("<a{}/>", all.replace('<', ""))
         };
         let namespaces = |n: usize| {

@@ -1,10 +1,10 @@
 //! Enveloped signatures (XML Signature 1.1), restricted to the form that all providers use.
 //!
-//! A signature is a child of the element that it signs, and references only that element, by id. It has two transforms:
-//! the enveloped-signature transform removes the signature itself, and exclusive canonicalization without comments
+//! A signature is a child of the element that it signs, and references only that element, by id. There are two
+//! transforms: enveloped-signature removes the signature itself, and exclusive canonicalization without comments
 //! serializes the rest.
 //!
-//! All signature parameters, such as the referenced element and the digest, are read from the signed bytes of its
+//! All parameters of a signature, such as the referenced element and the digest, are read from the signed bytes of
 //! `SignedInfo`, never from the original document.
 
 use docs_ports::SamlRefused;
@@ -17,19 +17,19 @@ use crate::{
     xml::{DSIG, attribute, is_element, only_child, parse, text},
 };
 
-/// The identifier of exclusive canonicalization, and the namespace of its parameters.
+/// Identifier of exclusive canonicalization, and the namespace of its parameters.
 const EXCLUSIVE: &str = "http://www.w3.org/2001/10/xml-exc-c14n#";
 /// Maximum number of prefixes in an inclusive namespace list.
 const MAX_PREFIXES: usize = 16;
-/// Limits of the namespace bytes in a canonical form, which may repeat the declarations at each element: bytes per byte
-/// of the original text, plus a constant.
+/// Limit on namespace bytes in the canonical form, which may repeat declarations at each element: a number of bytes per
+/// byte of the original text, plus a constant.
 const DECLARED_A_BYTE: usize = 4;
 const DECLARED_ANY: usize = 64 << 10;
 /// The enveloped-signature transform.
 const ENVELOPED: &str = "http://www.w3.org/2000/09/xmldsig#enveloped-signature";
 
-/// Verifies the signature of its parent element. Returns the signed form of the element: the digested bytes, without
-/// the signature.
+/// Verifies the signature of its parent element. Returns the signed form of that element: the digested bytes, which
+/// exclude the signature.
 pub(crate) fn verify_parent(
     document: &Document<'_>,
     element: Node<'_, '_>,
@@ -56,8 +56,8 @@ pub(crate) fn verify_parent(
     Ok(signed)
 }
 
-/// Returns the signed bytes of a `SignedInfo` after verifying them. The canonicalization method is read from the
-/// document and must equal the signed one; the signature algorithm is read from the signed bytes.
+/// Verifies the bytes of a `SignedInfo` and returns them. The canonicalization method is read from the document and
+/// must equal the signed one. The signature algorithm is read from the signed bytes.
 fn signed_info(
     document: &Document<'_>,
     signature: Node<'_, '_>,
@@ -77,7 +77,7 @@ fn signed_info(
     Ok(signed)
 }
 
-/// Returns the canonicalization method of a `SignedInfo`, and requires its three children.
+/// Returns the canonicalization method of a `SignedInfo`. Requires its three children.
 fn canonicalization(info: Node<'_, '_>) -> Result<C14nAlgorithm, SamlRefused> {
     require_parts(info, &["CanonicalizationMethod", "SignatureMethod", "Reference"])?;
     let method = only_child(info, DSIG, "CanonicalizationMethod")?;
@@ -87,7 +87,7 @@ fn canonicalization(info: Node<'_, '_>) -> Result<C14nAlgorithm, SamlRefused> {
     exclusive_c14n(method)
 }
 
-/// Requires an element to have exactly these children in this order. A trailing `KeyInfo` is optional.
+/// Requires an element to have exactly these children in this order, optionally followed by a `KeyInfo`.
 fn require_parts(node: Node<'_, '_>, names: &[&str]) -> Result<(), SamlRefused> {
     let mut found = node.children().filter(Node::is_element);
     let all_there = names.iter().all(|name| match found.next() {
@@ -117,7 +117,7 @@ fn read_transforms(node: Node<'_, '_>) -> Result<C14nAlgorithm, SamlRefused> {
     exclusive_c14n(form)
 }
 
-/// Creates an exclusive canonicalization with its inclusive namespace prefixes.
+/// Creates an exclusive canonicalization method with its list of inclusive namespace prefixes.
 fn exclusive_c14n(method: Node<'_, '_>) -> Result<C14nAlgorithm, SamlRefused> {
     let form = C14nAlgorithm::new(C14nMode::Exclusive1_0, false);
     let mut told = method.children().filter(Node::is_element);
@@ -140,7 +140,7 @@ fn exclusive_c14n(method: Node<'_, '_>) -> Result<C14nAlgorithm, SamlRefused> {
     }
 }
 
-/// Canonicalizes an element, optionally without one descendant.
+/// Canonicalizes an element, optionally excluding one descendant.
 fn canonical(
     document: &Document<'_>,
     element: Node<'_, '_>,
@@ -167,8 +167,8 @@ fn canonical(
     String::from_utf8(bytes).map_err(|_| refuse("its canonical form is not UTF-8"))
 }
 
-/// Returns an upper bound of the namespace URI bytes in the canonical form: the URIs of each element's name and
-/// attributes, repeated at each element.
+/// Returns an upper bound for the namespace URI bytes in the canonical form, in which the URIs of names and attributes
+/// may be repeated at each element.
 fn namespace_bytes(element: Node<'_, '_>) -> usize {
     let elements = element.descendants().filter(Node::is_element);
     let of_one = |node: Node<'_, '_>| {

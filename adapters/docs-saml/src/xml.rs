@@ -5,20 +5,20 @@ use roxmltree::{Document, Node, ParsingOptions};
 
 use crate::{refusal::refuse, scan};
 
-/// The namespace of assertions.
+/// XML namespace of assertions.
 pub(crate) const ASSERTION: &str = "urn:oasis:names:tc:SAML:2.0:assertion";
-/// The namespace of requests and responses.
+/// XML namespace of requests and responses.
 pub(crate) const PROTOCOL: &str = "urn:oasis:names:tc:SAML:2.0:protocol";
-/// The namespace of signatures.
+/// XML namespace of signatures.
 pub(crate) const DSIG: &str = "http://www.w3.org/2000/09/xmldsig#";
-/// Maximum number of nodes in a document: elements and texts.
+/// Maximum number of nodes (elements and text) in a document.
 const MAX_NODES: u32 = 10_000;
 
-/// Parses a document within the limits of [`scan`].
+/// Parses a document that is within the limits of [`scan`].
 pub(crate) fn parse(text: &str) -> Result<Document<'_>, SamlRefused> {
     scan::check(text)?;
     let options = ParsingOptions { allow_dtd: false, nodes_limit: MAX_NODES, ..ParsingOptions::default() };
-    // Parser errors quote unsigned content, so only their position is reported.
+    // Parser errors quote unsigned content, so report only their position.
     Document::parse_with_options(text, options).map_err(|error| {
         let at = error.pos();
         refuse(format!("it is not XML (line {}, column {})", at.row, at.col))
@@ -40,7 +40,7 @@ pub(crate) fn children<'a, 'i: 'a>(
     node.children().filter(move |child| is_element(*child, namespace, name))
 }
 
-/// Returns the child element with this name, if any. Fails if there are several.
+/// Returns the child element with this name, if there is one. Fails if there are several.
 pub(crate) fn optional_child<'a, 'i: 'a>(
     node: Node<'a, 'i>,
     namespace: &'a str,
@@ -64,13 +64,13 @@ pub(crate) fn only_child<'a, 'i: 'a>(
     optional_child(node, namespace, name)?.ok_or_else(missing)
 }
 
-/// Returns an attribute without namespace.
+/// Returns the value of an attribute without a namespace.
 pub(crate) fn attribute<'a>(node: Node<'a, '_>, name: &str) -> Result<&'a str, SamlRefused> {
     let missing = || refuse(format!("{} has no {name}", node.tag_name().name()));
     node.attribute(name).ok_or_else(missing)
 }
 
-/// Returns the text of an element. Fails if it has other children, which would split the text.
+/// Returns the text of an element. Fails if the element has other children, which would split the text.
 pub(crate) fn text(node: Node<'_, '_>) -> Result<String, SamlRefused> {
     let mut text = String::new();
     for child in node.children() {

@@ -1,9 +1,9 @@
-//! Fuzz tests of the response verification: no input crashes the process or exceeds the limits of time and memory, and
-//! no input yields unsigned data.
+//! Fuzz tests of response verification: no input crashes the process, exceeds the time and memory limits, or yields
+//! unsigned data.
 //!
 //! `DOCS_FUZZ_INPUTS=10000000 cargo test --release -p docs-saml --test hostile -- --nocapture` sets the number of
-//! inputs and enables the time limit, which is machine-dependent and therefore off by default. `DOCS_FUZZ_SEED` sets
-//! the random seed.
+//! inputs and enables the time limit, which depends on the machine and is therefore disabled by default.
+//! `DOCS_FUZZ_SEED` sets the random seed.
 
 #[expect(dead_code, reason = "the tests of responses use the rest")]
 #[path = "saml/idp.rs"]
@@ -21,11 +21,11 @@ use idp::{EMAIL, HERE, Parts, Scheme, now, sign, trust};
 
 /// Default number of inputs.
 const INPUTS: u64 = 4_000;
-/// Maximum time per input, if time is checked.
+/// Maximum time per input, if the time limit is enabled.
 const MOST_TIME: Duration = Duration::from_millis(50);
-/// One in this many inputs is signed after its mutation.
+/// One in this many inputs is signed after being mutated.
 const SIGNED: usize = 32;
-/// One in this many inputs has the maximum length of a response.
+/// One in this many inputs has the maximum size of a response.
 const LONG: usize = 512;
 /// Fragments that are difficult to parse.
 const PIECES: [&str; 42] = [
@@ -73,7 +73,7 @@ const PIECES: [&str; 42] = [
     "{}",
 ];
 
-/// A random number generator with a seed.
+/// A seeded random number generator.
 struct Random(u64);
 
 impl Random {
@@ -90,7 +90,7 @@ impl Random {
         all[self.below(all.len())]
     }
 
-    /// Returns a text with some mutations.
+    /// Returns the text with some mutations.
     fn changed(&mut self, text: &str) -> String {
         let mut text = text.to_owned();
         for _ in 0..=self.below(4) {
@@ -115,8 +115,8 @@ impl Random {
         (0..=at).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0)
     }
 
-    /// Repeats fragments within an assertion, up to the maximum size of a response. Signs it if it is well-formed, so
-    /// that it is canonicalized.
+    /// Repeats fragments within an assertion up to the maximum size of a response. A well-formed assertion is signed,
+    /// so that it gets canonicalized.
     fn long(&mut self) -> String {
         let (a, b) = (self.of(&PIECES), self.of(&PIECES));
         let unit = format!("{a}{b}");
@@ -127,7 +127,7 @@ impl Random {
         signed_if_xml(&Parts { statements: format!("<a{namespaces}>{inside}</a>{}", own.statements), ..own })
     }
 
-    /// Returns a response that was mutated before it was signed.
+    /// Returns a response that is mutated before it is signed.
     fn signed(&mut self) -> String {
         let mut parts = Parts::default();
         let fields = [&mut parts.name, &mut parts.confirmation, &mut parts.conditions, &mut parts.statements];
@@ -137,8 +137,7 @@ impl Random {
     }
 }
 
-/// Returns the response of these parts, with its assertion signed by the elliptic curve key. Unsigned if it is not
-/// well-formed.
+/// Returns the response with these parts. The assertion is signed with the elliptic curve key if it is well-formed.
 fn signed_if_xml(parts: &Parts) -> String {
     let assertion = parts.assertion("_a");
     let is_xml = roxmltree::Document::parse(&assertion.replace(HERE, "")).is_ok();
@@ -235,7 +234,7 @@ fn mutated_response_is_refused_or_returns_signed_content() {
             panic!("{peak} bytes for {}: {xml:.300}", response.len());
         }
         if time > MOST_TIME {
-            // Other processes disturb the caches: only inputs that are slow repeatedly count.
+            // Other processes affect the CPU caches, so only inputs that are slow repeatedly count.
             time = time.min(read().1);
         }
         slowest = slowest.max(time);

@@ -1,7 +1,7 @@
-//! The write of a batch to the tables.
+//! Writing a batch of changes to the tables.
 //!
-//! Changes are first reduced to one final state per page. For a replaced page, only words with changed positions are
-//! written. Posting lists are updated together, in their order.
+//! Changes are first reduced to the final state of each page. For a replaced page, only words whose positions changed
+//! are written. Posting lists are updated together, in key order.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -16,22 +16,23 @@ use crate::{
     postings::{PositionEncoder, PostingChange, apply_changes},
 };
 
-/// Bytes of changed postings that are buffered before a write, so that a large space fits into one batch.
+/// Size of changed postings in bytes that are buffered before they are written, so that a batch can contain a large
+/// space.
 const MAX_BUFFERED_BYTES: usize = 32 * 1024 * 1024;
-/// The approximate overhead of a changed posting in bytes.
+/// Approximate memory overhead of a changed posting in bytes.
 const OF_A_CHANGE: usize = 64;
 
-/// A word in a field.
+/// A word, and the field that contains it.
 type FieldWord = (String, u8);
 
-/// The effect of a batch on the cached page columns.
+/// Changes to the cached page columns.
 #[derive(Default)]
 pub(crate) struct ColumnChanges {
     pub(crate) put: Vec<(u32, PageColumns)>,
     pub(crate) gone: Vec<u32>,
 }
 
-/// Writes a batch within the open transaction, and the position if one is given.
+/// Writes a batch within the open transaction, and the feed position if there is one.
 pub(crate) fn write(
     conn: &Connection,
     changes: Vec<IndexChange>,
@@ -60,7 +61,7 @@ pub(crate) fn write(
     Ok(batch.written)
 }
 
-/// The final state of each page and space record after all changes of a batch.
+/// The final state of each page and space record after a batch.
 #[derive(Default)]
 struct BatchEffect {
     pages: BTreeMap<SpaceId, BTreeMap<PageId, Option<Box<PageDocument>>>>,
@@ -84,7 +85,7 @@ impl BatchEffect {
                 }
                 IndexChange::DropSpace(space) => {
                     let pages = pages_of(conn, &space)?;
-                    // Pages put earlier in the batch are deleted with the rest.
+                    // Pages put earlier in the same batch are deleted along with the others.
                     net.pages.insert(space.clone(), pages.into_iter().map(|page| (page, None)).collect());
                     net.notes.insert(space, None);
                 }
@@ -118,7 +119,7 @@ struct Batch<'c> {
     next_page: i64,
     next_word: i64,
     lists: BTreeMap<FieldWord, Vec<PostingChange>>,
-    /// The approximate size of the lists in bytes.
+    /// Approximate size of the buffered changes in bytes.
     held: usize,
     written: ColumnChanges,
 }
@@ -181,7 +182,7 @@ impl Batch<'_> {
         Ok(Some(StoredPage { number, columns, document: document(self.conn, number)? }))
     }
 
-    /// Inserts a page without its words. Returns its number.
+    /// Inserts a page without its words. Returns the page number.
     fn insert(&mut self, page: &PageDocument, columns: PageColumns) -> IndexResult<u32> {
         let number = u32::try_from(self.next_page)
             .map_err(|_| Failure::invalid_content("the page numbers are exhausted"))?;
@@ -290,7 +291,7 @@ impl PostingList<'_> {
         Ok(is_left || self.conn.prepare_cached(sql)?.query_row([self.number], |row| row.get(0))?)
     }
 
-    /// Returns all consecutive blocks that contain pages of this range, or would contain them, in order.
+    /// Returns the consecutive blocks that contain, or would contain, the pages of this range, in order.
     fn blocks(&self, first: u32, last: u32) -> IndexResult<Vec<(u32, Vec<u8>)>> {
         let sql = "SELECT coalesce(
             (SELECT max(first_page) FROM postings WHERE list = ?1 AND first_page <= ?2),
@@ -305,7 +306,7 @@ impl PostingList<'_> {
         Ok(blocks.collect::<rusqlite::Result<_>>()?)
     }
 
-    /// Rewrites a block with changes, or writes a new one. Returns `true` if any posting remains.
+    /// Rewrites a block with changes, or writes a new block. Returns `true` if any posting remains.
     fn write(&self, old: Option<&(u32, Vec<u8>)>, changes: &[PostingChange]) -> IndexResult<bool> {
         let (first, block) = old.map_or((None, &[][..]), |(first, block)| (Some(*first), block.as_slice()));
         let blocks = apply_changes(block, changes)?;
@@ -336,7 +337,7 @@ fn words_of(page: &PageDocument) -> (HashMap<FieldWord, Vec<u8>>, u32) {
     (words.into_iter().map(|(word, places)| (word, places.into_bytes())).collect(), title_words)
 }
 
-/// Returns the page with a number.
+/// Returns the page with this number.
 pub(crate) fn document(conn: &Connection, number: u32) -> IndexResult<PageDocument> {
     let mut found = conn.prepare_cached("SELECT document FROM documents WHERE number = ?1")?;
     let mut rows = found.query([number])?;

@@ -1,4 +1,4 @@
-//! The file of an index: its location, its tables, and how it is opened.
+//! The database file of an index: its location, its tables, and how it is opened.
 
 use std::{
     fs, io,
@@ -10,10 +10,10 @@ use rusqlite::{Connection, OpenFlags, config::DbConfig};
 
 use crate::failure::{Failure, IndexResult};
 
-/// The version of the format: tables, their content, and tokenization. An index of another version is rebuilt.
+/// Version of the format: tables, their content, and tokenization. An index with another version is rebuilt.
 const FORMAT_VERSION: i64 = 1;
 
-/// The tables. The id of a posting list is four times the number of the word, plus the field.
+/// The tables. The id of a posting list is the number of the word times four, plus the field.
 const TABLES: &str = "
     CREATE TABLE state (
         position TEXT,
@@ -42,19 +42,19 @@ const TABLES: &str = "
     ) STRICT, WITHOUT ROWID;
 ";
 
-/// Page caches of the writing connection and of each reading one, in KiB.
+/// Page cache sizes of the writing connection and of each reading connection, in KiB.
 const WRITER_CACHE: i64 = 32 * 1024;
 const READER_CACHE: i64 = 16 * 1024;
-/// The size of the WAL after a checkpoint, in bytes.
+/// Size to which the WAL is truncated after a checkpoint, in bytes.
 const LOG_BYTES: i64 = 32 << 20;
-/// Pages of the WAL after which it is checkpointed: 16 MB.
+/// Number of WAL pages that trigger a checkpoint: 16 MB.
 const LOG_PAGES: i64 = 4_000;
-/// The prepared statement cache of a connection. It exceeds the number of statements.
+/// Number of cached prepared statements per connection. It exceeds the number of different statements.
 const STATEMENT_CACHE: usize = 64;
-/// The time a connection waits while another one opens or closes the file.
+/// How long a connection waits while another one is opening or closing the file.
 const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// The location of an index file.
+/// Location of an index file.
 #[derive(Clone, Debug)]
 pub(crate) struct IndexFile {
     path: PathBuf,
@@ -76,12 +76,13 @@ impl IndexFile {
         conn.pragma_update(None, "cache_size", -WRITER_CACHE)?;
         let log: String = conn.pragma_update_and_check(None, "journal_mode", "WAL", |row| row.get(0))?;
         if log != "wal" {
-            // Typically a network drive. The error code is SQLite's for a file system with unusable locks.
+            // Typically a network drive. The error code is the one that SQLite uses for file systems without usable
+            // locks.
             let code = rusqlite::ffi::Error::new(rusqlite::ffi::SQLITE_PROTOCOL);
             let why = "the file system has no shared memory between connections; use a local disk".to_owned();
             return Err(rusqlite::Error::SqliteFailure(code, Some(why)).into());
         }
-        // Commits lost in a power failure are read again from the feed, and each commit is atomic.
+        // Commits lost in a power failure are read from the feed again, and each commit is atomic.
         conn.pragma_update(None, "synchronous", "NORMAL")?;
         conn.pragma_update(None, "journal_size_limit", LOG_BYTES)?;
         conn.pragma_update(None, "wal_autocheckpoint", LOG_PAGES)?;
@@ -96,8 +97,8 @@ impl IndexFile {
         Ok(conn)
     }
 
-    /// Creates a missing file with permissions for its owner only, since it contains the text of pages. SQLite gives
-    /// its auxiliary files the same permissions. SQLite reports errors when it opens the file.
+    /// Creates a missing file that only its owner can access, since it contains page text. SQLite gives the auxiliary
+    /// files the same permissions, and reports errors when it opens the file.
     fn create(&self) {
         drop(docs_disk::create_new_file(&self.path));
     }
@@ -114,7 +115,7 @@ impl IndexFile {
     }
 
     fn connect(&self, more: OpenFlags) -> IndexResult<Connection> {
-        // A connection is used by one thread at a time.
+        // A connection is used by only one thread at a time.
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX | more;
         let conn = Connection::open_with_flags(&self.path, flags)?;
         conn.busy_timeout(BUSY_TIMEOUT)?;
@@ -124,7 +125,7 @@ impl IndexFile {
         Ok(conn)
     }
 
-    /// Removes the file and SQLite's auxiliary files.
+    /// Deletes the file and SQLite's auxiliary files.
     pub(crate) fn remove(&self) -> io::Result<()> {
         for end in ["", "-wal", "-shm", "-journal"] {
             let mut path = self.path.clone().into_os_string();

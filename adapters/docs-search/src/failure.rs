@@ -1,9 +1,9 @@
-//! Failures of an index file, and their classification.
+//! Errors of an index file, and their classification.
 
 use docs_ports::SearchError;
 use rusqlite::{Error, ErrorCode, types::FromSqlError};
 
-/// An internal failure.
+/// An internal error.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum Failure {
     #[error(transparent)]
@@ -11,7 +11,7 @@ pub(crate) enum Failure {
     /// The content of the file is invalid.
     #[error("{0}")]
     Damaged(String),
-    /// The file was replaced during the read.
+    /// The file was replaced while it was being read.
     #[error("the index is being rebuilt")]
     Replaced,
 }
@@ -24,7 +24,7 @@ impl Failure {
         Self::Damaged(what.to_string())
     }
 
-    /// Returns `true` if the file has to be rebuilt. Other failures are temporary, such as a full disk or missing
+    /// Returns `true` if the file must be rebuilt. Other failures are temporary, for example a full disk or missing
     /// permissions.
     pub(crate) fn is_damage(&self) -> bool {
         match self {
@@ -32,7 +32,7 @@ impl Failure {
             Self::Replaced => false,
             Self::Sqlite(error) => match error.sqlite_error_code() {
                 // `Unknown` is an error in a statement, such as a missing table or column. A violated constraint means
-                // that tables contradict each other.
+                // that tables are inconsistent.
                 Some(
                     ErrorCode::DatabaseCorrupt
                     | ErrorCode::NotADatabase

@@ -1,4 +1,4 @@
-//! The folder of an index, used by one process at a time.
+//! The folder of an index. Only one process uses it at a time.
 
 use std::{
     fs::{File, TryLockError},
@@ -8,14 +8,14 @@ use std::{
 
 use crate::{database::IndexFile, generation::OpenedIndex};
 
-/// A folder that is locked by this process until the value is dropped or the process ends.
+/// A folder that is locked by this process until this value is dropped or the process ends.
 pub(crate) struct Folder {
     pub(crate) file: IndexFile,
     _lock: File,
 }
 
 impl Folder {
-    /// Locks a subfolder of the given folder, so that only files of the index are ever removed.
+    /// Locks a subfolder of the folder, so that only files of the index are ever deleted.
     pub(crate) fn take(folder: &Path) -> Result<Self, OpenError> {
         let folder = folder.join("sqlite");
         let place = folder.display().to_string();
@@ -47,22 +47,22 @@ impl Folder {
     }
 }
 
-/// An error when opening an index.
+/// The error of opening an index.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum OpenError {
     /// The folder cannot be created or written.
     #[error("the folder {place} cannot store a search index: {why}")]
     Folder {
-        /// The path of the folder.
+        /// Path of the folder.
         place: String,
-        /// The error of the operating system.
+        /// Error reported by the operating system.
         why: String,
     },
     /// Another process uses the folder.
     #[error("the search index in {place} is in use by another process")]
     InUse {
-        /// The path of the folder.
+        /// Path of the folder.
         place: String,
     },
     /// The writing thread cannot be started.

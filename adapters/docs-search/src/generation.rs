@@ -1,4 +1,4 @@
-//! State that readers share for one file: connections and page columns. A rebuilt file is a new generation.
+//! State that readers share for one index file: connections and page columns. A rebuilt file starts a new generation.
 
 use std::{collections::HashMap, sync::Arc};
 
@@ -12,16 +12,16 @@ use crate::{
     failure::{Failure, IndexResult},
 };
 
-/// The columns that rank and filter a page, in addition to its words. They are immutable for a page number.
+/// The columns used to rank and filter a page, in addition to its words. They never change for a given page number.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct PageColumns {
-    /// The hash of the page, see [`PageDocument::tie_breaker`].
+    /// Hash of the page, see [`PageDocument::tie_breaker`].
     pub(crate) page: u64,
-    /// The hash of its space.
+    /// Hash of the space.
     pub(crate) space: u64,
-    /// The hash of its organization.
+    /// Hash of the organization.
     pub(crate) organization: u64,
-    /// The number of words in its title.
+    /// Number of words in the title.
     pub(crate) title_words: u32,
 }
 
@@ -35,7 +35,7 @@ impl PageColumns {
         }
     }
 
-    /// Reads them from four consecutive columns.
+    /// Reads the values from four consecutive columns.
     pub(crate) fn read(row: &Row<'_>, from: usize) -> rusqlite::Result<Self> {
         let tie = |column: usize| row.get::<_, i64>(column).map(i64::cast_unsigned);
         Ok(Self {
@@ -47,12 +47,12 @@ impl PageColumns {
     }
 }
 
-/// An opened file.
+/// An opened index file.
 pub(crate) struct OpenedIndex {
     /// The writing connection.
     pub(crate) conn: Connection,
     pub(crate) generation: Generation,
-    /// The position of the last commit.
+    /// Feed position of the last commit.
     pub(crate) position: Option<FeedPos>,
 }
 
@@ -67,7 +67,7 @@ impl OpenedIndex {
             let columns = all.query_map([], |row| Ok((row.get(0)?, PageColumns::read(row, 1)?)))?;
             columns.collect::<rusqlite::Result<HashMap<u32, PageColumns>>>()?
         };
-        // Detects a missing table or a damaged first page.
+        // Detects missing tables and a damaged first page.
         for table in ["documents", "postings", "spaces", "words"] {
             conn.query_row(&format!("SELECT EXISTS (SELECT * FROM {table})"), [], |_| Ok(()))?;
         }
@@ -77,25 +77,25 @@ impl OpenedIndex {
     }
 }
 
-/// A file, from its opening or creation until it is rebuilt.
+/// An index file from its opening or creation until it is rebuilt.
 pub(crate) struct Generation {
     file: IndexFile,
-    /// The columns around the last commit. A reader reads a missing page from its own snapshot.
+    /// Page columns as of approximately the last commit. A reader reads missing ones from its own snapshot.
     columns: RwLock<HashMap<u32, PageColumns>>,
     state: Mutex<ConnectionPool>,
 }
 
 #[derive(Default)]
 struct ConnectionPool {
-    /// Connections without a reader.
+    /// Connections that no reader is using.
     idle: Vec<Connection>,
-    /// Detected damage that requires a rebuild.
+    /// Detected damage, which requires a rebuild.
     damage: Option<String>,
     is_over: bool,
 }
 
 impl Generation {
-    /// Runs a read on a connection with a snapshot of one commit.
+    /// Runs a read on a connection that sees a snapshot of one commit.
     pub(crate) fn read<T>(&self, look: impl FnOnce(Snapshot<'_>) -> IndexResult<T>) -> IndexResult<T> {
         let looked = self.connection().and_then(|conn| {
             let transaction = conn.unchecked_transaction()?;
@@ -126,11 +126,11 @@ impl Generation {
             return Ok(conn);
         }
         let conn = self.file.reader()?;
-        // A connection opened before the end of the generation belongs to its file.
+        // A connection opened before the generation ended belongs to the generation's file.
         if self.state.lock().is_over { Err(Failure::Replaced) } else { Ok(conn) }
     }
 
-    /// Applies a commit to the columns.
+    /// Applies the changes of a commit to the page columns.
     pub(crate) fn apply_commit(&self, put: Vec<(u32, PageColumns)>, gone: &[u32]) {
         let mut columns = self.columns.write();
         for number in gone {
@@ -139,7 +139,7 @@ impl Generation {
         columns.extend(put);
     }
 
-    /// Returns detected damage that requires a rebuild.
+    /// Returns the detected damage, which requires a rebuild.
     pub(crate) fn damage(&self) -> Option<String> {
         self.state.lock().damage.clone()
     }
@@ -156,7 +156,7 @@ impl Generation {
     }
 }
 
-/// The generation that readers use.
+/// The generation currently in use.
 pub(crate) struct Current(RwLock<Arc<Generation>>);
 
 impl Current {
@@ -173,7 +173,7 @@ impl Current {
     }
 }
 
-/// A snapshot of one commit.
+/// A consistent view of one commit.
 #[derive(Clone, Copy)]
 pub(crate) struct Snapshot<'s> {
     pub(crate) conn: &'s Connection,
@@ -181,7 +181,7 @@ pub(crate) struct Snapshot<'s> {
 }
 
 impl Snapshot<'_> {
-    /// Returns the columns of a page that has postings.
+    /// Returns the columns of a page, which must have postings.
     pub(crate) fn columns(&self, number: u32) -> IndexResult<PageColumns> {
         if let Some(columns) = self.generation.columns.read().get(&number) {
             return Ok(*columns);

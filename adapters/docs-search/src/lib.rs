@@ -1,11 +1,12 @@
 //! Full-text search with SQLite: [`SqliteSearch`], an index in a folder.
 //!
 //! Matching and ranking are implemented in `docs-core` for all indexes. This crate stores words and their positions in
-//! the tables of one file. A dedicated thread writes: a batch is one transaction, which includes the position in the
-//! feed. Readers have connections of their own and never wait for the writer.
+//! the tables of one file. A dedicated thread writes batches, each as one transaction that also records the feed
+//! position. Readers have separate connections and never wait for the writer.
 //!
-//! An index belongs to one process. Servers that share a store each have an index and follow the feed independently. A
-//! missing, damaged or outdated folder is rebuilt from the store. An index in memory is `docs_memstore::MemSearch`.
+//! An index belongs to one process. Servers that share a store each have their own index and follow the feed
+//! independently. A missing, damaged or outdated index is rebuilt from the store. For an in-memory index, see
+//! `docs_memstore::MemSearch`.
 
 mod batch;
 mod database;
@@ -36,7 +37,7 @@ use self::{
     writer::{IndexWriter, Task},
 };
 
-/// A full-text index in a folder. Clones share it.
+/// A full-text index in a folder. Clones refer to the same index.
 ///
 /// ```
 /// use docs_ports::SearchIndex as _;
@@ -58,8 +59,8 @@ pub struct SqliteSearch {
 }
 
 impl SqliteSearch {
-    /// Opens the index in a folder, and creates it if it is missing. The index is persistent and uses a subfolder of
-    /// its own. Unusable files in it are removed.
+    /// Opens the persistent index in a folder, or creates it if it does not exist. The index uses its own subfolder, in
+    /// which unusable files are deleted.
     ///
     /// # Errors
     ///
@@ -69,7 +70,7 @@ impl SqliteSearch {
         Ok(Self { current, readers: Arc::new(Readers::new()), writer: Arc::new(writer) })
     }
 
-    /// Runs a read on a blocking thread. A search counts towards the share of its tenant.
+    /// Runs a read on a blocking thread. A search counts towards the limit of its tenant.
     async fn run_read<T: Send + 'static>(
         &self,
         tenant: Option<&str>,

@@ -1,4 +1,4 @@
-//! Reads of space records and searches.
+//! Searches, and reads of space records.
 
 use std::{
     cell::RefCell,
@@ -21,9 +21,10 @@ use crate::{
     postings::{Posting, each_posting},
 };
 
-/// Maximum number of postings that a search reads. The words of a query and the fields have equal shares.
+/// Maximum number of postings that a search reads, divided equally among query words and fields.
 const MAX_POSTINGS: usize = 8_000_000;
-/// An upper bound for words with a prefix, when appended to it. It is not a letter, so no word contains it.
+/// Appended to a prefix, this gives an upper bound for the words with that prefix. It is not a letter, so no word
+/// contains it.
 const PREFIX_UPPER_BOUND: char = char::MAX;
 
 impl Snapshot<'_> {
@@ -78,7 +79,7 @@ impl Snapshot<'_> {
         words.failure.take().map_or(Ok(found), Err)
     }
 
-    /// One page is in memory at a time.
+    /// Loads one page at a time, to limit memory.
     fn hits(&self, query: &Query, found: Vec<RankedPage<u32>>) -> IndexResult<Vec<PageHit>> {
         let hit =
             |found: RankedPage<u32>| Ok(PageHit::new(found.rank, query, &document(self.conn, found.at)?));
@@ -86,7 +87,7 @@ impl Snapshot<'_> {
     }
 }
 
-/// The scope of a query as hashes of names.
+/// The scope of a query, with hashed names.
 struct ScopeHashes {
     organization: Option<u64>,
     but: HashSet<u64>,
@@ -117,20 +118,20 @@ impl ScopeHashes {
 #[derive(Clone, Copy)]
 struct WordMatch {
     word: i64,
-    /// A bit for each field that contains it.
+    /// Bit set of the fields that contain the word.
     fields: u8,
     how: Match,
 }
 
-/// The matching words of each search term, by its text, whether it may be a prefix, and its typos.
+/// Matching words by search term: its text, whether it may be a prefix, and its permitted typos.
 type MatchingWords = HashMap<(String, bool, u8), Rc<[WordMatch]>>;
 
-/// The words of an index during one query.
+/// Word lookup during one query.
 struct Words<'s> {
     snapshot: Snapshot<'s>,
-    /// Maximum number of postings to read for a word in a field. The oldest pages come first.
+    /// Maximum number of postings to read per word and field. The oldest pages come first.
     most_postings: usize,
-    /// The matching words, which are the same for all fields.
+    /// Cached matching words, which are the same for all fields.
     matching: RefCell<MatchingWords>,
     /// The first failure in a callback that cannot return errors.
     failure: RefCell<Option<Failure>>,
@@ -150,7 +151,7 @@ impl<'s> Words<'s> {
         Ok(self.snapshot.conn.prepare_cached(sql)?)
     }
 
-    /// Calls `each` for each page with a matching word in the field.
+    /// Calls `each` for each page with a matching word in this field.
     fn each_match(
         &self,
         field: Field,
@@ -174,7 +175,7 @@ impl<'s> Words<'s> {
         Ok(())
     }
 
-    /// Returns the indexed words that match a search term, within its number of visits.
+    /// Returns the indexed words that match a search term, visiting at most the number of words that the term permits.
     fn matching(&self, word: &Word) -> IndexResult<Rc<[WordMatch]>> {
         let key = (word.text().to_owned(), word.is_beginning(), word.typos());
         if let Some(matching) = self.matching.borrow().get(&key) {
@@ -188,7 +189,7 @@ impl<'s> Words<'s> {
         Ok(matching)
     }
 
-    /// Adds the word itself and, if it may be a prefix, words that begin with it.
+    /// Adds the word itself and, if the term may be a prefix, words that begin with it.
     fn add_whole(&self, word: &Word, matching: &mut Vec<WordMatch>) -> IndexResult<()> {
         let text = word.text();
         let (end, most) = match word.is_beginning() {
@@ -208,7 +209,7 @@ impl<'s> Words<'s> {
         Ok(())
     }
 
-    /// Adds words that match up to the permitted number of typos.
+    /// Adds words that differ by at most the permitted number of typos.
     fn add_near(&self, word: &Word, matching: &mut Vec<WordMatch>) -> IndexResult<()> {
         if word.typos() == 0 {
             return Ok(());
@@ -254,7 +255,7 @@ impl Postings for Words<'_> {
     }
 }
 
-/// The bit of a field in [`WordMatch::fields`].
+/// Returns the bit of a field in [`WordMatch::fields`].
 const fn bit(field: Field) -> u8 {
     1 << field as u8
 }

@@ -1,25 +1,25 @@
-//! The encoding of posting lists: for each page with a word, its positions there.
+//! Encoding of posting lists: the pages that contain a word, with the positions of the word on each.
 //!
-//! A list is split into blocks, so that changing a page does not rewrite a long list. A block starts with the number of
-//! its first page; further pages are encoded as differences.
+//! A list is split into blocks, so that changing one page does not rewrite a long list. A block starts with the number
+//! of its first page; further page numbers are delta-encoded.
 
 use crate::failure::{Failure, IndexResult};
 
-/// The size of a block in bytes, unless a single page needs more. Such rows fit into pages of SQLite.
+/// Maximum size of a block in bytes, unless a single page needs more. Rows of this size fit into SQLite's pages.
 const BLOCK_BYTES: usize = 900;
 
 /// A page in a posting list.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Posting<'b> {
     pub(crate) page: u32,
-    /// See [`PositionEncoder`].
+    /// Encoded positions, see [`PositionEncoder`].
     pub(crate) places: &'b [u8],
 }
 
-/// The change of a page in a list: its new positions, or `None` for its removal.
+/// A change to a page in a posting list: its new positions, or `None` to remove it.
 pub(crate) type PostingChange = (u32, Option<Vec<u8>>);
 
-/// An encoder of the positions of a word on a page, as differences.
+/// Delta encoder for the positions of a word on a page.
 #[derive(Default)]
 pub(crate) struct PositionEncoder {
     bytes: Vec<u8>,
@@ -39,13 +39,13 @@ impl PositionEncoder {
 }
 
 impl Posting<'_> {
-    /// The number of positions.
+    /// Returns the number of positions.
     pub(crate) fn count(&self) -> u32 {
-        // Only the last byte of a number lacks the mark.
+        // The last byte of a number has no continuation bit.
         u32::try_from(self.places.iter().filter(|byte| **byte < CONTINUATION_BIT).count()).unwrap_or(u32::MAX)
     }
 
-    /// Decodes the positions into a buffer, replacing its content.
+    /// Decodes the positions into a buffer, whose content is replaced.
     pub(crate) fn read_places(&self, into: &mut Vec<u32>) -> IndexResult<()> {
         into.clear();
         let (mut left, mut last) = (self.places, 0_u32);
@@ -73,8 +73,8 @@ pub(crate) fn each_posting<'b>(
     Ok(())
 }
 
-/// Applies changes in page order to a block. Returns the resulting blocks with their first pages, none if no page
-/// remains. Removed pages may be missing.
+/// Applies changes to a block. Changes are in page order, and may remove pages that are not in the block. Returns the
+/// resulting blocks with their first pages; none if no page remains.
 pub(crate) fn apply_changes(block: &[u8], changes: &[PostingChange]) -> IndexResult<Vec<(u32, Vec<u8>)>> {
     let mut blocks = Blocks::default();
     let mut changes = changes.iter().peekable();
@@ -94,7 +94,7 @@ pub(crate) fn apply_changes(block: &[u8], changes: &[PostingChange]) -> IndexRes
     Ok(blocks.done)
 }
 
-/// A writer of blocks.
+/// Writes blocks.
 #[derive(Default)]
 struct Blocks {
     done: Vec<(u32, Vec<u8>)>,
@@ -117,10 +117,10 @@ impl Blocks {
     }
 }
 
-/// The continuation bit of each byte of a number except the last.
+/// Set in each byte of a number except the last one.
 const CONTINUATION_BIT: u8 = 0x80;
 
-/// Appends a number with seven bits per byte, lowest first.
+/// Appends a number with seven bits per byte, least significant first.
 fn put_number(out: &mut Vec<u8>, mut number: u32) {
     while number >= u32::from(CONTINUATION_BIT) {
         out.push(number as u8 | CONTINUATION_BIT);

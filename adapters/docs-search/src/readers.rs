@@ -1,23 +1,23 @@
-//! The concurrent reads of an index, divided among tenants.
+//! Limits on concurrent reads of an index, in total and per tenant.
 
 use std::{collections::HashMap, sync::Arc};
 
 use parking_lot::Mutex;
 use tokio::sync::{AcquireError, OwnedSemaphorePermit, Semaphore};
 
-/// Concurrent reads. Others are queued.
+/// Maximum number of concurrent reads. Further reads are queued.
 const MAX_CONCURRENT_READS: usize = 4;
-/// Concurrent searches of a tenant. Its others do not delay those of other tenants.
+/// Maximum number of concurrent searches per tenant. A tenant's further searches do not delay other tenants.
 const TENANT_READERS: usize = 2;
 
 /// The queue for reads.
 pub(crate) struct Readers {
     all: Arc<Semaphore>,
-    /// The tenants with a search that runs or is queued.
+    /// Tenants with a running or queued search.
     tenants: Mutex<HashMap<Box<str>, Arc<Semaphore>>>,
 }
 
-/// The permission to read. Dropping it admits the next read.
+/// Permission to read. Dropping it admits the next read.
 pub(crate) struct ReadPermit {
     _tenant: Option<OwnedSemaphorePermit>,
     _all: OwnedSemaphorePermit,
@@ -28,7 +28,7 @@ impl Readers {
         Self { all: Arc::new(Semaphore::new(MAX_CONCURRENT_READS)), tenants: Mutex::default() }
     }
 
-    /// Waits for the turn of a search, or of a read of the platform itself, which has no tenant.
+    /// Waits for permission to search, or to perform a read of the platform itself, which has no tenant.
     pub(crate) async fn acquire(&self, tenant: Option<&str>) -> Result<ReadPermit, AcquireError> {
         let tenant = match tenant {
             Some(tenant) => Some(self.tenant_semaphore(tenant).acquire_owned().await?),

@@ -1,4 +1,4 @@
-//! The writing thread. It runs batches sequentially, each in one transaction.
+//! The writer thread. It runs batches one after another, each in one transaction.
 
 use std::{
     sync::{
@@ -23,14 +23,14 @@ use crate::{
 
 type ReplySender<T> = oneshot::Sender<Result<T, SearchError>>;
 
-/// A task of the thread.
+/// A task of the writer thread.
 pub(crate) enum Task {
     Apply { changes: Vec<IndexChange>, position: Option<FeedPos>, answer: ReplySender<()> },
     Position(ReplySender<Option<FeedPos>>),
     Clear(ReplySender<()>),
 }
 
-/// A handle of the thread, which ends when this is dropped.
+/// Handle of the writer thread. Dropping it ends the thread.
 pub(crate) struct IndexWriter {
     tasks: Mutex<Option<Sender<Task>>>,
     thread: Mutex<Option<JoinHandle<()>>>,
@@ -63,7 +63,7 @@ impl IndexWriter {
 impl Drop for IndexWriter {
     fn drop(&mut self) {
         drop(self.tasks.lock().take());
-        // The folder is in use until the thread has ended. It has at most one batch to finish.
+        // The folder remains in use until the thread has ended. The thread finishes at most one batch.
         if let Some(thread) = self.thread.lock().take()
             && thread.join().is_err()
         {
@@ -76,7 +76,7 @@ struct WriterThread {
     // Closed before the folder is unlocked.
     conn: Option<Connection>,
     current: Arc<Current>,
-    /// The position of the last commit.
+    /// Feed position of the last commit.
     position: Option<FeedPos>,
     folder: Folder,
 }
@@ -88,7 +88,7 @@ impl WriterThread {
     }
 
     fn run(mut self, asked: &Receiver<Task>) {
-        // The receiver of the answer may have been dropped.
+        // Sending fails if the caller no longer waits for the reply.
         while let Ok(task) = asked.recv() {
             match task {
                 Task::Apply { changes, position, answer } => {
@@ -105,7 +105,7 @@ impl WriterThread {
         self.current.get().end();
     }
 
-    /// Returns the connection, reopened after a failure. A damaged index has none.
+    /// Returns the connection, which is reopened after a failure. A damaged index has no connection.
     fn connection(&mut self) -> Result<&mut Connection, SearchError> {
         if let Some(damage) = self.current.get().damage() {
             return Err(SearchError::Damaged(damage));
@@ -138,7 +138,7 @@ impl WriterThread {
                 if failure.is_damage() {
                     self.current.get().note_damage(&failure);
                 }
-                // The connection is in an unknown state; a new one starts from the file.
+                // The state of the connection is unknown, so reopen it from the file.
                 self.conn = None;
                 Err(failure.into())
             }
@@ -218,7 +218,7 @@ mod tests {
         assert_eq!((found(&work, "before"), found(&work, "after"), found(&work, "alpha")), (1, 0, 1));
         work.connection().expect("it is opened again");
         assert_eq!(work.position, at(1));
-        // A small batch still fits, and the large one does after the limit is raised.
+        // A small batch still fits. The large one fits once the limit is raised.
         limit(&mut work, 40);
         work.apply(vec![put("b", "small")], at(2)).expect("applied");
         limit(&mut work, 100_000);

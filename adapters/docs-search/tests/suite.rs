@@ -1,4 +1,4 @@
-//! The conformance suite for the index in a folder, and tests of its own behaviour.
+//! The conformance suite for the folder index, and tests of its own behaviour.
 
 use std::{
     fs,
@@ -103,12 +103,12 @@ async fn index_folder_is_locked_while_open() {
     assert!(matches!(SqliteSearch::folder(&file), Err(OpenError::Folder { .. })));
 }
 
-/// The path of an index file in its folder.
+/// Returns the path of the index file in a folder.
 fn file_of(folder: &TempDir) -> PathBuf {
     folder.path().join("sqlite/index.db")
 }
 
-/// Changes an index file like another program.
+/// Changes an index file as another program might.
 fn tamper(folder: &TempDir, sql: &str) {
     let conn = Connection::open(file_of(folder)).expect("a database");
     conn.execute_batch(sql).expect("changed");
@@ -160,7 +160,7 @@ async fn locked_folder_of_another_format_is_not_rebuilt() {
     let folder = TempDir::new().expect("a folder");
     let index = SqliteSearch::folder(folder.path()).expect("an index");
     index.apply(vec![put(page("s", "a", "Alpha", ""))], Some(FeedPos("1".into()))).await.expect("applied");
-    // The format version of another release.
+    // The format version of a different release.
     tamper(&folder, "PRAGMA user_version = 999");
     let again = SqliteSearch::folder(folder.path());
     assert!(matches!(again, Err(OpenError::InUse { .. })), "{again:?}");
@@ -240,7 +240,7 @@ async fn batch_is_applied_even_if_its_caller_is_dropped() {
     {
         let mut applying =
             Box::pin(index.apply(vec![put(page("s", "a", "Alpha", ""))], Some(FeedPos("1".into()))));
-        // The task is queued, and its receiver is dropped.
+        // The task is queued, and the receiver of its reply is dropped.
         assert!(is_pending(&mut applying).await);
     }
     assert_eq!(index.position().await, Ok(Some(FeedPos("1".into()))));
@@ -291,7 +291,8 @@ fn queries() -> impl Strategy<Value = Vec<String>> {
     prop::collection::vec(query, 1..6)
 }
 
-/// A page. The first text is its description; each further one is a section, all but the first of them with a heading.
+/// Returns the page of a step. The first text is the description; each further text is a section, and all sections
+/// except the first have a heading.
 fn page_of(step: &Step) -> Option<PageDocument> {
     let Step::Put { space, page: name, organization, title, texts } = step else { return None };
     let section = |(at, text): (usize, &String)| Section {

@@ -1,4 +1,4 @@
-//! Services with the OpenAI chat completions API.
+//! Translation through the OpenAI chat completions API.
 
 use async_trait::async_trait;
 use docs_ports::{TermRule, TranslateError, TranslationBatch, Translator};
@@ -17,10 +17,10 @@ pub struct ChatTranslator {
 }
 
 impl ChatTranslator {
-    /// Creates a translator for a model of the service at a base URL, such as `https://api.openai.com/v1`.
+    /// Creates a translator that uses a model of the service at a base URL, such as `https://api.openai.com/v1`.
     ///
     /// # Errors
-    /// When the URL is invalid, or TLS cannot be initialized.
+    /// If the URL is invalid, or TLS cannot be initialized.
     pub fn new(base: &str, key: Option<ApiKey>, model: impl Into<String>) -> Result<Self, NotAService> {
         Ok(Self { service: Service::new(base, key)?, model: model.into() })
     }
@@ -89,7 +89,7 @@ fn prompt(batch: &TranslationBatch) -> String {
     out
 }
 
-/// Extracts the array of strings from a response, which models often wrap in a code fence.
+/// Extracts the array of strings from a response. Models often wrap it in a code fence.
 fn array(content: &str, count: usize) -> Result<Vec<String>, TranslateError> {
     let wrong = |why: &str| TranslateError::Malformed(why.to_owned());
     let start = content.find('[').ok_or_else(|| wrong("the response has no JSON array"))?;

@@ -14,16 +14,16 @@ impl<'a> Glossary<'a> {
     }
 }
 
-/// A segment as HTML.
+/// A segment converted to HTML.
 pub(crate) struct HtmlSegment {
     pub(crate) html: String,
-    /// The translations of the terms, represented by the elements `t0`, `t1` ….
+    /// Translations of the terms, which are represented by the elements `t0`, `t1` ….
     terms: Vec<String>,
-    /// The placeholders that enclose text.
+    /// Placeholders that enclose text.
     pairs: Vec<String>,
 }
 
-/// Converts a segment to HTML. Placeholders and terms become elements.
+/// Converts a segment to HTML, with elements for placeholders and terms.
 pub(crate) fn write(segment: &str, glossary: &Glossary<'_>) -> HtmlSegment {
     let mut written = HtmlSegment { html: String::new(), terms: Vec::new(), pairs: Vec::new() };
     let mut rest = segment;
@@ -73,7 +73,7 @@ impl HtmlSegment {
         }
     }
 
-    /// Returns the segment text for the start and the end of an element.
+    /// Returns the segment text for the start tag and for the end tag of an element.
     fn element(&self, id: &str) -> (String, String) {
         let marker = |text: String| format!("{PLACEHOLDER_OPEN}{text}{PLACEHOLDER_CLOSE}");
         if let Some(number) = id.strip_prefix('p') {
@@ -90,7 +90,7 @@ pub(crate) fn read(html: &str, written: &HtmlSegment) -> String {
     let mut out = String::new();
     let mut open: Vec<String> = Vec::new();
     let mut rest = html;
-    // After the last `>` no tag can end, so the rest is not searched again.
+    // No tag can end after the last `>`, so the rest need not be scanned.
     let last_end = html.rfind('>').unwrap_or_default();
     while let Some(c) = rest.chars().next() {
         let may_be_tag = c == '<' && html.len() - rest.len() < last_end;
@@ -118,7 +118,7 @@ pub(crate) fn read(html: &str, written: &HtmlSegment) -> String {
     out
 }
 
-/// Character references that services produce.
+/// Character references that services return.
 const ENTITIES: [(&str, char); 7] = [
     ("&amp;", '&'),
     ("&lt;", '<'),

@@ -3,7 +3,7 @@
 //! * [`ChatTranslator`] uses the OpenAI chat completions API of OpenAI or a compatible service.
 //! * [`LibreTranslate`] uses a LibreTranslate server.
 //!
-//! Both implement the port [`Translator`](docs_ports::Translator). The URL is configured by the operator, so it may
+//! Both implement the port [`Translator`](docs_ports::Translator). The operator configures the URL, which may therefore
 //! point to a private network. Errors and log messages never contain the API key.
 
 mod chat;

@@ -1,4 +1,4 @@
-//! LibreTranslate servers.
+//! Translation through LibreTranslate servers.
 
 use async_trait::async_trait;
 use docs_model::TranslationLanguage;
@@ -12,8 +12,8 @@ use crate::{
 
 /// A translator that uses a LibreTranslate server.
 ///
-/// Segments are sent as HTML, with placeholders as elements. The service has no glossary, so this adapter substitutes
-/// the terms. Instructions are ignored.
+/// Segments are sent as HTML, with elements for placeholders. LibreTranslate has no glossary, so this adapter
+/// substitutes the terms. Instructions are ignored.
 #[derive(Clone, Debug)]
 pub struct LibreTranslate {
     service: Service,
@@ -23,7 +23,7 @@ impl LibreTranslate {
     /// Creates a translator for the server at a base URL, such as `http://127.0.0.1:5000`.
     ///
     /// # Errors
-    /// When the URL is invalid, or TLS cannot be initialized.
+    /// If the URL is invalid, or TLS cannot be initialized.
     pub fn new(base: &str, key: Option<ApiKey>) -> Result<Self, NotAService> {
         Ok(Self { service: Service::new(base, key)? })
     }

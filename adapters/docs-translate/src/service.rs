@@ -1,4 +1,4 @@
-//! A client for JSON services over HTTP.
+//! HTTP client for JSON services.
 
 use std::{fmt, sync::Arc, time::Duration};
 
@@ -13,21 +13,22 @@ use url::Url;
 
 /// The `User-Agent` header.
 const USER_AGENT: &str = concat!("docs-translate/", env!("CARGO_PKG_VERSION"));
-/// Maximum number of characters that are quoted from a service's error message.
+/// Maximum number of characters quoted from a service's error message.
 const MAX_SAID: usize = 200;
-/// Wait in seconds if a service asks for a retry without stating a time.
+/// Delay in seconds if a service requests a retry without stating when.
 const DEFAULT_WAIT: u64 = 5;
 /// Maximum `Retry-After` in seconds: one day.
 const MAX_WAIT: u64 = 86_400;
 
-/// Limits of a request.
+/// Limits of requests to a service.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct ServiceLimits {
-    /// Timeout of a response. Default: two minutes.
+    /// Timeout for a response. Default: two minutes.
     pub time: Duration,
     /// Maximum size of a response in bytes. Default: 4 MiB.
     pub bytes: usize,
-    /// Maximum total wait for retries that the service asks for, after which the request fails. Default: one minute.
+    /// Maximum total delay of the retries that the service requests. If it is exceeded, the request fails. Default: one
+    /// minute.
     pub patience: Duration,
 }
 
@@ -58,7 +59,7 @@ impl fmt::Debug for ApiKey {
     }
 }
 
-/// The configuration of a service is invalid.
+/// The error for an invalid service configuration.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct NotAService(pub(crate) String);
 
@@ -70,7 +71,7 @@ impl fmt::Display for NotAService {
 
 impl std::error::Error for NotAService {}
 
-/// A service at a base URL.
+/// A service with a base URL.
 #[derive(Clone, Debug)]
 pub(crate) struct Service {
     base: Url,
@@ -80,12 +81,12 @@ pub(crate) struct Service {
     pub(crate) limits: ServiceLimits,
 }
 
-/// The location of the API key in a request.
+/// Where a request contains the API key.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum KeyLocation {
     /// In the `Authorization` header.
     Bearer,
-    /// In the body, which the caller writes.
+    /// In the body, added by the caller.
     InBody,
 }
 
@@ -118,7 +119,8 @@ impl Service {
         self.key.as_ref()
     }
 
-    /// Sends a request. If the service asks for a retry, waits and repeats it, up to the total of `patience`.
+    /// Sends a request. If the service requests a retry, waits and sends it again, for a total delay of at most
+    /// `patience`.
     pub(crate) async fn post(
         &self,
         path: &str,
@@ -142,7 +144,7 @@ impl Service {
                 return answer;
             }
             waited += wait;
-            // The service has stated the retry time. Rescheduling the job instead would use up its attempts.
+            // Wait here for the time that the service stated: rescheduling the job would use up its attempts.
             tokio::time::sleep(wait).await;
         }
     }
@@ -200,13 +202,13 @@ impl Service {
             }
             StatusCode::REQUEST_TIMEOUT => TranslateError::unavailable(reason),
             status if status.is_server_error() => TranslateError::unavailable(reason),
-            // The request is too large for the service: fewer segments may fit.
+            // The request is too large for the service, but fewer segments may fit.
             StatusCode::PAYLOAD_TOO_LARGE => TranslateError::Malformed(reason),
             _ => TranslateError::Refused(reason),
         })
     }
 
-    /// Returns the error message of the service, with the key redacted.
+    /// Returns the service's error message with the key redacted.
     fn error_message(&self, body: Option<&Value>) -> String {
         let error = body.and_then(|body| body.get("error"));
         let said = error.and_then(|error| error.as_str().or_else(|| error.get("message")?.as_str()));

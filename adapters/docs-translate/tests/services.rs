@@ -1,4 +1,4 @@
-//! The adapters against conforming and faulty services.
+//! The adapters with conforming and faulty services.
 
 use std::{
     sync::{Arc, PoisonError},
@@ -17,24 +17,24 @@ use tokio::{
 /// The response of a service.
 #[derive(Clone, Debug)]
 enum Answer {
-    /// Status, additional headers and body.
+    /// Status, additional headers, and body.
     Full(u16, &'static str, String),
-    /// These bytes, after which the connection closes.
+    /// These bytes; the connection is then closed.
     Raw(String),
-    /// These bytes, after which the connection stays open.
+    /// These bytes; the connection then stays open.
     Stalled(String),
-    /// A response that arrives byte by byte and never ends.
+    /// A response that is sent byte by byte and never ends.
     Trickle,
 }
 
-/// The head of a response with a larger content length than its body.
+/// A response head whose content length exceeds the body.
 const LONG: &str = "HTTP/1.1 200 Said\r\ncontent-length: 1900\r\n\r\n";
-/// The interval between the bytes of a trickled response.
+/// Interval between the bytes of [`Answer::Trickle`].
 const DROP: Duration = Duration::from_millis(10);
 
 type Handler = dyn Fn(usize, &Value) -> Answer + Send + Sync;
 
-/// A service on this machine.
+/// A service on the local machine.
 struct Service {
     base: String,
     asked: Arc<std::sync::Mutex<Vec<(String, Value)>>>,
@@ -116,7 +116,7 @@ async fn serve(
     }
 }
 
-/// Sends a byte per interval until the client disconnects.
+/// Sends one byte per interval until the client disconnects.
 async fn trickle(mut stream: TcpStream) {
     let mut drops = tokio::time::interval(DROP);
     let mut sent = stream.write_all(LONG.as_bytes()).await;
@@ -164,7 +164,7 @@ fn content(text: impl Into<String>) -> Answer {
     ok(json!({ "choices": [{ "finish_reason": "stop", "message": { "content": text.into() } }] }))
 }
 
-/// Responds to a chat with its input in capitals.
+/// Responds to a chat request with its input in upper case.
 fn capitals(body: &Value) -> Answer {
     let sent: Vec<String> =
         serde_json::from_str(body["messages"][1]["content"].as_str().expect("text")).expect("an array");
@@ -224,7 +224,7 @@ async fn service_is_retried_after_its_stated_delay() {
     .await;
     assert_eq!(chat(&service).translate(&batch(&["one"])).await.expect("translated"), ["ONE"]);
     assert_eq!(service.asked().len(), 2);
-    // A wait longer than `patience` fails and reports the requested time.
+    // A delay longer than `patience` is an error that reports the requested time.
     let busy = Service::new(|_, _| Answer::Full(429, "retry-after: 3600\r\n", "{}".to_owned())).await;
     let error = chat(&busy).translate(&batch(&["one"])).await.expect_err("busy");
     assert_eq!(
@@ -235,7 +235,7 @@ async fn service_is_retried_after_its_stated_delay() {
         }
     );
     assert_eq!(busy.asked().len(), 1);
-    // The reported time is at most one day.
+    // The reported delay is at most one day.
     let never = "retry-after: 18446744073709551615\r\n";
     let busy = Service::new(move |_, _| Answer::Full(503, never, "{}".to_owned())).await;
     let error = chat(&busy).translate(&batch(&["one"])).await.expect_err("busy");
@@ -257,7 +257,7 @@ impl Adapter {
         }
     }
 
-    /// Returns a response with these translations, valid or not.
+    /// Returns a response with these translations, which may be invalid.
     fn says(self, texts: &Value) -> Answer {
         match self {
             Self::Chat => content(texts.to_string()),
@@ -270,7 +270,7 @@ const AWAY: &str = "the translator is temporarily unavailable: ";
 const REFUSES: &str = "the translator rejected the request: ";
 const UNREADABLE: &str = "the response of the translator is malformed: ";
 
-/// Faulty responses, the expected errors, and the expected retry times.
+/// Returns faulty responses, each with the expected error and retry delay.
 fn wrongs(adapter: Adapter) -> Vec<(Answer, String, Option<u64>)> {
     let full = |status: u16, body: &str| Answer::Full(status, "", body.to_owned());
     let busy = |status: u16, headers: &'static str| Answer::Full(status, headers, "{}".to_owned());
@@ -316,8 +316,7 @@ fn wrongs(adapter: Adapter) -> Vec<(Answer, String, Option<u64>)> {
     for texts in [json!([1]), json!([null]), json!("sorry"), json!({ "0": "one" })] {
         tell(adapter.says(&texts), UNREADABLE, "the response ", None);
     }
-    // An empty response, a partial one, and one that never ends; and connections closed before, within and after the
-    // head.
+    // An empty response, a partial one, and an endless one; and connections closed before, during and after the head.
     tell(Answer::Stalled(String::new()), AWAY, "", None);
     tell(Answer::Stalled(format!("{LONG}{{\"choices\": [")), AWAY, "", None);
     tell(Answer::Trickle, AWAY, "", None);

@@ -1,4 +1,4 @@
-//! The HTTP client: implementation of the [`Web`] port.
+//! HTTP client that implements the [`Web`] port.
 
 use std::{str, sync::Arc, time::Duration};
 
@@ -17,18 +17,18 @@ use crate::{Credentials, Dialer, Guard, NO_RESPONSE, Outbound, Resolve, SystemRe
 #[cfg(test)]
 mod tests;
 
-/// Limits of a fetch.
+/// Limits for a fetch.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Limits {
-    /// Maximum size of a body in bytes, [`MAX_FILE_BYTES`](docs_ports::MAX_FILE_BYTES) by default. A larger body fails
-    /// with [`WebError::TooLarge`].
+    /// Maximum size of a body in bytes. A larger body fails with [`WebError::TooLarge`]. The default is
+    /// [`MAX_FILE_BYTES`](docs_ports::MAX_FILE_BYTES).
     pub bytes: u64,
-    /// Maximum number of redirects, 3 by default.
+    /// Maximum number of redirects. The default is 3.
     pub redirects: usize,
-    /// Maximum duration of a fetch including its redirects, 30 seconds by default. The time that a [`FetchMeter`] waits
-    /// does not count.
+    /// Maximum duration of a fetch including redirects, excluding the time that a [`FetchMeter`] waits. The default is
+    /// 30 seconds.
     pub time: Duration,
-    /// Maximum time without data from the host, 10 seconds by default.
+    /// Maximum time without data from the host. The default is 10 seconds.
     pub idle: Duration,
 }
 
@@ -43,11 +43,11 @@ impl Default for Limits {
     }
 }
 
-/// Fetches files over http and https.
+/// Fetches files over HTTP and HTTPS.
 ///
-/// The client never connects to an address that its [`Outbound`] does not allow, including after a redirect. A user
-/// name and password in the URL are sent to that host only, with basic authentication. Proxy settings in the
-/// environment are ignored.
+/// The client never connects to an address that its [`Outbound`] policy forbids, even after a redirect. A user name and
+/// password in the URL are sent only to that host, with basic authentication. Proxy settings in the environment are
+/// ignored.
 ///
 /// A fetch needs a Tokio runtime with I/O and time enabled.
 ///
@@ -125,7 +125,7 @@ impl WebClient {
         Err(WebError::Unreachable(format!("the host redirects more than {} times", self.limits.redirects)))
     }
 
-    /// Sends a request to one host after checking it, without following redirects.
+    /// Sends a request to one host after checking the host. Redirects are not followed.
     async fn ask(&self, url: &Url, credentials: Option<&Credentials>) -> Result<Response, WebError> {
         let client = self.dialer.client(&self.guard, url).await?;
         let request = client.get(url.clone()).header(ACCEPT_ENCODING, "identity");
@@ -144,7 +144,7 @@ impl WebClient {
         time: &mut TimeLeft,
     ) -> Result<WebResponse, WebError> {
         let limit = self.limits.bytes;
-        // No range was requested, and a partial response must not be mistaken for the whole file.
+        // No range was requested, so a partial response must not be mistaken for the whole file.
         if !response.status().is_success() || response.status() == StatusCode::PARTIAL_CONTENT {
             return Err(WebError::Status(response.status().as_u16()));
         }
@@ -172,7 +172,7 @@ impl WebClient {
     }
 }
 
-/// The time that a fetch may still wait for hosts.
+/// Remaining time that a fetch may wait for hosts.
 struct TimeLeft {
     all: Duration,
     left: Duration,
@@ -184,7 +184,7 @@ impl TimeLeft {
         Self { all: limits.time, left: limits.time, idle: limits.idle }
     }
 
-    /// Awaits data of a host.
+    /// Awaits data from a host, and deducts the time.
     async fn spend<T>(&mut self, host: impl Future<Output = T>) -> Result<T, WebError> {
         let since = Instant::now();
         let done = tokio::time::timeout(self.left.min(self.idle), host).await;
@@ -196,7 +196,7 @@ impl TimeLeft {
     }
 }
 
-/// Keeps everything: [`Limits::bytes`] bounds a single fetch.
+/// Accepts all bytes, because [`Limits::bytes`] already limits a single fetch.
 struct Unmetered;
 
 #[async_trait]
@@ -217,7 +217,7 @@ impl Web for WebClient {
     }
 }
 
-/// Parses a URL. The error does not contain the URL, which may contain a password.
+/// Parses a URL. The error does not contain the URL, which may include a password.
 fn parse(text: &str) -> Result<Url, WebError> {
     Url::parse(text)
         .ok()
@@ -232,7 +232,7 @@ fn location(response: &Response) -> Option<&str> {
         .flatten()
 }
 
-/// Resolves the target of a redirect. Credentials in it are dropped, because the user did not supply them.
+/// Resolves the target of a redirect. Credentials in it are dropped, because the user did not provide them.
 fn follow(from: &Url, location: &str) -> Result<Url, WebError> {
     let refused = |what: &str| WebError::Refused(format!("redirects to {what}"));
     let mut to = from.join(location).map_err(|_| refused("an invalid URL"))?;
@@ -248,7 +248,7 @@ fn header<'a>(response: &'a Response, name: &HeaderName) -> Option<&'a str> {
     response.headers().get(name).and_then(|value| str::from_utf8(value.as_bytes()).ok())
 }
 
-/// Returns the media type of a header without its parameters, if it is valid.
+/// Returns the media type in a header value, without parameters, if it is valid.
 fn media_type(value: &str) -> Option<String> {
     let is_token = |text: &str| {
         !text.is_empty()
@@ -258,7 +258,7 @@ fn media_type(value: &str) -> Option<String> {
     essence.split_once('/').is_some_and(|(kind, name)| is_token(kind) && is_token(name)).then_some(essence)
 }
 
-/// Returns the character set in a media type header, if it is valid.
+/// Returns the character set in a header value if it is valid.
 fn charset(value: &str) -> Option<String> {
     let parameters = value.split(';').skip(1).filter_map(|parameter| parameter.split_once('='));
     let named = |(name, value): (&str, &str)| {

@@ -6,12 +6,12 @@ use percent_encoding::percent_decode_str;
 use reqwest::RequestBuilder;
 use url::Url;
 
-/// A user name and a password. `Debug` does not print them.
+/// A user name and password. The `Debug` output is redacted.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Credentials {
-    /// The percent-decoded user name.
+    /// Percent-decoded user name.
     pub user: String,
-    /// The percent-decoded password, empty if the URL has none.
+    /// Percent-decoded password; empty if the URL has none.
     pub password: String,
 }
 
@@ -21,10 +21,10 @@ pub struct Credentials {
 pub struct NotUtf8;
 
 impl Credentials {
-    /// Removes the credentials from a URL and returns them. A URL without a host has none.
+    /// Removes the credentials from a URL and returns them. A URL without a host has no credentials.
     ///
     /// # Errors
-    /// If they are not UTF-8. The URL is unchanged in this case.
+    /// If the credentials are not UTF-8. The URL is then unchanged.
     pub fn take(url: &mut Url) -> Result<Option<Self>, NotUtf8> {
         let decode =
             |text: &str| percent_decode_str(text).decode_utf8().map(Cow::into_owned).map_err(|_| NotUtf8);
@@ -38,13 +38,13 @@ impl Credentials {
         Ok(Some(Self { user, password }))
     }
 
-    /// Adds the credentials to a request, as basic authentication.
+    /// Adds the credentials to a request with basic authentication.
     pub fn sign(&self, request: RequestBuilder) -> RequestBuilder {
         request.basic_auth(&self.user, Some(&self.password))
     }
 
-    /// Returns `true` if the credentials are also sent after a redirect: within the same origin, or from http to https
-    /// on the same host and the default ports.
+    /// Returns `true` if the credentials are also sent to the target of a redirect: within the same origin, or from
+    /// HTTP to HTTPS on the same host and the default ports.
     #[must_use]
     pub fn survives_redirect(from: &Url, to: &Url) -> bool {
         let is_upgrade = from.scheme() == "http"

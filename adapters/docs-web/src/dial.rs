@@ -1,4 +1,4 @@
-//! HTTP clients that connect to checked addresses only.
+//! HTTP clients that connect only to checked addresses.
 
 use std::{error::Error as StdError, fmt, future, net::SocketAddr, sync::Arc, time::Duration};
 
@@ -12,9 +12,9 @@ use url::Url;
 
 use crate::{Guard, HostError};
 
-/// The reason of an error after the maximum time without data from a host.
+/// The error reason if a host sends no data for the maximum time.
 pub const NO_RESPONSE: &str = "the server does not respond";
-/// Maximum time to establish a connection.
+/// Timeout for establishing a connection.
 pub const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// The error for a failed TLS setup.
@@ -22,9 +22,9 @@ pub const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 #[error("failed to set up TLS: {0}")]
 pub struct TlsError(String);
 
-/// Creates HTTP clients that connect to checked addresses only.
+/// Creates HTTP clients that connect only to checked addresses.
 ///
-/// The clients ignore proxy settings in the environment, do not follow redirects and never repeat a request. They
+/// The clients ignore proxy settings in the environment, do not follow redirects, and never retry a request. They
 /// neither request nor decompress compressed bodies.
 #[derive(Clone)]
 pub struct Dialer {
@@ -41,10 +41,11 @@ impl Dialer {
         Ok(Self { tls: Arc::new(tls_config()?), user_agent })
     }
 
-    /// Creates a client for the host of a URL. It limits the time to connect; the caller limits the time of requests.
+    /// Creates a client for the host of a URL. The client limits the time for connecting; the caller has to limit the
+    /// time of requests.
     ///
-    /// The client works for this host only: it connects to the checked addresses whatever name a request contains.
-    /// Create a new client for another host, including after a redirect.
+    /// The client can only be used for this host: it connects to the checked addresses, whatever host a request names.
+    /// Create a new client for another host, including the target of a redirect.
     ///
     /// # Errors
     /// If the guard refuses the host.
@@ -64,7 +65,7 @@ impl Dialer {
             .no_deflate()
             .connect_timeout(CONNECT_TIMEOUT)
             .tls_backend_preconfigured((*self.tls).clone())
-            // An IP address in a URL bypasses this resolver. The guard has checked it already.
+            // An IP address in a URL bypasses this resolver, but the guard has already checked it.
             .dns_resolver(PinnedResolver(addresses))
             .build()
             .map_err(|error| HostError::Client(reason(&error)))
@@ -77,7 +78,7 @@ impl fmt::Debug for Dialer {
     }
 }
 
-/// A resolver that returns the checked addresses for every name.
+/// A resolver that returns the checked addresses for any name.
 struct PinnedResolver(Vec<SocketAddr>);
 
 impl Resolve for PinnedResolver {
@@ -87,8 +88,8 @@ impl Resolve for PinnedResolver {
     }
 }
 
-/// Returns a TLS configuration with TLS 1.2 and 1.3 by ring and Mozilla's root certificates, for adapters whose library
-/// creates its own client. The process-wide default provider is not set.
+/// Returns a TLS configuration with TLS 1.2 and 1.3 implemented by ring, and Mozilla's root certificates, for adapters
+/// whose library creates its own client. The process-wide default provider is not set.
 ///
 /// # Errors
 /// If TLS cannot be set up.
@@ -103,8 +104,8 @@ pub fn tls_config() -> Result<ClientConfig, TlsError> {
     Ok(config)
 }
 
-/// Returns the reason of a failed request without its URL. The innermost error is used, because the outer ones repeat
-/// the URL.
+/// Returns the reason that a request failed, without its URL. It is taken from the innermost error, because outer
+/// errors repeat the URL.
 #[must_use]
 pub fn reason(error: &reqwest::Error) -> String {
     if error.is_timeout() {

@@ -1,4 +1,4 @@
-//! Checks of the addresses that a client connects to.
+//! Checks of addresses before a client connects to them.
 
 use std::{
     fmt, io,
@@ -10,20 +10,20 @@ use async_trait::async_trait;
 use docs_ports::WebError;
 use url::Host;
 
-/// The addresses that a client may connect to. Variants are in ascending order: each one includes the previous one.
+/// The addresses that a client may connect to. Each variant includes the previous ones.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
 pub enum Outbound {
-    /// Public addresses only. The right choice for a server on the internet.
+    /// Only public addresses. The right choice for a server on the internet.
     #[default]
     Public,
-    /// Additionally private networks and this machine.
+    /// Also private networks and this machine.
     Private,
-    /// Additionally local files by `file` URLs, for adapters that support them. For HTTP, equal to
+    /// Also local files through `file` URLs, for adapters that support them. For HTTP, the same as
     /// [`Private`](Self::Private).
     Files,
 }
 
-/// A DNS resolver. Tests supply their own.
+/// A DNS resolver, which tests can replace.
 #[async_trait]
 pub trait Resolve: Send + Sync + 'static {
     /// Returns all addresses of a name.
@@ -33,7 +33,7 @@ pub trait Resolve: Send + Sync + 'static {
     async fn resolve(&self, host: &str) -> io::Result<Vec<IpAddr>>;
 }
 
-/// The resolver of the operating system.
+/// The operating system's resolver.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct SystemResolver;
 
@@ -44,7 +44,7 @@ impl Resolve for SystemResolver {
     }
 }
 
-/// A refused or unreachable host. The messages are shown to users.
+/// The error for a refused or unreachable host. Its messages are shown to users.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum HostError {
@@ -72,13 +72,13 @@ impl From<HostError> for WebError {
 
 /// Resolves hosts to addresses that are safe to connect to.
 ///
-/// Resolution and check are one step, and callers must connect to a returned address. A name that resolves differently
-/// a moment later (DNS rebinding) therefore has no effect.
+/// Resolving and checking are a single step, and callers must connect to one of the returned addresses. A name that
+/// resolves differently a moment later (DNS rebinding) therefore has no effect.
 #[derive(Clone)]
 pub struct Guard {
     outbound: Outbound,
     resolver: Arc<dyn Resolve>,
-    /// The address of a test server that counts as public.
+    /// Address of a test server to treat as public.
     #[cfg(test)]
     pub(crate) exempt: Option<SocketAddr>,
 }
@@ -90,7 +90,7 @@ impl fmt::Debug for Guard {
 }
 
 impl Guard {
-    /// Creates a guard for the addresses returned by a resolver.
+    /// Creates a guard that uses this resolver.
     #[must_use]
     pub fn new(outbound: Outbound, resolver: Arc<dyn Resolve>) -> Self {
         Self {
@@ -101,7 +101,8 @@ impl Guard {
         }
     }
 
-    /// Returns the addresses of a host, all of them allowed. A single forbidden address refuses the host.
+    /// Returns the addresses of a host if all of them are permitted. A single forbidden address causes the host to be
+    /// refused.
     ///
     /// # Errors
     /// If the host is refused or has no address.
@@ -121,7 +122,7 @@ impl Guard {
         Ok(addresses)
     }
 
-    /// Refuses a host that is a forbidden IP address. Names pass, because their addresses are checked after resolution.
+    /// Refuses a host that is a forbidden IP address. Names pass, because their addresses are checked once resolved.
     ///
     /// # Errors
     /// If the host is refused.
@@ -158,7 +159,7 @@ impl Guard {
     }
 
     async fn resolve(&self, name: &str) -> Result<Vec<IpAddr>, HostError> {
-        // The error is the same for every unknown name, and otherwise not useful to users.
+        // The error is the same for every unknown name, and its other details are not useful to users.
         self.resolver.resolve(name).await.map_err(|error| {
             tracing::debug!(%error, "failed to resolve host name");
             HostError::NotFound(format!("the host `{name}` does not exist"))
@@ -166,24 +167,24 @@ impl Guard {
     }
 }
 
-/// The reachability class of an address.
+/// Reachability class of an address.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum AddressClass {
     Public,
     /// In a private network, or on this machine.
     Private,
-    /// Never fetched from: cloud metadata, multicast, unspecified, documentation and reserved addresses.
+    /// Never contacted: cloud metadata, multicast, unspecified, documentation and reserved addresses.
     Blocked,
 }
 
-/// Addresses of services that cloud providers offer inside their machines.
+/// Addresses of services that cloud providers offer within their machines.
 const METADATA_ADDRESSES: [IpAddr; 3] = [
     IpAddr::V4(Ipv4Addr::new(168, 63, 129, 16)),
     IpAddr::V4(Ipv4Addr::new(100, 100, 100, 200)),
     IpAddr::V6(Ipv6Addr::new(0xfd00, 0x0ec2, 0, 0, 0, 0, 0, 0x0254)),
 ];
 
-/// Networks that are never fetched from. The link-local range contains the metadata services of most clouds.
+/// Networks that are never contacted. The link-local range contains the metadata services of most clouds.
 const BLOCKED_NETWORKS: [(Ipv4Addr, u32); 11] = [
     (Ipv4Addr::new(0, 0, 0, 0), 8),
     (Ipv4Addr::new(169, 254, 0, 0), 16),
@@ -198,7 +199,7 @@ const BLOCKED_NETWORKS: [(Ipv4Addr, u32); 11] = [
     (Ipv4Addr::new(255, 255, 255, 255), 32),
 ];
 
-/// Local networks: loopback, private networks, and the shared address space of providers.
+/// Local networks: loopback, private networks, and the shared address space of carriers.
 const PRIVATE_NETWORKS: [(Ipv4Addr, u32); 5] = [
     (Ipv4Addr::new(10, 0, 0, 0), 8),
     (Ipv4Addr::new(100, 64, 0, 0), 10),

@@ -1,8 +1,8 @@
-//! HTTP client of the documentation platform, and checks of the addresses it connects to.
+//! HTTP client of the documentation platform, with checks of the addresses that it connects to.
 //!
-//! * [`WebClient`] implements the port [`Web`](docs_ports::Web) over http and https.
-//! * [`Guard`] resolves hosts to the addresses that an [`Outbound`] allows. Other adapters use it too: over HTTP with
-//!   [`Dialer`], or directly.
+//! * [`WebClient`] implements the port [`Web`](docs_ports::Web) over HTTP and HTTPS.
+//! * [`Guard`] resolves hosts to the addresses that an [`Outbound`] policy permits. Other adapters use it as well,
+//!   through [`Dialer`] for HTTP or directly.
 //!
 //! Errors and log lines never contain the user name, the password or the query of a URL.
 

@@ -4,36 +4,36 @@ use std::io;
 
 use crate::job::Bounds;
 
-/// Maximum number of open files: the pipes, those of the runtime, and font files.
+/// Maximum number of open files: pipes, runtime files, and font files.
 #[cfg(unix)]
 const MAX_FILES: u64 = 64;
 /// Niceness relative to the server.
 #[cfg(unix)]
 const NICENESS: i32 = 5;
-/// Time in seconds between the CPU limit signal and the kill of the process.
+/// Delay in seconds between the CPU limit signal and the kill.
 #[cfg(unix)]
 const KILL_GRACE_SECONDS: u64 = 1;
 
-/// Sets the limits of this process.
+/// Sets the limits of the current process.
 ///
 /// # Errors
 /// If the system rejects a limit. The process must then exit.
 #[cfg(unix)]
 pub(crate) fn contain(bounds: Bounds) -> io::Result<()> {
     use rustix::process::{Resource, nice};
-    // Both only benefit other processes, so a failure is ignored.
+    // Both calls only benefit other processes, so failures are ignored.
     let _ = nice(NICENESS);
     if cfg!(target_os = "linux") {
         let _ = std::fs::write("/proc/self/oom_score_adj", "1000");
     }
-    // Applies to this thread and the threads that it starts later. No other thread is running yet.
+    // Applies to this thread and to threads that it starts later. No other thread is running yet.
     #[cfg(target_os = "linux")]
     rustix::thread::set_no_new_privs(true)?;
     limit(Resource::Core, 0, 0)?;
     limit(Resource::Nofile, MAX_FILES, MAX_FILES)?;
     limit(Resource::Fsize, 0, 0)?;
     limit(Resource::Cpu, bounds.cpu_seconds, bounds.cpu_seconds + KILL_GRACE_SECONDS)?;
-    // Much of the address space is only reserved, for stacks and allocator arenas. Written memory is what counts.
+    // Much of the address space is only reserved, for stacks and allocator arenas. The limit concerns written memory.
     #[cfg(target_os = "linux")]
     limit(Resource::Data, bounds.memory, bounds.memory)?;
     #[cfg(not(any(target_os = "linux", target_os = "openbsd")))]
@@ -41,7 +41,7 @@ pub(crate) fn contain(bounds: Bounds) -> io::Result<()> {
     Ok(())
 }
 
-/// Sets a limit, without exceeding the existing hard limit.
+/// Sets a limit, but at most to the current hard limit.
 #[cfg(unix)]
 fn limit(resource: rustix::process::Resource, soft: u64, hard: u64) -> io::Result<()> {
     let now = rustix::process::getrlimit(resource);
@@ -50,7 +50,7 @@ fn limit(resource: rustix::process::Resource, soft: u64, hard: u64) -> io::Resul
     Ok(rustix::process::setrlimit(resource, new)?)
 }
 
-/// On other systems, only the server limits a worker, by wall-clock time and the size of the answer.
+/// On other systems, only the server limits a worker, by wall-clock time and answer size.
 ///
 /// # Errors
 /// Never.

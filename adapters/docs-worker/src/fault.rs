@@ -1,4 +1,4 @@
-//! Faults of jobs, and their error messages for users.
+//! Job failures and their user-facing messages.
 
 use docs_ports::{ConvertError, PdfError, SpecError};
 
@@ -7,7 +7,7 @@ use crate::{
     refusal::AdapterRefusal,
 };
 
-/// A reason why a job has no answer.
+/// The reason that a job produced no answer.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum Fault {
     /// The process could not be started, or the program is not a worker.

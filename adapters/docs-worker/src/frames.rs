@@ -1,4 +1,4 @@
-//! Wire format of both directions: frames of a tag, a length and bytes.
+//! Wire format for both directions: frames with a tag, a length and bytes.
 //!
 //! Structured values are sent as JSON. Files are sent as raw bytes, which avoids copies on both sides.
 
@@ -11,27 +11,27 @@ use tokio::{
     sync::mpsc,
 };
 
-/// Maximum size in bytes of a JSON frame from a worker.
+/// Maximum size of a JSON frame from a worker, in bytes.
 const MAX_JSON: u64 = 64 << 20;
-/// Approximate size in bytes of the parts in which a value is written to a worker.
+/// Approximate size in bytes of the chunks in which a value is sent to a worker.
 const PART_BYTES: usize = 64 << 10;
-/// Maximum number of value parts buffered for a worker.
+/// Maximum number of value chunks buffered for a worker.
 const MAX_BUFFERED_PARTS: usize = 4;
-/// Maximum size in bytes of the parts in which a file is forwarded.
+/// Maximum size in bytes of the chunks in which a file is forwarded.
 const FILE_PART: usize = 64 << 10;
-/// Size in bytes of the tag and the length of a frame.
+/// Size of a frame header (tag and length) in bytes.
 const HEADER: usize = 9;
 
 /// The type of a frame.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum FrameKind {
-    /// A JSON value, or its last part.
+    /// A JSON value, or its last chunk.
     Json = 1,
     /// The bytes of a file.
     File = 2,
     /// A file that no longer exists.
     NoFile = 3,
-    /// A part of a JSON value. More parts follow.
+    /// A chunk of a JSON value, followed by more chunks.
     JsonPart = 4,
 }
 
@@ -54,12 +54,12 @@ impl FrameKind {
     }
 }
 
-/// A failure to read a frame.
+/// The error of reading a frame.
 #[derive(Debug)]
 pub(crate) enum FrameError {
     /// The other side exited or closed its output.
     Ended,
-    /// The frame exceeds the remaining size of the answer.
+    /// The frame exceeds the remaining size limit of the answer.
     TooLong,
     /// The frame is invalid or has an unexpected tag.
     Malformed(String),
@@ -67,11 +67,11 @@ pub(crate) enum FrameError {
     Unwanted,
 }
 
-/// Reads the frames of an answer from an untrusted worker, up to a total size.
+/// Reads the frames of an untrusted worker's answer, up to a total size.
 #[derive(Debug)]
 pub(crate) struct FrameReader<R> {
     input: R,
-    /// Remaining bytes of the answer.
+    /// Number of bytes that the answer may still have.
     left: u64,
 }
 
@@ -93,7 +93,7 @@ impl<R: AsyncRead + Unpin> FrameReader<R> {
         self.frame(FrameKind::File, u64::MAX).await.map(Bytes::from)
     }
 
-    /// Reads the next frame, which must be a file, and forwards it in parts as it arrives.
+    /// Reads the next frame, which must be a file, and forwards it in chunks as it arrives.
     pub(crate) async fn file_into(&mut self, parts: &mpsc::Sender<Bytes>) -> Result<(), FrameError> {
         let mut left = self.header(FrameKind::File, u64::MAX).await?;
         while left > 0 {
@@ -111,7 +111,7 @@ impl<R: AsyncRead + Unpin> FrameReader<R> {
 
     async fn frame(&mut self, expected: FrameKind, limit: u64) -> Result<Vec<u8>, FrameError> {
         let length = self.header(expected, limit).await?;
-        // The length is only reserved. Memory is committed as bytes arrive.
+        // The length is only reserved. Memory is committed when bytes arrive.
         let mut bytes = Vec::new();
         bytes.try_reserve_exact(length).map_err(|_| FrameError::TooLong)?;
         while bytes.len() < length {
@@ -124,8 +124,8 @@ impl<R: AsyncRead + Unpin> FrameReader<R> {
         Ok(bytes)
     }
 
-    /// Reads the header of the next frame and returns its length. The frame must have the expected tag and fit into the
-    /// remaining size of the answer.
+    /// Reads the header of the next frame and returns the frame length. The frame must have the expected tag and fit
+    /// into the remaining size limit of the answer.
     async fn header(&mut self, expected: FrameKind, limit: u64) -> Result<usize, FrameError> {
         let mut header = [0; HEADER];
         self.input.read_exact(&mut header).await.map_err(|_| FrameError::Ended)?;
@@ -142,14 +142,15 @@ impl<R: AsyncRead + Unpin> FrameReader<R> {
     }
 }
 
-/// Writes a value to a worker in parts. The complete JSON, which can be much larger than the pages it describes, is
+/// Sends a value to a worker in chunks. The complete JSON, which can be much larger than the pages it describes, is
 /// never in memory.
 pub(crate) async fn send_json<T>(output: &mut (impl AsyncWrite + Unpin), value: T) -> io::Result<()>
 where
     T: Serialize + Send + 'static,
 {
     let (sender, mut parts) = mpsc::channel(MAX_BUFFERED_PARTS);
-    // Serializing a long page takes a while. If the receiver is dropped, the next part fails and ends the task.
+    // Serializing a long page takes a while. If the receiver is dropped, sending the next chunk fails, which ends the
+    // task.
     let writing = tokio::task::spawn_blocking(move || {
         let mut writer = BufWriter::with_capacity(PART_BYTES, ChannelWriter(sender));
         serde_json::to_writer(&mut writer, &value)?;
@@ -163,7 +164,7 @@ where
     output.write_all(&FrameKind::Json.header(0)).await
 }
 
-/// A writer that sends everything written to a channel.
+/// A writer that sends all written data to a channel.
 struct ChannelWriter(mpsc::Sender<Vec<u8>>);
 
 impl Write for ChannelWriter {
@@ -177,7 +178,7 @@ impl Write for ChannelWriter {
     }
 }
 
-/// Writes a file to a worker.
+/// Sends a file to a worker.
 pub(crate) async fn send_file(
     output: &mut (impl AsyncWrite + Unpin),
     file: Option<&Bytes>,
@@ -191,7 +192,7 @@ pub(crate) async fn send_file(
     }
 }
 
-/// Reads a value from the server.
+/// Receives a value from the server.
 pub(crate) fn receive_json<T: DeserializeOwned>(input: &mut impl Read) -> io::Result<T> {
     let mut json = Vec::new();
     while receive(input, &[FrameKind::JsonPart, FrameKind::Json], &mut json)? != FrameKind::Json {}
@@ -203,14 +204,14 @@ pub(crate) fn receive_json<T: DeserializeOwned>(input: &mut impl Read) -> io::Re
     Ok(value)
 }
 
-/// Reads a file from the server. Returns `None` if the file no longer exists.
+/// Receives a file from the server. Returns `None` if the file no longer exists.
 pub(crate) fn receive_file(input: &mut impl Read) -> io::Result<Option<Bytes>> {
     let mut file = Vec::new();
     let tag = receive(input, &[FrameKind::File, FrameKind::NoFile], &mut file)?;
     Ok((tag == FrameKind::File).then(|| file.into()))
 }
 
-/// Reads a frame with one of the expected tags and appends it to `bytes`.
+/// Receives a frame with one of the expected tags and appends it to `bytes`.
 fn receive(input: &mut impl Read, expected: &[FrameKind], bytes: &mut Vec<u8>) -> io::Result<FrameKind> {
     let mut header = [0; HEADER];
     input.read_exact(&mut header)?;
@@ -218,7 +219,7 @@ fn receive(input: &mut impl Read, expected: &[FrameKind], bytes: &mut Vec<u8>) -
     let (tag, length) = found.ok_or_else(|| {
         io::Error::new(io::ErrorKind::InvalidData, format!("expected a frame of {expected:?}"))
     })?;
-    // Reserves the exact length in one step. Growing the buffer while reading may take twice the memory.
+    // Reserve the exact length at once. Growing the buffer while reading may take twice the memory.
     let more = usize::try_from(length).map_err(|_| io::ErrorKind::InvalidData)?;
     bytes.try_reserve(more).map_err(|_| io::ErrorKind::OutOfMemory)?;
     if input.take(length).read_to_end(bytes)? as u64 != length {
@@ -227,14 +228,14 @@ fn receive(input: &mut impl Read, expected: &[FrameKind], bytes: &mut Vec<u8>) -
     Ok(tag)
 }
 
-/// Writes a value to the server.
+/// Sends a value to the server.
 pub(crate) fn answer_json(output: &mut impl Write, value: &impl Serialize) -> io::Result<()> {
     let json = serde_json::to_vec(value)?;
     output.write_all(&FrameKind::Json.header(json.len()))?;
     output.write_all(&json)
 }
 
-/// Writes a file to the server.
+/// Sends a file to the server.
 pub(crate) fn answer_file(output: &mut impl Write, file: &[u8]) -> io::Result<()> {
     output.write_all(&FrameKind::File.header(file.len()))?;
     output.write_all(file)

@@ -1,8 +1,8 @@
 //! Messages between the server and a worker process.
 //!
 //! The server sends [`Bounds`] and the process responds with [`Ready`]. The server then sends a [`Job`], followed by
-//! its documents and files in order. The process writes an [`JobAnswer`] with its files. Both sides must have the same
-//! version; there is no compatibility across versions.
+//! its documents and files in order. The process responds with a [`JobAnswer`], followed by its files. Both sides must
+//! have the same protocol version.
 
 use std::{collections::BTreeMap, sync::Arc};
 
@@ -20,7 +20,7 @@ use crate::{
 /// Protocol version. Increment it when frames change.
 pub(crate) const PROTOCOL: u32 = 2;
 
-/// The limits that a process sets on itself before it reads its job.
+/// Limits that a process sets on itself before it reads its job.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(crate) struct Bounds {
     pub(crate) protocol: u32,
@@ -34,20 +34,20 @@ pub(crate) struct Ready {
     pub(crate) protocol: u32,
 }
 
-/// A job of a worker.
+/// A job for a worker.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) enum Job {
-    /// Render a book as PDF. The documents of its pages, those of its reusable contents, and its images follow.
+    /// Render a book as PDF. The documents of its pages, the documents of its reusable content, and its images follow.
     Render(BookOutline),
     /// Convert a document to a page. Its bytes follow.
     Convert(DocumentOutline),
     /// Unpack an archive. Its bytes follow.
     Unpack,
-    /// Read a specification. The bytes of its files follow.
+    /// Parse a specification. The bytes of its files follow.
     ReadSpec(SpecLocations),
 }
 
-/// A book without its documents and images.
+/// A book without documents and images.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct BookOutline {
     title: String,
@@ -104,10 +104,10 @@ impl BookOutline {
         }
     }
 
-    /// Assembles the book, calling `read` for each document.
+    /// Assembles the book. `read` provides each document.
     ///
     /// # Errors
-    /// Errors of `read`.
+    /// The errors of `read`.
     pub(crate) fn into_book<E>(self, mut read: impl FnMut() -> Result<Document, E>) -> Result<Book, E> {
         let mut pages = Vec::with_capacity(self.pages.len());
         for page in self.pages {
@@ -180,7 +180,7 @@ impl DocumentOutline {
     }
 }
 
-/// The result of a job.
+/// The answer to a job.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) enum JobAnswer {
     /// A PDF file. Its bytes follow.
@@ -189,7 +189,7 @@ pub(crate) enum JobAnswer {
     Converted(PageHeader),
     /// The paths of unpacked files. Their bytes follow.
     Unpacked(Vec<String>),
-    /// The result of reading a specification. The JSON of its files follows.
+    /// A parsed specification. The JSON of its files follows.
     SpecRead(Box<SpecReading>),
     /// The adapter returned an error.
     Refused(AdapterRefusal),
@@ -201,14 +201,14 @@ pub(crate) struct PageHeader {
     title: String,
     markdown: String,
     links: Vec<String>,
-    /// URLs and names.
+    /// Image URLs, each with a file name.
     images: Vec<(String, String)>,
-    /// Destinations and names.
+    /// File destinations, each with a file name.
     pub(crate) files: Vec<(String, String)>,
 }
 
 impl PageHeader {
-    /// Splits a page into its wire form and the bytes of its files.
+    /// Splits a page into its wire format and the bytes of its files.
     pub(crate) fn split(page: ConvertedPage) -> (Self, Vec<bytes::Bytes>) {
         let (files, bytes) =
             page.files.into_iter().map(|file| ((file.destination, file.name), file.bytes)).unzip();

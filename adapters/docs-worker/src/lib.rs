@@ -1,15 +1,14 @@
-//! Untrusted documents processed in separate, limited processes.
+//! Processing of untrusted documents in separate processes with limited resources.
 //!
 //! The libraries that create PDF files and that read HTML, Word documents, archives and OpenAPI specifications are
 //! large, and their input may be malicious. A panic can be caught, but stack overflows, memory exhaustion and endless
-//! loops cannot, and would bring down the server. Each such job therefore runs in a process of its own. The server
-//! starts its own program again as a worker, which sets limits on itself before it reads the job, writes the answer,
-//! and exits.
+//! loops cannot, and would bring down the server. Each job therefore runs in a separate process. The server starts its
+//! own executable as a worker, which sets limits on itself before it reads the job, sends the answer, and exits.
 //!
 //! - [`WorkerPool`] is the server side. It implements the ports [`Pdf`](docs_ports::Pdf),
 //!   [`Converter`](docs_ports::Converter) and [`SpecReader`](docs_ports::SpecReader): it starts a process for each job,
-//!   sends the job, reads the answer, and reports failures with their reason.
-//! - [`Worker`] is the process side. A program runs it in an internal command, with the adapters that process the
+//!   sends the job, reads the answer, and reports the reason of a failure.
+//! - [`Worker`] is the process side. A program runs it in an internal command, with the adapters that process
 //!   documents.
 //!
 //! ```no_run
@@ -43,8 +42,8 @@
 //! | environment without the server's secrets | cleared | the same | the same |
 //! | exits with the server | standard input closes | the same | the same |
 //!
-//! A process can still read files and open connections with the rights of the server, so code execution through a
-//! vulnerable library is not contained. The adapters open no files and no addresses themselves.
+//! A process can still read files and open connections with the permissions of the server, so code execution through a
+//! vulnerable library is not contained. The adapters themselves open neither files nor connections.
 
 mod contain;
 mod fault;

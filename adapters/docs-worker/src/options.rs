@@ -1,8 +1,8 @@
-//! Limits and options of workers.
+//! Worker limits and options.
 
 use std::{num::NonZeroUsize, time::Duration};
 
-/// The kind of work that a worker does.
+/// The kind of a job.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum JobKind {
     /// Render a PDF file.
@@ -11,29 +11,29 @@ pub enum JobKind {
     Convert,
     /// Unpack an archive.
     Unpack,
-    /// Read an OpenAPI specification.
+    /// Parse an OpenAPI specification.
     ReadSpec,
 }
 
-/// The resource limits of one job.
+/// Resource limits of a job.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct WorkerLimits {
-    /// Maximum memory written by the process, in bytes. This includes the memory of the program itself.
+    /// Maximum memory that the process may write, in bytes. This includes the memory of the program itself.
     pub memory: u64,
-    /// Maximum CPU time of all threads together, rounded up to whole seconds.
+    /// Maximum CPU time of all threads, rounded up to whole seconds.
     pub cpu: Duration,
-    /// Maximum wall-clock time, counted from the moment the process is ready.
+    /// Maximum wall-clock time, starting when the process is ready.
     pub wall: Duration,
     /// Maximum size of the answer in bytes.
     pub answer: u64,
 }
 
-/// The options of a [`WorkerPool`](crate::WorkerPool).
+/// Options of a [`WorkerPool`](crate::WorkerPool).
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct WorkerOptions {
     /// Maximum number of concurrent processes. Further jobs wait.
     pub at_once: NonZeroUsize,
-    /// Maximum time until a process is ready. A slower program is considered not to be a worker.
+    /// Maximum time until a process is ready. A slower program is not considered a worker.
     pub start: Duration,
     /// Limits for rendering a PDF file.
     pub render: WorkerLimits,
@@ -41,12 +41,12 @@ pub struct WorkerOptions {
     pub convert: WorkerLimits,
     /// Limits for unpacking an archive.
     pub unpack: WorkerLimits,
-    /// Limits for reading an OpenAPI specification.
+    /// Limits for parsing an OpenAPI specification.
     pub read_spec: WorkerLimits,
 }
 
 impl WorkerOptions {
-    /// Returns the limits of a kind of work.
+    /// Returns the limits for a kind of job.
     #[must_use]
     pub const fn limits(&self, kind: JobKind) -> &WorkerLimits {
         match kind {
@@ -58,8 +58,8 @@ impl WorkerOptions {
     }
 }
 
-/// One process per core with 1 GiB of memory. Wall-clock limits are 75 seconds for a PDF file (at most 256 MiB), 60
-/// seconds for a file of an import, and 30 seconds for a specification.
+/// One process per core, with 1 GiB of memory. The wall-clock limits are 75 seconds for a PDF file (of at most 256
+/// MiB), 60 seconds for a file of an import, and 30 seconds for a specification.
 impl Default for WorkerOptions {
     fn default() -> Self {
         let import = WorkerLimits {

@@ -17,13 +17,13 @@ use crate::{
     program::Program,
 };
 
-/// Maximum number of buffered file parts.
+/// Maximum number of buffered file chunks.
 const PARTS_WAITING: usize = 4;
 
-/// Runs each job in a process of its own. Clones are cheap and share the limit of concurrent processes.
+/// Runs each job in a separate process. Clones are cheap and share the limit on concurrent processes.
 ///
-/// A process ends with its job, when the job exceeds a limit, when the caller drops the future, and when the server
-/// ends. The pool waits for the exit of the process before it returns the answer, so no process is left behind.
+/// The process ends with the job, when the job exceeds a limit, when the caller drops the future, and when the server
+/// ends. The pool returns the answer only after the process has exited, so no process is left behind.
 #[derive(Clone)]
 pub struct WorkerPool(Arc<PoolState>);
 
@@ -43,14 +43,14 @@ impl fmt::Debug for WorkerPool {
 }
 
 impl WorkerPool {
-    /// Creates a pool that runs a program. Processes are started on demand.
+    /// Creates a pool that runs this program. Processes are started on demand.
     #[must_use]
     pub fn new(program: Program, options: WorkerOptions) -> Self {
         let places = Arc::new(Semaphore::new(options.at_once.get().min(Semaphore::MAX_PERMITS)));
         Self(Arc::new(PoolState { program, options, places }))
     }
 
-    /// Waits until no process is running and no job is waiting. An embedding application can call it before shutdown.
+    /// Waits until no process is running and no job is waiting, for example before shutdown.
     ///
     /// # Cancel safety
     /// This method is cancel safe.
@@ -65,7 +65,7 @@ impl WorkerPool {
         let place = Arc::clone(&self.0.places).acquire_owned().await.map_err(|_| stopped())?;
         let shared = Arc::clone(&self.0);
         let (mut done, answer) = oneshot::channel();
-        // A separate task outlives the caller: it waits for the process in any case, and only then releases the permit.
+        // A separate task outlives the caller: it always waits for the process, and only then releases the permit.
         tokio::spawn(async move {
             let limits = shared.options.limits(kind);
             let answer = match Process::start(&shared.program, kind) {
@@ -79,7 +79,7 @@ impl WorkerPool {
                 }
             };
             drop(place);
-            // The caller may have dropped the receiver.
+            // Sending fails if the caller no longer waits.
             let _ = done.send(answer);
         });
         answer.await.unwrap_or_else(|_| Err(stopped()))
@@ -104,7 +104,7 @@ impl Pdf for WorkerPool {
     async fn render_into(&self, book: Arc<Book>, out: &mut dyn PdfSink) -> Result<(), PdfError> {
         let (file, mut parts) = mpsc::channel(PARTS_WAITING);
         let running = self.run(JobKind::Render, Request::Render(book, file));
-        // A failing sink drops the receiver, which ends the process.
+        // If the sink fails, the receiver is dropped, which ends the process.
         let taking = async move {
             while let Some(part) = parts.recv().await {
                 out.write(part).await?;
@@ -122,7 +122,7 @@ impl Pdf for WorkerPool {
     }
 }
 
-/// A PDF file collected in memory.
+/// Collects a PDF file in memory.
 #[derive(Default)]
 struct PdfBytes(BytesMut);
 

@@ -1,4 +1,4 @@
-//! A worker process and its job, on the server side.
+//! The server side of a worker process and its job.
 
 use std::{io, pin::pin, process::ExitStatus, sync::Arc, time::Duration};
 
@@ -26,17 +26,17 @@ use crate::{
 const MAX_READY: u64 = 1_024;
 /// Maximum number of bytes retained from the end of standard error.
 const MAX_STDERR: usize = 8 * 1024;
-/// Time that a process may take to exit after closing its output, so that its exit status is available.
+/// How long to wait for a process to exit after it closes its output, to obtain its exit status.
 const LAST_BREATH: Duration = Duration::from_secs(2);
-/// Maximum number of characters of a refusal.
+/// Maximum length of a refusal message in characters.
 const MAX_REFUSAL: usize = 1_000;
-/// Messages of the standard library and others when memory is exhausted.
+/// Messages printed when memory is exhausted, by the standard library and others.
 const NO_MEMORY: [&str; 2] = ["memory allocation of", "Cannot allocate memory"];
 
 /// A job to send.
 #[derive(Debug)]
 pub(crate) enum Request {
-    /// A book, and the receiver of the PDF file.
+    /// A book, and the channel for the PDF file.
     Render(Arc<Book>, mpsc::Sender<Bytes>),
     Convert(Document),
     Unpack(Bytes),
@@ -46,14 +46,14 @@ pub(crate) enum Request {
 /// The answer to a job.
 #[derive(Debug)]
 pub(crate) enum Reply {
-    /// The file was forwarded.
+    /// The PDF file was forwarded.
     Rendered,
     Page(ConvertedPage),
     Files(Vec<UnpackedFile>),
     Spec(Box<ReadSpec>),
 }
 
-/// A reason why an exchange ended without an answer.
+/// The reason that an exchange ended without an answer.
 #[derive(Debug)]
 pub(crate) enum ExchangeStop {
     /// The process is not a worker, or was not ready in time.
@@ -92,7 +92,7 @@ impl From<FrameError> for ExchangeStop {
 pub(crate) struct Process {
     kind: JobKind,
     child: Child,
-    /// Stays open until the end, because a process exits when its input closes.
+    /// Open until the end, because a process exits when its input closes.
     input: ChildStdin,
     output: ChildStdout,
     errors: JoinHandle<Vec<u8>>,
@@ -134,12 +134,12 @@ impl Process {
         timeout(limits.wall, self.exchange_job(request, limits)).await.unwrap_or(Err(ExchangeStop::Late))
     }
 
-    /// Sends the limits to the process, and waits for the confirmation.
+    /// Sends the limits to the process and waits for the confirmation.
     async fn greet(&mut self, limits: &WorkerLimits) -> Result<(), ExchangeStop> {
         let cpu = limits.cpu;
         let cpu_seconds = cpu.as_secs() + u64::from(cpu.subsec_nanos() > 0);
         let bounds = Bounds { protocol: PROTOCOL, memory: limits.memory, cpu_seconds: cpu_seconds.max(1) };
-        // A process that does not read its input never reports readiness either.
+        // A process that does not read its input will not report readiness either.
         drop(send_json(&mut self.input, bounds).await);
         let ready: Result<Ready, FrameError> = FrameReader::new(&mut self.output, MAX_READY).json().await;
         match ready {
@@ -169,13 +169,13 @@ impl Process {
             written = send_request(&mut self.input, request) => written,
         };
         match written {
-            // A worker that stops reading has answered or exited. Its output shows which.
+            // A worker that stops reading has answered or exited. Its output shows which of the two.
             Ok(()) | Err(SendFailure::Pipe) => read.await,
             Err(SendFailure::Image(error)) => Err(ExchangeStop::Image(error)),
         }
     }
 
-    /// Ends the process, waits for its exit, and returns the result of its job.
+    /// Ends the process, waits for its exit, and returns the result of the job.
     ///
     /// # Errors
     /// Every kind of [`Fault`].
@@ -189,13 +189,13 @@ impl Process {
             status = timeout(LAST_BREATH, self.child.wait()).await.ok().and_then(Result::ok);
         }
         if status.is_none() {
-            // The process may have exited by itself.
+            // The process may have exited already.
             let _ = self.child.start_kill();
             if let Err(error) = self.child.wait().await {
                 tracing::error!(%error, "failed to wait for worker process");
             }
         }
-        // Its output is in the pipe, whose write end no other process holds.
+        // Its output is in the pipe. No other process holds the write end.
         let errors = timeout(LAST_BREATH, &mut self.errors).await;
         self.errors.abort();
         let errors = errors.ok().and_then(Result::ok).unwrap_or_default();
@@ -224,8 +224,8 @@ impl Process {
     }
 }
 
-/// Determines the fault of a process from the end of the exchange and its exit status. The status is present only if
-/// the process exited by itself.
+/// Determines the fault from the way the exchange ended and from the exit status. There is a status only if the process
+/// exited by itself.
 fn fault_of(stop: ExchangeStop, status: Option<ExitStatus>, errors: &str, program: &Program) -> Fault {
     let not_started = |why: &str| {
         let path = program.path().display();
@@ -272,7 +272,7 @@ fn is_killed(_: ExitStatus) -> bool {
     false
 }
 
-/// A reason why a job was not sent.
+/// The reason that a job could not be sent.
 enum SendFailure {
     /// The process does not read its input.
     Pipe,
@@ -307,7 +307,7 @@ async fn send_request(input: &mut ChildStdin, request: Request) -> Result<(), Se
     Ok(input.flush().await?)
 }
 
-/// Sends a book, one page and one image at a time, so that at most one of them is in memory in serialized form.
+/// Sends a book, one page or image at a time, so that at most one of them is in memory in serialized form.
 async fn send_book(input: &mut ChildStdin, book: &Book) -> Result<(), SendFailure> {
     send_json(input, Job::Render(BookOutline::new(book))).await?;
     let documents = book.pages.iter().filter_map(|page| page.document.as_ref());
@@ -357,7 +357,7 @@ async fn read_reply(
     })
 }
 
-/// Drains standard error so that the process never blocks on it, and returns the last part.
+/// Drains standard error, so that the process never blocks on it, and returns the end of the output.
 async fn drain_last(mut errors: ChildStderr) -> Vec<u8> {
     let mut kept = Vec::new();
     loop {

@@ -1,4 +1,4 @@
-//! The program that runs as a worker.
+//! The executable that runs as a worker.
 
 use std::{
     ffi::{OsStr, OsString},
@@ -9,27 +9,27 @@ use std::{
 
 use tokio::process::Command;
 
-/// The path of the running executable on Linux.
+/// Path of the running executable on Linux.
 const CURRENT_EXECUTABLE: &str = "/proc/self/exe";
-/// Environment variables that a program may need to load. All others are removed, because they may contain secrets of
-/// the server.
+/// Environment variables that a program may need in order to load. All others are removed, because they may contain the
+/// server's secrets.
 const KEPT_VARIABLES: [&str; 4] = ["LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH", "SystemRoot", "SystemDrive"];
-/// Prevents the glibc allocator from creating an arena per thread.
+/// Limits the number of glibc allocator arenas, of which there may otherwise be one per thread.
 const FEW_ARENAS: (&str, &str) = ("MALLOC_ARENA_MAX", "2");
 
-/// A program that runs [`Worker::run`](crate::Worker::run) when it is started with these arguments.
+/// A program that runs [`Worker::run`](crate::Worker::run) when started with these arguments.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Program {
     /// The executable to start.
     file: PathBuf,
-    /// The name in messages and process lists.
+    /// Name in messages and process lists.
     name: PathBuf,
     arguments: Vec<OsString>,
 }
 
 impl Program {
-    /// Returns the running program. On Linux, it can be started even after its file was replaced, for example by an
-    /// upgrade.
+    /// Returns the running program. On Linux, it can be started even after its file has been replaced, for example by
+    /// an upgrade.
     ///
     /// # Errors
     /// If the system does not report the path of the running program.
@@ -39,7 +39,7 @@ impl Program {
         Ok(Self { file, name, arguments: Vec::new() })
     }
 
-    /// Returns another program. A path without a folder is searched like in a shell.
+    /// Returns another program. A path without a folder is looked up in `PATH`, as in a shell.
     #[must_use]
     pub fn from_path(path: impl Into<PathBuf>) -> Self {
         let name = path.into();
@@ -53,19 +53,19 @@ impl Program {
         self
     }
 
-    /// The path, for messages.
+    /// Returns the path for messages.
     #[must_use]
     pub fn path(&self) -> &Path {
         &self.name
     }
 
-    /// Returns a command with piped input and output, and with a minimal environment.
+    /// Returns a command with piped input and output and a minimal environment.
     pub(crate) fn command(&self) -> Command {
         let mut command = Command::new(&self.file);
         command.args(&self.arguments).env_clear().env(FEW_ARENAS.0, FEW_ARENAS.1);
         command.envs(KEPT_VARIABLES.iter().filter_map(|name| Some((name, std::env::var_os(name)?))));
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).kill_on_drop(true);
-        // A separate process group, so that terminal signals reach only the server, which can then finish its work.
+        // In a separate process group, so that terminal signals reach only the server, which can then finish its work.
         #[cfg(unix)]
         command.arg0(&self.name).process_group(0);
         command

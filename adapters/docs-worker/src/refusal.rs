@@ -1,4 +1,4 @@
-//! The refusal of a job, as sent by a worker process.
+//! The error of an adapter, as sent by a worker process.
 
 use docs_ports::{ConvertError, PdfError, SpecError};
 use serde::{Deserialize, Serialize};
@@ -10,12 +10,12 @@ pub(crate) struct AdapterRefusal {
     pub(crate) text: String,
 }
 
-/// The kind of a refusal, for all ports.
+/// The kind of a refusal, common to all ports.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub(crate) enum RefusalKind {
     TooLarge,
     TooSlow,
-    /// The input is invalid, or an output stopped the job.
+    /// The input is invalid, or a sink stopped the job.
     Unreadable,
     Failed,
 }

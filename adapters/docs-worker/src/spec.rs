@@ -1,10 +1,10 @@
-//! The wire form of specifications: file metadata as JSON, followed by the bytes.
+//! Wire format of specifications: file metadata as JSON, followed by the bytes.
 
 use bytes::Bytes;
 use docs_ports::{ReadSpec, ReadSpecFile, SpecFile, SpecFiles, SpecFormat, SpecOutline, SpecProblem};
 use serde::{Deserialize, Serialize};
 
-/// The locations of the files of a specification, and their URLs after redirects. The entry file is first.
+/// Locations of the files of a specification, with their URLs after redirects. The entry file comes first.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct SpecLocations(pub(crate) Vec<(String, Option<String>)>);
 
@@ -14,10 +14,10 @@ impl SpecLocations {
         Self(all.map(|file| (file.location.clone(), file.base.clone())).collect())
     }
 
-    /// Assembles the files, calling `read` for the bytes of each.
+    /// Assembles the files. `read` provides the bytes of each.
     ///
     /// # Errors
-    /// Errors of `read`.
+    /// The errors of `read`.
     pub(crate) fn into_files<E>(self, mut read: impl FnMut() -> Result<Bytes, E>) -> Result<SpecFiles, E> {
         let mut files = Vec::with_capacity(self.0.len());
         for (location, base) in self.0 {
@@ -32,7 +32,7 @@ impl SpecLocations {
     }
 }
 
-/// The result of reading a specification, without the JSON of its files.
+/// A parsed specification without the JSON of its files.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct SpecReading {
     outline: SpecOutline,
@@ -41,7 +41,7 @@ pub(crate) struct SpecReading {
     pub(crate) files: Vec<SpecFileReading>,
 }
 
-/// The result for one file. Its JSON follows if it has any.
+/// A parsed file. Its JSON follows if there is any.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct SpecFileReading {
     format: SpecFormat,
@@ -50,7 +50,7 @@ pub(crate) struct SpecFileReading {
 }
 
 impl SpecReading {
-    /// Splits a result into its wire form and the JSON of its files.
+    /// Splits a parsed specification into its wire format and the JSON of its files.
     pub(crate) fn from_spec(spec: ReadSpec) -> (Self, Vec<Bytes>) {
         let mut bytes = Vec::new();
         let files = spec.files.into_iter().map(|file| {
@@ -62,7 +62,7 @@ impl SpecReading {
         (Self { outline: spec.outline, problems: spec.problems, missing: spec.missing, files }, bytes)
     }
 
-    /// Reassembles the result from the JSON of its files, in order.
+    /// Reassembles the specification from the JSON of its files, in order.
     pub(crate) fn with_json(self, json: Vec<Bytes>) -> ReadSpec {
         let mut json = json.into_iter();
         let files = self.files.into_iter().map(|file| ReadSpecFile {

@@ -20,20 +20,20 @@ use crate::{
     spec::SpecReading,
 };
 
-/// Stack size of the threads of the runtime, and of the thread that watches for the end of the server.
+/// Stack sizes of the runtime's threads, and of the thread that watches for the end of the server.
 const STACK: usize = 8 << 20;
 const WATCH_STACK: usize = 64 << 10;
-/// Exit code of a process that has lost its server.
+/// Exit code of a process whose server has ended.
 const ORPHANED_EXIT_CODE: i32 = 3;
 
 /// Creates an adapter on demand.
 type Make<T> = Box<dyn FnOnce() -> Result<Arc<T>, Box<dyn Error + Send + Sync>> + Send>;
 
-/// A process that does one job for a [`WorkerPool`](crate::WorkerPool) and exits.
+/// A process that performs one job for a [`WorkerPool`](crate::WorkerPool) and then exits.
 ///
-/// A program runs it in an internal command before anything else: before it starts a runtime, opens a store or reads
-/// secrets of the server. Standard input and output are reserved for the pool, so nothing else may print to standard
-/// output.
+/// A program runs it in an internal command before anything else, such as starting a runtime, opening a store or
+/// reading the server's secrets. Standard input and output are reserved for the pool, so nothing else may print to
+/// standard output.
 #[derive(Default)]
 pub struct Worker {
     pdf: Option<Make<dyn Pdf>>,
@@ -66,7 +66,7 @@ impl Worker {
         Self::default()
     }
 
-    /// Sets the adapter that renders PDF files. It is created on demand, with the limits in effect.
+    /// Sets the adapter that renders PDF files. It is created on demand, when the limits are already in effect.
     #[must_use]
     pub fn pdf(
         mut self,
@@ -76,7 +76,8 @@ impl Worker {
         self
     }
 
-    /// Sets the adapter that reads OpenAPI specifications. It is created on demand, with the limits in effect.
+    /// Sets the adapter that parses OpenAPI specifications. It is created on demand, when the limits are already in
+    /// effect.
     #[must_use]
     pub fn spec_reader(
         mut self,
@@ -86,8 +87,8 @@ impl Worker {
         self
     }
 
-    /// Sets the adapter that converts documents and unpacks archives. It is created on demand, with the limits in
-    /// effect.
+    /// Sets the adapter that converts documents and unpacks archives. It is created on demand, when the limits are
+    /// already in effect.
     #[must_use]
     pub fn converter(
         mut self,
@@ -100,9 +101,9 @@ impl Worker {
     /// Reads a job from standard input, and writes the answer to standard output.
     ///
     /// The limits are received first. They are set before the job is read, and remain in effect until the process
-    /// exits. The process exits immediately when standard input closes, for example when the server ends.
+    /// exits. The process exits immediately when standard input closes, for example because the server ends.
     ///
-    /// This method starts a runtime of its own, so it must not be called within one.
+    /// This method starts a runtime, so it must not be called from within one.
     #[must_use]
     pub fn run(self) -> ExitCode {
         match self.serve_jobs() {
@@ -128,7 +129,7 @@ impl Worker {
         answer_json(&mut output, &Ready { protocol: PROTOCOL })?;
         output.flush()?;
         let job = receive(&mut input)?;
-        // The watcher thread reads standard input from here on.
+        // From here on, the watcher thread reads standard input.
         drop(input);
         end_with_the_server()?;
         let runtime = Builder::new_current_thread().enable_time().thread_stack_size(STACK).build()?;
@@ -176,7 +177,7 @@ fn make_adapter<T: ?Sized>(make: Option<Make<T>>, lacks: &str) -> Result<Arc<T>,
     make().map_err(AdapterRefusal::failed)
 }
 
-/// Reads a job with its documents and files.
+/// Receives a job with its documents and files.
 fn receive(input: &mut impl Read) -> io::Result<ReceivedJob> {
     let missing = || io::Error::new(io::ErrorKind::InvalidData, "the file of the job is missing");
     Ok(match receive_json(input)? {
@@ -200,13 +201,13 @@ fn receive(input: &mut impl Read) -> io::Result<ReceivedJob> {
     })
 }
 
-/// Exits this process when the server closes standard input, which it does when it ends.
+/// Exits this process when the server closes standard input, which happens at the latest when the server ends.
 ///
-/// The Linux parent-death signal is not used. It is sent when the thread that started the process ends, which a runtime
-/// may do at any time.
+/// The Linux parent-death signal is unsuitable: it is sent when the thread that started the process ends, which may
+/// happen at any time in a runtime.
 fn end_with_the_server() -> io::Result<()> {
     let watch = || {
-        // The server sends nothing more. Whatever the read returns, the server no longer needs this process.
+        // The server sends nothing more. Whatever the read returns, the process is no longer needed.
         let _ = io::stdin().lock().read(&mut [0]);
         std::process::exit(ORPHANED_EXIT_CODE);
     };

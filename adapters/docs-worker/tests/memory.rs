@@ -15,7 +15,7 @@ static PEAK: PeakAlloc = PeakAlloc;
 const PICTURES: usize = 100;
 const PICTURE: usize = 2_500_000;
 
-/// An image that is generated when it is loaded.
+/// An image that is generated when loaded.
 struct Stored;
 
 #[async_trait]
@@ -47,7 +47,7 @@ fn book() -> Book {
 
 #[tokio::test]
 async fn server_holds_one_image_at_a_time_and_worker_each_once() {
-    // The worker holds all images. The limit leaves less than the same amount for everything else.
+    // The worker holds all images. The limit leaves less than that amount for everything else.
     let limits = WorkerLimits { memory: 400 << 20, ..WorkerOptions::default().render };
     let options = WorkerOptions { render: limits, at_once: NonZeroUsize::MIN, ..WorkerOptions::default() };
     let program = Program::from_path(env!("CARGO_BIN_EXE_docs-worker-test-program")).arg("worker");

@@ -1,4 +1,4 @@
-//! The views for administrators, read with SQL.
+//! Database views for administrators, queried with SQL.
 
 use docs_core::{
     Actor, Platform,
@@ -42,7 +42,7 @@ pub(crate) async fn fill(platform: &Platform) -> (Actor, SpaceId) {
     (ada, space)
 }
 
-/// Expected rows of the page view.
+/// Returns the expected rows of the page view.
 pub(crate) fn expected() -> Vec<Shown> {
     (0..40)
         .map(|n| {

@@ -1,23 +1,23 @@
-//! Estimates of the layout size of a formula, before it is laid out.
+//! Estimation of the layout size of a formula before it is laid out.
 
 use ratex_parser::{
     ParseNode,
     parse_node::{ArrayTag, ProofBranch},
 };
 
-/// The cost in boxes of an element that may be drawn as a path, which takes several kilobytes.
+/// Cost, in boxes, of an element that may be drawn as a path, which takes several kilobytes.
 const PATH_COST: usize = 16;
-/// The cost in boxes of an element drawn as a path of several parts. A brace takes 50 KB during layout.
+/// Cost, in boxes, of an element drawn as a path with several parts. A brace takes 50 KB during layout.
 const COMPOUND_PATH_COST: usize = 64;
 
-/// The parts of a formula that remain to be counted, and the number of times each one is laid out.
+/// Nodes still to be counted, each with the number of times it is laid out.
 #[derive(Default)]
 struct PendingNodes<'a> {
     parts: Vec<(&'a ParseNode, usize)>,
     proofs: Vec<(&'a ProofBranch, usize)>,
 }
 
-/// Returns `true` if the layout of a formula has at most `most` boxes.
+/// Returns `true` if laying out a formula takes at most `most` boxes.
 pub(super) fn is_within(nodes: &[ParseNode], most: usize) -> bool {
     let mut rest = PendingNodes::default();
     rest.push_all(nodes, 1);
@@ -39,14 +39,14 @@ pub(super) fn is_within(nodes: &[ParseNode], most: usize) -> bool {
     }
 }
 
-/// Returns the number of boxes of a node without its children.
+/// Returns the number of boxes of a node, excluding its children.
 fn own_boxes(node: &ParseNode) -> usize {
     use ParseNode as N;
     match node {
         N::Verb { body, .. } => 1 + body.chars().count(),
         N::MathOrd { text, .. } | N::TextOrd { text, .. } | N::Atom { text, .. } => text.chars().count(),
         N::Op { name, .. } => 1 + name.as_deref().unwrap_or_default().chars().count(),
-        // Cells missing in a row are laid out nevertheless.
+        // Missing cells of a row are laid out nevertheless.
         N::Array { body, hlines_before_row, cols, .. } => {
             let columns = body.iter().map(Vec::len).max().unwrap_or_default();
             let lines: usize = hlines_before_row.iter().map(Vec::len).sum();

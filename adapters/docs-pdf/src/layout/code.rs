@@ -1,4 +1,4 @@
-//! Layout of code blocks, line by line in a panel.
+//! Layout of code blocks as panels with one line after another.
 
 use super::{
     inline::Inline,
@@ -18,7 +18,7 @@ use super::panels::{PANEL_MARGIN, frame_paint};
 
 /// Font size in points.
 const CODE_FONT_SIZE: f32 = 8.2;
-/// Space to the left and right of lines, in points.
+/// Horizontal padding of lines, in points.
 const LINE_PADDING: f32 = 8.0;
 
 pub(super) struct Listing<'a> {
@@ -29,7 +29,7 @@ pub(super) struct Listing<'a> {
     pub(super) lines: &'a [ShownLine],
 }
 
-/// The areas of the parts of a line.
+/// Areas for the parts of a line.
 #[derive(Clone, Copy)]
 struct LineAreas<'a> {
     frame: &'a LayoutArea,

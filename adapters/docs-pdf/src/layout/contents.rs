@@ -14,17 +14,17 @@ use crate::{
 
 use super::inline::Inline;
 
-/// Width reserved for the sheet number in an entry, in points.
+/// Width reserved for the sheet number of an entry, in points.
 const NUMBER_WIDTH: f32 = 44.0;
 
-/// The front matter before the first page.
+/// The sheets before the first page.
 pub(crate) struct Front<'a> {
     pub(crate) title: &'a str,
     pub(crate) subtitle: Option<&'a str>,
 }
 
 impl Front<'_> {
-    /// Lays out the sheets before the first page: the title, and the table of contents of the sheets in `body`.
+    /// Lays out the sheets before the first page: the title, and the table of contents for the sheets in `body`.
     ///
     /// # Errors
     /// As [`Setter::flow`].
@@ -37,8 +37,7 @@ impl Front<'_> {
         if listed.is_empty() {
             return Ok(sheets);
         }
-        // The number of sheets of the table does not depend on the sheet numbers in it, so a first layout determines
-        // it.
+        // The length of the table does not depend on its sheet numbers, so a first layout determines it.
         let (tags, targets) = (setter.tags.len(), setter.targets.len());
         setter.contents(&listed, 0)?;
         let taken = setter.take_sheets().len();
@@ -66,7 +65,7 @@ impl Setter {
         Ok(())
     }
 
-    /// Lays out the table of contents, with `before` sheets before the first page.
+    /// Lays out the table of contents, given the number of sheets before the first page.
     fn contents(&mut self, listed: &[(usize, &Bookmark)], before: usize) -> LayoutResult {
         let tag = self.tags.add(TagId::BOOK, Role::Contents);
         for (at, mark) in listed {
@@ -90,7 +89,7 @@ impl Setter {
         self.lines(&title, &room)?;
         let end = self.pages.y();
         let line = room.size * room.leading;
-        // The sheet number is placed on the last line of the entry.
+        // The sheet number is on the last line of the entry.
         let number = Inline::from_text(&(before + sheet + 1).to_string());
         let here = self.pages.position();
         let (_, wide) = self.measure(&number, &LayoutArea { width: NUMBER_WIDTH, ..room });

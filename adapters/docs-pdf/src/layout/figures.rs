@@ -1,4 +1,4 @@
-//! Layout of block images and formulas.
+//! Layout of images and formulas that are blocks.
 
 use super::{
     layout_area::{LayoutArea, TextAlignment},
@@ -16,7 +16,7 @@ use crate::{
 
 /// Space between an image and its frame, in points.
 const FRAME_PADDING: f32 = 4.0;
-/// Minimum scale of a wide formula. A formula that needs a smaller one is broken into lines.
+/// Minimum scale of a wide formula. If it still does not fit, it is broken into lines.
 const MIN_FORMULA_SCALE: f32 = 0.6;
 /// Maximum number of images in a row.
 const MAX_ROW_IMAGES: usize = 3;
@@ -29,7 +29,7 @@ impl Setter {
         let side = TextAlignment::from_name(align);
         let figure = self.tags.add(room.tag, Role::Figure(alt.clone()));
         self.pages.space(8.0);
-        // The beginning of the caption stays with its image.
+        // The beginning of the caption must be on the same sheet as its image.
         let below = if caption.is_empty() { 0.0 } else { 24.0 };
         let height = h + around * 2.0;
         self.pages.ensure((height + below).min(self.pages.height()))?;
@@ -51,7 +51,7 @@ impl Setter {
         Ok(())
     }
 
-    /// Returns the size of an image scaled to the available area.
+    /// Returns the size of an image, scaled to fit the available area.
     fn scaled_size(&self, tag: &ShownTag, room: &LayoutArea) -> (f32, f32) {
         let ShownTag::Image { w, h, frame, caption, .. } = tag else { return (0.0, 0.0) };
         #[expect(clippy::cast_possible_truncation, reason = "a size")]
@@ -127,7 +127,7 @@ impl Setter {
         let em = em.min(room.width / width.max(0.01));
         let above = parts.iter().map(|part| part.height).fold(0.0, f32::max);
         let below = parts.iter().map(|part| part.depth).fold(0.0, f32::max);
-        // A formula higher than a sheet is scaled down too.
+        // A formula that is higher than a sheet is scaled down as well.
         let em = em.min(self.pages.height() * 0.95 / (above + below).max(0.01));
         let y = self.pages.take((above + below) * em)?;
         let mut x = aligned_left(room, width * em, TextAlignment::Center);
@@ -140,7 +140,7 @@ impl Setter {
     }
 }
 
-/// Distributes the parts of a formula to lines of a maximum width.
+/// Distributes the parts of a formula over lines of limited width.
 fn lines(parts: Vec<FormulaLayout>, width: f32) -> Vec<Vec<FormulaLayout>> {
     let mut out: Vec<Vec<FormulaLayout>> = Vec::new();
     let mut taken = 0.0;
@@ -158,7 +158,7 @@ fn lines(parts: Vec<FormulaLayout>, width: f32) -> Vec<Vec<FormulaLayout>> {
     out
 }
 
-/// Returns the left position of an item with a width and an alignment.
+/// Returns the left edge of an item, given its width and alignment.
 fn aligned_left(room: &LayoutArea, width: f32, side: TextAlignment) -> f32 {
     let left = (room.width - width).max(0.0);
     room.x

@@ -1,4 +1,4 @@
-//! Layout of parts one below the other.
+//! Vertical layout of parts.
 
 use super::{
     code,
@@ -13,11 +13,10 @@ use crate::{
 };
 
 impl Setter {
-    /// Lays out parts one below the other.
+    /// Lays out parts below each other.
     ///
-    /// # Errors
-    /// Every kind of [`LayoutStop`], as all layout functions: the time limit may be exceeded, and a trial layout may
-    /// not fit.
+    /// Any [`LayoutStop`], as for all layout functions: for example, the time limit may be exceeded, or a trial layout
+    /// may not fit.
     pub(crate) fn flow(&mut self, parts: &[ShownPart], room: &LayoutArea) -> LayoutResult {
         let flat = flatten_parts(parts);
         let mut rest = flat.as_slice();

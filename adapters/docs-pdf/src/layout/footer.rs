@@ -1,4 +1,4 @@
-//! Sheet footers with the title and the sheet number.
+//! Sheet footers: title and sheet number.
 
 use super::{
     inline::Inline,
@@ -12,7 +12,7 @@ use crate::{
     termination::LayoutResult,
 };
 
-/// Draws the footer of all sheets except the first.
+/// Draws the footers of all sheets except the first.
 ///
 /// # Errors
 /// As [`Setter::flow`].
@@ -41,9 +41,9 @@ impl Setter {
         Ok(piece.map(|(sheet, _)| sheet).unwrap_or_default())
     }
 
-    /// Draws the first line of a text.
+    /// Draws the first line of some text.
     fn one_line(&mut self, said: &str, room: &LayoutArea) -> LayoutResult {
-        // A line never has more characters.
+        // A line never contains more characters.
         let said: String = said.chars().take(300).collect();
         let inline = Inline::from_text(&said);
         let Some(end) = self.first_line(&inline, room) else { return Ok(()) };

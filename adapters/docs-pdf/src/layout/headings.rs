@@ -12,12 +12,11 @@ use crate::{
     termination::LayoutResult,
 };
 
-/// Minimum height of content kept together with a heading, in points: two lines.
+/// Minimum height of the content that is kept together with a heading, in points: two lines.
 const MIN_HEIGHT_AFTER: f32 = 38.0;
-/// Headings within pages below this level are listed in the table of contents.
+/// Maximum level of headings within pages that the table of contents lists.
 const MAX_LISTED_LEVEL: usize = 4;
 
-/// The properties of a heading.
 struct Title<'a> {
     level: usize,
     label: Option<&'a str>,
@@ -91,7 +90,7 @@ impl Setter {
     }
 }
 
-/// Flattens the beginning of the parts, if it consists of nested lists.
+/// Flattens nested lists at the beginning of the parts.
 fn flattened_first<'a>(parts: &[&'a ShownPart]) -> Vec<&'a ShownPart> {
     let mut out: Vec<&ShownPart> = parts.to_vec();
     while let Some(ShownPart::Parts(inner)) = out.first() {
@@ -100,7 +99,7 @@ fn flattened_first<'a>(parts: &[&'a ShownPart]) -> Vec<&'a ShownPart> {
     out
 }
 
-/// Returns the height of the content after a heading that stays on the same sheet.
+/// Returns the height of the content after a heading that must be on the same sheet.
 fn height_after(after: &[&ShownPart]) -> f32 {
     let mut sum = 0.0;
     for part in after.iter().take(4) {

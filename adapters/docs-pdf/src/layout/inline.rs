@@ -1,4 +1,4 @@
-//! Inline content as one string with styles and objects: [`Inline`].
+//! Inline content as a single string with styles and objects: [`Inline`].
 
 use crate::{
     appearance::{ACCENT, MARKED, RgbColor, colour},
@@ -11,10 +11,10 @@ use super::{
     setter::{LinkDestination, Setter},
 };
 
-/// Maximum number of characters of a key label in a frame. Longer labels are only highlighted.
+/// Maximum length of a framed key label in characters. Longer labels are only highlighted.
 const MAX_KEY_CHARS: usize = 30;
 
-/// The inline style of text.
+/// Inline style of text.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub(crate) struct InlineStyle {
     pub(crate) bold: bool,
@@ -25,11 +25,11 @@ pub(crate) struct InlineStyle {
     pub(crate) raise: VerticalShift,
     pub(crate) ink: Option<RgbColor>,
     pub(crate) back: Option<RgbColor>,
-    /// Index of the link target among those of the book.
+    /// Index into the link targets of the book.
     pub(crate) link: Option<u32>,
 }
 
-/// The frame around text.
+/// Frame around text.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(crate) enum TextFrame {
     Code,
@@ -38,7 +38,7 @@ pub(crate) enum TextFrame {
     MainButton,
 }
 
-/// The vertical position of text: superscript or subscript.
+/// Vertical position of text: baseline, superscript or subscript.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub(crate) enum VerticalShift {
     #[default]
@@ -47,7 +47,7 @@ pub(crate) enum VerticalShift {
     Subscript,
 }
 
-/// An inline object other than text.
+/// An object within text.
 #[derive(Clone, Debug)]
 pub(crate) enum InlineObject {
     Check(bool),
@@ -63,7 +63,7 @@ pub(crate) enum InlineObject {
         source: String,
     },
     Space(f32),
-    /// A footnote with its content and number.
+    /// A footnote: its content and its number.
     Note(ShownParts, usize),
 }
 
@@ -71,9 +71,9 @@ pub(crate) enum InlineObject {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Inline {
     pub(crate) text: String,
-    /// Styles, each with the end of its range.
+    /// Styles, each with the end of the range that it applies to.
     pub(crate) looks: Vec<(usize, InlineStyle)>,
-    /// Objects by position, in order.
+    /// Objects with their positions, in order.
     pub(crate) objects: Vec<(usize, InlineObject)>,
 }
 
@@ -115,7 +115,7 @@ impl Setter {
         out
     }
 
-    /// The recursion depth is limited by lowering.
+    /// Adds a part. Lowering has limited the recursion depth.
     fn put_inline(&mut self, part: &ShownPart, look: InlineStyle, room: &LayoutArea, out: &mut Inline) {
         let tag = match part {
             ShownPart::Text(text) => return out.push(text, look),
@@ -213,7 +213,7 @@ fn picture(tag: &ShownTag, room: &LayoutArea) -> Option<InlineObject> {
     Some(InlineObject::Picture { file, w: w * part, h: h * part, alt: alt.clone(), sinks })
 }
 
-/// Adds a formula. A formula wider than the line is split into parts.
+/// Adds a formula, which is split into parts if it is wider than the line.
 fn put_formula(formula: &Formula, source: &str, room: &LayoutArea, out: &mut Inline) {
     let whole = formula.layout_one_line();
     let fits = |drawn: &FormulaLayout| drawn.width * room.size <= room.width;
@@ -230,7 +230,7 @@ fn put_formula(formula: &Formula, source: &str, room: &LayoutArea, out: &mut Inl
     }
 }
 
-/// Returns the background of a style, with its horizontal and vertical padding.
+/// Returns the background for a style, with its horizontal and vertical padding.
 pub(super) fn background(look: InlineStyle) -> Option<(crate::sheet::Paint, f32, f32)> {
     use crate::{appearance, sheet::Paint};
     let filled = |ink, radius| Paint { fill: Some(ink), radius, ..Paint::default() };

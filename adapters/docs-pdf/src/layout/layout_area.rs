@@ -1,11 +1,11 @@
-//! The area that content is laid out in.
+//! The area in which content is laid out.
 
 use crate::{
     appearance::{CONTENT_WIDTH, FONT_SIZE, INK, RgbColor, SIDE_MARGIN},
     tags::TagId,
 };
 
-/// The horizontal alignment of text.
+/// Horizontal text alignment.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum TextAlignment {
     Start,
@@ -23,14 +23,14 @@ impl TextAlignment {
     }
 }
 
-/// The area that content is laid out in, and its text style.
+/// The area in which content is laid out, with its text style.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct LayoutArea {
     pub(crate) x: f32,
     pub(crate) width: f32,
     /// Font size in points.
     pub(crate) size: f32,
-    /// Line height, relative to the font size.
+    /// Line height relative to the font size.
     pub(crate) leading: f32,
     /// Space between paragraphs.
     pub(crate) gap: f32,
@@ -39,7 +39,7 @@ pub(crate) struct LayoutArea {
     /// `true` for text in the code font.
     pub(crate) code: bool,
     pub(crate) side: TextAlignment,
-    /// Indentation of lines after the first.
+    /// Indentation of all lines except the first.
     pub(crate) hanging: f32,
     /// Number of enclosing lists.
     pub(crate) lists: usize,
@@ -48,7 +48,7 @@ pub(crate) struct LayoutArea {
 }
 
 impl LayoutArea {
-    /// The full content area of a sheet.
+    /// Returns the full content area of a sheet.
     pub(crate) const fn sheet() -> Self {
         Self {
             x: SIDE_MARGIN,

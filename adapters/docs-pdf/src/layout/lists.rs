@@ -14,12 +14,12 @@ use crate::{
     termination::LayoutResult,
 };
 
-/// Bullets by list depth.
+/// Bullets by list nesting.
 const SIGNS: [&str; 3] = ["•", "–", "◦"];
-/// The space before and after a bullet, relative to the font size.
+/// Space before and after a bullet, relative to the font size.
 const SPACE_BEFORE_BULLET: f32 = 0.4;
 const SPACE_AFTER_BULLET: f32 = 0.6;
-/// Minimum width of list content, in points.
+/// Minimum width of an item's content, in points.
 const MIN_CONTENT_WIDTH: f32 = 90.0;
 
 impl Setter {
@@ -55,7 +55,7 @@ impl Setter {
         Ok(())
     }
 
-    /// Lays out an item: its bullet in the area `mark`, its content in `room`.
+    /// Lays out an item: its bullet in the area `mark`, its content in the area `room`.
     fn item(
         &mut self,
         sign: &str,
@@ -67,7 +67,7 @@ impl Setter {
         let item = self.tags.add(room.tag, Role::Item);
         let label = self.tags.add(item, Role::ItemLabel);
         let body = self.tags.add(item, Role::ItemBody);
-        // The bullet stays with the first line.
+        // The bullet must be on the same sheet as the first line.
         self.pages.space(2.4);
         let line = room.size * room.leading;
         self.pages.ensure(line * 1.1)?;
@@ -82,7 +82,7 @@ impl Setter {
         Ok(())
     }
 
-    /// Moves to the end of the longer of two adjacent columns, and preserves the pending space of the current one.
+    /// Moves to the end of the longer of two adjacent columns, keeping the pending space of the current one.
     fn go_farther(&mut self, other: SheetPosition) {
         let here = self.pages.position();
         let gap = self.pages.take_gap();

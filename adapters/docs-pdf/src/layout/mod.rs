@@ -1,4 +1,4 @@
-//! Layout of the content tree on sheets: [`Setter`].
+//! Layout of the layout tree on sheets: [`Setter`].
 
 mod code;
 mod contents;

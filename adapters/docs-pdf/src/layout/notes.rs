@@ -13,14 +13,14 @@ use crate::{
     termination::LayoutResult,
 };
 
-/// Maximum height of a note at the foot of a sheet, in points.
+/// Maximum height of a footnote at the bottom of a sheet, in points.
 const MAX_NOTE_HEIGHT: f32 = 220.0;
-/// Space above a note. Above the first note, it contains a line.
+/// Space above a footnote. Above the first one, it contains a line.
 const SPACE_ABOVE_NOTE: f32 = 5.0;
-/// Width reserved for the number of a note.
+/// Width reserved for the number of a footnote.
 const NUMBER_WIDTH: f32 = 14.0;
 
-/// A note with its number and its parent in the tag tree.
+/// A footnote with its number and its parent in the tag tree.
 #[derive(Clone, Copy)]
 pub(super) struct NoteCall<'a> {
     pub(super) parts: &'a [ShownPart],
@@ -29,8 +29,8 @@ pub(super) struct NoteCall<'a> {
 }
 
 impl Setter {
-    /// Lays out a note for a line with a height, which may have other notes. Returns `None` if the note is placed at
-    /// the end of its page instead.
+    /// Lays out a footnote for a line of a given height, which may have other footnotes. Returns `None` if the footnote
+    /// is placed at the end of the page instead.
     pub(super) fn note(
         &mut self,
         call: &NoteCall<'_>,
@@ -47,7 +47,7 @@ impl Setter {
             if self.pages.fits(height, taken + high) {
                 return Ok(Some((note, high)));
             }
-            // Moves to the next sheet together with its line, if the line may move.
+            // Move to the next sheet together with the line, if the line may move.
             if others.is_empty() && !self.pages.is_trial() && !self.pages.is_at_top() {
                 self.pages.next()?;
                 self.pages.ensure(height)?;
@@ -79,12 +79,12 @@ impl Setter {
         Ok(())
     }
 
-    /// Lays out the notes that did not fit at the foot of their sheet.
+    /// Lays out the footnotes that did not fit at the bottom of their sheet.
     ///
     /// # Errors
     /// As [`Setter::flow`].
     pub(super) fn put_late_notes(&mut self) -> LayoutResult {
-        // Notes are never nested.
+        // Footnotes are never nested.
         for note in std::mem::take(&mut self.late_notes) {
             self.pages.space(6.0);
             self.pages.take(0.0)?;
@@ -94,7 +94,7 @@ impl Setter {
     }
 }
 
-/// Returns a note moved down.
+/// Returns a footnote moved down by `down`.
 fn moved_down(note: Sheet, down: f32) -> Sheet {
     let mut out = Sheet::default();
     out.absorb(note, down);

@@ -12,7 +12,7 @@ use crate::{
 
 /// Space above and below a panel, in points.
 pub(super) const PANEL_MARGIN: f32 = 9.0;
-/// Panels up to this fraction of the sheet height are not split.
+/// Maximum height of panels that are not split, as a fraction of the sheet height.
 const MAX_UNSPLIT_SHARE: f32 = 0.22;
 
 impl Setter {
@@ -35,7 +35,7 @@ impl Setter {
         mut lay: impl FnMut(&mut Self) -> LayoutResult,
     ) -> LayoutResult {
         self.pages.space(PANEL_MARGIN);
-        // The first line stays with the frame.
+        // The first line must be on the same sheet as the top of the frame.
         self.pages.ensure(inset.top + inset.bottom + room.size * room.leading * 1.2)?;
         self.keep_together(MAX_UNSPLIT_SHARE, |this| {
             this.pages.open(room.x, room.width, inset, paint)?;
@@ -126,7 +126,7 @@ impl Setter {
         })
     }
 
-    /// Lays out items side by side, starting at the same position, and continues below the longest one.
+    /// Lays out items side by side from the same position, and continues below the longest one.
     pub(super) fn lay_side_by_side<T>(
         &mut self,
         items: impl IntoIterator<Item = T>,
@@ -205,7 +205,7 @@ impl Setter {
     }
 }
 
-/// Returns the position and width of columns with relative widths.
+/// Returns position and width of each column, given the relative widths.
 pub(super) fn column_positions(widths: &[f64], room: &LayoutArea, between: f32) -> Vec<(f32, f32)> {
     let all: f64 = widths.iter().sum::<f64>().max(f64::MIN_POSITIVE);
     #[expect(clippy::cast_precision_loss, reason = "a few")]

@@ -1,4 +1,4 @@
-//! Layout of text lines. A library shapes the text; this module places the lines on sheets.
+//! Layout of lines of text. A library shapes the text; this module places the lines on sheets.
 
 use std::{borrow::Cow, ops::Range};
 
@@ -23,9 +23,9 @@ use crate::{
     termination::LayoutResult,
 };
 
-/// Maximum size in bytes of text that is shaped at once. Longer text is shaped in chunks that meet at line ends.
+/// Maximum size, in bytes, of text that is shaped at once. Longer text is shaped in chunks that meet at line ends.
 const MAX_CHUNK_BYTES: usize = 16 << 10;
-/// Maximum number of styles and of objects that are shaped at once.
+/// Maximum number of styles, and of objects, that are shaped at once.
 const MAX_SHAPED_STYLES: usize = 1_000;
 
 /// A chunk of text, broken into lines.
@@ -35,7 +35,7 @@ pub(super) struct Chunk {
     looks: Vec<InlineStyle>,
 }
 
-/// Inline content and one of its chunks.
+/// Inline content, and one of its chunks.
 #[derive(Clone, Copy)]
 struct InlineChunk<'a> {
     inline: &'a Inline,
@@ -43,14 +43,14 @@ struct InlineChunk<'a> {
 }
 
 impl InlineChunk<'_> {
-    /// Returns the text of a range, relative to the start of the chunk.
+    /// Returns the text of a range that is relative to the start of the chunk.
     fn text(&self, range: &Range<usize>) -> &str {
         let start = self.chunk.range.start;
         self.inline.text.get(start + range.start..start + range.end).unwrap_or_default()
     }
 }
 
-/// A piece of a line that is drawn at once.
+/// A part of a line that is drawn at once.
 struct PaintedRun {
     x: f32,
     size: f32,
@@ -87,7 +87,7 @@ impl Setter {
             let chunk = self.shape(inline, from..to, room);
             let is_last = to == inline.text.len();
             let lines = chunk.layout.len();
-            // The last line of a chunk is shaped again together with the next chunk.
+            // The last line of a chunk is shaped again as part of the next chunk.
             let used = if is_last || lines < 2 { lines } else { lines - 1 };
             for at in 0..used {
                 self.clock.check()?;
@@ -110,7 +110,7 @@ impl Setter {
         (chunk.layout.lines().map(|line| line_height(&line, inline, room)).sum(), chunk.layout.width())
     }
 
-    /// Returns the end of the first line of a text.
+    /// Returns the end of the first line.
     pub(super) fn first_line(&mut self, inline: &Inline, room: &LayoutArea) -> Option<usize> {
         let chunk = self.shape(inline, 0..chunk_end(inline, 0), room);
         chunk.layout.get(0).map(|line| line.text_range().end)
@@ -159,7 +159,7 @@ impl Setter {
         Chunk { layout, range, looks }
     }
 
-    /// Places a line. Avoids a single line of a paragraph before or after the end of a sheet.
+    /// Places a line. Avoids orphans and widows: a single line of a paragraph before or after a sheet break.
     fn line(&mut self, text: InlineChunk<'_>, at: usize, lines: usize, room: &LayoutArea) -> LayoutResult {
         let chunk = text.chunk;
         let Some(line) = chunk.layout.get(at) else { return Ok(()) };
@@ -179,7 +179,7 @@ impl Setter {
         Ok(())
     }
 
-    /// Lays out the notes referenced by a line, if they fit at the foot of its sheet.
+    /// Lays out the footnotes referenced in a line, if they fit at the bottom of its sheet.
     fn notes_of(
         &mut self,
         InlineChunk { inline, chunk }: InlineChunk<'_>,
@@ -200,7 +200,7 @@ impl Setter {
         Ok(out)
     }
 
-    /// Draws a line of a chunk that begins at a vertical position.
+    /// Draws a line of a chunk whose top is at a vertical position.
     fn put_line(
         &mut self,
         text: InlineChunk<'_>,
@@ -211,7 +211,7 @@ impl Setter {
         let inline = text.inline;
         let baseline = top + line.metrics().baseline;
         let mut pieces = Vec::new();
-        // Objects, each with the number of pieces before it, in reading order.
+        // Objects, each with the number of runs before it, in reading order.
         let mut objects = Vec::new();
         let mut last = None;
         for item in line.items() {
@@ -244,7 +244,7 @@ impl Setter {
         Ok(())
     }
 
-    /// Draws a piece of a line, with its link if it has one.
+    /// Draws a part of a line, with its link if it has one.
     fn put_linked(&mut self, piece: &PaintedRun, baseline: f32, links: &mut LinkTags, room: &LayoutArea) {
         let Some(target) = piece.look.link else { return self.put_piece(piece, baseline, room) };
         let tag = links.tag(target, self);
@@ -254,7 +254,7 @@ impl Setter {
         self.pages.sheet().add_link(LinkArea { area, target, tag });
     }
 
-    /// Adds the glyphs of a run to the sheet, as one piece per style.
+    /// Adds the glyphs of a run to the sheet, and one painted run per style.
     fn put_run(
         &mut self,
         source: InlineChunk<'_>,
@@ -314,7 +314,7 @@ impl Setter {
         Ok(())
     }
 
-    /// Paints the background of text, with one box for adjacent pieces of the same style.
+    /// Paints text backgrounds, using one box for adjacent runs with the same style.
     fn put_backings(&mut self, pieces: &[PaintedRun], baseline: f32, room: &LayoutArea) {
         let mut rest = pieces;
         while let Some(first) = rest.first() {
@@ -407,7 +407,7 @@ impl Setter {
         self.word("✓", &room, x + w / 2.0, y + w * 0.85)
     }
 
-    /// Draws one word, horizontally centered at a position.
+    /// Draws one word, horizontally centred at a position.
     pub(super) fn word(&mut self, said: &str, room: &LayoutArea, x: f32, y: f32) -> LayoutResult {
         let inline = Inline::from_text(said);
         let chunk = self.shape(
@@ -427,7 +427,7 @@ impl Setter {
     }
 }
 
-/// The tags of the links of a line, one per link.
+/// Tags of the links in a line, one per link.
 struct LinkTags {
     above: TagId,
     known: Vec<(u32, TagId)>,
@@ -462,7 +462,7 @@ fn chunk_end(inline: &Inline, from: usize) -> usize {
     if end <= from { inline.text.len() } else { end }
 }
 
-/// Returns the styles in a range of text, each with its end.
+/// Returns the styles in a range of text, each with the end of its own range.
 fn styles_in_range<'a>(
     inline: &'a Inline,
     range: &Range<usize>,
@@ -480,7 +480,7 @@ fn styles_in_range<'a>(
         .map(move |(_, (end, look))| ((*end).min(last), *look))
 }
 
-/// Returns `true` if a position is within a range of text. The end is included only at the end of the text.
+/// Returns `true` if a position is in a range of text. The end of the range is included only at the end of the text.
 fn in_range(at: usize, range: &Range<usize>, inline: &Inline) -> bool {
     range.contains(&at) || at == range.end && range.end == inline.text.len()
 }
@@ -501,7 +501,7 @@ fn style<'a>(
     };
     let size = room.size * part;
     let list = if is_code { &families.code } else { &families.text };
-    // Smaller text does not increase the line height.
+    // Smaller text must not increase the line height.
     let height = if part < 1.0 { size * 1.05 } else { room.size * room.leading };
     TextStyle {
         font_family: FontFamily::List(Cow::Borrowed(list.as_slice())),
@@ -515,7 +515,7 @@ fn style<'a>(
     }
 }
 
-/// The size of an inline object: width, height above the baseline and depth below it.
+/// Size of an inline object: width, height above the baseline, and depth below it.
 struct ObjectSize {
     width: f32,
     above: f32,
@@ -535,7 +535,7 @@ fn extent(object: &InlineObject, room: &LayoutArea) -> ObjectSize {
     ObjectSize { width, above: above.max(0.0), below: below.max(0.0) }
 }
 
-/// Returns the height of a line. The shaper ignores the depth of objects below the baseline.
+/// Returns the height of a line. The shaper ignores how far objects extend below the baseline.
 fn line_height(line: &Line<'_, Brush>, inline: &Inline, room: &LayoutArea) -> f32 {
     let metrics = line.metrics();
     let boxes = (!inline.objects.is_empty()).then(|| line.items()).into_iter().flatten();
@@ -560,7 +560,7 @@ fn union_range(first: Option<Range<usize>>, second: Range<usize>) -> Range<usize
     }
 }
 
-/// Appends the text of a character without a glyph of its own to the previous glyph.
+/// Adds the text of a character that has no glyph of its own to the previous glyph.
 fn lengthen(sheet: &mut crate::sheet::Sheet, piece: &mut PaintedRun, said: &str) {
     let Some(last) = sheet.glyphs.last().copied() else { return };
     if piece.glyphs.to != count(sheet.glyphs.len()) || is_silent(said) {
@@ -575,7 +575,7 @@ fn lengthen(sheet: &mut crate::sheet::Sheet, piece: &mut PaintedRun, said: &str)
     }
 }
 
-/// Returns `true` if text consists of line break opportunities only.
+/// Returns `true` if text consists only of line break opportunities.
 fn is_silent(said: &str) -> bool {
     said.chars().all(|c| matches!(c, '\n' | '\u{200b}'))
 }

@@ -1,4 +1,4 @@
-//! The state of the layout: [`Setter`].
+//! State of the layout: [`Setter`].
 
 use std::rc::Rc;
 
@@ -15,16 +15,16 @@ use crate::{
     termination::{Clock, LayoutResult, LayoutStop},
 };
 
-/// The target of a link.
+/// Target of a link.
 #[derive(Clone, Debug)]
 pub(crate) enum LinkDestination {
-    /// A label, otherwise the label of its page, otherwise an address.
+    /// The label `to`; if it does not exist, the label `page`; otherwise the URL.
     Named { to: Option<String>, page: Option<String>, url: Option<String> },
-    /// A position in the book: a sheet counted from the first page, and a vertical position.
+    /// A position in the book: a sheet, counted from the first page, and a vertical position.
     Position { sheet: usize, y: f32 },
 }
 
-/// A note that is too long for the foot of a sheet. It is placed at the end of its page.
+/// A footnote that is too long for the bottom of a sheet. It is placed at the end of its page.
 pub(super) struct LateNote {
     pub(super) number: usize,
     pub(super) parts: ShownParts,
@@ -55,7 +55,7 @@ impl Setter {
             faces: BookFonts::default(),
             tags: Tags::new(),
             targets: Vec::new(),
-            // Only a book with a single page lists its headings.
+            // Only a book with a single page lists the headings within it.
             lists_headings: pages <= 1,
             pages: Pager::new(),
             families: Families { text: fonts.text(), code: fonts.code() },
@@ -67,12 +67,12 @@ impl Setter {
         }
     }
 
-    /// Takes the sheets laid out since the last call.
+    /// Returns the sheets laid out since the last call.
     pub(crate) fn take_sheets(&mut self) -> Vec<Sheet> {
         std::mem::replace(&mut self.pages, Pager::new()).finish()
     }
 
-    /// Lays out content as one piece with a maximum height. Returns `None` if it is higher.
+    /// Lays out content as one piece of limited height. Returns `None` if it is higher.
     pub(super) fn piece(
         &mut self,
         height: f32,
@@ -94,7 +94,7 @@ impl Setter {
         }
     }
 
-    /// Keeps content on one sheet if it is not higher than a fraction of a sheet.
+    /// Keeps content on one sheet if its height is at most a fraction of a sheet.
     pub(super) fn keep_together(
         &mut self,
         part: f32,

@@ -1,4 +1,4 @@
-//! The state of the text shaper.
+//! State of the text shaper.
 
 use parley::{FontFamilyName, LayoutContext};
 
@@ -9,11 +9,10 @@ pub(super) struct Families {
     pub(super) code: Vec<FontFamilyName<'static>>,
 }
 
-/// The index of a style in its chunk.
+/// Index of a style in its chunk.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(super) struct Brush(pub(super) u32);
 
-/// The state of the text shaper.
 pub(super) struct ShaperState {
     pub(super) context: LayoutContext<Brush>,
 }

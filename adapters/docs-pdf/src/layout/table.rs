@@ -14,13 +14,13 @@ use crate::{
     termination::LayoutResult,
 };
 
-/// Rows up to this fraction of the sheet height are not split.
+/// Maximum height of rows that are not split, as a fraction of the sheet height.
 const MAX_UNSPLIT_SHARE: f32 = 0.4;
-/// Heads up to this fraction of the sheet height are repeated.
+/// Maximum height of a head that is repeated, as a fraction of the sheet height.
 const MAX_REPEATED_HEAD: f32 = 0.3;
-/// Padding above and below the content of a cell, in points.
+/// Vertical padding of a cell, in points.
 const CELL_PADDING: f32 = 4.0;
-/// Space above and below a table, in points.
+/// Vertical margin of a table, in points.
 const TABLE_MARGIN: f32 = 11.0;
 
 pub(super) struct Grid<'a> {
@@ -37,7 +37,7 @@ struct Row<'a> {
     cells: &'a [ShownParts],
     places: &'a [(f32, f32)],
     aligns: &'a [&'static str],
-    /// `true` for cells of the head.
+    /// `true` for the head.
     is_head: bool,
 }
 
@@ -77,7 +77,7 @@ impl Setter {
             self.row(row, room)?;
             return Ok(false);
         };
-        // The first row stays with the head.
+        // The first row must be on the same sheet as the head.
         self.pages.ensure((height + 30.0).min(self.pages.height()))?;
         let again = for_the_eye(piece.clone());
         self.pages.put(piece, height)?;
@@ -136,7 +136,7 @@ impl Setter {
     }
 }
 
-/// Turns a piece into an artifact: repeated content is not part of the text.
+/// Turns a piece into an artifact, because repeated content is not part of the text.
 fn for_the_eye(mut piece: Sheet) -> Sheet {
     piece.ops.iter_mut().for_each(|op| op.tag = TagId::DECOR);
     piece.notes.clear();

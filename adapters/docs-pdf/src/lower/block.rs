@@ -21,7 +21,7 @@ use crate::{
 const TEXT_WIDTH: f64 = 470.0;
 /// Maximum height of an image in points, which leaves space for a caption on the sheet.
 const MAX_IMAGE_HEIGHT: f64 = 560.0;
-/// Maximum number of code lines that are kept on one sheet.
+/// Maximum number of lines in a code block that is not split between sheets.
 const MAX_UNSPLIT_LINES: usize = 14;
 /// Tab width in code, in columns.
 const TAB: usize = 4;
@@ -37,7 +37,7 @@ impl BookLowering<'_> {
         Ok(out)
     }
 
-    /// Lowers the children of a block. Text directly in a block becomes a paragraph.
+    /// Lowers the children of a block. Text directly within the block becomes a paragraph.
     fn held(&mut self, nodes: &[Node], at: LowerContext) -> LayoutResult<ShownParts> {
         let mut out = Vec::new();
         let mut rest = nodes;
@@ -172,7 +172,7 @@ impl BookLowering<'_> {
         Ok(())
     }
 
-    /// Returns the name of an integration block, which cannot be rendered here.
+    /// Renders the name of an integration block, whose content is not available here.
     fn integration(&mut self, data: &IntegrationData) -> LayoutResult<ShownPart> {
         let name = format!("{} / {}", self.one_line(&data.integration)?, self.one_line(&data.block)?);
         let target = data.url.as_ref().map(|url| ContentRef::Url { url: url.clone() });
@@ -184,7 +184,7 @@ impl BookLowering<'_> {
         Ok(ShownTag::Card { c: vec![c], note: None }.into())
     }
 
-    /// Flattens a block that is nested too deeply: its text is kept, its frame is dropped. Returns `true` if the block
+    /// Flattens a block that is nested too deeply: its text remains, its frame is dropped. Returns `true` if the block
     /// was flattened.
     fn flatten_block(&mut self, block: &Block, at: LowerContext, out: &mut ShownParts) -> LayoutResult<bool> {
         let has_fragments = matches!(
@@ -193,7 +193,7 @@ impl BookLowering<'_> {
         );
         let is_flat = matches!(block.kind, BlockKind::Paragraph { .. } | BlockKind::Code { .. });
         if is_flat || (block.kind.form().is_void() && !has_fragments) {
-            // These blocks add no depth.
+            // These blocks do not increase the nesting.
             return Ok(false);
         }
         if has_fragments {
@@ -201,7 +201,7 @@ impl BookLowering<'_> {
                 self.flatten(fragment.nodes.iter(), at, out)?;
             }
         }
-        // Text next to blocks.
+        // Text next to child blocks.
         if block.nodes.iter().any(|node| node.as_block().is_none()) {
             let c = self.inlines(&block.nodes, at)?;
             out.push(ShownTag::Par { c, align: "start" }.into());
@@ -211,8 +211,8 @@ impl BookLowering<'_> {
         Ok(true)
     }
 
-    /// Flattens the descendants of a block that is nested too deeply. Uses a stack, because the remaining depth is not
-    /// limited.
+    /// Flattens the descendants of a block that is nested too deeply. Uses an explicit stack, because the remaining
+    /// depth is unlimited.
     fn flatten<'b>(
         &mut self,
         blocks: impl Iterator<Item = &'b Block> + Clone,
@@ -248,7 +248,7 @@ impl BookLowering<'_> {
         let c = self.inlines(&block.nodes, LowerContext { width: at.width * 2 / 3, ..at })?;
         let anchor = block.meta.as_ref().map(|meta| meta.id.as_str()).or(data.id.as_deref());
         let label = self.label(anchor, &plain(&block.nodes));
-        // Headings in tables, cards and notes are not part of the outline.
+        // Headings within tables, cards and footnotes are not part of the outline.
         let align = alignment_name(data.align);
         Ok(ShownTag::Heading { c, level: at.level + level, label, align }.into())
     }
@@ -280,7 +280,7 @@ impl BookLowering<'_> {
         at: LowerContext,
     ) -> LayoutResult<ShownPart> {
         let mut lines = Vec::new();
-        // Code characters are wider than those of text.
+        // Characters of code are wider than those of text.
         let width = (at.width * 3 / 4).max(4);
         let mut height = 0;
         for node in &block.nodes {
@@ -391,7 +391,7 @@ impl BookLowering<'_> {
 
     fn columns(&mut self, block: &Block, at: LowerContext) -> LayoutResult<ShownPart> {
         let count = block.nodes.len().max(1);
-        // More than four columns, or columns of only a few characters, are unreadable on paper.
+        // More than four columns, or columns with only a few characters per line, are unreadable on paper.
         if count > 4 || at.width / count < 12 {
             return Ok(ShownPart::Parts(self.held(&block.nodes, at)?));
         }
@@ -464,7 +464,8 @@ fn expand_tabs(line: &str) -> String {
     out
 }
 
-/// Returns the size of an image in points, from its size in pixels and the requested size, limited to the page.
+/// Returns the size of an image in points, given its size in pixels and the requested size. It is limited to the size
+/// of a sheet.
 fn image_size(
     width: f64,
     height: f64,
@@ -486,7 +487,7 @@ fn image_size(
     (w, (w * height / width).max(1.0))
 }
 
-/// Returns the fraction of the width that a column requests.
+/// Returns the fraction of the total width that a column requests.
 fn share(width: &Length, even: f64) -> f64 {
     let share = match width {
         Length::Pixels(px) => px * POINTS_PER_PIXEL / TEXT_WIDTH,

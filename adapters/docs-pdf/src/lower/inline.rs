@@ -47,7 +47,7 @@ impl BookLowering<'_> {
             match node {
                 Node::Text(node) => self.put_text(node, breaker, out)?,
                 Node::Inline(inline) => self.put_inline(inline, at, &mut *breaker, out)?,
-                // Blocks are not valid within text. An invalid one is reduced to its text.
+                // Blocks within text are invalid, and are reduced to their text.
                 Node::Block(block) => self.put_inlines(&block.nodes, at.inner(0), &mut *breaker, out)?,
             }
         }
@@ -114,7 +114,7 @@ impl BookLowering<'_> {
                     let inner = LowerContext { notes: false, ..at.inner(0) };
                     let mut c = Vec::new();
                     for block in inline.fragments().iter().flat_map(|fragment| &fragment.nodes) {
-                        // The first paragraph of a note begins on the line of its number.
+                        // The first paragraph of a footnote begins on the line with its number.
                         if c.is_empty() && matches!(block.kind, BlockKind::Paragraph { .. }) {
                             c.extend(self.inlines(&block.nodes, inner)?);
                         } else {
@@ -136,7 +136,7 @@ impl BookLowering<'_> {
         Ok(())
     }
 
-    /// Lowers an inline image. Returns `None` if it is not available.
+    /// Lowers an inline image. Returns `None` if the image is not available.
     fn glyph(&self, target: &ContentRef, alt: &str, line: bool) -> Option<ShownPart> {
         let picture = self.pictures.get(target)?;
         Some(
@@ -151,7 +151,7 @@ impl BookLowering<'_> {
         )
     }
 
-    /// Lowers a formula. An unsupported formula becomes its source.
+    /// Lowers a formula. An unsupported formula is replaced by its source.
     pub(super) fn formula(&mut self, formula: &str, block: bool) -> LayoutResult<ShownPart> {
         self.count(1 + formula.len() / 4)?;
         let source = self.clean(formula)?;
@@ -194,7 +194,7 @@ fn colour(colour: MarkColor) -> Option<&'static str> {
     })
 }
 
-/// Returns the characters of an emoji code. Empty for an invalid code.
+/// Returns the characters denoted by an emoji code; empty for an invalid code.
 fn emoji(code: &str) -> String {
     code.split('-').filter_map(|hex| char::from_u32(u32::from_str_radix(hex, 16).ok()?)).collect()
 }

@@ -10,17 +10,17 @@ use crate::{
     text::one_line,
 };
 
-/// Maximum length of a link address in bytes. A longer one is rendered as text.
+/// Maximum length of a link URL in bytes. A longer URL is rendered as text.
 const MAX_URL_BYTES: usize = 4_000;
 
-/// The target of a link.
+/// Target of a link.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct LinkTarget {
     /// A label of the book, which may not exist.
     pub(super) to: Option<String>,
-    /// The label of its page.
+    /// The label of the target's page.
     pub(super) page: Option<String>,
-    /// An address.
+    /// A URL.
     pub(super) url: Option<String>,
 }
 
@@ -33,7 +33,7 @@ impl LinkTarget {
         [&self.to, &self.page, &self.url].into_iter().flatten().map(String::len).sum()
     }
 
-    /// Wraps parts in a link. Without a target, they stay unchanged.
+    /// Wraps parts in a link. Without a target, the parts are returned unchanged.
     fn wrap(self, c: ShownParts) -> ShownPart {
         let Self { to, page, url } = self;
         if to.is_none() && page.is_none() && url.is_none() {
@@ -43,7 +43,7 @@ impl LinkTarget {
     }
 }
 
-/// Returns `true` if text is an address with a permitted scheme.
+/// Returns `true` if text is a URL with a permitted scheme.
 fn is_address(url: &str) -> bool {
     let known = ["https://", "http://", "mailto:", "tel:"];
     let starts = |scheme: &&str| url.get(..scheme.len()).is_some_and(|it| it.eq_ignore_ascii_case(scheme));
@@ -111,7 +111,7 @@ impl BookLowering<'_> {
         }
     }
 
-    /// Returns the label of a heading, unless it is already in use.
+    /// Returns the label of a heading, or `None` if the label is already in use.
     pub(super) fn label(&mut self, anchor: Option<&str>, text: &str) -> Option<String> {
         let anchor = match anchor {
             Some(anchor) => one_line(anchor),
@@ -121,7 +121,7 @@ impl BookLowering<'_> {
         (!anchor.is_empty() && self.labels.insert(label.clone())).then_some(label)
     }
 
-    /// Returns the reusable content of a reference, if the book contains it.
+    /// Returns the id of the referenced reusable content if the book contains it.
     pub(super) fn reusable(&self, target: &ContentRef) -> Option<&ReusableId> {
         match target {
             ContentRef::ReusableContent { reusable_content, .. } => {

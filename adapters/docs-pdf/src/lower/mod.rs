@@ -25,20 +25,20 @@ const MAX_CONTENTS_LEVELS: usize = 12;
 /// Approximate number of characters in a line of text.
 const LINE_CHARS: usize = 88;
 
-/// The lowering state of a book. Pages are lowered one at a time.
+/// State of lowering a book. Pages are lowered one at a time.
 pub(crate) struct BookLowering<'a> {
     book: &'a Book,
     pictures: &'a BTreeMap<ContentRef, Picture>,
     pages: HashMap<&'a PageId, usize>,
     /// Labels in use.
     labels: HashSet<String>,
-    /// The index of the current page.
+    /// Index of the current page.
     page: usize,
     /// Number of parts that the book may still have.
     left: usize,
     /// Number of bytes of text that the book may still have.
     text_left: usize,
-    /// Reusable contents being lowered, to detect cycles.
+    /// Reusable content being lowered, to detect cycles.
     reusables: Vec<&'a ReusableId>,
 }
 
@@ -82,7 +82,7 @@ impl<'a> BookLowering<'a> {
         }))
     }
 
-    /// Subtracts parts from the limit of the book.
+    /// Deducts parts from the limit of the book.
     fn count(&mut self, parts: usize) -> LayoutResult {
         self.left = self.left.checked_sub(parts).ok_or(LayoutStop::TooManyParts)?;
         Ok(())
@@ -121,26 +121,26 @@ fn is_language(text: &str) -> bool {
     matches!(text.len(), 2 | 3) && text.bytes().all(|b| b.is_ascii_alphabetic())
 }
 
-/// Returns the level of the heading of a page.
+/// Returns the heading level of a page.
 fn level(depth: usize) -> usize {
     depth.min(MAX_CONTENTS_LEVELS - 1) + 1
 }
 
-/// Returns the label of a page by its index.
+/// Returns the label of the page with this index.
 fn page_label(at: usize) -> String {
     format!("p{at}")
 }
 
-/// The context of a block or inline element.
+/// Context of a block or inline element.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct LowerContext {
     /// Line width in characters.
     width: usize,
     /// Number of enclosing blocks.
     nesting: usize,
-    /// The level of the heading of the page.
+    /// Heading level of the page.
     level: usize,
-    /// `true` if footnotes are permitted. They are not permitted within a footnote.
+    /// `true` if footnotes are permitted. A footnote cannot contain footnotes.
     notes: bool,
 }
 
@@ -149,12 +149,12 @@ impl LowerContext {
         Self { width: LINE_CHARS, nesting: 0, level, notes: true }
     }
 
-    /// Returns the context within a block that reduces the line width.
+    /// Returns the context within a block that reduces the line width by `taken` characters.
     fn inner(self, taken: usize) -> Self {
         Self { width: self.width.saturating_sub(taken).max(4), nesting: self.nesting + 1, ..self }
     }
 
-    /// Returns the context within a column with a fraction of the line width.
+    /// Returns the context within a column that has a fraction of the line width.
     fn part(self, share: f64) -> Self {
         #[expect(
             clippy::cast_possible_truncation,

@@ -14,13 +14,13 @@ use crate::{
     text::Breaker,
 };
 
-/// Maximum number of columns in a table. A wider table is rendered as a list of rows.
+/// Maximum number of table columns. A wider table is rendered as a list of rows.
 const MAX_TABLE_COLUMNS: usize = 20;
-/// Width of a table in characters of 9 points.
+/// Width of a table in 9-point characters.
 const TABLE_CHARS: f64 = 96.0;
 
 impl BookLowering<'_> {
-    /// Lowers a table or cards.
+    /// Lowers a table, or cards.
     pub(super) fn table(
         &mut self,
         block: &Block,
@@ -61,7 +61,7 @@ impl BookLowering<'_> {
         }
     }
 
-    /// Lowers a table with too many columns, as one line per column for each row.
+    /// Lowers a table with too many columns: each row is rendered as one line per column.
     fn table_as_lines(
         &mut self,
         block: &Block,
@@ -202,7 +202,7 @@ impl BookLowering<'_> {
 }
 
 impl LowerContext {
-    /// Returns the number of characters of a font size in a line.
+    /// Returns the number of characters of this font size that fit into a line.
     fn fitting(self, size: f64) -> usize {
         #[expect(
             clippy::cast_possible_truncation,
@@ -215,7 +215,7 @@ impl LowerContext {
     }
 }
 
-/// Returns the font size in a table with a number of columns.
+/// Returns the font size for a table with this number of columns.
 const fn font_size(columns: usize) -> f64 {
     match columns {
         0..=5 => 9.0,
@@ -225,8 +225,8 @@ const fn font_size(columns: usize) -> f64 {
     }
 }
 
-/// Returns the column widths in characters. Requested widths are used if present. Otherwise, each column gets space for
-/// its words, and the remaining space is distributed to columns with long text.
+/// Returns the column widths in characters. Requested widths are used if there are any. Otherwise, each column gets
+/// space for its words, and the remaining space is distributed to columns with long text.
 fn weights(
     block: &Block,
     table: &TableData,
@@ -251,7 +251,7 @@ fn weights(
     let wants = |longest| {
         columns.iter().map(|column| ColumnDemand::measure(table, column, (&texts, longest))).collect()
     };
-    // Space for longer words is reserved if enough remains for the other columns.
+    // Reserve space for longer words if enough remains for the other columns.
     let mut chosen: Vec<ColumnDemand> = wants(6);
     for longest in [10, 14, 20, 28] {
         let larger: Vec<ColumnDemand> = wants(longest);
@@ -265,15 +265,15 @@ fn weights(
     wants.iter().map(|want| want.least + if more > 0.0 { left * want.more / more } else { 0.0 }).collect()
 }
 
-/// The number of characters that a column needs to keep its words unbroken, and the number of additional characters it
-/// can use.
+/// Number of characters that a column needs so that its words are not broken, and number of additional characters that
+/// it can use.
 struct ColumnDemand {
     least: f64,
     more: f64,
 }
 
 impl ColumnDemand {
-    /// Computes the widths for words of at most `fits` characters.
+    /// Measures the columns, assuming words of at most `fits` characters.
     fn measure(
         table: &TableData,
         column: &TableColumn,
@@ -296,13 +296,13 @@ impl ColumnDemand {
     }
 }
 
-/// Returns the length of the text of a cell, and of its longest word.
+/// Returns the text length of a cell, and the length of its longest word.
 fn extent(value: &CellValue, kind: &TableColumnKind, texts: &BTreeMap<&str, &[Block]>) -> (usize, usize) {
     match (value, kind) {
         (CellValue::Text(name), TableColumnKind::Text { .. }) => {
             let blocks = texts.get(name.as_str()).copied().unwrap_or_default();
             let all = blocks.iter().map(|block| plain(&block.nodes));
-            // Code characters are wider, and it is not yet known which words are code.
+            // Characters of code are wider, and it is not yet known which words are code.
             all.fold((0, 0), |(text, long), said| {
                 (text.max(said.chars().count()), long.max(word(&said) * 9 / 8))
             })
@@ -337,7 +337,7 @@ const fn reference(value: &CellValue) -> Option<&ContentRef> {
     }
 }
 
-/// Returns the reference that an id in a column represents.
+/// Returns the reference that an id in a column of this kind denotes.
 fn reference_from_id(kind: &TableColumnKind, id: &str) -> Option<ContentRef> {
     match kind {
         TableColumnKind::Files => Some(ContentRef::File { file: id.parse::<FileId>().ok()? }),

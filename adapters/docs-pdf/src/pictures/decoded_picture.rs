@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use usvg::Tree;
 
-/// An image in the form in which it is written.
+/// An image in the form in which it is written to the file.
 #[derive(Clone)]
 pub(crate) enum PictureContent {
     Raster(krilla::image::Image),
@@ -16,13 +16,13 @@ pub(super) struct DecodedPicture {
     pub(super) shape: PictureContent,
     pub(super) width: f64,
     pub(super) height: f64,
-    /// The decoding cost in pixels.
+    /// Decoding cost in pixels.
     pub(super) pixels: usize,
-    /// Approximate size in the file in bytes, as far as it is known.
+    /// Approximate size in the file in bytes, as far as known.
     pub(super) bytes: usize,
 }
 
-/// A drawing within the limits.
+/// A drawing that is within the limits.
 #[derive(Clone)]
 pub(crate) struct Drawing {
     pub(super) tree: Arc<Tree>,

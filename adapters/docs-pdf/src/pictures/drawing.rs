@@ -1,7 +1,7 @@
 //! SVG drawings.
 //!
-//! The cost of a drawing depends on its content, not on its size: a few lines can request a billion shapes. The cost is
-//! therefore estimated before rendering, and a drawing that is too expensive is rejected.
+//! The cost of a drawing depends on its content rather than its size: a few lines can request a billion shapes. The
+//! cost is therefore estimated before rendering, and drawings that are too expensive are rejected.
 
 use std::{
     collections::HashMap,
@@ -22,26 +22,26 @@ const MAX_DRAWING_BYTES: usize = 1 << 20;
 const MAX_ELEMENTS: u32 = 30_000;
 /// Maximum number of rendered shapes, counting each use.
 const MAX_SHAPES: usize = 60_000;
-/// Maximum number of integer digits of a number in a shape, including those from its exponent.
+/// Maximum number of integer digits of a number in a shape, including those that result from its exponent.
 const MAX_INTEGER_DIGITS: usize = 9;
-/// The weight of a byte of text each time it is rendered, and of each position where text starts again. Text is shaped,
-/// and each glyph has an outline of its own.
+/// Weight of a byte of text each time that it is rendered, and of each position where text starts. Text is shaped, and
+/// each glyph has its own outline.
 const LETTER_WEIGHT: usize = 2;
-/// Number of elements in a text that add the weight of a shape to each of its letters, because the text is shaped again
-/// for each element.
+/// Number of elements within a text that increase the weight of each of its letters by that of one shape, because the
+/// text is shaped again for each element.
 const SPAN_ELEMENTS: usize = 16;
 /// Maximum nesting of elements.
 const MAX_DRAWING_DEPTH: usize = 200;
 /// Maximum product of the number of style rules and the number of elements that they are matched against.
 const MAX_RULE_MATCHES: usize = 2_000_000;
 
-/// Parses a drawing. Returns `None` if it is invalid, has external references, or is too expensive.
+/// Parses a drawing. Returns `None` if it is invalid, contains external references, or is too expensive.
 pub(super) fn read(data: &[u8], fonts: &Fonts) -> Option<DecodedPicture> {
     if data.len() > MAX_DRAWING_BYTES {
         return None;
     }
     let text = std::str::from_utf8(data).ok()?;
-    // An entity can expand to text of any length.
+    // An entity can expand to arbitrarily long text.
     if text.contains("<!ENTITY") {
         return None;
     }
@@ -63,8 +63,8 @@ pub(super) fn read(data: &[u8], fonts: &Fonts) -> Option<DecodedPicture> {
     Some(DecodedPicture { shape, width, height, pixels: data.len(), bytes: data.len() })
 }
 
-/// Returns parser options with the fonts of the book. Embedded images are permitted; a drawing with an external image
-/// is rejected.
+/// Returns parser options with the fonts of the book. Embedded images are permitted; an external image causes the
+/// drawing to be rejected.
 fn settings<'a>(fonts: &Fonts, leads_away: &Arc<AtomicBool>) -> Options<'a> {
     let away = Arc::clone(leads_away);
     let resolver = ImageHrefResolver {
@@ -105,8 +105,8 @@ fn is_light(document: &roxmltree::Document<'_>) -> bool {
     let mut rules = 0;
     for node in document.descendants().filter(roxmltree::Node::is_element) {
         let name = node.tag_name().name();
-        // Filters are rasterized to any number of pixels. External text (`tref`) is not supported by browsers and
-        // cannot be counted.
+        // Filters are rasterized at any resolution. External text (`tref`) is not supported by browsers and cannot be
+        // counted.
         let is_boundless = matches!(name, "filter" | "tref") || node.attributes().any(has_huge_number);
         if is_boundless || node.ancestors().take(MAX_DRAWING_DEPTH + 1).count() > MAX_DRAWING_DEPTH {
             return false;
@@ -122,14 +122,14 @@ fn is_light(document: &roxmltree::Document<'_>) -> bool {
     }
     let mut scale = Scale { ids: HashMap::new(), known: HashMap::new() };
     for (id, node) in document.descendants().filter_map(|node| Some((node.attribute("id")?, node))) {
-        // For a duplicate id, the first element wins.
+        // If an id occurs several times, the first element is used.
         scale.ids.entry(id).or_insert(node);
     }
     scale.weight(document.root_element(), 0).is_some_and(|weight| weight <= MAX_SHAPES)
 }
 
-/// Returns `true` if an attribute of a shape has a number with more than [`MAX_INTEGER_DIGITS`] integer digits. Larger
-/// arcs are converted to more curves.
+/// Returns `true` if an attribute of a shape contains a number with more than [`MAX_INTEGER_DIGITS`] integer digits.
+/// Larger arcs are converted to more curves.
 fn has_huge_number(attribute: roxmltree::Attribute<'_, '_>) -> bool {
     if !matches!(attribute.name(), "d" | "points" | "r" | "rx" | "ry" | "width" | "height" | "style") {
         return false;
@@ -158,10 +158,10 @@ fn has_huge_number(attribute: roxmltree::Attribute<'_, '_>) -> bool {
     false
 }
 
-/// Computes the weight of elements, including referenced ones.
+/// Computes the weight of elements, including the elements that they reference.
 struct Scale<'a, 'input> {
     ids: HashMap<&'a str, roxmltree::Node<'a, 'input>>,
-    /// Computed weights. `None` for an element in progress, which detects cycles.
+    /// Computed weights. `None` marks an element in progress, to detect cycles.
     known: HashMap<roxmltree::NodeId, Option<usize>>,
 }
 
@@ -197,8 +197,8 @@ impl<'a, 'input> Scale<'a, 'input> {
     }
 }
 
-/// Returns the weight of the letters of a text with all its descendants. 0 for elements other than text, and within
-/// text.
+/// Returns the weight of the letters in a text element with all its descendants; 0 for other elements, and for elements
+/// within text.
 fn letter_weight(node: roxmltree::Node<'_, '_>) -> usize {
     let is_text = |node: roxmltree::Node<'_, '_>| node.tag_name().name() == "text";
     if !is_text(node) || node.ancestors().skip(1).any(is_text) {
@@ -273,7 +273,7 @@ mod tests {
 
     #[test]
     fn drawing_above_the_text_limits_is_rejected() {
-        // Drawings within the limits are only weighed here, because their layout takes seconds without optimisation.
+        // Drawings within the limits are only weighed here, because rendering them takes seconds without optimization.
         let is_light = |inner: &str| {
             let whole = svg(inner);
             is_light(&roxmltree::Document::parse(&whole).unwrap())

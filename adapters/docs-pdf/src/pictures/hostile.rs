@@ -1,6 +1,6 @@
 //! Images and formulas with repeated constructs: the process does not crash, and memory is bounded.
 //!
-//! `DOCS_FUZZ_INPUTS=1000000 cargo test --release -p docs-pdf --lib pictures_and -- --nocapture` reads this many
+//! `DOCS_FUZZ_INPUTS=1000000 cargo test --release -p docs-pdf --lib pictures_and -- --nocapture` sets the number of
 //! inputs.
 
 use std::{io::Cursor, sync::OnceLock};
@@ -12,7 +12,7 @@ use ratex_types::math_style::MathStyle;
 use super::*;
 use crate::formula::Formula;
 
-/// The bytes of an image in the file, and those of a drawing.
+/// Maximum size of an image in the file, and of a drawing, in bytes.
 const SIZE_LIMITS: (usize, usize) = (1 << 20, DRAWN_BYTES);
 
 #[test]
@@ -35,7 +35,7 @@ fn frames_larger_than_the_image_take_no_memory() {
     let mut gif = Cursor::new(Vec::new());
     RgbaImage::new(8, 8).write_to(&mut gif, ImageFormat::Gif).expect("a picture");
     let mut gif = gif.into_inner();
-    // The first frame of the file is wider and higher than the whole image.
+    // The first frame of the file is larger than the whole image in both dimensions.
     let at = gif.windows(9).position(|bytes| bytes == [0x2c, 0, 0, 0, 0, 8, 0, 8, 0]).expect("a picture");
     gif[at + 6] = 0x10;
     gif[at + 8] = 0x10;
@@ -56,11 +56,11 @@ fn small_files_declaring_many_pixels_take_no_memory() {
     assert!(!read && peak < CONSTANT_MEMORY, "{read}, {peak} bytes");
 }
 
-/// Memory in bytes that any image may take, for its decoded form and the scaled result.
+/// Memory in bytes that any image may take, for the decoded image and the scaled result.
 const PIXELS: usize = 64 << 20;
-/// Memory in bytes that any drawing may take, given the limit of shapes.
+/// Memory in bytes that any drawing may take, given the shape limit.
 const SHAPES: usize = 64 << 20;
-/// Memory in bytes that any formula may take, given the limit of glyphs.
+/// Memory in bytes that any formula may take, given the glyph limit.
 const LETTERS: usize = 16 << 20;
 
 const PARSERS: &[Parser] = &[
@@ -104,7 +104,8 @@ fn formula(text: &str) {
 /// Maximum height of a WebP image.
 const MOST_ROWS: u32 = 16_383;
 
-/// Creates an image with these bytes as pixels, and changes some bytes of the file. The format depends on their number.
+/// Creates an image with these bytes as its pixels, and changes some bytes of the file. The format depends on the
+/// number of bytes.
 fn picture(text: &str) -> Vec<u8> {
     let mut random = Random::new(text.len() as u64);
     let width = 1 + u32::try_from(random.next_below(80)).unwrap_or_default();

@@ -1,7 +1,7 @@
-//! Images of a book, decoded before the layout. Unreadable images are replaced by their alternative text.
+//! Images of a book, which are decoded before the layout. Unreadable images are replaced by their alternative text.
 //!
 //! Images are decoded one at a time, scaled to the resolution of a sheet, and retained only in the form in which the
-//! file contains them.
+//! file will contain them.
 
 mod decoded_picture;
 mod drawing;
@@ -25,18 +25,18 @@ use crate::{
 
 /// Maximum number of images in a book.
 const MAX_IMAGES: usize = 2_000;
-/// Maximum number of pixels of all images of a book, which bounds the time.
+/// Maximum total number of pixels of a book's images, to limit the time.
 const ALL_PIXELS: usize = 1_000_000_000;
-/// Maximum total size of the drawings of a book in bytes. Each stays in memory as a tree of 18 times its bytes.
+/// Maximum total size of a book's drawings in bytes. Each is held in memory as a tree of 18 times its size.
 const DRAWN_BYTES: usize = 10 << 20;
 
-/// Approximate maximum size in bytes of all images of a book in its file.
+/// Approximate maximum total size of a book's images in the file, in bytes.
 const ALL_BYTES: usize = 64 << 20;
 
 /// A displayable image.
 #[derive(Clone, Debug)]
 pub(crate) struct Picture {
-    /// Index among the images of the book.
+    /// Index into the images of the book.
     pub(crate) file: u32,
     /// Size in pixels.
     pub(crate) width: f64,
@@ -51,7 +51,7 @@ pub(crate) struct Pictures {
 }
 
 impl Pictures {
-    /// Reads the images of a book. Unreadable images are left out.
+    /// Reads the images of a book. Unreadable images are omitted.
     ///
     /// # Errors
     /// [`LayoutStop::Late`], and [`LayoutStop::TooLarge`] if the images alone exceed the size limit of the file.
@@ -59,7 +59,7 @@ impl Pictures {
         Self::read_within(book, fonts, clock, ALL_PIXELS, most)
     }
 
-    /// Reads images until they have more than `most_pixels` together.
+    /// Reads images until their total number of pixels exceeds `most_pixels`.
     fn read_within(
         book: &Book,
         fonts: &Fonts,
@@ -68,7 +68,7 @@ impl Pictures {
         most: usize,
     ) -> LayoutResult<Self> {
         let mut out = Self::default();
-        // With many images, each one gets a smaller share, so that the file and the memory to write it stay small.
+        // With many images, each one gets a smaller share, to limit the size of the file and the memory for writing it.
         let share = (ALL_BYTES / book.images.len().max(1)).clamp(64 << 10, 1 << 20);
         let (mut pixels, mut bytes, mut drawn) = (0_usize, 0_usize, 0_usize);
         for (name, image) in &book.images {
@@ -97,10 +97,10 @@ impl Pictures {
     }
 }
 
-/// Decodes an image that has at most `most` bytes in the file, or a drawing of at most `drawn` bytes.
+/// Decodes an image that takes at most `most` bytes in the file, or a drawing of at most `drawn` bytes.
 fn decode(data: &Bytes, fonts: &Fonts, (most, drawn): (usize, usize)) -> Option<DecodedPicture> {
     let drawing = || (data.len() <= drawn).then(|| drawing::read(data, fonts)).flatten();
-    // Many libraries are involved in decoding. A panic in one of them only drops the image.
+    // Decoding involves many libraries. If one of them panics, only the image is dropped.
     let read = || raster::read(data, most).or_else(drawing);
     let read = std::panic::catch_unwind(std::panic::AssertUnwindSafe(read)).ok().flatten()?;
     let is_size = |length: f64| length.is_finite() && length > 0.0;
@@ -111,7 +111,7 @@ fn decode(data: &Bytes, fonts: &Fonts, (most, drawn): (usize, usize)) -> Option<
 mod tests {
     use super::*;
 
-    /// Returns a book of square images with sides of `side` pixels.
+    /// Returns a book with square images of `side` by `side` pixels.
     fn book(images: usize, side: u32) -> Book {
         let mut png = std::io::Cursor::new(Vec::new());
         image::RgbaImage::new(side, side).write_to(&mut png, image::ImageFormat::Png).expect("a picture");

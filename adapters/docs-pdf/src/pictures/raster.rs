@@ -14,12 +14,12 @@ use super::decoded_picture::{DecodedPicture, PictureContent};
 const MAX_PIXELS: usize = 40_000_000;
 /// Maximum size of an image file in bytes.
 const MAX_IMAGE_BYTES: usize = 32 << 20;
-/// Maximum decoded size of an image in bytes: an absolute limit, and a limit per pixel in addition to a free amount. A
+/// Maximum decoded size of an image in bytes: an absolute limit, and a limit per pixel in addition to a base amount. A
 /// file may contain more pixels than its header declares.
 const MAX_DECODED_BYTES: u64 = 256 << 20;
 const UNPACKED_PIXEL: u64 = 16;
 const UNPACKED_ANY: u64 = 1 << 20;
-/// Free decoded size of any image in bytes, and additional decoded bytes per byte of the file. A file of a few bytes
+/// Base amount of decoded bytes for any image, and additional decoded bytes per byte of the file. A file of a few bytes
 /// may declare millions of pixels.
 const UNPACKED_FREE: u64 = 42 << 20;
 const UNPACKED_BYTE: u64 = 20;
@@ -30,7 +30,7 @@ const MAX_IMAGE_HEIGHT: u32 = 2_000;
 /// JPEG quality of re-encoded images, from 0 to 100.
 const JPEG_QUALITY: u8 = 82;
 
-/// Decodes an image. Returns `None` if it is not displayable. A small file is kept lossless; a larger one is
+/// Decodes an image. Returns `None` if it cannot be displayed. A small file is kept lossless; a larger one is
 /// re-encoded.
 pub(super) fn read(data: &Bytes, most: usize) -> Option<DecodedPicture> {
     let format = image::guess_format(data).ok()?;
@@ -63,14 +63,14 @@ fn unpack(data: &[u8], format: ImageFormat, pixels: usize) -> Option<DynamicImag
     reader.decode().ok()
 }
 
-/// The source format of an image, and its maximum size in bytes.
+/// Source format of an image, and its maximum size in bytes.
 #[derive(Clone, Copy)]
 struct SourceFormat {
     format: ImageFormat,
     most: usize,
 }
 
-/// Returns an image in the form in which it is written, and its approximate size in bytes.
+/// Returns an image in the form in which it is written to the file, and its approximate size in bytes.
 fn shape(image: DynamicImage, data: &Bytes, packing: SourceFormat) -> Option<(krilla::image::Image, usize)> {
     let SourceFormat { format, most } = packing;
     let (width, height) = image.dimensions();
@@ -115,7 +115,7 @@ fn blend_with_white(pixels: &RgbaImage) -> RgbImage {
     })
 }
 
-/// Encodes an image without alpha, at a lower resolution if it exceeds the size limit.
+/// Encodes an image without transparency, at a lower resolution if it exceeds the size limit.
 fn encode_image(image: RgbImage, most: usize) -> Option<(krilla::image::Image, usize)> {
     let mut out = jpeg(&image)?;
     for part in [80, 60, 45, 30, 20] {

@@ -1,4 +1,4 @@
-//! A book with every kind of block, element and mark.
+//! A book that contains every kind of block, inline element and mark.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -48,7 +48,7 @@ fn url(url: &str) -> Value {
     json!({ "kind": "url", "url": url })
 }
 
-/// Formatted text with every mark.
+/// Returns text formatted with every mark.
 fn marks() -> Vec<Value> {
     let colour =
         json!([{ "object": "mark", "type": "color", "data": { "text": "red", "background": "yellow" } }]);
@@ -75,7 +75,7 @@ fn marks() -> Vec<Value> {
     ]
 }
 
-/// All inline elements.
+/// Returns all inline elements.
 fn elements() -> Vec<Value> {
     let link = |target: Value, text: &str| inline("link", json!({ "ref": target }), vec![t(text)]);
     vec![
@@ -346,7 +346,7 @@ fn png(width: u32, height: u32) -> Vec<u8> {
         out.extend(crc(&all).to_be_bytes());
     };
     chunk(b"IHDR", &[&width.to_be_bytes()[..], &height.to_be_bytes(), &[8, 0, 0, 0, 0]].concat());
-    // Grey lines, stored uncompressed.
+    // Grey rows, stored uncompressed.
     let line = vec![0x99; width as usize + 1];
     let raw: Vec<u8> = (0..height)
         .flat_map(|_| {
@@ -434,7 +434,7 @@ fn shown() -> &'static Read {
     READ.get_or_init(|| set("everything", &everything()))
 }
 
-/// Texts that the book contains at least once.
+/// Texts that the book must contain at least once.
 const SAID: &[&str] = &[
     "Everything there is",
     "#3 Every kind of block",
@@ -543,7 +543,7 @@ fn internal_links_are_jumps_and_others_are_web_urls() {
     .map(str::to_owned)
     .into();
     assert_eq!(shown().addresses(), expected);
-    // Links of the table of contents, links to the second page and its anchors, and links to anchors of this page.
+    // Links in the table of contents, links to the second page and its anchors, and links to anchors on this page.
     assert!(shown().jumps() >= 4 + 5, "{}", shown().jumps());
 }
 

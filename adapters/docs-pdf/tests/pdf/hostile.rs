@@ -106,7 +106,7 @@ fn scripts_in_drawings_are_dropped() {
     assert!(!text.contains("JavaScript"));
 }
 
-/// Nested blocks with a word at every level.
+/// Returns nested blocks with a word at every level.
 fn nested(depth: usize, around: fn() -> BlockKind) -> Block {
     (0..depth).fold(paragraph("the innermost"), |inner, level| {
         let nodes = vec![Node::Block(paragraph(&format!("level-{level}."))), Node::Block(inner)];

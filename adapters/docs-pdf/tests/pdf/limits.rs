@@ -1,4 +1,4 @@
-//! Exceeded limits are reported as errors.
+//! Exceeding a limit is reported as an error.
 
 use std::{
     sync::{

@@ -1,4 +1,4 @@
-//! Books are typeset and read back.
+//! Tests that typeset books and read the files back.
 
 mod everything;
 mod hostile;
@@ -14,9 +14,10 @@ use docs_ports::{Book, BookPage};
 
 use crate::read::Read;
 
-/// Typesets a book and reads the file. With `DOCS_PDF_OUT`, the file is also written to that folder for inspection.
+/// Typesets a book and reads the file back. If `DOCS_PDF_OUT` is set, the file is also written to that folder for
+/// inspection.
 fn set(name: &str, book: &Book) -> Read {
-    // The layout is recursive, and the stack of a test thread is smaller than that of the adapter's thread.
+    // The layout is recursive, and test threads have a smaller stack than the adapter's thread.
     let set = std::thread::scope(|scope| {
         let work = || Typesetter::default().set(book).unwrap_or_else(|e| panic!("{name}: {e}"));
         std::thread::Builder::new().stack_size(64 << 20).spawn_scoped(scope, work).expect("a thread").join()

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use lopdf::{Document, Object};
 
-/// A PDF file that was read back.
+/// The content of a PDF file.
 pub(crate) struct Read {
     pub(crate) pdf: Document,
     /// The text of each sheet, without whitespace and break opportunities.
@@ -19,12 +19,12 @@ impl Read {
         Self { pdf, sheets }
     }
 
-    /// Returns `true` if the file contains a text, independent of line breaks.
+    /// Returns `true` if the file contains this text, regardless of line breaks.
     pub(crate) fn says(&self, text: &str) -> bool {
         self.sheets.concat().contains(&bare(text))
     }
 
-    /// Returns the number of the last sheet that contains a text, counting from 1.
+    /// Returns the number of the last sheet that contains this text, counting from 1.
     pub(crate) fn sheet(&self, text: &str) -> Option<usize> {
         self.sheets.iter().rposition(|sheet| sheet.contains(&bare(text))).map(|at| at + 1)
     }
@@ -56,7 +56,7 @@ impl Read {
         object.as_dict().expect("a dictionary")
     }
 
-    /// Returns the addresses of all links.
+    /// Returns the URLs of all links.
     pub(crate) fn addresses(&self) -> BTreeSet<String> {
         self.links().0
     }

@@ -1,9 +1,9 @@
-//! Attack responses. Each starts from a validly signed response of the attacker and tries to sign in as another user,
-//! and comes with the expected reason of its rejection.
+//! Attack responses. Each starts from a validly signed response of the attacker, tries to sign in as another user, and
+//! is paired with the expected reason for its rejection.
 
 use super::idp::{HERE, Parts, Scheme, sign};
 
-/// A description of the attack, the response, and a part of the expected error message.
+/// Description of the attack, response, and a part of the expected error message.
 pub(crate) type Attack = (&'static str, String, &'static str);
 
 /// Splits a signed element into the element without its signature, and the signature.
@@ -13,7 +13,7 @@ fn apart(signed: &str) -> (String, String) {
     (format!("{}{}", &signed[..start], &signed[end..]), signed[start..end].to_owned())
 }
 
-/// Inserts an element into another one, before a marker.
+/// Inserts an element into another one, before the text `before`.
 fn within(element: &str, outer: &str, before: &str) -> String {
     let at = outer.find(before).expect("a place");
     format!("{}{element}{}", &outer[..at], &outer[at..])
@@ -23,7 +23,7 @@ fn without_declaration(xml: &str) -> &str {
     xml.split_once("?>\n").expect("a declaration").1
 }
 
-/// The known wrapping attacks.
+/// Returns the known wrapping attacks.
 pub(crate) fn known_wrappings(own: &Parts, evil: &Parts) -> Vec<Attack> {
     let whole = sign(&own.around("_r", &own.assertion("_a").replace(HERE, "")), "_r", &Scheme::default());
     let (bare_whole, of_whole) = apart(without_declaration(&whole));
@@ -81,7 +81,7 @@ pub(crate) fn known_wrappings(own: &Parts, evil: &Parts) -> Vec<Attack> {
     ]
 }
 
-/// Further attacks that present other content than the signed one.
+/// Returns more attacks that present content other than the signed content.
 #[expect(clippy::too_many_lines, reason = "a table, a row an attack")]
 pub(crate) fn other_wrappings(own: &Parts, evil: &Parts) -> Vec<Attack> {
     let assertion = own.signed_assertion();
@@ -160,8 +160,8 @@ pub(crate) fn other_wrappings(own: &Parts, evil: &Parts) -> Vec<Attack> {
     ]
 }
 
-/// Responses with a longer address that contains the victim's address, split after it. Canonical XML omits comments, so
-/// the signature stays valid.
+/// Returns responses with a longer e-mail address that starts with the victim's address and is split after it by a
+/// comment. Canonical XML omits comments, so the signature stays valid.
 pub(crate) fn cut_addresses(longer: &Parts, target: &str) -> Vec<Attack> {
     let signed = longer.signed();
     let cut = |with: &str| signed.replacen(target, &format!("{target}{with}"), 1);
@@ -180,7 +180,7 @@ pub(crate) fn cut_addresses(longer: &Parts, target: &str) -> Vec<Attack> {
     ]
 }
 
-/// Responses with a document type, which a naive parser would process.
+/// Returns responses with a document type, which a naive parser would process.
 pub(crate) fn entities(signed: &str) -> Vec<Attack> {
     let with = |declarations: &str| {
         let document = without_declaration(signed).replace("Lovelace", "&a;");

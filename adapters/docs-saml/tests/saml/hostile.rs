@@ -1,4 +1,4 @@
-//! Resource exhaustion attacks: each is rejected quickly and without much memory.
+//! Resource exhaustion attacks: each is rejected quickly and with little memory.
 
 use std::time::{Duration, Instant};
 
@@ -51,8 +51,8 @@ fn deflated_response_is_refused_without_inflating() {
     assert!(began.elapsed() < Duration::from_secs(5), "nothing was inflated");
 }
 
-/// The most expensive canonicalization within the limits: namespaces in scope of many elements, retained by a prefix
-/// list. The document is modified after signing, which is detected only after both canonicalizations.
+/// The most expensive canonicalization within the limits: a prefix list retains namespaces that are in scope of many
+/// elements. The document is modified after signing, which is detected only after both canonicalizations.
 #[test]
 fn canonicalization_accepts_its_bound_and_refuses_more() {
     let heavy = |prefixes: usize, namespaces: usize, uri: usize| {
@@ -99,7 +99,7 @@ fn encrypted_assertion_is_refused_with_its_own_message() {
     refused("encrypted", &encrypted, "turn off encryption at the provider");
 }
 
-/// Applies mutations to a text, which stays valid UTF-8.
+/// Applies mutations to text, which stays valid UTF-8.
 fn mutated(text: &str, edits: &[(usize, u8, usize)]) -> String {
     /// Fragments that are difficult to parse.
     const PIECES: [&str; 24] = [

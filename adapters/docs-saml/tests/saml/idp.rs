@@ -20,12 +20,12 @@ pub(crate) const AUDIENCE: &str = "https://docs.example.com/saml/1";
 pub(crate) const RECIPIENT: &str = "https://docs.example.com/saml/1/acs";
 pub(crate) const REQUEST: &str = "_request";
 pub(crate) const EMAIL: &str = "ada@example.com";
-/// The placeholder for a signature.
+/// Placeholder for a signature.
 pub(crate) const HERE: &str = "{signature}";
 pub(crate) const EXCLUSIVE: &str = "http://www.w3.org/2001/10/xml-exc-c14n#";
 pub(crate) const ENVELOPED: &str = "http://www.w3.org/2000/09/xmldsig#enveloped-signature";
 
-/// A time at which everything is valid.
+/// Returns a time at which everything is valid.
 pub(crate) fn now() -> DateTime<Utc> {
     DateTime::from_timestamp(1_790_000_000, 0).expect("a time")
 }
@@ -34,7 +34,7 @@ pub(crate) fn at(seconds: i64) -> String {
     (now() + TimeDelta::seconds(seconds)).to_rfc3339_opts(SecondsFormat::Millis, true)
 }
 
-/// Returns a certificate of the tests.
+/// Returns a test certificate.
 pub(crate) fn certificate(name: &str) -> String {
     let found = match name {
         "provider" => include_str!("keys/provider.crt"),
@@ -59,7 +59,7 @@ pub(crate) fn trust(name: &str) -> SamlTrust {
     }
 }
 
-/// The addressee of a response: a service, and the request that the response answers.
+/// What a response is created for: the service, and the request to answer.
 #[derive(Clone)]
 pub(crate) struct Asked {
     pub(crate) audience: String,
@@ -73,7 +73,7 @@ impl Default for Asked {
     }
 }
 
-/// The XML parts of a response, each of which can be replaced.
+/// The XML parts of a response. Tests can replace each of them.
 #[derive(Clone)]
 pub(crate) struct Parts {
     pub(crate) destination: String,
@@ -93,7 +93,7 @@ impl Default for Parts {
 }
 
 impl Parts {
-    /// Creates a valid response for a user.
+    /// Creates the parts of a valid response for a user.
     pub(crate) fn of(asked: &Asked, email: &str) -> Self {
         let Asked { audience, recipient, request } = asked;
         Self {
@@ -137,7 +137,7 @@ pub(crate) fn conditions(from: &str, until: &str, audience: &str) -> String {
 }
 
 impl Parts {
-    /// Returns the assertion, with a placeholder for its signature.
+    /// Returns the assertion, with a placeholder for the signature.
     pub(crate) fn assertion(&self, id: &str) -> String {
         let Self { issuer, name, confirmation, conditions, statements, .. } = self;
         format!(
@@ -148,7 +148,7 @@ impl Parts {
         )
     }
 
-    /// Returns a response around some content, with a placeholder for its own signature.
+    /// Returns a response with this content, and a placeholder for the response's own signature.
     pub(crate) fn around(&self, id: &str, content: &str) -> String {
         let Self { destination, answers, status, issuer, .. } = self;
         let answers = answers.as_ref().map_or_else(String::new, |id| format!("InResponseTo=\"{id}\""));
@@ -180,7 +180,7 @@ pub(crate) struct Scheme {
     pub(crate) key: &'static str,
     pub(crate) signature: String,
     pub(crate) digest: String,
-    /// Additional XML within the transforms and the signature.
+    /// Additional XML inside the transforms and inside the signature.
     pub(crate) transforms: String,
     pub(crate) form: String,
     pub(crate) uri: Option<String>,
@@ -231,12 +231,12 @@ pub(crate) fn sign(xml: &str, id: &str, scheme: &Scheme) -> String {
     xml.replacen(HERE, &with(&BASE64.encode(&by_key(scheme, &to_sign))), 1)
 }
 
-/// Returns the fragment of an algorithm identifier.
+/// Returns the fragment of an algorithm URI.
 fn named(algorithm: &str) -> &str {
     algorithm.rsplit('#').next().unwrap_or_default()
 }
 
-/// Signs with a key; with SHA-256 if the scheme names an obsolete algorithm.
+/// Signs with the scheme's key. Uses SHA-256 if the scheme names an obsolete algorithm.
 fn by_key(scheme: &Scheme, bytes: &[u8]) -> Vec<u8> {
     let random = SystemRandom::new();
     let on_curve = |algorithm, key: &[u8]| {
@@ -262,7 +262,7 @@ fn by_key(scheme: &Scheme, bytes: &[u8]) -> Vec<u8> {
     signature
 }
 
-/// Canonicalizes the element with an id.
+/// Canonicalizes the element with this id.
 fn canonical(xml: &str, id: &str) -> Vec<u8> {
     let document = Document::parse(xml).expect("XML");
     let named = |node: &roxmltree::Node<'_, '_>| node.attribute("ID").or(node.attribute("Id")) == Some(id);
@@ -274,7 +274,7 @@ fn canonical(xml: &str, id: &str) -> Vec<u8> {
     bytes
 }
 
-/// Verifies a response with the trust of the tests.
+/// Verifies a response with the default trust settings of the tests.
 pub(crate) fn verify(xml: &str) -> Result<SamlIdentity, String> {
     verify_with(&trust("provider"), xml)
 }

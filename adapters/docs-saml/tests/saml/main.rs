@@ -1,4 +1,4 @@
-//! Responses of identity providers: accepted ones, and the rejection reasons of others.
+//! Identity provider responses: accepted ones, and the reasons for rejecting others.
 
 mod attacks;
 mod hostile;

@@ -109,7 +109,7 @@ fn optional_response_fields_may_be_missing() {
     assert_eq!((identity.first_name, identity.session_until), (None, None));
 }
 
-/// Created by xmlsec1 with the key and certificate of the tests, as an independent implementation of canonical XML.
+/// Created by xmlsec1, an independent implementation of canonical XML, with the test key and certificate.
 #[test]
 fn responses_signed_by_xmlsec_are_verified() {
     for (name, text) in [

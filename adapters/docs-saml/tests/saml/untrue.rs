@@ -1,4 +1,4 @@
-//! Responses that are not signed by the provider, not for this service, or not valid now.
+//! Responses that are not signed by the provider, not intended for this service, or not valid now.
 
 use docs_ports::{Saml as _, SamlTrust};
 use docs_saml::XmlSaml;

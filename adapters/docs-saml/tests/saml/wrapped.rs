@@ -1,4 +1,4 @@
-//! Signature wrapping attacks: the signed content remains in the document, and other content is presented in its place
+//! Signature wrapping attacks: the signed content remains in the document, but other content is presented in its place
 //! (Somorovsky et al., "On Breaking SAML", 2012). Other attacks are in `attacks.rs`.
 
 use crate::{
@@ -9,7 +9,7 @@ use crate::{
 /// The victim.
 const ADMIN: &str = "admin@example.com";
 
-/// The content that the attacker presents.
+/// Returns the content that the attacker presents.
 fn evil() -> Parts {
     Parts::of(&Asked::default(), ADMIN)
 }

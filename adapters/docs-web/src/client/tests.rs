@@ -11,13 +11,13 @@ mod ssrf;
 
 use server::{Answer, Server, moved, ok, status};
 
-/// A resolver with fixed test names.
+/// A resolver with a fixed set of test names.
 struct Names;
 
 #[async_trait]
 impl Resolve for Names {
     async fn resolve(&self, host: &str) -> io::Result<Vec<IpAddr>> {
-        // A trailing dot marks a fully qualified name, which resolves like the name without it.
+        // A trailing dot marks a fully qualified name, which resolves to the same addresses as without the dot.
         let addresses: &[&str] = match host.trim_end_matches('.') {
             "here.test" | "there.test" => &["127.0.0.1"],
             "localhost" => &["127.0.0.1", "::1"],
@@ -50,7 +50,7 @@ async fn get(url: &str) -> Result<WebResponse, WebError> {
     client(Outbound::Private).get(url).await
 }
 
-/// Creates a client for public addresses that treats one server as public.
+/// Creates a client for public addresses, which treats the address of one server as public.
 fn public_but_for(server: &Server) -> WebClient {
     let mut client = client(Outbound::Public);
     client.guard.exempt = Some(server.address);
@@ -333,7 +333,7 @@ async fn responses_without_a_file_are_errors_with_their_status() {
 #[tokio::test]
 async fn byte_limit_holds_with_and_without_content_length() {
     let server = Server::new(|path| match path {
-        // The promised body never arrives: `Content-Length` alone exceeds the limit.
+        // The announced body never arrives: its `Content-Length` alone exceeds the limit.
         "/promised" => Answer::Hang("HTTP/1.1 200 OK\r\nContent-Length: 11\r\n\r\n".to_owned()),
         "/endless" => Answer::Repeat("HTTP/1.1 200 OK\r\n\r\n".to_owned(), "more"),
         "/chunked" => Answer::Repeat(
@@ -390,7 +390,7 @@ async fn unresponsive_host_times_out() {
     }
 }
 
-/// Lets time pass whenever a chunk arrives, as if there was no memory for it.
+/// Lets time pass for each chunk, as if there were no memory for it.
 struct Waits(Duration);
 
 #[async_trait]

@@ -1,4 +1,4 @@
-//! Adapters that act according to the name of their job.
+//! Adapters whose behaviour is selected by the name of the job.
 
 use std::{hint::black_box, io::Write as _, sync::Arc};
 
@@ -9,7 +9,7 @@ use docs_ports::{
     ReadSpecFile, SpecError, SpecFiles, SpecFormat, SpecOutline, SpecProblem, SpecReader, UnpackedFile,
 };
 
-/// Acts according to the title of a book, the name of a document, or the bytes of an archive.
+/// Its behaviour is selected by the title of a book, the name of a document, or the bytes of an archive.
 pub(crate) struct Actor;
 
 #[async_trait]
@@ -68,7 +68,7 @@ impl Converter for Actor {
     }
 }
 
-/// Acts according to the location of the entry file, and returns its input.
+/// The behaviour is selected by the location of the entry file. Returns the input.
 #[async_trait]
 impl SpecReader for Actor {
     async fn read(&self, files: SpecFiles) -> Result<ReadSpec, SpecError> {
@@ -95,7 +95,7 @@ fn read(path: &str) -> Bytes {
     std::fs::read(path).unwrap_or_default().into()
 }
 
-/// Performs the action with a name. Unknown names return immediately.
+/// Performs the action with this name. Unknown names return immediately.
 fn act(what: &str) -> Result<(), PdfError> {
     match what {
         "allocate" => {

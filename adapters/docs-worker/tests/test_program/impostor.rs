@@ -1,4 +1,4 @@
-//! Programs that are not workers, or are broken ones.
+//! Programs that are not workers, or broken ones.
 
 use std::{
     io::{Read as _, Write as _},
@@ -55,7 +55,7 @@ fn frame(tag: u8, bytes: &[u8]) -> std::io::Result<()> {
     write(bytes)
 }
 
-/// Reads the limits, and confirms them with the protocol version of the server.
+/// Reads the limits, and confirms them with the server's protocol version.
 fn ready() -> std::io::Result<()> {
     let mut header = [0; 9];
     std::io::stdin().read_exact(&mut header)?;

@@ -1,4 +1,4 @@
-//! The worker program of the tests: one that acts according to the name of a job, and several impostors.
+//! The worker program of the tests, whose behaviour is selected by the name of the job, and several impostors.
 
 mod adapters;
 mod impostor;

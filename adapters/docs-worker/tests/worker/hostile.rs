@@ -1,4 +1,4 @@
-//! Jobs that harm their worker process.
+//! Jobs that harm their own worker process.
 
 use docs_ports::{ConvertError, Converter as _};
 

@@ -1,10 +1,10 @@
-//! Programs that are not workers, or are broken ones.
+//! Programs that are not workers, or broken ones.
 
 use docs_ports::{ConvertError, Converter as _};
 
 use super::*;
 
-/// A book that does not fit into a pipe buffer.
+/// Returns a book that does not fit into a pipe buffer.
 fn large() -> Book {
     Book { images: BTreeMap::from([(picture(0), vec![7; 1 << 20].into())]), ..book("large") }
 }

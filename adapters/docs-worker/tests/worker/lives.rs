@@ -1,4 +1,4 @@
-//! Lifetime and number of processes.
+//! Lifetime and number of worker processes.
 
 use std::{
     io::{BufRead as _, BufReader},
@@ -19,7 +19,7 @@ use super::*;
 async fn dropped_job_ends_its_worker_process() {
     let _alone = alone().await;
     let pool = pool(WIDE);
-    // First while the book is being sent, then while the worker is running.
+    // First while the book is being sent, and then while the worker is running.
     for permits in [0, 1] {
         let (asked, open) = (Arc::new(Semaphore::new(0)), Arc::new(Semaphore::new(permits)));
         let gate = Gate { asked: Arc::clone(&asked), open: Arc::clone(&open) };
@@ -43,7 +43,7 @@ async fn dropping_a_waiting_job_leaves_nothing_behind() {
     let driver = async {
         asked.acquire_many(2).await.expect("open").forget();
         let third = pool.convert(document("third"));
-        // The future is polled once, and finds no free permit.
+        // The future is polled once and finds no free permit.
         tokio::select! {
             biased;
             page = third => panic!("both places are taken: {page:?}"),
@@ -56,7 +56,7 @@ async fn dropping_a_waiting_job_leaves_nothing_behind() {
     all_is_well(&pool).await;
 }
 
-/// Records the number of processes when one of them gets its image.
+/// Records the number of processes when one of them requests its image.
 struct Counting {
     most: Arc<AtomicUsize>,
 }
@@ -65,7 +65,7 @@ struct Counting {
 impl ImageSource for Counting {
     async fn load(&self) -> Result<Option<Bytes>, PdfError> {
         self.most.fetch_max(children().len(), Ordering::SeqCst);
-        // Lets other tasks run.
+        // Let other tasks run.
         for _ in 0..100 {
             tokio::task::yield_now().await;
         }

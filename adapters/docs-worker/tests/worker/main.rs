@@ -1,4 +1,4 @@
-//! Workers that succeed and fail, from the perspective of the server.
+//! Workers that succeed or fail, as seen by the server.
 
 mod hostile;
 mod impostors;
@@ -17,7 +17,7 @@ use tokio::sync::{Mutex, MutexGuard};
 /// The worker program of all tests.
 const PROGRAM: &str = env!("CARGO_BIN_EXE_docs-worker-test-program");
 
-/// Serializes the tests, because each one inspects the child processes of this process.
+/// Serializes the tests, because each of them inspects the child processes of this process.
 static ALONE: Mutex<()> = Mutex::const_new(());
 
 async fn alone() -> MutexGuard<'static, ()> {
@@ -43,7 +43,7 @@ fn options(limits: WorkerLimits) -> WorkerOptions {
     }
 }
 
-/// Creates a pool whose processes run an impostor.
+/// Creates a pool that runs an impostor.
 fn playing(part: &str, limits: WorkerLimits) -> WorkerPool {
     WorkerPool::new(Program::from_path(PROGRAM).arg(part), options(limits))
 }
@@ -52,7 +52,7 @@ fn pool(limits: WorkerLimits) -> WorkerPool {
     playing("worker", limits)
 }
 
-/// A book whose title names the action.
+/// Returns a book whose title selects the action.
 fn book(title: &str) -> Book {
     Book { title: title.to_owned(), ..Book::default() }
 }
@@ -61,7 +61,7 @@ fn picture(number: usize) -> ContentRef {
     ContentRef::Url { url: format!("https://example.com/{number}") }
 }
 
-/// A book with one image that is loaded on demand.
+/// Returns a book with one image that is loaded on demand.
 fn book_with(title: &str, image: impl ImageSource) -> Book {
     let images = BTreeMap::from([(picture(0), BookImage::Stored(Arc::new(image)))]);
     Book { images, ..book(title) }
@@ -72,7 +72,7 @@ async fn render(pool: &WorkerPool, book: Book) -> Result<String, PdfError> {
     Ok(String::from_utf8(file.to_vec()).expect("text"))
 }
 
-/// A document whose name states the action.
+/// Returns a document whose name selects the action.
 fn document(name: &str) -> Document {
     Document {
         format: DocumentFormat::Html,
@@ -106,7 +106,7 @@ async fn all_is_well(pool: &WorkerPool) {
     assert_eq!(children(), Vec::<i32>::new(), "a process is left behind");
 }
 
-/// An image that loads when a test allows it.
+/// An image that loads only when a test permits it.
 struct Gate {
     asked: Arc<tokio::sync::Semaphore>,
     open: Arc<tokio::sync::Semaphore>,

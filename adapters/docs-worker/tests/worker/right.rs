@@ -21,7 +21,7 @@ fn text(text: &str) -> Arc<PageDocument> {
     Arc::new(PageDocument::new(vec![Block::new(BlockKind::Paragraph { align: None }, nodes)]))
 }
 
-/// Nested blocks, deeper than the parser for user input permits.
+/// Returns a document with blocks nested deeper than the parser for user input permits.
 fn deep() -> Arc<PageDocument> {
     let mut block = Block::new(BlockKind::Paragraph { align: None }, Vec::new());
     for _ in 0..60 {
@@ -57,7 +57,7 @@ async fn book_is_transferred_to_the_worker_unchanged() {
     assert_eq!(seen, format!("{whole:?}"));
 }
 
-/// A sink that records the sizes of the parts of a file, and fails after a number of them.
+/// A sink that records the sizes of the chunks of a file, and optionally fails after some of them.
 struct Parts {
     lengths: Vec<usize>,
     most: usize,

@@ -1,4 +1,4 @@
-//! Transactions: queueing, and abandoned, dropped or cancelled ones.
+//! Transactions: queueing, and abandoned, dropped or cancelled transactions.
 
 use std::{
     any::Any,
@@ -28,17 +28,17 @@ fn unavailable<T>(result: StoreResult<T>) -> String {
     }
 }
 
-/// Polls a future once; returns `true` if it completed.
+/// Polls a future once. Returns `true` if it completed.
 fn poll_once<F: Future + Unpin>(future: &mut F) -> bool {
     future.now_or_never().is_some()
 }
 
-/// Polls a future once, which must not complete.
+/// Polls a future once, and asserts that it is pending.
 fn park<F: Future + Unpin>(future: &mut F) {
     assert!(!poll_once(future), "a call ends that has to wait");
 }
 
-/// Lets every other task of a single-threaded runtime run to its next wait.
+/// Lets all other tasks of a single-threaded runtime run until they wait.
 async fn settle() {
     for _ in 0..20 {
         tokio::task::yield_now().await;
@@ -127,7 +127,7 @@ async fn unpolled_begin_does_not_hold_its_turn_forever() {
     });
     settle().await;
     drop(first);
-    // The parked call has its turn now: it becomes a transaction, which can expire.
+    // The parked call now gets its turn: it becomes a transaction, which can expire.
     settle().await;
     assert!(!third.is_finished());
     home.clock.advance(LATE);
@@ -155,7 +155,7 @@ async fn connection_wait_ends_at_the_configured_timeout() {
     }
 }
 
-/// Writers wait for the lock as long as configured; readers do not wait.
+/// Writers wait for the lock for the configured time. Readers do not wait.
 #[tokio::test]
 async fn database_locked_by_another_program_is_unavailable() {
     let home = Sqlite::new();
@@ -191,7 +191,7 @@ async fn two_store_instances_share_a_file() {
         writer.await.expect("the writer does not fail");
     }
     assert_eq!(int(&*begin(&here, Mode::Read).await, "num!a").await, Some(200));
-    // A waiting reader of the feed in one process is notified of a commit of the other.
+    // A feed reader waiting in one process is notified of a commit by the other.
     let mut waiting = here.changed(7, None, Duration::from_secs(3_600));
     park(&mut waiting);
     let feed = vec![FeedItem { topic: 7, key: "a".into() }];
@@ -208,7 +208,7 @@ fn transaction_can_outlive_its_runtime() {
     let first = runtime();
     let store = first.block_on(home.open("a.sqlite"));
     let open = first.block_on(async { [begin(&store, Mode::Read).await, begin(&store, Mode::Write).await] });
-    // A running call and a waiting one.
+    // One call is running, and another one is waiting.
     let keys = [Key::from("num!a")];
     let (mut reading, mut waiting) = (open[0].get(&keys), store.begin(Mode::Write, &[]));
     first.block_on(async {
@@ -222,7 +222,7 @@ fn transaction_can_outlive_its_runtime() {
         commit(&store, vec![put("num!a", 1)]).await.expect("the permit came back");
         assert_eq!(int(&*begin(&store, Mode::Read).await, "num!a").await, Some(1));
     });
-    // The last clone is dropped without a runtime.
+    // The last clone is dropped outside a runtime.
     let path = store.path();
     drop(store);
     assert!(!path.with_file_name("a.sqlite-wal").exists());
@@ -243,7 +243,7 @@ fn calls_on_a_stopped_runtime_return_unavailable() {
     assert!(other.block_on(commit(&store, vec![put("num!a", 1)])).is_ok());
 }
 
-/// A record that cannot be serialized.
+/// A record whose serialization panics.
 struct Panics;
 
 impl Record for Panics {
@@ -286,7 +286,7 @@ async fn cancelled_commit_completes_or_never_starts() {
         begin(&store, Mode::Write).await.commit(Batch { ops: vec![put("num!a", 1)], feed: vec![] });
     poll_once(&mut begun);
     drop(begun);
-    // The next transaction waits for it.
+    // The next transaction waits for the commit.
     assert_eq!(int(&*begin(&store, Mode::Write).await, "num!a").await, Some(1));
     drop(begin(&store, Mode::Write).await.commit(Batch { ops: vec![put("num!a", 2)], feed: vec![] }));
     assert_eq!(int(&*begin(&store, Mode::Write).await, "num!a").await, Some(1));

@@ -1,4 +1,4 @@
-//! A small test server on loopback. It stops with the runtime of its test.
+//! A small test server on the loopback interface. It stops with the test's runtime.
 
 use std::{future, net::SocketAddr, sync::Arc};
 
@@ -9,9 +9,9 @@ use tokio::{
 };
 
 pub(super) enum Answer {
-    /// Sends this text and closes the connection.
+    /// Sends this text and then closes the connection.
     Say(String),
-    /// Sends this text, then keeps the connection open without sending more.
+    /// Sends this text and then nothing, but keeps the connection open.
     Hang(String),
     /// Sends the first text, then repeats the second one forever.
     Repeat(String, &'static str),
@@ -24,7 +24,7 @@ pub(super) struct Server {
 }
 
 impl Server {
-    /// Starts a server that answers requests by path.
+    /// Starts a server that responds to requests by path.
     pub(super) async fn new(answer: impl Fn(&str) -> Answer + Send + Sync + 'static) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
@@ -59,7 +59,7 @@ async fn talk(
             Ok(byte) => head.push(byte),
             Err(_) => return,
         }
-        // The server does not support TLS.
+        // TLS is not supported.
         if head[0] != b'G' {
             return;
         }
@@ -67,7 +67,7 @@ async fn talk(
     let head = String::from_utf8(head).unwrap();
     let path = head.split(' ').nth(1).unwrap_or_default().to_owned();
     log.lock().push(head);
-    // The client closes the connection early when it has read enough.
+    // The client may close the connection once it has read enough.
     match answer(&path) {
         Answer::Say(text) => drop(stream.write_all(text.as_bytes()).await),
         Answer::Hang(text) => {

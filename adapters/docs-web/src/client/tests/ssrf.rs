@@ -1,8 +1,9 @@
-//! Known SSRF techniques. Each is a named test case that must be refused.
+//! Known SSRF techniques. Each is a named case that must be refused.
 
 use super::*;
 
-/// Internal addresses in the spellings that attackers use. `PORT` is replaced by the port of a server on loopback.
+/// Internal addresses in the spellings that attackers use. `PORT` stands for the port of a server on the loopback
+/// interface.
 const ADDRESSES: [(&str, &str); 62] = [
     ("plain", "http://127.0.0.1:PORT/"),
     ("another address of loopback", "http://127.8.9.10:PORT/"),
@@ -89,7 +90,7 @@ const NAMES: [(&str, &str); 17] = [
     ("wide letters", "\u{ff48}ere.test"),
 ];
 
-/// Names that resolve to public addresses and an internal one.
+/// Names that resolve both to public addresses and to an internal one.
 const MIXED: [(&str, &str); 3] = [
     ("public first", "both.test"),
     ("public first, of both kinds", "behind.test"),
@@ -124,7 +125,7 @@ fn filled(url: &str, server: &Server) -> String {
     url.replace("PORT", &server.address.port().to_string())
 }
 
-/// Checks that each address is refused and that the server received no request.
+/// Asserts that each URL is refused and that the server receives no request.
 async fn refuses(cases: Vec<(&str, String)>, server: &Server) {
     for (name, url) in cases {
         let error = client(Outbound::Public).get(&url).await.expect_err(name);
@@ -164,8 +165,8 @@ async fn redirects_to_blocked_urls_are_refused() {
     let addresses = ADDRESSES.iter().chain(&SCHEMES).map(|(name, url)| (*name, (*url).to_owned()));
     for (name, url) in addresses.chain(hosts) {
         let to = filled(url.trim(), &server);
-        // Skips cases that do not apply to redirects: a header contains neither line breaks nor non-ASCII characters,
-        // and relative to a page of the same scheme, a URL without slashes is a path on the page's own host.
+        // Skip cases that do not apply to redirects. A header can contain neither line breaks nor non-ASCII characters.
+        // A URL without slashes, relative to a page with the same scheme, is a path on that page's host.
         if !to.is_ascii() || to.contains(['\n', '\t']) || name == "slashes too few" {
             continue;
         }
@@ -180,7 +181,7 @@ async fn redirects_to_blocked_urls_are_refused() {
 
 #[tokio::test]
 async fn ssrf_cases_reach_the_server_with_private_addresses_allowed() {
-    // Checks that the cases are refused because of their targets, not because of a typing error.
+    // Verify that the cases are refused because of their target, not because of a typing error.
     let server = inside().await;
     for name in
         ["plain", "one decimal number", "a dot at the end", "two at signs", "IPv6 mapped", "wide digits"]
