@@ -55,6 +55,7 @@ pub enum BlobsError {
     Bucket {
         /// URL of the bucket.
         place: String,
+        /// The problem with the URL or the environment.
         why: String,
     },
 }

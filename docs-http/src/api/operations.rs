@@ -1,3 +1,5 @@
+//! All operations of the API.
+
 use docs_core::Platform;
 
 use super::{

@@ -31,6 +31,7 @@ pub(crate) struct UsualChallenge;
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[schemars(rename = "Error")]
 pub struct ErrorBody {
+    /// The error.
     pub error: ErrorDetail,
 }
 

@@ -1,3 +1,5 @@
+//! The purposes of transactions.
+
 /// The purpose of a transaction. Statements outside a transaction cannot write: see
 /// [`SETTINGS`](super::connect::SETTINGS).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
