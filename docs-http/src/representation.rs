@@ -15,7 +15,7 @@ use crate::{
     wire::error::ApiError,
 };
 
-/// Which responses get an ETag.
+/// The responses that get an ETag.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum TagPolicy {
     /// Only responses that already have one.

@@ -126,7 +126,7 @@ pub struct ServerConfig {
     pub site_hosts: Vec<SiteHostRule>,
 }
 
-/// Which process renders PDF files, converts documents and parses specifications.
+/// The process that renders PDF files, converts documents and parses specifications.
 ///
 /// Untrusted documents may exhaust resources or crash the process. A worker process has memory and time limits, and its
 /// crash fails only the affected request instead of the server.
@@ -155,7 +155,7 @@ impl FromStr for WorkerProgram {
     }
 }
 
-/// Where Git repositories are cached between fetches. A folder must be used by only one process.
+/// The location of the Git repository cache, which is kept between fetches. A folder must be used by only one process.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum GitCachePlace {
     /// No cache: each fetch downloads all files.

@@ -2,7 +2,7 @@
 
 use std::{convert::Infallible, fmt, path::PathBuf, str::FromStr};
 
-/// Where the search index is stored. An index belongs to one process and is updated from the store.
+/// The location of the search index. An index belongs to one process and is updated from the store.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum SearchPlace {
     /// In memory, rebuilt from the store at each start.

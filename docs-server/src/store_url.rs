@@ -77,7 +77,7 @@ impl StoreUrl {
     }
 }
 
-/// Which processes may open the store concurrently.
+/// The processes that may open the store concurrently.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum StoreAccess {
     /// Any number of servers and commands.

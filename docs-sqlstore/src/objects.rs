@@ -22,7 +22,7 @@ const BLOB_NAME_BATCH: usize = 500;
 /// Name of the blob that identifies the owning store.
 const OWNER_BLOB: &str = "owner";
 
-/// Where the bytes of an object are stored.
+/// The storage location of an object's bytes.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum ObjectLocation {
     /// In the table.

@@ -29,7 +29,7 @@ pub struct Options {
     sharing: SharingMode,
 }
 
-/// Which processes may have a store open at the same time. The lock is released when a process ends, even if it
+/// The processes that may have a store open at the same time. The lock is released when a process ends, even if it
 /// crashes.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub enum SharingMode {

@@ -14,7 +14,7 @@ use crate::{
 /// Tolerance for comparing distances, in points.
 const DISTANCE_TOLERANCE: f32 = 0.01;
 
-/// What an open frame draws at the end of a sheet and at the start of the next one.
+/// The drawing of an open frame at the end of a sheet and at the start of the next one.
 #[derive(Clone, Debug)]
 enum PageFrame {
     /// A box behind the content.

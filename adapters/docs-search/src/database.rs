@@ -51,7 +51,7 @@ const LOG_BYTES: i64 = 32 << 20;
 const LOG_PAGES: i64 = 4_000;
 /// Number of cached prepared statements per connection. It exceeds the number of different statements.
 const STATEMENT_CACHE: usize = 64;
-/// How long a connection waits while another one is opening or closing the file.
+/// Time that a connection waits while another one is opening or closing the file.
 const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// Location of an index file.

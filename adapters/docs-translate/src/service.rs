@@ -81,7 +81,7 @@ pub(crate) struct Service {
     pub(crate) limits: ServiceLimits,
 }
 
-/// Where a request contains the API key.
+/// The location of the API key in a request.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum KeyLocation {
     /// In the `Authorization` header.

@@ -26,7 +26,7 @@ use crate::{
 const MAX_READY: u64 = 1_024;
 /// Maximum number of bytes retained from the end of standard error.
 const MAX_STDERR: usize = 8 * 1024;
-/// How long to wait for a process to exit after it closes its output, to obtain its exit status.
+/// Maximum wait for a process to exit after it closes its output, to obtain its exit status.
 const LAST_BREATH: Duration = Duration::from_secs(2);
 /// Maximum length of a refusal message in characters.
 const MAX_REFUSAL: usize = 1_000;

@@ -233,7 +233,7 @@ macro_rules! mount {
                 #[oai(name = "pageId")] page: Path<PageId>,
                 /// The format of the content; `markdown` by default.
                 format: Query<ContentFormat>,
-                /// How conditions and expressions are evaluated. Disabled by default.
+                /// The evaluation of conditions and expressions. Disabled by default.
                 evaluated: Query<Evaluated>,
                 /// `false` omits Git metadata of pages and files; `true` by default.
                 metadata: Query<bool>,
@@ -259,7 +259,7 @@ macro_rules! mount {
                 #[oai(name = "pagePath")] path: Path<String>,
                 /// The format of the content; `markdown` by default.
                 format: Query<ContentFormat>,
-                /// How conditions and expressions are evaluated. Disabled by default.
+                /// The evaluation of conditions and expressions. Disabled by default.
                 evaluated: Query<Evaluated>,
                 /// `false` omits Git metadata of pages and files; `true` by default.
                 metadata: Query<bool>,
@@ -435,7 +435,7 @@ impl Documents {
         #[oai(name = "spaceId")] space: Path<SpaceId>,
         #[oai(name = "revisionId")] revision: Path<RevisionId>,
         #[oai(name = "pageId")] page: Path<PageId>,
-        /// How conditions and expressions are evaluated. Disabled by default.
+        /// The evaluation of conditions and expressions. Disabled by default.
         evaluated: Query<Evaluated>,
     ) -> ApiResult<CacheableReply<Document>> {
         let of = ContentVersion::revision(space.0, revision.0);
@@ -459,7 +459,7 @@ impl Documents {
         #[oai(name = "spaceId")] space: Path<SpaceId>,
         #[oai(name = "revisionId")] revision: Path<RevisionId>,
         #[oai(name = "reusableContentId")] reusable: Path<ReusableId>,
-        /// How conditions and expressions are evaluated. Disabled by default.
+        /// The evaluation of conditions and expressions. Disabled by default.
         evaluated: Query<Evaluated>,
     ) -> ApiResult<CacheableReply<Document>> {
         let of = ContentVersion::revision(space.0, revision.0);

@@ -51,7 +51,7 @@ pub(super) struct Operation {
     series: Arc<Series>,
 }
 
-/// How a write handles conditional request headers.
+/// The handling of conditional request headers by a write.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Conditions {
     /// The operation evaluates them.

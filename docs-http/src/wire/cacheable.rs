@@ -14,7 +14,7 @@ use serde::Serialize;
 
 use super::reply::Reply;
 
-/// When a client may use its cached response.
+/// The condition for using a cached response.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum CacheMode {
     /// Only after revalidation.

@@ -61,7 +61,7 @@ struct ConnectionState {
     responses: Vec<Arc<ResponseTransfer>>,
 }
 
-/// What a connection waits for, ordered by increasing priority for closing it.
+/// The event that a connection waits for, ordered by increasing priority for closing the connection.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(super) enum Wait {
     /// For more of a request body, which the client is still sending.

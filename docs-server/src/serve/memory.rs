@@ -88,7 +88,7 @@ pub(super) struct Charge {
     expected: Mutex<ReservationState>,
 }
 
-/// Why a request was admitted.
+/// The reason that a request was admitted.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum AdmissionReason {
     /// Memory was available, or the response is an error.

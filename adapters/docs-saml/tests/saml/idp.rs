@@ -59,7 +59,7 @@ pub(crate) fn trust(name: &str) -> SamlTrust {
     }
 }
 
-/// What a response is created for: the service, and the request to answer.
+/// The addressee of a response: the service, and the request to answer.
 #[derive(Clone)]
 pub(crate) struct Asked {
     pub(crate) audience: String,

@@ -33,7 +33,7 @@ const PAGES: usize = 24;
 /// Number of servers that are killed in parallel, each with its own store and host.
 const LANES: u32 = 4;
 
-/// When to kill the server: at a step of an HTTP exchange, or some time after the request.
+/// The time of a kill: at a step of an HTTP exchange, or some time after the request.
 #[derive(Clone, Copy, Debug)]
 enum Kill {
     At(Moment),

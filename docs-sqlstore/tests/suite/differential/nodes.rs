@@ -17,7 +17,7 @@ use super::outside;
 /// A store and its objects.
 pub(super) type Stores = (Arc<dyn Store>, Arc<dyn Objects>);
 
-/// Where the data of a platform is stored.
+/// Storage for the data of a platform.
 #[async_trait]
 pub(super) trait Storage: Send + Sync {
     fn name(&self) -> &'static str;

@@ -30,7 +30,7 @@ const PER_ADDRESS: usize = 200;
 pub(super) const PROXY: u8 = 9;
 /// Path of a large response that requires no token.
 const LARGE: &str = "/openapi.json";
-/// How long to wait for a server that does not read.
+/// Maximum wait for a server that does not read.
 const PATIENCE: Duration = Duration::from_millis(20);
 
 /// Opens connections that each send `bytes`, waits until the server responds to other clients, and returns the
