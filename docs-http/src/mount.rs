@@ -137,7 +137,7 @@ fn check(
 ///
 /// # Errors
 ///
-/// As [`routes`].
+/// The errors of [`routes`].
 #[cfg(feature = "tower")]
 pub fn tower_service(
     platform: &Platform,

@@ -28,7 +28,7 @@ use crate::{
 ///     auth::RequestHead,
 /// };
 ///
-/// /// A gateway in front of this service signs people in, and says who they are.
+/// /// Trusts a gateway in front of this service, which authenticates users and states their ids.
 /// struct Gateway;
 ///
 /// #[async_trait]

@@ -189,7 +189,7 @@ impl Pager {
     /// Reserves vertical space, and returns its top.
     ///
     /// # Errors
-    /// As [`Pager::ensure`].
+    /// The errors of [`Pager::ensure`].
     pub(crate) fn take(&mut self, height: f32) -> LayoutResult<f32> {
         self.ensure(height)?;
         self.y += self.gap_before();
@@ -205,7 +205,7 @@ impl Pager {
     /// Moves to the top of the next sheet.
     ///
     /// # Errors
-    /// As [`Pager::ensure`].
+    /// The errors of [`Pager::ensure`].
     pub(crate) fn next(&mut self) -> LayoutResult {
         if self.trial {
             return Err(LayoutStop::Full);
@@ -248,7 +248,7 @@ impl Pager {
     /// Opens a box around the following content.
     ///
     /// # Errors
-    /// As [`Pager::ensure`].
+    /// The errors of [`Pager::ensure`].
     pub(crate) fn open(&mut self, x: f32, w: f32, inset: Inset, paint: Paint) -> LayoutResult {
         let from = self.take(inset.top)?;
         let place = self.sheet().keep();
@@ -291,7 +291,7 @@ impl Pager {
     /// Places a piece from a trial layout at the current position. The caller must ensure that it fits.
     ///
     /// # Errors
-    /// As [`Pager::ensure`].
+    /// The errors of [`Pager::ensure`].
     pub(crate) fn put(&mut self, mut piece: Sheet, height: f32) -> LayoutResult {
         let notes = std::mem::take(&mut piece.notes);
         let y = self.take(height)?;

@@ -66,7 +66,7 @@ macro_rules! mount {
                 target_page: Query<String>,
                 /// Restricts the list to comments by these users.
                 authors: Query<Vec<String>>,
-                /// The format of the text: Markdown, the default, or a document tree.
+                /// Format of the text: Markdown (the default) or a document tree.
                 format: Query<ContentFormat>,
             ) -> ApiResult<Reply<List<Comment>>> {
                 let query = CommentQuery {
@@ -104,7 +104,7 @@ macro_rules! mount {
                 auth: Auth,
                 $(#[oai(name = $name)] $parameter: Path<$Id>,)+
                 #[oai(name = "commentId")] comment: Path<CommentId>,
-                /// The format of the text: Markdown, the default, or a document tree.
+                /// Format of the text: Markdown (the default) or a document tree.
                 format: Query<ContentFormat>,
             ) -> ApiResult<Reply<Comment>> {
                 let thread = Thread { of: $content, comment: comment.0 };
@@ -152,7 +152,7 @@ macro_rules! mount {
                 $(#[oai(name = $name)] $parameter: Path<$Id>,)+
                 #[oai(name = "commentId")] comment: Path<CommentId>,
                 page: PageQuery,
-                /// The format of the text: Markdown, the default, or a document tree.
+                /// Format of the text: Markdown (the default) or a document tree.
                 format: Query<ContentFormat>,
             ) -> ApiResult<Reply<List<CommentReply>>> {
                 let thread = Thread { of: $content, comment: comment.0 };
@@ -171,7 +171,7 @@ macro_rules! mount {
                 $(#[oai(name = $name)] $parameter: Path<$Id>,)+
                 #[oai(name = "commentId")] comment: Path<CommentId>,
                 $(
-                    /// The format of the text: Markdown, the default, or a document tree.
+                    /// Format of the text: Markdown (the default) or a document tree.
                     $format: Query<ContentFormat>,
                 )?
                 new: Strict<PostCommentReply>,
@@ -192,7 +192,7 @@ macro_rules! mount {
                 $(#[oai(name = $name)] $parameter: Path<$Id>,)+
                 #[oai(name = "commentId")] comment: Path<CommentId>,
                 #[oai(name = "commentReplyId")] reply: Path<CommentReplyId>,
-                /// The format of the text: Markdown, the default, or a document tree.
+                /// Format of the text: Markdown (the default) or a document tree.
                 format: Query<ContentFormat>,
             ) -> ApiResult<Reply<CommentReply>> {
                 let thread = Thread { of: $content, comment: comment.0 };

@@ -354,7 +354,7 @@ impl ContentChanges {
         auth: Auth,
         #[oai(name = "spaceId")] space: Path<SpaceId>,
         #[oai(name = "changeRequestId")] request: Path<String>,
-        /// The maximum number of changes in the response; has a small default.
+        /// Maximum number of changes in the response. The default is small.
         limit: Query<Limit>,
     ) -> ApiResult<Reply<RevisionSemanticChanges>> {
         let limit = limit.0.map(|limit| limit.0);
@@ -386,7 +386,7 @@ impl ContentChanges {
         /// Accepted for compatibility; computed pages are always compared as defined.
         #[oai(name = "computed")]
         _computed: Query<bool>,
-        /// The maximum number of changes in the response; has a small default.
+        /// Maximum number of changes in the response. The default is small.
         limit: Query<Limit>,
     ) -> ApiResult<Reply<RevisionSemanticChanges>> {
         let limit = limit.0.map(|limit| limit.0);

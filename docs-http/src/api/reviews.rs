@@ -28,7 +28,7 @@ impl Reviews {
         auth: Auth,
         #[oai(name = "spaceId")] space: Path<SpaceId>,
         #[oai(name = "changeRequestId")] request: Path<String>,
-        /// The format of the comments: Markdown, the default, or a document tree.
+        /// Format of the comments: Markdown (the default) or a document tree.
         format: Query<ContentFormat>,
         page: PageQuery,
     ) -> ApiResult<Reply<List<Review>>> {

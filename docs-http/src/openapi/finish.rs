@@ -34,7 +34,7 @@ const LEADING_MEMBERS: [&str; 6] = ["openapi", "info", "servers", "tags", "paths
 /// ```
 ///
 /// # Errors
-/// [`Problems`] if one of the two texts is not a JSON object, or if there are examples for an unknown operation.
+/// [`Problems`] if one of the two strings is not a JSON object, or if there are examples for an unknown operation.
 ///
 /// [`HttpApp::document`]: crate::HttpApp::document
 /// [`ApiInfo::examples`]: crate::ApiInfo::examples

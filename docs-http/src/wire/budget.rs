@@ -140,7 +140,7 @@ pub(crate) async fn collect(request: &Request, body: Body, limit: usize) -> Resu
 ///
 /// # Errors
 ///
-/// As [`collect`].
+/// The errors of [`collect`].
 pub(crate) async fn collect_within(
     budget: Option<(&BodyBudget, Holder)>,
     body: Body,

@@ -116,7 +116,7 @@ impl<'a, T: DeserializeOwned + JsonSchema + Send + 'static> ApiExtractor<'a> for
 ///
 /// # Errors
 ///
-/// As for [`Query`].
+/// The errors of [`Query`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct PageQuery(pub(crate) PageRequest);
 

@@ -27,7 +27,7 @@ impl Front<'_> {
     /// Lays out the sheets before the first page: the title, and the table of contents for the sheets in `body`.
     ///
     /// # Errors
-    /// As [`Setter::flow`].
+    /// The errors of [`Setter::flow`].
     pub(crate) fn lay(&self, setter: &mut Setter, body: &[Sheet]) -> LayoutResult<Vec<Sheet>> {
         setter.title_sheet(self)?;
         let mut sheets = setter.take_sheets();

@@ -15,7 +15,7 @@ use crate::{
 /// Draws the footers of all sheets except the first.
 ///
 /// # Errors
-/// As [`Setter::flow`].
+/// The errors of [`Setter::flow`].
 pub(crate) fn number_sheets(setter: &mut Setter, sheets: &mut [Sheet], title: &str) -> LayoutResult {
     let all = sheets.len();
     for (at, sheet) in sheets.iter_mut().enumerate().skip(1) {

@@ -27,7 +27,7 @@ impl Setter {
     /// Lays out a page.
     ///
     /// # Errors
-    /// As [`Setter::flow`].
+    /// The errors of [`Setter::flow`].
     pub(crate) fn page(&mut self, page: &ShownPage) -> LayoutResult {
         self.clock.check()?;
         if page.fresh && (self.pages.len() > 1 || !self.pages.is_at_top()) {

@@ -82,7 +82,7 @@ impl Setter {
     /// Lays out the footnotes that did not fit at the bottom of their sheet.
     ///
     /// # Errors
-    /// As [`Setter::flow`].
+    /// The errors of [`Setter::flow`].
     pub(super) fn put_late_notes(&mut self) -> LayoutResult {
         // Footnotes are never nested.
         for note in std::mem::take(&mut self.late_notes) {

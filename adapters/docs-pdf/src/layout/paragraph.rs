@@ -65,7 +65,7 @@ impl Setter {
     /// Lays out a paragraph.
     ///
     /// # Errors
-    /// As [`Setter::flow`].
+    /// The errors of [`Setter::flow`].
     pub(super) fn paragraph(&mut self, parts: &[&ShownPart], room: &LayoutArea) -> LayoutResult {
         let inline = self.inline(parts, room);
         self.lines(&inline, room)?;
@@ -76,7 +76,7 @@ impl Setter {
     /// Lays out inline content line by line.
     ///
     /// # Errors
-    /// As [`Setter::flow`].
+    /// The errors of [`Setter::flow`].
     pub(super) fn lines(&mut self, inline: &Inline, room: &LayoutArea) -> LayoutResult {
         if inline.is_empty() {
             return Ok(());

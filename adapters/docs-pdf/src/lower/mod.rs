@@ -112,7 +112,7 @@ impl<'a> BookLowering<'a> {
     }
 }
 
-/// Returns the language of a book, or English if it states no valid language.
+/// Returns the language of a book, or English if the book has no valid language.
 pub(crate) fn language(book: &Book) -> String {
     book.language.as_deref().filter(|lang| is_language(lang)).unwrap_or("en").to_ascii_lowercase()
 }
