@@ -19,14 +19,18 @@ use poem_openapi::{
     registry::{MetaSecurityScheme, Registry},
 };
 
-use crate::wire::{
-    budget::BodyAccount,
-    error::{ApiError, BEARER},
+use crate::{
+    reauthentication::guard_body,
+    wire::{
+        budget::BodyAccount,
+        error::{ApiError, BEARER},
+    },
 };
 
 /// Authenticates bearer tokens.
 ///
-/// The HTTP layer calls it once per request and does not cache the result, so a revoked token stops working at once.
+/// The HTTP layer calls it for each request and does not cache the result, so a revoked token stops working at once. If the body
+/// arrives slowly, it calls it again, at most once per second, before it uses the next part of the body.
 #[async_trait]
 pub trait Authenticator: Send + Sync + 'static {
     /// The actor type of the platform's operations.
@@ -83,6 +87,10 @@ pub trait Authenticator: Send + Sync + 'static {
 pub struct RequestHead<'r>(&'r Request);
 
 impl<'r> RequestHead<'r> {
+    pub(crate) const fn new(request: &'r Request) -> Self {
+        Self(request)
+    }
+
     #[must_use]
     pub fn method(self) -> &'r Method {
         self.0.method()
@@ -179,11 +187,11 @@ impl<'a, A: Send + Sync + 'static> ApiExtractor<'a> for RequestActor<A> {
 
     async fn from_request(
         request: &'a Request,
-        _: &mut RequestBody,
+        body: &mut RequestBody,
         _: ExtractParamOptions<()>,
     ) -> poem::Result<Self> {
         let authenticator = request_authenticator::<A>(request)?;
-        let actor = authenticate_request(&**authenticator, request).await?;
+        let actor = authenticate_request(authenticator, request, body).await?;
         actor.map(Self).ok_or_else(|| authenticator.missing_credentials().into())
     }
 }
@@ -207,30 +215,33 @@ impl<'a, A: Send + Sync + 'static> ApiExtractor<'a> for MaybeRequestActor<A> {
 
     async fn from_request(
         request: &'a Request,
-        _: &mut RequestBody,
+        body: &mut RequestBody,
         _: ExtractParamOptions<()>,
     ) -> poem::Result<Self> {
-        Ok(Self(authenticate_request(&**request_authenticator::<A>(request)?, request).await?))
+        Ok(Self(authenticate_request(request_authenticator::<A>(request)?, request, body).await?))
     }
 }
 
-/// Authenticates a request. A user token raises the body limit above that of [anonymous
-/// requests](crate::wire::budget::AnonymousBodyLimit).
+/// Authenticates a request, and again while its body arrives. A user token raises the body limit above that the
+/// [anonymous
+/// requests](crate::wire::budget::AnonymousBodyLimit) of anonymous requests.
 async fn authenticate_request<A>(
-    authenticator: &dyn Authenticator<Actor = A>,
+    authenticator: &SharedAuthenticator<A>,
     request: &Request,
+    body: &mut RequestBody,
 ) -> Result<Option<A>, ApiError>
 where
     A: Send + Sync + 'static,
 {
     let actor = authenticator.identify(RequestHead(request)).await?;
-    if let Some(actor) = &actor
-        && authenticator.is_personal(actor)
+    let Some(actor) = actor else { return Ok(None) };
+    if authenticator.is_personal(&actor)
         && let Some(account) = request.data::<BodyAccount>()
     {
-        account.grant(authenticator.user_id(actor));
+        account.grant(authenticator.user_id(&actor));
     }
-    Ok(actor)
+    guard_body(authenticator, request, body);
+    Ok(Some(actor))
 }
 
 fn describe(registry: &mut Registry) {

@@ -83,6 +83,7 @@ mod mount;
 pub mod openapi;
 mod pdf;
 mod rate;
+mod reauthentication;
 mod representation;
 mod saml;
 mod sign_in;

@@ -114,6 +114,8 @@ mod server;
 mod sign_in;
 #[path = "http/site_settings.rs"]
 mod site_settings;
+#[path = "http/slow_bodies.rs"]
+mod slow_bodies;
 #[path = "http/states.rs"]
 mod states;
 #[path = "http/story.rs"]

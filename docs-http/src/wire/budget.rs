@@ -160,7 +160,7 @@ pub(crate) async fn collect_within(
             None => parts.next().await,
         };
         let Some(part) = part else { break };
-        let part = part.map_err(|_| ApiError::invalid("the body ended early"))?;
+        let part = part.map_err(ApiError::from_body_error)?;
         let length = bytes.len() + part.len();
         if length > limit {
             return Err(ApiError::too_large(limit));

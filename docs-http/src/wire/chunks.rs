@@ -17,6 +17,6 @@ impl Chunks {
     /// Returns the next chunk, or `None` at the end.
     pub(crate) async fn next(&mut self) -> Result<Option<Bytes>, ApiError> {
         let next = self.0.next().await.transpose();
-        next.map_err(|_| ApiError::invalid("the body ended early"))
+        next.map_err(ApiError::from_body_error)
     }
 }

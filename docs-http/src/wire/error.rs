@@ -1,6 +1,6 @@
 //! Error responses. Each has a JSON body such as `{"error":{"code":404,"message":"no such space"}}`.
 
-use std::{borrow::Cow, error::Error as StdError, fmt};
+use std::{borrow::Cow, error::Error as StdError, fmt, io};
 
 use docs_core::ErrorKind;
 use poem::{
@@ -138,6 +138,11 @@ impl ApiError {
     }
 
     /// Creates a 413 for a body over the limit.
+    /// Converts an error of reading a body: the rejection by a layer that wraps the body, or its early end.
+    pub(crate) fn from_body_error(error: io::Error) -> Self {
+        error.downcast().unwrap_or_else(|_| Self::invalid("the body ended early"))
+    }
+
     pub(crate) fn too_large(limit: usize) -> Self {
         Self::new(StatusCode::PAYLOAD_TOO_LARGE, format!("the body: must be at most {limit} bytes"))
     }
