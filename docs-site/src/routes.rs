@@ -12,8 +12,11 @@ const SITE_ROUTES: [(&str, SiteRoute); 6] = [
     ("pages.*", SiteRoute::PageList),
 ];
 
+/// Returns a route for the number in its path.
+type MakeRoute = fn(usize) -> RootRoute;
+
 /// The routes at the root of a site. `*` matches a number, which becomes the argument of the route.
-const ROOT_ROUTES: [(&str, fn(usize) -> RootRoute); 7] = [
+const ROOT_ROUTES: [(&str, MakeRoute); 7] = [
     ("robots.txt", |_| RootRoute::Robots),
     ("sitemap.xml", |_| RootRoute::List(SiteList::Sitemap(None))),
     ("sitemap-*.xml", |part| RootRoute::List(SiteList::Sitemap(Some(part)))),
