@@ -15,7 +15,7 @@ use bytes::Bytes;
 use docs_convert::DocumentConverter;
 use docs_core::{
     Actor, ErrorKind, Platform, Result,
-    content::Evaluated,
+    content::{Evaluated, markdown::MAX_FRONT_MATTER_BYTES},
     model::{
         Block, BlockKind, EditMode, ImportContent, ImportContentResult, ImportGitRepository, JobState,
         MAX_PAGE_BYTES, OrgId, RevisionPage, SpaceId, UpdateSpace,
@@ -257,17 +257,24 @@ async fn oversized_repository_page_is_reported_and_emptied() {
     setting.git.put("fits.md", [b"# Fits\n\n".to_vec(), vec![b'a'; MAX_PAGE_BYTES]].concat());
     setting.git.put("long.md", [b"# Long\n\n".to_vec(), vec![b'a'; MAX_PAGE_BYTES + 1]].concat());
     setting.git.put("huge.md", vec![b'a'; 99 * MB]);
+    // Front matter of the maximum size, and of more than that.
+    let with_front = |title: &str, bytes: usize| {
+        let front = format!("---\nnote: {}\n---\n\n# {title}\n\n", "b".repeat(bytes - 7));
+        [front.into_bytes(), vec![b'a'; MAX_PAGE_BYTES]].concat()
+    };
+    setting.git.put("full.md", with_front("Full", MAX_FRONT_MATTER_BYTES));
+    setting.git.put("fronted.md", with_front("Fronted", 200 << 10));
     // A text within the limit whose links become longer.
     let links = "[a](fits.md)\n\n".repeat(15_000) + &"Some words.\n\n".repeat(MAX_PAGE_BYTES / 20);
     setting.git.put("links.md", format!("# Links\n\n{links}").into_bytes());
     measured.restart();
     let (state, said) = setting.import_repository().await;
     assert_eq!(state, JobState::Done, "{said}");
-    for file in ["long.md", "huge.md", "links.md"] {
+    for file in ["long.md", "huge.md", "links.md", "fronted.md"] {
         let line = format!("{file}: must be at most 1000000 bytes of Markdown, has ");
         assert!(said.contains(&line), "{said}");
     }
-    assert!(!said.contains("fits.md") && !said.contains("README.md:"), "{said}");
+    assert!(!said.contains("fits.md") && !said.contains("full.md") && !said.contains("README.md:"), "{said}");
     assert!(measured.kept() < 20 * MB, "{} MB", measured.kept() / MB);
     let mut texts = Vec::new();
     for page in setting.pages().await {
@@ -275,7 +282,11 @@ async fn oversized_repository_page_is_reported_and_emptied() {
         texts.push((page.base.title.clone(), page.document_id.is_some()));
     }
     let named = |title: &str| texts.iter().find(|(own, _)| own.starts_with(title)).map(|(_, has)| *has);
-    assert_eq!((named("Start"), named("Fits")), (Some(true), Some(true)), "{texts:?}");
+    assert_eq!(
+        (named("Start"), named("Fits"), named("Full"), named("Fronted")),
+        (Some(true), Some(true), Some(true), Some(false)),
+        "{texts:?}"
+    );
     assert_eq!(
         (named("Long"), named("Huge"), named("Links")),
         (Some(false), Some(false), Some(false)),

@@ -30,8 +30,12 @@ const IMPORTED: &[(&str, &str)] = &[
         "engine/docs-markup/src/document/limits.rs::MAX_BLOCK_DEPTH",
     ),
     (
-        "docs-core/src/platform/exchange/git/import/read.rs::MAX_PAGE_BYTES",
+        "engine/docs-markup/src/markdown/mod.rs::MAX_PAGE_BYTES",
         "engine/docs-model/src/page_size.rs::MAX_PAGE_BYTES",
+    ),
+    (
+        "engine/docs-markup/src/markdown/mod.rs::MAX_FRONT_MATTER_BYTES",
+        "engine/docs-markup/src/markdown/front.rs::MAX_BYTES",
     ),
     (
         "docs-core/src/platform/exchange/import/crawl.rs::MAX_PAGES",

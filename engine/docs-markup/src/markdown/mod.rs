@@ -11,6 +11,7 @@ mod tests;
 
 use std::ops::Range;
 
+use docs_model::MAX_PAGE_BYTES;
 use pulldown_cmark::{Event, Parser, Tag, TagEnd};
 
 use crate::PagePatch;
@@ -162,6 +163,13 @@ pub fn split_front(markdown: &str) -> (Option<&str>, &str) {
 
 /// Maximum length of the lines of a title heading, in bytes. A longer heading is text.
 const MAX_HEADING_BYTES: usize = 4 << 10;
+/// Bytes for the fences of front matter and the blank lines of a page file.
+const SEPARATOR_BYTES: usize = 1 << 10;
+
+/// Maximum size of a page file in bytes: a text of [`MAX_PAGE_BYTES`] with front matter and title of the maximum size.
+/// The text of a larger file is too long, or its front matter is ignored.
+pub const MAX_PAGE_FILE_BYTES: u64 =
+    (MAX_PAGE_BYTES + MAX_FRONT_MATTER_BYTES + MAX_HEADING_BYTES + SEPARATOR_BYTES) as u64;
 
 /// Splits off the leading level 1 heading.
 fn split_heading(text: &str) -> Option<(Heading, &str)> {

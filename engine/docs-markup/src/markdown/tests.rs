@@ -475,3 +475,16 @@ fn a_heading_longer_than_its_bound_is_text() {
     let titled = |bytes: usize| parse_page(&format!("# {}\n", "a".repeat(bytes - 3))).heading.is_some();
     assert_eq!((titled(MAX_HEADING_BYTES), titled(MAX_HEADING_BYTES + 1)), (true, false));
 }
+
+#[test]
+fn a_file_with_parts_of_the_maximum_size_is_within_the_limit() {
+    let yaml = format!("description: {}\n", "a".repeat(MAX_FRONT_MATTER_BYTES - "description: \n".len()));
+    let heading = format!("# {}\n", "b".repeat(MAX_HEADING_BYTES - 3));
+    let body = "c".repeat(MAX_PAGE_BYTES);
+    let file = format!("\u{feff}---\r\n{yaml}---\r\n\r\n{heading}\r\n{body}");
+    let page = parse_page(&file);
+    assert_eq!(page.body.len(), MAX_PAGE_BYTES);
+    assert!(page.heading.is_some() && page.front.fields.description.is_some());
+    let spare = MAX_PAGE_FILE_BYTES - file.len() as u64;
+    assert!(spare < 1 << 10, "{spare}");
+}

@@ -9,7 +9,7 @@ mod read;
 
 use async_trait::async_trait;
 
-pub(super) use self::read::{CommitContent, MAX_PAGE_FILE_BYTES, MAX_TEXT_BYTES, check_size};
+pub(super) use self::read::{CommitContent, MAX_TEXT_BYTES, check_size};
 use self::{apply::store_import, read::Importer};
 use super::{
     no_git,

@@ -205,7 +205,7 @@ pub(super) const INPUTS: &[Input] = &[
             ).measured("pages of a repository"),
             bound(
                 "Bytes of a page file",
-                "docs-core/src/platform/exchange/git/import/read.rs::MAX_PAGE_FILE_BYTES",
+                "engine/docs-markup/src/markdown/mod.rs::MAX_PAGE_FILE_BYTES",
                 Beyond::Reported,
                 "docs-core/tests/bounds/main.rs::oversized_repository_page_is_reported_and_emptied",
             ).within("pages of a repository"),

@@ -17,12 +17,13 @@ use crate::{
             ExportPlan, FileTemplate, MAX_CONFIG_BYTES, PageContent, PlannedFile, RepoPath, Repository,
             SpaceFile, SpaceInclude, SpacePage, TemplateOrigin, TitleIn,
         },
+        markdown::MAX_PAGE_FILE_BYTES,
     },
     model::{GitBlob, JobProgress, JobStage, PageId},
     platform::{
         content::files::FilePlace,
         exchange::git::{
-            import::{MAX_PAGE_FILE_BYTES, MAX_TEXT_BYTES, check_size},
+            import::{MAX_TEXT_BYTES, check_size},
             sync::{decode_text, format_error, git_error, text_at},
         },
         jobs::Progress,

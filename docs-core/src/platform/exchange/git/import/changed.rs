@@ -3,9 +3,7 @@
 
 use std::collections::HashSet;
 
-use super::read::{
-    CommitContent, Importer, MAX_FILES_BYTES, MAX_PAGE_FILE_BYTES, MAX_TEXT_BYTES, check_size,
-};
+use super::read::{CommitContent, Importer, MAX_FILES_BYTES, MAX_TEXT_BYTES, check_size};
 use crate::{
     Error, Result,
     content::{
@@ -14,6 +12,7 @@ use crate::{
             ImportPlan, PageLinks, PlannedFile, PlannedInclude, PlannedKind, PlannedPage, RepoConfig,
             RepoPath, RepoTree, Warning,
         },
+        markdown::MAX_PAGE_FILE_BYTES,
     },
     model::{ContentRef, FileId},
     platform::{
@@ -25,7 +24,7 @@ use crate::{
 };
 
 /// The version of the import rules. Increment it when they change, so that everything is imported again.
-const IMPORT_RULES_VERSION: u32 = 3;
+const IMPORT_RULES_VERSION: u32 = 4;
 /// Number of bytes of a layout that are hashed at once.
 const LAYOUT_CHUNK: usize = 64 << 10;
 /// At most one in this many items may have changed; otherwise a full import is faster.

@@ -11,12 +11,12 @@ use crate::{
             ImportPlan, PageLinks, PlannedFile, PlannedInclude, PlannedKind, PlannedPage, RepoConfig,
             RepoPath, RepoTree, Warning, variables,
         },
-        markdown::{PageSource, cover_of, parse_include, parse_page, web_reference},
+        markdown::{MAX_PAGE_FILE_BYTES, PageSource, cover_of, parse_include, parse_page, web_reference},
         reference::{destination, parse_exact},
     },
     model::{
-        ContentRef, FileId, GitBlob, JobProgress, JobStage, MAX_PAGE_BYTES, MAX_TITLE, PageId, PageTooLong,
-        ReusableId, check_page_size,
+        ContentRef, FileId, GitBlob, JobProgress, JobStage, MAX_TITLE, PageId, PageTooLong, ReusableId,
+        check_page_size,
     },
     platform::{
         exchange::{
@@ -40,9 +40,6 @@ use crate::{
 pub(in crate::platform::exchange::git) const MAX_TEXT_BYTES: u64 = 200_000_000;
 /// Maximum total size of all files in bytes.
 pub(super) const MAX_FILES_BYTES: u64 = 2_000_000_000;
-
-/// Maximum size of a page file in bytes, including front matter.
-pub(in crate::platform::exchange::git) const MAX_PAGE_FILE_BYTES: u64 = MAX_PAGE_BYTES as u64 + (256 << 10);
 
 /// The result of reading a commit.
 pub(in crate::platform::exchange::git) struct CommitContent {
