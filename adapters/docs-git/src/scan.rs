@@ -26,8 +26,9 @@ use crate::{
     meter::{UnpackedMeter, chain_too_long, chains_too_large, object_too_large, objects_too_large},
 };
 
-/// Maximum number of objects in a pack. libgit2 allocates memory for the declared number.
-const MAX_OBJECTS: u32 = 20_000_000;
+/// Maximum number of objects in a pack. libgit2 takes about 130 bytes of memory for each. The whole history of Git
+/// itself has 407,061 objects.
+const MAX_OBJECTS: u32 = 1_000_000;
 
 /// Maximum number of deltas between an object and an object without delta compression. Git itself creates at most as
 /// many, and 50 by default. libgit2 reads the whole chain for each read of an object.

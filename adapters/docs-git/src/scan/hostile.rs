@@ -150,6 +150,38 @@ fn read(bytes: &[u8]) {
     });
 }
 
+/// Returns the header of a pack.
+fn header(objects: u32) -> Vec<u8> {
+    [b"PACK\0\0\0\x02".as_slice(), &objects.to_be_bytes()].concat()
+}
+
+#[test]
+fn packs_at_the_object_limit_take_bounded_memory() {
+    let runtime = tokio::runtime::Builder::new_current_thread().build().expect("a runtime");
+    let mut scan = Scan::new(Limits::default());
+    let mut objects = Vec::new();
+    (0..1_000).for_each(|_| object('b', &mut objects));
+    let (done, bytes) = docs_hostile::own_peak_of(|| {
+        runtime.block_on(async {
+            scan.inspect(&header(MAX_OBJECTS)).await?;
+            for _ in 0..MAX_OBJECTS / 1_000 {
+                scan.inspect(&objects).await?;
+            }
+            Ok::<_, GitError>(())
+        })
+    });
+    done.expect("a valid pack");
+    assert!(matches!(scan.pack.at, PackPosition::End));
+    assert!(bytes < 64 << 20, "{bytes}");
+}
+
+#[tokio::test]
+async fn packs_with_more_objects_than_the_limit_are_refused() {
+    let error = Scan::new(Limits::default()).inspect(&header(MAX_OBJECTS + 1)).await;
+    let error = error.expect_err("too many objects");
+    assert!(matches!(&error, GitError::TooLarge(said) if said.contains("1000000 objects")), "{error}");
+}
+
 /// libgit2 receives no bytes after the refused ones.
 #[tokio::test]
 async fn a_kilobyte_with_a_chain_of_gigabytes_is_refused_early() {

@@ -46,7 +46,7 @@ pub(super) const INPUTS: &[Input] = &[
                 "Objects of a pack",
                 "adapters/docs-git/src/scan.rs::MAX_OBJECTS",
                 Beyond::Fails,
-                "adapters/docs-git/tests/it/hostile.rs::malformed_packs_are_refused",
+                "adapters/docs-git/src/scan/hostile.rs::packs_with_more_objects_than_the_limit_are_refused",
             ).within("entries of a repository"),
             bound(
                 "Deltas in a chain of a pack",
