@@ -7,7 +7,7 @@ use docs_web::{Credentials, HostError, Outbound};
 use url::Url;
 
 /// A parsed repository URL.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) enum RepositoryAddress {
     /// A repository over HTTP.
     Web(Web),
@@ -25,7 +25,7 @@ pub(crate) struct Web {
 }
 
 /// A repository on a disk.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Disk {
     /// The `file` URL.
     pub(crate) url: String,

@@ -1,6 +1,13 @@
 //! The Git client.
 
-use std::{fmt, io, path::PathBuf, sync::Arc};
+use std::{
+    fmt, io,
+    path::PathBuf,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+};
 
 use async_trait::async_trait;
 use docs_ports::{Checkout, Commit, FetchRequest, GitAccess, GitError, GitRemote, PushFiles, PushRequest};
@@ -13,7 +20,7 @@ use crate::{
     cache::{self, Cache},
     cancel::CancelOnDrop,
     checkout::{GitCheckout, GuardedRepository},
-    clone::{CloneFolder, CommitSelector, FetchedCommit, Job, check_reference},
+    clone::{CloneFolder, CommitSelector, FetchedCommit, History, Job, check_reference},
     disk, listing,
     push::{self, ParentCommit, update::Update},
     scratch::{CloneKey, Scratch},
@@ -142,12 +149,32 @@ impl GitClient {
         }
     }
 
-    /// Fetches a commit over the network and reads it.
+    /// Fetches a commit over the network and reads it. If recent commits before it are fetched too and exceed a limit,
+    /// fetches the commit without them.
     async fn download<T: Send + 'static>(
         &self,
         address: RepositoryAddress,
         cache_id: Option<&String>,
         wanted: CommitSelector,
+        read: impl Fn(FetchedCommit) -> Result<T, GitError> + Clone + Send + 'static,
+    ) -> Result<T, GitError> {
+        let receiving = Arc::new(AtomicBool::new(false));
+        let recent = History::Recent(Arc::clone(&receiving));
+        let result = self.attempt(address.clone(), cache_id, (wanted.clone(), recent), read.clone()).await;
+        match result {
+            Err(GitError::TooLarge(reason)) if receiving.load(Ordering::SeqCst) => {
+                tracing::info!(%reason, "fetch the newest commit without its history");
+                self.attempt(address, cache_id, (wanted, History::Omitted), read).await
+            }
+            result => result,
+        }
+    }
+
+    async fn attempt<T: Send + 'static>(
+        &self,
+        address: RepositoryAddress,
+        cache_id: Option<&String>,
+        (wanted, history): (CommitSelector, History),
         read: impl Fn(FetchedCommit) -> Result<T, GitError> + Send + 'static,
     ) -> Result<T, GitError> {
         let work = CancelOnDrop::default();
@@ -160,7 +187,8 @@ impl GitClient {
         let (line, asks) = channel();
         let cancelled = work.cancelled();
         let source = CloneKey::new(&address.identity(), credentials.as_ref());
-        let job = |url| Job { line, url, wanted: wanted.clone(), limits, credentials, source, cancelled };
+        let job =
+            |url| Job { line, url, wanted: wanted.clone(), history, limits, credentials, source, cancelled };
         match address {
             RepositoryAddress::Disk(_) => {
                 Err(GitError::Broken("a repository on disk cannot be read over the network".to_owned()))

@@ -1,6 +1,13 @@
 //! The work of the libgit2 thread: fetches one commit into a bare repository.
 
-use std::{cell::Cell, path::Path, sync::Arc};
+use std::{
+    cell::Cell,
+    path::Path,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+};
 
 use docs_ports::{GitAccess, GitError};
 use docs_web::Credentials;
@@ -27,6 +34,7 @@ pub(crate) struct Job {
     pub(crate) line: NetworkHandle,
     pub(crate) url: &'static str,
     pub(crate) wanted: CommitSelector,
+    pub(crate) history: History,
     pub(crate) limits: Limits,
     /// The credentials, which are removed from messages of the server.
     pub(crate) credentials: Option<Credentials>,
@@ -41,6 +49,24 @@ pub(crate) enum CommitSelector {
     Ref(String),
     /// A specific commit that a ref of the repository points at.
     Commit(Oid),
+}
+
+/// The commits before the wanted one.
+#[derive(Clone, Debug)]
+pub(crate) enum History {
+    /// Up to [`SHALLOW_DEPTH`] commits are fetched if an earlier commit is present. The flag is set while they are
+    /// received, and stays set if that fails.
+    Recent(Arc<AtomicBool>),
+    /// No other commit is fetched if the server supports it.
+    Omitted,
+}
+
+impl History {
+    fn set_receiving(&self, receiving: bool) {
+        if let Self::Recent(flag) = self {
+            flag.store(receiving, Ordering::SeqCst);
+        }
+    }
 }
 
 /// The location of the bare repository.
@@ -164,9 +190,9 @@ impl Job {
     /// Returns the history depth to fetch. For a ref that was fetched before, it probably covers the new commits.
     fn depth(&self, repository: &Repository) -> Depth {
         let is_kept = |name: &String| repository.refname_to_id(name).is_ok();
-        match self.cached_ref_name().filter(is_kept) {
-            Some(_) => Depth::Recent,
-            None => Depth::Single,
+        match (&self.history, self.cached_ref_name().filter(is_kept)) {
+            (History::Recent(_), Some(_)) => Depth::Recent,
+            (History::Omitted, _) | (_, None) => Depth::Single,
         }
     }
 
@@ -227,7 +253,10 @@ impl Job {
             Depth::Recent => drop(options.depth(SHALLOW_DEPTH)),
             Depth::All => {}
         }
-        remote.download(&[format!("+{name}:refs/docs/fetched")], Some(&mut options))
+        self.history.set_receiving(depth == Depth::Recent);
+        remote.download(&[format!("+{name}:refs/docs/fetched")], Some(&mut options))?;
+        self.history.set_receiving(false);
+        Ok(())
     }
 
     fn callbacks<'a>(&'a self, received: &'a TransferProgress) -> RemoteCallbacks<'a> {

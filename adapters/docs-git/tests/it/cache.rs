@@ -66,6 +66,44 @@ async fn cached_repository_is_fetched_incrementally() {
     assert_eq!(repositories(folder.path()).len(), 1);
 }
 
+/// Each limit is exceeded by a file of an earlier commit, and later by one of the newest commit.
+#[tokio::test]
+async fn history_that_exceeds_a_limit_is_not_fetched() {
+    if !has_git() {
+        return;
+    }
+    let limits = [
+        Limits { total_bytes: 1_000_000, ..Limits::default() },
+        Limits { unpacked_bytes: 1_000_000, ..Limits::default() },
+        Limits { chain_bytes: 1_000_000, ..Limits::default() },
+    ];
+    for limits in limits {
+        let fixture = Fixture::filled();
+        let (server, log) = web(fixture.path(), |_| None);
+        let url = format!("http://{}/repo.git", server.address());
+        let posts = || log.lock().unwrap().iter().filter(|request| request.line.starts_with("POST")).count();
+        let folder = tempfile::tempdir().unwrap();
+        let client = client().with_limits(limits).with_cache(folder.path());
+        client.fetch(&kept(&url, "space")).await.unwrap();
+
+        let commit = |name: &[u8], bytes: &[u8]| {
+            let tip = fixture.repository.refname_to_id("refs/heads/main").unwrap();
+            fixture.commit("refs/heads/main", &[(name, FILE, bytes)], &[tip]);
+        };
+        commit(b"large.bin", &noise(3_000_000));
+        commit(b"new.md", b"new");
+        let newer = client.fetch(&kept(&url, "space")).await.unwrap();
+        assert_eq!(&newer.read("new.md").await.unwrap()[..], b"new", "{limits:?}");
+        assert_eq!(repositories(folder.path()).len(), 1);
+
+        commit(b"large.bin", &noise(4_000_000));
+        let before = posts();
+        let error = error_of(client.fetch(&kept(&url, "space")).await);
+        assert!(matches!(error, GitError::TooLarge(_)), "{limits:?}: {error:?}");
+        assert!(posts() <= before + 4, "the files of the newest commit are requested at most twice");
+    }
+}
+
 /// All that is below a folder and that other users of the machine have rights on.
 #[cfg(unix)]
 fn open_to_others(folder: &Path) -> Vec<String> {
