@@ -19,8 +19,6 @@ use tokio::sync::Semaphore;
 /// the time of parsing.
 const MAX_BYTES: usize = 512 << 10;
 const MARK_BYTES: usize = 16;
-/// The maximum memory in bytes of the cached descriptions.
-const CACHE_BYTES: u64 = 8 << 20;
 /// The number of pages whose descriptions are parsed at the same time.
 const MAX_PARSES: usize = 2;
 
@@ -58,15 +56,14 @@ impl fmt::Debug for DescriptionParser {
     }
 }
 
-impl Default for DescriptionParser {
-    fn default() -> Self {
+impl DescriptionParser {
+    /// Creates a parser with a cache of at most `bytes`.
+    pub(crate) fn new(bytes: u64) -> Self {
         // One shard, because an entry must fit into its shard.
-        let cached = Arc::new(Cache::with_weighter(32, CACHE_BYTES, DescriptionWeigher));
+        let cached = Arc::new(Cache::with_weighter(32, bytes, DescriptionWeigher));
         Self { cached, parses: Semaphore::new(MAX_PARSES) }
     }
-}
 
-impl DescriptionParser {
     /// Parses the descriptions of the parts of specifications that a page shows, within the bounds of a page.
     ///
     /// # Errors
@@ -160,7 +157,7 @@ mod tests {
 
     #[tokio::test]
     async fn descriptions_beyond_the_bound_are_plain_text() {
-        let parser = DescriptionParser::default();
+        let parser = DescriptionParser::new(8 << 20);
         let text = |number: usize| format!("*{number:07}*{}", "a ".repeat(MAX_BYTES / 32));
         let per_page = MAX_BYTES / counted_bytes(&text(0));
         let found = parser.parse(std::iter::once(schema((0..2 * per_page).map(text)))).await.expect("parsed");
@@ -171,7 +168,7 @@ mod tests {
 
     #[tokio::test]
     async fn equal_descriptions_are_parsed_once() {
-        let parser = DescriptionParser::default();
+        let parser = DescriptionParser::new(8 << 20);
         let text = "*a* ".repeat(5_000);
         let page = || parser.parse(std::iter::repeat_n(schema(std::iter::repeat_n(text.clone(), 100)), 4));
         let (first, second) = (page().await.expect("parsed"), page().await.expect("parsed"));

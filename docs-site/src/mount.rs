@@ -6,7 +6,7 @@ use bytes::Bytes;
 use docs_core::{
     Error, ErrorKind, Platform, Result,
     model::PageId,
-    platform::{AnonymousViewVersion, own_paths},
+    platform::{AnonymousViewVersion, CacheBudget, own_paths},
 };
 use futures_util::FutureExt as _;
 use poem::{
@@ -44,13 +44,14 @@ use crate::{
 /// Configuration of [`Sites`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SiteConfig {
-    /// The maximum memory in bytes of the caches of page trees, rendered pages and lookups.
+    /// The maximum memory in bytes of the caches of page trees, rendered pages and lookups, 72 MiB by default: the
+    /// share of sites in a [`CacheBudget`].
     pub cache_bytes: u64,
 }
 
 impl Default for SiteConfig {
     fn default() -> Self {
-        Self { cache_bytes: 64 << 20 }
+        Self { cache_bytes: CacheBudget::default().site_bytes }
     }
 }
 

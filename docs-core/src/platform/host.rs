@@ -3,6 +3,7 @@
 pub(super) mod audit;
 pub(super) mod authenticate;
 pub(super) mod builder;
+pub(super) mod cache_budget;
 pub(super) mod collect;
 pub(super) mod health;
 pub(super) mod kinds;

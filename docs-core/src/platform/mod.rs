@@ -40,6 +40,7 @@ pub use exchange::{
 };
 pub use host::{
     builder::Builder,
+    cache_budget::CacheBudget,
     collect::{CollectMode, CollectionStats},
     limits::{Amount, LIMITS, Limit, LimitGroup},
     setup::{SetUp, SetUpResult, load_or_create_sealing_key},

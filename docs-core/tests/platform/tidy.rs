@@ -1,5 +1,6 @@
 //! Automatically checked rules of the repository.
 
+mod caches;
 mod citations;
 mod cycles;
 mod language;

@@ -97,11 +97,11 @@ pub(crate) struct Caches {
 }
 
 impl Caches {
-    /// Creates caches of at most `bytes` in total: 5/16 for page trees, 1/16 for summaries of page trees and for
-    /// lists of pages, 4/16 for rendered pages, 2/16 for pages as Markdown, 1/16 for page layouts, 1/16 for
-    /// prerendered texts, and 2/16 for lookups.
+    /// Creates caches of at most `bytes` in total: 5/18 for page trees, 1/18 for summaries of page trees and for
+    /// lists of pages, 4/18 for rendered pages, 2/18 for pages as Markdown, 1/18 for page layouts, 1/18 for
+    /// prerendered texts, 2/18 for descriptions of specifications, and 2/18 for lookups.
     pub(crate) fn new(bytes: u64) -> Self {
-        let small = bytes / 16;
+        let small = bytes / 18;
         Self {
             sites: SiteCaches::new(small),
             // A page of a few megabytes would not fit into one of several shards.
@@ -111,7 +111,7 @@ impl Caches {
             surroundings: Cache::with_weighter(EXPECTED_LARGE_ENTRIES, small, EntryWeigher),
             drawn: Cache::with_weighter(EXPECTED_LARGE_ENTRIES, small, EntryWeigher),
             answered: Cache::with_weighter(EXPECTED_ENTRIES, small / 2, EntryWeigher),
-            descriptions: DescriptionParser::default(),
+            descriptions: DescriptionParser::new(2 * small),
         }
     }
 

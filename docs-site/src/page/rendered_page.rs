@@ -37,3 +37,30 @@ impl PageForm for RenderedPage {
         self.html.bytes.len() + self.html.bytes.len() / 3
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use docs_hostile::assert_weight;
+    use maud::PreEscaped;
+
+    use super::*;
+    use crate::html::NamedMarkup;
+
+    #[test]
+    fn weights_of_rendered_pages_are_their_memory() {
+        for bytes in [4_000, 60_000, 3_000_000] {
+            let build = || {
+                // The buffer of a page grows while it is written.
+                let mut html = Html::with_capacity(1_000);
+                let markup = NamedMarkup::new(PreEscaped("abcdefgh".repeat(bytes / 80)));
+                for _ in 0..10 {
+                    html.write_named(&markup);
+                }
+                Arc::new(RenderedPage::new(html, true))
+            };
+            assert_weight(&bytes.to_string(), build, |page| page.weight() as u64);
+        }
+    }
+}

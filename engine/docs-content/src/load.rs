@@ -263,8 +263,7 @@ impl ObjectCaches {
         };
         let document = run_on_text(text, |text| SharedDocument::new(document::parse(text))).await;
         self.count(Cost { documents_read: 1, ..Cost::default() });
-        let bytes = (document::memory(&document) + text.len()) as u64;
-        let weighed = WeighedDocument { document: document.clone(), bytes };
+        let weighed = WeighedDocument::new(document.clone(), text);
         drop(guard.insert(weighed.clone()));
         keep(&self.documents, id, &weighed);
         document

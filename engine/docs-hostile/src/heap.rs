@@ -83,3 +83,24 @@ pub fn own_peak_of<T>(work: impl FnOnce() -> T) -> (T, usize) {
     let peak = THREAD_HEAP.with(|own| own.get().peak);
     (answer, peak.wrapping_sub(before).max(0).cast_unsigned())
 }
+
+/// Runs `work` and measures the bytes that this thread has allocated during it and not freed. The first run may create
+/// values that live as long as the process, so callers run `work` once before.
+pub fn retained_by<T>(work: impl FnOnce() -> T) -> (T, usize) {
+    let alive = || THREAD_HEAP.with(|own| own.get().alive);
+    let before = alive();
+    let answer = work();
+    (answer, alive().wrapping_sub(before).max(0).cast_unsigned())
+}
+
+/// Builds a cached value twice, and checks that its weight is within a factor of two of the bytes that it allocates.
+///
+/// # Panics
+/// If the weight is less than half, or more than twice the bytes.
+pub fn assert_weight<T>(name: &str, build: impl Fn() -> T, weight: impl Fn(&T) -> u64) {
+    drop(build());
+    let (value, bytes) = retained_by(build);
+    let weight = weight(&value);
+    let bytes = bytes as u64;
+    assert!(weight <= 2 * bytes && bytes <= 2 * weight, "{name}: weight {weight}, allocated {bytes}");
+}

@@ -32,7 +32,7 @@ use std::{
 
 use cpu_time::{ProcessTime, ThreadTime};
 
-pub use heap::{own_peak_of, peak_of};
+pub use heap::{assert_weight, own_peak_of, peak_of, retained_by};
 pub use inputs::Random;
 pub use parser::{Parser, ParserFn};
 pub use tex::TEX;

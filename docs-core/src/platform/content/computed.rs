@@ -38,10 +38,7 @@ use crate::{
 
 /// The `type` of pages computed from OpenAPI specifications.
 pub(in crate::platform) const OPENAPI: &str = "builtin:openapi";
-/// Capacity of the specification outline cache, in bytes.
-const SPEC_CACHE_BYTES: u64 = 32 << 20;
-
-/// A cache of the pages of recently read specification versions.
+/// A cache of the pages of recently read versions. Stores nothing unless the builder sets a size.
 pub(in crate::platform) struct SpecPagesCache(
     quick_cache::sync::Cache<OpenApiSpecVersionId, Arc<SpecPages>, ByBytes>,
 );
@@ -57,7 +54,13 @@ impl quick_cache::Weighter<OpenApiSpecVersionId, Arc<SpecPages>> for ByBytes {
 
 impl Default for SpecPagesCache {
     fn default() -> Self {
-        Self(quick_cache::sync::Cache::with_weighter(100, SPEC_CACHE_BYTES, ByBytes))
+        Self::new(0)
+    }
+}
+
+impl SpecPagesCache {
+    pub(in crate::platform) fn new(bytes: u64) -> Self {
+        Self(quick_cache::sync::Cache::with_weighter(100, bytes, ByBytes))
     }
 }
 
@@ -221,7 +224,7 @@ impl Platform {
                 drop(tx);
                 let bytes = self.spec_bytes(&record.id, &found.outline).await?;
                 let outline: SpecOutline = serde_json::from_slice(&bytes).map_err(Error::internal)?;
-                let pages = Arc::new(SpecPages::new(outline, found.outline.size));
+                let pages = Arc::new(SpecPages::new(outline));
                 kept.insert(version.clone(), Arc::clone(&pages));
                 pages
             }

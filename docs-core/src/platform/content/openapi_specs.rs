@@ -22,7 +22,7 @@ pub use self::detail::{
     SpecSubject,
 };
 use self::process::ProcessSpec;
-pub(in crate::platform) use self::subjects::MAX_SHOWN_SUBJECTS;
+pub(in crate::platform) use self::subjects::{MAX_SHOWN_SUBJECTS, SpecDetailCache};
 use crate::{
     Error, Result,
     model::{

@@ -5,8 +5,9 @@ use std::{fmt, sync::Arc, time::Duration};
 use chrono::TimeDelta;
 
 use crate::{
-    content::Content,
+    content::{Content, LineMerger},
     platform::{
+        host::cache_budget::CacheBudget,
         kernel::{
             audit_log::AuditLog,
             import_memory::ImportMemory,
@@ -42,6 +43,7 @@ pub struct Builder {
     site_hosts: SiteHosts,
     job_lease: TimeDelta,
     import_memory: ImportMemory,
+    caches: CacheBudget,
 }
 
 impl fmt::Debug for Builder {
@@ -67,6 +69,7 @@ impl Builder {
             site_hosts: SiteHosts::any(),
             job_lease: DEFAULT_LEASE,
             import_memory: ImportMemory::default(),
+            caches: CacheBudget::default(),
         }
     }
 
@@ -197,7 +200,17 @@ impl Builder {
         self
     }
 
-    /// Sets the base URL for all URLs in responses.
+    /// Sets the memory of the caches. Default: 416 MiB together.
+    ///
+    /// The caches of published sites are part of the budget, but belong to the embedding application: it passes
+    /// [`site_bytes`](CacheBudget::site_bytes) to them.
+    #[must_use]
+    pub const fn caches(mut self, budget: CacheBudget) -> Self {
+        self.caches = budget;
+        self
+    }
+
+    /// Makes the base URL for all URLs in responses.
     #[must_use]
     pub fn base_url(mut self, base: &str) -> Self {
         self.urls = Urls::new(base);
@@ -230,6 +243,7 @@ impl Builder {
             site_hosts,
             job_lease,
             import_memory,
+            caches,
         } = self;
         // A site on the file host would share an origin with uploaded files.
         let (urls, site_hosts) = match files_origin {
@@ -242,13 +256,14 @@ impl Builder {
         let open = Arc::new(OpenTransactions::default());
         let memory = Memory::default();
         memory.insert(import_memory);
+        caches.insert_spec_caches(&memory);
         if let Some(index) = search {
             memory.insert(Follower::new(index, ports.clock.now()));
         }
         let inner = PlatformState {
             memory,
             secrets: secrets.unwrap_or_else(|| Arc::new(SealingKey::ephemeral(ports.ids.as_ref()))),
-            content: Content::new(Arc::clone(&objects)),
+            content: Content::with_config(Arc::clone(&objects), caches.content, Arc::new(LineMerger)),
             job_lease,
             observer: Arc::new(StoreObserver {
                 open: Arc::clone(&open),

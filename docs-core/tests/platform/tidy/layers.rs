@@ -165,6 +165,7 @@ const ROOMS: &[(&str, &[&str])] = &[
             "kinds",
             "layout",
             "rights",
+            "cache_budget",
             "builder",
             "tidy",
             "limits",

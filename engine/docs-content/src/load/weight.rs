@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use docs_markup::document;
 use docs_store::Hash;
 use quick_cache::{Equivalent, Weighter};
 
@@ -51,11 +52,68 @@ impl Weighter<Id, Arc<PageTree>> for CacheWeight {
 #[derive(Clone)]
 pub(super) struct WeighedDocument {
     pub(super) document: SharedDocument,
-    pub(super) bytes: u64,
+    bytes: u64,
+}
+
+impl WeighedDocument {
+    /// Weighs the document of a text.
+    pub(super) fn new(document: SharedDocument, text: &str) -> Self {
+        let bytes = (document::memory(&document) + text.len()) as u64;
+        Self { document, bytes }
+    }
 }
 
 impl Weighter<Id, WeighedDocument> for CacheWeight {
     fn weight(&self, _: &Id, document: &WeighedDocument) -> u64 {
         document.bytes + 64
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use bytes::Bytes;
+    use docs_hostile::assert_weight;
+    use serde_json::json;
+
+    use super::*;
+
+    fn id() -> Id {
+        Id { domain: "d".into(), hash: Hash::compute(b"") }
+    }
+
+    #[test]
+    fn weights_of_nodes_are_their_memory() {
+        for (name, value, entries) in
+            [("small", 4, 40), ("medium", 300, 40), ("large", 20_000, 3), ("one", 4, 1)]
+        {
+            let value = Bytes::from(json!("a".repeat(value)).to_string());
+            let all: Vec<_> = (0..entries)
+                .map(|at| (format!("p/{at:08}").into(), crate::map::MapItem::Value(value.clone())))
+                .collect();
+            let (_, encoded) = MapNode::from_entries(0, &all);
+            let decode = || Arc::new(MapNode::decode(&Bytes::copy_from_slice(&encoded)).expect("a node"));
+            assert_weight(name, decode, |node| CacheWeight.weight(&id(), node));
+        }
+    }
+
+    #[test]
+    fn weights_of_documents_are_their_memory() {
+        let rows = format!("| a | b |\n|---|---|\n{}", "| word | *two* |\n".repeat(300));
+        for (name, text) in [
+            ("words", "Some words of a text.\n\n".repeat(300)),
+            ("marks", "*a* **b** `c` ".repeat(500)),
+            ("links", "[a](https://example.com/b) ".repeat(300)),
+            ("lists", "* a\n  * b\n".repeat(300)),
+            ("code", format!("```rust\n{}```\n", "let a = 1;\n".repeat(500))),
+            ("table", rows),
+            ("images", "![a](https://example.com/b.png)\n\n".repeat(200)),
+            ("headings", "# A heading\n\n".repeat(300)),
+            ("hints", "{% hint style=\"info\" %}\na\n{% endhint %}\n\n".repeat(200)),
+            ("formulas", "$$x^{y}$$ ".repeat(300)),
+            ("long words", "a".repeat(100_000)),
+        ] {
+            let build = || WeighedDocument::new(SharedDocument::new(document::parse(&text)), &text);
+            assert_weight(name, build, |document| CacheWeight.weight(&id(), document));
+        }
     }
 }

@@ -11,13 +11,11 @@ use crate::{
     platform::kernel::request::EntityTag,
 };
 
-/// Capacity of the cache, in bytes, including the outlines that its pages reference.
-const CACHE_BYTES: u64 = 16 << 20;
-
 /// The generated pages of a tree, each list with the index of the computed page it replaces.
 pub(in crate::platform) type GeneratedPages = Vec<(usize, Vec<GeneratedPage>)>;
 
-/// A cache of generated pages, keyed by a hash of all their inputs.
+/// A cache of generated pages, keyed by a hash of all their inputs. Its size includes the outlines that they refer to.
+/// Stores nothing unless the builder sets a size.
 pub(in crate::platform) struct GeneratedPageCache(
     quick_cache::sync::Cache<EntityTag, Arc<GeneratedPages>, ByBytes>,
 );
@@ -39,12 +37,16 @@ fn bytes(made: &[GeneratedPage]) -> u64 {
 
 impl Default for GeneratedPageCache {
     fn default() -> Self {
-        // A single shard, because an entry must fit into its shard.
-        Self(quick_cache::sync::Cache::with_weighter(32, CACHE_BYTES, ByBytes))
+        Self::new(0)
     }
 }
 
 impl GeneratedPageCache {
+    pub(in crate::platform) fn new(bytes: u64) -> Self {
+        // A single shard, because an entry must fit into its shard.
+        Self(quick_cache::sync::Cache::with_weighter(32, bytes, ByBytes))
+    }
+
     /// Returns the generated pages for the computed pages at these indexes, from the cache if possible.
     pub(in crate::platform) fn get_or_make(
         &self,

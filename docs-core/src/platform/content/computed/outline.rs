@@ -27,7 +27,7 @@ pub(super) struct TagPage {
 }
 
 impl SpecPages {
-    pub(super) fn new(mut outline: SpecOutline, bytes: u64) -> Self {
+    pub(super) fn new(mut outline: SpecOutline) -> Self {
         let tags = std::mem::take(&mut outline.tags);
         let by_name: HashMap<String, usize> = tags.iter().map(|tag| tag.name.clone()).zip(0..).collect();
         let parents: Vec<Option<usize>> =
@@ -60,11 +60,42 @@ impl SpecPages {
             roots.push(pages.len());
             pages.push(rest);
         }
-        Self { outline, pages, roots, bytes: 3 * bytes }
+        // Lists that are read from JSON have spare capacity.
+        outline.operations.shrink_to_fit();
+        outline.webhooks.shrink_to_fit();
+        outline.schemas.shrink_to_fit();
+        let bytes = weight(&outline, &pages) as u64;
+        Self { outline, pages, roots, bytes }
     }
 }
 
-/// Returns `true` if a tag has a parent and its ancestor chain ends within [`MAX_LEVELS`]. Parents may form a cycle.
+/// Bytes of an allocation in addition to its content.
+const ALLOCATION_BYTES: usize = 16;
+
+/// Estimates the memory of the pages of a specification.
+fn weight(outline: &SpecOutline, pages: &[TagPage]) -> usize {
+    let text = |text: &str| if text.is_empty() { 0 } else { text.len() + ALLOCATION_BYTES };
+    let optional = |own: &Option<String>| own.as_deref().map_or(0, text);
+    let list = |all: &[String]| all.iter().map(|own| size_of::<String>() + text(own)).sum::<usize>();
+    let operation = |of: &SpecOperation| {
+        let texts = text(&of.method) + text(&of.path) + optional(&of.operation_id) + optional(&of.summary);
+        size_of::<SpecOperation>() + texts + list(&of.tags)
+    };
+    let page = |page: &TagPage| {
+        let SpecTag { name, title, icon, summary, description, parent } = &page.tag;
+        let texts = [title, icon, summary, description, parent].map(optional).iter().sum::<usize>();
+        let indexes = page.operations.len() + page.webhooks.len() + page.children.len();
+        // The index of a page in the list of its parent or of the top level.
+        size_of::<TagPage>() + text(name) + texts + (indexes + 1) * size_of::<usize>()
+    };
+    let texts = text(&outline.openapi) + text(&outline.title) + text(&outline.version);
+    let described = optional(&outline.description) + list(&outline.servers) + list(&outline.schemas);
+    let operations = outline.operations.iter().chain(&outline.webhooks).map(operation).sum::<usize>();
+    let pages = pages.iter().map(page).sum::<usize>();
+    size_of::<SpecPages>() + texts + described + operations + pages
+}
+
+/// Returns `true` if a tag has a parent and its ancestors end within [`MAX_LEVELS`]. Parents may form a cycle.
 fn is_below_the_top(at: usize, parents: &[Option<usize>]) -> bool {
     let mut above = at;
     for _ in 0..MAX_LEVELS {
@@ -78,7 +109,48 @@ fn is_below_the_top(at: usize, parents: &[Option<usize>]) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
+    use docs_hostile::assert_weight;
+    use serde_json::{Value, json};
+
     use super::*;
+
+    #[test]
+    fn weights_of_specifications_are_their_memory() {
+        let list = |count: usize, item: &dyn Fn(usize) -> Value| (0..count).map(item).collect::<Vec<_>>();
+        for (name, more) in [
+            (
+                "operations",
+                json!({ "operations": list(2_000, &|at| json!({ "method": "get", "path": format!("/{at}") })) }),
+            ),
+            (
+                "described operations",
+                json!({ "operations": list(500, &|at| json!({ "method": "get", "path": format!("/path/of/{at}"),
+                    "operation_id": format!("operation{at}"), "summary": "a".repeat(200), "tags": ["a", "b"] })) }),
+            ),
+            ("tags", json!({ "tags": list(2_000, &|at| json!({ "name": format!("t{at}") })) })),
+            (
+                "described tags",
+                json!({ "tags": list(50, &|at| json!({ "name": format!("t{at}"), "description": "a".repeat(4_000) })) }),
+            ),
+            ("schemas", json!({ "schemas": list(2_000, &|at| json!(format!("S{at}"))) })),
+            (
+                "one tag of all",
+                json!({ "tags": [{ "name": "a" }], "operations": list(2_000, &|at|
+                json!({ "method": "get", "path": format!("/{at}"), "tags": ["a"] })) }),
+            ),
+        ] {
+            let mut outline = json!({ "openapi": "3.1.0", "title": "Pets", "version": "1" });
+            outline.as_object_mut().expect("an object").extend(more.as_object().expect("an object").clone());
+            let bytes = serde_json::to_vec(&outline).expect("JSON");
+            let build = || {
+                let outline: SpecOutline = serde_json::from_slice(&bytes).expect("an outline");
+                Arc::new(SpecPages::new(outline))
+            };
+            assert_weight(name, build, |pages| pages.bytes);
+        }
+    }
 
     #[test]
     fn tags_below_the_last_level_are_at_the_top() {

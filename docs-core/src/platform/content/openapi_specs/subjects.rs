@@ -4,7 +4,7 @@ use std::{collections::BTreeMap, sync::Arc};
 
 use super::{
     ShownSpec, SpecDetail, SpecSubject,
-    detail::{self, OperationDetail},
+    detail::{self, BodyDetail, FieldDetail, OperationDetail, ParameterDetail, ResponseDetail},
     find,
 };
 use crate::{
@@ -16,12 +16,11 @@ use crate::{
 
 /// Maximum number of operations, webhooks and schemas of a document that are shown.
 pub(in crate::platform) const MAX_SHOWN_SUBJECTS: usize = 200;
-/// The capacity of the cache in bytes.
-const DETAIL_CACHE_BYTES: u64 = 8 << 20;
 /// Maximum size of the name of a cached subject in bytes. Longer names are looked up every time.
 const MAX_NAME: usize = 1_000;
 
-/// A cache of looked-up subjects. Versions are immutable, so entries never become stale.
+/// A cache of looked-up subjects. Versions are immutable, so entries never become stale. Stores nothing unless the
+/// builder sets a size.
 pub(in crate::platform) struct SpecDetailCache(
     quick_cache::sync::Cache<SpecDetailKey, Option<Arc<SpecDetail>>, ByBytes>,
 );
@@ -39,7 +38,13 @@ impl quick_cache::Weighter<SpecDetailKey, Option<Arc<SpecDetail>>> for ByBytes {
 
 impl Default for SpecDetailCache {
     fn default() -> Self {
-        Self(quick_cache::sync::Cache::with_weighter(100, DETAIL_CACHE_BYTES, ByBytes))
+        Self::new(0)
+    }
+}
+
+impl SpecDetailCache {
+    pub(in crate::platform) fn new(bytes: u64) -> Self {
+        Self(quick_cache::sync::Cache::with_weighter(100, bytes, ByBytes))
     }
 }
 
@@ -147,46 +152,110 @@ impl SpecSubject {
 }
 
 impl SpecDetail {
-    /// The approximate size in bytes.
+    /// The approximate memory in bytes.
     fn weight(&self) -> usize {
-        let text = |text: &Option<String>| text.as_ref().map_or(0, String::len);
-        let body = |body: &detail::BodyDetail| {
-            let fields =
-                body.fields.iter().map(|of| 128 + of.name.len() + of.kind.len() + text(&of.description));
-            256 + body.name.len()
-                + body.kind.len()
-                + text(&body.description)
-                + text(&body.example)
-                + fields.sum::<usize>()
-        };
-        match self {
-            Self::Schema(of) => body(of),
-            Self::Operation(of) => {
-                let OperationDetail { summary, description, server, security, parameters, .. } = &**of;
-                let OperationDetail { request, responses, .. } = &**of;
-                let security = security.iter().flatten().map(|scheme| 64 + scheme.len());
-                let parameters = parameters.iter().map(|of| {
-                    let texts = of.name.len() + of.location.len() + of.kind.len();
-                    256 + texts + text(&of.description) + text(&of.example)
-                });
-                let responses = responses.iter().map(|of| {
-                    128 + of.status.len() + text(&of.description) + of.body.as_ref().map_or(0, body)
-                });
-                512 + text(summary)
-                    + text(description)
-                    + text(server)
-                    + security.sum::<usize>()
-                    + request.as_ref().map_or(0, body)
-                    + parameters.sum::<usize>()
-                    + responses.sum::<usize>()
+        size_of::<Self>()
+            + match self {
+                Self::Schema(of) => size_of::<BodyDetail>() + body_bytes(of),
+                Self::Operation(of) => size_of::<OperationDetail>() + operation_bytes(of),
             }
-        }
     }
+}
+
+/// Bytes of an allocation in addition to its content.
+const ALLOCATION_BYTES: usize = 16;
+
+const fn text_bytes(text: &str) -> usize {
+    if text.is_empty() { 0 } else { text.len() + ALLOCATION_BYTES }
+}
+
+fn optional_bytes(text: &Option<String>) -> usize {
+    text.as_deref().map_or(0, text_bytes)
+}
+
+/// Returns the bytes that a body allocates.
+fn body_bytes(body: &BodyDetail) -> usize {
+    let field = |of: &FieldDetail| {
+        size_of::<FieldDetail>()
+            + text_bytes(&of.name)
+            + text_bytes(&of.kind)
+            + optional_bytes(&of.description)
+    };
+    text_bytes(&body.name)
+        + text_bytes(&body.kind)
+        + optional_bytes(&body.description)
+        + optional_bytes(&body.example)
+        + body.fields.iter().map(field).sum::<usize>()
+}
+
+/// Returns the bytes that an operation allocates.
+fn operation_bytes(of: &OperationDetail) -> usize {
+    let scheme = |name: &String| size_of::<String>() + text_bytes(name);
+    let scheme_bytes =
+        of.security.iter().map(|all| size_of::<Vec<String>>() + all.iter().map(scheme).sum::<usize>());
+    let parameter = |of: &ParameterDetail| {
+        let texts = text_bytes(&of.name) + text_bytes(&of.location) + text_bytes(&of.kind);
+        size_of::<ParameterDetail>() + texts + optional_bytes(&of.description) + optional_bytes(&of.example)
+    };
+    let response = |of: &ResponseDetail| {
+        let body = of.body.as_ref().map_or(0, body_bytes);
+        size_of::<ResponseDetail>() + text_bytes(&of.status) + optional_bytes(&of.description) + body
+    };
+    optional_bytes(&of.summary)
+        + optional_bytes(&of.description)
+        + optional_bytes(&of.server)
+        + scheme_bytes.sum::<usize>()
+        + of.request.as_ref().map_or(0, body_bytes)
+        + of.parameters.iter().map(parameter).sum::<usize>()
+        + of.responses.iter().map(response).sum::<usize>()
 }
 
 #[cfg(test)]
 mod tests {
+    use docs_hostile::assert_weight;
+    use serde_json::json;
+
     use super::*;
+
+    #[test]
+    fn weights_of_details_are_their_memory() {
+        for (name, path, operation) in [
+            ("small", "/a", json!({})),
+            ("long texts", "/a", json!({ "summary": "a".repeat(2_000), "description": "b".repeat(8_000) })),
+            (
+                "parameters",
+                "/a",
+                json!({ "parameters": (0..40).map(|at| json!({ "name": format!("p{at}"), "in": "query",
+                    "schema": { "type": "string" } })).collect::<Vec<_>>() }),
+            ),
+            (
+                "responses",
+                "/a",
+                json!({ "responses": (200..240).map(|at| (at.to_string(), json!({ "description": "Done.",
+                    "content": { "application/json": { "schema": { "type": "object", "properties":
+                        { "a": { "type": "string" }, "b": { "type": "integer" } } } } } })))
+                    .collect::<serde_json::Map<_, _>>() }),
+            ),
+            (
+                "security",
+                "/a",
+                json!({ "security": (0..10).map(|at| json!({ (format!("s{at}")): [] })).collect::<Vec<_>>() }),
+            ),
+            ("a long path", &"/abc".repeat(200), json!({})),
+        ] {
+            let document = json!({ "openapi": "3.1.0", "info": { "title": "Pets", "version": "1" },
+                "paths": { path: { "get": operation } } });
+            let file =
+                json!({ "specification": document, "isEntrypoint": true, "dir": "", "filename": "a.json" });
+            let files = serde_json::to_vec(&json!({ "a.json": file })).expect("JSON");
+            let subject = SpecSubject::Operation { method: "get".to_owned(), path: path.to_owned() };
+            let build = || {
+                let detail = detail::find(&files, &[&subject]).pop().flatten();
+                Arc::new(detail.expect("an operation"))
+            };
+            assert_weight(name, build, |detail| detail.weight() as u64);
+        }
+    }
 
     #[test]
     fn subjects_beyond_the_bound_are_not_shown() {

@@ -56,6 +56,12 @@ pub(super) const INPUTS: &[Input] = &[
         ],
     },
     Input {
+        name: "Cached content",
+        bounds: &[
+            bound("Bytes of memory of all caches of a server", "docs-core/src/platform/host/cache_budget.rs::CACHE_MEMORY", Beyond::Evicted, "docs-core/src/platform/host/cache_budget.rs::the_default_budget_has_the_documented_total").within("lists for machines"),
+        ],
+    },
+    Input {
         name: "Websites and wikis",
         bounds: &[
             bound("Pages of a website", "docs-core/src/platform/exchange/import/gather.rs::MAX_PAGES", Beyond::LeftOut, "docs-core/tests/platform/imports.rs::a_website_stops_at_twenty_pages_and_twenty_files").measured("a website"),

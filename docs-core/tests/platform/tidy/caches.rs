@@ -1,0 +1,41 @@
+//! The caches of a server share one budget.
+
+use std::{collections::BTreeMap, fs};
+
+use super::{files, root};
+
+/// The files that create caches, with the number of caches. Each takes a part of `CacheBudget`, except the last one:
+/// 20,000 decisions of a few dozen bytes.
+const CACHES: &[(&str, usize)] = &[
+    ("docs-core/src/platform/content/computed.rs", 1),
+    ("docs-core/src/platform/content/computed/cache.rs", 1),
+    ("docs-core/src/platform/content/openapi_specs/subjects.rs", 1),
+    ("docs-site/src/descriptions.rs", 1),
+    ("docs-site/src/machine/list_cache.rs", 1),
+    ("docs-site/src/page/cache.rs", 5),
+    ("docs-site/src/page_tree_cache.rs", 1),
+    ("docs-site/src/site_cache.rs", 3),
+    ("engine/docs-content/src/load.rs", 4),
+    ("docs-core/src/platform/content/read/visitor_bearer.rs", 1),
+];
+
+#[test]
+fn every_cache_is_part_of_the_budget() {
+    let mut found = BTreeMap::new();
+    for file in files(root(), "rs") {
+        let path = file.strip_prefix(root()).expect("a file of the workspace").to_string_lossy().into_owned();
+        let text = fs::read_to_string(&file).expect("a file");
+        let product = text.split("#[cfg(test)]").next().unwrap_or_default();
+        let caches =
+            product.matches("Cache::with_weighter(").count() + product.matches("sync::Cache::new(").count();
+        if caches > 0 && !path.contains("/tests/") {
+            found.insert(path, caches);
+        }
+    }
+    let known: BTreeMap<String, usize> =
+        CACHES.iter().map(|(path, caches)| ((*path).to_owned(), *caches)).collect();
+    assert_eq!(
+        found, known,
+        "give a new cache a part of `CacheBudget`, and test its weights with `assert_weight`"
+    );
+}
