@@ -128,9 +128,11 @@ mod tests {
     use std::sync::atomic::{AtomicUsize, Ordering};
 
     use docs_core::model::Revision;
-    use serde_json::json;
+    use docs_hostile::assert_weight;
+    use serde_json::{Value, json};
 
     use super::*;
+    use crate::machine::PageTreeSummary;
 
     const ID: &str = "r1";
 
@@ -144,10 +146,18 @@ mod tests {
     }
 
     fn frame(pages: usize) -> (RevisionId, PageTree) {
+        frame_with(pages, &json!({}))
+    }
+
+    /// Returns a tree of pages with these additional fields.
+    fn frame_with(pages: usize, more: &Value) -> (RevisionId, PageTree) {
         let page = |at: usize| {
-            json!({ "type": "document", "kind": "sheet", "id": format!("p{at}"), "title": format!("Page {at}"),
+            let mut page = json!({ "type": "document", "kind": "sheet", "id": format!("p{at}"), "title": format!("Page {at}"),
                 "urls": { "app": "https://a.test/p" }, "slug": format!("page-{at}"), "path": format!("page-{at}"),
-                "pages": [], "layout": {}, "hidden": false, "noIndex": false, "noRobotsIndex": false })
+                "pages": [], "layout": {}, "hidden": false, "noIndex": false, "noRobotsIndex": false });
+            let more = more.as_object().expect("an object").clone();
+            page.as_object_mut().expect("an object").extend(more);
+            page
         };
         let revision: Revision = serde_json::from_value(json!({
             "object": "revision", "id": ID, "parents": [], "type": "edits", "files": [], "reusableContents": [],
@@ -156,6 +166,25 @@ mod tests {
         }))
         .expect("a revision");
         (revision.id.clone(), PageTree::from_revision(revision))
+    }
+
+    #[test]
+    fn weights_of_page_trees_are_their_memory() {
+        let long = "a".repeat(500);
+        for (name, more) in [
+            ("short", json!({})),
+            ("described", json!({ "title": long, "description": long })),
+            ("dated", json!({ "updatedAt": "2026-01-01T00:00:00.000Z", "emoji": "1f680" })),
+        ] {
+            for pages in [20, 2_000] {
+                let name = format!("{pages} {name} pages");
+                let tree = || Arc::new(frame_with(pages, &more).1);
+                assert_weight(&name, tree, |tree| EntryWeigher.weight(&key(), tree));
+            }
+        }
+        let dated = frame_with(2_000, &json!({ "updatedAt": "2026-01-01T00:00:00.000Z" })).1;
+        let summary = || Arc::new(PageTreeSummary::from_page_tree(&dated));
+        assert_weight("summary", summary, |summary| EntryWeigher.weight(&key(), summary));
     }
 
     #[tokio::test]

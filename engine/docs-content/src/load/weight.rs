@@ -73,9 +73,44 @@ impl Weighter<Id, WeighedDocument> for CacheWeight {
 mod tests {
     use bytes::Bytes;
     use docs_hostile::assert_weight;
-    use serde_json::json;
+    use docs_store::Key;
+    use serde_json::{Value, json};
 
     use super::*;
+
+    /// Returns the records of pages with these additional fields.
+    fn records(pages: usize, more: &Value) -> Vec<(Key, Bytes)> {
+        let record = |at: usize| {
+            let id = format!("page{at:08}").parse().expect("an id");
+            let mut entry = json!({ "kind": "document", "rank": format!("a{at:06}1"), "title": format!("Page {at}"),
+                "slug": format!("page-{at}"), "createdAt": "2026-01-01T00:00:00Z" });
+            let more = more.as_object().expect("an object").clone();
+            entry.as_object_mut().expect("an object").extend(more);
+            (crate::keys::page(&id), serde_json::to_vec(&entry).expect("JSON").into())
+        };
+        (0..pages).map(record).collect()
+    }
+
+    #[test]
+    fn weights_of_page_trees_are_their_memory() {
+        let text = "a".repeat(400);
+        let extra: serde_json::Map<String, Value> = (0..50).map(|at| (format!("k{at}"), at.into())).collect();
+        let nested = (0..40).fold(json!(1), |inner, _| json!([inner, {}]));
+        for (name, more) in [
+            ("short pages", json!({})),
+            ("long titles", json!({ "title": text, "slug": text, "description": text })),
+            ("pages from Git", json!({ "git": { "oid": "a".repeat(40), "path": text } })),
+            ("unknown fields", json!({ "extra": extra })),
+            ("nested fields", json!({ "extra": { "a": nested } })),
+            ("links", json!({ "kind": "link", "slug": "", "target": { "kind": "url", "url": text } })),
+        ] {
+            for pages in [20, 2_000] {
+                let records = records(pages, &more);
+                let build = || Arc::new(PageTree::build(&records).expect("a tree"));
+                assert_weight(&format!("{pages} {name}"), build, |tree| CacheWeight.weight(&id(), tree));
+            }
+        }
+    }
 
     fn id() -> Id {
         Id { domain: "d".into(), hash: Hash::compute(b"") }
