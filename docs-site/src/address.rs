@@ -1,4 +1,4 @@
-//! Addresses in pages: URL safety and the resolution of references.
+//! URLs in pages: URL safety and reference resolution.
 
 use std::{borrow::Cow, collections::HashMap, sync::Arc};
 
@@ -21,7 +21,7 @@ const MAX_GROUPS: usize = 16;
 /// Returns the URL if a page may link to it: an http(s), mailto or tel URL, or a relative one. Returns `None`
 /// for any other scheme, such as `javascript:`.
 pub(crate) fn safe_link(url: &str) -> Option<Cow<'_, str>> {
-    // Browsers ignore these characters anywhere in a URL, so they could hide a scheme.
+    // Browsers ignore these characters anywhere in a URL, so they could disguise a scheme.
     let is_passed_over = |c: char| c.is_control() || c == '\u{feff}';
     let url: Cow<'_, str> = match url.trim() {
         url if url.contains(is_passed_over) => Cow::Owned(url.replace(is_passed_over, "")),
@@ -44,7 +44,7 @@ fn safe_image(url: &str) -> Option<Cow<'_, str>> {
     })
 }
 
-/// The address of the Markdown version of a page.
+/// Returns the URL of the Markdown version of a page.
 pub(crate) fn to_markdown_address(address: &str) -> String {
     if address.ends_with('/') { format!("{address}index.md") } else { format!("{address}.md") }
 }
@@ -58,7 +58,7 @@ pub(crate) struct SitePlace<'s> {
     pub(crate) path: String,
 }
 
-/// All spaces of a site, in their order.
+/// Returns all spaces of a site in order.
 pub(crate) fn places(site: &PublishedSite) -> Vec<SitePlace<'_>> {
     match &site.structure {
         SiteStructure::SiteSpaces(spaces) => spaces.iter().map(|space| place(None, space)).collect(),
@@ -69,7 +69,7 @@ pub(crate) fn places(site: &PublishedSite) -> Vec<SitePlace<'_>> {
     }
 }
 
-/// All sections in their order, including those in groups.
+/// Returns all sections in order, including those in groups.
 pub(crate) fn sections(items: &[SectionOrGroup]) -> Vec<&SiteSection> {
     let mut found = Vec::new();
     let mut stack: Vec<(&SectionOrGroup, usize)> = items.iter().rev().map(|item| (item, 0)).collect();
@@ -96,48 +96,48 @@ fn place<'s>(section: Option<&'s SiteSection>, space: &'s SiteSpace) -> SitePlac
     SitePlace { section, space, path }
 }
 
-/// The address and name of a referenced item.
+/// The URL and name of a referenced item.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct ReferenceTarget {
-    /// The address; `None` if the visitor has no access or the target does not exist.
+    /// The URL, or `None` if the visitor has no access or the target does not exist.
     pub(crate) href: Option<String>,
     pub(crate) name: Option<String>,
-    /// `true` if the address is outside the site.
+    /// `true` if the URL is outside the site.
     pub(crate) is_outside: bool,
 }
 
-/// Resolves the references of one space's content.
+/// Resolves the references in the content of one space.
 #[derive(Clone, Debug)]
 pub(crate) struct Addresses {
     /// The path of the site, with a trailing slash.
     pub(crate) site_base: String,
     /// The space that contains the references.
     pub(crate) space: SpaceId,
-    /// The spaces of the site: path below the site, and title.
+    /// The spaces of the site, each with its path below the site and its title.
     spaces: Arc<HashMap<SpaceId, (String, String)>>,
     /// The page trees of the referenced spaces.
     pub(crate) frames: HashMap<SpaceId, Arc<PageTree>>,
     loads: ImageSchemes,
-    /// The page trees with computed pages, each with the tag of their sources. The rendered output then depends on
-    /// these sources too.
+    /// The spaces whose page trees contain computed pages, each with the ETag of the sources. The rendered output then
+    /// depends on these sources too.
     pub(crate) computed: Vec<(SpaceId, EntityTag)>,
-    /// `true` if a space was missing although the site lists it, or was newer than the site record. The rendered
-    /// output then must not be cached under the site record.
+    /// `true` if a space that the site lists was missing or newer than the site record. The rendered output then must
+    /// not be cached under the site record.
     pub(crate) is_passing: bool,
 }
 
-/// The URL schemes of external images that pages load. Must match the content security policy (see
-/// `answer::policy`).
+/// The URL schemes of external images that pages load. Must match the [content security
+/// policy](crate::response::content_security_policy).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum ImageSchemes {
     /// https only.
     Encrypted,
-    /// http and https: the pages themselves are served over http.
+    /// http and https, because the pages themselves are served over http.
     Any,
 }
 
 impl Addresses {
-    /// The addresses of a site, seen from one of its spaces.
+    /// Creates the URLs of a site, as seen from one of its spaces.
     pub(crate) fn new(places: &[SitePlace<'_>], site_base: &str, space: &SpaceId) -> Self {
         let spaces = places
             .iter()
@@ -177,12 +177,12 @@ impl Addresses {
         !self.is_passing && self.computed.is_empty()
     }
 
-    /// The same addresses, seen from another space of the site.
+    /// Returns the same URLs, as seen from another space of the site.
     pub(crate) fn for_space(&self, space: &SpaceId) -> Self {
         Self { space: space.clone(), ..self.clone() }
     }
 
-    /// The estimated memory in bytes, without the page trees.
+    /// Returns the estimated memory in bytes, without the page trees.
     pub(crate) fn weight(&self) -> usize {
         self.spaces.values().map(|(path, title)| path.len() + title.len() + 256).sum()
     }
@@ -192,18 +192,18 @@ impl Addresses {
         self.spaces.contains_key(space)
     }
 
-    /// The address of a space, with a trailing slash.
+    /// Returns the URL of a space, with a trailing slash.
     pub(crate) fn space_address(&self, space: &SpaceId) -> Option<String> {
         self.spaces.get(space).map(|(path, _)| format!("{}{path}", self.site_base))
     }
 
-    /// The address of an entry in the page tree of a space.
+    /// Returns the URL of an entry in the page tree of a space.
     pub(crate) fn entry_address(&self, space: &SpaceId, frame: &PageTree, at: usize) -> Option<String> {
         frame.entries.get(at)?;
         Some(format!("{}{}", self.space_address(space)?, frame.address(at)))
     }
 
-    /// Resolves a reference to its address and name.
+    /// Resolves a reference to its URL and name.
     pub(crate) fn target(&self, target: &ContentRef) -> ReferenceTarget {
         match target {
             ContentRef::Url { url } => ReferenceTarget {
@@ -250,14 +250,14 @@ impl Addresses {
             ContentRef::OpenApi { spec } => {
                 ReferenceTarget { name: Some(spec.clone()), ..ReferenceTarget::default() }
             }
-            // Visitors must not learn about users and collections.
+            // Users and collections must not be revealed to visitors.
             ContentRef::User { .. } | ContentRef::Collection { .. } | ContentRef::ReusableContent { .. } => {
                 ReferenceTarget::default()
             }
         }
     }
 
-    /// The address of an image, with its size if known.
+    /// Returns the URL of an image, with its size if known.
     pub(crate) fn picture(&self, target: &ContentRef) -> Option<Picture> {
         match target {
             ContentRef::Url { url } => {

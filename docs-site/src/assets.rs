@@ -1,5 +1,4 @@
-//! Static assets shared by all sites. File names contain the hash of the content, so clients cache them
-//! without expiry.
+//! Static assets shared by all sites. File names contain a content hash, so clients cache them indefinitely.
 
 use std::sync::LazyLock;
 
@@ -14,7 +13,7 @@ static ASSETS: LazyLock<[Asset; 2]> = LazyLock::new(|| {
     ]
 });
 
-/// The path segment below a site for everything that is not a page.
+/// The path segment below a site for everything other than pages.
 pub(crate) const SITE_SEGMENT: &str = "~site";
 
 /// The name of the MCP endpoint below [`SITE_SEGMENT`].
@@ -23,7 +22,7 @@ pub(crate) const MCP: &str = "mcp";
 /// A static file that pages load.
 #[derive(Debug)]
 pub(crate) struct Asset {
-    /// The last segment of its address.
+    /// The last segment of the asset's URL.
     pub(crate) name: String,
     pub(crate) media_type: &'static str,
     pub(crate) body: TaggedBytes,
@@ -53,7 +52,7 @@ impl Asset {
     }
 }
 
-/// A file name that contains the hash of the content.
+/// Returns a file name that contains the content hash.
 pub(crate) fn hashed_name(stem: &str, extension: &str, body: &TaggedBytes) -> String {
     format!("{stem}.{}.{extension}", &body.tag[..16])
 }

@@ -1,15 +1,14 @@
-//! The parts that all caches share.
+//! Code shared by all caches.
 //!
-//! Each cache is bounded in bytes. Entries never become stale: each is stored under a key that covers all its inputs,
-//! or together with the [`AnonymousViewVersion`] of its computation. Entries of an outdated site are no longer
+//! Each cache has a size limit in bytes. Entries never become stale: each is stored under a key that covers all its
+//! inputs, or together with the [`AnonymousViewVersion`] of its computation. Entries of an outdated site are no longer
 //! requested and are evicted when a cache is full.
 
 use docs_core::platform::AnonymousViewVersion;
 
 /// The expected number of entries, which sets the initial size of the cache tables.
 pub(crate) const EXPECTED_ENTRIES: usize = 512;
-/// The expected number of large entries. These caches have a single shard, because an entry must fit into its
-/// shard.
+/// The expected number of large entries. Caches for them have a single shard, because an entry must fit into its shard.
 pub(crate) const EXPECTED_LARGE_ENTRIES: usize = 32;
 
 /// A lookup result that is valid as long as the [`AnonymousViewVersion`] is current.

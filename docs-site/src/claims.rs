@@ -6,23 +6,22 @@ use serde_json::{Map, Value};
 
 use crate::request::{PUBLIC_COOKIE, SiteRequest};
 
-/// The prefix of URL parameters that make a claim.
+/// The prefix of URL parameters that set a claim.
 const PARAMETER: &str = "visitor.";
 /// The maximum size in bytes of the claims of one visitor, as JSON.
 const MAX_CLAIMS: usize = 3 * 1024;
-/// The maximum number of segments of a claim's path.
+/// The maximum number of segments in the path of a claim.
 const MAX_PATH: usize = 8;
 /// Characters that are percent-encoded in a cookie value.
 const WRITTEN_OUT: &AsciiSet = &CONTROLS.add(b' ').add(b'"').add(b',').add(b';').add(b'\\').add(b'%');
 
-/// Returns `true` if a URL parameter makes a claim.
+/// Returns `true` if a URL parameter sets a claim.
 pub(crate) fn is_claim(parameter: &str) -> bool {
     parameter.starts_with(PARAMETER)
 }
 
-/// Returns the claims of a request. Claims of URL parameters override those of cookies, and later cookies
-/// override earlier ones. Malformed claims are ignored. If the claims exceed [`MAX_CLAIMS`], all of them are
-/// discarded.
+/// Returns the claims in a request. URL parameters take precedence over cookies, and later cookies over earlier ones.
+/// Malformed claims are ignored. If the claims exceed [`MAX_CLAIMS`], all of them are discarded.
 pub(crate) fn claims(asked: &SiteRequest<'_>) -> Map<String, Value> {
     let mut all = Map::new();
     for (_, value) in asked.cookies().filter(|(name, _)| name.starts_with(PUBLIC_COOKIE)) {
@@ -50,11 +49,11 @@ fn claims_json(claims: &Map<String, Value>) -> String {
     serde_json::to_string(claims).unwrap_or_default()
 }
 
-/// Parses the value of a parameter; `None` for `undefined`.
+/// Parses the value of a parameter. Returns `None` for `undefined`.
 fn parse_value(text: &str) -> Option<Value> {
     match serde_json::from_str(text) {
         _ if text == "undefined" => None,
-        // A quoted value is a string that includes the quotes.
+        // A quoted value is a string that includes the quotation marks.
         Ok(Value::String(_)) | Err(_) => Some(Value::String(text.to_owned())),
         Ok(value) => Some(value),
     }

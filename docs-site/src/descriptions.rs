@@ -1,6 +1,6 @@
 //! Descriptions of OpenAPI specifications: Markdown from an untrusted source, parsed before a page is rendered.
 //!
-//! A page may show a thousand descriptions. They are parsed on a blocking thread, within bounds of a page, and parsed
+//! A page may show a thousand descriptions. They are parsed on a blocking thread, within limits per page. Parsed
 //! descriptions are cached by their text, because each audience has its own pages.
 
 use std::{collections::HashMap, fmt, sync::Arc};
@@ -15,8 +15,8 @@ use quick_cache::{Weighter, sync::Cache};
 use tokio::sync::Semaphore;
 
 /// The maximum number of bytes of descriptions that a page shows as Markdown. Further descriptions are shown as plain
-/// text. A line of words does not count, and each possible mark counts as [`MARK_BYTES`], because marks take most of
-/// the time of parsing.
+/// text. A single line of plain words does not count, and each possible delimiter counts as [`MARK_BYTES`], because
+/// delimiters take most of the parsing time.
 const MAX_BYTES: usize = 512 << 10;
 const MARK_BYTES: usize = 16;
 /// The number of pages whose descriptions are parsed at the same time.
@@ -27,7 +27,7 @@ const MAX_PARSES: usize = 2;
 pub(crate) struct Descriptions(HashMap<Box<str>, Arc<Document>>);
 
 impl Descriptions {
-    /// The document of a description; `None` for a description that is shown as plain text.
+    /// Returns the document of a description, or `None` for a description that is shown as plain text.
     pub(crate) fn get(&self, text: &str) -> Option<&Document> {
         self.0.get(text).map(|document| &**document)
     }
@@ -64,7 +64,7 @@ impl DescriptionParser {
         Self { cached, parses: Semaphore::new(MAX_PARSES) }
     }
 
-    /// Parses the descriptions of the parts of specifications that a page shows, within the bounds of a page.
+    /// Parses the descriptions of the specification parts that a page shows, within the limits of a page.
     ///
     /// # Errors
     /// `Internal` if the work panicked or the runtime is shutting down.
@@ -100,7 +100,7 @@ fn parse_all(details: &[Arc<SpecDetail>], cached: &DescriptionCache) -> Descript
     Descriptions(found)
 }
 
-/// The descriptions of a part of a specification, in the order in which a page shows them.
+/// Returns the descriptions of a specification part, in the order in which a page shows them.
 fn texts(detail: &SpecDetail) -> Vec<&str> {
     match detail {
         SpecDetail::Operation(of) => {
@@ -124,13 +124,13 @@ fn body_texts(of: &BodyDetail) -> impl Iterator<Item = &str> {
     of.description.as_deref().into_iter().chain(fields)
 }
 
-/// Returns `true` for a line of words, which reads the same as Markdown and as plain text.
+/// Returns `true` for a single line of plain words, which is equal as Markdown and as plain text.
 fn is_plain(text: &str) -> bool {
     let is_within = |c: char| c.is_alphanumeric() || matches!(c, ' ' | ',' | '.');
     text.starts_with(char::is_alphabetic) && !text.contains("  ") && text.chars().all(is_within)
 }
 
-/// The bytes of a description that count towards [`MAX_BYTES`].
+/// Returns the bytes of a description that count towards [`MAX_BYTES`].
 fn counted_bytes(text: &str) -> usize {
     let is_mark =
         |b: u8| b == b'\n' || (b.is_ascii_punctuation() && !matches!(b, b',' | b'.' | b'-' | b'\''));
@@ -143,7 +143,7 @@ mod tests {
 
     use super::*;
 
-    /// A schema with these descriptions.
+    /// Creates a schema with these descriptions.
     fn schema(texts: impl Iterator<Item = String>) -> Arc<SpecDetail> {
         let field = |text| {
             let mut field = FieldDetail::default();

@@ -22,11 +22,12 @@ use crate::{
     visit::Visit,
 };
 
-/// The maximum number of reusable contents of a page, including nested ones.
+/// The maximum number of reusable content blocks on a page, including nested ones.
 const MAX_REUSED: usize = 200;
-/// The memory in bytes after which a page loads no further reusable content.
+/// The memory in bytes after which a page loads no further reusable content blocks.
 const MAX_REUSED_MEMORY: usize = 32 << 20;
-/// The number of operations, webhooks and schemas after which a page looks up no further reusable content for them.
+/// The number of operations, webhooks and schemas after which they are no longer looked up for further reusable content
+/// blocks.
 const MAX_SUBJECTS: usize = 500;
 
 /// The content that a page shows in addition to its own document.
@@ -37,14 +38,15 @@ pub(crate) struct EmbeddedContent {
     pub(crate) specs: BTreeSet<String>,
     /// `true` if the page itself references some of them.
     is_page_of_specs: bool,
-    /// The reusable contents that reference some of them.
+    /// The reusable content blocks that reference some of them.
     reused_of_specs: Vec<(SpaceId, ReusableId)>,
     /// The number of operations, webhooks and schemas that are looked up.
     subjects: usize,
 }
 
 impl EmbeddedContent {
-    /// Adds the OpenAPI specifications of a document; returns `true` if it references any and they are looked up.
+    /// Adds the OpenAPI specifications that a document references. Returns `true` if there are any and they are looked
+    /// up.
     fn add_specs(&mut self, (slugs, subjects): (Vec<String>, usize)) -> bool {
         if slugs.is_empty() || self.subjects >= MAX_SUBJECTS {
             return false;
@@ -55,11 +57,11 @@ impl EmbeddedContent {
     }
 }
 
-/// Loads the references of a page: the page trees of other spaces into `addresses`, and reusable contents
-/// into the result.
+/// Loads the references of a page: the page trees of other spaces into `addresses`, and reusable content blocks into
+/// the result.
 ///
 /// # Errors
-/// Those of the platform, except `NotFound`: content that the visitor cannot access is left out.
+/// Errors of the platform, except `NotFound`: content that the visitor cannot access is left out.
 pub(crate) async fn gather(
     visit: &Visit,
     caches: &SiteCaches,
@@ -99,7 +101,7 @@ pub(crate) async fn gather(
     Ok(gathered)
 }
 
-/// The reusable contents that a page may still load.
+/// The remaining budget for reusable content blocks of a page.
 struct ReuseBudget {
     number: usize,
     memory: usize,
@@ -122,10 +124,11 @@ impl ReuseBudget {
     }
 }
 
-/// Loads the parts of OpenAPI specifications that a page and its reusable contents show, and parses their descriptions.
+/// Loads the parts of OpenAPI specifications that a page and its reusable content blocks show, and parses their
+/// descriptions.
 ///
 /// # Errors
-/// Those of the platform, except `NotFound`: content that the visitor cannot access is left out.
+/// Errors of the platform, except `NotFound`: content that the visitor cannot access is left out.
 pub(crate) async fn gather_specs(
     visit: &Visit,
     parser: &DescriptionParser,
@@ -173,7 +176,7 @@ async fn load_page_tree(
             key.computed.into_iter().for_each(|tag| addresses.add_dependency(space, tag));
             addresses.frames.insert(space.clone(), frame);
         }
-        // For example, its condition has changed since the site was read.
+        // The visitor may have lost access, for example because its condition has changed since the site was read.
         Err(error) if error.kind() == ErrorKind::NotFound => Arc::make_mut(addresses).is_passing = true,
         Err(error) => return Err(error),
     }
@@ -183,7 +186,7 @@ async fn load_page_tree(
 /// Loads the page trees of the spaces that `targets` reference.
 ///
 /// # Errors
-/// Those of the platform.
+/// Errors of the platform.
 pub(crate) async fn gather_references<'r>(
     visit: &Visit,
     caches: &SiteCaches,
@@ -198,7 +201,7 @@ pub(crate) async fn gather_references<'r>(
 /// Loads the page trees of `spaces`.
 ///
 /// # Errors
-/// Those of the platform.
+/// Errors of the platform.
 pub(crate) async fn gather_spaces(
     visit: &Visit,
     caches: &SiteCaches,
@@ -217,7 +220,7 @@ mod tests {
 
     use super::*;
 
-    /// Returns the number of documents that a page loads if it references many equal ones.
+    /// Returns the number of documents that a page loads if it references many identical ones.
     fn loaded(document: &Document) -> usize {
         let mut room = ReuseBudget::default();
         let mut loaded = 0;

@@ -1,23 +1,23 @@
-//! HTML written into a single buffer. Each maud fragment is a string of its own that is allocated and copied;
-//! for a page with hundreds of fragments, one buffer is several times faster.
+//! An HTML writer with a single buffer. Each maud fragment is a separate string that is allocated and copied. For a
+//! page with hundreds of fragments, one buffer is several times faster.
 
 use std::ops::Range;
 
 use maud::{Markup, PreEscaped};
 
-/// An HTML buffer. Tags are literals of this program, markup was escaped by maud, and all other text is
-/// escaped here.
+/// An HTML buffer. Tags are literals in the source code, markup was escaped by maud, and all other text is escaped
+/// here.
 #[derive(Debug, Default)]
 pub(crate) struct Html {
     written: String,
-    /// The byte ranges of named parts with their names, in ascending order.
+    /// The byte ranges and names of named parts, in ascending order.
     named: Vec<(Range<usize>, blake3::Hash)>,
 }
 
 /// The minimum size in bytes of a named part.
 const MIN_NAMED: usize = 256;
 
-/// Frequently used markup with the hash of its content as its name.
+/// Frequently used markup, named by the hash of its content.
 #[derive(Debug)]
 pub(crate) struct NamedMarkup {
     markup: Markup,
@@ -33,14 +33,14 @@ impl NamedMarkup {
         &self.name
     }
 
-    /// The markup as text.
+    /// Returns the markup as text.
     pub(crate) const fn as_str(&self) -> &str {
         self.markup.0.as_str()
     }
 }
 
 impl Html {
-    /// An empty buffer with a capacity of `bytes`.
+    /// Creates an empty buffer with a capacity of `bytes`.
     pub(crate) fn with_capacity(bytes: usize) -> Self {
         Self { written: String::with_capacity(bytes), named: Vec::new() }
     }
@@ -52,13 +52,13 @@ impl Html {
         PreEscaped(html.written)
     }
 
-    /// The content, without spare capacity because pages are cached.
+    /// Returns the content without spare capacity, because pages are cached.
     pub(crate) fn into_string(mut self) -> String {
         self.written.shrink_to_fit();
         self.written
     }
 
-    /// A hash of the content. Named parts enter it by their names, so their bytes are not hashed again.
+    /// Returns a hash of the content. Named parts contribute only their names, so their bytes are not hashed again.
     pub(crate) fn name(&self) -> blake3::Hash {
         let mut said = Vec::with_capacity(self.written.len().min(16 * 1024));
         let mut done = 0;
@@ -81,7 +81,7 @@ impl Html {
         self.write_under_name(&named.name, |html| html.markup(&named.markup))
     }
 
-    /// Writes a part under a name. The name must identify its content: no other content may use it.
+    /// Writes a part under a name that identifies its content. Different content must have a different name.
     pub(crate) fn write_under_name(
         &mut self,
         name: &blake3::Hash,
@@ -111,7 +111,7 @@ impl Html {
         self.written.push_str(markup.0.as_ref());
     }
 
-    /// Writes a byte range of markup, cut between tags.
+    /// Writes a byte range of markup. The range begins and ends between tags.
     pub(crate) fn piece(&mut self, markup: &NamedMarkup, bytes: Range<usize>) {
         self.written.push_str(markup.as_str().get(bytes).unwrap_or_default());
     }
@@ -131,7 +131,7 @@ impl Html {
         self
     }
 
-    /// Writes an attribute. `start` is its name with a leading space and a trailing `="`.
+    /// Writes an attribute. `start` is the attribute name with a leading space and a trailing `="`.
     pub(crate) fn attribute(&mut self, start: &'static str, value: &str) -> &mut Self {
         self.tags(start).text(value).tags("\"")
     }
@@ -157,7 +157,7 @@ pub(crate) fn write_escaped(out: &mut String, text: &str, written: impl Fn(u8) -
     out.push_str(text.get(done..).unwrap_or_default());
 }
 
-/// The HTML entity of a character that must be escaped.
+/// Returns the HTML entity of a character that must be escaped.
 pub(crate) const fn entity(byte: u8) -> Option<&'static str> {
     match byte {
         b'&' => Some("&amp;"),

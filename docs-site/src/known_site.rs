@@ -13,11 +13,11 @@ use crate::theme::StyleSheet;
 #[derive(Debug)]
 pub(crate) struct KnownSite {
     pub(crate) published: PublishedSite,
-    /// A hash of the site as the visitor sees it.
+    /// A hash of the site as seen by the visitor.
     pub(crate) hash: blake3::Hash,
-    /// The size as JSON, in bytes.
+    /// The size of the JSON form in bytes.
     size: usize,
-    /// The style sheets of the site and of each space with its own customization, filled on first use.
+    /// The style sheets of the site and of each space with its own customization, computed on first use.
     sheets: HashMap<Option<SiteSpaceId>, OnceLock<StyleSheet>>,
 }
 
@@ -37,20 +37,20 @@ impl KnownSite {
         Ok(Self { hash: blake3::hash(&known), size: known.len(), sheets, published })
     }
 
-    /// The customization of a space.
+    /// Returns the customization of a space.
     pub(crate) fn customization(&self, space: &SiteSpaceId) -> &Customization {
         let looks = &self.published.customizations;
         looks.site_spaces.get(space).unwrap_or(&looks.site)
     }
 
-    /// The style sheet of a space.
+    /// Returns the style sheet of a space.
     pub(crate) fn style_sheet(&self, space: &SiteSpaceId) -> StyleSheet {
         let own = self.sheets.get(&Some(space.clone())).or_else(|| self.sheets.get(&None));
         let sheet = || StyleSheet::new(self.customization(space));
         own.map_or_else(sheet, |kept| kept.get_or_init(sheet).clone())
     }
 
-    /// The approximate memory in bytes. Without the style sheets it is less than the size as JSON.
+    /// Returns the approximate memory in bytes. Without the style sheets, it is less than the JSON size.
     pub(crate) fn weight(&self) -> usize {
         self.size + self.sheets.len() * 2048
     }

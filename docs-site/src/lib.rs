@@ -1,10 +1,10 @@
 //! Published sites as web pages: complete HTML without scripts, Markdown, and files for search engines and
 //! agents.
 //!
-//! The embedding application mounts [`Sites`] before its other endpoints. This crate makes no access
-//! decisions of its own. It [resolves](docs_core::Platform::resolve_url) each address through the platform
-//! like any visitor, and reads all content with the visitor that the platform returns. Audiences, share
-//! links, conditions and redirects are therefore decided in one place.
+//! The embedding application mounts [`Sites`] before its other endpoints. This crate makes no access decisions of its
+//! own. It [resolves](docs_core::Platform::resolve_url) each URL through the platform, and reads all content as the
+//! visitor that the platform returns. Audiences, share links, conditions and redirects are therefore decided in one
+//! place.
 //!
 //! ```
 //! use docs_core::Platform;

@@ -1,4 +1,4 @@
-//! The HTTP entry point: routes requests to published sites, and all others to the next endpoint.
+//! The HTTP entry point: routes requests to published sites and all other requests to the next endpoint.
 
 use std::{fmt, panic::AssertUnwindSafe, sync::Arc, time::Instant};
 
@@ -44,8 +44,8 @@ use crate::{
 /// Configuration of [`Sites`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SiteConfig {
-    /// The maximum memory in bytes of the caches of page trees, rendered pages and lookups, 72 MiB by default: the
-    /// share of sites in a [`CacheBudget`].
+    /// The maximum total size in bytes of the caches for page trees, rendered pages and lookups. 72 MiB by default,
+    /// the share of sites in a [`CacheBudget`].
     pub cache_bytes: u64,
 }
 
@@ -57,9 +57,9 @@ impl Default for SiteConfig {
 
 /// The published sites of a platform as web pages.
 ///
-/// On the platform's own host, sites are served below `/sites/` of the base address, which is the prefix of
-/// [`urls.published`](docs_core::model::SiteUrls::published). On any other host, the site mounted there is
-/// served. All other requests are passed on.
+/// On the platform's own host, sites are served below `/sites/` of the base URL, which is the prefix of
+/// [`urls.published`](docs_core::model::SiteUrls::published). On any other host, the site mounted there is served. All
+/// other requests are passed on.
 #[derive(Clone)]
 pub struct Sites(Arc<SiteServer>);
 
@@ -80,11 +80,11 @@ impl fmt::Debug for Sites {
 }
 
 impl Sites {
-    /// Creates the sites of a platform. The platform's [`base_url`](docs_core::platform::Builder::base_url)
-    /// must be the public address of the embedding application.
+    /// Creates the sites of a platform. The platform's [`base_url`](docs_core::platform::Builder::base_url) must be the
+    /// public URL of the embedding application.
     ///
     /// # Errors
-    /// `Invalid` if the base address of the platform is not a URL.
+    /// `Invalid` if the base URL of the platform is malformed.
     pub fn new(platform: &Platform, config: SiteConfig) -> Result<Self> {
         let base = Url::parse(platform.urls().base());
         let base = base.map_err(|why| Error::invalid("base_url", format_args!("must be a URL: {why}")))?;
@@ -98,8 +98,8 @@ impl Sites {
         })))
     }
 
-    /// Returns `true` if a site may handle the request. On the platform's own host the path decides; on other
-    /// hosts it depends on the published sites.
+    /// Returns `true` if a site may handle the request. On the platform's own host, the path determines this; on other
+    /// hosts, the published sites do.
     #[must_use]
     pub fn can_handle(&self, request: &Request) -> bool {
         self.0.is_site_candidate(&SiteRequest::new(request, &self.0.base))
@@ -116,7 +116,7 @@ impl Sites {
     }
 }
 
-/// An endpoint that serves sites and passes all other requests on: see [`Sites::with_fallback`].
+/// An endpoint that serves sites and passes all other requests on, see [`Sites::with_fallback`].
 #[derive(Clone, Debug)]
 pub struct SitesEndpoint<E> {
     sites: Sites,
@@ -188,7 +188,7 @@ impl SiteServer {
         Some(response)
     }
 
-    /// The path of a request for the log: only the part that identifies the site, unless the response is
+    /// Returns the path of a request for the log: only the part that identifies the site, unless the response is
     /// public.
     fn loggable_path<'a>(&self, asked: &'a SiteRequest<'_>) -> &'a str {
         if asked.is_public() {
@@ -209,7 +209,7 @@ impl SiteServer {
             _ if !self.is_site_candidate(asked) => return None,
             HostKind::Files => return None,
             HostKind::Platform if !is_taken => return Some(self.refuse_method(asked.method)),
-            // Another host may serve a site, or be an alias of the platform.
+            // Another host may serve a site or be an alias of the platform.
             HostKind::Other if !is_taken => return None,
             HostKind::Platform | HostKind::Other => {}
         }
@@ -220,18 +220,17 @@ impl SiteServer {
         }
     }
 
-    /// The current [`AnonymousViewVersion`], for anonymous requests, whose responses may be cached.
+    /// Returns the current [`AnonymousViewVersion`] for anonymous requests, whose responses may be cached.
     async fn store_version(&self, asked: &SiteRequest<'_>) -> Option<AnonymousViewVersion> {
         if !asked.is_anonymous() {
             return None;
         }
-        // If the store cannot report its version, the request reads everything and reports the store's error
-        // itself.
+        // If the store cannot report its version, the request is served uncached and reports any store error itself.
         let moment = AnonymousViewVersion::current(&self.platform).await;
         moment.inspect_err(|error| tracing::debug!(?error, "failed to read store version")).ok().flatten()
     }
 
-    /// The part of a request that may identify a site. On the platform's own host this includes the first
+    /// Returns the part of a request that may identify a site. On the platform's own host, it includes the first
     /// segment.
     fn site_start(&self, asked: &SiteRequest<'_>, path: &str) -> SiteStart {
         let below = path.strip_prefix(&self.prefix).filter(|_| asked.host == HostKind::Platform);
@@ -240,7 +239,7 @@ impl SiteServer {
         SiteStart { origin: (&*asked.origin).into(), path: path.into() }
     }
 
-    /// The cached response to an anonymous request, if it is still valid.
+    /// Returns the cached response to an anonymous request, if it is still valid.
     async fn lookup(
         &self,
         asked: &SiteRequest<'_>,
@@ -321,8 +320,8 @@ impl SiteServer {
         answer.send(asked, &self.policy).await
     }
 
-    /// Handles an address with a visitor token or claims: stores them in cookies and redirects to the address
-    /// without them. Returns `None` for any other address.
+    /// Handles a URL with a visitor token or claims: stores them in cookies and redirects to the URL without them.
+    /// Returns `None` for any other URL.
     fn store_credentials(&self, asked: &SiteRequest<'_>, visit: &Visit) -> Option<Response> {
         let (token, has_claims) =
             (asked.parameter_token(), asked.parameters().any(|(name, _)| is_claim(&name)));
@@ -343,7 +342,7 @@ impl SiteServer {
         Some(response)
     }
 
-    /// Handles a message of an agent.
+    /// Handles a message from an agent.
     async fn handle_mcp(
         &self,
         asked: &SiteRequest<'_>,
@@ -355,7 +354,7 @@ impl SiteServer {
         }
         let mut response = match sent {
             Some(sent) => mcp::handle_message(asked, visit, Arc::clone(&self.caches), sent.clone()).await?,
-            // The server does not send messages on its own initiative, so `GET` is not supported.
+            // The server does not initiate messages, so `GET` is not supported.
             None => Response::builder()
                 .status(StatusCode::METHOD_NOT_ALLOWED)
                 .header(header::ALLOW, "POST, OPTIONS")
@@ -365,7 +364,7 @@ impl SiteServer {
         Ok(response)
     }
 
-    /// Handles a route below `~site` that visitors read.
+    /// Handles a visitor route below `~site`.
     async fn handle_site_route(
         &self,
         asked: &SiteRequest<'_>,
@@ -423,7 +422,7 @@ impl SiteServer {
         }
     }
 
-    /// Handles the path of a list of the pages.
+    /// Handles the path of a page list.
     async fn send_list(&self, asked: &SiteRequest<'_>, visit: &Visit, list: SiteList) -> Result<Response> {
         match site_list(visit, &self.caches, list).await? {
             Some(body) => {
@@ -483,7 +482,7 @@ impl SiteServer {
                 let key = PageKey { space, page: frame.entries[at].id.clone(), versions: None };
                 return self.send_html(asked, visit, key, at).await;
             }
-            // A group has no page of its own and redirects to its first page.
+            // A group has no page and redirects to its first page.
             let first = frame.first_descendant(at);
             let addresses = visit.addresses(&place);
             let to = first.and_then(|at| addresses.entry_address(&addresses.space, &frame, at));
@@ -507,7 +506,7 @@ impl SiteServer {
         self.send_not_found(asked, visit).await
     }
 
-    /// A page of a space as HTML, from the cache if possible.
+    /// Returns a page of a space as HTML, from the cache if possible.
     async fn send_html(
         &self,
         asked: &SiteRequest<'_>,
@@ -530,7 +529,7 @@ impl SiteServer {
         Ok(self.respond(asked, &page, cache_policy(visit)).await)
     }
 
-    /// The response with a rendered page.
+    /// Returns the response with a rendered page.
     async fn respond(&self, asked: &SiteRequest<'_>, page: &RenderedPage, keeping: CachePolicy) -> Response {
         let answer = SiteResponse {
             encoded: if accepts_gzip(asked.headers) { page.gzip_bytes().await } else { None },
@@ -565,14 +564,14 @@ impl SiteServer {
         response
     }
 
-    /// The response to a body that is too large or was aborted.
+    /// Returns the response to a body that is too large or incomplete.
     fn refuse_size(&self) -> Response {
         let mut response = Response::builder().status(StatusCode::PAYLOAD_TOO_LARGE).finish();
         response::set_security_headers(response.headers_mut(), &self.policy);
         response
     }
 
-    /// The response to an error. It contains no details that are meant for operators only.
+    /// Returns the response to an error. It contains no details meant only for operators.
     async fn error_response(&self, asked: &SiteRequest<'_>, error: &Error) -> Response {
         let kind = error.kind();
         let status = StatusCode::from_u16(kind.status()).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
@@ -607,7 +606,7 @@ impl SiteServer {
     }
 }
 
-/// The target of a redirect, with the rest of the requested path and the query appended.
+/// Returns the target of a redirect, with the rest of the requested path and the query appended.
 fn redirect_address(asked: &SiteRequest<'_>, path: &str, to: String) -> String {
     let query = if asked.query.is_empty() { String::new() } else { format!("?{}", asked.query) };
     let rest = asked.path.strip_prefix(path).unwrap_or_default();
@@ -615,7 +614,7 @@ fn redirect_address(asked: &SiteRequest<'_>, path: &str, to: String) -> String {
     format!("{to}{query}")
 }
 
-/// The cache policy of a visit.
+/// Returns the cache policy of a visit.
 const fn cache_policy(visit: &Visit) -> CachePolicy {
     match (visit.is_for_all, &visit.preview) {
         (true, _) => CachePolicy::Public,

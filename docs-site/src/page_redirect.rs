@@ -1,4 +1,4 @@
-//! Redirects from old paths of pages within a space.
+//! Redirects from previous paths of pages within a space.
 
 use docs_core::{ErrorKind, Result};
 use percent_encoding::utf8_percent_encode;
@@ -13,16 +13,16 @@ use crate::{
 /// The target page of a redirect.
 #[derive(Debug)]
 pub(crate) struct RedirectedPage {
-    /// The position in the page tree.
+    /// The index in the page tree.
     pub(crate) at: usize,
     /// The anchor within the page.
     anchor: Option<String>,
 }
 
-/// Resolves an old path below a space to a page, if the visitor may see it.
+/// Resolves a previous path below a space to a page, if the visitor may see it.
 ///
 /// # Errors
-/// Those of the platform, except `NotFound`.
+/// Errors of the platform, except `NotFound`.
 pub(crate) async fn find_redirect(
     visit: &Visit,
     place: &SitePlace<'_>,
@@ -38,15 +38,15 @@ pub(crate) async fn find_redirect(
     };
     let at = frame.page(&found.page).and_then(|at| match frame.entries[at].kind {
         EntryKind::Document => Some(at),
-        // A group has no page of its own and resolves to its first page.
+        // A group has no page and resolves to its first page.
         EntryKind::Group => frame.first_descendant(at),
         EntryKind::Link(_) | EntryKind::Computed => None,
     });
     Ok(at.map(|at| RedirectedPage { at, anchor: found.anchor }))
 }
 
-/// Resolves an old path below a space to an address of the page or its Markdown version, with the query of
-/// the request.
+/// Resolves a previous path below a space to the URL of the page or of its Markdown version, with the query of the
+/// request.
 ///
 /// # Errors
 /// Same as [`find_redirect`].

@@ -1,8 +1,8 @@
-//! The page tree of one space, as one visitor sees it.
+//! The page tree of a space as seen by a visitor.
 //!
-//! Every page of a site needs the tree: for navigation, for addresses, and for links between pages. A tree is cached
-//! and shared by all requests that see the same, so an entry is kept small, and each lookup costs no more than the
-//! logarithm of the number of entries.
+//! Every page of a site needs the tree: for navigation, for URLs, and for links between pages. A tree is cached and
+//! shared by all requests with the same view of the space, so entries are small, and each lookup takes at most
+//! logarithmic time in the number of entries.
 
 use std::{
     collections::HashMap,
@@ -19,7 +19,7 @@ use crate::{encode::encode_path, references::DocumentReferences};
 
 /// The estimated overhead in bytes of an allocation.
 const ALLOCATION_BYTES: usize = 16;
-/// The estimated size in bytes of a file record without its texts.
+/// The estimated size in bytes of a file record, excluding its strings.
 const FILE_BYTES: usize = 384;
 
 #[derive(Clone, Debug, PartialEq)]
@@ -28,7 +28,7 @@ pub(crate) enum EntryKind {
     Document,
     /// A titled group.
     Group,
-    /// A link to something else.
+    /// A link to another resource.
     Link(Box<ContentRef>),
     /// Pages computed from a source that this server does not support.
     Computed,
@@ -44,11 +44,11 @@ pub(crate) struct PageTreeEntry {
     pub(crate) description: Option<Box<str>>,
     pub(crate) layout: PageLayout,
     pub(crate) cover: Option<Box<PageCover>>,
-    /// The path in the space; empty for an entry without one.
+    /// The path in the space, or an empty string for an entry without a path.
     pub(crate) path: Box<str>,
-    /// The last change, or the creation of an entry that was never changed.
+    /// The time of the last change, or of the creation of an entry that was never changed.
     pub(crate) updated_at: Option<Timestamp>,
-    /// The text of the page; `None` for a page without one.
+    /// The text of the page, or `None` for a page without text.
     pub(crate) text: Option<TextName>,
     pub(crate) git: Option<Box<GitBlob>>,
     /// `true` if the entry or an ancestor is hidden from navigation.
@@ -57,47 +57,46 @@ pub(crate) struct PageTreeEntry {
     pub(crate) is_unlisted: bool,
     /// `true` if the entry is excluded from search engines.
     pub(crate) is_unindexed: bool,
-    /// `true` if `updated_at` is the time of a change rather than of the creation.
+    /// `true` if `updated_at` is the time of a change rather than of creation.
     is_changed: bool,
     parent: Option<u32>,
-    /// The position after the last descendant.
+    /// The index after the last descendant.
     end: u32,
-    /// The children that navigation shows, as a range of `Frame::visible_children`.
+    /// The children that navigation shows, as a range of `PageTree::shown`.
     shown: Range<u32>,
 }
 
 impl PageTreeEntry {
-    /// The description, if it is not blank.
+    /// Returns the description, if it is not blank.
     pub(crate) fn description_text(&self) -> Option<&str> {
         self.description.as_deref().filter(|text| !text.trim().is_empty())
     }
 
-    /// The time of the last change; `None` for an entry that was never changed.
+    /// Returns the time of the last change, or `None` for an entry that was never changed.
     pub(crate) fn changed_at(&self) -> Option<Timestamp> {
         self.updated_at.filter(|_| self.is_changed)
     }
 }
 
-/// The name of a text of one space. Two texts never share one.
+/// The unique name of a document within its space.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct TextName([u8; 32]);
 
 impl TextName {
-    /// The name of the text that a document id refers to.
+    /// Returns the name of the text that a document id refers to.
     pub(crate) fn from_document_id(id: &str) -> Self {
         Self(*blake3::hash(id.as_bytes()).as_bytes())
     }
 }
 
-/// The page tree of a revision, as one visitor sees it. Entries are identified by their positions in reading
-/// order.
+/// The page tree of a revision as seen by a visitor. Entries are identified by their indices in reading order.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct PageTree {
     /// The entries, each before its descendants.
     pub(crate) entries: Vec<PageTreeEntry>,
     /// The entries that navigation shows, grouped by parent.
     shown: Vec<u32>,
-    /// The range of `shown` with the entries of the top level.
+    /// The range of `shown` that contains the top-level entries.
     top: Range<u32>,
     first: Option<u32>,
     /// The pages with content.
@@ -108,7 +107,7 @@ pub(crate) struct PageTree {
     by_id: Vec<u32>,
     /// The entries that have a path, ordered by the hash of its lower-case form.
     by_path: Vec<(u64, u32)>,
-    /// Other spaces that links of the tree reference.
+    /// Other spaces that links in the tree reference.
     pub(crate) linked: Vec<SpaceId>,
     files: HashMap<FileId, RevisionFile>,
 }
@@ -119,7 +118,7 @@ impl PageTree {
         let files = revision.files.into_iter().map(|file| (file.id.clone(), file)).collect();
         let mut frame = Self { files, ..Self::default() };
         let mut links = DocumentReferences::default();
-        // An explicit stack instead of recursion: a deep tree must not overflow the thread's stack.
+        // Uses an explicit stack instead of recursion, because a deep tree must not overflow the thread's stack.
         let mut stack: Vec<TraversalStep> =
             revision.pages.into_iter().rev().map(|page| TraversalStep::Page(page, None)).collect();
         while let Some(step) = stack.pop() {
@@ -197,13 +196,13 @@ impl PageTree {
         }
     }
 
-    /// The entry of a page.
+    /// Returns the entry of a page.
     pub(crate) fn page(&self, id: &PageId) -> Option<usize> {
         let found = self.by_id.binary_search_by(|at| self.entries[*at as usize].id.cmp(id)).ok()?;
         Some(self.by_id[found] as usize)
     }
 
-    /// The entry at a path, ignoring case; the first page for an empty path.
+    /// Returns the entry at a path, ignoring case, or the first page for an empty path.
     pub(crate) fn find(&self, path: &str) -> Option<usize> {
         if path.is_empty() {
             return self.first();
@@ -214,13 +213,14 @@ impl PageTree {
         same.map(|(_, at)| *at as usize).find(|at| self.entries[*at].path.to_lowercase() == path)
     }
 
-    /// The first page of the space: the first with content that navigation shows, otherwise the first with
+    /// Returns the first page of the space: the first with content that navigation shows, otherwise the first with
     /// content.
     pub(crate) fn first(&self) -> Option<usize> {
         self.first.map(|at| at as usize)
     }
 
-    /// The percent-encoded path of an entry below its space; empty for the first page of the space.
+    /// Returns the percent-encoded path of an entry below its space, or an empty string for the first page of the
+    /// space.
     pub(crate) fn address(&self, at: usize) -> String {
         match self.entries.get(at) {
             Some(entry) if self.first() != Some(at) => encode_path(&entry.path),
@@ -228,41 +228,41 @@ impl PageTree {
         }
     }
 
-    /// The pages with content, in their order.
+    /// Returns the pages with content, in order.
     pub(crate) fn documents(&self) -> impl Iterator<Item = usize> + '_ {
         self.documents.iter().map(|at| *at as usize)
     }
 
-    /// The pages with content that appear in lists: neither hidden from navigation nor excluded from search.
+    /// Returns the pages with content that appear in lists: neither hidden from navigation nor excluded from search.
     pub(crate) fn listed_pages(&self) -> impl Iterator<Item = usize> + '_ {
         self.navigated.iter().map(|at| *at as usize).filter(|at| !self.entries[*at].is_unlisted)
     }
 
-    /// The pages with content that the sitemap contains: neither hidden from navigation nor excluded from search
-    /// engines.
+    /// Returns the pages with content that the sitemap contains: neither hidden from navigation nor excluded from
+    /// search engines.
     pub(crate) fn sitemap_pages(&self) -> impl Iterator<Item = usize> + '_ {
         self.navigated.iter().map(|at| *at as usize).filter(|at| !self.entries[*at].is_unindexed)
     }
 
-    /// The first descendant with content.
+    /// Returns the first descendant with content.
     pub(crate) fn first_descendant(&self, at: usize) -> Option<usize> {
         let next = self.documents.partition_point(|page| *page as usize <= at);
         self.documents.get(next).filter(|page| **page < self.entries[at].end).map(|page| *page as usize)
     }
 
-    /// The ancestors of an entry, nearest first.
+    /// Returns the ancestors of an entry, nearest first.
     pub(crate) fn ancestors(&self, at: usize) -> impl Iterator<Item = usize> + '_ {
         let parent = |at: usize| self.entries[at].parent.map(|parent| parent as usize);
         std::iter::successors(parent(at), move |at| parent(*at))
     }
 
-    /// The children of an entry, or of the root, that navigation shows.
+    /// Returns the children of an entry, or of the root, that navigation shows.
     pub(crate) fn visible_children(&self, parent: Option<usize>) -> &[u32] {
         let range = parent.map_or(&self.top, |parent| &self.entries[parent].shown);
         self.shown.get(range.start as usize..range.end as usize).unwrap_or_default()
     }
 
-    /// The previous and next page in navigation.
+    /// Returns the previous and next page in navigation.
     pub(crate) fn neighbors(&self, at: usize) -> (Option<usize>, Option<usize>) {
         let before = self.navigated.partition_point(|page| (*page as usize) < at);
         let after = self.navigated.partition_point(|page| *page as usize <= at);
@@ -274,7 +274,7 @@ impl PageTree {
         self.files.get(id)
     }
 
-    /// The estimated memory in bytes.
+    /// Returns the estimated memory in bytes.
     pub(crate) fn weight(&self) -> usize {
         let entries: usize = self.entries.iter().map(PageTreeEntry::weight).sum();
         let tables = self.shown.len() + self.documents.len() + self.navigated.len() + self.by_id.len();
@@ -307,31 +307,31 @@ impl PageTreeEntry {
     }
 }
 
-/// A step of the depth-first construction.
+/// A step of the depth-first construction of the tree.
 #[expect(
     clippy::large_enum_variant,
     reason = "the stack contains each page once, and boxing each would be slower"
 )]
 enum TraversalStep {
-    /// A page with the position of its parent.
+    /// A page with the index of its parent.
     Page(RevisionPage, Option<usize>),
     /// The end of an entry's descendants.
     End(usize),
 }
 
-/// A position as entries store it. A revision never holds more pages than `u32::MAX`.
+/// Converts an index to its stored form. A revision never contains more than `u32::MAX` pages.
 fn to_index(at: usize) -> u32 {
     u32::try_from(at).unwrap_or(u32::MAX)
 }
 
-/// The hash of a path, ignoring case.
+/// Returns the hash of a path, ignoring case.
 fn path_hash(path: &str) -> u64 {
     let mut hasher = DefaultHasher::new();
     hasher.write(path.to_lowercase().as_bytes());
     hasher.finish()
 }
 
-/// The entry of a page, and the page's children.
+/// Returns the entry of a page, and the children of the page.
 fn split_page(page: RevisionPage) -> (PageTreeEntry, Vec<RevisionPage>) {
     let of = |base: PageBase, kind: EntryKind| PageTreeEntry {
         id: base.id,

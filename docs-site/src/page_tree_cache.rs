@@ -19,22 +19,22 @@ use crate::{
     page_tree::PageTree,
 };
 
-/// The number of page trees that are built concurrently. A tree and the revision that it is built from take
-/// most of the memory of a request, so this bounds the memory of all requests together.
+/// The maximum number of page trees that are built concurrently. A tree and the revision that it is built from take
+/// most of the memory of a request, so this limits the memory of all requests together.
 const MAX_BUILDS: usize = 4;
 
-/// The key of a page tree: the content of a space as an audience sees it.
+/// The key of a page tree: the content of a space as seen by an audience.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct PageTreeKey {
     pub(crate) audience: Arc<str>,
     pub(crate) space: SpaceId,
     pub(crate) revision: RevisionId,
-    /// The entity tag of the sources of computed pages; `None` without computed pages or before the lookup.
+    /// The ETag of the sources of computed pages, or `None` without computed pages or before the lookup.
     pub(crate) computed: Option<EntityTag>,
 }
 
 impl PageTreeKey {
-    /// Returns `true` if the tree is of the revision in the site record.
+    /// Returns `true` if the tree belongs to the revision in the site record.
     pub(crate) fn is_current(&self, place: &SitePlace<'_>) -> bool {
         self.revision == place.space.space.revision
     }
@@ -46,10 +46,10 @@ impl Weighter<PageTreeKey, Arc<PageTree>> for EntryWeigher {
     }
 }
 
-/// Cached page trees, bounded in bytes.
+/// Cached page trees, with a size limit in bytes.
 pub(crate) struct PageTreeCache {
     cached: Cache<PageTreeKey, Arc<PageTree>, EntryWeigher>,
-    /// The last tree that was larger than the cache. Without it, every request would build that tree again.
+    /// The most recent tree that was larger than the cache. Without it, every request would rebuild that tree.
     oversized: Mutex<Option<(PageTreeKey, Arc<PageTree>)>>,
     builds: Semaphore,
 }
@@ -61,7 +61,7 @@ impl fmt::Debug for PageTreeCache {
 }
 
 impl PageTreeCache {
-    /// A cache of at most `bytes`, plus one larger tree.
+    /// Creates a cache of at most `bytes`, plus one larger tree.
     pub(crate) fn new(bytes: u64) -> Self {
         Self {
             cached: Cache::with_weighter(EXPECTED_LARGE_ENTRIES, bytes, EntryWeigher),
@@ -70,17 +70,16 @@ impl PageTreeCache {
         }
     }
 
-    /// The tree of a key, if it is cached.
+    /// Returns the tree for a key, if it is cached.
     pub(crate) fn get(&self, key: &PageTreeKey) -> Option<Arc<PageTree>> {
         self.cached.get(key).or_else(|| self.oversized(key))
     }
 
-    /// Returns the tree of a key, building it if it is not cached. Concurrent requests for one key wait for
-    /// one build. The returned key names the revision that was built, which may be newer; such a tree is not
-    /// cached.
+    /// Returns the tree for a key, and builds it if it is not cached. Concurrent requests for a key wait for a single
+    /// build. The returned key contains the revision that was built, which may be newer; such a tree is not cached.
     ///
     /// # Errors
-    /// Those of `build`.
+    /// Errors of `build`.
     pub(crate) async fn get_or_build(
         &self,
         key: PageTreeKey,
@@ -100,9 +99,9 @@ impl PageTreeCache {
             return Ok((PageTreeKey { revision, ..key }, frame));
         }
         self.store_oversized(&key, &frame);
-        // The waiting requests receive the tree, even if the cache has no room for it.
+        // Waiting requests receive the tree even if it does not fit into the cache.
         drop(guard.insert(Arc::clone(&frame)));
-        // A full cache evicts what a guard inserts before anything else.
+        // A full cache may immediately evict an entry inserted through a guard, so the tree is inserted again.
         if !self.cached.contains_key(&key) {
             self.cached.insert(key.clone(), Arc::clone(&frame));
         }

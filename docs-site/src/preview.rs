@@ -1,7 +1,7 @@
-//! Previews: a change request or a revision as the site would show it, for members with read access.
+//! Previews: a change request or revision as the site would show it, for members with read access.
 //!
-//! The site itself is read as for any visitor. The content of the previewed space is read as the member, so
-//! the platform decides about access. Neither the server nor clients cache previews.
+//! The site itself is read as for any visitor. The content of the previewed space is read as the member, so the
+//! platform checks the access. Neither the server nor clients cache previews.
 
 use docs_core::{
     Actor, ErrorKind, Platform, Result,
@@ -28,7 +28,7 @@ pub(crate) struct Preview {
 /// Authenticates the member by the token in a header or cookie. Returns `None` without a valid token.
 ///
 /// # Errors
-/// Those of the platform, except for an invalid token.
+/// Errors of the platform, except for an invalid token.
 pub(crate) async fn authenticate_request(
     platform: &Platform,
     asked: &SiteRequest<'_>,
@@ -42,7 +42,7 @@ pub(crate) async fn authenticate_request(
 /// Authenticates a member by a token. Returns `None` for an invalid token.
 ///
 /// # Errors
-/// Those of the platform, except for an invalid token.
+/// Errors of the platform, except for an invalid token.
 pub(crate) async fn authenticate_token(platform: &Platform, token: &str) -> Result<Option<Actor>> {
     match platform.authenticate(token).await {
         Ok(actor @ (Actor::User(_) | Actor::Token(_))) => Ok(Some(actor)),
@@ -71,7 +71,7 @@ impl Preview {
         Ok(Self { actor, space: space.clone(), version, path, request })
     }
 
-    /// The name of the preview: the number and subject of the change request, or the id of the revision.
+    /// Returns the name of the preview: the number and subject of the change request, or the id of the revision.
     pub(crate) fn name(&self) -> String {
         match (&self.request, &self.version) {
             (Some(request), _) if request.subject.as_str().trim().is_empty() => {

@@ -1,11 +1,11 @@
-//! The addresses of previews.
+//! The URLs of previews.
 
 use docs_core::model::RevisionId;
 
-/// The separator between the address of a space and the path of a preview.
+/// The separator between the URL of a space and the path of a preview.
 const ROUTE_SEPARATOR: &str = "/~/";
 
-/// The content that a preview shows.
+/// The content version that a preview shows.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Version {
     /// A change request, by its number or id.
@@ -13,7 +13,7 @@ pub(crate) enum Version {
     Revision(RevisionId),
 }
 
-/// The part of an address after that of a space.
+/// The part of a path after the path of a space.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum PreviewRoute {
     /// A preview, and its path below the space.
@@ -22,7 +22,7 @@ pub(crate) enum PreviewRoute {
     SignIn,
 }
 
-/// Splits an address into that of a space and the route after it.
+/// Splits a path into the path of a space and the route that follows it.
 pub(crate) fn split_route(path: &str) -> (&str, Option<PreviewRoute>) {
     let Some((before, behind)) = path.split_once(ROUTE_SEPARATOR) else { return (path, None) };
     let mut segments = behind.split('/');

@@ -12,7 +12,7 @@ use docs_core::{
 
 use crate::descriptions::Descriptions;
 
-/// Reusable contents by space and id.
+/// Reusable content blocks by space and id.
 pub(crate) type ReusableContents = HashMap<(SpaceId, ReusableId), Document>;
 
 /// The shown parts of OpenAPI specifications.
@@ -28,7 +28,8 @@ pub(crate) struct Specs {
 pub(crate) struct DocumentReferences {
     pub(crate) spaces: Vec<SpaceId>,
     pub(crate) reused: Vec<(Option<SpaceId>, ReusableId)>,
-    /// The slugs of the OpenAPI specifications that it shows, and the number of their operations, webhooks and schemas.
+    /// The slugs of the OpenAPI specifications that the document shows, and the number of their operations, webhooks
+    /// and schemas.
     pub(crate) specs: (Vec<String>, usize),
 }
 
@@ -54,12 +55,12 @@ impl DocumentReferences {
         found
     }
 
-    /// The other spaces with referenced pages.
+    /// Returns the other spaces with referenced pages.
     pub(crate) fn into_spaces(self) -> Vec<SpaceId> {
         self.spaces
     }
 
-    /// The approximate memory in bytes.
+    /// Returns the approximate memory in bytes.
     pub(crate) fn weight(&self) -> usize {
         let specs = self.specs.0.iter().map(|slug| 32 + slug.len()).sum::<usize>();
         self.spaces.len() * 64 + self.reused.len() * 128 + specs
@@ -75,7 +76,7 @@ impl DocumentReferences {
                     }
                 }
             }
-            // Images and files belong to the space itself.
+            // Images and files belong to the current space.
             _ => {}
         }
     }
@@ -88,7 +89,7 @@ impl DocumentReferences {
         }
     }
 
-    /// Adds the space or reusable content that a target references.
+    /// Adds the space or reusable content block that a target references.
     pub(crate) fn add(&mut self, target: &ContentRef) {
         match target {
             ContentRef::Page { space: Some(space), .. } | ContentRef::Anchor { space: Some(space), .. }
@@ -115,7 +116,7 @@ mod tests {
             let space = Some(format!("space{number}").parse().expect("an id"));
             found.add(&ContentRef::Page { page: "page".parse().expect("an id"), space });
         }
-        // The space of the page itself may be one of them.
+        // The space of the page itself may be included.
         assert_eq!(found.into_spaces().len(), MAX_SPACES + 1);
     }
 }

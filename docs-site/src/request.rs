@@ -21,7 +21,7 @@ pub(crate) const PUBLIC_COOKIE: &str = "gitbook-visitor-public";
 pub(crate) const VISITOR_COOKIE: &str = "docs-visitor";
 /// The cookie with the token of a member who opened a preview.
 pub(crate) const MEMBER_COOKIE: &str = "docs-member";
-/// The URL parameter for the visitor token of a sign-in.
+/// The URL parameter for the visitor token that a sign-in passes.
 pub(crate) const TOKEN_PARAMETER: &str = "jwt_token";
 /// The maximum length in bytes of a token in a cookie or parameter. The platform rejects longer ones.
 const MAX_TOKEN: usize = 16 * 1024;
@@ -29,7 +29,7 @@ const MAX_TOKEN: usize = 16 * 1024;
 /// The kind of host that a request addresses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum HostKind {
-    /// The platform's own host, or one that cannot be a site's.
+    /// The platform's own host, or a host that cannot belong to a site.
     Platform,
     /// The host for files. It does not serve sites.
     Files,
@@ -37,7 +37,7 @@ pub(crate) enum HostKind {
     Other,
 }
 
-/// The address of the platform, in the forms that requests are compared with.
+/// The URL of the platform, in the forms that requests are compared with.
 #[derive(Clone, Debug)]
 pub(crate) struct Base {
     pub(crate) url: Url,
@@ -53,12 +53,12 @@ impl Base {
         Self { url, origin, authority, urls: urls.clone() }
     }
 
-    /// The scheme and host, without a trailing slash.
+    /// Returns the scheme and host, without a trailing slash.
     pub(crate) fn origin(&self) -> &str {
         &self.origin
     }
 
-    /// The path, without a trailing slash.
+    /// Returns the path, without a trailing slash.
     pub(crate) fn path(&self) -> &str {
         self.url.path().trim_end_matches('/')
     }
@@ -67,7 +67,7 @@ impl Base {
     /// host and for anything other than a public host name, such as IP addresses and single labels, which
     /// health checks use.
     fn site_host(&self, named: &str) -> Option<String> {
-        // Fast path for most requests.
+        // The fast path for most requests.
         if named == self.authority {
             return None;
         }
@@ -82,7 +82,7 @@ impl Base {
 /// A parsed request to a site.
 #[derive(Debug)]
 pub(crate) struct SiteRequest<'r> {
-    /// The scheme and host for resolving addresses, without a trailing slash.
+    /// The scheme and host for resolving URLs, without a trailing slash.
     pub(crate) origin: Cow<'r, str>,
     pub(crate) host: HostKind,
     /// The percent-encoded path, with one slash before each segment and none at the end; `/` becomes empty.
@@ -93,13 +93,13 @@ pub(crate) struct SiteRequest<'r> {
     pub(crate) headers: &'r HeaderMap,
     /// `true` if the visitor's connection is known to be encrypted.
     pub(crate) is_secure: bool,
-    /// `true` if the response was found to be public.
+    /// `true` if the response is known to be public.
     is_open: AtomicBool,
 }
 
 impl<'r> SiteRequest<'r> {
-    /// Parses a request to a platform. On the platform's own host, the path of the base address is prepended
-    /// if a proxy has stripped it.
+    /// Parses a request to a platform. On the platform's own host, the path of the base URL is prepended if a proxy has
+    /// stripped it.
     pub(crate) fn new(request: &'r Request, base: &'r Base) -> Self {
         let uri = request.uri();
         let named = request.headers().get(header::HOST).and_then(|host| host.to_str().ok());
@@ -134,13 +134,12 @@ impl<'r> SiteRequest<'r> {
         self.is_open.store(true, Ordering::Relaxed);
     }
 
-    /// Returns `true` if the path may be logged. The path of any other response may contain the key of a
-    /// share link.
+    /// Returns `true` if the path may be logged. The path of a non-public response may contain the key of a share link.
     pub(crate) fn is_public(&self) -> bool {
         self.is_open.load(Ordering::Relaxed)
     }
 
-    /// The first value of a URL parameter.
+    /// Returns the first value of a URL parameter.
     pub(crate) fn parameter(&self, name: &str) -> Option<String> {
         self.parameters().find(|(key, _)| key == name).map(|(_, value)| value.into_owned())
     }
@@ -152,12 +151,12 @@ impl<'r> SiteRequest<'r> {
             && self.cookies().all(|(name, _)| name != VISITOR_COOKIE && !name.starts_with(PUBLIC_COOKIE))
     }
 
-    /// The URL parameters, in their order.
+    /// Returns the URL parameters, in order.
     pub(crate) fn parameters(&self) -> impl Iterator<Item = (Cow<'r, str>, Cow<'r, str>)> {
         url::form_urlencoded::parse(self.query.as_bytes())
     }
 
-    /// The query without some of its parameters, with a leading `?` unless it is empty.
+    /// Returns the query without some of its parameters, with a leading `?` unless it is empty.
     pub(crate) fn query_without(&self, goes: impl Fn(&str) -> bool) -> String {
         let mut rest = url::form_urlencoded::Serializer::new(String::new());
         self.parameters().filter(|(key, _)| !goes(key)).for_each(|(key, value)| {
@@ -167,28 +166,28 @@ impl<'r> SiteRequest<'r> {
         if rest.is_empty() { rest } else { format!("?{rest}") }
     }
 
-    /// The visitor token that a sign-in passed with this request.
+    /// Returns the visitor token that a sign-in passed with this request.
     pub(crate) fn parameter_token(&self) -> Option<String> {
         self.parameter(TOKEN_PARAMETER).filter(|token| !token.is_empty() && token.len() <= MAX_TOKEN)
     }
 
-    /// The visitor token from the cookie.
+    /// Returns the visitor token from the cookie.
     pub(crate) fn cookie_token(&self) -> Option<String> {
         self.cookie(VISITOR_COOKIE)
     }
 
-    /// The member token from the header, otherwise from the cookie.
+    /// Returns the member token from the header, otherwise from the cookie.
     pub(crate) fn member_token(&self) -> Option<String> {
         self.bearer_token().or_else(|| self.cookie(MEMBER_COOKIE))
     }
 
-    /// The visitor token from the header, for clients other than browsers. Returns `None` for the path of a
-    /// preview, where the header contains a member token.
+    /// Returns the visitor token from the header, for non-browser clients. Returns `None` for the path of a preview,
+    /// where the header contains a member token.
     pub(crate) fn visitor_token(&self) -> Option<String> {
         if preview_route::split_route(&self.path).1.is_some() { None } else { self.bearer_token() }
     }
 
-    /// The token of the `Authorization` header.
+    /// Returns the token of the `Authorization` header.
     fn bearer_token(&self) -> Option<String> {
         let line = self.headers.get(header::AUTHORIZATION)?.to_str().ok()?;
         let (scheme, token) = line.split_once(' ')?;
@@ -201,7 +200,7 @@ impl<'r> SiteRequest<'r> {
         Some(token.to_owned())
     }
 
-    /// The cookies, in their order.
+    /// Returns the cookies, in order.
     pub(crate) fn cookies(&self) -> impl Iterator<Item = (&'r str, &'r str)> {
         let lines = self.headers.get_all(header::COOKIE).iter().filter_map(|line| line.to_str().ok());
         lines.flat_map(|line| line.split(';')).filter_map(|pair| pair.trim().split_once('='))
@@ -225,7 +224,7 @@ impl<'r> SiteRequest<'r> {
         markdown > 0.0 && markdown >= html
     }
 
-    /// The decoded path segments below a prefix that ends in a slash. Returns `None` if the path is not below
+    /// Returns the decoded path segments below a prefix that ends in a slash. Returns `None` if the path is not below
     /// it.
     pub(crate) fn segments_below(&self, prefix: &str) -> Option<Vec<String>> {
         let rest = match self.path.strip_prefix(prefix) {
@@ -237,7 +236,7 @@ impl<'r> SiteRequest<'r> {
     }
 }
 
-/// Returns `true` if a text consists of characters that tokens may contain and is not too long.
+/// Returns `true` if `text` only contains characters that are valid in tokens, and is not too long.
 pub(crate) fn is_token(text: &str) -> bool {
     let fits = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.=".contains(&byte);
     !text.is_empty() && text.len() <= MAX_TOKEN && text.bytes().all(fits)

@@ -1,4 +1,4 @@
-//! Request bodies: the sign-in form for previews, and messages of agents.
+//! Request bodies: the sign-in form for previews, and messages from agents.
 
 use bytes::Bytes;
 use docs_core::Result;
@@ -22,11 +22,11 @@ use crate::{
 /// The maximum size of a form in bytes.
 const MAX_FORM: usize = 32 * 1024;
 
-/// A request body that is read as a whole.
+/// A request body that is read completely before it is processed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum BodyKind {
     Form,
-    /// A message of an agent.
+    /// A message from an agent.
     Message,
 }
 
@@ -52,7 +52,7 @@ impl BodyKind {
     }
 }
 
-/// The sign-in form, which returns the member to the requested page.
+/// Returns the sign-in form, which redirects the member to the requested page.
 pub(crate) async fn sign_in_form(asked: &SiteRequest<'_>, visit: &Visit, policy: &HeaderValue) -> Response {
     let action = format!("{}~/sign-in", visit.found.site_base_path);
     let page = sign_in_page(&action, &asked.path, None);
@@ -62,7 +62,7 @@ pub(crate) async fn sign_in_form(asked: &SiteRequest<'_>, visit: &Visit, policy:
 /// Checks a member token, stores it in a cookie and redirects to the requested page.
 ///
 /// # Errors
-/// Those of the platform, except for an invalid token.
+/// Errors of the platform, except for an invalid token.
 pub(crate) async fn sign_in(
     asked: &SiteRequest<'_>,
     visit: &Visit,
@@ -76,8 +76,7 @@ pub(crate) async fn sign_in(
     let base = &visit.found.site_base_path;
     let (token, to) = (field("token"), field("to"));
     let to = if is_within_site(&format!("{}{base}", asked.origin), &to) { to } else { base.clone() };
-    // Without this check, another site could sign its visitors in here and show them content that is not
-    // theirs.
+    // Without this check, another site could sign in its visitors here and show them foreign content.
     let from = asked.headers.get("sec-fetch-site").and_then(|from| from.to_str().ok());
     let is_own = from.is_none_or(|from| matches!(from, "same-origin" | "none"));
     if is_own && visit.is_member_token(&token).await? {
@@ -119,7 +118,7 @@ impl Visit {
     /// Returns `true` if a token belongs to a user.
     ///
     /// # Errors
-    /// Those of the platform, except for an invalid token.
+    /// Errors of the platform, except for an invalid token.
     async fn is_member_token(&self, token: &str) -> Result<bool> {
         Ok(crate::request::is_token(token) && authenticate_token(self.platform(), token).await?.is_some())
     }

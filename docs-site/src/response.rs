@@ -1,4 +1,4 @@
-//! HTTP responses: headers, entity tags, conditional requests and compression.
+//! HTTP responses: headers, ETags, conditional requests and compression.
 
 use std::cell::RefCell;
 
@@ -16,8 +16,8 @@ use crate::{
 
 /// The minimum size in bytes of a body that is compressed.
 const MIN_COMPRESSED_BYTES: usize = 1024;
-/// The maximum size in bytes of a body that is compressed on the connection's task. A larger body would block
-/// other tasks of the thread, so it is compressed on a blocking thread.
+/// The maximum size in bytes of a body that is compressed on the connection's task. A larger body would block other
+/// tasks of the thread, so it is compressed on a blocking thread.
 const MAX_INLINE_COMPRESSION: usize = 64 * 1024;
 /// The lifetime of the visitor token cookie, in seconds. The token itself expires earlier.
 const COOKIE_SECONDS: u32 = 7 * 24 * 60 * 60;
@@ -32,9 +32,9 @@ pub(crate) const JSON: &str = "application/json; charset=utf-8";
 /// The cache policy of a response.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum CachePolicy {
-    /// Any cache, without expiry: the address contains the hash of the content.
+    /// Any cache, without expiry: the URL contains the hash of the content.
     Immutable,
-    /// Any cache, with revalidation on each request, because a site may be unpublished at any moment.
+    /// Any cache, with revalidation on each request, because a site may be unpublished at any time.
     Public,
     /// The visitor's browser only, with revalidation on each request.
     Private,
@@ -51,7 +51,7 @@ pub(crate) struct SiteResponse {
     /// The gzip-compressed body, if it is cached.
     pub(crate) encoded: Option<Bytes>,
     pub(crate) keeping: CachePolicy,
-    /// `true` if search engines may index it.
+    /// `true` if search engines may index the response.
     pub(crate) is_indexed: bool,
 }
 
@@ -86,8 +86,8 @@ impl SiteResponse {
                 CachePolicy::NoStore => "no-store",
             }),
         );
-        // Caches revalidate each time with the visitor's own headers, so a public response needs no `Vary` on
-        // cookies. Pages vary on `Accept` because the same address also serves Markdown.
+        // Caches revalidate each request with the visitor's own headers, so a public response needs no `Vary` on
+        // cookies. Pages vary on `Accept`, because the same URL also serves Markdown.
         match self.keeping {
             CachePolicy::Private | CachePolicy::NoStore => {
                 headers.append(header::VARY, HeaderValue::from_static("Accept, Authorization, Cookie"));
@@ -153,14 +153,14 @@ impl SiteResponse {
 pub(crate) fn set_security_headers(headers: &mut HeaderMap, policy: &HeaderValue) {
     headers.insert(header::CONTENT_SECURITY_POLICY, policy.clone());
     headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
-    // The address of a page may contain the key of a share link.
+    // The URL of a page may contain the key of a share link.
     headers.insert(header::REFERRER_POLICY, HeaderValue::from_static("same-origin"));
     headers.insert(header::X_FRAME_OPTIONS, HeaderValue::from_static("SAMEORIGIN"));
 }
 
-/// The content security policy of pages. Pages may load resources of the server, its files, and images and
-/// videos from any web address, because authors embed these by URL. Unencrypted media is allowed only if the
-/// platform itself uses http.
+/// Returns the content security policy of pages. Pages may load resources of the server, its files, and images and
+/// videos from any web URL, because authors embed these by URL. Unencrypted media is only allowed if the platform
+/// itself uses http.
 pub(crate) fn content_security_policy(platform_origin: &str, files_origin: Option<&str>) -> HeaderValue {
     let own = match files_origin {
         Some(files) => format!("{platform_origin} {files}"),
@@ -172,16 +172,16 @@ pub(crate) fn content_security_policy(platform_origin: &str, files_origin: Optio
          img-src 'self' {own} {web}; media-src 'self' {own} {web}; form-action 'self'; \
          base-uri 'none'; frame-ancestors 'self'"
     );
-    // An origin contains only characters that are valid in a header.
+    // An origin only contains characters that are valid in a header.
     HeaderValue::from_str(&policy).unwrap_or(HeaderValue::from_static("default-src 'none'"))
 }
 
-/// A temporary redirect. It is not cached because the published content may change.
+/// Returns a temporary redirect. It is not cached, because the published content may change.
 pub(crate) fn redirect(to: &str, policy: &HeaderValue) -> Response {
     redirect_with_status(StatusCode::TEMPORARY_REDIRECT, to, policy)
 }
 
-/// A redirect with the given status.
+/// Creates a redirect with the given status.
 pub(crate) fn redirect_with_status(status: StatusCode, to: &str, policy: &HeaderValue) -> Response {
     let mut response = Response::builder().status(status).finish();
     set_security_headers(response.headers_mut(), policy);
@@ -222,7 +222,7 @@ fn set_cookie(response: &mut Response, name: &str, token: &str, scope: &str, ask
     }
 }
 
-/// Returns `true` if `If-None-Match` contains the tag, weak or strong.
+/// Returns `true` if `If-None-Match` contains the ETag, weak or strong.
 fn is_not_modified(headers: &HeaderMap, tag: &str) -> bool {
     let lists = headers.get_all(header::IF_NONE_MATCH).iter().filter_map(|list| list.to_str().ok());
     lists
@@ -242,7 +242,7 @@ pub(crate) fn accepts_gzip(headers: &HeaderMap) -> bool {
     })
 }
 
-/// Compresses a body with gzip. Returns `None` if compression fails; the body is then sent uncompressed.
+/// Compresses a body with gzip. Returns `None` if compression fails, in which case the body is sent uncompressed.
 pub(crate) async fn compress(plain: &Bytes) -> Option<Bytes> {
     if plain.len() <= MAX_INLINE_COMPRESSION {
         return gzip(plain);
@@ -255,11 +255,11 @@ pub(crate) async fn compress(plain: &Bytes) -> Option<Bytes> {
 }
 
 thread_local! {
-    /// The compressor of this thread, reused because allocating its tables costs as much as rendering a page.
+    /// The compressor of this thread. It is reused, because allocating its tables costs as much as rendering a page.
     static COMPRESS: RefCell<Compress> = RefCell::new(Compress::new(Compression::new(6), false));
 }
 
-/// The gzip header (RFC 1952) without a time stamp or operating system.
+/// The gzip header (RFC 1952), without a timestamp and operating system.
 const GZIP: [u8; 10] = [0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 255];
 
 /// Compresses a body with gzip on the current task.

@@ -1,4 +1,4 @@
-//! The routes of a site: all addresses below it that are not those of pages.
+//! The routes of a site: all URLs below it other than those of pages.
 
 use crate::{assets::MCP, machine::SiteList};
 
@@ -37,7 +37,7 @@ pub(crate) enum SiteRoute {
     SearchResults,
     Icon,
     StyleSheet,
-    /// A part of the list of all pages of a space.
+    /// A part of the complete page list of a space.
     PageList,
 }
 
@@ -55,7 +55,7 @@ impl SiteRoute {
 pub(crate) enum RootRoute {
     Robots,
     List(SiteList),
-    /// A part of the full text of all pages, from 1.
+    /// A part of the full text of all pages, numbered from 1.
     FullText(usize),
 }
 
@@ -69,7 +69,8 @@ impl RootRoute {
     }
 }
 
-/// Returns the text at the `*` of a pattern, or an empty text without one. Returns `None` if the path does not match.
+/// Returns the text matched by the `*` in a pattern, or an empty string for a pattern without `*`. Returns `None` if
+/// the path does not match.
 fn match_pattern<'p>(pattern: &str, path: &'p str) -> Option<&'p str> {
     match pattern.split_once('*') {
         Some((prefix, suffix)) => path.strip_prefix(prefix)?.strip_suffix(suffix),

@@ -1,4 +1,4 @@
-//! The caches of sites: their page trees, and the lookups of anonymous visitors.
+//! The caches of sites: page trees, and lookups for anonymous visitors.
 
 use std::sync::Arc;
 
@@ -40,15 +40,15 @@ pub(crate) struct SiteCaches {
     pub(crate) frames: PageTreeCache,
     /// Summaries of page trees.
     pub(crate) summaries: Cache<PageTreeKey, Arc<PageTreeSummary>, EntryWeigher>,
-    /// Sites as anonymous visitors see them.
+    /// Sites as seen by anonymous visitors.
     sites: Cache<SiteId, Versioned<Arc<KnownSite>>, EntryWeigher>,
-    /// The site that anonymous visitors find at an address; `None` if it is not public.
+    /// The site at a URL for anonymous visitors, or `None` if it is not public.
     open: Cache<SiteStart, Versioned<Option<Arc<OpenSite>>>, EntryWeigher>,
 }
 
 impl SiteCaches {
     /// Creates caches of at most 7 × `unit` bytes: five units for page trees, half a unit for their summaries, half a
-    /// unit for sites, and one for the lookups of sites.
+    /// unit for sites, and one unit for site lookups.
     pub(crate) fn new(unit: u64) -> Self {
         Self {
             frames: PageTreeCache::new(5 * unit),
@@ -58,7 +58,7 @@ impl SiteCaches {
         }
     }
 
-    /// The cached site that anonymous visitors find at an address, if it is still valid.
+    /// Returns the cached site at a URL for anonymous visitors, if it is still valid.
     pub(crate) fn open_site(
         &self,
         start: &SiteStart,
@@ -67,7 +67,7 @@ impl SiteCaches {
         Some(self.open.get(start).filter(|kept| kept.moment == moment)?.found)
     }
 
-    /// Caches the site that anonymous visitors find at an address, computed at `moment` or later.
+    /// Caches the site at a URL for anonymous visitors, computed at `moment` or later.
     pub(crate) fn store_open_site(
         &self,
         start: SiteStart,
@@ -77,13 +77,13 @@ impl SiteCaches {
         self.open.insert(start, Versioned { moment, found });
     }
 
-    /// The cached site as anonymous visitors see it, if it is still valid.
+    /// Returns the cached site as seen by anonymous visitors, if it is still valid.
     pub(crate) fn site(&self, id: &SiteId, moment: AnonymousViewVersion) -> Option<Arc<KnownSite>> {
         Some(self.sites.get(id).filter(|kept| kept.moment == moment)?.found)
     }
 
-    /// Caches a site as anonymous visitors see it, computed at `moment` or later. Returns the previously
-    /// cached site if it is equal.
+    /// Caches a site as seen by anonymous visitors, computed at `moment` or later. Returns the previously cached site
+    /// if it is equal.
     pub(crate) fn store_site(
         &self,
         id: &SiteId,

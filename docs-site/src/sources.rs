@@ -6,19 +6,20 @@ use docs_core::{model::SpaceId, platform::EntityTag};
 
 use crate::address::Addresses;
 
-/// The data that a page was rendered from, in addition to its text and the customization of its space.
+/// The data that a page was rendered from, apart from its text and the customization of its space.
 #[derive(Debug)]
 pub(crate) enum Basis {
     /// The site record.
     Site,
-    /// The site record, and these sources in these versions.
+    /// The site record, and these versions of these sources.
     Sources(Arc<Sources>, Arc<Versions>),
-    /// Other data: the page must not be cached.
+    /// Other data, so the page must not be cached.
     Other,
 }
 
 impl Basis {
-    /// The basis of a page with these addresses that shows the specifications with these slugs and their tag.
+    /// Determines the basis of a page from its URL resolver, and from the slugs and ETag of the specifications that it
+    /// shows.
     pub(crate) fn new(addresses: &Addresses, (slugs, specs): (BTreeSet<String>, Option<EntityTag>)) -> Self {
         if addresses.is_passing {
             return Self::Other;
@@ -37,9 +38,9 @@ impl Basis {
 /// The sources of a page: OpenAPI specifications, and other spaces with computed pages.
 #[derive(Debug, Default)]
 pub(crate) struct Sources {
-    /// The slugs of the specifications with parts on the page, in order. They may not exist.
+    /// The slugs of the specifications shown on the page, sorted. They may not exist.
     pub(crate) specs: Vec<String>,
-    /// The other spaces with computed pages whose page trees the page was rendered with.
+    /// The other spaces with computed pages whose page trees the page uses.
     pub(crate) spaces: Vec<SpaceId>,
 }
 
@@ -48,7 +49,7 @@ impl Sources {
         self.specs.is_empty() && self.spaces.is_empty()
     }
 
-    /// The approximate memory in bytes.
+    /// Returns the approximate memory in bytes.
     pub(crate) fn weight(&self) -> usize {
         self.specs.iter().map(|slug| 32 + slug.len()).sum::<usize>() + 64 * self.spaces.len()
     }
@@ -57,14 +58,14 @@ impl Sources {
 /// The versions of the sources of a page.
 #[derive(Debug, Default, PartialEq, Eq, Hash)]
 pub(crate) struct Versions {
-    /// The tag of all specifications together; `None` without any.
+    /// The common ETag of all specifications, or `None` without specifications.
     pub(crate) specs: Option<EntityTag>,
-    /// The tag of the computed pages of each space.
+    /// The ETag of the computed pages of each space.
     pub(crate) spaces: Vec<EntityTag>,
 }
 
 impl Versions {
-    /// The approximate memory in bytes.
+    /// Returns the approximate memory in bytes.
     pub(crate) const fn weight(&self) -> usize {
         128 + 96 * self.spaces.len()
     }

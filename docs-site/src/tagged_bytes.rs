@@ -1,19 +1,18 @@
-//! Bytes with their entity tag.
+//! Bytes with their ETag.
 
 use bytes::Bytes;
 
 use crate::html::Html;
 
-/// Bytes with their entity tag.
 #[derive(Clone, Debug)]
 pub(crate) struct TaggedBytes {
     pub(crate) bytes: Bytes,
-    /// The entity tag, without quotes.
+    /// The ETag, without quotation marks.
     pub(crate) tag: String,
 }
 
 impl TaggedBytes {
-    /// Tags a page by its [`Html::name`], which does not hash named parts again.
+    /// Derives the ETag of a page from its [`Html::name`], which does not hash named parts again.
     pub(crate) fn from_html(html: Html) -> Self {
         let tag = html.name().to_hex()[..32].to_owned();
         Self { bytes: html.into_string().into(), tag }

@@ -1,5 +1,5 @@
-//! The theme of a site, as a style sheet and an icon of its own. The content security policy forbids inline
-//! styles, so pages cannot contain colors.
+//! The theme of a site, as a separate style sheet and icon. The content security policy forbids inline styles, so pages
+//! cannot contain colors.
 
 use std::fmt::Write as _;
 
@@ -14,7 +14,7 @@ use crate::{assets::hashed_name, tagged_bytes::TaggedBytes, xml::escape};
 /// The rendered style sheet of a site's customization.
 #[derive(Clone, Debug)]
 pub(crate) struct StyleSheet {
-    /// The last segment of its address. It depends on the content.
+    /// The last segment of the style sheet's URL. It depends on the content.
     pub(crate) name: String,
     pub(crate) body: TaggedBytes,
 }
@@ -26,7 +26,7 @@ impl StyleSheet {
     }
 }
 
-/// The style sheet of a customization.
+/// Returns the style sheet of a customization.
 fn style_sheet(look: &Customization) -> String {
     let styling = &look.styling;
     let mut light = String::new();
@@ -82,7 +82,7 @@ fn style_sheet(look: &Customization) -> String {
     css
 }
 
-/// The background of a theme, tinted if the site has a tint.
+/// Returns the background of a theme, tinted if the site has a tint.
 fn background_color(look: &Customization) -> &'static str {
     let is_tinted = look.styling.tint.is_some();
     match (look.styling.theme, look.styling.background, is_tinted) {
@@ -126,8 +126,7 @@ fn header(look: &Customization, css: &mut String) {
     };
 }
 
-/// Writes the font families. Only fonts installed on the reader's machine are used; pages load no external
-/// fonts.
+/// Writes the font families. Only fonts installed on the reader's device are used; pages load no external fonts.
 fn fonts(look: &Customization, css: &mut String) {
     let serif = [DefaultFont::RobotoSlab, DefaultFont::Merriweather, DefaultFont::IbmPlexSerif];
     let (text, rest) = match &look.styling.font {
@@ -155,7 +154,7 @@ const SANS: &str = "system-ui,-apple-system,\"Segoe UI\",Roboto,\"Helvetica Neue
 /// The fallback fonts for code.
 const MONO: &str = "ui-monospace,SFMono-Regular,Menlo,Consolas,\"Liberation Mono\",monospace";
 
-/// The name of a font family with spaces: `IBMPlexMono` becomes `IBM Plex Mono`.
+/// Returns the name of a font family with spaces: `IBMPlexMono` becomes `IBM Plex Mono`.
 fn font_family_name<F: Serialize>(font: &F) -> String {
     let name =
         serde_json::to_value(font).ok().and_then(|name| name.as_str().map(str::to_owned)).unwrap_or_default();
@@ -181,7 +180,7 @@ fn sanitize_family(name: &str) -> String {
     name.chars().filter(|c| c.is_alphanumeric() || matches!(c, ' ' | '-' | '_')).collect()
 }
 
-/// The icon of a site without an image: its emoji, otherwise the first letter of its title on the primary
+/// Returns the icon of a site without an icon image: its emoji, otherwise the first letter of its title on the primary
 /// color.
 pub(crate) fn icon(look: &Customization, title: &str) -> String {
     let start = "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 32 32\">";
@@ -205,7 +204,7 @@ pub(crate) fn icon(look: &Customization, title: &str) -> String {
     }
 }
 
-/// A text color with sufficient contrast to a background.
+/// Returns a text color with sufficient contrast to a background.
 fn text_on(color: &Color) -> &'static str {
     let digits = color.as_str().trim_start_matches('#');
     let channel = |at: usize| {

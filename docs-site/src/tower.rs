@@ -28,8 +28,8 @@ pub type ResponseBody = BoxBody<Bytes, io::Error>;
 
 /// Published sites as a [`tower_service::Service`]. Requests that do not belong to a site get status 404.
 ///
-/// The path of a request must be the path that visitors see, without a stripped prefix. The service is always
-/// ready and never fails.
+/// The path of a request must be the path that visitors see, without a stripped prefix. The service is always ready and
+/// never fails.
 ///
 /// ```
 /// # fn host(sites: docs_site::Sites) {

@@ -32,7 +32,7 @@ use crate::{
 pub(crate) enum Arrival {
     /// Content of a site.
     Here(Box<Visit>),
-    /// A redirect to other content, valid until the site changes.
+    /// A redirect to other content, which is valid until the site changes.
     Moved(String),
     /// A redirect to the sign-in.
     SignIn(String),
@@ -44,7 +44,7 @@ pub(crate) struct CacheScope<'c> {
     /// The store version when the request arrived, determined before any other read.
     pub(crate) moment: AnonymousViewVersion,
     pub(crate) caches: &'c SiteCaches,
-    /// The part of the address that may identify a site.
+    /// The part of the URL that may identify a site.
     pub(crate) start: SiteStart,
 }
 
@@ -55,29 +55,29 @@ pub(crate) struct Visit {
     actor: Actor,
     pub(crate) found: ResolvedContent,
     pub(crate) site: Arc<KnownSite>,
-    /// The store version of the data or an earlier one, for an anonymous visitor.
+    /// The store version of the data, or an earlier one, for an anonymous visitor.
     pub(crate) moment: Option<AnonymousViewVersion>,
     /// The cached access grant of a public site.
     open: Option<Arc<OpenSite>>,
-    /// A key that is equal for visitors with the same view.
+    /// A key shared by visitors with the same view.
     audience: Arc<str>,
-    /// `true` if all visitors see the same, so that shared caches may store the response.
+    /// `true` if the view is the same for all visitors, so that shared caches may store the response.
     pub(crate) is_for_all: bool,
     /// The preview that replaces the live content of a space.
     pub(crate) preview: Option<Preview>,
-    /// The static export, if pages are rendered for one.
+    /// The static export that pages are rendered for, if any.
     pub(crate) copy: Option<StaticExport>,
 }
 
 /// A static export of a site.
 #[derive(Clone, Debug)]
 pub(crate) struct StaticExport {
-    /// The future address of the export, with a trailing slash; `None` if unknown.
+    /// The future URL of the export with a trailing slash, or `None` if it is unknown.
     pub(crate) url: Option<String>,
 }
 
 impl Arrival {
-    /// A redirect to other content or to the sign-in.
+    /// Converts a redirect to other content or to the sign-in.
     fn from_redirect(to: ResolvedElsewhere) -> Self {
         match to.target {
             ElsewhereTarget::External => Self::SignIn(to.redirect),
@@ -104,7 +104,7 @@ async fn find_site(
     })
 }
 
-/// The audience of anonymous visitors: the site and the share link that they used.
+/// Returns the audience of anonymous visitors: the site and the share link that they used.
 fn anonymous_audience(content: &ResolvedContent) -> String {
     format!("{} {}", content.site, content.share_key.as_deref().unwrap_or_default())
 }
@@ -113,8 +113,8 @@ impl Visit {
     /// Resolves a request. `kept` gives anonymous requests access to the caches.
     ///
     /// # Errors
-    /// `NotFound` if nothing is published at the address or nothing is visible to this visitor;
-    /// `Unauthenticated` if a token just passed by a sign-in is invalid.
+    /// `NotFound` if nothing is published at the URL or nothing is visible to this visitor; `Unauthenticated` if a
+    /// token that a sign-in has just passed is invalid.
     pub(crate) async fn resolve(
         platform: &Platform,
         asked: &SiteRequest<'_>,
@@ -133,8 +133,8 @@ impl Visit {
         let has_token = token.is_some();
         let ask = ResolveUrl {
             url,
-            // A visitor with an expired token is sent to the sign-in. With a new but invalid token that would
-            // be a redirect loop.
+            // A visitor with an expired token is redirected to the sign-in. For a new but invalid token, this would be
+            // a redirect loop.
             redirect_on_error: Some(handed.is_none()),
             visitor: Some(ResolveVisitor { jwt_token: token, unsigned_claims: Some(claims(asked)) }),
         };
@@ -147,8 +147,8 @@ impl Visit {
         let kept = kept.as_ref().filter(|_| !is_known && content.share_key.is_none());
         let site = find_site(platform, &actor, &content, kept).await?;
         let audience = match is_known {
-            // Addresses of files contain the token of an authenticated visitor, so content is cached per
-            // token. The context id covers the effect of the visitor's claims.
+            // File URLs contain the token of an authenticated visitor, so content is cached per token. The context id
+            // covers the effect of the visitor's claims.
             true => {
                 let context = content.context_id.as_deref().unwrap_or_default();
                 let known = format!("{} {context}", content.api_token);
@@ -207,45 +207,45 @@ impl Visit {
         }))))
     }
 
-    /// The customization of a space.
+    /// Returns the customization of a space.
     pub(crate) fn customization(&self, space: &SiteSpaceId) -> &Customization {
         self.site.customization(space)
     }
 
-    /// The title of the site in a customization.
+    /// Returns the title of the site in a customization.
     pub(crate) fn site_title<'v>(&'v self, look: &'v Customization) -> &'v str {
         look.title.as_ref().unwrap_or(&self.site.site.title).as_str()
     }
 
-    /// The title of the site.
+    /// Returns the title of the site.
     pub(crate) fn title(&self) -> &str {
         self.site_title(&self.site.customizations.site)
     }
 
-    /// The handle for further reads of the site.
+    /// Returns the handle for further reads of the site.
     fn handle(&self) -> SiteHandle<'_> {
         let site = self.platform.as_actor(&self.actor).org(&self.found.organization).site(&self.found.site);
         site.with_share_key(self.found.share_key.as_deref())
     }
 
-    /// The same visit for a static export.
+    /// Converts the visit for a static export.
     pub(crate) fn into_export(self, copy: StaticExport) -> Self {
         Self { copy: Some(copy), ..self }
     }
 
-    /// Returns `true` if the address of the site is known. It may be unknown for a static export.
+    /// Returns `true` if the URL of the site is known. It may be unknown for a static export.
     pub(crate) fn has_address(&self) -> bool {
         self.copy.as_ref().is_none_or(|copy| copy.url.is_some())
     }
 
-    /// Returns `true` if the site can be searched. A static export has no search, and the search index covers
-    /// live content only, so a preview cannot be searched.
+    /// Returns `true` if the site can be searched. A static export has no search. The search index only covers live
+    /// content, so a preview cannot be searched.
     pub(crate) const fn is_searched(&self) -> bool {
         self.copy.is_none() && self.preview.is_none()
     }
 
-    /// The address of a path below the site. In a static export, pages are addressed as folders with a
-    /// trailing slash.
+    /// Returns the URL of a path below the site. In a static export, the URLs of pages are folders with a trailing
+    /// slash.
     pub(crate) fn address(&self, base: &str, below: &str) -> String {
         let (path, anchor) = below.split_at(below.find('#').unwrap_or(below.len()));
         let is_folder = self.copy.is_some() && !path.is_empty() && !path.ends_with('/');
@@ -256,7 +256,7 @@ impl Visit {
         &self.platform
     }
 
-    /// The same visit with a preview in place of the live content of one space.
+    /// Replaces the live content of one space with a preview.
     pub(crate) fn with_preview(mut self, preview: Preview) -> Self {
         let whole = self.found.canonical_url.as_str();
         let base = whole.strip_suffix(self.found.pathname.as_str()).unwrap_or(whole).trim_end_matches('/');
@@ -266,7 +266,7 @@ impl Visit {
         Self { is_for_all: false, preview: Some(preview), ..self }
     }
 
-    /// The content of a space.
+    /// Returns the content of a space.
     pub(crate) fn content<'v>(&'v self, space: &'v SpaceId) -> ContentHandle<'v> {
         match self.preview.as_ref().filter(|preview| preview.space == *space) {
             None => self.platform.as_actor(&self.actor).space(space).content(),
@@ -277,13 +277,13 @@ impl Visit {
         }
     }
 
-    /// The space of a preview, with the access of its member.
+    /// Returns the space of a preview, with the access of the member.
     pub(crate) fn member_space<'v>(&'v self, preview: &'v Preview) -> SpaceHandle<'v> {
         self.platform.as_actor(&preview.actor).space(&preview.space)
     }
 
-    /// The document of a page as the visitor sees it, from the given revision or a later one. Returns `None`
-    /// for a page without content.
+    /// Returns the document of a page as seen by the visitor, at the given revision or a later one. Returns `None` for
+    /// a page without content.
     ///
     /// # Errors
     /// `NotFound` if the visitor cannot access the page.
@@ -293,8 +293,8 @@ impl Visit {
         revision: &RevisionId,
         page: &PageId,
     ) -> Result<Option<ShownDocument>> {
-        // The cached grant is used only if it covers the revision. Otherwise older content would be cached
-        // under the key of the newer revision.
+        // The cached grant is only used if it covers the revision. Otherwise, older content would be cached under the
+        // key of the newer revision.
         match self.open.as_ref().filter(|open| self.is_live() && open.shows(space, revision)) {
             Some(open) => open.find_page_document(space, page, Evaluated::Yes).await,
             None => self.content(space).find_page_document(page, Evaluated::Yes).await,
@@ -306,7 +306,7 @@ impl Visit {
         self.preview.is_none() && self.copy.is_none()
     }
 
-    /// The spaces of the site.
+    /// Returns the spaces of the site.
     pub(crate) fn places(&self) -> Vec<SitePlace<'_>> {
         let mut places = places(&self.site);
         if let Some(preview) = &self.preview {
@@ -316,24 +316,24 @@ impl Visit {
         places
     }
 
-    /// The space of the requested address.
+    /// Returns the space of the requested URL.
     ///
     /// # Errors
-    /// `NotFound` if it was removed from the site in the meantime.
+    /// `NotFound` if the space was removed from the site in the meantime.
     pub(crate) fn place(&self) -> Result<SitePlace<'_>> {
         let places = self.places();
         let place = find_place(&places, &self.found.site_space).cloned();
         place.ok_or_else(|| Error::not_found("published content"))
     }
 
-    /// The addresses of the site, seen from one of its spaces.
+    /// Returns the URLs of the site, as seen from one of its spaces.
     pub(crate) fn addresses(&self, place: &SitePlace<'_>) -> Addresses {
         let addresses = Addresses::new(&self.places(), &self.found.site_base_path, &place.space.space.id);
         addresses.with_image_schemes(self.loads())
     }
 
-    /// The URL schemes of external images that pages load. http is allowed if the site itself is served over
-    /// http, or if the address of an export is unknown.
+    /// Returns the URL schemes of external images that pages load. http is allowed if the site itself is served over
+    /// http, or if the URL of an export is unknown.
     pub(crate) fn loads(&self) -> ImageSchemes {
         let served = match &self.copy {
             Some(copy) => copy.url.as_deref().unwrap_or("http:"),
@@ -342,7 +342,7 @@ impl Visit {
         if served.starts_with("http:") { ImageSchemes::Any } else { ImageSchemes::Encrypted }
     }
 
-    /// The canonical address of the site, with a trailing slash; empty if unknown.
+    /// Returns the canonical URL of the site with a trailing slash, or an empty string if it is unknown.
     pub(crate) fn canonical_base(&self, place: &SitePlace<'_>) -> String {
         if let Some(copy) = &self.copy {
             return copy.url.clone().unwrap_or_default();
@@ -353,10 +353,10 @@ impl Visit {
         base.strip_suffix(&place.path).unwrap_or(&base).to_owned()
     }
 
-    /// The page tree of a space.
+    /// Returns the page tree of a space.
     ///
     /// # Errors
-    /// `NotFound` if the visitor cannot access it.
+    /// `NotFound` if the visitor cannot access the space.
     pub(crate) async fn page_tree(
         &self,
         caches: &SiteCaches,
@@ -365,7 +365,7 @@ impl Visit {
         Ok(self.keyed_page_tree(caches, place).await?.1)
     }
 
-    /// The cache key of the page tree of a space without computed pages.
+    /// Returns the cache key of the page tree of a space without computed pages.
     pub(crate) fn page_tree_key(&self, place: &SitePlace<'_>) -> PageTreeKey {
         PageTreeKey {
             audience: Arc::clone(&self.audience),
@@ -375,10 +375,10 @@ impl Visit {
         }
     }
 
-    /// The page tree of a space, with its cache key.
+    /// Returns the page tree of a space, with its cache key.
     ///
     /// # Errors
-    /// `NotFound` if the visitor cannot access it.
+    /// `NotFound` if the visitor cannot access the space.
     pub(crate) async fn keyed_page_tree(
         &self,
         caches: &SiteCaches,
@@ -392,7 +392,7 @@ impl Visit {
                 Arc::new(PageTree::from_revision(content.get(ContentOptions::default()).await?)),
             ));
         }
-        // Only trees without computed pages are cached under a key without the entity tag.
+        // Only trees without computed pages are cached under a key without the ETag.
         if let Some(frame) = caches.frames.get(&key) {
             return Ok((key, frame));
         }
@@ -408,10 +408,10 @@ impl Visit {
         caches.frames.get_or_build(key, build).await
     }
 
-    /// Resolves a redirect of the site for a path below it.
+    /// Resolves a redirect of the site for a path below the site.
     ///
     /// # Errors
-    /// Those of the platform, except `NotFound`, which means that there is no redirect.
+    /// Errors of the platform, except `NotFound`, which means that there is no redirect.
     pub(crate) async fn redirect(&self, path: &str) -> Result<Option<String>> {
         let Ok(source) = RedirectSource::new(path.trim_end_matches('/')) else { return Ok(None) };
         match self.handle().resolve_redirect(&source).await {
@@ -424,7 +424,7 @@ impl Visit {
     /// Searches the site.
     ///
     /// # Errors
-    /// Those of the platform.
+    /// Errors of the platform.
     pub(crate) async fn search(
         &self,
         search: &SearchSite,

@@ -1,8 +1,8 @@
-//! Localized interface texts of pages.
+//! Localized interface strings of pages.
 
 use docs_core::model::Locale;
 
-/// The interface texts of one language.
+/// The interface strings of one language.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Words {
     /// The HTML language code.
@@ -136,7 +136,7 @@ words! {
 }
 
 impl Words {
-    /// The texts of a language.
+    /// Returns the interface strings of a language.
     pub(crate) const fn for_locale(locale: Locale) -> &'static Self {
         match locale {
             Locale::En => &EN,

@@ -10,7 +10,7 @@ pub(crate) fn escape(text: &str) -> String {
             '>' => out.push_str("&gt;"),
             '"' => out.push_str("&quot;"),
             '\'' => out.push_str("&#39;"),
-            // XML cannot represent these.
+            // XML cannot represent these characters.
             c if c.is_control() && !matches!(c, '\n' | '\t' | '\r') => {}
             c => out.push(c),
         }

@@ -1,4 +1,4 @@
-//! Tests of published sites as users, browsers and machines access them.
+//! Tests of published sites as accessed by users, browsers and machines.
 
 #[path = "site/accessible.rs"]
 mod accessible;

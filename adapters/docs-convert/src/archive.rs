@@ -5,21 +5,21 @@ use std::io::{Cursor, Read as _};
 use docs_ports::{ConvertError, MAX_FILE_BYTES, MAX_TEXTS_BYTES, UnpackedFile};
 use zip::{ZipArchive, result::ZipError};
 
-/// Maximum number of entries of an archive.
+/// Maximum number of entries in an archive.
 const MAX_ENTRIES: usize = 10_000;
 /// Maximum unpacked size of all files together, in bytes.
 const MAX_BYTES: u64 = 200_000_000;
 /// Maximum unpacked size of a text part of a document, in bytes.
 const MAX_PART_BYTES: u64 = 40_000_000;
-/// Maximum compression ratio of a file that is not [`MIN_CHECKED_BYTES`]. Deflate reaches about 1,000; text about 10.
+/// Maximum compression ratio of a file of at least [`MIN_CHECKED_BYTES`]. Deflate reaches about 1,000; text about 10.
 const MAX_RATIO: u64 = 200;
-/// Compression ratio of usual files.
+/// Assumed compression ratio, which caps the initial buffer capacity.
 const USUAL_RATIO: u64 = 16;
 /// Size in bytes below which the compression ratio is not checked.
 const MIN_CHECKED_BYTES: u64 = 1_000_000;
 /// Maximum length of a path in bytes.
 const MAX_PATH: usize = 1_024;
-/// The signature of an entry in the central directory of an archive.
+/// Signature of an entry in the central directory.
 const ENTRY_SIGNATURE: &[u8] = b"PK\x01\x02";
 /// File name extensions of nested archives, which are skipped.
 const ARCHIVE_EXTENSIONS: [&str; 10] =
@@ -55,8 +55,8 @@ pub(crate) struct Archive<'a> {
 impl<'a> Archive<'a> {
     /// Opens an archive. `what` names the expected file in error messages.
     pub(crate) fn open(bytes: &'a [u8], what: &str) -> Result<Self, ConvertError> {
-        // Entries are counted before the directory is parsed, because the parsed form needs far more memory than its
-        // bytes.
+        // Entries are counted before the directory is parsed, because the parsed form takes far more memory than the
+        // directory itself.
         let entries = bytes
             .windows(ENTRY_SIGNATURE.len())
             .filter(|window| *window == ENTRY_SIGNATURE)
@@ -189,7 +189,7 @@ fn damaged_archive(error: ZipError) -> ConvertError {
     ConvertError::Unreadable(format!("cannot read the archive: {}", reason(&error)))
 }
 
-/// Describes an archive error for users.
+/// Returns the user-facing message for an archive error.
 fn reason(error: &ZipError) -> &'static str {
     match error {
         ZipError::UnsupportedArchive(_) => "its compression method is not supported",

@@ -34,14 +34,14 @@ fn decode_bytes(bytes: &[u8], encoding: Option<&'static Encoding>) -> String {
         return marked.decode_without_bom_handling(body).0.into_owned();
     }
     let encoding = match encoding.unwrap_or(UTF_8) {
-        // A few invalid bytes in UTF-8 text are damage, not a different encoding.
+        // A few invalid bytes indicate damaged UTF-8, not another encoding.
         encoding if encoding == UTF_8 && !is_mostly_utf8(bytes) => WINDOWS_1252,
         encoding => encoding,
     };
     encoding.decode_without_bom_handling(bytes).0.into_owned()
 }
 
-/// Returns `true` if there are no invalid sequences, or fewer than valid non-ASCII characters.
+/// Returns `true` if the text has no invalid sequences, or fewer of them than valid non-ASCII characters.
 fn is_mostly_utf8(bytes: &[u8]) -> bool {
     let (mut right, mut wrong) = (0_usize, 0_usize);
     for chunk in bytes.utf8_chunks() {

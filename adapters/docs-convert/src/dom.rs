@@ -1,11 +1,11 @@
-//! A compact tree of elements and texts, shared by HTML, XML and Word documents.
+//! A compact tree of elements and text nodes, shared by HTML, XML and Word documents.
 //!
-//! A node takes 16 bytes, because a document may consist of little but nodes. Names are interned as numbers, and all
-//! texts and attribute values are stored in one string.
+//! A node takes 16 bytes, because a document may consist almost entirely of nodes. Names are interned as numbers, and
+//! all text and attribute values share one string.
 
 use std::collections::HashMap;
 
-/// Maximum number of elements and texts of a document.
+/// Maximum number of elements and text nodes in a document.
 pub(crate) const MAX_NODES: usize = 500_000;
 /// Maximum depth of elements. Deeper ones are attached to the last level. The limit makes recursion over the tree safe.
 pub(crate) const MAX_DOM_DEPTH: usize = 200;
@@ -32,7 +32,7 @@ pub(crate) enum NodeKind<'a> {
 #[derive(Clone, Debug)]
 struct DomNode {
     next: Id,
-    /// For an element, its first and last child. For a text, its start and end.
+    /// For an element, its first and last child. For a text node, its start and end offset.
     first: u32,
     last: u32,
     /// The number of the element name, or [`TEXT`].
@@ -57,9 +57,9 @@ struct Attribute {
 #[derive(Debug)]
 pub(crate) struct Dom {
     nodes: Vec<DomNode>,
-    /// In the order of their elements.
+    /// All attributes, in the order of their elements.
     attributes: Vec<Attribute>,
-    /// All texts and attribute values.
+    /// All text and attribute values, concatenated.
     text: String,
     names: Vec<Box<str>>,
     numbers: HashMap<Box<str>, u16>,
@@ -70,7 +70,7 @@ impl Dom {
         Self::with_room(0, 0)
     }
 
-    /// Creates a tree with capacity for a number of nodes and bytes of text.
+    /// Creates a tree with capacity for this many nodes and bytes of text.
     pub(crate) fn with_room(nodes: usize, text: usize) -> Self {
         let mut dom = Self {
             nodes: Vec::with_capacity(nodes + 1),
@@ -95,12 +95,12 @@ impl Dom {
         self.len() >= MAX_NODES
     }
 
-    /// Number of elements and texts.
+    /// Returns the number of elements and text nodes.
     pub(crate) fn len(&self) -> usize {
         self.nodes.len()
     }
 
-    /// Number of bytes of the texts and attribute values.
+    /// Returns the total length of all text and attribute values in bytes.
     pub(crate) fn bytes(&self) -> usize {
         self.text.len()
     }
@@ -150,12 +150,12 @@ impl Dom {
         id
     }
 
-    /// Returns the number of the name of an element.
+    /// Returns the name number of an element.
     pub(crate) fn number_at(&self, id: Id) -> u16 {
         self.node(id).name
     }
 
-    /// Returns the number of a name, if an element or attribute uses it.
+    /// Returns the number of a name, or `None` if no element or attribute has the name.
     pub(crate) fn number_of(&self, name: &str) -> Option<u16> {
         let is_full = self.names.len() >= usize::from(MAX_NAMES);
         self.numbers.get(name).copied().or_else(|| is_full.then_some(MAX_NAMES - 1))
@@ -215,7 +215,7 @@ impl Dom {
         Some(node.last).filter(|last| node.name != TEXT && *last != NONE)
     }
 
-    /// Returns the name of an element. Empty for a text.
+    /// Returns the name of an element, or an empty string for a text node.
     pub(crate) fn name(&self, id: Id) -> &str {
         self.names.get(usize::from(self.node(id).name)).map_or("", |name| name)
     }
@@ -345,7 +345,7 @@ mod tests {
     #[test]
     fn names_beyond_the_bound_share_the_last_number() {
         let mut dom = Dom::new();
-        // The name of the root counts.
+        // The root uses one of the name numbers.
         let ids: Vec<Id> = (0..MAX_NAMES).map(|name| dom.element(ROOT, &format!("x{name}"))).collect();
         let last = ids.len() - 1;
         assert_eq!(dom.name(ids[last - 1]), format!("x{}", last - 1));

@@ -15,7 +15,7 @@ use crate::{
     tokens::tokens,
 };
 
-/// Maximum stored length of an attribute in bytes. Addresses are the longest values in use.
+/// Maximum stored length of an attribute in bytes. URLs are the longest values in use.
 const MAX_ATTRIBUTE: usize = 8 * 1024;
 
 pub(crate) fn page(document: &Document) -> Result<ConvertedPage, ConvertError> {
@@ -43,7 +43,7 @@ pub(crate) fn normalize_title(title: &str) -> String {
     if title.is_empty() { "Untitled".to_owned() } else { title }
 }
 
-/// Title and base address from the document head.
+/// Title and base URL from the document head.
 struct HtmlHead {
     title: Option<String>,
     base: Option<String>,
@@ -67,7 +67,7 @@ impl HtmlHead {
     }
 }
 
-/// Parses HTML into a tree, as tolerant as browsers. The work is linear in the input: the standard's rules for
+/// Parses HTML into a tree, as leniently as browsers do. The work is linear in the input: the standard's rules for
 /// mismatched tags are omitted, because their cost grows with the depth of the document.
 pub(crate) fn parse(html: &str) -> Result<Dom, ConvertError> {
     let mut emitter = DefaultEmitter::default();
@@ -93,7 +93,7 @@ pub(crate) fn parse(html: &str) -> Result<Dom, ConvertError> {
     Ok(builder.dom)
 }
 
-/// Returns an upper bound of the number of nodes in a text, capped at [`MAX_NODES`].
+/// Returns an upper bound on the number of nodes in `html`, capped at [`MAX_NODES`].
 fn most_nodes(html: &str) -> usize {
     let pairs = html.bytes().zip(html.bytes().skip(1));
     let count = pairs.filter(|pair| match pair {
@@ -121,14 +121,14 @@ struct DomBuilder {
 #[derive(Clone, Copy)]
 struct OpenElement {
     id: Id,
-    /// The number of its name.
+    /// The name number of the element.
     name: u16,
-    /// Flags that determine which tags end it, and the union of the flags of the elements around it.
+    /// Flags that determine which tags close the element, and the union of the flags of its ancestors.
     is: u32,
     around: u32,
 }
 
-// Element flags. Every tag checks for open elements of a kind, and there may be a tag every three bytes.
+// Element flags. Every tag searches the open elements by flag, and there may be a tag every three bytes.
 const LI: u32 = 1;
 const LIST: u32 = 1 << 1;
 const TERM: u32 = 1 << 2;
@@ -184,7 +184,7 @@ impl DomBuilder {
 
     fn start(&mut self, tag: &StartTag<()>) {
         let name = String::from_utf8_lossy(&tag.name);
-        // A document has only one of each, so further tags are ignored.
+        // A document has at most one of each, so further tags are ignored.
         if matches!(&*name, "html" | "head") {
             return;
         }
@@ -227,7 +227,8 @@ impl DomBuilder {
         if self.counts.get(usize::from(number)).is_none_or(|count| *count == 0) {
             return;
         }
-        // An end tag of inline formatting is limited to its block, that of a block to its cell.
+        // An end tag of inline formatting closes nothing outside its block, and an end tag of a block nothing outside
+        // its cell.
         let is = element_flags(name);
         let stops = match is & BLOCK > 0 {
             true if is & (TABLE | ROWS | ROW | CELL | BODY) > 0 => 0,
@@ -267,8 +268,8 @@ impl DomBuilder {
         }
     }
 
-    /// Closes the innermost open element with the flags `ended`, unless an element with the flags `within` is further
-    /// inside.
+    /// Closes the innermost open element with one of the `ended` flags, unless an element with one of the `within`
+    /// flags is nested deeper.
     fn close(&mut self, ended: u32, within: u32) {
         if self.all & ended == 0 {
             return;

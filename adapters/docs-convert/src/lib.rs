@@ -1,4 +1,4 @@
-//! Converter of HTML, Markdown, Word documents and archives to pages of the documentation platform.
+//! Converter of HTML, Markdown, Word documents and archives to documentation pages.
 //!
 //! [`DocumentConverter`] implements the port [`Converter`]. It calls [`convert`] and [`unpack`], which are pure
 //! functions of the input. Their time and memory are at most linear in the size of the input, including malicious

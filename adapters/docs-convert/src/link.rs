@@ -6,7 +6,7 @@ use docs_ports::FoundFile;
 use percent_encoding::percent_decode_str;
 use url::Url;
 
-/// Maximum number of characters of a file name derived from a URL.
+/// Maximum number of characters in a file name derived from a URL.
 const MAX_NAME: usize = 200;
 /// Maximum number of links and images reported for one page.
 const MAX_FOUND: usize = 10_000;
@@ -60,7 +60,7 @@ impl PageLinks {
         Some(escape_destination(url.as_str()))
     }
 
-    /// Returns the destination of an image, or `None` if it is not an image address.
+    /// Returns the destination of an image, or `None` if it is not an image URL.
     pub(crate) fn image(&mut self, source: &str) -> Option<String> {
         let source = source.trim();
         if source.is_empty() || source.starts_with('#') {
@@ -97,7 +97,7 @@ enum ResolvedLink {
     Nothing,
 }
 
-/// Escapes a destination so that Markdown and HTML parse it as one destination.
+/// Escapes a destination so that Markdown and HTML parse all of it as the destination.
 pub(crate) fn escape_destination(destination: &str) -> String {
     let mut out = String::with_capacity(destination.len());
     for c in destination.chars() {

@@ -1,4 +1,4 @@
-//! Separation of the content of a page from the navigation around it.
+//! Separation of page content from the navigation around it.
 
 use crate::{
     dom::{Dom, Id, NodeKind, ROOT},
@@ -11,9 +11,9 @@ const DROPPED_ELEMENTS: [&str; 22] = [
     "audio", "button", "canvas", "datalist", "dialog", "embed", "footer", "head", "input", "link", "map",
     "meta", "nav", "noscript", "object", "script", "select", "style", "svg", "template", "textarea", "title",
 ];
-/// ARIA roles of elements around the content.
+/// ARIA roles of page elements that are not content.
 const DROPPED_ROLES: [&str; 6] = ["banner", "complementary", "contentinfo", "menu", "navigation", "search"];
-/// Classes of elements around the content, or of screen-only elements.
+/// Classes of page elements that are not content, or that are only shown on screen.
 const DROPPED_CLASSES: [&str; 20] = [
     "breadcrumb",
     "breadcrumbs",

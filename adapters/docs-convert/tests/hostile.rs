@@ -1,8 +1,8 @@
 //! All converters on inputs with repeated constructs, in breadth and in depth: the process does not crash, and memory
 //! is proportional to the input.
 //!
-//! `DOCS_FUZZ_INPUTS=1000000 cargo test --release -p docs-convert --test hostile -- --nocapture` reads this many inputs
-//! with each parser, and also limits the time. `DOCS_FUZZ_PARSER=HTML` selects one parser.
+//! `DOCS_FUZZ_INPUTS=1000000 cargo test --release -p docs-convert --test hostile -- --nocapture` runs each parser on
+//! this many inputs, and also enforces a time limit. `DOCS_FUZZ_PARSER=HTML` selects one parser.
 
 use std::io::{Cursor, Write as _};
 
@@ -71,7 +71,7 @@ fn read_markdown(text: &str) {
     drop(convert(&document(DocumentFormat::Markdown, text.as_bytes().to_vec())));
 }
 
-/// Creates Word documents with the text as the body, and as each other part.
+/// Creates Word documents that contain the text as the body and as each other part.
 fn make_word(text: &str) -> Vec<u8> {
     let body = format!("<w:document><w:body>{text}</w:body></w:document>");
     let others = ["word/styles.xml", "word/numbering.xml", "word/footnotes.xml"];

@@ -10,9 +10,9 @@ use crate::packet::{Packet, Packets, broken_off, malformed_packet};
 pub(crate) struct Advertisement {
     /// The object that the ref points at.
     pub(crate) tip: Option<Oid>,
-    /// The object that the ref resolves to if it points at a tag.
+    /// The peeled object, if the ref points at an annotated tag.
     peeled: Option<Oid>,
-    /// An existing ref that excludes this ref, because one name is a folder of the other.
+    /// An existing ref that conflicts with this ref, because the name of one is a folder of the other.
     pub(crate) clash: Option<String>,
     capabilities: String,
 }
@@ -44,7 +44,7 @@ pub(crate) struct AdvertisementReader<'a> {
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum AdvertisementState {
-    /// Before the line with the service name and the flush after it.
+    /// Before the line with the service name and the flush packet after it.
     Service,
     First,
     Refs,

@@ -1,7 +1,7 @@
 //! The connection between libgit2, which blocks, and the network, which is asynchronous.
 //!
-//! libgit2 runs in a thread of its own and sends requests, which the future of the fetch answers. When the future is
-//! dropped, the next read or write of the thread fails. When the thread ends, the future receives no more requests.
+//! libgit2 runs in its own thread and sends requests, which the future of the fetch answers. When the future is
+//! dropped, the next read or write of the thread fails. When the thread ends, the request channel closes.
 
 use std::io::{self, Read, Write};
 
@@ -17,7 +17,8 @@ pub(crate) enum NetworkRequest {
     Exchange(Vec<u8>, ResponseSender),
 }
 
-/// The channel of a response, in pieces. It ends with `None`; otherwise the response is incomplete.
+/// The channel for the chunks of a response. `None` marks its end; if the channel closes without it, the response is
+/// incomplete.
 pub(crate) type ResponseSender = mpsc::Sender<Option<Bytes>>;
 
 /// The requests, in order.
@@ -29,7 +30,7 @@ pub(crate) struct NetworkHandle {
     asks: mpsc::UnboundedSender<NetworkRequest>,
 }
 
-/// Maximum number of buffered pieces of a response, which applies backpressure to the network.
+/// Maximum number of buffered response chunks, which applies backpressure to the network.
 const MAX_BUFFERED_PIECES: usize = 8;
 
 /// Maximum size in bytes of a request. libgit2 sends its wants and haves, which take kilobytes.
@@ -118,8 +119,8 @@ impl Read for ResponseReader {
     }
 }
 
-/// Returns the error for an interrupted connection. The network side knows the cause. libgit2 copies the message to a C
-/// string, so it contains no NUL.
+/// Returns the error for an interrupted connection. The network side reports the cause. libgit2 copies the message to a
+/// C string, so it contains no NUL.
 fn interrupted_error() -> io::Error {
     io::Error::new(io::ErrorKind::BrokenPipe, "the connection was closed")
 }

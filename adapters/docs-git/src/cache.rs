@@ -21,7 +21,7 @@ pub(crate) struct Cache {
     folder: PathBuf,
     /// Maximum total size in bytes.
     pub(crate) limit: u64,
-    /// The repositories that are in use or waited for.
+    /// The repositories that are in use or requested by waiting tasks.
     used: Mutex<HashMap<String, FolderUse>>,
     /// Excludes other processes from the folder.
     _lock: Option<File>,
@@ -68,7 +68,7 @@ impl Cache {
         Self { _lock: Some(lock), ..self }
     }
 
-    /// Returns the location of a repository, once no other task writes to it.
+    /// Waits until no other task writes to a repository, and returns its location.
     ///
     /// The name depends on the URL as well as the id. Otherwise, a user who can choose an id could read repositories
     /// fetched by others.
@@ -97,7 +97,7 @@ impl Cache {
         found.sort_by_key(|it| it.last_used);
         for repository in found {
             if repository.name.starts_with(DELETING_PREFIX) {
-                // Its deletion was interrupted by a shutdown, or is in progress.
+                // A shutdown interrupted the deletion of this repository, or the deletion is in progress.
                 remove(&self.folder.join(&repository.name))?;
                 bytes = bytes.saturating_sub(repository.bytes);
             } else if bytes > self.limit && self.remove(&repository.name)? {
@@ -152,7 +152,8 @@ struct CacheEntry {
 }
 
 impl Lease {
-    /// Begins a use: records the time, and deletes the repository if it exceeds the limit and no other task uses it.
+    /// Begins a use of a repository: records the time, and deletes the repository if it exceeds the limit and no other
+    /// task uses it.
     pub(crate) fn begin(&self, path: &Path, limit: u64) -> Result<(), GitError> {
         let is_alone = self.cache.used.lock().get(&self.name).is_some_and(|used| used.users == 1);
         if is_alone && size_of(path) > limit {
@@ -193,7 +194,8 @@ pub(crate) fn lock(folder: &Path) -> io::Result<File> {
     Ok(lock)
 }
 
-/// Returns `true` for the name of a cached repository. In a wrongly configured folder, other files are never deleted.
+/// Returns `true` for the name of a cached repository. Other files are never deleted, even if the folder is
+/// misconfigured.
 fn is_ours(name: &str) -> bool {
     name.strip_suffix(".git")
         .is_some_and(|hash| hash.len() == 64 && hash.bytes().all(|b| b.is_ascii_hexdigit()))
@@ -212,8 +214,7 @@ pub(crate) fn remove(path: &Path) -> Result<(), GitError> {
     }
 }
 
-/// Returns the total size of the files in a folder, as far as they are readable. A concurrent fetch adds and removes
-/// files.
+/// Returns the total size of the readable files in a folder. A concurrent fetch adds and removes files.
 fn size_of(path: &Path) -> u64 {
     let mut size = 0;
     let mut todo = vec![path.to_owned()];

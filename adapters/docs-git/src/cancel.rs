@@ -1,4 +1,4 @@
-//! Cancellation of work on blocking threads, which does not end with the future that waits for it.
+//! Cancellation of work on blocking threads, which continues after the waiting future is dropped.
 
 use std::sync::{
     Arc,

@@ -35,7 +35,7 @@ pub(crate) struct GitCheckout {
     shared: Arc<GuardedRepository>,
 }
 
-/// A repository, with the guards that keep it in place while it is read.
+/// A repository, with the guards that prevent its deletion while it is read.
 pub(crate) struct GuardedRepository {
     opened: Mutex<Opened>,
     _held: RepositoryGuards,
@@ -104,8 +104,8 @@ impl Checkout for GitCheckout {
 }
 
 impl Opened {
-    /// Reads a file. An object at the end of a chain of deltas can take long, and many paths can share it. The time of
-    /// all reads is therefore limited.
+    /// Reads a file. Reading an object at the end of a long delta chain is slow, and many paths can share one object,
+    /// so the total time of all reads is limited.
     fn read(&mut self, id: Oid, longest: Duration, cancelled: &Cancelled) -> Result<Bytes, GitError> {
         cancelled.check()?;
         if self.spent > longest {
@@ -133,11 +133,12 @@ const FOLDER: i32 = 0o040_000;
 const LINK: i32 = 0o120_000;
 const SUBMODULE: i32 = 0o160_000;
 
-/// Maximum total size in bytes of the folders of a commit, each counted once. They stay in memory while they are
-/// listed.
+/// Maximum total size in bytes of the folders of a commit, each counted once. They are held in memory during the
+/// listing.
 const MAX_FOLDER_BYTES: u64 = 64_000_000;
 
-/// Lists the files of a commit. Each object is read once, because an object at the end of a chain of deltas takes long.
+/// Lists the files of a commit. Each object is read once, because an object at the end of a long delta chain is slow to
+/// read.
 struct Lister<'a> {
     repository: &'a Repository,
     odb: Odb<'a>,
@@ -236,7 +237,7 @@ impl<'a> Lister<'a> {
         Ok(())
     }
 
-    /// Returns the size of a file. The total size of all files is limited, independent of their compressed size.
+    /// Returns the size of a file. The total uncompressed size of all files is limited.
     fn size(&mut self, id: Oid) -> Result<u64, GitError> {
         if let Some(size) = self.sizes.get(&id) {
             return Ok(*size);

@@ -33,8 +33,8 @@ use crate::{
 /// repository is stored in a temporary folder that is deleted with the checkout, or in a cache. A repository on disk is
 /// read in place.
 ///
-/// A push sends new objects only. A push to a repository on disk runs no hooks. It is rejected if the repository has
-/// hooks that could refuse it.
+/// A push sends only new objects. A push to a repository on disk runs no hooks. It is rejected if the repository has
+/// hooks that could reject it.
 ///
 /// A fetch needs a Tokio runtime with I/O and time enabled. libgit2 runs on a blocking thread.
 ///
@@ -117,8 +117,8 @@ impl GitClient {
         self
     }
 
-    /// Equal to [`with_cache_of`](Self::with_cache_of), with a folder that is created if it is missing, and locked for
-    /// as long as the client or one of its clones exists.
+    /// Same as [`with_cache_of`](Self::with_cache_of), but creates the folder if it is missing, and locks it for as
+    /// long as the client or one of its clones exists.
     ///
     /// # Errors
     /// [`WouldBlock`](std::io::ErrorKind::WouldBlock) if another process or another client uses the folder. Other
@@ -149,8 +149,8 @@ impl GitClient {
         }
     }
 
-    /// Fetches a commit over the network and reads it. If recent commits before it are fetched too and exceed a limit,
-    /// fetches the commit without them.
+    /// Fetches a commit over the network and reads it. If earlier commits are also fetched and exceed a limit, fetches
+    /// the commit again without them.
     async fn download<T: Send + 'static>(
         &self,
         address: RepositoryAddress,
@@ -256,7 +256,7 @@ impl GitRemote for GitClient {
         }
     }
 
-    /// Requests the list of refs only, with a short time limit.
+    /// Requests only the list of refs, with a short time limit.
     async fn resolve(&self, request: &FetchRequest) -> Result<Option<String>, GitError> {
         let address = RepositoryAddress::parse(&request.url, self.outbound)?;
         check_reference(&request.reference, GitAccess::Fetch)?;
@@ -304,8 +304,8 @@ impl fmt::Debug for GitClient {
     }
 }
 
-/// Runs libgit2 and the network concurrently. If libgit2 fails, the error of the network is preferred as the cause. If
-/// libgit2 succeeds, an error of the network is irrelevant.
+/// Runs libgit2 and the network concurrently. If libgit2 fails, a network error is reported as the cause. If libgit2
+/// succeeds, network errors are ignored.
 async fn run_both<T: Send + 'static>(
     network: impl Future<Output = Result<(), GitError>> + Send,
     work: impl FnOnce() -> Result<T, GitError> + Send + 'static,

@@ -30,13 +30,13 @@ use crate::{
 
 /// A fetch of one commit.
 pub(crate) struct Job {
-    /// The connection to the source, and the URL that libgit2 uses for it.
+    /// The connection to the source, and the URL by which libgit2 refers to it.
     pub(crate) line: NetworkHandle,
     pub(crate) url: &'static str,
     pub(crate) wanted: CommitSelector,
     pub(crate) history: History,
     pub(crate) limits: Limits,
-    /// The credentials, which are removed from messages of the server.
+    /// Credentials, to redact from the server's messages.
     pub(crate) credentials: Option<Credentials>,
     pub(crate) source: CloneKey,
     pub(crate) cancelled: Cancelled,
@@ -51,13 +51,13 @@ pub(crate) enum CommitSelector {
     Commit(Oid),
 }
 
-/// The commits before the wanted one.
+/// The commits to fetch in addition to the wanted one.
 #[derive(Clone, Debug)]
 pub(crate) enum History {
     /// Up to [`SHALLOW_DEPTH`] commits are fetched if an earlier commit is present. The flag is set while they are
-    /// received, and stays set if that fails.
+    /// received, and remains set if that fails.
     Recent(Arc<AtomicBool>),
-    /// No other commit is fetched if the server supports it.
+    /// No further commits, if the server supports shallow fetches.
     Omitted,
 }
 
@@ -85,7 +85,7 @@ pub(crate) struct FetchedCommit {
     pub(crate) cancelled: Cancelled,
 }
 
-/// Guards that keep a repository in place while it is read.
+/// Guards that prevent the deletion of a repository while it is read.
 #[derive(Debug, Default)]
 pub(crate) struct RepositoryGuards {
     _temporary: Option<Arc<TemporaryClone>>,
@@ -109,7 +109,7 @@ pub(crate) fn check_reference(reference: &str, access: GitAccess) -> Result<(), 
 }
 
 impl Job {
-    /// Fetches the commit and reads it. A damaged cached repository is created again, at most once.
+    /// Fetches the commit and reads it. A damaged cached repository is recreated, at most once.
     pub(crate) fn run<T>(
         self,
         folder: CloneFolder,
@@ -172,7 +172,7 @@ impl Job {
             let kept = fetched.repository.reference(&name, fetched.commit, true, "fetched");
             kept.map_err(|error| git_failure(&error))?;
         }
-        // The library that fetches creates packs that every user of the machine can read.
+        // libgit2 creates packs that every user of the machine can read.
         docs_disk::restrict(path).map_err(|error| no_room(&error.to_string()))?;
         Ok(fetched)
     }
@@ -187,7 +187,7 @@ impl Job {
         }
     }
 
-    /// Returns the history depth to fetch. For a ref that was fetched before, it probably covers the new commits.
+    /// Returns the history depth to fetch. For a previously fetched ref, the depth probably covers the new commits.
     fn depth(&self, repository: &Repository) -> Depth {
         let is_kept = |name: &String| repository.refname_to_id(name).is_ok();
         match (&self.history, self.cached_ref_name().filter(is_kept)) {
@@ -334,7 +334,7 @@ fn is_not_shallow(error: &git2::Error) -> bool {
     error.class() == ErrorClass::Net && error.message().contains("support shallow")
 }
 
-/// Converts a message of a server that refuses to list its refs.
+/// Converts the message of a server that declines to list its refs.
 ///
 /// Some hosts send the same message for missing and for inaccessible repositories.
 pub(crate) fn refusal(reason: &str) -> GitError {

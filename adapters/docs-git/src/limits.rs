@@ -4,13 +4,14 @@ use std::time::Duration;
 
 use crate::meter::Growth;
 
-/// Uncompressed bytes of a pack regardless of its size, and per received byte. The pack of the whole history of Git
-/// itself contains 27 bytes per received byte.
+/// Maximum uncompressed bytes of a pack: a base amount, and an amount per received byte. The pack of the whole history
+/// of Git itself contains 27 bytes per received byte.
 const MAX_UNPACKED: u64 = 200_000_000;
 const MAX_UNPACKED_PER_BYTE: u64 = 200;
 
-/// Equal bounds of all objects of a pack, each with the bases of its deltas. A chain of the maximum length has 2.1 GB
-/// even if all its objects are small. The same pack contains 239 bytes per received byte.
+/// The same limits for the total size of all objects in a pack, where each object counts with the bases of its delta
+/// chain. A chain of the maximum length has 2.1 GB even if all its objects are small. The pack of Git contains 239
+/// bytes per received byte.
 const MAX_CHAINS: u64 = 3_000_000_000;
 const MAX_CHAINS_PER_BYTE: u64 = 1_000;
 
@@ -29,8 +30,8 @@ pub struct Limits {
     pub unpacked_bytes: u64,
     /// Maximum total size in bytes of all objects of a received pack, uncompressed, where each delta counts with all
     /// its bases, and each object as at least 256 bytes. 50 GB by default, which is 25 times `total_bytes`: the mean
-    /// depth of a chain that Git creates by default. A pack is in addition limited to 3 GB and 1,000 bytes per received
-    /// byte.
+    /// depth of a delta chain that Git creates by default. A pack is in addition limited to 3 GB and 1,000 bytes per
+    /// received byte.
     pub chain_bytes: u64,
     /// Maximum number of files and folders of a commit, and of files of one push. 200,000 by default.
     pub entries: usize,
@@ -45,7 +46,7 @@ pub struct Limits {
 }
 
 impl Limits {
-    /// Maximum size in bytes of an object that must be in memory as a whole: a folder, a commit, or a delta object.
+    /// Maximum size in bytes of an object that must fit in memory: a folder, a commit, or a delta object.
     pub(crate) fn object_bytes(&self) -> u64 {
         self.file_bytes.max(1_000_000)
     }
@@ -55,7 +56,7 @@ impl Limits {
         Growth { start: MAX_UNPACKED, per_byte: MAX_UNPACKED_PER_BYTE, most: self.unpacked_bytes }
     }
 
-    /// Maximum uncompressed bytes of a pack, where each object counts with the bases of its deltas.
+    /// Maximum uncompressed bytes of a pack, where each object counts with the bases of its delta chain.
     pub(crate) const fn chains(&self) -> Growth {
         Growth { start: MAX_CHAINS, per_byte: MAX_CHAINS_PER_BYTE, most: self.chain_bytes }
     }

@@ -38,7 +38,7 @@ pub(crate) fn blob_id(bytes: &[u8]) -> Result<Oid, GitError> {
 
 /// Creates a commit for files that are not in Git.
 ///
-/// Its id is the SHA-1 of the sorted list of entries with kind, object id and path. Equal files have equal ids
+/// The id is the SHA-1 of the sorted list of entries with kind, object id and path. Equal files have equal ids
 /// independent of their location, so an import can detect that nothing has changed.
 pub(crate) fn commit(
     entries: &[RepoEntry],
@@ -65,7 +65,7 @@ pub(crate) fn path_too_long() -> GitError {
     GitError::TooLarge(format!("the path of a file must be at most {MAX_PATH} bytes"))
 }
 
-/// Checks that bytes are the ones that were listed.
+/// Checks that the bytes match the listed entry.
 pub(crate) fn verify_unchanged(entry: &RepoEntry, bytes: Vec<u8>) -> Result<Bytes, GitError> {
     if blob_id(&bytes)?.to_string() == entry.oid {
         Ok(Bytes::from(bytes))

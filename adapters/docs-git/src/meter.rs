@@ -15,7 +15,7 @@ impl Meter {
         Self { limit, left: limit, over: repository_too_large }
     }
 
-    /// Creates a meter that fails with another error, which receives the limit.
+    /// Creates a meter that reports exceeding the limit with a custom error.
     pub(crate) fn with_error(limit: u64, over: fn(u64) -> GitError) -> Self {
         Self { limit, left: limit, over }
     }
@@ -32,9 +32,9 @@ impl Meter {
 pub(crate) struct Growth {
     /// The limit before any byte is received.
     pub(crate) start: u64,
-    /// The growth of the limit with each received byte.
+    /// The increase of the limit per received byte.
     pub(crate) per_byte: u64,
-    /// The limit of any number of received bytes.
+    /// The maximum of the limit, for any number of received bytes.
     pub(crate) most: u64,
 }
 
@@ -43,7 +43,7 @@ pub(crate) struct Growth {
 pub(crate) struct UnpackedMeter {
     growth: Growth,
     used: u64,
-    /// Creates the error from the text of the limit.
+    /// Creates the error from the formatted limit.
     over: fn(&str) -> GitError,
 }
 
@@ -52,7 +52,7 @@ impl UnpackedMeter {
         Self { growth, used: 0, over }
     }
 
-    /// Counts uncompressed bytes of a pack. `received` is the size of its part that has arrived.
+    /// Counts uncompressed bytes of a pack. `received` is the number of its bytes received so far.
     pub(crate) fn add(&mut self, bytes: u64, received: u64) -> Result<(), GitError> {
         let Growth { start, per_byte, most } = self.growth;
         self.used = self.used.saturating_add(bytes);
@@ -76,7 +76,7 @@ pub(crate) fn repository_too_large(limit: u64) -> GitError {
     GitError::TooLarge(format!("a repository must be at most {}", size(limit)))
 }
 
-/// Returns the error for an object that must be in memory as a whole and is too large.
+/// Returns the error for an oversized object that must fit in memory.
 pub(crate) fn object_too_large(limit: u64) -> GitError {
     GitError::TooLarge(format!(
         "a folder, a commit and a file stored as a delta must be at most {} each",
@@ -84,7 +84,7 @@ pub(crate) fn object_too_large(limit: u64) -> GitError {
     ))
 }
 
-/// Returns the error for objects that are too large together.
+/// Returns the error for objects whose total size is too large.
 pub(crate) fn objects_too_large(limit: &str) -> GitError {
     GitError::TooLarge(format!(
         "the objects of a repository must be at most {limit} in total, uncompressed; remove large and repetitive \
@@ -92,7 +92,7 @@ pub(crate) fn objects_too_large(limit: &str) -> GitError {
     ))
 }
 
-/// Returns the error for deltas that are too large together.
+/// Returns the error for delta chains whose total size is too large.
 pub(crate) fn chains_too_large(limit: &str) -> GitError {
     GitError::TooLarge(format!(
         "the objects of a repository, each with the bases of its deltas, must be at most {limit} in total, \
@@ -100,12 +100,12 @@ pub(crate) fn chains_too_large(limit: &str) -> GitError {
     ))
 }
 
-/// Returns the error for folders that are too large together.
+/// Returns the error for folders whose total size is too large.
 pub(crate) fn folders_too_large(limit: u64) -> GitError {
     GitError::TooLarge(format!("the folders of a repository must be at most {} in total", size(limit)))
 }
 
-/// Returns the error for an object whose chain of deltas is too long.
+/// Returns the error for a delta chain that is too long.
 pub(crate) fn chain_too_long(limit: u32) -> GitError {
     GitError::TooLarge(format!(
         "the repository has a chain of more than {limit} deltas; repack it with a smaller `pack.depth`"

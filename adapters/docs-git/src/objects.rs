@@ -1,4 +1,4 @@
-//! Access to objects that libgit2 reads as a whole. Their size is checked first.
+//! Access to objects that libgit2 loads into memory. Their size is checked first.
 
 use docs_ports::GitError;
 use git2::{ErrorCode, ObjectType, Odb, Oid, Repository};
@@ -8,8 +8,7 @@ use crate::{failure::git_failure, meter::object_too_large};
 /// Maximum length of a chain of tags.
 const MAX_TAGS: usize = 16;
 
-/// Returns the commit that an object is or that a tag points at. `None` if the object does not exist or is of another
-/// type.
+/// Peels an object to a commit. Returns `None` if the object does not exist or has another type.
 ///
 /// # Errors
 /// [`GitError::TooLarge`] if the object exceeds the limit, [`GitError::Broken`] if it cannot be read.

@@ -25,7 +25,7 @@ impl Pace {
         Self { period: period.max(Duration::from_millis(1)), waited: Duration::ZERO, bytes: 0 }
     }
 
-    /// Returns the next piece of a response. `None` at its end.
+    /// Returns the next chunk of a response, or `None` at its end.
     pub(crate) async fn chunk(&mut self, response: &mut Response) -> Result<Option<Bytes>, GitError> {
         loop {
             let begun = Instant::now();
@@ -42,7 +42,7 @@ impl Pace {
         }
     }
 
-    /// Adds the time of a wait and the bytes that it returned.
+    /// Adds the duration of a read and the number of bytes that it returned.
     fn add(&mut self, waited: Duration, bytes: usize) -> Result<(), GitError> {
         self.waited = self.waited.saturating_add(waited);
         self.bytes = self.bytes.saturating_add(bytes as u64);

@@ -153,8 +153,8 @@ fn finish(
     })
 }
 
-/// Formats a person for a commit. Git requires a name, and permits neither angle brackets nor line breaks in name and
-/// address.
+/// Formats a person for a commit. Git requires a name, and permits neither angle brackets nor line breaks in the name
+/// and e-mail address.
 fn person(signature: &Signature) -> String {
     let clean = |text: &str| {
         let text: String = text.chars().filter(|c| !c.is_control() && !matches!(c, '<' | '>')).collect();

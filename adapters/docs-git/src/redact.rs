@@ -1,12 +1,12 @@
-//! Removal of credentials from messages of servers.
+//! Redaction of credentials in server messages.
 
 use docs_ports::GitError;
 use docs_web::Credentials;
 
-/// Minimum length of a redacted credential. Shorter ones would match parts of any text.
+/// Minimum length of a redacted credential. Shorter ones would match arbitrary text.
 const SHORTEST_SECRET: usize = 3;
 
-/// Removes the credentials from a text.
+/// Redacts the credentials in `text`.
 pub(crate) fn text(credentials: Option<&Credentials>, text: &str) -> String {
     let Some(Credentials { user, password }) = credentials else { return text.to_owned() };
     let mut text = text.to_owned();
@@ -18,7 +18,7 @@ pub(crate) fn text(credentials: Option<&Credentials>, text: &str) -> String {
     text
 }
 
-/// Removes the credentials from the message of a rejection.
+/// Redacts the credentials in the message of a rejection.
 pub(crate) fn rejection(credentials: Option<&Credentials>, error: GitError) -> GitError {
     match error {
         GitError::Rejected(words) => GitError::rejected(&text(credentials, &words)),

@@ -3,11 +3,10 @@
 //! libgit2 streams undeltified blobs of any size. Trees, commits and tags are unpacked in memory, and so are deltas
 //! with all their bases: a pack of a few kilobytes can expand to gigabytes.
 //!
-//! In addition, libgit2 loops forever on a pack that contains an object twice if one of the two is a delta whose base
-//! is given by id (`resolve_deltas` in its `indexer.c`), and allocates more memory in each iteration. Duplicates can be
-//! detected only after unpacking. Deltas with a base given by id are therefore rejected. A server does not need them
-//! for a client that supports offset deltas, such as libgit2, except in thin packs, which are not requested
-//! ([`Offer`]).
+//! In addition, libgit2 loops forever on a pack that contains an object twice if one of the two is a delta with a base
+//! given by id (`resolve_deltas` in its `indexer.c`), and allocates more memory in each iteration. Duplicates can be
+//! detected only after unpacking. Deltas with a base given by id are therefore rejected. A server only needs them for
+//! clients that do not support offset deltas, as libgit2 does, and in thin packs, which are not requested ([`Offer`]).
 
 mod frame;
 #[cfg(test)]
@@ -30,8 +29,8 @@ use crate::{
 /// itself has 407,061 objects.
 const MAX_OBJECTS: u32 = 1_000_000;
 
-/// Maximum number of deltas between an object and an object without delta compression. Git itself creates at most as
-/// many, and 50 by default. libgit2 reads the whole chain for each read of an object.
+/// Maximum length of a delta chain. Git itself creates chains of at most this length, and of 50 by default. libgit2
+/// reads the whole chain for each read of an object.
 const MAX_CHAIN: u32 = 4095;
 
 /// Size in bytes of the buffer for unpacked data, which is discarded.
@@ -40,10 +39,10 @@ const DISCARD_BYTES: usize = 64 * 1024;
 /// Number of bytes inspected before yielding to other tasks.
 const YIELD_BYTES: usize = 16 * DISCARD_BYTES;
 
-/// Maximum encoded length in bytes of the two sizes at the start of a delta, with seven bits per byte.
+/// Maximum encoded length in bytes of the two sizes at the beginning of a delta, with seven bits per byte.
 const MAX_SIZES: usize = 20;
 
-/// Maximum number of bits of a size: nine bytes with seven bits each.
+/// Maximum number of bits in a size: nine bytes with seven bits each.
 const MAX_NUMBER: u32 = 63;
 
 /// The state of the inspection of a response that may contain a pack.
@@ -104,22 +103,22 @@ struct ObjectHeader {
 struct ObjectBody {
     stream: Decompress,
     size: u64,
-    /// The start of a delta.
+    /// The first bytes of a delta, which encode its sizes.
     front: Option<Vec<u8>>,
 }
 
 /// An object that can be the base of a delta.
 #[derive(Clone, Copy)]
 struct Known {
-    /// Its offset in the pack.
+    /// The offset in the pack.
     place: u64,
-    /// The number of deltas between it and an object without delta compression.
+    /// The number of deltas between the object and its undeltified base.
     chain: u32,
-    /// The total size of it and of its bases, in units of [`UNIT`] bytes.
+    /// The total size of the object and its bases, in units of [`UNIT`] bytes.
     units: u32,
 }
 
-/// The unit of the sizes of chains, and the minimum size that an object counts as: each has costs other than its bytes.
+/// The unit of chain sizes, and the minimum counted size of an object, because each object has a fixed overhead.
 const UNIT: u64 = 256;
 
 impl Known {
@@ -134,7 +133,7 @@ fn units(bytes: u64) -> u32 {
 
 struct Pack {
     at: PackPosition,
-    /// Maximum size in bytes of objects in memory.
+    /// Maximum size in bytes of objects that must fit in memory.
     limit: u64,
     /// The total size of all objects and deltas, and that of all objects with their bases.
     unpacked: UnpackedMeter,
@@ -172,7 +171,7 @@ impl Pack {
         }
     }
 
-    /// Inspects some of the bytes, and returns the amount of work.
+    /// Inspects a prefix of the bytes, and returns the amount of work.
     fn step(&mut self, bytes: &mut &[u8]) -> Result<usize, GitError> {
         if let PackPosition::Body(_) = &self.at {
             return self.unpack(bytes);
@@ -281,7 +280,7 @@ impl Pack {
         Ok(())
     }
 
-    /// Adds the size of the result of the current delta.
+    /// Adds the result size of the current delta.
     fn add_result(&mut self, size: u64) -> Result<(), GitError> {
         self.unpacked.add(size, self.place)?;
         if let Some(known) = self.known.last_mut() {
@@ -360,7 +359,7 @@ fn count(start: &[u8]) -> Result<u32, GitError> {
     }
 }
 
-/// Returns the two sizes at the start of a delta: the size of the base and of the result.
+/// Returns the base size and the result size at the beginning of a delta.
 fn sizes(front: &[u8]) -> Option<(u64, u64)> {
     let mut bytes = front.iter();
     let mut number = || {

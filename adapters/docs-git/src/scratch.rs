@@ -1,5 +1,5 @@
-//! Temporary clones, deleted with their checkout. They are stored in a folder of this process with a locked file, so
-//! that folders of crashed processes are detected and deleted.
+//! Temporary clones, deleted with their checkout. They are stored in a process folder with a locked file, so that the
+//! folders of crashed processes can be detected and deleted.
 
 use std::{
     collections::HashMap,
@@ -19,13 +19,14 @@ use tempfile::TempDir;
 const FOLDER_PREFIX: &str = "docs-git-";
 /// The file in a process folder that the process locks.
 const LOCK_FILE: &str = "in-use";
-/// Maximum number of attempts to create a folder, because another process may delete it as abandoned.
+/// Maximum number of attempts to create a folder. Another process may delete a new folder because it considers it
+/// abandoned.
 const MAX_CREATE_ATTEMPTS: usize = 8;
 
 /// The location of temporary clones.
 #[derive(Debug)]
 pub(crate) struct Scratch {
-    /// The parent of the process folder.
+    /// The folder that contains the process folder.
     parent: PathBuf,
     own: Mutex<Option<Arc<ProcessFolder>>>,
     /// Clones in use.
@@ -119,7 +120,7 @@ fn begin(parent: &Path) -> io::Result<ProcessFolder> {
     for _ in 0..MAX_CREATE_ATTEMPTS {
         let folder = tempfile::Builder::new().prefix(FOLDER_PREFIX).tempdir_in(parent)?;
         let lock = docs_disk::create_new_file(&folder.path().join(LOCK_FILE))?;
-        // Whoever sweeps may have it for a moment, and then the folder goes.
+        // Another process that deletes orphaned folders may hold the lock briefly, and then delete the folder.
         if lock.try_lock().is_ok() && folder.path().join(LOCK_FILE).exists() {
             return Ok(ProcessFolder { folder, _lock: lock });
         }
@@ -127,7 +128,7 @@ fn begin(parent: &Path) -> io::Result<ProcessFolder> {
     Err(io::Error::other("other processes keep removing the scratch folder"))
 }
 
-/// Deletes the folders of processes that no longer run. Folders that cannot be deleted belong to other users.
+/// Deletes the folders of terminated processes. Folders that cannot be deleted belong to other users.
 fn delete_orphans(parent: &Path) {
     let Ok(entries) = fs::read_dir(parent) else { return };
     for entry in entries.flatten() {

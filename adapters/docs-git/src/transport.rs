@@ -16,7 +16,7 @@ pub(crate) const WEB_URL: &str = "docs-http://remote/";
 /// Registers the transport with libgit2 and limits its memory, once per process.
 ///
 /// # Errors
-/// If libgit2 fails, which it does when it is out of memory.
+/// If libgit2 fails, which happens only when it is out of memory.
 pub(crate) fn register() -> Result<(), GitError> {
     static REGISTRATION: OnceLock<Result<(), String>> = OnceLock::new();
     REGISTRATION
@@ -29,7 +29,7 @@ pub(crate) fn register() -> Result<(), GitError> {
         })
 }
 
-/// Runs libgit2 with a connection, which is used by all transports that it creates in this thread.
+/// Runs libgit2 with a connection, which all transports that it creates in this thread use.
 pub(crate) fn with_network<T>(line: NetworkHandle, run: impl FnOnce() -> T) -> T {
     struct Reset;
     impl Drop for Reset {
@@ -49,8 +49,8 @@ thread_local! {
 
 #[expect(unsafe_code, reason = "libgit2 registers transports in an unlocked list of the process")]
 fn register_transport() -> Result<(), Error> {
-    // SAFETY: `register` must not run concurrently with another registration or with the creation of a transport.
-    // Transports are created by a `GitClient` only, which exists after this has returned, and `OnceLock` runs the
+    // SAFETY: `register` must not run concurrently with another registration or with the creation of a transport. Only
+    // a `GitClient` creates transports, it exists only after this function has returned, and `OnceLock` runs the
     // function in one thread only. The documentation of `GitClient::new` requires embedding applications that use
     // libgit2 directly to create their client first.
     unsafe { git2::transport::register("docs-http", web) }

@@ -238,7 +238,7 @@ impl HttpSession {
         Ok(to)
     }
 
-    /// Returns the client for the host of `base`, which connects to checked addresses only.
+    /// Returns the client for the host of `base`, which only connects to checked addresses.
     async fn client(&mut self) -> Result<Client, GitError> {
         if let Some(client) = &self.client {
             return Ok(client.clone());
@@ -247,8 +247,7 @@ impl HttpSession {
         Ok(self.client.insert(client).clone())
     }
 
-    /// Forwards the body of a response as long as it is read: of an advertisement the wanted ref, and pack data after
-    /// its inspection.
+    /// Forwards the body of a response while it is read: the wanted ref of an advertisement, or inspected pack data.
     async fn forward(
         &mut self,
         mut response: Response,
@@ -273,7 +272,7 @@ impl HttpSession {
                 return Ok(());
             }
         }
-        // The receiver may be gone already.
+        // The receiver may have been dropped already.
         let _ = answer.send(None).await;
         Ok(())
     }
@@ -306,7 +305,7 @@ pub(crate) fn check_status(status: StatusCode) -> Result<(), GitError> {
     }
 }
 
-/// Converts the message of a server that refuses to list its refs.
+/// Converts the message of a server that declines to list its refs.
 pub(crate) fn refusal_error(error: GitError) -> GitError {
     match error {
         GitError::Rejected(reason) => refusal(&reason),

@@ -1,4 +1,4 @@
-//! Memory bounds for untrusted input, measured by counting heap allocations.
+//! Memory limits for untrusted input, measured by counting heap allocations.
 //!
 //! The tests count live bytes on the heap of the process, so they run one at a time.
 
@@ -56,12 +56,12 @@ impl Measured {
         self.before = MEMORY.current_usage();
     }
 
-    /// The peak of live bytes.
+    /// Returns the peak of live bytes.
     fn peak(&self) -> usize {
         MEMORY.peak_usage().saturating_sub(self.before)
     }
 
-    /// The bytes that are still live.
+    /// Returns the bytes that are still live.
     fn kept(&self) -> usize {
         MEMORY.current_usage().saturating_sub(self.before)
     }
@@ -146,7 +146,7 @@ impl Setting {
     }
 }
 
-/// An archive of files with a compression method.
+/// Creates an archive of files with a compression method.
 fn archive(files: &[(String, Vec<u8>)], method: zip::CompressionMethod) -> Vec<u8> {
     let mut writer = zip::ZipWriter::new(Cursor::new(Vec::new()));
     for (path, bytes) in files {
@@ -157,7 +157,7 @@ fn archive(files: &[(String, Vec<u8>)], method: zip::CompressionMethod) -> Vec<u
     writer.finish().expect("an archive").into_inner()
 }
 
-/// The part that is not cached is released after the import.
+/// Memory that is not used by caches is released after the import.
 #[tokio::test]
 async fn import_memory_is_proportional_to_links() {
     let mut measured = Measured::begin();
@@ -204,12 +204,12 @@ async fn memory_of_a_deleted_space_is_released_after_collection() {
     assert!(measured.kept() < full / 5, "{} of {full} bytes are kept", measured.kept());
 }
 
-/// A table of contents whose aliases repeat a text takes memory for its own bytes only.
+/// A table of contents whose aliases repeat a string only takes memory for its own bytes.
 #[tokio::test]
 async fn yaml_aliases_are_not_expanded_in_memory() {
     let mut measured = Measured::begin();
     let setting = Setting::new().await;
-    // Each block would expand a text of 20 KB 900 times. The blocks differ, since equal ones compress too well.
+    // Each block would expand a string of 20 KB 900 times. The blocks differ, because equal ones compress too well.
     let aliases = vec!["*a"; 900].join(",");
     let mut contents = String::from("* [Start](README.md)\n");
     for number in 0..150_u32 {
@@ -243,7 +243,7 @@ async fn total_size_of_pages_is_checked_before_copying() {
     let error = setting.import("zip").await.expect_err("too much");
     assert_eq!(error.kind(), ErrorKind::Invalid);
     assert!(error.to_string().contains("must be at most 50000000 bytes together"), "{error}");
-    // The sizes in the archive suffice, so nothing is unpacked.
+    // The sizes in the archive directory suffice to reject it, so nothing is unpacked.
     assert!(measured.peak() < 5 * MB, "{} MB", measured.peak() / MB);
     assert!(measured.kept() < 5 * MB, "{} MB", measured.kept() / MB);
 }
@@ -257,14 +257,14 @@ async fn oversized_repository_page_is_reported_and_emptied() {
     setting.git.put("fits.md", [b"# Fits\n\n".to_vec(), vec![b'a'; MAX_PAGE_BYTES]].concat());
     setting.git.put("long.md", [b"# Long\n\n".to_vec(), vec![b'a'; MAX_PAGE_BYTES + 1]].concat());
     setting.git.put("huge.md", vec![b'a'; 99 * MB]);
-    // Front matter of the maximum size, and of more than that.
+    // Front matter of the maximum size, and larger front matter.
     let with_front = |title: &str, bytes: usize| {
         let front = format!("---\nnote: {}\n---\n\n# {title}\n\n", "b".repeat(bytes - 7));
         [front.into_bytes(), vec![b'a'; MAX_PAGE_BYTES]].concat()
     };
     setting.git.put("full.md", with_front("Full", MAX_FRONT_MATTER_BYTES));
     setting.git.put("fronted.md", with_front("Fronted", 200 << 10));
-    // A text within the limit whose links become longer.
+    // Text within the limit, whose links become longer in the import.
     let links = "[a](fits.md)\n\n".repeat(15_000) + &"Some words.\n\n".repeat(MAX_PAGE_BYTES / 20);
     setting.git.put("links.md", format!("# Links\n\n{links}").into_bytes());
     measured.restart();
@@ -339,7 +339,7 @@ async fn memory_is_proportional_to_input_for_nested_quotes() {
     assert!(measured.peak() < first / 4, "it is not read again: {} MB", measured.peak() / MB);
 }
 
-/// From every source that accepts HTML.
+/// Tests every source that accepts HTML.
 #[tokio::test]
 async fn tag_with_thousands_of_attributes_is_imported() {
     let _alone = Measured::begin();
@@ -369,7 +369,7 @@ async fn tag_with_thousands_of_attributes_is_imported() {
     }
 }
 
-/// Objects that discard large values, so that only the memory of the platform is measured.
+/// An object store that discards large values, so that only the memory of the platform is measured.
 struct Passing(MemObjects);
 
 #[async_trait::async_trait]

@@ -1,4 +1,5 @@
-//! Imports of a few hundred bytes that expand to many pages: memory is proportional to the pages and is released.
+//! Imports of a few hundred bytes that expand to many pages: memory is proportional to the number of pages and is
+//! released.
 
 use docs_core::{
     content::gitsync,
@@ -8,9 +9,9 @@ use zip::CompressionMethod::Deflated;
 
 use super::*;
 
-/// Maximum bytes of memory per imported page at the peak: its edit, its map entries, and their nodes.
+/// Maximum peak memory in bytes per imported page: its edit, its map entries, and their nodes.
 const BYTES_OF_PAGE: usize = 9_000;
-/// Maximum bytes of memory per page after the import: its objects, which are in memory here, and caches.
+/// Maximum memory in bytes per page after the import: caches, and the objects of the page, which are in memory here.
 const KEPT_OF_PAGE: usize = 3_500;
 
 fn contents(text: String) -> Vec<u8> {
@@ -18,7 +19,7 @@ fn contents(text: String) -> Vec<u8> {
 }
 
 impl Setting {
-    /// The log of the latest job.
+    /// Returns the log of the latest job.
     async fn log(&self) -> String {
         let space = || self.platform.as_actor(&self.admin).space(&self.space);
         let job = space().list_jobs(&PageRequest::default()).await.expect("listed").items.remove(0);
@@ -78,7 +79,7 @@ async fn deep_entries_take_memory_that_follows_the_pages() {
     assert!(said.contains(&format!("{} pages skipped", entries - pages)), "{said}");
 }
 
-/// Imports a space with the pages of a specification of 2,000 tags in 200 places.
+/// Imports a space with the pages of a specification of 2,000 tags, embedded 200 times.
 async fn import_computed_pages(setting: &Setting) {
     let tags: Vec<_> =
         (0..2_000).map(|number| json!({ "name": format!("t{number}"), "summary": "a" })).collect();

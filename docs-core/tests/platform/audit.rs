@@ -78,7 +78,7 @@ async fn changes_in_a_space_are_logged_for_its_organization() {
     let p = &w.platform;
     let space = w.space().await;
     let from = told(&w).await.len();
-    // Entries of the same millisecond are in arbitrary order.
+    // Entries of the same millisecond have no defined order.
     let later = || w.clock.advance(Duration::from_millis(1));
     later();
     p.as_actor(&editor)
@@ -116,7 +116,7 @@ async fn reads_no_ops_and_refused_requests_are_not_logged() {
     assert_eq!(log_of(&w, &Actor::Platform, &AuditFilter::default()).await, before);
 }
 
-/// The actor of changes made by background jobs is the platform. Internal bookkeeping is not recorded.
+/// Changes made by background jobs have the platform as their actor. Internal bookkeeping is not recorded.
 #[tokio::test]
 async fn background_jobs_act_as_platform_without_bookkeeping_entries() {
     let w = World::new().await;
@@ -155,7 +155,7 @@ async fn administrators_read_only_the_log_of_their_organization() {
         theirs.iter().map(|entry| entry.operation.as_str()).collect::<Vec<_>>(),
         ["space_create", "org_create"]
     );
-    // Records of other organizations are not found through the own organization.
+    // Records of other organizations are not found through the actor's own organization.
     let subject = Some(OrgRecord::key_for(&other));
     let about = AuditFilter { subject, ..filter(Some(w.org.clone())) };
     assert_eq!(log_of(&w, &w.admin, &about).await, []);
@@ -336,7 +336,7 @@ async fn run(steps: Vec<Step>, store: Arc<dyn Store>) {
     let from = told(&w).await.len();
     let (mut spaces, mut wanted) = (Vec::new(), Vec::new());
     for (who, step) in steps {
-        // Entries of the same millisecond are in arbitrary order.
+        // Entries of the same millisecond have no defined order.
         w.clock.advance(Duration::from_millis(1));
         let done = act(&w, &actors[who], &mut spaces, &step).await;
         wanted.extend(done.map(|operation| by(&actors[who], operation)));
@@ -370,7 +370,7 @@ proptest! {
 }
 
 proptest! {
-    // Each fault causes a pause of several milliseconds.
+    // Each fault causes a delay of several milliseconds.
     #![proptest_config(ProptestConfig { cases: 12, ..ProptestConfig::default() })]
 
     #[test]

@@ -90,7 +90,7 @@ async fn spaces_of(w: &World, actor: &Actor) -> Vec<SpaceId> {
     walked(1_000, list).await.into_iter().map(|space| space.id).collect()
 }
 
-/// Grants a member a role by name.
+/// Grants a member an explicit role.
 struct Grant(GrantRecord);
 
 #[async_trait]
@@ -322,7 +322,7 @@ async fn items_created_at_the_same_time_can_be_reordered() {
     w.check().await;
 }
 
-/// Inserting before the same neighbour again and again, or at the end, always finds a free rank.
+/// Inserting repeatedly before the same neighbour, or at the end, always finds a free rank.
 #[tokio::test]
 async fn repeated_moves_to_the_same_position_find_a_rank() {
     let w = World::new().await;
@@ -365,7 +365,7 @@ async fn pagination_during_moves_lists_unmoved_items_once() {
             seen.extend(page.items.into_iter().map(|space| space.id));
             let Some(next) = page.next else { break };
             request.page = Some(next);
-            // Even the item at the cursor is moved.
+            // The item at the cursor is moved as well.
             let (moved, to) = (&moves[n * 5 % moves.len()], &collections[n * 7 % collections.len()]);
             w.as_admin().space(moved).move_to(into(to)).await.expect("moved");
             let made = space(&w, Some(to)).await.expect("created").id;
@@ -437,7 +437,7 @@ async fn a_transfer_needs_the_role_create_in_both_organizations() {
     p.as_platform().org(&other).member(me).put(Some(Role::Review)).await.expect("a member");
     w.as_admin().space(&mine).transfer(to(&other)).await.refused(ErrorKind::Forbidden);
     p.as_platform().org(&other).member(me).put(Some(Role::Create)).await.expect("a member");
-    // A member with only a role by name on the space cannot transfer it.
+    // A member who only has an explicit role on the space cannot transfer it.
     let guest = w.member("Gus", None).await;
     grant(&w, ContentTarget::Space(mine.clone()), &guest, Role::Admin).await;
     p.as_platform()

@@ -28,7 +28,7 @@ const EMOJI: [&str; 3] = ["👍", "🎉", "❤\u{fe0f}"];
 const ROLES: [Option<Role>; 5] =
     [Some(Role::Admin), Some(Role::Edit), Some(Role::Comment), Some(Role::Comment), Some(Role::Read)];
 
-/// The target of a step: the index of a comment in order of creation, and of its reply.
+/// The target of a step: the index of a comment in order of creation, and the index of a reply to it.
 type At = (usize, Option<usize>);
 
 #[derive(Clone, Debug)]
@@ -146,7 +146,7 @@ impl Run {
     }
 
     async fn apply(&mut self, who: usize, step: &Step) {
-        // The order of the lists is the order of creation.
+        // Lists are sorted by creation time.
         self.w.clock.advance(Duration::from_millis(1));
         match step {
             Step::Post { board } => self.post(who, *board).await,
@@ -421,7 +421,7 @@ proptest! {
 }
 
 proptest! {
-    // Each fault causes a pause of several milliseconds.
+    // Each fault causes a delay of several milliseconds.
     #![proptest_config(ProptestConfig { cases: 12, ..ProptestConfig::default() })]
 
     #[test]
@@ -480,7 +480,7 @@ async fn comment_retains_its_deleted_page_as_outdated() {
     let list =
         p.as_actor(me).content(&live).comments().list(&query, &PageRequest::default()).await.expect("listed");
     assert_eq!(list.items.len(), 1, "found by the page that is gone");
-    // The change request retains the page, and its discussion, permanently.
+    // The change request retains the page and its discussion permanently.
     let thread = Thread { of, comment: in_request.id };
     let still = p.as_actor(me).comment(&thread).get(Default::default()).await.expect("read");
     assert!(!still.target.page.expect("a page").outdated);

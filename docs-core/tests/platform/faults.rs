@@ -1,4 +1,4 @@
-//! A failing store must neither lose an acknowledged write nor apply one twice.
+//! A failing store neither loses an acknowledged write nor applies one twice.
 
 use std::{
     future::ready,
@@ -118,8 +118,7 @@ impl Operation for Note {
     }
 }
 
-/// A rejection such as `NotFound` or `Forbidden` does not undo the write. A failure of the store or an internal error
-/// does.
+/// A rejection such as `NotFound` or `Forbidden` does not undo the write. A store failure or an internal error does.
 #[tokio::test]
 async fn write_is_stored_unless_reading_its_result_fails() {
     let at = chrono::DateTime::UNIX_EPOCH;

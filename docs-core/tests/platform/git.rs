@@ -186,7 +186,7 @@ async fn second_import_keeps_page_ids_by_path_or_text() {
     w.check().await;
 }
 
-/// A page with mostly different lines is a new page.
+/// A page most of whose lines differ is a new page.
 #[tokio::test]
 async fn renamed_and_edited_page_keeps_its_id() {
     let (w, remote, space) = world().await;
@@ -208,7 +208,7 @@ async fn renamed_and_edited_page_keeps_its_id() {
     remote.remove("b.md");
     remote.put("new.md", text("New", &["something", "else", "bolts"]));
     remote.put("moved.md", text("Moved", &["apples", "pears", "cherries", "[b](moved.md)", "plums"]));
-    // The copy contains a smaller part of it than the moved page.
+    // The copy contains less of the original text than the moved page.
     remote.put("copy.md", text("Copy", &["apples", "pears", "dates", "figs"]));
     assert_eq!(import(&w, &space).await, (JobState::Done, None));
     let after = ids(&w, &space).await;
@@ -403,7 +403,7 @@ async fn import_with_an_invalid_url_or_ref_is_rejected() {
     }
 }
 
-/// Replaces all link destinations of a text with the same placeholder.
+/// Replaces all link destinations in `text` with the same placeholder.
 fn nowhere(text: &str) -> String {
     let (_, rest) = split_front(text);
     let head = &text[..text.len() - rest.len()];
@@ -442,7 +442,7 @@ async fn import_resolves_relative_links_to_ids() {
         ))
     );
     let links = w.as_admin().space(&space).list_links(None, &Default::default()).await.expect("listed");
-    // The cover and the image are one link to the file.
+    // The cover and the image count as one link to the file.
     assert_eq!((links.stats.total, links.stats.broken.total), (7, 1));
     let home = LinkTarget::Page(known["readme"].clone());
     let back = w.as_admin().content(&of).list_backlinks(&home, &Default::default()).await.expect("listed");
@@ -457,7 +457,7 @@ async fn import_resolves_relative_links_to_ids() {
     w.check().await;
 }
 
-/// The bodies of the pages equal those of the files, except for link destinations.
+/// The bodies of the pages equal those of the files, apart from link destinations.
 #[tokio::test]
 async fn handbook_imports_completely_with_equal_bodies() {
     let (w, remote, space) = world().await;

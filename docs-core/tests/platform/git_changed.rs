@@ -16,7 +16,7 @@ use crate::{
     support::{World, block_on},
 };
 
-/// Number of reads that every import makes, of the configuration and the table of contents.
+/// Number of reads of every import: the configuration and the table of contents.
 const ALWAYS: usize = 1;
 
 fn fill(remote: &MemGit) {
@@ -33,7 +33,7 @@ fn fill(remote: &MemGit) {
     remote.put(".gitbook/includes/note.md", "---\ntitle: Note\n---\n\nA note.\n");
 }
 
-/// Returns the content of a space, without URLs that expire.
+/// Returns the content of a space, without expiring URLs.
 async fn snapshot(w: &World, space: &SpaceId) -> Value {
     fn documents(pages: &[RevisionPage], out: &mut Vec<docs_core::model::PageId>) {
         for page in pages {

@@ -38,7 +38,7 @@ async fn export(w: &World, space: &SpaceId, more: Value) -> (JobState, Option<St
     (job.state, job.error)
 }
 
-/// Exports, and expects success, with or without a commit.
+/// Exports and expects success, with or without a new commit.
 async fn exported(w: &World, space: &SpaceId) -> Job {
     let (state, error) = export(w, space, json!({})).await;
     assert_eq!((state, error), (JobState::Done, None));

@@ -35,7 +35,7 @@ fn gits(base: &str, one: &str, two: &str) -> Verdict {
     (code == 0).then(|| String::from_utf8(merged.stdout).expect("UTF-8"))
 }
 
-/// A step of an edit script. Positions are taken modulo the length.
+/// A step of an edit script. Positions are taken modulo the number of lines.
 #[derive(Clone, Debug)]
 enum Step {
     Insert(usize, String),
@@ -52,7 +52,7 @@ fn line() -> impl Strategy<Value = String> {
     ]
 }
 
-/// Generates mostly frequent lines, so that the diff excludes some of them.
+/// Generates mostly frequent lines, so that the diff ignores some of them.
 fn frequent_line() -> impl Strategy<Value = String> {
     prop_oneof![
         1 => "[a-z]{3,8}",

@@ -42,13 +42,13 @@ async fn state(w: &World, space: &SpaceId) -> GitSyncSetting {
     w.as_admin().space(space).git_sync().await.expect("a setting")
 }
 
-/// Runs the jobs that are due.
+/// Runs all due jobs.
 async fn settle(w: &World) {
     w.clock.advance(Duration::from_millis(1));
     w.platform.settle().await.expect("settled");
 }
 
-/// Runs the jobs that are due, and the retries that become due later.
+/// Runs all due jobs, and the retries that become due later.
 async fn settle_all(w: &World) {
     for _ in 0..12 {
         w.clock.advance(Duration::from_secs(3_600));

@@ -50,7 +50,7 @@ async fn history(w: &World, space: &SpaceId) -> Vec<RevisionSummary> {
     }
 }
 
-/// Returns the content as seen by its reader: the tree with texts, files and variables.
+/// Returns the content that a reader sees: the tree with texts, files and variables.
 async fn content(w: &World, of: &ContentVersion) -> Value {
     let content = w.as_admin().content(of);
     let mut shown =
@@ -69,7 +69,7 @@ async fn content(w: &World, of: &ContentVersion) -> Value {
     json!({ "revision": shown, "texts": texts })
 }
 
-/// Each revision has its author and its type.
+/// Each revision has its author and type.
 #[tokio::test]
 async fn history_lists_live_revisions_newest_first() {
     let w = World::new().await;

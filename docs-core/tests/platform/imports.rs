@@ -155,7 +155,7 @@ async fn website_import_creates_a_tree_of_linked_pages() {
     );
     s.web.redirect("https://a.test/docs/old", "https://a.test/docs/guide/");
     s.web.put("https://a.test/docs/a.png", "image/png", "png");
-    // Three pages and an image. The missing page and image are counted as found.
+    // Three pages and an image. The missing page and image count as found.
     assert_eq!(s.import("https://a.test/docs", "website").await, (4, 6));
     assert_eq!(s.paths().await, ["start", "guide", "guide/first"]);
     let ((start, text), (guide, back), (first, picture)) =
@@ -199,7 +199,7 @@ async fn a_website_stops_at_twenty_pages_and_twenty_files() {
 #[tokio::test]
 async fn pictures_of_an_import_beyond_their_total_size_are_left_out() {
     let s = Setting::new().await;
-    // Equal images share their bytes in the test, and their stored parts.
+    // Equal images share their bytes in the test, and their parts in the store.
     let bytes = Bytes::from(vec![0; 100_000_000]);
     let images: String = (0..3).map(|n| format!("<img src=/i{n}.png>")).collect();
     s.web.put("https://a.test/", HTML, format!("<h1>Start</h1>{images}<img src=/small.png>"));
@@ -594,7 +594,7 @@ async fn slow_hosts_do_not_delay_other_imports() {
     }
 }
 
-/// A web whose responses count as the number of bytes in their path. The response at `/open/` never ends.
+/// A web whose responses have the size given in their path. The response at `/open/` never ends.
 struct SizedWeb(MemWeb);
 
 #[async_trait]

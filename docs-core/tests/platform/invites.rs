@@ -209,7 +209,7 @@ async fn a_link_to_a_space_makes_a_guest_with_a_role_on_it() {
         assert_eq!((spaces.items.len(), spaces.items[0].permission), (1, permission));
     }
     w.platform.as_actor(&sue).space(&hidden).get().await.refused(ErrorKind::NotFound);
-    // A user who already has the role receives none by name, because it would outlive the existing one.
+    // A user who already has the role gets no explicit role, because it would outlive the existing one.
     let creator = w.member("Cat", Some(Role::Create)).await;
     join(&w, &creator, edit.id()).await.expect("joined");
     assert_eq!(w.as_admin().org(&w.org).member(&user(&creator)).get().await.expect("a member").spaces, 0);
@@ -330,7 +330,7 @@ async fn link_is_valid_while_its_author_may_grant_its_role() {
             w.as_admin().org(&w.org).member(&user(gone)).remove().await.expect("removed");
         }
     }
-    // The user who changes a link becomes responsible for it.
+    // The user who changes an invite link becomes responsible for it.
     let again = UpdateLinkInvite { level: Patch::Set(Role::Read), role: Patch::Keep };
     w.as_admin().org(&w.org).invite(links[1].1.id()).update(again).await.expect("changed");
     join(&w, &cat, links[1].1.id()).await.expect("joined");

@@ -1,4 +1,4 @@
-//! Job states: random histories compared with a model of the transition table, and crashes of servers at every step.
+//! Job states: random histories compared with a model of the transition table, and server crashes at every step.
 
 use std::{
     collections::BTreeMap,
@@ -39,7 +39,7 @@ use tokio::sync::Notify;
 
 use crate::support::{BeforeTransactions, Refused, World};
 
-/// An action of a server on jobs.
+/// A server action on jobs.
 #[derive(Clone, Debug)]
 enum Step {
     Enqueue {
@@ -50,7 +50,7 @@ enum Step {
     },
     Begin,
     Claim(Reach),
-    /// Finishes a run, which may be over already.
+    /// Finishes a run, which may have ended already.
     Finish(usize, End),
     Renew(usize),
     Tell(usize),
@@ -213,7 +213,7 @@ impl Desk {
         }
     }
 
-    /// Claims a job: the first by due time and id among those in reach.
+    /// Claims a job: the first eligible one by due time and id.
     async fn claim(&mut self, reach: &Reach) {
         let all = self.all().await;
         let first = all.iter().filter(|job| reach.contains(job)).min_by_key(|job| (job.due, &job.id));
@@ -284,7 +284,7 @@ proptest! {
                 desk.step(step).await;
                 desk.check().await;
             }
-            // Every server crashes during its run. Repeatedly claimed jobs must all finish.
+            // Every server crashes during its run. Repeatedly claimed jobs must all end.
             for _ in 0..(desk.made + 1) * (MAX_STARTS as usize + 1) {
                 desk.w.clock.advance(Duration::from_secs(3_601));
                 desk.step(&Step::Claim(Reach::all())).await;
@@ -300,8 +300,7 @@ proptest! {
     }
 }
 
-/// The limit applies to each kind of jobs of a subject. Unfinished jobs are not evicted: another job is then a
-/// conflict.
+/// The limit applies per job kind of a subject. Unfinished jobs are not evicted; another job is then a conflict.
 #[tokio::test]
 async fn oldest_finished_jobs_beyond_the_limit_are_evicted() {
     let mut desk = Desk::new().await;
@@ -325,7 +324,7 @@ async fn oldest_finished_jobs_beyond_the_limit_are_evicted() {
     desk.w.check().await;
 }
 
-/// A server that crashes when it begins one transaction too many.
+/// A server that crashes when it begins a transaction beyond its limit.
 pub(crate) struct Mortal {
     left: AtomicI64,
     died: Notify,
@@ -350,7 +349,7 @@ impl Mortal {
     }
 
     /// Runs a future until it completes, or until its server crashes before the transaction after `steps`. Returns
-    /// `true` if it completed.
+    /// `true` if the future completed.
     pub(crate) async fn until_death<T>(&self, steps: i64, doing: impl Future<Output = T>) -> bool {
         self.left.store(steps, Ordering::SeqCst);
         let done = tokio::select! {
@@ -495,7 +494,7 @@ impl Web for OnePage {
     }
 }
 
-/// A converter that returns a page of one line for every document.
+/// A converter that returns a one-line page for every document.
 struct OneLine;
 
 #[async_trait]

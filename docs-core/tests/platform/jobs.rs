@@ -64,7 +64,7 @@ fn receipt(w: &World) -> Receipt {
     }
 }
 
-/// Claims the next job at a distinct time.
+/// Claims the next job, at a new time.
 async fn claim(w: &World) -> Option<JobRecord> {
     w.clock.advance(Duration::from_millis(1));
     match claim_of(w, &JobClass::ALL, &[]).await {
@@ -73,7 +73,7 @@ async fn claim(w: &World) -> Option<JobRecord> {
     }
 }
 
-/// Claims the next job of these classes, apart from those of busy owners.
+/// Claims the next job of these classes, except those of busy owners.
 async fn claim_of(w: &World, classes: &'static [JobClass], busy: &[BusyOwner]) -> ClaimOutcome {
     let claim = ClaimJob { now: w.clock.now().into(), lease: DEFAULT_LEASE, classes, busy: busy.to_vec() };
     run(w.platform.store(), &receipt(w), &claim).await.expect("claimed")
@@ -122,7 +122,7 @@ async fn jobs_of_a_lane_run_in_the_order_of_their_events() {
         add(&w, id, Some(("lane", at))).await;
     }
     let running = claim(&w).await.expect("a job");
-    // An event before the running one comes next, without interrupting it.
+    // An event earlier than the running one is next, without interrupting it.
     add(&w, "early", Some(("lane", 5))).await;
     assert!(claim(&w).await.is_none());
     assert!(finish(&w, &running, JobEnd::Failed(ErrorKind::Invalid, "no".to_owned()), Vec::new()).await);
@@ -233,7 +233,7 @@ async fn worker_runs_new_jobs_until_shutdown() {
     worker.await.expect("it ended");
 }
 
-/// Returns the time that a job has after its worker is stopped.
+/// Returns the time that a job has left after its worker is stopped.
 fn stop_window() -> Duration {
     let limits = docs_core::platform::LIMITS.iter().flat_map(|group| group.limits);
     let window = limits.filter(|limit| limit.name.ends_with("may end after its server is stopped"));
@@ -243,7 +243,7 @@ fn stop_window() -> Duration {
     }
 }
 
-/// Requests an import that does not end, and stops the worker that runs it.
+/// Requests an import that never ends, and stops the worker that runs it.
 async fn interrupt(w: &World, platform: &Platform, remote: &MemGit) {
     let (stop, stopped) = tokio::sync::oneshot::channel::<()>();
     let mut working = platform.work(async move { drop(stopped.await) });
@@ -328,7 +328,7 @@ async fn unresponsive_hosts_do_not_block_other_jobs() {
         let platform = w.platform.clone();
         workers.spawn(async move { platform.work(std::future::pending()).await });
     }
-    // The jobs of an organization leave a worker to those of others.
+    // Jobs of one organization leave a worker to other organizations.
     remote.wait_until_held(1).await;
     let zoe = person(&w.platform, "Zoe").await;
     let other = crate::collections::organization(&w, &zoe).await;
@@ -364,7 +364,7 @@ async fn claim_of_one_class_finds_later_jobs() {
     assert_eq!(claim_of(&w, &[JobClass::Local], &[]).await, ClaimOutcome::Nothing(None));
     let space = w.space().await;
     w.as_admin().space(&space).delete().await.expect("deleted");
-    // The job is purged by then.
+    // The job has been purged by then.
     w.clock.advance(Duration::from_secs(90 * 24 * 3_600));
     let ClaimOutcome::Job(id) = claim_of(&w, &[JobClass::Local], &[]).await else {
         panic!("there is another one")
@@ -373,8 +373,8 @@ async fn claim_of_one_class_finds_later_jobs() {
     assert!(matches!(claim_of(&w, &JobClass::ALL, &[]).await, ClaimOutcome::Job(_)));
 }
 
-/// The number of values that a claim reads, in addition to those of its answer, depends on the number of busy owners
-/// only: not on the length of their queues, and not on the number of owners whose jobs it may not claim.
+/// The number of values that a claim reads, in addition to those it returns, depends only on the number of busy owners.
+/// It does not depend on the length of their queues, or on the number of owners whose jobs it may not claim.
 #[tokio::test]
 async fn claim_reads_few_values_of_long_queues() {
     let store = CountedReads::new(MemStore::new());
@@ -437,7 +437,7 @@ async fn requests_above_the_jobs_of_an_organization_conflict() {
     let refused = w.as_admin().space(&space).import_git(import.clone()).await.refused(ErrorKind::Conflict);
     assert!(refused.message().contains("at most 500 jobs of this kind"), "{refused}");
     assert!(refused.message().contains("wait until one of them ends"), "{refused}");
-    // Jobs that follow from a change, maintenance, other kinds and other organizations are not restricted.
+    // Jobs caused by a change, maintenance, other kinds, and jobs of other organizations are not restricted.
     enqueue(&w, owned("job-follows", "git_import")).await;
     add(&w, "upkeep", None).await;
     let mut request = request;
@@ -457,7 +457,7 @@ async fn requests_above_the_jobs_of_an_organization_conflict() {
     w.check().await;
 }
 
-/// Removes the fields and rows that layout 5 did not have.
+/// Removes the fields and rows that layout 5 does not have.
 async fn downgrade(w: &World) {
     let mut tx = Tx::new(w.platform.store().begin(Mode::Write, &[]).await.expect("begins"));
     for (key, _) in tx.scan_prefix(&KeyBuf::new(JobRecord::KIND), MAX_SCAN).await.expect("read") {

@@ -11,9 +11,9 @@ use docs_memstore::{CallKind, Fault, FaultPlan, FaultStore, MemObjects, MemStore
 
 use crate::support::{Refused, World};
 
-/// Creates a world with records of every kind that has rows.
+/// Creates a world with records of every kind that has derived rows.
 async fn filled(store: Arc<dyn Store>) -> World {
-    // As servers do, before any data is stored.
+    // Servers also do this before any data is stored.
     let platform = Platform::builder(Arc::clone(&store), Arc::new(MemObjects::new())).build();
     platform.check_layout().await.expect("it is new");
     let w = World::over(store).await;
@@ -54,7 +54,7 @@ async fn rows(store: &dyn Store) -> Vec<(String, String)> {
     found
 }
 
-/// Removes every third row, as if records lacked a new kind of row, and adds rows without record.
+/// Removes every third row, as if records lacked a new kind of row, and adds rows without a record.
 async fn damage(store: &dyn Store) {
     let all = rows(store).await;
     assert!(all.len() > 600, "more than a step makes: {}", all.len());
@@ -152,7 +152,7 @@ async fn a_new_store_has_the_current_layout() {
     assert_eq!(layout, Some(StoreLayout { version: LAYOUT, rebuild: None }));
 }
 
-/// After changing the classes of rows, increment [`LAYOUT`] and update the file with the current classes.
+/// After changing the row classes, increment [`LAYOUT`] and update the file with the current classes.
 #[test]
 fn row_classes_match_the_snapshot_of_the_layout_version() {
     let now: Vec<String> = KINDS.iter().map(|kind| [&[kind.name], kind.indexes].concat().join(" ")).collect();

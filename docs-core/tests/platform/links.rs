@@ -25,7 +25,7 @@ async fn edit(w: &World, at: (&SpaceId, &str), changes: Value) -> Vec<PageId> {
     done.changes.iter().filter_map(created).collect()
 }
 
-/// Merges pages with these texts into the space. `{0}` in a text is the id of the first page.
+/// Merges pages with these texts into the space. `{0}` stands for the id of the first page.
 async fn filled(w: &World, texts: &[&str]) -> (SpaceId, Vec<PageId>) {
     let space = w.space().await;
     let number = w.request(&space).await;
@@ -114,7 +114,7 @@ async fn deleted_page_breaks_links_by_context_of_request_or_space() {
         RequestLinkFilter { status: Some(LinkStatus::Ok), broken_context: Some(BrokenContext::Space) };
     let refused = mine.change_request(&number).list_links(wrong, &PageRequest::default()).await;
     assert!(refused.refused(ErrorKind::Invalid).message().starts_with("brokenContext: "));
-    // The location of its links is the change request.
+    // Links of the change request are located in the change request.
     let Some(ContentLocation::Page {
         version_context: Some(VersionContext::ChangeRequest { change_request }),
         ..
@@ -123,7 +123,7 @@ async fn deleted_page_breaks_links_by_context_of_request_or_space() {
         panic!("{:?}", all.items[0])
     };
     assert_eq!(change_request.number.to_string(), number);
-    // The links of the space are unchanged until the merge, and then those of the change request.
+    // The links of the space are unchanged until the merge; then they are those of the change request.
     let still = links(&w, &w.admin, &space, None).await;
     assert_eq!((told(&still), still.stats), (told(&before), before.stats));
     mine.change_request(&number).merge().await.expect("merged");

@@ -1,4 +1,4 @@
-//! Cursors: no duplicates, no omissions, and no use for another list.
+//! Cursors: no duplicates, no omissions, and no reuse for another list.
 
 use std::{collections::BTreeSet, sync::Arc};
 
@@ -75,7 +75,7 @@ proptest! {
                 seen.extend(page.items);
                 let Some(next) = page.next else { break };
                 request.page = Some(next);
-                // Concurrent writes between two pages may even delete the item at the cursor.
+                // Concurrent writes between two pages may delete even the item at the cursor.
                 for change in changes.next().unwrap_or_default() {
                     put(&*store, std::iter::once(*change)).await;
                 }

@@ -1,4 +1,4 @@
-//! Members: lists equal a naive filter, an administrator always remains, and removal leaves no data behind.
+//! Members: lists match a naive filter, an administrator always remains, and removal leaves no data behind.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -236,7 +236,7 @@ async fn everybody(w: &World, model: &Model) -> Vec<Member> {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 48, ..ProptestConfig::default() })]
 
-    /// In every history an administrator remains.
+    /// An administrator remains in every history.
     #[test]
     fn member_lists_equal_a_naive_filter(
         steps in steps(),
@@ -320,7 +320,7 @@ async fn pagination_under_churn_skips_and_repeats_no_member() {
     }
 }
 
-/// Gives a user roles on spaces and teams, as the operations of both do.
+/// Gives a user roles on spaces and teams, like the corresponding operations do.
 async fn give(w: &World, to: &UserId, spaces: usize) {
     let (store, now) = (w.platform.store(), w.clock_now());
     for chunk in (0..spaces).collect::<Vec<_>>().chunks(100) {
@@ -489,7 +489,7 @@ async fn users_are_visible_to_fellow_members_except_guests() {
             assert_eq!(error.kind(), ErrorKind::NotFound);
         }
     }
-    // A common organization in which both are guests does not make them visible to each other.
+    // Two guests of the same organization are not visible to each other.
     let owner = person(p, "Olga").await;
     let org = p
         .as_platform()

@@ -131,7 +131,7 @@ async fn document_is_downloaded_unchanged_by_authorized_callers() {
     assert!(shown.urls.published.expect("an address").ends_with("/openapi/a"));
     let found = w.platform.find_published_spec(&w.org, "a").await.expect("found");
     assert_eq!(w.platform.file_bytes(&found, None).await.expect("read"), text.as_bytes());
-    // The URL of a former member does not resolve.
+    // The document URL of a former member does not resolve.
     let user = rob.user().expect("a user");
     w.as_admin().org(&w.org).member(user).remove().await.expect("removed");
     w.platform.find_spec_document(&w.org, &sealed(&version.url)).await.refused(ErrorKind::NotFound);
@@ -154,7 +154,7 @@ async fn url_is_fetched_periodically_and_changes_create_versions() {
     w.settled().await;
     assert_eq!(w.spec_versions("pets").await, 2);
     assert_eq!(w.spec_content("pets").await[SOURCE]["specification"]["info"]["title"], "Two");
-    // A requested fetch does not wait, and the next fetch is scheduled relative to it.
+    // A requested fetch runs immediately, and the next fetch is scheduled relative to it.
     web.put(SOURCE, "application/json", titled("Three"));
     w.clock.advance(SIX_HOURS / 2);
     assert_eq!(w.put_spec("pets", url(SOURCE)).await.processing_state, SpecProcessingState::Pending);
@@ -261,12 +261,12 @@ async fn referenced_files_are_fetched_relative_to_their_parent() {
     assert_eq!(item["references"], json!(["https://api.example/v1/parts.json"]));
     assert_eq!(item["specification"]["get"]["tags"], json!(["t"]));
     assert_eq!(item["dir"], "https://api.example/v1/paths");
-    // A change of a referenced file creates a version.
+    // A change of a referenced file creates a new version.
     web.put("https://api.example/v1/parts.json", "application/json", "{\"ok\": {\"description\": \"Good\"}}");
     w.clock.advance(SIX_HOURS);
     w.settled().await;
     assert_eq!(w.spec_versions("a").await, 2);
-    // Cyclic references terminate, and so do unbounded ones.
+    // Cyclic references terminate, and so do unbounded chains.
     web.put("https://api.example/loop/0", "text/yaml", format!("{entry}x: 1\n").replace("paths/a.yaml", "1"));
     for n in 1..20 {
         let next = format!("get: {{responses: {{'200': {{$ref: '{}'}}}}}}\n", n + 1);

@@ -29,7 +29,7 @@ use crate::support::{Refused, World, person};
 struct Press {
     books: Mutex<Vec<Arc<Book>>>,
     refuses: Mutex<Option<PdfError>>,
-    /// The content of files instead of the titles.
+    /// The output instead of the titles.
     says: Mutex<Option<String>>,
     /// A book completes once a permit is available.
     go: Semaphore,
@@ -161,7 +161,7 @@ impl Desk {
         self.w.clock.advance(Duration::from_millis(1));
     }
 
-    /// Returns the titles of the pages of a part, as printed by the typesetter.
+    /// Returns the titles of the pages in a part, as printed by the typesetter.
     async fn titles(&self, of: &ContentVersion, part: PdfPart) -> String {
         let url = self.url(of, &part).await;
         let file = self.load(&url).await.expect("a file");
@@ -238,7 +238,7 @@ async fn url_expires_after_an_hour_of_the_platform_clock() {
     let error = desk.load(&url).await.refused(ErrorKind::NotFound);
     assert!(error.message().contains("request a new one"), "{error}");
     assert_eq!(PDF_WINDOW, Duration::from_secs(3_600));
-    // A new URL is valid again.
+    // A newly issued URL is valid again.
     let url = desk.url(&desk.of(), &PdfPart::default()).await;
     desk.load(&url).await.expect("a file");
 }
@@ -268,7 +268,7 @@ async fn concurrent_requests_typeset_a_file_once() {
     c.expect("a file");
     desk.load(&second).await.expect("a file");
     assert_eq!(desk.press.begun.load(Ordering::SeqCst), 1);
-    // Another part is a different file, and so is the same part after a rename of the space.
+    // Another part is a different file, and so is the same part after the space was renamed.
     desk.titles(&desk.of(), part(&desk.start, true)).await;
     assert_eq!(desk.press.begun.load(Ordering::SeqCst), 2);
 }
@@ -494,7 +494,7 @@ async fn book_contains_the_images_and_links_of_its_pages() {
         matches!(target, ContentRef::File { .. }) && link.title.as_deref() == Some("doc.txt")
     });
     assert!(file.is_some_and(|(_, link)| link.url.as_ref().is_some_and(|url| url.contains("/files/"))));
-    // Of a page in another space, only the URL is included.
+    // Only the URL of a page in another space is included.
     let elsewhere = "elsewhere".parse().expect("an id");
     let secret = link(&ContentRef::Page { page: "secret".parse().expect("an id"), space: Some(elsewhere) });
     assert_eq!(secret.title, None);
@@ -534,8 +534,8 @@ async fn reusable_contents_beyond_the_bound_are_left_out() {
     assert_eq!(desk.press.last().reusables.len(), 1_000);
 }
 
-/// Inserts reusable contents that embed each other, and a page that embeds the first. Returns its PDF. Each text is
-/// followed by a number of embeds of another content, by index.
+/// Inserts reusable content blocks that embed each other, and a page that embeds the first. Returns its PDF. Each text
+/// is followed by a number of embeds of another block, given by index.
 async fn pdf_of_embeds(texts: &[(&str, usize, usize)]) -> (Desk, docs_core::Result<Loaded>) {
     let desk = Desk::new().await;
     let new = |at: usize| json!({ "operation": "insert_reusable_content", "title": format!("R{at}"), "document": { "markdown": "x" } });
@@ -569,7 +569,7 @@ async fn pdf_of_embeds(texts: &[(&str, usize, usize)]) -> (Desk, docs_core::Resu
 async fn reusable_contents_count_at_each_place_of_a_pdf() {
     let large = "some words of a text ".repeat(10_000);
     let expression = "<code class=\"expression\">'x'.repeat(20000)</code>\n\n".repeat(20);
-    // 20 MB of text from 210 kB; 2 MB of text from nine contents of 30 bytes; 20 MB of values.
+    // 20 MB of text from 210 kB; 2 MB of text from nine blocks of 30 bytes; 20 MB of values.
     let levels: Vec<(&str, usize, usize)> = (1..8).map(|next| ("", next, 10)).chain([("x", 0, 0)]).collect();
     let refused: [&[(&str, usize, usize)]; 3] =
         [&[("", 1, 100), (&large, 0, 0)], &levels, &[("", 1, 50), (&expression, 0, 0)]];
@@ -579,7 +579,7 @@ async fn reusable_contents_count_at_each_place_of_a_pdf() {
         assert!(error.to_string().contains("too much text"), "{error}");
         assert_eq!(desk.press.begun.load(Ordering::SeqCst), 0, "nothing is laid out");
     }
-    // 10 MB of text; contents within themselves, which are shown once.
+    // 10 MB of text; blocks that embed themselves, which are shown once.
     let shown: [&[(&str, usize, usize)]; 2] =
         [&[("", 1, 50), (&large, 0, 0)], &[(&large, 1, 20), ("x", 0, 2_000)]];
     for texts in shown {

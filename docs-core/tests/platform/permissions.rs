@@ -1,4 +1,4 @@
-//! Roles by name: the rules of their combination, and their beginning and end.
+//! Explicit roles: the rules for combining them, and how they begin and end.
 
 use std::{collections::BTreeMap, sync::Arc};
 
@@ -47,7 +47,7 @@ proptest! {
         prop_assert_eq!(effective_role(Some(Role::Admin), &layers), Some(Role::Admin));
     }
 
-    /// A role by name takes precedence over roles of teams, and those over the level.
+    /// An explicit role takes precedence over the roles of teams, and those over the level.
     #[test]
     fn precedence_of_role_by_name_team_and_level(
         org in prop::option::of(any_role()), layers in layers(), member in any_role(), team in any_role(),
@@ -160,7 +160,7 @@ async fn nest(w: &World, space: &SpaceId, levels: &[DefaultLevel]) -> Vec<Conten
     ids.into_iter().map(ContentTarget::Collection).collect()
 }
 
-/// Checks a random tree with roles: the list of all roles equals the role that each member sees.
+/// Checks a random tree with roles: the list of all roles matches the role that each member sees.
 async fn agree(levels: Vec<DefaultLevel>, given: Vec<(usize, usize, Role, bool)>) {
     let w = World::new().await;
     let mut people = vec![w.admin.clone()];
@@ -209,7 +209,7 @@ async fn roles(w: &World, content: &ContentTarget) -> BTreeMap<UserId, Role> {
     list.items.into_iter().map(|item| (item.user.id, item.permission)).collect()
 }
 
-/// An attempted change of roles by name: the content, the members, the role, and the method.
+/// An attempted change of explicit roles: the content, the members, the role, and the method.
 #[derive(Clone, Debug)]
 struct Try {
     content: usize,
@@ -248,7 +248,7 @@ async fn attempt(
         (How::Team, role) => {
             let team = team_of(w, people).await;
             if role.is_none() {
-                // Gives a role that can be removed.
+                // Grants a role that the attempts can remove.
                 w.as_admin()
                     .permissions(content)
                     .invite(to_team(Some(Role::Comment), &team))
@@ -277,7 +277,7 @@ async fn attempt(
     }
 }
 
-/// Performs attempts of a content creator in a random tree with roles.
+/// Performs the attempts of a content creator in a random tree with roles.
 async fn rise(levels: Vec<DefaultLevel>, given: Vec<(usize, usize, Role, bool)>, tries: Vec<Try>) {
     let w = World::new().await;
     let cat = w.member("Cat", Some(Role::Create)).await;
@@ -306,7 +306,7 @@ async fn rise(levels: Vec<DefaultLevel>, given: Vec<(usize, usize, Role, bool)>,
         let own = before.get(&user(&cat)).copied();
         if matches!(what.how, How::Level) {
             // A level applies to everyone in its scope, so only the role of the user who sets it is checked: it must
-            // not rise.
+            // not increase.
             assert!(done.is_err() || after.get(&user(&cat)).copied() <= own, "{what:?} {before:?} {after:?}");
             continue;
         }
@@ -365,7 +365,7 @@ async fn direct_grant_controls_listing_and_access() {
     w.as_admin().permissions(&content).invite(to_users(Some(Role::Comment), &[&guest])).await.expect("given");
     assert_eq!(seen().await, 1);
     assert!(p.as_actor(&guest).space(&space).get().await.expect("seen").permissions.comment);
-    // Guests do not see each other.
+    // Guests are not visible to each other.
     p.as_actor(&guest)
         .permissions(&content)
         .list(None, &PageRequest::default())
@@ -415,7 +415,7 @@ async fn grants_require_permission_and_a_role_not_above_own() {
             .await
             .refused(ErrorKind::Forbidden);
     }
-    // A role that restricts its member remains.
+    // An explicit role that restricts its member remains.
     w.as_admin().permissions(&content).invite(to_users(Some(Role::Read), &[&editor])).await.expect("held");
     let own = Grantee::User(user(&editor));
     p.as_actor(&editor).permissions(&content).remove(&own).await.refused(ErrorKind::Forbidden);
@@ -530,7 +530,7 @@ async fn no_grant_to_members_with_a_higher_team_role_or_level() {
         .expect("administrators stay what they are");
     assert!(p.as_actor(&eve).space(&space).get().await.expect("seen").permissions.review);
     assert_eq!(roles(&w, &content).await.get(&user(&bob)), Some(&Role::Admin));
-    // A creator cannot raise a member above their own role by removing a restriction.
+    // A creator cannot raise a member above the creator's own role by removing a restriction.
     let held = Grantee::User(user(&bob));
     w.as_admin().permissions(&content).invite(to_users(Some(Role::Read), &[&bob])).await.expect("held");
     p.as_actor(&cat).permissions(&content).remove(&held).await.refused(ErrorKind::Forbidden);
@@ -567,7 +567,7 @@ async fn no_level_change_beyond_the_own_role() {
         assert!(error.message().starts_with("defaultLevel: "), "{error}");
         set(&cat, content, DefaultLevel::Role(Role::Create)).await.expect("as much as their own");
     }
-    // An inherited level counts like an explicit one.
+    // An inherited level has the same effect as an explicit one.
     set(&w.admin, &outer, admin).await.expect("by an administrator");
     set(&cat, &content, DefaultLevel::Inherit).await.refused(ErrorKind::Forbidden);
     // The level cannot be lowered either, because it is higher than the role of the caller.

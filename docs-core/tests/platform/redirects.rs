@@ -1,4 +1,4 @@
-//! Redirects of a space: old paths of pages, and those defined by a repository.
+//! Redirects of a space: previous paths of pages, and redirects defined by a repository.
 
 use docs_core::{
     ErrorKind,
@@ -13,7 +13,7 @@ use crate::{
     support::{Refused, World},
 };
 
-/// Returns the id and the path of the page at a path, including old paths.
+/// Returns the id and the current path of the page at a path, including previous paths.
 async fn at(w: &World, space: &SpaceId, path: &str) -> Option<(PageId, String)> {
     match w.as_admin().space(space).content().get_page_by_path(path, ContentOptions::default()).await {
         Ok(RevisionPage::Document(page)) => Some((page.base.id, page.path)),
@@ -26,7 +26,7 @@ async fn path_at(w: &World, space: &SpaceId, path: &str) -> Option<String> {
     at(w, space, path).await.map(|(_, path)| path)
 }
 
-/// Resolves an old path to a path and an anchor.
+/// Resolves a previous path to a path and an anchor.
 async fn redirect(w: &World, space: &SpaceId, path: &str) -> (String, Option<String>) {
     let content = w.as_admin().space(space).content();
     let found = content.resolve_redirect(path).await.expect("a redirect");
@@ -71,7 +71,7 @@ async fn repository_redirects_resolve_until_an_import_removes_them() {
     for path in ["gone", "old", "old/page/b"] {
         assert_eq!(path_at(&w, &space, path).await, None, "{path}");
     }
-    // An import that changes only a page preserves the redirects.
+    // An import that only changes a page preserves the redirects.
     remote.put("b.md", "# B\n\nMore.\n");
     assert_eq!(import(&w, &space).await, (JobState::Done, None));
     assert_eq!(path_at(&w, &space, "old/page").await.as_deref(), Some("a"));

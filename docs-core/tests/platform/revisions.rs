@@ -1,4 +1,4 @@
-//! The changes listed for a revision equal its actual changes.
+//! The changes listed for a revision match its actual changes.
 
 use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 
 use crate::support::{World, block_on, person};
 
-/// The pages by id, without subpages, with the id of their parent.
+/// The pages by id, without subpages, with the id of the parent.
 type Flat = BTreeMap<String, Value>;
 
 fn flatten(pages: &Value, parent: Option<&str>, out: &mut Flat) {
@@ -152,7 +152,7 @@ fn change(act: &Act, pages: &[String]) -> Option<Value> {
         Act::Insert { into, title, text } => {
             let mut change =
                 json!({ "operation": "insert_page", "title": title, "document": { "markdown": text } });
-            // About half of them are at the top level.
+            // About half of the pages are at the top level.
             if let Some(parent) = id(*into).filter(|_| into % 2 == 0) {
                 change["into"] = parent.into();
             }
@@ -180,7 +180,7 @@ fn change(act: &Act, pages: &[String]) -> Option<Value> {
     })
 }
 
-/// A change request being edited, compared with the revision before each edit.
+/// A change request being edited, compared with its revision before each edit.
 struct Draft {
     space: SpaceId,
     number: String,
@@ -198,7 +198,7 @@ impl Draft {
         ContentVersion::request(self.space.clone(), &self.number)
     }
 
-    /// Applies a batch. If it is accepted, checks that the listed changes equal the actual ones.
+    /// Applies a batch. If it is accepted, checks that the listed changes match the actual ones.
     async fn apply(&mut self, w: &World, batch: &[Act]) {
         let before = pages(w, &self.of()).await;
         let known: Vec<String> = before.keys().cloned().collect();
@@ -215,7 +215,7 @@ impl Draft {
     }
 }
 
-/// Checks that the listed changes of content transform the previous pages into the current ones.
+/// Checks that the listed changes transform the previous pages into the current ones.
 async fn agree(w: &World, of: &ContentVersion, before: &Flat) {
     let after = pages(w, of).await;
     let told = w.as_admin().content(of).list_changes(Some(1000)).await.expect("changes");

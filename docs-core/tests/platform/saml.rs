@@ -64,14 +64,14 @@ impl Saml for Plain {
     }
 }
 
-/// One DER sequence that starts with another.
+/// One DER sequence that contains another at its beginning.
 const CERTIFICATE: &str = "MAQwAgUA";
 
 async fn world() -> World {
     World::build(Arc::new(MemStore::new()), |builder| builder.saml(Arc::new(Plain))).await
 }
 
-/// An active provider with additional fields.
+/// Creates an active provider with additional fields.
 async fn provider(w: &World, more: Value) -> SamlProvider {
     let mut new = json!({
         "label": "Okta", "entityID": "https://idp.example", "certificate": CERTIFICATE,
@@ -88,14 +88,14 @@ async fn start(w: &World, of: &SamlProvider) -> SamlStart {
     w.platform.as_platform().begin_saml_login(&of.id).await.expect("a start")
 }
 
-/// Completes a sign-in with a response and the stored state of some starts.
+/// Completes a sign-in with a response and the browser state of the given starts.
 async fn finish(
     w: &World,
     of: &SamlProvider,
     response: &str,
     kept: &[&SamlStart],
 ) -> docs_core::Result<SamlSession> {
-    // The audit log is ordered by time.
+    // Entries in the audit log are ordered by time.
     w.clock.advance(Duration::from_millis(1));
     let kept: Vec<String> = kept.iter().map(|start| start.keep.clone()).collect();
     w.platform.as_platform().finish_saml_login(&of.id, SamlAnswer { response, kept: &kept }).await
@@ -108,7 +108,7 @@ async fn sign_in(w: &World, of: &SamlProvider, email: &str) -> docs_core::Result
     finish(w, of, &response, &[&start]).await
 }
 
-/// The audited operations of the organization, newest first.
+/// Returns the audited operations of the organization, newest first.
 async fn audited(w: &World) -> Vec<String> {
     let filter = docs_core::platform::AuditFilter { organization: Some(w.org.clone()), ..Default::default() };
     let page = docs_core::store::PageRequest::default();
@@ -156,7 +156,7 @@ async fn new_user_becomes_a_member_with_the_provider_defaults() {
     let again = sign_in(&w, &of, "GRACE@example.com").await.expect("a session");
     assert_eq!(again.user.id, session.user.id);
     assert_ne!(again.token, session.token);
-    // The default without a role is a guest, and without a name the email address.
+    // By default, the new member is a guest, and the name is the e-mail address.
     let plain = provider(&w, json!({})).await;
     let guest = sign_in(&w, &plain, "joan@example.com").await.expect("a session").user;
     let member = w.as_admin().org(&w.org).member(&guest.id).get().await.expect("a member");
@@ -180,7 +180,7 @@ async fn unlinked_account_is_refused_until_an_admin_links_it() {
     let session = sign_in(&w, &of, "Ada@example.com").await.expect("a session");
     assert_eq!(Some(&session.user.id), w.admin.user());
     sign_in(&w, &of, "eve@example.com").await.refused(ErrorKind::Conflict);
-    // The procedure in the message: an invite, then linking.
+    // The procedure that the error message describes: an invite, then linking.
     w.as_admin().org(&w.org).member(eve.user().expect("a user")).set_sso().await.refused(ErrorKind::NotFound);
     let invite = serde_json::from_value(json!({ "emails": ["eve@example.com"], "role": "read" }));
     w.as_admin().org(&w.org).invites().send(invite.expect("an invitation")).await.expect("invited");
@@ -215,12 +215,12 @@ async fn removed_member_cannot_rejoin_through_the_provider() {
     assert!(w.as_admin().org(&w.org).member(&session.user.id).remove().await.expect("removed"));
     w.platform.as_actor(&actor).org(&w.org).get().await.refused(ErrorKind::NotFound);
     sign_in(&w, &of, "grace@example.com").await.refused(ErrorKind::Conflict);
-    // A member again, but not by the provider: the old session stays invalid.
+    // A member again, but not through the provider: the old session stays invalid.
     w.platform.as_platform().org(&w.org).member(&session.user.id).put(None).await.expect("a member");
     w.platform.as_actor(&actor).org(&w.org).get().await.refused(ErrorKind::NotFound);
 }
 
-/// The request must be of this browser and provider and must not have expired. An assertion is valid once.
+/// The request must belong to this browser and provider and must not have expired. An assertion is valid once.
 #[tokio::test]
 async fn response_must_answer_a_pending_request_once() {
     let w = world().await;
@@ -236,7 +236,7 @@ async fn response_must_answer_a_pending_request_once() {
         // Up to the year 10000, which stores cannot represent.
         (format!("new@example.com 260000000000 a {id}"), vec![&mine], "must be valid for at most 25 hours"),
         (format!("nobody 60 a {id}"), vec![&mine], "the name id: must be an address"),
-        // The Kelvin sign, whose lower case is k, and a dotted I.
+        // The Kelvin sign, whose lower case is k, and a dotted capital I.
         (format!("Mi\u{212a}e@example.com 60 a {id}"), vec![&mine], "must be an address of ASCII characters"),
         (format!("M\u{130}ke@example.com 60 a {id}"), vec![&mine], "must be an address of ASCII characters"),
         (format!("new@example.com 60 a {id}"), vec![], "answers no request of this browser"),
@@ -282,7 +282,7 @@ async fn two_servers_on_one_store_accept_an_assertion_once() {
     let w = world().await;
     let of = provider(&w, json!({ "idpInitiated": true })).await;
     let beside = w.beside_with(|builder| builder.saml(Arc::new(Plain)));
-    // A linked user, so that only the assertion can cause a conflict.
+    // The user is linked, so that only the assertion can cause a conflict.
     sign_in(&w, &of, "grace@example.com").await.expect("a session");
     let before = audited(&w).await.len();
     for n in 0..8 {
@@ -325,7 +325,7 @@ async fn sign_in_uses_up_invites_of_the_organization_only() {
     assert!(left.is_empty(), "{left:?}");
 }
 
-/// The metadata of a pending provider is available, since the provider needs it for its setup.
+/// The metadata of a pending provider is available, because the identity provider needs it for its configuration.
 #[tokio::test]
 async fn inactive_provider_or_missing_adapter_refuses_sign_in() {
     let w = world().await;
@@ -373,7 +373,7 @@ async fn unusable_certificate_is_rejected_when_it_is_set() {
     assert_eq!(pending.status, SamlProviderStatus::Pending);
 }
 
-/// The ids of the organizations that an actor lists.
+/// Returns the ids of the organizations that an actor lists.
 async fn orgs_of(w: &World, actor: &docs_core::Actor) -> BTreeSet<String> {
     let orgs = w.platform.as_actor(actor).orgs().list(&Default::default()).await.expect("listed").items;
     orgs.into_iter().map(|org| org.id.to_string()).collect()

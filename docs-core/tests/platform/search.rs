@@ -1,4 +1,4 @@
-//! Search: the current content is found by users with access.
+//! Search: users with access find the current content.
 
 mod following;
 mod programs;
@@ -216,7 +216,7 @@ async fn search_returns_only_accessible_spaces() {
         .search(&text("needle"), &page)
         .await
         .refused(ErrorKind::NotFound);
-    // Effective immediately, regardless of the index.
+    // The change is effective immediately, regardless of the index.
     let close = UpdateSpace { default_level: Patch::Clear, ..UpdateSpace::default() };
     w.as_admin().space(&closed).update(close).await.expect("closed");
     assert_eq!(spaces(&w, &reader, "needle").await, ["Open"]);
@@ -232,7 +232,7 @@ async fn search_returns_only_accessible_spaces() {
     assert_eq!(spaces(&w, &reader, "needle").await.len(), 0);
 }
 
-/// A short or empty page of a list must not reveal hits that the caller cannot access.
+/// A short or empty result page must not reveal hits that the caller cannot access.
 #[tokio::test]
 async fn inaccessible_spaces_do_not_shorten_result_pages() {
     let (w, _) = world().await;
@@ -383,7 +383,7 @@ async fn search_results_are_paginated_with_any_limit() {
     assert_eq!((none.items.len(), none.next), (0, None));
 }
 
-/// Many pages that the store filters out do not end a list.
+/// A list continues even if the store filters out many pages of it.
 #[tokio::test]
 async fn filtered_result_page_may_be_short_but_has_a_next_cursor() {
     let (w, _) = world().await;

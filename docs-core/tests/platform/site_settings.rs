@@ -116,14 +116,14 @@ async fn deleting_a_target_deletes_all_redirects_to_it() {
     assert_eq!(redirects::sources(&w, &one.site).await, ["/kept"]);
     redirects::create(&w, &one, "/to/0").await;
     w.check().await;
-    // A small number is deleted in one transaction.
+    // A small number of redirects is deleted in one transaction.
     let place = add(&w, &one.site, &one.space).await;
     let page = crate::search::add(&w, &one.space, "Page", "text").await;
     redirects::lead(&w, &one.site, "/page", redirects::to_page(&place, &page)).await;
     redirects::lead(&w, &one.site, "/space", redirects::to_space(&place)).await;
     assert!(p.as_actor(me).org(&w.org).site(&one.site).space(&place).delete().await.expect("deleted"));
     assert_eq!(redirects::sources(&w, &one.site).await, ["/kept", "/to/0"]);
-    // Together with a purged space.
+    // A purged space deletes its redirects too.
     for n in 0..75 {
         redirects::create(&w, &one, &format!("/{n}")).await;
     }

@@ -136,7 +136,7 @@ async fn copy_equals_the_space_and_keeps_the_role_of_its_creator() {
     assert_eq!(copy.default_level, Some(Level::Role(Role::Read)));
     assert!(copy.permissions.admin, "who made it manages it");
     assert!(w.platform.as_actor(&cat).space(&copy.id).delete().await.expect("deleted"));
-    // A user who already has the role receives none by name, because it would outlive the existing one.
+    // A user who already has the role gets no explicit role, because it would outlive the existing one.
     let copy = w.as_admin().space(&space).duplicate().await.expect("copied").id;
     let content = ContentTarget::Space(copy);
     let named = w.as_admin().permissions(&content).list_users(&PageRequest::default()).await;
@@ -144,7 +144,8 @@ async fn copy_equals_the_space_and_keeps_the_role_of_its_creator() {
     w.check().await;
 }
 
-/// Adds roles, links and revisions to a space, such that each kind fits into one transaction and all together do not.
+/// Adds roles, links and revisions to a space, such that each kind fits into one transaction, but not all of them
+/// together.
 async fn load(w: &World, id: &SpaceId) {
     let ids = SeededIds::new(11);
     let id_text = || ids.next().simple().to_string();
@@ -184,7 +185,7 @@ async fn load(w: &World, id: &SpaceId) {
     }
 }
 
-/// Counts the members with a role by name on a space whose number of spaces includes it.
+/// Counts the members with an explicit role on a space whose number of spaces includes it.
 async fn counted(w: &World, space: &SpaceId) -> usize {
     let tx = Tx::new(w.platform.store().begin(Mode::Read, &[]).await.expect("begins"));
     let grants = tx.scan_prefix(&GrantRecord::by_content(space.as_str()), MAX_SCAN).await.expect("read");

@@ -61,7 +61,7 @@ impl Model {
         self.deleted.is_some_and(|age| age > WINDOW)
     }
 
-    /// Returns the expected error of an operation on a change request.
+    /// Returns the expected error for an operation on a change request.
     fn refuses(&self, n: usize, also: impl Fn(Status) -> Option<ErrorKind>) -> Option<ErrorKind> {
         match self.requests.get(n) {
             _ if self.deleted.is_some() => Some(ErrorKind::NotFound),
@@ -221,7 +221,7 @@ proptest! {
 }
 
 proptest! {
-    // Each fault causes a pause of several milliseconds.
+    // Each fault causes a delay of several milliseconds.
     #![proptest_config(ProptestConfig { cases: 12, ..ProptestConfig::default() })]
 
     #[test]

@@ -28,7 +28,7 @@ const WINDOW: Duration = Duration::from_secs(7 * 24 * 3600 + 1);
 /// Number of spaces to add to the site.
 const SPACES: usize = 4;
 
-/// A number selects one of the current items, in the order of the model.
+/// A step. Its numbers select one of the current items, in the order of the model.
 #[derive(Clone, Debug)]
 enum Step {
     AddPlace { space: usize, section: Option<usize> },
@@ -96,7 +96,7 @@ fn pick<T: Clone>(from: &[T], n: usize) -> Option<T> {
     (!from.is_empty()).then(|| from[n % from.len()].clone())
 }
 
-/// The kind of a refusal.
+/// Returns the error kind of a rejection.
 fn kind<T>(answer: docs_core::Result<T>) -> Option<ErrorKind> {
     answer.err().map(|error| error.kind())
 }
@@ -299,7 +299,7 @@ impl Site {
         (None, None)
     }
 
-    /// All movable items with their type.
+    /// Returns all movable items with their type.
     fn parts(&self) -> Vec<(&'static str, String)> {
         let nodes = walk(&self.model.trees).into_iter().map(|tree| (tree.kind(), tree.id().to_owned()));
         nodes.chain(self.model.places().into_iter().map(|(_, place)| ("site-space", place))).collect()

@@ -1,4 +1,4 @@
-//! A platform for tests: manual clock, seeded ids, and one organization with members of every role.
+//! A platform for tests: a manual clock, seeded ids, and one organization with members of every role.
 
 use std::{
     sync::{
@@ -146,7 +146,7 @@ impl<T: std::fmt::Debug> Refused for docs_core::Result<T> {
     }
 }
 
-/// Returns the change that inserts a page.
+/// Returns a change that inserts a page.
 pub(crate) fn insert(title: &str, text: &str) -> Value {
     json!({ "operation": "insert_page", "title": title, "document": { "markdown": text } })
 }
@@ -156,7 +156,7 @@ pub(crate) async fn page(w: &World, of: &ContentVersion, id: &PageId) -> Revisio
     w.as_admin().content(of).get_page(id, ContentOptions::default()).await.expect("read")
 }
 
-/// A store with a hook before each of its transactions, which receives the hot keys.
+/// A store that calls a hook with the hot keys before each transaction.
 pub(crate) struct BeforeTransactions<S, F> {
     pub(crate) store: S,
     pub(crate) before: F,
@@ -189,7 +189,7 @@ impl<S: Store, F: Fn(&[Key]) -> BoxFuture<'static, ()> + Send + Sync + 'static> 
     }
 }
 
-/// A store that counts the values that transactions read.
+/// A store that counts the values read by transactions.
 pub(crate) struct CountedReads<S> {
     store: S,
     reads: Reads,

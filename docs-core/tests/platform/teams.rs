@@ -1,4 +1,4 @@
-//! Members of teams, compared with a model; and the remains of a deleted team.
+//! Team members, compared with a model, and the data that remains of a deleted team.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -24,7 +24,7 @@ const PEOPLE: usize = 6;
 
 #[derive(Clone, Debug)]
 enum Step {
-    /// Adds members, sets roles, removes members. The numbers are users, `true` identifies them by e-mail address.
+    /// Adds members, sets roles and removes members. The numbers identify users, and `true` means by e-mail address.
     Change(Vec<(usize, bool)>, BTreeMap<usize, TeamRole>, Vec<(usize, bool)>),
     Put(usize, Option<TeamRole>),
     Remove(usize),
@@ -45,8 +45,8 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
     prop::collection::vec(step, 1..16)
 }
 
-/// Returns the expected result of a change: removal takes precedence, and users outside of the organization cannot be
-/// added.
+/// Returns the expected result of a change: removal takes precedence, and users who are not in the organization cannot
+/// be added.
 fn expected(model: &BTreeMap<usize, TeamRole>, step: &Step) -> Result<BTreeMap<usize, TeamRole>, ErrorKind> {
     let mut model = model.clone();
     let stranger = PEOPLE - 1;
@@ -146,7 +146,7 @@ proptest! {
 }
 
 proptest! {
-    // Each fault causes a pause of several milliseconds.
+    // Each fault causes a delay of several milliseconds.
     #![proptest_config(ProptestConfig { cases: 8, ..ProptestConfig::default() })]
 
     #[test]
@@ -282,7 +282,7 @@ async fn owned_teams_are_listed_by_title_at_their_own_cost() {
     let owner = w.member("Owen", Some(Role::Read)).await;
     let mut expected = Vec::new();
     for n in 0..300 {
-        // In an order other than that of the titles.
+        // The order differs from that of the titles.
         let title = format!("Team {:03}", n * 7 % 300);
         let team = new_team(&w, &title).await;
         if n % 40 == 0 {

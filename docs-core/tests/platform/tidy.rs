@@ -1,4 +1,4 @@
-//! Automatically checked rules of the repository.
+//! Repository rules that are checked automatically.
 
 mod caches;
 mod citations;
@@ -24,11 +24,11 @@ fn root() -> &'static Path {
 
 struct Package {
     manifest: PathBuf,
-    /// The dependencies of its build, without dev-dependencies.
+    /// The dependencies of the package, without dev-dependencies.
     dependencies: BTreeSet<String>,
 }
 
-/// The packages of the workspace by name, from `cargo metadata`.
+/// Returns the packages of the workspace by name, from `cargo metadata`.
 fn packages() -> BTreeMap<String, Package> {
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let asked = ["metadata", "--no-deps", "--offline", "--format-version", "1"];
@@ -45,8 +45,8 @@ fn packages() -> BTreeMap<String, Package> {
     workspace["packages"].as_array().expect("a list").iter().map(package).collect()
 }
 
-/// The files with an extension in a folder, recursively; an empty extension matches all. Build output and hidden
-/// folders are skipped, except that of CI and `.gitbook`.
+/// Returns the files with an extension in a folder, recursively. An empty extension matches all. Build output and
+/// hidden folders are skipped, except those of CI and `.gitbook`.
 pub(crate) fn files(folder: &Path, extension: &str) -> Vec<PathBuf> {
     let mut found = Vec::new();
     for entry in fs::read_dir(folder).expect("a folder") {
@@ -68,7 +68,7 @@ fn rust_files(folder: &Path) -> Vec<PathBuf> {
     files(folder, "rs")
 }
 
-/// The source files of all packages, without their tests.
+/// Returns the source files of all packages, without tests.
 fn sources() -> Vec<PathBuf> {
     let mut found = Vec::new();
     for package in packages().values() {

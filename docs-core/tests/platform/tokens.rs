@@ -95,7 +95,7 @@ async fn only_the_user_and_the_platform_manage_tokens() {
     w.platform.as_actor(&zoe).user(&ada).issue_token(labelled("")).await.refused(ErrorKind::Forbidden);
     w.platform.as_actor(&zoe).user(&ada).list_tokens(&page).await.refused(ErrorKind::Forbidden);
     w.platform.as_actor(&zoe).user(&ada).revoke_token(&token.id).await.refused(ErrorKind::Forbidden);
-    // The id of another user's token is not found among the own tokens.
+    // The id of another user's token is not found among the caller's tokens.
     w.platform.as_actor(&zoe).user(&user(&zoe)).revoke_token(&token.id).await.refused(ErrorKind::NotFound);
     let nobody: UserId = "nobody".parse().expect("an id");
     w.platform.as_platform().user(&nobody).list_tokens(&page).await.refused(ErrorKind::NotFound);

@@ -34,18 +34,18 @@ pub(super) struct Noting {
     sent: Mutex<Vec<String>>,
     /// All requests.
     asked: Mutex<Vec<Vec<String>>>,
-    /// The faults by the number of the request, from 1.
+    /// The faults by request number, starting from 1.
     faults: Mutex<BTreeMap<usize, Fault>>,
     failures: Mutex<Vec<TranslateError>>,
     /// `true` to drop placeholders.
     careless: Mutex<bool>,
-    /// Segments that contain this text are left without translation.
+    /// Segments that contain this text are not translated.
     silent: Mutex<Option<&'static str>>,
     /// The gate that blocks requests.
     gate: Mutex<Option<Gate>>,
 }
 
-/// A gate that blocks a translator, signals this, and continues on request.
+/// A gate that blocks a translator, signals the block, and continues on request.
 #[derive(Clone, Default)]
 struct Gate {
     /// The number of requests that pass before one is blocked.
@@ -114,7 +114,7 @@ impl Noting {
         }
     }
 
-    /// Blocks a request after this number of other requests.
+    /// Blocks a request after `passes` other requests.
     fn wait_after(&self, passes: usize) -> Gate {
         let gate = Gate { passes, ..Gate::default() };
         *held(&self.gate) = Some(gate.clone());
@@ -164,7 +164,7 @@ impl Desk {
         self.w.as_admin().space(space).change_request(&request).merge().await.expect("merged");
     }
 
-    /// Runs all jobs that are due or become due.
+    /// Runs all due jobs, including those that become due.
     pub(super) async fn settle(&self) {
         for _ in 0..12 {
             self.w.platform.settle().await.expect("settled");
@@ -265,7 +265,7 @@ async fn manual_corrections_persist_until_their_source_changes() {
     d.edit(&d.source, json!([set(&page, "One more.\n\nTwo.\n\nThree times.\n")])).await;
     d.settle().await;
     assert_eq!(d.pages(&target).await[0].2, "\\[Óñé móré.]\n\nDeux.\n\n\\[Thréé tímés.]\n");
-    // A page deleted from the source is deleted, unless a user has edited it.
+    // A page deleted from the source is deleted, unless a user has edited its translation.
     d.edit(&d.source, json!([insert("More", "Four.\n")])).await;
     d.settle().await;
     let more = d.pages(&target).await[1].0.clone();
@@ -305,7 +305,7 @@ async fn changed_terms_only_affect_segments_that_contain_them() {
     assert_eq!(changed.instructions, docs_core::content::document::parse("Be **formal**.\n"));
     d.settle().await;
     assert_eq!(d.translator.take(), strings(&["Start", "The space.", "Another."]));
-    // A full run does not send cached segments.
+    // A full run does not send cached segments again.
     translations.org(&org).translation(&id).run().await.expect("run");
     d.settle().await;
     assert!(d.translator.take().is_empty());
@@ -326,7 +326,7 @@ async fn failure_keeps_the_last_result_and_reports_the_reason() {
     let jobs = d.jobs(&target).await;
     assert_eq!(jobs[0].state, JobState::Failed);
     assert_eq!(jobs[0].error.as_deref(), Some("the translator rejected the request: the key is wrong"));
-    // A transient failure is retried, no earlier than the service requests.
+    // A transient failure is retried, but not before the time that the service requests.
     let busy = TranslateError::Unavailable { reason: "busy".to_owned(), after: Some(600) };
     *held(&d.translator.failures) = vec![busy];
     d.w.as_admin().org(&d.w.org).translation(&id).run().await.expect("run");

@@ -1,4 +1,4 @@
-//! Uploads: streamed bytes become an ordinary file, or leave no data behind.
+//! Uploads: streamed bytes become an ordinary file or leave no data behind.
 
 use std::{sync::Arc, time::Duration};
 
@@ -24,7 +24,7 @@ fn named(name: &str) -> NewUpload {
     NewUpload { name: name.parse().expect("a name"), content_type: None }
 }
 
-/// Returns bytes without repetition.
+/// Returns non-repeating bytes.
 fn bytes(size: usize) -> Vec<u8> {
     (0..size as u64)
         .flat_map(|n| (n.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32).to_le_bytes())
@@ -50,7 +50,7 @@ async fn stored(w: &World, space: &SpaceId, file: &RevisionFile) -> StoredFile {
     w.platform.find_file(space, sealed).await.expect("found")
 }
 
-/// Creates a space with editable live content and an open change request, as targets of files.
+/// Creates a space with editable live content and an open change request, as upload targets.
 async fn places(w: &World) -> (SpaceId, [ContentVersion; 2]) {
     let space = w.space().await;
     let open = UpdateSpace { edit_mode: Some(EditMode::Live), ..UpdateSpace::default() };
@@ -232,7 +232,7 @@ async fn upload_is_rejected_at_the_write_that_exceeds_the_limit() {
     assert!(refused.message().contains("100000000"), "{refused:?}");
 }
 
-/// Objects referenced by files are preserved.
+/// Objects that files reference are preserved.
 #[tokio::test]
 async fn interrupted_upload_is_garbage_collected() {
     let w = World::new().await;

@@ -23,7 +23,7 @@ use sha2::Sha256;
 
 use crate::support::World;
 
-/// A token as issued by the sign-in of a site.
+/// Creates a token like those of a site's sign-in.
 fn token(key: &str, claims: &Value) -> String {
     signed(key, r#"{"alg":"HS256","typ":"JWT"}"#, &claims.to_string())
 }
@@ -36,7 +36,7 @@ fn signed(key: &str, header: &str, claims: &str) -> String {
     format!("{text}.{}", BASE64URL_NOPAD.encode(&mac.finalize().into_bytes()))
 }
 
-/// A new site without spaces.
+/// Creates a site without spaces.
 pub(crate) async fn site(w: &World, title: &str) -> SiteId {
     let new = CreateSite {
         title: title.parse().ok(),
@@ -73,7 +73,7 @@ async fn resolve(w: &World, url: &str, visitor: Value) -> docs_core::Result<Reso
     answer
 }
 
-/// Checks that an open site gives anonymous visitors the same response for every URL that finds it.
+/// Checks that an open site returns the same response to anonymous visitors for every URL that resolves to it.
 async fn holds_openly(w: &World, url: &PublishedUrl, answer: &docs_core::Result<ResolvedUrl>) {
     let mut found_by = vec![url.clone()];
     if let Ok(ResolvedUrl::Content(content)) = answer {
@@ -91,7 +91,7 @@ async fn holds_openly(w: &World, url: &PublishedUrl, answer: &docs_core::Result<
     }
 }
 
-/// The content at a URL, and the actor of the visitor.
+/// Returns the content at a URL, and the actor of the visitor.
 pub(crate) async fn enter(
     w: &World,
     url: &str,
@@ -105,7 +105,7 @@ pub(crate) async fn enter(
     Ok((content, actor))
 }
 
-/// The signing key of a site's sign-in.
+/// Returns the signing key for a site's sign-in.
 async fn key(w: &World, org: &OrgId, site: &SiteId) -> String {
     w.as_admin().org(org).site(site).get_publishing_auth().await.expect("a key").private_key
 }

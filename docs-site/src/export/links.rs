@@ -1,7 +1,7 @@
 //! Links in rendered pages: classification and rewriting for exported files.
 //!
-//! This scanner relies on the output of the site's own renderer: an attribute is a space, its name, `="`, and
-//! a value without quotes. Quotes in text are escaped, so anything that looks like an attribute is one.
+//! This scanner relies on the output of the site's own renderer: an attribute is a space, its name, `="`, and a value
+//! without quotation marks. Quotation marks in text are escaped, so anything that looks like an attribute is one.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -13,28 +13,28 @@ use crate::{
     html::{entity, write_escaped},
 };
 
-/// Attributes that contain an address.
+/// Attributes that contain a URL.
 const ATTRIBUTES: [&str; 4] = [" href=\"", " src=\"", " data-site=\"", " content=\"0;url="];
 
-/// The target of an address.
+/// The target of a URL.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum AddressTarget {
-    /// An external address or a mail address.
+    /// An external URL or an e-mail address.
     External,
-    /// A page or other resource of the site: path below the site, and anchor.
+    /// A page or other resource of the site: the path below the site, and the anchor.
     SitePath(String, Option<String>),
     /// A file of a space.
     File { space: String, sealed: String, name: String },
-    /// The platform, or a path above the site.
+    /// The platform itself, or a path above the site.
     Missing,
 }
 
 /// A link to a resource that the export should contain.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct SiteLink {
-    /// The address as written in the link.
+    /// The URL as written in the link.
     pub(super) said: String,
-    /// The target path below the site; `None` if it cannot be part of the site.
+    /// The target path below the site, or `None` if it cannot be part of the site.
     pub(super) path: Option<String>,
     pub(super) anchor: Option<String>,
 }
@@ -44,7 +44,7 @@ pub(super) struct SiteLink {
 pub(super) struct Linker {
     /// The path of the site, with a trailing slash.
     base: String,
-    /// The base address of the platform's files.
+    /// The base URL of the platform's files.
     files: String,
 }
 
@@ -53,7 +53,7 @@ impl Linker {
         Self { base: base.to_owned(), files: format!("{}/files/", platform.trim_end_matches('/')) }
     }
 
-    /// Resolves an address in a page.
+    /// Resolves a URL in a page.
     pub(super) fn resolve(&self, page: &str, address: &str) -> AddressTarget {
         if let Some(rest) = address.strip_prefix(self.files.as_str()) {
             let mut parts = rest.splitn(3, '/');
@@ -98,7 +98,7 @@ impl Linker {
         AddressTarget::SitePath(path.trim_end_matches('/').to_owned(), anchor)
     }
 
-    /// Rewrites the links of a page relative to its own folder, and returns all links to the site.
+    /// Rewrites the links of a page relative to its folder, and returns all links to the site.
     pub(super) fn rewrite_relative(
         &self,
         page: &str,
@@ -110,7 +110,7 @@ impl Linker {
         self.rewrite_with_prefix(page, &up, html, files)
     }
 
-    /// Rewrites the links of a page with `up` as the prefix of all paths of the site.
+    /// Rewrites the links of a page, with `up` as the prefix of all site paths.
     pub(super) fn rewrite_with_prefix(
         &self,
         page: &str,
@@ -154,7 +154,7 @@ impl Linker {
     }
 }
 
-/// The address of an exported path. Pages are folders and get a trailing slash; files do not.
+/// Returns the URL of an exported path. Pages are folders and get a trailing slash; files do not.
 fn folder_address(up: &str, path: &str, anchor: &str) -> String {
     let last = path.rsplit('/').next().unwrap_or_default();
     let is_file = path.split('/').any(|part| part == SITE_SEGMENT)
@@ -164,7 +164,7 @@ fn folder_address(up: &str, path: &str, anchor: &str) -> String {
     format!("{up}{path}{slash}{hash}{anchor}")
 }
 
-/// The unescaped addresses in a page.
+/// Returns the unescaped URLs in a page.
 pub(super) fn addresses(html: &str) -> Vec<String> {
     let mut found = Vec::new();
     let mut rest = html;
@@ -175,13 +175,12 @@ pub(super) fn addresses(html: &str) -> Vec<String> {
     found
 }
 
-/// The anchors in a page.
+/// Returns the anchors in a page.
 pub(super) fn anchors(html: &str) -> BTreeSet<String> {
     html.split(" id=\"").skip(1).filter_map(|rest| Some(unescape(rest.split_once('"')?.0))).collect()
 }
 
-/// The byte range of the next address. A full scan visits each byte once, regardless of the number of
-/// addresses.
+/// Returns the byte range of the next URL. A full scan visits each byte once, regardless of the number of URLs.
 fn next_address(html: &str) -> Option<(usize, usize)> {
     let begins = |(at, _): (usize, &str)| {
         let rest = &html[at..];
@@ -209,7 +208,7 @@ pub(super) fn decode_path(path: &str) -> String {
     percent_decode_str(path).decode_utf8_lossy().into_owned()
 }
 
-/// The name of an exported file, derived from the last segment of its address.
+/// Returns the name of an exported file, derived from the last segment of its URL.
 pub(super) fn file_name(segment: &str) -> String {
     let name = decode_path(segment);
     let is_kept =
@@ -254,8 +253,8 @@ mod tests {
 
     #[test]
     fn rewriting_many_links_is_not_quadratic() {
-        // Only one kind of attribute: searching for each of the others separately would scan the rest of the
-        // page per link.
+        // The page only contains one kind of attribute: a separate search for each of the others would scan the rest of
+        // the page once per link.
         let page = format!("{} </p>", "<p>text</p> <a href=\"/sites/docs/a\">a</a> <b>".repeat(60_000));
         let since = std::time::Instant::now();
         let linker = Linker::new("/sites/docs/", "http://docs.test");

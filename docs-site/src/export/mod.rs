@@ -1,7 +1,7 @@
 //! Export of a public site as static files for any web server.
 //!
-//! Pages are rendered as for an anonymous visitor. Their links become relative, so that the files work below
-//! any path. Each link is checked against the exported files.
+//! Pages are rendered as for an anonymous visitor. Their links become relative, so that the files work below any path.
+//! Each link is checked against the exported files.
 
 mod links;
 mod names;
@@ -44,19 +44,19 @@ use crate::{
 pub struct ExportReport {
     /// The number of pages written.
     pub pages: usize,
-    /// The number of files written that pages show or offer for download.
+    /// The number of other files written, which pages show or offer for download.
     pub files: usize,
     /// Broken links, at most once per page, in the order of the pages.
     pub broken: Vec<BrokenLink>,
 }
 
-/// A link of a page to a target that does not exist.
+/// A link in a page to a target that does not exist.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[non_exhaustive]
 pub struct BrokenLink {
     /// The path of the page below the site; empty for the first page.
     pub page: String,
-    /// The address as written in the link.
+    /// The URL as written in the link.
     pub target: String,
 }
 
@@ -64,16 +64,15 @@ pub struct BrokenLink {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ExportOptions {
-    /// The future address of the files: an http or https URL without a query, such as
-    /// `https://docs.example.com/guide/`.
+    /// The future URL of the files: an http or https URL without a query, such as `https://docs.example.com/guide/`.
     ///
-    /// Without it, the files contain no absolute addresses: there are no canonical links, no `sitemap.xml`
-    /// and no `rss.xml`, and the links of `404.html` assume that the site is at the root of its host.
+    /// Without it, the files contain no absolute URLs: there are no canonical links, no `sitemap.xml` and no `rss.xml`,
+    /// and the links of `404.html` assume that the site is at the root of its host.
     pub url: Option<Url>,
 }
 
 impl ExportOptions {
-    /// Options for files that will be served at `url`.
+    /// Creates options for files that will be served at `url`.
     #[must_use]
     pub const fn for_url(url: Url) -> Self {
         Self { url: Some(url) }
@@ -91,8 +90,8 @@ impl ExportOptions {
 
 /// Receives the files of an export.
 pub trait ExportTarget: Send {
-    /// Writes the next bytes of a file. `path` uses `/` between segments. A file that is larger than one
-    /// chunk is written in consecutive calls.
+    /// Writes the next bytes of a file. `path` uses `/` as the separator. A file larger than one chunk is written in
+    /// consecutive calls.
     ///
     /// # Errors
     /// Any error of the underlying storage. It aborts the export.
@@ -103,14 +102,13 @@ impl Sites {
     /// Exports a public site as files: its pages, their assets, and the files for search engines and agents.
     /// A web server is expected to serve `index.html` for a folder.
     ///
-    /// `path` is the path of the site below the platform's host. Search is left out because it needs a
-    /// server, and so is all content that is restricted to some visitors. Memory use grows with the number of
-    /// links.
+    /// `path` is the path of the site below the platform's host. Search is left out because it needs a server, and so
+    /// is all content that is restricted to some visitors. Memory use grows with the number of links.
     ///
     /// # Errors
-    /// `Invalid` for an address that cannot be served from files; `NotFound` if nothing is published at `path`;
-    /// `Forbidden` for a site that is not public; `Conflict` for pages with colliding file paths, before anything is
-    /// written; `Internal` if the target fails; and all errors of the platform.
+    /// `Invalid` for a URL that cannot be served from files; `NotFound` if nothing is published at `path`; `Forbidden`
+    /// for a site that is not public; `Conflict` for pages with colliding file paths, before anything is written;
+    /// `Internal` if the target fails; and all errors of the platform.
     ///
     /// # Example
     /// ```
@@ -174,15 +172,15 @@ struct Export<'e> {
     linker: Linker,
     visit: &'e Visit,
     target: &'e mut dyn ExportTarget,
-    /// The paths that are taken, to detect collisions.
+    /// The reserved paths, to detect collisions.
     names: TakenPaths,
     /// The paths of all written files.
     written: BTreeSet<String>,
-    /// The anchors of each page, by the page's path.
+    /// The anchors of each page, keyed by the path of the page.
     anchors: BTreeMap<String, BTreeSet<String>>,
-    /// Links to resources of the site, each with the path of its page.
+    /// Links to resources of the site, each with the path of the page that contains it.
     links: Vec<(String, SiteLink)>,
-    /// The written path of each file of a space, by the file's address.
+    /// The written path of each file of a space, keyed by the URL of the file.
     files: BTreeMap<String, String>,
     done: ExportReport,
 }
@@ -245,7 +243,7 @@ impl Export<'_> {
         Ok(())
     }
 
-    /// Replaces the platform's file addresses in a Markdown page by those of the exported files.
+    /// Replaces the platform's file URLs in a Markdown page with those of the exported files.
     fn rewrite_file_addresses<'t>(&self, path: &str, text: &'t str) -> Cow<'t, str> {
         let url = self.visit.copy.as_ref().and_then(|copy| copy.url.clone());
         let base = url.unwrap_or_else(|| relative_root(path));
@@ -330,7 +328,7 @@ impl Export<'_> {
     /// Writes the not-found page under the name that many web servers expect.
     async fn write_not_found(&mut self) -> Result<()> {
         let page = not_found_page(self.visit, self.shared.caches()).await?;
-        // It is served at any depth, so its links cannot be relative.
+        // The page is served at any depth, so its links cannot be relative.
         let url = self.visit.copy.as_ref().and_then(|copy| copy.url.as_deref());
         let root = url
             .and_then(|url| Url::parse(url).ok())
@@ -347,7 +345,7 @@ impl Export<'_> {
         self.write(&names::page_file(path), html)
     }
 
-    /// Writes the files that a page shows, then rewrites the links of the page relative to it or to `root`.
+    /// Writes the files that a page shows, then rewrites the links of the page relative to the page or to `root`.
     async fn write_linked_files(&mut self, path: &str, root: Option<&str>, html: &str) -> Result<String> {
         for address in links::addresses(html) {
             if let AddressTarget::File { space, sealed, name } = self.linker.resolve(path, &address)

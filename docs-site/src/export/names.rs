@@ -9,10 +9,10 @@ use crate::{assets::SITE_SEGMENT, visit::Visit};
 
 /// Files at the root that are not pages.
 const ROOT_FILES: [&str; 3] = ["robots.txt", "llms.txt", "404.html"];
-/// Files at the root that exist only if the address of the export is known.
+/// Files at the root that only exist if the URL of the export is known.
 const ADDRESSED_FILES: [&str; 2] = ["sitemap.xml", "rss.xml"];
 
-/// The file of a page, from its path below the site.
+/// Returns the file of a page, given its path below the site.
 pub(super) fn page_file(path: &str) -> String {
     match decode_path(path.trim_end_matches('/')) {
         name if name.is_empty() => "index.html".to_owned(),
@@ -20,13 +20,13 @@ pub(super) fn page_file(path: &str) -> String {
     }
 }
 
-/// The file of a page's Markdown version, from its path below the site.
+/// Returns the file of a page's Markdown version, given the path of the page below the site.
 pub(super) fn markdown_file(path: &str) -> String {
     let index = if path.is_empty() || path.ends_with('/') { "index" } else { "" };
     format!("{}{index}.md", decode_path(path))
 }
 
-/// Taken paths, as files and as folders, each with a description of its owner.
+/// Reserved paths of files and folders, each with a description of its owner.
 #[derive(Debug, Default)]
 pub(super) struct TakenPaths {
     files: BTreeMap<String, String>,
@@ -37,7 +37,7 @@ impl TakenPaths {
     /// Reserves the paths that are not pages.
     ///
     /// # Errors
-    /// `Conflict` if one is taken.
+    /// `Conflict` if one is already reserved.
     pub(super) fn reserve_own(&mut self, visit: &Visit) -> Result<()> {
         let addressed: &[&str] = if visit.has_address() { &ADDRESSED_FILES } else { &[] };
         for name in ROOT_FILES.iter().chain(addressed) {
@@ -49,7 +49,7 @@ impl TakenPaths {
     /// Reserves the path of a file.
     ///
     /// # Errors
-    /// `Conflict` if the path is a folder, is below a file, or is taken.
+    /// `Conflict` if the path is a folder, is below a file, or is already reserved.
     pub(super) fn reserve(&mut self, path: &str, whose: &str) -> Result<()> {
         if let Some(other) = self.files.get(path).or_else(|| self.folders.get(path)) {
             return Err(collision_error(path, whose, other));

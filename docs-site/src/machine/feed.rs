@@ -10,10 +10,10 @@ use super::{
 };
 use crate::{page::Caches, visit::Visit, xml::escape};
 
-/// The RSS feed of the most recently changed pages of all spaces, newest first.
+/// Returns the RSS feed of the most recently changed pages of all spaces, newest first.
 ///
 /// # Errors
-/// Those of the platform.
+/// Errors of the platform.
 pub(crate) async fn feed(visit: &Visit, caches: &Caches) -> Result<String> {
     let base = visit.canonical_base(&visit.place()?);
     let spaces = ListedSpaces::new(visit).all(&caches.sites).await?;

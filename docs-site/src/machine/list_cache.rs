@@ -1,4 +1,4 @@
-//! The cache of the lists of the pages of a site.
+//! The cache of a site's page lists.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use crate::{
     tagged_bytes::TaggedBytes,
 };
 
-/// A list of the pages of a site.
+/// A list of a site's pages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum SiteList {
     /// The sitemap, or one part of it.
@@ -31,18 +31,18 @@ impl SiteList {
         }
     }
 
-    /// Returns `true` if search engines may index it.
+    /// Returns `true` if search engines may index the list.
     pub(crate) const fn is_indexed(self) -> bool {
         matches!(self, Self::Sitemap(_))
     }
 }
 
-/// The key of a list: the site as anonymous visitors see it at a version of the store.
+/// The key of a list: the site as anonymous visitors see it at a store version.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct ListKey {
     pub(super) list: SiteList,
     pub(super) site: blake3::Hash,
-    /// The canonical address of the site, and its requested base path.
+    /// The canonical URL of the site, and its requested base path.
     pub(super) addresses: (Box<str>, Box<str>),
     pub(super) moment: AnonymousViewVersion,
 }
@@ -53,7 +53,7 @@ impl Weighter<ListKey, Arc<TaggedBytes>> for EntryWeigher {
     }
 }
 
-/// The cached lists, bounded in bytes.
+/// The cached lists, with a size limit in bytes.
 #[derive(Debug)]
 pub(crate) struct SiteLists(pub(super) Cache<ListKey, Arc<TaggedBytes>, EntryWeigher>);
 

@@ -1,4 +1,4 @@
-//! The spaces that the lists of a site contain, with their summaries.
+//! The spaces that a site's lists contain, with their summaries.
 
 use std::{sync::Arc, vec};
 
@@ -7,10 +7,10 @@ use docs_core::Result;
 use super::summary::PageTreeSummary;
 use crate::{address::SitePlace, page_tree_cache::PageTreeKey, site_cache::SiteCaches, visit::Visit};
 
-/// The number of pages of a site after which its lists contain no further space.
+/// The number of pages after which the lists of a site contain no further spaces.
 const MAX_SITE_PAGES: usize = 100_000;
 
-/// The number of pages that further spaces of a list may have.
+/// The remaining number of pages for further spaces of a list.
 struct PageBudget(usize);
 
 impl PageBudget {
@@ -23,7 +23,7 @@ impl PageBudget {
     }
 }
 
-/// The spaces that the lists of a site contain, in order: they end with the space that reaches [`MAX_SITE_PAGES`].
+/// The spaces that a site's lists contain, in order. The last one is the space that reaches [`MAX_SITE_PAGES`].
 pub(super) struct ListedSpaces<'v> {
     visit: &'v Visit,
     places: vec::IntoIter<SitePlace<'v>>,
@@ -35,10 +35,10 @@ impl<'v> ListedSpaces<'v> {
         Self { visit, places: visit.places().into_iter(), room: PageBudget(MAX_SITE_PAGES) }
     }
 
-    /// The next space with its summary.
+    /// Returns the next space with its summary.
     ///
     /// # Errors
-    /// Those of the platform.
+    /// Errors of the platform.
     pub(super) async fn next(
         &mut self,
         caches: &SiteCaches,
@@ -52,10 +52,10 @@ impl<'v> ListedSpaces<'v> {
         Ok(Some((place, summary)))
     }
 
-    /// The remaining spaces with their summaries.
+    /// Returns the remaining spaces with their summaries.
     ///
     /// # Errors
-    /// Those of the platform.
+    /// Errors of the platform.
     pub(super) async fn all(
         mut self,
         caches: &SiteCaches,
@@ -67,19 +67,19 @@ impl<'v> ListedSpaces<'v> {
         Ok(all)
     }
 
-    /// Returns `true` if the site has further spaces that its lists do not contain.
+    /// Returns `true` if the site has more spaces than its lists contain.
     pub(super) fn is_truncated(&self) -> bool {
         self.room.is_full() && !self.places.as_slice().is_empty()
     }
 }
 
-/// The summary of a space, from the cache if possible.
+/// Returns the summary of a space, from the cache if possible.
 async fn summary(visit: &Visit, caches: &SiteCaches, place: &SitePlace<'_>) -> Result<Arc<PageTreeSummary>> {
     if visit.preview.is_some() {
         return Ok(Arc::new(PageTreeSummary::from_page_tree(&*visit.page_tree(caches, place).await?)));
     }
     let key = visit.page_tree_key(place);
-    // As for page trees, only summaries without computed pages are cached under a key without the entity tag.
+    // Like page trees, only summaries without computed pages are cached under a key without the ETag.
     if let Some(known) = caches.summaries.get(&key) {
         return Ok(known);
     }

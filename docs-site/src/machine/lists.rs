@@ -1,4 +1,4 @@
-//! The lists of the pages of a site, cached for anonymous visitors.
+//! The page lists of a site, cached for anonymous visitors.
 
 use std::sync::Arc;
 
@@ -22,11 +22,11 @@ impl SiteList {
     }
 }
 
-/// A list of the pages of a site, from the cache if possible. Concurrent requests of anonymous visitors for one list
-/// wait for one of them. Returns `None` if the list does not exist.
+/// Returns a page list of a site, from the cache if possible. Concurrent anonymous requests for one list wait for a
+/// single computation. Returns `None` if the list does not exist.
 ///
 /// # Errors
-/// Those of the platform.
+/// Errors of the platform.
 pub(crate) async fn site_list(
     visit: &Visit,
     caches: &Caches,
@@ -45,7 +45,7 @@ pub(crate) async fn site_list(
     let Some(text) = list.write(visit, caches).await? else { return Ok(None) };
     let text = Arc::new(TaggedBytes::new(text));
     drop(guard.insert(Arc::clone(&text)));
-    // A full cache evicts what a guard inserts before anything else.
+    // A full cache may immediately evict an entry inserted through a guard, so the entry is inserted again.
     if !caches.lists.0.contains_key(&key) {
         caches.lists.0.insert(key, Arc::clone(&text));
     }

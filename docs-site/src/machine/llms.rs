@@ -1,4 +1,4 @@
-//! `llms.txt`, the list of the pages of a site, and `llms-full.txt`, their full text.
+//! `llms.txt`, the list of a site's pages, and `llms-full.txt`, their full text.
 
 use std::{io, sync::Arc};
 
@@ -17,16 +17,16 @@ use crate::{
     visit::Visit,
 };
 
-/// The maximum number of pages and of bytes of a list.
+/// The maximum number of pages in a list, and its maximum size in bytes.
 const MAX_LISTED: usize = 10_000;
 const MAX_LIST_BYTES: usize = 1 << 20;
 /// The number of pages in one part of the full text.
 const PART_PAGES: usize = 100;
 
-/// The pages of a site by section and space, each with the address of its Markdown version.
+/// Returns the pages of a site by section and space, each with the URL of its Markdown version.
 ///
 /// # Errors
-/// Those of the platform.
+/// Errors of the platform.
 pub(crate) async fn short_list(visit: &Visit, caches: &Caches) -> Result<String> {
     let here = visit.place()?;
     let base = visit.canonical_base(&here);
@@ -52,7 +52,7 @@ pub(crate) async fn short_list(visit: &Visit, caches: &Caches) -> Result<String>
             let page = &frame.entries[at];
             let path = frame.address(at);
             let path = if path.is_empty() { "index" } else { &path };
-            // Brackets would end the label.
+            // Brackets would end the link label.
             let label = one_line(&page.title).replace(['[', ']'], "");
             out.push_str(&format!("- [{label}]({base}{}{path}.md)", place.path));
             if let Some(text) = page.description_text() {
@@ -68,7 +68,7 @@ pub(crate) async fn short_list(visit: &Visit, caches: &Caches) -> Result<String>
     Ok(out)
 }
 
-/// The heading of a space in a list.
+/// Returns the heading of a space in a list.
 fn space_heading(place: &SitePlace<'_>) -> String {
     match place.section {
         Some(section) if section.site_spaces.len() > 1 => {
@@ -79,10 +79,10 @@ fn space_heading(place: &SitePlace<'_>) -> String {
     }
 }
 
-/// A part of the full text, numbered from 1, page by page. Returns `None` if the part does not exist.
+/// Returns a part of the full text, numbered from 1, as a stream of pages. Returns `None` if the part does not exist.
 ///
 /// # Errors
-/// Those of the platform while the pages are listed. Later errors are logged and replace the page's text.
+/// Errors of the platform while the pages are listed. Later errors are logged and replace the text of the page.
 pub(crate) async fn full_list(
     visit: Arc<Visit>,
     caches: Arc<Caches>,
@@ -114,9 +114,9 @@ pub(crate) async fn full_list(
         async move {
             let text = match page_text(&visit, &caches, (at, &page)).await {
                 Ok(text) => text,
-                // The page was removed or hidden since it was listed.
+                // The page was removed or hidden after it was listed.
                 Err(error) if error.kind() == ErrorKind::NotFound => Bytes::new(),
-                // The stream continues with the following pages, and a note marks the missing one.
+                // The stream continues with the following pages, and a note replaces the missing one.
                 Err(error) => {
                     tracing::error!(?error, %page, "failed to render Markdown of page");
                     Bytes::from_static(b"(This page is missing because of a server error.)\n\n\n")
@@ -128,7 +128,7 @@ pub(crate) async fn full_list(
     Ok(Some(pages))
 }
 
-/// The text of a page in the space at a position of the site.
+/// Returns the text of a page, given the index of its space in the site.
 async fn page_text(visit: &Visit, caches: &Caches, (at, page): (usize, &PageId)) -> Result<Bytes> {
     let Some(place) = visit.places().into_iter().nth(at) else { return Ok(Bytes::new()) };
     let page = markdown_page(visit, caches, place, page).await?;

@@ -26,7 +26,7 @@ use crate::{
     visit::Visit,
 };
 
-/// A page of a space as Markdown, from the cache if possible.
+/// Returns a page of a space as Markdown, from the cache if possible.
 ///
 /// # Errors
 /// Same as [`page_markdown`].
@@ -47,7 +47,7 @@ pub(crate) async fn markdown_page(
     let render = async {
         let mut scene = PageContext::load_place(visit, caches, place).await?;
         let text = page_markdown(&mut scene, caches, page).await?;
-        // Specifications are not part of the Markdown.
+        // The Markdown version does not contain specifications.
         let basis = Basis::new(&scene.addresses, Default::default());
         Ok(MarkdownPage::new(text, basis))
     };
@@ -57,10 +57,10 @@ pub(crate) async fn markdown_page(
     }
 }
 
-/// A page as Markdown, preceded by its title and description.
+/// Returns a page as Markdown, preceded by its title and description.
 ///
 /// # Errors
-/// Those of the platform; `NotFound` for a page that was removed in the meantime.
+/// Errors of the platform; `NotFound` for a page that was removed in the meantime.
 pub(crate) async fn page_markdown(
     scene: &mut PageContext<'_>,
     caches: &Caches,
@@ -107,7 +107,7 @@ pub(crate) async fn page_markdown(
     Ok(out)
 }
 
-/// The destinations in a text that are references, with the referenced content, in text order.
+/// Returns the destinations in `text` that are references, with the referenced content, in text order.
 fn references(text: &str) -> Vec<(String, ContentRef)> {
     let mut seen = HashSet::new();
     let mut references = Vec::new();
@@ -120,7 +120,7 @@ fn references(text: &str) -> Vec<(String, ContentRef)> {
     references
 }
 
-/// The relative path from a file to the root of the site. `path` is the file's path below the site.
+/// Returns the relative path from a file to the root of the site. `path` is the path of the file below the site.
 pub(crate) fn relative_root(path: &str) -> String {
     match path.matches('/').count() {
         0 => "./".to_owned(),
@@ -128,8 +128,8 @@ pub(crate) fn relative_root(path: &str) -> String {
     }
 }
 
-/// The absolute address of a link. If the address of the site is unknown, the link becomes relative to the
-/// file, with `up` as the path to the root of the site.
+/// Returns the absolute URL of a link. If the URL of the site is unknown, the link becomes relative to the file, with
+/// `up` as the path to the root of the site.
 fn absolute_address(scene: &PageContext<'_>, up: &str, href: &str) -> String {
     let base = if scene.visit.has_address() { &scene.canonical_base } else { up };
     match href.strip_prefix(scene.site_base()) {

@@ -9,7 +9,7 @@ use crate::{page::PageForm, response::compress, sources::Basis, tagged_bytes::Ta
 #[derive(Debug)]
 pub(crate) struct MarkdownPage {
     pub(crate) body: TaggedBytes,
-    /// The gzip-compressed page, filled on first use; the inner `None` means that compression failed.
+    /// The gzip-compressed page, filled on first use. The inner `None` means that compression failed.
     encoded: OnceCell<Option<Bytes>>,
     basis: Basis,
 }
@@ -19,7 +19,7 @@ impl MarkdownPage {
         Self { body: TaggedBytes::new(text), encoded: OnceCell::new(), basis }
     }
 
-    /// The gzip-compressed page, compressed on first use.
+    /// Returns the gzip-compressed page, compressed on first use.
     pub(crate) async fn gzip_bytes(&self) -> Option<Bytes> {
         self.encoded.get_or_init(|| compress(&self.body.bytes)).await.clone()
     }

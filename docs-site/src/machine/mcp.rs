@@ -1,7 +1,6 @@
-//! MCP endpoint of a site: the Model Context Protocol over streamable HTTP, using the official SDK.
+//! The MCP endpoint of a site: the Model Context Protocol over streamable HTTP, with the official SDK.
 //!
-//! Requests are stateless: there are no sessions, and every request checks the visitor's access with the
-//! platform.
+//! Requests are stateless: there are no sessions, and every request checks the visitor's access through the platform.
 
 use std::sync::Arc;
 
@@ -45,7 +44,7 @@ const MAX_RESPONSE: usize = 16 * 1024 * 1024;
 /// The maximum number of pages in one list result.
 const LISTED_PAGES: usize = 200;
 
-/// Handles a message of an agent.
+/// Handles a message from an agent.
 ///
 /// # Errors
 /// `Internal` if the SDK's response cannot be forwarded.
@@ -61,7 +60,7 @@ pub(crate) async fn handle_message(
         .with_legacy_session_mode(false)
         .with_json_response(true)
         .with_max_request_body_bytes(MAX_MESSAGE)
-        // The host has already been resolved to the site.
+        // The request was already routed to the site by its host.
         .disable_allowed_hosts();
     let service = StreamableHttpService::new(tools, Arc::new(NeverSessionManager::default()), config);
     let mut request = HttpRequest::builder().method(asked.method.clone()).uri("/");
@@ -157,7 +156,7 @@ impl ServerHandler for Tools {
     }
 }
 
-/// The result of a tool, or a message that explains to the agent how to correct its call.
+/// The output of a tool, or a message that explains to the agent how to correct its call.
 type ToolOutcome = Result<std::result::Result<CallToolResult, String>>;
 
 impl Tools {
@@ -259,18 +258,18 @@ impl Tools {
         Ok(Ok(CallToolResult::structured(json!({ "pages": pages, "total": seen, "nextOffset": next }))))
     }
 
-    /// The address of the site, with a trailing slash.
+    /// Returns the URL of the site, with a trailing slash.
     fn base(&self) -> Result<String> {
         Ok(self.visit.canonical_base(&self.visit.place()?))
     }
 }
 
-/// Returns a text argument that is not blank, trimmed.
+/// Returns a text argument without surrounding whitespace, or `None` if it is blank.
 fn text<'a>(arguments: &'a JsonObject, name: &str) -> Option<&'a str> {
     arguments.get(name)?.as_str().map(str::trim).filter(|text| !text.is_empty())
 }
 
-/// The tool definitions that agents receive.
+/// Returns the tool definitions that agents receive.
 fn tools() -> Vec<Tool> {
     let tool = |name: &'static str, about: &str, schema: Value| {
         let schema = schema.as_object().cloned().unwrap_or_default();

@@ -10,13 +10,12 @@ use docs_core::{
 use super::listed_spaces::ListedSpaces;
 use crate::{assets::SITE_SEGMENT, page::Caches, visit::Visit, xml::escape};
 
-/// The maximum number of addresses in one sitemap. The protocol allows more, but each sitemap is built for
-/// its request.
+/// The maximum number of URLs in one sitemap. The protocol allows more, but each sitemap is built on request.
 const MAX_URLS: usize = 5_000;
 const XML_DECLARATION: &str = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n";
 const SITEMAP_NAMESPACE: &str = "xmlns=\"http://www.sitemaps.org/schemas/sitemap/0.9\"";
 
-/// The `robots.txt` of a site.
+/// Returns the `robots.txt` of a site.
 ///
 /// # Errors
 /// `NotFound` if the site was unpublished in the meantime.
@@ -33,12 +32,12 @@ pub(crate) fn robots(visit: &Visit) -> Result<String> {
     Ok(format!("User-agent: *\nDisallow: {own}{SITE_SEGMENT}/search\nSitemap: {base}sitemap.xml\n"))
 }
 
-/// The sitemap of a site, or one part of it, numbered from 1. If the addresses do not fit into one sitemap,
-/// the sitemap without a number is an index of the parts. Returns `None` if the part does not exist, the site
-/// is not public, or the address of an export is unknown.
+/// Returns the sitemap of a site, or one part of it, numbered from 1. If the URLs do not fit into one sitemap, the
+/// sitemap without a number is an index of the parts. Returns `None` if the part does not exist, the site is not
+/// public, or the URL of an export is unknown.
 ///
 /// # Errors
-/// Those of the platform.
+/// Errors of the platform.
 pub(crate) async fn sitemap(visit: &Visit, caches: &Caches, part: Option<usize>) -> Result<Option<String>> {
     if visit.site.site.visibility != SiteVisibility::Public || !visit.has_address() {
         return Ok(None);
@@ -61,14 +60,14 @@ pub(crate) async fn sitemap(visit: &Visit, caches: &Caches, part: Option<usize>)
     Ok(window.render_sitemap(&base, &urls))
 }
 
-/// Selects the addresses of one part while iterating over the spaces.
+/// Selects the URLs of one part during the iteration over the spaces.
 #[derive(Clone, Copy, Debug)]
 struct Window {
     part: Option<usize>,
     most: usize,
-    /// The number of all addresses.
+    /// The total number of URLs.
     total: usize,
-    /// The number of addresses of the spaces so far.
+    /// The number of URLs in the spaces visited so far.
     seen: usize,
 }
 
@@ -82,7 +81,7 @@ impl Window {
         self.part.is_none() && self.total > self.most
     }
 
-    /// The positions of the addresses of the next space that belong to the part.
+    /// Returns the indices of the next space's URLs that belong to the part.
     fn next(&mut self, count: usize) -> Range<usize> {
         let start = self.part.unwrap_or(1).checked_sub(1).and_then(|before| before.checked_mul(self.most));
         let (start, before) = (start.unwrap_or(usize::MAX), self.seen);
@@ -94,7 +93,7 @@ impl Window {
         within(start)..within(start.saturating_add(self.most))
     }
 
-    /// The sitemap with the addresses of the part and their modification times. Without a part: the sitemap
+    /// Renders the sitemap with the URLs of the part and their modification times. Without a part, renders the sitemap
     /// index if there is more than one part.
     fn render_sitemap(&self, base: &str, urls: &[(String, Option<Timestamp>)]) -> Option<String> {
         if self.is_index() {
@@ -117,7 +116,7 @@ impl Window {
     }
 }
 
-/// A sitemap index.
+/// Renders a sitemap index.
 fn sitemap_index(base: &str, parts: usize) -> String {
     let mut out = format!("{XML_DECLARATION}<sitemapindex {SITEMAP_NAMESPACE}>\n");
     for part in 1..=parts {
@@ -135,7 +134,7 @@ mod tests {
         let urls: Vec<_> = (0..5).map(|at| (format!("https://a.test/{at}?&"), None)).collect();
         let of = |part, most| {
             let mut window = Window::new(part, most, urls.len());
-            // Spaces of two, one and two pages.
+            // Spaces with two, one and two pages.
             let spaces = [&urls[..2], &urls[2..3], &urls[3..]];
             let own = spaces.iter().flat_map(|space| space[window.next(space.len())].iter().cloned());
             let own: Vec<_> = own.collect();

@@ -1,7 +1,7 @@
 //! Summaries of page trees, for the lists of a site.
 //!
-//! A list of a site concerns all of its spaces, but shows pages of few of them. A summary is much smaller than the
-//! page tree that it is made from, so the trees of the other spaces are not built again for each request.
+//! A list covers all spaces of a site, but shows pages of few of them. A summary is much smaller than the page tree
+//! that it is made from, so the trees of the other spaces need not be rebuilt for each request.
 
 use std::{cmp::Reverse, sync::Arc};
 
@@ -10,10 +10,10 @@ use quick_cache::Weighter;
 
 use crate::{cache::EntryWeigher, page_tree::PageTree, page_tree_cache::PageTreeKey};
 
-/// The maximum number of items of the feed of a site.
+/// The maximum number of items in the feed of a site.
 pub(super) const MAX_FEED_ITEMS: usize = 50;
 
-/// The numbers and the newest pages of a page tree.
+/// The page counts and the newest pages of a page tree.
 #[derive(Debug, Default)]
 pub(crate) struct PageTreeSummary {
     /// The number of pages with content.
@@ -56,7 +56,7 @@ impl PageTreeSummary {
         }
     }
 
-    /// The approximate memory in bytes.
+    /// Returns the approximate memory in bytes.
     fn weight(&self) -> usize {
         let texts = |page: &RecentPage| {
             page.title.len() + page.about.as_ref().map_or(0, |it| it.len()) + page.path.len()

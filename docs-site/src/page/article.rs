@@ -1,4 +1,4 @@
-//! The frame of a page's content: cover, breadcrumbs, title, metadata, outline, and links to the previous and
+//! The frame around the content of a page: cover, breadcrumbs, title, metadata, outline, and links to the previous and
 //! next page.
 
 use docs_core::model::CoverSize;
@@ -26,7 +26,7 @@ pub(super) fn write_article(
 ) {
     let page = &scene.frame.entries[at];
     let layout = page.layout;
-    // Each text gets the direction of its own first letters, because preceding text may be in another
+    // The direction of each text is derived from its own first letters, because preceding text may be in another
     // language.
     html.tags("<article>");
     if layout.cover {
@@ -61,7 +61,7 @@ pub(super) fn write_article(
     }
 }
 
-/// Cards for the children of a page without content.
+/// Renders cards for the children of a page without content.
 fn child_cards(scene: &PageContext<'_>, at: usize) -> Markup {
     let below = scene.frame.visible_children(Some(at));
     html! {
@@ -101,7 +101,7 @@ fn cover(scene: &PageContext<'_>, page: &PageTreeEntry) -> Markup {
     }
 }
 
-/// The breadcrumbs of a page.
+/// Renders the breadcrumbs of a page.
 fn breadcrumbs(scene: &PageContext<'_>, at: usize) -> Markup {
     let way = BreadcrumbPath::new(&scene.frame, at);
     if way.end.is_empty() {
@@ -109,7 +109,7 @@ fn breadcrumbs(scene: &PageContext<'_>, at: usize) -> Markup {
     }
     let crumb = |at: &usize| {
         let entry = &scene.frame.entries[*at];
-        // A group has no page of its own.
+        // A group has no page.
         let href = (entry.kind == EntryKind::Document)
             .then(|| scene.addresses.entry_address(&scene.addresses.space, &scene.frame, *at))
             .flatten();
@@ -170,17 +170,17 @@ fn metadata(scene: &PageContext<'_>, at: usize) -> Markup {
     }
 }
 
-/// The address of the form that edits the file of a page.
+/// Returns the URL of the form that edits the file of a page.
 fn edit_address(scene: &PageContext<'_>, at: usize) -> Option<String> {
     let sync = scene.place.space.space.git_sync.as_ref().filter(|_| scene.look.git.show_edit_link)?;
     let file = scene.frame.entries[at].git.as_ref()?;
-    // The address of the repository may also be that of its file tree.
+    // The repository URL may also be the URL of its file tree.
     let form = [&sync.repo_tree_url, &sync.url].into_iter().flatten().find_map(|tree| edit_form(tree))?;
     Some(format!("{form}/{}", encode_path(&file.path)))
 }
 
-/// The address of the edit form for the files of a tree, in the form of GitHub and GitLab. Returns `None` for
-/// other addresses, because their edit forms are unknown.
+/// Returns the URL of the edit form for the files of a tree, as used by GitHub and GitLab. Returns `None` for other
+/// hosts, because their edit forms are unknown.
 fn edit_form(tree: &str) -> Option<String> {
     let url = Url::parse(tree).ok().filter(|url| matches!(url.scheme(), "http" | "https"))?;
     let segments: Vec<&str> = url.path_segments()?.filter(|segment| !segment.is_empty()).collect();

@@ -1,4 +1,4 @@
-//! The body of a page: prerendered, or as a document.
+//! The body of a page: a prerendered document, or a document to render.
 
 use std::{borrow::Cow, sync::Arc};
 
@@ -19,15 +19,15 @@ pub(super) enum PageBody {
     None,
     /// A document that must be rendered as a whole.
     Document(Arc<Document>),
-    /// A prerendered text with placeholders.
+    /// A prerendered document with placeholders.
     Prerendered(Arc<PrerenderedPage>),
 }
 
 impl PageBody {
-    /// Finds the body of a page. A prerendered text is not read again.
+    /// Finds the body of a page. A prerendered document is not read again.
     ///
     /// # Errors
-    /// Those of the platform; `NotFound` for a page that was removed in the meantime.
+    /// Errors of the platform; `NotFound` for a page that was removed in the meantime.
     pub(super) async fn load(caches: &Caches, scene: &PageContext<'_>, at: usize) -> Result<Self> {
         let (visit, space) = (scene.visit, &scene.addresses.space);
         let entry = scene.frame.entries.get(at).ok_or_else(|| Error::not_found("page"))?;
@@ -38,7 +38,7 @@ impl PageBody {
         }
         let shown = visit.page_document(space, &scene.revision, &entry.id).await?;
         let Some(shown) = shown else { return Ok(Self::None) };
-        // The document may be newer than the entry.
+        // The document may be newer than the entry in the page tree.
         let text = shown
             .id
             .as_deref()
@@ -53,7 +53,7 @@ impl PageBody {
         Ok(drawn.map_or(Self::Document(document), Self::Prerendered))
     }
 
-    /// The references of the content.
+    /// Returns the references of the content.
     pub(super) fn references(&self) -> Option<DocumentReferences> {
         match self {
             Self::None => None,

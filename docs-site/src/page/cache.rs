@@ -1,4 +1,4 @@
-//! The caches of rendered pages, page layouts and prerendered texts, together with those of sites.
+//! The caches of rendered pages, page layouts and prerendered documents, together with those of sites.
 
 use std::sync::Arc;
 
@@ -25,7 +25,7 @@ use crate::{
     site_cache::SiteCaches,
 };
 
-/// The key of a prerendered text: a document of a space with its render options.
+/// The key of a prerendered document: the document of a space with its render options.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct PrerenderedKey {
     space: SpaceId,
@@ -55,8 +55,8 @@ pub(crate) struct AnonymousPageKey {
 }
 
 impl AnonymousPageKey {
-    /// Returns the key of a request that carries no information about the visitor, so that all visitors get
-    /// the same response. Returns `None` for any other request.
+    /// Returns the key of a request without information about the visitor, for which all visitors get the same
+    /// response. Returns `None` for any other request.
     pub(crate) fn from_request(asked: &SiteRequest<'_>) -> Option<Self> {
         let is_page = asked.is_anonymous() && !asked.prefers_markdown();
         is_page.then(|| Self { origin: (&*asked.origin).into(), path: asked.path.as_str().into() })
@@ -88,23 +88,23 @@ pub(crate) struct Caches {
     pub(crate) markdown: PageCache<MarkdownPage>,
     pub(crate) lists: SiteLists,
     pub(crate) surroundings: Cache<SpaceKey, Arc<SpaceLayout>, EntryWeigher>,
-    /// Prerendered texts that are the same for all visitors; `None` for a text that must be rendered each
+    /// Prerendered documents that are the same for all visitors, or `None` for a document that must be rendered each
     /// time.
     drawn: Cache<PrerenderedKey, Option<Arc<PrerenderedPage>>, EntryWeigher>,
-    /// The page that answers an anonymous request.
+    /// The page to return for an anonymous request.
     answered: Cache<AnonymousPageKey, Versioned<Arc<PageKey>>, EntryWeigher>,
     pub(super) descriptions: DescriptionParser,
 }
 
 impl Caches {
     /// Creates caches of at most `bytes` in total: 5/18 for page trees, 1/18 for summaries of page trees and for
-    /// lists of pages, 4/18 for rendered pages, 2/18 for pages as Markdown, 1/18 for page layouts, 1/18 for
-    /// prerendered texts, 2/18 for descriptions of specifications, and 2/18 for lookups.
+    /// page lists, 4/18 for rendered pages, 2/18 for pages as Markdown, 1/18 for page layouts, 1/18 for
+    /// prerendered documents, 2/18 for descriptions of specifications, and 2/18 for lookups.
     pub(crate) fn new(bytes: u64) -> Self {
         let small = bytes / 18;
         Self {
             sites: SiteCaches::new(small),
-            // A page of a few megabytes would not fit into one of several shards.
+            // With several shards, a page of a few megabytes would exceed the size of a shard.
             pages: Cache::with_weighter(EXPECTED_LARGE_ENTRIES, 4 * small, EntryWeigher),
             markdown: Cache::with_weighter(EXPECTED_LARGE_ENTRIES, 2 * small, EntryWeigher),
             lists: SiteLists::new(small / 2),
@@ -115,13 +115,13 @@ impl Caches {
         }
     }
 
-    /// Returns a prerendered text; the inner `None` marks a text that must be rendered each time.
+    /// Returns a prerendered document. The inner `None` marks a document that must be rendered each time.
     pub(crate) fn prerendered(&self, key: &PrerenderedKey) -> Option<Option<Arc<PrerenderedPage>>> {
         self.drawn.get(key)
     }
 
-    /// Renders a text and caches it if it fits. A text that does not fit is cached as `None`, so that it is
-    /// rendered each time.
+    /// Renders a document and caches it if it fits. Otherwise caches `None`, so that the document is rendered each
+    /// time.
     pub(crate) fn prerender_and_store(
         &self,
         key: PrerenderedKey,
@@ -136,7 +136,7 @@ impl Caches {
         drawn
     }
 
-    /// The cached page that answers an anonymous request, if it is still valid.
+    /// Returns the cached page for an anonymous request, if it is still valid.
     pub(crate) fn anonymous_page(
         &self,
         key: &AnonymousPageKey,
@@ -149,7 +149,7 @@ impl Caches {
         }
     }
 
-    /// Caches the page that answers an anonymous request, computed at `moment` or later.
+    /// Caches the page for an anonymous request, computed at `moment` or later.
     pub(crate) fn store_anonymous_page(
         &self,
         key: AnonymousPageKey,

@@ -17,20 +17,20 @@ use crate::{
 
 /// The maximum number of changes in the list.
 const MAX_CHANGES: u32 = 500;
-/// The number of page texts that are compared on one page. The others link to a comparison of their own.
+/// The number of page texts that are compared on one page. The other texts have links to separate comparisons.
 const COMPARED_TEXTS: usize = 20;
-/// The maximum size in bytes of a text for a comparison by words.
+/// The maximum size in bytes of page text that is compared by words.
 const MAX_TEXT: usize = 512 * 1024;
 /// The number of unchanged words shown around a change.
 const CONTEXT_WORDS: usize = 40;
 /// The maximum length of a shown field value, in characters.
 const MAX_VALUE: usize = 200;
 
-/// The page that shows the changes of a preview, or of one of its pages. Returns `None` if the visit is not a
+/// Returns the page that shows the changes of a preview, or of one of its pages. Returns `None` if the visit is not a
 /// preview.
 ///
 /// # Errors
-/// Those of the platform.
+/// Errors of the platform.
 pub(crate) async fn compare_page(
     visit: &Visit,
     caches: &Caches,
@@ -75,7 +75,7 @@ pub(crate) async fn compare_page(
     Ok(Some(shell::shell_with_markup(&scene, &head, &main).into_string()))
 }
 
-/// A change as a single line.
+/// Renders a change as a single line.
 fn change_line(scene: &PageContext<'_>, change: &SemanticChange) -> Markup {
     let plain = |kind: &str, name: &str, detail: &str| {
         html! { li { span class={ "kind " (kind) } { (kind) } " " b { (name) } " " span.about { (detail) } } }
@@ -114,7 +114,7 @@ fn change_line(scene: &PageContext<'_>, change: &SemanticChange) -> Markup {
     }
 }
 
-/// A change of an existing page, with a link to the page.
+/// Renders a change of an existing page, with a link to the page.
 fn entry(scene: &PageContext<'_>, kind: &str, page: &ChangedPage, inner: &Markup) -> Markup {
     let href = page.path.as_ref().map(|path| format!("{}{}", scene.base(), encode_path(path)));
     html! {
@@ -126,7 +126,7 @@ fn entry(scene: &PageContext<'_>, kind: &str, page: &ChangedPage, inner: &Markup
     }
 }
 
-/// The changed fields of a page, except its text.
+/// Renders the changed fields of a page, except its text.
 fn fields(attributes: &PageAttributes) -> Markup {
     let Ok(Value::Object(all)) = serde_json::to_value(attributes) else { return Markup::default() };
     let shown = |value: Option<&Value>| match value {
@@ -151,7 +151,7 @@ fn fields(attributes: &PageAttributes) -> Markup {
     }
 }
 
-/// The changed words of a text, with their context.
+/// Renders the changed words of a page's text, with their context.
 async fn text_changes(visit: &Visit, preview: &Preview, document: &Changed<String>) -> Result<Markup> {
     let before = text(visit, preview, document.before.as_deref()).await?;
     let after = text(visit, preview, document.after.as_deref()).await?;
@@ -166,7 +166,7 @@ fn compare_texts(before: &str, after: &str) -> Markup {
     word_changes(before, after)
 }
 
-/// Reads a text by its document id, as Markdown.
+/// Reads the text of a document by its id, as Markdown.
 async fn text(visit: &Visit, preview: &Preview, id: Option<&str>) -> Result<String> {
     let Some(id) = id else { return Ok(String::new()) };
     let document = match visit.member_space(preview).get_document(id).await {
@@ -178,7 +178,7 @@ async fn text(visit: &Visit, preview: &Preview, id: Option<&str>) -> Result<Stri
     Ok(print(&document).unwrap_or_else(|_| docs_core::content::document::plain_text(&document)))
 }
 
-/// Splits text into words with their trailing spaces; a line break is a word of its own.
+/// Splits text into words with their trailing spaces. A line break is a separate word.
 fn words(text: &str) -> Vec<String> {
     let mut words: Vec<String> = Vec::new();
     for c in text.chars() {
@@ -198,7 +198,7 @@ fn words(text: &str) -> Vec<String> {
     words
 }
 
-/// The word differences of two texts.
+/// Renders the word differences of two texts.
 fn word_changes(before: &str, after: &str) -> Markup {
     let (old, new) = (words(before), words(after));
     let mut parts = Vec::new();
@@ -216,7 +216,7 @@ fn word_changes(before: &str, after: &str) -> Markup {
     html! { pre.words { @for part in parts { (part) } } }
 }
 
-/// Unchanged words; only those next to a change are shown if there are many.
+/// Renders unchanged words. If there are many, only those next to a change are shown.
 fn unchanged_words(words: &[String], is_behind: bool, is_before: bool) -> Markup {
     let (first, last) =
         (if is_behind { CONTEXT_WORDS } else { 0 }, if is_before { CONTEXT_WORDS } else { 0 });

@@ -28,23 +28,23 @@ pub(crate) struct PageContext<'s> {
     pub(super) around: Arc<SpaceLayout>,
     /// The path of the space, with a trailing slash.
     pub(super) base: String,
-    /// The canonical address of the site, with a trailing slash.
+    /// The canonical URL of the site, with a trailing slash.
     pub(crate) canonical_base: String,
-    /// The same page in the variants of this space: positions in `places`, and paths of the page.
+    /// The same page in the variants of this space: indices in `places`, and paths of the page.
     pub(super) variants: Vec<(usize, String)>,
 }
 
-/// The layout around all pages of a space, for all visitors with the same view of it. It is built once.
+/// The layout around all pages of a space, shared by all visitors with the same view of the space. It is built once.
 #[derive(Debug)]
 pub(crate) struct SpaceLayout {
-    /// The addresses of the site, without page trees, which have a cache of their own.
+    /// The URLs of the site, without page trees, which are cached separately.
     pub(super) addresses: Addresses,
     pub(super) template: OnceLock<PageTemplate>,
     pub(super) tree: OnceLock<Option<WrittenTree>>,
 }
 
 impl SpaceLayout {
-    /// The approximate memory in bytes.
+    /// Returns the approximate memory in bytes.
     pub(crate) fn weight(&self) -> usize {
         let tree = self.tree.get().and_then(Option::as_ref);
         self.addresses.weight()
@@ -54,30 +54,31 @@ impl SpaceLayout {
 }
 
 impl<'s> PageContext<'s> {
-    /// The render options of documents.
+    /// Returns the render options of documents.
     pub(super) fn render_options(&self) -> RenderOptions {
         let outside = self.look.external_links.target;
         RenderOptions { words: self.words, outside, loads: self.visit.loads() }
     }
 
-    /// The variants of this space, including itself, with their positions in `places`.
+    /// Returns the variants of this space, including itself, with their indices in `places`.
     pub(super) fn variants(&self) -> impl Iterator<Item = (usize, &SitePlace<'s>)> {
         let section = self.place.section.map(|section| &section.id);
         self.places.iter().enumerate().filter(move |(_, place)| place.section.map(|of| &of.id) == section)
     }
 
-    /// The path of a variant below the site: of the same page if it exists there, otherwise of the space.
+    /// Returns the path of a variant below the site: of the same page if it exists in the variant, otherwise of the
+    /// space.
     pub(super) fn variant_path(&self, number: usize, place: &SitePlace<'_>) -> String {
         let same = self.variants.iter().find(|(of, _)| *of == number).map_or("", |(_, path)| path.as_str());
         format!("{}{same}", place.path)
     }
 
-    /// The page in each language of the site: HTML language code and address. Empty if there is only one
-    /// language, or if the address of the site is unknown.
+    /// Returns the page in each language of the site: HTML language code and URL. Empty if there is only one language,
+    /// or if the URL of the site is unknown.
     pub(super) fn alternates(&self) -> Vec<(&'static str, String)> {
         let mut found: Vec<(&'static str, String)> = Vec::new();
         let own = self.places.iter().position(|place| place.space.id == self.place.space.id);
-        // The page's own space takes precedence over other spaces in the same language.
+        // The space of the page takes precedence over other spaces in the same language.
         let first = self.variants.iter().filter(|(number, _)| Some(*number) == own);
         for (number, path) in first.chain(&self.variants).filter(|_| self.visit.has_address()) {
             let place = &self.places[*number];
@@ -91,12 +92,12 @@ impl<'s> PageContext<'s> {
         if found.len() > 1 { found } else { Vec::new() }
     }
 
-    /// The path of the space, with a trailing slash.
+    /// Returns the path of the space, with a trailing slash.
     pub(crate) fn base(&self) -> &str {
         &self.base
     }
 
-    /// The path of the site, with a trailing slash.
+    /// Returns the path of the site, with a trailing slash.
     pub(crate) fn site_base(&self) -> &str {
         &self.visit.found.site_base_path
     }
@@ -105,7 +106,7 @@ impl<'s> PageContext<'s> {
         self.visit.site_title(self.look)
     }
 
-    /// The canonical address of an entry; `None` if the address of the site is unknown.
+    /// Returns the canonical URL of an entry, or `None` if the URL of the site is unknown.
     pub(crate) fn canonical(&self, at: usize) -> Option<String> {
         if !self.visit.has_address() {
             return None;

@@ -1,4 +1,4 @@
-//! Pages with the content of a document.
+//! Pages that show a document.
 
 use docs_core::{Error, Result};
 
@@ -21,7 +21,7 @@ const PAGE_CAPACITY: usize = 32 * 1024;
 /// Renders a page of the requested space.
 ///
 /// # Errors
-/// Those of the platform; `NotFound` for a page that was removed in the meantime.
+/// Errors of the platform; `NotFound` for a page that was removed in the meantime.
 pub(crate) async fn document_page(visit: &Visit, caches: &Caches, at: usize) -> Result<RenderedPage> {
     document_page_of(visit, caches, visit.place()?, at).await
 }
@@ -39,8 +39,7 @@ pub(crate) async fn document_page_of(
     let mut scene = PageContext::load_place(visit, caches, place).await?;
     let id = scene.frame.entries.get(at).map(|entry| entry.id.clone());
     let id = id.ok_or_else(|| Error::not_found("page"))?;
-    // The template is built before the page adds page trees to the addresses, because it is shared by all
-    // pages.
+    // The template is built before the page adds page trees to the resolver, because all pages share the template.
     scene.template();
     let space = scene.addresses.space.clone();
     let body = PageBody::load(caches, &scene, at).await?;
@@ -49,7 +48,7 @@ pub(crate) async fn document_page_of(
     if let Some(references) = body.references() {
         gathered = gather(visit, &caches.sites, references, &mut scene.addresses).await?;
         if !gathered.specs.is_empty() {
-            // The tag is read before the specifications, so a newer version never has an older tag.
+            // The ETag is read before the specifications, so a newer version never has an older ETag.
             let slugs: Vec<String> = gathered.specs.iter().cloned().collect();
             specs_tag = Some(visit.content(&space).specs_tag(&slugs).await?);
             specs = gather_specs(visit, &caches.descriptions, &space, &id, &gathered).await?;

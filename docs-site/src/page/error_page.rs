@@ -10,14 +10,14 @@ use crate::{
     words::Words,
 };
 
-/// The not-found page of a site, with a link to an existing page.
+/// Returns the not-found page of a site, with a link to an existing page.
 ///
 /// # Errors
-/// Those of the platform.
+/// Errors of the platform.
 pub(crate) async fn not_found_page(visit: &Visit, caches: &Caches) -> Result<RenderedPage> {
     let scene = PageContext::load(visit, caches).await?;
     let head = PageHead { title: scene.words.not_found.to_owned(), ..PageHead::default() };
-    // A space without pages links to the site. If the space is the whole site, there is no link.
+    // A space without pages links to the site. There is no link if the space is the whole site.
     let home = match scene.frame.first() {
         Some(_) => Some(scene.base()),
         None => Some(scene.site_base()).filter(|site| *site != scene.base()),
@@ -33,7 +33,7 @@ pub(crate) async fn not_found_page(visit: &Visit, caches: &Caches) -> Result<Ren
     Ok(RenderedPage::new(html, false))
 }
 
-/// The sign-in page for members who open a preview. It reveals nothing about any site.
+/// Renders the sign-in page for members who open a preview. It reveals nothing about any site.
 pub(crate) fn sign_in_page(action: &str, to: &str, refusal: Option<&str>) -> String {
     let style_sheet = Asset::style_sheet();
     let head = html! {
@@ -57,7 +57,7 @@ pub(crate) fn sign_in_page(action: &str, to: &str, refusal: Option<&str>) -> Str
     page_without_site(&head, &body)
 }
 
-/// A page that redirects to another one, for servers that cannot send redirects.
+/// Renders a page that redirects to another one, for servers that cannot send redirects.
 pub(crate) fn redirect_page(to: &str) -> String {
     let head = html! {
         meta http-equiv="refresh" content={ "0;url=" (to) };
@@ -67,7 +67,7 @@ pub(crate) fn redirect_page(to: &str) -> String {
     page_without_site(&head, &html! { p { a href=(to) { "Moved here" } } })
 }
 
-/// An error page that reveals nothing about any site.
+/// Renders an error page that reveals nothing about any site.
 pub(crate) fn bare_page(title: &str, text: &str) -> String {
     let head = html! {
         (viewport())
@@ -80,7 +80,7 @@ fn viewport() -> Markup {
     html! { meta name="viewport" content="width=device-width, initial-scale=1"; }
 }
 
-/// A page without the layout of a site, excluded from search engines.
+/// Renders a page without the layout of a site, excluded from search engines.
 fn page_without_site(head: &Markup, body: &Markup) -> String {
     let words = Words::for_locale(docs_core::model::Locale::En);
     html! {

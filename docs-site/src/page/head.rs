@@ -23,19 +23,19 @@ pub(super) struct PageHead {
     pub(super) title: String,
     pub(super) description: Option<String>,
     pub(super) canonical: Option<String>,
-    /// The address of the Markdown version.
+    /// The URL of the Markdown version.
     pub(super) markdown: Option<String>,
     pub(super) is_indexed: bool,
     /// The JSON-LD data.
     pub(super) linked_data: Option<String>,
-    /// The position of the current page in the page tree.
+    /// The index of the current page in the page tree.
     pub(super) current: Option<usize>,
-    /// `true` if the page tree is left out.
+    /// `true` if the page tree is omitted.
     pub(super) is_without_tree: bool,
     pub(super) is_wide: bool,
 }
 
-/// The metadata of a page with content.
+/// Returns the metadata of a page with content.
 pub(super) fn page_head(scene: &PageContext<'_>, at: usize) -> PageHead {
     let page = &scene.frame.entries[at];
     let canonical = scene.canonical(at);
@@ -132,13 +132,13 @@ fn linked_data(scene: &PageContext<'_>, canonical: Option<&str>, at: usize) -> S
     serde_json::to_string(&LinkedData(article, crumbs)).unwrap_or_default()
 }
 
-/// The address of the Markdown version of a page.
+/// Returns the URL of the Markdown version of a page.
 pub(super) fn markdown_address(scene: &PageContext<'_>, at: usize) -> Option<String> {
     let own = scene.addresses.entry_address(&scene.addresses.space, &scene.frame, at)?;
     Some(to_markdown_address(&own))
 }
 
-/// The head as HTML, with slots for the metadata of a page.
+/// Renders the head as HTML, with slots for the metadata of a page.
 pub(super) fn head_template(scene: &PageContext<'_>) -> Markup {
     let site = scene.title();
     let own = |name: &str| format!("{}{SITE_SEGMENT}/{name}", scene.site_base());
@@ -177,7 +177,7 @@ pub(super) fn head_template(scene: &PageContext<'_>) -> Markup {
     }
 }
 
-/// Writes the title of a page followed by that of its site.
+/// Writes the title of a page, followed by the title of its site.
 pub(super) fn write_title(html: &mut Html, scene: &PageContext<'_>, head: &PageHead) {
     if !head.title.is_empty() {
         html.text(&head.title).tags(" | ");
@@ -185,12 +185,12 @@ pub(super) fn write_title(html: &mut Html, scene: &PageContext<'_>, head: &PageH
     html.text(scene.title());
 }
 
-/// Writes the title of a page, or of its site if the page has none.
+/// Writes the title of a page, or the title of its site if the page has none.
 pub(super) fn write_name(html: &mut Html, scene: &PageContext<'_>, head: &PageHead) {
     html.text(if head.title.is_empty() { scene.title() } else { &head.title });
 }
 
-/// The metadata for browsers and search engines.
+/// Renders the metadata for browsers and search engines.
 pub(super) fn metadata_tags(scene: &PageContext<'_>, head: &PageHead) -> Markup {
     html! {
         @if let Some(text) = &head.description { meta name="description" content=(text); }
@@ -203,7 +203,7 @@ pub(super) fn metadata_tags(scene: &PageContext<'_>, head: &PageHead) -> Markup 
     }
 }
 
-/// The Open Graph metadata, except the title.
+/// Renders the Open Graph metadata, except the title.
 pub(super) fn open_graph_tags(head: &PageHead) -> Markup {
     html! {
         @if let Some(text) = &head.description { meta property="og:description" content=(text); }
@@ -219,7 +219,7 @@ pub(super) fn linked_data_script(head: &PageHead) -> Markup {
     }
 }
 
-/// Escapes JSON for a `script` element, so that no content can end the element.
+/// Escapes JSON for a `script` element, so that the content cannot end the element.
 fn within_script(data: &str) -> String {
     let mut out = String::with_capacity(data.len() + 64);
     write_escaped(&mut out, data, |byte| match byte {

@@ -1,25 +1,25 @@
-//! The parts of the lists of all pages.
+//! The parts of the complete page lists.
 
 use super::PageContext;
 use crate::{assets::SITE_SEGMENT, page_tree::PageTree};
 
-/// The maximum number of entries of a part.
+/// The maximum number of entries in a part.
 pub(crate) const MAX_ENTRIES: usize = 100;
 /// A part of the list of an entry's children, or of the top level.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct ListPart {
     pub(super) parent: Option<usize>,
-    /// The number, from 0.
+    /// The part number, starting from 0.
     pub(super) number: usize,
 }
 
 impl ListPart {
-    /// The first part of a list.
+    /// Returns the first part of a list.
     pub(crate) const fn first(parent: Option<usize>) -> Self {
         Self { parent, number: 0 }
     }
 
-    /// The part of a list that contains the entry at a position.
+    /// Returns the part of a list that contains the entry at a position.
     pub(super) const fn containing(parent: Option<usize>, position: usize) -> Self {
         Self { parent, number: position / MAX_ENTRIES }
     }
@@ -35,7 +35,7 @@ impl ListPart {
         (part.number < part.count(frame)).then_some(part)
     }
 
-    /// The file name of the part below `~site`.
+    /// Returns the file name of the part below `~site`.
     pub(crate) fn name(&self, frame: &PageTree) -> String {
         let number = self.number + 1;
         match self.parent {
@@ -48,12 +48,12 @@ impl ListPart {
         format!("{}{SITE_SEGMENT}/{}", scene.base(), self.name(&scene.frame))
     }
 
-    /// The number of parts of its list.
+    /// Returns the number of parts of the list.
     pub(super) fn count(&self, frame: &PageTree) -> usize {
         frame.visible_children(self.parent).len().div_ceil(MAX_ENTRIES)
     }
 
-    /// All parts of all lists of a space.
+    /// Returns all parts of all lists in a space.
     pub(crate) fn all(frame: &PageTree) -> impl Iterator<Item = Self> + '_ {
         let parents = [None].into_iter().chain((0..frame.entries.len()).map(Some));
         parents.flat_map(|parent| {

@@ -1,7 +1,7 @@
-//! The lists of all pages of a space, in parts of a bounded size.
+//! The complete page lists of a space, in parts of limited size.
 //!
-//! The navigation of a large space links to them for the entries that it leaves out, so that each page can be
-//! reached without search and without a script.
+//! The navigation of a large space links to these lists for the entries that it omits, so that every page is reachable
+//! without search and scripts.
 
 use std::collections::BTreeSet;
 
@@ -17,20 +17,20 @@ use super::{
 };
 use crate::{html::Html, page_tree::EntryKind, visit::Visit};
 
-/// The distances of the other parts that a part links to, in addition to the first and the last.
+/// The distances to other parts that a part links to, in addition to the first and the last part.
 const PART_DISTANCES: [usize; 6] = [1, 2, 3, 10, 100, 1_000];
 
-/// The page with a part of a list, by its file name. Returns `None` if there is no such part.
+/// Returns the page with a part of a list, by its file name. Returns `None` if the part does not exist.
 ///
 /// # Errors
-/// Those of the platform.
+/// Errors of the platform.
 pub(crate) async fn list_page(visit: &Visit, caches: &Caches, name: &str) -> Result<Option<String>> {
     let scene = PageContext::load(visit, caches).await?;
     Ok(ListPart::find(&scene.frame, name).map(|part| part.page(&scene)))
 }
 
 impl ListPart {
-    /// The page with the part.
+    /// Renders the page with the part.
     pub(crate) fn page(&self, scene: &PageContext<'_>) -> String {
         let title = match self.parent {
             None => scene.words.all_pages.to_owned(),
@@ -52,7 +52,7 @@ impl ListPart {
         shell::shell_with_markup(scene, &head, &main).into_string()
     }
 
-    /// Links to the lists of the ancestors.
+    /// Renders links to the lists of the ancestors.
     fn breadcrumbs(&self, scene: &PageContext<'_>) -> Markup {
         let Some(parent) = self.parent else { return Markup::default() };
         let crumb = |at: Option<usize>| {
@@ -74,7 +74,7 @@ impl ListPart {
         }
     }
 
-    /// Links to other parts of the list.
+    /// Renders links to other parts of the list.
     fn links(&self, scene: &PageContext<'_>) -> Markup {
         let count = self.count(&scene.frame);
         if count < 2 {

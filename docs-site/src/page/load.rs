@@ -1,4 +1,4 @@
-//! Loading of the context for rendering pages.
+//! Loading the context for rendering pages.
 
 use std::sync::{Arc, OnceLock};
 
@@ -28,7 +28,7 @@ impl<'s> PageContext<'s> {
     /// Loads the context for the pages of the requested space.
     ///
     /// # Errors
-    /// Those of the platform.
+    /// Errors of the platform.
     pub(crate) async fn load(visit: &'s Visit, caches: &Caches) -> Result<Self> {
         Self::load_place(visit, caches, visit.place()?).await
     }
@@ -36,7 +36,7 @@ impl<'s> PageContext<'s> {
     /// Loads the context for the pages of any space of the site.
     ///
     /// # Errors
-    /// Those of the platform.
+    /// Errors of the platform.
     pub(crate) async fn load_place(visit: &'s Visit, caches: &Caches, place: SitePlace<'s>) -> Result<Self> {
         let (key, frame) = visit.keyed_page_tree(&caches.sites, &place).await?;
         let (look, revision) = (visit.customization(&place.space.id), key.revision.clone());
@@ -71,7 +71,7 @@ impl<'s> PageContext<'s> {
             variants: Vec::new(),
         };
         if let Some(key) = key.filter(|_| !is_kept && scene.addresses.is_site_only()) {
-            // Fills the layout before it is cached, because the cache weighs it only on insertion.
+            // The layout is filled before it is cached, because the cache determines its weight only on insertion.
             scene.template();
             scene.whole_tree();
             caches.surroundings.insert(key, Arc::clone(&scene.around));
@@ -82,7 +82,7 @@ impl<'s> PageContext<'s> {
     /// Looks up a page in the variants of this space.
     ///
     /// # Errors
-    /// Those of the platform.
+    /// Errors of the platform.
     pub(super) async fn find_variants(&mut self, caches: &Caches, at: usize) -> Result<()> {
         let Some(entry) = self.frame.entries.get(at) else { return Ok(()) };
         let path = if self.frame.first() == Some(at) { "" } else { &*entry.path };
@@ -114,7 +114,7 @@ impl<'s> PageContext<'s> {
     }
 }
 
-/// The targets of the links in a site's header, footer and announcement.
+/// Returns the targets of the links in a site's header, footer and announcement.
 fn link_targets(look: &Customization) -> impl Iterator<Item = &ContentRef> {
     let header = look
         .header

@@ -1,4 +1,4 @@
-//! Lookup of pages in the cache. Concurrent requests for a page share one rendering.
+//! Cache lookup of pages. Concurrent requests for a page share one rendering.
 
 use std::sync::Arc;
 
@@ -13,18 +13,18 @@ use crate::{
     visit::Visit,
 };
 
-/// A rendered page.
+/// A page found in the cache or rendered.
 #[derive(Debug)]
 pub(crate) struct FoundPage<P> {
     pub(crate) page: Arc<P>,
-    /// The key of its cache entry; `None` if the page is not cached.
+    /// The key of the cache entry, or `None` if the page is not cached.
     pub(crate) key: Option<PageKey>,
 }
 
 /// Finds a page in the cache, or renders and caches it. `base` is its key without the versions of its sources.
 ///
 /// # Errors
-/// Those of the platform and of `render`.
+/// Errors of the platform and of `render`.
 pub(crate) async fn find_page<P: PageForm>(
     visit: &Visit,
     cache: &PageCache<P>,
@@ -36,9 +36,9 @@ pub(crate) async fn find_page<P: PageForm>(
         Err(guard) => {
             let (found, entry) = page_and_entry(&base, render.await?);
             found.store(cache);
-            // The waiting requests receive the entry, even if the cache has no room for it.
+            // Waiting requests receive the entry even if it does not fit into the cache.
             drop(guard.insert(entry.clone()));
-            // A full cache evicts what a guard inserts before anything else.
+            // A full cache may immediately evict an entry inserted through a guard, so the entry is inserted again.
             if !cache.contains_key(&base) {
                 cache.insert(base, entry);
             }
@@ -52,7 +52,7 @@ pub(crate) async fn find_page<P: PageForm>(
     }
 }
 
-/// Finds a page that depends on sources.
+/// Finds a page whose content depends on sources.
 async fn find_version<P: PageForm>(
     visit: &Visit,
     cache: &PageCache<P>,
@@ -86,7 +86,7 @@ fn replace<P: PageForm>(cache: &PageCache<P>, base: PageKey, page: P) -> FoundPa
     found
 }
 
-/// A rendered page, with the cache entry for its key without versions.
+/// Returns a rendered page, with the cache entry for its key without versions.
 fn page_and_entry<P: PageForm>(base: &PageKey, page: P) -> (FoundPage<P>, CachedPage<P>) {
     let page = Arc::new(page);
     let (key, entry) = match page.basis() {
@@ -101,7 +101,7 @@ fn page_and_entry<P: PageForm>(base: &PageKey, page: P) -> (FoundPage<P>, Cached
 }
 
 impl<P: PageForm> FoundPage<P> {
-    /// Caches a page that depends on sources.
+    /// Caches a page whose content depends on sources.
     fn store(&self, cache: &PageCache<P>) {
         if let Some(key) = self.key.as_ref().filter(|key| key.versions.is_some())
             && !cache.contains_key(key)
@@ -111,7 +111,8 @@ impl<P: PageForm> FoundPage<P> {
     }
 }
 
-/// The current versions of the sources of a page of `space`; `None` if one of the sources is no longer accessible.
+/// Returns the current versions of the sources of a page of `space`, or `None` if one of the sources is no longer
+/// accessible.
 async fn versions(visit: &Visit, space: &SpaceId, sources: &Sources) -> Result<Option<Versions>> {
     let mut versions = Versions::default();
     if !sources.specs.is_empty() {

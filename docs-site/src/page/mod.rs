@@ -1,4 +1,4 @@
-//! Rendering of pages: layout and content.
+//! Page rendering: layout and content.
 
 mod article;
 mod body;

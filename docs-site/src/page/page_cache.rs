@@ -1,4 +1,4 @@
-//! The cache of the pages in one form.
+//! The cache of pages in one form.
 
 use std::sync::Arc;
 
@@ -10,22 +10,22 @@ use crate::{
     sources::{Basis, Sources},
 };
 
-/// A form of a page that is cached, such as HTML.
+/// A cacheable form of a page, such as HTML.
 pub(crate) trait PageForm: Send + Sync {
     fn basis(&self) -> &Basis;
 
-    /// The approximate memory in bytes, including the compressed form: a cache weighs a page only once, on
+    /// Returns the approximate memory in bytes, including the compressed form: a cache weighs a page only once, on
     /// insertion.
     fn weight(&self) -> usize;
 }
 
-/// A cache entry of a page.
+/// The cache entry of a page.
 #[derive(Debug)]
 pub(crate) enum CachedPage<P> {
     Rendered(Arc<P>),
-    /// The page depends on these sources: it is cached under the key with their versions.
+    /// The page depends on these sources. It is cached under the key that includes their versions.
     OfSources(Arc<Sources>),
-    /// The page depends on more than its key covers and is rendered for each request.
+    /// The page depends on more than its key covers and is rendered on each request.
     Uncached,
 }
 
@@ -50,5 +50,5 @@ impl<P: PageForm> Weighter<PageKey, CachedPage<P>> for EntryWeigher {
     }
 }
 
-/// The cached pages in one form, bounded in bytes.
+/// The cache of pages in one form, with a size limit in bytes.
 pub(crate) type PageCache<P> = Cache<PageKey, CachedPage<P>, EntryWeigher>;

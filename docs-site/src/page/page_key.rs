@@ -1,4 +1,4 @@
-//! The keys of pages and page layouts.
+//! The cache keys of pages and page layouts.
 
 use std::sync::Arc;
 
@@ -6,7 +6,7 @@ use docs_core::model::{PageId, SiteSpaceId};
 
 use crate::{page_tree_cache::PageTreeKey, sources::Versions, visit::Visit};
 
-/// The key of the page layout around the pages of a space.
+/// The key of the layout around the pages of a space.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct SpaceKey {
     pub(super) frame: PageTreeKey,
@@ -29,6 +29,6 @@ impl SpaceKey {
 pub(crate) struct PageKey {
     pub(crate) space: SpaceKey,
     pub(crate) page: PageId,
-    /// The versions of the sources of the page; `None` before they are known, and for a page without any.
+    /// The versions of the page's sources, or `None` if they are not known yet or there are none.
     pub(crate) versions: Option<Arc<Versions>>,
 }

@@ -11,14 +11,14 @@ use crate::{
     page_tree::{PageTree, PageTreeEntry},
 };
 
-/// The anchor of the content. Anchors of the layout begin with `~`, which anchors of headings never contain.
+/// The anchor of the content. Anchors of the layout begin with `~`, which is never part of heading anchors.
 pub(super) const CONTENT: &str = "~content";
 /// The anchor of the page tree.
 pub(super) const TREE: &str = "~pages";
 /// The anchor of the header links.
 pub(super) const LINKS: &str = "~links";
 
-/// An image of the site with light and dark variants. If it cannot be loaded, the alternative text is shown.
+/// Renders an image of the site with light and dark variants. If it cannot be loaded, the alternative text is shown.
 pub(super) fn logo(scene: &PageContext<'_>, picture: &Themed<Url>, alt: &str) -> Markup {
     let loaded = |url| scene.addresses.allowed_image_url(url);
     match (loaded(picture.light.as_str()), loaded(picture.dark.as_str())) {
@@ -31,7 +31,7 @@ pub(super) fn logo(scene: &PageContext<'_>, picture: &Themed<Url>, alt: &str) ->
     }
 }
 
-/// A link of the site's configuration. If the visitor cannot access the target, only the title is shown.
+/// Renders a link from the site's configuration. If the visitor cannot access the target, only the title is shown.
 pub(super) fn link_to(scene: &PageContext<'_>, to: &ContentRef, title: &str, class: Option<&str>) -> Markup {
     let target = scene.addresses.target(to);
     let opens = target.is_outside && scene.look.external_links.target == ExternalLinksTarget::Blank;
@@ -64,10 +64,10 @@ fn write_emoji(html: &mut Html, entry: &PageTreeEntry) {
     }
 }
 
-/// The maximum length of a text in navigation, in characters.
+/// The maximum number of characters of a title in navigation.
 const MAX_BRIEF: usize = 160;
 
-/// Shortens a text for navigation. A page repeats the titles of many other pages, and each may be long.
+/// Shortens `text` for navigation. A page repeats the titles of many other pages, and each title may be long.
 pub(super) fn brief(text: &str) -> Cow<'_, str> {
     match text.char_indices().nth(MAX_BRIEF) {
         Some((end, _)) => Cow::Owned(format!("{}…", text.get(..end).unwrap_or_default().trim_end())),
@@ -75,13 +75,13 @@ pub(super) fn brief(text: &str) -> Cow<'_, str> {
     }
 }
 
-/// The ancestors of an entry for breadcrumbs, from the top. If there are many, only the first and the nearest
-/// are included.
+/// The ancestors of an entry for breadcrumbs, outermost first. If there are many, only the first and the nearest are
+/// included.
 #[derive(Debug)]
 pub(super) struct BreadcrumbPath {
     pub(super) start: Vec<usize>,
     pub(super) end: Vec<usize>,
-    /// `true` if entries between the two are left out.
+    /// `true` if entries between `start` and `end` are omitted.
     pub(super) is_cut: bool,
 }
 

@@ -10,9 +10,9 @@ use crate::{html::Html, response::compress, sources::Basis, tagged_bytes::Tagged
 #[derive(Debug)]
 pub(crate) struct RenderedPage {
     pub(crate) html: TaggedBytes,
-    /// The gzip-compressed page, filled on first use; the inner `None` means that compression failed.
+    /// The gzip-compressed page, filled on first use. The inner `None` means that compression failed.
     pub(crate) encoded: OnceCell<Option<Bytes>>,
-    /// `true` if search engines may index it.
+    /// `true` if search engines may index the page.
     pub(crate) is_indexed: bool,
     pub(crate) basis: Basis,
 }
@@ -22,7 +22,7 @@ impl RenderedPage {
         Self { html: TaggedBytes::from_html(html), encoded: OnceCell::new(), is_indexed, basis: Basis::Site }
     }
 
-    /// The gzip-compressed page, compressed on first use.
+    /// Returns the gzip-compressed page, compressed on first use.
     pub(crate) async fn gzip_bytes(&self) -> Option<Bytes> {
         self.encoded.get_or_init(|| compress(&self.html.bytes)).await.clone()
     }

@@ -15,10 +15,10 @@ const MAX_SECTIONS: usize = 3;
 /// A page in the results.
 pub(crate) struct SearchHit {
     pub(crate) title: String,
-    /// The title of its space, if the site has several.
+    /// The title of the space, if the site has several.
     pub(crate) of: Option<String>,
     pub(crate) href: String,
-    /// The matching sections: heading, excerpt and address.
+    /// The matching sections: heading, excerpt and URL.
     pub(crate) places: Vec<(String, String, String)>,
 }
 
@@ -34,7 +34,7 @@ pub(crate) enum SearchOutcome {
 /// Searches a site.
 ///
 /// # Errors
-/// Those of the platform.
+/// Errors of the platform.
 pub(crate) async fn search(visit: &Visit, query: &str) -> Result<SearchOutcome> {
     let Ok(query) = query.trim().parse() else { return Ok(SearchOutcome::InvalidQuery) };
     let search = SearchSite { query, scope: None, mode: None, site_space_id: None, site_space_ids: None };
@@ -72,10 +72,10 @@ pub(crate) async fn search(visit: &Visit, query: &str) -> Result<SearchOutcome> 
     Ok(SearchOutcome::Hits(found))
 }
 
-/// The page with the search results.
+/// Returns the page with the search results.
 ///
 /// # Errors
-/// Those of the platform.
+/// Errors of the platform.
 pub(crate) async fn search_page(visit: &Visit, caches: &Caches, query: &str) -> Result<String> {
     let scene = PageContext::load(visit, caches).await?;
     let outcome = search(visit, query).await?;
@@ -110,10 +110,10 @@ fn result(page: &SearchHit) -> Markup {
     }
 }
 
-/// The search results as JSON, for the script of pages.
+/// Returns the search results as JSON, for the page script.
 ///
 /// # Errors
-/// Those of the platform.
+/// Errors of the platform.
 pub(crate) async fn results_as_json(visit: &Visit, query: &str) -> Result<String> {
     let found = match search(visit, query).await? {
         SearchOutcome::Hits(found) => found,

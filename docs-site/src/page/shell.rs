@@ -14,8 +14,8 @@ use super::{
 };
 use crate::{address::sections, assets::SITE_SEGMENT, html::Html, preview::COMPARE};
 
-/// Writes a complete page. `main` writes the content and `aside` the outline; `room` is the expected size of
-/// both in bytes.
+/// Writes a complete page. `main` writes the content and `aside` the outline. `room` is the expected size of both in
+/// bytes.
 pub(super) fn shell(
     scene: &PageContext<'_>,
     head: &PageHead,
@@ -49,7 +49,7 @@ pub(super) fn shell_with_markup(scene: &PageContext<'_>, head: &PageHead, main: 
 }
 
 impl PageContext<'_> {
-    /// The page template.
+    /// Returns the page template.
     pub(super) fn template(&self) -> &PageTemplate {
         self.around.template.get_or_init(|| template(self))
     }
@@ -59,8 +59,8 @@ impl PageContext<'_> {
 fn template(scene: &PageContext<'_>) -> PageTemplate {
     let words = scene.words;
     let themes = scene.look.themes;
-    // The color scheme of the visitor's system is not a choice: the default of the site applies until the
-    // visitor chooses.
+    // The color scheme of the visitor's system does not count as a choice: the default of the site applies until the
+    // visitor selects a scheme.
     let theme = match themes.default {
         ThemeMode::Light => "light",
         ThemeMode::Dark => "dark",
@@ -88,7 +88,7 @@ fn template(scene: &PageContext<'_>) -> PageTemplate {
     })
 }
 
-/// The notice on preview pages, with a link to the live site.
+/// Renders the notice on preview pages, with a link to the live site.
 fn preview_bar(scene: &PageContext<'_>) -> Markup {
     let Some(preview) = &scene.visit.preview else { return Markup::default() };
     let live = scene.base().strip_suffix(preview.path.as_str()).unwrap_or(scene.base());
@@ -144,7 +144,7 @@ fn header(scene: &PageContext<'_>) -> Markup {
     }
 }
 
-/// The header links. On narrow screens they are shown while they are the target of the page's address.
+/// Renders the header links. On narrow screens, they are shown while they are the target of the URL fragment.
 fn header_links(scene: &PageContext<'_>) -> Markup {
     let links = &scene.look.header.links;
     if links.is_empty() {
@@ -172,7 +172,7 @@ fn header_links(scene: &PageContext<'_>) -> Markup {
     }
 }
 
-/// The menu of the variants of a space.
+/// Renders the menu of the variants of a space.
 fn variants(scene: &PageContext<'_>) -> Markup {
     let beside: Vec<_> = scene.variants().collect();
     if beside.len() < 2 {
@@ -193,7 +193,7 @@ fn variants(scene: &PageContext<'_>) -> Markup {
     }
 }
 
-/// The section bar of a site, with a menu for each group.
+/// Renders the section bar of a site, with a menu for each group.
 fn section_bar(scene: &PageContext<'_>) -> Markup {
     let SiteStructure::Sections(items) = &scene.visit.site.structure else { return Markup::default() };
     if items.is_empty() || sections(items).len() < 2 {

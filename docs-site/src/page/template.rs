@@ -1,5 +1,4 @@
-//! Page templates: markup that is rendered once per space, with slots for the parts that differ between
-//! pages.
+//! Page templates: markup that is rendered once per space, with slots for the parts that differ between pages.
 
 use maud::{Markup, PreEscaped, Render};
 
@@ -30,8 +29,7 @@ pub(super) enum Slot {
     Aside,
 }
 
-/// The slots with their markers. Escaped text contains no `<`, so nothing else in the markup begins like a
-/// marker.
+/// The slots with their markers. Escaped text contains no `<`, so no other markup begins like a marker.
 const MARKS: [(Slot, &str); 10] = [
     (Slot::Title, "<?0>"),
     (Slot::MetadataTags, "<?1>"),
@@ -54,7 +52,7 @@ impl Render for Slot {
 /// A page with slots.
 #[derive(Debug)]
 pub(crate) struct PageTemplate {
-    /// Pieces of markup, each with the slot after it.
+    /// Segments of markup, each with the slot that follows it.
     pieces: Vec<(NamedMarkup, Slot)>,
     end: NamedMarkup,
 }
@@ -84,7 +82,7 @@ impl PageTemplate {
         html.write_named(&self.end);
     }
 
-    /// The size in bytes.
+    /// Returns the size in bytes.
     pub(super) fn weight(&self) -> usize {
         let pieces = self.pieces.iter().map(|(piece, _)| piece.as_str().len() + 128);
         self.end.as_str().len() + pieces.sum::<usize>()

@@ -1,8 +1,8 @@
 //! The navigation: the page tree of a space next to a page.
 //!
-//! A small tree is rendered once, as a whole, and each page marks its own entry in it. For a larger one, a
-//! page shows its ancestors, a bounded number of siblings of each, and links to the lists of the others. The
-//! size of the navigation is therefore bounded, regardless of the number and depth of the entries of a space.
+//! A small tree is rendered once as a whole, and each page marks its own entry in it. For a larger tree, a page shows
+//! its ancestors, a limited number of siblings of each, and links to the lists of the others. The size of the
+//! navigation is therefore limited, regardless of the number and depth of the entries in a space.
 
 use std::{collections::HashMap, ops::Range};
 
@@ -19,26 +19,26 @@ use crate::{
     page_tree::{EntryKind, PageTree, PageTreeEntry},
 };
 
-/// The maximum number of entries and of bytes of a tree that is shown as a whole.
+/// The maximum number of entries and of bytes of a tree that is shown completely.
 const MAX_WHOLE_ENTRIES: usize = 300;
 const MAX_WHOLE_BYTES: usize = 96 * 1024;
 /// The maximum depth of entries in the navigation.
 const MAX_NAVIGATION_DEPTH: usize = 12;
-/// The maximum number of siblings per level of a partial tree, and of bytes of all its levels together.
+/// The maximum number of siblings per level of a partial tree, and the maximum size in bytes of all its levels
+/// together.
 const MAX_SIBLINGS: usize = 50;
 const MAX_PART_BYTES: usize = 48 * 1024;
-/// The numbers of ancestors that a partial tree shows: from the top, and nearest to the page.
+/// The number of ancestors that a partial tree shows: the outermost, and those nearest to the page.
 const TOP_ANCESTORS: usize = 2;
 const NEAREST_ANCESTORS: usize = 8;
-/// The size in bytes of a partial tree beyond which groups off the path are shown collapsed.
+/// The size in bytes of a partial tree above which groups outside the path are collapsed.
 const MAX_GROUP_BYTES: usize = 24 * 1024;
 
-/// The maximum number of child pages that a page without content shows. The list of all pages contains the
-/// others.
+/// The maximum number of child pages that a page without content shows. The complete page list contains the others.
 pub(super) const MAX_CARDS: usize = 60;
 
 impl PageContext<'_> {
-    /// The page tree; `None` if it is too large for a page.
+    /// Returns the page tree, or `None` if it is too large for a page.
     pub(super) fn whole_tree(&self) -> Option<&WrittenTree> {
         self.around.tree.get_or_init(|| render_whole_tree(self)).as_ref()
     }
@@ -56,13 +56,13 @@ pub(super) fn write_navigation(html: &mut Html, scene: &PageContext<'_>, current
     }
 }
 
-/// Returns `true` if the navigation of a space, or a page of it, links to the lists of all pages.
+/// Returns `true` if the navigation of a space, or one of its pages, links to the complete page lists.
 pub(crate) fn is_listed_in_parts(scene: &PageContext<'_>) -> bool {
     scene.whole_tree().is_none()
         || (0..scene.frame.entries.len()).any(|at| scene.frame.visible_children(Some(at)).len() > MAX_CARDS)
 }
 
-/// Renders the whole tree of a space. Returns `None` if it exceeds the limits of a whole tree.
+/// Renders the complete tree of a space. Returns `None` if it exceeds the limits.
 fn render_whole_tree(scene: &PageContext<'_>) -> Option<WrittenTree> {
     let entries = &scene.frame.entries;
     let is_small = entries.len() <= MAX_WHOLE_ENTRIES
@@ -71,7 +71,7 @@ fn render_whole_tree(scene: &PageContext<'_>) -> Option<WrittenTree> {
     is_small.then(|| render_tree(scene, None))
 }
 
-/// Renders the whole tree, or the part around a path.
+/// Renders the complete tree, or the part around a path.
 fn render_tree(scene: &PageContext<'_>, path: Option<ExpandedPath>) -> WrittenTree {
     let mut writer = TreeWriter { scene, path, html: Html::default(), marks: HashMap::new() };
     writer.write_aside();
@@ -81,7 +81,7 @@ fn render_tree(scene: &PageContext<'_>, path: Option<ExpandedPath>) -> WrittenTr
 /// The expanded entries of a partial tree: the ancestors of the page and the page itself.
 #[derive(Debug, Default)]
 struct ExpandedPath {
-    /// From the top. If some are left out, the gap is after the first [`TOP_ANCESTORS`] entries.
+    /// The entries, outermost first. If some are omitted, the gap is after the first [`TOP_ANCESTORS`] entries.
     open: Vec<usize>,
     is_cut: bool,
 }
@@ -91,7 +91,7 @@ impl ExpandedPath {
         let mut open: Vec<usize> =
             current.into_iter().flat_map(|at| [at].into_iter().chain(frame.ancestors(at))).collect();
         open.reverse();
-        // Descendants of a hidden entry are not part of the navigation.
+        // Descendants of a hidden entry are not shown in the navigation.
         let end = open.iter().position(|at| frame.entries[*at].is_hidden).unwrap_or(open.len());
         open.truncate(end);
         let is_cut = open.len() > TOP_ANCESTORS + NEAREST_ANCESTORS;
@@ -101,23 +101,23 @@ impl ExpandedPath {
         Self { open, is_cut }
     }
 
-    /// The entry that is shown below `at` in place of its children, because the levels between the two are
-    /// left out.
+    /// Returns the entry that is shown below `at` instead of its children, because the levels between the two are
+    /// omitted.
     fn after_cut(&self, at: usize) -> Option<usize> {
         let is_before = self.is_cut && self.open.get(TOP_ANCESTORS - 1) == Some(&at);
         self.open.get(TOP_ANCESTORS).copied().filter(|_| is_before)
     }
 
-    /// The maximum size of a level in bytes.
+    /// Returns the maximum size of a level in bytes.
     fn level_bytes(&self) -> usize {
         MAX_PART_BYTES / (self.open.len() + 1)
     }
 }
 
-/// A tree during rendering.
+/// The state of rendering a tree.
 struct TreeWriter<'t> {
     scene: &'t PageContext<'t>,
-    /// The path around which the tree is shown; `None` for the whole tree.
+    /// The path around which the tree is shown, or `None` for the complete tree.
     path: Option<ExpandedPath>,
     html: Html,
     marks: HashMap<usize, Marks>,
@@ -128,7 +128,7 @@ impl<'t> TreeWriter<'t> {
         let words = self.scene.words;
         let html = &mut self.html;
         html.tags("<aside class=\"side\"").attribute(" aria-label=\"", words.menu);
-        // On narrow screens the tree is shown while it is the target of the page's address.
+        // On narrow screens, the tree is shown while it is the target of the URL fragment.
         html.tags("><a class=\"open-tree\"").attribute(" href=\"#", TREE).tags(">").text(words.menu);
         html.tags("</a><nav class=\"tree\"").attribute(" id=\"", TREE);
         html.attribute(" aria-label=\"", words.menu).tags("><a class=\"close-tree\"");
@@ -154,8 +154,7 @@ impl<'t> TreeWriter<'t> {
         self.html.tags("</ul>");
     }
 
-    /// The range of siblings that are shown: all in a whole tree, otherwise those around the entry on the
-    /// path.
+    /// Returns the range of siblings to show: all in a complete tree, otherwise those around the entry on the path.
     fn window(&self, all: &[u32]) -> Range<usize> {
         let Some(path) = &self.path else { return 0..all.len() };
         let cost = |index: usize| {
@@ -184,7 +183,7 @@ impl<'t> TreeWriter<'t> {
         }
     }
 
-    /// Writes a link to the list of the entries that are left out.
+    /// Writes a link to the list of the omitted entries.
     fn write_gap(&mut self, part: ListPart, count: usize) {
         let href = part.address(self.scene);
         let label = format!("{} … {count}", self.scene.words.all_pages);
@@ -233,7 +232,7 @@ impl<'t> TreeWriter<'t> {
         path.open.contains(&at) || self.html.len() < MAX_GROUP_BYTES
     }
 
-    /// Writes the children of an entry, or its next shown descendant if the path is cut.
+    /// Writes the children of an entry, or its next shown descendant if levels are omitted.
     fn write_descendants(&mut self, at: usize, depth: usize) {
         match self.path.as_ref().and_then(|path| path.after_cut(at)) {
             None => self.write_children(Some(at), depth + 1),
@@ -284,7 +283,7 @@ pub(super) fn write_link(
 ) {
     let to = scene.addresses.target(target);
     match &to.href {
-        // A relative URL would resolve to a different address on each page.
+        // A relative URL would resolve to a different URL on each page.
         Some(href) if is_relative(href) => {
             html.tags("<li><span class=\"gone\" dir=\"auto\">");
             write_brief(html, entry);
@@ -303,7 +302,7 @@ pub(super) fn write_link(
     }
 }
 
-/// The approximate size of an entry in a tree, in bytes, without its descendants.
+/// Returns the approximate size of an entry in a tree, in bytes, without its descendants.
 fn entry_bytes(scene: &PageContext<'_>, entry: &PageTreeEntry) -> usize {
     /// The size of an entry's tags in bytes.
     const TAGS: usize = 128;
@@ -323,7 +322,7 @@ fn entry_bytes(scene: &PageContext<'_>, entry: &PageTreeEntry) -> usize {
     TAGS + 2 * text(&brief(&entry.title)) + address
 }
 
-/// Returns `true` if an address depends on the page that contains it.
+/// Returns `true` if the meaning of a URL depends on the page that contains it.
 fn is_relative(href: &str) -> bool {
     !href.starts_with(['/', '#', '?']) && !href.contains(':')
 }

@@ -7,11 +7,11 @@ use crate::{
     page_tree::PageTree,
 };
 
-/// A rendered tree, independent of the current page.
+/// A rendered tree that is independent of the current page.
 #[derive(Debug)]
 pub(crate) struct WrittenTree {
     pub(super) written: NamedMarkup,
-    /// The byte offsets of the marks of each entry.
+    /// The mark positions of each entry.
     pub(super) marks: HashMap<usize, Marks>,
 }
 
@@ -49,7 +49,7 @@ impl WrittenTree {
         });
     }
 
-    /// The estimated memory in bytes.
+    /// Returns the estimated memory in bytes.
     pub(super) fn weight(&self) -> usize {
         self.written.as_str().len() + self.marks.len() * 2 * size_of::<(usize, Marks)>()
     }

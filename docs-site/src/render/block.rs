@@ -69,7 +69,7 @@ impl Renderer<'_> {
             .then(|| Html::build_markup(|html| blocks().for_each(|block| self.write_block(html, block, at))))
     }
 
-    /// Writes a block. The match is exhaustive, so a new kind must be added here.
+    /// Writes a block. The match is exhaustive, so that new kinds must be added here.
     #[expect(clippy::too_many_lines, reason = "a flat table from block kinds to HTML")]
     pub(super) fn write_block(&self, html: &mut Html, block: &Block, at: NodePosition) {
         if at.is_too_deep() {
@@ -260,7 +260,7 @@ impl Renderer<'_> {
         }
     }
 
-    /// Tabs that work without scripts: a radio button, a label and a panel for each.
+    /// Renders tabs that work without scripts: a radio button, a label and a panel for each tab.
     fn tabs(&self, block: &Block, full_width: Option<bool>, at: NodePosition) -> Markup {
         let group = self.counter.next_group();
         let tabs = block.nodes.iter().filter_map(|node| match node {
@@ -284,7 +284,7 @@ impl Renderer<'_> {
         }
     }
 
-    /// Renders reusable content, with the references of its own space.
+    /// Renders a reusable content block, whose references are resolved in its own space.
     fn reusable(&self, target: &ContentRef, at: NodePosition) -> Markup {
         let ContentRef::ReusableContent { reusable_content, space } = target else {
             return Markup::default();
@@ -306,8 +306,8 @@ impl Renderer<'_> {
         self.counter.add_reused(other.blocks(&document.nodes, at))
     }
 
-    /// The name of an integration block, because only its integration can render it. A diagram is shown as
-    /// its source.
+    /// Renders the name of an integration block, because only the integration can render its content. A diagram is
+    /// shown as source.
     fn integration(&self, data: &IntegrationData) -> Markup {
         let source = data.props.get("content").and_then(|content| content.as_str());
         if let Some(source) = source.filter(|_| data.integration == "mermaid") {
@@ -320,7 +320,7 @@ impl Renderer<'_> {
         }
     }
 
-    /// The name of an API operation, with a link to its specification.
+    /// Renders the name of an API operation, with a link to its specification.
     fn operation(&self, method: &str, path: &str, target: &ContentRef) -> Markup {
         let to = self.target(target);
         let inner = html! {
@@ -331,7 +331,7 @@ impl Renderer<'_> {
     }
 }
 
-/// Wraps a block without a class for full width if it is to be shown across the full width.
+/// Wraps a block that has no full-width class, if it is shown at full width.
 fn wrap_full_width(full_width: Option<bool>, inner: Markup) -> Markup {
     match full_width {
         Some(true) => html! { div.full { (inner) } },

@@ -1,4 +1,4 @@
-//! Counters of one page, with their limits.
+//! Counters for one page, with their limits.
 
 use std::cell::Cell;
 
@@ -6,16 +6,16 @@ use maud::Markup;
 
 use super::math;
 
-/// The maximum number of uses of reusable content per page.
+/// The maximum number of reusable content blocks rendered per page, including repetitions.
 const MAX_REUSES: u32 = 500;
 /// The maximum number of operations, webhooks and schemas rendered per page.
 const MAX_DESCRIBED: u32 = 500;
-/// The sizes in bytes of reusable content, and of operations, webhooks and schemas, after which a page
-/// renders no more of them. Without them, a page could repeat one long text any number of times.
+/// The sizes in bytes of reusable content, and of operations, webhooks and schemas, after which a page renders no more
+/// of them. Without these limits, a page could repeat a long text any number of times.
 const MAX_REUSED_BYTES: usize = 4 << 20;
 const MAX_DESCRIBED_BYTES: usize = 4 << 20;
 
-/// Counters of one page.
+/// Counters for one page.
 #[derive(Debug, Default)]
 pub(crate) struct Counter {
     pub(super) groups: Cell<u32>,
@@ -38,13 +38,13 @@ impl Counter {
         self.groups.get()
     }
 
-    /// Counts a use of reusable content; returns `true` if it is within the limits.
+    /// Counts a use of reusable content. Returns `true` if it is within the limits.
     pub(super) fn try_count_reuse(&self) -> bool {
         self.reuses.set(self.reuses.get() + 1);
         self.reuses.get() <= MAX_REUSES && self.reused_bytes.get() < MAX_REUSED_BYTES
     }
 
-    /// Counts an operation, webhook or schema; returns `true` if it is within the limits.
+    /// Counts an operation, webhook or schema. Returns `true` if it is within the limits.
     pub(super) fn try_count_described(&self) -> bool {
         self.described.set(self.described.get() + 1);
         self.described.get() <= MAX_DESCRIBED && self.described_bytes.get() < MAX_DESCRIBED_BYTES

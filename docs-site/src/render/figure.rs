@@ -17,7 +17,7 @@ pub(super) struct Gallery {
 }
 
 impl Renderer<'_> {
-    /// An image, with a variant for the dark theme if there is one.
+    /// Renders an image, with a variant for the dark theme if there is one.
     pub(super) fn pictures(
         &self,
         light: &ContentRef,
@@ -38,7 +38,7 @@ impl Renderer<'_> {
         }
     }
 
-    /// A group of one or more images.
+    /// Renders a group of one or more images.
     pub(super) fn gallery(&self, block: &Block, look: Gallery, at: NodePosition) -> Markup {
         let align = match look.align {
             Some(ImageAlign::Left) => "left",
@@ -61,7 +61,7 @@ impl Renderer<'_> {
         }
     }
 
-    /// An image with its caption.
+    /// Renders an image with its caption.
     pub(super) fn image(&self, block: &Block, data: &ImageData, at: NodePosition) -> Markup {
         let width = data.width.as_ref().map_or("", width_class);
         let caption = self.fragments(block, at.child());
@@ -74,7 +74,7 @@ impl Renderer<'_> {
         }
     }
 
-    /// An image in its configured size, otherwise in its own.
+    /// Renders an image in its configured size, otherwise in its natural size.
     fn sized_image(&self, data: &ImageData, alt: &str) -> Markup {
         let given = |length: Option<&Length>| match length {
             Some(Length::Pixels(value)) => Some(*value),
@@ -84,7 +84,7 @@ impl Renderer<'_> {
         let (width, height) = (given(data.width.as_ref()), given(data.height.as_ref()));
         let draw = |target: &ContentRef, class: &str| {
             let Some(picture) = self.picture(target) else {
-                // An image is not wrapped in another link, so it can be one itself.
+                // An image is not wrapped in another link, so it may be a link itself.
                 let to = self.target(target);
                 return match target {
                     ContentRef::Url { .. } => self.link(&to, Some("missing"), image_fallback(target, alt)),
@@ -111,7 +111,7 @@ impl Renderer<'_> {
         }
     }
 
-    /// A link card with a note and a caption.
+    /// Renders a link card with a note and a caption.
     pub(super) fn card(&self, target: &ContentRef, note: Option<&str>, caption: Option<Markup>) -> Markup {
         let to = self.target(target);
         let name = to.name.clone().unwrap_or_else(|| "…".to_owned());
@@ -127,7 +127,7 @@ impl Renderer<'_> {
         }
     }
 
-    /// A card to download a file, with its size.
+    /// Renders a card to download a file, with its size.
     pub(super) fn file(&self, block: &Block, target: &ContentRef, at: NodePosition) -> Markup {
         let size = match target {
             ContentRef::File { file } => {
@@ -141,7 +141,7 @@ impl Renderer<'_> {
     }
 }
 
-/// The placeholder of an image that cannot be loaded: its alternative text, otherwise its address.
+/// Renders the placeholder for an image that cannot be loaded: its alternative text, otherwise its URL.
 fn image_fallback(target: &ContentRef, alt: &str) -> Markup {
     let text = match target {
         ContentRef::Url { url } if alt.trim().is_empty() => url.as_str(),
@@ -150,13 +150,13 @@ fn image_fallback(target: &ContentRef, alt: &str) -> Markup {
     html! { span.missing { (text) } }
 }
 
-/// A width or height as an attribute value.
+/// Converts a width or height to an attribute value.
 fn pixels(value: f64) -> u32 {
     // The value is clamped, so the cast does not truncate.
     value.clamp(1.0, MAX_PIXELS).round() as u32
 }
 
-/// The class of a width in percent. Width attributes do not support percentages, and the content security
+/// Returns the class for a width in percent. Width attributes do not support percentages, and the content security
 /// policy forbids inline styles.
 pub(super) fn width_class(length: &Length) -> &'static str {
     const PARTS: [&str; 20] = [
@@ -173,7 +173,7 @@ pub(super) fn width_class(length: &Length) -> &'static str {
     }
 }
 
-/// A human-readable size in decimal units.
+/// Formats a size in decimal units.
 fn human_size(bytes: u64) -> String {
     const UNITS: [&str; 4] = ["kB", "MB", "GB", "TB"];
     if bytes < 1000 {

@@ -27,7 +27,7 @@ impl Renderer<'_> {
             match node {
                 Node::Text(text) => text.leaves.iter().for_each(|leaf| write_leaf(html, leaf)),
                 Node::Inline(inline) => self.write_inline(html, inline, at.child()),
-                // Blocks do not occur within text; if one does, its text is shown.
+                // Blocks do not normally occur within text. If one does, its text is shown.
                 Node::Block(block) => self.write_inlines(html, &block.nodes, at.child()),
             }
         }
@@ -81,7 +81,7 @@ impl Renderer<'_> {
                 self.link(&to, Some("mention"), html! { (name) })
             }
             InlineKind::Emoji { code } => html! { span.emoji { (emoji(code)) } },
-            // Icons refer to a font that pages do not load.
+            // Icons require a font that pages do not load.
             InlineKind::Icon { .. } => Markup::default(),
             InlineKind::InlineImage { target, dark, alt, caption, size } => {
                 let alt = alt.as_deref().or(caption.as_deref()).unwrap_or_default();
@@ -104,14 +104,14 @@ impl Renderer<'_> {
         }
     }
 
-    /// A word with a note, which opens next to it.
+    /// Renders a word with a note, which opens next to it.
     fn annotation(&self, inline: &Inline, at: NodePosition) -> Markup {
         let id = format!("note-{}", self.counter.next_group());
         html! {
             span.annotation {
                 a href={ "#" (id) } aria-describedby=(id) { (self.inlines(&inline.nodes, at)) }
                 span.note id=(id) role="note" {
-                    // HTML permits only phrasing content here, so the blocks of a note are rendered as spans.
+                    // HTML only permits phrasing content here, so the blocks of a note are rendered as spans.
                     @for block in inline.fragments().iter().flat_map(|fragment| &fragment.nodes) {
                         @match &block.kind {
                             BlockKind::Paragraph { .. } => span.part { (self.inlines(&block.nodes, at.child())) },
@@ -124,7 +124,7 @@ impl Renderer<'_> {
     }
 }
 
-/// The placeholder of a target without a visible name.
+/// Returns the placeholder for a target without a visible name.
 const fn mention(target: &ContentRef) -> &'static str {
     match target {
         ContentRef::User { .. } => "@…",
@@ -158,7 +158,7 @@ pub(super) fn write_marked(html: &mut Html, leaf: &Leaf, inner: impl FnOnce(&mut
     }
 }
 
-/// The tags of a mark.
+/// Returns the tags of a mark.
 const fn tags(kind: MarkKind) -> (&'static str, &'static str) {
     match kind {
         MarkKind::Bold => ("<strong>", "</strong>"),
@@ -172,7 +172,7 @@ const fn tags(kind: MarkKind) -> (&'static str, &'static str) {
     }
 }
 
-/// The suffix of a color class.
+/// Returns the suffix of a color class.
 const fn color(color: MarkColor) -> &'static str {
     match color {
         MarkColor::Default => "default",

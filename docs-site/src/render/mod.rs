@@ -1,5 +1,5 @@
-//! Rendering of documents from the block tree to HTML. Text of a page is never interpreted as HTML:
-//! unsupported content is shown as it was written.
+//! Rendering of documents from the block tree to HTML. Text in a page is never interpreted as HTML: unsupported content
+//! is shown as written.
 
 mod api;
 mod block;

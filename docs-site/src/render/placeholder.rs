@@ -11,7 +11,7 @@ use maud::PreEscaped;
 use super::NodePosition;
 use crate::html::Html;
 
-/// The start of a placeholder marker. Escaped text contains no `<`, so nothing else begins like it.
+/// The beginning of a placeholder marker. Escaped text contains no `<`, so no other output begins like it.
 pub(super) const MARK: &str = "<?";
 
 /// A node that is rendered for each page.
@@ -25,12 +25,12 @@ pub(super) enum Placeholder {
 #[derive(Debug, Default)]
 pub(crate) struct Placeholders {
     pub(super) found: RefCell<Vec<Placeholder>>,
-    /// `true` if prerendering outside of a placeholder needed data of the site. The result is then discarded.
+    /// `true` if prerendering needed site data outside of a placeholder. The result is then discarded.
     pub(super) is_missed: Cell<bool>,
 }
 
 impl Placeholders {
-    /// Leaves a placeholder for a block that needs data of the site; returns `true` if it did.
+    /// Leaves a placeholder for a block that needs site data. Returns `true` if it did.
     pub(super) fn leave_block(&self, html: &mut Html, block: &Block, at: NodePosition) -> bool {
         let is_open = block_needs_site(block);
         if is_open {
@@ -39,7 +39,7 @@ impl Placeholders {
         is_open
     }
 
-    /// Leaves a placeholder for an inline element that needs data of the site; returns `true` if it did.
+    /// Leaves a placeholder for an inline element that needs site data. Returns `true` if it did.
     pub(super) fn leave_inline(&self, html: &mut Html, inline: &Inline, at: NodePosition) -> bool {
         let is_open = inline.kind.targets().any(needs_site);
         if is_open {
@@ -61,7 +61,7 @@ impl Placeholders {
         }
     }
 
-    /// Records that data of the site was needed outside of a placeholder.
+    /// Records that site data was needed outside of a placeholder.
     pub(super) fn record_missing_data(&self) {
         self.is_missed.set(true);
     }
@@ -79,7 +79,7 @@ const fn needs_site(target: &ContentRef) -> bool {
     !matches!(target, ContentRef::Url { .. } | ContentRef::Anchor { page: None, space: None, .. })
 }
 
-/// Returns `true` if rendering a block, apart from its children, needs data of the site.
+/// Returns `true` if rendering a block, apart from its children, needs site data.
 fn block_needs_site(block: &Block) -> bool {
     match &block.kind {
         BlockKind::Images { .. } => block.nodes.iter().filter_map(Node::as_block).any(block_needs_site),
@@ -106,7 +106,7 @@ fn table_needs_site(data: &TableData) -> bool {
 }
 
 impl Placeholder {
-    /// The node as a document of its own.
+    /// Returns the node as a separate document.
     pub(super) fn document(&self) -> Document {
         Document::new(vec![match self {
             Self::Block(block, _) => block.clone(),

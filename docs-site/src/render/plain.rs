@@ -16,7 +16,7 @@ struct OutlineEntry<'d> {
     text: String,
 }
 
-/// The outline of a document; `None` if it has fewer than two headings.
+/// Returns the outline of a document, or `None` if it has fewer than two headings.
 pub(crate) fn outline(document: &Document, words: &Words) -> Option<NamedMarkup> {
     let headings = headings(document);
     if headings.len() < 2 {
@@ -39,7 +39,7 @@ pub(crate) fn outline(document: &Document, words: &Words) -> Option<NamedMarkup>
     })))
 }
 
-/// The headings with an anchor and text, at any depth and limited to [`MAX_HEADINGS`].
+/// Returns the headings with an anchor and text at any depth, at most [`MAX_HEADINGS`].
 fn headings(document: &Document) -> Vec<OutlineEntry<'_>> {
     let mut found = Vec::new();
     let mut stack: Vec<&Block> = document.nodes.iter().rev().collect();
@@ -64,7 +64,7 @@ fn headings(document: &Document) -> Vec<OutlineEntry<'_>> {
     found
 }
 
-/// The text of nodes, at any depth.
+/// Returns the text of nodes, at any depth.
 pub(crate) fn plain_text(nodes: &[Node]) -> String {
     let mut out = String::new();
     let mut stack: Vec<&Node> = nodes.iter().rev().collect();
@@ -96,7 +96,7 @@ pub(crate) fn plain_text(nodes: &[Node]) -> String {
     out
 }
 
-/// The characters of an emoji; empty for an invalid code.
+/// Returns the characters of an emoji, or an empty string for an invalid code.
 pub(crate) fn emoji(code: &str) -> String {
     code.split('-').filter_map(|hex| char::from_u32(u32::from_str_radix(hex, 16).ok()?)).collect()
 }

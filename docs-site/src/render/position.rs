@@ -1,8 +1,8 @@
-//! The position of a node during rendering, with its limits.
+//! The position of a node during rendering, with depth limits.
 
 /// The maximum nesting depth of blocks and inline elements. Deeper content is shown as plain text.
 const MAX_NODE_DEPTH: usize = 40;
-/// The maximum nesting depth of reusable content.
+/// The maximum nesting depth of reusable content blocks.
 pub(super) const MAX_REUSE_DEPTH: usize = 5;
 
 /// The position of a node during rendering.
@@ -10,9 +10,9 @@ pub(super) const MAX_REUSE_DEPTH: usize = 5;
 pub(crate) struct NodePosition {
     /// The number of enclosing blocks and inline elements.
     pub(super) depth: usize,
-    /// The number of enclosing reusable contents.
+    /// The number of enclosing reusable content blocks.
     pub(super) reuses: usize,
-    /// `true` within descriptions of OpenAPI specifications.
+    /// `true` within descriptions from OpenAPI specifications.
     pub(super) is_told: bool,
 }
 

@@ -1,9 +1,8 @@
-//! Prerendered documents: HTML that is independent of the site, with placeholders for the parts that depend
-//! on the site, the space or the visitor. Rendering a page then means copying the HTML and filling the
-//! placeholders.
+//! Prerendered documents: HTML that is independent of the site, with placeholders for the parts that depend on the
+//! site, the space or the visitor. Rendering a page then only copies the HTML and fills the placeholders.
 //!
-//! A placeholder keeps its node of the document, which is rendered in the usual way once the site is known: a
-//! link to a page, an image that is a file, reusable content. All other HTML depends only on the text and the
+//! A placeholder retains its node of the document, which is rendered as usual once the site is known: a link to a page,
+//! an image that is a file, a reusable content block. All other HTML only depends on the text and the
 //! [`RenderOptions`].
 
 use std::fmt::Write as _;
@@ -29,7 +28,7 @@ use crate::{
 /// The initial buffer capacity in bytes, sufficient for most documents.
 const DOCUMENT_CAPACITY: usize = 32 * 1024;
 
-/// The render options of a document, except the resolution of references.
+/// The render options of a document, apart from the resolution of references.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct RenderOptions {
     pub(crate) words: &'static Words,
@@ -42,19 +41,19 @@ pub(crate) struct RenderOptions {
 /// A prerendered document with placeholders.
 #[derive(Debug)]
 pub(crate) struct PrerenderedPage {
-    /// Pieces of HTML, each with the placeholder after it.
+    /// Segments of HTML, each with the placeholder that follows it.
     pieces: Vec<(NamedMarkup, Placeholder)>,
     end: NamedMarkup,
     /// The references of the document.
     pub(crate) references: DocumentReferences,
-    /// The outline; `None` if there are too few headings.
+    /// The outline, or `None` if there are too few headings.
     pub(crate) outline: Option<NamedMarkup>,
     weight: usize,
 }
 
 impl PrerenderedPage {
-    /// Prerenders a document. Returns `None` if both the document and a placeholder use the page's
-    /// [`Counter`]; such a document must be rendered as a whole.
+    /// Prerenders a document. Returns `None` if both the document and a placeholder use the [`Counter`] of the page.
+    /// Such a document must be rendered as a whole.
     pub(crate) fn prerender(document: &Document, space: &SpaceId, manner: RenderOptions) -> Option<Self> {
         let addresses = Addresses::new(&[], "", space).with_image_schemes(manner.loads);
         let (reused, specs) = (ReusableContents::new(), Specs::default());
@@ -97,13 +96,13 @@ impl PrerenderedPage {
         html.write_named(&self.end);
     }
 
-    /// The approximate memory in bytes.
+    /// Returns the approximate memory in bytes.
     pub(crate) const fn weight(&self) -> usize {
         self.weight
     }
 }
 
-/// Cuts HTML at its placeholder markers. Returns `None` unless each marker occurs exactly once, in order.
+/// Splits HTML at its placeholder markers. Returns `None` unless each marker occurs exactly once, in order.
 fn split_at_placeholders(
     marked: String,
     found: Vec<Placeholder>,

@@ -1,4 +1,4 @@
-//! The renderer of the blocks of one page.
+//! The block renderer of one page.
 
 use docs_core::model::{ContentRef, Document, ExternalLinksTarget};
 use maud::Markup;
@@ -38,18 +38,18 @@ impl Renderer<'_> {
         self.addresses.target(target)
     }
 
-    /// Resolves the address of an image, with its size if known.
+    /// Resolves the URL of an image, with its size if known.
     pub(super) fn picture(&self, target: &ContentRef) -> Option<Picture> {
         self.gaps.inspect(|gaps| gaps.record_reference(target));
         self.addresses.picture(target)
     }
 
-    /// Wraps content in a link. Without an address, the content is not linked.
+    /// Wraps content in a link. Without a URL, the content is not linked.
     pub(super) fn link(&self, target: &ReferenceTarget, class: Option<&str>, inner: Markup) -> Markup {
         Html::build_markup(|html| self.write_link_around(html, target, class, |html| html.markup(&inner)))
     }
 
-    /// Writes content within a link. Without an address, the content is not linked.
+    /// Writes content within a link. Without a URL, the content is not linked.
     pub(super) fn write_link_around(
         &self,
         html: &mut Html,

@@ -11,7 +11,7 @@ use crate::html::Html;
 
 /// The maximum width of a column, in pixels.
 const MAX_COLUMN: f64 = 2_000.0;
-/// The maximum number of stars of a rating.
+/// The maximum number of stars in a rating.
 const MAX_STARS: f64 = 20.0;
 
 impl Renderer<'_> {
@@ -124,7 +124,7 @@ impl Renderer<'_> {
         }
     }
 
-    /// The content of a cell that does not contain text.
+    /// Renders the content of a non-text cell.
     fn cell(&self, row: &TableRecord, column: &TableColumn) -> Markup {
         let Some(value) = row.values.get(&column.id) else { return Markup::default() };
         match (value, &column.kind) {
@@ -152,7 +152,7 @@ impl Renderer<'_> {
         }
     }
 
-    /// The content of a cell with options, files or users.
+    /// Renders the content of a cell with options, files or users.
     fn ids(&self, ids: &[String], kind: &TableColumnKind) -> Markup {
         html! {
             @for id in ids {
@@ -168,7 +168,7 @@ impl Renderer<'_> {
                             (self.link(&to, None, html! { (to.name.as_deref().unwrap_or("…")) })) " "
                         }
                     }
-                    // Visitors must not learn about users.
+                    // Users must not be revealed to visitors.
                     _ => {}
                 }
             }
@@ -176,7 +176,7 @@ impl Renderer<'_> {
     }
 }
 
-/// The class of an option's color; empty for an unknown color.
+/// Returns the class of an option's color, or an empty string for an unknown color.
 fn color_style(color: &str) -> &'static str {
     const COLORS: [(&str, &str); 9] = [
         ("blue", "bg-blue"),
@@ -192,12 +192,12 @@ fn color_style(color: &str) -> &'static str {
     COLORS.iter().find(|(name, _)| color.eq_ignore_ascii_case(name)).map_or("", |(_, class)| class)
 }
 
-/// The columns that a view shows, in its order.
+/// Returns the columns that a view shows, in the order of the view.
 fn visible_columns<'t>(data: &'t TableData, columns: &[String]) -> Vec<&'t TableColumn> {
     columns.iter().filter_map(|id| data.definition.get(id)).collect()
 }
 
-/// The class of the cells of a column.
+/// Returns the class of the cells of a column.
 fn cell_class(column: &TableColumn) -> &'static str {
     match &column.kind {
         TableColumnKind::Text { text_alignment, vertical_alignment } => {
@@ -225,7 +225,7 @@ fn cell_reference(value: &CellValue) -> Option<ContentRef> {
     }
 }
 
-/// The image that a cell value references, or the first of its files.
+/// Returns the image that a cell value references, or the first image of its files.
 fn cell_image(value: &CellValue) -> Option<ContentRef> {
     match value {
         CellValue::Reference(target) | CellValue::Image { target, .. } => Some(target.clone()),

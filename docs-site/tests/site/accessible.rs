@@ -13,7 +13,7 @@ use crate::{
     world::World,
 };
 
-/// The path of a file in an npm package.
+/// Returns the path of a file in an npm package.
 pub(crate) fn tool(path: &str) -> Option<PathBuf> {
     let folder = std::env::var_os("DOCS_TEST_NODE_MODULES").map(PathBuf::from);
     let found = folder.map(|folder| folder.join(path)).filter(|path| path.exists());
@@ -23,7 +23,8 @@ pub(crate) fn tool(path: &str) -> Option<PathBuf> {
     found
 }
 
-/// The addresses of a page per kind of block and inline element, and of the pages that the site generates.
+/// Creates a page per kind of block and inline element. Returns the URLs of these pages, and of the pages that the site
+/// generates.
 async fn pages(w: &World) -> Vec<String> {
     let (site, pages) = site_of_all_kinds(w).await;
     let pet = json!({ "type": "object", "required": ["name"], "properties": {
@@ -52,7 +53,7 @@ async fn pages(w: &World) -> Vec<String> {
     all
 }
 
-/// Text in each combination of foreground and background color.
+/// Returns text in each combination of foreground and background color.
 fn all_colours() -> String {
     const COLOURS: [&str; 11] = [
         "green", "blue", "red", "orange", "yellow", "purple", "$primary", "$info", "$success", "$warning",
@@ -68,7 +69,7 @@ fn all_colours() -> String {
     text
 }
 
-// In the light and in the dark theme.
+// In the light and the dark theme.
 #[tokio::test(flavor = "multi_thread")]
 async fn no_page_has_serious_accessibility_violations() {
     let Some(axe) = tool("axe-core/axe.min.js") else { return };

@@ -1,6 +1,6 @@
-//! The MCP endpoint, tested with the client of the official SDK and with the command line of the MCP
-//! inspector, if that is installed: `npm install @modelcontextprotocol/inspector`, and set
-//! `DOCS_TEST_NODE_MODULES` to the folder `node_modules`.
+//! The MCP endpoint, tested with the client of the official SDK and with the command line of the MCP inspector if that
+//! is installed: `npm install @modelcontextprotocol/inspector`, and set `DOCS_TEST_NODE_MODULES` to the folder
+//! `node_modules`.
 
 use std::{collections::HashMap, path::Path};
 
@@ -28,7 +28,7 @@ async fn guide(w: &World) -> SpaceId {
     space
 }
 
-/// A client of a site's endpoint.
+/// Creates a client of a site's endpoint.
 async fn client(base: &str, path: &str, token: Option<&str>) -> Option<RunningService<RoleClient, ()>> {
     // The client requires a TLS provider, even though the test server does not use TLS.
     let _ = rustls::crypto::ring::default_provider().install_default();
@@ -100,7 +100,7 @@ async fn mcp_client_searches_lists_and_reads_pages() {
     agent.cancel().await.expect("ended");
 }
 
-/// The output of the inspector's command line; `None` if node is not installed.
+/// Returns the output of the inspector's command line, or `None` if node is not installed.
 async fn inspect(script: &Path, endpoint: &str, asked: &[&str]) -> Option<Value> {
     // The inspector stores its configuration in the home folder.
     let home = tempfile::tempdir().expect("a folder");

@@ -5,7 +5,7 @@ use serde_json::json;
 
 use crate::world::World;
 
-/// Kind of block, Markdown, and the expected fragments of the page.
+/// The kind of block, its Markdown, and the expected fragments of the page.
 const BLOCKS: &[(&str, &str, &[&str])] = &[
     ("paragraph", "Plain *text*.", &["<p>Plain <em>text</em>.</p>"]),
     ("heading-1", "## One", &["<h2 id=\"one\">One", "href=\"#one\""]),
@@ -125,7 +125,7 @@ const BLOCKS: &[(&str, &str, &[&str])] = &[
     ),
 ];
 
-/// The same for inline elements.
+/// The same table for inline elements.
 const INLINES: &[(&str, &str, &[&str])] = &[
     (
         "link",
@@ -154,7 +154,7 @@ const INLINES: &[(&str, &str, &[&str])] = &[
     ),
 ];
 
-/// The row of a kind of block. The match is exhaustive, so a new kind must be added here.
+/// Returns the row of a block kind. The match is exhaustive, so that new kinds must be added here.
 const fn block_row(kind: &BlockKind) -> &'static str {
     match kind {
         BlockKind::Paragraph { .. } => "paragraph",
@@ -195,7 +195,7 @@ const fn block_row(kind: &BlockKind) -> &'static str {
     }
 }
 
-/// The row of a kind of inline element. The match is exhaustive as well.
+/// Returns the row of an inline element kind. The match is also exhaustive.
 const fn inline_row(kind: &InlineKind) -> &'static str {
     match kind {
         InlineKind::Link { .. } => "link",
@@ -210,7 +210,7 @@ const fn inline_row(kind: &InlineKind) -> &'static str {
     }
 }
 
-/// The kinds that a text is parsed to, including nested ones.
+/// Returns the kinds that `markdown` is parsed to, including nested ones.
 fn kinds(markdown: &str) -> Vec<&'static str> {
     let document = docs_core::content::document::parse(markdown);
     let name = |part| match part {
@@ -220,7 +220,7 @@ fn kinds(markdown: &str) -> Vec<&'static str> {
     document.parts().map(name).collect()
 }
 
-/// A space with the targets that the rows of both tables reference, and the texts of the rows.
+/// Creates a space with the link targets of both tables. Returns it with the Markdown of the rows.
 pub(crate) async fn texts_of_all_kinds(w: &World) -> (SpaceId, Vec<(&'static str, String)>) {
     let space = w.space("Guide").await;
     let file = |name: &str, reference: &str, media: &str| json!({ "name": name, "base64": "YQ==", "contentType": media, "ref": reference });
@@ -244,14 +244,14 @@ pub(crate) async fn texts_of_all_kinds(w: &World) -> (SpaceId, Vec<(&'static str
     ];
     let rows = BLOCKS.iter().chain(INLINES).map(|(name, markdown, _)| {
         let markdown = named.iter().fold((*markdown).to_owned(), |text, (from, to)| text.replace(from, to));
-        // A row is a valid test only if its text is parsed to the kind.
+        // A row is only a valid test if its text is parsed to the kind.
         assert!(kinds(&markdown).contains(name), "{name}: {:?}", kinds(&markdown));
         (*name, markdown)
     });
     (space, rows.collect())
 }
 
-/// A site with a page for each row of both tables: its path, and the paths of the pages below it.
+/// Creates a site with a page for each row of both tables. Returns its path, and the paths of the pages below it.
 pub(crate) async fn site_of_all_kinds(w: &World) -> (String, Vec<String>) {
     let (space, texts) = texts_of_all_kinds(w).await;
     for texts in texts.chunks(BLOCKS.len()) {
@@ -279,7 +279,7 @@ async fn every_block_and_inline_kind_is_rendered() {
     }
 }
 
-/// Markdown with markup that the parser preserves as text, and the HTML of its page.
+/// Markdown with markup that the parser preserves as text, and the resulting HTML.
 const PRESERVED: &[(&str, &str)] = &[
     (
         "<!-- a -->\n\nBefore <!-- b --> after.\n\n<!-- of\n\nlines -->\n\nLast.",

@@ -79,13 +79,13 @@ async fn browser_navigation_works_without_third_party_requests() {
     browser.end().await;
 }
 
-/// The number of payloads per page; one if `DOCS_TEST_ALL_PAYLOADS` is set.
+/// Returns the number of payloads per page: one if `DOCS_TEST_ALL_PAYLOADS` is set.
 fn together() -> usize {
     if std::env::var_os("DOCS_TEST_ALL_PAYLOADS").is_some() { 1 } else { 5 }
 }
 
-/// A page with several payloads in all positions, titled by one of them. Over all pages, the titles cover all
-/// endings and all bodies.
+/// Creates a page with several payloads in all positions, one of them as the title. Across all pages, the titles cover
+/// all endings and all bodies.
 fn page_of(at: usize, some: &[String]) -> Value {
     let markdown = |(at, payload): (usize, &String)| {
         crate::table::everywhere(payload).replace("[^1]", &format!("[^{at}]"))

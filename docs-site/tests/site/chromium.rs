@@ -8,8 +8,7 @@ use tokio::{
     process::{Child, ChildStdin, ChildStdout, Command},
 };
 
-/// Reports that a test is skipped. Fails if `DOCS_TEST_NO_SKIP` is set, which declares that all tools are
-/// installed.
+/// Reports that a test is skipped. Fails if `DOCS_TEST_NO_SKIP` is set, which requires that all tools are installed.
 #[track_caller]
 pub(crate) fn skip(why: &str) {
     assert!(
@@ -33,7 +32,7 @@ pub(crate) struct Browser {
 }
 
 impl Browser {
-    /// Starts the browser; `None` if it is not installed.
+    /// Starts the browser. Returns `None` if it is not installed.
     pub(crate) async fn start() -> Option<Self> {
         let found = std::process::Command::new("chromium").arg("--version").output();
         if !found.is_ok_and(|found| found.status.success()) {
@@ -96,7 +95,7 @@ impl Browser {
         }
     }
 
-    /// Evaluates an expression, awaiting a promise.
+    /// Evaluates an expression and awaits a resulting promise.
     pub(crate) async fn eval(&mut self, expression: &str) -> Value {
         let params = json!({ "expression": expression, "awaitPromise": true, "returnByValue": true });
         let got = self.ask("Runtime.evaluate", params).await;
@@ -128,7 +127,7 @@ impl Browser {
         self.events.retain(|event| event["method"] != "Page.loadEventFired");
     }
 
-    /// The reported problems: policy violations, script errors and dialogs.
+    /// Returns the reported problems: policy violations, script errors and dialogs.
     pub(crate) fn complaints(&self) -> Vec<String> {
         let is_bad = |event: &&Value| match event["method"].as_str().unwrap_or_default() {
             "Page.javascriptDialogOpening" | "Runtime.exceptionThrown" => true,
@@ -138,7 +137,7 @@ impl Browser {
         self.events.iter().filter(is_bad).map(Value::to_string).collect()
     }
 
-    /// The hosts that received requests.
+    /// Returns the hosts that received requests.
     pub(crate) fn hosts(&self) -> Vec<String> {
         let asked = self.events.iter().filter(|event| event["method"] == "Network.requestWillBeSent");
         let url = |event: &Value| event["params"]["request"]["url"].as_str().unwrap_or_default().to_owned();

@@ -1,4 +1,4 @@
-//! The effect of each nested setting of a site on the output.
+//! The effect of each nested site setting on the output.
 
 use docs_core::model::{
     Announcement, Customization, Favicon, Footer, FooterGroup, Header, HeaderLink, PageActions, Sidebar,
@@ -69,7 +69,7 @@ fn both(one: &str) -> Value {
     json!({ "light": one, "dark": one })
 }
 
-/// A customization that gives every setting an effect.
+/// Returns a customization in which every setting has an effect.
 fn rich() -> Value {
     let mut look = serde_json::to_value(Customization::default()).expect("JSON");
     look["header"] = json!({ "preset": "default",
@@ -166,7 +166,7 @@ fn rows_of_pages() -> Vec<Row> {
     ]
 }
 
-/// The pointers of all values within another, except those below a pointer that has a row.
+/// Collects the pointers of all nested values, except those below a pointer that has a row.
 fn leaves(value: &Value, at: &str, rows: &[Row], out: &mut Vec<String>) {
     let children: Vec<(String, &Value)> = match value {
         _ if rows.iter().any(|(pointer, ..)| *pointer == at) => return,
@@ -182,7 +182,7 @@ fn leaves(value: &Value, at: &str, rows: &[Row], out: &mut Vec<String>) {
     }
 }
 
-/// Sets the value at a pointer, creating it if necessary.
+/// Sets the value at a pointer, and creates it if necessary.
 fn set(look: &mut Value, pointer: &str, value: Value) {
     let (above, name) = pointer.rsplit_once('/').expect("a pointer");
     let above = look.pointer_mut(above).and_then(Value::as_object_mut).expect("an object");
@@ -193,8 +193,8 @@ fn set(look: &mut Value, pointer: &str, value: Value) {
     }
 }
 
-/// The output that shows a setting. The name of the style sheet is removed from a page, because it changes
-/// with the style sheet.
+/// Returns the output that shows a setting. The name of the style sheet is removed from a page, because it changes with
+/// the content of the style sheet.
 async fn shown(w: &World, path: &str, at: Where) -> String {
     let page = w.html(&format!("{path}second")).await;
     let (before, rest) = page.split_once("~site/theme.").expect("a sheet");
@@ -222,7 +222,7 @@ async fn each_nested_setting_changes_output_or_is_documented() {
     let mut unknown = Vec::new();
     leaves(&rich(), "", &rows, &mut unknown);
     let known = ["/favicon", "/header/links/0/links", "/header/links/1/title", "/header/links/1/to"];
-    // Empty values are covered by rows for their content.
+    // Empty values are covered by the rows for their content.
     assert_eq!(unknown, [&known[..], &["/privacyPolicy", "/socialPreview"]].concat());
     let note = include_str!("../../../decisions/0027-site.md");
     let (_, note) = note.split_once("**Settings without an effect.**").expect("a part");
@@ -238,7 +238,7 @@ async fn each_nested_setting_changes_output_or_is_documented() {
         let mut seen = Vec::new();
         for value in std::iter::once(None).chain(values.into_iter().map(Some)) {
             let mut look = rich();
-            // The colors of a header apply only to the custom preset.
+            // Header colors only apply to the custom preset.
             if pointer.starts_with("/header/") && pointer.ends_with("Color") {
                 look["header"]["preset"] = "custom".into();
             }

@@ -1,4 +1,4 @@
-//! Access to sites, and their addresses.
+//! Access to sites, and their URLs.
 
 use docs_core::model::{SiteVisibility, SpaceId};
 use poem::http::{Method, StatusCode};

@@ -1,4 +1,4 @@
-//! Prerendered texts look the same as texts rendered for the page.
+//! Prerendered documents look the same as documents rendered for the page.
 
 use docs_core::model::SpaceId;
 use poem::http::Method;
@@ -6,7 +6,7 @@ use serde_json::json;
 
 use crate::{blocks::texts_of_all_kinds, world::World};
 
-/// The page at a path, after checking that a server without caches returns the same.
+/// Returns the page at a path, after checking that a server without caches returns the same page.
 async fn shown_by_both(w: &World, path: &str) -> String {
     let shown = w.html(path).await;
     let anew = World::ask_of(&w.forgetful(), Method::GET, path, &[]).await;
@@ -14,13 +14,13 @@ async fn shown_by_both(w: &World, path: &str) -> String {
     shown
 }
 
-// With each customization that affects the rendering of texts.
+// Tests each customization that affects the rendering of text.
 #[tokio::test]
 async fn every_block_kind_renders_the_same_when_prerendered() {
     let w = World::new().await;
     let (space, texts) = texts_of_all_kinds(&w).await;
-    // Combines texts that change counters of the page, that may change them, and that depend on the site or
-    // not.
+    // Combines texts that change, may change, or do not change the counters of the page, and texts that depend or do
+    // not depend on the site.
     let mut all: Vec<String> = texts.iter().map(|(_, text)| text.clone()).collect();
     all.extend((0..texts.len()).map(|at| {
         let (first, other) = (&texts[at].1, &texts[(at + 7) % texts.len()].1);
@@ -49,7 +49,7 @@ async fn every_block_kind_renders_the_same_when_prerendered() {
     }
 }
 
-/// A page that references other pages, a file and reusable content.
+/// Creates a page that references other pages, a file and reusable content.
 async fn leading(w: &World, space: &SpaceId) -> String {
     let target = w.page(space, "Target", "There.").await;
     let file = json!({ "name": "p.png", "base64": "YQ==", "contentType": "image/png", "ref": "p" });

@@ -29,12 +29,12 @@ impl Files {
     }
 }
 
-/// Options for files that will be served at a known address.
+/// Returns options for files that will be served at a known URL.
 fn at_host() -> ExportOptions {
     ExportOptions::for_url(url::Url::parse("http://host.test/deep/docs").expect("an address"))
 }
 
-/// Returns `true` if a web server would serve a link of a page from the files.
+/// Returns `true` if a web server can serve a link in a page from the files.
 fn answered(files: &Files, page: &str, link: &str) -> bool {
     let base = url::Url::parse(&format!("http://host.test/deep/docs/{page}")).expect("an address");
     let to = base.join(link).expect("a link");

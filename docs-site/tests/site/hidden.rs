@@ -1,7 +1,7 @@
-//! Random sites with everything that conditions, audiences and share links can hide.
+//! Random sites with all content that conditions, audiences and share links can hide.
 //!
-//! Every response must agree with a naive model of the visitor's access, and hidden content must be
-//! indistinguishable from missing content.
+//! Every response must agree with a naive model of the visitor's access, and hidden content must be indistinguishable
+//! from missing content.
 
 use std::{collections::BTreeMap, io, slice};
 
@@ -17,13 +17,13 @@ use crate::{
     world::{Got, World, path_of, token},
 };
 
-/// A page: its condition, that of a block in it, its nesting below the previous page, and its links.
+/// A page: its condition, the condition of a block in it, its nesting below the previous page, and its links.
 #[derive(Clone, Copy, Debug)]
 struct PagePlan {
     condition: usize,
     block: usize,
     is_below: bool,
-    /// The number of the linked page among the earlier pages of the whole site.
+    /// The index of the linked page among the earlier pages of the whole site.
     links: usize,
     has_file: bool,
     is_unlisted: bool,
@@ -32,7 +32,7 @@ struct PagePlan {
 #[derive(Clone, Debug)]
 struct PlacePlan {
     condition: usize,
-    /// `true` if its language differs from that of the site.
+    /// `true` if the page's language differs from that of the site.
     is_german: bool,
     pages: Vec<PagePlan>,
 }
@@ -46,10 +46,10 @@ struct SectionPlan {
 
 #[derive(Clone, Debug)]
 struct SitePlan {
-    /// `true` if the site has sections; otherwise it contains the spaces of the first section.
+    /// `true` if the site has sections. Otherwise it contains the spaces of the first section.
     has_sections: bool,
     sections: Vec<SectionPlan>,
-    /// Header links: conditions and numbers of the linked pages.
+    /// Header links: conditions, and indices of the linked pages.
     links: Vec<(usize, usize)>,
     /// The target pages of redirects.
     redirects: Vec<usize>,
@@ -74,7 +74,7 @@ struct MadePage {
     id: String,
     space: SpaceId,
     place: SiteSpaceId,
-    /// The paths of its section and space, empty for defaults, and its path in the space.
+    /// The paths of the page's section and space, empty for defaults, and its path in the space.
     names: [String; 2],
     path: String,
     all: All,
@@ -94,7 +94,7 @@ impl Made {
         word
     }
 
-    /// The page for any number, modulo the number of pages.
+    /// Returns the page for any number, modulo the number of pages.
     fn page(&self, number: usize) -> Option<&MadePage> {
         number.checked_rem(self.pages.len()).map(|at| &self.pages[at])
     }
@@ -113,7 +113,7 @@ struct Site {
     w: World,
     id: SiteId,
     made: Made,
-    /// The address for visitors, and the address with a revoked share link.
+    /// The URL for visitors, and the URL with a revoked share link.
     path: String,
     revoked: Option<String>,
     redirects: Vec<(String, All)>,
@@ -163,8 +163,8 @@ impl Site {
         }
     }
 
-    /// Creates a space of the site with its pages: as the first of a new section, in an existing section, or
-    /// directly on the site.
+    /// Creates a space of the site with its pages: as the first of a new section, in an existing section, or directly
+    /// on the site.
     async fn place(
         &mut self,
         plan: &PlacePlan,
@@ -200,7 +200,7 @@ impl Site {
         (section_id, place)
     }
 
-    /// Creates the pages of a space. The first is visible to everyone who can access the space.
+    /// Creates the pages of a space. The first is visible to everyone who has access to the space.
     async fn fill(
         &mut self,
         plan: &[PagePlan],
@@ -298,7 +298,7 @@ impl Site {
         self.path = paths.remove(0).1;
     }
 
-    /// Possible addresses of a page, with all or some of the path segments before it.
+    /// Returns possible URLs of a page, with all or some of the path segments before it.
     fn addresses(page: &MadePage) -> Vec<String> {
         let [section, space] = &page.names;
         let below = |name: &str| if name.is_empty() { String::new() } else { format!("{name}/") };
@@ -314,7 +314,7 @@ impl Site {
     }
 }
 
-/// Addresses of a site that are not pages.
+/// URLs of a site that are not pages.
 const LISTS: [&str; 18] = [
     "",
     "index.md",
@@ -336,7 +336,7 @@ const LISTS: [&str; 18] = [
     "~/changes/2/~compare",
 ];
 
-/// All responses to a visitor: their text, and those with an entity tag.
+/// All responses to a visitor: their text, and those with an ETag.
 #[derive(Default)]
 struct Told {
     said: String,
@@ -344,7 +344,7 @@ struct Told {
 }
 
 impl Site {
-    /// The cookies of a visitor.
+    /// Returns the cookies of a visitor.
     async fn cookies(&self, who: &Who) -> String {
         let claims = json!({ "beta": who.beta, "plan": if who.is_pro { "pro" } else { "free" },
             "exp": self.w.seconds() + 600 });
@@ -358,8 +358,8 @@ impl Site {
         self.w.ask(Method::GET, &format!("{}{path}", self.path), &headers).await
     }
 
-    /// Requests everything, including addresses that the visitor cannot know, and repeats requests with the
-    /// entity tags of other visitors. Only a visitor with the same response may get status 304.
+    /// Requests everything, including URLs that the visitor cannot know, and repeats requests with the ETags of other
+    /// visitors. Only a visitor with the same response may get status 304.
     async fn crawl(&self, who: &Who, others: &[&Told]) -> Told {
         let cookies = self.cookies(who).await;
         let mut told = Told::default();
@@ -374,7 +374,7 @@ impl Site {
                 "{path}: {got:?}"
             );
             told.said.push_str(&got.body);
-            // Segments of the requested path reveal nothing.
+            // Segments of the requested path are not counted as leaks.
             let asked: Vec<&str> = path.split(['/', '.']).collect();
             let news = got.header("location").split(['/', '.', '#']).filter(|part| !asked.contains(part));
             news.for_each(|part| told.said.push_str(part));
@@ -460,8 +460,7 @@ impl Site {
         let mut files = Words::default();
         sites.export(&self.path, &ExportOptions::default(), &mut files).await.expect("exported");
         let stranger = Who { is_known: false, beta: false, is_pro: false, eu: false };
-        // The title of a space that is alone in its section occurs only in lists that an export does not
-        // contain.
+        // The title of the only space in a section only occurs in lists that an export does not contain.
         for Mark { word, any } in &self.made.marks {
             assert!(seen(any, &stranger) || !files.0.contains(word.as_str()), "{word} in files");
         }
@@ -471,7 +470,7 @@ impl Site {
     }
 }
 
-/// All names and contents of exported files.
+/// All names and contents of exported files, concatenated.
 #[derive(Default)]
 struct Words(String);
 
@@ -486,11 +485,11 @@ impl ExportTarget for Words {
 async fn holds(plan: SitePlan, who: Who) {
     let site = Site::of(&plan).await;
     let is_closed = plan.audience == 3;
-    // A site with sign-in is visible only to authenticated visitors, and only these have claims.
+    // A site with sign-in is only visible to authenticated visitors, and only these have claims.
     let is_known = who.is_known || is_closed;
     let who = Who { is_known, beta: is_known && who.beta, is_pro: is_known && who.is_pro, ..who };
-    // A visitor with nearly full access reads first, so that the caches contain content to leak. The visitor
-    // follows, then the same visitor with other claims, and finally an anonymous one.
+    // A visitor with nearly full access reads first, so that the caches contain content to leak. Then the visitor, the
+    // same visitor with other claims, and finally an anonymous visitor read.
     let all = Who { is_known: true, beta: true, is_pro: true, eu: true };
     let most = site.check(&all, &[]).await;
     let first = site.check(&who, &[&most]).await;

@@ -1,4 +1,4 @@
-//! Texts from authors, settings and addresses never become markup, scripts or script URLs.
+//! Text from authors, settings and URLs never becomes markup, scripts or script URLs.
 
 use poem::http::StatusCode;
 use serde_json::json;

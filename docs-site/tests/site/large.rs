@@ -17,7 +17,7 @@ use serde_json::json;
 
 use crate::{exports::Files, world::World};
 
-/// The maximum size of a page in bytes, without its own text.
+/// The maximum size of a page in bytes, excluding its text.
 const MAX_PAGE: usize = 200_000;
 
 /// Imports a table of contents.
@@ -31,7 +31,7 @@ async fn import(w: &World, space: &SpaceId, contents: &str) {
     w.platform.settle().await.expect("settled");
 }
 
-/// Adds a specification with `tags` tags. Each tag becomes a page wherever the specification is placed.
+/// Adds a specification with `tags` tags. Each tag becomes a page at each place where the specification is included.
 async fn spec(w: &World, tags: usize) {
     let tags: Vec<_> = (0..tags).map(|tag| json!({ "name": format!("Tag {tag}") })).collect();
     let spec =
@@ -52,7 +52,7 @@ const PLACE: &str = "* ```yaml
   ```
 ";
 
-/// A space with this number of sibling pages. Computed pages do not need an edit each.
+/// Creates a space with this number of sibling pages. They are computed, which avoids an edit for each.
 async fn wide_space(w: &World, pages: usize) -> SpaceId {
     let space = w.space("Wide").await;
     let tags = pages.min(1_000);
@@ -61,13 +61,13 @@ async fn wide_space(w: &World, pages: usize) -> SpaceId {
     space
 }
 
-/// A site with a wide space.
+/// Creates a site with a wide space.
 async fn wide(w: &World, pages: usize) -> String {
     let space = wide_space(w, pages).await;
     w.site("Docs", &space).await.1
 }
 
-/// The addresses in a page that begin with that of the site, without anchors.
+/// Returns the URLs in a page that begin with the URL of the site, without anchors.
 fn links(page: &str, site: &str) -> BTreeSet<String> {
     let all = page.split(" href=\"").skip(1).filter_map(|rest| rest.split('"').next());
     all.filter(|href| href.starts_with(site))
@@ -134,7 +134,7 @@ async fn all_pages_of_a_large_space_are_reached_by_links() {
 
 #[tokio::test]
 async fn a_deep_page_shows_the_way_to_it_in_a_bounded_navigation() {
-    // One tree exceeds only the depth of a whole tree, the other also its number of entries.
+    // One tree only exceeds the depth of a complete tree, the other also its number of entries.
     for beside in [0, 320] {
         deep_pages_are_bounded(beside).await;
     }
@@ -201,7 +201,7 @@ async fn one_reusable_content_used_many_times_makes_no_huge_page() {
     assert!(page.len() < 5 << 20, "{} bytes", page.len());
 }
 
-/// Adds reusable contents, and returns the blocks that include them.
+/// Adds reusable content blocks, and returns the blocks that include them.
 async fn reusables(w: &World, space: &SpaceId, texts: &[String]) -> Vec<String> {
     for (batch, texts) in texts.chunks(50).enumerate() {
         let insert = |(number, text): (usize, &String)| {
@@ -243,7 +243,7 @@ async fn reusable_contents_in_each_other_are_bounded() {
     assert_eq!(shown, [true, true, true, true, true, false]);
 }
 
-/// An expression in the text of a page.
+/// Returns an expression in the text of a page.
 fn expression(source: &str) -> String {
     format!("<code class=\"expression\">{}</code> ", source.replace('&', "&amp;"))
 }
@@ -258,7 +258,7 @@ async fn values_of_expressions_do_not_make_a_huge_page() {
     let html = w.html(&site).await;
     assert!(html.len() < 2 << 20 && html.contains("The end."), "{} bytes", html.len());
     assert_eq!(html.matches("&amp;").count() / 100_000, 2);
-    // All forms of the page show the same values.
+    // All forms of the page contain the same values.
     for path in ["index.md", "llms-full.txt"] {
         let text = w.html(&format!("{site}{path}")).await;
         assert!(text.len() < 2 << 20 && text.contains("The end."), "{path}: {} bytes", text.len());
@@ -328,7 +328,7 @@ async fn lists_for_machines_come_in_parts() {
     assert!(w.html(&format!("{site}llms.txt")).await.len() < 1 << 20);
 }
 
-/// After a change elsewhere, lists are written again from summaries of the spaces.
+/// After a change elsewhere, lists are rebuilt from the summaries of the spaces.
 #[tokio::test]
 async fn lists_do_not_build_the_page_trees_of_all_spaces_again() {
     let w = World::new().await;
@@ -353,7 +353,7 @@ async fn lists_do_not_build_the_page_trees_of_all_spaces_again() {
             assert!(got.body.contains(part), "{list}: {}", got.body);
             begun.push(w.begun() - before);
         }
-        // A tree takes two transactions: for the sources of computed pages, and for the content.
+        // A tree takes two transactions: one for the sources of computed pages, and one for the content.
         assert!(begun[1] + 2 * spaces.len() as u64 <= begun[0], "{list}: {begun:?} transactions");
     }
 }
@@ -373,7 +373,7 @@ async fn an_export_holds_the_lists_that_its_pages_link_to() {
     );
 }
 
-/// The peak memory in bytes of a request for a page that is not cached, in a space whose tree is cached.
+/// Returns the peak memory in bytes of a request for an uncached page, in a space whose tree is cached.
 fn memory_of_a_page(pages: usize) -> usize {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
     let (w, site) = runtime.block_on(async {

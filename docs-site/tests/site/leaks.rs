@@ -1,4 +1,4 @@
-//! Access to conditional content: every response must contain exactly the marks that a naive model permits.
+//! Access to conditional content: every response must contain exactly the markers that a naive model permits.
 
 use std::collections::BTreeMap;
 
@@ -26,8 +26,8 @@ pub(crate) const CONDITIONS: [(&str, Asked); 8] = [
 
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Who {
-    /// `true` if the visitor has a token. Without one the visitor has no signed claims, even though the site
-    /// uses them.
+    /// `true` if the visitor has a token. Without a token, the visitor has no signed claims, even though the site uses
+    /// them.
     pub(crate) is_known: bool,
     pub(crate) beta: bool,
     pub(crate) is_pro: bool,
@@ -36,7 +36,7 @@ pub(crate) struct Who {
 }
 
 impl Who {
-    /// The cookies of a visitor with or without a token.
+    /// Returns the cookies of a visitor with or without a token.
     pub(crate) fn cookies(self, token: Option<&str>) -> String {
         // An anonymous visitor sends no cookies, so that the response comes from the shared cache.
         if token.is_none() && !self.eu {
@@ -47,13 +47,13 @@ impl Who {
     }
 }
 
-/// A page: its condition, and that of a block in it.
+/// A page: its condition, and the condition of a block in it.
 #[derive(Clone, Copy, Debug)]
 struct PagePlan {
     condition: usize,
     block: usize,
     is_below: bool,
-    /// `true` if it links to the previous page.
+    /// `true` if the page links to the previous page.
     links: bool,
 }
 
@@ -109,15 +109,15 @@ async fn fill(w: &World, space: &SpaceId, plan: &[PagePlan], made: &mut Made, wh
     }
 }
 
-/// All responses to a visitor: their text, and those with an entity tag.
+/// All responses to a visitor: their text, and those with an ETag.
 #[derive(Default)]
 struct Told {
     said: String,
     tagged: BTreeMap<String, Got>,
 }
 
-/// Requests everything on a site, including addresses that the visitor cannot know, and repeats requests with
-/// the entity tags of another visitor. Only a visitor with the same response may get status 304.
+/// Requests everything on a site, including URLs that the visitor cannot know, and repeats requests with the ETags of
+/// another visitor. Only a visitor with the same response may get status 304.
 async fn crawl(w: &World, site: &str, cookie: &str, made: &Made, other: &Told) -> Told {
     let (mut said, mut tagged) = (String::new(), BTreeMap::new());
     let lists = [
@@ -173,14 +173,14 @@ async fn crawl(w: &World, site: &str, cookie: &str, made: &Made, other: &Told) -
         ];
         let got = w.send(&format!("{site}~site/mcp"), &headers, message.to_string()).await;
         assert_eq!(got.status, StatusCode::OK, "{tool}: {got:?}");
-        // The agent's own arguments reveal nothing.
+        // The agent's own arguments are not counted as leaks.
         let asked = arguments["page"].as_str().unwrap_or("-");
         said.push_str(&got.body.replace(&format!("page: `{asked}` does not exist"), ""));
     }
     Told { said, tagged }
 }
 
-/// Repeats a request with the entity tag of another visitor.
+/// Repeats a request with the ETag of another visitor.
 async fn replay(w: &World, (site, path, cookie): (&str, &str, &str), (known, got): (&Got, &Got)) {
     let headers = [("cookie", cookie), ("if-none-match", known.header("etag"))];
     let again = w.ask(Method::GET, &format!("{site}{path}"), &headers).await;
@@ -189,7 +189,7 @@ async fn replay(w: &World, (site, path, cookie): (&str, &str, &str), (known, got
     assert_eq!(again.status, expected, "{path} with the tag of somebody else");
 }
 
-/// The claims that the site declares.
+/// Returns the claims that the site declares.
 pub(crate) fn claims_schema() -> Value {
     json!({ "jsonSchema": { "type": "object", "additionalProperties": false, "properties": {
         "beta": { "type": "boolean", "description": "What for" },
@@ -240,7 +240,7 @@ proptest! {
         plan in prop::collection::vec(page_plan(), 1..5),
         (is_known, beta, is_pro, is_closed, eu) in any::<(bool, bool, bool, bool, bool)>(),
     ) {
-        // A site with sign-in is visible only to authenticated visitors, and only these have claims.
+        // A site with sign-in is only visible to authenticated visitors, and only these have claims.
         let is_known = is_known || is_closed;
         let who = Who { is_known, beta: is_known && beta, is_pro: is_known && is_pro, eu };
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
@@ -275,7 +275,7 @@ async fn a_claim_without_enumerated_values_hides_cached_content() {
     let read = async || w.ask(Method::GET, &format!("{path}secret"), &[("cookie", &kept)]).await.body;
     assert!(read().await.contains("markq"));
     let mut other = claims_schema();
-    // A free text claim cannot be used in conditions, even though the visitor still has it.
+    // A free-text claim cannot be used in conditions, even though the visitor still has it.
     other["jsonSchema"]["properties"]["plan"] = json!({ "type": "string", "description": "What for" });
     set(other).await;
     let body = read().await;

@@ -13,12 +13,12 @@ use tracing::{
 use crate::world::{World, path_of};
 
 thread_local! {
-    /// The log of this thread.
+    /// The log of the current thread.
     static LINES: RefCell<String> = const { RefCell::new(String::new()) };
 }
 
-/// A subscriber that records the log of each thread separately. It is installed for the whole process,
-/// because `tracing` caches the interest in a log line on its first use by any thread.
+/// A subscriber that records the log of each thread separately. It is installed for the whole process, because
+/// `tracing` caches the interest in a log line when any thread first uses it.
 struct Log;
 
 fn taken() -> String {

@@ -14,8 +14,7 @@ use serde_json::{Value, json};
 
 use crate::world::{Got, World};
 
-/// Requested paths and headers: pages of the site and of a second space, and paths that exist only after some
-/// changes.
+/// Requested paths and headers: pages of the site and of a second space, and paths that only exist after some changes.
 const ASKED: [(&str, &[(&str, &str)]); 20] = [
     ("", &[]),
     ("", &[("accept", "text/markdown")]),
@@ -120,7 +119,7 @@ fn read<T: DeserializeOwned>(json: Value) -> T {
     serde_json::from_value(json).expect("a request")
 }
 
-/// The result of a change that may be refused because its target does not exist.
+/// Returns the result of a change that may be rejected because its target does not exist.
 fn tried<T>(done: Result<T, Error>) -> Option<T> {
     let is_refusal = |error: &Error| {
         let kinds = [ErrorKind::NotFound, ErrorKind::Conflict, ErrorKind::Invalid, ErrorKind::Forbidden];
@@ -274,8 +273,7 @@ async fn holds(changes: Vec<Change>) {
         for (fresh, told) in fresh.iter().zip(site.told(&site.w.forgetful()).await) {
             assert_eq!((told.status, &told.body), (fresh.status, &fresh.body), "after {:?}", &changes[..=at]);
         }
-        // One server has skipped some of the changes; the other is asked a second time, now with filled
-        // caches.
+        // One server skips some of the changes. The other is requested a second time, with filled caches.
         let asked = if at % 2 == 0 { &servers[..1] } else { &servers[..] };
         for server in asked.iter().chain(&servers[..1]) {
             for (((path, headers), fresh), told) in ASKED.iter().zip(&fresh).zip(site.told(server).await) {

@@ -106,7 +106,7 @@ async fn redirects_and_default_space_paths_redirect_to_the_page() {
     assert_eq!(got.header("location"), format!("http://docs.test:4000{path}second"));
 }
 
-// A link with a relative address would resolve to a different address on each page.
+// A link with a relative URL would resolve to a different URL on each page.
 #[tokio::test]
 async fn broken_entries_in_the_page_tree_are_plain_text() {
     let w = World::new().await;
@@ -254,7 +254,7 @@ async fn page_links_its_hreflang_language_variants() {
     let link = |language: &str, path: &str| {
         format!("rel=\"alternate\" hreflang=\"{language}\" href=\"http://docs.test:4000{path}\"")
     };
-    // Each page must list all language variants including itself, otherwise search engines ignore them.
+    // Each page must list all language variants including itself. Otherwise search engines ignore the list.
     for page in ["setup", "deutsch/setup"] {
         let shown = w.html(&format!("{path}{page}")).await;
         for (language, to) in [("en", "setup"), ("de", "deutsch/setup")] {

@@ -1,5 +1,5 @@
-//! Payloads in a real browser, in all inputs other than the text of pages: settings, addresses, live search,
-//! descriptions, titles of spaces, sections, groups and variants, redirects, specifications, and previews.
+//! Payloads in a real browser, in all inputs other than the text of pages: settings, URLs, live search, descriptions,
+//! titles of spaces, sections, groups and variants, redirects, specifications, and previews.
 
 use docs_core::{
     model::{
@@ -20,28 +20,28 @@ use crate::{
 
 /// The number of payloads that share a search word. A single query for all of them would be too long.
 const ASKED: usize = 7;
-/// The number of payloads per page, each in a position of its own.
+/// The number of payloads per page, each in a separate position.
 const BESIDE: usize = 20;
 
-/// The payloads that require a page load each: a selection that covers all endings and bodies, or all if
+/// Returns the payloads that require a page load each: a selection that covers all endings and bodies, or all if
 /// `DOCS_TEST_ALL_PAYLOADS` is set.
 fn alone() -> Vec<String> {
     let step = if std::env::var_os("DOCS_TEST_ALL_PAYLOADS").is_some() { 1 } else { 7 };
     payloads().into_iter().step_by(step).collect()
 }
 
-/// Opens an address and checks that no script ran and the content security policy refused nothing.
+/// Opens a URL and checks that no script ran and that there was no violation of the content security policy.
 async fn opens(browser: &mut Browser, url: &str, payload: &str) {
     browser.open(url).await;
     assert_eq!(browser.complaints(), Vec::<String>::new(), "{payload} at {url}");
 }
 
-/// The search word of a batch of payloads.
+/// Returns the search word of a batch of payloads.
 fn word(batch: usize) -> String {
     format!("batch{batch:02}q")
 }
 
-/// A space titled by a payload, with pages that have all payloads as titles and descriptions.
+/// Creates a space with a payload as its title, and pages with all payloads as titles and descriptions.
 async fn space_of_payloads(w: &World) -> (SpaceId, PageId) {
     let space = w.space(&short(&payloads()[0], 50)).await;
     let first = w.page(&space, "First", "Start.").await;
@@ -77,7 +77,7 @@ async fn no_payload_of_settings_runs_in_a_browser() {
     browser.end().await;
 }
 
-/// Types a query into the search field and returns the titles of the results that the script shows.
+/// Types a query into the search field and returns the titles of the results shown by the script.
 async fn types(browser: &mut Browser, text: &str) -> String {
     let types = format!(
         "{{ const input = document.querySelector('.find input'); input.value = {}; \
@@ -158,12 +158,12 @@ async fn no_payload_of_a_change_request_runs_in_a_browser() {
     browser.end().await;
 }
 
-/// An address that contains a payload.
+/// Returns a URL that contains a payload.
 fn in_path(payload: &str) -> String {
     format!("former/{}", utf8_percent_encode(payload, NON_ALPHANUMERIC))
 }
 
-/// Items titled by payloads: sections in groups, each with a space, and variants of the first section.
+/// Items with payloads as titles: sections in groups, each with a space, and variants of the first section.
 struct Titled {
     site: SiteId,
     sections: Vec<SectionId>,
@@ -203,7 +203,7 @@ impl Titled {
         it
     }
 
-    /// Sets all titles, one payload per item of a kind.
+    /// Sets all titles to payloads, one payload per item of a kind.
     async fn title(&self, w: &World, payloads: &[String]) {
         let org = w.me().org(&w.org);
         let site = org.site(&self.site);
@@ -216,7 +216,7 @@ impl Titled {
     }
 }
 
-/// Requests redirected addresses of a page, and addresses that never existed.
+/// Requests redirected URLs of a page, and URLs that never existed.
 async fn asks_formers(browser: &mut Browser, base: &str, payloads: &[String]) {
     for payload in payloads {
         let asked =
@@ -233,7 +233,7 @@ async fn asks_formers(browser: &mut Browser, base: &str, payloads: &[String]) {
 #[tokio::test(flavor = "multi_thread")]
 async fn no_payload_in_redirects_or_section_titles_runs() {
     let Some(mut browser) = Browser::start().await else { return };
-    // Redirects use the base address of the platform, so it must be the address of this server.
+    // Redirects use the base URL of the platform, so it must be the URL of this server.
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.expect("a port");
     let w = World::at(&format!("http://{}", listener.local_addr().expect("an address"))).await;
     let space = w.space(&short(&payloads()[0], 50)).await;
@@ -270,8 +270,8 @@ async fn no_payload_in_redirects_or_section_titles_runs() {
     browser.end().await;
 }
 
-/// A specification with payloads in all its texts. Texts that occur once contain all payloads; each payload
-/// also has an operation, a webhook and a schema of its own.
+/// Returns a specification with payloads in all strings. Strings that occur once contain all payloads; in addition,
+/// there is an operation, a webhook and a schema for each payload.
 fn spec_of(payloads: &[String]) -> String {
     let (mut paths, mut webhooks, mut schemas) = (Map::new(), Map::new(), Map::new());
     for (at, payload) in payloads.iter().enumerate() {
@@ -297,7 +297,7 @@ fn spec_of(payloads: &[String]) -> String {
     spec.to_string()
 }
 
-/// Markdown with an operation, a webhook and a schema block for each payload of a specification.
+/// Returns Markdown with an operation, a webhook and a schema block for each payload of a specification.
 fn parts_of_specs() -> String {
     let parts = (0..BESIDE).map(|at| {
         format!(

@@ -9,7 +9,7 @@ use serde_json::json;
 
 use crate::world::World;
 
-/// Addresses that browsers may resolve to another host.
+/// URLs that browsers may resolve to another host.
 const AWAY: [&str; 7] = [
     "//evil.test/",
     "https://evil.test",
@@ -49,7 +49,7 @@ impl Changed {
         requests.change_request(&number).edit(update).await.expect("edited");
         let user = w.admin.user().expect("a user").clone();
         let new = NewToken { label: "preview".parse().expect("a label"), secret: None, expires_at: None };
-        // The earlier change requests created the pages.
+        // Earlier change requests created the pages.
         assert_eq!(number, "4");
         let token = w.platform.as_platform().user(&user).issue_token(new).await.expect("a token").secret;
         Self { w, space, site, token }
@@ -84,7 +84,7 @@ async fn member_previews_a_change_request_on_the_site() {
     assert!(it.get("~/changes/4/added").await.body.contains("Brand new"));
     assert_eq!(it.get("~/changes/4/gone").await.status, StatusCode::NOT_FOUND);
     assert!(it.get("~/changes/4/added.md").await.body.starts_with("# Added"));
-    // Visitors see the live content before and after.
+    // Visitors see the live content before and after the preview.
     let live = it.w.html(&it.site).await;
     assert!(live.contains("The quick fox") && !live.contains("Added"));
     assert_eq!(it.w.get(&format!("{}added", it.site)).await.status, StatusCode::NOT_FOUND);

@@ -32,7 +32,7 @@ async fn site_redirect(w: &World, site: &SiteId, source: &str, page: &PageId) {
     site.redirects().create(serde_json::from_value(new).expect("a redirect")).await.expect("created");
 }
 
-/// The target of a temporary redirect.
+/// Returns the target of a temporary redirect.
 fn led(got: &Got) -> &str {
     assert_eq!(got.status, StatusCode::TEMPORARY_REDIRECT, "{got:?}");
     assert_eq!(got.header("cache-control"), "no-store");
@@ -70,7 +70,7 @@ async fn old_paths_of_a_page_and_its_descendants_redirect() {
     assert_eq!(led(&w.get(&format!("{path}second/below")).await), format!("{path}third/zwei/below"));
 }
 
-// Moved pages take precedence over redirects of the repository, and these over redirects of the site.
+// Moved pages take precedence over redirects from the repository, and these over redirects of the site.
 #[tokio::test]
 async fn moves_precede_repository_and_site_redirects() {
     let w = World::new().await;
@@ -95,7 +95,7 @@ async fn moves_precede_repository_and_site_redirects() {
     assert_eq!(led(&at("both").await), format!("{path}a"));
     assert_eq!(led(&at("site").await), format!("http://docs.test:4000{path}b"));
     assert!(w.html(&format!("{path}b")).await.contains("The same text."));
-    // The redirect of a moved page takes precedence over one of the repository.
+    // The redirect of a moved page takes precedence over one from the repository.
     w.git.remove("b.md");
     w.git.put("c.md", "# B\n\nThe same text.\n");
     w.git.put("SUMMARY.md", "* [Welcome](README.md)\n* [A](a.md)\n* [B](c.md)\n");

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use crate::world::World;
 
-/// Imports a page into a space from a repository with additional import options.
+/// Imports a page into a space from a repository, with additional import options.
 pub(crate) async fn import(w: &World, space: &SpaceId, more: Value) {
     w.git.put("README.md", "# Welcome\n\n[out](https://a.test)\n");
     let mut from =
@@ -96,7 +96,7 @@ async fn the_default_theme_applies_with_and_without_the_toggle() {
     }
 }
 
-/// The evidence that a setting is covered.
+/// The way in which a setting is covered.
 enum Row {
     /// With this value, the page contains the text.
     Brings(Value, &'static str),
@@ -106,7 +106,7 @@ enum Row {
     Named,
 }
 
-/// A row for each setting. The match is exhaustive, so a new setting must be added here.
+/// Returns a row for each setting. The match is exhaustive, so that new settings must be added here.
 #[expect(clippy::too_many_lines, reason = "a row for each field")]
 fn rows(look: &Customization) -> Vec<(&'static str, Row)> {
     let Customization {

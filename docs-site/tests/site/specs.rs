@@ -78,7 +78,7 @@ async fn specification_pages_follow_the_current_specification() {
     assert!(!w.html(&site).await.contains("cats"));
 }
 
-/// Creates a page `Again` that contains only reusable content.
+/// Creates a page `Again` that only contains reusable content.
 async fn page_that_reuses(w: &World, space: &SpaceId, markdown: &str) {
     let reusable = json!({ "operation": "insert_reusable_content", "title": "Again",
         "document": { "markdown": markdown } });
@@ -198,7 +198,7 @@ async fn operation_blocks_are_not_nested_and_limited_to_500() {
     w.me().org(&w.org).openapi_spec("pets").put(put).await.expect("put");
     w.platform.settle().await.expect("settled");
     w.page(&space, "Cats", &block("/cats")).await;
-    // More operations than a page shows, all of them small.
+    // More operations than a page shows, each of them small.
     w.page(&space, "Many", &vec![block("/cats"); 600].join("\n\n")).await;
     let (_, site) = w.site("Docs", &space).await;
     let shown = w.html(&site).await;
@@ -230,14 +230,14 @@ async fn cached_page_shows_a_specification_added_later() {
     }
 }
 
-/// A block that shows an operation of the specification `pets`.
+/// Returns a block that shows an operation of the specification `pets`.
 fn operation(path: &str) -> String {
     format!(
         "{{% openapi-operation spec=\"pets\" path=\"{path}\" method=\"get\" %}}\n[pets](https://api.test/pets)\n{{% endopenapi-operation %}}\n\n"
     )
 }
 
-/// The number of transactions of a request, and the page.
+/// Returns the number of transactions of a request, and the page.
 async fn transactions_of(
     w: &World,
     server: &BoxEndpoint<'static>,
@@ -259,7 +259,7 @@ async fn specification_pages_are_cached_until_it_changes() {
     page_that_reuses(&w, &space, &operation("/cats")).await;
     let (_, site) = w.site("Docs", &space).await;
     let server = w.server();
-    // A query keeps an anonymous request from being answered without any lookup.
+    // With a query, an anonymous request is not answered without a lookup.
     let plain = format!("{site}first?a=b");
     transactions_of(&w, &server, &plain, &[]).await;
     let (least, _) = transactions_of(&w, &server, &plain, &[]).await;

@@ -1,5 +1,5 @@
-//! A table of payloads in every text input. The response is parsed as HTML, as in a browser, and must contain
-//! no script, no script URL and no inline style.
+//! A table of payloads in every text input. The response is parsed as HTML, as in a browser, and must contain no
+//! script, no script URL and no inline style.
 
 use docs_core::model::Styling;
 use html5gum::{Token, Tokenizer};
@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use crate::world::World;
 
-/// Closing sequences of the contexts of a text, and the empty one.
+/// Closing sequences of the contexts in which text occurs, and the empty sequence.
 const ENDS: [&str; 10] =
     ["", "\">", "'>", "</title>", "</script>", "</style>", "</textarea>", "-->", "]]>", "</code></pre>"];
 /// Markup that would execute.
@@ -93,8 +93,7 @@ pub(crate) fn harmless(html: &str, what: &str) {
     }
 }
 
-/// Markdown with a payload as text, in code, in attributes, in addresses, within HTML, and next to Markdown
-/// syntax.
+/// Returns Markdown with a payload as text, in code, in attributes, in URLs, within HTML, and next to Markdown syntax.
 pub(crate) fn everywhere(payload: &str) -> String {
     format!(
         "Text {payload}\n\n{payload}\n\n## Head {payload}\n\n`{payload}`\n\n```html\n{payload}\n```\n\n\
@@ -109,7 +108,7 @@ pub(crate) fn everywhere(payload: &str) -> String {
     )
 }
 
-/// A customization with a payload in every text.
+/// Returns a customization with a payload in every text.
 pub(crate) fn look_of(payload: &str) -> Value {
     let to = json!({ "kind": "url", "url": payload });
     let link = json!({ "title": short(payload, 60), "to": to });
@@ -131,7 +130,7 @@ pub(crate) fn look_of(payload: &str) -> Value {
     })
 }
 
-/// Truncates a text to `most` characters, the limit of a field.
+/// Truncates `text` to `most` characters, the limit of a field.
 pub(crate) fn short(text: &str, most: usize) -> String {
     text.chars().take(most).collect()
 }

@@ -25,7 +25,7 @@ use poem::{
 use serde_json::{Value, json};
 use sha2::Sha256;
 
-/// The address of the platform.
+/// The URL of the platform.
 pub(crate) const BASE: &str = "http://docs.test:4000";
 
 pub(crate) struct World {
@@ -74,22 +74,22 @@ impl World {
         Self { platform, clock, admin: Actor::User(ada), org, git, stores, app }
     }
 
-    /// Another server over the same stores, with empty caches.
+    /// Creates another server over the same stores, with empty caches.
     pub(crate) fn server(&self) -> BoxEndpoint<'static> {
         sites(&platform(&self.stores, &self.clock, &self.git, BASE))
     }
 
-    /// Another server over the same stores, without caches.
+    /// Creates another server over the same stores, without caches.
     pub(crate) fn forgetful(&self) -> BoxEndpoint<'static> {
         self.server_with(SiteConfig { cache_bytes: 0 })
     }
 
-    /// Another server over the same stores, with empty caches of this size.
+    /// Creates another server over the same stores, with empty caches of this size.
     pub(crate) fn server_with(&self, config: SiteConfig) -> BoxEndpoint<'static> {
         sites_with(&platform(&self.stores, &self.clock, &self.git, BASE), config)
     }
 
-    /// The number of transactions that were started.
+    /// Returns the number of transactions started so far.
     pub(crate) fn begun(&self) -> u64 {
         self.stores.0.calls(CallKind::Begin)
     }
@@ -103,7 +103,7 @@ impl World {
         self.me().org(&self.org).spaces().create(new).await.expect("a space").id
     }
 
-    /// Publishes a new site with a space; returns its id and path.
+    /// Publishes a new site with a space. Returns its id and path.
     pub(crate) async fn site(&self, title: &str, space: &SpaceId) -> (SiteId, String) {
         let new = CreateSite {
             title: title.parse().ok(),
@@ -114,7 +114,7 @@ impl World {
         (site.clone(), self.show(&site, SiteVisibility::Public).await)
     }
 
-    /// Publishes a site to an audience; returns its path.
+    /// Publishes a site to an audience. Returns its path.
     pub(crate) async fn show(&self, site: &SiteId, visibility: SiteVisibility) -> String {
         let change = UpdateSite { visibility: Some(visibility), ..UpdateSite::default() };
         self.me().org(&self.org).site(site).update(change).await.expect("changed");
@@ -145,7 +145,7 @@ impl World {
         self.me().org(&self.org).site(site).spaces().create(add).await.expect("a place").id
     }
 
-    /// Changes the live content of a space; returns the created pages.
+    /// Changes the live content of a space. Returns the created pages.
     pub(crate) async fn edit(&self, space: &SpaceId, changes: Value) -> Vec<PageId> {
         let requests = self.me().space(space);
         let request = requests.change_requests().create(CreateChangeRequest::default()).await.expect("one");
@@ -166,12 +166,12 @@ impl World {
         self.edit(space, json!([insert])).await.remove(0)
     }
 
-    /// The current time, in seconds since the epoch.
+    /// Returns the current time, in seconds since the epoch.
     pub(crate) fn seconds(&self) -> i64 {
         docs_core::ports::Clock::now(&self.clock).timestamp()
     }
 
-    /// The signing key of a site's sign-in.
+    /// Returns the signing key for a site's sign-in.
     pub(crate) async fn key(&self, site: &SiteId) -> String {
         self.me().org(&self.org).site(site).get_publishing_auth().await.expect("a key").private_key
     }
@@ -180,7 +180,7 @@ impl World {
         self.ask(Method::GET, path, &[]).await
     }
 
-    /// The page at a path; fails unless the status is 200.
+    /// Returns the page at a path. Fails unless the status is 200.
     pub(crate) async fn html(&self, path: &str) -> String {
         let got = self.get(path).await;
         assert_eq!(got.status, StatusCode::OK, "{path}: {got:?}");
@@ -220,12 +220,12 @@ impl World {
         got(&self.app, request.body(body)).await
     }
 
-    /// Serves the sites on a free local port until the test ends; returns the address.
+    /// Serves the sites on a free local port until the test ends. Returns the URL.
     pub(crate) async fn serve(&self) -> String {
         self.serve_at(tokio::net::TcpListener::bind("127.0.0.1:0").await.expect("a port"))
     }
 
-    /// Serves the sites on a listener until the test ends; returns the address.
+    /// Serves the sites on a listener until the test ends. Returns the URL.
     pub(crate) fn serve_at(&self, listener: tokio::net::TcpListener) -> String {
         let address = listener.local_addr().expect("an address");
         let next = make_sync(|_| Response::builder().status(StatusCode::IM_A_TEAPOT).finish());
@@ -238,7 +238,7 @@ impl World {
 
 type Stores = (FaultStore<MemStore>, Arc<MemObjects>, Arc<MemSearch>);
 
-/// A platform over stores that can be shared.
+/// Creates a platform over stores that can be shared.
 fn platform((store, objects, search): &Stores, clock: &ManualClock, git: &MemGit, base: &str) -> Platform {
     let (objects, search) = (Arc::clone(objects), Arc::clone(search));
     Platform::builder(Arc::new(store.clone()), objects)
@@ -267,13 +267,13 @@ async fn got(app: &BoxEndpoint<'static>, request: Request) -> Got {
     Got { status: parts.status, headers: parts.headers, body: String::from_utf8_lossy(&body).into_owned() }
 }
 
-/// The path of an address.
+/// Returns the path of a URL.
 pub(crate) fn path_of(url: &str) -> String {
     let (_, rest) = url.split_once("://").expect("an address");
     rest[rest.find('/').expect("a path")..].to_owned()
 }
 
-/// A token as the sign-in of a site issues it.
+/// Creates a token like those of a site's sign-in.
 pub(crate) fn token(key: &str, claims: &Value) -> String {
     let encoded = |text: &str| BASE64URL_NOPAD.encode(text.as_bytes());
     let text = format!("{}.{}", encoded(r#"{"alg":"HS256","typ":"JWT"}"#), encoded(&claims.to_string()));

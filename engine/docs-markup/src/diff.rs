@@ -1,9 +1,8 @@
 //! Line-based differences between two texts, and differences between lists of other comparable items.
 //!
-//! Several minimal lists of changes may exist, and the choice decides whether two of them can be merged. This module
-//! makes the same choice as Git: Myers' bidirectional search with its order of preference, limited to lines that can
-//! match at all. Every change is then moved down as far as possible, or to the last position where the other text
-//! changes too.
+//! Several minimal lists of changes may exist, and the choice determines whether two of them can be merged. This module
+//! makes the same choice as Git: Myers' bidirectional search with its order of preference, limited to lines that have a
+//! match. Then every change is moved down as far as possible, or to the last position where the other text changes too.
 
 mod marked_lines;
 mod search;
@@ -18,17 +17,17 @@ use self::{
     slide::slide_groups,
 };
 
-/// A change: a range of lines of the old text, replaced by a range of lines of the new text.
+/// A change that replaces a range of lines in the old text with a range of lines in the new text.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct LineChange {
     pub old: Range<usize>,
     pub new: Range<usize>,
 }
 
-/// Returns the changes between two lists of texts, in order. No two changes are adjacent.
+/// Returns the changes between two lists of strings, in order. No two changes are adjacent.
 ///
-/// If the lists have little in common, the search for a minimal result ends early, so the time grows little faster than
-/// the length of the lists.
+/// If the lists have little in common, the search for a minimal result is cut short, so the time grows little faster
+/// than the length of the lists.
 #[must_use]
 pub fn changed(old: &[String], new: &[String]) -> Vec<LineChange> {
     let mut lines = Lines::default();
@@ -36,16 +35,16 @@ pub fn changed(old: &[String], new: &[String]) -> Vec<LineChange> {
     changes(&old, &new)
 }
 
-/// Assigns numbers to lines. Equal lines of all texts get the same number.
+/// Assigns numbers to lines. Equal lines in all texts get the same number.
 #[derive(Default, Debug)]
 pub struct Lines<'a> {
     known: HashMap<&'a str, LineId>,
 }
 
 impl<'a> Lines<'a> {
-    /// Returns the lines of a text, including line breaks, as numbers.
+    /// Returns the lines of `text`, including line breaks, as numbers.
     pub fn number(&mut self, text: &'a str) -> Vec<LineId> {
-        // Allocated once: a vector that grows while it is filled takes up to three times the memory.
+        // Allocated once, because a vector that grows while it is filled takes up to three times the memory.
         let mut lines = Vec::with_capacity(text.bytes().filter(|b| *b == b'\n').count() + 1);
         lines.extend(text.split_inclusive('\n').map(|line| self.id(line)));
         lines
@@ -68,7 +67,7 @@ pub fn changes(old: &[LineId], new: &[LineId]) -> Vec<LineChange> {
     let [mut old, mut new] = mark_changed(old, new);
     slide_groups(&mut old, &mut new);
     slide_groups(&mut new, &mut old);
-    // Allocated once: a vector that grows while it is filled takes up to three times the memory.
+    // Allocated once, because a vector that grows while it is filled takes up to three times the memory.
     let mut out = Vec::with_capacity(gaps(&old, &new).count());
     out.extend(gaps(&old, &new));
     out
@@ -90,7 +89,7 @@ fn gaps(old: &MarkedLines<'_>, new: &MarkedLines<'_>) -> impl Iterator<Item = Li
     })
 }
 
-/// Marks the lines that have no counterpart.
+/// Marks the lines that have no counterpart in the other text.
 fn mark_changed<'a>(old: &'a [LineId], new: &'a [LineId]) -> [MarkedLines<'a>; 2] {
     let mut sides = [old, new].map(|lines| MarkedLines { lines, changed: vec![false; lines.len()] });
     let head = old.iter().zip(new).take_while(|(a, b)| a == b).count();
@@ -121,9 +120,9 @@ enum Match {
     Many,
 }
 
-/// Number of lines before and after a frequent line that are inspected to decide if it is significant.
+/// Number of lines before and after a frequent line that are inspected to determine whether it is significant.
 const CONTEXT_LINES: usize = 100;
-/// Upper bound of the threshold for frequent lines. Shorter texts have a lower threshold.
+/// Maximum threshold for frequent lines. Shorter texts have a lower threshold.
 const MAX_FREQUENT_THRESHOLD: u32 = 1024;
 
 /// Marks the lines that are excluded from the comparison: lines without a match, and frequent lines surrounded by lines
@@ -153,7 +152,7 @@ fn exclude_insignificant(side: &mut MarkedLines<'_>, other: &[LineId], middle: &
     }
 }
 
-/// Returns `true` if at least three quarters of the lines around a frequent line match nothing.
+/// Returns `true` if at least three quarters of the lines around a frequent line have no match.
 fn is_insignificant(matches: &[Match], at: usize) -> bool {
     let look = |around: &mut dyn Iterator<Item = &Match>| {
         let (mut none, mut many) = (0, 1);

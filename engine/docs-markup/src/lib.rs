@@ -10,7 +10,7 @@
 //! | [`translate`] | the texts of a document as segments for a translator |
 //! | [`diff`] | line-based differences between two texts |
 //!
-//! Everything is a pure function, without I/O or side effects.
+//! All functions are pure, without I/O.
 
 pub mod diff;
 pub mod document;

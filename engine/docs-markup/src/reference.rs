@@ -1,15 +1,15 @@
-//! Textual notation of references: the common grammar of destinations that identify resources by id.
+//! The textual notation of references: the common grammar of destinations that identify resources by id.
 //!
 //! | destination | reference |
 //! |---|---|
 //! | `/pages/<page>`, `/pages/<page>#<anchor>` | a page, an anchor on it |
-//! | `/files/<file>`, `/reusable-content/<id>` | a file, a reusable content |
+//! | `/files/<file>`, `/reusable-content/<id>` | a file, a reusable content block |
 //! | `#<anchor>` | an anchor on the same page |
 //! | `/users/<user>`, `/collections/<collection>`, `/openapi/<slug>` | a user, a collection, a specification |
-//! | `/spaces/<space>`, optionally followed by a path of a page or a reusable content | the same in another space |
+//! | `/spaces/<space>`, optionally followed by a path of a page or a reusable content block | the same in another space |
 //!
-//! The readers differ in strictness: a document accepts only this exact notation, links also accept additions of
-//! clients that do not change the meaning.
+//! The parsers differ in strictness: a document only accepts this exact notation; links also accept client additions
+//! that do not change the meaning.
 
 use docs_model::{ContentRef, SpaceId};
 

@@ -1,15 +1,15 @@
-//! Slugs: the form of titles in paths.
+//! Slugs: titles converted for use in paths.
 
 use unicode_normalization::{UnicodeNormalization as _, char::is_combining_mark};
 
-/// Maximum number of characters of a slug.
+/// Maximum number of characters in a slug.
 pub const MAX_SLUG: usize = 100;
 
 /// Converts a title to a path segment.
 ///
-/// Letters and digits of every script are converted to lower case. Dots, underscores and plus signs remain, except dots
-/// at either end. Apostrophes are removed. Every other sequence of characters becomes one hyphen. The result may be
-/// empty.
+/// Letters and digits of every script are converted to lower case. Dots, underscores and plus signs are preserved,
+/// except dots at either end. Apostrophes are removed. Every other sequence of characters becomes one hyphen. The
+/// result may be empty.
 ///
 /// ```
 /// use docs_markup::slugify;
@@ -19,9 +19,9 @@ pub const MAX_SLUG: usize = 100;
 #[must_use]
 pub fn slugify(title: &str) -> String {
     let mut slug = String::with_capacity(title.len());
-    // Lower case may decompose a letter, so the text is composed after the conversion.
+    // Lower case conversion may decompose a letter, so the text is composed afterwards.
     let lower: String = title.to_lowercase();
-    // Apostrophes are removed before the composition, so that the combining marks around them are reordered.
+    // Apostrophes are removed before the composition, so that the surrounding combining marks are reordered.
     for c in lower.chars().filter(|c| !matches!(c, '\'' | '’' | '‘')).nfc() {
         match c {
             '.' | '_' | '+' => slug.push(c),

@@ -1,4 +1,4 @@
-//! Parsers of the syntaxes within Markdown: tags, HTML, and character references.
+//! Parsers for the syntaxes within Markdown: tags, HTML, and character references.
 //!
 //! | module | content |
 //! |---|---|
@@ -7,8 +7,8 @@
 //! | [`entity`] | `&amp;` and other character references |
 //! | [`emitter`] | a token emitter for tokenizing HTML as the standard defines |
 //!
-//! Documents, links, the Git format and conversion use only these parsers, so that a text has the same meaning in all
-//! of them. Positions are byte offsets into the parsed text. Every parser takes linear time for any input and is not
+//! Documents, links, the Git format and conversion only use these parsers, so that text has the same meaning in all of
+//! them. Positions are byte offsets into the parsed text. Every parser takes linear time for any input and is not
 //! recursive.
 
 pub mod emitter;

@@ -1,8 +1,8 @@
-//! Splits a document into segments for a translator, and builds the translated document.
+//! Splitting a document into segments for a translator, and building the translated document.
 //!
-//! A segment is the text of one block, or one text of a block's data. Placeholders represent the parts that must not
-//! change: `⟦1⟧` for code, formulas, expressions, HTML, images and addresses, `⟦2⟧words⟦/2⟧` for the words of a link or
-//! with a mark. Equal documents have equal segments in the same order.
+//! A segment is the text of one block, or one string of a block's data. Placeholders represent the parts that must not
+//! change: `⟦1⟧` for code, formulas, expressions, HTML, images and URLs, `⟦2⟧words⟦/2⟧` for words in a link or with a
+//! mark. Equal documents have equal segments in the same order.
 
 mod protect;
 
@@ -41,7 +41,7 @@ pub fn segments(document: &Document) -> Vec<String> {
     found
 }
 
-/// Returns the document with translated segments. A segment without translation, or with a translation that lacks a
+/// Returns the document with translated segments. A segment without a translation, or whose translation lacks a
 /// placeholder, remains unchanged.
 ///
 /// Headings keep their anchors.
@@ -66,20 +66,20 @@ pub fn translate_document(
 }
 
 /// Translates Markdown like [`translate_document`]. Blocks without translated segments keep their bytes. Blocks that
-/// cannot be printed with their translation remain unchanged, and so does a text whose translation exceeds the maximum
-/// size of a page.
+/// cannot be printed with their translation remain unchanged, and so does the whole text if its translation exceeds the
+/// maximum size of a page.
 #[must_use]
 pub fn translated_markdown(markdown: &str, mut translation: impl FnMut(&str) -> Option<String>) -> String {
     let mut source = DocumentSource::new(markdown);
     let before = block_fingerprints(&source.document);
-    // Only one tree exists at a time. Of the previous one, only the fingerprints of the blocks are retained.
+    // Only one tree exists at a time; of the previous tree, only the block fingerprints are retained.
     let mut after = std::mem::replace(&mut source.document, Document::new(Vec::new()));
     SegmentVisitor { act: &mut translation }.blocks(&mut after.nodes);
     let written = written(&source, markdown, &before, after);
     written.ok().filter(|text| check_page_size(text).is_ok()).unwrap_or_else(|| markdown.to_owned())
 }
 
-/// Returns the text of a document that replaces a parsed one, with those of its new blocks that can be printed.
+/// Returns the text of a document that replaces a parsed one, with those new blocks that can be printed.
 fn written(
     source: &DocumentSource<'_>,
     markdown: &str,
@@ -105,12 +105,12 @@ fn written(
     print(&after)
 }
 
-/// Returns the indexes of changed blocks that cannot be printed.
+/// Returns the indices of changed blocks that cannot be printed.
 fn without_print(before: &[String], after: &mut Document) -> Vec<usize> {
     let now = block_fingerprints(after);
     let is_new = |at: &usize| before.get(*at) != now.get(*at);
     let mut prints = |at: usize| {
-        // Prints each block as a separate document, without copying it.
+        // Each block is printed as a separate document, without copying it.
         let Some(block) = after.nodes.get_mut(at) else { return true };
         let mut alone =
             Document::new(vec![std::mem::replace(block, Block::new(BlockKind::Divider {}, Vec::new()))]);
@@ -121,7 +121,7 @@ fn without_print(before: &[String], after: &mut Document) -> Vec<usize> {
     (0..now.len()).filter(is_new).filter(|at| !prints(*at)).collect()
 }
 
-/// Returns the segment of a title or another plain text, or `None` if there is nothing to translate.
+/// Returns the segment of a title or other plain text, or `None` if there is nothing to translate.
 #[must_use]
 pub fn text_segment(text: &str) -> Option<String> {
     ProtectedSegment::from_text(text).map(|protected| protected.segment)
@@ -146,7 +146,7 @@ impl SegmentVisitor<'_> {
     }
 
     fn block(&mut self, block: &mut Block) {
-        // A verbatim block may have any content.
+        // A verbatim block may contain any content.
         if is_verbatim(block) || matches!(block.kind, BlockKind::Code { .. }) {
             return;
         }
@@ -170,7 +170,7 @@ impl SegmentVisitor<'_> {
         fragments.iter_mut().for_each(|fragment| self.blocks(&mut fragment.nodes));
     }
 
-    /// Translates the texts of a block's data.
+    /// Translates the strings in a block's data.
     fn data(&mut self, kind: &mut BlockKind) {
         match kind {
             BlockKind::TabsItem { title: Some(title), .. } => self.text(title),
@@ -191,7 +191,7 @@ impl SegmentVisitor<'_> {
         }
     }
 
-    /// Translates the text of a block, and then the texts of the elements in it. Returns `true` if the text was
+    /// Translates the text of a block, then the text of the elements in it. Returns `true` if the text of the block was
     /// translated.
     fn nodes(&mut self, nodes: &mut Vec<Node>) -> bool {
         let mut is_new = false;
@@ -227,7 +227,7 @@ impl SegmentVisitor<'_> {
         self.fragments(inline.fragments.as_deref_mut().unwrap_or_default());
     }
 
-    /// Translates a text of the data of a block or an element.
+    /// Translates a string in the data of a block or element.
     fn text(&mut self, text: &mut String) {
         let new = translated_text(text, |segment| (self.act)(segment));
         if new != *text {

@@ -1,12 +1,12 @@
-//! Unique names within one scope: slugs of siblings, ids of headings, names of files.
+//! Unique names within a scope: slugs of siblings, heading ids, file names.
 
 use std::collections::{HashMap, HashSet};
 
 use crate::slug::append_number;
 
-/// The names of one scope. A duplicate gets a number.
+/// The names in a scope. A duplicate gets a number.
 ///
-/// Stores the next number of each base, so that no number is tried twice: `n` equal names cost `O(n log n)` in total.
+/// Stores the next number for each base, so that no number is tried twice: `n` equal names cost `O(n log n)` in total.
 ///
 /// # Example
 /// ```
@@ -19,14 +19,14 @@ use crate::slug::append_number;
 #[derive(Clone, Debug, Default)]
 pub struct UniqueNames {
     taken: HashSet<String>,
-    /// The next number to try. Numbers of the same width share a stem, even if long names are truncated, so the key
-    /// is the name with the lowest number of that width.
+    /// The next number to try. Numbers of the same width share a stem, even if long names are truncated, so the key is
+    /// the name with the lowest number of that width.
     next: HashMap<String, u64>,
     tried: u64,
 }
 
 impl UniqueNames {
-    /// Reserves a name unchanged; returns `false` if it is in use.
+    /// Reserves a name unchanged. Returns `false` if it is in use.
     pub fn insert(&mut self, name: String) -> bool {
         self.taken.insert(name)
     }
@@ -42,9 +42,9 @@ impl UniqueNames {
         self.take(slug, first, append_number)
     }
 
-    /// Reserves a name, or the first free name that `numbered` returns for it, counting from `first`.
+    /// Reserves a name, or the first unused name that `numbered` returns for it, counting from `first`.
     ///
-    /// The length of the stem that `numbered` keeps may only depend on the number of digits.
+    /// The length of the stem that `numbered` keeps must only depend on the number of digits.
     pub fn take(&mut self, name: String, first: u64, numbered: impl Fn(&str, u64) -> String) -> String {
         self.tried += 1;
         if self.taken.insert(name.clone()) {

@@ -5,16 +5,16 @@ use std::collections::BTreeMap;
 use docs_model::{MAX_VARIABLE_TEXT, VariableValue};
 use serde_json::Value;
 
-/// The first violation of a rule for variables.
+/// The first violation of the rules for variables.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("{0}")]
 pub struct NotVariables(String);
 
-/// Checks the rules for variables: names consist of letters, digits and `_`, starting with a letter, and texts are
+/// Checks the rules for variables: names consist of letters, digits and `_`, starting with a letter, and strings are
 /// limited to [`MAX_VARIABLE_TEXT`] (256) characters.
 ///
 /// # Errors
-/// The first invalid variable.
+/// [`NotVariables`] with the first invalid variable.
 pub fn check_variables(variables: &BTreeMap<String, VariableValue>) -> Result<(), NotVariables> {
     for (name, value) in variables {
         if !is_name(name) {
@@ -33,13 +33,13 @@ pub fn check_variables(variables: &BTreeMap<String, VariableValue>) -> Result<()
     Ok(())
 }
 
-/// Returns `true` if a text is valid as the name of a variable.
+/// Returns `true` if `text` is a valid variable name.
 pub(crate) fn is_name(text: &str) -> bool {
     text.starts_with(|c: char| c.is_ascii_alphabetic())
         && text.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_')
 }
 
-/// Converts a value of YAML; returns `None` for null, lists and maps.
+/// Converts a YAML value. Returns `None` for null, lists and maps.
 pub(crate) fn variable(value: Value) -> Option<VariableValue> {
     match value {
         Value::String(text) => Some(VariableValue::Text(text)),

@@ -10,7 +10,7 @@ use docs_markup::{
 use proptest::prelude::*;
 use serde_json::Value;
 
-/// Returns the link targets in the document of a text.
+/// Returns the link targets in the document of `text`.
 fn in_document(text: &str) -> BTreeSet<String> {
     let mut found = BTreeSet::new();
     collect(&serde_json::to_value(parse(text).nodes).expect("JSON"), &mut found);
@@ -28,12 +28,12 @@ fn collect(value: &Value, found: &mut BTreeSet<String>) {
     }
 }
 
-/// Returns the destinations of the links of a text.
+/// Returns the destinations of the links in `text`.
 fn in_links(text: &str) -> BTreeSet<String> {
     links(text).into_iter().map(|site| site.destination).collect()
 }
 
-/// Returns the files that a text references, as a page at the root of a repository.
+/// Returns the files that `text` references, as a page at the root of a repository.
 fn in_repository(text: &str) -> BTreeSet<String> {
     let (page, root) = (RepoPath::new("page.md").expect("a path"), RepoPath::default());
     references(text, &page, &root).into_iter().map(|reference| reference.path.to_string()).collect()
@@ -156,7 +156,7 @@ fn all_parsers_find_the_same_links_in_html() {
 
 #[test]
 fn links_in_verbatim_markup_are_found() {
-    // Browsers recognize these; a document preserves them as Markdown.
+    // Browsers recognize these elements; a document preserves them as Markdown.
     for text in [
         "<div><img src='a.png'></div>",
         "<div>\n<img src='a.png'alt=''>\n</div>",

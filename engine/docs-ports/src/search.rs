@@ -77,8 +77,8 @@ pub struct SearchQuery {
     pub after: Option<Rank>,
     /// Maximum number of hits.
     pub limit: usize,
-    /// The tenant of the search, for example a site. Searches of the same tenant share a part of the capacity of an
-    /// index. Hits do not depend on it.
+    /// The tenant of the search, such as a site. Searches of the same tenant share a part of the index capacity. The
+    /// tenant does not affect the hits.
     pub tenant: Box<str>,
 }
 
@@ -96,7 +96,7 @@ pub struct PageHit {
 }
 
 impl PageHit {
-    /// Creates a hit. It contains only excerpts of the page's text.
+    /// Creates a hit, which only contains excerpts of the page's text.
     #[must_use]
     pub fn new(rank: Rank, query: &Query, page: &PageDocument) -> Self {
         let excerpts = excerpts(query, page, MAX_EXCERPTS);

@@ -30,7 +30,7 @@ const CODE_FONTS: [&str; 8] = [
     "dejavu sans mono",
 ];
 
-/// The result: the tree and the embedded files.
+/// The tree and the embedded files.
 pub(super) struct DocxContent {
     pub(super) dom: Dom,
     pub(super) files: Vec<EmbeddedFile>,
@@ -183,7 +183,7 @@ impl<'a, 'z> BodyReader<'a, 'z> {
         }
     }
 
-    /// Adds a paragraph as an element of its own.
+    /// Adds a paragraph as a separate element.
     fn push_paragraph(
         &mut self,
         paragraph: Element<'_>,

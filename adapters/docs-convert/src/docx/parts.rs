@@ -15,7 +15,7 @@ pub(super) const TITLE: &str = "title";
 /// Maximum length of a chain of base styles.
 const MAX_BASED: usize = 20;
 
-/// The role that a paragraph has by its style.
+/// The role of a paragraph, derived from its style.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Role {
     Title,
@@ -203,7 +203,7 @@ pub(super) fn part(archive: &mut Archive<'_>, path: &str) -> Result<Option<Xml>,
 mod tests {
     use super::*;
 
-    /// The role of the first style of a chain, of which only the last style is a heading.
+    /// Returns the role of the first style in a chain in which only the last style is a heading.
     fn role_of_chain(length: usize) -> Role {
         let mut parts = DocumentParts::default();
         for at in 1..=length {

@@ -9,9 +9,9 @@ use quick_xml::{
 
 use crate::dom::{Dom, Id, NodeKind, ROOT};
 
-/// Maximum number of elements and texts of a part.
+/// Maximum number of elements and text nodes in a part.
 const MAX_NODES: usize = 1_000_000;
-/// Maximum size in bytes of the texts and attributes of a part, far above that of real documents.
+/// Maximum total size of the text and attributes of a part in bytes, far above that of real documents.
 const MAX_TEXT_BYTES: usize = 16_000_000;
 /// Maximum depth of elements. Deeper ones are dropped. The limit makes recursion over the tree safe.
 const MAX_XML_DEPTH: usize = 120;
@@ -87,7 +87,7 @@ impl Xml {
     }
 }
 
-/// Returns an upper bound of the number of nodes in a text.
+/// Returns an upper bound on the number of nodes in `text`.
 fn most_nodes(text: &str) -> usize {
     let pairs = text.bytes().zip(text.bytes().skip(1));
     let is_node = |pair: &(u8, u8)| match pair {
@@ -113,7 +113,7 @@ impl<'a> Element<'a> {
         Self { at, ..self }
     }
 
-    /// The element name, empty for a text.
+    /// Returns the element name, or an empty string for a text node.
     pub(super) fn name(self) -> &'a str {
         self.xml.dom.name(self.at)
     }
@@ -122,7 +122,7 @@ impl<'a> Element<'a> {
         self.xml.dom.attribute(self.at, name)
     }
 
-    /// The attribute `val`, which holds most values in Word documents.
+    /// Returns the attribute `val`, which holds most values in Word documents.
     pub(super) fn value(self) -> Option<&'a str> {
         self.attribute("val")
     }
@@ -140,7 +140,7 @@ impl<'a> Element<'a> {
         self.xml.dom.descendants(self.at, |_| false).map(move |at| self.with_id(at))
     }
 
-    /// Returns the text of its direct text children.
+    /// Returns the concatenated text of the direct children.
     pub(super) fn text(self) -> String {
         let text = |child: Element<'a>| match self.xml.dom.kind(child.at) {
             NodeKind::Text(text) => text,

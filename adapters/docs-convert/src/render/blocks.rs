@@ -12,7 +12,7 @@ pub(super) enum BlockKind {
 #[derive(Default)]
 pub(super) struct Blocks {
     text: String,
-    /// The end of each block in the text.
+    /// The end offset and kind of each block.
     ends: Vec<(u32, BlockKind)>,
 }
 

@@ -5,7 +5,7 @@ use docs_markup::syntax::entity;
 /// The position of a word.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum WordPosition {
-    /// At the start of a line, where some characters begin a list, a heading or a quotation.
+    /// At the start of a line, where some characters begin a list, heading or quotation.
     Line,
     /// Anywhere else.
     Within,

@@ -44,14 +44,14 @@ pub(super) enum InlineContext {
     Cell,
 }
 
-/// A piece of a line, before it is decided how marks are written.
+/// A segment of a line, before the notation of its marks is chosen.
 #[derive(Clone, Copy)]
 enum LinePiece {
     Open(u8),
     Close(u8),
     Space,
     Break,
-    /// Consecutive words, or an item that is not text. Contains its end in the text of the line.
+    /// Consecutive words or a non-text item. Contains the end offset in the text of the line.
     Written(u32),
 }
 
@@ -65,9 +65,9 @@ pub(super) struct LineWriter {
     open: Vec<u8>,
     /// `true` if whitespace was read since the last word.
     space: bool,
-    /// Code that may continue: some pages wrap each word of it separately.
+    /// A code span that may continue: some pages wrap each of its words separately.
     code: Option<String>,
-    /// `true` if the line begins with whitespace (`None` while it is empty), and `true` if it ends with whitespace.
+    /// `true` if the line begins with whitespace; `None` while it is empty.
     starts_with_space: Option<bool>,
     ends_with_space: bool,
 }
@@ -152,7 +152,7 @@ impl LineWriter {
         }
     }
 
-    /// Records if the added text begins and ends with whitespace.
+    /// Records whether the added text begins or ends with whitespace.
     fn begin(&mut self, text: &str) {
         self.starts_with_space.get_or_insert(text.starts_with(char::is_whitespace));
         self.ends_with_space = text.ends_with(char::is_whitespace);
@@ -212,7 +212,7 @@ impl LineWriter {
         }
     }
 
-    /// Closes the marks that are no longer wanted.
+    /// Closes the marks that are not in `wanted`.
     fn marks(&mut self, wanted: Marks) {
         let is_wanted = |mark: &u8| bit(*mark) & wanted.bits > 0;
         let keep = self.open.iter().take_while(|mark| is_wanted(mark)).count();
@@ -223,7 +223,7 @@ impl LineWriter {
         }
     }
 
-    /// Opens the missing marks.
+    /// Opens the marks in `wanted` that are not open yet.
     fn open(&mut self, wanted: Marks) {
         for (mark, (bit, ..)) in (0_u8..).zip(&MARKS) {
             if wanted.bits & bit > 0 && !self.open.contains(&mark) {
@@ -248,7 +248,7 @@ fn bit(mark: u8) -> u8 {
     MARKS.get(usize::from(mark)).map_or(0, |(bit, ..)| *bit)
 }
 
-/// Escapes text without marks.
+/// Escapes text that has no marks.
 fn words(text: &str) -> String {
     let mut out = String::new();
     for word in text.split_whitespace() {
@@ -308,8 +308,8 @@ fn place(end: u32) -> usize {
     usize::try_from(end).unwrap_or(usize::MAX)
 }
 
-/// Determines the marks that must be HTML: those between a letter and punctuation, and those directly after the end of
-/// another mark.
+/// Determines the marks that must be written as HTML: those between a letter and punctuation, and those directly after
+/// the end of another mark.
 fn html_marks(pieces: &[LinePiece], text: &str) -> Vec<bool> {
     let mut as_html = vec![false; pieces.len()];
     let mut open: Vec<(usize, bool)> = Vec::new();

@@ -9,14 +9,14 @@ use crate::dom::{Id, NodeKind};
 
 /// A list item.
 struct ListItem {
-    /// The number, or [`BULLET`].
+    /// The item number, or [`BULLET`].
     number: u32,
-    /// The end of its blocks among those of the list.
+    /// The end index of the item's blocks within the blocks of the list.
     end: u32,
     tick: Checkbox,
 }
 
-/// The number of bulleted items.
+/// The value of `number` in bulleted items.
 const BULLET: u32 = u32::MAX;
 
 /// The checkbox before an item.

@@ -7,13 +7,13 @@ use super::{
 };
 use crate::dom::Id;
 
-/// Maximum number of columns. A wider table is considered page layout.
+/// Maximum number of columns. A wider table is treated as page layout.
 const MAX_COLUMNS: usize = 40;
 
 /// The rows of a table in the tree.
 struct TableRows {
     cells: Vec<Id>,
-    /// The end of each row among the cells.
+    /// The end index of each row in `cells`.
     ends: Vec<u32>,
     columns: usize,
     has_head: bool,

@@ -14,7 +14,7 @@ const MUCH: usize = 1_000_000;
 /// A number of attributes that exceeds the stack with one call per attribute.
 const MANY: usize = 200_000;
 
-/// Parses on a thread with the stack size of the runtime. Returns the number of elements and texts.
+/// Parses on a thread with the stack size of the runtime. Returns the number of elements and text nodes.
 fn parsed(text: String) -> Result<usize, ConvertError> {
     let work = move || parse(&text).map(|dom| dom.descendants(ROOT, |_| false).count());
     let thread = std::thread::Builder::new().stack_size(STACK).spawn(work).expect("a thread");
@@ -78,7 +78,7 @@ fn href_among_thousands_of_attributes_is_parsed() {
     assert_eq!(page.markdown, "see [more](https://a.test/?x=1&y=2) of it\n");
 }
 
-/// Pieces of HTML that are repeated on their own.
+/// Fragments of HTML that are repeated on their own.
 const ALONE: &[&str] = &[
     "<a x=\"1\" y=\"2\">",
     "</a x=\"1\" y=\"2\">",
@@ -118,7 +118,7 @@ const ALONE: &[&str] = &[
     "x ",
 ];
 
-/// Pieces that are repeated between a start and an end.
+/// Fragments that are repeated between a start and an end.
 const WITHIN: &[(&str, &str, &str)] = &[
     ("<a ", "x=\"1\" ", ">"),
     ("<a ", "x=\"1\"", ">"),

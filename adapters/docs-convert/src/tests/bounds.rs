@@ -1,4 +1,4 @@
-//! Bounds of documents: at the bound the construct is kept, one beyond it is cut, flattened or refused.
+//! Limits of documents: a construct at the limit is preserved; one beyond it is cut, flattened or rejected.
 
 use docs_ports::DocumentFormat;
 

@@ -239,7 +239,7 @@ proptest! {
     fn tag_soup_never_panics_or_yields_a_script(soup in PIECES) {
         let page = html(&soup);
         prop_assert!(!page.title.trim().is_empty());
-        // In code, it is the escaped content of a frame.
+        // In code, `<script` is escaped content of an embedded frame.
         prop_assert!(!without_code(&page.markdown).to_lowercase().contains("<script"), "{}", page.markdown);
         // The output must not contain front matter or a second title.
         let parsed = docs_markup::markdown::parse_page(&page.markdown);

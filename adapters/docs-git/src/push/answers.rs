@@ -9,7 +9,7 @@ use crate::packet::{Packet, Packets, broken_off, malformed_packet};
 pub(super) enum Report {
     /// The ref was updated.
     Done,
-    /// The ref was not updated, for this reason.
+    /// The ref was not updated. Contains the reason.
     Refused(String),
 }
 

@@ -18,7 +18,7 @@ use crate::{
     listing, objects,
 };
 
-/// Hooks that can refuse a push. Hooks are not run here, so a push to a repository with one of them is rejected.
+/// Hooks that can reject a push. Hooks are not run here, so a push to a repository with one of them is rejected.
 const HOOKS: [&str; 4] = ["pre-receive", "update", "reference-transaction", "proc-receive"];
 
 /// Pushes to the repository in a folder.
@@ -96,7 +96,7 @@ fn ref_commit(repository: &Repository, name: &str) -> Result<Option<Oid>, GitErr
     }
 }
 
-/// Returns an existing ref that excludes this ref, because one name is a folder of the other.
+/// Returns an existing ref that conflicts with this ref, because the name of one is a folder of the other.
 fn clash(repository: &Repository, name: &str) -> Result<Option<String>, GitError> {
     let above = name.match_indices('/').map(|(at, _)| &name[..at]);
     if let Some(above) = above.into_iter().find(|above| repository.find_reference(above).is_ok()) {
@@ -109,7 +109,7 @@ fn clash(repository: &Repository, name: &str) -> Result<Option<String>, GitError
     }
 }
 
-/// Returns a hook that could refuse the push.
+/// Returns a hook that could reject the push.
 fn refusing_hook(repository: &Repository) -> Result<Option<String>, GitError> {
     let config = repository.config().map_err(|error| git_failure(&error))?;
     if config.get_path("core.hooksPath").is_ok() {

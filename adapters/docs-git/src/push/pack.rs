@@ -72,7 +72,7 @@ impl Pack {
         HEADER + self.body + TRAILER
     }
 
-    /// Passes the bytes to `take` piece by piece until it fails.
+    /// Passes the bytes to `take` in chunks until it fails.
     pub(super) fn read(mut self, mut take: impl FnMut(&[u8]) -> io::Result<()>) -> io::Result<()> {
         let mut hasher = Sha1::new();
         let mut header = *b"PACK\0\0\0\x02\0\0\0\0";

@@ -1,4 +1,4 @@
-//! Trees of a push. Trees on the path of a change are rewritten, all others are reused.
+//! Trees of a push. Only trees on the path of a change are rewritten.
 
 use std::collections::{BTreeMap, btree_map::Entry};
 
@@ -14,7 +14,7 @@ pub(super) struct FolderChanges {
     names: BTreeMap<String, EntryChange>,
 }
 
-/// The change of a name: of the entry itself, and of its descendants.
+/// The changes under one name: to the entry itself, and to its descendants.
 #[derive(Debug, Default)]
 struct EntryChange {
     is_removed: bool,
@@ -38,7 +38,6 @@ impl FolderChanges {
         Ok(())
     }
 
-    /// Adds a file at a path.
     pub(super) fn put(&mut self, path: &str, id: Oid) -> Result<(), GitError> {
         match self.entry_mut(path).file.replace(id) {
             None => Ok(()),

@@ -41,7 +41,7 @@ pub(super) struct Receiver {
 /// Maximum size in bytes of the response to a push, which contains one line and the output of hooks.
 const MAX_ANSWER: usize = 16 * 1024 * 1024;
 
-/// Maximum number of buffered pieces of a pack.
+/// Maximum number of buffered chunks of a pack.
 const MAX_BUFFERED_PIECES: usize = 4;
 
 impl Receiver {
@@ -100,7 +100,7 @@ impl Receiver {
         }
     }
 
-    /// Determines if a refused push lost a race, or was refused by the server.
+    /// Determines whether a rejected push lost a race or was rejected by the server.
     async fn diagnose_refusal(&mut self, update: &Update, reason: &str, text: &str) -> GitError {
         let words = self.redact(&format!("{reason}\n{text}"));
         match self.advertisement(update).await {
@@ -140,7 +140,7 @@ impl Receiver {
         read.and_then(|()| reader.finish()).map_err(|error| self.without_credentials(error))
     }
 
-    /// Reads a body piece by piece.
+    /// Reads a body in chunks.
     async fn read(
         &self,
         mut response: Response,
@@ -161,7 +161,7 @@ impl Receiver {
         }
     }
 
-    /// Checks the status. A response with a readable refusal passes, so that its text can be reported.
+    /// Checks the status. A response with a readable rejection message passes, so that the message can be reported.
     fn check_status(&self, status: StatusCode, response: &Response) -> Result<(), GitError> {
         match status {
             StatusCode::FORBIDDEN if has_type(response, "text/plain") => Ok(()),
@@ -172,7 +172,7 @@ impl Receiver {
         }
     }
 
-    /// Returns the message of a server that refuses an authenticated user.
+    /// Returns the server's message when it denies access to an authenticated user.
     async fn refusal(&self, response: Response) -> GitError {
         let mut text = Vec::new();
         let read = self.read(response, MAX_TEXT, |piece| {
@@ -190,7 +190,7 @@ impl Receiver {
         redact::rejection(self.session.credentials(), error)
     }
 
-    /// Removes the credentials from a text of the server.
+    /// Redacts the credentials in a server message.
     fn redact(&self, text: &str) -> String {
         redact::text(self.session.credentials(), text)
     }
@@ -211,7 +211,7 @@ async fn await_with_progress<T>(
     }
 }
 
-/// The body of a push: the command, then the pack as a thread reads it.
+/// The body of a push: the command, followed by the pack, which a thread reads.
 struct PackBody {
     pieces: mpsc::Receiver<io::Result<Bytes>>,
     left: u64,
@@ -227,7 +227,7 @@ impl PackBody {
             let send = |piece: Bytes| sender.blocking_send(Ok(piece)).map_err(|_| gone());
             let sent = send(command).and_then(|()| pack.read(|piece| send(Bytes::copy_from_slice(piece))));
             if let Err(error) = sent {
-                // The receiver has been dropped, and its owner knows the reason.
+                // The receiver was dropped. Its owner already has the error.
                 let _ = sender.blocking_send(Err(error));
             }
         });

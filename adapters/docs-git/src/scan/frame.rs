@@ -24,7 +24,7 @@ impl PacketState {
         Self::Length(Vec::new())
     }
 
-    /// Takes the next bytes of the pack from the received bytes. Returns `None` if there are no more.
+    /// Takes the next bytes of the pack from the received bytes. Returns `None` if no bytes are left.
     pub(super) fn next<'b>(&mut self, bytes: &mut &'b [u8]) -> Result<Option<&'b [u8]>, GitError> {
         while let Some(first) = bytes.first() {
             match self {
@@ -69,7 +69,7 @@ impl PacketState {
     }
 }
 
-/// Returns the state after four bytes, which are a length or the beginning of a pack without packets.
+/// Returns the state after four bytes: either a packet length, or the beginning of a pack without packets.
 fn after_length(length: &[u8]) -> Result<(PacketState, Option<&'static [u8]>), GitError> {
     if length == b"PACK" {
         return Ok((PacketState::Raw, Some(b"PACK")));

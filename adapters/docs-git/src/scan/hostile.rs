@@ -1,6 +1,6 @@
 //! Packs with repeated constructs: the process does not crash, and memory is proportional to the input.
 //!
-//! `DOCS_FUZZ_INPUTS=1000000 cargo test --release -p docs-git --lib packs_with -- --nocapture` reads this many inputs.
+//! `DOCS_FUZZ_INPUTS=1000000 cargo test --release -p docs-git --lib packs_with -- --nocapture` runs this many inputs.
 
 use std::{collections::HashMap, io::Write as _, sync::LazyLock};
 
@@ -55,7 +55,7 @@ fn pack(objects: &str) -> Vec<u8> {
     out
 }
 
-/// The objects by letter, created once. Compressing one takes longer than reading it.
+/// The objects by letter, created once, because compressing one takes longer than reading it.
 static OBJECTS: LazyLock<HashMap<char, Vec<u8>>> = LazyLock::new(|| {
     let made = |letter| {
         let mut out = Vec::new();
@@ -137,7 +137,7 @@ fn compressed(bytes: &[u8], out: &mut Vec<u8>) {
     encoder.finish().expect("bytes");
 }
 
-/// Inspects the bytes in pieces.
+/// Inspects the bytes in chunks.
 fn read(bytes: &[u8]) {
     let runtime = tokio::runtime::Builder::new_current_thread().build().expect("a runtime");
     let mut scan = Scan::new(Limits::default());
@@ -182,7 +182,7 @@ async fn packs_with_more_objects_than_the_limit_are_refused() {
     assert!(matches!(&error, GitError::TooLarge(said) if said.contains("1000000 objects")), "{error}");
 }
 
-/// libgit2 receives no bytes after the refused ones.
+/// libgit2 receives no bytes after the rejected ones.
 #[tokio::test]
 async fn a_kilobyte_with_a_chain_of_gigabytes_is_refused_early() {
     let size = 100_000_000;

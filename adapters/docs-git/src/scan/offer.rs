@@ -12,8 +12,8 @@ use crate::{
     packet::{Packet, Packets, put_line},
 };
 
-/// The capability hidden from libgit2: thin packs, which omit the bases of deltas. Deltas with a base given by id are
-/// rejected, see [`Scan`](super::Scan).
+/// The capability that is hidden from libgit2: thin packs, which omit the bases of deltas. Deltas with a base given by
+/// id are rejected, see [`Scan`](super::Scan).
 const THIN_PACK: &[u8] = b"thin-pack";
 /// A meaningless replacement of the same length.
 const MASKED_CAPABILITY: &[u8] = b"thin-none";
@@ -31,13 +31,13 @@ pub(crate) struct Offer {
 enum Kind {
     /// The name of the service, before the refs.
     Service,
-    /// The reason of a refusal.
+    /// The reason of a rejection.
     Refusal,
     /// The first ref, with the capabilities.
     First,
     /// The wanted ref.
     Wanted,
-    /// The object that the wanted ref resolves to if it points at a tag.
+    /// The peeled object of the wanted ref, if that points at an annotated tag.
     Peeled,
 }
 

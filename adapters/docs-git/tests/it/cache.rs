@@ -104,7 +104,7 @@ async fn history_that_exceeds_a_limit_is_not_fetched() {
     }
 }
 
-/// All that is below a folder and that other users of the machine have rights on.
+/// Returns the entries of a folder that other users of the machine have access to.
 #[cfg(unix)]
 fn open_to_others(folder: &Path) -> Vec<String> {
     use std::os::unix::fs::PermissionsExt as _;
@@ -226,7 +226,7 @@ async fn unwritable_cache_is_a_transient_error() {
     assert!(matches!(error, GitError::Unreachable(_)), "{error:?}");
 }
 
-/// Returns the names of the entries of a folder.
+/// Returns the names of the entries in a folder.
 fn names(folder: &Path) -> Vec<String> {
     fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect()
 }

@@ -175,7 +175,7 @@ async fn the_number_of_entries_has_a_limit() {
 
 #[tokio::test]
 async fn exponentially_nested_trees_are_refused() {
-    // Forty nested folders, each with the next one ten times: far more paths than can be visited.
+    // Forty nested folders, each containing the next one ten times: far more paths than can be visited.
     let fixture = Fixture::new();
     let mut tree = fixture.raw(ObjectType::Tree, b"");
     for _ in 0..40 {
@@ -225,7 +225,7 @@ async fn working_copy_is_fetched_by_its_root_folder_only() {
     assert_eq!(below, GitError::NoRepository, "nothing is looked for above the folder");
 }
 
-/// Returns a folder of loose objects in a repository, and one of its objects.
+/// Returns a folder of loose objects in a repository, and one of the objects.
 #[cfg(unix)]
 fn loose(git: &Path) -> (PathBuf, PathBuf) {
     let is_loose = |path: &PathBuf| path.file_name().is_some_and(|name| name.len() == 2);
@@ -349,7 +349,7 @@ async fn check_refuses_invalid_urls_and_refs_without_connecting() {
 #[tokio::test]
 async fn total_size_of_files_is_limited() {
     let fixture = Fixture::filled();
-    // Different files, each of which compresses to a few bytes.
+    // Distinct files, each of which compresses to a few bytes.
     let zeros: Vec<(String, Vec<u8>)> =
         (0..5_usize).map(|number| (format!("{number}.bin"), vec![0; 200_000 + number])).collect();
     let files: Vec<(&[u8], u32, &[u8])> =

@@ -160,12 +160,12 @@ pub(crate) fn file(path: &str, bytes: impl Into<Bytes>) -> PushFile {
     PushFile { path: path.to_owned(), bytes: bytes.into() }
 }
 
-/// Creates files from texts.
+/// Creates files from paths and text.
 pub(crate) fn files(files: &[(&str, &'static str)]) -> Files {
     Files(files.iter().map(|(path, text)| Ok(file(path, *text))).collect())
 }
 
-/// Creates a push to `main` with the current tip as the parent. Without a tip, the repository must not have the ref.
+/// Creates a push to `main` with `tip` as the parent. Without a tip, the ref must not exist in the repository.
 pub(crate) fn push_on(url: &str, tip: Option<&str>) -> PushRequest {
     let signature =
         |name: &str, email: &str| docs_ports::Signature { name: name.into(), email: email.into() };
@@ -187,8 +187,7 @@ pub(crate) async fn push(request: &PushRequest, files: &mut Files) -> Result<Com
     client().push(request, files).await
 }
 
-/// Runs concurrent pushes, and returns the commits of those that succeeded. The others must fail with a retryable
-/// error.
+/// Runs concurrent pushes, and returns the commits of the successful ones. The others must fail with a retryable error.
 pub(crate) async fn pushed_at_once(count: usize, request: &PushRequest, text: &str) -> Vec<String> {
     let pushes: Vec<_> = (0..count)
         .map(|number| {
@@ -220,7 +219,7 @@ impl Resolve for Inside {
 impl Fixture {
     /// Returns the commit of `main`, if it exists.
     pub(crate) fn tip(&self) -> Option<String> {
-        // Opened again, because other processes have written to it.
+        // Reopened, because other processes have written to it.
         let repository = Repository::open_bare(self.folder.path()).unwrap();
         repository.refname_to_id("refs/heads/main").ok().map(|id| id.to_string())
     }

@@ -28,7 +28,7 @@ async fn folder_checkout_has_the_entries_of_a_git_commit() {
     assert_eq!(checkout.read("none").await, Err(GitError::NoSuchFile("none".to_owned())));
     assert!(checkout.commit().committed_at > DateTime::UNIX_EPOCH);
 
-    // The ids of the files are those of Git.
+    // The file ids are those that Git computes.
     let fixture = Fixture::filled();
     let fetched = fetch(&fixture.file_url(), "refs/heads/main").await.unwrap();
     assert_eq!(checkout.entries(), fetched.entries());

@@ -1,4 +1,4 @@
-//! Malicious repositories: on disk, and behind malicious servers.
+//! Malicious repositories, on disk and served by malicious servers.
 
 use std::{io::Write as _, time::Duration};
 
@@ -11,7 +11,7 @@ use crate::{
     server::{Server, has_git, web},
 };
 
-/// A pack with arbitrary content, as a malicious server may send it.
+/// A pack with arbitrary content, as sent by a malicious server.
 struct Pack {
     bytes: Vec<u8>,
     count: u32,
@@ -68,7 +68,7 @@ fn deflated(bytes: &[u8]) -> Vec<u8> {
     encoder.finish().unwrap()
 }
 
-/// Returns the start of a delta: the size of the base and of the result.
+/// Returns the beginning of a delta: the base size and the result size.
 fn difference(base: u64, result: u64) -> Vec<u8> {
     let mut bytes = Vec::new();
     for mut size in [base, result] {
@@ -126,7 +126,7 @@ fn liar(tip: Oid, pack: Vec<u8>, lines: Lines) -> Server {
     })
 }
 
-/// Limit of objects in memory, in bytes.
+/// Limit for objects in memory, in bytes.
 const LIMIT: u64 = 1_000_000;
 
 fn limited() -> GitClient {
@@ -148,7 +148,8 @@ fn tree_of(entries: &[(&str, &str, Oid)]) -> Vec<u8> {
     entries.iter().flat_map(entry).collect()
 }
 
-/// Creates a pack of a commit with one file, and further objects before the commit. Returns the commit and the pack.
+/// Creates a pack of a commit with one file, and adds further objects before the commit. Returns the commit and the
+/// pack.
 fn pack_with(blob: &[u8], more: impl FnOnce(&mut Pack, usize)) -> (Oid, Vec<u8>) {
     let tree = tree_of(&[("100644", "a.md", id(ObjectType::Blob, blob))]);
     let commit = commit_of(id(ObjectType::Tree, &tree));
@@ -184,14 +185,14 @@ async fn valid_packs_with_deltas_and_large_files_are_fetched() {
     for lines in [Lines::Banded, Lines::Raw] {
         let text = b"# A\n";
         let (tip, pack) = pack_with(text, |pack, place| {
-            // Another file as a delta of the first one: its bytes and one more.
+            // Another file as a delta against the first one: its bytes plus one more.
             let more = [difference(4, 5), vec![0b1001_0000, 4, 1, b'!']].concat();
             pack.add(BY_OFFSET, more.len() as u64, &offset(pack, place), &more);
         });
         let checkout = fetched_from(&liar(tip, pack, lines)).await.unwrap();
         assert_eq!(paths(&*checkout), ["a.md"]);
         assert_eq!(&checkout.read("a.md").await.unwrap()[..], text);
-        // A file that is too large to be read does not affect the others, because it is never in memory.
+        // A file that is too large to be read does not affect the others, because it is never held in memory.
         let (tip, pack) = pack_with(&zeros, |_, _| {});
         let checkout = fetched_from(&liar(tip, pack, lines)).await.unwrap();
         assert_eq!(checkout.entries()[0].size, zeros.len() as u64);
@@ -199,8 +200,8 @@ async fn valid_packs_with_deltas_and_large_files_are_fetched() {
     }
 }
 
-/// Creates a pack with a chain of deltas whose end is the file at `width` paths in each of `width` folders, which are
-/// the same folder. Returns the commit and the pack.
+/// Creates a pack with a delta chain. Its last object is the file at `width` paths in each of `width` folders, all of
+/// which are the same tree. Returns the commit and the pack.
 fn deep_pack(depth: u32, width: usize) -> (Oid, Vec<u8>) {
     let blob = |number: u32| format!("{number:08}# hello world\n").into_bytes();
     let mut pack = Pack::new();
@@ -231,7 +232,7 @@ fn deep_pack(depth: u32, width: usize) -> (Oid, Vec<u8>) {
     (id(ObjectType::Commit, &commit), pack.finish())
 }
 
-/// Reading the header of each of the 160,400 entries would take 40 seconds: it reads the whole chain.
+/// Reading the header of each of the 160,400 entries would take 40 seconds, because each read covers the whole chain.
 #[tokio::test]
 async fn an_object_at_many_paths_is_read_once() {
     let (tip, pack) = deep_pack(4095, 400);
@@ -253,15 +254,15 @@ async fn chains_of_deltas_have_a_limit() {
     }
 }
 
-/// Creates a pack with a file of 64 KiB, and deltas that each result in 900,000 bytes, which differ in the first one.
-/// Each has the file as its base, or the previous delta. Returns the commit and the pack.
+/// Creates a pack with a file of 64 KiB, and deltas that each result in 900,000 bytes and differ in the first byte. The
+/// base of each is the file or the previous delta. Returns the commit and the pack.
 fn wide_pack(count: u8, chain: Chain) -> (Oid, Vec<u8>) {
     let zeros = vec![0; 65_536];
     let size = 900_000;
     pack_with(&zeros, |pack, mut base| {
         for number in 0..count {
             let (has, copy) = match (chain, number) {
-                // Copies of 65,536 bytes and less.
+                // Copy instructions of at most 65,536 bytes.
                 (Chain::No, _) | (_, 0) => {
                     let rest = (size - 1) % 65_536;
                     let whole = vec![0x80; (size - 1) / 65_536];
@@ -315,7 +316,7 @@ async fn unpacked_objects_have_a_limit_in_total() {
     }
 }
 
-/// The limits of a repository of any size would permit 50 GB of work for this pack of kilobytes.
+/// The limits for a repository of any size would permit 50 GB of work for this pack of a few kilobytes.
 #[tokio::test]
 async fn a_small_pack_of_gigabytes_is_refused() {
     for (chain, count, told) in [
@@ -375,7 +376,7 @@ async fn a_delta_of_something_inside_an_object_is_refused() {
     assert!(matches!(&error, GitError::Broken(why) if why.contains("not an object")), "{error:?}");
 }
 
-/// Name, file, and the objects added to the pack after the file.
+/// A name, a file, and the objects added to the pack after the file.
 type Bomb = (&'static str, Vec<u8>, Box<dyn FnOnce(&mut Pack, usize)>);
 
 /// Returns more bytes than the limit.
@@ -383,12 +384,12 @@ fn zeros() -> Vec<u8> {
     vec![0; LIMIT as usize + 1]
 }
 
-/// A large object without delta compression.
+/// Creates a large object without delta compression.
 fn whole(name: &'static str, kind: u8) -> Bomb {
     (name, b"a".to_vec(), Box::new(move |pack, _| _ = pack.whole(kind, &zeros())))
 }
 
-/// A file, and a delta with the file as its base.
+/// Creates a file, and a delta with this file as its base.
 fn differing(name: &'static str, file: Vec<u8>, bytes: Vec<u8>) -> Bomb {
     let add = move |pack: &mut Pack, place| {
         pack.add(BY_OFFSET, bytes.len() as u64, &offset(pack, place), &bytes);
@@ -456,7 +457,7 @@ async fn malformed_packs_are_refused() {
     assert!(matches!(&error, GitError::TooLarge(said) if said.contains("objects")), "{error:?}");
 }
 
-/// libgit2 would loop on such a pack forever, and need more memory in each iteration.
+/// libgit2 would loop forever on such a pack, and allocate more memory in each iteration.
 #[tokio::test]
 async fn pack_with_duplicate_objects_is_refused() {
     let text = b"# A\n";
@@ -524,7 +525,7 @@ fn urls(fixture: &Fixture) -> Vec<(Option<Server>, String)> {
     urls
 }
 
-/// Creates a commit with a chain of nested folders and a file at its end.
+/// Creates a commit with a chain of nested folders and a file in the innermost one.
 fn chain(fixture: &Fixture, depth: usize) -> Oid {
     let blob = fixture.repository.blob(b"x").unwrap();
     let mut tree = fixture.raw(ObjectType::Tree, &tree_of(&[("100644", "a.md", blob)]));
@@ -559,7 +560,7 @@ async fn folder_depth_is_limited_by_the_path_length() {
     }
 }
 
-/// Names with a special meaning for programs or file systems. In the repository, they are ordinary names.
+/// Names with a special meaning for programs or file systems, which are ordinary names in a repository.
 const NAMES: [&str; 13] = [
     ".GIT",
     ".git",
@@ -598,7 +599,7 @@ async fn names_differ_by_bytes_and_unsafe_paths_are_not_pushed() {
             assert_eq!(checkout.read(name).await.unwrap(), name.as_bytes(), "{name}");
         }
     }
-    // As the base of a push they are preserved, but no such names can be added.
+    // In the base of a push they are preserved, but no such names can be added.
     let tip = commit.to_string();
     let client = client();
     for wrong in ["../a.md", "a/../b.md", ".git/config", "x/.GIT/config", "/a.md", "a//b.md", "a.md/b.md"] {

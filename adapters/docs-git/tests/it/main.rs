@@ -1,4 +1,4 @@
-//! Fetches from real repositories, and pushes to them: on disk and over HTTP.
+//! Fetches from and pushes to real repositories, on disk and over HTTP.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on says so by failing")]
 

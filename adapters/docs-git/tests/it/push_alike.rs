@@ -1,4 +1,4 @@
-//! The in-memory repository of other tests accepts the same pushes as a real one.
+//! The in-memory repository that other tests use accepts the same pushes as a real one.
 
 use std::collections::BTreeMap;
 
@@ -56,7 +56,7 @@ fn listed(checkout: &dyn Checkout) -> BTreeMap<String, (String, RepoEntryKind)> 
     checkout.entries().iter().map(|it| (it.path.clone(), (it.oid.clone(), it.kind.clone()))).collect()
 }
 
-/// Applies a step to one of the two remotes, on top of its own tip.
+/// Applies a step to one of the two remotes, on top of the remote's current tip.
 async fn push(
     remote: &dyn GitRemote,
     url: &str,

@@ -1,4 +1,4 @@
-//! Pushes that a server refuses, loses or does not answer.
+//! Pushes that a server rejects, loses or does not answer.
 
 use std::{
     fmt::Write as _,
@@ -211,7 +211,7 @@ async fn push_to_an_unresponsive_server_times_out() {
         return;
     }
     let fixture = Fixture::filled();
-    // The server reads a part of the push (all of a small one), and then remains silent.
+    // The server reads part of the push (all of a small one), and then sends nothing.
     for (most, size) in [(500_000, 30_000_000), (200, 100)] {
         let kept = Arc::new(Mutex::new(Vec::new()));
         let (server, _behind) = taking(&fixture, most, move |stream| kept.lock().unwrap().push(stream));
@@ -377,7 +377,7 @@ async fn an_answer_to_a_push_larger_than_the_bound_fails() {
     if !has_git() {
         return;
     }
-    // Messages of the greatest length, of more than 16 MiB in total.
+    // Messages of the maximum length, of more than 16 MiB in total.
     let message = format!("fff0\u{2}{}", "x".repeat(0xfff0 - 5));
     let body = message.repeat((16 << 20) / 0xfff0 + 1);
     let head = "HTTP/1.1 200 OK\r\nContent-Type: application/x-git-receive-pack-result\r\nConnection: close";

@@ -56,7 +56,7 @@ impl Drop for Server {
 pub(crate) fn has_git() -> bool {
     let found = Command::new("git").arg("--version").stdout(Stdio::null()).status().is_ok();
     if !found {
-        // Written directly, because the output of macros is captured for passing tests.
+        // Written directly, because the test harness captures the output of macros for passing tests.
         let name = thread::current().name().unwrap_or_default().to_owned();
         let message = format!("{name} was not run: there is no git program on this machine\n");
         io::stderr().write_all(message.as_bytes()).unwrap();
@@ -76,7 +76,7 @@ pub(crate) struct Request {
 /// The requests that a server has received.
 pub(crate) type Log = Arc<Mutex<Vec<Request>>>;
 
-/// Starts a server for a repository under `/repo.git`. A response of `hook` takes precedence.
+/// Starts a server for a repository under `/repo.git`. A response from `hook` takes precedence.
 pub(crate) fn web(
     repository: &str,
     hook: impl Fn(&Request) -> Option<String> + Send + Sync + 'static,
@@ -96,7 +96,7 @@ pub(crate) fn web(
     (server, log)
 }
 
-/// A response without a body.
+/// Creates a response without a body.
 pub(crate) fn status(line: &str, headers: &str) -> String {
     format!("HTTP/1.1 {line}\r\n{headers}Content-Length: 0\r\nConnection: close\r\n\r\n")
 }
@@ -170,7 +170,7 @@ fn backend(repository: &str, request: &Request) -> Vec<u8> {
     let input = request.body.clone();
     let writer = thread::spawn(move || stdin.write_all(&input));
     let output = child.wait_with_output().unwrap().stdout;
-    // The program does not read the body of a request that it refuses.
+    // The program does not read the body of a request that it rejects.
     let _ = writer.join().unwrap();
     let end = output.windows(4).position(|four| four == b"\r\n\r\n").unwrap();
     let (head, body) = (String::from_utf8(output[..end].to_vec()).unwrap(), &output[end + 4..]);

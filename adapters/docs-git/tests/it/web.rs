@@ -56,7 +56,7 @@ async fn large_repository_is_fetched_within_the_size_limit() {
         return;
     }
     let fixture = Fixture::new();
-    // More than all buffers can hold.
+    // Exceeds the capacity of all buffers.
     let bytes = noise(6_000_000);
     fixture.commit("refs/heads/main", &[(b"big.bin", FILE, &bytes)], &[]);
     let (server, _log) = web(fixture.path(), |_| None);
@@ -255,7 +255,7 @@ async fn fetch_from_an_unresponsive_server_times_out() {
     let url = format!("http://{}/repo.git", server.address());
     for (limits, may_pass) in [
         (Limits { idle: Duration::from_millis(50), ..Limits::default() }, true),
-        // A fetch that took its whole time is not repeated.
+        // A fetch that used up its time limit is not retried.
         (Limits { time: Duration::from_millis(50), ..Limits::default() }, false),
     ] {
         let error = error_of(client().with_limits(limits).fetch(&request(&url, "refs/heads/main")).await);
@@ -282,7 +282,7 @@ async fn dropping_a_fetch_closes_the_connection() {
 
 #[tokio::test]
 async fn a_closed_port_is_a_temporary_failure() {
-    // A port that was free a moment ago.
+    // A port that was just released.
     let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
     for scheme in ["http", "https"] {
         let url = format!("{scheme}://127.0.0.1:{port}/repo.git");

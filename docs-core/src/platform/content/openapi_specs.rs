@@ -133,8 +133,8 @@ impl<'p> OpenApiSpecHandle<'p> {
         let (platform, ref actor, org, slug) = self.parts();
         platform.require_spec_writer(actor, org).await?;
         let slug = OpenApiSpecSlug::new(slug).map_err(|error| Error::invalid("specSlug", error))?;
-        // The storage domain of the document depends on the specification's id, which changes if it is concurrently
-        // created or deleted.
+        // The storage domain of the document depends on the id of the specification, which changes if the specification
+        // is created or deleted concurrently.
         for _ in 0..PUT_ATTEMPTS {
             let known = find(&platform.read().await?, org, slug.as_str()).await?;
             let (id, storing) =
@@ -244,7 +244,7 @@ impl<'p> OpenApiSpecVersionHandle<'p> {
         let (platform, actor) = (self.caller.platform, &self.caller.actor());
         let tx = platform.read().await?;
         let (spec, version) = self.read_version(&tx).await?;
-        // Objects may be read through the transaction's connections, so close it first.
+        // Object reads may use the connection pool of the transaction, so the transaction is closed first.
         drop(tx);
         platform.spec_content(&spec, &version, actor).await
     }
@@ -364,7 +364,7 @@ const CREATE_RACE_MESSAGE: &str = "the specification was created or deleted duri
 const VERSION_PURGE_BATCH: u32 = 20;
 
 impl Platform {
-    /// Builds a new specification that waits to be processed.
+    /// Builds a new specification that is pending processing.
     fn new_spec(
         &self,
         actor: &Actor,
@@ -424,7 +424,7 @@ async fn spec_put(tx: &mut Tx, actor: &Actor, record: &OpenApiSpecRecord) -> Res
     let org = &record.organization;
     access::org(tx, actor, org).await?.require(OrgAction::CreateContent)?;
     let Some(old) = find(tx, org, record.slug.as_str()).await? else {
-        // Either new, or deleted since its document was stored.
+        // The specification is new, or was deleted after its document was stored.
         return create(tx, record).await;
     };
     if old.id != record.id {

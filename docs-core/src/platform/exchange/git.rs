@@ -1,4 +1,4 @@
-//! Git import and export: requests, and the state of a space's repository.
+//! Git import and export: requests, and the repository state of a space.
 
 mod export;
 mod import;
@@ -35,13 +35,13 @@ use crate::{
 impl<'p> SpaceHandle<'p> {
     /// Starts importing a Git repository into a space and returns the id of the job immediately.
     ///
-    /// The job makes the content of the space equal to that of the repository. A failure is recorded on the job, see
+    /// The job replaces the content of the space with that of the repository. A failure is recorded on the job, see
     /// [`get_job`](Self::get_job), and leaves the space unchanged. Imports and exports of one space run one at a time,
     /// in the order of their `timestamp`.
     ///
     /// # Errors
-    /// `NotFound`; `Forbidden` without the role `create`; `Invalid` for an invalid URL or ref; `Conflict` when too
-    /// many imports of the space are waiting; `Precondition` when this platform does not support Git.
+    /// `NotFound`; `Forbidden` without the `create` role; `Invalid` for an invalid URL or ref; `Conflict` when too many
+    /// imports of the space are waiting; `Precondition` when this platform does not support Git.
     ///
     /// # Example
     /// ```
@@ -63,10 +63,11 @@ impl<'p> SpaceHandle<'p> {
 
     /// Starts exporting a space to a Git repository and returns the id of the job immediately.
     ///
-    /// The job pushes one commit with the changes that the repository does not have; without such changes it makes no
-    /// commit. Unedited pages keep their files byte for byte, and files that do not belong to the space are left
-    /// unchanged. The author of the commit is the user who requested the export. A failure is recorded on the job, see
-    /// [`get_job`](Self::get_job). Content that is already in sync with a commit is only exported again with `force`.
+    /// The job pushes one commit with the changes that are missing in the repository; without such changes it makes no
+    /// commit. The files of unedited pages stay identical byte for byte, and files that do not belong to the space are
+    /// left unchanged. The author of the commit is the user who requested the export. A failure is recorded on the job,
+    /// see [`get_job`](Self::get_job). Content that is already in sync with a commit is only exported again with
+    /// `force`.
     ///
     /// # Errors
     /// As [`import_git`](Self::import_git); `Invalid` also for a ref that is not a branch and for a blank message.
@@ -116,7 +117,7 @@ impl<'p> SpaceHandle<'p> {
         done.await
     }
 
-    /// Reads the state of the Git repository that a space is in sync with.
+    /// Returns the state of the Git repository that a space is in sync with.
     ///
     /// # Errors
     /// `NotFound`, also for a space that was never in sync with a repository.
@@ -130,10 +131,10 @@ impl<'p> SpaceHandle<'p> {
     }
 
     /// Removes the legacy Git installation of a space: the host of its repository is no longer shown. Nothing else
-    /// changes. Succeeds if the space has none or does not exist.
+    /// changes. Succeeds if the space has no installation or does not exist.
     ///
     /// # Errors
-    /// `Forbidden` without the role `create`.
+    /// `Forbidden` without the `create` role.
     #[boxed]
     pub async fn remove_legacy_git_installation(self) -> Result<()> {
         let (platform, ref actor, space) = self.parts();

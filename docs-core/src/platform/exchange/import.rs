@@ -1,6 +1,6 @@
 //! Imports of documents: new pages after the existing ones, as one revision.
 //!
-//! Everything is fetched, converted and stored first, then referenced by the content in one transaction.
+//! All content is fetched, converted and stored first, then referenced in one transaction.
 
 mod archive;
 mod crawl;
@@ -38,17 +38,17 @@ impl<'p> ContentHandle<'p> {
     /// Imports documents into the live content of a space or into a change request.
     ///
     /// The imported pages are added after the existing ones at the top level; nothing else changes. Running and
-    /// finished imports are listed among the [jobs](crate::platform::SpaceHandle::list_jobs) of the space. See
+    /// finished imports are included in the [jobs](crate::platform::SpaceHandle::list_jobs) of the space. See
     /// [`LIMITS`](crate::platform::LIMITS) for the maximum number of pages and files that one import fetches. Linked
     /// resources that cannot be fetched or read are left out and counted; the requested document itself must exist.
     ///
     /// # Errors
-    /// `NotFound`; `Forbidden` without the role `edit`; `Conflict` if live content is locked, or if the change request
+    /// `NotFound`; `Forbidden` without the `edit` role; `Conflict` if live content is locked, or if the change request
     /// is merged or archived; `Invalid` for `url` or `source`; `Precondition` when this platform does not support
     /// imports.
     ///
     /// # Cancel safety
-    /// Dropping the future leaves the import applied as a whole or not at all.
+    /// Dropping the future leaves the import either completely applied or not applied.
     #[boxed]
     pub async fn import(self, request: ImportContent) -> Result<ImportContentResult> {
         let (platform, actor) = (self.caller.platform, &self.caller.actor());
@@ -74,8 +74,8 @@ impl<'p> ContentHandle<'p> {
     }
 }
 
-/// The job record of a document import. The requesting call performs the import and waits for it, so a worker that
-/// finds the job can only fail it.
+/// The job record of a document import. The requesting call runs the import and waits for it, so a worker that finds
+/// the job can only mark it as failed.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(in crate::platform) struct ImportRun {
     /// The source URL without credentials.
@@ -139,7 +139,7 @@ impl AuthorizedImport<'_> {
     }
 }
 
-/// The reader of a source.
+/// The reader for a source.
 #[derive(Clone, Copy)]
 enum Reader {
     Website,
@@ -159,7 +159,7 @@ const READERS: [(Source, Reader); 6] = [
 ];
 
 impl Reader {
-    /// Returns the reader of a source, or an error that lists the supported sources.
+    /// Returns the reader for a source, or an error that lists the supported sources.
     fn of(source: Source) -> Result<Self> {
         let found = READERS.into_iter().find(|(supported, _)| *supported == source);
         found.map(|(_, reader)| reader).ok_or_else(|| {

@@ -1,7 +1,7 @@
 //! Content as a PDF file, for spaces and change requests.
 //!
-//! An address seals the content it shows and the actor it was issued to. A request for the address starts a job that
-//! makes the file, unless a recent job made it. The file is stored in pieces among the objects of the space, so it is
+//! A URL seals the content it shows and the actor it was issued to. The first request for the URL starts a job that
+//! makes the file, unless a recent job made it. The file is stored in chunks among the objects of the space, so it is
 //! never in memory as a whole.
 
 mod book;
@@ -46,14 +46,14 @@ use crate::{
     },
 };
 
-/// The lifetime of the address of a PDF.
+/// The lifetime of a PDF URL.
 pub const PDF_WINDOW: Duration = Duration::from_secs(60 * 60);
-/// The period of reuse of a completed file. Its pieces are unreferenced objects, which are garbage-collected some time
-/// later than this.
+/// The period during which a completed file is reused. Its chunks are unreferenced objects, which are garbage-collected
+/// after a longer period.
 pub(in crate::platform) const PDF_REUSE_WINDOW: Duration = Duration::from_secs(24 * 60 * 60);
-/// The delay after which a client repeats a request for a pending file.
+/// The delay after which a client should repeat a request for a pending file.
 const RETRY_DELAY: Duration = Duration::from_secs(2);
-/// Job events that are read in one batch.
+/// Number of job events that are read per batch.
 const EVENT_BATCH: u32 = 500;
 
 const _: () = assert!(
@@ -61,7 +61,7 @@ const _: () = assert!(
         < crate::platform::kernel::write_window::OBJECT_GRACE_PERIOD.num_seconds().unsigned_abs()
 );
 
-/// The state of the PDF at an address.
+/// The state of the PDF at a URL.
 #[non_exhaustive]
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum PdfAnswer {
@@ -70,11 +70,11 @@ pub enum PdfAnswer {
     Pending(Duration),
 }
 
-/// The sealed content of an address. Nothing is stored for it.
+/// The sealed content of a PDF URL. It is not stored.
 #[derive(Serialize, Deserialize)]
 struct PdfTicket {
     until: Timestamp,
-    /// The root of the content when the address was issued.
+    /// The root of the content when the URL was issued.
     root: Hash,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     request: Option<ChangeRequestId>,
@@ -82,7 +82,7 @@ struct PdfTicket {
     page: Option<PageId>,
     #[serde(default)]
     only: bool,
-    /// The recipient of the address.
+    /// The actor that the URL was issued to.
     bearer: Bearer,
 }
 
@@ -92,30 +92,30 @@ impl PdfTicket {
     }
 }
 
-/// The position in the feed of job events, as read by requests that wait for a file.
+/// The position in the feed of job events, shared by requests that wait for a file.
 #[derive(Default)]
 pub(crate) struct PdfEvents(Mutex<Option<FeedPos>>);
 
-/// The state of a file in one snapshot.
+/// The state of a file as of one snapshot.
 enum PdfState {
     Ready(PdfFile),
     Pending,
     Failed(Error),
-    /// No job makes the file. Holds the work to enqueue, and the completed job of the same file.
+    /// No job makes the file. Holds the work to enqueue, and the completed job for the same file.
     Missing(PdfWork, Option<JobId>),
 }
 
 impl<'p> ContentHandle<'p> {
-    /// Issues the address of a PDF of a space or change request, for all pages or some.
+    /// Issues the URL of a PDF of a space or change request, for all pages or some.
     ///
-    /// The file shows the content at the time of this call. A job makes it on the first request of the address, see
-    /// [`Platform::pdf_file`]. The address expires after [`PDF_WINDOW`] (1 hour). Hidden pages are left out,
-    /// except the page that is requested.
+    /// The file shows the content at the time of this call. A job makes it on the first request for the URL, see
+    /// [`Platform::pdf_file`]. The URL expires after [`PDF_WINDOW`] (1 hour). Hidden pages are left out, except for the
+    /// requested page.
     ///
     /// # Errors
     ///
     /// `NotFound`, also for a page that is not part of the content; `Invalid` for `only` without a page, and for a page
-    /// without content of its own; `TooLarge` for too many pages; `Precondition` if the platform has no typesetter.
+    /// without its own content; `TooLarge` for too many pages; `Precondition` if the platform has no typesetter.
     #[boxed]
     pub async fn pdf_url(self, part: &'p PdfPart) -> Result<PdfLink> {
         let (platform, actor) = (self.caller.platform, &self.caller.actor());
@@ -153,18 +153,18 @@ impl<'p> ContentHandle<'p> {
 }
 
 impl Platform {
-    /// Returns the PDF at an address, given the sealed part of the address.
+    /// Returns the PDF at a URL, given the sealed part of the URL.
     ///
-    /// A job makes the file unless a recent job did. Concurrent requests for the same file share one job. After at most
-    /// `wait`, a pending file is reported as [`PdfAnswer::Pending`]. A platform without a worker never completes a
-    /// file.
+    /// A job makes the file, unless a recent job did. Concurrent requests for the same file share one job. A file that
+    /// is still pending after `wait` is reported as [`PdfAnswer::Pending`]. A platform without a worker never completes
+    /// a file.
     ///
     /// # Errors
     ///
-    /// `NotFound`, also after [`PDF_WINDOW`] and when the recipient of the address may no longer read the content;
-    /// `TooLarge` if the pages exceed the limits of a file, and any other failure of the job, until a newly issued
-    /// address retries it; `Unavailable` if too many files of the space are queued; `Precondition` if the platform has
-    /// no typesetter.
+    /// `NotFound`, also after [`PDF_WINDOW`] and when the actor that the URL was issued to may no longer read the
+    /// content; `TooLarge` if the pages exceed the limits of a file, and any other failure of the job, until a newly
+    /// issued URL retries it; `Unavailable` if too many files of the space are queued; `Precondition` if the platform
+    /// has no typesetter.
     ///
     /// # Cancel safety
     ///
@@ -204,7 +204,7 @@ impl Platform {
             if Instant::now() >= until {
                 return Ok(PdfAnswer::Pending(RETRY_DELAY));
             }
-            // Later events end the wait. The lookup after this line covers earlier ones.
+            // Later events end the wait. The following lookup covers earlier ones.
             let seen = self.read_events().await?;
             match self.find_pdf(space, &ticket).await? {
                 PdfState::Ready(file) => return Ok(PdfAnswer::Ready(file)),
@@ -218,8 +218,8 @@ impl Platform {
         }
     }
 
-    /// Reads a PDF file from an offset to the end of the piece that contains it. A piece is small enough to hold in
-    /// memory. Returns no bytes after the end of the file.
+    /// Reads a PDF file from an offset to the end of the chunk that contains it. A chunk is small enough to be held in
+    /// memory. Returns no bytes at the end of the file.
     ///
     /// # Errors
     ///
@@ -232,7 +232,7 @@ impl Platform {
         Ok(found.slice(offset.min(found.len())..))
     }
 
-    /// Returns the state of the file at an address. The access of its recipient is checked every time.
+    /// Returns the state of the file at a URL. Checks each time that the actor it was issued to has access.
     async fn find_pdf(&self, space: &SpaceId, ticket: &PdfTicket) -> Result<PdfState> {
         let missing = || Error::not_found("PDF");
         if self.now() >= ticket.until {
@@ -255,7 +255,7 @@ impl Platform {
         let Some(job) = job else { return Ok(PdfState::Missing(work, None)) };
         match job.state {
             JobState::Waiting | JobState::Queued | JobState::Running => Ok(PdfState::Pending),
-            // An address issued after the failure retries.
+            // A URL issued after the failure retries the job.
             JobState::Failed if job.ended_at.is_some_and(|ended| ended >= ticket.issued_at()) => {
                 let kind = job.failure.unwrap_or(ErrorKind::Internal);
                 let why = job.error.clone().unwrap_or_else(|| "failed to render PDF".to_owned());
@@ -276,7 +276,7 @@ impl Platform {
         }
     }
 
-    /// Returns the manifest of a completed job, if it is recent and all names in it are current.
+    /// Returns the manifest of a completed job, if it is recent and all display names in it are current.
     async fn cached_manifest(&self, space: &SpaceRecord, job: &JobRecord) -> Result<Option<Manifest>> {
         let is_kept = job.ended_at.is_some_and(|ended| self.now() < later(ended, PDF_REUSE_WINDOW));
         let Some(object) = job.outcome.object.filter(|_| is_kept) else { return Ok(None) };
@@ -301,7 +301,7 @@ impl Platform {
         })
     }
 
-    /// Reads all pending job events. Returns the position after which later events follow.
+    /// Reads all pending job events, and returns the position after them.
     async fn read_events(&self) -> Result<Option<FeedPos>> {
         let last = self.inner.memory.get_or_default::<PdfEvents>();
         let place = || last.0.lock().unwrap_or_else(PoisonError::into_inner);
@@ -335,12 +335,12 @@ fn later(now: Timestamp, by: Duration) -> Timestamp {
     (now.time() + by).into()
 }
 
-/// The purpose of the seal of an address. It is valid in its own space only.
+/// Returns the purpose for sealing a PDF URL. The URL is only valid in its own space.
 fn purpose(space: &SpaceId) -> String {
     format!("pdf of {space}")
 }
 
-/// All inputs of a file except the names of people. Addresses in the file are issued to `bearer`.
+/// All inputs of a file except the display names. URLs in the file are issued to `bearer`.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(in crate::platform) struct PdfWork {
     space: SpaceId,
@@ -369,7 +369,7 @@ impl PdfWork {
         }
     }
 
-    /// Returns a name that is equal for equal files, and unique within the space otherwise.
+    /// Returns a name that is equal for equal files, and otherwise unique within the space.
     fn name(&self) -> String {
         // Names cannot contain a line feed, and the subtitle comes last.
         let page = self.page.as_ref().map_or("", |page| page.as_str());
@@ -399,7 +399,7 @@ impl Job for PdfWork {
         let space: Option<Arc<SpaceRecord>> = tx.get(&SpaceRecord::key_for(&self.space)).await?;
         let space = space.filter(|space| space.deleted_at.is_none()).ok_or_else(gone)?;
         drop(tx);
-        // The file shows the title of the request, even if the space was renamed since.
+        // The file shows the title at the time of the request, even if the space was renamed since.
         let space = SpaceRecord { title: self.title, ..SpaceRecord::clone(&space) };
         let view = platform.content().view(&space.domain, self.root);
         let tree = view.tree().await?;
@@ -437,7 +437,7 @@ fn job_error(error: PdfError) -> Error {
     }
 }
 
-/// Enqueues the job of a file, unless another job than `before`, the completed one, exists.
+/// Enqueues the job for a file, unless a job other than the completed one, `before`, exists.
 #[operation("pdf_enqueue")]
 async fn enqueue_pdf(
     tx: &mut Tx,
@@ -451,7 +451,7 @@ async fn enqueue_pdf(
     if latest.as_ref().map(|job| &job.id) != before {
         return Ok(());
     }
-    // The latest job is determined by its creation time.
+    // The job with the latest creation time counts as the latest job.
     let created = latest.map_or(now, |before| now.later_than(before.created_at));
     let by = work.bearer.user().cloned();
     let audience = Audience::Subject { by, same: Some(name) };

@@ -22,16 +22,16 @@ use crate::{
 impl<'p> SpaceHandle<'p> {
     /// Adds the pages of a template to the live content of a space, as one revision.
     ///
-    /// They become the last pages at the top level. Existing pages are unchanged.
+    /// The pages are added at the end of the top level. Existing pages are unchanged.
     ///
     /// # Errors
     ///
-    /// `NotFound`, also for an unknown template; `Forbidden` without the role `edit`; `Conflict` if live content is
+    /// `NotFound`, also for an unknown template; `Forbidden` without the `edit` role; `Conflict` if live content is
     /// locked.
     ///
     /// # Cancel safety
     ///
-    /// Dropping the future leaves the template applied as a whole or not at all.
+    /// Dropping the future leaves the template either completely applied or not applied.
     ///
     /// # Example
     ///
@@ -68,7 +68,7 @@ impl<'p> SpaceHandle<'p> {
     }
 }
 
-/// Replaces links to `/refs/NAME` by the targets of the request. Links without a target become plain text.
+/// Replaces links to `/refs/NAME` with the targets in the request. Links without a target become plain text.
 fn fill_in(text: &str, params: &SpaceTemplateParams) -> String {
     let new = rewrite_links(text, |site| match site.destination.strip_prefix("/refs/") {
         None => Resolution::Keep,
@@ -80,7 +80,7 @@ fn fill_in(text: &str, params: &SpaceTemplateParams) -> String {
     new.into_owned()
 }
 
-/// Returns the link destination of a reference, `None` if Markdown has no link for it.
+/// Returns the link destination of a reference, or `None` if Markdown cannot link to it.
 fn destination(reference: &ContentRef) -> Option<String> {
     match reference {
         ContentRef::Url { url } => web_url(url).map(|_| url.clone()),

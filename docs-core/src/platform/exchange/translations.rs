@@ -1,4 +1,4 @@
-//! Translations: spaces that follow the content of another space in another language.
+//! Translations: spaces that mirror the content of another space in another language.
 
 mod glossary;
 mod run;
@@ -68,20 +68,20 @@ impl<'p> Translations<'p> {
             }
             list.offer_all(&rows, seen);
         }
-        // The total number is returned only to those who see all translations.
+        // The total number is only returned to actors who may see all translations.
         let page = list.finish(&tx, None).await?;
         let items = platform.translation_views(&tx, &page.items).await?;
         Ok(Page { items, next: page.next, count: page.count })
     }
 
-    /// Creates a translation and its target space, directly after the source. A job translates the content, and later
-    /// every change of the source.
+    /// Creates a translation and its target space, directly after the source. A job translates the content now and
+    /// after every change of the source.
     ///
     /// # Errors
     ///
-    /// `Forbidden` without the role `create` in the organization and on the source; `Invalid` for an unknown space, the
-    /// language of the source, and instructions that are malformed or too long; `Conflict` for too many translations of
-    /// a space.
+    /// `Forbidden` without the `create` role in the organization and on the source; `Invalid` for an unknown space, a
+    /// language equal to that of the source, and instructions that are malformed or too long; `Conflict` for too many
+    /// translations of a space.
     ///
     /// # Example
     ///
@@ -140,7 +140,7 @@ impl<'p> TranslationHandle<'p> {
     ///
     /// # Errors
     ///
-    /// `Forbidden` without the role `create` in the organization and on the source; `Invalid` for instructions that are
+    /// `Forbidden` without the `create` role in the organization and on the source; `Invalid` for instructions that are
     /// malformed or too long.
     #[boxed]
     pub async fn update(self, change: UpdateTranslation) -> Result<Translation> {
@@ -154,12 +154,12 @@ impl<'p> TranslationHandle<'p> {
             .await
     }
 
-    /// Deletes a translation. Its target space stays and is no longer updated. Returns `true` if there was a
+    /// Deletes a translation. Its target space remains, but is no longer updated. Returns `true` if there was a
     /// translation that the actor may see.
     ///
     /// # Errors
     ///
-    /// `Forbidden` without the role `create` in the organization and on the source.
+    /// `Forbidden` without the `create` role in the organization and on the source.
     #[boxed]
     pub async fn delete(self) -> Result<bool> {
         let (platform, ref actor, org, id) = self.parts();
@@ -170,12 +170,12 @@ impl<'p> TranslationHandle<'p> {
         Error::ignore_not_found(done.await)
     }
 
-    /// Runs a translation over its whole source. Previously translated segments are not sent again. Useful after a
-    /// failure or a change of the server's translator.
+    /// Runs a translation over its whole source. Previously translated segments are not sent again. This is useful
+    /// after a failure, or after a change of the server's translator.
     ///
     /// # Errors
     ///
-    /// `Forbidden` without the role `create` in the organization and on the source.
+    /// `Forbidden` without the `create` role in the organization and on the source.
     #[boxed]
     pub async fn run(self) -> Result<()> {
         let (platform, ref actor, org, id) = self.parts();
@@ -203,7 +203,7 @@ fn markdown(instructions: &Document) -> Result<String> {
     Ok(text)
 }
 
-/// Resolves the access of an actor to translations, in order. A translation that is missing or hidden is `None`.
+/// Resolves the access of an actor to translations, in order. A missing or hidden translation is `None`.
 async fn resolve_access(
     tx: &Tx,
     resolver: &mut AccessResolver,
@@ -311,10 +311,10 @@ fn status(record: &TranslationRecord, job: Option<&JobRecord>) -> TranslationSta
     }
 }
 
-/// Maximum number of characters of the title of a space.
+/// Maximum number of characters in the title of a space.
 const MAX_TITLE: usize = 50;
 
-/// Parts of a translation memory that one transaction removes. Each may be large.
+/// Number of translation memory parts that one transaction removes. Each part may be large.
 const MEMORY_PURGE_BATCH: u32 = 100;
 
 /// Creates a translation and its target space.
@@ -388,7 +388,7 @@ impl TranslationCreation {
         })
     }
 
-    /// Grants the actor the role they have on the source, unless they have it on the target anyway.
+    /// Grants the actor the role they have on the source, unless they already have it on the target.
     async fn keep_role(&self, tx: &mut Tx, source: &SpaceAccess) -> Result<()> {
         let content = crate::model::ContentTarget::Space(self.target.clone());
         if access::role_on(tx, &self.actor, &content).await? >= Some(source.role()) {
@@ -421,7 +421,7 @@ impl Operation for TranslationCreation {
         }
         let target = self.target(tx, source).await?;
         create_space(tx, target, &self.by);
-        // If there was no gap after it, the source has a new rank.
+        // If there was no gap after the source, it has a new rank.
         let source: Arc<SpaceRecord> = tx.get(&SpaceRecord::key_for(&source.id)).await?.ok_or_else(|| {
             Error::internal(format!("space {} disappeared within a transaction", self.source))
         })?;
@@ -493,7 +493,7 @@ async fn translation_run(
     Ok(())
 }
 
-/// Deletes a translation. Its target space stays.
+/// Deletes a translation. Its target space remains.
 #[operation("translation_delete")]
 async fn translation_deletion(
     tx: &mut Tx,

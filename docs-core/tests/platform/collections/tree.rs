@@ -74,7 +74,7 @@ struct Node {
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum State {
     Live,
-    /// Deleted this long ago.
+    /// Deleted, with the time since the deletion.
     Deleted(Duration),
     Gone,
 }
@@ -88,7 +88,7 @@ struct Model {
 
 type Refusal = Option<ErrorKind>;
 
-/// Returns the role of an actor in an organization, or `None` for a nonmember.
+/// Returns the role of an actor in an organization, or `None` for a non-member.
 fn role(who: usize, org: usize) -> Option<Role> {
     match (who, org) {
         (0, _) => Some(Role::Admin),
@@ -130,7 +130,7 @@ impl Model {
         depth
     }
 
-    /// Returns all descendants of a parent, depth first.
+    /// Returns all descendants of a parent in depth-first order.
     fn below(&self, org: usize, parent: Option<usize>) -> Vec<usize> {
         let children = self.places.get(&(org, parent)).cloned().unwrap_or_default();
         children.into_iter().flat_map(|at| [vec![at], self.below(org, Some(at))].concat()).collect()
@@ -146,7 +146,7 @@ impl Model {
         (0..self.nodes.len()).filter(|at| is_in(&self.nodes[*at])).collect()
     }
 
-    /// Returns the expected error of creating a node under a parent.
+    /// Returns the expected error for creating a node under a parent.
     fn refuses_new(&self, who: usize, org: usize, parent: Option<usize>, is_collection: bool) -> Refusal {
         let Some(role) = role(who, org) else { return Some(ErrorKind::NotFound) };
         if let Some(parent) = parent {
@@ -162,7 +162,7 @@ impl Model {
         too_deep.then_some(ErrorKind::Conflict)
     }
 
-    /// Returns the expected error of managing a node.
+    /// Returns the expected error for managing a node.
     fn refuses(&self, who: usize, at: usize) -> Refusal {
         let Some(node) = self.seen(who, at) else { return Some(ErrorKind::NotFound) };
         (role(who, node.org) < Some(Role::Create)).then_some(ErrorKind::Forbidden)
@@ -403,7 +403,7 @@ impl Program {
         assert_eq!(answer.map_err(|error| error.kind()).err(), expected);
         if expected.is_none() {
             self.model.nodes[at].state = State::Live;
-            // Its siblings may have moved in the meantime, so its position is only known to the store.
+            // The siblings may have moved in the meantime, so only the store knows the position.
             let stored = self.stored_in(self.model.nodes[at].org, self.model.nodes[at].parent).await;
             let position = stored.iter().position(|child| *child == self.model.nodes[at].child);
             let position = position.expect("it is back");
@@ -438,7 +438,7 @@ impl Program {
     }
 
     async fn step(&mut self, step: &Step) {
-        // Nodes that are created or appended later get a later rank.
+        // Nodes that are created or appended later get a higher rank.
         self.w.clock.advance(Duration::from_millis(1));
         match step {
             Step::CreateSpace { who, org, parent } => self.create(*who, *org, *parent, false).await,
@@ -495,7 +495,7 @@ impl Program {
         walked(limit, list).await.into_iter().map(|inner| ContentTarget::Collection(inner.id)).collect()
     }
 
-    /// Checks that every list equals the model, including the order, for a given page size.
+    /// Checks for a page size that every list equals the model, including the order.
     async fn check(&self, limit: u32) {
         let nodes = &self.model.nodes;
         let of_kind = |ids: Vec<usize>, is_collection: bool| -> Vec<ContentTarget> {

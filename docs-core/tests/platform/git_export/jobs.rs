@@ -75,7 +75,7 @@ async fn imported_content_is_not_exported_again_unless_forced() {
     exported(&w, &space).await;
     assert_eq!(export(&w, &space, json!({ "force": true })).await, (JobState::Done, None));
     assert_eq!((commits(&remote), head(&w, &space).await["id"].clone()), (1, revision));
-    // The commit is not imported again either.
+    // The commit is not imported again.
     let request = json!({ "url": URL, "ref": "refs/heads/main" });
     let request: ImportGitRepository = serde_json::from_value(request).expect("a request");
     w.clock.advance(Duration::from_millis(1));
@@ -133,7 +133,7 @@ async fn rejected_push_fails_with_the_message_of_the_host() {
     assert_eq!(state, JobState::Failed);
     assert!(error.expect("why").contains("protected branch"));
     assert_eq!(head(&w, &space).await["git"], Value::Null);
-    // The next export is not blocked.
+    // The failed export does not block the next one.
     exported(&w, &space).await;
     assert_eq!(commits(&remote), 1);
 }
@@ -240,7 +240,7 @@ async fn export_to_another_repository_preserves_its_files() {
     let start = at(&w, &space, "readme").await;
     change(&w, &space, json!([insert("Other", "x\n")])).await;
     exported(&w, &space).await;
-    // The same names, with content that is not from the space.
+    // Files with the same names, whose content is not from the space.
     remote.put("README.md", "# Theirs\n");
     remote.put("other.md", "# Theirs\n");
     let other = at(&w, &space, "other").await;
@@ -255,7 +255,7 @@ async fn export_to_another_repository_preserves_its_files() {
     assert_eq!(files["readme/README.md"], "# Start\n\nMine.\n");
 }
 
-/// A repository that edits the space during a push.
+/// A repository whose pushes edit the space.
 struct Busy {
     remote: MemGit,
     world: OnceLock<(World, SpaceId)>,
@@ -350,6 +350,6 @@ async fn removing_a_legacy_git_installation_is_idempotent() {
     let editor = w.member("Eve", Some(Role::Edit)).await;
     let refused = w.platform.as_actor(&editor).space(&space).remove_legacy_git_installation().await;
     refused.refused(ErrorKind::Forbidden);
-    // A space without earlier synchronization has no installation.
+    // A space that was never synchronized has no installation.
     handle().remove_legacy_git_installation().await.expect("removed");
 }

@@ -1,4 +1,4 @@
-//! The export of one edited page: the commit changes only its file, and only the edited lines.
+//! The export of one edited page: the commit only changes the file of the page, and in it only the edited lines.
 
 use docs_core::model::JobState;
 use proptest::prelude::*;
@@ -42,7 +42,7 @@ fn front() -> impl Strategy<Value = &'static str> {
     ])
 }
 
-/// Generates blocks around the line, with a noncanonical spelling.
+/// Generates blocks around the line, in noncanonical syntax.
 fn block() -> impl Strategy<Value = &'static str> {
     prop::sample::select(vec![
         "|a|  b |\n|:-|--:|\n| `x|y` |1|\n|long cell|  |",
@@ -71,7 +71,7 @@ fn block() -> impl Strategy<Value = &'static str> {
     ])
 }
 
-/// The lines of a page, and its line ending.
+/// The lines of a page, and their line ending.
 #[derive(Clone, Debug)]
 struct Shape {
     front: &'static str,
@@ -126,11 +126,11 @@ fn lines(text: &str) -> Vec<&str> {
     text.split_inclusive('\n').collect()
 }
 
-/// Checks that a commit changed one file, and only the edited lines of it.
+/// Checks that a commit changed one file, and in it only the edited lines.
 async fn assert_only(shape: &Shape, other: &Shape, edit: Edit) {
     let text = shape.text("One");
-    // The line at the end of a file has no line break, so it cannot be removed as a whole line, and a line added after
-    // it uses the line ending of the page.
+    // The last line of a file has no line break, so it cannot be removed as a whole line. A line added after it uses
+    // the line ending of the page.
     let wanted = edit.of(&text, shape.end);
     let (w, remote, space) = world_of(&[
         ("README.md", "# Home\n"),
@@ -223,7 +223,7 @@ async fn export_keeps_paths_equal_up_to_case_or_normalization() {
 /// Without a table of contents, the first export of a space adds one.
 const SUMMARY: &str = "* [Home](README.md)\n* [One](one.md)\n";
 
-/// A file in a typical spelling, in which a paragraph is edited as a tree instead of text.
+/// A file in a common noncanonical format, in which a paragraph is edited as a tree instead of text.
 const TREE: &str = "---\nicon:   rocket\n---\n\n# One\n\n|a|  b |\n|:-|--:|\n|x|1|\n\n- one\n    \
                     - two\n\nZebra stripes.\n\n* a\n+ b\n\nSetext\n------\n";
 

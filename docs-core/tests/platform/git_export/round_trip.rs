@@ -1,4 +1,4 @@
-//! The exported files, and the round trip: importing an export changes nothing.
+//! Exported files, and the round trip: importing an export changes nothing.
 
 use docs_core::model::JobState;
 use proptest::prelude::*;
@@ -52,7 +52,7 @@ async fn first_export_of_a_space_contains_all_of_its_content() {
     assert_same_after_import(&w, &remote, &space).await;
 }
 
-/// Checks that importing the export changes nothing, and neither does another export.
+/// Checks that importing the export changes nothing, and that exporting again changes nothing either.
 async fn assert_same_after_import(w: &World, remote: &MemGit, space: &SpaceId) {
     let (before, there, made) = (content(w, space).await, files(remote), commits(remote));
     assert_eq!(export(w, space, json!({ "force": true })).await, (JobState::Done, None));
@@ -76,7 +76,7 @@ fn assert_same(before: &Value, after: &Value, files: &BTreeMap<String, String>) 
     assert!(before == after, "lost: {lost:#?}\nnew: {new:#?}\n{files:#?}");
 }
 
-/// A repository in a noncanonical spelling.
+/// A repository with noncanonical formatting.
 const AWKWARD: &[(&str, &str)] = &[
     (".gitbook.yaml", "root: ./docs/\nstructure:\n  readme: start.md\n  summary: nav/TOC.md\n"),
     ("package.json", "{}\n"),
@@ -418,7 +418,7 @@ struct Place {
     depth: usize,
 }
 
-/// Returns documents and groups in reading order.
+/// Returns the documents and groups in reading order.
 async fn pages(w: &World, space: &SpaceId) -> Vec<Place> {
     fn walk(pages: &[RevisionPage], depth: usize, out: &mut Vec<Place>) {
         for page in pages {
@@ -441,7 +441,7 @@ async fn pages(w: &World, space: &SpaceId) -> Vec<Place> {
     out
 }
 
-/// Returns `true` if a document remains without a page and its descendants: a repository without documents cannot be
+/// Returns `true` if a document remains without `page` and its descendants. A repository without documents cannot be
 /// imported.
 fn leaves_a_document(all: &[Place], page: &PageId) -> bool {
     let mut within = None;
@@ -457,7 +457,7 @@ async fn as_change(w: &World, space: &SpaceId, act: &Act) -> Option<Value> {
     let documents: Vec<&PageId> =
         all.iter().filter(|place| place.is_document).map(|place| &place.id).collect();
     let of = |n: &usize| documents.get(n % documents.len().max(1)).copied();
-    // The additional index is the top level.
+    // The extra index stands for the top level.
     let below = |n: &usize| all.get(n % (all.len() + 1)).map(|place| &place.id);
     Some(match act {
         Act::Insert { title, text, below: n, at } => {
@@ -557,7 +557,7 @@ proptest! {
     }
 }
 
-/// Imports a repository to a space, and returns its export to an empty repository.
+/// Imports a repository into a space, and returns its export to an empty repository.
 async fn written_anew(remote: &MemGit) -> BTreeMap<String, String> {
     let copy = MemGit::empty();
     let w = World::with_git(Arc::new(copy.clone())).await;

@@ -39,7 +39,7 @@ async fn pages_created_on_either_side_are_synced_to_both() {
     assert!(files["SUMMARY.md"].contains("faq.md") && files["SUMMARY.md"].contains("prices.md"), "{files:?}");
 }
 
-/// Creates a space that waits for a change request, because both sides have changed the same line.
+/// Creates a space that waits for the resolution of a conflict, because both sides have changed the same line.
 pub(super) async fn torn() -> (World, MemGit, SpaceId, String) {
     let (w, remote, space) = in_step(FILES, json!({})).await;
     let limits = at(&w, &space, "limits").await;
@@ -61,7 +61,7 @@ async fn conflicts_create_a_change_request_and_pause_exports() {
     assert!(made.subject.starts_with("Changes from Git "), "{}", made.subject);
     let job = &jobs(&w, &space).await[0];
     assert_eq!(job.result.as_ref().and_then(|it| it.change_request.clone()), Some(made.id));
-    // The space can still be edited, and synchronization waits.
+    // The space can still be edited, while synchronization waits.
     change(&w, &space, json!([insert("Prices", "Low.\n")])).await;
     settle(&w).await;
     assert!(

@@ -16,9 +16,9 @@ enum Story {
     Unite,
     /// Creates a change request.
     Conflict,
-    /// Adds another commit to the change request.
+    /// Adds a commit to the change request.
     Renewal,
-    /// Starts from a poll of the schedule.
+    /// Starts from a scheduled poll.
     Look,
 }
 

@@ -1,5 +1,5 @@
-//! Limits of a synchronization setting: it does not use credentials for other purposes, does not retry forever, does
-//! not restore a deleted branch, and does not follow a space to another organization.
+//! Limits of a synchronization setting: it does not use credentials for other purposes, does not retry indefinitely,
+//! does not restore a deleted branch, and does not follow a space to another organization.
 
 use std::time::Duration;
 
@@ -18,7 +18,7 @@ use crate::{
     support::{Refused as _, World},
 };
 
-/// Returns the setting of `setting` with credentials in its URL.
+/// Returns a setting with credentials in its URL.
 fn with_credentials(more: Value) -> docs_core::model::SetGitSync {
     let mut with = setting(more);
     let url = with.url.replacen("https://", "https://bea:token@", 1);
@@ -34,7 +34,7 @@ async fn others_need_own_credentials_to_widen_a_sync_setting() {
     let bea = || w.platform.as_actor(&bea).space(&space);
     let cleo = || w.platform.as_actor(&cleo).space(&space);
     bea().set_git_sync(with_credentials(json!({ "direction": "import" }))).await.expect("set");
-    // A change without new credentials: another schedule, twice.
+    // Changes without new credentials: two other schedules.
     for minutes in [15, 30] {
         let more = json!({ "direction": "import", "schedule": minutes });
         let set = cleo().set_git_sync(setting(more)).await.expect("set");
@@ -52,7 +52,7 @@ async fn others_need_own_credentials_to_widen_a_sync_setting() {
     assert_eq!(state(&w, &space).await.setting.direction, GitSyncDirection::Import, "nothing is changed");
     let theirs = cleo().set_git_sync(with_credentials(json!({ "direction": "both" }))).await.expect("set");
     assert!(theirs.has_credentials, "their own");
-    // A different URL does not receive the credentials.
+    // The credentials are not used for another URL.
     let url = "https://git.example/other";
     let elsewhere = bea().set_git_sync(setting(json!({ "url": url, "direction": "import" }))).await;
     assert!(!elsewhere.expect("set").has_credentials);
@@ -113,7 +113,7 @@ async fn manual_run_does_not_wait_for_a_delayed_run() {
     settle(&w).await;
     assert_eq!(jobs(&w, &space).await[0].state, JobState::Queued, "it is tried again later");
     remote.edit(|repository| repository.failure = None);
-    // A merge waits for the delayed run, a manual request does not.
+    // A merge waits for the delayed run; a manual request does not.
     let limits = at(&w, &space, "limits").await;
     change(&w, &space, set(&limits, "Two.\n")).await;
     settle(&w).await;
@@ -147,7 +147,7 @@ async fn export_only_sync_does_not_recreate_a_deleted_branch() {
     put(&w, &space, json!({ "direction": "export" })).await;
     settle(&w).await;
     assert_misses_the_branch(&w, &remote, &space).await;
-    // After the branch is created again, the pending edits are exported.
+    // After the branch is recreated, the pending edits are exported.
     remote.edit(|repository| repository.refs = MemRefs::Only(["refs/heads/main".to_owned()].into()));
     w.as_admin().space(&space).run_git_sync().await.expect("enqueued");
     settle(&w).await;

@@ -1,4 +1,5 @@
-//! Random histories of a space and its repository: despite any edits and faults, both sides converge to all edits.
+//! Random histories of a space and its repository: despite edits and faults, both sides converge to the union of all
+//! edits.
 
 use docs_memstore::MemPushFault;
 use proptest::prelude::*;
@@ -6,7 +7,7 @@ use proptest::prelude::*;
 use super::*;
 use crate::support::block_on;
 
-/// The initial pages of both sides.
+/// The initial pages on both sides.
 const PAGES: [&str; 3] = ["readme", "one", "two"];
 const REPOSITORY: &[(&str, &str)] = &[
     ("SUMMARY.md", "* [Start](README.md)\n* [One](one.md)\n* [Two](two.md)\n"),
@@ -28,7 +29,7 @@ enum Act {
     /// Resolves the conflict.
     Decide,
     Fault(Fault),
-    /// Runs the jobs that are due, and the retries too if `long` is set.
+    /// Runs all due jobs, and the retries too if `long` is set.
     Settle {
         long: bool,
     },
@@ -59,7 +60,7 @@ fn act() -> impl Strategy<Value = Act> {
     ]
 }
 
-/// A space and its repository, with the words written to either side.
+/// A space and its repository, with the words added to either side.
 struct Pair {
     w: World,
     remote: MemGit,
@@ -130,7 +131,7 @@ impl Pair {
         self.w.clock.advance(Duration::from_millis(1_500));
     }
 
-    /// Merges the change request that the space waits for, with the changes of both sides.
+    /// Merges the change request that the space waits for, including the changes of both sides.
     async fn decide(&self) {
         let Some(request) = state(&self.w, &self.space).await.state.change_request else { return };
         let request = request.to_string();
@@ -158,7 +159,7 @@ impl Pair {
     }
 }
 
-/// Inserts a paragraph into a text.
+/// Inserts a paragraph into `text`.
 fn inserted(text: &str, place: usize, word: &str) -> String {
     let mut parts: Vec<&str> = text.split("\n\n").map(str::trim).filter(|part| !part.is_empty()).collect();
     parts.insert(place.min(parts.len()), word);
@@ -176,7 +177,7 @@ async fn history(acts: &[Act]) {
     for act in acts {
         pair.act(act).await;
     }
-    // A pending fault may occur in the following rounds.
+    // A pending fault may occur in any of the following rounds.
     for _ in 0..acts.len() + 2 {
         settle_all(&pair.w).await;
         pair.w.as_admin().space(&pair.space).run_git_sync().await.expect("enqueued");

@@ -1,4 +1,4 @@
-//! The setting: required permissions, rejected values, and its representation.
+//! The setting: required permissions, rejected values, and representation.
 
 use docs_core::{
     ErrorKind,
@@ -16,7 +16,7 @@ async fn credentials_and_webhook_secret_are_never_returned() {
     assert_eq!(shown.webhook.secret, None);
     assert_eq!(shown.webhook.url, format!("{}/webhooks/git/{space}", w.platform.urls().base()));
     assert!(remote.urls().iter().all(|url| url.contains("hunter2")), "{:?}", remote.urls());
-    // The same URL without credentials keeps the stored ones, another URL does not.
+    // The same URL without credentials keeps the stored ones; another URL does not.
     assert!(put(&w, &space, json!({ "direction": "import" })).await.has_credentials);
     assert_eq!(state(&w, &space).await.webhook.secret_created_at, shown.webhook.secret_created_at);
     remote.edit(|repository| repository.failure = Some(docs_core::ports::GitError::Credentials));
@@ -36,7 +36,7 @@ async fn webhook_secret_is_returned_only_at_its_creation() {
     assert!(second.secret_created_at > first.secret_created_at);
     assert_eq!(put(&w, &space, json!({})).await.webhook.secret, None);
     assert_eq!(put(&w, &space, json!({ "direction": "import" })).await.webhook.secret, None);
-    // The webhook secret of the previous repository is not valid for another one.
+    // The webhook secret of the previous repository does not apply to another one.
     let elsewhere = put(&w, &space, json!({ "url": "https://git.example/other" })).await.webhook;
     assert!(elsewhere.secret.is_some() && elsewhere.secret != second.secret);
     assert!(elsewhere.secret_created_at >= second.secret_created_at);

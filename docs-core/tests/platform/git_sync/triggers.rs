@@ -150,7 +150,7 @@ async fn irrelevant_pushes_enqueue_no_job() {
         );
     }
     assert_eq!(jobs(&w, &space).await.len(), 1);
-    // An unreadable body may be any event.
+    // An unparseable body may be any event.
     for body in [String::new(), "x".repeat(2_000_000)] {
         let signed = signature(&secret, &body);
         let delivery = GitDelivery { signature: Some(&signed), token: None, event: GitHostEvent::Push };
@@ -240,7 +240,7 @@ async fn lost_export_response_is_recovered_without_duplicates() {
     change(&w, &space, json!([insert("Prices", "Low.\n")])).await;
     remote.edit(|repository| repository.push_faults.push_back(MemPushFault::AnswerLost));
     settle(&w).await;
-    // In the meantime the space is edited.
+    // The space is edited in the meantime.
     let limits = at(&w, &space, "limits").await;
     change(&w, &space, set(&limits, "Two.\n")).await;
     settle_all(&w).await;

@@ -12,20 +12,20 @@ use tokio::sync::Notify;
 
 use super::*;
 
-/// A gate that blocks a task, signals this, and continues on request.
+/// A gate that blocks a task, signals the block, and lets the task continue on request.
 #[derive(Clone, Default)]
 pub(super) struct Gate(Arc<Waiting>);
 
 #[derive(Default)]
 struct Waiting {
-    /// The number of tasks that pass before one is blocked. `None` for an open gate.
+    /// The number of tasks that pass before one is blocked, or `None` for an open gate.
     passes: Mutex<Option<usize>>,
     asked: Notify,
     go: Notify,
 }
 
 impl Gate {
-    /// Blocks one task after this number of tasks.
+    /// Blocks one task after `passes` tasks have passed.
     pub(super) fn close_after(&self, passes: usize) {
         *held(&self.0.passes) = Some(passes);
     }
@@ -92,8 +92,8 @@ impl ReaderFault {
     }
 }
 
-/// A web and a reader, both with a gate. The faults of the reader are planned by the number of the read from 1, or for
-/// all reads.
+/// A web and a reader, each with a gate. Faults of the reader are planned for a read, counting from 1, or for all
+/// reads.
 #[derive(Clone, Default)]
 pub(super) struct Outside {
     pub(super) web: MemWeb,
@@ -204,11 +204,11 @@ async fn act(w: &World, web: &MemWeb, meanwhile: Meanwhile) {
     }
 }
 
-/// The processing state is reported as in progress.
+/// Meanwhile, the processing state is reported as in progress.
 #[tokio::test]
 async fn changes_during_processing_take_precedence() {
     use Meanwhile::{Delete, DeleteAndPut, Nothing, Publish, PutAddress, PutText};
-    // Blocked at the document, its read, the referenced file, and the read of both.
+    // Blocked at the document, its read, the referenced file, and the read of both files.
     for waits_at in 0..4 {
         for meanwhile in [Nothing, PutAddress, PutText, Publish, Delete, DeleteAndPut] {
             let told = format!("{meanwhile:?} at {waits_at}");
@@ -254,7 +254,7 @@ async fn changes_during_processing_take_precedence() {
 
 #[tokio::test]
 async fn unresponsive_host_fails_processing_at_the_time_limit() {
-    // The document, or the referenced file after it: both share one time limit.
+    // The document, or the referenced file after it. Both share one time limit.
     for (waits_at, at) in [(0, SOURCE), (2, PART)] {
         let (w, outside) = rig().await;
         outside.web.put(SOURCE, "application/json", with_part("One"));
@@ -308,7 +308,7 @@ async fn fetch_errors_are_reported_with_the_url() {
 
 #[tokio::test]
 async fn reader_failure_is_not_reported_as_document_error() {
-    // At the read of the document, and at that of both files.
+    // Faults at the read of the document, and at the read of both files.
     for at in 1..=2 {
         for fault in READER_FAULTS {
             let (w, outside) = rig().await;

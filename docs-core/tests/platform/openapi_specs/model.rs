@@ -10,7 +10,7 @@ use super::{
 };
 use crate::support::{block_on, failing};
 
-/// The content of a URL or a text.
+/// The content of a URL or text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Said {
     /// A specification with this title.
@@ -34,7 +34,7 @@ enum Change {
 #[derive(Clone, Debug)]
 enum Act {
     Change(Change),
-    /// Runs the due jobs, and performs a change while one of them is blocked at the web or the reader, after a number
+    /// Runs all due jobs, and performs a change while one of them is blocked at the web or the reader, after a number
     /// of passes.
     During(usize, Change),
     /// Changes the content of a URL.
@@ -87,7 +87,7 @@ fn address(url: u8) -> String {
     format!("https://api.example/{url}.json")
 }
 
-/// Returns the text of a content, if any.
+/// Returns the text of the content, if any.
 fn text(said: Said) -> String {
     match said {
         Said::Right(n) => titled(&n.to_string()),
@@ -117,7 +117,7 @@ struct Modelled {
     /// The time of the next processing, in hours.
     due: Option<u64>,
     is_pending: bool,
-    /// The contents of its versions.
+    /// The content of each version.
     versions: Vec<(Said, Option<Said>)>,
     error: Option<SpecErrorCode>,
 }
@@ -161,7 +161,7 @@ impl Model {
         }
     }
 
-    /// Returns the specifications that are due.
+    /// Returns the due specifications.
     fn due(&self) -> Vec<u8> {
         let due = self.specs.iter().filter(|(_, spec)| spec.due.is_some_and(|due| due <= self.now));
         due.map(|(slug, _)| *slug).collect()
@@ -224,7 +224,7 @@ async fn change(w: &World, model: &mut Model, change: Change) {
     }
 }
 
-/// Runs the due jobs, and performs a change while one of them is blocked.
+/// Runs all due jobs, and performs a change while one of them is blocked.
 async fn change_during(w: &World, outside: &Outside, model: &mut Model, passes: usize, what: Change) {
     outside.gate.close_after(passes);
     let settle = w.platform.settle();
@@ -240,7 +240,7 @@ async fn change_during(w: &World, outside: &Outside, model: &mut Model, passes: 
         model.settle();
         return change(w, model, what).await;
     }
-    // Completed processing remains valid. Processing of a changed specification is discarded.
+    // Results of completed processing remain valid. Results for a changed specification are discarded.
     let mut done = Vec::new();
     for slug in model.due() {
         let spec = w.spec(&name(slug)).await;

@@ -141,7 +141,7 @@ async fn computed_page_expands_to_a_page_per_tag_in_order() {
     let public = UpdateOpenApiSpec { visibility: SpecVisibility::Public };
     w.as_admin().org(&w.org).openapi_spec("pets").update(public).await.expect("public");
     assert_eq!(outline(&w, &space).await.last().map(String::as_str), Some("  Download /api/download"));
-    // Without computation, the computed page itself is returned.
+    // Without computed pages, the page that computes them is returned.
     let content = w.as_admin().space(&space).content();
     let written = content
         .list_pages(ContentOptions { computed: false, ..ContentOptions::default() })
@@ -180,7 +180,7 @@ async fn tag_page_has_description_and_operations_of_the_tag() {
     assert!(markdown.starts_with("What \\{% hint %} is *sold*.\n"), "{markdown}");
     assert_eq!(markdown.matches("{% openapi-operation ").count(), 2, "{markdown}");
     assert_eq!(markdown.matches("{% openapi-webhook ").count(), 1, "{markdown}");
-    // The same as a tree, by id, and as a document.
+    // The same content as a tree, by id, and as a document.
     let content = w.as_admin().space(&space).content();
     let as_document = ContentOptions { format: ContentFormat::Document, ..ContentOptions::default() };
     let RevisionPage::Document(page) = content.get_page(&store.base.id, as_document).await.expect("read")

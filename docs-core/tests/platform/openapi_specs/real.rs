@@ -1,7 +1,7 @@
-//! Third-party documents from npm packages, from their bytes to their pages. The expected pages were determined by
-//! another program: one page per tag, in the order of the list `tags`, then `Default` for operations without a tag, and
-//! `Schemas` for the schemas. If the packages are missing in the folder `DOCS_TEST_NODE_MODULES`, the tests report that
-//! they were skipped.
+//! Third-party documents from npm packages, from their bytes to the computed pages. The expected pages were determined
+//! by another program: one page per tag, in the order of the list `tags`, then `Default` for operations without a tag,
+//! and `Schemas` for the schemas. If the packages are missing in the folder `DOCS_TEST_NODE_MODULES`, the tests report
+//! that they were skipped.
 
 use std::path::PathBuf;
 
@@ -48,7 +48,7 @@ const DOCUMENTS: [Real; 11] = [
     real(PETSTORE_2, "2.0", (4, 0), "pet", "Schemas"),
     real(STAR_TREK, "3.0.1", (41, 0), "Animal", "Schemas"),
     real(LEGACY, "3.0.2", (13, 0), "API Registry", "Schemas"),
-    // It has no schemas.
+    // The document has no schemas.
     real("@readme/oas-examples/3.1/json/readme.json", "3.1.0", (15, 0), "API Keys", "Search"),
     real("@readme/oas-examples/3.1/json/train-travel.json", "3.1.0", (5, 0), "Stations", "Schemas"),
     real(PETSTORE_3, "3.0.0", (4, 0), "pet", "Schemas"),
@@ -72,7 +72,7 @@ fn at(path: &str) -> String {
     format!("https://specs.example/{path}")
 }
 
-/// A world that shows documents of a web.
+/// A world that shows documents from a web.
 struct Shelf {
     w: World,
     web: MemWeb,
@@ -145,8 +145,8 @@ async fn third_party_documents_yield_the_expected_pages() {
     }
 }
 
-/// No package contains a document in several files, so one is split into three here: its schemas are in one, and a path
-/// item, which references the document, is in another.
+/// No package contains a document in several files, so a document is split into three here: the schemas are in one
+/// file, and a path item, which references the document, is in another.
 #[tokio::test]
 async fn third_party_document_in_several_files_equals_a_single_file() {
     let Some(mut entry) = parsed(PETSTORE_3) else { return };
@@ -171,12 +171,12 @@ async fn third_party_document_in_several_files_equals_a_single_file() {
     assert_eq!(content[at(&format!("{parts}/pet.json"))]["references"], json!([at(PETSTORE_3)]));
 }
 
-/// Returns the line number of a part of a text, from 1.
+/// Returns the line number of a substring, from 1.
 fn line_of(text: &str, part: &str) -> usize {
     1 + text[..text.find(part).expect("it is there")].matches('\n').count()
 }
 
-/// Returns a changed document in multiple lines.
+/// Returns a modified document, formatted on multiple lines.
 fn changed(path: &str, change: impl FnOnce(&mut Value)) -> Option<String> {
     let mut value = parsed(path)?;
     change(&mut value);

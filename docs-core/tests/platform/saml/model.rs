@@ -1,4 +1,4 @@
-//! Property test of random sequences of sign-in, linking, removal, SSO enforcement and time: the permissions of every
+//! Property test with random sequences of sign-in, linking, removal, SSO enforcement and time: the permissions of every
 //! token match a model.
 
 use std::{collections::BTreeMap, time::Duration};
@@ -18,14 +18,14 @@ use crate::support::{World, block_on};
 enum Step {
     /// Signs in.
     SignIn(u8),
-    /// Signs in with a used assertion.
+    /// Signs in with an assertion that was used before.
     Replay(u8),
     /// An administrator links the user.
     Link(u8),
     Remove(u8),
     /// The embedding application adds the user as a member.
     Put(u8, Role),
-    /// The operator issues a token for the user.
+    /// The operator issues a token to the user.
     Give(u8),
     Insist(bool),
     Hours(u8),
@@ -51,9 +51,9 @@ fn step() -> impl Strategy<Value = Step> {
 #[derive(Clone, Default, Debug)]
 struct Standing {
     user: Option<UserId>,
-    /// The role of a member, and `true` if they are linked.
+    /// The role of a member, and `true` if the member is linked.
     member: Option<(Option<Role>, bool)>,
-    /// Sessions: token, and the hour at which they expire.
+    /// Sessions: the token, and the hour at which it expires.
     sessions: Vec<(String, u64)>,
     /// Sessions that were ended by removal.
     ended: Vec<String>,
@@ -67,12 +67,12 @@ struct Course {
     people: BTreeMap<u8, Standing>,
     insists: bool,
     hour: u64,
-    /// Used responses with the state that the browser stored.
+    /// Used responses, with the state stored by the browser.
     used: Vec<(String, String)>,
 }
 
 impl Course {
-    /// Two of the four users exist before.
+    /// Two of the four users exist from the beginning.
     async fn begin() -> Self {
         let w = world().await;
         let of = provider(&w, json!({ "defaultRole": "edit" })).await;
@@ -164,7 +164,7 @@ impl Course {
     async fn put(&mut self, who: u8, role: Role) {
         let standing = self.people.entry(who).or_default();
         let Some(user) = &standing.user else { return };
-        // A removal and a new membership never have the same time.
+        // A removal and a new membership never have the same timestamp.
         self.w.clock.advance(Duration::from_millis(1));
         let ours = self.w.platform.as_platform();
         ours.org(&self.w.org).member(user).put(Some(role)).await.expect("Ada stays");

@@ -1,4 +1,4 @@
-//! The audit log of refused sign-ins.
+//! The audit log of rejected sign-ins.
 
 use std::time::Duration;
 
@@ -8,7 +8,7 @@ use serde_json::json;
 use super::{finish, provider, sign_in, start, world};
 use crate::support::{Refused, World};
 
-/// The audit entries of an operation, newest first.
+/// Returns the audit entries of an operation, newest first.
 async fn entries(w: &World, operation: &str) -> Vec<AuditEntry> {
     let filter = AuditFilter {
         organization: Some(w.org.clone()),
@@ -19,13 +19,13 @@ async fn entries(w: &World, operation: &str) -> Vec<AuditEntry> {
     w.as_admin().audit_log(&filter, &page).await.expect("the log").items
 }
 
-/// The reasons of refused sign-ins, newest first.
+/// Returns the reasons of rejected sign-ins, newest first.
 async fn reasons(w: &World) -> Vec<String> {
     let entries = entries(w, "saml_login_refuse").await.into_iter();
     entries.map(|entry| entry.detail.expect("a reason")).collect()
 }
 
-/// The address is only recorded if the provider has signed it.
+/// The e-mail address is only recorded if the provider has signed it.
 #[tokio::test]
 async fn refusal_reason_and_verified_address_are_audited() {
     let w = world().await;
@@ -66,7 +66,7 @@ async fn refusal_reason_is_cut_and_needs_an_active_provider() {
     w.check().await;
 }
 
-/// Refusals over the limit per minute and provider are only counted. Signed ones are always recorded.
+/// Rejections over the limit per minute and provider are only counted. Signed ones are always recorded.
 #[tokio::test]
 async fn unsigned_refusals_are_rate_limited_and_counted() {
     let w = world().await;

@@ -23,7 +23,7 @@ async fn bearer(w: &World, token: &str) -> Actor {
     w.platform.authenticate(token).await.expect("a bearer token")
 }
 
-/// A token issued by the operator.
+/// Creates a token issued by the operator.
 async fn given(w: &World, actor: &Actor) -> Actor {
     let user = actor.user().expect("a user");
     let new = NewToken { label: "laptop".parse().expect("a label"), secret: None, expires_at: None };
@@ -94,7 +94,7 @@ async fn session_ends_when_provider_trust_settings_change() {
     w.check().await;
 }
 
-/// A new membership and linking do not restore the session.
+/// Becoming a member again and being linked do not restore the session.
 #[tokio::test]
 async fn session_of_a_removed_member_stays_invalid() {
     let w = world().await;
@@ -147,7 +147,8 @@ async fn session_can_be_revoked_and_expired_ones_are_deleted() {
     w.platform.tidy().await.expect("tidy");
     let many = PageRequest { limit: Some(100), ..PageRequest::default() };
     assert_eq!(ours.list_tokens(&many).await.expect("listed").items.len(), 100, "all are good");
-    // A used assertion is stored a few minutes beyond its validity, since the clock of another server may be slow.
+    // A used assertion is stored for a few minutes beyond its validity, because the clock of another server may be
+    // slow.
     let answer = SamlAnswer { response: "grace@example.com 60 1 -", kept: &[] };
     w.clock.advance(Duration::from_secs(60 + 5 * 60 - 1));
     w.platform.tidy().await.expect("tidy");
@@ -169,7 +170,7 @@ async fn session_is_valid_only_in_its_own_organization() {
     let of = provider(&w, json!({ "defaultRole": "admin" })).await;
     let session = sign_in(&w, &of, "grace@example.com").await.expect("a session");
     let (grace, user) = (bearer(&w, &session.token).await, session.user.id);
-    // She is also a member of another organization, which does not have that provider.
+    // She is also a member of another organization, which does not have this provider.
     let zoe = person(&w.platform, "Zoe").await;
     let title = "Other".parse().expect("a title");
     let other =
@@ -186,7 +187,7 @@ async fn session_is_valid_only_in_its_own_organization() {
     me.user(zoe.user().expect("a user")).get().await.refused(ErrorKind::NotFound);
     me.user(w.admin.user().expect("a user")).get().await.expect("a colleague");
     assert_eq!(orgs_of(&w, &grace).await, [w.org.to_string()].into());
-    // A session cannot create anything that is valid in other organizations.
+    // A session cannot create tokens that are valid in other organizations.
     let new = NewToken { label: "more".parse().expect("a label"), secret: None, expires_at: None };
     me.user(&user).issue_token(new).await.refused(ErrorKind::Forbidden);
     me.user(&user).list_tokens(&PageRequest::default()).await.refused(ErrorKind::Forbidden);
@@ -195,7 +196,7 @@ async fn session_is_valid_only_in_its_own_organization() {
     of_zoe.update(domain).await.expect("changed");
     let found = me.orgs().by_email_domain("example.com").await.expect("found").organizations;
     assert!(found.is_empty(), "{found:?}");
-    // Her own token is valid in both.
+    // Her own token is valid in both organizations.
     let own = given(&w, &grace).await;
     assert_eq!(orgs_of(&w, &own).await.len(), 2);
     w.platform.as_actor(&own).space(&space).get().await.expect("the space");
@@ -203,7 +204,7 @@ async fn session_is_valid_only_in_its_own_organization() {
     w.as_admin().org(&w.org).get().await.expect("an actor of the host is not held to it");
 }
 
-/// Administrators keep access with tokens.
+/// Administrators retain access with tokens.
 #[tokio::test]
 async fn sso_organization_refuses_tokens_with_the_sign_in_url() {
     let w = world().await;
@@ -226,7 +227,7 @@ async fn sso_organization_refuses_tokens_with_the_sign_in_url() {
     ] {
         assert!(refused.message().contains(&way), "{refused:?}");
     }
-    // Information that is needed before sign-in.
+    // Information that clients need before sign-in.
     let logins = as_rob.org(&w.org).list_sso_logins().await.expect("listed").items;
     assert_eq!(logins[0].start_url, of.service.start_url);
     let listed = as_rob.orgs().list(&PageRequest::default()).await.expect("listed");
@@ -245,7 +246,7 @@ async fn sso_organization_refuses_tokens_with_the_sign_in_url() {
     let by_session = bearer(&w, &session.token).await;
     w.platform.as_actor(&by_session).org(&w.org).spaces().create(new()).await.expect("with his role");
     as_rob.org(&w.org).get().await.refused(ErrorKind::Forbidden);
-    // As an administrator he can use it.
+    // As an administrator, he can use the token.
     w.platform.as_platform().org(&w.org).member(user).put(Some(Role::Admin)).await.expect("one more");
     as_rob.org(&w.org).get().await.expect("an administrator");
     let change = UpdateOrganization { sso: Some(false), ..Default::default() };
@@ -254,7 +255,7 @@ async fn sso_organization_refuses_tokens_with_the_sign_in_url() {
     as_rob.org(&w.org).get().await.expect("it does not insist any more");
 }
 
-/// The sealed part of the URL of the only file of a space, as issued to an actor.
+/// Returns the sealed part of the URL of a space's only file, as issued to an actor.
 async fn address(w: &World, actor: &Actor, space: &SpaceId) -> String {
     let of = ContentVersion::space(space.clone());
     let all = PageRequest::default();
@@ -295,7 +296,7 @@ async fn required_sso_voids_earlier_file_urls_and_invites() {
     w.platform.find_file(&space, &by_token).await.expect("a file");
     as_rob.user(ada).get().await.expect("a colleague");
     insist(&w).await;
-    // Access by file URLs, as a colleague and by invite links is refused as well.
+    // Access through file URLs, as a colleague and through invite links is rejected as well.
     w.platform.find_file(&space, &by_token).await.refused(ErrorKind::NotFound);
     w.platform.find_file(&space, &by_session).await.expect("of a session");
     w.platform.find_file(&space, &by_host).await.expect("of a user whom the host has let in");
@@ -303,10 +304,10 @@ async fn required_sso_voids_earlier_file_urls_and_invites() {
     w.platform.as_actor(&grace).user(ada).get().await.expect("a colleague");
     let refused = as_rob.org(&w.org).invite(link.id()).join().await.refused(ErrorKind::Forbidden);
     assert!(refused.message().contains(&of.service.start_url), "{refused:?}");
-    // They see the same as an outsider with an email address of the domain.
+    // They see the same as an outsider with an e-mail address of the domain.
     let found = as_rob.orgs().by_email_domain("example.com").await.expect("found").organizations;
     assert!(found[0].sso && found[0].default_role.is_none(), "{found:?}");
-    // A session from before a removal gives no access.
+    // A session from before the removal grants no access.
     w.as_admin().org(&w.org).member(&session.user.id).remove().await.expect("removed");
     w.platform.as_platform().org(&w.org).member(&session.user.id).put(Some(Role::Read)).await.expect("again");
     w.platform.find_file(&space, &by_session).await.refused(ErrorKind::NotFound);
@@ -339,7 +340,7 @@ async fn token_that_vouches_for_a_member_ends_when_sso_is_required() {
         before.push((claims, content.api_token, visitor));
     }
     insist(&w).await;
-    // Afterwards, the token and content tokens issued for it no longer open the site.
+    // Afterwards, neither the token nor content tokens issued for it grant access to the site.
     for ((_, expected), (claims, token, visitor)) in members.iter().zip(&before) {
         let again = w.platform.resolve_url(&ask(&url, claims)).await;
         assert_eq!(again.map(drop).map_err(|error| error.kind()), *expected);
@@ -350,7 +351,7 @@ async fn token_that_vouches_for_a_member_ends_when_sso_is_required() {
             assert_eq!(read.map(drop).map_err(|error| error.kind()), missing);
         }
     }
-    // A session from before a removal does not identify a member.
+    // A session from before the removal does not identify a member.
     w.as_admin().org(&w.org).member(&session.user.id).remove().await.expect("removed");
     w.platform.as_platform().org(&w.org).member(&session.user.id).put(Some(Role::Read)).await.expect("again");
     let again = w.platform.resolve_url(&ask(&url, &before[2].0)).await;

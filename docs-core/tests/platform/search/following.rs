@@ -1,4 +1,4 @@
-//! Updates of the index from the store.
+//! Index updates from the store.
 
 use std::{sync::Arc, time::Duration};
 
@@ -40,7 +40,7 @@ async fn edit_reindexes_only_the_changed_pages() {
     change(&w, &guide, &ids[7], json!({ "document": { "markdown": "changed" } })).await;
     w.platform.settle().await.expect("settled");
     assert_eq!(index.take_put(), 1);
-    // The position of a page and its invisible fields are not in the index.
+    // The index does not contain the position of a page and its invisible fields.
     change(&w, &guide, &ids[9], json!({ "into": ids[7] })).await;
     change(&w, &guide, &ids[8], json!({ "slug": "other", "icon": "star" })).await;
     w.platform.settle().await.expect("settled");
@@ -94,7 +94,7 @@ async fn search_shows_no_text_removed_after_indexing() {
         of.into_iter().flat_map(|page| page.sections).map(|section| section.body).collect()
     };
     assert_eq!(shown(pages(&w, &w.admin, &guide, "needle").await), ["needle and a secret"]);
-    // Changes of other fields do not matter.
+    // Changes of other fields have no effect.
     change(&w, &guide, &page, json!({ "title": "Other" })).await;
     assert_eq!(shown(pages(&w, &w.admin, &guide, "needle").await), ["needle and a secret"]);
     change(&w, &guide, &page, json!({ "document": { "markdown": "needle alone" } })).await;

@@ -46,7 +46,7 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
     prop::collection::vec(step, 1..30)
 }
 
-/// The ids that steps may use. They may be deleted, and such a step is rejected.
+/// The ids that steps may use. If one was deleted, the step is rejected.
 #[derive(Default)]
 struct Names {
     spaces: Vec<SpaceId>,
@@ -99,7 +99,7 @@ async fn apply(w: &World, names: &mut Names, step: Step) {
             None
         }
         Step::RestoreSpace(n) => {
-            // Rejected if the space is not deleted.
+            // The request is rejected if the space is not deleted.
             drop(w.as_admin().space(&names.spaces[n % names.spaces.len()]).restore().await);
             None
         }

@@ -37,7 +37,7 @@ fn list(items: Value) -> Value {
     json!({ "type": "array", "description": "", "items": items })
 }
 
-/// Returns nested claims.
+/// Returns claims with this many nesting levels.
 fn nested(levels: usize) -> Value {
     (1..levels).fold(
         schema_of(json!({ "a": claim("boolean") }))["properties"].clone(),
@@ -281,7 +281,7 @@ fn claims(depth: u32) -> BoxedStrategy<Value> {
     named.prop_map(|claims| Value::Object(claims.into_iter().collect())).boxed()
 }
 
-/// Returns the values used by template conditions, with their paths.
+/// Returns the values that template conditions use, with their paths.
 fn known(claims: &Value, path: &[String]) -> Vec<(Vec<String>, Value)> {
     let mut found = Vec::new();
     for (name, claim) in claims.as_object().expect("claims") {
@@ -299,7 +299,7 @@ fn known(claims: &Value, path: &[String]) -> Vec<(Vec<String>, Value)> {
     found
 }
 
-/// Returns the claims of a visitor with one value.
+/// Returns the claims of a visitor with a single value.
 fn visitor(path: &[String], value: &Value) -> Value {
     path.iter().rev().fold(value.clone(), |inner, name| json!({ name: inner }))
 }
@@ -315,7 +315,7 @@ fn holds(condition: &str, claims: &Value) -> bool {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 200, ..ProptestConfig::default() })]
 
-    /// There is one condition per value, and it holds exactly for visitors with that value.
+    /// There is one condition per value. It holds for exactly the visitors with that value.
     #[test]
     fn template_conditions_hold_exactly_for_their_claim(signed in claims(2), free in claims(1)) {
         let mut all = signed;

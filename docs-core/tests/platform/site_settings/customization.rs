@@ -1,5 +1,4 @@
-//! Customization of sites and their spaces: values that are set are returned, and explicit changes differ from omitted
-//! fields.
+//! Customization of sites and their spaces: set values are returned, and explicit changes differ from omitted fields.
 
 use docs_core::{
     ErrorKind,
@@ -108,7 +107,7 @@ fn font(named: &'static [&'static str]) -> BoxedStrategy<Value> {
 
 type Values = Vec<(&'static str, BoxedStrategy<Value>)>;
 
-/// The values that an override may contain, by path.
+/// Returns the values that an override may contain, by path.
 fn values() -> Values {
     let values: [Values; 3] = [others(), styling(), switches()];
     values.into_iter().flatten().collect()
@@ -223,7 +222,7 @@ fn switches() -> Values {
     ]
 }
 
-/// The values that only a site has.
+/// Returns the values that only a site can have.
 fn own_values() -> Values {
     vec![
         ("ai.mode", pick(&["none", "search", "assistant"])),
@@ -304,7 +303,7 @@ async fn changes_are_told_from_what_they_leave_out(
         let of_place = published.site_spaces.get(&one.place);
         assert_eq!(of_place, (!differs.is_empty()).then_some(&told), "only what differs is listed");
     }
-    // The site may change fields that are overridden.
+    // The site may change fields that a space overrides.
     p.as_actor(me).org(of.0).site(of.1).set_customization(Customization::default()).await.expect("set");
     let read = p.as_actor(me).org(of.0).site(of.1).space(&one.place).get_customization().await.expect("read");
     assert_eq!(serde_json::to_value(&read).expect("JSON"), with(default_look(), &differs));

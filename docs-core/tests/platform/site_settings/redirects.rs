@@ -42,7 +42,7 @@ pub(super) fn to_page(place: &SiteSpaceId, page: &PageId) -> RedirectDestination
     RedirectDestination::SitePage { site_space_id: place.clone(), page_id: page.clone() }
 }
 
-/// Creates a section with the same space.
+/// Creates a section that contains the same space.
 pub(super) async fn section(w: &World, one: &Published) -> SectionId {
     let new = serde_json::from_value(json!({ "spaceId": one.space, "title": "Part" })).expect("a section");
     w.as_admin().org(&w.org).site(&one.site).sections().create(new).await.expect("a section").id
@@ -72,13 +72,13 @@ fn source(path: &str) -> RedirectSource {
     RedirectSource::new(path).expect("a path")
 }
 
-/// Returns the target of a path.
+/// Returns the redirect target of a path.
 async fn target(w: &World, one: &Published, path: &str) -> Result<String, ErrorKind> {
     let found = w.as_admin().org(&w.org).site(&one.site).resolve_redirect(&source(path)).await;
     found.map(|found| found.target).map_err(|error| error.kind())
 }
 
-/// Returns the target of a path relative to the URL of the site.
+/// Returns the redirect target of a path, relative to the URL of the site.
 async fn leads(w: &World, one: &Published, path: &str) -> String {
     let base = w.as_admin().org(&w.org).site(&one.site).get().await.expect("the site").urls.published;
     let target = target(w, one, path).await.expect("a target");
@@ -173,7 +173,7 @@ async fn redirect_keeps_domain_and_share_link_of_the_request() {
     p.as_actor(me).org(&w.org).site(&one.site).update(mount).await.expect("mounted");
     assert_eq!(target(&w, &one, "/page").await, Ok(format!("https://www.example.com/help/{path}")));
     assert_eq!(target(&w, &one, "/space").await, Ok("https://www.example.com/help/second/".to_owned()));
-    // With a share link.
+    // The same with a share link.
     let link = serde_json::from_value(json!({ "name": "Friends" })).expect("a link");
     let link = p
         .as_actor(me)
@@ -261,7 +261,7 @@ async fn redirect_does_not_reveal_inaccessible_targets() {
     let closed = UpdateSpace { default_level: Patch::<Level>::Clear, ..UpdateSpace::default() };
     p.as_actor(me).space(&one.space).update(closed).await.expect("closed");
     theirs.resolve_redirect(&source("/old")).await.expect("anybody sees the space on a public site");
-    // A page of it too, as an anonymous visitor sees it.
+    // A page in the space is also a valid target, as seen by an anonymous visitor.
     let page = search::add(&w, &one.space, "Page", "Text.").await;
     let destination =
         RedirectDestination::SitePage { site_space_id: one.place.clone(), page_id: page.clone() };
@@ -297,7 +297,7 @@ async fn a_site_has_a_bounded_number_of_redirects() {
     let w = World::new().await;
     let one = published(&w, "Docs").await;
     let made = create(&w, &one, "/first").await;
-    // All but the last, in batches that a store accepts.
+    // All except the last, in batches that the store accepts.
     let numbers: Vec<u32> = (1..9_999).collect();
     for batch in numbers.chunks(100) {
         let mut tx = Tx::new(w.platform.store().begin(Mode::Write, &[]).await.expect("begins"));

@@ -205,7 +205,7 @@ async fn a_site_has_at_most_100_share_links() {
     w.as_admin().org(&w.org).site(&site).share_links().create(new).await.expect("room again");
 }
 
-/// They are distinguished from deleted secrets.
+/// Such secrets are distinguished from deleted ones.
 #[tokio::test]
 async fn secrets_sealed_by_another_server_are_listed_without_url() {
     let w = World::new().await;
@@ -249,7 +249,7 @@ async fn secrets_sealed_by_another_server_are_listed_without_url() {
     );
     let auth = p.as_actor(me).org(of.0).site(of.1).get_publishing_auth().await.expect("the key");
     assert_eq!(auth.fallback_url, None, "a refusal changes nothing");
-    // The operations needed for recovery succeed.
+    // The operations needed for recovery still succeed.
     assert!(beside.as_platform().opens_site(&site, &key).await.expect("asked"));
     assert!(beside.as_actor(me).org(of.0).site(of.1).share_link(&link).delete().await.expect("deleted"));
     beside.as_actor(me).org(of.0).site(of.1).regenerate_publishing_auth().await.expect("another key");

@@ -36,7 +36,7 @@ impl Tree {
     }
 }
 
-/// The items of a tree in pre-order.
+/// Returns the items of a tree in pre-order.
 pub(super) fn walk(trees: &[Tree]) -> Vec<&Tree> {
     let mut found = Vec::new();
     for tree in trees {
@@ -48,7 +48,7 @@ pub(super) fn walk(trees: &[Tree]) -> Vec<&Tree> {
     found
 }
 
-/// The list that contains an item, with its group depth.
+/// Returns the list that contains an item, with its group depth.
 pub(super) fn holder<'a>(
     trees: &'a mut Vec<Tree>,
     id: &str,
@@ -66,10 +66,10 @@ pub(super) fn holder<'a>(
 #[derive(Default)]
 pub(super) struct Model {
     pub(super) trees: Vec<Tree>,
-    /// Spaces of a site without sections.
+    /// The spaces of a site without sections.
     pub(super) root: Vec<String>,
     pub(super) default_section: Option<String>,
-    /// The default space of each section; the empty key is for a site without sections.
+    /// The default space of each section. The empty key is for a site without sections.
     pub(super) defaults: BTreeMap<String, String>,
     /// The index of the space that each site space shows.
     pub(super) shows: BTreeMap<String, usize>,
@@ -88,7 +88,7 @@ impl Model {
         groups.map(|tree| tree.id().to_owned()).collect()
     }
 
-    /// All site spaces with their sections.
+    /// Returns all site spaces with their sections.
     pub(super) fn places(&self) -> Vec<(String, String)> {
         let mut places: Vec<(String, String)> =
             self.root.iter().map(|place| (String::new(), place.clone())).collect();
@@ -100,7 +100,7 @@ impl Model {
         places
     }
 
-    /// The first section of a site: the default one, or the first with spaces if that is empty.
+    /// Returns the first section of a site: the default one, or the first with spaces if the default is empty.
     pub(super) fn first_section(&self) -> Option<String> {
         let places = self.places();
         let has_places = |section: &String| places.iter().any(|(of, _)| of == section);
@@ -110,7 +110,7 @@ impl Model {
             .or_else(|| self.default_section.clone())
     }
 
-    /// The site spaces of a section, or of a site without sections.
+    /// Returns the site spaces of a section, or of a site without sections.
     pub(super) fn inside(&mut self, section: &str) -> &mut Vec<String> {
         if section.is_empty() {
             return &mut self.root;
@@ -149,7 +149,7 @@ impl Model {
         inside
     }
 
-    /// The group depth of an item.
+    /// Returns the group depth of an item.
     pub(super) fn depth(&mut self, id: &str) -> usize {
         holder(&mut self.trees, id, 0).expect("it is there").1
     }
@@ -196,7 +196,7 @@ impl Model {
     }
 }
 
-/// A tree as text.
+/// Formats a tree as text.
 pub(super) fn drawn(tree: &Tree) -> String {
     match tree {
         Tree::Section(id, places) => format!("{id}({})", places.join(" ")),
@@ -210,14 +210,14 @@ pub(super) fn drawn(tree: &Tree) -> String {
 #[derive(Default)]
 pub(super) struct Seen {
     pub(super) paths: BTreeMap<String, String>,
-    /// Each path with its scope.
+    /// Each path, prefixed with its scope.
     pub(super) unique: BTreeSet<String>,
     pub(super) default_sections: Vec<String>,
     pub(super) defaults: Vec<(String, String)>,
 }
 
 impl Seen {
-    /// A list of items as text.
+    /// Formats a list of items as text.
     pub(super) fn look(&mut self, parts: &Value) -> String {
         let parts = parts.as_array().expect("a list");
         let mut drawn = Vec::new();
@@ -225,7 +225,7 @@ impl Seen {
             let text = |field: &str| part[field].as_str().unwrap_or_default().to_owned();
             let id = text("id");
             if let Some(path) = part["path"].as_str() {
-                // Section paths are unique on the site, across groups; space paths are unique in their section.
+                // Section paths are unique within the site, across groups. Space paths are unique within their section.
                 let scope =
                     if part["object"] == "site-section" { String::new() } else { text("section") + "/" };
                 let is_new = self.unique.insert(scope + &path.to_lowercase());

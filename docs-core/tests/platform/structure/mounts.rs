@@ -1,4 +1,4 @@
-//! The hosts and paths on which sites may be mounted.
+//! The hosts and paths at which sites may be mounted.
 
 use std::sync::Arc;
 

@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 use super::read;
 use crate::support::{Refused, World};
 
-/// A published site with the title `Docs` and these spaces, and its URL.
+/// Publishes a site with the title `Docs` and these spaces. Returns the site and its URL.
 pub(super) async fn site(w: &World, spaces: &[&SpaceId]) -> (SiteId, String) {
     let new: CreateSite = read(json!({ "title": "Docs", "spaces": spaces }));
     let site = w.as_admin().org(&w.org).sites().create(new).await.expect("a site").id;
@@ -36,7 +36,7 @@ async fn urls(w: &World, site: &SiteId) -> Vec<String> {
     places(w, site).await.into_iter().map(|place| place.urls.published.expect("published")).collect()
 }
 
-/// The sections: title, path, and `true` for the default.
+/// Returns the sections: title, path, and `true` for the default.
 async fn sections(w: &World, site: &SiteId) -> Vec<(String, String, bool)> {
     let all = PageRequest::default();
     let list = w.as_admin().org(&w.org).site(site).sections().list(&all).await.expect("listed").items;
@@ -58,7 +58,7 @@ async fn first_section_keeps_existing_spaces_at_their_urls() {
     assert_eq!(before, ["", "docs/", "api/"].map(|path| format!("{base}{path}")));
     section(&w, &site, json!({ "spaceId": api })).await;
     let named = |title: &str, path: &str, default| (title.to_owned(), path.to_owned(), default);
-    // The sections do not take paths that already resolve to a space.
+    // The sections do not use paths that already resolve to a space.
     assert_eq!(sections(&w, &site).await, [named("Docs", "docs-2", true), named("API", "api-2", false)]);
     let after = urls(&w, &site).await;
     assert_eq!(after[..3], before);
@@ -208,7 +208,7 @@ async fn replacing_the_space_of_a_site_space_keeps_its_path() {
     w.check().await;
 }
 
-/// Editors still see a section with deleted spaces only.
+/// Editors still see a section that only contains deleted spaces.
 #[tokio::test]
 async fn published_structure_omits_deleted_and_empty_parts() {
     let w = World::new().await;

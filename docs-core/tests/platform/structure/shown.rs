@@ -14,7 +14,7 @@ use super::{
 };
 use crate::support::{Refused, World, person};
 
-/// The published structure of the site for an actor: title, default and URL of each site space.
+/// Returns the published structure of the site for an actor: title, default flag and URL of each site space.
 async fn published(w: &World, who: &Actor, site: &SiteId) -> Vec<(String, bool, String)> {
     let published = w.platform.as_actor(who).org(&w.org).site(site).published().await.expect("published");
     let structure = serde_json::to_value(published.structure).expect("JSON");
@@ -41,14 +41,14 @@ async fn set(w: &World, site: &SiteId, change: Value) -> docs_core::Result<()> {
     w.as_admin().org(&w.org).site(site).update(read(change)).await.map(drop)
 }
 
-/// The ids of the sites with a space, as an actor lists them.
+/// Returns the ids of the sites that contain a space, as listed for an actor.
 async fn sites_with(w: &World, who: &Actor, space: &SpaceId) -> Vec<SiteId> {
     let filter = SiteFilter { space: Some(space.to_string()), ..SiteFilter::default() };
     let list = w.platform.as_actor(who).org(&w.org).sites().list(&filter, &PageRequest::default()).await;
     list.expect("listed").items.into_iter().map(|site| site.id).collect()
 }
 
-/// For editors and readers.
+/// This applies to editors and readers.
 #[tokio::test]
 async fn deleted_default_passes_to_the_first_remaining_space() {
     let w = World::new().await;
@@ -75,7 +75,7 @@ async fn member_sees_all_of_a_public_site_else_permitted_spaces() {
     let reader = w.member("Rea", Some(Role::Read)).await;
     let all = [("Guide".to_owned(), true, base.clone()), ("API".to_owned(), false, format!("{base}api/"))];
     assert_eq!(published(&w, &reader, &site).await, all);
-    // With another visibility they see fewer spaces, whose URLs do not change.
+    // With another visibility, readers see fewer spaces, whose URLs do not change.
     set(&w, &site, json!({ "visibility": "share-link" })).await.expect("changed");
     assert_eq!(published(&w, &reader, &site).await, all[1..]);
     assert_eq!(published(&w, &w.admin, &site).await, all);
@@ -118,7 +118,7 @@ async fn deleted_or_hidden_site_space_cannot_be_changed() {
     w.as_admin().space(&guide).restore().await.expect("restored");
     assert_eq!(places(&w, &site).await.len(), before.len());
     assert_eq!(places(&w, &site).await[0].condition, None);
-    // The site space itself can get another space.
+    // The site space can be changed to another space.
     w.as_admin().space(&guide).delete().await.expect("deleted");
     let other = space(&w, "Other").await;
     let change = read(json!({ "spaceId": other }));
@@ -174,7 +174,7 @@ async fn site_icon_is_the_favicon_of_its_customization() {
     assert_eq!(icon().await, Some(pictures));
 }
 
-/// A site of another organization.
+/// Creates a site of another organization.
 async fn elsewhere(w: &World) -> (Actor, OrgId, SiteId) {
     let owner = person(&w.platform, "Eve").await;
     let title = "Elsewhere".parse().expect("a title");
@@ -203,7 +203,7 @@ async fn mount_must_not_overlap_one_of_another_organization() {
     for free in ["acme.com/help/v20", "acme.com/other", "beta.acme.com/help/v2"] {
         mount(free).await.expect(free);
     }
-    // Sites of one organization may be mounted below each other.
+    // Sites of one organization may be mounted at nested paths.
     let (second, _) = site(&w, &[&guide]).await;
     set(&w, &second, json!({ "proxy": "acme.com/help/v2/api" })).await.expect("mounted");
     let found = async |url: &str| {

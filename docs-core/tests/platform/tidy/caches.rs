@@ -4,8 +4,8 @@ use std::{collections::BTreeMap, fs};
 
 use super::{files, root};
 
-/// The files that create caches, with the number of caches. Each takes a part of `CacheBudget`, except the last one:
-/// 20,000 decisions of a few dozen bytes.
+/// The files that create caches, with the number of caches. Each cache uses a part of `CacheBudget`, except the last
+/// one, which holds 20,000 decisions of a few dozen bytes.
 const CACHES: &[(&str, usize)] = &[
     ("docs-core/src/platform/content/computed.rs", 1),
     ("docs-core/src/platform/content/computed/cache.rs", 1),

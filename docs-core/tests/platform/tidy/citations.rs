@@ -8,8 +8,7 @@ use std::{
 
 use super::{files, root, sources};
 
-/// The Markdown documentation of the repository. Files that the platform or a test reads as Markdown do not belong to
-/// it.
+/// Returns the Markdown documentation of the repository, without files that the platform or a test reads as input.
 fn texts() -> Vec<PathBuf> {
     let mut found = files(root(), "md");
     found.retain(|file| {
@@ -20,7 +19,7 @@ fn texts() -> Vec<PathBuf> {
     found
 }
 
-/// A text without its code blocks.
+/// Removes the code blocks from `text`.
 pub(super) fn prose(text: &str) -> String {
     let mut fence: Option<String> = None;
     let mut said = String::new();
@@ -40,19 +39,19 @@ pub(super) fn prose(text: &str) -> String {
     said
 }
 
-/// The comments of a source file.
+/// Returns the comments of a source file.
 pub(super) fn comments(text: &str) -> String {
     let said = |line: &str| {
         let (code, comment) = line.split_once("//")?;
         let comment = comment.trim_start_matches(['/', '!']);
         code.trim().is_empty().then(|| comment.strip_prefix(' ').unwrap_or(comment).to_owned())
     };
-    // A line of code becomes an empty line, so that it ends the preceding comment and a code block in it.
+    // A line of code becomes an empty line, which ends the preceding comment and any code block in it.
     let lines = text.lines().map(|line| said(line).unwrap_or_default());
     lines.collect::<Vec<_>>().join("\n")
 }
 
-/// The relative link targets of a text.
+/// Returns the relative link targets in `text`.
 fn links(text: &str) -> Vec<&str> {
     let targets = text.split("](").skip(1).filter_map(|rest| rest.split([')', ' ', '"']).next());
     let local =
@@ -60,7 +59,7 @@ fn links(text: &str) -> Vec<&str> {
     local.map(|to| to.split('#').next().unwrap_or_default()).filter(|to| !to.is_empty()).collect()
 }
 
-/// The texts in single backticks.
+/// Returns the strings in single backticks.
 fn quoted(text: &str) -> Vec<&str> {
     let lines = text.lines().filter(|line| line.matches('`').count() % 2 == 0);
     lines.flat_map(|line| line.split('`').skip(1).step_by(2)).collect()
@@ -77,8 +76,7 @@ impl Tree {
         Self(inside.collect())
     }
 
-    /// Returns `true` if the name is the end of the path of a file, or the path of a folder. A star matches any part
-    /// of a name.
+    /// Returns `true` if `name` is the end of a file path, or the path of a folder. A star matches any part of a name.
     fn has(&self, name: &str) -> bool {
         let (before, behind) = name.split_once('*').unwrap_or((name, ""));
         let is_end = |path: &str| match name.contains('*') {
@@ -89,7 +87,7 @@ impl Tree {
         self.0.iter().any(|path| is_end(path) || path.starts_with(&folder))
     }
 
-    /// Returns `true` if a quoted text is a path in the repository, rather than one of the reader's files.
+    /// Returns `true` if a quoted text is a path in the repository, rather than a file of the user.
     fn is_named(&self, quoted: &str) -> bool {
         let is_path = quoted.chars().all(|c| c.is_ascii_alphanumeric() || "/._-*".contains(c));
         let first = quoted.split('/').next().unwrap_or_default();

@@ -1,4 +1,4 @@
-//! No file of a crate uses another that uses it in turn.
+//! The files of a crate do not use each other in cycles.
 
 use std::{
     collections::{BTreeMap, BTreeSet, VecDeque},
@@ -8,7 +8,7 @@ use std::{
 
 use super::{modules::Modules, packages};
 
-/// Crates and the start of the paths of files that may form cycles, with the reason.
+/// Path prefixes of files that may form cycles, by crate, with the reason.
 const EXCEPTIONS: &[(&str, &str, &str)] = &[
     ("docs-core", "platform/host/", MOVED),
     ("docs-core", "platform/jobs", MOVED),
@@ -20,7 +20,7 @@ const MOVED: &str = "being moved into layers";
 
 type Uses = BTreeMap<(usize, usize), BTreeSet<String>>;
 
-/// A shortest cycle through a file, as the files in order; the last one uses the first.
+/// Returns a shortest cycle through a file, as the files in order. The last one uses the first.
 fn cycle_through(file: usize, uses: &Uses) -> Option<Vec<usize>> {
     let mut reached_from = BTreeMap::new();
     let mut queue = VecDeque::from([file]);
@@ -43,7 +43,7 @@ fn cycle_through(file: usize, uses: &Uses) -> Option<Vec<usize>> {
     None
 }
 
-/// The shortest cycle through each file that is part of one, each cycle once, the short ones first.
+/// Returns the shortest cycle through each file that is part of one, without duplicates, shortest first.
 fn cycles(files: usize, uses: &Uses) -> Vec<Vec<usize>> {
     let mut found = BTreeMap::new();
     for cycle in (0..files).filter_map(|file| cycle_through(file, uses)) {
@@ -54,7 +54,7 @@ fn cycles(files: usize, uses: &Uses) -> Vec<Vec<usize>> {
     found.into_values().collect()
 }
 
-/// The cycles of a crate, one a line.
+/// Returns the cycles in a crate, one per line.
 fn cycles_of(source: &Path) -> Vec<String> {
     let mut described = Vec::new();
     for main in ["lib.rs", "main.rs"].map(|name| source.join(name)).iter().filter(|path| path.is_file()) {
@@ -92,7 +92,7 @@ fn files_of_a_crate_form_no_cycle() {
     assert!(found.is_empty(), "{} cycles between files:\n{}", found.len(), found.join("\n"));
 }
 
-/// The cycles of a crate with these files.
+/// Returns the cycles in a crate with these files.
 fn cycles_in(files: &[(&str, &str)]) -> Vec<String> {
     let folder = tempfile::tempdir().expect("a folder");
     for (name, text) in files {

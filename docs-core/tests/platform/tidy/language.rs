@@ -7,14 +7,14 @@ use std::{
 
 use super::{root, rust_files, sources};
 
-/// Question words that do not begin a doc comment, because its first line is a noun phrase or a verb.
+/// Question words, with which doc comments do not begin: the first line is a noun phrase or a verb.
 const QUESTIONS: &[&str] = &["What", "Whether", "Where", "How", "Who", "Whose", "Which", "Why", "When"];
 
 /// Maximum length of the name of a test in characters.
 const MAX_TEST_NAME: usize = 60;
 
 /// Words that string literals do not use, with the number of permitted exceptions in the workspace: data of test
-/// suites, the instructions for a language model, and the labels of derived keys, which never change.
+/// suites, instructions for a language model, and labels of derived keys, which never change.
 const WORDS: &[(&[&str], usize)] = &[
     (&["whatever", "tell", "tells", "told", "say", "says", "said"], 2),
     (&["stand", "stands", "stood"], 1),
@@ -24,7 +24,7 @@ const WORDS: &[(&[&str], usize)] = &[
     (&["what", "whether"], 1),
 ];
 
-/// Returns the first lines of the doc comments of a file, with their line numbers.
+/// Returns the first lines of the doc comments in a file, with their line numbers.
 fn first_lines(text: &str) -> Vec<(usize, &str)> {
     let mut found = Vec::new();
     let mut is_first = true;
@@ -42,7 +42,7 @@ fn first_lines(text: &str) -> Vec<(usize, &str)> {
     found
 }
 
-/// Returns the names of the tests of a file.
+/// Returns the names of the tests in a file.
 fn test_names(text: &str) -> Vec<&str> {
     let mut found = Vec::new();
     let mut is_test = false;
@@ -58,7 +58,7 @@ fn test_names(text: &str) -> Vec<&str> {
     found
 }
 
-/// Returns the string literals of a file up to its unit tests, without comments and raw strings.
+/// Returns the string literals in a file up to its unit tests, without comments and raw strings.
 fn literals(text: &str) -> Vec<&str> {
     let text = text.split("#[cfg(test)]\nmod tests {").next().unwrap_or_default();
     let mut found = Vec::new();
@@ -93,7 +93,7 @@ fn literals(text: &str) -> Vec<&str> {
     found
 }
 
-/// Returns the words of a literal of at least three words, without placeholders, code in backticks and HTML.
+/// Returns the words of a literal with at least three words, without placeholders, code in backticks and HTML.
 fn words(literal: &str) -> Vec<String> {
     let plain = literal.split('`').step_by(2).collect::<Vec<_>>().join(" ");
     if plain.contains(['<', '=', ';']) && !plain.contains("; ") {

@@ -105,8 +105,8 @@ const FOLDERS: &[(&str, &[&str])] = &[
     ),
 ];
 
-/// The rooms of each folder in topological order. A room is a file with its folder of the same name; it uses only
-/// rooms before it. The folders that are not listed are one room each.
+/// The components of each folder in topological order. A component is a file with its folder of the same name, and only
+/// uses components before it. A folder that is not listed is a single component.
 const ROOMS: &[(&str, &[&str])] = &[
     (
         "kernel",
@@ -195,7 +195,7 @@ const NOT_IN_CORE: &[&str] = &[
     "xml-sec",
 ];
 
-/// The first path segment after each `crate::` of a text, without its comments.
+/// Returns the first path segment after each `crate::` in `text`, without its comments.
 fn names_of_the_crate(text: &str) -> BTreeSet<String> {
     let code: Vec<&str> = text.lines().map(|line| line.split("//").next().unwrap_or_default()).collect();
     let code = code.join("\n");
@@ -292,13 +292,13 @@ fn versions_are_declared_only_in_the_workspace() {
     }
 }
 
-/// The code of a text without its comments.
+/// Removes the comments from `text`.
 fn code(text: &str) -> String {
     let lines = text.lines().map(|line| line.split("//").next().unwrap_or_default());
     lines.collect::<Vec<_>>().join("\n")
 }
 
-/// Splits the elements of a list in braces; `rest` begins after the opening brace.
+/// Splits the elements of a list in braces. `rest` begins after the opening brace.
 fn elements(rest: &str) -> Vec<&str> {
     let (mut depth, mut start, mut found) = (0, 0, Vec::new());
     for (at, c) in rest.char_indices() {
@@ -319,7 +319,7 @@ fn elements(rest: &str) -> Vec<&str> {
     found
 }
 
-/// Adds the paths that a text begins with, with their lists unfolded.
+/// Adds the paths at the beginning of `text`, with their lists expanded.
 fn unfold(before: &[String], text: &str, found: &mut Vec<Vec<String>>) {
     let text = text.trim_start();
     if let Some(list) = text.strip_prefix('{') {
@@ -339,18 +339,18 @@ fn unfold(before: &[String], text: &str, found: &mut Vec<Vec<String>>) {
     }
 }
 
-/// The paths after each `crate::platform` in a text, lists unfolded.
+/// Returns the paths after each `crate::platform` in `text`, with lists expanded.
 fn platform_paths(text: &str) -> Vec<Vec<String>> {
     let (code, mut found) = (code(text), Vec::new());
     for path in code.split("crate::").skip(1) {
         unfold(&[], path, &mut found);
     }
-    // A visibility, `pub(in crate::platform)`, uses nothing.
+    // A visibility, `pub(in crate::platform)`, is not a use.
     found.retain(|path| path.len() > 1 && path[0] == "platform");
     found.into_iter().map(|path| path[1..].to_vec()).collect()
 }
 
-/// The files of a folder of the platform, as paths of modules with the text.
+/// Returns the files in a folder of the platform, as module paths with their text.
 fn modules(folder: &str) -> Vec<(Vec<String>, String)> {
     let base = root().join("docs-core/src/platform");
     let mut files = rust_files(&base.join(folder));
@@ -363,7 +363,7 @@ fn modules(folder: &str) -> Vec<(Vec<String>, String)> {
     files.into_iter().map(module).collect()
 }
 
-/// Returns the violation if a module of the platform must not use a path.
+/// Returns the violation if a platform module must not use a path.
 fn forbidden(module: &[String], path: &[String]) -> Option<String> {
     let used = path.first().map_or("", String::as_str);
     let name = |what: &str| Some(format!("{} uses {}: {what}", module.join("/"), path.join("::")));
@@ -380,7 +380,7 @@ fn forbidden(module: &[String], path: &[String]) -> Option<String> {
     }
 }
 
-/// The methods of the platform that a module defines, and those that it calls.
+/// Returns the methods of the platform that a module defines, and those that it calls.
 fn methods(text: &str) -> (BTreeSet<String>, BTreeSet<String>) {
     let (mut defined, mut called, mut inside) = (BTreeSet::new(), BTreeSet::new(), false);
     let name = |text: &str| -> String {

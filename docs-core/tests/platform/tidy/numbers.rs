@@ -1,4 +1,4 @@
-//! Amounts in documentation equal the constants that they cite.
+//! Amounts in documentation match the constants that they cite.
 //!
 //! A comment states an amount after the link to its constant: ``[`MAX_KEY`] (1,024 bytes)``. The handbook links an
 //! amount to the generated table of limits, with the name of the row as the title:
@@ -42,13 +42,13 @@ const LIMITED: &[&str] =
 /// Words before a number that make it a limit in the handbook.
 const BOUNDS: &[&str] = &["at most", "at least", "up to", "no more than", "more than"];
 
-/// The pages of the handbook with generated tables.
+/// The handbook pages with generated tables.
 const GENERATED: &[&str] = &["states.md", "permissions.md", "limits.md", "formats.md", "bounds.md"];
 
-/// Maximum number of constants that refer to each other.
+/// Maximum length of a chain of constants that reference each other.
 const MAX_REFERENCES: usize = 8;
 
-/// Minimum number of amounts in comments. It keeps the test from passing without checks.
+/// Minimum number of amounts in comments, which ensures that the test checks something.
 const LEAST_IN_COMMENTS: usize = 15;
 
 /// Minimum number of amounts in the handbook.
@@ -94,7 +94,7 @@ impl Constants {
     }
 
     /// Returns the value of a constant as seen from a file: the definition in this file, else in its crate, else in the
-    /// workspace. `None` if it is ambiguous or not an amount.
+    /// workspace. Returns `None` if it is ambiguous or not an amount.
     fn value(&self, from: &Path, name: &str) -> Option<u128> {
         self.value_within(from, name, MAX_REFERENCES)
     }
@@ -139,7 +139,7 @@ impl Constants {
     }
 }
 
-/// Returns the constants that a text states with an amount: ``[`NAME`] (amount)``.
+/// Returns the constants in `text` that are followed by an amount: ``[`NAME`] (amount)``.
 fn stated(text: &str) -> Vec<(&str, &str)> {
     let mut found = Vec::new();
     for (_, rest) in text.match_indices("[`").map(|(at, _)| text.split_at(at + 2)) {
@@ -160,7 +160,7 @@ fn stated(text: &str) -> Vec<(&str, &str)> {
     found
 }
 
-/// Returns the links of a text whose label is a number or an amount: the label and the title.
+/// Returns the links in `text` whose label is a number or an amount: the label and the title.
 fn linked(text: &str) -> Vec<(&str, &str)> {
     let mut found = Vec::new();
     for (at, _) in text.match_indices("](") {
@@ -173,7 +173,7 @@ fn linked(text: &str) -> Vec<(&str, &str)> {
     found
 }
 
-/// Returns the first limit of a line that is not a link.
+/// Returns the first limit in a line that is not part of a link.
 fn unlinked(line: &str) -> Option<String> {
     // The number of a list item is not an amount.
     let item =

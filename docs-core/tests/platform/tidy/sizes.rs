@@ -1,11 +1,11 @@
-//! The length of files and comment lines. The lint `too_many_lines` limits the length of functions, with the number in
+//! The length of files and comment lines. The lint `too_many_lines` limits the length of functions to the number in
 //! `clippy.toml`.
 
 use std::fs;
 
 use super::{root, rust_files};
 
-/// Maximum number of lines of a file.
+/// Maximum number of lines in a file.
 const MAX_LINES: usize = 1_100;
 
 /// Maximum width of a comment line in characters. The formatter limits code, but not comments.

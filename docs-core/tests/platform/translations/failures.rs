@@ -1,8 +1,8 @@
-//! Failing translators, stopped servers, and later recovery.
+//! Failing translators, stopped servers, and subsequent recovery.
 
 use super::*;
 
-/// Returns more segments than one request contains.
+/// Returns more segments than fit into one request.
 fn long() -> String {
     (0..60).map(|n| format!("Sentence {n}.\n\n")).collect()
 }
@@ -35,7 +35,7 @@ async fn segments_translated_before_a_crash_are_not_resent() {
     assert_eq!((before.len() + after.len(), before.intersection(&after).count()), (61, 0));
     let target = d.get(&id).await.result.expect("a result").space;
     assert!(d.pages(&target).await[0].2.contains("\\[Séñtéñçé 59.]"));
-    // Every part is complete: a full run sends nothing.
+    // Every part is complete, so a full run sends nothing.
     d.w.as_admin().org(&d.w.org).translation(&id).run().await.expect("run");
     d.settle().await;
     assert!(d.translator.take().is_empty());
@@ -118,7 +118,7 @@ async fn missing_responses_keep_the_last_result() {
     let before = d.get(&id).await.result.expect("a result");
     let start = d.pages(&d.source).await[0].0.clone();
     *held(&d.translator.silent) = Some("");
-    // Nothing of the new page is cached; all but one segment of the changed page is.
+    // Nothing of the new page is cached. Of the changed page, all segments except one are cached.
     for change in [insert("More", "Four.\n"), set(&start, "One.\n\nThree.\n")] {
         d.edit(&d.source, json!([change])).await;
         d.settle().await;
@@ -137,7 +137,7 @@ async fn missing_responses_keep_the_last_result() {
 async fn untranslatable_texts_do_not_block_others() {
     let d = Desk::new(Arc::new(MemStore::new())).await;
     *held(&d.translator.silent) = Some("odd");
-    // A text of this length is sent alone, and first. The other texts show that it is the cause.
+    // This long text is sent first, in a separate request. The other texts show that it is the cause.
     let long = format!("An odd one, {}.", "and on ".repeat(1_400));
     d.edit(&d.source, json!([insert("Start", &format!("{long}\n\nOne.\n"))])).await;
     let id = d.translate_to("fr").await.id;
@@ -147,7 +147,7 @@ async fn untranslatable_texts_do_not_block_others() {
     let target = done.result.expect("a result").space;
     assert_eq!(d.pages(&target).await[0].2, format!("{long}\n\n\\[Óñé.]\n"));
     let start = d.pages(&d.source).await[0].0.clone();
-    // One among cached texts; more than the sample size; and a page of nothing else.
+    // One such text among cached texts; more of them than the sample size; and a page that contains nothing else.
     let many: String = (0..5).map(|n| format!("An odd one, {n}.\n\n")).collect();
     let changes = [
         set(&start, "An odd one.\n\nOne.\n"),

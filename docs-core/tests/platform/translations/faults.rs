@@ -1,5 +1,6 @@
 //! A translator that fails in every way at every request, and a server that crashes after every commit. The status and
-//! statistics of a translation show its progress, finally everything is translated, and nothing is sent needlessly.
+//! statistics of a translation show its progress. In the end everything is translated, and nothing is sent more often
+//! than necessary.
 
 use docs_core::model::TranslationStats;
 use docs_memstore::{FaultPlan, FaultStore};
@@ -13,11 +14,11 @@ pub(super) enum Fault {
     Away(Option<u64>),
     Refused,
     Malformed,
-    /// A text is missing.
+    /// The translation of one segment is missing.
     Short,
     /// Placeholders are lost.
     Careless,
-    /// All texts are empty.
+    /// All translations are empty.
     Silent,
 }
 
@@ -68,7 +69,7 @@ pub(super) fn words(segments: &[String]) -> u64 {
     segments.iter().map(|segment| segment.split_whitespace().filter(is_word).count() as u64).sum()
 }
 
-/// Creates a page of sentences whose translation waits for its first run.
+/// Creates a page of sentences with a translation whose first run is pending.
 async fn waiting(store: Arc<dyn Store>) -> (Desk, TranslationId) {
     let d = Desk::new(store).await;
     d.edit(&d.source, json!([insert("Start", &sentences("Line"))])).await;
@@ -77,10 +78,10 @@ async fn waiting(store: Arc<dyn Store>) -> (Desk, TranslationId) {
     (d, id)
 }
 
-/// Number of requests of a run without faults.
+/// Number of requests in a run without faults.
 const REQUESTS: usize = 3;
 
-/// Checks that a waiting run with a fault at a request, after a number of unanswered requests, finally succeeds.
+/// Checks that a pending run with a fault at a request, after a number of unanswered requests, finally succeeds.
 async fn meets(d: &Desk, id: &TranslationId, (fault, at, unanswered): (Fault, usize, usize)) {
     let told = format!("{fault:?} at {at}");
     let before = d.get(id).await;
@@ -137,7 +138,7 @@ async fn all_faults_at_all_requests_end_in_full_translation() {
             meets(&d, &id, (fault, at, 0)).await;
             let target = d.get(&id).await.result.expect("a result").space;
             assert_eq!(said(&d, &target).await, translated("Líñé"), "{fault:?} at {at}");
-            // The same applies if there is a result already.
+            // The same applies if there already is a result.
             let start = d.pages(&d.source).await[0].0.clone();
             d.edit(&d.source, json!([set(&start, &sentences("Row"))])).await;
             meets(&d, &id, (fault, at, 0)).await;
@@ -149,7 +150,7 @@ async fn all_faults_at_all_requests_end_in_full_translation() {
 
 #[tokio::test]
 async fn errors_of_single_texts_keep_earlier_responses() {
-    // The response to the first batch is invalid, so each of its texts is sent alone.
+    // The response to the first batch is invalid, so each of its texts is sent separately.
     let alone = 40;
     for fault in ERRORS {
         for at in (2..=alone + REQUESTS).step_by(6) {
@@ -185,7 +186,7 @@ async fn interrupted_run_is_retried_and_applied_once() {
         assert_eq!((done.status, done.stats.runs), (TranslationStatus::Completed, 1), "{told}");
         let target = done.result.expect("a result").space;
         assert_eq!(said(&d, &target).await, translated("Líñé"), "{told}");
-        // Only a batch whose response was lost is sent again. Words are counted once their response has arrived.
+        // Only the batch whose response was lost is sent again. Words are counted when the response arrives.
         let asked = held(&d.translator.asked).clone();
         assert!(asked.len() <= REQUESTS + 1, "{told}: {} requests", asked.len());
         let sent: u64 = asked.iter().map(|of| words(of)).sum();

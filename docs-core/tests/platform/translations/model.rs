@@ -77,11 +77,11 @@ struct Model {
     terms: usize,
     /// The segments of all texts and titles written since the last settled state.
     offered: BTreeSet<String>,
-    /// `true` if a step since then affects all segments.
+    /// `true` if a later step affects all segments.
     is_whole: bool,
-    /// `true` if a run may have been refused and must be requested again.
+    /// `true` if a run may have been rejected and must be requested again.
     is_refused: bool,
-    /// Number of requests before the creation of the translation.
+    /// Number of requests before the translation was created.
     before: usize,
 }
 
@@ -112,7 +112,7 @@ impl Model {
         };
     }
 
-    /// Returns the change of the source for a step, or `None` for other steps or without a target page.
+    /// Returns the change of the source for a step, or `None` for steps without a change or a target page.
     async fn edits(&self, step: &Step) -> Option<serde_json::Value> {
         let change = |page: PageId, operation: &str| json!({ "operation": operation, "page": page });
         let with = |mut change: serde_json::Value, field: &str, value: serde_json::Value| {
@@ -197,7 +197,7 @@ impl Model {
         PseudoTranslator.translate(&batch).await.expect("translated").pop()
     }
 
-    /// Checks that all sent words are counted, regardless of the result.
+    /// Checks that all sent words are counted, regardless of the results.
     async fn count(&self) {
         let stats = self.d.get(&self.id).await.stats;
         let sent: u64 = held(&self.d.translator.asked)[self.before..].iter().map(|of| words(of)).sum();
@@ -252,7 +252,7 @@ proptest! {
 }
 
 proptest! {
-    // Each fault causes a pause of several milliseconds.
+    // Each fault causes a delay of several milliseconds.
     #![proptest_config(ProptestConfig { cases: 6, ..ProptestConfig::default() })]
 
     #[test]

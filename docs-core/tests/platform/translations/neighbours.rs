@@ -1,5 +1,5 @@
 //! Translations during other operations on their two spaces: garbage collection, deletion, restoration, transfer and
-//! permissions.
+//! permission changes.
 
 use docs_core::{
     model::UpdateSpace,
@@ -55,7 +55,7 @@ async fn purging_either_space_removes_translation_and_memory() {
         let tx = Tx::new(d.w.platform.store().begin(Mode::Read, &[]).await.expect("begins"));
         let memory = tx.scan_prefix(&TranslationMemoryRecord::by_translation(&id), 1).await.expect("read");
         assert!(memory.is_empty(), "{memory:?}");
-        // The remaining space is an ordinary one.
+        // The remaining space is an ordinary space.
         let elsewhere = to(&organization(&d.w, &d.w.admin).await);
         d.w.as_admin().space(left).transfer(elsewhere).await.expect("transferred");
         d.w.check().await;
@@ -91,7 +91,7 @@ async fn source_and_target_spaces_cannot_be_transferred() {
     }
 }
 
-/// Once the source is deleted, the translation can be changed.
+/// After the source is deleted, the translation can be changed.
 #[tokio::test]
 async fn translation_is_locked_without_access_to_its_source() {
     let d = Desk::new(Arc::new(MemStore::new())).await;

@@ -14,7 +14,7 @@ use crate::{
     support::{Refused, World},
 };
 
-/// A public site with two claims of known values and two free claims.
+/// Creates a public site with two claims of known values and two free claims.
 async fn adapted(w: &World) -> SiteId {
     let docs = site(w, "Docs").await;
     let claim = |mut kind: Value| {
@@ -34,7 +34,7 @@ async fn adapted(w: &World) -> SiteId {
     docs
 }
 
-/// A visitor with these claims.
+/// Returns a visitor with these claims.
 async fn visitor(w: &World, site: &SiteId, claims: &Value) -> Actor {
     let signs = key(w, &w.org, site).await;
     let claims = json!({ "jwtToken": token(&signs, claims) });
@@ -73,7 +73,7 @@ async fn section(w: &World, site: &SiteId, title: &str, of_section: &str, of_pla
     space
 }
 
-/// Everything that a reader can see of a site and a space, as one text.
+/// Returns everything that a reader can see of a site and a space, as one text.
 async fn told(w: &World, reader: &Actor, (site, space): (&SiteId, &SpaceId), pages: &[PageId]) -> String {
     let (p, of, live) = (&w.platform, (&w.org, site), ContentVersion::space(space.clone()));
     let mut all = vec![
@@ -101,8 +101,8 @@ async fn told(w: &World, reader: &Actor, (site, space): (&SiteId, &SpaceId), pag
     all.into_iter().map(|answer| answer.expect("JSON")).collect()
 }
 
-/// Conditions may only use claims with values known in advance. Free names and numbers are for expressions in text.
-/// Any other condition is false for every visitor.
+/// Conditions may only use claims with known values. Free names and numbers are for expressions in text. Any other
+/// condition is false for every visitor.
 #[tokio::test]
 async fn condition_on_a_free_claim_hides_from_every_visitor() {
     let (w, _) = world().await;

@@ -100,7 +100,7 @@ async fn user_who_is_not_a_member_reads_only_public_sites() {
         show(&w, &docs, visibility).await;
         let open = visibility == SiteVisibility::Public;
         for user in [&stranger, &guest] {
-            // Without a sign-in that could grant access, a signed-in user gets `NotFound`.
+            // A signed-in user gets `NotFound` if no sign-in of the site could grant access.
             let answers = [
                 p.as_actor(user).space(&guide).get().await.map(drop),
                 p.as_actor(user).content(&of).get_page(&page, ContentOptions::default()).await.map(drop),
@@ -197,13 +197,13 @@ async fn invalid_visitor_tokens_are_rejected() {
     ] {
         let error = resolve(&w, &url, json!({ "jwtToken": token })).await.refused(ErrorKind::Unauthenticated);
         assert!(error.to_string().starts_with("visitor.jwtToken: "), "{what}: {error}");
-        // It does not authenticate API requests either.
+        // The token does not authenticate API requests either.
         w.platform.authenticate(&token).await.refused(ErrorKind::Unauthenticated);
     }
     let (_, actor) =
         enter(&w, &url, json!({ "jwtToken": signed(&mine, right, &fresh) })).await.expect("open");
     w.platform.as_actor(&actor).space(&guide).get().await.expect("read");
-    // The token of a visitor gives no access to the API, only the content token it is exchanged for.
+    // A visitor token grants no access to the API. Only the content token that it is exchanged for does.
     w.platform.authenticate(&signed(&mine, right, &fresh)).await.refused(ErrorKind::Unauthenticated);
     w.as_admin().org(&w.org).site(&docs).regenerate_publishing_auth().await.expect("another key");
     w.platform.as_actor(&actor).space(&guide).get().await.refused(ErrorKind::NotFound);
@@ -212,12 +212,12 @@ async fn invalid_visitor_tokens_are_rejected() {
         .refused(ErrorKind::Unauthenticated);
 }
 
-/// The token that identifies a member to sites.
+/// Returns the token that identifies a member to sites.
 async fn vouched(w: &World, member: &Actor) -> Option<String> {
     w.platform.as_actor(member).org(&w.org).ping().await.expect("there").platform_visitor_claims
 }
 
-/// The token is valid on the sites of the member's organization only.
+/// The token is only valid on the sites of the member's organization.
 #[tokio::test]
 async fn ping_token_identifies_a_member_on_sites() {
     let w = World::new().await;
@@ -249,12 +249,12 @@ async fn ping_token_identifies_a_member_on_sites() {
     };
     let (content, _) = enter(&w, &open, claims.clone()).await.expect("open");
     assert_eq!(known(content), json!({ "email": "mia@example.com", "role": "read" }));
-    // The role is read when it is needed, not taken from the token.
+    // The role is not taken from the token, but read on use.
     let raised = serde_json::from_value(json!({ "role": "comment" })).expect("a change");
     w.as_admin().org(&w.org).member(member.user().expect("a user")).update(raised).await.expect("changed");
     let (content, _) = enter(&w, &open, claims.clone()).await.expect("open");
     assert_eq!(known(content), json!({ "email": "mia@example.com" }), "the schema names no such role");
-    // It is invalid for the API, for sites of other organizations, and after modification.
+    // The token is invalid for the API, for sites of other organizations, and after modification.
     let jwt = claims["jwtToken"].as_str().expect("a token");
     p.authenticate(jwt).await.refused(ErrorKind::Unauthenticated);
     let title = "Other".parse().expect("a title");
@@ -269,7 +269,7 @@ async fn ping_token_identifies_a_member_on_sites() {
     resolve(&w, &elsewhere, claims.clone()).await.refused(ErrorKind::Unauthenticated);
     let changed = json!({ "jwtToken": jwt.replacen("eyJ", "eyK", 1) });
     resolve(&w, &url, changed).await.refused(ErrorKind::Unauthenticated);
-    // It expires after an hour, and with the membership.
+    // The token expires after an hour, and with the membership.
     w.clock.advance(Duration::from_secs(3_599));
     resolve(&w, &url, claims.clone()).await.expect("valid for an hour");
     w.clock.advance(Duration::from_secs(1));
@@ -400,7 +400,7 @@ async fn visitor_reads_only_the_published_revision() {
     p.as_actor(&anybody()).content(&draft).get(ContentOptions::default()).await.refused(ErrorKind::NotFound);
 }
 
-/// A condition in a text that is too dense to parse cannot be evaluated, so its content is hidden from everyone.
+/// A condition in text that is too dense to parse cannot be evaluated, so its content is hidden from all readers.
 #[tokio::test]
 async fn unparsable_text_hides_its_conditional_blocks() {
     let w = World::new().await;
@@ -539,7 +539,7 @@ async fn visitor_sees_the_url_of_a_commit_but_not_its_message() {
 #[tokio::test]
 async fn content_tokens_longer_than_the_bound_are_refused() {
     let w = World::new().await;
-    // Of the form of a token, without its content.
+    // A string that looks like a token, without its content.
     for (bytes, why) in [(32 << 10, "it is not a signed token"), ((32 << 10) + 1, "it is too long")] {
         let token = format!("eyJ..{}", "a".repeat(bytes - "eyJ..".len()));
         let error = w.platform.authenticate(&token).await.refused(ErrorKind::Unauthenticated);

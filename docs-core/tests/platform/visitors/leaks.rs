@@ -1,4 +1,4 @@
-//! Property test of visible content: all responses to a visitor contain exactly the marks that a naive model expects.
+//! Property test of visible content: the responses to a visitor contain exactly the markers that a naive model expects.
 
 use std::collections::BTreeSet;
 
@@ -32,7 +32,7 @@ const CONDITIONS: [(&str, Asked); 9] = [
     ("space.vars.none == null", |_| true),
     ("'a' in visitor.claims.none", |_| false),
 ];
-/// The number of these that are valid on sections and site spaces.
+/// The number of these conditions that are valid on sections and site spaces.
 const OUTER: usize = 7;
 
 #[derive(Clone, Copy, Debug)]
@@ -55,7 +55,7 @@ struct PagePlan {
     quoted: bool,
 }
 
-/// The places that reference the file of a page.
+/// The references to the file of a page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum FilePlan {
     None,
@@ -64,7 +64,7 @@ enum FilePlan {
     Block,
     /// In the page and in the block.
     Both,
-    /// Nowhere.
+    /// The file is not referenced.
     Unused,
 }
 
@@ -103,7 +103,7 @@ fn plan() -> impl Strategy<Value = Plan> {
         .prop_map(|(sections, visibility, adapts, who)| Plan { sections, visibility, adapts, who })
 }
 
-/// A unique mark, with the expected visibility of the text that contains it.
+/// A unique marker, with the expected visibility of the text that contains it.
 struct Mark {
     word: String,
     is_seen: bool,
@@ -122,7 +122,7 @@ struct Made {
 impl Made {
     fn mark(&mut self, is_seen: bool) -> String {
         self.next += 1;
-        // No mark is a prefix of another.
+        // No marker is a prefix of another.
         let word = format!("mark{:04}q", self.next);
         self.marks.push(Mark { word: word.clone(), is_seen });
         word
@@ -183,7 +183,7 @@ async fn set_condition(w: &World, site: &SiteId, section: &SectionId, condition:
     }
 }
 
-/// Creates the pages of a space: titles, texts, conditional blocks and files with a mark each.
+/// Creates the pages of a space: titles, texts, conditional blocks and files, each with a marker.
 async fn fill(w: &World, space: &SpaceId, pages: &[PagePlan], made: &mut Made, who: &Who, is_seen: bool) {
     let holds = |condition: usize| CONDITIONS[condition].1(who);
     let mut above: Option<(PageId, bool)> = None;
@@ -201,7 +201,7 @@ async fn fill(w: &World, space: &SpaceId, pages: &[PagePlan], made: &mut Made, w
             (uses([FilePlan::Block, FilePlan::Both]), uses([FilePlan::Page, FilePlan::Both]));
         let block = format!("{{% if {open} %}}\n{block} is said to some. {within}\n{{% endif %}}");
         let block = match page.quoted {
-            // A tag may continue in the next line, after the quote marker.
+            // A tag may continue on the next line, after the quote marker.
             true => format!("> {}", block.replacen("{% if", "{%\nif", 1).replace('\n', "\n> ")),
             false => block,
         };
@@ -238,7 +238,7 @@ fn json_of<T: serde::Serialize>(answers: &mut String, answer: &T) -> Value {
     value
 }
 
-/// All responses a visitor can get, also for ids that they cannot know.
+/// Returns all responses that a visitor can get, including those for ids that they cannot know.
 async fn crawl(w: &World, site: &SiteId, actor: &Actor, made: &Made) -> String {
     let (p, of, first) = (&w.platform, (&w.org, site), Default::default());
     let mut said = String::new();
@@ -311,7 +311,7 @@ async fn crawl_space(w: &World, of: &ContentVersion, actor: &Actor, said: &mut S
     }
     assert_eq!(one.page, None, "no page tells that there are files behind the last one seen");
     json_of(said, &files.items);
-    // Editors see all files and reusable contents.
+    // Editors see all files and reusable content blocks.
     let whole = w.as_admin().content(of).get(how).await.expect("a revision");
     let listed: BTreeSet<&FileId> = revision.files.iter().map(|file| &file.id).collect();
     for file in &whole.files {
@@ -326,7 +326,7 @@ async fn crawl_space(w: &World, of: &ContentVersion, actor: &Actor, said: &mut S
     }
 }
 
-/// The adaptive schema of the site.
+/// Returns the adaptive schema of the site.
 fn claims_schema() -> Value {
     let named = |mut kind: Value| {
         kind["description"] = "What for".into();
@@ -356,7 +356,7 @@ async fn holds(plan: Plan) {
         SiteVisibility::ShareLink,
         SiteVisibility::VisitorAuth,
     ][plan.visibility];
-    // The claims of a visitor are unknown to content that does not adapt.
+    // Content that is not adaptive has no access to the claims of a visitor.
     let nobody = Who { is_known: false, beta: false, is_pro: false, eu: false };
     let known = if plan.adapts { plan.who } else { nobody };
     let made = make(&w, &docs, &plan, &known).await;

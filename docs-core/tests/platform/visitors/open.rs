@@ -1,4 +1,4 @@
-//! Sites that everybody may read, found once for all their URLs.
+//! Sites that everyone may read, resolved once for all their URLs.
 
 use docs_core::{
     ErrorKind,

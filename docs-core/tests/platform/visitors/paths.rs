@@ -161,7 +161,7 @@ async fn page_takes_precedence_over_the_path_of_a_default() {
     assert_eq!(at(&w, &url, "api/start").await, page(&api, "/start"));
     change(&w, &guide, &parent, json!({ "condition": "visitor.claims.plan" })).await;
     assert_eq!(at(&w, &url, "changelog").await, moved(""), "none that the visitor sees");
-    // The same for the path of the default section.
+    // The same applies to the path of the default section.
     change(&w, &guide, &parent, json!({ "condition": "", "slug": "reference" })).await;
     section(&w, &docs, &api, "Reference").await;
     let first = w.as_admin().org(&w.org).site(&docs).sections().list(&PageRequest::default()).await;
@@ -170,7 +170,7 @@ async fn page_takes_precedence_over_the_path_of_a_default() {
     assert_eq!(at(&w, &url, first.path.as_str()).await, moved(""));
     change(&w, &guide, &parent, json!({ "slug": first.path })).await;
     assert_eq!(at(&w, &url, first.path.as_str()).await, page(&guide, &format!("/{}", first.path)));
-    // The same below it, also if another space of the section had the rest of the path.
+    // The same applies below it, even if another space in the section had the rest of the path.
     let beta = space(&w, "Beta").await;
     let add_to = serde_json::from_value(json!({ "spaceId": beta, "sectionId": first.id })).expect("a space");
     let second = w.as_admin().org(&w.org).site(&docs).spaces().create(add_to).await.expect("added").id;
@@ -213,12 +213,12 @@ async fn url_is_complete_if_no_section_or_space_can_follow() {
     assert!(complete("start").await, "no path of the site");
     rename(&w, &docs, &only, "manual").await;
     assert_eq!(at(&w, &url, "guide/x").await, moved("x"));
-    // A page may have the previous path of a space, while the paths below it still redirect.
+    // A page may use the previous path of a space, while the paths below it still redirect.
     add(&w, &guide, "Guide", "About it.").await;
     assert_eq!(at(&w, &url, "guide").await, page(&guide, "/guide"));
     assert!(!complete("guide").await);
     assert_eq!(at(&w, &url, "guide/x").await, moved("x"));
-    // With sections.
+    // The same with sections.
     let other = section(&w, &docs, &api, "Reference").await;
     assert!(!complete("").await);
     assert!(!complete("reference").await, "the path of its only space may follow");

@@ -1,4 +1,4 @@
-//! File URLs and tokens of visitors become invalid when the site no longer shows the content.
+//! File URLs and visitor tokens become invalid when the site no longer shows the content.
 
 use std::time::Duration;
 
@@ -17,7 +17,7 @@ use crate::{
     support::{Refused, World},
 };
 
-/// A space with one file.
+/// Creates a space with one file.
 async fn with_file(w: &World, bytes: &'static [u8]) -> (SpaceId, FileId) {
     let space = space(w, "Guide").await;
     let request = w.request(&space).await;
@@ -30,7 +30,7 @@ async fn with_file(w: &World, bytes: &'static [u8]) -> (SpaceId, FileId) {
     (space, file)
 }
 
-/// A public site with the claims `plan` and `note`.
+/// Creates a public site with the claims `plan` and `note`.
 async fn adaptive_site(w: &World, space: &SpaceId) -> SiteId {
     let docs = site(w, "Docs").await;
     place(w, &docs, space).await;
@@ -51,14 +51,14 @@ async fn adaptive_site(w: &World, space: &SpaceId) -> SiteId {
     docs
 }
 
-/// A page that shows a file.
+/// Creates a page that shows a file.
 async fn picture_page(w: &World, space: &SpaceId, title: &str, file: &FileId) -> PageId {
     let text = format!("![The plan](/files/{file})");
     let insert = json!({ "operation": "insert_page", "title": title, "document": { "markdown": text } });
     edit(w, space, json!([insert])).await.expect("inserted").pop().expect("a page")
 }
 
-/// The sealed part of the URL of the only file that an actor sees.
+/// Returns the sealed part of the URL of the only file that an actor sees.
 async fn sealed(w: &World, actor: &Actor, space: &SpaceId) -> String {
     let (of, all) = (ContentVersion::space(space.clone()), PageRequest::default());
     let files = w.platform.as_actor(actor).content(&of).list_files(ContentOptions::default(), &all);
@@ -82,7 +82,7 @@ async fn file_of_an_anonymous_visitor_ends_with_its_page() {
     adaptive_site(&w, &space).await;
     let (member, visitor) = (sealed(&w, &w.admin, &space).await, sealed(&w, &anonymous(), &space).await);
     assert_eq!(found(&w, &space, &visitor).await.expect("shown").reach, FileReach::Public);
-    // Each way to hide the file invalidates the URL, and undoing it makes the same URL valid again.
+    // Each way of hiding the file invalidates the URL, and undoing it makes the same URL valid again.
     change(&w, &space, &page, json!({ "condition": "visitor.claims.plan == 'pro'" })).await;
     found(&w, &space, &visitor).await.refused(ErrorKind::NotFound);
     change(&w, &space, &page, json!({ "condition": null })).await;
@@ -129,14 +129,14 @@ async fn file_of_a_visitor_with_claims_follows_conditions() {
     found(&w, &space, &of_pro).await.refused(ErrorKind::NotFound);
     let of_free = sealed(&w, &visitor(json!({ "plan": "free" })).await, &space).await;
     found(&w, &space, &of_free).await.expect("shown");
-    // Claims that are too large for a URL count as absent, so only content for everybody is visible.
+    // Claims that are too large for a URL count as absent, so only unconditional content is visible.
     change(&w, &space, &page, json!({ "condition": pro })).await;
     let large = visitor(json!({ "plan": "pro", "note": "x".repeat(4_200) })).await;
     let of_large = sealed(&w, &large, &space).await;
     found(&w, &space, &of_large).await.refused(ErrorKind::NotFound);
     change(&w, &space, &page, json!({ "condition": null })).await;
     found(&w, &space, &of_large).await.expect("for everybody");
-    // The URL expires with the token and with its signing key.
+    // The URL expires with the token, and when its signing key is replaced.
     found(&w, &space, &of_pro).await.expect("shown");
     w.clock.advance(Duration::from_hours(2));
     found(&w, &space, &of_pro).await.refused(ErrorKind::NotFound);

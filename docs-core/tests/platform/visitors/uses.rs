@@ -1,4 +1,4 @@
-//! Files and reusable contents are visible if visible content references them.
+//! Files and reusable content blocks are visible if visible content references them.
 
 use std::collections::BTreeSet;
 
@@ -15,7 +15,7 @@ use crate::{
     support::{Refused, World},
 };
 
-/// The names of the files and the titles of the reusable contents that a reader sees.
+/// Returns the names of the files and the titles of the reusable content blocks that a reader sees.
 async fn told(w: &World, reader: &Actor, of: &ContentVersion) -> (BTreeSet<String>, BTreeSet<String>) {
     let shown =
         w.platform.as_actor(reader).content(of).get(ContentOptions::default()).await.expect("a revision");
@@ -23,7 +23,7 @@ async fn told(w: &World, reader: &Actor, of: &ContentVersion) -> (BTreeSet<Strin
     (files, shown.reusable_contents.iter().map(|content| content.title.to_string()).collect())
 }
 
-/// Also reusable contents, and files that are used in them.
+/// This includes reusable content blocks, and the files used in them.
 #[tokio::test]
 async fn files_used_only_in_hidden_blocks_are_hidden() {
     let (w, remote, space) = world().await;

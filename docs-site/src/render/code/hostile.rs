@@ -1,7 +1,7 @@
 //! Hostile formulas and code: no input aborts the process, and memory use is linear in the input size.
 //!
-//! `DOCS_FUZZ_INPUTS=1000000 cargo test --release -p docs-site --lib formulas_and -- --nocapture` runs a
-//! million inputs.
+//! `DOCS_FUZZ_INPUTS=1000000 cargo test --release -p docs-site --lib formulas_and -- --nocapture` runs this many
+//! inputs.
 
 use docs_hostile::{CONSTANT_MEMORY, Parser, ParserFn, TEX};
 
@@ -12,7 +12,7 @@ fn formulas_and_code_use_memory_linear_in_their_size() {
     docs_hostile::run_among_others(PARSERS);
 }
 
-/// The memory allowance in bytes of any formula. Its number of elements is bounded.
+/// The memory allowance in bytes for any formula, in which the number of elements is limited.
 const ELEMENTS: usize = 16 << 20;
 
 const PARSERS: &[Parser] = &[
@@ -39,7 +39,7 @@ fn formula(text: &str) {
     drop(math::inline(text, &math::Budget::default()));
 }
 
-/// Highlights a text in a language that is selected by the length of the text.
+/// Highlights `text` in a language selected by the length of the text.
 fn highlight(text: &str) {
     const LANGUAGES: [&str; 12] =
         ["js", "rust", "python", "bash", "json", "yaml", "css", "html", "diff", "sql", "c", "powershell"];

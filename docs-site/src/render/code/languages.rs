@@ -24,7 +24,7 @@ pub(super) struct Language {
     names: &'static [&'static str],
     /// The tokens that start a line comment.
     pub(super) line: &'static [&'static str],
-    /// The tokens that start and end a block comment.
+    /// The tokens that begin and end a block comment.
     pub(super) block: &'static [(&'static str, &'static str)],
     /// The string delimiters. Delimiters of three characters come first; their strings may span lines.
     pub(super) quotes: &'static [&'static str],
@@ -102,7 +102,7 @@ impl Language {
         matches!(self.names.first(), Some(&("sql" | "dockerfile" | "powershell")))
     }
 
-    /// Returns `true` if a single quote may start something other than a string, such as a lifetime in Rust.
+    /// Returns `true` if a single quote may begin something other than a string, such as a lifetime in Rust.
     pub(super) fn has_lifetimes(&self) -> bool {
         self.names.first() == Some(&"rust")
     }

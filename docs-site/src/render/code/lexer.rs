@@ -7,7 +7,7 @@ use super::languages::{Language, LexerMode};
 const MAX_CODE: usize = 256 * 1024;
 /// The maximum length of a word that is looked up, in bytes.
 const MAX_WORD: usize = 40;
-/// The maximum distance of lookahead and lookbehind, so that long lines are not scanned repeatedly.
+/// The maximum distance of lookahead and lookbehind, which prevents repeated scans of long lines.
 const LOOKAHEAD_BYTES: usize = 200;
 
 /// The kind of a token.
@@ -30,7 +30,7 @@ pub(super) enum CodeTokenKind {
     Note,
 }
 
-/// A token. Bytes outside of all tokens have no highlighting.
+/// A token. Bytes outside tokens are not highlighted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct CodeToken {
     pub(super) start: usize,
@@ -38,7 +38,7 @@ pub(super) struct CodeToken {
     pub(super) kind: CodeTokenKind,
 }
 
-/// The tokens of code, in order. Empty for an unknown language, and for code of more than [`MAX_CODE`] bytes.
+/// Returns the tokens of code, in order. Empty for an unknown language, and for code of more than [`MAX_CODE`] bytes.
 pub(super) fn tokenize(code: &str, language: &str) -> Vec<CodeToken> {
     let Some(language) = Language::find(language).filter(|_| code.len() <= MAX_CODE) else {
         return Vec::new();
@@ -70,7 +70,7 @@ impl<'c> Lexer<'c> {
         self.rest().chars().next()
     }
 
-    /// The previous character.
+    /// Returns the previous character.
     fn previous_char(&self) -> Option<char> {
         self.code.get(..self.at)?.chars().next_back()
     }
@@ -88,31 +88,31 @@ impl<'c> Lexer<'c> {
         self.at += self.peek().map_or(1, char::len_utf8);
     }
 
-    /// The number of bytes to the end of the line.
+    /// Returns the number of bytes to the end of the line.
     fn line_bytes(&self) -> usize {
         self.rest().find('\n').unwrap_or(self.rest().len())
     }
 
-    /// The rest of the line, limited to [`LOOKAHEAD_BYTES`] bytes.
+    /// Returns the rest of the line, limited to [`LOOKAHEAD_BYTES`] bytes.
     fn lookahead(&self) -> &'c str {
         let rest = self.rest();
         let near = &rest[..rest.floor_char_boundary(LOOKAHEAD_BYTES)];
         &near[..near.find('\n').unwrap_or(near.len())]
     }
 
-    /// Returns `true` if all characters before the position on the line match, limited to [`LOOKAHEAD_BYTES`]
+    /// Returns `true` if all characters before the current position in the line match, limited to [`LOOKAHEAD_BYTES`]
     /// characters.
     fn is_preceded_by(&self, fits: fn(char) -> bool) -> bool {
         let before = self.code.get(..self.at).unwrap_or_default();
         before.chars().rev().take_while(|c| *c != '\n').take(LOOKAHEAD_BYTES).all(fits)
     }
 
-    /// Returns `true` if only whitespace precedes the position on the line.
+    /// Returns `true` if only whitespace precedes the current position in the line.
     fn is_first(&self) -> bool {
         self.is_preceded_by(char::is_whitespace)
     }
 
-    /// Consumes a comment at the position; returns `true` if there is one.
+    /// Consumes a comment at the current position. Returns `true` if there is one.
     fn comment(&mut self) -> bool {
         let rest = self.rest();
         for (start, end) in self.language.block {
@@ -123,11 +123,11 @@ impl<'c> Lexer<'c> {
             }
         }
         let begins = |start: &&&str| {
-            // A hash within a word or an address does not start a comment.
+            // A hash within a word or URL does not begin a comment.
             let is_alone = self.previous_char().is_none_or(char::is_whitespace);
             rest.starts_with(**start) && (is_alone || !matches!(**start, "#" | ";"))
         };
-        // `://` is part of an address.
+        // `://` is part of a URL.
         let is_address = self.previous_char() == Some(':');
         if self.language.line.iter().any(|start| begins(&start)) && !(is_address && rest.starts_with("//")) {
             self.emit(self.line_bytes(), CodeTokenKind::Comment);
@@ -136,7 +136,7 @@ impl<'c> Lexer<'c> {
         false
     }
 
-    /// The size in bytes of the string literal at the position.
+    /// Returns the size in bytes of the string literal at the current position.
     fn text(&self) -> Option<usize> {
         let rest = self.rest();
         let quote = self.language.quotes.iter().find(|quote| rest.starts_with(**quote))?;
@@ -162,13 +162,13 @@ impl<'c> Lexer<'c> {
         Some(rest.len())
     }
 
-    /// The size in bytes of the word at the position.
+    /// Returns the size in bytes of the word at the current position.
     fn word(&self) -> usize {
         let is_part = |c: char| c.is_alphanumeric() || c == '_' || c == '$';
         self.rest().find(|c| !is_part(c)).unwrap_or(self.rest().len())
     }
 
-    /// The size in bytes of the number at the position.
+    /// Returns the size in bytes of the number at the current position.
     fn number(&self) -> usize {
         let rest = self.rest().as_bytes();
         let mut end = 0;
@@ -218,7 +218,7 @@ impl<'c> Lexer<'c> {
         let kind = if word.len() > MAX_WORD {
             None
         } else if self.language.is_keyword(word) {
-            // A member named like a keyword is not a keyword.
+            // A member access with the name of a keyword is not a keyword.
             (self.previous_char() != Some('.')).then_some(CodeTokenKind::Keyword)
         } else if self.language.is_constant(word) {
             Some(CodeTokenKind::Value)
@@ -237,7 +237,7 @@ impl<'c> Lexer<'c> {
         }
     }
 
-    /// Consumes `$name`, `${…}` or `$1`; a single dollar is a prompt.
+    /// Consumes `$name`, `${…}` or `$1`. A single dollar is a prompt.
     fn variable(&mut self) {
         let rest = self.rest();
         let bytes = match rest[1..].chars().next() {
@@ -310,12 +310,12 @@ impl<'c> Lexer<'c> {
         }
     }
 
-    /// Returns `true` if a key may start here: after whitespace and dashes only.
+    /// Returns `true` if a key may begin here: only whitespace and dashes precede it.
     fn starts_entry(&self) -> bool {
         self.is_preceded_by(|c| c.is_whitespace() || c == '-')
     }
 
-    /// The size in bytes of the key at the position, which ends before a colon or an equals sign.
+    /// Returns the size in bytes of the key at the current position, which ends before a colon or an equals sign.
     fn key(&self) -> Option<usize> {
         let line = self.lookahead();
         let is_part = |c: char| c.is_alphanumeric() || "_-./$ ".contains(c);
@@ -356,7 +356,7 @@ impl<'c> Lexer<'c> {
         }
     }
 
-    /// The size in bytes of the word at the position, including dashes.
+    /// Returns the size in bytes of the word at the current position, including dashes.
     fn dashed_word(&self) -> usize {
         let is_part = |c: char| c.is_alphanumeric() || c == '_' || c == '-';
         self.rest().find(|c| !is_part(c)).unwrap_or(self.rest().len())
@@ -419,7 +419,7 @@ impl<'c> Lexer<'c> {
     }
 }
 
-/// The size in bytes of a character literal; `None` for a lifetime.
+/// Returns the size in bytes of a character literal, or `None` for a lifetime.
 fn letter(rest: &str) -> Option<usize> {
     let mut chars = rest.char_indices().skip(1);
     let (_, first) = chars.next()?;

@@ -84,7 +84,7 @@ impl Renderer<'_> {
     }
 }
 
-/// The text of a code block, with a line feed after each line.
+/// Returns the text of a code block, with a line feed after each line.
 fn text_of(block: &Block) -> String {
     let mut text = String::new();
     for node in &block.nodes {
@@ -99,7 +99,7 @@ fn text_of(block: &Block) -> String {
     text
 }
 
-/// The content of a code line, and `true` if it is highlighted.
+/// Returns the content of a code line, and `true` if it is highlighted.
 fn code_line(node: &Node) -> (&[Node], bool) {
     match node {
         Node::Block(Block { kind: BlockKind::CodeLine { highlighted }, nodes, .. }) => {
@@ -139,7 +139,7 @@ fn write_highlighted(html: &mut Html, leaf: &Leaf, cursor: &mut Cursor<'_>) {
     });
 }
 
-/// The CSS class of a token kind.
+/// Returns the CSS class of a token kind.
 const fn class(kind: CodeTokenKind) -> &'static str {
     match kind {
         CodeTokenKind::Comment => "c-c",

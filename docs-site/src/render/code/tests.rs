@@ -6,7 +6,7 @@ use proptest::prelude::*;
 use super::{Cursor, lexer, write_highlighted};
 use crate::html::Html;
 
-/// Formats code with each token in brackets after the letter of its kind.
+/// Formats code with each token in brackets, preceded by the letter of its kind.
 fn shown(language: &str, code: &str) -> String {
     let mut out = String::new();
     let mut done = 0;

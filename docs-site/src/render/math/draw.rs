@@ -1,4 +1,4 @@
-//! MathML elements of parsed formulas.
+//! MathML elements for parsed formulas.
 
 use std::cell::Cell;
 
@@ -21,8 +21,7 @@ pub(super) struct Font(Alphabet);
 /// Renders one formula.
 #[derive(Debug)]
 pub(super) struct Drawer {
-    /// The number of elements that may still be rendered. A formula that uses up the number is shown as its
-    /// source.
+    /// The remaining number of elements. A formula that exceeds it is shown as source.
     pub(super) left: Cell<u32>,
 }
 
@@ -78,7 +77,7 @@ impl Drawer {
         }
     }
 
-    /// Renders a node. A node without a counterpart in MathML, such as a color, is rendered as its content.
+    /// Renders a node. A node without a MathML counterpart, such as a color, is rendered as its content.
     #[expect(clippy::too_many_lines, reason = "a flat table from node kinds to elements")]
     fn node(&self, node: &ParseNode, font: Font) -> Markup {
         use ParseNode as N;
@@ -219,7 +218,7 @@ impl Drawer {
         }
     }
 
-    /// A base with subscript and superscript, or with limits.
+    /// Renders a base with subscript and superscript, or with limits.
     fn scripts(
         &self,
         base: Option<&ParseNode>,
@@ -279,7 +278,7 @@ impl Drawer {
     }
 }
 
-/// The digit of a node. A decimal point is excluded, because it may also end a sentence.
+/// Returns the digit of a node. A decimal point is excluded, because it may also end a sentence.
 fn digit(node: &ParseNode) -> Option<char> {
     match node {
         ParseNode::TextOrd { text, mode: Mode::Math, .. } => {
@@ -290,14 +289,14 @@ fn digit(node: &ParseNode) -> Option<char> {
     }
 }
 
-/// The primes of a script that contains nothing else.
+/// Returns the primes of a script that only contains primes.
 fn primes(node: &ParseNode) -> Option<String> {
     let ParseNode::OrdGroup { body, .. } = node else { return None };
     let is_prime = |node: &ParseNode| matches!(node, ParseNode::TextOrd { text, .. } if text == "\\prime");
     (!body.is_empty() && body.iter().all(is_prime)).then(|| "′".repeat(body.len()))
 }
 
-/// The character of a TeX symbol.
+/// Returns the character of a TeX symbol.
 fn sign(text: &str, mode: Mode) -> String {
     let mode = match mode {
         Mode::Math => ratex_font::Mode::Math,
@@ -311,7 +310,7 @@ fn sign(text: &str, mode: Mode) -> String {
 
 fn operator(family: AtomFamily, text: &str) -> Markup {
     match family {
-        // Delimiters stretch only if the author requests it.
+        // Delimiters only stretch if the author requests it.
         AtomFamily::Open => html! { mo stretchy="false" form="prefix" { (text) } },
         AtomFamily::Close => html! { mo stretchy="false" form="postfix" { (text) } },
         AtomFamily::Punct => html! { mo separator="true" { (text) } },
@@ -325,7 +324,7 @@ fn identifier(text: &str, font: Font) -> Markup {
     html! { mi mathvariant=[is_upright.then_some("normal")] { (letters_in_font(text, font)) } }
 }
 
-/// A symbol that is not a letter. The MathML operator dictionary lacks some of them, such as `∞`.
+/// Renders a symbol that is not a letter. The MathML operator dictionary lacks some of them, such as `∞`.
 fn ordinary(text: &str, font: Font) -> Markup {
     let mut chars = text.chars();
     match (chars.next(), chars.next()) {
@@ -339,7 +338,7 @@ fn letters_in_font(text: &str, font: Font) -> String {
     text.chars().map(|c| font.0.letter(c)).collect()
 }
 
-/// Content between stretching delimiters.
+/// Renders content between stretching delimiters.
 fn fenced(left: Option<&str>, inner: &Markup, right: Option<&str>) -> Markup {
     let fence = |delim: Option<&str>, form: &str| {
         let sign = delimiter(delim?);
@@ -353,7 +352,7 @@ fn fenced(left: Option<&str>, inner: &Markup, right: Option<&str>) -> Markup {
     }
 }
 
-/// The character of a delimiter; empty for `.`.
+/// Returns the character of a delimiter, or an empty string for `.`.
 fn delimiter(text: &str) -> String {
     if text == "." { String::new() } else { sign(text, Mode::Math) }
 }
@@ -371,7 +370,7 @@ fn space(text: &str) -> Markup {
     html! { mspace width=(width) {} }
 }
 
-/// A length in em. Negative lengths become 0, because MathML does not support them here.
+/// Formats a length in em. Negative lengths become 0, because MathML does not support them here.
 fn em(length: &Measurement) -> String {
     let unit = match length.unit.as_str() {
         "mu" => 1.0 / 18.0,
@@ -386,7 +385,7 @@ fn em(length: &Measurement) -> String {
     format!("{:.4}em", if length.is_finite() { length } else { 0.0 })
 }
 
-/// The character of an accent, a brace or a long arrow.
+/// Returns the character of an accent, a brace or a long arrow.
 fn accent(label: &str) -> &'static str {
     match label.trim_start_matches('\\') {
         "hat" | "widehat" | "^" => "^",
@@ -423,7 +422,7 @@ fn accent(label: &str) -> &'static str {
     }
 }
 
-/// The arrow of a commutative diagram.
+/// Returns the arrow of a commutative diagram.
 fn arrow(direction: &str) -> &'static str {
     match direction {
         "left" => "←",
@@ -435,7 +434,7 @@ fn arrow(direction: &str) -> &'static str {
     }
 }
 
-/// The plain text of nodes.
+/// Returns the plain text of nodes.
 fn text_of(nodes: &[ParseNode]) -> String {
     let mut out = String::new();
     let mut stack: Vec<&ParseNode> = nodes.iter().rev().collect();

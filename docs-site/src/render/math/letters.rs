@@ -2,7 +2,7 @@
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Alphabet {
-    /// The default of MathML: a single letter is italic.
+    /// The MathML default: a single letter is italic.
     #[default]
     Usual,
     Upright,
@@ -16,7 +16,7 @@ pub(super) enum Alphabet {
 }
 
 impl Alphabet {
-    /// The alphabet selected by a TeX command.
+    /// Returns the alphabet selected by a TeX command.
     pub(super) fn from_command(font: &str) -> Self {
         match font.trim_start_matches('\\') {
             "mathrm" | "textrm" | "rm" | "mathup" | "textup" | "textnormal" | "textmd" => Self::Upright,
@@ -36,7 +36,7 @@ impl Alphabet {
         if let Some(old) = self.legacy_letter(c) {
             return old;
         }
-        // First code points of capital letters, small letters and digits.
+        // The first code points of capital letters, small letters and digits.
         let (capital, small, digit) = match self {
             Self::Usual | Self::Upright => return c,
             Self::Bold => (0x1d400, 0x1d41a, Some(0x1d7ce)),
@@ -57,7 +57,7 @@ impl Alphabet {
         found.unwrap_or(c)
     }
 
-    /// Maps letters that Unicode encoded before the alphabets.
+    /// Maps letters that Unicode encoded before it added the alphabets.
     fn legacy_letter(self, c: char) -> Option<char> {
         let pairs: &[(char, char)] = match self {
             Self::Script => &[

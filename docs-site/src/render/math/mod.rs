@@ -1,8 +1,8 @@
 //! Formulas as MathML.
 //!
-//! The parser is `docs-formula`, shared with the PDF writer. It bounds the size, depth and macro expansion of
-//! a formula; the number of rendered elements is bounded here. A formula that cannot be parsed or exceeds a
-//! limit of the page is shown as its source.
+//! The parser is `docs-formula`, shared with the PDF writer. It limits the size, depth and macro expansion of a
+//! formula. The number of rendered elements is limited here. A formula that cannot be parsed or exceeds a limit of the
+//! page is shown as source.
 
 mod draw;
 mod letters;
@@ -15,14 +15,14 @@ use ratex_parser::ParseNode;
 
 use self::draw::{Drawer, Font};
 
-/// The maximum number of elements of a formula.
+/// The maximum number of elements in a formula.
 const MAX_ELEMENTS: u32 = 8_000;
-/// The maximum number of bytes of formulas that are parsed per page.
+/// The maximum number of formula bytes that are parsed per page.
 const MAX_PAGE_BYTES: usize = 256 * 1024;
 /// The maximum number of formula elements per page.
 const MAX_PAGE_ELEMENTS: u32 = 100_000;
 
-/// The remaining allowance of a page for formulas.
+/// The remaining formula budget of a page.
 #[derive(Debug)]
 pub(super) struct Budget {
     bytes: Cell<usize>,
@@ -36,12 +36,12 @@ impl Default for Budget {
 }
 
 impl Budget {
-    /// Returns `true` if any of it has been used.
+    /// Returns `true` if any part of the budget has been used.
     pub(super) const fn is_exhausted(&self) -> bool {
         self.bytes.get() < MAX_PAGE_BYTES || self.elements.get() < MAX_PAGE_ELEMENTS
     }
 
-    /// Subtracts the bytes of a formula; returns `true` if the allowance was sufficient.
+    /// Deducts the bytes of a formula. Returns `true` if the budget was sufficient.
     fn try_take(&self, bytes: usize) -> bool {
         let left = self.bytes.get().checked_sub(bytes);
         self.bytes.set(left.unwrap_or_default());
@@ -67,7 +67,7 @@ pub(super) fn inline(formula: &str, budget: &Budget) -> Markup {
     }
 }
 
-/// Adds the TeX source as an annotation, which tools copy.
+/// Adds the TeX source as an annotation, which tools can copy.
 fn semantics(inner: &Markup, formula: &str) -> Markup {
     html! {
         semantics {
@@ -115,7 +115,7 @@ mod tests {
             ("\\mathrm{d}x", "<mi mathvariant=\"normal\">d</mi>"),
             ("\\text{if } x", "<mtext>if\u{a0}</mtext>"),
             ("a < b & c", ""),
-            // An unclosed element would contain everything after it, and browsers would not show it.
+            // An unclosed element would contain everything after it, and browsers would not display it.
             ("a\\,b", "<mi>a</mi><mspace width=\"0.1667em\"></mspace><mi>b</mi>"),
             ("a\\quad b", "</mspace><mi>b</mi>"),
             ("x \\tag{1}", "<mspace width=\"2em\"></mspace>"),
@@ -142,7 +142,7 @@ mod tests {
 
     #[test]
     fn formulas_beyond_the_page_budget_render_as_source() {
-        // Formulas with many elements, and long ones with few elements.
+        // Formulas with many elements, and long formulas with few elements.
         for (formula, most) in [("x".repeat(2_000), 100), (format!("\\text{{{}}}", "x".repeat(3_900)), 100)] {
             let budget = Budget::default();
             let drawn =
@@ -154,7 +154,7 @@ mod tests {
 
     #[test]
     fn hostile_formulas_do_not_hang_overflow_or_inject() {
-        // The stack size of a thread that handles requests.
+        // The stack size of a request thread.
         let thread = std::thread::Builder::new().stack_size(2 << 20).spawn(|| {
             for unit in [
                 "{",

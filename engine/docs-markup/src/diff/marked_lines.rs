@@ -1,4 +1,4 @@
-//! The lines of a text, with a mark for each that has no counterpart in the other text.
+//! The lines of a text, each with a mark if it has no counterpart in the other text.
 
 use std::ops::Range;
 
@@ -12,12 +12,12 @@ pub(super) struct MarkedLines<'a> {
 }
 
 impl MarkedLines<'_> {
-    /// Returns the number of consecutive lines without a counterpart from a position on.
+    /// Returns the number of consecutive lines without a counterpart, starting at a position.
     pub(super) fn run(&self, from: usize) -> usize {
         self.changed.get(from..).unwrap_or_default().iter().take_while(|changed| **changed).count()
     }
 
-    /// Returns the lines of a range that may have a counterpart.
+    /// Returns the lines in a range that may have a counterpart.
     pub(super) fn matchable_lines(&self, range: &Range<usize>) -> Vec<LineId> {
         let places = || range.clone().filter(|at| !self.changed[*at]);
         let mut lines = Vec::with_capacity(places().count());

@@ -24,11 +24,11 @@ pub(super) fn rough_root(mut n: usize) -> usize {
 enum WorkLimit {
     /// Unlimited: finds a minimal list of changes.
     Full,
-    /// Limited: takes the best cut found so far once the limit is reached.
+    /// Limited: returns the best split found so far once the limit is reached.
     Bounded,
 }
 
-/// A position to cut both texts at, and the work limits of the two halves.
+/// The position at which both texts are split, and the work limits of the two halves.
 struct SplitPoint {
     old: usize,
     new: usize,
@@ -37,10 +37,10 @@ struct SplitPoint {
 
 /// Minimum length of a significant run of equal lines.
 const LONG_RUN: LineOffset = 20;
-/// Number of steps after which a bounded search looks for a good place to stop.
+/// Number of steps after which a bounded search looks for a good split.
 const FEW_STEPS: LineOffset = 256;
 
-/// A position in a text, or a diagonal. There is at least one per line, so the type is as small as [`LineId`].
+/// A position in a text, or a diagonal. At least one is stored per line, so the type is as small as [`LineId`].
 type LineOffset = i32;
 
 /// The state of Myers' search. Diagonals are numbered by `old - new`. Each direction stores the furthest position
@@ -68,7 +68,7 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// Compares two ranges. Ranges that need a cut are split, and the halves are pushed to a stack, first half on top.
+    /// Compares two ranges. Ranges that need a split are pushed to a stack as two halves, with the first half on top.
     fn compare(&mut self, old: (usize, usize), new: (usize, usize), effort: WorkLimit) {
         let mut waiting = vec![(old, new, effort)];
         while let Some(((mut a, mut a_end), (mut b, mut b_end), effort)) = waiting.pop() {
@@ -90,8 +90,8 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// Finds a position on the shortest edit path through both ranges: the meeting point of the searches from either
-    /// end.
+    /// Finds a position on the shortest edit path through both ranges: the meeting point of the searches from both
+    /// ends.
     fn find_split(&mut self, old: (usize, usize), new: (usize, usize), effort: WorkLimit) -> SplitPoint {
         let area = Area {
             a: (to_line_offset(old.0), to_line_offset(old.1)),
@@ -161,7 +161,7 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// Advances one step from the start on a diagonal, and over all equal lines that follow.
+    /// Advances one step from the start on a diagonal, and past all equal lines that follow.
     fn advance(&mut self, diagonal: LineOffset, area: &Area, long: &mut bool) -> LineOffset {
         let (below, above) =
             (*self.slot(Direction::Forward, diagonal - 1), *self.slot(Direction::Forward, diagonal + 1));
@@ -175,7 +175,7 @@ impl<'a> Search<'a> {
         a
     }
 
-    /// Retreats one step from the end on a diagonal, and over all equal lines that precede it.
+    /// Retreats one step from the end on a diagonal, and past all equal lines that precede it.
     fn retreat(&mut self, diagonal: LineOffset, area: &Area, long: &mut bool) -> LineOffset {
         let (below, above) =
             (*self.slot(Direction::Backward, diagonal - 1), *self.slot(Direction::Backward, diagonal + 1));
@@ -195,7 +195,8 @@ impl<'a> Search<'a> {
         line(0, a) == line(1, b)
     }
 
-    /// Returns a position that is far ahead of the number of steps and is reached through a long run of equal lines.
+    /// Returns a position that is far ahead relative to the number of steps, and that is reached through a long run of
+    /// equal lines.
     fn promising_split(
         &mut self,
         ahead: Front,
@@ -282,7 +283,7 @@ enum Direction {
     Backward,
 }
 
-/// The diagonals that a direction has reached. The last step reached every second one.
+/// The diagonals that a direction has reached. The most recent step reached every second one.
 #[derive(Clone, Copy)]
 struct Front {
     low: LineOffset,
@@ -290,7 +291,7 @@ struct Front {
 }
 
 impl Front {
-    /// Iterates in descending order.
+    /// Iterates over the diagonals in descending order.
     fn diagonals(self) -> impl Iterator<Item = LineOffset> {
         (self.low..=self.high).rev().step_by(2)
     }
@@ -305,7 +306,7 @@ fn split_on_diagonal(a: LineOffset, diagonal: LineOffset) -> SplitPoint {
     SplitPoint { old: at(a), new: at(a - diagonal), efforts: [WorkLimit::Full, WorkLimit::Full] }
 }
 
-/// Lines are counted in memory, so their number fits.
+/// All lines are in memory, so their number fits.
 fn to_line_offset(n: usize) -> LineOffset {
     LineOffset::try_from(n).unwrap_or(LineOffset::MAX)
 }

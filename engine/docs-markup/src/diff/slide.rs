@@ -1,9 +1,9 @@
-//! Placement of changes: a change with several equivalent positions moves to the last one, or to one where the other
+//! Placement of changes: a change with several equivalent positions is moved to the last one, or to one where the other
 //! text changes too.
 
 use super::marked_lines::MarkedLines;
 
-/// A possibly empty run of changed lines. There is one between any two matching lines.
+/// A possibly empty run of changed lines. There is one group between any two matching lines.
 #[derive(Clone, Copy)]
 struct Group {
     start: usize,
@@ -57,15 +57,15 @@ impl MarkedLines<'_> {
     }
 }
 
-/// Moves every group of a text down as far as possible, or to the last position where the other text changes too.
+/// Moves every group of `text` down as far as possible, or to the last position where the other text changes too.
 pub(super) fn slide_groups(text: &mut MarkedLines<'_>, other: &mut MarkedLines<'_>) {
     let (mut group, mut beside) = (text.first(), other.first());
     loop {
         if !group.is_empty() {
             (group, beside) = slide_group(text, other, group, beside);
         }
-        // Both texts have one group between any two matching lines, so either both have a next group or both are at the
-        // end.
+        // Both texts have one group between any two matching lines, so either both have another group or both are at
+        // the end.
         match (text.next(group), other.next(beside)) {
             (Some(next), Some(next_beside)) => (group, beside) = (next, next_beside),
             _ => return,

@@ -23,7 +23,7 @@ pub(super) struct Atom {
 
 #[derive(Clone, PartialEq, Debug)]
 pub(super) enum AtomKind {
-    /// An inline element.
+    /// An element in inline position.
     Inline(InlineKind),
     /// A reference to the footnote with this label.
     Note(String),
@@ -34,7 +34,7 @@ pub(super) enum AtomKind {
 /// Maximum length of an atom, in bytes.
 const MAX_ATOM: usize = 4 * 1024;
 
-/// Returns the atoms of a text outside of code spans, in order.
+/// Returns the atoms of `text` outside of code spans, in order.
 pub(super) fn find(text: &str, is_note: impl Fn(&str) -> bool) -> Vec<Atom> {
     let mut out = Vec::new();
     let mut unclosed = HashSet::new();
@@ -61,7 +61,7 @@ pub(super) fn find(text: &str, is_note: impl Fn(&str) -> bool) -> Vec<Atom> {
     out
 }
 
-/// Returns the length of the code span at a position, or of its opening backticks if it is not closed.
+/// Returns the length of the code span at a position, or the length of its opening backticks if it is not closed.
 fn code_span(text: &str, at: usize, unclosed: &mut HashSet<usize>) -> usize {
     let bytes = text.as_bytes();
     let run = |from: usize| bytes[from..].iter().take_while(|b| **b == b'`').count();
@@ -116,7 +116,7 @@ fn atom(text: &str, is_note: impl Fn(&str) -> bool) -> Option<(AtomKind, usize)>
     }
 }
 
-/// Returns the beginning of a text, up to [`MAX_ATOM`] bytes.
+/// Returns the prefix of `text`, up to [`MAX_ATOM`] bytes.
 fn window(text: &str) -> &str {
     if text.len() <= MAX_ATOM {
         return text;
@@ -125,7 +125,7 @@ fn window(text: &str) -> &str {
     &text[..end]
 }
 
-/// Parses the element at the beginning of a text, and returns it with its length.
+/// Parses the element at the beginning of `text`, and returns it with its length.
 fn element(text: &str, open: &OpeningTag<'_>, length: usize) -> Option<(InlineKind, usize)> {
     if open.name == "img" {
         return image(open).map(|kind| (kind, length));
@@ -250,7 +250,7 @@ fn read_picture(element: &Element<'_>) -> Option<InlineKind> {
     Some(kind)
 }
 
-/// Prints an image, within a picture if there is one for dark mode.
+/// Prints an image, within a `picture` element if there is a dark mode image.
 pub(super) fn picture(dark: Option<&ContentRef>, image: String) -> String {
     let Some(dark) = dark else { return image };
     let source = Opening::html("source").target("srcset", dark).value("media", DARK).end();

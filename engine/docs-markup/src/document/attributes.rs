@@ -1,13 +1,13 @@
-//! Attribute values.
+//! Parsing and formatting of attribute values.
 
 use docs_model::Length;
 
-/// Parses a value of an enumeration.
+/// Parses the value of an enumeration.
 pub(super) fn read_word<T: serde::de::DeserializeOwned>(word: &str) -> Option<T> {
     serde_json::from_value(word.into()).ok()
 }
 
-/// Returns the word of a value of an enumeration.
+/// Returns the attribute value for a variant of an enumeration.
 pub(super) fn word<T: serde::Serialize>(value: T) -> String {
     match serde_json::to_value(value) {
         Ok(serde_json::Value::String(word)) => word,

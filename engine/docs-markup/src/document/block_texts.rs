@@ -1,16 +1,16 @@
-//! The texts of single blocks of a page.
+//! The text of individual blocks of a page.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::{source::parse, texts};
 
-/// Returns the text of a block by its key, truncated to a preview; `None` if the text has no such block.
+/// Returns the text of a block by its key, truncated to a preview, or `None` if there is no such block.
 #[must_use]
 pub fn block_text(markdown: &str, key: &str) -> Option<String> {
     block_texts(markdown, &BTreeSet::from([key])).remove(key)
 }
 
-/// Returns the texts of blocks by their keys, truncated to previews; missing blocks are left out. Parses the text
+/// Returns the text of blocks by their keys, truncated to previews. Missing blocks are left out. The Markdown is parsed
 /// once.
 #[must_use]
 pub fn block_texts(markdown: &str, wanted: &BTreeSet<&str>) -> BTreeMap<String, String> {

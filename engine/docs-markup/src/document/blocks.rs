@@ -1,4 +1,4 @@
-//! The blocks of a whole text. Each block reads the same when it is printed alone.
+//! The blocks of a whole text. Each block round-trips when it is printed alone.
 
 use std::{
     collections::{HashMap, HashSet},
@@ -22,7 +22,7 @@ use super::{
     work_budget::{self, WorkShare},
 };
 
-/// The blocks of a text.
+/// The blocks of parsed Markdown.
 pub(super) struct ParsedBlocks {
     /// The blocks, without keys.
     pub(super) blocks: Vec<Block>,
@@ -30,11 +30,12 @@ pub(super) struct ParsedBlocks {
     pub(super) lines: Vec<Range<usize>>,
     /// The footnote definitions that are part of annotations.
     pub(super) notes: Vec<TakenNote>,
-    /// `true` if printing the blocks one by one yields the text.
+    /// `true` if printing the blocks one by one yields the original text.
     pub(super) is_usual: bool,
-    /// `true` if the blocks, printed one by one with empty lines between them, read the same together as alone.
+    /// `true` if the printed blocks, separated by empty lines, are parsed to the same blocks as when they are parsed
+    /// alone.
     pub(super) is_independent: bool,
-    /// `true` if the end of the text is preserved verbatim because a limit is reached.
+    /// `true` if the rest of the text is preserved verbatim because a limit is reached.
     pub(super) is_full: bool,
 }
 
@@ -46,7 +47,8 @@ pub(super) struct TakenNote {
     pub(super) by: usize,
 }
 
-/// Parses a whole text block by block, without checking that the blocks read the same together.
+/// Parses a whole text block by block, without checking that the printed blocks are parsed the same when they are
+/// joined.
 pub(super) fn parse_blocks(lines: &[Line<'_>]) -> ParsedBlocks {
     let mut scanner = chunks::scan_chunks(lines);
     let mut survey = Survey::new(&mut scanner);
@@ -57,7 +59,7 @@ pub(super) fn parse_blocks(lines: &[Line<'_>]) -> ParsedBlocks {
     reader.notes = Notes::new(bodies(&mut reader, &marked));
     drop(marked);
     let labels = Labels::from_document(definitions.clone(), reader.notes.labels());
-    // Allocated once: a vector that grows while it is filled takes up to three times the memory.
+    // Allocated once, because a vector that grows while it is filled takes up to three times the memory.
     let (blocks, ranges) = (Vec::with_capacity(survey.count), Vec::with_capacity(survey.count));
     let (is_usual, is_independent) = (survey.is_apart, !survey.has_marked);
     let text =
@@ -107,7 +109,7 @@ pub(super) fn parse_blocks(lines: &[Line<'_>]) -> ParsedBlocks {
         out.text.is_independent &= is_alone;
         out.add(blocks, &chunk.lines);
     }
-    // A different spelling of the blocks may exceed a limit that this one barely meets.
+    // Another spelling of the blocks may exceed a limit that this spelling barely meets.
     out.text.is_independent &= room.is_half_left() && reader.left > MAX_BLOCKS / 2;
     out.finish()
 }
@@ -116,7 +118,7 @@ fn bytes(lines: &[Line<'_>]) -> usize {
     lines.iter().map(|line| line.text.len() + 1).sum()
 }
 
-/// The result while the blocks of a text are being parsed.
+/// The result during the parsing of the blocks.
 struct ParseOutput<'s, 'a> {
     text: ParsedBlocks,
     lines: &'s [Line<'a>],
@@ -124,7 +126,7 @@ struct ParseOutput<'s, 'a> {
     kept: Vec<KeptNote>,
     /// The first line of the block that references a footnote, by label.
     takers: HashMap<String, usize>,
-    /// The verbatim lines since the last block: the range of the first chunk, and the end of all chunks.
+    /// The verbatim lines after the last block: the range of the first chunk, and the end of all chunks.
     raw: Option<(Range<usize>, usize)>,
 }
 
@@ -135,7 +137,7 @@ impl ParseOutput<'_, '_> {
         self.kept.push(KeptNote { place: self.text.blocks.len(), lines, label });
     }
 
-    /// Preserves a chunk verbatim, in one paragraph with verbatim chunks directly before it.
+    /// Preserves a chunk verbatim, in one paragraph with directly preceding verbatim chunks.
     fn keep(&mut self, lines: Range<usize>) {
         self.text.is_usual = false;
         self.text.is_independent = false;
@@ -160,7 +162,7 @@ impl ParseOutput<'_, '_> {
             let follows_list = self.text.blocks.last().is_some_and(is_list);
             self.text.is_usual &= !follows_list;
             // An indented block may become part of a list that is printed differently, and a list may merge with the
-            // next one.
+            // following list.
             let may_go_on = follows_list && is_list(&block);
             self.text.is_independent &= !may_go_on && !self.is_indented(lines.start) && !is_verbatim(&block);
             self.text.blocks.push(fenced(block, follows_list));
@@ -186,7 +188,7 @@ struct KeptNote {
     label: String,
 }
 
-/// Properties of a text, determined before its blocks are parsed.
+/// Properties of Markdown, determined before its blocks are parsed.
 #[derive(Default)]
 struct Survey<'a> {
     /// The footnote and link definitions.
@@ -215,12 +217,12 @@ impl<'a> Survey<'a> {
     }
 }
 
-/// The dependence of the end of a block between empty lines on the text that follows.
+/// Dependence of the end of a block between empty lines on the following text.
 #[derive(PartialEq, Eq)]
 enum Independence {
     /// Independent, in any spelling.
     Always,
-    /// Independent in the spelling of the text.
+    /// Independent, but only in the original spelling.
     AsWritten,
     /// Dependent: the block may continue.
     Dependent,
@@ -246,7 +248,7 @@ const fn independence(kind: &ChunkKind<'_>) -> Independence {
 }
 
 impl ParsedBlocks {
-    /// Creates a text whose blocks may read differently together.
+    /// Creates the result for blocks that may be parsed differently when they are joined.
     pub(super) fn new(blocks: Vec<Block>, lines: Vec<Range<usize>>, notes: Vec<TakenNote>) -> Self {
         Self { blocks, lines, notes, is_usual: false, is_independent: false, is_full: false }
     }
@@ -292,11 +294,11 @@ fn definitions(chunks: &[Chunk<'_>]) -> HashMap<String, (String, String)> {
     definitions
 }
 
-/// Maximum number of footnotes of a text. In a text with more, all of them are preserved verbatim: if some were
-/// annotations, their printed text would select other ones, and each such conflict would parse the text again.
+/// Maximum number of footnotes. If there are more, all of them are preserved verbatim: if some were annotations, their
+/// printed text would select different ones, and each such conflict would parse the text again.
 const MAX_NOTES: usize = 1000;
 
-/// Returns the bodies of footnotes by label. Labels with several definitions are excluded.
+/// Returns the bodies of footnotes by label, excluding labels with several definitions.
 fn bodies(reader: &mut BlockReader<'_>, chunks: &[Chunk<'_>]) -> HashMap<String, Vec<Block>> {
     let mut counts: HashMap<&str, usize> = HashMap::new();
     let notes = || {
@@ -314,8 +316,8 @@ fn bodies(reader: &mut BlockReader<'_>, chunks: &[Chunk<'_>]) -> HashMap<String,
     single().map(|(label, body)| (label.clone(), reader.note(body, &labels))).collect()
 }
 
-/// Returns a block that reads the same when it is printed, with the resulting spellings, and `true` if the printed text
-/// equals its lines. A block that cannot be printed this way is returned as a verbatim block.
+/// Returns a block that round-trips through printing, with the resulting spellings, and `true` if the printed text
+/// equals its lines. A block that does not round-trip is returned as a verbatim block.
 pub(super) fn settle_block(block: Block, lines: &[Line<'_>], labels: &Labels) -> (Block, bool) {
     let source = lines::join(lines);
     if is_verbatim(&block) {
@@ -337,7 +339,7 @@ pub(super) fn settle_block(block: Block, lines: &[Line<'_>], labels: &Labels) ->
         if !normalize::is_same(&read, &own) {
             break;
         }
-        // The content is equal. Only spellings differ, and the footnotes are those of the first parse.
+        // The content is equal. Only spellings differ, and the footnotes are those from the first parse.
         own = spelling::restore_footnotes(own, read);
     }
     (verbatim(lines), false)

@@ -12,10 +12,10 @@ pub(super) struct InlineBuilder {
     nodes: Vec<Node>,
     /// The open marks, outermost first.
     marks: Vec<Mark>,
-    /// Text that is not yet a leaf, and its source.
+    /// Text that is not yet part of a leaf, and its source.
     text: String,
     source: String,
-    /// The end of the consumed source.
+    /// The end offset of the consumed source.
     at: usize,
     link: Option<OpenLink>,
     image: Option<(InlineKind, LinkType, Range<usize>)>,
@@ -24,15 +24,15 @@ pub(super) struct InlineBuilder {
 struct OpenLink {
     kind: InlineKind,
     spelling: String,
-    /// The number of open marks at its beginning.
+    /// The number of marks that were open at the beginning of the element.
     marks: usize,
-    /// The nodes before it.
+    /// The nodes before the element.
     before: Vec<Node>,
     label: usize,
 }
 
 impl InlineBuilder {
-    /// Adds text whose source is a range, together with unconsumed source before the range.
+    /// Adds text with its source range, together with unconsumed source before the range.
     pub(super) fn text(&mut self, text: &str, source: &str, range: &Range<usize>) {
         if range.is_empty() && text.is_empty() {
             return;
@@ -125,7 +125,7 @@ impl InlineBuilder {
         self.at = label;
     }
 
-    /// Ends a link in Markdown syntax. Its destination and title follow its label.
+    /// Closes a link in Markdown syntax, whose destination and title follow the label.
     pub(super) fn close_link(&mut self, source: &str, range: &Range<usize>) {
         let Some(link) = &mut self.link else { return };
         if link.spelling.is_empty() {
@@ -180,7 +180,7 @@ impl InlineBuilder {
         self.at = range.end;
     }
 
-    /// Annotates the preceding word, or the preceding link if it exists for the annotation.
+    /// Annotates the preceding word, or the preceding link if the link exists only for the annotation.
     pub(super) fn annotation(&mut self, body: Vec<Block>, spelling: Option<String>, at: usize) {
         let nodes = self.take_annotated();
         let mut inline = annotation(nodes, body);
@@ -240,7 +240,7 @@ pub(super) fn annotation(nodes: Vec<Node>, body: Vec<Block>) -> Inline {
 /// Prefix of the anchors that annotated text links to.
 pub(super) const NOTE_ANCHOR: &str = "user-content-fn-";
 
-/// Returns the start of the last word of a text.
+/// Returns the offset of the last word in `text`.
 fn word(text: &str) -> usize {
     text.char_indices().rev().take_while(|(_, c)| !c.is_whitespace()).last().map_or(text.len(), |(at, _)| at)
 }
@@ -250,7 +250,7 @@ fn label_of(node: &Node) -> Option<String> {
     Some(text.leaves.iter().map(|leaf| leaf.spelling.as_deref().unwrap_or(&leaf.text)).collect())
 }
 
-/// Returns the spelling of an element, prefixed with the number of marks around it.
+/// Returns the spelling of an element, prefixed with the number of enclosing marks.
 fn prefixed_spelling(marks: usize, spelling: String) -> Option<String> {
     match (marks, spelling.is_empty()) {
         (0, true) => None,

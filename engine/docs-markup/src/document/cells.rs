@@ -1,4 +1,4 @@
-//! Cells of tables in HTML notation, other than text.
+//! Table cells in HTML notation that do not contain text.
 
 use docs_model::{CellValue, ContentRef, TableColumnKind};
 
@@ -7,7 +7,7 @@ use super::{
     targets,
 };
 
-/// Parses the value of a cell other than text.
+/// Parses the value of a non-text cell.
 pub(super) fn read_cell(kind: &TableColumnKind, source: &str) -> Option<CellValue> {
     let whole = format!("<td>{source}</td>");
     match html::tree(&whole)?.as_slice() {
@@ -16,7 +16,7 @@ pub(super) fn read_cell(kind: &TableColumnKind, source: &str) -> Option<CellValu
     }
 }
 
-/// Returns the value of a cell other than text.
+/// Returns the value of a non-text cell.
 pub(super) fn value(kind: &TableColumnKind, cell: &Element<'_>) -> Option<CellValue> {
     let text = cell.text();
     if cell.children.is_empty() {
@@ -76,7 +76,7 @@ pub(super) fn tag(source: &str) -> Option<[Option<String>; 5]> {
     let names =
         ["data-view", "data-card-size", "data-full-width", "data-header-hidden", "data-column-title-hidden"];
     let value = |name: &str| match name {
-        // Every other size means medium.
+        // Every other value means medium.
         "data-card-size" => open.get(name).filter(|size| *size == "large").map(str::to_owned),
         "data-header-hidden" | "data-column-title-hidden" => open.has(name).then(String::new),
         name => open.get(name).map(str::to_owned),

@@ -23,10 +23,10 @@ pub(super) struct Chunk<'a> {
 #[derive(Debug)]
 pub(super) enum ChunkKind<'a> {
     Paragraph,
-    /// Level, text, and `true` for a setext heading.
+    /// The level, the text, and `true` for a setext heading.
     Heading(u8, String, bool),
     Divider,
-    /// Fence character, its count, and the info string; then the code.
+    /// The fence character, its count and the info string, followed by the code.
     Fence((char, usize, String), Vec<Line<'a>>),
     Indented(Vec<Line<'a>>),
     Quote(Vec<Line<'a>>),
@@ -42,7 +42,7 @@ pub(super) enum ChunkKind<'a> {
     /// The lines between the `details` tags.
     Details(Range<usize>),
     Math(String),
-    /// The remaining text, after the maximum number of blocks.
+    /// The rest of the text after the maximum number of blocks.
     Rest,
 }
 
@@ -58,7 +58,7 @@ pub(super) struct ListChunk<'a> {
 
 /// Maximum length of a link definition, in bytes.
 const MAX_DEFINITION: usize = 4 * 1024;
-/// Maximum number of lines of a link definition.
+/// Maximum number of lines in a link definition.
 const MAX_DEFINITION_LINES: usize = 8;
 
 /// Splits lines into chunks.
@@ -88,15 +88,15 @@ pub(super) struct Scanner<'s, 'a> {
     /// Pairs of opening and closing tags, by line.
     matches: Rc<HashMap<usize, usize>>,
     at: usize,
-    /// The maximum number of chunks, and the number that remains.
+    /// The maximum number of chunks, and the remaining number.
     most: usize,
     left: usize,
     /// The last line that closes a table.
     last_table: Option<usize>,
-    /// The line after a definition. In Markdown, a definition is the beginning of a paragraph.
+    /// The line after a definition. In Markdown, a definition is parsed as the beginning of a paragraph.
     after_definition: usize,
-    /// A half-open range of lines without the end of a tag. Caching it avoids scanning the lines again for each line
-    /// that may begin a tag.
+    /// A half-open range of lines that do not contain the end of a tag. Caching it avoids rescanning the lines for each
+    /// line that may begin a tag.
     endless: Cell<(usize, usize)>,
 }
 
@@ -215,7 +215,7 @@ impl<'s, 'a> Scanner<'s, 'a> {
         Some(ChunkKind::Fence(opening, code))
     }
 
-    /// Parses `$$` on separate lines, or around a formula on a line of its own.
+    /// Parses `$$` on separate lines, or around a formula on a single line.
     fn math(&mut self) -> Option<ChunkKind<'a>> {
         let text = self.lines[self.at].text.trim_matches(SPACE);
         let rest = text.strip_prefix("$$")?;
@@ -378,7 +378,7 @@ impl<'s, 'a> Scanner<'s, 'a> {
         self.tag_at(at).is_some()
     }
 
-    /// Returns the tag that begins at a line, and its number of lines.
+    /// Returns the tag that begins on a line, and its number of lines.
     fn tag_at(&self, at: usize) -> Option<(String, usize)> {
         self.lines.get(at).filter(|line| line.text.trim_start_matches(SPACE).starts_with("{%"))?;
         let (from, to) = self.endless.get();
@@ -436,7 +436,7 @@ impl<'s, 'a> Scanner<'s, 'a> {
         }
         let rest = self.lines[self.at..].iter().take(MAX_DEFINITION_LINES);
         let own: Vec<&str> = rest.take_while(|line| !line.is_blank()).map(|line| &*line.text).collect();
-        // After another definition, the indentation may be that of code.
+        // After another definition, the indentation may be that of a code block.
         let text = own.join("\n");
         let text = text.trim_start_matches(SPACE);
         if !text.contains("]:") {
@@ -558,7 +558,7 @@ mod tests {
         assert!(first.by_ref().map(|chunk| chunk.lines).eq(again.map(|chunk| chunk.lines)));
     }
 
-    /// Returns `true` if a text begins with a link definition.
+    /// Returns `true` if `text` begins with a link definition.
     fn is_definition(text: &str) -> bool {
         let lines = lines::split(text);
         matches!(read(&lines).first(), Some(Chunk { kind: ChunkKind::Definition(..), .. }))
@@ -569,7 +569,7 @@ mod tests {
         let of_bytes =
             |bytes: usize| is_definition(&format!("[a]: <{}>", "x".repeat(bytes - "[a]: <>".len())));
         assert_eq!([MAX_DEFINITION, MAX_DEFINITION + 1].map(of_bytes), [true, false]);
-        // The label takes all lines.
+        // The label spans all lines.
         let of_lines = |count: usize| is_definition(&format!("[a{}]: /x", "\nb".repeat(count - 1)));
         assert_eq!([MAX_DEFINITION_LINES, MAX_DEFINITION_LINES + 1].map(of_lines), [true, false]);
     }

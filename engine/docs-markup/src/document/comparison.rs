@@ -4,7 +4,7 @@ use docs_model::Document;
 
 use super::normalize;
 
-/// Returns `true` if two documents have the same content: keys, computed data, spellings and paragraphs without text
+/// Returns `true` if two documents have the same content. Keys, computed data, spellings and paragraphs without text
 /// are ignored.
 #[must_use]
 pub fn is_same(a: &Document, b: &Document) -> bool {

@@ -1,10 +1,10 @@
-//! Emoji by short name and code points.
+//! Emoji by short name and by code points.
 //!
 //! The names are those of gemoji, which Markdown implementations commonly use, and a few additional ones that documents
-//! have used from the beginning. Code points are written as in the file names of emoji images: in hexadecimal,
-//! separated by `-`, and without the variation selector U+FE0F unless the emoji is a joined sequence.
+//! have always used. Code points are written as in the file names of emoji images: in hexadecimal, separated by `-`,
+//! and without the variation selector U+FE0F unless the emoji is a joined sequence.
 
-/// Names that gemoji lacks or uses differently. Each is the name its emoji is printed with.
+/// Names that gemoji lacks or uses differently. The emoji are printed with these names.
 const ADDITIONAL_NAMES: &[(&str, &str)] = &[
     ("beetle", "1f41e"),
     ("calendar_spiral", "1f5d3"),
@@ -39,7 +39,7 @@ pub(super) fn code(name: &str) -> Option<String> {
     }
 }
 
-/// Returns a short name that maps to exactly these code points.
+/// Returns the short name that maps to exactly these code points.
 pub(super) fn name(code: &str) -> Option<&'static str> {
     if let Some((name, _)) = ADDITIONAL_NAMES.iter().find(|(_, own)| *own == code) {
         return Some(name);
@@ -73,7 +73,7 @@ pub(super) fn text(code: &str) -> Option<String> {
 mod tests {
     use super::*;
 
-    /// The names that documents have used from the beginning, with their code points.
+    /// Names that documents have always used, with their code points.
     const LEGACY_NAMES: &str = "+1=1f44d -1=1f44e 100=1f4af alarm_clock=23f0 alien=1f47d angry=1f620 apple=1f34e arrow_down=2b07 \
         arrow_left=2b05 arrow_right=27a1 arrow_up=2b06 art=1f3a8 bangbang=203c bar_chart=1f4ca battery=1f50b \
         beer=1f37a beetle=1f41e bell=1f514 bicyclist=1f6b4 bike=1f6b2 bomb=1f4a3 book=1f4d6 bookmark=1f516 \
@@ -140,7 +140,7 @@ mod tests {
             assert!(text(&code_points).is_some(), "{emoji}");
             match name(&code_points) {
                 Some(name) => assert_eq!(code(name), Some(code_points), "{name}"),
-                // Its gemoji name is redefined by [`ADDITIONAL_NAMES`].
+                // [`ADDITIONAL_NAMES`] redefines the gemoji name.
                 None => assert_eq!(emoji.shortcode(), Some("beetle")),
             }
             for name in emoji.shortcodes() {

@@ -1,11 +1,11 @@
-//! Escapes text for Markdown, so that it reads back as the same text.
+//! Escaping of text for Markdown, so that parsing returns the same text.
 
 use super::{
     emoji, html,
     tags::{TagEndFinder, TemplateTag},
 };
 
-/// The position of a text.
+/// The context of inline text.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum InlineContext {
     /// In a paragraph, with line breaks permitted.
@@ -16,7 +16,7 @@ pub(super) enum InlineContext {
     Html,
 }
 
-/// The surroundings of a text.
+/// The context of text to escape.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct EscapeContext {
     pub(super) context: InlineContext,
@@ -31,13 +31,13 @@ pub(super) struct EscapeContext {
 }
 
 impl EscapeContext {
-    /// Text before a character, away from the edges of the output.
+    /// Creates the context of text before a character, away from the beginning and end of the output.
     pub(super) const fn before(next: char, context: InlineContext) -> Self {
         Self { context, is_first: false, is_last: false, in_label: false, next: Some(next) }
     }
 }
 
-/// Writes text with a minimum of escapes.
+/// Writes text with as few escapes as possible.
 pub(super) fn text(out: &mut String, text: &str, around: EscapeContext) {
     out.reserve(text.len());
     let mut line_start = around.is_first && around.context == InlineContext::Lines;
@@ -111,9 +111,9 @@ fn maybe_reference(rest: &str) -> bool {
     end == name.len() || name[end..].starts_with(';')
 }
 
-/// Returns `true` if the current output line consists of a number so far.
+/// Returns `true` if the current output line only consists of a number so far.
 fn line_start_number(out: &str, is_first: bool) -> bool {
-    // Only the last bytes are inspected: lines may be long.
+    // Only the last bytes are inspected, because lines may be long.
     let digits = out.bytes().rev().take(10).take_while(u8::is_ascii_digit).count();
     let before = &out.as_bytes()[..out.len() - digits];
     (1..=9).contains(&digits) && before.last().map_or(is_first, |b| *b == b'\n')
@@ -181,7 +181,7 @@ pub(super) fn destination(url: &str) -> String {
     if is_pointed { format!("<{out}>") } else { out }
 }
 
-/// Returns `true` if each parenthesis of a text is paired.
+/// Returns `true` if the parentheses in `text` are balanced.
 pub(crate) fn is_balanced(text: &str) -> bool {
     let mut depth = 0_usize;
     for c in text.chars() {
@@ -212,7 +212,7 @@ pub(super) fn title(text: &str) -> String {
     out
 }
 
-/// Returns `true` if two texts differ only in white space.
+/// Returns `true` if two texts only differ in whitespace.
 pub(super) fn is_alike(a: &str, b: &str) -> bool {
     words(a).eq(words(b))
 }

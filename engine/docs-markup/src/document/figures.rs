@@ -90,7 +90,7 @@ pub(super) fn drawing(open: &OpeningTag<'_>) -> Option<Block> {
     is_plain.then(|| Block::new(BlockKind::Drawing { target }, Vec::new()))
 }
 
-/// Converts an image that is alone in a paragraph to a block.
+/// Converts an image that is the only content of a paragraph to a block.
 pub(super) fn image_of(kind: &InlineKind, source: &str) -> Block {
     let InlineKind::InlineImage { target, dark, caption, alt, .. } = kind else {
         return paragraph(Vec::new());
@@ -136,7 +136,7 @@ pub(super) fn aligned_block(
     Some(Block::new(kind, nodes))
 }
 
-/// Trims nodes that consist of white space from both ends.
+/// Trims whitespace nodes from both ends.
 fn trim_blank_nodes<'n, 'a>(nodes: &'n [Html<'a>]) -> &'n [Html<'a>] {
     let is_space = |node: &Html<'_>| matches!(node, Html::Text(text) if text.trim().is_empty());
     let start = nodes.iter().take_while(|node| is_space(node)).count();
@@ -217,7 +217,7 @@ fn rich_list(reader: &mut BlockReader<'_>, element: &Element<'_>) -> Option<Bloc
     Some(Block::new(kind, items))
 }
 
-/// Parses an item, which may consist of text followed by a list.
+/// Parses a list item, which may consist of text followed by a list.
 fn item_blocks(reader: &mut BlockReader<'_>, children: &[Html<'_>]) -> Option<Vec<Block>> {
     let is_list =
         |node: &Html<'_>| matches!(node, Html::Element(element) if matches!(element.name(), "ul" | "ol"));
@@ -338,7 +338,7 @@ impl CodeLines {
     }
 }
 
-/// Parses `<details>` with its summary and its content.
+/// Parses `<details>` with its summary and content.
 pub(super) fn expandable(reader: &mut BlockReader<'_>, lines: &[Line<'_>]) -> Option<Block> {
     let closes = |line: &Line<'_>| html::closing(&line.text, 0, "summary").is_some();
     let count = lines.iter().take(MAX_SUMMARY).position(closes)? + 1;
@@ -375,10 +375,10 @@ pub(super) fn expandable(reader: &mut BlockReader<'_>, lines: &[Line<'_>]) -> Op
     Some(block)
 }
 
-/// Maximum number of lines of a summary.
+/// Maximum number of lines in a summary.
 const MAX_SUMMARY: usize = 16;
 
-/// Returns `true` if all leaves have no mark other than code.
+/// Returns `true` if no leaf has a mark other than code.
 pub(super) fn is_plain_line(line: &Block) -> bool {
     line.nodes.iter().all(|node| match node {
         Node::Text(text) => {

@@ -19,7 +19,7 @@ pub(super) enum TagToken<'a> {
 pub(super) struct OpeningTag<'a> {
     /// The name, in lower case.
     pub(super) name: String,
-    /// Names in lower case, and values with resolved character references.
+    /// The names in lower case, and the values with resolved character references.
     pub(super) attributes: Vec<(String, Option<Cow<'a, str>>)>,
     /// The source text of the tag.
     pub(super) source: &'a str,
@@ -63,7 +63,7 @@ impl<'a> From<HtmlTag<'a>> for TagToken<'a> {
     }
 }
 
-/// Parses the tag at the beginning of a text, and returns it with its length. Accepts only the tags that Markdown
+/// Parses the tag at the beginning of `text`, and returns it with its length. Only accepts tags that Markdown
 /// recognizes.
 pub(super) fn tag_at(text: &str) -> Option<(TagToken<'_>, usize)> {
     let tag = html::strict_tag_at(text, 0)?;
@@ -71,7 +71,7 @@ pub(super) fn tag_at(text: &str) -> Option<(TagToken<'_>, usize)> {
     Some((TagToken::from(tag), length))
 }
 
-/// Returns `true` if a text begins with the start of a tag of an element, even if the tag is unterminated.
+/// Returns `true` if `text` begins with a tag of an element, even if the tag is unterminated.
 pub(super) fn begins(text: &str, kind: TagKind, name: &str) -> bool {
     html::name_at(text, 0).is_some_and(|(own, found)| own == kind && found.eq_ignore_ascii_case(name))
 }
@@ -86,13 +86,13 @@ pub(super) fn closing(text: &str, from: usize, name: &str) -> Option<Range<usize
     })
 }
 
-/// Returns `true` if a text ends with a closing tag of an element, ignoring trailing white space.
+/// Returns `true` if `text` ends with a closing tag of an element, ignoring trailing whitespace.
 pub(super) fn ends_with_closing(text: &str, name: &str) -> bool {
     let text = text.trim_end();
     text.rfind("</").is_some_and(|at| is_closing_alone(&text[at..], name))
 }
 
-/// Returns `true` if a text consists of exactly one closing tag of an element.
+/// Returns `true` if `text` consists of exactly one closing tag of an element.
 pub(super) fn is_closing_alone(text: &str, name: &str) -> bool {
     closing(text, 0, name) == Some(0..text.len())
 }
@@ -170,7 +170,7 @@ pub(super) fn elements<'n, 'a>(nodes: &'n [Html<'a>]) -> Option<Vec<&'n Element<
     Some(out)
 }
 
-/// Parses the elements of a text. Returns `None` for a missing closing tag, a tag that Markdown does not recognize, a
+/// Parses the elements of `source`. Returns `None` for a missing closing tag, a tag that Markdown does not recognize, a
 /// comment, or excessive nesting.
 pub(super) fn tree(source: &str) -> Option<Vec<Html<'_>>> {
     work_budget::step(source.len());
@@ -202,7 +202,7 @@ pub(super) fn tree(source: &str) -> Option<Vec<Html<'_>>> {
     open.is_empty().then_some(nodes)
 }
 
-/// Resolves the character references of a text.
+/// Resolves the character references of `text`.
 pub(super) fn unescape(text: &str) -> Cow<'_, str> {
     entity::decode(text)
 }

@@ -48,7 +48,7 @@ pub(super) fn block(reader: &mut BlockReader<'_>, tree: &[Html<'_>], source: &st
     Some(block)
 }
 
-/// Parses a picture on a line of its own as text. Markdown considers it an HTML block.
+/// Parses a picture on a separate line as text. In Markdown, it is an HTML block.
 fn picture_paragraph(reader: &mut BlockReader<'_>, tree: &[Html<'_>], source: &str) -> Option<Block> {
     rich::inlines(tree, &mut reader.rules())?;
     let nodes = reader.text(source, super::escape::InlineContext::Line)?;

@@ -1,4 +1,4 @@
-//! Parses inline Markdown into nodes with marks.
+//! Parsing of inline Markdown into nodes with marks.
 
 use std::{collections::HashMap, ops::Range};
 
@@ -32,7 +32,7 @@ pub(super) fn read(text: &str, rules: &mut Rules<'_>) -> Option<Vec<Node>> {
     if let Some(nodes) = attempt(text, &atoms, rules) {
         return nodes;
     }
-    // Discards atoms that are part of an address, for example.
+    // Discards atoms inside other syntax, such as URLs.
     let stands = |atom: &&Atom| {
         matches!(
             &atom.kind,
@@ -72,7 +72,7 @@ fn attempt(text: &str, atoms: &[Atom], rules: &mut Rules<'_>) -> Option<Option<V
     Some(Some(reader.builder.finish()))
 }
 
-/// Masks the atoms of a text.
+/// Masks the atoms of `text`.
 fn hide(text: &str, atoms: &[Atom]) -> String {
     let mut out = String::with_capacity(text.len());
     let mut at = 0;
@@ -85,7 +85,7 @@ fn hide(text: &str, atoms: &[Atom]) -> String {
     out
 }
 
-/// The Markdown input, and its relation to the text.
+/// The Markdown input, and its offset relation to the text.
 struct InlineSource<'t> {
     /// The Markdown input. A single line is passed as a heading, so that it cannot be another kind of block.
     markdown: String,
@@ -153,7 +153,7 @@ fn events<'e>(
     Some(out)
 }
 
-/// Returns the pairs of HTML tags: from the index of the opening tag to that of the closing tag, and vice versa.
+/// Returns the pairs of HTML tags: the index of each opening tag mapped to that of its closing tag, and vice versa.
 fn pairs(events: &Events<'_>) -> HashMap<usize, usize> {
     let mut pairs = HashMap::new();
     let mut open: Vec<(usize, String, usize)> = Vec::new();

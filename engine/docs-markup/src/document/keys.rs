@@ -1,4 +1,4 @@
-//! Computed data of blocks: their keys and anchors.
+//! Computed data of blocks: keys and anchors.
 
 use std::{
     collections::HashMap,
@@ -22,7 +22,7 @@ pub(super) fn assign(document: &mut Document) {
     anchors(document);
 }
 
-/// Returns the key of a block without an equal predecessor. Blocks with equal content have equal keys, regardless of
+/// Returns the key of a block without a preceding equal block. Blocks with equal content have equal keys, regardless of
 /// their spelling.
 pub(super) fn content(block: &Block) -> String {
     encode_key(&hash(block))
@@ -31,13 +31,13 @@ pub(super) fn content(block: &Block) -> String {
 /// Returns the hash of a block's content, and the hash of the content with its spelling.
 pub(super) fn digests(block: &Block) -> (blake3::Hash, blake3::Hash) {
     let mut whole = BufWriter::with_capacity(BUFFER_BYTES, blake3::Hasher::new());
-    // Neither serializing a block nor hashing fails.
+    // Neither serialization nor hashing of a block fails.
     let _ = serde_json::to_writer(&mut whole, block);
     let _ = whole.flush();
     (hash(block), whole.get_ref().finalize())
 }
 
-/// Size of the buffer for hashing, in bytes. The JSON of a block arrives in small pieces.
+/// Size of the hashing buffer in bytes. The JSON of a block is written in small chunks.
 const BUFFER_BYTES: usize = 4 * 1024;
 
 fn encode_key(hash: &blake3::Hash) -> String {
@@ -50,12 +50,12 @@ fn encode_key(hash: &blake3::Hash) -> String {
 struct Keys {
     /// The number of blocks by hash.
     seen: HashMap<blake3::Hash, u64>,
-    /// The content of the blocks being hashed, each after its ancestors.
+    /// The content of the blocks being hashed. Ancestors precede their descendants.
     said: HashInput,
 }
 
 impl Keys {
-    /// Sets the keys of a block and its descendants; returns the hash of its content.
+    /// Sets the keys of a block and its descendants. Returns the hash of its content.
     fn block(&mut self, block: &mut Block) -> blake3::Hash {
         let start = self.said.head(block);
         for node in &mut block.nodes {
@@ -107,12 +107,12 @@ impl HashInput {
         self.end(start)
     }
 
-    /// Begins a block; returns its start position.
+    /// Begins a block. Returns its start position.
     fn head(&mut self, block: &Block) -> usize {
         let start = self.0.len();
         match &block.kind {
             BlockKind::Table(data) => {
-                // The spelling of titles and cells is not content.
+                // The spelling of titles and cells is not part of the content.
                 let mut data = data.clone();
                 spelling::clear_in(&mut data);
                 self.json(&BlockKind::Table(data));
@@ -153,7 +153,7 @@ impl HashInput {
         }
     }
 
-    /// Adds a child of a block without spellings.
+    /// Adds a child node without spellings.
     fn node(&mut self, node: &Node) {
         match node {
             Node::Text(text) if is_bare(text) => self.json(node),
@@ -180,7 +180,7 @@ impl HashInput {
     }
 }
 
-/// Returns `true` if a text is unchanged by removing spellings.
+/// Returns `true` if a text node contains no spellings.
 fn is_bare(text: &TextNode) -> bool {
     let is_bare_leaf = |leaf: &Leaf| {
         !leaf.text.is_empty()
@@ -193,7 +193,7 @@ fn is_bare(text: &TextNode) -> bool {
         && text.leaves.windows(2).all(|pair| pair[0].marks != pair[1].marks)
 }
 
-/// Returns the given anchor of a block that can have one, and the text from which an anchor is derived otherwise.
+/// Returns the explicit anchor of a block that can have one, and the text from which an anchor is derived otherwise.
 fn anchor_source(block: &Block) -> Option<(Option<&str>, String)> {
     Some(match &block.kind {
         BlockKind::Heading1(data) | BlockKind::Heading2(data) | BlockKind::Heading3(data) => {
@@ -216,7 +216,8 @@ fn anchor_source(block: &Block) -> Option<(Option<&str>, String)> {
 /// The anchor of a block without text.
 const NAMELESS: &str = "section";
 
-/// Sets anchors: given anchors are kept, others are derived from the text, with a number if the name is taken.
+/// Sets the anchors. Explicit anchors are kept. Others are derived from the text, with a numeric suffix if the name is
+/// taken.
 fn anchors(document: &mut Document) {
     let mut taken = UniqueNames::default();
     for block in &document.nodes {
@@ -238,7 +239,7 @@ fn anchors(document: &mut Document) {
     }
 }
 
-/// Sets the anchors of blocks that have none. Existing anchors are kept.
+/// Sets the anchors of blocks that have none.
 pub(super) fn missing_anchors(document: &mut Document) {
     let mut taken = UniqueNames::default();
     for block in &document.nodes {
@@ -262,7 +263,7 @@ pub(super) fn missing_anchors(document: &mut Document) {
     }
 }
 
-/// Returns a free anchor that is derived from a text.
+/// Returns an unused anchor derived from `text`.
 fn free_anchor(text: &str, taken: &mut UniqueNames) -> String {
     let slug = Some(slugify(text)).filter(|slug| !slug.is_empty()).unwrap_or_else(|| NAMELESS.to_owned());
     taken.take_slug(slug, 1)

@@ -5,17 +5,17 @@ use std::borrow::Cow;
 use super::{tags::TemplateTag, work_budget};
 use crate::syntax::tag;
 
-/// White space at the edges of lines.
+/// Whitespace at the edges of lines.
 pub(super) const SPACE: [char; 3] = [' ', '\t', '\n'];
 
 /// A line without its line ending.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct Line<'a> {
-    /// The text, without the markers of the surrounding blocks.
+    /// The text, without the markers of enclosing blocks.
     pub(super) text: Cow<'a, str>,
     /// The index of the line in the whole text.
     pub(super) at: usize,
-    /// `true` for a lazy continuation line: it continues the text of a container, such as a quotation, without its
+    /// `true` for a lazy continuation line, which continues the text of a container, such as a quotation, without its
     /// marker.
     pub(super) is_lazy: bool,
 }
@@ -30,17 +30,17 @@ impl<'a> Line<'a> {
         self.text.bytes().all(|byte| matches!(byte, b' ' | b'\t' | b'\n'))
     }
 
-    /// Returns the number of columns of leading white space.
+    /// Returns the number of columns of leading whitespace.
     pub(super) fn indent(&self) -> usize {
         indent(&self.text)
     }
 
-    /// Removes up to this number of columns of leading white space.
+    /// Removes up to `columns` columns of leading whitespace.
     pub(super) fn dedent(&self, columns: usize) -> Line<'a> {
         Line { text: strip(&self.text, columns), ..*self }
     }
 
-    /// Returns the line from a byte on. Tabs after it keep their width.
+    /// Returns the line starting at a byte offset. Later tabs keep their width.
     pub(super) fn slice_from(&self, byte: usize) -> Line<'a> {
         let column = column(&self.text[..byte]);
         Line { text: shift_text(&self.text, byte, column, column), ..*self }
@@ -66,7 +66,7 @@ fn indent(text: &str) -> usize {
     columns
 }
 
-/// Returns the column after a text.
+/// Returns the column after `text`.
 pub(super) fn column(text: &str) -> usize {
     text.chars().fold(0, |column, c| column + if c == '\t' { TAB - column % TAB } else { 1 })
 }
@@ -82,8 +82,8 @@ fn strip<'a>(text: &Cow<'a, str>, columns: usize) -> Cow<'a, str> {
     shift_text(text, text.len(), column, column.min(columns))
 }
 
-/// Returns the rest of a text after a byte at a column, with its leading white space starting at an earlier column.
-/// Tabs that would change their width are replaced by spaces.
+/// Returns the suffix of `text` that starts at byte `at` in column `column`, with its leading whitespace moved to the
+/// earlier column `start`. Tabs whose width would change are replaced by spaces.
 fn shift_text<'a>(text: &Cow<'a, str>, at: usize, column: usize, start: usize) -> Cow<'a, str> {
     let rest = &text[at..];
     let space = &rest[..rest.len() - rest.trim_start_matches([' ', '\t']).len()];
@@ -101,12 +101,12 @@ fn cut<'a>(text: &Cow<'a, str>, at: usize) -> Cow<'a, str> {
     }
 }
 
-/// Splits a text into lines, ending with `\n`, `\r\n` or `\r`.
+/// Splits `text` into lines, which end with `\n`, `\r\n` or `\r`.
 pub(super) fn split(text: &str) -> Vec<Line<'_>> {
     split_at(text).0
 }
 
-/// Splits a text into lines, and returns the byte offset of each.
+/// Splits `text` into lines, and returns them with their byte offsets.
 pub(super) fn split_at(text: &str) -> (Vec<Line<'_>>, Vec<usize>) {
     work_budget::step(text.len());
     let count = 1 + text.bytes().filter(|b| matches!(b, b'\n' | b'\r')).count();
@@ -153,14 +153,14 @@ pub(super) fn closes_fence(text: &str, mark: char, length: usize) -> bool {
     trimmed.len() >= length && trimmed.chars().all(|c| c == mark) && indent(text) < TAB
 }
 
-/// Returns `true` if a line contains a piece whose last byte is rare. That byte is searched first, because a substring
-/// search in a short line compares the piece at each byte.
+/// Returns `true` if a line contains a substring whose last byte is rare. That byte is searched first, because a
+/// substring search in a short line compares the substring at each byte.
 pub(super) fn has(text: &str, piece: &str) -> bool {
     piece.as_bytes().last().is_some_and(|last| text.as_bytes().contains(last)) && text.contains(piece)
 }
 
-/// Parses the tag at the beginning of lines, and returns it with its number of lines. A tag ends before an empty line.
-/// `end` is the first line that contains the end of a tag.
+/// Parses the tag at the beginning of the lines, and returns it with its number of lines. A tag ends before an empty
+/// line. `end` is the first line that contains the end of a tag.
 pub(super) fn tag_lines(lines: &[Line<'_>], end: usize) -> Option<(String, usize)> {
     let is_alone = |behind: &str| behind.trim_matches(SPACE).is_empty();
     let first = lines.first()?;
@@ -168,7 +168,7 @@ pub(super) fn tag_lines(lines: &[Line<'_>], end: usize) -> Option<(String, usize
         if let Some(found) = TemplateTag::read(&first.text) {
             return is_alone(&first.text[found.end..]).then(|| (first.text.to_string(), 1));
         }
-        // If the tag is complete on the first line and invalid, further lines do not make it valid.
+        // If the tag is complete on the first line and invalid, further lines cannot make it valid.
         let start = first.text.len() - first.text.trim_start_matches(SPACE).len();
         if tag::is_whole(&first.text[start..]) {
             return None;
@@ -183,7 +183,7 @@ pub(super) fn tag_lines(lines: &[Line<'_>], end: usize) -> Option<(String, usize
             return is_alone(&text[found.end..]).then_some((text, end + 1));
         }
     }
-    // The end that was found is within quotes.
+    // The tag end that was found is within quotation marks.
     let mut text = join_lines(lines, tag::MAX_LINES);
     work_budget::step(text.len());
     let found = TemplateTag::read(&text)?;
@@ -210,7 +210,7 @@ fn join_lines(lines: &[Line<'_>], most: usize) -> String {
     text
 }
 
-/// Returns a text without leading byte order marks.
+/// Removes leading byte order marks from `text`.
 pub(super) fn without_mark(text: &str) -> &str {
     text.trim_start_matches('\u{feff}')
 }

@@ -12,11 +12,11 @@ use crate::syntax::html::{self as syntax, TagKind};
 /// Minimum indentation of code, in columns.
 pub(super) const CODE_INDENT: usize = 4;
 
-/// Elements that extend to their end marker, across empty lines.
+/// Elements that extend to their end marker, even across empty lines.
 const HTML_ENDS: [(&str, &str); 4] =
     [("pre", "</pre>"), ("script", "</script>"), ("style", "</style>"), ("textarea", "</textarea>")];
 
-/// Returns the end marker of the HTML at the beginning of a text, for HTML that extends across empty lines.
+/// Returns the end marker of HTML at the beginning of `text`, if the HTML extends across empty lines.
 pub(super) fn html_end(text: &str) -> Option<&'static str> {
     let inside = text.strip_prefix('<')?;
     if let Some((TagKind::Opening, name)) = syntax::name_at(text, 0) {
@@ -31,7 +31,7 @@ pub(super) fn html_end(text: &str) -> Option<&'static str> {
 }
 
 /// Elements that begin a block.
-#[rustfmt::skip] // One name a line would hide the list.
+#[rustfmt::skip] // One name per line would make the list too long.
 const BLOCKS: [&str; 60] = [
     "address", "article", "aside", "base", "basefont", "blockquote", "body", "caption", "center", "col",
     "colgroup", "dd", "details", "dialog", "dir", "div", "dl", "dt", "fieldset", "figcaption", "figure",
@@ -108,7 +108,7 @@ pub(super) struct ItemMarker {
     pub(super) start: usize,
     /// The number of columns of space between the marker and the text.
     pub(super) space: usize,
-    /// The start column of the lines of the item.
+    /// The column at which the lines of the item start.
     pub(super) width: usize,
     pub(super) is_empty: bool,
 }
@@ -136,16 +136,17 @@ pub(super) fn item(text: &str) -> Option<ItemMarker> {
     Some(ItemMarker { mark, number, start, space, width: columns + space, is_empty })
 }
 
-/// The state of a container, tracked line by line, that decides whether a lazy line outside may continue its last line.
+/// The state of a container, updated line by line. It determines whether a lazy line outside may continue the last
+/// line.
 #[derive(Default)]
 pub(super) struct OpenText {
     /// The nested containers of the last line.
     within: Vec<Container>,
     is_text: bool,
     fence: Option<(char, usize)>,
-    /// An open block other than text.
+    /// An open block other than a paragraph.
     going_on: Option<GoingOn>,
-    /// The number of cells of the last line, if it may be a table header.
+    /// The number of cells in the last line, if that may be a table header.
     head: Option<usize>,
 }
 
@@ -156,11 +157,11 @@ const MAX_WITHIN: usize = 2 * MAX_BLOCK_DEPTH;
 #[derive(Clone, Copy)]
 enum Container {
     Quote,
-    /// A list item, with the start column of its lines.
+    /// A list item, with the column at which its lines start.
     Item(usize),
 }
 
-/// An open block other than text.
+/// An open block other than a paragraph.
 #[derive(Clone, Copy)]
 enum GoingOn {
     /// A table, up to the next empty line or another block.

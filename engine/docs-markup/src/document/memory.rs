@@ -1,4 +1,4 @@
-//! An estimate of the memory of a document.
+//! Memory estimation for documents.
 
 use std::mem::size_of;
 
@@ -9,10 +9,10 @@ use docs_model::{
 
 /// Capacity of the smallest map.
 const MAP_ROOM: usize = 11;
-/// Bytes of a string on the heap in addition to its characters.
+/// Heap overhead of a string in bytes, in addition to its characters.
 const TEXT_BYTES: usize = 32;
 
-/// Estimates the memory of the tree of a document, in bytes, including its texts.
+/// Estimates the memory of a document tree in bytes, including its strings.
 #[must_use]
 pub fn memory(document: &Document) -> usize {
     size_of::<Document>() + blocks(&document.nodes)
@@ -45,7 +45,7 @@ fn table(data: &TableData) -> usize {
         + 4 * TEXT_BYTES * columns
 }
 
-/// Estimates a map of strings to values of a given size, including the strings.
+/// Estimates the memory of a map from strings to values of a given size, including the strings.
 const fn map(entries: usize, value: usize) -> usize {
     let room = if entries == 0 || entries > MAP_ROOM { entries } else { MAP_ROOM };
     room * (size_of::<String>() + value) + entries * TEXT_BYTES

@@ -1,29 +1,29 @@
-//! The memory budget of a text.
+//! The memory budget of the parser.
 
 use super::lines::Line;
 
-/// Bytes of memory that the tree of any text may take. A page of tables and lists of common length fits.
+/// Memory in bytes that the tree of any text may take. It suffices for a page of tables and lists of common length.
 const MAX_TREE_BYTES: usize = 28 * 120 * 1024;
-/// Bytes of memory per input byte in addition to [`MAX_TREE_BYTES`]. A text may take 20; the remainder is reserved for
-/// memory that is not estimated here.
+/// Memory in bytes per input byte, in addition to [`MAX_TREE_BYTES`]. The tree may take 20; the remainder is reserved
+/// for memory that is not estimated here.
 const A_BYTE: usize = 9;
 /// Weight of a line that is a block.
 pub(super) const LINE_WEIGHT: usize = 800;
 /// Weight of a line while it is split into chunks.
 pub(super) const ANY_LINE: usize = 160;
 
-/// Returns `true` for a text with so many lines that it is not even split into chunks.
+/// Returns `true` if `text` has too many lines to be split into chunks at all.
 pub(super) fn is_all_lines(text: &str) -> bool {
     let count = text.bytes().filter(|b| matches!(b, b'\n' | b'\r')).count() - text.matches("\r\n").count();
     count * ANY_LINE > room(text.len())
 }
 
-/// Returns the maximum number of chunks, if all had minimal size.
+/// Returns the maximum number of chunks, assuming that all have the minimum size.
 pub(super) fn most_chunks(lines: &[Line<'_>]) -> usize {
     Room::new(lines).all / LINE_WEIGHT + 1
 }
 
-/// The memory budget of a text: the remaining and the total bytes.
+/// The memory budget of the parser: the remaining and the total bytes.
 pub(super) struct Room {
     pub(super) left: usize,
     pub(super) all: usize,
@@ -31,7 +31,7 @@ pub(super) struct Room {
 
 impl Room {
     pub(super) fn new(lines: &[Line<'_>]) -> Self {
-        // Empty lines change when a text is printed.
+        // The number of empty lines changes when the document is printed.
         let full = || lines.iter().filter(|line| !line.is_blank());
         let bytes: usize = full().map(|line| line.text.len() + 1).sum();
         // The lines take memory in addition to the tree.
@@ -42,7 +42,8 @@ impl Room {
         Self { left: all, all }
     }
 
-    /// Returns `true` if the remaining budget is so small that it would be arbitrary which small blocks still fit.
+    /// Returns `true` if less than one eighth of the budget remains, so that it would be arbitrary which small blocks
+    /// still fit.
     pub(super) const fn is_used_up(&self) -> bool {
         self.left < self.all / 8
     }
@@ -53,7 +54,7 @@ impl Room {
     }
 }
 
-/// Returns the memory limit of a text of this length, in bytes.
+/// Returns the memory limit for this many bytes of input, in bytes.
 const fn room(bytes: usize) -> usize {
     MAX_TREE_BYTES + A_BYTE * bytes
 }

@@ -1,8 +1,8 @@
-//! Prints a changed document with minimal changes to the old text. Line breaks, column widths of tables and the choice
-//! of delimiters are preserved, also within blocks.
+//! Printing of a changed document with minimal changes to the old text. Line breaks, column widths of tables and the
+//! choice of delimiters are preserved, also within blocks.
 //!
-//! The old and the new document are both printed. Their differences are applied to the old text at the corresponding
-//! positions. Where the old text is not in printed form, the new text takes precedence.
+//! Both the old and the new document are printed, and their differences are applied to the old text at the
+//! corresponding positions. Where the old text differs from its printed form, the new text takes precedence.
 
 use docs_model::{Block, BlockKind, Document};
 
@@ -14,12 +14,12 @@ use super::{
 };
 use crate::diff::{LineChange, Lines, changes};
 
-/// Maximum length of a text that is compared by words, in bytes. The time grows faster than the length.
+/// Maximum number of bytes that are compared by words. The time is superlinear in the length.
 const MAX_COMPARED_BYTES: usize = 96 << 10;
-/// Maximum number of removed and added lines of a text that is compared by words.
+/// Maximum number of removed and added lines that are compared by words.
 const MAX_COMPARED_LINES: usize = 500;
 
-/// The printing mode of the compared documents.
+/// The printing mode for compared documents.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum SpellingMode {
     /// With the spellings of the documents.
@@ -28,8 +28,8 @@ pub(super) enum SpellingMode {
     Canonical,
 }
 
-/// Returns the old text with the changes of the new document, if it reads as the new document. `end` is the line
-/// ending.
+/// Returns the old text with the changes of the new document, if the result parses to the new document. `end` is the
+/// line ending.
 pub(super) fn apply_changes(
     old: &str,
     before: &Document,
@@ -63,7 +63,7 @@ pub(super) struct Distance {
 }
 
 impl Distance {
-    /// Returns `None` if the texts differ too much for a comparison to be worthwhile.
+    /// Returns `None` if the texts differ too much for a useful comparison.
     pub(super) fn measure(old: &str, new: &str) -> Option<Self> {
         if old.len().max(new.len()) > MAX_COMPARED_BYTES {
             return None;
@@ -79,7 +79,7 @@ impl Distance {
         Some(Self { lines, words })
     }
 
-    /// Returns `true` if no smaller distance is possible: one word of one line differs.
+    /// Returns `true` for the minimum distance: one word in one line differs.
     pub(super) fn is_least(self) -> bool {
         self.lines <= 2 && self.words <= 2
     }
@@ -116,7 +116,7 @@ fn merge_texts(base: &str, own: &str, new: &str) -> String {
         let (mut end, mut is_new) = (start, is_changed);
         end = end.max(if is_kept { kept.take() } else { end });
         end = end.max(if is_changed { changed.take() } else { end });
-        // A change within a part that the other side changed belongs to that part.
+        // A change within a range that the other side changed belongs to that range.
         loop {
             if kept.start().is_some_and(|next| next < end) {
                 end = end.max(kept.take());
@@ -136,7 +136,7 @@ fn merge_texts(base: &str, own: &str, new: &str) -> String {
     out
 }
 
-/// The remaining changes of one side.
+/// The remaining changes of one side of the merge.
 struct SideChanges<'a> {
     left: &'a [LineChange],
     /// The offset between the side and the base after the consumed changes.
@@ -152,7 +152,7 @@ impl<'a> SideChanges<'a> {
         self.left.first().map(|change| change.old.start)
     }
 
-    /// Returns `true` if the next change is a pure insertion at a position of the base.
+    /// Returns `true` if the next change is a pure insertion at a base position.
     fn is_insertion_at(&self, at: usize) -> bool {
         self.left.first().is_some_and(|change| change.old == (at..at))
     }
@@ -165,13 +165,13 @@ impl<'a> SideChanges<'a> {
         first.old.end
     }
 
-    /// Converts a position of the base, after all consumed changes, to a position of the side.
+    /// Converts a base position after all consumed changes to a position of the side.
     fn place(&self, base: usize) -> usize {
         base.saturating_add_signed(self.ahead)
     }
 }
 
-/// Splits a text into words and single characters between them.
+/// Splits `text` into words and single characters between them.
 fn split_words(text: &str) -> Vec<&str> {
     let mut out = Vec::new();
     let mut left = text;

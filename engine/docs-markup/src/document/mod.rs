@@ -1,21 +1,21 @@
-//! Conversion between Markdown and documents: the text of a page as a tree, and the tree as text.
+//! Conversion between Markdown and documents: parsing the text of a page to a tree, and printing the tree as text.
 //!
 //! Markdown is the stored form. [`parse`] converts it to a [`Document`](docs_model::Document), [`print()`] writes a
 //! document as Markdown in the default style, and [`update`] writes a changed document so that unchanged blocks keep
 //! their bytes.
 //!
-//! - Lossless: unsupported syntax (unknown or unbalanced tags and HTML) is text that is written unchanged. A
+//! - Lossless: unsupported syntax (unknown or unbalanced tags and HTML) is preserved as text and printed unchanged. A
 //!   paragraph of that kind has the spelling `verbatim`.
-//! - Alternative Markdown syntaxes for the same content are recorded in fields named `spelling`, unless the default
-//!   is used. A spelling never changes the content: an inapplicable one is ignored.
-//! - The key of a block is derived from its content, including its descendants: 16 characters of the hash, and for
-//!   the second and later equal blocks of the hash and a number. Editing a block changes the keys of the block and
-//!   its ancestors, and no other.
-//! - Parsing is linear and never fails. Blocks are parsed to a depth of 20 and a number of 20,000; anything beyond is
-//!   preserved verbatim, and so is a block whose bytes would have to be parsed too often, and blocks whose trees
-//!   together would exceed 20 times the bytes of the text. Any text is granted some megabytes in addition, so only
-//!   thousands of the smallest blocks reach this limit.
-//! - A parsed document can be written, and parses to the same document again. Blocks for which this fails in their
+//! - Noncanonical notations of content are recorded in fields named `spelling`. A spelling never changes the content:
+//!   an inapplicable one is ignored.
+//! - The key of a block is derived from its content, including its descendants: 16 characters of the hash, or, for the
+//!   second and later equal blocks, of the hash combined with a number. Editing a block only changes the keys of the
+//!   block and its ancestors.
+//! - Parsing is linear and never fails. At most 20 levels and 20,000 blocks are parsed; the rest is preserved verbatim.
+//!   The same applies to a block whose bytes would have to be parsed too often, and to blocks whose trees together
+//!   would exceed 20 times the size of the text. Any text is granted some additional megabytes, so only thousands of
+//!   very small blocks reach this limit.
+//! - A parsed document can be printed, and the output parses to the same document. Blocks for which this fails in their
 //!   context are preserved verbatim, as one paragraph together with the lines they would merge with; all other blocks
 //!   are unaffected.
 

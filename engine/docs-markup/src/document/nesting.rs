@@ -1,8 +1,8 @@
-//! Detection of deeply nested lists and quotations before they are parsed.
+//! Detection of deeply nested lists and quotations before parsing.
 //!
-//! Each level of a block is parsed, written and parsed again separately. A long block nested deeper than the limit
-//! would use up the work permitted for a text, and be preserved verbatim in the end. It is preserved verbatim at once
-//! instead.
+//! Each nesting level of a block is separately parsed, printed and parsed again. A long block that is nested deeper
+//! than the limit would exhaust the work budget of the text, and finally be preserved verbatim. It is preserved
+//! verbatim immediately instead.
 
 use super::{
     limits::MAX_BLOCK_DEPTH,
@@ -13,21 +13,22 @@ use super::{
 /// Blocks below this size, in bytes, are always parsed, down to the maximum depth.
 const MIN_BYTES: usize = 16 * 1024;
 
-/// Returns `true` if a block at a depth is too long for its nesting.
+/// Returns `true` if a block at this depth is too long for its nesting.
 pub(super) fn is_too_deep(lines: &[Line<'_>], depth: usize) -> bool {
     let room = MAX_BLOCK_DEPTH.saturating_sub(depth);
     is_long(lines) && levels(lines, room) > room
 }
 
-/// Returns `true` if lines are long, not counting the indentation that a verbatim block loses.
+/// Returns `true` if the lines are long, excluding the indentation that a verbatim block loses.
 fn is_long(lines: &[Line<'_>]) -> bool {
     let indent = lines.first().map(Line::indent).filter(|indent| *indent < CODE_INDENT).unwrap_or(0);
     let bytes = |line: &Line<'_>| line.text.len().saturating_sub(indent);
     lines.iter().map(bytes).sum::<usize>() > MIN_BYTES
 }
 
-/// The maximum number of nested lists and quotations, counted up to the first number above `room`. Lines of code count
-/// too, because only the reader of the block knows which lines are code. The bound limits the visits of each byte.
+/// Returns the maximum number of nested lists and quotations, counting up to the first number above `room`. Lines of
+/// code count too, because only the parser of the block knows which lines are code. The limit bounds how often each
+/// byte is visited.
 fn levels(lines: &[Line<'_>], room: usize) -> usize {
     // The minimum column of a line that belongs to each open item.
     let mut open: Vec<usize> = Vec::new();
@@ -58,7 +59,8 @@ fn levels(lines: &[Line<'_>], room: usize) -> usize {
     most
 }
 
-/// Returns the number of leading `>`, the column after them and the surrounding spaces, and the rest of the text.
+/// Returns the number of leading `>` characters, the column after them and the surrounding spaces, and the rest of the
+/// text.
 fn marks(text: &str) -> (usize, usize, &str) {
     let (mut quotes, mut column) = (0, 0);
     for (at, byte) in text.bytes().enumerate() {

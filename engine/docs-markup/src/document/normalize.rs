@@ -44,7 +44,7 @@ fn inline(own: &Inline) -> Inline {
         }
         _ => {}
     }
-    // The body of an annotation is compared with the footnote definitions.
+    // The body of an annotation is compared together with the footnote definitions.
     inline
 }
 
@@ -81,13 +81,13 @@ pub(super) fn is_same(a: &Block, b: &Block) -> bool {
         }
 }
 
-/// Returns the nonempty child blocks of a block with child blocks or without children, or `None` for a block with text.
+/// Returns the non-empty child blocks of a block that has child blocks or no children, or `None` for a block with text.
 fn full_within(own: &Block) -> Option<Vec<&Block>> {
     let blocks: Vec<&Block> = own.nodes.iter().map(Node::as_block).collect::<Option<_>>()?;
     Some(blocks.into_iter().filter(|block| !is_empty(block)).collect())
 }
 
-/// Returns `true` if a block has child blocks only.
+/// Returns `true` if a block only has child blocks.
 pub(super) fn holds_blocks(own: &Block) -> bool {
     !own.nodes.is_empty() && own.nodes.iter().all(|node| node.as_block().is_some())
 }

@@ -7,7 +7,7 @@ use std::{
 
 use docs_model::Block;
 
-/// The consumed labels in order, each with the body of its footnote. Cloning shares full segments, because parsing and
+/// The consumed labels in order, each with the body of its footnote. Clones share full segments, because parsing and
 /// printing save this state for every text.
 #[derive(Clone, Default)]
 pub(super) struct LabelLog {
@@ -69,7 +69,7 @@ impl LabelLog {
     }
 }
 
-/// The footnotes of a text.
+/// The footnotes of a document.
 #[derive(Default)]
 pub(super) struct Notes {
     bodies: HashMap<String, Vec<Block>>,
@@ -85,7 +85,7 @@ impl Notes {
         Self { bodies, ..Self::default() }
     }
 
-    /// Creates footnotes with these labels and empty bodies. Some labels are already consumed.
+    /// Creates footnotes with these labels and empty bodies. The labels in `taken` are already consumed.
     pub(super) fn from_labels(labels: &Arc<HashSet<String>>, taken: &LabelLog) -> Self {
         Self { known: Some(Arc::clone(labels)), taken: taken.clone(), ..Self::default() }
     }
@@ -125,12 +125,12 @@ impl Notes {
         self.taken.has(label)
     }
 
-    /// Returns a position for [`Self::rewind`].
+    /// Returns a checkpoint for [`Self::rewind`].
     pub(super) fn mark(&self) -> usize {
         self.taken.len()
     }
 
-    /// Rewinds the consumed labels to a position.
+    /// Rewinds the consumed labels to a checkpoint.
     pub(super) fn rewind(&mut self, mark: usize) {
         self.taken.truncate(mark);
     }

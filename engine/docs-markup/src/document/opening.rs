@@ -4,7 +4,7 @@ use docs_model::ContentRef;
 
 use super::{html, tags, targets};
 
-/// An opening tag with the attributes so far.
+/// An opening tag with the attributes written so far.
 pub(super) struct Opening {
     text: String,
     write: fn(&mut String, &str, &str),
@@ -12,7 +12,7 @@ pub(super) struct Opening {
 }
 
 impl Opening {
-    /// Begins the tag of an HTML element.
+    /// Begins a tag of an HTML element.
     pub(super) fn html(name: &str) -> Self {
         Self { text: format!("<{name}"), write: html::write_attribute, end: ">" }
     }

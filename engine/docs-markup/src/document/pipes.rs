@@ -30,7 +30,7 @@ fn alignment(cell: &str) -> Option<CellAlign> {
     })
 }
 
-/// Returns the number of cells of a line.
+/// Returns the number of cells in a line.
 pub(super) fn count(text: &str) -> usize {
     let text = text.trim_matches(SPACE);
     let inside = text.strip_prefix('|').unwrap_or(text).as_bytes();

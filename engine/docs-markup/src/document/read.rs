@@ -18,9 +18,9 @@ use super::{
     spelling, tables, tagged, weight,
 };
 
-/// Number of parts of a block (items of a list, lines of code, cells of a table) that are always parsed, and the
-/// bytes required for each further part. Blocks with more and smaller parts are preserved verbatim: their tree would
-/// need disproportionate memory.
+/// Number of parts of a block (items of a list, lines of code, cells of a table) that are always parsed, and the number
+/// of bytes required for each further part. Blocks with more and smaller parts are preserved verbatim, because their
+/// trees would need disproportionate memory.
 const MAX_PARTS: usize = 2_000;
 const BYTES_A_PART: usize = 8;
 
@@ -53,7 +53,7 @@ impl BlockReader<'_> {
         out
     }
 
-    /// Parses the body of a note: blocks that are unchanged by writing and parsing.
+    /// Parses the body of a footnote into blocks that round-trip through printing.
     pub(super) fn note(&mut self, lines: &[Line<'_>], labels: &Labels) -> Vec<Block> {
         if !weight::fits_note(lines) {
             return vec![verbatim(lines)];
@@ -150,7 +150,7 @@ impl BlockReader<'_> {
             }
             ChunkKind::Details(inside) => figures::expandable(self, &lines[inside.clone()]),
         };
-        // A paragraph without content would disappear when it is written.
+        // A paragraph without content would disappear when it is printed.
         let block = block.filter(|block| !is_nothing(block));
         vec![block.unwrap_or_else(|| verbatim(own))]
     }
@@ -175,7 +175,7 @@ impl BlockReader<'_> {
         let text = lines::join(lines);
         let text = text.trim_matches([' ', '\t', '\n']);
         let nodes = self.text(text, InlineContext::Lines).filter(|nodes| !nodes.is_empty())?;
-        // A paragraph that consists of an image is a block.
+        // A paragraph that only contains an image becomes an image block.
         if let [Node::Inline(Inline { kind: kind @ InlineKind::InlineImage { size: None, .. }, .. })] =
             nodes.as_slice()
             && text.starts_with("![")
@@ -199,7 +199,7 @@ impl BlockReader<'_> {
         Some(block)
     }
 
-    /// Creates a code block with a block for each line.
+    /// Creates a code block with one child block per line.
     pub(super) fn code(&mut self, info: &str, code: &[Line<'_>]) -> Block {
         let nodes = code.iter().map(|line| Node::Block(code_line(&line.text))).collect();
         self.left = self.left.saturating_sub(code.len());
@@ -259,7 +259,7 @@ impl BlockReader<'_> {
     }
 }
 
-/// Returns `true` if a text is plain: a line of words that does not begin a block.
+/// Returns `true` if `text` is plain: a single line of words that does not begin a block.
 fn is_plain(text: &str) -> bool {
     let mut is_behind_word = false;
     let is_within = |c: char| {
@@ -269,7 +269,7 @@ fn is_plain(text: &str) -> bool {
     text.starts_with(char::is_alphabetic) && !text.ends_with(' ') && text.chars().all(is_within)
 }
 
-/// Returns `true` if a block has too many parts for the size of its text.
+/// Returns `true` if a block has too many parts for its text size.
 fn is_crowded(kind: &ChunkKind<'_>, lines: &[Line<'_>]) -> bool {
     let parts = match kind {
         ChunkKind::List(list) => 2 * list.items.len(),
@@ -284,7 +284,7 @@ fn is_crowded(kind: &ChunkKind<'_>, lines: &[Line<'_>]) -> bool {
         && parts - MAX_PARTS > lines.iter().map(|line| line.text.len()).sum::<usize>() / BYTES_A_PART
 }
 
-/// Splits the text of a heading from a trailing anchor: `<a href="#x" id="x"></a>`.
+/// Splits a trailing anchor from the text of a heading: `<a href="#x" id="x"></a>`.
 fn anchor(text: &str) -> (&str, Option<String>) {
     let whole = (text, None);
     let Some(start) = text.trim_end_matches(SPACE).strip_suffix("</a>").and_then(|text| text.rfind("<a "))
@@ -298,7 +298,7 @@ fn anchor(text: &str) -> (&str, Option<String>) {
     if is_usual { (text[..start].trim_end_matches(SPACE), Some(id.to_owned())) } else { whole }
 }
 
-/// Parses the check box at the beginning of an item; returns `None` if it is missing.
+/// Parses the check box at the beginning of an item. Returns `None` if it is missing.
 fn task(text: &str) -> Option<bool> {
     let rest = text.trim_start_matches(SPACE).strip_prefix('[')?;
     let mut chars = rest.chars();
@@ -311,7 +311,7 @@ fn task(text: &str) -> Option<bool> {
     (behind.is_empty() || behind.starts_with([' ', '\t'])).then_some(checked)
 }
 
-/// Removes the spellings that equal the default.
+/// Removes spellings that equal the default.
 fn remove_default_spellings(
     nodes: Vec<Node>,
     text: &str,

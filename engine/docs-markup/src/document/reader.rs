@@ -1,4 +1,4 @@
-//! The state of the parser. Its methods are in the files of the blocks that they parse.
+//! The state of the parser. Its methods are defined in the modules of the blocks that they parse.
 
 use std::collections::HashMap;
 
@@ -12,7 +12,7 @@ pub(super) struct BlockReader<'r> {
 }
 
 impl<'r> BlockReader<'r> {
-    /// Creates a reader of a separate text.
+    /// Creates a reader for a separate text.
     pub(super) fn new_detached(definitions: &'r HashMap<String, (String, String)>, notes: Notes) -> Self {
         Self { definitions, notes, depth: 0, left: MAX_BLOCKS }
     }

@@ -12,12 +12,12 @@ use crate::diff::{LineChange, changed};
 ///
 /// Blocks are identified by their keys in the current text, or in the base if they no longer exist. The previous
 /// version of a changed block is found by position: between two unchanged blocks, the first changed block corresponds
-/// to the first block of the base there, and so on. The key of a nested block identifies the top-level block that
+/// to the first base block in that gap, and so on. The key of a nested block identifies the top-level block that
 /// contains it.
 ///
 /// # Errors
 ///
-/// Names the first key that is in neither text.
+/// [`Invalid`] with the first key that is in neither text.
 pub fn revert_blocks(current: &str, base: &str, keys: &[String]) -> Result<String, Invalid> {
     let now = DocumentSource::new(current).document;
     let then = DocumentSource::new(base).document;
@@ -33,9 +33,9 @@ pub fn revert_blocks(current: &str, base: &str, keys: &[String]) -> Result<Strin
 }
 
 struct NamedBlocks {
-    /// Indexes in the current document.
+    /// Indices in the current document.
     now: HashSet<usize>,
-    /// Indexes in the base.
+    /// Indices in the base.
     then: HashSet<usize>,
 }
 
@@ -48,7 +48,7 @@ impl NamedBlocks {
     }
 }
 
-/// Returns the index of the top-level block with a key, or of the one that contains the block with the key.
+/// Returns the index of the top-level block that has a key, or that contains the block with the key.
 fn place(blocks: &[Block], key: &str) -> Option<usize> {
     blocks.iter().position(|block| {
         let mut found = false;

@@ -1,6 +1,6 @@
-//! Parsing of a whole text, such that its blocks read the same together when they are printed.
+//! Parsing of a whole text such that its blocks round-trip when they are printed together.
 //!
-//! Each block is parsed such that it reads the same alone. Next to others it may not. Conflicting blocks are then
+//! Each block is parsed such that it round-trips alone. Next to other blocks, it may not. Conflicting blocks are then
 //! preserved verbatim, merged into one paragraph with their neighbours, and all other blocks remain trees. The
 //! selection depends only on the parsed text, and the printed text parses to the same blocks, so the same blocks are
 //! verbatim again.
@@ -24,24 +24,24 @@ use super::{
 };
 use crate::diff::{LineChange, LineId, changes};
 
-/// Parses a whole text. Blocks that do not read the same next to the others are preserved verbatim. If that does not
-/// suffice, the whole text is.
+/// Parses a whole text. Blocks that do not round-trip next to the others are preserved verbatim. If that does not
+/// suffice, the whole text is preserved verbatim.
 pub(super) fn parse_text(lines: &[Line<'_>]) -> ParsedBlocks {
     parse_settled(lines, is_settled_by_parts).unwrap_or_else(|| verbatim_text(lines))
 }
 
-/// Like [`text`], but always prints and parses a noncanonical text as a whole.
+/// Like [`parse_text`], but always prints and parses a noncanonical text as a whole.
 #[cfg(test)]
 pub(super) fn parse_text_as_whole(lines: &[Line<'_>]) -> ParsedBlocks {
     parse_settled(lines, |text, _| text.is_usual).unwrap_or_else(|| verbatim_text(lines))
 }
 
-/// Returns `true` if the blocks of a text of this length read the same together because each does alone.
+/// Returns `true` if the blocks round-trip together because each of them does alone. `bytes` is the length of the text.
 const fn is_settled_by_parts(text: &ParsedBlocks, bytes: usize) -> bool {
     text.is_usual || (text.is_independent && bytes <= MAX_INDEPENDENT)
 }
 
-/// Returns `true` if a block, alone in a text, does not read the same when it is printed.
+/// Returns `true` if a block does not round-trip as the only block of a document.
 pub(super) fn is_unsettled(block: &Block) -> bool {
     let blocks = std::slice::from_ref(block);
     print::document(blocks, VerbatimMode::Checked)
@@ -49,13 +49,13 @@ pub(super) fn is_unsettled(block: &Block) -> bool {
 }
 
 impl Printer {
-    /// Returns `true` if a text can be preserved verbatim.
+    /// Returns `true` if `text` can be preserved verbatim.
     pub(super) fn can_stay_verbatim(&self, text: &str, block: &Block) -> bool {
         let is_top = self.depth() == 0;
         if is_top && memory_budget::is_all_lines(text) {
             return true;
         }
-        // Several blocks cannot equal a single one, so they need not be parsed.
+        // Several blocks cannot equal a single block, so they need not be parsed.
         if self.depth() > MAX_BLOCK_DEPTH
             || (is_top && chunks::scan_chunks(&lines::split(text)).nth(1).is_some())
         {
@@ -65,8 +65,8 @@ impl Printer {
         if is_same || !is_top {
             return is_same;
         }
-        // Blocks of the top level that do not read the same when they are printed are also verbatim, and so is the rest
-        // of a text after the maximum number of blocks.
+        // The top-level blocks that do not round-trip are also verbatim, and so is the rest of the text after the
+        // maximum number of blocks.
         let read = blocks::parse_blocks(&lines::split(text)).blocks;
         match read.as_slice() {
             [read] => normalize::is_same(read, block) || is_unsettled(read),
@@ -78,10 +78,10 @@ impl Printer {
 /// Maximum number of rounds that extend the verbatim blocks. Each round doubles the extension of runs that did not
 /// suffice.
 const MAX_ROUNDS: usize = 6;
-/// Maximum length of a text whose separated blocks are assumed to read the same together as alone. In a longer text,
-/// the limits may fit only some of the blocks, depending on their spelling.
+/// Maximum length of Markdown whose separate blocks are assumed to round-trip together if each of them does alone. In
+/// longer Markdown, only some of the blocks may fit into the limits, depending on their spelling.
 const MAX_INDEPENDENT: usize = 64 * 1024;
-/// Maximum number of passes of printing and parsing until a text reads the same.
+/// Maximum number of printing and parsing passes until a document round-trips.
 const MAX_PASSES: usize = 2 * MAX_SETTLING_PASSES;
 
 fn parse_settled(lines: &[Line<'_>], is_settled: fn(&ParsedBlocks, usize) -> bool) -> Option<ParsedBlocks> {
@@ -90,7 +90,7 @@ fn parse_settled(lines: &[Line<'_>], is_settled: fn(&ParsedBlocks, usize) -> boo
     let mut first: Option<Vec<Range<usize>>> = None;
     for _ in 0..MAX_ROUNDS {
         let text = run_in_pass(bytes, || blocks::parse_blocks(lines))?;
-        // With little work budget left, fewer blocks are parsed as trees.
+        // When little of the work budget is left, fewer blocks are parsed as trees.
         if *first.get_or_insert_with(|| text.lines.clone()) != text.lines {
             return None;
         }
@@ -105,7 +105,7 @@ fn parse_settled(lines: &[Line<'_>], is_settled: fn(&ParsedBlocks, usize) -> boo
     None
 }
 
-/// Runs a step of parsing a text of this length. Returns `None` if it exceeds its work budget.
+/// Runs a parsing step for this many bytes of text. Returns `None` if the step exceeds its work budget.
 fn run_in_pass<T>(bytes: usize, act: impl FnOnce() -> T) -> Option<T> {
     let portion = WorkShare::pass(bytes);
     let done = act();
@@ -114,17 +114,17 @@ fn run_in_pass<T>(bytes: usize, act: impl FnOnce() -> T) -> Option<T> {
     is_done.then_some(done)
 }
 
-/// Ranges of blocks that do not read the same, and the lines of all blocks.
+/// Ranges of blocks that do not round-trip, and the lines of all blocks.
 struct Conflicts {
     places: Vec<Range<usize>>,
     ranges: Vec<Range<usize>>,
 }
 
 impl Conflicts {
-    /// Converts conflicts between blocks with these lines to ranges of all blocks of the first parse.
+    /// Converts conflicts between blocks with these lines to ranges of blocks in the first parse.
     fn new(places: Vec<Range<usize>>, ranges: &[Range<usize>], all: Vec<Range<usize>>) -> Self {
         let of_lines = |place: Range<usize>| {
-            // An added block results from its neighbours.
+            // An added block is caused by its neighbours.
             let place = match place.is_empty() {
                 true => place.start.saturating_sub(1)..(place.end + 1).min(ranges.len()),
                 false => place,
@@ -138,8 +138,8 @@ impl Conflicts {
     }
 }
 
-/// Prints and parses blocks, some of them verbatim, until they read the same, or returns the conflicts. Only one tree
-/// exists at a time: of the previous one, only hashes are retained.
+/// Prints and parses blocks, some of them verbatim, until they round-trip, or returns the conflicts. Only one tree
+/// exists at a time; of the previous tree, only hashes are retained.
 fn settle(
     mut text: ParsedBlocks,
     kept: &VerbatimRuns,
@@ -175,7 +175,7 @@ fn settle(
             let places = changes.into_iter().map(|change| change.old);
             return Some(Err(Conflicts::new(places.collect(), &ranges, all)));
         }
-        // The content is equal. Only spellings differ, or the choice of blocks that fit as trees.
+        // The content is equal. The only differences are spellings, or which blocks fit as trees.
         let lines_of_all = merge_ranges(ranges, &changes);
         text = ParsedBlocks::new(again.blocks, lines_of_all, notes.clone());
         if is_settled {
@@ -185,8 +185,7 @@ fn settle(
     None
 }
 
-/// Returns the lines of blocks that were parsed again. Changed blocks get the combined lines of the blocks they
-/// replace.
+/// Returns the lines of blocks from the second parse. Changed blocks get the combined lines of the blocks they replace.
 fn merge_ranges(ranges: Vec<Range<usize>>, changes: &[LineChange]) -> Vec<Range<usize>> {
     let mut out = Vec::with_capacity(ranges.len());
     let mut at = 0;
@@ -200,9 +199,9 @@ fn merge_ranges(ranges: Vec<Range<usize>>, changes: &[LineChange]) -> Vec<Range<
     out
 }
 
-/// The data of a tree that is needed to compare it with another one.
+/// The data of a tree that is needed to compare it with another tree.
 struct TreeDigests {
-    /// The hash of the content of each block, and the hash of its content and spelling.
+    /// The content hash of each block, and the hash of its content and spelling.
     digests: Vec<(blake3::Hash, blake3::Hash)>,
     /// A flag for each verbatim block.
     raw: Vec<bool>,
@@ -216,7 +215,7 @@ impl TreeDigests {
         }
     }
 
-    /// Returns `true` if a change only concerns the choice of trees: a verbatim block became a tree, or a tree became
+    /// Returns `true` if a change only affects which blocks are trees: a verbatim block became a tree, or a tree became
     /// verbatim.
     fn is_verbatim_change(&self, again: &Self, change: &LineChange) -> bool {
         let trees = |outline: &Self, blocks: &Range<usize>| {
@@ -227,7 +226,7 @@ impl TreeDigests {
         !is_none && (before == 0 || (before == 1 && now == 0))
     }
 
-    /// Returns `true` if the end of a text became verbatim.
+    /// Returns `true` if the rest of the text became verbatim.
     fn is_end(&self, again: &Self, change: &LineChange) -> bool {
         let is_end = change.old.end == self.raw.len() && change.new.end == again.raw.len();
         is_end
@@ -236,7 +235,7 @@ impl TreeDigests {
             && again.raw[change.new.clone()].iter().all(|is_raw| *is_raw)
     }
 
-    /// Returns the changes of content between two outlines.
+    /// Returns the content changes between two outlines.
     fn changes(&self, again: &Self) -> Vec<LineChange> {
         let mut known: HashMap<blake3::Hash, LineId> = HashMap::new();
         let [own, again] = [self, again].map(|all| {
@@ -250,7 +249,7 @@ impl TreeDigests {
     }
 }
 
-/// Verbatim blocks in runs that are not adjacent.
+/// Runs of verbatim blocks, which are not adjacent to each other.
 #[derive(Default)]
 struct VerbatimRuns {
     runs: Vec<VerbatimRun>,
@@ -259,13 +258,13 @@ struct VerbatimRuns {
 /// Consecutive blocks that are preserved as one paragraph.
 struct VerbatimRun {
     blocks: Range<usize>,
-    /// Number of blocks that extend the run on either side if it does not suffice.
+    /// Number of blocks by which the run is extended on both sides if it does not suffice.
     reach: usize,
     is_enough: bool,
 }
 
 impl VerbatimRuns {
-    /// Adds conflicting blocks, and all blocks made from the same lines. Returns `None` if nothing is added.
+    /// Adds conflicting blocks, and all blocks parsed from the same lines. Returns `None` if nothing is added.
     fn add(&mut self, conflicts: Conflicts) -> Option<()> {
         let Conflicts { places, ranges } = conflicts;
         let all = 0..ranges.len();
@@ -300,8 +299,8 @@ impl VerbatimRuns {
         self.runs = joined;
     }
 
-    /// Returns the blocks of a text, with one paragraph per run, followed by the footnote definitions that only the run
-    /// references.
+    /// Returns the parsed blocks, with one paragraph per run. Each run is followed by the footnote definitions that
+    /// only it references.
     fn combine_runs(&self, text: ParsedBlocks, lines: &[Line<'_>]) -> CombinedBlocks {
         let ParsedBlocks { blocks, lines: ranges, mut notes, .. } = text;
         let mut out =
@@ -336,13 +335,13 @@ impl VerbatimRuns {
     }
 }
 
-/// The blocks of a text, some of them verbatim.
+/// Parsed blocks, some of them verbatim.
 #[derive(Default)]
 struct CombinedBlocks {
     blocks: Vec<Block>,
     lines: Vec<Range<usize>>,
     notes: Vec<TakenNote>,
-    /// The range of original blocks of each block.
+    /// The range of original blocks for each block.
     places: Vec<Range<usize>>,
 }
 
@@ -357,7 +356,8 @@ impl CombinedBlocks {
         ParsedBlocks::new(self.blocks, self.lines, self.notes)
     }
 
-    /// Returns the blocks that cannot be printed: one, or all blocks that reference a footnote in an invalid position.
+    /// Returns the blocks that cannot be printed: a single block, or all blocks that reference a footnote in an invalid
+    /// position.
     fn places_of(&self, invalid: &Invalid, ranges: &[Range<usize>]) -> Vec<Range<usize>> {
         let index =
             invalid.place.strip_prefix("nodes[").and_then(|rest| rest.split(']').next()?.parse().ok());
@@ -371,7 +371,7 @@ impl CombinedBlocks {
     }
 }
 
-/// Extends a range of blocks by all blocks made from the same lines.
+/// Extends a range of blocks by all blocks parsed from the same lines.
 fn extend_to_whole_lines(mut blocks: Range<usize>, ranges: &[Range<usize>]) -> Range<usize> {
     while blocks.start > 0 && ranges[blocks.start - 1] == ranges[blocks.start] {
         blocks.start -= 1;
@@ -388,7 +388,7 @@ fn verbatim_text(lines: &[Line<'_>]) -> ParsedBlocks {
     let end = lines.iter().rposition(|line| !line.is_blank()).map_or(start, |last| last + 1);
     let written = lines::join(&lines[start..end]);
     let all = start..end;
-    // Without the empty lines it may read the same.
+    // Without the empty lines, the text may round-trip.
     let own = lines::split(&written);
     if own.len() < lines.len()
         && !work_budget::is_used_up()

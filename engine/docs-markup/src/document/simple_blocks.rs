@@ -9,7 +9,7 @@ use super::{
     spelling::{VERBATIM, is_verbatim},
 };
 
-/// Converts indented code after a list to fenced code: indented code would be part of the list.
+/// Converts indented code after a list to fenced code, because indented code would become part of the list.
 pub(super) fn fenced(block: Block, follows_list: bool) -> Block {
     let is_code = matches!(block.kind, BlockKind::Code { .. }) && block.spelling.as_deref() == Some("    ");
     if follows_list && is_code { Block { spelling: None, ..block } } else { block }
@@ -20,10 +20,10 @@ pub(super) fn verbatim(lines: &[Line<'_>]) -> Block {
     verbatim_run(lines, &[])
 }
 
-/// Returns the lines of a block and those of the following blocks as a verbatim block.
+/// Returns the lines of a block and of the following blocks as a verbatim block.
 pub(super) fn verbatim_run(first: &[Line<'_>], rest: &[Line<'_>]) -> Block {
-    // After a list, leading space would make the block part of the list. More leading space would make it code; lines
-    // indented as far as code remain so.
+    // After a list, leading space would make the block part of the list, and more leading space would make it code.
+    // Lines that are already indented as code are unchanged.
     let indent = first.first().map(Line::indent).filter(|indent| *indent < CODE_INDENT).unwrap_or(0);
     let less = |line: &Line<'_>| match line.indent() {
         own if own >= CODE_INDENT => indent.min(own - CODE_INDENT),
@@ -56,7 +56,7 @@ pub(super) fn code_line(text: &str) -> Block {
     Block::new(BlockKind::CodeLine { highlighted: None }, vec![Node::Text(TextNode::new(leaves))])
 }
 
-/// Returns the kind of a heading with `level` number signs.
+/// Returns the heading kind for `level` `#` characters.
 pub(super) fn heading(level: u8, data: HeadingData) -> BlockKind {
     let level_kept = matches!(level, 1 | 5 | 6).then_some(level);
     let data = HeadingData { level: level_kept, ..data };
@@ -67,7 +67,7 @@ pub(super) fn heading(level: u8, data: HeadingData) -> BlockKind {
     }
 }
 
-/// Returns `true` if a text is valid as the anchor of a heading.
+/// Returns `true` if `text` is a valid heading anchor.
 pub(super) fn is_anchor(text: &str) -> bool {
     !text.is_empty()
         && !text

@@ -1,4 +1,4 @@
-//! Markdown with the byte ranges of its blocks, so that unchanged blocks keep their bytes.
+//! Markdown with the byte ranges of its blocks, which allows unchanged blocks to keep their bytes.
 
 use std::{borrow::Cow, ops::Range};
 
@@ -14,7 +14,7 @@ use super::{
 /// Characters that end lines.
 const LINE_ENDS: [char; 2] = ['\n', '\r'];
 
-/// Parses Markdown. The text must not include front matter and the title of the page.
+/// Parses Markdown. The text must not include front matter or the title of the page.
 ///
 /// ```
 /// use docs_markup::document::{parse, print};
@@ -35,9 +35,9 @@ pub struct DocumentSource<'a> {
     pub markdown: Cow<'a, str>,
     /// The parsed document.
     pub document: Document,
-    /// The byte range of each block of the document, without the end of its last line. Blocks made from the same lines
-    /// have the same range. The ranges are in text order, except those of footnote definitions referenced only by a
-    /// verbatim block: these are blocks directly after it.
+    /// The byte range of each block of the document, without the ending of its last line. Blocks parsed from the same
+    /// lines have the same range. The ranges are in text order, except for footnote definitions referenced only by a
+    /// verbatim block, which directly follow that block.
     pub ranges: Vec<Range<usize>>,
     /// The byte ranges of the footnote definitions that annotations reference.
     pub notes: Vec<Range<usize>>,
@@ -57,7 +57,7 @@ impl<'a> DocumentSource<'a> {
         }
     }
 
-    /// Creates the source of a text that is one verbatim paragraph.
+    /// Creates the source of a document that contains `markdown` as one verbatim paragraph.
     fn verbatim(markdown: &str, offset: usize) -> DocumentSource<'_> {
         let start =
             offset + markdown[offset..].len() - markdown[offset..].trim_start_matches(LINE_ENDS).len();
@@ -78,7 +78,8 @@ impl<'a> DocumentSource<'a> {
         let (body, offset) = match memory_budget::is_all_lines(body) {
             false => (body, offset),
             true => {
-                // A verbatim paragraph has no line endings around it, so they do not count towards the limit.
+                // A verbatim paragraph is stored without surrounding line endings, so they do not count towards the
+                // limit.
                 let behind = body.trim_start_matches(LINE_ENDS);
                 let text = behind.trim_end_matches(LINE_ENDS);
                 if memory_budget::is_all_lines(text) {

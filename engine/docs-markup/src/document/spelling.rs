@@ -7,7 +7,7 @@ use super::{
     escape::{self, EscapeContext, InlineContext},
 };
 
-/// The spelling of a paragraph with verbatim Markdown.
+/// The spelling that marks a paragraph of verbatim Markdown.
 pub(super) const VERBATIM: &str = "verbatim";
 
 /// Returns `true` for a paragraph of verbatim Markdown.
@@ -16,7 +16,7 @@ pub fn is_verbatim(block: &Block) -> bool {
     matches!(block.kind, BlockKind::Paragraph { align: None }) && block.spelling.as_deref() == Some(VERBATIM)
 }
 
-/// Removes all spellings from nodes, and merges or removes leaves that become equal or empty.
+/// Removes all spellings from nodes, merges leaves that become equal, and removes empty leaves.
 pub(super) fn remove_spellings(nodes: &[Node]) -> Vec<Node> {
     remove_spellings_except(nodes, RetainedSpellings::None)
 }
@@ -84,7 +84,7 @@ pub(super) fn compact(mut nodes: Vec<Node>) -> Vec<Node> {
     nodes
 }
 
-/// Adds a leaf to nodes, merged with the last one if both have the same marks. Empty leaves are dropped.
+/// Adds a leaf to nodes, or merges it with the last leaf if both have the same marks. Empty leaves are dropped.
 pub(super) fn add(out: &mut Vec<Node>, leaf: Leaf) {
     if leaf.text.is_empty() {
         return;
@@ -137,7 +137,7 @@ fn reduce_inline(inline: &mut Inline) {
             if let Some(title) = title {
                 written.push_str(&format!(" {}", escape::title(title)));
             }
-            // A link whose text equals its address has a different notation.
+            // A link whose text equals its URL has a different notation.
             let label = match inline.nodes.as_slice() {
                 [Node::Text(text)] => text.leaves.iter().map(|leaf| leaf.text.as_str()).collect(),
                 _ => String::new(),
@@ -152,7 +152,7 @@ fn reduce_inline(inline: &mut Inline) {
     }
 }
 
-/// Returns the canonical number of backticks of the fence of a code block.
+/// Returns the canonical number of backticks for the fence of a code block.
 pub(super) fn fence_length(block: &Block) -> usize {
     let longest = block.nodes.iter().filter_map(|node| match node {
         Node::Block(line) => {
@@ -219,7 +219,7 @@ pub(super) fn without_notes(nodes: &[Node]) -> Vec<Node> {
     nodes
 }
 
-/// Returns the block of a second parse with the footnotes of the first.
+/// Returns the block of a second parse with the footnotes of the first parse.
 pub(super) fn restore_footnotes(mut before: Block, mut again: Block) -> Block {
     let mut notes = Vec::new();
     change(&mut before, &mut |inline| {

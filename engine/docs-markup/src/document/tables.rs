@@ -34,7 +34,7 @@ pub(super) fn cell_name(row: usize, column: usize) -> String {
     format!("{}-{}", row_id(row), column_id(column))
 }
 
-/// Maximum number of columns of a table.
+/// Maximum number of columns in a table.
 pub(super) const MAX_COLUMNS: usize = 200;
 
 /// Parses a pipe table. Returns `None` if a row has more cells than there are columns.
@@ -140,7 +140,7 @@ pub(super) fn html(reader: &mut BlockReader<'_>, element: &Element<'_>) -> Optio
     Some(respell(block, element))
 }
 
-/// Preserves the tag of a table if it is not canonical, and spellings where needed.
+/// Preserves the tag of a table if it is not canonical, and preserves other spellings where needed.
 fn respell(block: Block, element: &Element<'_>) -> Block {
     let bare = spelling::bare_block(&block);
     let own = Some(element.open.source.to_owned());

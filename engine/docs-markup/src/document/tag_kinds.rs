@@ -90,7 +90,7 @@ fn integration(name: &str, tag: &TemplateTag<'_>) -> Option<BlockKind> {
         .then_some(BlockKind::Integration(Box::new(data)))
 }
 
-/// Parses a property as JSON if printing the value yields the same text, otherwise as a string.
+/// Parses a property as JSON if printing the value returns the same text, otherwise as a string.
 fn property(text: &str) -> Value {
     let json = serde_json::from_str::<Value>(text).ok();
     json.filter(|value| value.to_string().as_str() == text).unwrap_or_else(|| Value::from(text))

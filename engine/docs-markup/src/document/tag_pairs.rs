@@ -1,4 +1,4 @@
-//! Matching of opening and closing tags.
+//! Pairing of opening and closing tags.
 
 use std::collections::HashMap;
 
@@ -9,8 +9,8 @@ use super::{
 };
 use crate::syntax::{html::TagKind, tag};
 
-/// Returns the pairs of tags of one level: from the line of the opening tag to the line of the closing tag. Code, open
-/// HTML, and the content of lists and quotations are skipped.
+/// Returns the pairs of tags at one level: the line of each opening tag mapped to the line of its closing tag. Code,
+/// open HTML, and the content of lists and quotations are skipped.
 pub(super) fn matches(lines: &[Line<'_>]) -> HashMap<usize, usize> {
     let mut level = LevelScan::default();
     for (index, line) in lines.iter().enumerate() {
@@ -26,7 +26,7 @@ struct LevelScan<'s> {
     fence: Option<(char, usize)>,
     /// The end marker of the open HTML.
     html: Option<&'static str>,
-    /// The start column of the lines of the list item.
+    /// The column at which the lines of the list item start.
     item: Option<usize>,
     /// `true` if the previous line was blank.
     after_blank: bool,
@@ -90,7 +90,7 @@ impl<'s> LevelScan<'s> {
 struct Finder<'s> {
     found: HashMap<usize, usize>,
     open: Vec<(usize, &'s str)>,
-    /// The positions of the open tags of each name. Positions of closed tags are skipped.
+    /// The positions of the open tags by name. Positions of closed tags are skipped.
     places: HashMap<&'s str, Vec<(usize, usize)>>,
 }
 

@@ -36,20 +36,20 @@ pub(super) fn blocks(
         };
         return vec![block];
     }
-    // The tag of a block without required content would be that block on its own.
+    // A block that does not require content would be parsed from the tag alone.
     let is_whole =
         TemplateTag::read(text).and_then(|tag| kind(&tag)).is_some_and(|kind| !kind.form().is_container());
     let Some(inside) = inside.filter(|_| !is_whole) else { return vec![verbatim(own)] };
     let mut out = vec![verbatim(&all[chunk.lines.start..inside.start])];
     out.extend(reader.read_nested(&all[inside.clone()]));
-    // With more indentation it would be code on its own.
+    // With more indentation, a separate line would be code.
     let closing: Vec<Line<'_>> =
         all[inside.end..chunk.lines.end].iter().map(|line| line.dedent(line.indent())).collect();
     out.push(verbatim(&closing));
     out
 }
 
-/// Returns a text as a spelling, unless it equals the canonical one.
+/// Returns the written form as a spelling, or `None` if it equals the canonical spelling.
 fn unusual(usual: Option<String>, written: &str) -> Option<String> {
     let is_usual = usual.is_some_and(|usual| escape::is_alike(&usual, written));
     (!is_usual).then(|| written.trim_matches(SPACE).to_owned())
@@ -74,7 +74,7 @@ fn block(reader: &mut BlockReader<'_>, tag: &TemplateTag<'_>, inner: Option<&[Li
             let is_caption = blocks.iter().all(|block| matches!(block.kind, BlockKind::Paragraph { .. }));
             is_caption.then(|| Block::with_fragments(kind, vec![caption(blocks)]))
         }
-        // The content repeats the target.
+        // The content only repeats the target.
         BlockKind::ContentRef { .. }
         | BlockKind::Swagger { .. }
         | BlockKind::OpenapiOperation { .. }
@@ -82,7 +82,7 @@ fn block(reader: &mut BlockReader<'_>, tag: &TemplateTag<'_>, inner: Option<&[Li
         | BlockKind::OpenapiWebhook { .. } => {
             (inner.iter().filter(|line| !line.is_blank()).count() <= 1).then(|| Block::new(kind, Vec::new()))
         }
-        // Blocks without content or without a tag, and blocks that are valid only within tabs, a stepper or columns.
+        // Blocks without content or without a tag, and blocks that are only valid within tabs, a stepper or columns.
         _ => None,
     }
 }
@@ -103,7 +103,7 @@ fn code(reader: &mut BlockReader<'_>, options: BlockKind, inner: &[Line<'_>]) ->
     Some(block)
 }
 
-/// Parses a tag that contains only tags of one name.
+/// Parses a tag that only contains tags of one name.
 fn parts(reader: &mut BlockReader<'_>, whole: BlockKind, own: BlockTag, inner: &[Line<'_>]) -> Option<Block> {
     let chunks = chunks::read(inner);
     let is_part = |chunk: &Chunk<'_>| match &chunk.kind {

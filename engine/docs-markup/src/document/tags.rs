@@ -14,17 +14,17 @@ pub(super) struct TemplateTag<'a> {
     pub(super) bare: Option<Cow<'a, str>>,
     /// Names and values in order. `None` for a name without a value.
     pub(super) attributes: Vec<(&'a str, Option<Cow<'a, str>>)>,
-    /// The byte offset of the text after the tag.
+    /// The byte offset after the tag.
     pub(super) end: usize,
 }
 
 impl<'a> TemplateTag<'a> {
-    /// Parses the tag at the beginning of a text, after optional spaces.
+    /// Parses the tag at the beginning of `text`, after optional spaces.
     pub(super) fn read(text: &'a str) -> Option<Self> {
         let start = text.len() - text.trim_start_matches([' ', '\t']).len();
         let read = tag::Tag::read_at(text, start)
             .and_then(|found| Self::from_syntax(text, &found).ok_or(found.end.saturating_sub(start)));
-        // Counted because repeated lookalikes of tags are each read to their end.
+        // The bytes are counted, because repeated text that resembles tags is scanned to its end each time.
         read.inspect_err(|bytes| work_budget::take_bytes(*bytes)).ok()
     }
 
@@ -41,7 +41,7 @@ impl<'a> TemplateTag<'a> {
     }
 
     /// Returns the value of an attribute, or `None` for a name without a value. The first of several attributes with
-    /// one name takes precedence.
+    /// the same name takes precedence.
     pub(super) fn get(&self, name: &str) -> Option<&str> {
         self.attributes.iter().find(|(own, _)| *own == name)?.1.as_deref()
     }
@@ -59,11 +59,11 @@ impl<'a> TemplateTag<'a> {
     }
 }
 
-/// Finds the ends of tags during a forward scan of a text. Without this cache, each `{%` would cause a search through
-/// the rest of the text.
+/// Finds the ends of tags during a forward scan. Without this cache, each `{%` would cause a search through the rest of
+/// the text.
 pub(super) struct TagEndFinder<'a> {
     text: &'a str,
-    /// The position of the next end.
+    /// The position of the next tag end.
     next: usize,
 }
 

@@ -1,5 +1,5 @@
-//! Link targets of a document. A destination in the exact notation of a reference becomes that reference, every other
-//! one becomes an address with the unchanged text. So a parsed target is printed unchanged.
+//! Link targets of a document. A destination in the exact notation of a reference becomes that reference. Any other
+//! destination becomes a URL with unchanged text, so a parsed target is printed unchanged.
 
 use docs_model::ContentRef;
 

@@ -1,4 +1,4 @@
-//! The plain text of a document: for search, previews and outlines.
+//! The plain text of a document, for search, previews and outlines.
 
 use docs_model::{Block, BlockKind, Document, Inline, InlineKind, Leaf, Node, TextNode};
 
@@ -7,7 +7,7 @@ use super::keys;
 /// A section of a document: a heading and the text below it.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Section {
-    /// The anchor of the heading. `None` for the text before the first heading.
+    /// The anchor of the heading, or `None` for the text before the first heading.
     pub anchor: Option<String>,
     /// The text of the heading.
     pub heading: Option<String>,
@@ -18,7 +18,7 @@ pub struct Section {
 /// A heading in the outline of a document.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct OutlineItem {
-    /// 1 to 3.
+    /// The level, from 1 to 3.
     pub level: u8,
     pub title: String,
     pub anchor: String,
@@ -36,7 +36,8 @@ pub fn plain_text(document: &Document) -> String {
     out.trim_end().to_owned()
 }
 
-/// Returns the sections of a document: one per heading at any nesting level, and one for the text before the first.
+/// Returns the sections of a document: one per heading at any nesting level, and one for the text before the first
+/// heading.
 ///
 /// Sections without heading and text are omitted.
 #[must_use]
@@ -95,7 +96,7 @@ fn part(block: &Block, out: &mut Vec<Section>) {
     block.children().for_each(|block| part(block, out));
 }
 
-/// Writes the texts of a block's data: titles, formulas and alternative texts.
+/// Writes the text in a block's data: titles, formulas and alternative text.
 fn write_data_texts(block: &Block, out: &mut String) {
     let operation;
     let text = match &block.kind {
@@ -180,7 +181,7 @@ fn mention(spelling: &str) -> Option<&str> {
     spelling.split_once('[')?.1.split_once("](").map(|(label, _)| label)
 }
 
-/// Maximum number of characters of a preview.
+/// Maximum number of characters in a preview.
 const MAX_PREVIEW_CHARS: usize = 200;
 
 /// Returns the text of a block as a preview.

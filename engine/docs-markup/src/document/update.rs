@@ -1,4 +1,4 @@
-//! Updates of a text by a changed document: unchanged blocks keep their bytes.
+//! Updating Markdown to a changed document: unchanged blocks keep their bytes.
 
 use std::collections::HashMap;
 
@@ -15,8 +15,8 @@ use super::{
 };
 use crate::diff::{LineChange, changed};
 
-/// Writes a new document over an old text. Blocks with unchanged content keep their bytes, and changed blocks keep
-/// their spelling as far as possible; without a change the old text is returned.
+/// Updates Markdown to a changed document. Blocks with unchanged content keep their bytes, and changed blocks keep
+/// their spelling as far as possible. Without a change, the old text is returned.
 ///
 /// # Errors
 ///
@@ -38,11 +38,11 @@ pub fn update(old: &str, new: &Document) -> Result<String, Invalid> {
     Ok(best)
 }
 
-/// Writes the part of a text that readers can see over that text. Blocks with unchanged content keep their bytes, all
-/// others are written from scratch: nothing of the omitted content remains.
+/// Rewrites Markdown as the part of it that readers can see. Blocks with unchanged content keep their bytes, all others
+/// are printed from scratch, so nothing of the omitted content remains.
 ///
-/// If the document cannot be written as Markdown that parses to it, all blocks are written from scratch, and the plain
-/// text of a block replaces one that cannot be written.
+/// If the document cannot be printed as Markdown that parses to it, all blocks are printed from scratch, and a block
+/// that cannot be printed is replaced by its plain text.
 #[must_use]
 pub fn update_blocks(old: &str, new: &Document) -> String {
     by_blocks(old, new).unwrap_or_else(|_| readable(&new.nodes))
@@ -59,8 +59,8 @@ pub(crate) fn block_fingerprints(document: &Document) -> Vec<String> {
     document.nodes.iter().map(keys::content).collect()
 }
 
-/// Returns the text of a new document that replaces a parsed one, given the fingerprints of the parsed blocks.
-/// Returns `None` if the result does not read as the document because printed and preserved text merged.
+/// Returns the text of a new document that replaces a parsed one, given the fingerprints of the parsed blocks. Returns
+/// `None` if the result does not parse to the document, because printed and preserved text merged.
 pub(crate) fn edited(
     source: &DocumentSource<'_>,
     old: &str,
@@ -72,7 +72,7 @@ pub(crate) fn edited(
         return Ok(Some(old.to_owned()));
     }
     if !source.notes.is_empty() || has_notes(&new.nodes) {
-        // Footnotes are numbered in text order, so all of the text changes.
+        // Footnotes are numbered in text order, so the whole text changes.
         return print(new).map(Some);
     }
     let kept = unchanged_blocks(before, &after, source);
@@ -87,9 +87,9 @@ pub(crate) fn edited(
         };
         flush(&mut printer, &mut run, &mut out)?;
         let range = source.ranges[*place].clone();
-        // A footnote definition that is referenced by a verbatim block is kept directly after that block, regardless of
-        // the position of its lines. The text between the two ranges is then other blocks, or it is after the first
-        // range and before the second.
+        // A footnote definition that a verbatim block references is kept directly after that block, regardless of the
+        // position of its lines. In that case, the text between the two ranges consists of other blocks, or the first
+        // range is after the second.
         let gap = last
             .filter(|last| last + 1 == *place)
             .and_then(|last| source.markdown.get(source.ranges[last].end..range.start))
@@ -116,7 +116,7 @@ pub(crate) fn edited(
     Ok(is_same(&parse(&out), new).then_some(out))
 }
 
-/// The text that replaces another one.
+/// The text that replaces an existing text.
 struct Replacement {
     text: String,
     /// The line ending of the replaced text.
@@ -124,7 +124,7 @@ struct Replacement {
 }
 
 impl Replacement {
-    /// Appends new text, with the line ending of the replaced text.
+    /// Appends new text with the line ending of the replaced text.
     fn add(&mut self, printed: &str) {
         match self.end {
             "\n" => self.text.push_str(printed),
@@ -133,7 +133,7 @@ impl Replacement {
     }
 }
 
-/// Returns the most frequent line ending of a text.
+/// Returns the most frequent line ending of `text`.
 fn line_end(text: &str) -> &'static str {
     let (pairs, all) = (text.matches("\r\n").count(), text.matches('\n').count());
     if pairs > 0 && 2 * pairs >= all { "\r\n" } else { "\n" }
@@ -167,8 +167,8 @@ fn has_notes(blocks: &[Block]) -> bool {
     found
 }
 
-/// Maps the unchanged blocks of the new document to blocks of the old one. Lines that form several blocks are kept as a
-/// whole.
+/// Maps the unchanged blocks of the new document to blocks of the old document. Lines that form several blocks are only
+/// kept as a whole.
 fn unchanged_blocks(
     before: &[String],
     after: &[String],

@@ -1,7 +1,7 @@
-//! An estimate of the memory of the tree of a text, before it is parsed.
+//! Memory estimation for a tree before its text is parsed.
 //!
-//! A text of only minimal blocks, links or marks would take hundreds of bytes per input byte. The weights are measured
-//! on such texts, and blocks that are too dense are preserved verbatim instead.
+//! Text that only consists of minimal blocks, links or marks would take hundreds of bytes per input byte. The weights
+//! are measured on such text, and blocks that are too dense are preserved verbatim instead.
 
 use super::{
     chunks::{self, Chunk, ChunkKind, Scanner},
@@ -10,18 +10,18 @@ use super::{
     memory_budget::{LINE_WEIGHT, Room},
 };
 
-/// Weight of an item with the block in it.
+/// Weight of a list item, including the block in it.
 const ITEM: usize = 900;
 const CODE_LINE: usize = 520;
 /// Weights of a table cell and of a row.
 const CELL: usize = 900;
 const ROW: usize = 1600;
-/// Weights of a delimiter that may be part of a mark or an element: in the tree, and while its text is parsed.
+/// Weights of a delimiter that may be part of a mark or element: in the tree, and while its text is parsed.
 const DELIMITER_WEIGHT: usize = 130;
 const PARSED_DELIMITER_WEIGHT: usize = 1100;
-/// Number of copies of the text of a paragraph while it is parsed, printed and parsed again.
+/// Number of copies of a paragraph's text while it is parsed, printed and parsed again.
 const PARAGRAPH_COPIES: usize = 32;
-/// Weight of a tag while the HTML around it is parsed.
+/// Weight of a tag while the enclosing HTML is parsed.
 const TAG: usize = 500;
 
 impl Room {
@@ -39,14 +39,15 @@ impl Room {
     }
 }
 
-/// Returns `true` if the blocks of separate lines fit into the budget.
+/// Returns `true` if the blocks in separate lines fit into the budget.
 pub(super) fn fits(scanner: &mut Scanner<'_, '_>) -> bool {
     let lines = scanner.lines();
     let mut room = Room::new(lines);
     scanner.all(|chunk| room.take(&chunk, lines))
 }
 
-/// Like [`fits`], for the lines of a footnote, which exist twice: in the footnote and in the text that references it.
+/// Like [`fits`], for the lines of a footnote, which are stored twice: in the footnote and in the text that references
+/// it.
 pub(super) fn fits_note(lines: &[Line<'_>]) -> bool {
     let mut room = Room::of(Room::new(lines).all / 3);
     chunks::scan_chunks(lines).all(|chunk| room.take(&chunk, lines))
@@ -78,14 +79,14 @@ fn weight(kind: &ChunkKind<'_>, lines: &[Line<'_>]) -> (usize, usize) {
             let is_code = |line: &Line<'_>| line.text.to_ascii_lowercase().contains("<pre");
             let code = if full().any(is_code) { CODE_LINE * lines.len() } else { 0 };
             let kept = LINE_WEIGHT + CELL * blocks + code + DELIMITER_WEIGHT * tags + 2 * bytes;
-            // Code contains no marks. It is printed without HTML first to check if it needs HTML.
+            // Code contains no marks. It is first printed without HTML to check whether it needs HTML.
             let text = if full().next().is_some_and(is_code) { 0 } else { heaviest_html_text(lines) };
             (kept, kept / 2 + code / 4 * 5 + TAG * tags + text)
         }
         _ => {
             let items = full().filter(|line| item(&line.text).is_some()).count();
             let others = full().count() - items;
-            // The bullets are not marks.
+            // The bullets are not delimiters.
             let signs = signs.saturating_sub(items);
             let kept = LINE_WEIGHT * (1 + others) + ITEM * items + DELIMITER_WEIGHT * signs + 2 * bytes;
             // Content between tags is printed and parsed again.
@@ -95,7 +96,7 @@ fn weight(kind: &ChunkKind<'_>, lines: &[Line<'_>]) -> (usize, usize) {
     }
 }
 
-/// Returns an upper bound of the number of blocks in HTML, including rows and cells of tables.
+/// Returns an upper bound on the number of blocks in HTML, including rows and cells of tables.
 fn blocks_of_html(text: &str) -> usize {
     let text = text.to_ascii_lowercase();
     ["<td", "<tr", "<th", "<p", "<img", "<li", "<h", "<figure", "<pre"]
@@ -115,7 +116,7 @@ fn heaviest_paragraph(lines: &[Line<'_>]) -> usize {
         if text.is_empty() || begins {
             bytes = 0;
         }
-        // A row, which may be continued text.
+        // A table row, which may be continued text.
         if text.is_empty() || begins || text.starts_with('|') {
             signs = 0;
         }
@@ -132,12 +133,12 @@ fn heaviest_paragraph(lines: &[Line<'_>]) -> usize {
     most
 }
 
-/// Splits a text at the ends of cells, rows and paragraphs.
+/// Splits `text` at the ends of cells, rows and paragraphs.
 fn parts_of(text: &str) -> impl Iterator<Item = &str> {
     text.split("</t").flat_map(|part| part.split("</p"))
 }
 
-/// Like [`heaviest_paragraph`], for HTML, in which empty lines are part of a text.
+/// Like [`heaviest_paragraph`], for HTML, in which empty lines are part of the text.
 fn heaviest_html_text(lines: &[Line<'_>]) -> usize {
     let (mut most, mut signs, mut bytes) = (0, 0, 0);
     for line in lines {
@@ -158,8 +159,8 @@ fn signs(line: &Line<'_>) -> usize {
     signs_of(&line.text)
 }
 
-/// Counts the characters that may be part of a mark or an element. Repetitions in a run, and characters that rarely are
-/// delimiters, count a third.
+/// Counts the characters that may be part of a mark or element. Repetitions in a run, and characters that are rarely
+/// delimiters, count one third.
 fn signs_of(text: &str) -> usize {
     let bytes = text.as_bytes();
     let third = |at: usize, b: u8| {
@@ -167,7 +168,7 @@ fn signs_of(text: &str) -> usize {
         let next = bytes.get(at + 1).copied().unwrap_or_default();
         let is_within = at > 0 && bytes[at - 1].is_ascii_alphanumeric() && next.is_ascii_alphanumeric();
         match b {
-            // Images and links in angle brackets weigh more.
+            // Images and links in angle brackets have a higher weight.
             b'<' => 9,
             b'[' | b']' => 3,
             b'*' | b'~' | b'`' | b'$' | b'{' if !goes_on => 3,

@@ -1,19 +1,19 @@
-//! The work budget for parsing a text.
+//! The work budget of the parser.
 //!
-//! A block is parsed, printed, and parsed again to check that it reads the same, and so are its nested blocks. For
-//! nested blocks that do not read the same, the same bytes would be parsed hundreds of times. These bytes are counted,
-//! and a block that exceeds its share is preserved verbatim: it may use all of the remaining budget except the reserve
-//! for the following blocks. The count depends only on the text, so the same text always yields the same document.
+//! A block is parsed, printed, and parsed again to check that it round-trips, and so are its nested blocks. For nested
+//! blocks that do not round-trip, the same bytes could be parsed hundreds of times. These bytes are counted, and a
+//! block that exceeds its share is preserved verbatim. A block may use all of the remaining budget except the reserve
+//! for the following blocks. The count only depends on the text, so the same text always results in the same document.
 
 use std::cell::Cell;
 
-/// Maximum number of times that the bytes of a text are split into blocks.
+/// Maximum number of times that the input bytes are split into blocks.
 const MAX_READINGS: u64 = 60;
-/// Maximum number of times for one pass. Texts written by people take up to 10.
+/// Maximum number of times per pass. Texts written by people take up to 10.
 const MAX_PASS_READINGS: u64 = 24;
 /// Number of times that the bytes of well-formed blocks are split into blocks.
 const RESERVED_READINGS: u64 = 4;
-/// Minimum budget: a shorter text may take as much work as a text of this many bytes.
+/// Minimum budget: shorter text may take as much work as text of this size.
 const MIN_BUDGET_BYTES: u64 = 16 * 1024;
 
 thread_local! {
@@ -21,11 +21,11 @@ thread_local! {
     static REMAINING_WORK: Cell<u64> = const { Cell::new(u64::MAX) };
 }
 
-/// The budget of one text. Dropping it restores the remaining budget of the surrounding text.
+/// The budget of one text. Dropping it restores the remaining budget of the enclosing text.
 pub(super) struct TextBudget(u64);
 
 impl TextBudget {
-    /// Starts the budget of a text of this many bytes.
+    /// Starts the budget for this many bytes of text.
     pub(super) fn begin(bytes: usize) -> Self {
         Self(REMAINING_WORK.replace(MAX_READINGS * MIN_BUDGET_BYTES.max(bytes as u64)))
     }
@@ -37,7 +37,7 @@ impl Drop for TextBudget {
     }
 }
 
-/// A share of the budget of a text. Dropping it returns the unused part.
+/// A share of the work budget. Dropping it returns the unused part.
 pub(super) struct WorkShare {
     before: u64,
     given: u64,
@@ -70,7 +70,7 @@ impl Drop for WorkShare {
     }
 }
 
-/// Counts lines that are split into chunks. Returns `false` once the budget is used up.
+/// Counts lines that are split into chunks. Returns `false` when the budget is exhausted.
 pub(super) fn take<'a>(lines: impl Iterator<Item = &'a str>) -> bool {
     take_bytes(lines.map(|line| line.len() + 1).sum());
     !is_used_up()
@@ -82,18 +82,18 @@ pub(super) fn take_containers(line: &str, containers: usize) {
     take_bytes(line.len().saturating_mul(containers) / 8);
 }
 
-/// Counts bytes, such as those that are inspected without a result.
+/// Counts bytes that are inspected in other ways, for example without a result.
 pub(super) fn take_bytes(bytes: usize) {
     step(bytes);
     REMAINING_WORK.set(REMAINING_WORK.get().saturating_sub(bytes as u64));
 }
 
-/// Returns `true` if the budget is used up.
+/// Returns `true` if the budget is exhausted.
 pub(super) fn is_used_up() -> bool {
     REMAINING_WORK.get() == 0
 }
 
-/// Counts the input bytes of a step of parsing or printing. A test checks that their sum is linear.
+/// Counts the input bytes of a parsing or printing step. A test checks that their sum is linear.
 #[cfg(not(test))]
 pub(super) const fn step(_bytes: usize) {}
 
@@ -112,7 +112,7 @@ mod steps {
         STEPS.set(STEPS.get() + bytes as u64);
     }
 
-    /// Returns the sum of the input bytes of all steps of a closure.
+    /// Returns the total number of input bytes of all steps in a closure.
     pub(in super::super) fn steps_of(work: impl FnOnce()) -> u64 {
         let before = STEPS.get();
         work();

@@ -1,4 +1,4 @@
-//! Documents as Markdown, checked by parsing the result.
+//! Conversion of documents to Markdown, checked by parsing the result.
 
 use docs_model::Document;
 
@@ -10,11 +10,11 @@ use super::{
     spelling::is_verbatim,
 };
 
-/// Writes a document as Markdown that parses to the document.
+/// Prints a document as Markdown that parses to the document.
 ///
 /// # Errors
 ///
-/// Names the first block in an invalid position, or whose data cannot be written.
+/// [`Invalid`] with the first block that is in an invalid position or whose data cannot be represented.
 pub fn print(document: &Document) -> Result<String, Invalid> {
     let has_kept = document.nodes.iter().any(is_verbatim);
     if has_kept
@@ -28,7 +28,7 @@ pub fn print(document: &Document) -> Result<String, Invalid> {
     Ok(written)
 }
 
-/// Checks that a document can be written.
+/// Checks that a document can be printed.
 ///
 /// # Errors
 ///
@@ -37,7 +37,7 @@ pub fn check(document: &Document) -> Result<(), Invalid> {
     print(document).map(|_| ())
 }
 
-/// Checks that the written text parses to the document.
+/// Checks that the printed text parses to the document.
 fn verify(written: &str, document: &Document) -> Result<(), Invalid> {
     let read = parse(written).nodes;
     let (read, own) = (normalize::non_empty_blocks(&read), normalize::non_empty_blocks(&document.nodes));

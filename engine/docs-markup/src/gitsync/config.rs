@@ -17,20 +17,20 @@ pub struct RepoConfig {
     pub file: RepoPath,
     /// The content folder: the project directory joined with the key `root`.
     pub root: RepoPath,
-    /// The path of the first page, from the root of the repository.
+    /// The path of the first page, relative to the root of the repository.
     pub readme: RepoPath,
-    /// The path of the table of contents, from the root of the repository. The file may be missing.
+    /// The path of the table of contents, relative to the root of the repository. The file may be missing.
     pub summary: RepoPath,
-    /// The redirects, ordered by address.
+    /// The redirects, sorted by path.
     pub redirects: Vec<Redirect>,
 }
 
-/// A redirect from an old address of a page.
+/// A redirect from a previous path of a page.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Redirect {
-    /// The old path in the space, without leading and trailing slashes.
+    /// The previous path in the space, without leading and trailing slashes.
     pub from: String,
-    /// The file of the target page, from the root of the repository.
+    /// The file of the target page, relative to the root of the repository.
     pub to: RepoPath,
     /// The anchor on the page.
     pub anchor: Option<String>,
@@ -57,14 +57,14 @@ impl RepoConfig {
         self.file.folder()
     }
 
-    /// Parses the configuration of a project directory; without a text it is the default one.
+    /// Parses the configuration of a project directory. If `text` is `None`, returns the default configuration.
     ///
-    /// Every key is optional, and unknown keys are ignored. All paths are relative to `root`, and `root` is relative
-    /// to the project directory; no path may be outside the repository.
+    /// Every key is optional, and unknown keys are ignored. All paths are relative to `root`, and `root` is relative to
+    /// the project directory. No path may be outside the repository.
     ///
     /// # Errors
     /// [`FormatError`] with the file and the key if the text is not YAML, a value has the wrong type, or a path is
-    /// outside the repository; and if the text is larger than [`MAX_CONFIG_BYTES`].
+    /// outside the repository, and if the text is larger than [`MAX_CONFIG_BYTES`].
     ///
     /// # Example
     /// ```
@@ -93,8 +93,8 @@ impl RepoConfig {
         })
     }
 
-    /// Returns the text of a configuration file that specifies the location of the content, for a repository without
-    /// one; `None` if it is the default location. Redirects are not included.
+    /// Returns the text of a configuration file with the location of the content, for a repository without one, or
+    /// `None` for the default location. Redirects are not included.
     ///
     /// # Example
     /// ```
@@ -124,7 +124,7 @@ impl RepoConfig {
     }
 }
 
-/// Returns the relative path from a folder to a path, in the form used in the file.
+/// Returns the relative path from a folder to a path, as written in the file.
 fn relative_path(from: &RepoPath, to: &RepoPath) -> String {
     let (count, rest) = to.seen_from(from);
     let up = if count == 0 { "./".to_owned() } else { "../".repeat(count) };
@@ -148,7 +148,7 @@ fn top(text: &str, file: &RepoPath) -> Result<Map<String, Value>, FormatError> {
     }
 }
 
-/// A map of the file with the prefix of its keys.
+/// A map in the file, with the prefix of its keys.
 struct Keys<'a> {
     file: &'a RepoPath,
     map: Map<String, Value>,

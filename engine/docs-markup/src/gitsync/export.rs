@@ -38,8 +38,8 @@ use crate::slugify;
 
 /// The files that an export writes and removes, with their contents.
 ///
-/// Unchanged items keep their paths and bytes. The paths of new pages follow from their position in the tree, and
-/// moved pages move their files. Files of the repository that do not belong to the space are neither overwritten nor
+/// Unchanged items keep their paths and bytes. The paths of new pages are derived from their position in the tree, and
+/// moving a page moves its file. Files of the repository that do not belong to the space are neither overwritten nor
 /// removed.
 #[derive(Debug)]
 pub struct ExportPlan<'a> {
@@ -48,20 +48,20 @@ pub struct ExportPlan<'a> {
     before: &'a SpaceOutline,
     places_before: ItemPaths,
     places_after: ItemPaths,
-    /// All locations as known to the space, independent of the repository: for items that are not written over a file
-    /// of the repository.
+    /// All locations as recorded in the space, independent of the repository, for items that are not written over a
+    /// file of the repository.
     places_known: OnceLock<ItemPaths>,
     removed: BTreeSet<RepoPath>,
     claimed: BTreeSet<RepoPath>,
     pages: HashSet<&'a PageId>,
 }
 
-/// Number of times paths are chosen again because an import would assign other slugs.
+/// Maximum number of times that paths are chosen again because an import would assign other slugs.
 const MAX_PATH_ROUNDS: usize = 4;
 
 impl<'a> ExportPlan<'a> {
-    /// Plans the export of a space. `before` is the state of the space at the last synchronization with the
-    /// repository: its items own their files in the repository. It is empty if the space was never synchronized.
+    /// Plans the export of a space. `before` is the state of the space at the last synchronization with the repository;
+    /// its items own their files in the repository. It is empty if the space was never synchronized.
     ///
     /// # Errors
     /// [`FormatError::NoPages`] for a space without pages; [`FormatError::Unsafe`]; and the errors of an import of
@@ -113,7 +113,7 @@ impl<'a> ExportPlan<'a> {
         }
     }
 
-    /// Returns the path of a page's file after the export; `None` if the page has no file.
+    /// Returns the path of a page's file after the export, or `None` if the page has no file.
     #[must_use]
     pub fn page_path(&self, page: &PageId) -> Option<&RepoPath> {
         self.path(&ExportItem::Page(page.clone()))
@@ -125,13 +125,14 @@ impl<'a> ExportPlan<'a> {
         self.path(&ExportItem::File(file.clone()))
     }
 
-    /// Returns the path of a reusable content after the export.
+    /// Returns the path of a reusable content block after the export.
     #[must_use]
     pub fn include_path(&self, include: &ReusableId) -> Option<&RepoPath> {
         self.path(&ExportItem::Include(include.clone()))
     }
 
-    /// Returns the path that is written for one of the paths above. It differs if a symbolic link points elsewhere.
+    /// Returns the path to write for a path returned by the methods above. It differs if a symbolic link points
+    /// elsewhere.
     ///
     /// # Errors
     /// [`FormatError`] for a link that points outside the repository or is circular, and for a file that must not be
@@ -149,8 +150,8 @@ impl<'a> ExportPlan<'a> {
         &self.removed
     }
 
-    /// Returns the existing files that the export adopts. The content to write to one of these paths must equal the
-    /// existing content; otherwise the caller refuses the path and plans the export again.
+    /// Returns the existing files that the export adopts. The content to write to each of these paths must equal the
+    /// existing content; otherwise the caller rejects the path and plans the export again.
     #[must_use]
     pub fn claimed(&self) -> &BTreeSet<RepoPath> {
         &self.claimed
@@ -176,8 +177,8 @@ impl<'a> ExportPlan<'a> {
         self.write(TextKind::Page, &thing, page.git.as_ref(), template, content)
     }
 
-    /// Returns the text of a reusable content's file; of the fields, only the title and the unknown front matter are
-    /// used.
+    /// Returns the text of a reusable content block's file. Of the fields, only the title and the unknown front matter
+    /// are used.
     #[must_use]
     pub fn include(
         &self,
@@ -189,7 +190,7 @@ impl<'a> ExportPlan<'a> {
         self.write(TextKind::Include, &thing, include.git.as_ref(), template, content)
     }
 
-    /// Returns the text of the table of contents: that of the repository if its content is unchanged.
+    /// Returns the text of the table of contents. It is the existing text if its content is unchanged.
     #[must_use]
     pub fn summary(&self, titles: &HashMap<PageId, TitleIn>) -> String {
         self.outline(titles).write()
@@ -201,7 +202,7 @@ impl<'a> ExportPlan<'a> {
         self.repository.config.root.child(".gitbook/vars.yaml")
     }
 
-    /// Returns the text of the variables file, written over the existing one; `None` if no file is needed.
+    /// Returns the text of the variables file, written over the existing one, or `None` if no file is needed.
     ///
     /// # Errors
     /// [`FormatError`] if the existing file exceeds the size limit of a variables file.
@@ -271,7 +272,7 @@ impl<'a> ExportPlan<'a> {
         TextWriter { kind, before, after, from, to, plain_title, is_page: &is_page }.write(text, content)
     }
 
-    /// Returns the pages that would get another slug from an import of the result.
+    /// Returns the pages that would get another slug if the result was imported.
     fn of_another_slug(&self) -> Result<Vec<PageId>, FormatError> {
         let titles = HashMap::new();
         let summary = self.outline(&titles).write();

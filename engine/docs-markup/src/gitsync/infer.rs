@@ -7,8 +7,8 @@ use super::{
 
 /// Derives a page tree from the folders of a repository.
 ///
-/// The configured README is first. All other items are in alphabetical order, ignoring case. The README of a folder
-/// is the parent of the other pages of the folder. A folder without a README is a group at the top level, and a page
+/// The configured README is first. All other items are sorted alphabetically, ignoring case. The README of a folder is
+/// the parent of the other pages in the folder. A folder without a README becomes a group at the top level, and a page
 /// without text elsewhere. Names that begin with a dot, `node_modules`, every `SUMMARY.md` and symbolic links to
 /// folders are skipped. Titles are derived from names; the heading of a page takes precedence.
 ///
@@ -52,7 +52,7 @@ struct FolderWalk<'a> {
 }
 
 impl FolderWalk<'_> {
-    /// Adds the contents of a folder: its files, as relative paths, with those of one folder adjacent.
+    /// Adds the contents of a folder, given its files as relative paths. The files of each subfolder must be adjacent.
     fn folder(&mut self, folder: &RepoPath, files: &[&str], depth: usize) -> Result<(), FormatError> {
         let mut children: Vec<(&str, &[&str])> = Vec::new();
         let mut rest = files;

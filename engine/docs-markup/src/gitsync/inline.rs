@@ -4,7 +4,7 @@ use pulldown_cmark::{Event, Options, Parser, Tag, TagEnd};
 
 use crate::syntax::html::{self, TagKind};
 
-/// One line of Markdown, reduced to the parts of a title and a link.
+/// A line of Markdown, reduced to the parts of a title and a link.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub(super) struct Inline {
     /// The text without marks.
@@ -27,7 +27,7 @@ pub(super) struct Link {
 
 /// Parses one line.
 ///
-/// A destination with spaces is invalid Markdown, but common; it is accepted if the line has no other link.
+/// A destination with spaces is invalid Markdown, but common. It is accepted if the line has no other link.
 pub(super) fn read(line: &str) -> Inline {
     let mut inline = strict(line);
     if inline.link.is_none() {
@@ -98,7 +98,7 @@ fn id_of(tag: &str) -> Option<String> {
     Some(id.into_owned()).filter(|id| !id.trim().is_empty())
 }
 
-/// Normalizes white space: single spaces, trimmed.
+/// Normalizes whitespace: single spaces, trimmed.
 pub(super) fn collapse_space(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }

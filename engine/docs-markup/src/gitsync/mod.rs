@@ -1,12 +1,11 @@
 //! The Git format: the mapping between the files of a repository and content.
 //!
-//! Everything here is a pure function of texts and lists of paths, without I/O or side effects. An import has these
-//! steps:
+//! Everything here is a pure function of texts and lists of paths, without I/O. An import has these steps:
 //!
 //! 1. [`RepoTree::new`] takes the entries of the commit.
 //! 2. [`RepoConfig::read`] parses `.gitbook.yaml`, which may be missing.
-//! 3. [`ImportPlan::new`] takes both and the table of contents, and determines the pages, files and reusable contents
-//!    with their order and paths.
+//! 3. [`ImportPlan::new`] takes both and the table of contents, and determines the pages, files and reusable content
+//!    blocks with their order and paths.
 //! 4. [`references`] returns the files of the repository that the text of a page needs; [`ImportPlan::refer`] adds
 //!    them.
 //!

@@ -17,7 +17,7 @@ use std::{borrow::Borrow, fmt};
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
 pub struct RepoPath(Box<str>);
 
-/// The error of an invalid path. The message completes a sentence that starts with "the path".
+/// The error for an invalid path. The message completes a sentence that starts with "the path".
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum PathError {
     /// The path is absolute.
@@ -30,7 +30,7 @@ pub enum PathError {
     Nul,
 }
 
-/// Permits lookups by a part of a path without copying it. Order, equality and hash are those of the text.
+/// Permits lookups by a path prefix without copying it. Order, equality and hash are those of the text.
 impl Borrow<str> for RepoPath {
     fn borrow(&self) -> &str {
         &self.0
@@ -41,7 +41,7 @@ impl RepoPath {
     /// Parses a path relative to the root of the repository. `.`, `..` and double slashes are resolved.
     ///
     /// # Errors
-    /// [`PathError`] if it is absolute, is outside the repository or contains NUL.
+    /// [`PathError`] if the path is absolute, is outside the repository or contains NUL.
     pub fn new(text: &str) -> Result<Self, PathError> {
         Self::default().join(text)
     }
@@ -49,7 +49,7 @@ impl RepoPath {
     /// Resolves `relative` against this folder.
     ///
     /// # Errors
-    /// [`PathError`] if it is absolute, is outside the repository or contains NUL.
+    /// [`PathError`] if the path is absolute, is outside the repository or contains NUL.
     pub fn join(&self, relative: &str) -> Result<Self, PathError> {
         if relative.contains('\0') {
             return Err(PathError::Nul);
@@ -89,13 +89,13 @@ impl RepoPath {
         self.0.is_empty()
     }
 
-    /// Returns the parent folder; the root for the root itself.
+    /// Returns the parent folder, or the root for the root itself.
     #[must_use]
     pub fn folder(&self) -> Self {
         Self(self.0.rsplit_once('/').map_or("", |(folder, _)| folder).into())
     }
 
-    /// Returns the last name; empty for the root.
+    /// Returns the last name, or an empty string for the root.
     #[must_use]
     pub fn name(&self) -> &str {
         self.0.rsplit_once('/').map_or(&*self.0, |(_, name)| name)
@@ -107,7 +107,7 @@ impl RepoPath {
         split_extension(self.name()).0
     }
 
-    /// Returns the path relative to a folder; `None` if it is not below the folder.
+    /// Returns the path relative to a folder, or `None` if it is not below the folder.
     #[must_use]
     pub fn relative_to(&self, folder: &Self) -> Option<&str> {
         if folder.is_root() {
@@ -116,7 +116,8 @@ impl RepoPath {
         self.0.strip_prefix(&*folder.0)?.strip_prefix('/')
     }
 
-    /// Returns the number of folders between a folder and the closest one that contains this path, and the path in it.
+    /// Returns the path relative to its closest common ancestor with `folder`, preceded by the number of levels from
+    /// `folder` up to that ancestor.
     pub(super) fn seen_from(&self, folder: &Self) -> (usize, &str) {
         let (mut above, mut count) = (folder.clone(), 0);
         while !above.is_root() && above != *self && self.relative_to(&above).is_none() {
@@ -131,7 +132,7 @@ impl RepoPath {
         has_extension(self.name(), "md") || has_extension(self.name(), "markdown")
     }
 
-    /// Returns `true` if it is the `README.md` of its folder, ignoring case.
+    /// Returns `true` if the name is `README.md`, ignoring case.
     #[must_use]
     pub fn is_readme(&self) -> bool {
         self.is_markdown() && self.stem().eq_ignore_ascii_case("readme")
@@ -144,7 +145,7 @@ impl fmt::Display for RepoPath {
     }
 }
 
-/// Splits a name at its last dot, which is part of the extension.
+/// Splits a name before its last dot, which becomes part of the extension.
 pub(super) fn split_extension(name: &str) -> (&str, &str) {
     match name.rfind('.') {
         Some(dot) if dot > 0 => name.split_at(dot),

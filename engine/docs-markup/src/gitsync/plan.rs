@@ -14,16 +14,17 @@ use crate::{UniqueNames, slugify};
 /// Maximum number of pages with a Markdown file.
 pub const MAX_PAGES: usize = 5_000;
 
-/// The pages, files and reusable contents of an import.
+/// The pages, files and reusable content blocks of an import.
 #[derive(Clone, PartialEq, Debug)]
 pub struct ImportPlan {
     /// The content folder.
     pub root: RepoPath,
-    /// The pages of the top level, in order. The first document is the landing page.
+    /// The top-level pages, in order. The first document is the landing page.
     pub pages: Vec<PlannedPage>,
-    /// The files: those under `.gitbook/assets`, then those that pages refer to, in the order they were added.
+    /// The files: those under `.gitbook/assets`, followed by those that pages reference, in the order in which they
+    /// were added.
     pub assets: Vec<PlannedAsset>,
-    /// The reusable contents, ordered by path.
+    /// The reusable content blocks, sorted by path.
     pub includes: Vec<PlannedInclude>,
     /// The file with the variables of the space.
     pub variables: Option<PlannedFile>,
@@ -31,11 +32,11 @@ pub struct ImportPlan {
     pub redirects: Vec<Redirect>,
     /// Items that were left out, or interpreted differently than their author may expect.
     pub warnings: Vec<Warning>,
-    /// Text files: pages and reusable contents.
+    /// Text files: pages and reusable content blocks.
     texts: HashSet<RepoPath>,
-    /// The positions of the assets in their list.
+    /// The positions of the assets in the list.
     places: HashMap<RepoPath, usize>,
-    /// Files beyond [`MAX_SPACE_FILES`].
+    /// The number of files beyond [`MAX_SPACE_FILES`].
     omitted_files: HashSet<RepoPath>,
     /// Names of assets in lower case, each with the last number given to a duplicate.
     names: HashMap<String, u32>,
@@ -65,7 +66,7 @@ impl PlannedPage {
 pub enum PlannedKind {
     /// A page with text.
     Document {
-        /// The file; `None` for a page without text.
+        /// The file, or `None` for a page without text.
         file: Option<PlannedFile>,
         /// A shorter title for navigation.
         link_title: Option<String>,
@@ -102,8 +103,8 @@ pub struct PlannedInclude {
 }
 
 impl ImportPlan {
-    /// Plans an import. `summary` is the text of the configured table of contents; without it, the page tree is
-    /// derived from the folders.
+    /// Plans an import. `summary` is the text of the configured table of contents. Without it, the page tree is derived
+    /// from the folders.
     ///
     /// If the table of contents is empty, the README is the only page.
     ///
@@ -157,10 +158,10 @@ impl ImportPlan {
         Ok(plan)
     }
 
-    /// Adds a file that a page refers to, unless it is already part of the plan.
+    /// Adds a file that a page references, unless it is already part of the plan.
     ///
-    /// Returns `None` if there is no file at the path, or a Markdown file: pages and reusable contents are not files,
-    /// and unlisted Markdown is not imported.
+    /// Returns `None` if there is no file at the path, or a Markdown file: pages and reusable content blocks are not
+    /// files, and unlisted Markdown is not imported.
     ///
     /// # Errors
     /// [`FormatError`] if the file is the target of a symbolic link that leaves the repository or is circular, or is
@@ -176,7 +177,7 @@ impl ImportPlan {
         Ok(if self.add_asset(file) { self.assets.last() } else { None })
     }
 
-    /// Returns a sentence about the files left out so far; [`refer`](Self::refer) can add more.
+    /// Returns a sentence about the files omitted so far. [`refer`](Self::refer) may add more.
     #[must_use]
     pub fn file_warning(&self) -> Option<String> {
         let count = self.omitted_files.len();
@@ -189,10 +190,10 @@ impl ImportPlan {
         self.documents().next()
     }
 
-    /// Returns the total size of the texts, in bytes: the files of all pages and reusable contents, counted once per
-    /// use.
+    /// Returns the total size in bytes of all text files: the files of all pages and reusable content blocks, counted
+    /// once per use.
     ///
-    /// An import has all of them in memory at once, so this is its memory use.
+    /// An import holds all of them in memory at once, so this is its memory use.
     #[must_use]
     pub fn text_bytes(&self) -> u64 {
         let pages = self.documents().filter_map(|page| match &page.kind {
@@ -202,13 +203,13 @@ impl ImportPlan {
         total(pages.chain(self.includes.iter().map(|include| &include.file)))
     }
 
-    /// Returns the current number of pages, files and reusable contents.
+    /// Returns the current number of pages, files and reusable content blocks.
     #[must_use]
     pub fn items(&self) -> usize {
         self.pages.iter().map(pages_in).sum::<usize>() + self.assets.len() + self.includes.len()
     }
 
-    /// Returns the total size of the files added so far, in bytes; [`refer`](Self::refer) can add more.
+    /// Returns the total size in bytes of the files added so far. [`refer`](Self::refer) may add more.
     #[must_use]
     pub fn asset_bytes(&self) -> u64 {
         total(self.assets.iter().map(|asset| &asset.file))
@@ -244,7 +245,7 @@ impl ImportPlan {
         }
     }
 
-    /// Adds the files in `.gitbook`.
+    /// Adds the files in the `.gitbook` folder.
     fn add_folders(&mut self, tree: &RepoTree, warnings: &mut Warnings) -> Result<(), FormatError> {
         let folder = self.root.child(".gitbook");
         for path in tree.paths_in(&folder.child("assets")) {
@@ -269,7 +270,7 @@ impl ImportPlan {
         Ok(())
     }
 
-    /// Adds the files that links of the table of contents point to, even if no page refers to them.
+    /// Adds the files that links in the table of contents point to, even if no page references them.
     fn add_link_targets(&mut self, tree: &RepoTree) -> Result<(), FormatError> {
         let mut todo: Vec<_> = self.pages.iter().collect();
         let mut targets = Vec::new();
@@ -286,7 +287,7 @@ impl ImportPlan {
         Ok(())
     }
 
-    /// Adds a file; returns `false` if there are too many.
+    /// Adds a file. Returns `false` if there are too many.
     fn add_asset(&mut self, file: PlannedFile) -> bool {
         if self.assets.len() == MAX_SPACE_FILES {
             self.omitted_files.insert(file.path);
@@ -324,7 +325,7 @@ fn only_readme(
     Ok(vec![SummaryItem { line: None, title: humanise(&config.readme), kind, items: Vec::new() }])
 }
 
-/// Returns the redirects to a page. The others are left out with a warning.
+/// Returns the redirects to existing pages. Other redirects are left out with a warning.
 fn known_redirects(
     config: &RepoConfig,
     tree: &RepoTree,
@@ -355,7 +356,7 @@ struct PageBuilder<'a> {
     omitted: OmittedItems,
 }
 
-/// Items that exceed a limit: pages that are left out with their descendants, and titles that are truncated.
+/// Items that exceed a limit: pages that are left out with their descendants, and truncated titles.
 #[derive(Default)]
 struct OmittedItems {
     siblings: usize,
@@ -426,7 +427,8 @@ impl PageBuilder<'_> {
         Some(PlannedPage { title, path, kind, pages })
     }
 
-    /// Returns the name of the file, or of the folder for its README. The landing page uses the name of its file.
+    /// Derives the slug of a page from the name of its file, or of its folder for a README. The landing page uses the
+    /// name of its file.
     fn slug_of_page(&self, file: Option<&PlannedFile>, title: &str) -> String {
         match file {
             Some(file)
@@ -459,7 +461,7 @@ fn leaf(title: String, kind: PlannedKind) -> PlannedPage {
     PlannedPage { title, path: String::new(), kind, pages: Vec::new() }
 }
 
-/// Returns the slug of the first text that has one.
+/// Returns the slug of `text`, or of `other` if `text` has none.
 fn slug_of(text: &str, other: &str) -> String {
     [text, other].into_iter().map(slugify).find(|slug| !slug.is_empty()).unwrap_or_else(|| "page".to_owned())
 }

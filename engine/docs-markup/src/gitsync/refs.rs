@@ -18,7 +18,7 @@ pub struct Reference {
     /// The byte range of the destination in the page's text.
     pub range: Range<usize>,
     pub kind: ReferenceKind,
-    /// The target, from the root of the repository. It may not exist.
+    /// The target, relative to the root of the repository. It may not exist.
     pub path: RepoPath,
     /// The anchor on the target page.
     pub anchor: Option<String>,
@@ -29,21 +29,21 @@ pub struct Reference {
 pub enum ReferenceKind {
     /// A link in Markdown or HTML.
     Link,
-    /// An image in Markdown, or an HTML element with a source.
+    /// An image in Markdown, or an HTML element with a source URL.
     Image,
     /// `{% include "…" %}`.
     Include,
-    /// A tag with an address, like `{% file src="…" %}` or `{% content-ref url="…" %}`.
+    /// A tag with a URL, such as `{% file src="…" %}` or `{% content-ref url="…" %}`.
     Tag,
     /// The cover in the front matter.
     Cover,
 }
 
-/// Finds the references of a page to its repository, in the order of the text.
+/// Finds the references of a page to its repository, in text order.
 ///
 /// Covers Markdown links and images, `href`, `src` and `srcset` in HTML, tags, and the cover; code is skipped. Paths
-/// are relative to the folder of the page; with a leading slash they are relative to the content folder `root`. Web
-/// addresses, anchors on the same page and paths outside the repository are not included.
+/// are relative to the folder of the page, or to the content folder `root` if they have a leading slash. Web URLs,
+/// anchors on the same page and paths outside the repository are not included.
 ///
 /// # Example
 /// ```
@@ -80,22 +80,22 @@ pub fn references(text: &str, page: &RepoPath, root: &RepoPath) -> Vec<Reference
 /// ```
 #[derive(Clone, Debug)]
 pub struct PageLinks {
-    /// The start of the text after the front matter.
+    /// The offset of the text after the front matter.
     start: usize,
     cover: Option<Reference>,
-    /// The links in the text after the front matter, with ranges in that text; the references have ranges in the
-    /// complete text.
+    /// The links in the text after the front matter, with ranges in that text. The ranges of their references refer to
+    /// the complete text.
     sites: Vec<(LinkSite, Option<Reference>)>,
 }
 
 impl PageLinks {
-    /// Parses a text like [`references`].
+    /// Parses `text` like [`references`].
     #[must_use]
     pub fn read(text: &str, page: &RepoPath, root: &RepoPath) -> Self {
         let finder = Finder { folder: page.folder(), root };
         let (front_matter, body) = split_front(text);
         let cover = front_matter.and_then(|matter| {
-            // It begins after the first line.
+            // The front matter begins after the first line.
             let start = text.find('\n').map_or(text.len(), |end| end + 1);
             finder.cover(text, start..start + matter.len())
         });
@@ -120,7 +120,7 @@ impl PageLinks {
         self.sites.len() + usize::from(self.cover.is_some())
     }
 
-    /// Returns the references to the repository, in the order of the text.
+    /// Returns the references to the repository, in text order.
     pub fn references(&self) -> impl Iterator<Item = &Reference> {
         self.cover.iter().chain(self.sites.iter().filter_map(|(_, reference)| reference.as_ref()))
     }
@@ -140,10 +140,10 @@ impl PageLinks {
     }
 }
 
-/// Prefixes of paths that are platform addresses, not paths of the repository.
+/// Path prefixes of platform URLs, which are not paths in the repository.
 const PLATFORM: [&str; 2] = ["/broken/", "/reusable-content/"];
 
-/// Resolves a destination in a folder to a path of the repository and its anchor.
+/// Resolves a destination in a folder to a path in the repository and an anchor.
 pub(super) fn place(
     destination: &str,
     folder: &RepoPath,

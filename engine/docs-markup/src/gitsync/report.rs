@@ -4,11 +4,11 @@ use std::fmt;
 
 use super::{PathError, RepoPath};
 
-/// Maximum number of warnings of one import. The last one contains the number of omitted warnings.
+/// Maximum number of warnings per import. The last warning contains the number of omitted ones.
 pub const MAX_WARNINGS: usize = 200;
 
-/// The error of a repository that cannot be imported, or of content that cannot be exported. The message names the
-/// file, and the key or the limit.
+/// The error for a repository that cannot be imported, or content that cannot be exported. The message names the file,
+/// and the key or the limit.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum FormatError {
@@ -22,7 +22,7 @@ pub enum FormatError {
     #[error("{file}: `{key}` must be {expected}")]
     Type {
         file: RepoPath,
-        /// The key, with dots between its parts.
+        /// The key, with dots between its segments.
         key: String,
         /// The expected type.
         expected: &'static str,
@@ -31,7 +31,7 @@ pub enum FormatError {
     #[error("{file}: the path `{key}` {problem}")]
     Path {
         file: RepoPath,
-        /// The key, with dots between its parts.
+        /// The key, with dots between its segments.
         key: String,
         problem: PathError,
     },
@@ -78,7 +78,7 @@ pub enum FormatError {
         count: usize,
         limit: usize,
     },
-    /// There is nothing to import. An import makes the space equal to the repository, so it would delete all content.
+    /// There is nothing to import. An import replaces the content of the space, so it would delete all content.
     #[error("{}: must contain a Markdown file", folder_name(folder))]
     NoPages {
         /// The scanned folder.
@@ -86,7 +86,7 @@ pub enum FormatError {
     },
 }
 
-/// A part of a repository that was left out, or interpreted differently than its author may expect.
+/// A part of a repository that was omitted, or interpreted differently than its author may expect.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Warning {
     pub file: RepoPath,
@@ -147,7 +147,7 @@ fn too_large(size: u64, limit: u64) -> String {
     format!("must be at most {limit} {name}, has {size} {name}")
 }
 
-/// Checks the size of a text before processing it.
+/// Checks the size of `text` before it is processed.
 pub(super) fn check_size(file: &RepoPath, text: &str, limit: u64) -> Result<(), FormatError> {
     let size = text.len() as u64;
     if size > limit {

@@ -22,19 +22,19 @@ pub const MAX_SUMMARY_DEPTH: usize = MAX_PAGE_LEVELS - 1;
 /// Maximum size of a table of contents, in bytes: 4 MiB.
 pub const MAX_SUMMARY_BYTES: u64 = 4 << 20;
 
-/// Maximum number of items of a tree: groups, pages and links, including those left out.
+/// Maximum number of items in a tree: groups, pages and links, including those left out.
 pub const MAX_ITEMS: usize = 20_000;
 
-/// Limits of the YAML of a computed item.
+/// YAML limits for a computed item.
 const COMPUTED_LIMITS: YamlLimits = YamlLimits { nodes: 1_000, text_bytes: 64 << 10, ..yaml::FILE };
 
-/// Maximum size of the Markdown of one item, in bytes; the rest is left out with a warning.
+/// Maximum size in bytes of the Markdown of one item. The rest is left out with a warning.
 const MAX_ITEM_BYTES: usize = 8 << 10;
 
 /// A page tree from a table of contents or from the folders of a repository.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Summary {
-    /// The items of the top level, in order.
+    /// The top-level items, in order.
     pub items: Vec<SummaryItem>,
     /// Items that were left out, or interpreted differently than their author may expect.
     pub warnings: Vec<Warning>,
@@ -42,7 +42,7 @@ pub struct Summary {
 
 #[derive(Clone, PartialEq, Debug)]
 pub struct SummaryItem {
-    /// The line of the item, counted from 1; `None` without a table of contents.
+    /// The line of the item, counted from 1, or `None` without a table of contents.
     pub line: Option<usize>,
     /// The title without marks, including an emoji. Empty if there is none.
     pub title: String,
@@ -60,7 +60,7 @@ pub enum SummaryKind {
         slug: Option<String>,
     },
     Page {
-        /// The file; `None` for a page that only contains other pages.
+        /// The file, or `None` for a page that only contains other pages.
         file: Option<PlannedFile>,
         /// A shorter title for navigation.
         link_title: Option<String>,
@@ -89,9 +89,9 @@ impl SummaryKind {
 impl Summary {
     /// Parses a table of contents: the text of the configured file.
     ///
-    /// List items are pages, nested by the columns of their bullets; headings begin groups, and a rule (`***`) ends
-    /// one. An item with a web address, an anchor on a listed page, or a missing target is a link. Each file is one
-    /// page: items that list it again are left out.
+    /// List items are pages, nested by the columns of their bullets. Headings begin groups, and a rule (`***`) ends
+    /// one. An item with a web URL, an anchor on a listed page, or a missing target is a link. Each file becomes one
+    /// page: further items with the same file are left out.
     ///
     /// # Errors
     /// [`FormatError`] if the text is larger than [`MAX_SUMMARY_BYTES`] or has more than [`MAX_ITEMS`] items, and if
@@ -99,7 +99,7 @@ impl Summary {
     pub fn read(text: &str, config: &RepoConfig, tree: &RepoTree) -> Result<Self, FormatError> {
         check_size(&config.summary, text, MAX_SUMMARY_BYTES)?;
         let mut warnings = Warnings::default();
-        // One more is a title, two more exceed the limit.
+        // One more item may be the title; two more exceed the limit.
         let raw = scanner::read(text, &config.summary, MAX_ITEMS + 2, &mut warnings);
         let has_title = raw.first().is_some_and(|item| item.kind == RawKind::Heading(1));
         if raw.len() - usize::from(has_title) > MAX_ITEMS {
@@ -150,7 +150,7 @@ impl TreeBuilder {
     }
 }
 
-/// Minimum number of columns by which a bullet is to the right of its parent's.
+/// Minimum number of columns between the bullet of an item and that of its parent.
 const MIN_INDENT_STEP: usize = 2;
 
 /// Returns the files that are listed without an anchor, if any item has an anchor.
@@ -173,7 +173,7 @@ fn listed(
 }
 
 impl RawItem<'_> {
-    /// Parses its text up to the limit.
+    /// Parses the text up to the limit.
     fn inline(&self) -> Inline {
         inline::read(&self.text[..self.text.floor_char_boundary(MAX_ITEM_BYTES)])
     }
@@ -248,7 +248,7 @@ fn local_target(
     Ok(ItemTarget::Missing(destination.to_owned()))
 }
 
-/// Resolves a path in a folder; with a leading slash it is relative to the content folder.
+/// Resolves a path in a folder. With a leading slash, it is relative to the content folder.
 pub(super) fn join(folder: &RepoPath, root: &RepoPath, path: &str) -> Result<RepoPath, PathError> {
     match path.strip_prefix('/') {
         Some(rest) => root.join(rest.trim_start_matches('/')),
@@ -265,9 +265,9 @@ struct OutlineBuilder<'a> {
     listed: HashSet<RepoPath>,
     /// Files that already have a page.
     taken: HashSet<RepoPath>,
-    /// The open bullets: their column, and the depth of their children.
+    /// The open bullets, each with its column and the depth of its children.
     open: Vec<(usize, usize)>,
-    /// The depth of the items of the list: 1 in a group.
+    /// The depth of the items in the list: 1 within a group.
     base: usize,
     has_heading: bool,
     has_items: bool,
@@ -333,7 +333,7 @@ impl<'a> OutlineBuilder<'a> {
             .add(0, SummaryItem { line: Some(item.line), title: item.inline.text, kind, items: Vec::new() });
     }
 
-    /// Ends the group: items after a rule are in no group.
+    /// Ends the group. Items after a rule are in no group.
     fn rule(&mut self) {
         if self.base > 0 {
             self.base = 0;
@@ -485,7 +485,7 @@ struct ListedFile {
     written: String,
 }
 
-/// Derives a title from a path: the name of the folder for a README, else the name of the file.
+/// Derives a title from a path: from the name of the folder for a README, otherwise from the name of the file.
 pub(super) fn humanise(path: &RepoPath) -> String {
     let folder = path.folder();
     let name = match path.is_readme() {

@@ -4,7 +4,7 @@
 pub(super) enum DestinationKind {
     /// No destination.
     Empty,
-    /// A web address, or one with another scheme.
+    /// A web URL, or a URL with another scheme.
     Url,
     /// An anchor on the same page.
     Anchor,
@@ -46,7 +46,7 @@ pub(super) fn read(destination: &str) -> DestinationKind {
     })
 }
 
-/// Returns `true` if a text begins with a scheme, such as `https:`.
+/// Returns `true` if `text` begins with a URL scheme, such as `https:`.
 fn has_scheme(text: &str) -> bool {
     text.split_once(':').is_some_and(|(scheme, _)| {
         scheme.len() > 1

@@ -9,7 +9,7 @@ use super::{FormatError, RepoPath, Warning, report::Warnings};
 /// An entry of a commit, as listed by Git. Folders have no entry.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct CommitEntry {
-    /// The path from the root of the repository.
+    /// The path relative to the root of the repository.
     pub path: String,
     /// The size in bytes.
     pub size: u64,
@@ -30,7 +30,7 @@ pub enum EntryKind {
 pub struct PlannedFile {
     /// The path that identifies the file: in links, in the table of contents, and as the path of the page in Git.
     pub path: RepoPath,
-    /// The path of its bytes, which differs if the path includes a symbolic link.
+    /// The path of the content, which differs if the path includes a symbolic link.
     pub source: RepoPath,
     /// The size in bytes.
     pub size: u64,
@@ -38,12 +38,12 @@ pub struct PlannedFile {
 
 /// The files of a commit, by path.
 ///
-/// Symbolic links are resolved when a file is looked up. A link that points outside the repository or is circular is
-/// an error only then: unused links do not fail an import. Submodules are left out with a warning.
+/// Symbolic links are resolved when a file is looked up. A link that points outside the repository or is circular only
+/// causes an error then, so unused links do not fail an import. Submodules are left out with a warning.
 #[derive(Clone, Debug, Default)]
 pub struct RepoTree {
     nodes: BTreeMap<RepoPath, RepoNode>,
-    /// Paths in lower case; `None` for paths that differ only in case.
+    /// Paths by their lower-case form, or `None` for paths that only differ in case.
     folded: HashMap<String, Option<RepoPath>>,
     readmes: HashMap<RepoPath, RepoPath>,
     /// The literal targets of symbolic links.
@@ -58,7 +58,7 @@ enum RepoNode {
     Link,
 }
 
-/// Maximum number of links followed for one path, as in most file systems.
+/// Maximum number of links that are followed for one path, as in most file systems.
 const MAX_LINKS: usize = 40;
 
 /// Maximum length of a path that may include symbolic links, as in most file systems.
@@ -75,7 +75,7 @@ impl RepoTree {
         tree
     }
 
-    /// Returns the file at a path, following symbolic links. `None` if it is missing or a folder.
+    /// Returns the file at a path, following symbolic links, or `None` if it is missing or a folder.
     ///
     /// # Errors
     /// [`FormatError::LinkLeaves`], [`FormatError::LinkLoops`]; [`FormatError::FileTooLarge`] if it is larger than
@@ -84,8 +84,8 @@ impl RepoTree {
         self.file_within(path, MAX_FILE_BYTES)
     }
 
-    /// Returns the file at a path like [`file`](Self::file), with another size limit, so that an oversized file is
-    /// rejected before it is read.
+    /// Same as [`file`](Self::file), but with another size limit, so that an oversized file is rejected before it is
+    /// read.
     ///
     /// # Errors
     /// The errors of [`file`](Self::file), with `limit` instead of [`MAX_FILE_BYTES`].
@@ -98,8 +98,8 @@ impl RepoTree {
         Ok(Some(PlannedFile { path: path.clone(), source, size: *size }))
     }
 
-    /// Resolves a path of a link: the file at the path, else the README of the folder at the path, else the only file
-    /// whose path differs only in case.
+    /// Resolves the path in a link: to the file at the path, else the README of the folder at the path, else the only
+    /// file whose path differs only in case.
     ///
     /// # Errors
     /// The errors of [`file`](Self::file).
@@ -116,8 +116,8 @@ impl RepoTree {
         }
     }
 
-    /// Resolves a path of a link in a text: like [`locate`](Self::locate), else the Markdown file whose name without
-    /// extension is the path, because addresses of pages have no extension.
+    /// Resolves the path in a link of a page: like [`locate`](Self::locate), else to the Markdown file whose path
+    /// without extension is the path, because page URLs have no extension.
     ///
     /// # Errors
     /// The errors of [`file`](Self::file).
@@ -158,7 +158,7 @@ impl RepoTree {
         self.nodes.keys().chain(&self.submodules)
     }
 
-    /// Returns the tree after a commit that removes files and writes others, whose sizes are unknown.
+    /// Returns the tree after a commit that removes files and writes others of unknown size.
     pub(super) fn with_changes(
         &self,
         removed: &HashSet<RepoPath>,
@@ -220,14 +220,14 @@ impl RepoTree {
         self.nodes.insert(path, node);
     }
 
-    /// Resolves all symbolic links of a path, including those of its folders. The result may not exist.
+    /// Resolves all symbolic links in a path, including those of its folders. The result may not exist.
     fn resolve(&self, path: &RepoPath) -> Result<RepoPath, FormatError> {
         let is_plain = self.links.is_empty() || path.as_str().len() > MAX_LINKED_PATH;
         if is_plain || matches!(self.nodes.get(path), Some(RepoNode::File(_))) {
             return Ok(path.clone());
         }
         let leaves = || FormatError::LinkLeaves { link: path.clone() };
-        // The remaining segments, the next one last.
+        // The remaining segments in reverse order.
         let mut left: Vec<&str> = path.as_str().rsplit('/').collect();
         let mut place = String::with_capacity(path.as_str().len());
         let mut followed = 0;
@@ -344,7 +344,7 @@ mod tests {
         assert_eq!(tree.file_within(&path("film.mp4"), 8), Err(refused));
     }
 
-    // A path that matches two files ignoring case resolves to nothing.
+    // A path that matches two files when case is ignored is not resolved.
     #[test]
     fn folders_resolve_to_readme_and_unambiguous_case_is_ignored() {
         let tree = tree(&[

@@ -10,9 +10,9 @@ use super::{
 };
 use crate::variables;
 
-/// Parses the variables of a space: a flat map of names to texts, numbers and booleans.
+/// Parses the variables of a space: a flat map of names to strings, numbers and booleans.
 ///
-/// A name is a letter, followed by letters, digits and `_`. Invalid entries are left out with a warning.
+/// A name is a letter followed by letters, digits and `_`. Invalid entries are left out with a warning.
 ///
 /// # Errors
 /// [`FormatError`] if the text is not YAML or not a map, or is larger than [`MAX_CONFIG_BYTES`]. Ignoring such a file

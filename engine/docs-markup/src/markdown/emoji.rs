@@ -1,6 +1,6 @@
 //! Detection of an emoji at the beginning of a title.
 
-/// Splits a text into the emoji at its beginning, with all of its code points, and the rest.
+/// Splits `text` into a leading emoji, with all of its code points, and the rest.
 ///
 /// ```
 /// use docs_markup::markdown::leading_emoji;
@@ -18,7 +18,7 @@ pub fn leading_emoji(text: &str) -> Option<(&str, &str)> {
     Some(text.split_at(end))
 }
 
-/// Returns the length of one emoji with its modifiers, without joined emoji.
+/// Returns the length of one emoji with its modifiers, excluding joined emoji.
 fn element(text: &str) -> Option<usize> {
     let mut chars = text.char_indices().peekable();
     let (_, first) = chars.next()?;

@@ -16,11 +16,11 @@ use crate::{
 
 /// Maximum length of front matter, in bytes.
 pub const MAX_BYTES: usize = 32 * 1024;
-/// Maximum number of nodes of front matter, and of bytes of its texts in total, with aliases resolved.
+/// Maximum number of nodes in front matter, and maximum total size of its strings in bytes, with aliases resolved.
 const MAX_NODES: usize = 2_000;
 const MAX_TEXT_BYTES: usize = 2 * MAX_BYTES;
 
-/// The limits and the dialect of front matter.
+/// The YAML limits and dialect of front matter.
 const LIMITS: YamlLimits = YamlLimits {
     nodes: MAX_NODES,
     text_bytes: MAX_TEXT_BYTES,
@@ -30,7 +30,7 @@ const LIMITS: YamlLimits = YamlLimits {
     non_finite: NonFiniteFloatPolicy::Reject,
 };
 
-/// The location of a cover in front matter: a path in the repository or an address.
+/// The location of a cover in front matter: a path in the repository or a URL.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct CoverSource {
     /// The image.
@@ -44,7 +44,7 @@ pub struct CoverSource {
 /// The content of front matter. Missing keys are `None`.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct FrontMatter {
-    /// The fields of the page that need no lookup. Unknown keys and values of the wrong type are in `extra`, so that
+    /// The fields of the page that require no lookup. Unknown keys and values of the wrong type are in `extra`, so that
     /// the next export preserves them. `extra` is `None` if there are no such keys.
     pub fields: PagePatch,
     /// The cover, which must be looked up among the files.
@@ -61,7 +61,7 @@ pub fn cover_of(source: &CoverSource, mut find: impl FnMut(&str) -> Option<Conte
     Some(PageCover { reference, reference_dark, y_pos: source.y_pos })
 }
 
-/// Converts a destination that is a web address.
+/// Converts a destination that is a web URL.
 #[must_use]
 pub fn web_reference(destination: &str) -> Option<ContentRef> {
     web_url(destination).map(|_| ContentRef::Url { url: destination.to_owned() })
@@ -97,7 +97,7 @@ pub(super) fn parse(yaml: &str, warnings: &mut Vec<String>) -> FrontMatter {
     }
 }
 
-/// Removes NUL characters, which YAML can escape and no text of the platform may contain.
+/// Removes NUL characters, which YAML can escape and the platform rejects in text.
 fn remove_nul(keys: Map<String, Value>) -> (Map<String, Value>, bool) {
     fn clean(text: String, replaced: &mut bool) -> String {
         match without_nul(&text) {
@@ -153,7 +153,7 @@ impl FrontMatterReader<'_> {
         front
     }
 
-    /// Removes a key and returns its value. A value of the wrong type remains, with a warning.
+    /// Removes a key and returns its value. A value of the wrong type is not removed and causes a warning.
     fn take<T>(&mut self, key: &str, read: impl Fn(&Value) -> Option<T>) -> Option<T> {
         let value = self.keys.get(key)?;
         let found = read(value);
@@ -175,7 +175,7 @@ impl FrontMatterReader<'_> {
         Some(CoverSource { light, dark, y_pos })
     }
 
-    /// Returns the layout. Its unknown parts remain in `extra`.
+    /// Removes the layout and returns it. Unknown parts of it remain in `extra`.
     fn layout(&mut self) -> Option<PageLayout> {
         let Some(Value::Object(mut parts)) =
             self.take("layout", |value| value.is_object().then(|| value.clone()))
@@ -226,12 +226,12 @@ impl FrontMatterReader<'_> {
     }
 }
 
-/// Treats an empty text as missing.
+/// Treats an empty string as missing.
 fn non_empty(text: String) -> Option<String> {
     (!text.is_empty()).then_some(text)
 }
 
-/// Converts a value to a text. YAML parses some texts as numbers.
+/// Converts a value to a string. YAML parses some strings as numbers.
 fn text(value: &Value) -> Option<String> {
     match value {
         Value::String(text) => Some(text.trim_end_matches('\n').to_owned()),

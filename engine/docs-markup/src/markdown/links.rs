@@ -1,4 +1,4 @@
-//! Links of a text: finds the destinations of links and images, and rewrites them in place.
+//! Links in Markdown: finding the destinations of links and images, and rewriting them in place.
 
 use std::{
     borrow::{Borrow, Cow},
@@ -24,7 +24,7 @@ pub enum LinkKind {
     Link,
     /// `![text](destination)`.
     Image,
-    /// An HTML attribute: `href`, `src`, or an address in `srcset`.
+    /// An HTML attribute: `href`, `src`, or a URL in `srcset`.
     Html,
     /// An attribute of a `{% tag %}`: `url`, `src`, or the `page` of a `page-ref`.
     Tag,
@@ -37,31 +37,31 @@ pub enum LinkKind {
 pub enum LinkRole {
     /// A link to the target.
     Leads,
-    /// The target is embedded: an image, a file, an `include` or an embedded address.
+    /// The target is embedded: an image, a file, an `include` or an embedded URL.
     Embeds,
 }
 
-/// A destination in a text.
+/// A link destination and its position.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct LinkSite {
     pub kind: LinkKind,
     pub role: LinkRole,
-    /// The bytes of the destination.
+    /// The byte range of the destination.
     pub range: Range<usize>,
     /// The destination, with escapes resolved.
     pub destination: String,
-    /// The ranges to remove to keep only the label.
+    /// The ranges to remove when only the label is kept.
     around: Box<[ByteRange]>,
-    /// The quote around the value, if any.
+    /// The quotation mark around the value, if any.
     quote: Option<char>,
-    /// `true` for one of several addresses in a `srcset`.
+    /// `true` for one of several URLs in a `srcset`.
     is_in_set: bool,
 }
 
-/// A byte range. It is compact because a text may have many.
+/// A byte range. It is compact, because there may be many of them.
 type ByteRange = Range<u32>;
 
-/// Saturates: a text with larger offsets exceeds the maximum length.
+/// Converts a range, saturating. Text with larger offsets exceeds the maximum length.
 fn place(range: &Range<usize>) -> ByteRange {
     let small = |at: usize| u32::try_from(at).unwrap_or(u32::MAX);
     small(range.start)..small(range.end)
@@ -101,23 +101,23 @@ pub enum Resolution {
     Plain,
 }
 
-/// Maximum number of destinations of a text, and of link definitions. Further ones are treated as text.
+/// Maximum number of destinations, and of link definitions. Further ones are treated as text.
 pub const MAX_LINKS: usize = 20_000;
 
-/// Returns the destinations in a text, in text order. Destinations in code, bare addresses, and blocks with an
-/// excessive number of delimiters are not included.
+/// Returns the destinations in `markdown`, in text order. Destinations in code, bare URLs, and blocks with an excessive
+/// number of delimiters are not included.
 #[must_use]
 pub fn links(markdown: &str) -> Vec<LinkSite> {
     links_and_specs(markdown).0
 }
 
-/// Returns the [`links`] of a text, and the slugs of the OpenAPI specifications that its tags reference.
+/// Returns the [`links`] in `markdown`, and the slugs of the OpenAPI specifications that its tags reference.
 #[must_use]
 pub fn links_and_specs(markdown: &str) -> (Vec<LinkSite>, Vec<String>) {
     find_links(markdown, PIECE_BYTES)
 }
 
-/// Returns the links of a text that is parsed in pieces of at least this length.
+/// Returns the links in `markdown`, which is parsed in pieces of at least this length.
 pub(super) fn find_links(markdown: &str, piece: usize) -> (Vec<LinkSite>, Vec<String>) {
     let known = TextDefinitions::collect(markdown, MAX_LINKS, piece);
     let mut finder = Finder {
@@ -138,7 +138,7 @@ pub(super) fn find_links(markdown: &str, piece: usize) -> (Vec<LinkSite>, Vec<St
     let (mut sites, specs) = (finder.sites, finder.specs);
     // Sites with equal ranges are ordered by kind.
     sites.sort_unstable_by_key(|site| (site.range.start, site.range.end, site.kind as u8));
-    // Of two overlapping sites, the one that starts first takes precedence.
+    // Of two overlapping sites, the one that begins first takes precedence.
     let mut end = 0;
     sites.retain(|site| {
         let stands = site.range.start >= end;
@@ -150,7 +150,7 @@ pub(super) fn find_links(markdown: &str, piece: usize) -> (Vec<LinkSite>, Vec<St
     (sites, specs)
 }
 
-/// Replaces destinations with the results of `resolve`. All other bytes, and code, remain unchanged.
+/// Replaces destinations with the results of `resolve`. Code and all other bytes remain unchanged.
 ///
 /// ```
 /// use docs_markup::markdown::{Resolution, rewrite_links};
@@ -173,13 +173,13 @@ pub fn rewrite_links(markdown: &str, mut resolve: impl FnMut(&LinkSite) -> Resol
     )
 }
 
-/// Rewrites the given destinations of a text.
+/// Rewrites the given destinations in `markdown`.
 pub(crate) fn rewrite_sites(
     markdown: &str,
     sites: impl Iterator<Item = (impl Borrow<LinkSite>, Resolution)>,
 ) -> Cow<'_, str> {
     let mut changes = Replacements::default();
-    // If the iterator yields owned sites, they are freed before the text is assembled.
+    // Sites that the iterator yields by value are freed before the text is assembled.
     for (site, resolution) in sites {
         let site: &LinkSite = site.borrow();
         match resolution {
@@ -193,7 +193,7 @@ pub(crate) fn rewrite_sites(
     changes.apply_to(markdown)
 }
 
-/// The replacements of parts of a text. There may be many, each as long as an address, so they share one string.
+/// The replacements of byte ranges. There may be many, each as long as a URL, so they share one string.
 #[derive(Default)]
 struct Replacements {
     /// Ranges of the text, each with the range of its replacement in `new`.
@@ -218,13 +218,13 @@ impl Replacements {
         if self.parts.is_empty() {
             return Cow::Borrowed(markdown);
         }
-        // The first of several changes of one range takes precedence.
+        // The first of several changes to the same range takes precedence.
         self.parts.sort_unstable_by_key(|(part, new)| (part.start, part.end, new.start, new.end));
         let mut out = String::with_capacity(markdown.len() + self.new.len());
         let mut at = 0;
         for (part, new) in self.parts {
             let part = range(&part);
-            // The part was removed together with a surrounding label.
+            // The range was removed together with an enclosing label.
             if part.start < at {
                 continue;
             }
@@ -237,7 +237,7 @@ impl Replacements {
     }
 }
 
-/// A link without its end yet.
+/// A link whose end has not been reached yet.
 struct UnclosedLink {
     range: Range<usize>,
     kind: LinkKind,
@@ -245,7 +245,7 @@ struct UnclosedLink {
     destination: String,
     /// The name of the definition of a reference link.
     name: String,
-    /// The end of the label as far as it was processed.
+    /// The end of the part of the label that was processed.
     label_end: usize,
 }
 
@@ -253,15 +253,15 @@ struct Finder<'a> {
     text: &'a str,
     known: &'a TextDefinitions,
     sites: Vec<LinkSite>,
-    /// Links without their end yet.
+    /// Links whose end has not been reached yet.
     open: Vec<UnclosedLink>,
-    /// The lines of HTML without its end yet.
+    /// The lines of HTML whose end has not been reached yet.
     html: Vec<Range<usize>>,
-    /// The indexes of the definitions in `sites`.
+    /// The indices of the definitions in `sites`.
     definitions: Vec<Option<usize>>,
-    /// The ranges to remove from links that use a definition, with the number of the definition.
+    /// The ranges to remove from links that use a definition, each with the number of the definition.
     uses: Vec<(u32, ByteRange)>,
-    /// A flag for each definition that an image uses.
+    /// A flag for each definition: `true` if an image uses it.
     pictured: Vec<bool>,
     /// The slugs of the specifications that tags reference.
     specs: Vec<String>,
@@ -319,11 +319,11 @@ impl Finder<'_> {
         self.open.push(UnclosedLink { range, kind, link_type, destination, name, label_end });
     }
 
-    /// Marks a range where no tag begins.
+    /// Marks a range in which no tag begins.
     fn exclude_range(&mut self, range: Range<usize>) {
         let text = self.text;
         let begins = |range: Range<usize>| {
-            // A tag may begin in a range that ends between the characters of `{%`.
+            // A tag may begin in a range that ends between the two characters of `{%`.
             let end = text.floor_char_boundary(range.end + 1);
             text.get(range.start..end).is_some_and(|text| text.contains("{%"))
         };
@@ -346,7 +346,7 @@ impl Finder<'_> {
         }
     }
 
-    /// Completes a link: determines the bytes of its destination.
+    /// Completes a link by determining the range of its destination.
     fn close(&mut self, link: UnclosedLink) {
         let UnclosedLink { range, kind, link_type, destination, name, label_end } = link;
         let label_start = range.start + if kind == LinkKind::Image { 2 } else { 1 };
@@ -398,7 +398,7 @@ impl Finder<'_> {
         let Some(text) = self.text.get(..span.end) else { return };
         let Some(colon) = text[span.start..].find("]:").map(|at| span.start + at + 2) else { return };
         let Some(range) = scan::destination_at(text, colon) else { return };
-        // The first definition of a name takes precedence.
+        // The first definition with a name takes precedence.
         if self.definitions.get(number).is_none_or(Option::is_some) {
             return;
         }
@@ -409,7 +409,7 @@ impl Finder<'_> {
         }
     }
 
-    /// Assigns the uses to the definitions.
+    /// Assigns the uses to their definitions.
     fn define(&mut self) {
         let mut uses = std::mem::take(&mut self.uses);
         uses.sort_unstable_by_key(|(number, place)| (*number, place.start));
@@ -426,10 +426,10 @@ impl Finder<'_> {
         }
     }
 
-    /// Finds the destinations in an HTML block, given its lines without the markers of the surrounding blocks.
+    /// Finds the destinations in an HTML block, given its lines without the markers of enclosing blocks.
     fn html_block(&mut self, lines: &[Range<usize>]) {
         let (Some(first), Some(last)) = (lines.first(), lines.last()) else { return };
-        // The parser drops the first half of `\r\n`.
+        // The parser drops the first character of `\r\n`.
         let is_end = |between: &str| matches!(between, "" | "\r");
         if lines.windows(2).all(|pair| self.text.get(pair[0].end..pair[1].start).is_some_and(is_end)) {
             return self.html(self.text, first.start..last.end, &|range| Some(range));
@@ -445,14 +445,14 @@ impl Finder<'_> {
             let line = starts.partition_point(|start| *start <= at) - 1;
             (line, lines[line].start + at - starts[line])
         };
-        // A value that continues after a quotation marker cannot be replaced in one piece.
+        // A value that continues after a quotation marker cannot be replaced as a single range.
         self.html(&joined, 0..joined.len(), &|range| {
             let ((first, start), (last, end)) = (place(range.start), place(range.end));
             (first == last).then_some(start..end)
         });
     }
 
-    /// Finds the destinations in HTML. `place` maps a range of the HTML to the text.
+    /// Finds the destinations in HTML. `place` maps a range of the HTML to a range of the text.
     fn html(
         &mut self,
         html: &str,
@@ -499,7 +499,7 @@ impl Finder<'_> {
             let mut seen = Vec::new();
             for value in tag.values().unwrap_or_default() {
                 let Some(named) = attribute_target(tag.name, value.name) else { continue };
-                // The first of several values of one name takes precedence.
+                // The first of several values with the same name takes precedence.
                 if seen.contains(&value.name) {
                     continue;
                 }
@@ -522,15 +522,15 @@ impl Finder<'_> {
     }
 }
 
-/// The referent of a tag attribute.
+/// The target of a tag attribute.
 enum AttributeTarget {
-    /// A page, a file, a reusable content, or an address.
+    /// A page, a file, a reusable content block, or a URL.
     Target(LinkKind, LinkRole),
     /// An OpenAPI specification of the organization.
     Spec,
 }
 
-/// Returns the referent of a tag attribute, by the names of both.
+/// Returns the target of a tag attribute, by the names of the tag and the attribute.
 fn attribute_target(tag: &str, value: &str) -> Option<AttributeTarget> {
     Some(match (tag, value) {
         ("include", "") => AttributeTarget::Target(LinkKind::Include, LinkRole::Embeds),
@@ -542,8 +542,8 @@ fn attribute_target(tag: &str, value: &str) -> Option<AttributeTarget> {
     })
 }
 
-/// Returns the addresses in a `srcset`. Without quotes, addresses next to a comma are omitted, because quotes cannot be
-/// added to them.
+/// Returns the URLs in a `srcset`. In an unquoted value, URLs next to a comma are omitted, because they cannot be
+/// quoted.
 fn set(value: &str, quote: Option<char>) -> Vec<Range<usize>> {
     let mut found = html::candidates(value);
     found.retain(|range| quote.is_some() || *range == (0..value.len()));

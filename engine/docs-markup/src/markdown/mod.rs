@@ -41,18 +41,18 @@ pub struct PageSource<'a> {
     pub yaml: Option<&'a str>,
     /// The leading `# Title`.
     pub heading: Option<Heading>,
-    /// The text after front matter and heading, unchanged, from its first nonblank line.
+    /// The text after front matter and heading, unchanged, starting at its first non-blank line.
     pub body: &'a str,
-    /// The unusable parts, one sentence each.
+    /// The problems found, one sentence each.
     pub warnings: Vec<String>,
 }
 
 impl PageSource<'_> {
     /// Returns the fields of the page from front matter and heading.
     ///
-    /// The heading takes precedence over the title in the front matter, which is then stored in `extra`. A page has an
-    /// emoji or an icon: if the front matter has an icon, the emoji remains in the title. The cover is not included
-    /// because it must be looked up first.
+    /// The heading takes precedence over the title in the front matter, which is then stored in `extra`. A page has
+    /// either an emoji or an icon: if the front matter has an icon, the emoji remains in the title. The cover is not
+    /// included, because it must be looked up first.
     #[must_use]
     pub fn fields(&self) -> PagePatch {
         let mut fields = self.front.fields.clone();
@@ -74,7 +74,7 @@ impl PageSource<'_> {
 
 /// Splits a Markdown file into front matter, leading title and text.
 ///
-/// This never fails: front matter that is not YAML results in a page without metadata and a warning.
+/// This never fails. Front matter that is not YAML results in a page without metadata and a warning.
 ///
 /// ```
 /// use docs_markup::markdown::parse_page;
@@ -97,7 +97,7 @@ pub fn parse_page(markdown: &str) -> PageSource<'_> {
     PageSource { front, yaml, heading, body, warnings }
 }
 
-/// Splits the file of a reusable content into front matter and text. A heading is part of the text.
+/// Splits the file of a reusable content block into front matter and text. A heading is part of the text.
 #[must_use]
 pub fn parse_include(markdown: &str) -> PageSource<'_> {
     let mut warnings = Vec::new();
@@ -111,16 +111,16 @@ pub fn parse_include(markdown: &str) -> PageSource<'_> {
 pub(crate) struct PageParts {
     /// The YAML between the fences.
     pub(crate) yaml: Option<Range<usize>>,
-    /// The end of the front matter including its last fence, or the start of the text if there is none.
+    /// The end of the front matter, including its closing fence, or the start of the text if there is none.
     pub(crate) front_end: usize,
     /// The leading heading, including its line break.
     pub(crate) heading: Option<Range<usize>>,
-    /// The start of the body.
+    /// The start offset of the body.
     pub(crate) body: usize,
 }
 
 impl PageParts {
-    /// Returns the parts of a text from the result of [`parse_page`].
+    /// Returns the parts of `markdown` from the result of [`parse_page`].
     pub(crate) fn from_source(markdown: &str, source: &PageSource<'_>) -> Self {
         let (yaml, rest) = split_front(markdown);
         let front_end = markdown.len() - rest.len();
@@ -138,10 +138,10 @@ impl PageParts {
     }
 }
 
-/// Splits a text into front matter and the rest.
+/// Splits `markdown` into front matter and the rest.
 ///
-/// Front matter starts at the first byte (after a byte order mark) with a line of three hyphens, and ends with such a
-/// line or a line of three dots. Without an end there is no front matter.
+/// Front matter begins at the first byte (after a byte order mark) with a line of three hyphens, and ends with another
+/// such line or a line of three dots. Without an end, there is no front matter.
 #[must_use]
 pub fn split_front(markdown: &str) -> (Option<&str>, &str) {
     let text = markdown.strip_prefix('\u{feff}').unwrap_or(markdown);
@@ -161,13 +161,13 @@ pub fn split_front(markdown: &str) -> (Option<&str>, &str) {
     (None, text)
 }
 
-/// Maximum length of the lines of a title heading, in bytes. A longer heading is text.
+/// Maximum length in bytes of the lines of a title heading. A longer heading is treated as text.
 const MAX_HEADING_BYTES: usize = 4 << 10;
-/// Bytes for the fences of front matter and the blank lines of a page file.
+/// Maximum number of bytes for the fences of front matter and the blank lines of a page file.
 const SEPARATOR_BYTES: usize = 1 << 10;
 
-/// Maximum size of a page file in bytes: a text of [`MAX_PAGE_BYTES`] with front matter and title of the maximum size.
-/// The text of a larger file is too long, or its front matter is ignored.
+/// Maximum size of a page file in bytes: text of [`MAX_PAGE_BYTES`] with front matter and a title of the maximum size.
+/// In a larger file, the text is too long, or the front matter is ignored.
 pub const MAX_PAGE_FILE_BYTES: u64 =
     (MAX_PAGE_BYTES + MAX_FRONT_MATTER_BYTES + MAX_HEADING_BYTES + SEPARATOR_BYTES) as u64;
 
@@ -191,7 +191,7 @@ fn split_heading(text: &str) -> Option<(Heading, &str)> {
                 let heading = heading_of(title.trim())?;
                 return Some((heading, &text[range.end..]));
             }
-            // Marks and links are replaced by their content, anchors are ignored.
+            // Marks and links are replaced by their content. Anchors are ignored.
             Event::Start(
                 Tag::Emphasis | Tag::Strong | Tag::Strikethrough | Tag::Link { .. } | Tag::Image { .. },
             )

@@ -2,7 +2,7 @@
 //!
 //! The Markdown parser builds a tree that is many times as large as its input. The text is therefore parsed in pieces
 //! that parse the same alone as within the text: each piece ends before a line that belongs to no earlier block.
-//! Definitions from other pieces are supplied to the parser. A fence or HTML that continues after a piece is skipped
+//! Definitions from other pieces are supplied to the parser. A fence or HTML that continues beyond a piece is skipped
 //! here.
 
 mod cut;
@@ -24,22 +24,22 @@ const OPTIONS: Options = Options::ENABLE_TABLES
     .union(Options::ENABLE_STRIKETHROUGH)
     .union(Options::ENABLE_TASKLISTS);
 
-/// The definitions of a text that its pieces may reference.
+/// The definitions that pieces may reference.
 #[derive(Default)]
 pub(super) struct TextDefinitions {
     /// Link definitions by lower-case name, numbered in text order. The first definition of a name takes precedence.
     links: HashMap<Box<str>, u32>,
     /// Lower-case labels of footnotes.
     notes: HashSet<Box<str>>,
-    /// The maximum number of each.
+    /// The maximum number of link definitions, and of footnote labels.
     most: usize,
 }
 
 impl TextDefinitions {
-    /// Collects the definitions of a text.
+    /// Collects the definitions of `text`.
     pub(super) fn collect(text: &str, most: usize, piece: usize) -> Self {
         let mut known = Self { most, ..Self::default() };
-        // There are no definitions without this sequence.
+        // Every definition contains this sequence.
         if text.contains("]:") {
             let mut found = Self { most, ..Self::default() };
             each(text, piece, &known, &mut |part| found.add(part));
@@ -74,7 +74,7 @@ impl TextDefinitions {
     }
 }
 
-/// A part of a text.
+/// A part of the parsed text.
 pub(super) enum TextPart<'e> {
     /// An event of the parser, with its range in the text.
     Event(Event<'e>, Range<usize>),
@@ -82,7 +82,7 @@ pub(super) enum TextPart<'e> {
     Definition { name: &'e str, span: Range<usize>, destination: &'e str },
 }
 
-/// The last block of a piece, as far as it is relevant to the next piece.
+/// The last block of a piece, if it is relevant to the next piece.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum LastBlock {
     List,
@@ -91,7 +91,7 @@ enum LastBlock {
     Other,
 }
 
-/// Calls `found` with the parts of a text. `piece` is the minimum length of a piece. Blocks with an excessive number of
+/// Calls `found` with the parts of `text`. `piece` is the minimum length of a piece. Blocks with an excessive number of
 /// delimiters are skipped.
 pub(super) fn each(text: &str, piece: usize, known: &TextDefinitions, found: &mut dyn FnMut(TextPart<'_>)) {
     let mut cuts = CutFinder::new(text, piece);
@@ -120,7 +120,7 @@ struct TextPiece<'t> {
     text: &'t str,
     known: &'t TextDefinitions,
     at: usize,
-    /// The number of columns of the table whose rows it begins with.
+    /// The number of columns of the table that continues at the beginning of the piece.
     columns: Option<usize>,
 }
 
@@ -141,7 +141,7 @@ impl TextPiece<'_> {
         }
     }
 
-    /// Returns the input of the parser: the piece up to a position, after a prefix that makes it parse as within the
+    /// Returns the parser input: the piece up to a position, after a prefix that makes it parse as it does within the
     /// text. The prefix contains the referenced footnotes and the header of a continued table.
     fn markdown(&self, end: usize) -> Cow<'_, str> {
         let own = self.text.get(self.at..end).unwrap_or_default();

@@ -30,7 +30,7 @@ pub(super) fn destination_at(text: &str, at: usize) -> Option<Range<usize>> {
     Some(start..start + end)
 }
 
-/// Returns the position of the first terminating character without a backslash before it.
+/// Returns the position of the first terminating character that is not escaped by a backslash.
 fn unescaped(text: &str, mut ends: impl FnMut(char, usize) -> bool) -> Option<usize> {
     let mut escaped = false;
     for (at, c) in text.char_indices() {
@@ -69,7 +69,7 @@ pub(super) fn destination(text: &str) -> String {
     out
 }
 
-/// Prints a tag value for the existing quotes, or adds quotes if there are none.
+/// Prints a tag value in its existing quotation marks, or adds quotation marks if there are none.
 pub(super) fn value(text: &str, quote: Option<char>) -> String {
     match quote {
         Some(quote) => tag::escaped(text, quote),
@@ -77,7 +77,7 @@ pub(super) fn value(text: &str, quote: Option<char>) -> String {
     }
 }
 
-/// Prints an HTML attribute value for the existing quotes, or adds quotes if there are none.
+/// Prints an HTML attribute value in its existing quotation marks, or adds quotation marks if there are none.
 pub(super) fn attribute(text: &str, quote: Option<char>) -> String {
     let code = if quote == Some('\'') { "&#39;" } else { "&quot;" };
     let value = text.replace('&', "&amp;").replace(quote.unwrap_or('"'), code);

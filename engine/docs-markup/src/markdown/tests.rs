@@ -159,7 +159,7 @@ fn destinations_are_rewritten_in_place() {
         ),
         ("{% include \"../x.md\" %}", "{% include \"NEW\" %}"),
         ("{% file src=\"a.pdf\" %}x{% endfile %}", "{% file src=\"NEW\" %}x{% endfile %}"),
-        // An unquoted value gets quotes.
+        // An unquoted value is quoted.
         ("<a href=b.md class=x>c</a>", "<a href=\"NEW\" class=x>c</a>"),
         ("<img src=a.png>", "<img src=\"NEW\">"),
         ("<img src= >", "<img src= >"),
@@ -370,7 +370,7 @@ proptest! {
     }
 }
 
-/// Links after dense text are not.
+/// In contrast, links after dense text are not found.
 #[test]
 fn links_after_dense_code_are_found() {
     let signs = r"\n[`*_|<&".repeat(4_000);
@@ -412,7 +412,7 @@ proptest! {
     fn keeping_all_links_changes_no_byte(text in prop_oneof![markdown(), any::<String>()]) {
         prop_assert_eq!(&*rewrite_links(&text, |_| Resolution::Keep), text.as_str());
         let same = rewrite_links(&text, |site| Resolution::To(text[site.range.clone()].to_owned()));
-        // Destinations that need escapes change, all bytes around them remain.
+        // Destinations that need escapes change. All surrounding bytes are preserved.
         let mut outside = (text.clone(), same.into_owned());
         for site in links(&text).into_iter().rev() {
             outside.0.replace_range(site.range, "");
@@ -444,7 +444,7 @@ fn escaped_nul_in_front_matter_is_replaced() {
 #[test]
 fn all_links_of_a_long_paragraph_are_found() {
     assert_eq!(links(&"[Title](folder/page.md) ".repeat(1_800)).len(), 1_800);
-    // A text that is too dense has no links.
+    // Text that is too dense has no links.
     assert_eq!(links(&"[".repeat(100_000)), []);
 }
 

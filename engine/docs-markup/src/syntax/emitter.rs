@@ -2,8 +2,8 @@
 
 use html5gum::{Emitter, ForwardingEmitter};
 
-/// An emitter that wraps another one and drops the errors of the tokenizer. Errors would be buffered until the end of
-/// the surrounding text, and take up to a hundred times its size.
+/// An emitter that wraps another one and drops tokenizer errors. Errors would be buffered until the end of the
+/// enclosing text, and take up to a hundred times its size.
 ///
 /// ```
 /// use docs_markup::syntax::emitter::WithoutErrors;

@@ -6,11 +6,11 @@ use html5gum::{DefaultEmitter, State, Token, Tokenizer};
 
 use super::emitter::WithoutErrors;
 
-/// Maximum length of a character name.
+/// Maximum length of the name in a character reference.
 const MAX_NAME: usize = 32;
 
-/// Bytes that an HTML tokenizer changes in addition to references. They are preserved by tokenizing the pieces between
-/// them.
+/// Characters that an HTML tokenizer changes in addition to references. They are preserved by tokenizing only the text
+/// between them.
 const PRESERVED_CHARS: [char; 2] = ['\r', '\0'];
 
 /// Resolves the character references of text between tags.
@@ -50,7 +50,7 @@ fn emitter() -> WithoutErrors<DefaultEmitter> {
     WithoutErrors(DefaultEmitter::default())
 }
 
-/// Resolves the pieces of a text that may contain references.
+/// Resolves the segments of `text` that may contain references.
 fn resolve(text: &str, read: impl Fn(&str, &mut String)) -> Cow<'_, str> {
     if !text.contains('&') {
         return Cow::Borrowed(text);
@@ -67,7 +67,7 @@ fn resolve(text: &str, read: impl Fn(&str, &mut String)) -> Cow<'_, str> {
     Cow::Owned(resolved)
 }
 
-/// Returns the length of the reference at the beginning of a text, including its semicolon. Accepts the references that
+/// Returns the length of the reference at the beginning of `text`, including its semicolon. Accepts the references that
 /// Markdown recognizes.
 ///
 /// ```
@@ -83,7 +83,7 @@ pub fn reference(text: &str) -> Option<usize> {
     let length = name.bytes().take(MAX_NAME).take_while(is_part).count();
     let end = 1 + length + 1;
     let written = text.get(..end).filter(|written| written.ends_with(';'))?;
-    // Some names are valid without semicolon, followed by more text, which remains in the result.
+    // Some names are valid without a semicolon. They may be followed by more text, which remains in the result.
     let decoded = decode(written);
     (*decoded != *written && decoded.chars().count() <= 2).then_some(end)
 }
@@ -95,7 +95,7 @@ mod tests {
 
     use super::*;
 
-    /// Returns the text that Markdown yields for a single line.
+    /// Returns the text that Markdown produces for a single line.
     fn in_markdown(text: &str) -> String {
         let text_of = |event| match event {
             Event::Text(text) => text.into_string(),
@@ -131,7 +131,7 @@ mod tests {
 
     #[test]
     fn character_references_decode_as_in_the_html_standard() {
-        // Input, result between tags, result in an attribute.
+        // The input, the result between tags, and the result in an attribute.
         let table = [
             ("&lt;a&gt;\r\n&amp;", "<a>\r\n&", "<a>\r\n&"),
             ("&copy 1", "© 1", "© 1"),

@@ -1,7 +1,8 @@
 //! HTML in pages: tags with attributes, comments, and the text between them.
 //!
-//! Tags follow the HTML standard with two limits: a tag contains no `<` outside of quotes, and at most [`MAX_TAG`]
-//! bytes. An incomplete tag is text. Markdown recognizes fewer tags than browsers do, see [`HtmlTag::is_strict`].
+//! Tags follow the HTML standard with two restrictions: a tag contains no `<` outside of quotation marks, and at most
+//! [`MAX_TAG`] bytes. An incomplete tag is text. Markdown recognizes fewer tags than browsers do, see
+//! [`HtmlTag::is_strict`].
 
 use std::{borrow::Cow, ops::Range};
 
@@ -30,7 +31,7 @@ pub enum TagKind {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct HtmlTag<'a> {
     text: &'a str,
-    /// The bytes of the whole tag.
+    /// The byte range of the whole tag.
     pub range: Range<usize>,
     pub kind: TagKind,
     /// The name in its original case.
@@ -39,8 +40,8 @@ pub struct HtmlTag<'a> {
     pub attributes: Vec<Attribute<'a>>,
     /// `true` if it ends with `/>`.
     pub is_self_closing: bool,
-    /// `true` if Markdown recognizes the tag: white space before each attribute, names of permitted characters, and no
-    /// quotes within unquoted values.
+    /// `true` if Markdown recognizes the tag: whitespace before each attribute, names of permitted characters, and no
+    /// quotation marks within unquoted values.
     pub is_strict: bool,
 }
 
@@ -49,13 +50,13 @@ pub struct HtmlTag<'a> {
 pub struct Attribute<'a> {
     /// The name in its original case.
     pub name: &'a str,
-    /// The bytes of the value without quotes. `None` for a name without a value.
+    /// The byte range of the value without quotation marks, or `None` for a name without a value.
     pub value: Option<Range<usize>>,
-    /// The quote around the value, if any.
+    /// The quotation mark around the value, if any.
     pub quote: Option<char>,
 }
 
-/// A token of HTML. The tokens of a text cover all of its bytes.
+/// An HTML token. The tokens cover all bytes of the parsed text.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum HtmlToken<'a> {
     /// Text between tags, or the content of an element that contains only text.
@@ -72,13 +73,13 @@ impl<'a> HtmlTag<'a> {
         self.name.eq_ignore_ascii_case(name)
     }
 
-    /// Returns `true` if the element consists of this tag only.
+    /// Returns `true` if the element only consists of this tag.
     #[must_use]
     pub fn is_void(&self) -> bool {
         self.is_self_closing || VOID_ELEMENTS.iter().any(|name| self.is_named(name))
     }
 
-    /// Returns the attribute with a name. The first of several attributes with one name takes precedence.
+    /// Returns the attribute with a name. The first of several attributes with the same name takes precedence.
     #[must_use]
     pub fn attribute(&self, name: &str) -> Option<&Attribute<'a>> {
         self.attributes.iter().find(|attribute| attribute.name.eq_ignore_ascii_case(name))
@@ -99,7 +100,7 @@ impl<'a> HtmlTag<'a> {
     }
 }
 
-/// Parses the tag at a position of a text. Returns `None` if no complete tag begins there.
+/// Parses the tag at a position in `text`. Returns `None` if no complete tag begins there.
 ///
 /// ```
 /// use docs_markup::syntax::html::tag_at;
@@ -113,8 +114,8 @@ pub fn tag_at(text: &str, start: usize) -> Option<HtmlTag<'_>> {
     read(text, start, TagSyntax::Lenient).ok()
 }
 
-/// Parses the tag at a position of a text if Markdown recognizes it. Parsing stops at the first invalid byte, so that
-/// calls for every position of a text take linear time in total.
+/// Parses the tag at a position in `text` if Markdown recognizes it. Parsing stops at the first invalid byte, so that
+/// calls for every position take linear time in total.
 #[must_use]
 pub fn strict_tag_at(text: &str, start: usize) -> Option<HtmlTag<'_>> {
     read(text, start, TagSyntax::Strict).ok().filter(|tag| tag.is_strict)
@@ -142,7 +143,7 @@ fn read(text: &str, start: usize, reading: TagSyntax) -> Result<HtmlTag<'_>, usi
     Ok(HtmlTag { text, range, kind, name, attributes, is_self_closing, is_strict })
 }
 
-/// Returns the kind and name of the tag that begins at a position of a text, without checking that it ends.
+/// Returns the kind and name of the tag that begins at a position in `text`, without checking that it ends.
 #[must_use]
 pub fn name_at(text: &str, start: usize) -> Option<(TagKind, &str)> {
     let rest = text.get(start..)?.strip_prefix('<')?;
@@ -156,7 +157,7 @@ pub fn name_at(text: &str, start: usize) -> Option<(TagKind, &str)> {
     is_name.then(|| (kind, &rest[..end]))
 }
 
-/// A parser of the inside of a tag.
+/// A parser for the inside of a tag.
 struct TagReader<'a> {
     /// The text up to the maximum end of the tag.
     text: &'a str,
@@ -199,7 +200,7 @@ impl<'a> TagReader<'a> {
 
     fn attribute(&mut self) -> Option<Attribute<'a>> {
         let start = self.at;
-        // At the beginning of a name, the equals sign is part of it.
+        // At the beginning of a name, the equals sign is part of the name.
         self.at += usize::from(self.byte()? == b'=');
         self.skip(|b| !b.is_ascii_whitespace() && !matches!(b, b'=' | b'>' | b'/' | b'<'));
         let name = &self.text[start..self.at];
@@ -239,7 +240,7 @@ impl<'a> TagReader<'a> {
         self.text.as_bytes().get(self.at).copied()
     }
 
-    /// Skips white space. Returns `true` if there was any.
+    /// Skips whitespace. Returns `true` if there was any.
     fn skip_space(&mut self) -> bool {
         let start = self.at;
         self.skip(|b| b.is_ascii_whitespace());
@@ -256,7 +257,7 @@ fn is_attribute_name(name: &str) -> bool {
         && name.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'_' | b':' | b'.' | b'-'))
 }
 
-/// Iterates over the tokens of a range of a text, in order.
+/// Iterates over the tokens in a range of `text`, in order.
 ///
 /// ```
 /// use docs_markup::syntax::html::{HtmlToken, tokens};
@@ -276,17 +277,17 @@ pub fn tokens(text: &str, range: Range<usize>) -> Tokens<'_> {
     Tokens { text: &text[..end], at: start, next: None, raw: None, left: 32 * (end - start) + 8 * MAX_TAG }
 }
 
-/// An iterator over the tokens of a text.
+/// An iterator over HTML tokens.
 #[derive(Clone, Debug)]
 pub struct Tokens<'a> {
     text: &'a str,
     at: usize,
-    /// The token after a text that was found first.
+    /// The token after a text token, which was found together with it.
     next: Option<HtmlToken<'a>>,
     /// The name of the open element whose content is text.
     raw: Option<&'static str>,
-    /// Number of bytes that may still be read without finding a tag. The limit prevents that repeated lookalikes of
-    /// tags are each read to their end.
+    /// Number of bytes that may still be scanned without finding a tag. The limit prevents that repeated text that
+    /// resembles tags is scanned to its end each time.
     left: usize,
 }
 
@@ -355,7 +356,7 @@ impl<'a> Tokens<'a> {
     }
 }
 
-/// Returns the length of the comment, declaration or processing instruction at the beginning of a text. Returns `None`
+/// Returns the length of the comment, declaration or processing instruction at the beginning of `text`. Returns `None`
 /// if it is unterminated.
 ///
 /// ```
@@ -368,7 +369,7 @@ pub fn whole_comment(text: &str) -> Option<usize> {
     comment(text)?
 }
 
-/// Returns the length of the comment at the beginning of a text. The inner `None` means that it is unterminated.
+/// Returns the length of the comment at the beginning of `text`. The inner `None` means that it is unterminated.
 #[expect(clippy::option_option, reason = "the absence of a comment and an unterminated comment differ")]
 fn comment(text: &str) -> Option<Option<usize>> {
     let inside = text.strip_prefix("<!").or_else(|| text.strip_prefix("<?"))?;
@@ -400,7 +401,7 @@ fn closing(text: &str, from: usize, name: &str) -> usize {
     places.find(is_own).unwrap_or(text.len())
 }
 
-/// Returns the byte ranges of the addresses in the value of a `srcset`, such as `a.png 1x, b.png 2x`.
+/// Returns the byte ranges of the URLs in the value of a `srcset`, such as `a.png 1x, b.png 2x`.
 ///
 /// ```
 /// use docs_markup::syntax::html::candidates;
@@ -419,7 +420,7 @@ pub fn candidates(set: &str) -> Vec<Range<usize>> {
         if url.is_empty() {
             return found;
         }
-        // A trailing comma is not part of the address: it means that there is no descriptor.
+        // A trailing comma is not part of the URL. It means that there is no descriptor.
         let bare = url.trim_end_matches(',');
         found.push(start..start + bare.len());
         at = start + url.len();

@@ -1,14 +1,14 @@
 //! Tags: `{% name attribute="value" %}`.
 //!
-//! A tag ends at the first `%}` outside of quotes. A value is enclosed in single or double quotes, in which `\` escapes
-//! a quote or another `\`, or it is unquoted and extends to the next white space. `include` and `if` have a value
-//! without a name.
+//! A tag ends at the first `%}` outside of quotation marks. A value is enclosed in single or double quotation marks, in
+//! which `\` escapes a quotation mark or another `\`, or it is unquoted and extends to the next whitespace. `include`
+//! and `if` have a value without a name.
 
 use std::{borrow::Cow, ops::Range};
 
 /// Maximum length of a tag, in bytes.
 pub(crate) const MAX_TAG: usize = 8 * 1024;
-/// Maximum number of lines of a tag.
+/// Maximum number of lines in a tag.
 pub const MAX_LINES: usize = 32;
 
 /// A tag with its position in the parsed text.
@@ -20,7 +20,7 @@ pub struct Tag<'a> {
     rest: &'a str,
     /// The offset of `rest`.
     rest_at: usize,
-    /// The offset of the text after the tag.
+    /// The offset after the tag.
     pub end: usize,
 }
 
@@ -29,14 +29,14 @@ pub struct Tag<'a> {
 pub struct Value<'a> {
     /// The name. Empty for a value without a name.
     pub name: &'a str,
-    /// The range without quotes. `None` for a name without a value.
+    /// The range without quotation marks, or `None` for a name without a value.
     pub range: Option<Range<usize>>,
-    /// The quote around the value, if any.
+    /// The quotation mark around the value, if any.
     pub quote: Option<char>,
 }
 
 impl<'a> Tag<'a> {
-    /// Parses the tag at a position of a text. Returns `None` if no complete tag begins there.
+    /// Parses the tag at a position in `text`. Returns `None` if no complete tag begins there.
     ///
     /// ```
     /// use docs_markup::syntax::tag::Tag;
@@ -72,14 +72,14 @@ impl<'a> Tag<'a> {
         is_named.then_some(Self { name, rest, rest_at: start + length, end: inside.end + 2 })
     }
 
-    /// Returns the condition of an `if`: the text after its name.
+    /// Returns the condition of an `if` tag: the text after its name.
     #[must_use]
     pub fn condition(&self) -> Option<&'a str> {
         (self.name == "if").then(|| self.rest.trim())
     }
 
-    /// Returns the values in order, or `None` if one is malformed or several have no name. An `if` has a condition and
-    /// no values.
+    /// Returns the values in order, or `None` if one is malformed or several have no name. An `if` tag has a condition
+    /// and no values.
     #[must_use]
     pub fn values(&self) -> Option<Vec<Value<'a>>> {
         if self.condition().is_some() {
@@ -138,11 +138,11 @@ impl Value<'_> {
     }
 }
 
-/// Iterates over the tags of a text that begin outside of the skipped ranges, which must be sorted and disjoint. A tag
+/// Iterates over the tags in `text` that begin outside of the skipped ranges, which must be sorted and disjoint. A tag
 /// after a backslash is text.
 pub fn tags<'a>(text: &'a str, skip: &[Range<usize>]) -> impl Iterator<Item = Tag<'a>> {
     let mut skip = skip.iter().peekable();
-    // Repeated lookalikes of tags must not each be read to their end.
+    // Repeated text that resembles tags must not be scanned to its end each time.
     let mut left = 32 * text.len() + 8 * MAX_TAG;
     let mut at = 0;
     std::iter::from_fn(move || {
@@ -195,7 +195,7 @@ pub fn names(text: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// Returns the beginning of a text up to an empty line, limited to the maximum length of a tag.
+/// Returns the prefix of `text` up to an empty line, limited to the maximum length of a tag.
 fn paragraph(text: &str) -> &str {
     let text = &text[..text.floor_char_boundary(MAX_TAG + 2)];
     let mut end = 0;
@@ -208,12 +208,12 @@ fn paragraph(text: &str) -> &str {
     &text[..end]
 }
 
-/// Returns `true` if a text begins with `{%` and contains a closing `%}` outside of quotes.
+/// Returns `true` if `text` begins with `{%` and contains a closing `%}` outside of quotation marks.
 pub(crate) fn is_whole(text: &str) -> bool {
     text.strip_prefix("{%").is_some_and(|inside| close_outside_quotes(inside).is_some())
 }
 
-/// Returns the position of the `%}` that ends a tag, outside of quotes.
+/// Returns the position of the `%}` that ends a tag, outside of quotation marks.
 fn close(inside: &str) -> Option<usize> {
     if !inside.as_bytes().iter().take(MAX_TAG).any(|b| *b == b'}') {
         return None;
@@ -221,7 +221,7 @@ fn close(inside: &str) -> Option<usize> {
     if let Some(at) = close_outside_quotes(inside) {
         return Some(at);
     }
-    // An unclosed quote does not absorb the rest of the text.
+    // An unclosed quotation mark does not absorb the rest of the text.
     let line = inside.split('\n').next()?;
     line.bytes()
         .zip(line.bytes().skip(1))
@@ -250,7 +250,7 @@ fn close_outside_quotes(inside: &str) -> Option<usize> {
     None
 }
 
-/// Returns the length of the value in the quotes at the beginning of a text.
+/// Returns the length of the quoted value at the beginning of `text`.
 fn quoted(text: &str) -> Option<usize> {
     let quote = text.chars().next()?;
     let mut escaped = false;
@@ -266,7 +266,7 @@ fn quoted(text: &str) -> Option<usize> {
     })
 }
 
-/// Resolves the escapes of quotes and backslashes. Any other backslash is literal.
+/// Resolves escaped quotation marks and backslashes. Any other backslash is literal.
 fn unescaped(value: &str) -> String {
     let mut out = String::with_capacity(value.len());
     let mut chars = value.chars().peekable();
@@ -282,7 +282,7 @@ fn unescaped(value: &str) -> String {
     out
 }
 
-/// Escapes a value for quotes.
+/// Escapes a value for use in quotation marks.
 #[must_use]
 pub fn escaped(value: &str, quote: char) -> String {
     value.replace('\\', "\\\\").replace(quote, &format!("\\{quote}"))

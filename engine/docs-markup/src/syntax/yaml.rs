@@ -1,4 +1,4 @@
-//! YAML parser with bounded work.
+//! A YAML parser with bounded work.
 
 use serde_json::Value;
 use serde_saphyr::{NonFiniteFloatPolicy, Options};
@@ -10,23 +10,23 @@ pub(crate) fn read(text: &str) -> Result<Value, String> {
     read_within(text, FILE)
 }
 
-/// Limits of a value after resolving aliases, and its dialect.
+/// Limits of a value after alias resolution, and its YAML dialect.
 #[derive(Clone, Copy)]
 pub(crate) struct YamlLimits {
     /// Maximum number of nodes.
     pub(crate) nodes: usize,
-    /// Maximum number of bytes of all texts and keys together.
+    /// Maximum total size of all strings and keys in bytes.
     pub(crate) text_bytes: usize,
     /// Maximum nesting depth.
     pub(crate) depth: usize,
     /// Maximum number of aliases.
     pub(crate) aliases: usize,
     pub(crate) booleans: Booleans,
-    /// The treatment of numbers that a float cannot represent, and of `.inf` and `.nan`.
+    /// The handling of numbers that a float cannot represent, and of `.inf` and `.nan`.
     pub(crate) non_finite: NonFiniteFloatPolicy,
 }
 
-/// The limits of a file of the repository.
+/// The limits for a file in a repository.
 pub(crate) const FILE: YamlLimits = YamlLimits {
     nodes: MAX_NODES,
     text_bytes: MAX_TEXT_BYTES,
@@ -36,7 +36,7 @@ pub(crate) const FILE: YamlLimits = YamlLimits {
     non_finite: NonFiniteFloatPolicy::AsString,
 };
 
-/// The plain scalars that are booleans.
+/// The plain scalars that are parsed as booleans.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Booleans {
     /// `true` and `false`, as in YAML 1.2.
@@ -45,31 +45,31 @@ pub(crate) enum Booleans {
     Words,
 }
 
-/// Maximum number of nodes of a file, with aliases resolved.
+/// Maximum number of nodes in a file, with aliases resolved.
 const MAX_NODES: usize = 50_000;
 
-/// Maximum number of bytes of the texts of a file, with aliases resolved: twice the maximum file size.
+/// Maximum total size in bytes of the strings in a file, with aliases resolved: twice the maximum file size.
 const MAX_TEXT_BYTES: usize = 2 << 20;
 
-/// The number of nodes that any text can have, and the bytes required for each further one: a list of the smallest
-/// objects needs about 220 bytes of memory per node.
+/// The number of nodes that any text can have, and the number of bytes required for each further node: a list of
+/// minimal objects takes about 220 bytes of memory per node.
 const FREE_NODES: usize = 4_000;
 const BYTES_A_NODE: usize = 12;
-/// The same limits for events within anchors, counted once for each enclosing anchor.
+/// The same limits for events within anchors, counted once per enclosing anchor.
 const FREE_ANCHORED: usize = 1_000;
 const BYTES_AN_ANCHORED: usize = 40;
 
-/// Returns the maximum number of nodes for a text of a size.
+/// Returns the maximum number of nodes for this many bytes of text.
 const fn most_nodes(bytes: usize) -> usize {
     FREE_NODES + bytes / BYTES_A_NODE
 }
 
-/// Returns the maximum number of events within anchors for a text of a size.
+/// Returns the maximum number of events within anchors for this many bytes of text.
 const fn most_anchored(bytes: usize) -> usize {
     FREE_ANCHORED + bytes / BYTES_AN_ANCHORED
 }
 
-/// Maximum number of characters of an error message. The parser quotes complete scalars.
+/// Maximum number of characters in an error message. The parser quotes complete scalars.
 const MAX_MESSAGE: usize = 300;
 
 /// Parses YAML like [`read`], with other limits. Parsing stops at the first node beyond a limit.
@@ -80,7 +80,7 @@ pub(crate) fn read_within(text: &str, limits: YamlLimits) -> Result<Value, Strin
 fn options(bytes: usize, limits: YamlLimits) -> Options {
     serde_saphyr::options! {
         strict_booleans: limits.booleans == Booleans::Core,
-        // A snippet renders the lines around an error, which are unlimited in length, and is not part of a message.
+        // A snippet would contain the lines around an error, whose length is unlimited.
         with_snippet: false,
         non_finite_float_policy: limits.non_finite,
         budget: serde_saphyr::budget! {
@@ -153,7 +153,8 @@ mod tests {
         assert!(read(&value(500)).is_err());
     }
 
-    /// Parses a text with a limit of nodes. Returns the result and the number of nodes and events that were parsed.
+    /// Parses `text` with a limit on the number of nodes. Returns the result, and the number of parsed nodes and
+    /// events.
     fn counted(text: &str, nodes: usize) -> (Result<Value, String>, usize, usize) {
         let parsed = Rc::new(Cell::new((0, 0)));
         let limits = YamlLimits { nodes, aliases: nodes, ..FILE };

@@ -8,7 +8,7 @@ use docs_model::{Inline, InlineKind, Leaf, Mark, MarkKind, Node, TextNode};
 const OPEN: char = '⟦';
 /// Closes a placeholder.
 const CLOSE: char = '⟧';
-/// Maximum number of bytes between the two.
+/// Maximum number of bytes between the opening and closing character of a placeholder.
 const MAX_PLACEHOLDER: usize = 12;
 /// Maximum nesting depth of placeholders.
 const MAX_PLACEHOLDER_DEPTH: usize = 100;
@@ -18,7 +18,7 @@ pub(super) struct ProtectedSegment {
     pub(super) segment: String,
     /// The content of `⟦1⟧`, `⟦2⟧` …
     slots: Vec<PlaceholderContent>,
-    /// White space around the segment.
+    /// The whitespace around the segment.
     lead: String,
     trail: String,
 }
@@ -85,8 +85,8 @@ impl ProtectedSegment {
     }
 }
 
-/// Returns `true` if a translation has the placeholders of a segment: each exactly once, and pairs with words in them
-/// and nested in the same pairs.
+/// Returns `true` if a translation has the placeholders of a segment: each exactly once, and pairs with words inside
+/// and with the same nesting.
 #[must_use]
 pub fn is_translation_of(segment: &str, translation: &str) -> bool {
     let (Some(own), Some(other)) = (parts(segment), parts(translation.trim())) else { return false };
@@ -98,8 +98,8 @@ pub fn is_translation_of(segment: &str, translation: &str) -> bool {
         && wanted == found
 }
 
-/// Returns the texts between the placeholders of a segment, each without placeholders, for translators that lose them,
-/// and a function that joins their translations.
+/// Returns the text between the placeholders of a segment in parts without placeholders, for translators that lose
+/// them, and a function that joins the translations of the parts.
 ///
 /// ```
 /// use docs_markup::translate::placeholder_free;
@@ -142,7 +142,7 @@ pub fn placeholder_free(segment: &str) -> (Vec<String>, impl Fn(&[String]) -> St
     (texts, join)
 }
 
-/// Removes the characters of placeholders from a text.
+/// Removes placeholder characters from `text`.
 fn unbracketed(text: &str) -> String {
     text.trim().replace([OPEN, CLOSE], "")
 }
@@ -230,7 +230,8 @@ fn placeholder(text: &str) -> Option<Placeholder> {
     Some(if closes { Placeholder::Closes(number) } else { Placeholder::Opens(number) })
 }
 
-/// The properties of placeholders by index: `true` for a pair, `true` for words in it, and the surrounding pair.
+/// The properties of placeholders by index: `true` for a pair, `true` for a pair that contains words, and the enclosing
+/// pair.
 type PlaceholderShapes = BTreeMap<usize, (bool, bool, Option<usize>)>;
 
 /// Collects the properties of placeholders. Returns `None` for a duplicate.
@@ -238,7 +239,7 @@ fn shape(parts: &[SegmentPart], within: Option<usize>, found: &mut PlaceholderSh
     for part in parts {
         let (number, how) = match part {
             SegmentPart::Text(_) => continue,
-            // Unchanged parts may move, because word order differs.
+            // Placeholders for unchanged parts may move, because word order differs between languages.
             SegmentPart::Void(number) => (*number, (false, false, None)),
             SegmentPart::Pair(number, inner) => {
                 shape(inner, Some(*number), found)?;
@@ -263,7 +264,7 @@ struct SegmentWriter {
 }
 
 impl SegmentWriter {
-    /// Writes nodes. Returns `None` if there is a block among them.
+    /// Writes nodes. Returns `None` if one of them is a block.
     fn nodes(&mut self, nodes: &[Node]) -> Option<()> {
         for node in nodes {
             match node {
@@ -301,7 +302,7 @@ impl SegmentWriter {
         Some(())
     }
 
-    /// Writes text. Apparent addresses, tags and expressions in it become placeholders.
+    /// Writes text. Apparent URLs, tags and expressions in it become placeholders.
     fn text(&mut self, leaf: &Leaf) {
         let mut rest = leaf.text.as_str();
         let mut closers = CloserSearch::default();
@@ -351,16 +352,16 @@ impl SegmentWriter {
     }
 }
 
-/// Closing delimiters of tags and expressions that do not occur in the rest of the text. Each is searched at most once
-/// in vain.
+/// Closing delimiters of tags and expressions that do not occur in the rest of the text, so that at most one search for
+/// each fails.
 #[derive(Default)]
 struct CloserSearch {
     missing: Vec<&'static str>,
 }
 
 impl CloserSearch {
-    /// Returns the length of the text up to the end of a closing delimiter. Successive texts of one search must be
-    /// suffixes of each other.
+    /// Returns the length of the text up to the end of a closing delimiter. Within one search, each text must be a
+    /// suffix of the previous one.
     fn find_closer(&mut self, text: &str, closer: &'static str) -> Option<usize> {
         if self.missing.contains(&closer) {
             return None;
@@ -373,8 +374,8 @@ impl CloserSearch {
     }
 }
 
-/// Returns the position and length of the first unchanged part of a text: an address, a tag, an expression, a line
-/// break, or a character of placeholders.
+/// Returns the position and length of the first unchanged part of `text`: a URL, a tag, an expression, a line break, or
+/// a placeholder character.
 fn find_unchanged(text: &str, closers: &mut CloserSearch) -> Option<(usize, usize)> {
     let mut before: Option<char> = None;
     for (at, c) in text.char_indices() {
@@ -447,7 +448,7 @@ impl Nodes {
         Some(())
     }
 
-    /// Adds text with marks. White space around it gets no marks, because Markdown cannot express that.
+    /// Adds text with marks. Surrounding whitespace gets no marks, because Markdown cannot represent that.
     fn words(&mut self, text: &str, marks: &[Mark]) {
         let words = text.trim();
         if marks.is_empty() || words.is_empty() {

@@ -89,13 +89,13 @@ fn untranslated_text_is_preserved_verbatim() {
     let two = "An   odd\n  one\n\nAnother\n";
     let made = translated_markdown(two, |segment| (segment == "Another").then(|| "Eine".to_owned()));
     assert_eq!(made, "An   odd\n  one\n\nEine\n");
-    // A text without its placeholder is not a valid translation.
+    // A translation without the placeholder is invalid.
     assert_eq!(translated_markdown("Run `a`.\n", |_| Some("Starte.".to_owned())), "Run `a`.\n");
 }
 
 #[test]
 fn unclosed_openers_are_scanned_once() {
-    // Searching the end from each beginning would take minutes.
+    // Searching for the end from each beginning would take minutes.
     for opener in ["{", "{%", "<a"] {
         let text = format!("{}word", opener.repeat(400_000));
         assert_eq!(text_segment(&text), Some(text));
@@ -151,7 +151,7 @@ impl Kept {
     }
 }
 
-/// Collects the texts of the `.md` files of a folder.
+/// Collects the text of the `.md` files in a folder.
 fn files(folder: &Path, out: &mut Vec<(String, String)>) {
     for entry in std::fs::read_dir(folder).expect("a folder") {
         let path = entry.expect("an entry").path();

@@ -1,8 +1,8 @@
-//! Runs every parser of foreign text in this crate on inputs that repeat its constructs, in breadth and in depth. The
+//! Runs every parser of untrusted text in this crate on inputs that repeat its constructs, in breadth and in depth. The
 //! process must not terminate, and memory must be proportional to the input.
 //!
 //! `DOCS_FUZZ_INPUTS=1000000 cargo test --release -p docs-markup --test hostile -- --nocapture` runs each parser on
-//! that many inputs and also checks the time. `DOCS_FUZZ_PARSER=document` selects one parser.
+//! this many inputs, and also enforces a time limit. `DOCS_FUZZ_PARSER=document` selects one parser.
 
 mod uses;
 
@@ -82,16 +82,16 @@ fn documents_of_short_lines_or_links_take_linear_memory() {
     assert!(peak < DOCUMENT + MAX_MEMORY_PER_BYTE * text.len(), "{peak} bytes for {}", text.len());
 }
 
-/// Bytes of memory that any document may take: a text has the limit of a longer one, so that a page of tables and lists
-/// is a tree.
+/// Memory in bytes that any document may take. A short text has the limit of a longer one, so that a page of tables and
+/// lists is parsed as a tree.
 const DOCUMENT: usize = 8 << 20;
 
-/// Bytes of memory that any table of contents may take: it has at most 20,000 items, and each takes some 380 bytes in a
-/// plan.
+/// Memory in bytes that any table of contents may take: it has at most 20,000 items, and each takes about 380 bytes in
+/// a plan.
 const CONTENTS_TREE: usize = 8 << 20;
 
-/// Bytes of memory that any front matter may take: a scalar of the maximum length is copied many times while it is
-/// checked for a number.
+/// Memory in bytes that any front matter may take: checking whether a scalar is a number copies it many times, even at
+/// the maximum length.
 const SCALAR: usize = 2 << 20;
 
 const PARSERS: &[Parser] = &[
@@ -221,7 +221,7 @@ fn read_slug(text: &str) {
     drop(slugify(text));
 }
 
-/// Compares the first half of a text with the second.
+/// Compares the first half of `text` with the second.
 fn read_diff(text: &str) {
     let (a, b) = text.split_at(text.floor_char_boundary(text.len() / 2));
     let mut lines = Lines::default();

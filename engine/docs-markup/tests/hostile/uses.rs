@@ -1,4 +1,4 @@
-//! Processing of parsed text: rewriting of links, references and segments; and documents as JSON.
+//! Processing of parsed text: rewriting of links, references and segments, and documents as JSON.
 
 use docs_hostile::{CONSTANT_MEMORY, Parser, ParserFn};
 use docs_markup::{
@@ -71,7 +71,7 @@ const PARSERS: &[Parser] = &[
     },
 ];
 
-/// Bytes of memory that the processing of links may take, regardless of the text: there are at most 20,000 links.
+/// Memory in bytes that the processing of links may take, regardless of the text: there are at most 20,000 links.
 const LINKS: usize = 4 << 20;
 
 fn rewrite(text: &str) {

@@ -1,4 +1,4 @@
-//! The conformance suite: tests of the contract of [`SearchIndex`] that every index must pass.
+//! The conformance suite: tests of the [`SearchIndex`] contract that every index must pass.
 //!
 //! A crate with an index generates the tests with one line:
 //!
@@ -6,7 +6,7 @@
 //! docs_ports::search_suite!(MyIndex::new());
 //! ```
 //!
-//! It needs tokio with `macros` among its dev-dependencies. The argument creates an empty index.
+//! The crate needs tokio with `macros` among its dev-dependencies. The argument creates an empty index.
 
 use std::collections::BTreeSet;
 
@@ -103,7 +103,7 @@ fn names<const N: usize>(names: [&str; N]) -> BTreeSet<String> {
     names.into_iter().map(str::to_owned).collect()
 }
 
-/// The position moves with its batch, and is unchanged by a batch without one.
+/// The position is stored with its batch, and is unchanged by a batch without one.
 pub async fn a_batch_and_its_position_are_one(index: &impl SearchIndex) {
     assert_eq!(index.position().await, Ok(None));
     let at = FeedPos("7".into());
@@ -122,7 +122,7 @@ pub async fn a_batch_and_its_position_are_one(index: &impl SearchIndex) {
     assert_eq!(index.position().await, Ok(Some(FeedPos("8".into()))));
 }
 
-/// Searches return only the last version of a page, and no removed page.
+/// Searches only return the latest version of a page, and no removed page.
 pub async fn a_page_is_replaced_and_removed(index: &impl SearchIndex) {
     put(index, vec![page(("s", "a"), "Old", &[("", "former words")]), page(("t", "a"), "Old", &[])]).await;
     put(index, vec![page(("s", "a"), "New", &[("", "latter words")])]).await;
@@ -137,7 +137,7 @@ pub async fn a_page_is_replaced_and_removed(index: &impl SearchIndex) {
     assert_eq!(found(index, "old").await, ["a"]);
 }
 
-/// A quoted phrase matches only consecutive words within one title or section.
+/// A quoted phrase only matches consecutive words within one title or section.
 pub async fn a_phrase_stands_in_one_place(index: &impl SearchIndex) {
     let pages = vec![
         page(("s", "a"), "Requests", &[("", "A change request is reviewed.")]),
@@ -169,7 +169,7 @@ pub async fn a_space_is_removed_whole(index: &impl SearchIndex) {
     assert_eq!(found(index, "page").await, ["p1"]);
 }
 
-/// A word in the title scores highest, then in headings, in the description, in the text.
+/// A word in the title scores highest, followed by headings, the description and the text.
 pub async fn title_outranks_heading_and_heading_outranks_text(index: &impl SearchIndex) {
     let described = PageDocument {
         description: Some("How webhooks work".to_owned()),
@@ -190,7 +190,7 @@ pub async fn title_outranks_heading_and_heading_outranks_text(index: &impl Searc
     assert_eq!(order[4..6], ["often".to_owned(), "text".to_owned()], "more occurrences rank higher");
 }
 
-/// One typo is permitted from four letters on, two from eight.
+/// Words of at least four letters may have one typo, words of at least eight letters two.
 pub async fn one_typo_matches_from_four_letters_and_two_from_eight(index: &impl SearchIndex) {
     let text = "cats live under configuration of deployments in version v1.20";
     put(index, vec![page(("s", "a"), "Title", &[("", text)])]).await;
@@ -210,7 +210,7 @@ pub async fn one_typo_matches_from_four_letters_and_two_from_eight(index: &impl 
     }
 }
 
-/// Words are compared without case and diacritics.
+/// Case and diacritics are ignored.
 pub async fn case_and_diacritics_do_not_matter(index: &impl SearchIndex) {
     put(index, vec![page(("s", "a"), "Über die Straße", &[("Crème Brûlée", "ΟΔΟΣ Привет")])]).await;
     for query in ["uber", "ÜBER", "strasse", "creme brulee", "cre\u{300}me", "οδός", "привет"] {
@@ -218,7 +218,7 @@ pub async fn case_and_diacritics_do_not_matter(index: &impl SearchIndex) {
     }
 }
 
-/// A cleared index equals an empty one.
+/// A cleared index is equal to an empty one.
 pub async fn clearing_forgets_everything(index: &impl SearchIndex) {
     let note = IndexedSpace { space: space("s"), organization: org("org"), root: Hash::compute(b"root") };
     let changes =
@@ -232,7 +232,7 @@ pub async fn clearing_forgets_everything(index: &impl SearchIndex) {
     assert_eq!(found(index, "alpha").await, ["b"]);
 }
 
-/// The words may be in different fields; a page that lacks one of them does not match.
+/// The words may be in different fields. A page that lacks one of them does not match.
 pub async fn every_word_has_to_be_somewhere_on_the_page(index: &impl SearchIndex) {
     let pages = vec![
         page(("s", "a"), "Install", &[("Linux", "with a package")]),
@@ -244,7 +244,7 @@ pub async fn every_word_has_to_be_somewhere_on_the_page(index: &impl SearchIndex
     assert_eq!(found(index, "install linux windows").await.len(), 0);
 }
 
-/// A hit has some excerpts of the latest text of the page, and the hash of that text.
+/// A hit contains excerpts of the latest text of the page, and the hash of that text.
 pub async fn hits_show_where_the_query_is_met_and_of_which_text(index: &impl SearchIndex) {
     let sections: Vec<(String, &str)> = (0..20).map(|n| (format!("Part {n}"), "says needle here")).collect();
     let sections: Vec<(&str, &str)> =
@@ -288,7 +288,7 @@ pub async fn only_what_is_in_scope_is_found(index: &impl SearchIndex) {
     }
 }
 
-/// Paging with any page size returns the same order as a single request.
+/// Paging returns the same order as a single request, for any page size.
 pub async fn pages_come_in_the_same_order_whole_and_in_parts(index: &impl SearchIndex) {
     for n in 0..40 {
         let title = ["Page", "A page of words", "Pages", "Text"][n % 4];
@@ -398,7 +398,7 @@ pub async fn the_last_word_may_be_a_beginning(index: &impl SearchIndex) {
     }
 }
 
-/// Spaces with metadata are listed in id order, in pages.
+/// Spaces with metadata are listed in order of their ids, in pages.
 pub async fn what_is_noted_of_spaces_is_listed(index: &impl SearchIndex) {
     let note = |name: &str, root: &[u8]| {
         IndexChange::PutSpace(IndexedSpace {

@@ -8,10 +8,11 @@ use super::{
     words::{WordToken, tokens},
 };
 
-/// Position gap between the last word of a section and the first of the next, so that no phrase spans both.
+/// Position gap between the last word of a section and the first word of the next section, which prevents phrases from
+/// matching across sections.
 const GAP: u32 = 100;
 
-/// A page as indexed.
+/// A page in the form that is indexed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PageDocument {
     /// The organization of its space.
@@ -20,10 +21,9 @@ pub struct PageDocument {
     /// The page id, which is unique only within the space.
     pub page: PageId,
     pub title: String,
-    /// The description of the page, one sentence.
+    /// The description of the page, in one sentence.
     pub description: Option<String>,
-    /// A hash of the text in `sections`: equal for equal texts. An excerpt is returned only while the page has this
-    /// text.
+    /// A hash of the text in `sections`. An excerpt is only returned while the page has this text.
     pub text: Hash,
     /// The text, split at its headings.
     pub sections: Vec<Section>,
@@ -32,16 +32,16 @@ pub struct PageDocument {
 /// A heading and the text up to the next one.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Section {
-    /// The anchor of the heading on its page, without `#`; `None` at the start of the page.
+    /// The anchor of the heading on its page, without `#`, or `None` at the start of the page.
     pub anchor: Option<String>,
-    /// The heading; `None` at the start of the page.
+    /// The heading, or `None` at the start of the page.
     pub heading: Option<String>,
     /// The text without markup.
     pub text: String,
 }
 
 impl PageDocument {
-    /// Returns the words of a field lazily, in order. The texts of a field are separated by a position gap.
+    /// Returns the words of a field lazily, in order. Separate texts of a field are separated by a position gap.
     pub fn tokens(&self, field: Field) -> impl Iterator<Item = WordToken> {
         let (text, sections) = match field {
             Field::Title => (Some(self.title.as_str()), &[][..]),
@@ -62,7 +62,7 @@ impl PageDocument {
         self.title.len() + self.description.as_ref().map_or(0, String::len) + sections.sum::<usize>()
     }
 
-    /// Returns the tie-breaker for pages of equal score, which depends only on the page.
+    /// Returns the tie-breaker for pages of equal score. It only depends on the page.
     #[must_use]
     pub fn tie_breaker(&self) -> u64 {
         hash_name(&[self.space.as_str(), self.page.as_str()])
@@ -83,7 +83,7 @@ fn join_texts<'t>(texts: impl Iterator<Item = &'t str>) -> impl Iterator<Item = 
     })
 }
 
-/// Hashes a name to a number; collisions are negligible.
+/// Hashes names to a number. Collisions are negligible.
 #[must_use]
 pub fn hash_name(parts: &[&str]) -> u64 {
     u64::from_be_bytes(docs_model::hash::fingerprint(parts, ListOrder::Asc))

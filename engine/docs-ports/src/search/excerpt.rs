@@ -4,11 +4,11 @@ use super::{PageDocument, Query, score::WordPositions, tokens};
 
 /// Maximum length of an excerpt in characters, without ellipses.
 pub const MAX_EXCERPT: usize = 200;
-/// Maximum number of excerpts of a page.
+/// Maximum number of excerpts per page.
 pub const MAX_EXCERPTS: usize = 5;
 /// Maximum number of bytes of a page's text that are searched for excerpts.
 const MAX_SEARCHED_TEXT: usize = 128 * 1024;
-/// Number of characters of an excerpt before the match.
+/// Number of characters in an excerpt before the match.
 const LEAD_CHARS: usize = 60;
 /// The ellipsis for omitted text.
 const ELLIPSIS: char = '…';
@@ -21,11 +21,11 @@ pub struct Excerpt {
     /// The anchor of the heading, without `#`.
     pub anchor: Option<String>,
     pub heading: Option<String>,
-    /// The text around the match, or the start of the text.
+    /// The text around the match, or the beginning of the text.
     pub body: String,
 }
 
-/// Returns the best matching sections of a page, at most `limit`, best first.
+/// Returns the best matching sections of a page, best first and at most `limit`.
 #[must_use]
 pub fn excerpts(query: &Query, page: &PageDocument, limit: usize) -> Vec<Excerpt> {
     let mut met: Vec<(usize, u32, Option<usize>)> = Vec::new();
@@ -54,14 +54,14 @@ pub fn excerpts(query: &Query, page: &PageDocument, limit: usize) -> Vec<Excerpt
     met.into_iter().map(excerpt).collect()
 }
 
-/// Returns the start of a text that is within the bytes left, and deducts it.
+/// Returns the prefix of `text` that fits the remaining byte budget, and reduces the budget by its length.
 fn take_within<'t>(text: &'t str, left: &mut usize) -> &'t str {
     let start = &text[..text.floor_char_boundary(*left)];
     *left = if start.len() < text.len() { 0 } else { *left - start.len() };
     start
 }
 
-/// Scores a section by the needs that it meets, and returns the byte offset of the first match in its text.
+/// Scores a section by the query terms that it matches, and returns the byte offset of the first match in its text.
 fn weigh(query: &Query, heading: &str, text: &str) -> (u32, Option<usize>) {
     let heading = WordPositions::from_tokens(tokens(heading));
     let mut starts = Vec::new();
@@ -84,7 +84,7 @@ fn weigh(query: &Query, heading: &str, text: &str) -> (u32, Option<usize>) {
 fn snippet_at(text: &str, at: usize) -> String {
     let before = text.get(..at).unwrap_or_default();
     let lead = before.char_indices().rev().take(LEAD_CHARS).last().map_or(0, |(start, _)| start);
-    // Skip a truncated word, unless the text has no spaces here.
+    // Skips a truncated word, unless the text has no spaces here.
     let start = match text[lead..at].find(char::is_whitespace) {
         _ if lead == 0 => 0,
         Some(space) => lead + space,
@@ -100,7 +100,7 @@ fn snippet_at(text: &str, at: usize) -> String {
         let space = usize::from(n > 0);
         let long = word.chars().count();
         if long + space > left {
-            // One long word, or a script without spaces, fills the excerpt.
+            // A long word, or a script without spaces, fills the excerpt.
             let room = left.saturating_sub(space);
             if room > MAX_EXCERPT / 4 {
                 body.extend(std::iter::repeat_n(' ', space));
@@ -191,8 +191,8 @@ mod tests {
         assert!(excerpts(&Query::parse("needle"), &accents, 5).is_empty());
     }
 
-    /// Twice the text must not take four times the work. Before, each start of a phrase was compared with each place of
-    /// the next word.
+    /// Doubling the text must not quadruple the work. Previously, each occurrence of the first word of a phrase was
+    /// compared with each occurrence of the next word.
     #[test]
     fn excerpts_of_a_repeated_phrase_take_linear_work() {
         let repeated = page(&[(None, &"a b ".repeat(MAX_SEARCHED_TEXT / 4))]);

@@ -4,15 +4,15 @@ use std::ops::Bound;
 
 use super::{Match, Word};
 
-/// Calls `each` for every word of an index that matches `word` with typos: first those with one typo, then those with
+/// Calls `each` for every word in an index that matches `word` with typos: first those with one typo, then those with
 /// two, both in index order. Stops after [`Word::visits`] lookups, so in a very large index some words are omitted.
 ///
-/// The index must be sorted bytewise and free of duplicates. `next` returns the first word from a bound on, with an
-/// arbitrary value. If a prefix cannot lead to a match, all words with this prefix are skipped, and the next viable
-/// prefix is looked up. Few lookups therefore suffice even for a large index.
+/// The index must be sorted bytewise and free of duplicates. `next` returns the first word at or after a lower bound,
+/// with an arbitrary value. If a prefix cannot lead to a match, all words with this prefix are skipped, and the next
+/// viable prefix is looked up. Therefore few lookups suffice even for a large index.
 ///
 /// # Errors
-/// The error of a failed lookup; no further lookup follows.
+/// The error of a failed lookup, which ends the search.
 ///
 /// # Example
 ///
@@ -52,7 +52,7 @@ pub fn near_words<T: AsRef<str>, V, E>(
     Ok(())
 }
 
-/// Calls `each` for every word with the wanted number of typos. Looks up only prefixes with at most that many.
+/// Calls `each` for every word with the wanted number of typos. Only looks up prefixes with at most that many typos.
 fn walk<T: AsRef<str>, V, E>(
     word: &Word,
     typos: u8,
@@ -66,7 +66,7 @@ fn walk<T: AsRef<str>, V, E>(
         let term = term.as_ref();
         found = match path.follow(term) {
             None => {
-                // Only similar words get here; the common rule decides which of them match.
+                // Only similar words reach this point. The common rule decides which of them match.
                 if word.matches(term) == Some(wanted) {
                     each(value, wanted);
                 }
@@ -81,16 +81,16 @@ fn walk<T: AsRef<str>, V, E>(
     Ok(())
 }
 
-/// Maximum number of typos of a word.
+/// Maximum number of typos in a word.
 const MAX_TYPOS: usize = 2;
 /// Width of the band of the edit distance matrix.
 const BAND: usize = 2 * MAX_TYPOS + 1;
 
 /// A row of the edit distance matrix, limited to its band. After `n` letters of the term, entry `k` is the distance to
-/// the first `n + k - MAX_TYPOS` letters of the word. Entries outside the band exceed the maximum.
+/// the first `n + k - MAX_TYPOS` letters of the word. Distances outside the band exceed the maximum.
 type Row = [u8; BAND];
 
-/// An entry outside the word, or too many typos.
+/// An entry outside the word, or with too many typos.
 const BEYOND_MAX_TYPOS: u8 = MAX_TYPOS as u8 + 1;
 
 /// The current prefix of a term, with the matrix row after each letter.
@@ -100,7 +100,7 @@ struct Path {
     letters: Vec<char>,
     most: u8,
     taken: Vec<char>,
-    /// One row more than letters in `taken`.
+    /// The matrix rows: one more than there are letters in `taken`.
     rows: Vec<Row>,
 }
 
@@ -117,7 +117,7 @@ impl Path {
         Self { word: letters, letters: own, most, taken: Vec::new(), rows: vec![start] }
     }
 
-    /// Extends the prefix along a term. Returns the first letter after which no match is possible, if any.
+    /// Extends the prefix by the letters of a term. Returns the first letter after which no match is possible, if any.
     fn follow(&mut self, term: &str) -> Option<char> {
         let shared = self.taken.iter().zip(term.chars()).take_while(|(taken, own)| **taken == *own).count();
         self.taken.truncate(shared);
@@ -133,7 +133,7 @@ impl Path {
         None
     }
 
-    /// Returns the first viable prefix after `taken` plus a dead letter.
+    /// Returns the first viable prefix after `taken` followed by a dead letter.
     fn prefix_after(&mut self, mut dead: char) -> Option<String> {
         loop {
             if let Some(letter) = self.letter_after(dead) {
@@ -146,7 +146,7 @@ impl Path {
         }
     }
 
-    /// Returns the first letter after another one that a match can continue with.
+    /// Returns the first letter after another one with which a match can continue.
     fn letter_after(&self, letter: char) -> Option<char> {
         // Letters that are not in the word are equivalent, and never better than those in the word.
         if !self.is_dead(&self.step(None)) {
@@ -160,13 +160,13 @@ impl Path {
         row.iter().all(|typos| *typos > self.most)
     }
 
-    /// Computes the row after one more letter; `None` stands for a letter that is not in the word.
+    /// Computes the row after one more letter. `None` stands for a letter that is not in the word.
     fn step(&self, letter: Option<char>) -> Row {
         let count = self.taken.len();
         let last = self.rows[count];
         let mut row = [BEYOND_MAX_TYPOS; BAND];
         for k in 0..BAND {
-            // The length of the word's prefix for this entry.
+            // The length of the word prefix for this entry.
             let Some(own) = (count + 1 + k).checked_sub(MAX_TYPOS).filter(|own| *own <= self.word.len())
             else {
                 continue;
@@ -277,7 +277,7 @@ mod tests {
         }
     }
 
-    /// Generates words of nine letters, spread over the whole range.
+    /// Generates words of nine letters, distributed over the whole range.
     fn spread(count: u64) -> BTreeSet<String> {
         let letter = |n: u64| char::from(b'a' + (n % 26) as u8);
         let word = |n: u64| {

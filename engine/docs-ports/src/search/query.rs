@@ -2,17 +2,17 @@
 
 use super::{TokenKind, WordToken, tokens};
 
-/// Maximum number of needs of a query; further ones are ignored.
+/// Maximum number of query terms; further ones are ignored.
 const MAX_NEEDS: usize = 64;
-/// Maximum number of words of an index that a query visits to find words with typos, and the same number again to find
-/// words with a prefix. The words of the query have equal shares.
+/// Maximum number of index words that a query visits to find words with typos, and again to find words with a prefix.
+/// The budget is divided equally among the words of the query.
 const MAX_VISITED_WORDS: usize = 40_000;
 /// Minimum word length for one typo.
 const ONE_TYPO: usize = 4;
 /// Minimum word length for two typos.
 const TWO_TYPOS: usize = 8;
 
-/// A query: the needs that a page must meet to match.
+/// A query: the terms that a page must match.
 ///
 /// Every text is a valid query. There are no operators: words are literal. Text between two quotation marks is a
 /// phrase. The last word also matches as a prefix. Alphabetic words may have typos: one from four letters on, two from
@@ -22,7 +22,7 @@ pub struct Query {
     needs: Vec<QueryTerm>,
 }
 
-/// A requirement that a page must meet.
+/// A term that a page must match.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum QueryTerm {
     /// A single word.
@@ -49,13 +49,13 @@ pub struct Phrase {
 /// A word of a phrase.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct PhraseWord {
-    /// The word, matched exactly or as a prefix, without typos.
+    /// The word, which is matched exactly or as a prefix, without typos.
     pub word: Word,
     /// The position relative to the first word.
     pub offset: u32,
 }
 
-/// The kind of a match between a word and a query word, best first.
+/// The way in which a word matches a query word, best first.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Match {
     /// Equal words.
@@ -109,7 +109,7 @@ impl Query {
         }
     }
 
-    /// The needs; empty if the query has no words.
+    /// Returns the query terms, which are empty if the query has no words.
     #[must_use]
     pub fn needs(&self) -> &[QueryTerm] {
         &self.needs
@@ -138,7 +138,7 @@ impl QueryTerm {
 }
 
 impl Word {
-    /// The folded word.
+    /// Returns the folded word.
     #[must_use]
     pub fn text(&self) -> &str {
         &self.text
@@ -150,13 +150,13 @@ impl Word {
         self.is_beginning
     }
 
-    /// The maximum number of typos.
+    /// Returns the maximum number of typos.
     #[must_use]
     pub const fn typos(&self) -> u8 {
         self.typos
     }
 
-    /// The maximum number of words of an index to visit for its typos, and for its prefix. Words beyond it are omitted,
+    /// Returns the maximum number of index words to visit for typos, and for prefix matches. Further words are omitted,
     /// so that the cost of a query does not depend on the size of the index.
     #[must_use]
     pub const fn visits(&self) -> usize {
@@ -167,7 +167,7 @@ impl Word {
         self.is_beginning || self.typos > 0
     }
 
-    /// Compares the query word with a folded word of a text.
+    /// Compares the query word with a folded word from an indexed text.
     #[must_use]
     pub fn matches(&self, term: &str) -> Option<Match> {
         if term == self.text {
@@ -185,14 +185,14 @@ impl Word {
 }
 
 impl Phrase {
-    /// The words in order.
+    /// Returns the words in order.
     #[must_use]
     pub fn parts(&self) -> &[PhraseWord] {
         &self.parts
     }
 }
 
-/// Matching of the last word: `Open` permits a prefix match.
+/// The matching mode of the last word: `Open` permits a prefix match.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum LastWordMode {
     Open,
@@ -231,7 +231,7 @@ fn phrase(tokens: Vec<WordToken>) -> Option<QueryTerm> {
     let mut before: Option<TokenKind> = None;
     for token in tokens {
         let kind = before.replace(token.kind);
-        // The tail of a run is contained in the preceding pair; alone, it can be the start of any pair.
+        // The tail of a run is contained in the preceding pair. Alone, it can be the beginning of any pair.
         if token.kind == TokenKind::Tail && kind == Some(TokenKind::Pair) {
             continue;
         }
@@ -245,7 +245,8 @@ fn phrase(tokens: Vec<WordToken>) -> Option<QueryTerm> {
     Some(QueryTerm::Phrase(Phrase { parts }))
 }
 
-/// Returns the maximum number of typos of a word. Zero for words with digits, which distinguish versions and names.
+/// Returns the maximum number of typos in a word. It is zero for words with digits, which distinguish versions and
+/// names.
 fn typos(word: &str) -> u8 {
     match word.chars().count() {
         _ if !word.chars().all(char::is_alphabetic) => 0,
@@ -255,7 +256,7 @@ fn typos(word: &str) -> u8 {
     }
 }
 
-/// Returns the edit distance with insertions, deletions, substitutions and transpositions of neighbors; `None` if it
+/// Returns the edit distance with insertions, deletions, substitutions and transpositions of neighbors, or `None` if it
 /// exceeds `most`.
 fn distance(a: &str, b: &str, most: usize) -> Option<usize> {
     if most == 0 {

@@ -48,7 +48,7 @@ impl Match {
 
 /// Maximum bonus for repeated occurrences of a word.
 const MOST_FOR_TIMES: u32 = 64;
-/// Bonus for a title that consists only of the query words.
+/// Bonus for a title that only consists of the query words.
 const WHOLE_TITLE: u32 = 200;
 
 /// The word positions of an index.
@@ -58,7 +58,7 @@ pub trait Postings {
     /// The error of a failed read.
     type Error;
 
-    /// Calls `found` with page, number of occurrences and kind of match for every word of a field that matches.
+    /// Calls `found` with page, number of occurrences and kind of match for every matching word in a field.
     ///
     /// # Errors
     /// The error of a failed read.
@@ -69,7 +69,7 @@ pub trait Postings {
         found: &mut dyn FnMut(u32, u32, Match),
     ) -> Result<(), Self::Error>;
 
-    /// Calls `found` with page and positions for every word of a field that matches a part of a phrase.
+    /// Calls `found` with page and positions for every word in a field that matches a part of a phrase.
     ///
     /// # Errors
     /// The error of a failed read.
@@ -80,12 +80,12 @@ pub trait Postings {
         found: &mut dyn FnMut(u32, &[u32]),
     ) -> Result<(), Self::Error>;
 
-    /// Returns the number of words in the title of a page. Numbers over 40 may be approximate.
+    /// Returns the number of words in the title of a page. Numbers above 40 may be approximate.
     fn title_words(&self, page: u32) -> u32;
 }
 
-/// Computes the scores of the pages that meet every need of a query. Considers only pages for which `is_wanted` returns
-/// `true`.
+/// Computes the scores of the pages that match every term of a query. Only considers pages for which `is_wanted`
+/// returns `true`.
 ///
 /// # Errors
 /// The error of a failed read.
@@ -129,7 +129,7 @@ pub fn scores<P: Postings>(
     Ok(finished.collect())
 }
 
-/// The matches of a page for one need.
+/// The matches of a page for one query term.
 #[derive(Default)]
 struct TermMatches {
     best: u32,
@@ -156,7 +156,7 @@ struct Total {
 
 impl Total {
     fn add(&mut self, met: &TermMatches, words: u32) {
-        // Logarithmic: each doubling of the occurrences adds the same.
+        // Logarithmic: each doubling of the occurrences adds the same amount.
         let for_times = (8 * (1 + met.times).ilog2()).min(MOST_FOR_TIMES);
         self.score += met.best + for_times;
         if met.is_in_title {
@@ -202,10 +202,10 @@ fn phrases<P: Postings>(
     Ok(starts.unwrap_or_default().into_iter().map(counted).collect())
 }
 
-/// A matching page, as an index passes it to the selection.
+/// A matching page, passed from an index to the selection.
 #[derive(Clone, Copy, Debug)]
 pub struct RankedPage<T> {
-    /// The position among all hits.
+    /// The rank among all hits.
     pub rank: Rank,
     /// The index-internal location of the page.
     pub at: T,
@@ -245,7 +245,8 @@ impl WordPositions {
         counted
     }
 
-    /// Returns the positions at which the need is met, in order; for a phrase, those of its first word.
+    /// Returns the positions at which a query term matches, in order. For a phrase, these are the positions of its
+    /// first word.
     pub(super) fn places(&self, need: &QueryTerm) -> Vec<u32> {
         let of = |word: &Word| self.places_of(word);
         let mut places = match need {
@@ -265,7 +266,7 @@ impl WordPositions {
         places
     }
 
-    /// Returns the positions of a word in any order. Typos count only in texts without the word itself.
+    /// Returns the positions of a word in any order. Typos only count in texts that do not contain the word itself.
     fn places_of(&self, word: &Word) -> Vec<u32> {
         let mut places = Vec::new();
         if word.is_beginning() {
@@ -286,12 +287,10 @@ impl WordPositions {
     }
 }
 
-/// The sort position of a hit: higher scores first, then lower tie-breakers.
+/// The sort key of a hit: higher scores first, then lower tie-breakers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Rank {
-    /// The score.
     pub score: u32,
-    /// The tie-breaker.
     pub tie: u64,
 }
 

@@ -1,4 +1,4 @@
-//! Tokenization: splits text into words and folds their spellings.
+//! Tokenization: splitting text into words and folding their spellings.
 
 use std::iter;
 
@@ -7,12 +7,12 @@ use unicode_normalization::{UnicodeNormalization as _, char::is_combining_mark};
 /// Maximum length of a word in characters; longer ones are truncated.
 pub const MAX_WORD: usize = 64;
 
-/// A word of a text.
+/// A word in a text, with its position.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct WordToken {
     /// The word in lowercase, without diacritics.
     pub text: String,
-    /// The index among the words.
+    /// The index of the word in the text.
     pub position: u32,
     /// The start offset in the text, in bytes.
     pub from: usize,
@@ -33,10 +33,10 @@ pub enum TokenKind {
     Tail,
 }
 
-/// Tokenizes a text lazily, in order, with constant memory.
+/// Tokenizes `text` lazily, in order, with constant memory.
 ///
 /// A word is a run of letters and digits. Scripts without spaces between words yield every pair of adjacent characters,
-/// and the last character of a run alone, so that each character starts a token.
+/// and the last character of a run separately, so that each character begins a token.
 ///
 /// ```
 /// use docs_ports::search::tokens;
@@ -86,7 +86,7 @@ fn script(c: char) -> Option<Script> {
     }
 }
 
-/// Splits a text into runs, in order.
+/// Splits `text` into runs, in order.
 fn runs(text: &str) -> impl Iterator<Item = ScriptRun> {
     let mut characters = text.char_indices().peekable();
     iter::from_fn(move || {
@@ -105,7 +105,7 @@ fn word(text: &str, run: &ScriptRun) -> WordToken {
     WordToken { text: folded, position: 0, from: run.from, to: run.to, kind: TokenKind::Word }
 }
 
-/// Returns the pairs of adjacent characters of a run, and its last one.
+/// Returns the pairs of adjacent characters in a run, followed by its last character.
 fn pairs(text: &str, run: ScriptRun) -> impl Iterator<Item = WordToken> {
     let folded = characters(text, run).map(|(from, to)| (from, to, fold(&text[from..to])));
     let mut folded = folded.filter(|(_, _, folded)| !folded.is_empty()).peekable();
@@ -119,12 +119,12 @@ fn pairs(text: &str, run: ScriptRun) -> impl Iterator<Item = WordToken> {
     })
 }
 
-/// Returns the byte ranges of the characters of a run, each with its combining marks.
+/// Returns the byte ranges of the characters in a run, each with its combining marks.
 fn characters(text: &str, run: ScriptRun) -> impl Iterator<Item = (usize, usize)> {
     let mut left = text[run.from..run.to].char_indices().peekable();
     iter::from_fn(move || {
         let (at, _) = left.next()?;
-        // The halfwidth Japanese voicing marks have the category of letters.
+        // The halfwidth Japanese voicing marks are in the letter category.
         let stands_on = |c| is_combining_mark(c) || matches!(c, '\u{ff9e}' | '\u{ff9f}');
         while left.next_if(|(_, c)| stands_on(*c)).is_some() {}
         let end = left.peek().map_or(run.to, |(next, _)| run.from + next);

@@ -1,4 +1,4 @@
-//! Views of versions, and the addresses of their documents.
+//! Views of versions, and the URLs of their documents.
 
 use std::sync::Arc;
 
@@ -26,7 +26,7 @@ use crate::{
     },
 };
 
-/// The sealed content of a document's address.
+/// The sealed content of a document URL.
 #[derive(Serialize, Deserialize)]
 struct DocumentAddress {
     spec: OpenApiSpecId,
@@ -51,7 +51,7 @@ impl Platform {
         })
     }
 
-    /// Returns the address of a version's document for an actor. It is the same every time.
+    /// Returns the URL of a version's document for an actor. It is deterministic.
     fn document_url(&self, version: &OpenApiSpecVersionRecord, actor: &Actor) -> Result<String> {
         let address = DocumentAddress {
             spec: version.spec.clone(),
@@ -76,9 +76,9 @@ impl Platform {
         Ok(OpenApiSpecContent { filesystem, url: self.document_url(version, actor)? })
     }
 
-    /// Finds the document of a version of an OpenAPI specification by the sealed part of its address.
+    /// Finds the document of a version of an OpenAPI specification by the sealed part of its URL.
     ///
-    /// The address has no expiry. Each use checks that the actor it was issued to may still read the specification.
+    /// The URL does not expire. Each use checks that the actor it was issued to may still read the specification.
     ///
     /// # Errors
     ///
@@ -120,12 +120,12 @@ fn missing() -> Error {
     Error::not_found("OpenAPI specification")
 }
 
-/// The purpose of the seal of a document's address. It is valid in its own organization only.
+/// Returns the purpose for sealing a document URL. The URL is only valid in its own organization.
 fn purpose(org: &OrgId) -> String {
     format!("OpenAPI specification of {org}")
 }
 
-/// Returns the entry document. The response is revalidated, because the document at the address can change.
+/// Returns the entry document. Clients revalidate the response, because the document at the URL can change.
 async fn read_document(
     tx: &Tx,
     spec: &OpenApiSpecRecord,

@@ -1,7 +1,8 @@
-//! Operations, webhooks and schemas of a specification in a form for readers.
+//! Operations, webhooks and schemas of a specification in a form for display.
 //!
 //! The files of a specification may be large, so they are never parsed as a whole: a value is located in the text, and
-//! only that value is parsed. References are followed on use, with bounds on depth and number, so that cycles end.
+//! only that value is parsed. References are followed on use, with limits on depth and number, so that cycles
+//! terminate.
 
 mod files;
 
@@ -15,7 +16,7 @@ use serde_json::{Map, Value};
 
 use self::files::{SpecDocument, SpecValue, reference_name};
 
-/// Maximum number of characters of a description that are shown.
+/// Maximum number of characters shown of a description.
 const MAX_TEXT: usize = 20_000;
 /// Maximum number of parameters, and of responses, shown per operation.
 const MAX_ITEMS: usize = 100;
@@ -29,7 +30,7 @@ pub struct ShownSpec {
     pub spec: String,
     /// The part that is shown.
     pub subject: SpecSubject,
-    /// Its content in the latest version.
+    /// The content of this part in the latest version.
     pub detail: Arc<SpecDetail>,
 }
 
@@ -69,7 +70,7 @@ pub struct OperationDetail {
     pub summary: Option<String>,
     pub description: Option<String>,
     pub deprecated: bool,
-    /// The address of the service: the first one listed. It may be relative to the specification.
+    /// The server URL: the first one listed. It may be relative to the specification.
     pub server: Option<String>,
     /// The alternatives for authentication. Each lists the names of security schemes that are required together.
     pub security: Vec<Vec<String>>,
@@ -116,7 +117,7 @@ pub struct BodyDetail {
     pub description: Option<String>,
     /// The fields in depth-first order, up to the display limit. Nested fields follow their parent.
     pub fields: Vec<FieldDetail>,
-    /// An example, formatted as it is sent.
+    /// An example in its wire format.
     pub example: Option<String>,
 }
 
@@ -124,7 +125,7 @@ pub struct BodyDetail {
 #[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct FieldDetail {
-    /// The number of fields that enclose it.
+    /// The number of enclosing fields.
     pub depth: usize,
     pub name: String,
     /// A short description of the permitted values.
@@ -133,10 +134,11 @@ pub struct FieldDetail {
     pub description: Option<String>,
 }
 
-/// Looks up subjects in the files of a specification, given as a version stores them.
+/// Looks up subjects in the files of a specification, given in the stored form of a version.
 ///
-/// A subject is `None` if it is missing or too large to be shown. The result is shorter than `subjects` if reading all
-/// of them would exceed the limit, but it has at least one element. Each element is independent of the other subjects.
+/// A subject is `None` if it is missing or too large to be shown. The result is shorter than `subjects` if looking up
+/// all of them would exceed the budget, but it has at least one element. Each element is independent of the other
+/// subjects.
 pub(super) fn find(filesystem: &[u8], subjects: &[&SpecSubject]) -> Vec<Option<SpecDetail>> {
     let Some(files) = SpecDocument::new(filesystem) else { return subjects.iter().map(|_| None).collect() };
     subjects
@@ -239,7 +241,7 @@ fn responses(
     .collect()
 }
 
-/// Returns the service address of the innermost object that has one, or that of the specification.
+/// Returns the server URL of the innermost object that has one, or that of the specification.
 fn server(files: &SpecDocument<'_>, within: &[&SpecValue]) -> Option<String> {
     let first = |found: &SpecValue| text(found.value.pointer("/0/url"));
     let own = within.iter().find_map(|found| found.get("servers").as_ref().and_then(first));
@@ -259,7 +261,7 @@ fn security(of: Option<&Value>) -> Vec<Vec<String>> {
     ways.iter().take(MAX_ITEMS).filter_map(names).collect()
 }
 
-/// Returns a non-blank text, cut at [`MAX_TEXT`].
+/// Returns the text of a value, truncated to [`MAX_TEXT`], or `None` if it is blank.
 fn text(of: Option<&Value>) -> Option<String> {
     let text = of?.as_str()?.trim();
     (!text.is_empty()).then(|| text.chars().take(MAX_TEXT).collect())
@@ -267,16 +269,16 @@ fn text(of: Option<&Value>) -> Option<String> {
 
 /// Maximum depth of nested schemas.
 const MAX_SCHEMA_DEPTH: usize = 6;
-/// Maximum number of fields of a body.
+/// Maximum number of fields in a body.
 const MAX_FIELDS: usize = 300;
-/// Maximum number of schemas that are read for one operation. Every use of a schema counts.
+/// Maximum number of schemas that are read per operation. Every use of a schema counts.
 const MAX_SCHEMAS: usize = 1_000;
-/// Maximum number of values of an enumeration that are listed.
+/// Maximum number of enumeration values that are listed.
 const MAX_VALUES: usize = 20;
-/// Maximum number of characters of an example.
+/// Maximum number of characters in an example.
 const MAX_EXAMPLE: usize = 20_000;
 
-/// The reader of the schemas of one answer.
+/// Reads the schemas of one subject lookup.
 struct Schemas<'s, 'f> {
     files: &'s SpecDocument<'f>,
     read: Cell<usize>,
@@ -285,9 +287,9 @@ struct Schemas<'s, 'f> {
 /// A schema with its references resolved and its parts merged.
 struct MergedSchema {
     found: SpecValue,
-    /// The name in the reference.
+    /// The schema name in the reference.
     name: Option<String>,
-    /// Its fields, and the names of the required ones.
+    /// The fields, and the names of the required ones.
     properties: Vec<(String, SpecValue)>,
     required: HashSet<String>,
     /// The index of each field in `properties`.
@@ -393,7 +395,7 @@ impl<'s, 'f> Schemas<'s, 'f> {
         }
     }
 
-    /// The alternatives of a `oneOf` or `anyOf`.
+    /// Returns the alternatives of a `oneOf` or `anyOf`.
     fn choices(&self, whole: &MergedSchema) -> Vec<MergedSchema> {
         let found = whole.found.get("oneOf").or_else(|| whole.found.get("anyOf"));
         let all = found.map(|all| all.items(MAX_VALUES)).unwrap_or_default();
@@ -441,8 +443,8 @@ impl<'s, 'f> Schemas<'s, 'f> {
         }
     }
 
-    /// Collects the fields of a schema. A list contributes those of its items, a choice those of its first alternative
-    /// with fields.
+    /// Collects the fields of a schema. A list contributes the fields of its items, a choice those of its first
+    /// alternative that has fields.
     fn fields(&self, whole: &MergedSchema, depth: usize, fields: &mut Vec<FieldDetail>) {
         if depth >= MAX_SCHEMA_DEPTH || self.read.get() >= MAX_SCHEMAS {
             return;
@@ -468,7 +470,7 @@ impl<'s, 'f> Schemas<'s, 'f> {
             let choice =
                 items.or_else(|| self.choices(whole).into_iter().find(|one| !one.properties.is_empty()));
             if let Some(inner) = choice {
-                // The items of a list have no field of their own, so recursion is bounded by the depth alone.
+                // The items of a list do not add a field, so only the depth limits the recursion.
                 self.fields_within(&inner, depth, fields);
             }
         }
@@ -520,7 +522,7 @@ impl<'s, 'f> Schemas<'s, 'f> {
     }
 }
 
-/// A sample string of a format.
+/// Returns a sample string of a format.
 fn sample_text(format: Option<&str>) -> &'static str {
     match format {
         Some("date") => "2026-01-31",
@@ -532,7 +534,7 @@ fn sample_text(format: Option<&str>) -> &'static str {
     }
 }
 
-/// Formats a value as it is sent: a string unquoted, everything else as JSON.
+/// Formats a value in its wire format: a string unquoted, everything else as JSON.
 fn format_value(value: &Value) -> String {
     let text = match value {
         Value::String(text) => text.clone(),

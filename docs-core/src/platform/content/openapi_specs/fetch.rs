@@ -1,4 +1,4 @@
-//! The collection of a specification's document and the files it references.
+//! Collection of a specification's document and the files it references.
 
 use chrono::{DateTime, TimeDelta, Utc};
 use futures_util::future::join_all;
@@ -12,16 +12,16 @@ use crate::{
     store::records::{OpenApiSpecRecord, StoredSpecSource},
 };
 
-/// Maximum number of files that a specification references, directly and indirectly.
+/// Maximum number of files that a specification references directly or indirectly.
 pub(in crate::platform) const MAX_FILES: usize = 5_000;
 /// Maximum depth of references between fetched files.
 const MAX_FILE_DEPTH: usize = 16;
-/// Files that are fetched concurrently.
+/// Maximum number of concurrent fetches.
 const MAX_CONCURRENT_FETCHES: usize = 4;
 /// The time limit for fetching one specification with all its files.
 pub(in crate::platform) const FETCH_WINDOW: TimeDelta = TimeDelta::seconds(120);
 
-/// The result of a fetch or read, or the failure to report on the specification.
+/// The result of a fetch or read, or a failure to report on the specification.
 type FetchResult<T> = Result<std::result::Result<T, Failure>>;
 
 impl Platform {
@@ -92,8 +92,8 @@ impl Platform {
                          remove unused parts"
                     ));
                 }
-                // Other files reference it by the requested address. Its own references are relative to its final
-                // address.
+                // Other files reference this file by the requested URL. Relative references in it are resolved against
+                // its final URL.
                 let base = (found.url != *url).then_some(found.url);
                 files.others.push(SpecFile { location: url.clone(), base, bytes: found.bytes });
             }
@@ -122,8 +122,8 @@ impl Platform {
     }
 }
 
-/// The error that the specification reports after a failure of the reader. The document is not the cause, so only the
-/// log has the details.
+/// Returns the error that a specification reports when the reader fails. The document is not the cause, so the details
+/// are only logged.
 fn reader_error<T>(spec: &OpenApiSpecRecord, error: &dyn std::error::Error) -> FetchResult<T> {
     tracing::warn!(spec = %spec.id, error = ?error, "specification reader failed");
     parse_error(

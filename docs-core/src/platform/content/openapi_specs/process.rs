@@ -1,9 +1,9 @@
-//! The job that processes a specification. It fetches the document and the files it references, reads them, and stores
+//! The job that processes a specification: fetches the document and the files it references, reads them, and stores
 //! them as a version if they differ from the latest version.
 //!
 //! A round begins with a `POST`, a `PUT`, or the scheduled time of the next fetch, which the previous round sets. The
-//! result of a round is stored together with the end of its job, and only if no later round has begun. A failure or
-//! crash before that leaves the specification unchanged, and the job runs again.
+//! result of a round is stored in the same transaction as the end of its job, and only if no later round has begun. A
+//! failure or crash before that leaves the specification unchanged, and the job runs again.
 
 use std::sync::Arc;
 
@@ -32,12 +32,13 @@ use crate::{
     },
 };
 
-/// The interval between fetches of a specification with an address.
+/// The interval between fetches of a specification with a URL.
 pub(in crate::platform) const FETCH_INTERVAL: TimeDelta = TimeDelta::hours(6);
-/// Starts of a job after which its round ends with an error: its process died each time, or its store failed.
+/// Maximum number of attempts of a job. After the last one, its round ends with an error, because its process crashed
+/// each time or its store failed.
 const MAX_ATTEMPTS: u32 = 4;
 
-/// Maximum number of versions of a specification. A new version replaces the oldest.
+/// Maximum number of versions per specification. A new version replaces the oldest one.
 pub(in crate::platform) const MAX_VERSIONS: i64 = 100;
 
 /// The payload of the processing job.
@@ -47,7 +48,7 @@ pub(in crate::platform) struct ProcessSpec {
     pub(super) round: u64,
 }
 
-/// The reasons why a round produced no version.
+/// The reason why a round produced no version.
 pub(super) struct Failure {
     code: SpecErrorCode,
     errors: Vec<SpecProcessingError>,
@@ -155,7 +156,7 @@ impl Platform {
         Ok(Ok(VersionComparison::New(Box::new(version))))
     }
 
-    /// Stores the files of a version and its outline. The caller writes the reference to them afterwards.
+    /// Stores the files of a version and its outline. The caller writes the references to them afterwards.
     async fn store_version(
         &self,
         spec: &OpenApiSpecRecord,
@@ -216,13 +217,13 @@ fn filesystem(files: &SpecFiles, read: &[ReadSpecFile]) -> Result<Vec<u8>> {
     Ok(all)
 }
 
-/// Returns the base address of relative references in a file, without the trailing slash.
+/// Returns the base URL of relative references in a file, without the trailing slash.
 pub(super) fn base_address(address: &str) -> &str {
     let path = address.split(['?', '#']).next().unwrap_or(address);
     path.rsplit_once('/').map_or("", |(folder, _)| folder)
 }
 
-/// Hashes all files. The hash depends on their bytes only, not on the final address of the document.
+/// Hashes all files. The hash depends only on their bytes, not on the final URL of the document.
 fn hash_files(files: &SpecFiles) -> Hash {
     let mut hasher = blake3::Hasher::new_derive_key("docs-platform files of an OpenAPI specification");
     let entry = std::iter::once(("", &files.entry.bytes));
@@ -244,7 +245,7 @@ fn format_problem(problem: &SpecProblem) -> String {
     format!("{place}{}", problem.message)
 }
 
-/// Converts an error for storage in a record. The message quotes foreign text, so secrets and NUL are removed.
+/// Converts an error for storage in a record. The message quotes external text, so secrets and NUL are removed.
 fn to_stored_error(message: &str, code: SpecErrorCode) -> SpecProcessingError {
     SpecProcessingError { message: without_nul(&redact_credentials(message)).into_owned(), code: Some(code) }
 }
@@ -261,7 +262,7 @@ async fn round_start(tx: &mut Tx, round: &ProcessSpec, now: Timestamp) -> Result
     Ok(Some(OpenApiSpecRecord::clone(&*tx.put(&*old, new)?)))
 }
 
-/// Ends a round, and enqueues the next one if the specification has an address.
+/// Ends a round, and enqueues the next one if the specification has a URL.
 #[operation("openapi_spec_round_end")]
 async fn round_end(
     tx: &mut Tx,
@@ -269,7 +270,7 @@ async fn round_end(
     finish: &FinishJob,
     processed: &ProcessResult,
 ) -> Result<()> {
-    // Another worker took the job over and ends the round.
+    // Another worker has taken over the job and ends the round.
     if !jobs::finish(tx, finish).await? {
         return Ok(());
     }
@@ -306,13 +307,13 @@ async fn round_end(
     Ok(())
 }
 
-/// The specification of a round, unless a later round has begun.
+/// Returns the specification of a round, unless a later round has begun.
 async fn find_round_spec(tx: &Tx, round: &ProcessSpec) -> Result<Option<Arc<OpenApiSpecRecord>>> {
     let spec: Option<Arc<OpenApiSpecRecord>> = tx.get(&OpenApiSpecRecord::key_for(&round.spec)).await?;
     Ok(spec.filter(|spec| spec.round == round.round))
 }
 
-/// The file name of a document without an address.
+/// Returns the file name of a document without a URL.
 pub(super) const fn file_name(format: SpecFormat) -> &'static str {
     match format {
         SpecFormat::Json => "openapi.json",

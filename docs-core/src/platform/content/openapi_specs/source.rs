@@ -1,4 +1,4 @@
-//! The source of a specification, and its bytes in the specification's own storage area.
+//! The source of a specification, and its bytes in the storage area of the specification.
 
 use std::sync::Arc;
 

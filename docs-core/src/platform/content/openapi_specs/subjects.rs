@@ -14,9 +14,9 @@ use crate::{
     store::records::OpenApiSpecVersionRecord,
 };
 
-/// Maximum number of operations, webhooks and schemas of a document that are shown.
+/// Maximum number of operations, webhooks and schemas shown per document.
 pub(in crate::platform) const MAX_SHOWN_SUBJECTS: usize = 200;
-/// Maximum size of the name of a cached subject in bytes. Longer names are looked up every time.
+/// Maximum size in bytes of the name of a cached subject. Longer names are not cached.
 const MAX_NAME: usize = 1_000;
 
 /// A cache of looked-up subjects. Versions are immutable, so entries never become stale. Stores nothing unless the
@@ -49,7 +49,7 @@ impl SpecDetailCache {
 }
 
 impl Platform {
-    /// Returns the parts of specifications that a document shows, as far as the latest versions contain them.
+    /// Returns the parts of specifications that a document shows, if they exist in the latest versions.
     pub(in crate::platform) async fn shown_specs(
         &self,
         org: &OrgId,
@@ -70,7 +70,7 @@ impl Platform {
                 let version: Option<Arc<OpenApiSpecVersionRecord>> =
                     tx.get(&OpenApiSpecVersionRecord::key_for(&version)).await?;
                 let Some(version) = version else { continue };
-                // Objects may use the same connections as the transaction, so the transaction is closed first.
+                // Object reads may use the connection pool of the transaction, so the transaction is closed first.
                 drop(tx);
                 let files = self.spec_bytes(&record.id, &version.filesystem).await?;
                 found = missing.iter().copied().zip(detail::find(&files, &missing)).collect();
@@ -93,8 +93,7 @@ impl Platform {
 }
 
 impl SpecSubject {
-    /// Returns the subjects that a document shows, by the slug of their specification: the first ones, up to the limit
-    /// of a page.
+    /// Returns the subjects that a document shows, keyed by the slug of their specification, up to the limit of a page.
     #[must_use]
     pub fn from_document(document: &Document) -> BTreeMap<String, Vec<Self>> {
         let blocks = document.parts().filter_map(|part| match part {
@@ -121,7 +120,7 @@ impl SpecSubject {
         found
     }
 
-    /// Returns the target and subjects of a block that shows a specification, `None` for all other blocks.
+    /// Returns the target and subjects of a block that shows a specification, or `None` for all other blocks.
     #[must_use]
     pub fn from_block(kind: &BlockKind) -> Option<(&ContentRef, Vec<Self>)> {
         match kind {
@@ -140,7 +139,7 @@ impl SpecSubject {
 }
 
 impl SpecSubject {
-    /// The length of the name in bytes.
+    /// Returns the length of the name in bytes.
     fn size(&self) -> usize {
         match self {
             Self::Operation { method, path: name } | Self::Webhook { method, name } => {
@@ -152,7 +151,7 @@ impl SpecSubject {
 }
 
 impl SpecDetail {
-    /// The approximate memory in bytes.
+    /// Returns the approximate memory in bytes.
     fn weight(&self) -> usize {
         size_of::<Self>()
             + match self {
@@ -162,7 +161,7 @@ impl SpecDetail {
     }
 }
 
-/// Bytes of an allocation in addition to its content.
+/// Overhead of an allocation in bytes, in addition to its content.
 const ALLOCATION_BYTES: usize = 16;
 
 const fn text_bytes(text: &str) -> usize {
@@ -173,7 +172,7 @@ fn optional_bytes(text: &Option<String>) -> usize {
     text.as_deref().map_or(0, text_bytes)
 }
 
-/// Returns the bytes that a body allocates.
+/// Returns the number of bytes that a body allocates.
 fn body_bytes(body: &BodyDetail) -> usize {
     let field = |of: &FieldDetail| {
         size_of::<FieldDetail>()
@@ -188,7 +187,7 @@ fn body_bytes(body: &BodyDetail) -> usize {
         + body.fields.iter().map(field).sum::<usize>()
 }
 
-/// Returns the bytes that an operation allocates.
+/// Returns the number of bytes that an operation allocates.
 fn operation_bytes(of: &OperationDetail) -> usize {
     let scheme = |name: &String| size_of::<String>() + text_bytes(name);
     let scheme_bytes =

@@ -41,16 +41,16 @@ use crate::{
     },
 };
 
-/// Maximum number of attempts of an export while others push to the branch.
+/// Maximum number of attempts of an export when others push to the branch.
 const MAX_ATTEMPTS: usize = 5;
 
-/// Maximum number of comparisons with claims. After them an export no longer claims files of the repository as its
+/// Maximum number of comparisons with claims. Afterwards, an export no longer claims files in the repository as its
 /// own.
 const MAX_CLAIMS: usize = 3;
 
 /// The committer of exports; the author is the requesting user.
 const COMMITTER_NAME: &str = "Docs Platform";
-/// An address in the reserved domain `.invalid`, which nobody can own.
+/// An e-mail address in the reserved domain `.invalid`, which cannot be registered.
 const COMMITTER_EMAIL: &str = "git-export@docs-platform.invalid";
 
 impl Payload for ExportPayload {
@@ -87,7 +87,7 @@ impl Job for ExportPayload {
     }
 }
 
-/// The base of an export.
+/// The base commit of an export.
 pub(super) struct ExportBase<'a> {
     pub(super) checkout: Option<&'a dyn Checkout>,
     /// `true` if the branch exists; otherwise the export is based on the commit of `HEAD`.
@@ -106,10 +106,10 @@ pub(super) enum MissingContentAction {
 /// The input of an attempt.
 pub(super) struct Export<'a> {
     pub(super) payload: &'a ExportPayload,
-    /// The space with the content to export, which may be that of an earlier revision.
+    /// The space with the content to export, possibly at an earlier revision.
     pub(super) space: Arc<SpaceRecord>,
     pub(super) base: ExportBase<'a>,
-    /// The URL with its credentials.
+    /// The URL with credentials.
     pub(super) url: String,
     pub(super) missing: MissingContentAction,
 }
@@ -158,7 +158,7 @@ impl Platform {
         Ok(git.is_some_and(|git| state.is_synced_to(&git.oid, &payload.source())))
     }
 
-    /// Fetches the branch, or `HEAD` if it is missing. The flag is `true` for the branch.
+    /// Fetches the branch, or `HEAD` if the branch is missing. The flag is `true` for the branch.
     pub(super) async fn base(
         &self,
         payload: &ExportPayload,
@@ -232,8 +232,7 @@ impl Platform {
             .map(Attempt::Ended)
     }
 
-    /// Compares the space with the repository until every file that is claimed as the space's own has the expected
-    /// content.
+    /// Compares the space with the repository, until every file claimed as the space's own has the expected content.
     async fn prepare(
         &self,
         compared: &ExportComparison<'_>,
@@ -263,7 +262,7 @@ impl Platform {
         }
     }
 
-    /// The content of the space when it was last in sync.
+    /// Returns the revision of the space when it was last in sync.
     async fn last_synced_revision(
         &self,
         payload: &ExportPayload,
@@ -283,7 +282,7 @@ impl Platform {
         Ok(before)
     }
 
-    /// Pushes and returns the commit with the Git locations of its files; `None` if the branch has moved.
+    /// Pushes, and returns the commit with the Git locations of its files, or `None` if the branch has moved.
     async fn push(
         &self,
         export: &Export<'_>,
@@ -307,8 +306,8 @@ impl Platform {
             message: payload.request.commit_message.to_string(),
             author: Signature { name: author.display_name.clone(), email: author.email.clone() },
             committer: Signature { name: COMMITTER_NAME.to_owned(), email: COMMITTER_EMAIL.to_owned() },
-            // The commit time of a run by a setting is fixed, so that a repeated run makes the same commit. Other runs
-            // use the current time.
+            // The commit time of a run caused by a setting is fixed, so that a repeated run makes the same commit.
+            // Other runs use the current time.
             committed_at: payload
                 .setting
                 .as_ref()
@@ -335,7 +334,7 @@ impl Platform {
     }
 
     /// Records that the commit has the content of the space, although its revision differs from the exported one, so
-    /// that runs of a setting need not compare again.
+    /// that later synchronizations skip the comparison.
     async fn record_in_sync(&self, export: &Export<'_>, run: &JobRun) -> Result<Effect> {
         if export.payload.setting.is_none() {
             return Ok(Effect::Done);
@@ -345,7 +344,7 @@ impl Platform {
         Ok(Effect::Finished)
     }
 
-    /// Records that the commit has the exported content. Later edits of the space stay on top of it.
+    /// Records that the commit has the exported content. Later edits of the space are kept on top of it.
     async fn store_export(
         &self,
         export: &Export<'_>,
@@ -396,7 +395,7 @@ impl Platform {
 }
 
 /// Reads the repository at the base commit of an export, with the text of a configuration to add. `known` is the
-/// location of the space's content: it is used for a repository without a configuration and a table of contents.
+/// location of the space's content, for a repository without a configuration and a table of contents.
 async fn repository(
     checkout: Option<&dyn Checkout>,
     project: &RepoPath,

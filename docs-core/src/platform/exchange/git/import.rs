@@ -1,4 +1,4 @@
-//! The job that makes the content of a space equal to that of a repository.
+//! The job that replaces the content of a space with that of a repository.
 
 mod apply;
 mod changed;
@@ -77,7 +77,7 @@ impl Platform {
         }
     }
 
-    /// Makes the content of a space equal to that of a commit.
+    /// Replaces the content of a space with that of a commit.
     pub(super) async fn import_on(
         &self,
         payload: ImportPayload,

@@ -44,23 +44,24 @@ impl<'p> SpaceHandle<'p> {
     /// Reads the synchronization setting of a space and its state.
     ///
     /// # Errors
-    /// `NotFound`, also for a space without this setting; `Forbidden` without the role `create`.
+    /// `NotFound`, also for a space without this setting; `Forbidden` without the `create` role.
     #[boxed]
     pub async fn git_sync(self) -> Result<GitSyncSetting> {
         let (platform, ref actor, space) = self.parts();
         platform.read_git_sync(&platform.read().await?, actor, space).await
     }
 
-    /// Sets up continuous synchronization of a space with a repository, replacing a previous setting, and starts a
-    /// synchronization immediately. For the first setting and for another URL, a new webhook secret is generated,
-    /// which is returned only once.
+    /// Configures continuous synchronization of a space with a repository, replaces a previous setting, and starts a
+    /// synchronization immediately. The first setting and a changed URL generate a new webhook secret, which is
+    /// returned only once.
     ///
-    /// If both sides have content and were never in sync, all content counts as added on both sides of the merge. With
-    /// the direction `import` the content of the space is replaced, and `export` adds to the files of the repository.
+    /// If both sides have content and were never in sync, the merge treats all content as added on both sides. With the
+    /// direction `import`, the content of the space is replaced. With `export`, it is added to the files of the
+    /// repository.
     ///
     /// # Errors
-    /// `NotFound`; `Forbidden` without the role `create`; `Invalid` for an invalid URL or ref, or for a ref that is
-    /// not a branch if commits are made; `Conflict` for an import into a space whose live content can be edited;
+    /// `NotFound`; `Forbidden` without the `create` role; `Invalid` for an invalid URL or ref, or for a ref that is not
+    /// a branch if commits are made; `Conflict` for an import into a space whose live content can be edited;
     /// `Precondition` when this platform does not support Git.
     #[boxed]
     pub async fn set_git_sync(self, setting: SetGitSync) -> Result<GitSyncSetting> {
@@ -75,8 +76,8 @@ impl<'p> SpaceHandle<'p> {
             .await
     }
 
-    /// Replaces the webhook secret of a space and returns the new one, which is returned only once. The previous
-    /// secret becomes invalid immediately.
+    /// Replaces the webhook secret of a space. The new secret is returned only once. The previous one becomes invalid
+    /// immediately.
     ///
     /// # Errors
     /// As [`git_sync`](Self::git_sync).
@@ -89,11 +90,11 @@ impl<'p> SpaceHandle<'p> {
         done.await
     }
 
-    /// Removes the synchronization setting of a space. Both sides keep their content, and a running job stores nothing
-    /// more. Returns `false` if there was no setting.
+    /// Removes the synchronization setting of a space. Both sides keep their content, and a running job stores no
+    /// further results. Returns `false` if there was no setting.
     ///
     /// # Errors
-    /// `Forbidden` without the role `create`.
+    /// `Forbidden` without the `create` role.
     #[boxed]
     pub async fn remove_git_sync(self) -> Result<bool> {
         let (platform, ref actor, space) = self.parts();
@@ -103,7 +104,7 @@ impl<'p> SpaceHandle<'p> {
         Error::ignore_not_found(done.await)
     }
 
-    /// Starts a synchronization and returns the id of its job immediately; a job that is already waiting is reused.
+    /// Starts a synchronization and returns the id of its job immediately. A job that is already waiting is reused.
     ///
     /// # Errors
     /// As [`git_sync`](Self::git_sync).
@@ -120,7 +121,7 @@ impl<'p> SpaceHandle<'p> {
 }
 
 impl Platform {
-    /// Validates a setting. Returns it without credentials, and the URL with credentials, if it has any.
+    /// Validates a setting. Returns it without credentials, and the URL with credentials if it has any.
     fn validate_setting(&self, setting: SetGitSync) -> Result<(SetGitSync, Option<String>)> {
         let git = self.ports().git.as_ref().ok_or_else(no_git)?;
         let clean = check_url(&setting.url)?;
@@ -177,8 +178,8 @@ impl Platform {
         shown.await
     }
 
-    /// The setting of a space, with the webhook secret if this change has generated it. No other response contains the
-    /// secret.
+    /// Returns the setting of a space, with the webhook secret if this change has generated it. No other response
+    /// contains the secret.
     async fn git_sync_with_secret(
         &self,
         tx: &Tx,
@@ -194,7 +195,7 @@ impl Platform {
         Ok(shown)
     }
 
-    /// The setting of a space in the state of a transaction.
+    /// Returns the setting of a space as of a transaction.
     async fn read_git_sync(&self, tx: &Tx, actor: &Actor, space: &SpaceId) -> Result<GitSyncSetting> {
         let proof = access::space(tx, actor, space).await?.require(SpaceAction::Manage)?;
         let space = proof.space();
@@ -224,7 +225,7 @@ struct WebhookSecret<'s> {
     secret: &'s str,
 }
 
-/// The synchronization state of a space.
+/// Returns the synchronization state of a space.
 async fn sync_progress(tx: &Tx, space: &SpaceRecord, sync: &GitSyncState) -> Result<GitSyncProgress> {
     let job = jobs::for_the_same(tx, space.id.as_str(), git::SYNC_JOB_GROUP).await?;
     let job = job.map(|job| GitSyncJob {
@@ -252,7 +253,7 @@ async fn sync_progress(tx: &Tx, space: &SpaceRecord, sync: &GitSyncState) -> Res
     })
 }
 
-/// The sealing purpose of the webhook secret.
+/// Returns the sealing purpose of the webhook secret.
 fn secret_purpose(space: &SpaceId) -> String {
     format!("git-webhook {space}")
 }
@@ -266,7 +267,7 @@ enum SettingChange {
     /// Replace the setting.
     Set {
         setting: Box<SetGitSync>,
-        /// The URL with credentials, if it has any.
+        /// The sealed URL with credentials, if the URL has any.
         sealed_url: Option<String>,
     },
     /// Replace the webhook secret.
@@ -279,7 +280,7 @@ struct ChangeGitSync {
     by: UserId,
     space: SpaceId,
     change: SettingChange,
-    /// The secret for a setting without one, or the replacement.
+    /// The secret for a setting without one, or the replacement secret.
     sealed_secret: String,
     /// The unique id of the new setting.
     generation: String,
@@ -340,7 +341,7 @@ impl Operation for ChangeGitSync {
         if let Some(before) = before.filter(|before| before.source() == git_sync.source()) {
             git_sync.last_import.clone_from(&before.last_import);
             git_sync.last_export.clone_from(&before.last_export);
-            // An unresolved conflict belongs to the direction it was found in.
+            // An unresolved conflict only applies to the direction in which it was found.
             if before.setting.direction == setting.direction {
                 git_sync.conflict.clone_from(&before.conflict);
             }
@@ -354,8 +355,8 @@ impl Operation for ChangeGitSync {
 }
 
 impl ChangeGitSync {
-    /// The stored credentials, for a setting with the same URL and without credentials. The user who provided them may
-    /// change everything; others must not extend their use to another direction, ref or folder.
+    /// Returns the stored credentials for a setting with the same URL and without credentials. The user who provided
+    /// them may change every field. Other users must not extend their use to another direction, ref or folder.
     fn stored_credentials(
         &self,
         before: Option<&GitSyncState>,

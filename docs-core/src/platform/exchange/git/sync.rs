@@ -1,4 +1,4 @@
-//! Common parts of Git imports and exports.
+//! Code shared by Git imports and exports.
 
 use std::{borrow::Cow, sync::Arc};
 
@@ -33,7 +33,7 @@ use crate::{
 /// Maximum length of a stored commit message in characters.
 const MAX_MESSAGE: usize = 4_000;
 
-/// The locations of the content in a commit, in their stored form.
+/// Returns the locations of the content in a commit, in their stored form.
 pub(super) fn content_paths(config: &RepoConfig) -> Option<ContentPaths> {
     let project = config.project();
     let below = |path: &RepoPath| {
@@ -55,19 +55,19 @@ pub(in crate::platform) type ExportPayload = SyncPayload<ExportGitRepository>;
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(in crate::platform) struct SyncPayload<R> {
     pub(super) space: SpaceId,
-    /// The requesting user, who is the author of the revision.
+    /// The requesting user, recorded as the author of the revision.
     pub(super) by: UserId,
     /// The request. Its URL has no credentials.
     pub(super) request: R,
-    /// The URL with credentials, sealed.
+    /// The sealed URL with credentials.
     #[serde(default)]
     pub(super) sealed_url: Option<String>,
-    /// The setting that caused the job; `None` if a user requested it.
+    /// The setting that caused the job, or `None` if a user requested it.
     #[serde(skip)]
     pub(super) setting: Option<SettingContext>,
 }
 
-/// The context of an import or export that a setting of the space has caused.
+/// The context of an import or export caused by a setting of the space.
 #[derive(Clone, Debug)]
 pub(in crate::platform) struct SettingContext {
     /// The id of the setting. Results under a replaced setting are discarded.
@@ -106,7 +106,7 @@ pub(in crate::platform) struct SyncRequestFields<'r> {
 pub(in crate::platform) trait SyncRequest:
     Clone + Send + Sync + Serialize + 'static
 {
-    /// The access to the ref that is needed.
+    /// The required access to the ref.
     const ACCESS: GitAccess;
 
     fn fields(&self) -> SyncRequestFields<'_>;
@@ -150,18 +150,18 @@ pub(super) fn is_set(flag: Option<bool>) -> bool {
 }
 
 impl<R: SyncRequest> SyncPayload<R> {
-    /// The identity of the source without the commit: the same commit from another source counts as different.
+    /// Returns the identity of the source without the commit: the same commit from another source counts as different.
     pub(super) fn source(&self) -> String {
         let wanted = self.request.fields();
         git_source(wanted.url, wanted.reference, wanted.directory)
     }
 
-    /// The folder of the repository that contains the documentation.
+    /// Returns the folder of the repository that contains the documentation.
     pub(super) fn project(&self) -> Result<RepoPath> {
         RepoPath::new(self.request.fields().directory).map_err(|error| path_error(&error))
     }
 
-    /// The space, unless it is deleted.
+    /// Returns the space, unless it is deleted.
     pub(super) async fn live_space(&self, platform: &Platform) -> Result<Arc<SpaceRecord>> {
         let space: Option<Arc<SpaceRecord>> =
             platform.read().await?.get(&SpaceRecord::key_for(&self.space)).await?;
@@ -169,7 +169,7 @@ impl<R: SyncRequest> SyncPayload<R> {
     }
 
     /// Checks the permission to store the result: while the job ran, the user may have lost it, or the space may have
-    /// been deleted. Jobs of a setting act for the platform.
+    /// been deleted. Jobs caused by a setting act as the platform.
     pub(super) async fn proof(&self, tx: &Tx) -> Result<SpaceProof> {
         let actor = match &self.setting {
             Some(_) => Actor::Platform,
@@ -179,7 +179,7 @@ impl<R: SyncRequest> SyncPayload<R> {
     }
 
     /// Begins a transaction that records the result of the job, and finishes the job. Returns the space, or the reason
-    /// why nothing is to be recorded. The result requires `head` as the live revision; `None` accepts any.
+    /// why nothing must be recorded. The result requires `head` as the live revision; `None` accepts any revision.
     pub(super) async fn begin(
         &self,
         tx: &mut Tx,
@@ -200,7 +200,7 @@ impl<R: SyncRequest> SyncPayload<R> {
         Ok(Ok(proof))
     }
 
-    /// The reason why the result is obsolete: a later event was applied first, or the setting was replaced.
+    /// Returns the reason why the result is obsolete: a later event was applied first, or the setting was replaced.
     pub(super) fn is_stale(&self, space: &SpaceRecord, event_at: Timestamp) -> Option<String> {
         if let Some(setting) = &self.setting {
             let current = space.git_sync.as_ref().map(|sync| &sync.generation);
@@ -215,7 +215,7 @@ impl<R: SyncRequest> SyncPayload<R> {
             .then(|| format!("dropped: the event of {event_at} is older than the applied event of {last}"))
     }
 
-    /// The URL with its credentials.
+    /// Returns the URL with credentials.
     pub(super) fn url(&self, platform: &Platform, run: &JobRun) -> Result<String> {
         let Some(sealed) = &self.sealed_url else { return Ok(self.request.fields().url.to_owned()) };
         if self.setting.is_some() {
@@ -230,16 +230,16 @@ impl<R: SyncRequest> SyncPayload<R> {
         })
     }
 
-    /// The fetch of a ref. The cache id defaults to the id of the space.
+    /// Returns the fetch request for a ref. The cache id defaults to the id of the space.
     pub(super) fn fetch_request(&self, url: &str, reference: &str) -> FetchRequest {
         let cache_id = self.request.fields().cache_id.map_or_else(|| self.space.to_string(), str::to_owned);
         FetchRequest { url: url.to_owned(), reference: reference.to_owned(), cache_id: Some(cache_id) }
     }
 
-    /// The state of the space's repository after the job.
+    /// Returns the Git state of the space after the job.
     pub(super) fn state(&self, oid: &str, revision: &RevisionId, at: Times) -> GitState {
         let wanted = self.request.fields();
-        // The link for readers: from the request, else the repository, unless that is on the server's disk.
+        // The link for readers: the one in the request, or the repository, unless that is on the server's disk.
         let shown = wanted.info.and_then(|info| info.url.as_deref());
         let local = Url::parse(wanted.url).is_ok_and(|url| url.scheme() == "file");
         let link = shown.or(wanted.tree_url).filter(|url| !url.is_empty());
@@ -269,14 +269,14 @@ impl<R: SyncRequest> SyncPayload<R> {
         }
     }
 
-    /// The commit as shown with the revision.
+    /// Returns the commit as shown with the revision.
     pub(super) fn commit(&self, commit: &Commit, made_by: CommitOrigin) -> GitCommit {
         let wanted = self.request.fields();
         let below = wanted.commit_url.filter(|url| !url.is_empty());
         let is_ours = made_by == CommitOrigin::Platform;
         GitCommit {
             oid: commit.oid.clone(),
-            // Stores reject NUL, which must not prevent the import of a commit.
+            // Stores reject NUL, which must not make the import of a commit fail.
             message: stored_message(&commit.message),
             created_by_platform: is_ours,
             created_by_git_book: is_ours,
@@ -299,17 +299,17 @@ pub(super) enum CommitOutcome {
     TakenOver,
 }
 
-/// The outcome of an attempt.
+/// The outcome of one attempt.
 pub(super) enum Attempt {
     Ended(Effect),
     /// The branch has moved since it was fetched, or the content of the space has changed since it was read.
     Moved,
-    /// The commit lacks exported content, and the attempt was not to push.
+    /// The commit lacks exported content, and the attempt was not allowed to push.
     Differs,
 }
 
 impl Platform {
-    /// The outcome of an attempt after recording.
+    /// Converts the outcome of recording to the outcome of the attempt.
     pub(super) fn attempt(&self, outcome: CommitOutcome, run: &mut JobRun) -> Attempt {
         match outcome {
             CommitOutcome::Done => Attempt::Ended(Effect::Finished),
@@ -327,21 +327,21 @@ impl Platform {
     }
 }
 
-/// The times of an event and of its application.
+/// The time of an event and the time of its application.
 #[derive(Clone, Copy)]
 pub(super) struct Times {
     pub(super) event: Timestamp,
     pub(super) now: Timestamp,
 }
 
-/// The author of a commit.
+/// The origin of a commit.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum CommitOrigin {
     Platform,
     External,
 }
 
-/// The record of a space after a synchronization with a commit.
+/// Returns the record of a space after a synchronization with a commit.
 pub(super) fn synced_record(
     old: &SpaceRecord,
     done: GitSyncDirection,
@@ -374,12 +374,12 @@ pub(super) async fn move_head_in_sync(
     move_head_to(tx, proof, new, revision).await
 }
 
-/// The sealing purpose of the URL of a space's setting.
+/// Returns the sealing purpose of the URL of a space's setting.
 pub(super) fn url_purpose(space: &SpaceId) -> String {
     format!("git-sync-url {space}")
 }
 
-/// The URL of a space's setting with its credentials.
+/// Returns the URL of a space's setting with credentials.
 pub(super) fn open_url(platform: &Platform, space: &SpaceId, sealed: &str) -> Result<String> {
     platform.secrets().open(&url_purpose(space), sealed).map_err(|_| {
         let message = "the credentials were sealed with another key; set the synchronization again";
@@ -387,7 +387,7 @@ pub(super) fn open_url(platform: &Platform, space: &SpaceId, sealed: &str) -> Re
     })
 }
 
-/// The files of a commit.
+/// Returns the files of a commit.
 pub(super) fn repo_tree(checkout: &dyn Checkout) -> RepoTree {
     RepoTree::new(checkout.entries().iter().map(|entry| CommitEntry {
         path: entry.path.clone(),
@@ -400,7 +400,7 @@ pub(super) fn repo_tree(checkout: &dyn Checkout) -> RepoTree {
     }))
 }
 
-/// The text of a file; `None` if it is missing.
+/// Returns the text of a file, or `None` if it is missing.
 pub(super) async fn text_at(
     checkout: Option<&dyn Checkout>,
     tree: &RepoTree,
@@ -413,7 +413,7 @@ pub(super) async fn text_at(
     Ok(Some(decode_text(bytes.to_vec()).0))
 }
 
-/// Decodes a file as text. The second part lists replacements, each as the end of a sentence.
+/// Decodes a file as text. The second element lists the replacements, each worded as the end of a sentence.
 pub(super) fn decode_text(bytes: Vec<u8>) -> (String, Vec<&'static str>) {
     let mut replaced = Vec::new();
     let text = String::from_utf8(bytes).unwrap_or_else(|error| {
@@ -431,7 +431,7 @@ pub(super) fn decode_text(bytes: Vec<u8>) -> (String, Vec<&'static str>) {
     (clean.unwrap_or(text), replaced)
 }
 
-/// The name of a repository: the last segment of its path.
+/// Returns the name of a repository: the last segment of its path.
 fn repo_name(address: &str) -> String {
     let url = Url::parse(address);
     let path = url.as_ref().map_or(address, Url::path).trim_end_matches('/');
@@ -446,7 +446,7 @@ pub(super) fn git_error(error: GitError) -> Error {
     Error::new(kind, error.to_string()).caused_by(error)
 }
 
-/// The error of an export to a deleted branch, which must not be recreated without a request.
+/// Returns the error for an export to a deleted branch, which must not be recreated without a request.
 pub(super) fn deleted_branch_error(reference: &str) -> Error {
     Error::invalid("ref", format!("the repository has no {reference}; create it, or configure another ref"))
 }
@@ -474,8 +474,8 @@ pub(super) fn check_url(url: &str) -> Result<String> {
     }
     let mut parsed = match Url::parse(url) {
         Err(ParseError::RelativeUrlWithoutBase) => return Err(wrong()),
-        // A slash in a password ends the host too early. The rest is not a valid host, and is rejected before it is
-        // stored.
+        // A slash in a password ends the host too early. The remainder is not a valid host, so the URL is rejected
+        // before it is stored.
         Err(_) => return Err(no_host()),
         Ok(parsed) => parsed,
     };
@@ -498,8 +498,8 @@ pub(super) fn check_url(url: &str) -> Result<String> {
     Ok(parsed.into())
 }
 
-/// Rejects URLs that readers must not see: those with credentials and those that are not web URLs. An empty text
-/// counts as none.
+/// Rejects URLs that must not be shown to readers: URLs with credentials and URLs that are not web URLs. An empty
+/// string counts as no URL.
 pub(super) fn check_public_url(field: &str, url: Option<&str>) -> Result<()> {
     let holds_some = url.is_some_and(|url| match Url::parse(url) {
         Ok(url) => has_credentials(&url),
@@ -549,7 +549,7 @@ where
     }
 }
 
-/// The message of a commit within [`MAX_MESSAGE`] characters, without NUL.
+/// Returns the commit message without NUL, truncated to [`MAX_MESSAGE`] characters.
 fn stored_message(message: &str) -> String {
     without_nul(message).chars().take(MAX_MESSAGE).collect()
 }

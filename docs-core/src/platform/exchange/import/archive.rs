@@ -19,8 +19,8 @@ use crate::{
 /// Names of files that operating systems add to archives.
 const LITTER_NAMES: [&str; 3] = ["__MACOSX", ".DS_Store", "Thumbs.db"];
 
-/// Maximum number of Markdown, HTML and Word files of an archive. More than pages, because a table of contents may
-/// leave files out.
+/// Maximum number of Markdown, HTML and Word files in an archive. The limit exceeds that of pages, because a table of
+/// contents may leave files out.
 pub(in crate::platform) const MAX_ENTRIES: usize = 2_000;
 
 impl Gatherer<'_> {
@@ -36,10 +36,12 @@ impl Gatherer<'_> {
         Ok(gathered)
     }
 
-    /// The files of an archive as a folder of Markdown: other documents are converted, other files are kept unchanged.
+    /// Returns the files of an archive as a folder of Markdown: other documents are converted, other files are left
+    /// unchanged.
     async fn to_folder(&self, files: Vec<UnpackedFile>, gathered: &mut ImportItems) -> Result<Folder> {
         let files = without_litter(files);
-        // Counted before the first document is converted: a conversion costs milliseconds, an entry only bytes.
+        // The files are counted before the first document is converted, because a conversion costs milliseconds and an
+        // entry only a few bytes.
         let pages =
             files.iter().filter(|(path, _)| path.is_markdown() || source_format(path).is_some()).count();
         if pages > MAX_ENTRIES {
@@ -117,7 +119,7 @@ impl Gatherer<'_> {
         }
         let mut names = BTreeMap::new();
         for (at, file) in page.files.into_iter().enumerate() {
-            // Next to the document, under a name that is not used in the archive.
+            // Next to the document, under a name that the archive does not use.
             let name = format!("{}.{at}.{}", path.name(), file.name);
             let Ok(beside) = path.folder().join(&name) else { continue };
             names.insert(file.destination, links::percent_encode(&name));
@@ -130,7 +132,7 @@ impl Gatherer<'_> {
     }
 }
 
-/// The relevant paths, without their common parent folder.
+/// Returns the relevant files, without their common parent folder.
 fn without_litter(files: Vec<UnpackedFile>) -> Vec<(RepoPath, Bytes)> {
     let is_litter = |path: &str| path.split('/').any(|part| LITTER_NAMES.contains(&part));
     let mut files: Vec<(RepoPath, Bytes)> = files
@@ -147,13 +149,13 @@ fn without_litter(files: Vec<UnpackedFile>) -> Vec<(RepoPath, Bytes)> {
     files
 }
 
-/// The length in bytes of the common parent folder of all paths, including the slash.
+/// Returns the length in bytes of the common parent folder of all paths, including the slash.
 fn common_parent_length(files: &[(RepoPath, Bytes)]) -> usize {
     let Some((first, others)) = files.split_first() else { return 0 };
     let first = first.0.as_str();
     let shared = |path: &str| first.bytes().zip(path.bytes()).take_while(|(a, b)| a == b).count();
     let shared = others.iter().map(|(path, _)| shared(path.as_str())).min().unwrap_or(first.len());
-    // A hidden folder has a meaning at its place and is not removed.
+    // A hidden folder is significant and is not removed.
     let folders = first.split_inclusive('/').take_while(|part| part.ends_with('/') && !part.starts_with('.'));
     let ends = folders.scan(0, |end, part| {
         *end += part.len();
@@ -162,7 +164,7 @@ fn common_parent_length(files: &[(RepoPath, Bytes)]) -> usize {
     ends.take_while(|end| *end <= shared).last().unwrap_or(0)
 }
 
-/// The source format of a file that needs conversion, by its extension.
+/// Returns the source format of a file that needs conversion, by its extension.
 fn source_format(path: &RepoPath) -> Option<DocumentFormat> {
     let (stem, ending) = path.name().rsplit_once('.')?;
     match ending.to_ascii_lowercase().as_str() {

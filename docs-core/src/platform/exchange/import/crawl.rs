@@ -13,9 +13,9 @@ use crate::{
     ports::{ConvertedPage, DocumentFormat, WebResponse},
 };
 
-/// Maximum number of requests of one import, including those that do not return a page.
+/// Maximum number of requests per import, including those that do not return a page.
 const MAX_REQUESTS: usize = 2 * MAX_PAGES;
-/// Maximum number of remembered URLs. A larger site exceeds every import.
+/// Maximum number of remembered URLs. Larger sites exceed the limits of an import anyway.
 const MAX_KNOWN_URLS: usize = 10_000;
 
 /// A breadth-first crawl of a site.
@@ -24,17 +24,17 @@ struct Crawl {
     queue: VecDeque<String>,
     /// The keys of all queued URLs.
     seen: HashSet<String>,
-    /// The pages in the order of discovery.
+    /// The pages in order of discovery.
     pages: Vec<CrawledPage>,
-    /// The index of the page of each URL, for requested URLs and for the URLs they redirect to.
+    /// The page index of each URL, for requested URLs and for the URLs they redirect to.
     by_key: HashMap<String, usize>,
-    /// The number of found pages that could not be fetched.
+    /// The number of discovered pages that could not be fetched.
     missed: u64,
 }
 
 struct CrawledPage {
     page: ConvertedPage,
-    /// The segments of its path.
+    /// The segments of the path.
     parts: Vec<String>,
 }
 
@@ -91,7 +91,7 @@ impl Gatherer<'_> {
         Ok(())
     }
 
-    /// The pages as a tree, with their images.
+    /// Returns the pages as a tree, with their images.
     async fn collect(&self, crawl: Crawl) -> Result<ImportItems> {
         let mut gathered = ImportItems {
             imported: crawl.pages.len() as u64,
@@ -135,7 +135,7 @@ impl Crawl {
         }
     }
 
-    /// Adds a page under its URLs and queues its links. The last URL is the final one.
+    /// Adds a page under its URLs, of which the last is the final one, and queues its links.
     fn add(&mut self, addresses: &[&str], page: ConvertedPage) {
         let at = self.pages.len();
         for address in addresses {
@@ -162,8 +162,8 @@ impl Crawl {
         }
     }
 
-    /// The parent of a page: the page with the longest path that is a prefix of its own. The start page is the first
-    /// top-level page, like a README, and has no children.
+    /// Returns the parent of a page: the page whose path is the longest prefix of the page's path. The start page is
+    /// the first top-level page, like a README, and has no children.
     fn parent(&self, at: usize) -> Option<usize> {
         let parts = &self.pages.get(at)?.parts;
         let others = self.pages.iter().enumerate().skip(1).filter(|_| at > 0);
@@ -172,7 +172,7 @@ impl Crawl {
         above.max_by_key(|(_, other)| other.parts.len()).map(|(at, _)| at)
     }
 
-    /// The pages in an order with parents before their children: the start page, then by depth.
+    /// Returns the pages in an order with parents before their children: the start page, then by depth.
     fn order(&self) -> Vec<usize> {
         let mut order: Vec<usize> = (0..self.pages.len()).collect();
         order.sort_by_key(|at| (*at > 0, self.pages.get(*at).map_or(0, |found| found.parts.len())));
@@ -190,7 +190,7 @@ mod tests {
         let mut crawl = Crawl::new(Scope::from_start(&PageUrl::parse(start).expect("an address")));
         let links = (0..=MAX_KNOWN_URLS).map(|number| format!("{start}{number}")).collect();
         crawl.add(&[start], ConvertedPage { links, ..ConvertedPage::default() });
-        // The start page counts.
+        // The start page counts towards the limit.
         assert_eq!((crawl.seen.len(), crawl.queue.len()), (MAX_KNOWN_URLS, MAX_KNOWN_URLS - 1));
     }
 }

@@ -29,15 +29,15 @@ use crate::{
 
 /// Maximum number of pages in a folder.
 pub(in crate::platform) const MAX_PAGES: usize = 1_000;
-/// Maximum number of imported files that the pages of a folder reference.
+/// Maximum number of imported files referenced by the pages of a folder.
 pub(in crate::platform) const MAX_FILES: usize = 1_000;
 
 /// Files by path.
 pub(in crate::platform) struct Folder {
-    /// The name in error messages.
+    /// The name used in error messages.
     name: &'static str,
     files: BTreeMap<RepoPath, Bytes>,
-    /// The new paths of pages by the paths that links use.
+    /// The new paths of pages, keyed by the paths that links use.
     aliases: HashMap<RepoPath, RepoPath>,
     /// A generated table of contents.
     summary: Option<String>,
@@ -127,7 +127,7 @@ impl Folder {
         })
     }
 
-    /// The texts of all pages and reusable contents.
+    /// Returns the text of all pages and reusable content blocks.
     fn texts(&self, plan: &ImportPlan) -> Result<BTreeMap<RepoPath, String>> {
         let pages = plan.documents().filter_map(|page| match &page.kind {
             PlannedKind::Document { file: Some(file), .. } => Some(&file.path),
@@ -152,7 +152,7 @@ impl Folder {
     }
 }
 
-/// Reads one folder with the ids of the new items.
+/// Reads one folder, with the ids of the new items.
 struct FolderReader<'a> {
     folder: &'a Folder,
     platform: &'a Platform,
@@ -176,7 +176,7 @@ impl<'a> FolderReader<'a> {
         }
     }
 
-    /// Assigns the ids of pages and reusable contents, so that links can refer to later ones.
+    /// Assigns the ids of pages and reusable content blocks, so that links can reference later ones.
     fn name(&mut self, plan: &ImportPlan) {
         for page in plan.documents() {
             if let PlannedKind::Document { file: Some(file), .. } = &page.kind {
@@ -311,7 +311,7 @@ impl<'a> FolderReader<'a> {
         }
     }
 
-    /// Replaces links to pages, files and reusable contents by links with their ids. Unresolved links are left
+    /// Replaces links to pages, files and reusable content blocks with links to their ids. Unresolved links are left
     /// unchanged.
     fn resolve_links(&self, text: &str, page: &RepoPath) -> String {
         let mut out = String::with_capacity(text.len());
@@ -337,7 +337,7 @@ impl<'a> FolderReader<'a> {
         out
     }
 
-    /// The destination of a path within the space.
+    /// Returns the destination of a path within the space.
     fn destination(&self, path: &RepoPath, kind: ReferenceKind) -> Option<String> {
         let path = self.folder.aliases.get(path).unwrap_or(path);
         if kind == ReferenceKind::Include {

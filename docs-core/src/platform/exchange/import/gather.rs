@@ -1,4 +1,4 @@
-//! The common steps of imports: documents are fetched and converted, files stored, pages turned into edits.
+//! Common steps of imports: fetching and converting documents, storing files, and turning pages into edits.
 
 use std::{collections::HashMap, sync::Arc, time::Duration};
 
@@ -28,10 +28,10 @@ use crate::{
     store::records::SpaceRecord,
 };
 
-/// Bytes of memory for the data of an archive, a Word file or a repository whose size is not known yet: fetched,
+/// Memory in bytes for the data of an archive, a Word file or a repository whose size is not known yet: fetched,
 /// unpacked and converted.
 pub(in crate::platform) const UNKNOWN_IMPORT_BYTES: u64 = 96 << 20;
-/// Bytes of memory for the conversion of another document.
+/// Memory in bytes for the conversion of any other document.
 const UNKNOWN_DOCUMENT_BYTES: u64 = 24 << 20;
 /// Maximum number of pages that one import fetches.
 pub(in crate::platform) const MAX_PAGES: usize = 20;
@@ -39,7 +39,7 @@ pub(in crate::platform) const MAX_PAGES: usize = 20;
 pub(in crate::platform) const MAX_FILES: usize = 20;
 /// Maximum total size of the files of an import in bytes.
 pub(super) const MAX_FILES_BYTES: u64 = 200_000_000;
-/// Time limit for the fetches of an import. Resources that are missing then are left out.
+/// Time limit for the fetches of an import. Resources that are not fetched by then are left out.
 const MAX_TIME: Duration = Duration::from_secs(120);
 /// Maximum length of a title in characters.
 const MAX_TITLE: usize = 255;
@@ -51,15 +51,15 @@ pub(in crate::platform) struct ImportItems {
     pub(in crate::platform) edits: Vec<Edit>,
     /// The number of included pages and files.
     pub(in crate::platform) imported: u64,
-    /// The number of found pages and files, including those that were left out.
+    /// The number of discovered pages and files, including those that were left out.
     pub(in crate::platform) total: u64,
     /// Omissions and interpretations that the author may not expect.
     pub(in crate::platform) warnings: Vec<String>,
 }
 
 impl ImportItems {
-    /// Adds a page that was counted as imported, or a reusable content. A text over the size limit is omitted, its
-    /// page is no longer counted, and the import continues.
+    /// Adds a reusable content block, or a page that was counted as imported. Oversized text is omitted, its page is no
+    /// longer counted, and the import continues.
     pub(super) fn push_text(&mut self, mut edit: Edit) {
         let (body, counted) = match &mut edit {
             Edit::InsertPage(page) => (Some(&mut page.body), 1),
@@ -94,17 +94,17 @@ const fn text_bytes(body: &NewBody) -> u64 {
     }
 }
 
-/// Gathers one import for one space.
+/// Gathers the items of one import into one space.
 pub(in crate::platform) struct Gatherer<'a> {
     pub(super) platform: &'a Platform,
     /// The storage domain of the space.
     pub(super) domain: &'a str,
     web: Arc<dyn Web>,
     converter: Arc<dyn Converter>,
-    /// The end of the fetches, not counting the time that the import waits for memory.
+    /// The deadline of the fetches, extended by the time that the import waits for memory.
     until: DateTime<Utc>,
     waits: Arc<Waits>,
-    /// The memory of this import.
+    /// The memory reservation of this import.
     pub(super) memory: AsyncMutex<Reservation>,
 }
 
@@ -114,9 +114,9 @@ pub(super) struct Draft<'a> {
     pub(super) parent: Option<PageId>,
     /// The title, unless the text has another one.
     pub(super) title: &'a str,
-    /// The slug; derived from the title if absent.
+    /// The slug; derived from the title if `None`.
     pub(super) slug: Option<String>,
-    /// The text with front matter and heading, whose links are resolved to pages and files of the space.
+    /// The text with front matter and heading. Its links are already resolved to pages and files of the space.
     pub(super) markdown: &'a str,
 }
 
@@ -125,7 +125,7 @@ impl Draft<'_> {
         let source = parse_page(self.markdown);
         let mut fields = PagePatch::from_title(self.title).overlaid(source.fields());
         fields.title = fields.title.map(|title| truncate_title(&title));
-        // An import accepts a page with both an emoji and an icon, since the user cannot correct it.
+        // An import accepts a page with both an emoji and an icon, because the user cannot correct the page.
         if matches!((&fields.emoji, &fields.icon), (Some(Some(_)), Some(Some(_)))) {
             fields.emoji = None;
         }
@@ -159,7 +159,8 @@ impl<'a> Gatherer<'a> {
         })
     }
 
-    /// Waits for the memory of work on fetched data. The wait does not count towards the time limit.
+    /// Reserves memory for processing fetched data, and waits until it is available. The wait does not count towards
+    /// the time limit.
     pub(super) async fn begin_work(&self, bytes: u64) -> Result<()> {
         self.platform.run_import(&mut *self.memory.lock().await, bytes).await
     }
@@ -171,7 +172,8 @@ impl<'a> Gatherer<'a> {
     /// Fetches a resource within the time limit.
     ///
     /// # Errors
-    /// `Unavailable` when there is no memory for the resource, which says nothing about the resource itself.
+    /// `Unavailable` when there is not enough memory for the resource, which does not mean that the resource itself is
+    /// unavailable.
     pub(super) async fn get(&self, url: &str) -> Result<std::result::Result<WebResponse, WebError>> {
         let mut memory = self.memory.lock().await;
         let fetch = self.platform.fetch(self.web.as_ref(), url, &mut memory);
@@ -185,7 +187,7 @@ impl<'a> Gatherer<'a> {
     ) -> std::result::Result<T, String> {
         let clock = self.platform.clock();
         let late = async {
-            // A wait for memory that begins later moves the end.
+            // A later wait for memory extends the deadline.
             loop {
                 let now = clock.now();
                 let until = self.until + self.waits.time(now);
@@ -281,7 +283,7 @@ impl<'a> Gatherer<'a> {
         Ok(ids)
     }
 
-    /// Fetches and stores the images of pages, as far as they are available, and returns their ids by URL.
+    /// Fetches and stores the available images of pages, and returns their ids by URL.
     pub(super) async fn store_images(
         &self,
         pages: impl IntoIterator<Item = &ConvertedPage>,
@@ -306,7 +308,7 @@ impl<'a> Gatherer<'a> {
                 self.memory.lock().await.release(size as u64);
                 continue;
             }
-            // The media type is derived from the name if that of the web server is not accepted.
+            // The media type is derived from the name if the one that the web server sent is not accepted.
             let served = found.content_type.as_deref().and_then(|served| served.parse().ok());
             let id = self.store(&image.name, served, found.bytes, gathered).await?;
             self.memory.lock().await.release(size as u64);
@@ -342,14 +344,14 @@ fn is_image(found: &WebResponse) -> bool {
     found.content_type.as_deref().is_none_or(|told| told.starts_with("image/"))
 }
 
-/// Reserves the bytes of a file. Returns `false` if the file does not fit into the rest.
+/// Reserves the bytes of a file. Returns `false` if the file exceeds the remaining budget.
 fn reserve_bytes(left: &mut u64, bytes: usize) -> bool {
     let rest = left.checked_sub(bytes as u64);
     *left = rest.unwrap_or(*left);
     rest.is_some()
 }
 
-/// The error of an import whose document cannot be converted.
+/// Returns the error of an import whose document cannot be converted.
 pub(super) fn conversion_error(error: ConvertError) -> Error {
     match error {
         ConvertError::Unreadable(_) | ConvertError::TooLarge(_) => Error::invalid("url", error),
@@ -362,7 +364,7 @@ pub(super) fn is_html(found: &WebResponse) -> bool {
     match found.content_type.as_deref() {
         Some(told) => matches!(told, "text/html" | "application/xhtml+xml"),
         None => {
-            // Skips a byte order mark and the null bytes of UTF-16.
+            // Skips a byte order mark and the NUL bytes of UTF-16.
             let marks: [&[u8]; 3] = [b"\xef\xbb\xbf", b"\xff\xfe", b"\xfe\xff"];
             let body = marks.iter().find_map(|mark| found.bytes.strip_prefix(*mark)).unwrap_or(&found.bytes);
             body.iter().find(|byte| **byte != 0 && !byte.is_ascii_whitespace()) == Some(&b'<')
@@ -370,7 +372,7 @@ pub(super) fn is_html(found: &WebResponse) -> bool {
     }
 }
 
-/// Replaces NUL in a page, which the platform does not accept in texts.
+/// Replaces NUL characters in a page, because the platform rejects them in text.
 pub(super) fn clean(page: ConvertedPage) -> ConvertedPage {
     ConvertedPage {
         title: without_nul(&page.title).into_owned(),
@@ -383,7 +385,7 @@ pub(super) fn truncate_title(title: &str) -> String {
     title.chars().take(MAX_TITLE).collect()
 }
 
-/// The cover that a text references, after its links were resolved.
+/// Returns the cover that a page references, after link resolution.
 fn cover_reference(destination: &str) -> Option<ContentRef> {
     match destination.strip_prefix("/files/") {
         Some(id) => id.parse().ok().map(|file| ContentRef::File { file }),

@@ -8,10 +8,10 @@ use crate::{
     model::web_url,
 };
 
-/// Extensions of pages of a site. Names with other extensions are files.
+/// Extensions of web pages. Names with other extensions are files.
 const PAGE_ENDINGS: [&str; 9] = ["html", "htm", "xhtml", "php", "asp", "aspx", "jsp", "md", "shtml"];
 
-/// A web URL, normalized so that equal URLs have equal parts, and without credentials.
+/// A web URL without credentials, normalized so that equal URLs have equal components.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct PageUrl(Url);
 
@@ -20,17 +20,17 @@ impl PageUrl {
         web_url(url).map(without_credentials).map(Self)
     }
 
-    /// Scheme, host and port.
+    /// Returns the scheme, host and port.
     fn origin(&self) -> &str {
         &self.0[..Position::BeforePath]
     }
 
-    /// The query, without the question mark.
+    /// Returns the query, without the question mark.
     fn query(&self) -> &str {
         self.0.query().unwrap_or_default()
     }
 
-    /// A key that is equal for all URLs of a page: the path without a trailing slash and without `index.html`.
+    /// Returns a key that is equal for all URLs of a page: the path without a trailing slash and without `index.html`.
     pub(super) fn key(&self) -> String {
         let mark = if self.query().is_empty() { "" } else { "?" };
         format!("{}{}{mark}{}", self.origin(), self.normalized_path(), self.query())
@@ -44,12 +44,12 @@ impl PageUrl {
         }
     }
 
-    /// The segments of the path.
+    /// Returns the segments of the path.
     pub(super) fn parts(&self) -> Vec<&str> {
         self.normalized_path().split('/').filter(|part| !part.is_empty()).collect()
     }
 
-    /// Returns `true` if the URL may be a page: it has no query and no extension of a file.
+    /// Returns `true` if the URL may refer to a page: it has no query and no file extension.
     pub(super) fn is_page(&self) -> bool {
         let name = self.0.path().rsplit('/').next().unwrap_or_default();
         self.query().is_empty()
@@ -66,7 +66,7 @@ pub(super) struct Scope {
 }
 
 impl Scope {
-    /// The scope of a start page. For a page with an extension it is the folder of the page.
+    /// Creates the scope of a start page. For a page with an extension, it is the folder of the page.
     pub(super) fn from_start(start: &PageUrl) -> Self {
         let path = start.normalized_path();
         let folder = match path.rsplit_once('/') {
@@ -140,7 +140,7 @@ pub(super) fn escape_markdown(text: &str) -> String {
     out
 }
 
-/// Replaces known link destinations in a text, with or without a fragment. Others are left unchanged.
+/// Replaces known link destinations in `text`, with or without a fragment. Others are left unchanged.
 pub(super) fn rewrite_known_links(text: &str, known: impl Fn(&str) -> Option<String>) -> String {
     let new = rewrite_links(text, |site| {
         let (path, place) = match site.destination.split_once('#') {
@@ -152,8 +152,8 @@ pub(super) fn rewrite_known_links(text: &str, known: impl Fn(&str) -> Option<Str
     new.into_owned()
 }
 
-/// The extension of a name in lower case: up to five letters or digits after the last dot, at least one of them a
-/// letter. `v1.2` has none.
+/// Returns the extension of a name in lower case: up to five letters or digits after the last dot, at least one of them
+/// a letter. `v1.2` has none.
 fn extension(name: &str) -> Option<String> {
     let (stem, ending) = name.rsplit_once('.')?;
     let is_one = !stem.is_empty()

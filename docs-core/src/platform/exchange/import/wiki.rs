@@ -17,17 +17,17 @@ use crate::{
     ports::{Checkout, FetchRequest, GitAccess, GitError, RepoEntryKind},
 };
 
-/// The possible default branches of wikis: the original one and the current one.
+/// The possible default branches of wikis: the historical one and the current one.
 const WIKI_BRANCHES: [&str; 2] = ["refs/heads/master", "refs/heads/main"];
 /// The name of the first page of a wiki, in lower case.
 const HOME_PAGE: &str = "home";
-/// Maximum number of files of a wiki that are not pages.
+/// Maximum number of files in a wiki that are not pages.
 const MAX_ASSETS: usize = 5_000;
-/// Extensions of images, which double brackets embed.
+/// Image extensions that double brackets embed.
 const PICTURE_ENDINGS: [&str; 6] = ["png", "jpg", "jpeg", "gif", "svg", "webp"];
 
 impl Gatherer<'_> {
-    /// Imports a wiki: the pages in the order of its side bar, then the others.
+    /// Imports a wiki: the pages in the order of its sidebar, then the others.
     pub(super) async fn wiki(&self, url: &str) -> Result<ImportItems> {
         let wiki = Wiki::read(url)?;
         let late = |late| Error::invalid("url", late);
@@ -116,7 +116,7 @@ struct Wiki {
 }
 
 impl Wiki {
-    /// Parses the URL of a wiki, of one of its pages, of its repository, or of the repository it belongs to.
+    /// Parses the URL of a wiki, of one of its pages, of its repository, or of the code repository it belongs to.
     fn read(url: &str) -> Result<Self> {
         let wrong = || {
             Error::invalid(
@@ -143,7 +143,7 @@ impl Wiki {
         Ok(Self { repository: repository.into(), pages: pages.into() })
     }
 
-    /// Converts the Markdown of a page, so that all links are relative file links.
+    /// Converts the Markdown of a page so that all links become relative file links.
     fn to_relative_links(&self, text: &str, pages: &WikiPages) -> String {
         let text = brackets(text, pages);
         links::rewrite_known_links(&text, |destination| {
@@ -160,7 +160,7 @@ fn clone_error(error: GitError) -> Error {
     Error::invalid("url", message).caused_by(error)
 }
 
-/// Returns `true` if a file is a page: Markdown, but not a side bar, header or footer.
+/// Returns `true` if a file is a page: Markdown, but not a sidebar, header or footer.
 fn is_page(path: &RepoPath) -> bool {
     path.is_markdown() && !path.as_str().split('/').any(|part| part.starts_with(['_', '.']))
 }
@@ -168,7 +168,7 @@ fn is_page(path: &RepoPath) -> bool {
 /// The pages of a wiki.
 struct WikiPages {
     paths: Vec<RepoPath>,
-    /// The index of each page by its folded name; the first one if several have the same.
+    /// The index of each page by its normalized name; the first page if several have the same name.
     by_name: HashMap<String, usize>,
 }
 
@@ -193,12 +193,12 @@ impl WikiPages {
     }
 }
 
-/// Normalizes a page name: spaces, hyphens and underscores are equal, and case is ignored.
+/// Normalizes a page name: spaces, hyphens and underscores are equivalent, and case is ignored.
 fn normalize_name(name: &str) -> String {
     name.trim().replace(['-', '_'], " ").to_lowercase()
 }
 
-/// Generates a table of contents: the home page, the pages in the side bar, then the remaining pages.
+/// Generates a table of contents: the home page, the pages in the sidebar, then the remaining pages.
 fn contents(side: &str, pages: &[RepoPath]) -> String {
     let listed: HashSet<String> = sites(side).into_iter().map(|site| site.destination).collect();
     let is_listed = |page: &&RepoPath| {
@@ -215,7 +215,7 @@ fn contents(side: &str, pages: &[RepoPath]) -> String {
     let rest: Vec<&RepoPath> =
         pages.iter().filter(|page| !is_listed(page) && home.is_none_or(|home| home != *page)).collect();
     if !rest.is_empty() {
-        // The remaining pages get their own heading, to separate them from the last group of the side bar.
+        // The remaining pages get a separate heading, to separate them from the last group of the sidebar.
         out.push_str(if side.lines().any(|line| line.starts_with("## ")) {
             "\n\n## More\n\n"
         } else {
@@ -257,7 +257,7 @@ fn bracket_line(line: &str, pages: &WikiPages, out: &mut String) {
         let inside = &behind[2..end];
         out.push_str(before);
         ticks += before.matches('`').count();
-        // An odd number of backticks before it: within code.
+        // Preceded by an odd number of backticks: inside code.
         if ticks % 2 == 1 {
             out.push_str(&behind[..end + 2]);
         } else {
@@ -304,7 +304,7 @@ mod tests {
         WikiPages::new(paths.map(|path| RepoPath::new(path).unwrap()).into())
     }
 
-    /// The first of several pages with equal names is found.
+    /// Among pages with the same name, the first one is found.
     #[test]
     fn page_names_ignore_case_and_hyphens() {
         let paths = ["a/One-Page.md", "b/one_page.md", "Two.md"].map(|path| RepoPath::new(path).unwrap());
@@ -356,7 +356,7 @@ mod tests {
         }
     }
 
-    /// Pages that are missing in the side bar follow.
+    /// Pages missing from the sidebar are added at the end.
     #[test]
     fn side_bar_becomes_the_table_of_contents() {
         let side = "## Guides\n* [Deep](guides/Deep-Dive.md)\n";

@@ -33,27 +33,27 @@ use crate::{
     },
 };
 
-/// Maximum number of pages of a PDF.
+/// Maximum number of pages in a PDF.
 pub(in crate::platform) const MAX_PAGES: usize = 5_000;
-/// Maximum number of evaluation steps of all expressions of a file together. The remaining expressions stay in source
+/// Maximum number of evaluation steps for all expressions of a file together. The remaining expressions stay in source
 /// form.
 const MAX_BOOK_STEPS: u32 = 100 * MAX_STEPS;
-/// Members per batch when reading names.
+/// Number of members per batch when display names are read.
 const MEMBER_BATCH: usize = 1_000;
-/// Maximum size of Markdown and evaluated values in bytes. A reusable content counts at each place. Values are in
-/// addition limited to this size before they are inserted.
+/// Maximum size of Markdown and evaluated values in bytes. A reusable content block counts each time it is shown. In
+/// addition, the values are limited to this size before they are inserted.
 const MAX_TEXT: usize = 16 << 20;
 /// Maximum size of one image in bytes. A larger one is replaced by its alternative text.
 const MAX_IMAGE: u64 = 32 << 20;
-/// Maximum size of all images in bytes. They are loaded during typesetting, so they are never all in memory here.
+/// Maximum total size of all images in bytes. They are loaded during typesetting, so they are never all in memory here.
 const MAX_IMAGES: u64 = 250_000_000;
-/// Maximum number of reusable contents.
+/// Maximum number of reusable content blocks.
 const MAX_REUSABLES: usize = 1_000;
 
-/// The part of a content that becomes a PDF.
+/// The part of the content to convert to a PDF.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PdfPart {
-    /// The page to show with its descendants, or everything if absent.
+    /// The page to show with its descendants, or everything if `None`.
     pub page: Option<PageId>,
     /// Shows only the page itself, without its descendants.
     pub only: bool,
@@ -66,13 +66,13 @@ pub(super) struct PdfContent<'a> {
     pub(super) part: &'a PdfPart,
     pub(super) view: &'a View,
     pub(super) tree: &'a PageTree,
-    /// The recipient of the addresses in the file.
+    /// The actor that the URLs in the file are issued to.
     pub(super) bearer: &'a Bearer,
 }
 
 /// The state of reading a book.
 struct BookReader {
-    /// The size of all Markdown that was read. A reusable content counts once.
+    /// The total size of the Markdown read so far. A reusable content block counts once.
     text: usize,
     texts: BookTexts,
     refs: BookReferences,
@@ -82,11 +82,11 @@ struct BookReader {
     allowance: Allowance,
 }
 
-/// The bytes that further images of a book may have.
+/// The remaining budget for images of a book, in bytes.
 struct ImageBudget(u64);
 
 impl ImageBudget {
-    /// Reserves the bytes of an image. Returns `false` if the image is too large or does not fit.
+    /// Reserves the bytes of an image. Returns `false` if the image is too large or exceeds the budget.
     fn take(&mut self, size: u64) -> bool {
         let left = self.0.checked_sub(size).filter(|_| size <= MAX_IMAGE);
         self.0 = left.unwrap_or(self.0);
@@ -97,7 +97,7 @@ impl ImageBudget {
 /// The display names of members, by user.
 pub(super) type DisplayNames = BTreeMap<UserId, String>;
 
-/// Hashes the names. The hash is equal for equal users with equal names.
+/// Hashes the display names. Equal users with equal names have equal hashes.
 pub(super) fn hash_names(names: &DisplayNames) -> Hash {
     let mut all = String::new();
     for (user, name) in names {
@@ -107,7 +107,7 @@ pub(super) fn hash_names(names: &DisplayNames) -> Hash {
     Hash::compute(all.as_bytes())
 }
 
-/// Adds the names of people to a book.
+/// Adds display names to a book.
 pub(super) fn with_names(mut book: Book, names: &DisplayNames) -> Book {
     let links = names.iter().map(|(user, name)| {
         (ContentRef::User { user: user.clone() }, BookLink { title: Some(name.clone()), url: None })
@@ -117,8 +117,8 @@ pub(super) fn with_names(mut book: Book, names: &DisplayNames) -> Book {
 }
 
 impl Platform {
-    /// Reads the content of a file except the names of people, which are not part of the content. Returns the book and
-    /// the users it names.
+    /// Reads the content of a file except the display names, which are not part of the content. Returns the book and
+    /// the users named in it.
     pub(super) async fn book(&self, shown: &PdfContent<'_>) -> Result<(Book, Vec<UserId>)> {
         let variables = shown.view.variables().await?;
         let variables: Variables =
@@ -192,7 +192,7 @@ impl Platform {
         if reading.text > MAX_TEXT {
             return Err(too_much_text());
         }
-        // All texts may be cached already, so this yields to other tasks between two documents.
+        // All text may be cached already, so yield to other tasks between two documents.
         tokio::task::yield_now().await;
         let mut document = parse_document(&text).await;
         let bytes_left = reading.allowance.bytes;
@@ -201,7 +201,7 @@ impl Platform {
                 let context = reading.context.clone().with_page(variables);
                 fill(&mut document, &context, &["space", "page"], &mut reading.allowance);
             }
-            // A reusable content appears on several pages, so only the variables of the space apply.
+            // A reusable content block appears on several pages, so only the variables of the space apply.
             None => fill(&mut document, &reading.context, &["space"], &mut reading.allowance),
         }
         let document = into_reading_view(document);
@@ -216,7 +216,7 @@ impl Platform {
         Ok((Arc::new(document), text))
     }
 
-    /// Reads the reusable contents that pages reference, transitively.
+    /// Reads the reusable content blocks that pages reference, transitively.
     async fn reusables(
         &self,
         shown: &PdfContent<'_>,
@@ -245,7 +245,7 @@ impl Platform {
         }
     }
 
-    /// Resolves the address and title of a reference, and its image if it is one.
+    /// Resolves the URL and title of a reference, and its image if it is one.
     async fn resolve_reference(
         &self,
         shown: &PdfContent<'_>,
@@ -278,7 +278,7 @@ impl Platform {
         Ok(())
     }
 
-    /// Returns the address of a file, and registers its bytes if it may be an image.
+    /// Returns the URL of a file, and registers its bytes if it may be an image.
     fn file(
         &self,
         shown: &PdfContent<'_>,
@@ -300,8 +300,8 @@ impl Platform {
         Ok(BookLink { title: Some(entry.name), url: Some(url) })
     }
 
-    /// Links to a page. A page of this space has its title and address. A page of another space has only the address of
-    /// that space, because its readers may lack access to it.
+    /// Creates a link to a page. A page of this space has its title and URL. A page of another space only has the URL
+    /// of that space, because the readers may lack access to it.
     fn page_link(&self, shown: &PdfContent<'_>, page: &PageId, space: Option<&SpaceId>) -> BookLink {
         match space.filter(|_| !is_own_space(shown, space)) {
             Some(space) => BookLink { title: None, url: Some(self.urls().space(space).1) },

@@ -1,4 +1,4 @@
-//! The size of the text of a book, in which a reusable content counts at each place that shows it.
+//! The size of the text of a book, where a reusable content block counts each time it is shown.
 
 use std::collections::BTreeMap;
 
@@ -9,9 +9,9 @@ use crate::{
 
 /// The size of one document, and its embeds.
 pub(super) struct DocumentText {
-    /// The bytes of the Markdown and of the values of its expressions.
+    /// The size of the Markdown and of the values of its expressions, in bytes.
     bytes: usize,
-    /// The number of places of each embedded reusable content.
+    /// The number of occurrences of each embedded reusable content block.
     embeds: BTreeMap<ReusableId, usize>,
 }
 
@@ -30,7 +30,7 @@ impl DocumentText {
     }
 }
 
-/// The texts of the pages and of the reusable contents of a book.
+/// The text of the pages and reusable content blocks of a book.
 #[derive(Default)]
 pub(super) struct BookTexts {
     pub(super) pages: Vec<DocumentText>,
@@ -40,8 +40,9 @@ pub(super) struct BookTexts {
 impl BookTexts {
     /// Returns `true` if the text of all pages with their embeds exceeds `max`.
     ///
-    /// An embed is expanded where the typesetter shows it: not within itself, and to [`MAX_EMBED_DEPTH`]. The walk ends
-    /// once `max` is exceeded. Each embed takes bytes of a counted text, so `max` also limits the steps.
+    /// An embed is expanded where the typesetter shows it: not within itself, and up to [`MAX_EMBED_DEPTH`]. The
+    /// traversal ends as soon as `max` is exceeded. Each embed takes bytes of a counted text, so `max` also limits the
+    /// number of steps.
     pub(super) fn exceed(&self, max: usize) -> bool {
         let mut walk = EmbedWalk { reusables: &self.reusables, max, total: 0 };
         let mut enclosing = Vec::with_capacity(MAX_EMBED_DEPTH);
@@ -49,7 +50,7 @@ impl BookTexts {
     }
 }
 
-/// The walk over the places of reusable contents.
+/// The traversal of embedded reusable content blocks.
 struct EmbedWalk<'b> {
     reusables: &'b BTreeMap<ReusableId, DocumentText>,
     max: usize,
@@ -57,7 +58,7 @@ struct EmbedWalk<'b> {
 }
 
 impl<'b> EmbedWalk<'b> {
-    /// Adds a text that is shown at a number of places, with its embeds. Returns `false` if the total is exceeded.
+    /// Adds text that is shown `places` times, with its embeds. Returns `false` if the total is exceeded.
     fn fits(&mut self, text: &'b DocumentText, places: usize, enclosing: &mut Vec<&'b ReusableId>) -> bool {
         self.total = self.total.saturating_add(text.bytes.saturating_mul(places));
         if self.total > self.max {

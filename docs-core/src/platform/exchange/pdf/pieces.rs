@@ -1,4 +1,4 @@
-//! A PDF file in pieces among the objects of a space: written while it is typeset, read while it is sent.
+//! A PDF file in chunks among the objects of a space: written while it is typeset, read while it is sent.
 
 use std::sync::Arc;
 
@@ -14,7 +14,7 @@ use crate::{
     store::{Hash, StoreError},
 };
 
-/// The size of a piece in bytes. The last one may be shorter.
+/// The size of a chunk in bytes. The last one may be shorter.
 const PIECE_BYTES: usize = 1 << 20;
 
 /// A PDF file without its bytes, which [`Platform::pdf_piece`] reads.
@@ -30,12 +30,12 @@ pub struct PdfFile {
     pub(super) pieces: Arc<[Hash]>,
 }
 
-/// The stored description of a PDF file: its pieces, and the inputs beyond the job's work.
+/// The stored description of a PDF file: its chunks, and the inputs that are not part of the job.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct Manifest {
     size: u64,
     pieces: Arc<[Hash]>,
-    /// The users named on its pages, members of the organization or not.
+    /// The users named on the pages, including users who are not members of the organization.
     pub(super) people: Vec<UserId>,
     /// The hash of their display names at the time of typesetting.
     pub(super) names: Hash,
@@ -49,13 +49,13 @@ impl Manifest {
     }
 }
 
-/// Returns the piece that contains a byte and the offset in it, `None` after the last piece.
+/// Returns the chunk that contains a byte and the offset in it, or `None` after the last chunk.
 pub(super) fn locate_byte(pieces: &[Hash], at: u64) -> Option<(Hash, usize)> {
     let at = usize::try_from(at).ok()?;
     pieces.get(at / PIECE_BYTES).map(|piece| (*piece, at % PIECE_BYTES))
 }
 
-/// A PDF file during typesetting. At most one piece of it is in memory.
+/// A PDF file during typesetting. At most one chunk of it is in memory.
 pub(super) struct Pieces<'p> {
     platform: &'p Platform,
     domain: &'p str,
@@ -78,7 +78,7 @@ impl<'p> Pieces<'p> {
         Ok(())
     }
 
-    /// Stores the last piece. Returns the hash of the manifest and the size of the file.
+    /// Stores the last chunk. Returns the hash of the manifest and the size of the file.
     pub(super) async fn finish(mut self, people: Vec<UserId>, names: Hash) -> Result<(Hash, u64)> {
         if !self.next.is_empty() {
             self.store().await?;

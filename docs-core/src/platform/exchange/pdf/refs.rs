@@ -44,7 +44,7 @@ impl Extend<ContentRef> for BookReferences {
     }
 }
 
-/// Number of printed references of a block or an element: paper has no dark theme.
+/// Number of references of a block or element that are printed: a PDF has no dark theme.
 const LIGHT: usize = 1;
 
 /// Adds the references in a document.
@@ -58,7 +58,7 @@ pub(super) fn collect_references(document: &Document, out: &mut BookReferences) 
 }
 
 fn collect_block(block: &Block, out: &mut BookReferences) {
-    // The inline elements of text are visited on their own; a plain address needs no title.
+    // Inline elements of text are visited separately. A plain URL needs no title.
     out.extend(block.kind.targets().take(LIGHT).cloned());
     if let BlockKind::Table(table) = &block.kind {
         for (column, value) in table.records.values().flat_map(|row| &row.values) {

@@ -1,11 +1,11 @@
-//! The values of variables in text. A PDF has no visitor, so expressions about the visitor stay unevaluated.
+//! The values of variables in text. A PDF has no visitor, so expressions about the visitor are not evaluated.
 
 use crate::{
     content::expression::{Allowance, Context, Expression},
     model::{Block, Document, Fragment, InlineKind, Leaf, Node, TextNode},
 };
 
-/// Replaces expressions that read only variables of these holders by their values.
+/// Replaces expressions that only read variables of these holders with their values.
 ///
 /// All documents of a file share one allowance. Expressions beyond it stay in source form.
 pub(super) fn fill(document: &mut Document, context: &Context, holders: &[&str], allowance: &mut Allowance) {
@@ -18,7 +18,7 @@ struct ExpressionFiller<'f> {
     allowance: &'f mut Allowance,
 }
 
-// Recursion is safe: documents are parsed to a depth of 20.
+// The recursion is bounded: documents are parsed to a depth of 20.
 impl ExpressionFiller<'_> {
     fn blocks(&mut self, all: &mut [Block]) {
         for block in all {
@@ -99,7 +99,7 @@ mod tests {
         while left >= taken {
             (left, shown) = (left - taken, shown + 1);
         }
-        // The remaining expressions stay in source form, whichever document they are in.
+        // The remaining expressions of all documents stay in source form.
         let (one, other) = (filled(expression, 20, &mut allowance), filled(expression, 20, &mut allowance));
         let values = one.matches("value2000").count() + other.matches("value2000").count();
         assert_eq!(values + 1, shown);

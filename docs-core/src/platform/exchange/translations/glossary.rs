@@ -29,7 +29,7 @@ use crate::{
 
 /// Maximum size of a glossary as JSON in bytes.
 pub(in crate::platform) const MAX_GLOSSARY_BYTES: usize = 192 << 10;
-/// Translations that are read in one batch.
+/// Number of translations that are read per batch.
 const TRANSLATION_BATCH: u32 = 100;
 
 impl<'p> Translations<'p> {
@@ -44,12 +44,12 @@ impl<'p> Translations<'p> {
         read_glossary(&tx, &self.caller.actor(), self.org).await
     }
 
-    /// Replaces the glossary of an organization. In every translation, sentences with a term whose entry was added,
-    /// changed or removed are translated again.
+    /// Replaces the glossary of an organization. In every translation, sentences that contain an added, changed or
+    /// removed term are translated again.
     ///
     /// # Errors
     ///
-    /// `Forbidden` without the role `create` in the organization; `Invalid` for a duplicate term, an empty entry, and a
+    /// `Forbidden` without the `create` role in the organization; `Invalid` for a duplicate term, an empty entry, and a
     /// glossary above the size limit.
     ///
     /// # Example
@@ -119,7 +119,7 @@ fn check(entries: &GlossaryEntries) -> Result<()> {
     Ok(())
 }
 
-/// Returns the rules of a glossary for a language.
+/// Returns the glossary rules for a language.
 pub(super) fn rules(entries: &[GlossaryEntry], language: TranslationLanguage) -> Vec<TermRule> {
     let rule = |entry: &GlossaryEntry| {
         let told = entry.translations.get(&language).map(ToString::to_string);

@@ -34,14 +34,14 @@ use crate::{
     },
 };
 
-/// Pages that are translated in one batch.
+/// Number of pages that are translated per batch.
 const PAGE_BATCH: usize = 20;
-/// Maximum size of the text in bytes in a batch of several pages.
+/// Maximum size of the text in bytes, in a batch of several pages.
 const BATCH_TEXT_BYTES: usize = 256 << 10;
-/// Reusable contents that are read in one batch.
+/// Number of reusable content blocks that are read per batch.
 const REUSABLE_BATCH: usize = 100;
 
-/// Maximum number of items with failures that are recorded. If there are more, the next run examines everything.
+/// Maximum number of failed items that are recorded. If there are more, the next run examines everything.
 const MAX_FAILING: usize = 200;
 
 /// The input of a run.
@@ -61,9 +61,9 @@ pub(super) struct TranslatedTexts {
     pub(super) failed: u64,
     pub(super) failing: BTreeSet<TranslatedItemId>,
     pub(super) too_long: u64,
-    /// At least one segment has an answer.
+    /// `true` if at least one segment was answered.
     pub(super) is_answered: bool,
-    /// The error of unanswered segments while it is undecided if the translator works.
+    /// The error for unanswered segments, while it is undecided whether the translator works.
     pub(super) in_vain: Option<TranslateError>,
 }
 
@@ -103,18 +103,18 @@ impl TranslationInput {
         })
     }
 
-    /// The source content of the previous run.
+    /// Returns the source content of the previous run.
     fn source_base(&self) -> Hash {
         self.record.done.as_ref().map_or_else(Content::empty_hash, |done| done.source_root)
     }
 
-    /// The translated content of the previous run.
+    /// Returns the translated content of the previous run.
     fn target_base(&self) -> Hash {
         self.record.done.as_ref().map_or_else(Content::empty_hash, |done| done.root)
     }
 }
 
-/// Ends a run when the server shuts down. Results so far are stored.
+/// Ends a run when the server shuts down. Results so far are retained.
 pub(super) fn require_time(run: &JobRun) -> Result<()> {
     if run.is_stopping() {
         return Err(Error::new(
@@ -155,8 +155,8 @@ impl Platform {
         Ok(Some(TranslationInput { record, source, settings, began }))
     }
 
-    /// Returns the items whose texts may need translation: those that changed, and those that failed before. The memory
-    /// of deleted items is removed.
+    /// Returns the items whose text may need translation: those that changed, and those that failed before. The
+    /// translation memory of deleted items is removed.
     async fn changed_items(&self, work: &TranslationInput) -> Result<Vec<TranslationItem>> {
         let has_texts = |attributes: &[Attribute]| {
             let told = [Attribute::Title, Attribute::Description, Attribute::Body, Attribute::Kind];
@@ -199,7 +199,7 @@ impl Platform {
         Ok(things)
     }
 
-    /// Returns all pages and reusable contents.
+    /// Returns all pages and reusable content blocks.
     pub(super) async fn all_items(&self, work: &TranslationInput) -> Result<Vec<TranslationItem>> {
         let view = self.content().view(work.domain(), work.source.root);
         let tree = view.tree().await?;
@@ -239,7 +239,7 @@ impl Platform {
                 let read = ItemSegments::new(self, work.domain(), thing, &work.settings).await?;
                 bytes += read.bytes();
                 window.push(read);
-                // A large page takes a while, and the lease of the job has to be renewed.
+                // A large page takes a long time, and the lease of the job must be renewed.
                 tokio::task::yield_now().await;
             }
             done += window.len() as u64;
@@ -247,14 +247,15 @@ impl Platform {
                 return Ok(Err(error));
             }
         }
-        // Without any answer there is no result, however few segments were sent.
+        // Without any answer there is no result, even if few segments were sent.
         match made.in_vain.take().filter(|_| !made.is_answered) {
             Some(error) => Ok(Err(error)),
             None => Ok(Ok(made)),
         }
     }
 
-    /// Ends a run after an error of the translator. Transient errors are retried, no earlier than the service requests.
+    /// Ends a run after an error of the translator. Transient errors are retried, but not earlier than the service
+    /// requests.
     async fn postpone(&self, error: TranslateError, run: &JobRun) -> Result<Effect> {
         let kind = match &error {
             TranslateError::Unavailable { .. } => ErrorKind::Unavailable,
@@ -271,7 +272,8 @@ impl Platform {
         Ok(Effect::Finished)
     }
 
-    /// Merges the result into the target. Edits of users in the target are kept where the source has not changed since.
+    /// Merges the result into the target. User edits in the target are preserved where the source has not changed
+    /// since.
     async fn store_result(
         &self,
         work: &TranslationInput,
@@ -332,7 +334,7 @@ impl Platform {
         Err(Error::new(ErrorKind::Unavailable, "the target space keeps changing; retrying later"))
     }
 
-    /// Merges a translation with the edits in the target. The translation wins conflicts.
+    /// Merges a translation with the edits in the target. The translation takes precedence in conflicts.
     async fn merge_edits(&self, domain: &str, sides: ThreeWay<Hash>) -> Result<Hash> {
         let merged = self.content().merge(domain, sides).await?;
         if merged.conflicts.is_empty() {
@@ -390,7 +392,7 @@ impl Platform {
         Ok(edits)
     }
 
-    /// Resolves a conflicted text in favour of the translation.
+    /// Resolves a conflict in text in favour of the translation.
     async fn resolve_text(&self, domain: &str, body: &Body) -> Result<NewBody> {
         let text = self.content().body_text(domain, body, Rendering::Request).await?;
         let stored = self.content().store_texts(domain, &[&text]).await?.pop();

@@ -1,4 +1,4 @@
-//! The exchange of segments with the translator.
+//! Sending segments to the translator.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,15 +9,15 @@ use crate::{
     store::Hash,
 };
 
-/// Maximum size of a segment in bytes. Longer ones stay in the source language.
+/// Maximum size of a segment in bytes. Longer ones remain in the source language.
 pub(in crate::platform) const MAX_SEGMENT_BYTES: usize = 16 << 10;
-/// Maximum number of segments of one request.
+/// Maximum number of segments per request.
 const BATCH_SEGMENTS: usize = 40;
 /// Maximum size of a request with several segments in bytes.
 const BATCH_BYTES: usize = 8 << 10;
-/// Segments of an unanswered batch that are retried before the translator itself is tested.
+/// Number of segments of an unanswered batch that are retried before the translator itself is tested.
 const RETRIES_BEFORE_PROBE: usize = 3;
-/// The permitted growth of a translation over its segment: a factor, and additional bytes.
+/// The permitted size of a translation relative to its segment: a factor, and additional bytes.
 const MAX_GROWTH: usize = 6;
 const MAX_GROWTH_BYTES: usize = 256;
 
@@ -27,7 +27,7 @@ pub(super) struct Settings {
     pub(super) target: TranslationLanguage,
     pub(super) instructions: String,
     rules: Vec<TermRule>,
-    /// The terms of the rules.
+    /// The glossary terms of the rules.
     terms: Terms,
     /// The hash of the translator and everything except the rules.
     base: Hash,
@@ -45,12 +45,12 @@ impl Settings {
         Self { source, target, instructions, terms: Terms::new(&rules), rules, base }
     }
 
-    /// The hash of all settings.
+    /// Returns the hash of all settings.
     pub(super) fn hash(&self) -> Hash {
         self.key_with_rules("", &self.rules.iter().collect::<Vec<_>>())
     }
 
-    /// The hash of a segment and its inputs, which include only those glossary terms that occur in it.
+    /// Returns the hash of a segment and its inputs, which include only the glossary terms that occur in it.
     pub(super) fn key(&self, segment: &str) -> Hash {
         self.key_with_rules(segment, &self.matching_rules(segment))
     }
@@ -85,7 +85,7 @@ pub(super) struct SegmentResults {
     pub(super) words: u64,
     /// The number of segments without a translation.
     pub(super) failed: u64,
-    /// The reason why the last malformed answer could not be read.
+    /// The reason why the most recent malformed answer could not be parsed.
     unreadable: Option<String>,
 }
 
@@ -127,14 +127,15 @@ pub(super) fn batches(segments: Vec<String>) -> Vec<Vec<String>> {
 /// The progress of a batch.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum BatchProgress<'b> {
-    /// Completely.
+    /// All segments were handled.
     Complete,
-    /// The batch and its first segments, sent alone, had no answer. Holds the remaining segments.
+    /// The batch had no answer, and neither had its first segments when sent individually. Holds the remaining
+    /// segments.
     Unanswered(&'b [String]),
 }
 
-/// Translates a batch. Segments without a valid answer are sent again alone, and then without placeholders. On an
-/// error, `found` holds the translations so far.
+/// Translates a batch. Segments without a valid answer are sent again individually, and then without placeholders. On
+/// an error, `found` holds the translations so far.
 ///
 /// # Errors
 ///
@@ -182,7 +183,7 @@ pub(super) async fn translate_alone(
     Ok(())
 }
 
-/// Returns `true` if the translator answers a segment. The answer is discarded.
+/// Returns `true` if the translator returns an answer for a segment. The answer is discarded.
 ///
 /// # Errors
 ///
@@ -196,7 +197,7 @@ pub(super) async fn is_answered(
     Ok(translate_one(translator, settings, segment, found).await?.is_some())
 }
 
-/// Translates a segment in a request of its own, and then without placeholders.
+/// Translates a segment in a separate request, and then without placeholders.
 async fn translate_one(
     translator: &dyn Translator,
     settings: &Settings,
@@ -238,7 +239,7 @@ async fn send(
     Ok(batch.segments.iter().zip(answers).map(checked).collect())
 }
 
-/// Translates the texts between the placeholders of a segment one by one.
+/// Translates the text between the placeholders of a segment one part at a time.
 async fn without_placeholders(
     translator: &dyn Translator,
     settings: &Settings,
@@ -260,7 +261,7 @@ async fn without_placeholders(
     Ok(is_translation_of(segment, &joined).then_some(joined))
 }
 
-/// Counts the words of a segment, separated by white space. Tokens without a letter or digit do not count.
+/// Counts the words of a segment, separated by whitespace. Tokens without a letter or digit do not count.
 fn words(segment: &str) -> u64 {
     let is_word = |word: &&str| word.chars().any(char::is_alphanumeric);
     segment.split_whitespace().filter(is_word).count() as u64
@@ -272,7 +273,7 @@ mod tests {
 
     use super::*;
 
-    /// A translator whose texts have this number of bytes.
+    /// A translator that returns texts of this number of bytes.
     struct OfBytes(usize);
 
     #[async_trait]

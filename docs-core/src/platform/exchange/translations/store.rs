@@ -1,4 +1,4 @@
-//! The writes of a translation run: the memory of each page, and the result.
+//! The writes of a translation run: the translation memory of each page, and the result.
 
 use std::{collections::BTreeMap, sync::Arc};
 
@@ -24,14 +24,14 @@ use crate::{
     },
 };
 
-/// Maximum size of a part of the memory in bytes.
+/// Maximum size of a translation memory part in bytes.
 const PART_BYTES: usize = 96 << 10;
 /// The overhead of a segment in bytes.
 const SEGMENT_OVERHEAD: usize = 64;
-/// Parts that one transaction reads or writes.
+/// Number of parts that one transaction reads or writes.
 const PART_BATCH: u32 = 16;
 
-/// The translation memory of a page or reusable content.
+/// The translation memory of a page or reusable content block.
 #[derive(Default)]
 pub(super) struct StoredMemory {
     /// Translations by the hash of the segment and all its inputs.
@@ -41,7 +41,7 @@ pub(super) struct StoredMemory {
 }
 
 impl Platform {
-    /// Reads the memory of a page or reusable content.
+    /// Reads the translation memory of a page or reusable content block.
     pub(super) async fn read_memory(
         &self,
         translation: &TranslationId,
@@ -60,7 +60,7 @@ impl Platform {
         Ok(memory)
     }
 
-    /// Appends translated segments to the memory of a page or reusable content, as a new part.
+    /// Appends translated segments to the memory of a page or reusable content block, as a new part.
     pub(super) async fn append_memory(
         &self,
         translation: &TranslationId,
@@ -72,7 +72,7 @@ impl Platform {
         self.upkeep(&StorePart(TranslationMemoryRecord { translation, thing, part, segments })).await
     }
 
-    /// Replaces the memory of a page or reusable content.
+    /// Replaces the memory of a page or reusable content block.
     pub(super) async fn replace_memory(
         &self,
         translation: &TranslationId,
@@ -166,7 +166,7 @@ pub(super) enum StoreOutcome {
     Gone,
 }
 
-/// The revision of a result.
+/// The new revision of the target.
 pub(super) struct NewHead {
     pub(super) id: RevisionId,
     pub(super) root: Hash,
@@ -178,7 +178,7 @@ pub(super) struct StoreTranslation {
     pub(super) target: SpaceId,
     /// The head of the target that the result is based on.
     pub(super) on: RevisionId,
-    /// The new head, or `None` if the target has this content already.
+    /// The new head, or `None` if the target already has this content.
     pub(super) head: Option<NewHead>,
     /// The state to record. Its revision is the new head.
     pub(super) done: TranslationOutcome,
@@ -227,8 +227,8 @@ impl Operation for StoreTranslation {
             ..TranslationRecord::clone(&old)
         };
         tx.put(&*old, new)?;
-        // Reused objects are protected until this commit by a reference from the source or from the previous result.
-        // That result is replaced now, so the copy is recorded for the collection.
+        // Until this commit, a reference from the source or from the previous result protects reused objects. The
+        // previous result is replaced now, so the copy is recorded for garbage collection.
         note_copy(tx, &SpaceRecord { created_at: now, ..SpaceRecord::clone(proof.space()) });
         if let Some(head) = &self.head {
             let by = old.created_by.clone();
@@ -243,7 +243,7 @@ impl Operation for StoreTranslation {
     }
 }
 
-/// The error for a space that was transferred to another organization.
+/// Returns the error for a space that was transferred to another organization.
 pub(super) fn transferred_error() -> Error {
     Error::new(ErrorKind::Precondition, "the two spaces belong to different organizations")
 }

@@ -1,4 +1,4 @@
-//! The texts of a page or reusable content, and their translation.
+//! The text of a page or reusable content block, and its translation.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -17,10 +17,10 @@ use crate::{
     store::{Hash, records::TranslatedItemId},
 };
 
-/// Maximum number of characters of a title or a description, equal to the limit for editors.
+/// Maximum number of characters in a title or description, equal to the limit for editors.
 const MAX_CHARS: usize = 1_000;
 
-/// A page or reusable content to translate.
+/// A page or reusable content block to translate.
 pub(super) struct TranslationItem {
     pub(super) of: TranslatedItemId,
     pub(super) title: String,
@@ -46,7 +46,7 @@ impl From<(crate::model::ReusableId, ReusableEntry)> for TranslationItem {
 pub(super) struct ItemSegments {
     pub(super) thing: TranslationItem,
     markdown: Arc<str>,
-    /// Its segments, each with the hash of the segment and everything its translation depends on.
+    /// The segments, each with the hash of the segment and everything its translation depends on.
     pub(super) keys: BTreeMap<String, Hash>,
     /// The number of segments that exceed the size limit.
     pub(super) too_long: u64,
@@ -71,7 +71,7 @@ impl ItemSegments {
         Ok(Self { thing, markdown, keys, too_long: long.len() as u64 })
     }
 
-    /// The size of the text in bytes.
+    /// Returns the size of the text in bytes.
     pub(super) fn bytes(&self) -> usize {
         self.markdown.len()
     }
@@ -81,7 +81,7 @@ impl ItemSegments {
         self.keys.keys().any(|segment| !known.contains_key(segment))
     }
 
-    /// Returns the Markdown of the translation, `None` for an item without text.
+    /// Returns the Markdown of the translation, or `None` for an item without text.
     pub(super) fn markdown(&self, known: &BTreeMap<String, String>) -> Option<String> {
         let is_empty = self.markdown.is_empty();
         (!is_empty).then(|| translated_markdown(&self.markdown, |segment| known.get(segment).cloned()))
@@ -89,13 +89,13 @@ impl ItemSegments {
 
     fn text(text: &str, known: &BTreeMap<String, String>) -> String {
         let new = translated_text(text, |segment| known.get(segment).cloned());
-        // Single-line texts have no line breaks, and a title is never empty.
+        // Single-line text has no line breaks, and a title is never empty.
         let new = new.replace(['\n', '\r'], " ");
         let fits = !new.trim().is_empty() && new.chars().count() <= MAX_CHARS;
         if fits { new } else { text.to_owned() }
     }
 
-    /// Returns the texts of a page with a stored body.
+    /// Returns the texts of a page, with a stored body.
     pub(super) fn page(&self, known: &BTreeMap<String, String>, body: Body) -> PageTexts {
         PageTexts {
             title: Self::text(&self.thing.title, known),
@@ -104,7 +104,7 @@ impl ItemSegments {
         }
     }
 
-    /// Returns the texts of a reusable content with a stored body.
+    /// Returns the texts of a reusable content block, with a stored body.
     pub(super) fn reusable(&self, known: &BTreeMap<String, String>, body: Body) -> ReusableTexts {
         let body = crate::content::NewBody::Stored(body);
         ReusableTexts { title: Self::text(&self.thing.title, known), body }

@@ -1,4 +1,4 @@
-//! The translation of a batch of pages, and the storage of its results.
+//! Translation of a batch of pages, and storage of the results.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -17,20 +17,20 @@ use crate::{
     store::{Hash, records::TranslatedItemId},
 };
 
-/// Pages and reusable contents that are searched for a previously translated segment.
+/// Maximum number of pages and reusable content blocks that are searched for a previously translated segment.
 const MAX_SEARCHED_ITEMS: usize = 100;
 
-/// A page or reusable content during translation.
+/// A page or reusable content block that is being translated.
 struct PendingItem<'r> {
     read: &'r ItemSegments,
-    /// Segments still to be sent.
+    /// The segments that remain to be sent.
     untried: BTreeSet<String>,
-    /// The number of stored parts of its memory.
+    /// The number of stored parts of the item's memory.
     parts: u64,
 }
 
 impl PendingItem<'_> {
-    /// Returns the translations of its own segments, keyed as in its memory.
+    /// Returns the translations of the item's segments, keyed as in its memory.
     fn own_translations(&self, translations: &BTreeMap<String, String>) -> BTreeMap<Hash, String> {
         let own = self.read.keys.iter();
         own.filter_map(|(segment, key)| Some((*key, translations.get(segment)?.clone()))).collect()
@@ -38,7 +38,8 @@ impl PendingItem<'_> {
 }
 
 impl Platform {
-    /// Translates a batch of pages and reusable contents. Results are stored after each request to the translator.
+    /// Translates a batch of pages and reusable content blocks. Results are stored after each request to the
+    /// translator.
     pub(super) async fn translate_window(
         &self,
         work: &TranslationInput,
@@ -84,8 +85,8 @@ impl Platform {
     }
 
     /// Handles a request without any usable answer. Either the translator does not work, or it cannot translate these
-    /// segments. To find out, a previously translated segment is sent. If there is none, the run fails if more segments
-    /// remain to be tried; otherwise its end decides.
+    /// segments. A previously translated segment is sent to distinguish the two cases. If there is none, the run fails
+    /// if further segments remain to be tried; otherwise this is decided at the end of the run.
     async fn handle_unanswered(
         &self,
         work: &TranslationInput,
@@ -114,7 +115,7 @@ impl Platform {
         })
     }
 
-    /// Returns a segment that was translated before with the current settings. Only the first pages are searched.
+    /// Returns a segment that was previously translated with the current settings. Only the first pages are searched.
     async fn find_translated_segment(&self, work: &TranslationInput) -> Result<Option<String>> {
         let things: Vec<TranslationItem> = self.all_items(work).await?;
         for thing in things.into_iter().take(MAX_SEARCHED_ITEMS) {
@@ -130,7 +131,7 @@ impl Platform {
         Ok(None)
     }
 
-    /// Loads the memory of the items, and determines the segments to send.
+    /// Loads the translation memory of the items, and determines the segments to send.
     async fn open_window<'r>(
         &self,
         id: &TranslationId,
@@ -187,7 +188,7 @@ impl Platform {
         Ok(())
     }
 
-    /// Builds the translated page or reusable content.
+    /// Builds the translated page or reusable content block.
     async fn build_item(
         &self,
         work: &TranslationInput,

@@ -28,14 +28,14 @@ pub(in super::super) fn document(blocks: &[Block], raw: VerbatimMode) -> Result<
     Printer { raw, ..Printer::new(blocks) }.document(blocks)
 }
 
-/// Prints a document for readers. A block that cannot be written as Markdown is printed as its plain text.
+/// Prints a document for readers. A block that cannot be represented in Markdown is printed as plain text.
 pub(in super::super) fn readable(blocks: &[Block]) -> String {
     let printer =
         Printer { raw: VerbatimMode::Unchanged, rest: UnwritableMode::Plain, ..Printer::new(blocks) };
     printer.document(blocks).unwrap_or_else(|_| blocks.iter().map(plain).collect::<Vec<_>>().join("\n\n"))
 }
 
-/// Returns the plain text of a block as Markdown, a paragraph per line.
+/// Returns the plain text of a block as Markdown, one paragraph per line.
 fn plain(block: &Block) -> String {
     let text = texts::plain_text(&Document::new(vec![block.clone()]));
     let lines = text.lines().filter(|line| !line.trim().is_empty());
@@ -55,12 +55,12 @@ pub(in super::super) fn unchecked(block: &Block, labels: &Labels) -> Option<Stri
     printer.block(block, None).ok()
 }
 
-/// Prints a single block so that it reads back equal.
+/// Prints a single block such that parsing returns an equal block.
 pub(in super::super) fn print_checked(block: &Block, labels: &Labels) -> Option<String> {
     Printer::with_labels(labels.clone()).outside_sequence().block(block, None).ok()
 }
 
-/// Returns `true` if two blocks are equal including spellings. Bodies of annotations are ignored.
+/// Returns `true` if two blocks are equal, including their spellings. Bodies of annotations are ignored.
 pub(in super::super) fn is_alike(a: &Block, b: &Block) -> bool {
     let is_alike_fragment = |a: &Fragment, b: &Fragment| {
         a.fragment == b.fragment && a.kind == b.kind && normalize::each_same(&a.nodes, &b.nodes, is_alike)
@@ -94,7 +94,7 @@ impl Printer {
         Self::with_labels(Labels::from_document(definitions, numbers.into_assigned()))
     }
 
-    /// Prepares the printer for a block outside of a sequence.
+    /// Prepares the printer for a block that is not part of a sequence.
     fn outside_sequence(mut self) -> Self {
         self.list_marks.push(None);
         self
@@ -103,7 +103,8 @@ impl Printer {
     /// Prints the blocks of a document and its footnotes.
     fn document(mut self, blocks: &[Block]) -> Result<String, Invalid> {
         let (mut blocks, mut end) = (blocks, String::new());
-        // A last block that extends to the end of the text would absorb the footnotes, so they are printed before it.
+        // If the last block extends to the end of the text, it would absorb the footnotes, so they are printed before
+        // it.
         if let [before @ .., last] = blocks
             && is_verbatim(last)
             && absorbs_rest(&spelling::text_of_nodes(&last.nodes))
@@ -122,7 +123,7 @@ impl Printer {
             out.push('\n');
         }
         if out.starts_with('\u{feff}') {
-            // At the beginning of a text it would be a byte order mark.
+            // At the beginning of the output, the character would be a byte order mark.
             out.insert(0, '\n');
         }
         Ok(out)
@@ -197,8 +198,8 @@ impl Printer {
         Ok(blocks)
     }
 
-    /// Prints a block after its previous sibling, or its plain text if it cannot be written and the printer does not
-    /// refuse it.
+    /// Prints a block after its previous sibling. A block that cannot be printed is printed as plain text, unless the
+    /// printer reports such blocks as errors.
     fn block_or_plain(&mut self, block: &Block, before: Option<&Block>) -> Result<String, Invalid> {
         if self.rest == UnwritableMode::Refused {
             return self.block(block, before);
@@ -212,7 +213,7 @@ impl Printer {
         }))
     }
 
-    /// Prints a block, with its spelling if the result reads as an equal block.
+    /// Prints a block, with its spelling if the result parses to an equal block.
     pub(super) fn block(&mut self, block: &Block, before: Option<&Block>) -> Result<String, Invalid> {
         if !is_list(block)
             && let Some(mark) = self.list_marks.last_mut()
@@ -221,7 +222,7 @@ impl Printer {
         }
         if is_verbatim(block) {
             let text = spelling::text_of_nodes(&block.nodes);
-            // Verbatim text that reads as a different block is printed as text.
+            // Verbatim text that parses to a different block is printed as text.
             let is_as_it_is = !self.is_checked || (self.raw == VerbatimMode::Unchanged && self.depth() == 0);
             if is_as_it_is || self.can_stay_verbatim(&text, block) {
                 return Ok(text);
@@ -239,7 +240,7 @@ impl Printer {
         self.print_canonical(block, before)
     }
 
-    /// Returns `true` for blocks whose spelling is their whole text.
+    /// Returns `true` for blocks whose spelling is their complete text.
     fn is_spelled_whole(block: &Block) -> bool {
         let form = block.kind.form();
         let is_whole_tag = form.tag.is_some() && form.is_void();
@@ -307,7 +308,7 @@ impl Printer {
         Ok(if inside.is_empty() { ">".to_owned() } else { prefixed(&inside) })
     }
 
-    /// Prints a paragraph. A paragraph that would read as another block is printed as HTML.
+    /// Prints a paragraph. A paragraph that would be parsed as another kind of block is printed as HTML.
     fn paragraph(&mut self, block: &Block) -> Result<String, Invalid> {
         let is_html = block.spelling.as_deref() == Some("<p>");
         let before = self.labels.clone();
@@ -332,7 +333,7 @@ impl Printer {
         self.list_marks.len().saturating_sub(2)
     }
 
-    /// Returns `true` if a text on its own reads as a block.
+    /// Returns `true` if a separate text parses to a block.
     pub(in super::super) fn reads_as(&self, text: &str, block: &Block, labels: &Labels) -> bool {
         parse_detached(text, labels, self.depth()).is_some_and(|read| {
             let [read] = read.as_slice() else { return false };
@@ -384,7 +385,7 @@ impl Printer {
             out.push(' ');
             out.push_str(part);
         }
-        // A trailing number sign would be removed.
+        // A trailing number sign would be removed by parsing.
         if out.ends_with('#') && !text.is_empty() && anchor.is_none() && !text.ends_with("\\#") {
             out.push_str(" #");
         }
@@ -409,13 +410,13 @@ fn drawing(target: Option<&ContentRef>) -> String {
     image.value("alt", "").value("class", "gitbook-drawing").end()
 }
 
-/// Returns `true` if a text absorbs all text after it, such as an unclosed comment.
+/// Returns `true` if `text` absorbs all following text, such as an unclosed comment.
 fn absorbs_rest(text: &str) -> bool {
     let count = |text: &str| chunks::scan_chunks(&lines::split(text)).count();
     count(&format!("{text}\n\nx")) == count(text)
 }
 
-/// Parses the blocks of a text on its own.
+/// Parses the blocks of a separate text.
 pub(in super::super) fn parse_detached(text: &str, labels: &Labels, depth: usize) -> Option<Vec<Block>> {
     let lines: Vec<Line<'_>> = lines::split(text);
     let mut scanner = chunks::scan_chunks(&lines);

@@ -279,7 +279,7 @@ impl Printer {
     }
 }
 
-/// Prints code between fences, with the original fences if they fit.
+/// Prints code between fences, with the original fences if they are long enough.
 fn fenced(lines: &[String], info: &str, spelling: &str, length: usize) -> String {
     let fits = |opening: &&str| {
         lines::fence(opening).is_some_and(|(mark, length, own)| {

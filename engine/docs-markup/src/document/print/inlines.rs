@@ -1,4 +1,4 @@
-//! Printing of inline nodes as Markdown, and as HTML in cells and captions.
+//! Printing of inline nodes as Markdown, or as HTML in cells and captions.
 
 use std::{
     collections::{HashMap, HashSet},
@@ -29,14 +29,14 @@ pub(in super::super) enum Notation {
     Canonical,
     /// The canonical notation, with the original labels of footnotes.
     Labelled,
-    /// Marks as HTML, special characters as character references.
+    /// Marks as HTML, and special characters as character references.
     Guarded,
 }
 
-/// The labels of footnotes, and the link definitions, while a document is printed.
+/// The footnote labels and link definitions during the printing of a document.
 #[derive(Default, Clone)]
 pub(in super::super) struct Labels {
-    /// The footnotes in order.
+    /// The assigned footnotes in order.
     pub(in super::super) notes: LabelLog,
     /// The labels of all footnotes of the document.
     pub(in super::super) known: Arc<HashSet<String>>,
@@ -53,7 +53,7 @@ impl Labels {
         Self { definitions: Arc::new(definitions), known: Arc::new(known), ..Self::default() }
     }
 
-    /// Returns a copy with labels that are already consumed.
+    /// Returns a copy in which the labels of `taken` are already consumed.
     pub(in super::super) fn with_notes(&self, taken: &LabelLog) -> Self {
         Self { notes: taken.clone(), ..self.clone() }
     }
@@ -73,7 +73,7 @@ impl Labels {
         self.notes.names()
     }
 
-    /// Assigns the next label: the requested one if it is valid and free, otherwise a number.
+    /// Assigns the next label: the requested one if it is valid and unused, otherwise a number.
     fn next(&mut self, wanted: Option<&str>, body: &[Block]) -> String {
         let fits = |label: &&str| {
             !label.is_empty()
@@ -91,7 +91,7 @@ impl Labels {
     }
 }
 
-/// Prints nodes so that they read back equal. Returns `None` if that is impossible.
+/// Serializes inline nodes such that parsing returns the same nodes, or returns `None` if no such text exists.
 pub(in super::super) fn print(nodes: &[Node], context: InlineContext, labels: &mut Labels) -> Option<String> {
     let wanted = normalize::inlines(nodes);
     for mode in [Notation::Spelled, Notation::Canonical, Notation::Guarded] {
@@ -115,7 +115,7 @@ fn reads_as(written: &str, context: InlineContext, wanted: &[Node], labels: &Lab
     read.is_some_and(|nodes| normalize::inlines(&nodes) == wanted)
 }
 
-/// Prints nodes without checking that they read back equal.
+/// Serializes inline nodes without checking that parsing returns the same nodes.
 pub(in super::super) fn write(
     nodes: &[Node],
     mode: Notation,
@@ -143,7 +143,7 @@ struct InlineWriter<'l> {
     open: Vec<(Mark, &'static str)>,
     labels: &'l mut Labels,
     in_label: bool,
-    /// The number of outer marks around the current link.
+    /// The number of marks outside the current link.
     skip: usize,
 }
 
@@ -179,12 +179,12 @@ impl InlineItem<'_> {
     }
 }
 
-/// Returns `true` for code, which has its own delimiters inside of all other marks.
+/// Returns `true` for code, whose delimiters are inside those of all other marks.
 fn is_sign(mark: &Mark) -> bool {
     mark.kind == MarkKind::Code && mark.spelling.is_none()
 }
 
-/// Splits a spelling into the number of marks around an element and the remainder.
+/// Splits a spelling into the number of marks around an element and the rest.
 fn split_outer_marks(spelling: Option<&str>) -> (usize, &str) {
     let Some(rest) = spelling.and_then(|spelling| spelling.strip_prefix('^')) else {
         return (0, spelling.unwrap_or_default());
@@ -204,7 +204,7 @@ impl InlineWriter<'_> {
                 let end = |item: &&InlineItem<'_>| item.marks(self.skip).get(depth) != Some(mark);
                 let is_looked_at = mark.kind == MarkKind::Italic;
                 let behind = items[index..].iter().filter(|_| is_looked_at).take(MAX_AHEAD).find(end);
-                // An item that opens a further mark begins with the delimiter of the mark, not with its text.
+                // An item that opens another mark begins with the delimiter of the mark, not with its text.
                 let behind = behind.filter(|item| item.marks(self.skip).len() <= depth);
                 self.open_mark(*mark, behind.and_then(|item| item.first(self.mode)));
             }
@@ -472,7 +472,7 @@ fn plain_marks(inline: &Inline, skip: usize) -> bool {
     })
 }
 
-/// Returns `true` if text between angle brackets is an autolink.
+/// Returns `true` if text in angle brackets is an autolink.
 fn is_address(url: &str, text: &str) -> bool {
     let is_written = !text.is_empty()
         && !text.contains(|c: char| c.is_whitespace() || c.is_control() || matches!(c, '<' | '>'));
@@ -484,7 +484,7 @@ fn is_address(url: &str, text: &str) -> bool {
     is_written && ((has_scheme && text == url) || url.strip_prefix("mailto:") == Some(text))
 }
 
-/// Prints a code span with a delimiter length that does not occur in it.
+/// Prints a code span with a delimiter length that does not occur in the text.
 fn code_span(text: &str) -> String {
     let mut longest = HashSet::new();
     for run in text.split(|c| c != '`').filter(|run| !run.is_empty()) {
@@ -509,7 +509,7 @@ fn color_tag(text: MarkColor, background: MarkColor) -> String {
     format!("<mark style=\"{style}\">")
 }
 
-/// Prints text between HTML tags. Some footnotes are already consumed.
+/// Prints text between HTML tags. The footnotes in `taken` are already consumed.
 pub(in super::super) fn rich(nodes: &[Node], taken: &LabelLog) -> Option<String> {
     let mut labels = Labels::default().with_notes(taken);
     write(nodes, Notation::Canonical, InlineContext::Html, &mut labels)

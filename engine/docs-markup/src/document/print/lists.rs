@@ -18,7 +18,7 @@ impl Printer {
         let marks: &[char] = if is_ordered { &['.', ')'] } else { &['*', '-', '+'] };
         let wanted = spelling.chars().next().filter(|mark| marks.contains(mark)).unwrap_or(marks[0]);
         let last = self.list_marks.last().copied().flatten();
-        // Adjacent lists of one kind are distinguished by their markers.
+        // Adjacent lists of the same kind are distinguished by their markers.
         let mark = if last == Some(wanted) {
             marks.iter().copied().find(|mark| Some(*mark) != last).unwrap_or(wanted)
         } else {
@@ -61,7 +61,7 @@ impl Printer {
         let indent = " ".repeat(bullet.len() + 1);
         let body = indented(&text, &indent, "");
         let out = format!("{bullet} {boxed}{body}");
-        // Content that cannot begin on the line of the marker follows on the next line.
+        // Content that cannot begin on the line of the marker begins on the next line.
         let is_divider = marks::is_divider(out.split('\n').next().unwrap_or_default());
         let begins_apart = checked.is_none() && (is_divider || text.starts_with("    "));
         Ok(match (text.is_empty(), begins_apart) {
@@ -82,7 +82,8 @@ impl Printer {
         };
         let is_close = matches!(blocks, [first, second, ..] if is_text(first) && is_list(second) && starts_at_one(second));
         Ok(match text.split_once("\n\n").filter(|_| is_close) {
-            // A list that begins with an empty item, or with a number other than one, would become part of the text.
+            // A list that begins with an empty item, or with a number other than one, would become part of the
+            // paragraph.
             Some((first, rest)) if begins_with_text(rest) && !first.starts_with(['<', '$', '|']) => {
                 format!("{first}\n{rest}")
             }
@@ -98,7 +99,7 @@ fn begins_with_text(list: &str) -> bool {
     !text.trim_matches(SPACE).is_empty() && (mark.len() == 1 || matches!(mark, "1." | "1)"))
 }
 
-/// Returns the item numbers of a spelling, or an empty list if they are consecutive.
+/// Returns the item numbers in a spelling, or an empty list if they are consecutive.
 fn numbers(spelling: &str, start: u64, count: usize) -> Vec<u64> {
     let Some((_, list)) = spelling.split_once(':') else {
         return if spelling.ends_with('=') { vec![start; count] } else { Vec::new() };

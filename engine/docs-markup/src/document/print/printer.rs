@@ -1,4 +1,4 @@
-//! The state of the printer. Its methods are in the files of the blocks that they print.
+//! The state of the printer. Its methods are defined in the modules of the blocks that they print.
 
 use super::{super::invalid::Invalid, inlines::Labels};
 
@@ -7,16 +7,16 @@ use super::{super::invalid::Invalid, inlines::Labels};
 pub(in super::super) enum VerbatimMode {
     /// Unchanged.
     Unchanged,
-    /// As text if the Markdown reads differently on its own.
+    /// As text if the Markdown parses differently outside of its context.
     Checked,
 }
 
-/// The result for a block that cannot be written as Markdown.
+/// The handling of a block that cannot be represented in Markdown.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum UnwritableMode {
-    /// An error.
+    /// Returns an error.
     Refused,
-    /// The plain text of the block.
+    /// Prints the plain text of the block.
     Plain,
 }
 
@@ -25,7 +25,7 @@ pub(in super::super) struct Printer {
     pub(in super::super) labels: Labels,
     /// The path of the current block.
     pub(super) path: Vec<String>,
-    /// `true` to parse the printed text again and compare it.
+    /// `true` to check the printed text by parsing it.
     pub(super) is_checked: bool,
     pub(super) raw: VerbatimMode,
     pub(super) rest: UnwritableMode,

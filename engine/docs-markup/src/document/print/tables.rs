@@ -26,7 +26,7 @@ use super::{
 /// The fragments of a table by name.
 type Fragments<'b> = HashMap<&'b str, &'b Fragment>;
 
-/// Returns the fragments of a table by name. The first of several fragments with one name takes precedence.
+/// Returns the fragments of a table by name. The first of several fragments with the same name takes precedence.
 fn fragments(block: &Block) -> Fragments<'_> {
     let named = block.fragments().iter().rev();
     named.filter_map(|fragment| Some((fragment.fragment.as_deref()?, fragment))).collect()
@@ -72,7 +72,7 @@ impl Printer {
         Ok(out + "</tbody></table>")
     }
 
-    /// Returns the columns in printing order: by id, unless the view defines another order.
+    /// Returns the columns in printing order: sorted by id, unless the view defines another order.
     fn columns<'d>(&self, data: &'d TableData) -> Result<Vec<&'d TableColumn>, Invalid> {
         let shown = data.view.columns();
         for id in shown {
@@ -286,7 +286,7 @@ pub(in super::super) fn rule(alignments: &[CellAlign]) -> String {
     std::iter::once("|").chain(cells).collect()
 }
 
-/// Strips the outer pipes of rows if they remain rows without them.
+/// Removes the outer pipes of rows if they remain rows without them.
 fn strip_outer_pipes(lines: &[String]) -> String {
     let bare =
         |line: &String| line.trim_start_matches('|').strip_suffix('|').unwrap_or(line).trim().to_owned();
@@ -303,7 +303,7 @@ fn strip_outer_pipes(lines: &[String]) -> String {
     if fits { short.join("\n") } else { lines.join("\n") }
 }
 
-/// Returns the columns up to the last cell of a row.
+/// Returns the columns up to the last cell in a row.
 fn row<'c>(columns: &'c [&'c TableColumn], record: &TableRecord) -> &'c [&'c TableColumn] {
     let count =
         columns.iter().rposition(|column| record.values.contains_key(&column.id)).map_or(1, |last| last + 1);
@@ -324,7 +324,7 @@ fn is_fit(value: &CellValue, kind: &TableColumnKind) -> bool {
     }
 }
 
-/// Prints a cell other than text in canonical form.
+/// Prints a non-text cell in canonical form.
 pub(in super::super) fn cell(value: &CellValue, kind: &TableColumnKind) -> Option<String> {
     let name = |url: &str| html::text(url.trim_end_matches('/').rsplit('/').next().unwrap_or(url));
     let link = |url: &str, fit: Option<&String>| {

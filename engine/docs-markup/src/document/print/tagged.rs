@@ -89,7 +89,7 @@ fn spec(target: &ContentRef) -> Option<&str> {
 }
 
 impl Printer {
-    /// Prints a tag with a target, around a link to the same target for renderers that do not support tags.
+    /// Prints a tag with a target, which encloses a link to the same target for renderers that do not support tags.
     pub(super) fn card(
         &mut self,
         block: &Block,
@@ -101,14 +101,14 @@ impl Printer {
         Ok(format!("{opening}\n[{label}]({url})\n{{% end{name} %}}"))
     }
 
-    /// Prints the card of a page or an address. Its label is the last segment of the path.
+    /// Prints the card of a page or URL. Its label is the last segment of the path.
     pub(super) fn content_ref(&mut self, block: &Block, target: &ContentRef) -> Result<String, Invalid> {
         let url = targets::write(target);
         let label = self.label(url.trim_end_matches('/').rsplit('/').next().unwrap_or_default());
         self.card(block, &label, target)
     }
 
-    /// Prints the card of an OpenAPI document that is a file or an address.
+    /// Prints the card of an OpenAPI document given by a file or URL.
     pub(super) fn swagger(&mut self, block: &Block, target: &ContentRef) -> Result<String, Invalid> {
         let label = self.label(&targets::write(target));
         self.card(block, &label, target)
@@ -124,7 +124,7 @@ impl Printer {
         title(text, InlineContext::Line).unwrap_or_default().replace(']', "\\]").replace("\\\\]", "\\]")
     }
 
-    /// Returns the opening tag, in the spelling of the block if it is equal.
+    /// Returns the opening tag, in the spelling of the block if that is equivalent.
     pub(super) fn opening(&mut self, block: &Block) -> Result<String, Invalid> {
         let usual = opening(block).ok_or_else(|| self.invalid("its target has an unsupported kind"))?;
         let reads = |text: &str| {
@@ -146,14 +146,14 @@ impl Printer {
         if reads(&usual) { Ok(usual) } else { Err(self.invalid("its data cannot be represented as a tag")) }
     }
 
-    /// Prints a tag around blocks of any kind.
+    /// Prints a tag that contains blocks of any kind.
     pub(super) fn wrap_in_tag(&mut self, block: &Block) -> Result<String, Invalid> {
         let opening = self.opening(block)?;
         let inside = self.print_children(block)?;
         Ok(join_tag(&opening, &inside))
     }
 
-    /// Prints a tag around tags of one kind.
+    /// Prints a tag that contains tags of one kind.
     pub(super) fn parts(&mut self, block: &Block, own: BlockTag) -> Result<String, Invalid> {
         let opening = self.opening(block)?;
         let mut parts = Vec::new();
@@ -169,7 +169,7 @@ impl Printer {
         Ok(join_tag(&opening, &parts.join("\n\n")))
     }
 
-    /// Prints a tag around its caption.
+    /// Prints a tag that contains a caption.
     pub(super) fn captioned(&mut self, block: &Block) -> Result<String, Invalid> {
         let opening = self.opening(block)?;
         let Some(caption) = block.fragment("caption") else { return Ok(opening) };

@@ -4,7 +4,7 @@ use proptest::prelude::*;
 
 use super::*;
 
-/// Returns the texts of the top-level verbatim blocks.
+/// Returns the text of the top-level verbatim blocks.
 fn raw(markdown: &str) -> Vec<String> {
     let document = parse(markdown);
     document.nodes.iter().filter(|block| is_verbatim(block)).map(plain_text_of).collect()
@@ -20,7 +20,7 @@ fn kinds(markdown: &str) -> Vec<String> {
     nodes.as_array().unwrap().iter().map(|block| block["type"].as_str().unwrap().to_owned()).collect()
 }
 
-/// An error table as written by an HTML editor.
+/// Returns a table of errors as written by an HTML editor.
 fn html_table(rows: usize) -> String {
     let row = |number: usize| {
         format!(
@@ -33,7 +33,7 @@ fn html_table(rows: usize) -> String {
     )
 }
 
-/// A changelog: short headings, bold words, and lists of names in code.
+/// Returns a changelog: short headings, bold words, and lists of names in code.
 fn changes(count: usize) -> String {
     let part = |number: usize| {
         format!(
@@ -43,7 +43,7 @@ fn changes(count: usize) -> String {
     format!("# Changes\n\n{}", (0..count).map(part).collect::<String>())
 }
 
-/// A reference manual: repeated headings with an anchor, small tables and lists.
+/// Returns a reference manual: repeated headings with an anchor, small tables and lists.
 fn reference(count: usize) -> String {
     let metric = |number: usize| {
         format!(
@@ -53,7 +53,7 @@ fn reference(count: usize) -> String {
     (0..count).map(metric).collect()
 }
 
-/// Responses of an API: code of many short lines.
+/// Returns API responses: code with many short lines.
 fn answers(count: usize) -> String {
     let answer = "### Answer\n\n```json\n[\n\t{\n\t\t\"title\": \"A\",\n\t\t\"ids\": [\n\t\t\t1,\n\t\t\t2\n\t\t]\n\t}\n]\n```\n\n";
     answer.repeat(count)
@@ -147,7 +147,8 @@ const FINE: &[&str] = &[
     "![x](a.png)",
 ];
 
-/// Constructs between blocks, or opening and closing tags in the wrong position. Each is verbatim when it is alone.
+/// Constructs between blocks, or opening and closing tags in the wrong position. Each of them is verbatim when it is
+/// alone.
 const ODD: &[&str] = &[
     "{% endhint %}",
     "{% hint style=\"tip\" %}",
@@ -173,7 +174,7 @@ fn sample_blocks_are_trees_or_verbatim_as_classified() {
     }
 }
 
-/// Counts the adjacent pairs that are verbatim together although neither is alone.
+/// Counts the adjacent pairs that are verbatim together, although neither is verbatim alone.
 fn conflicts(page: &[&str]) -> usize {
     page.windows(2).map(|pair| raw(&pair.join("\n\n")).len()).sum()
 }
@@ -181,7 +182,7 @@ fn conflicts(page: &[&str]) -> usize {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(ProptestConfig::default().cases.max(300)))]
 
-    /// Applies to blocks that are trees when they are alone.
+    /// Tested with blocks that are trees when they are alone.
     #[test]
     fn verbatim_blocks_occur_only_next_to_conflicts(
         page in proptest::collection::vec(proptest::sample::select(FINE), 0..24),

@@ -1,8 +1,8 @@
-//! Bounds of a document: at the bound the construct is part of the tree, one beyond it is kept as text.
+//! Limits of a document: a construct at the limit is part of the tree; one beyond it is preserved as text.
 
 use super::*;
 
-/// The number of blocks and inlines of a type in a document.
+/// Returns the number of blocks and inline elements of a type in a document.
 fn count(markdown: &str, kind: &str) -> usize {
     fn walk(value: &Value, kind: &str) -> usize {
         let own = usize::from(value["type"] == kind);
@@ -36,7 +36,7 @@ fn notes_beyond_their_bound_are_text() {
 
 #[test]
 fn a_formula_longer_than_its_bound_is_text() {
-    // The bytes of the marks count.
+    // The delimiter bytes count towards the limit.
     let text = |bytes: usize| format!("a $${}$$ b", "x".repeat(bytes - 4));
     assert_eq!((count(&text(4_096), "inline-math"), count(&text(4_097), "inline-math")), (1, 0));
 }

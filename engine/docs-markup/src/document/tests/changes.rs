@@ -1,4 +1,4 @@
-//! Keys, anchors, and updates of a text.
+//! Keys, anchors, and updates of Markdown.
 
 use docs_model::{Block, BlockKind, Document, Node};
 use proptest::prelude::*;
@@ -30,7 +30,7 @@ fn an_edited_block_keeps_the_bytes_of_all_others() {
     );
 }
 
-/// Its lines precede those of the previous block.
+/// The lines of the block precede those of the previous block.
 #[test]
 fn block_out_of_text_order_keeps_its_bytes() {
     // The same applies to a footnote definition that a verbatim block references.
@@ -44,7 +44,7 @@ fn block_out_of_text_order_keeps_its_bytes() {
     assert_eq!(written.as_deref(), Some("Three.\n\nOne   \ntwo.\n\nfour\n====\n\nNew.\n"));
 }
 
-/// Texts with lines, tables, lists and gaps in a noncanonical spelling. One word in each is replaced.
+/// Texts with lines, tables, lists and gaps in noncanonical notation. One word in each is replaced.
 const AWKWARD: [&str; 13] = [
     "One line  and\nanother with zebra stripes,\nand one more.\n",
     "* item\n  that goes on with `code`\n  and zebra\n- other marker\n- and [one|more] sign\n",
@@ -117,7 +117,7 @@ fn unwritable_blocks_are_written_as_their_plain_text() {
     let text =
         |text: &str| Node::Text(docs_model::TextNode::new(vec![docs_model::Leaf::new(text, Vec::new())]));
     let paragraph = |words: &str| Block::new(BlockKind::Paragraph { align: None }, vec![text(words)]);
-    // Text of more parts than a paragraph may have reads as verbatim Markdown.
+    // Text with more parts than a paragraph may have is parsed as verbatim Markdown.
     let many = "&".repeat(300_000);
     let old = "# Title\n\nThe *first*.\n\nThe last.\n";
     let mut document = parse(old);

@@ -1,5 +1,5 @@
-//! Comparison of the block scanner with `pulldown-cmark`, which follows the specification: for plain Markdown both find
-//! the same blocks.
+//! Comparison of the block scanner with `pulldown-cmark`, which follows the specification: for plain Markdown, both
+//! find the same blocks.
 
 use std::{fmt, ops::Range, path::PathBuf, process::Command};
 
@@ -87,14 +87,14 @@ enum Open {
     Blocks(Vec<Seen>),
     /// The items of a list.
     Items(Option<u64>, Vec<Vec<Seen>>),
-    /// A leaf, its kind and its code.
+    /// A leaf: its kind and its code.
     Leaf(Seen, String),
 }
 
 struct Reader<'t> {
     text: &'t str,
     open: Vec<Open>,
-    /// Text directly in an item.
+    /// Text that is a direct child of an item.
     loose: Option<Range<usize>>,
 }
 
@@ -198,7 +198,7 @@ impl Reader<'_> {
         self.add(done);
     }
 
-    /// Converts text directly in an item to a paragraph.
+    /// Converts text that is a direct child of an item to a paragraph.
     fn settle(&mut self) {
         if let Some(range) = self.loose.take() {
             let text = letters(&self.text[range]);
@@ -217,14 +217,14 @@ const fn level_of(level: HeadingLevel) -> usize {
     level as usize
 }
 
-/// The files with the examples: of the specification, of the GitHub extensions, and of earlier bugs.
+/// The files with examples: those of the specification, those of the GitHub extensions, and those of fixed bugs.
 const FILES: [&str; 6] =
     ["spec.rs", "gfm_table.rs", "gfm_tasklist.rs", "gfm_strikethrough.rs", "table.rs", "regression.rs"];
 
 /// Reads the examples of the specification from the tests in the package of `pulldown-cmark`.
 fn examples(file: &str) -> Vec<String> {
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-    // Dependencies of other platforms may be missing on this machine.
+    // Dependencies for other platforms may be missing on this machine.
     let version = Command::new(&cargo).args(["version", "--verbose"]).output().expect("cargo runs");
     let version = String::from_utf8(version.stdout).expect("UTF-8");
     let host = version.lines().find_map(|line| line.strip_prefix("host: ")).expect("cargo tells its host");
@@ -298,13 +298,13 @@ fn is_quirk(text: &str) -> bool {
     QUIRKS.iter().any(|(part, _)| text.contains(part)) || text.lines().any(has_runs_of_hyphens)
 }
 
-/// `pulldown-cmark` considers `- ---` one cell of a delimiter row.
+/// `pulldown-cmark` parses `- ---` as one cell of a delimiter row.
 fn has_runs_of_hyphens(line: &str) -> bool {
     let words: Vec<_> = line.split_ascii_whitespace().collect();
     words.windows(2).any(|pair| pair[0].ends_with('-') && pair[1].starts_with('-'))
 }
 
-/// Generates plain Markdown from lines, without platform syntax: no tags, formulas, `<details>` and `<table>`.
+/// Generates plain Markdown from lines, without platform syntax such as tags, formulas, `<details>` and `<table>`.
 fn markdown() -> impl Strategy<Value = String> {
     let mark = proptest::sample::select(vec![
         "", "", "", "", "", "", " ", "  ", "   ", "    ", "     ", "\t", "> ", ">", "> > ", "* ", "- ", "+ ",
@@ -369,8 +369,8 @@ fn mark_within() -> impl Strategy<Value = &'static str> {
     proptest::sample::select(vec!["> ", "- ", "1. ", " ", "    "])
 }
 
-/// A fixed seed, because the comparison also depends on `pulldown-cmark`. `PROPTEST_RNG_SEED=7 PROPTEST_CASES=1000000`
-/// searches for new differences.
+/// Uses a fixed seed, because the comparison also depends on `pulldown-cmark`. `PROPTEST_RNG_SEED=7
+/// PROPTEST_CASES=1000000` searches for new differences.
 fn same_texts() -> ProptestConfig {
     let asked = ProptestConfig::default();
     let rng_seed = match asked.rng_seed {

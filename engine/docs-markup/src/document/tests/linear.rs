@@ -3,7 +3,7 @@
 use super::*;
 use crate::{document::work_budget::steps_of, translate::translated_markdown};
 
-/// A repeated prefix, a middle, and a suffix repeated as often as the prefix.
+/// A repeated prefix, a middle part, and a suffix that is repeated as often as the prefix.
 pub(super) const SHAPES: &[(&str, &str, &str)] = &[
     ("> ", "a\n", ""),
     ("> a\n>\n", "", ""),
@@ -43,13 +43,13 @@ pub(super) const SHAPES: &[(&str, &str, &str)] = &[
     ("{% a {% a {% a {% a {% a {% a {% a {% a = %}\n", "", ""),
 ];
 
-/// Returns a text of approximately this number of bytes.
+/// Returns approximately `bytes` bytes of text.
 pub(super) fn of_shape((piece, middle, end): (&str, &str, &str), bytes: usize) -> String {
     let count = bytes / (piece.len() + end.len());
     format!("{}{middle}{}", piece.repeat(count), end.repeat(count))
 }
 
-/// Maximum number of step bytes per input byte: a text is parsed, printed and parsed again several times. Quadratic
+/// Maximum number of processed bytes per input byte. Text is parsed, printed and parsed again several times. Quadratic
 /// work would need thousands.
 const STEPS: u64 = 150;
 
@@ -64,8 +64,8 @@ fn parsing_takes_linear_work() {
     }
 }
 
-/// Equal headings, whose translations get anchors, and unclosed HTML among them, so that the printed text does not read
-/// the same.
+/// Returns equal headings, whose translations get anchors, with unclosed HTML among them, so that the printed text does
+/// not round-trip.
 fn headings(bytes: usize) -> String {
     let mut text = String::from("<a ");
     for count in 1.. {
@@ -87,7 +87,7 @@ fn text_is_parsed_once_for_all_attempts_to_translate() {
     assert!(2 * translating < 5 * reading, "{translating} steps, {reading} to read it");
 }
 
-/// A list, ordered list or quotation with one more level in each line.
+/// Returns a list, ordered list or quotation with one more level in each line.
 fn staircase(mark: &str, bytes: usize) -> String {
     let mut text = String::new();
     for depth in 0.. {
@@ -116,7 +116,7 @@ fn long_blocks_deeper_than_blocks_are_read_take_few_readings() {
     }
 }
 
-/// A paragraph with this number of footnotes.
+/// Returns a paragraph with this number of footnotes.
 fn footnotes(count: usize) -> String {
     let used: String = (0..count).map(|number| format!("[^{number}] ")).collect();
     used + "\n\n" + &(0..count).map(|number| format!("[^{number}]: a\n")).collect::<String>()

@@ -61,7 +61,7 @@ fn fuzz_regressions_round_trip() {
     }
 }
 
-/// Maximum number of blocks of a text that is too dense: a block takes some hundred bytes, and any text may take some
+/// Maximum number of blocks in text that is too dense: a block takes some hundred bytes, and any text may take some
 /// megabytes.
 const MOST_BLOCKS: usize = 128 * 1024 * 50 / 600;
 
@@ -88,7 +88,7 @@ fn overly_dense_blocks_are_preserved_verbatim() {
         ("> a\n\n", 2),
         ("![](a)\n\n", 2),
     ] {
-        // Slightly above the limit for trees. Twice as many of the shortest parts are not even split into chunks.
+        // Slightly above the limit for trees. Twice as many of the shortest parts would not even be split into chunks.
         check_dense(part, MOST_BLOCKS / 10 * 11 / blocks);
     }
     check_dense("#\n", 30_000);
@@ -99,11 +99,11 @@ fn overly_dense_lines_are_preserved_verbatim() {
     for part in ["[a](b)", "*a* ", "[", "{%"] {
         check_dense(part, 60_000 / part.len());
     }
-    // Without the space before its items it would have so many lines that it is not split into chunks.
+    // Without the space before its items, the text would have so many lines that it would not be split into chunks.
     stable(&format!("{{% tabs %}}\n{}```\n", "  * a\n".repeat(43_700)));
 }
 
-/// A text that consists mostly of line endings is verbatim.
+/// Text that mostly consists of line endings is verbatim.
 #[test]
 fn text_of_common_density_is_a_tree() {
     let text = "* [A page of the handbook](handbook/a-page.md) says *more* of its subject than this line of the list can say\n".repeat(2_000);

@@ -40,17 +40,17 @@ fn strip(value: &mut Value) {
     }
 }
 
-/// A text node with one leaf.
+/// Returns a text node with one leaf.
 fn text(text: &str) -> Value {
     json!({ "leaves": [{ "text": text }] })
 }
 
-/// A paragraph with one leaf.
+/// Returns a paragraph with one leaf.
 fn paragraph(words: &str) -> Value {
     json!({ "type": "paragraph", "nodes": [text(words)] })
 }
 
-/// Asserts that Markdown parses to this JSON, and that the JSON sent by a client prints as this Markdown.
+/// Asserts that Markdown parses to this JSON, and that this JSON, sent by a client, is printed as this Markdown.
 #[track_caller]
 fn both_ways(markdown: &str, expected: Value) {
     assert_eq!(nodes(markdown), json!([expected]), "{markdown}");
@@ -62,7 +62,7 @@ fn both_ways(markdown: &str, expected: Value) {
     stable(markdown);
 }
 
-/// Asserts that the printed text parses to the same tree, and that this tree prints the same text. Returns both.
+/// Asserts that the printed text parses to the same tree, and that this tree is printed as the same text. Returns both.
 #[track_caller]
 fn stable(markdown: &str) -> (Document, String) {
     let document = parse(markdown);

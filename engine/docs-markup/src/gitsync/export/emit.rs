@@ -1,8 +1,8 @@
-//! YAML output for files that users edit too.
+//! YAML output for files that users also edit.
 
 use serde_json::Value;
 
-/// Formats a key of a map with its value, in lines that each end with `eol`.
+/// Formats a key of a map with its value. Each line ends with `eol`.
 pub(super) fn entry(key: &str, value: &Value, eol: &str) -> String {
     let mut out = String::new();
     line(&mut out, key, value, 0);
@@ -66,7 +66,7 @@ fn is_plain(value: &Value) -> bool {
 fn flow(value: &Value) -> String {
     match value {
         Value::String(string) => text(string),
-        // JSON is YAML except for quoted strings.
+        // JSON is valid YAML, except for quoted strings.
         other => escape_json(&other.to_string()),
     }
 }
@@ -76,7 +76,7 @@ fn text(string: &str) -> String {
     if is_bare(string) { string.to_owned() } else { escape_json(&Value::from(string).to_string()) }
 }
 
-/// Escapes characters that JSON permits but that end a line in YAML or that YAML forbids.
+/// Escapes characters that are valid in JSON, but that end a line in YAML or are invalid in it.
 fn escape_json(json: &str) -> String {
     let mut out = String::with_capacity(json.len());
     for c in json.chars() {
@@ -90,7 +90,7 @@ fn escape_json(json: &str) -> String {
     out
 }
 
-/// Words that YAML parses as another type than string.
+/// Words that YAML parses as a type other than a string.
 const RESERVED_YAML_WORDS: [&str; 12] =
     ["true", "false", "yes", "no", "on", "off", "null", "y", "n", "nan", "inf", "infinity"];
 

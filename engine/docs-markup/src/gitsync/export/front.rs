@@ -1,4 +1,4 @@
-//! The head of a page's file: front matter and title, rewritten only if their content changes.
+//! The head of a page's file: front matter and title, which are only rewritten if their content changes.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,7 +11,7 @@ use crate::markdown::CoverSource;
 /// Front matter as keys and values.
 pub(super) type Keys = BTreeMap<String, Value>;
 
-/// The order of keys in new front matter; others follow.
+/// The order of keys in new front matter. Other keys follow.
 const KEY_ORDER: [&str; 11] = [
     "title",
     "description",
@@ -26,9 +26,9 @@ const KEY_ORDER: [&str; 11] = [
     "vars",
 ];
 
-/// Returns the keys of the fields of a page, without those that have their default.
+/// Returns the front matter keys for the fields of a page, without default values.
 ///
-/// The title is not included: it is in a heading or in the table of contents.
+/// The title is not included, because it is in a heading or in the table of contents.
 pub(super) fn keys(fields: &PagePatch, cover: Option<&CoverSource>) -> Keys {
     let mut keys: Keys = fields.extra.clone().unwrap_or_default();
     let rest = keys.remove("layout");
@@ -71,11 +71,11 @@ fn number(value: f64) -> Value {
     if value.fract() == 0.0 && value.abs() < 9e15 { json!(whole) } else { json!(value) }
 }
 
-/// Returns the key `layout`, including the parts of it that no field represents.
+/// Returns the `layout` key, including the parts of it that no field represents.
 fn layout(layout: PageLayout, rest: Option<Value>) -> Option<Value> {
     let rest = match rest {
         Some(Value::Object(rest)) => rest,
-        // A value that is not a map was preserved; a layout takes precedence over it.
+        // A value that is not a map was preserved. A layout takes precedence over it.
         Some(other) if layout == PageLayout::default() => return Some(other),
         _ => Map::new(),
     };
@@ -115,7 +115,7 @@ pub(super) fn fresh(keys: &Keys, eol: &str) -> String {
     known.chain(others).map(|(key, value)| emit::entry(key, value, eol)).collect()
 }
 
-/// Returns YAML in which the keys that differ between `before` and `after` are set or removed; every other line is
+/// Returns YAML in which the keys that differ between `before` and `after` are set or removed. Every other line is
 /// unchanged.
 pub(super) fn edit_yaml(yaml: &str, before: &Keys, after: &Keys, eol: &str) -> String {
     let names: BTreeSet<&String> = before.keys().chain(after.keys()).collect();
@@ -145,7 +145,7 @@ pub(super) fn edit_yaml(yaml: &str, before: &Keys, after: &Keys, eol: &str) -> S
     out
 }
 
-/// Splits YAML into its top-level keys with the lines of their values; comments and blank lines between them have no
+/// Splits YAML into its top-level keys with the lines of their values. Comments and blank lines between them have no
 /// key.
 fn entries(yaml: &str) -> Vec<(Option<String>, &str)> {
     let mut parts: Vec<(Option<String>, usize, usize)> = Vec::new();

@@ -7,17 +7,17 @@ use serde_json::Value;
 
 use crate::gitsync::{RepoConfig, RepoPath, RepoTree};
 
-/// The state of the commit that an export is based on; every part may be empty.
+/// The state of the commit that an export is based on. Every part may be empty.
 #[derive(Clone, Debug)]
 pub struct Repository {
     pub tree: RepoTree,
-    /// The object ids of its files, by path.
+    /// The object ids of the files, by path.
     pub oids: HashMap<String, String>,
     pub config: RepoConfig,
     pub summary: Option<String>,
 }
 
-/// The content of a space, without texts.
+/// The content of a space, without text.
 #[derive(Clone, Debug, Default)]
 pub struct SpaceOutline {
     /// The pages in reading order: a page precedes its descendants.
@@ -33,13 +33,13 @@ pub struct SpacePage {
     pub parent: Option<PageId>,
     pub kind: SpacePageKind,
     pub title: String,
-    /// The slug; empty for links and generated pages.
+    /// The slug. It is empty for links and generated pages.
     pub slug: String,
     pub emoji: Option<String>,
     /// The file in the Git repository.
     pub git: Option<GitBlob>,
-    /// `true` if a document needs a file. A document without text that only the table of contents defines needs no
-    /// file.
+    /// `true` if a document needs a file. A document without text that is only defined in the table of contents needs
+    /// none.
     pub has_file: bool,
 }
 
@@ -77,7 +77,7 @@ pub struct SpaceInclude {
     pub git: Option<GitBlob>,
 }
 
-/// The text that a file is written over: parts with unchanged content keep their bytes.
+/// The text that a file is written over. Parts with unchanged content keep their bytes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct FileTemplate<'t> {
     pub text: &'t str,
@@ -98,16 +98,16 @@ pub enum TemplateOrigin {
 pub enum TitleIn {
     /// In the file of the page.
     File,
-    /// In the table of contents only.
+    /// Only in the table of contents.
     Summary,
-    /// The page is unchanged, and so is its entry in the table of contents.
+    /// Not determined, because the page and its entry in the table of contents are unchanged.
     Unread,
 }
 
-/// The files of the repository that an export may adopt although the space does not know them.
+/// The files of the repository that an export may adopt although they are not recorded in the space.
 ///
-/// An export that is repeated because its completion was not recorded finds its own files: at the path of a new file
-/// there is a file with the same content. The caller first permits all paths, then refuses those whose content
+/// An export that is repeated because its completion was not recorded encounters its own files: at the path of a new
+/// file, there is a file with the same content. The caller first permits all paths, then rejects those whose content
 /// differs.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum AdoptablePaths {

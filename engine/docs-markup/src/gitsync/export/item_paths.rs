@@ -1,4 +1,4 @@
-//! Locations of items in the repository: conversion of destinations by id to paths.
+//! Locations of items in the repository: conversion of id-based destinations to paths.
 
 use std::collections::HashMap;
 
@@ -66,14 +66,14 @@ impl ItemPaths {
         self.paths.insert(thing, path);
     }
 
-    /// Resolves a destination that is written in a folder.
+    /// Resolves a destination in a file of a folder.
     pub(super) fn find(&self, destination: &str, folder: &RepoPath) -> Option<ContentRef> {
         let (path, anchor) = place(destination, folder, &self.root)?;
         let file = self.tree.locate_linked(&path).ok().flatten()?;
         Some(self.things.get(&file.path)?.clone().reference(anchor))
     }
 
-    /// Returns the destination by id that an import writes for a destination of a file of the space.
+    /// Returns the id-based destination that an import writes for a destination in a file of the space.
     pub(super) fn stored_destination(&self, written: &str, folder: &RepoPath) -> Option<String> {
         self.find(written, folder).map(|found| destination(&found))
     }
@@ -86,16 +86,16 @@ impl ItemPaths {
     }
 }
 
-/// Returns the relative path from a folder to a file as a destination, with characters that end a path escaped.
+/// Returns the relative path from a folder to a file as a destination. Characters that would end the path are escaped.
 pub(super) fn relative(folder: &RepoPath, to: &RepoPath) -> String {
     let (count, rest) = to.seen_from(folder);
     let rest = rest.replace('%', "%25").replace('#', "%23").replace('?', "%3F");
     let out = "../".repeat(count) + &rest;
-    // A colon in the first segment would make it a scheme.
+    // A colon in the first segment would make it a URL scheme.
     if matches!(target::read(&out), DestinationKind::Local(_)) { out } else { format!("./{out}") }
 }
 
-/// Returns the relative path of a cover in the front matter. It is not a destination: nothing is escaped.
+/// Returns the relative path of a cover in the front matter. Nothing is escaped, because it is not a destination.
 pub(super) fn plain_relative(folder: &RepoPath, to: &RepoPath) -> String {
     let (count, rest) = to.seen_from(folder);
     "../".repeat(count) + rest

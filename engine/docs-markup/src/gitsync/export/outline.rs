@@ -1,4 +1,4 @@
-//! The table of contents of an export: the existing one, with changed lines rewritten.
+//! The table of contents of an export: the existing one, in which changed lines are rewritten.
 
 use std::collections::{HashMap, HashSet, VecDeque};
 
@@ -33,7 +33,7 @@ pub(super) struct SummaryWriter<'a> {
 
 /// An item of the existing table of contents.
 struct OldItem<'t> {
-    /// The lines of the item, without the gap after them.
+    /// The lines of the item, without the following gap.
     lines: Vec<&'t str>,
     /// Blank lines and rules after the item.
     gap: Vec<&'t str>,
@@ -69,13 +69,13 @@ impl Default for Style {
 struct SummaryLine {
     text: String,
     old: Option<usize>,
-    /// The group of the line; for a heading the group itself.
+    /// The group of the line. For a heading, the group itself.
     group: Option<PageId>,
     is_heading: bool,
 }
 
 impl SummaryWriter<'_> {
-    /// Returns the text: that of the repository if its content is unchanged.
+    /// Returns the text. It is the existing text if its content is unchanged.
     pub(super) fn write(&self) -> String {
         let old = self.repository.summary.as_deref();
         if let Some(old) = old.filter(|text| self.imports_same_pages(text)) {
@@ -91,11 +91,11 @@ impl SummaryWriter<'_> {
         })
     }
 
-    /// Returns `true` if an import of a text results in these pages.
+    /// Returns `true` if an import of `text` results in these pages.
     fn imports_same_pages(&self, text: &str) -> bool {
         let config = &self.repository.config;
         let Ok(plan) = ImportPlan::new(config, &self.places_after.tree, Some(text)) else { return false };
-        // Both lists have parents before their pages.
+        // Both lists have parents before their children.
         let mut planned: Vec<(&PlannedPage, Option<usize>)> = Vec::new();
         let mut todo: Vec<(&PlannedPage, Option<usize>)> =
             plan.pages.iter().rev().map(|page| (page, None)).collect();
@@ -228,7 +228,7 @@ impl SummaryWriter<'_> {
             below.entry(page.parent.as_ref()).or_default().push(page);
         }
         let mut lines = Vec::with_capacity(self.now.pages.len());
-        // A page, its column, and the group it is in.
+        // A page, its column, and the enclosing group.
         let mut todo: Vec<(&SpacePage, usize, Option<&PageId>)> = Vec::new();
         let push = |todo: &mut Vec<_>, parent: Option<&SpacePage>, column: Option<usize>, group| {
             let pages = below.get(&parent.map(|page| &page.id)).map_or([].as_slice(), Vec::as_slice);
@@ -247,7 +247,7 @@ impl SummaryWriter<'_> {
         join_lines(old, lines)
     }
 
-    /// Returns the columns of the bullets of siblings: those with an unchanged parent keep theirs.
+    /// Returns the bullet columns of siblings. Those with an unchanged parent keep theirs.
     fn columns(
         &self,
         old: &ExistingSummary<'_>,
@@ -324,7 +324,7 @@ impl SummaryWriter<'_> {
             SummaryKind::Page { file, .. } => file.as_ref().map(|file| &file.path) == path,
             _ => false,
         });
-        // A custom text is kept, unless it was the previous title and the title has changed.
+        // A custom text is preserved, unless it was the previous title and the title has changed.
         let is_free = path.is_some()
             && match self.title_in(&page.id) {
                 TitleIn::Unread => true,
@@ -341,7 +341,7 @@ impl SummaryWriter<'_> {
         self.bullet(&Bullet { pad, title: &title, to, is_same, is_free }, old, style)
     }
 
-    /// Returns the destination of a link page without a path of its own.
+    /// Returns the destination of a link page without its own path.
     fn link_destination(&self, target: &ContentRef) -> String {
         let here = self.repository.config.summary.folder();
         let has_path = match target {
@@ -356,7 +356,7 @@ impl SummaryWriter<'_> {
         path.unwrap_or_else(|| destination(target))
     }
 
-    /// Returns a list item: the existing one with its changed parts replaced.
+    /// Returns a list item: the existing one, in which changed parts are replaced.
     fn bullet(&self, new: &Bullet<'_>, old: Option<&OldItem<'_>>, style: Style) -> String {
         let Style { eol, mark } = style;
         let fresh = |link_title: Option<&String>| {
@@ -393,19 +393,19 @@ impl SummaryWriter<'_> {
     }
 }
 
-/// The wanted state of a list item.
+/// The target state of a list item.
 struct Bullet<'a> {
     pad: String,
     title: &'a str,
     to: Option<String>,
-    /// `true` if its destination is unchanged.
+    /// `true` if the destination is unchanged.
     is_same: bool,
-    /// `true` if its text may differ from the title.
+    /// `true` if the text may differ from the title.
     is_free: bool,
 }
 
 impl OldItem<'_> {
-    /// Returns the column of the bullet; `None` for a heading.
+    /// Returns the column of the bullet, or `None` for a heading.
     fn column(&self) -> Option<usize> {
         let (column, rest) = split_indent(self.lines.first()?);
         bullet(rest.trim_end()).map(|_| column)
@@ -438,7 +438,7 @@ fn take(known: &mut HashMap<String, VecDeque<PageId>>, key: &str) -> Option<Page
     known.get_mut(key)?.pop_front()
 }
 
-/// Replaces the text or destination of the first link of an item.
+/// Replaces the text or destination of the first link in an item.
 fn replace_link(item: &str, text: Option<&str>, to: Option<&str>) -> Option<String> {
     let (width, content) = bullet(item.trim_end())?;
     let site = links(content).into_iter().find(|site| site.kind == LinkKind::Link)?;
@@ -457,7 +457,7 @@ fn replace_link(item: &str, text: Option<&str>, to: Option<&str>) -> Option<Stri
     Some(format!("{}[{text}{between}{to}{end}", &item[..width]))
 }
 
-/// Formats a destination for a link.
+/// Formats a link destination.
 fn format_destination(to: &str) -> String {
     let is_plain = !to.chars().any(|c| c.is_whitespace() || matches!(c, '(' | ')' | '<' | '>'));
     if is_plain { to.to_owned() } else { format!("<{}>", to.replace('<', "%3C").replace('>', "%3E")) }
@@ -483,7 +483,7 @@ fn has_rule(gap: &[&str]) -> bool {
     gap.iter().any(|line| is_divider(line.trim()))
 }
 
-/// Concatenates all lines with their previous gaps, or new ones.
+/// Concatenates all lines with their existing gaps, or with new ones.
 fn join_lines(old: &ExistingSummary<'_>, lines: Vec<SummaryLine>) -> String {
     let eol = old.style.eol;
     let mut out = old.preamble.clone();

@@ -1,4 +1,4 @@
-//! Choice of the paths that an export writes to. Existing files that do not belong to the space are left unchanged.
+//! Choice of the export paths. Existing files that do not belong to the space are left unchanged.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 
@@ -19,7 +19,7 @@ pub(super) struct Paths {
     pub(super) places: HashMap<ExportItem, RepoPath>,
     /// Paths to remove.
     pub(super) removed: HashSet<RepoPath>,
-    /// Existing paths that the space adopts, provided that their content is equal.
+    /// Existing paths that the space adopts if their content is equal.
     pub(super) claimed: BTreeSet<RepoPath>,
 }
 
@@ -30,7 +30,7 @@ pub(super) struct PathChooser<'a> {
     pub(super) there: &'a FoldedPaths,
     pub(super) now: &'a SpaceOutline,
     pub(super) before: &'a SpaceOutline,
-    /// Pages whose path must follow from their position in the tree, because an import would give them another path.
+    /// Pages whose path must be derived from their position in the tree, because an import would assign another path.
     pub(super) forced: &'a HashSet<PageId>,
     pub(super) claims: &'a AdoptablePaths,
 }
@@ -83,7 +83,7 @@ impl PathChooser<'_> {
         let mut folded: HashSet<String> = taken.iter().map(|path| fold(path.as_str())).collect();
         let mut kept = HashMap::new();
         let mut keep = |thing: ExportItem, path: Option<RepoPath>| {
-            // Existing names that differ only in case are kept.
+            // Existing names that only differ in case are kept.
             let is_free = |path: &RepoPath| {
                 let is_unlike = folded.insert(fold(path.as_str()));
                 (is_unlike || self.repository.tree.has(path)) && taken.insert(path.clone())
@@ -114,8 +114,8 @@ impl PathChooser<'_> {
             let renamed = names.get(&file.id).is_some_and(|name| **name != file.name);
             let path =
                 self.retained_path(file.git.as_ref().filter(|_| !renamed), gits.get(&file.id).copied());
-            // An import searches the assets folder of its root, and finds files outside the root only through links
-            // of pages.
+            // An import searches the assets folder of its root. It only finds files outside the root through links in
+            // pages.
             let is_found = |path: &RepoPath| {
                 path.relative_to(&assets).is_some()
                     || path.relative_to(&self.repository.config.root).is_none()
@@ -126,7 +126,7 @@ impl PathChooser<'_> {
         kept
     }
 
-    /// Returns the path of an item in Git, if the item owns it or it is unused.
+    /// Returns the path of an item in Git if the item owns the path or it is unused.
     fn retained_path(&self, git: Option<&GitBlob>, before: Option<&GitBlob>) -> Option<RepoPath> {
         let git = git?;
         let path =
@@ -138,7 +138,7 @@ impl PathChooser<'_> {
         is_own.then_some(path)
     }
 
-    /// Returns the existing paths that the space wrote or imported: an export may remove them.
+    /// Returns the existing paths that the space wrote or imported, which an export may remove.
     fn owned_paths(&self) -> HashSet<RepoPath> {
         let assets = self.repository.config.root.child(".gitbook/assets");
         let pages = self.before.pages.iter().filter_map(|page| page.git.as_ref());
@@ -151,7 +151,7 @@ impl PathChooser<'_> {
         paths.filter(|path| self.repository.tree.has(path)).collect()
     }
 
-    /// Chooses paths for the pages without one, parents first.
+    /// Chooses paths for the pages that have none, parents first.
     fn place_pages(&self, places: &mut HashMap<ExportItem, RepoPath>, free: &mut FreePaths<'_>) {
         let config = &self.repository.config;
         let parents: HashSet<&PageId> =
@@ -167,7 +167,7 @@ impl PathChooser<'_> {
                 continue;
             }
             let thing = ExportItem::Page(page.id.clone());
-            // Below another page, the slug would follow from the name of its file.
+            // Below another page, the slug would be derived from the file name.
             let is_landing = landing == Some(&page.id) && page.parent.is_none();
             if !places.contains_key(&thing) && (page.has_file || self.forced.contains(&page.id)) {
                 let shape = if parents.contains(&page.id) { PathShape::Folder } else { PathShape::Leaf };
@@ -206,7 +206,7 @@ fn git_paths<'a, T, Id: Eq + std::hash::Hash>(
     things.iter().map(of).filter_map(|(id, git)| Some((id, git.as_ref()?))).collect()
 }
 
-/// Returns the path of slugs from the top level to each page.
+/// Returns the path of each page, joined from the slugs starting at the top level.
 fn tree_paths(pages: &[SpacePage]) -> HashMap<PageId, String> {
     let mut paths: HashMap<PageId, String> = HashMap::with_capacity(pages.len());
     for page in pages {
@@ -231,11 +231,11 @@ fn fold(path: &str) -> String {
     path.nfc().collect::<String>().to_lowercase().nfc().collect()
 }
 
-/// Files and their folders, normalized.
+/// Normalized paths of files and their folders.
 #[derive(Debug, Default)]
 pub(super) struct FoldedPaths {
     files: HashSet<String>,
-    /// The folders, with their spelling.
+    /// The folders, with their original spelling.
     folders: HashMap<String, RepoPath>,
 }
 
@@ -258,7 +258,7 @@ impl FoldedPaths {
         }
     }
 
-    /// Returns `true` if no file or folder has the path in any spelling, and no file has the path of an ancestor.
+    /// Returns `true` if no file or folder has the path in any spelling, and no ancestor of the path is a file.
     fn is_free(&self, path: &RepoPath) -> bool {
         let name = fold(path.as_str());
         let in_a_file = name.match_indices('/').any(|(at, _)| self.files.contains(&name[..at]));
@@ -270,10 +270,10 @@ impl FoldedPaths {
 struct FreePaths<'a> {
     claims: &'a AdoptablePaths,
     tree: &'a RepoTree,
-    /// The normalized paths of this export.
+    /// The normalized paths used by this export.
     taken: HashSet<String>,
     there: FoldedPaths,
-    /// The next number to try, by the path with the lowest number of its width: no number is tried twice.
+    /// The next number to try, by the path with the lowest number of the same width, so that no number is tried twice.
     next: HashMap<RepoPath, u64>,
 }
 
@@ -300,7 +300,7 @@ impl<'a> FreePaths<'a> {
         is_claimed() || self.there.is_free(path)
     }
 
-    /// Returns a folder in the spelling of the repository; another one if a file has its path.
+    /// Returns a folder in the spelling of the repository, or another folder if a file has its path.
     fn folder(&self, wanted: &RepoPath) -> RepoPath {
         if wanted.is_root() {
             return wanted.clone();
@@ -324,7 +324,7 @@ impl<'a> FreePaths<'a> {
         }
     }
 
-    /// Returns a path for a page: one from which an import derives the same slug, if there is one.
+    /// Returns a path for a page. If possible, an import derives the same slug from it.
     fn page(&mut self, folder: &RepoPath, slug: &str, shape: PathShape) -> RepoPath {
         let leaf = folder.child(&format!("{slug}.md"));
         let readme = folder.child(slug).child("README.md");
@@ -352,7 +352,7 @@ impl<'a> FreePaths<'a> {
         self.first_free(folder.child(name), |number| folder.child(&format!("{stem} ({number}){extension}")))
     }
 
-    /// Returns the path, or the first unused numbered one.
+    /// Returns the path, or the first unused numbered path.
     fn first_free(&mut self, path: RepoPath, numbered: impl Fn(u64) -> RepoPath) -> RepoPath {
         if self.has(&path) {
             return path;
@@ -381,7 +381,7 @@ impl SpacePage {
     }
 }
 
-/// Returns the locations of all items of a space according to its own records.
+/// Returns the locations of all items of a space according to the records of the space.
 pub(super) fn places_before(repository: &Repository, now: &SpaceOutline, before: &SpaceOutline) -> ItemPaths {
     let mut places = ItemPaths::new(repository.tree.clone(), &repository.config);
     for outline in [before, now] {
@@ -390,7 +390,7 @@ pub(super) fn places_before(repository: &Repository, now: &SpaceOutline, before:
     places
 }
 
-/// Returns the locations of the items of a space according to its own records, in a tree without other files.
+/// Returns the locations of the items of a space according to the records of the space, in a tree without other files.
 pub(super) fn places_known(repository: &Repository, now: &SpaceOutline) -> ItemPaths {
     let entry =
         |path: &RepoPath| CommitEntry { path: path.as_str().to_owned(), size: 0, kind: EntryKind::File };

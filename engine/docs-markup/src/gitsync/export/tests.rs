@@ -1,4 +1,4 @@
-//! Export plans for literal repositories and spaces. Complete round trips are tests of the platform.
+//! Export plans for literal repositories and spaces. Complete round trips are part of the platform tests.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -85,7 +85,7 @@ fn page_paths_follow_the_page_tree() {
     );
 }
 
-// A path from which an import derives the slug is preferred to a numbered one.
+// A path from which an import derives the slug is preferred over a numbered path.
 #[test]
 fn export_avoids_existing_files_and_keeps_slugs_if_possible() {
     let now = space(vec![
@@ -150,7 +150,7 @@ fn summary(files: &[&str], text: Option<&str>, now: &SpaceOutline, before: &Spac
 const FILES: &[&str] = &["README.md", "a.md", "b.md", "x/c.md"];
 const SUMMARY: &str = "# Index\n\nwords\n\n1. [Home](README.md)\n2. [The A](a.md \"A\")\n    * [B *b*](./b.md)\n\n\nPart\n----\n\n* [C](x/c.md)\n";
 
-/// The pages that an import of it returns.
+/// Returns the pages that result from importing the test table of contents.
 fn listed() -> SpaceOutline {
     let mut group = page("g", None, "part", None);
     (group.kind, group.title) = (SpacePageKind::Group, "Part".to_owned());
@@ -180,7 +180,7 @@ fn summary_export_changes_only_affected_lines() {
     expected = expected.replace("](./b.md)\n", "](./b.md)\n    * [n](a/n.md)\n");
     expected = expected.replace("Part\n----\n", "## Other \\[part\\] <a href=\"#part\" id=\"part\"></a>\n");
     let mut text = summary(FILES, Some(SUMMARY), &now, &before);
-    // A new line has the bullet of the first item of the list, unless that is a number.
+    // A new line has the bullet of the first item in the list, unless that is a number.
     assert!(text.contains("    * [n](a/n.md)\n\n"), "{text}");
     text = text.replace("[n](a/n.md)\n\n## ", "[n](a/n.md)\n\n\n## ");
     assert_eq!(text, expected);
@@ -213,7 +213,7 @@ fn reexport_of_summary_links_changes_nothing() {
     }
 }
 
-/// Returns the file of a page after importing a text, changing its fields and replacing its body.
+/// Returns the file of a page after importing the template, changing its fields and replacing its body.
 fn edited(template: &str, change: impl FnOnce(&mut PagePatch), body: Option<&str>) -> String {
     let repository = repository(&["README.md", "a.md"], None);
     let now = space(vec![page("r", None, "readme", Some("README.md")), page("a", None, "a", Some("a.md"))]);
@@ -290,7 +290,7 @@ proptest! {
         hidden in any::<bool>(),
     ) {
         let title = title.trim();
-        // A parsed title begins with an emoji only if the page has one.
+        // A parsed title only begins with an emoji if the page has one.
         prop_assume!(!title.is_empty() && !title.contains('\0') && crate::markdown::leading_emoji(title).is_none());
         let repository = repository(&[], None);
         let now = space(vec![page("r", None, "readme", None)]);

@@ -1,4 +1,4 @@
-//! The file of a page or a reusable content, written over the existing one.
+//! The file of a page or reusable content block, written over the existing file.
 
 use std::{collections::HashMap, ops::Range};
 
@@ -29,7 +29,7 @@ pub struct PageContent<'a> {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct WrittenPage {
     pub text: String,
-    /// `true` if the text contains the title. Otherwise the table of contents must contain it.
+    /// `true` if the text contains the title. Otherwise, the table of contents must contain it.
     pub is_titled: bool,
 }
 
@@ -40,7 +40,7 @@ pub(super) enum TextKind {
     Include,
 }
 
-/// The treatment of a file without a heading.
+/// The handling of a file without a heading.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Heading {
     AsItIs,
@@ -52,12 +52,12 @@ pub(super) struct TextWriter<'a> {
     /// The locations of items in the commit of the template, and after the export.
     pub(super) before: &'a ItemPaths,
     pub(super) after: &'a ItemPaths,
-    /// The folder of the template, and that of the new file.
+    /// The folder of the template, and the folder of the new file.
     pub(super) from: RepoPath,
     pub(super) to: RepoPath,
-    /// The default title of a reusable content, for a file without a title.
+    /// The default title of a reusable content block, for a file without a title.
     pub(super) plain_title: Option<String>,
-    /// Returns `true` if a page is in the space: without a file, only its id identifies it.
+    /// Returns `true` if a page is in the space. A page without a file is only identified by its id.
     pub(super) is_page: &'a dyn Fn(&docs_model::PageId) -> bool,
 }
 
@@ -82,7 +82,7 @@ impl TextWriter<'_> {
             let is_untitled = self.kind == TextKind::Page && template.source.heading.is_none();
             for heading in [Heading::AsItIs, Heading::New].into_iter().take(1 + usize::from(is_untitled)) {
                 let text = self.edit_template(template, page.fields, &keys, &body, heading);
-                // Only parsing the text again shows that it has the intended content.
+                // Only parsing the text again verifies that it has the intended content.
                 if let Some(is_titled) = self.imports_same_content(&text, page.fields, &keys, &body) {
                     return WrittenPage { text, is_titled };
                 }
@@ -98,7 +98,7 @@ impl TextWriter<'_> {
         }
     }
 
-    /// Returns the front matter of new fields.
+    /// Returns the front matter keys for new fields.
     fn keys(&self, fields: &PagePatch) -> Keys {
         let cover = fields.cover.clone().flatten();
         let path = |target: &ContentRef| match ExportItem::from_ref(target) {
@@ -116,7 +116,7 @@ impl TextWriter<'_> {
         front::keys(fields, cover.filter(|it| it.light.is_some() || it.dark.is_some()).as_ref())
     }
 
-    /// Returns the meaningful front matter of a file; the cover is its target after the export.
+    /// Returns the recognized front matter keys of a file. The cover is its target after the export.
     fn keys_of(&self, source: &PageSource<'_>, folder: &RepoPath, places: &ItemPaths) -> Keys {
         let find = |destination: &str| {
             let local = folder.join(destination).ok().and_then(|path| places.things.get(&path).cloned());
@@ -130,7 +130,7 @@ impl TextWriter<'_> {
         self.keys(&PagePatch { cover: Some(cover), ..fields })
     }
 
-    /// Returns the template with its front matter, heading and body changed where their content differs.
+    /// Returns the template, with front matter, heading and body replaced where their content differs.
     fn edit_template(
         &self,
         template: &ParsedTemplate<'_>,
@@ -168,7 +168,7 @@ impl TextWriter<'_> {
                 format!("{}# {}{eol}{eol}", &text[rest..parts.body], escape(&heading_text(fields)))
             }
         };
-        // If nothing followed the heading, nothing separates it from the body.
+        // If the heading was followed by nothing, there is no separator between it and the body.
         let mut gap = String::new();
         if source.body.is_empty() && !body.is_empty() && !between.is_empty() {
             let lines = between.len() - between.trim_end_matches(['\n', '\r']).len();
@@ -226,8 +226,8 @@ impl TextWriter<'_> {
         (before, after)
     }
 
-    /// If an import of the text returns this content, returns `true` if the text contains the title; otherwise
-    /// `None`.
+    /// Returns `None` if an import of the text does not return this content. Otherwise returns `true` if the text
+    /// contains the title.
     fn imports_same_content(&self, text: &str, fields: &PagePatch, keys: &Keys, body: &str) -> Option<bool> {
         let source = self.parse(text);
         let read = source.fields();
@@ -263,12 +263,12 @@ impl TextWriter<'_> {
         if !forms.first().is_some_and(said) {
             forms.push(with_key());
         }
-        // No form represents the page completely: the heading is kept, which loses least.
+        // No form represents the page completely. Keeping the heading loses the least.
         let at = forms.iter().position(said).unwrap_or_default();
         WrittenPage { text: forms.swap_remove(at), is_titled: true }
     }
 
-    /// Returns the body with destinations by id replaced by paths, spelled as in the template.
+    /// Returns the body with id-based destinations replaced by paths, in the spelling of the template.
     fn body(&self, template: Option<&str>, body: &str) -> String {
         let template = template.unwrap_or_default();
         // A page that exceeds the size limit was imported without its text.
@@ -304,7 +304,7 @@ impl TextWriter<'_> {
         self.after.stored_destination(written, &self.to).as_deref() == Some(lasting)
     }
 
-    /// Returns the text for a destination by id: as elsewhere in the template, as a path, or as a broken link.
+    /// Returns the text for an id-based destination: as elsewhere in the template, as a path, or as a broken link.
     fn destination(&self, site: &LinkSite, known: &DestinationSpellings) -> Option<String> {
         let target = parse_exact(&site.destination)?;
         let (thing, _) = ExportItem::from_ref(&target)?;
@@ -322,16 +322,16 @@ impl TextWriter<'_> {
     }
 }
 
-/// A destination of the template that an import stores by id.
+/// A destination in the template that an import stores by id.
 struct OldDestination {
     site: LinkSite,
     lasting: String,
 }
 
-/// The spelling of destinations in the template that are stored by id.
+/// The spellings of those destinations in the template that are stored by id.
 struct DestinationSpellings {
     olds: Vec<OldDestination>,
-    /// Their positions in the new body, within equal lines: the byte range and the index.
+    /// The positions of these destinations in the new body, within equal lines: the byte range and the index.
     places: HashMap<usize, (Range<usize>, usize)>,
     by_destination: HashMap<String, Vec<usize>>,
 }
@@ -339,7 +339,7 @@ struct DestinationSpellings {
 impl DestinationSpellings {
     fn new(template: &str, body: &str, writer: &TextWriter<'_>) -> Self {
         let mut olds = Vec::new();
-        // The template as an import stores it, and the ranges of the destinations in it.
+        // The template in the form that an import stores, and the ranges of the destinations in it.
         let mut kept = String::with_capacity(template.len());
         let mut stand = Vec::new();
         let mut at = 0;
@@ -368,7 +368,7 @@ impl DestinationSpellings {
 
     /// Returns the destination of the template at the same position.
     fn destination_at(&self, site: &LinkSite) -> Option<(Range<usize>, &OldDestination)> {
-        // A destination without quotes may have been quoted.
+        // A destination that is now unquoted may have been quoted.
         let before = site.range.start.checked_sub(1);
         let near = |start: &usize| self.places.get(start);
         let (range, number) = near(&site.range.start).or_else(|| near(&before?))?;
@@ -409,7 +409,7 @@ fn same_places(old: &str, new: &str, ranges: &[Range<usize>]) -> HashMap<usize, 
     places
 }
 
-/// Returns the start of each line of a text, and the end of the text.
+/// Returns the start offset of each line of `text`, and the end of the text.
 fn starts(text: &str) -> Vec<usize> {
     let mut at = 0;
     let mut starts = vec![0];
@@ -424,7 +424,7 @@ fn front_matter_block(keys: &Keys) -> String {
     if keys.is_empty() { String::new() } else { format!("---\n{}---\n\n", front::fresh(keys, "\n")) }
 }
 
-/// Returns the title as a heading: preceded by the emoji, unless there is an icon.
+/// Returns the title as a heading, preceded by the emoji unless there is an icon.
 fn heading_text(fields: &PagePatch) -> String {
     let title = fields.title.clone().unwrap_or_default();
     let has_icon = fields.icon.clone().flatten().is_some();
@@ -434,7 +434,7 @@ fn heading_text(fields: &PagePatch) -> String {
     }
 }
 
-/// Escapes a text as inline Markdown.
+/// Escapes `text` as inline Markdown.
 pub(super) fn escape(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut before = ' ';
@@ -445,7 +445,7 @@ pub(super) fn escape(text: &str) -> String {
             '\\' | '`' | '*' | '[' | ']' | '<' | '~' => true,
             '_' => !inside_word,
             '&' => rest.peek().is_some_and(|next| next.is_alphanumeric() || *next == '#'),
-            // At the end it would close a heading.
+            // At the end, it would close a heading.
             '#' => before.is_whitespace() || before == '#',
             _ => false,
         };

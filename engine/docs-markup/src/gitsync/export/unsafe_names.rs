@@ -27,7 +27,7 @@ pub(super) fn check(path: &RepoPath) -> Result<(), FormatError> {
     }
 }
 
-/// Returns `true` if some file system treats a name as one of Git's own: names are case-insensitive, and some systems
+/// Returns `true` if any file system treats a name as one of Git's own. Names are case-insensitive, and some systems
 /// ignore certain characters.
 fn is_git_name(name: &str) -> bool {
     let seen: String = name

@@ -160,7 +160,7 @@ fn page_tree_is_inferred_from_folders_without_a_summary() {
     );
 }
 
-// An import of nothing would delete all content of the space.
+// Importing an empty repository would delete all content of the space.
 #[test]
 fn import_without_pages_fails_and_empty_summary_keeps_readme() {
     for summary in [None, Some(""), Some("# Summary\n")] {
@@ -387,7 +387,7 @@ fn the_handbook_is_read_without_a_warning() {
     let (vars, warnings) = variables(&read(vars.source.as_str()), &vars.path).unwrap();
     assert_eq!((vars.len(), warnings.len()), (3, 0));
 
-    // Every Markdown file is a page or a reusable content, and every reference has a target.
+    // Every Markdown file is a page or reusable content block, and every reference has a target.
     let documents: Vec<_> = plan
         .documents()
         .filter_map(|page| match &page.kind {

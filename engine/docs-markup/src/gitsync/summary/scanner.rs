@@ -36,7 +36,7 @@ pub(super) struct Block {
     pub(super) body: String,
 }
 
-/// Scans a table of contents. Other lines are left out with a warning.
+/// Scans a table of contents. Unrecognized lines are left out with a warning.
 ///
 /// Stops after `enough` items.
 pub(super) fn read<'t>(
@@ -70,9 +70,9 @@ struct SummaryReader<'a, 't> {
 }
 
 enum ScanState {
-    /// Between blocks: text cannot belong to the previous item.
+    /// Between blocks: text does not belong to the previous item.
     Free,
-    /// Directly after an item: text continues it.
+    /// Directly after an item: text continues the item.
     Item,
     /// In the front matter, which is ignored.
     FrontMatter,
@@ -87,7 +87,7 @@ struct Fence {
     indent: usize,
     language: String,
     body: String,
-    /// `true` if it is inside an item.
+    /// `true` if the block is inside an item.
     is_inside: bool,
 }
 
@@ -242,7 +242,7 @@ impl Fence {
     }
 }
 
-/// Returns the column at which the text of a line begins, and that text.
+/// Returns the start column of the text in a line, and the text.
 pub(in crate::gitsync) fn split_indent(line: &str) -> (usize, &str) {
     let mut column = 0;
     for (at, c) in line.char_indices() {
@@ -255,7 +255,7 @@ pub(in crate::gitsync) fn split_indent(line: &str) -> (usize, &str) {
     (column, "")
 }
 
-/// Removes up to `columns` leading blank columns from a line.
+/// Removes up to `columns` columns of leading whitespace from a line.
 fn without_indent(line: &str, columns: usize) -> &str {
     let mut column = 0;
     for (at, c) in line.char_indices() {
@@ -269,7 +269,7 @@ fn without_indent(line: &str, columns: usize) -> &str {
     ""
 }
 
-/// Returns the width of a bullet with the following space, and the text of the item.
+/// Returns the width of a bullet including the following space, and the text of the item.
 pub(in crate::gitsync) fn bullet(text: &str) -> Option<(usize, &str)> {
     let rest = text.strip_prefix(['*', '-', '+']).or_else(|| {
         let digits = text.trim_start_matches(|c: char| c.is_ascii_digit());

@@ -31,7 +31,7 @@ fn read(text: &str) -> Summary {
     Summary::read(text, &RepoConfig::read(None, &RepoPath::default()).unwrap(), &tree).unwrap()
 }
 
-/// Formats each item as a line: two spaces a level, the kind, the title and the target.
+/// Formats each item as a line: two spaces per level, the kind, the title and the target.
 fn outline(items: &[SummaryItem], depth: usize, out: &mut Vec<String>) {
     for item in items {
         let kind = match &item.kind {

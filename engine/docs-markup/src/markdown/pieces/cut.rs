@@ -1,23 +1,23 @@
-//! Valid positions for cutting Markdown, and an estimate of the tree size of a piece.
+//! Valid positions for splitting Markdown into pieces, and an estimate of the tree size of a piece.
 
 /// Approximate length of a piece, in bytes.
 pub(in crate::markdown) const PIECE_BYTES: usize = 4 << 10;
-/// Maximum distance of a cut in a list or a table from the minimum length of a piece, in bytes.
+/// Maximum distance in bytes of a split within a list or table from the minimum length of a piece.
 const MAX_CUT_DISTANCE: usize = 4 << 10;
 /// Number of nodes that the tree of any piece may have.
 const MAX_PIECE_NODES: usize = 6_000;
-/// Bytes of the text per additional node of a piece: a node takes up to 160 bytes, and a text may take 20 per input
+/// Bytes of text required per additional node of a piece: a node takes up to 160 bytes, and text may take 20 per input
 /// byte. Prose has about twenty bytes per node, adjacent links have six.
 const BYTES_A_NODE: usize = 8;
-/// Maximum number of cells that the parser adds to rows with fewer cells than their table.
+/// Maximum number of cells that the parser adds to rows with fewer cells than the table has columns.
 const ADDED_CELLS: usize = 1 << 18;
 
-/// The valid positions for cutting a text.
+/// Finds valid positions for splitting Markdown.
 pub(super) struct CutFinder<'t> {
     text: &'t str,
     /// The minimum length of a piece.
     piece: usize,
-    /// The last found position.
+    /// The most recently found position.
     apart: usize,
 }
 
@@ -26,8 +26,9 @@ impl<'t> CutFinder<'t> {
         Self { text, piece, apart: 0 }
     }
 
-    /// Returns the first position after the minimum length where all containers and all text end: an unindented line
-    /// that follows a blank line or begins with the marker of an item or a heading. Fences and HTML may continue there.
+    /// Returns the first position after the minimum length at which all containers and all paragraphs end: an
+    /// unindented line that follows a blank line or begins with the marker of an item or heading. Fences and HTML may
+    /// continue there.
     pub(super) fn next_boundary(&mut self, at: usize) -> usize {
         if self.apart < at + self.piece {
             let mut is_behind_blank = false;
@@ -41,7 +42,7 @@ impl<'t> CutFinder<'t> {
         self.apart
     }
 
-    /// Returns the first position after the minimum length where a list or a table continues with an item or a row, if
+    /// Returns the first position after the minimum length at which a list or table continues with an item or row, if
     /// there is one nearby.
     pub(super) fn next_continuation(&self, at: usize) -> Option<usize> {
         let near = lines(self.text, at + self.piece)
@@ -79,7 +80,7 @@ fn is_flush(line: &str) -> bool {
     !line.starts_with([' ', '\t', '\r', '\n', '\u{b}', '\u{c}'])
 }
 
-/// Returns `true` if a line begins a nonempty list item.
+/// Returns `true` if a line begins a non-empty list item.
 pub(super) fn is_item(line: &str) -> bool {
     let digits = line.len() - line.trim_start_matches(|c: char| c.is_ascii_digit()).len();
     let rest = match digits {
@@ -91,7 +92,7 @@ pub(super) fn is_item(line: &str) -> bool {
         .is_some_and(|rest| !rest.starts_with([' ', '\t', '\r', '\n']) && !rest.is_empty())
 }
 
-/// Returns `true` if a line ends any text before it.
+/// Returns `true` if a line ends any preceding paragraph.
 fn interrupts(line: &str) -> bool {
     let level = line.len() - line.trim_start_matches('#').len();
     let is_heading = (1..=6).contains(&level) && line[level..].starts_with(' ');
@@ -107,12 +108,12 @@ struct Code {
     doubt: FenceDoubt,
 }
 
-/// The doubt that an apparent fence is one.
+/// The reason why an apparent fence may not be one.
 #[derive(Clone, Copy, PartialEq, Eq, Default)]
 enum FenceDoubt {
     #[default]
     None,
-    /// Until the next blank line: the line may be in HTML or in a definition.
+    /// Until the next blank line: the line may be part of HTML or a definition.
     Block,
     /// For the rest of the piece: a block may be open.
     Lasting,
@@ -165,13 +166,13 @@ fn opens(line: &str) -> Option<(char, usize)> {
     (length >= 3 && !(mark == '`' && info.contains('`'))).then_some((mark, length))
 }
 
-/// Returns an upper bound of the number of nodes in the tree of a piece.
+/// Returns an upper bound on the number of nodes in the tree of a piece.
 fn nodes(piece: &str) -> usize {
     let (mut nodes, mut columns, mut code) = (0, 0, Code::default());
     for line in piece.split_inclusive('\n') {
         let bytes = line.as_bytes();
         if code.holds(line) {
-            // Each line of code is a text.
+            // Each line of code is a text node.
             nodes += 4 + 2 * bytes.iter().filter(|b| matches!(b, b'\r' | b'\0')).count();
             columns = 0;
             continue;
@@ -202,7 +203,7 @@ fn columns_of(line: &str) -> usize {
     columns.min(ADDED_CELLS)
 }
 
-/// Returns `true` if a block may be open at the end of a piece that was not parsed.
+/// Returns `true` if a block may be open at the end of an unparsed piece.
 pub(super) fn may_stay_open(piece: &str) -> bool {
     let mut code = Code::default();
     let is_left_open = piece.lines().any(|line| !code.holds(line) && is_opening_line(line));
@@ -220,7 +221,7 @@ fn is_before(c: char) -> bool {
     c.is_ascii_digit() || " \t>*+-.)".contains(c)
 }
 
-/// Returns the end of the fence that begins at a position, including its last line.
+/// Returns the end of the fence that begins at a position, including its closing line.
 pub(super) fn fence_end(text: &str, start: usize) -> usize {
     let rest = text.get(start..).unwrap_or_default();
     let Some(mark) = rest.chars().next() else { return text.len() };
@@ -238,7 +239,7 @@ fn closes(line: &str, mark: char, length: usize) -> bool {
         && matches!(behind.trim_start_matches(' '), "" | "\n" | "\r\n")
 }
 
-/// Elements that extend to their end, across empty lines.
+/// Elements that extend to their end marker, even across empty lines.
 const UNTIL_END: [(&str, &str); 4] =
     [("pre", "</pre>"), ("style", "</style>"), ("script", "</script>"), ("textarea", "</textarea>")];
 

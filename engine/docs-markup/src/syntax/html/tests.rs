@@ -7,7 +7,7 @@ use super::*;
 /// The name of a tag, and the names and values of its attributes.
 type Read = (String, Vec<(String, Option<String>)>);
 
-/// Returns the opening tags of a text.
+/// Returns the opening tags of `html`.
 fn opened(html: &str) -> Vec<Read> {
     let mut out = Vec::new();
     for token in tokens(html, 0..html.len()) {

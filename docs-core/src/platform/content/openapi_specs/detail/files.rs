@@ -11,10 +11,10 @@ use serde_json::{Value, value::RawValue};
 
 use crate::platform::content::openapi_specs::process::base_address;
 
-/// Maximum size in bytes of one value that is parsed as a tree, and of all values that one subject reads.
+/// Maximum size in bytes of a value that is parsed as a tree, and of all values read for one subject.
 const MAX_BYTES: usize = 256 << 10;
 const MAX_SUBJECT_BYTES: usize = 4 << 20;
-/// Bytes read after which no further subject is started.
+/// Number of bytes read after which no further subject is started.
 const READ_BUDGET: usize = 16 << 20;
 /// Maximum length of a chain of references.
 const MAX_HOPS: usize = 8;
@@ -22,7 +22,7 @@ const MAX_HOPS: usize = 8;
 /// The fields of an object by name, unparsed.
 type Fields<'f> = BTreeMap<Cow<'f, str>, &'f RawValue>;
 
-/// A file as a version stores it.
+/// A file in the stored form of a version.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct File<'f> {
@@ -38,9 +38,9 @@ pub(super) struct SpecDocument<'f> {
     /// The base folders of relative references in files, where they differ from the folder of the file name.
     folders: HashMap<String, String>,
     entry: String,
-    /// The fields already split, by file and path, so that no file is scanned again for each of its schemas.
+    /// The fields split so far, by file and path, so that a file is not rescanned for each of its schemas.
     passed: RefCell<HashMap<(String, String), Fields<'f>>>,
-    /// Bytes parsed as trees for the current subject, and for all earlier subjects.
+    /// Bytes parsed as trees, for the current subject and for all earlier subjects.
     read: Cell<usize>,
     before: Cell<usize>,
 }
@@ -62,26 +62,26 @@ impl SpecValue {
         self.value.get(name).and_then(Value::as_str)
     }
 
-    /// Returns the items of a list, up to `most`.
+    /// Returns the first `most` items of a list.
     pub(super) fn items(&self, most: usize) -> Vec<Self> {
         let items = self.value.as_array().map(Vec::as_slice).unwrap_or_default();
         items.iter().take(most).map(|item| self.with_value(item)).collect()
     }
 
-    /// Returns the fields of an object, up to `most`.
+    /// Returns the first `most` fields of an object.
     pub(super) fn fields(&self, most: usize) -> Vec<(String, Self)> {
         let fields = self.value.as_object().into_iter().flatten();
         fields.take(most).map(|(name, value)| (name.clone(), self.with_value(value))).collect()
     }
 
-    /// Returns another value of the same file.
+    /// Returns another value in the same file.
     pub(super) fn with_value(&self, value: &Value) -> Self {
         Self { file: self.file.clone(), value: value.clone() }
     }
 }
 
 impl<'f> SpecDocument<'f> {
-    /// Parses the files as a version stores them. Returns `None` for anything else.
+    /// Parses the stored form of a version. Returns `None` for anything else.
     pub(super) fn new(filesystem: &'f [u8]) -> Option<Self> {
         let files: BTreeMap<String, File<'f>> = serde_json::from_slice(filesystem).ok()?;
         let entry = files.iter().find(|(_, file)| file.is_entrypoint)?.0.clone();
@@ -94,7 +94,7 @@ impl<'f> SpecDocument<'f> {
         Some(Self { by_name, folders, entry, passed, read, before })
     }
 
-    /// Starts another subject. Returns `false` when [`READ_BUDGET`] were read.
+    /// Starts another subject. Returns `false` once [`READ_BUDGET`] is exhausted.
     pub(super) fn begin_subject(&self) -> bool {
         self.before.set(self.before.get() + self.read.take());
         self.before.get() < READ_BUDGET
@@ -181,7 +181,7 @@ mod tests {
 
     use super::*;
 
-    /// A file with values of these sizes in bytes.
+    /// Creates a file with values of these sizes in bytes.
     fn filesystem(sizes: &[usize]) -> Vec<u8> {
         let values: Vec<String> = sizes.iter().map(|bytes| "x".repeat(bytes - 2)).collect();
         let file = json!({ "isEntrypoint": true, "specification": values });
@@ -202,7 +202,7 @@ mod tests {
         let most = MAX_SUBJECT_BYTES / MAX_BYTES;
         let read = (0..=most).filter(|_| files.entry_at(&["0"]).is_some()).count();
         assert_eq!(read, most);
-        // The next subject has its own total.
+        // The next subject has its own budget.
         assert!(files.begin_subject() && files.entry_at(&["0"]).is_some());
     }
 }

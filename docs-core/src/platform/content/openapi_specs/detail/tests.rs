@@ -2,7 +2,7 @@ use serde_json::json;
 
 use super::*;
 
-/// Files as a version stores them.
+/// Creates files in the stored form of a version.
 fn files(all: &[(&str, Value)]) -> Vec<u8> {
     let all = all.iter().enumerate().map(|(at, (name, specification))| {
         (

@@ -25,7 +25,7 @@ pub(super) struct StoreExport {
     pub(super) payload: ExportPayload,
     /// The content of the commit.
     pub(super) exported: NewRevision,
-    /// The content that was edited during the export, with its Git locations; `None` if it is unchanged.
+    /// The content edited during the export, with its Git locations, or `None` if it is unchanged.
     pub(super) edited: Option<NewRevision>,
     pub(super) commit: GitCommit,
     pub(super) git: GitState,
@@ -64,7 +64,7 @@ impl StoreExport {
     }
 }
 
-/// Records that the commit that a space is in sync with has the content of the live revision `head`.
+/// Records that the commit the space is in sync with has the content of the live revision `head`.
 #[operation("git_in_step")]
 pub(super) async fn record_in_sync(
     tx: &mut Tx,

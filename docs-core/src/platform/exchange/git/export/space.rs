@@ -21,7 +21,7 @@ pub(super) struct Revision {
 }
 
 impl Revision {
-    /// Reads a revision. `before` is the revision in sync with Git: an empty page that had no file there still needs
+    /// Reads a revision. `before` is the revision in sync with Git: an empty page that had no file in it still needs
     /// none.
     pub(super) async fn read(view: &View, before: Option<&Self>) -> Result<Self> {
         let mut revision = Self::default();
@@ -43,15 +43,15 @@ impl Revision {
         Ok(revision)
     }
 
-    /// The Git paths of its texts.
+    /// Returns the Git paths of all text files in this revision.
     pub(super) fn own_paths(&self) -> HashSet<&str> {
         let pages = self.outline.pages.iter().filter_map(|page| page.git.as_ref());
         let includes = self.outline.includes.iter().filter_map(|include| include.git.as_ref());
         pages.chain(includes).map(|git| git.path.as_str()).collect()
     }
 
-    /// Retains only items with a byte-identical file in the repository. In a repository that the space was never in
-    /// sync with, only those belong to the space.
+    /// Retains only items with a byte-identical file in the repository. If the space was never in sync with the
+    /// repository, only those files belong to it.
     pub(super) fn retain_same(&mut self, oids: &HashMap<String, String>) {
         let is_same =
             |git: &Option<GitBlob>| git.as_ref().is_some_and(|git| oids.get(&git.path) == Some(&git.oid));
@@ -87,7 +87,7 @@ fn space_page(id: &PageId, entry: &PageEntry, before: Option<&Revision>) -> Spac
     }
 }
 
-/// Returns `true` if a page has fields that are stored in front matter.
+/// Returns `true` if a page has fields that front matter stores.
 fn has_fields(entry: &PageEntry) -> bool {
     let bare = PageEntry {
         parent: entry.parent.clone(),

@@ -39,7 +39,7 @@ pub(super) enum FileWrite {
         path: RepoPath,
         bytes: Bytes,
     },
-    /// A file of the space, read when it is pushed; `known` is its path in the repository.
+    /// A file of the space, read when it is pushed. `known` is its path in the repository.
     File {
         path: RepoPath,
         thing: GitThing,
@@ -48,18 +48,18 @@ pub(super) enum FileWrite {
     },
 }
 
-/// The changes of an export to the repository, and the resulting Git locations.
+/// The changes that an export makes in the repository, and the resulting Git locations.
 #[derive(Default)]
 pub(super) struct ExportChanges {
     pub(super) writes: VecDeque<FileWrite>,
     pub(super) removed: Vec<RepoPath>,
-    /// The items with a different path or blob than recorded.
+    /// The items whose path or blob differs from the recorded one.
     pub(super) gits: Vec<GitFile>,
-    /// The contents of the texts among them.
+    /// The content of the text items among them.
     sources: Vec<Arc<str>>,
-    /// Claimed paths of files with other content.
+    /// Claimed paths whose files have other content.
     pub(super) refused: BTreeSet<RepoPath>,
-    /// The size of all written texts.
+    /// The total size of the written texts in bytes.
     bytes: u64,
     titles: HashMap<PageId, TitleIn>,
 }
@@ -87,7 +87,7 @@ pub(super) struct Preparer<'a> {
     pub(super) own: HashSet<&'a str>,
 }
 
-/// A text of the space with its target path.
+/// The text of an item with its target path.
 struct TextTarget<'t> {
     thing: GitThing,
     git: Option<&'t GitBlob>,
@@ -138,7 +138,7 @@ impl Preparer<'_> {
             return Ok(());
         }
         let file = self.template_file(page.git.as_ref(), path)?;
-        // A file over the size limit was imported without its text and is left unchanged.
+        // A file over the size limit was imported without text and is left unchanged.
         if is_there
             && entry.body.is_empty()
             && file.as_ref().is_some_and(|file| file.size > MAX_PAGE_FILE_BYTES)
@@ -196,7 +196,7 @@ impl Preparer<'_> {
         self.compared.repository.oids.get(file.source.as_str())
     }
 
-    /// The file that a text was read from or written to, if it still belongs to the space.
+    /// Returns the file that an item's text was read from or written to, if it still belongs to the space.
     fn template_file(&self, git: Option<&GitBlob>, path: &RepoPath) -> Result<Option<PlannedFile>> {
         if self.plan.claimed().contains(path) {
             return self.compared.repository.tree.file(path).map_err(format_error);
@@ -207,7 +207,7 @@ impl Preparer<'_> {
         if is_own { self.compared.repository.tree.file(&old).map_err(format_error) } else { Ok(None) }
     }
 
-    /// The text in the repository with its object id.
+    /// Returns the text in the repository with its object id.
     async fn template(&self, file: Option<PlannedFile>) -> Result<Option<(String, String)>> {
         let Some(file) = file.filter(|file| file.size <= MAX_PAGE_FILE_BYTES) else { return Ok(None) };
         let (Some(checkout), Some(oid)) =
@@ -219,13 +219,13 @@ impl Preparer<'_> {
         Ok(Some((decode_text(bytes.to_vec()).0, oid.clone())))
     }
 
-    /// The text of the file that the space was last in sync with.
+    /// Returns the text of the file that the space was last in sync with.
     async fn known_text(&self, source: Option<Hash>) -> Result<Option<Arc<str>>> {
         let Some(source) = source else { return Ok(None) };
         Ok(Some(self.platform.content().text(self.compared.domain, source).await?))
     }
 
-    /// Writes a text, unless the repository has it at this path.
+    /// Writes `text`, unless the repository already has it at this path.
     fn text(
         &self,
         new: TextTarget<'_>,
@@ -312,7 +312,8 @@ impl Preparer<'_> {
     }
 }
 
-/// Selects the template of a text. The file in the repository takes precedence over the text known to the space.
+/// Selects the template for the text of an item. The file in the repository takes precedence over the text stored in
+/// the space.
 fn select_template<'t>(
     repository: Option<&'t (String, String)>,
     known: Option<&'t str>,
@@ -334,7 +335,7 @@ pub(super) struct PushFileSource<'p> {
     platform: &'p Platform,
     domain: &'p str,
     writes: VecDeque<FileWrite>,
-    /// The Git locations; complete when all files were taken.
+    /// The Git locations, complete once all files were taken.
     pub(super) gits: Vec<GitFile>,
 }
 

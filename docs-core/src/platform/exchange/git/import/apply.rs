@@ -12,7 +12,7 @@ use crate::{
     },
 };
 
-/// Records an import; `on` is the live revision that it may replace, `None` for any.
+/// Records an import. `on` is the live revision that it may replace, or `None` for any revision.
 #[operation("git_imported")]
 pub(super) async fn store_import(
     tx: &mut Tx,

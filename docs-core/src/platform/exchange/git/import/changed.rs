@@ -1,5 +1,5 @@
-//! Incremental import. If the repository and the space are as the last import left them, except for the bytes of
-//! pages, files and reusable contents, only these are read. Any other change causes a full import.
+//! Incremental import. If the repository and the space are unchanged since the last import, except for the bytes of
+//! pages, files and reusable content blocks, only these are read. Any other change causes a full import.
 
 use std::collections::HashSet;
 
@@ -23,13 +23,13 @@ use crate::{
     store::Hash,
 };
 
-/// The version of the import rules. Increment it when they change, so that everything is imported again.
+/// The version of the import rules. Increment it when the rules change, so that everything is imported again.
 const IMPORT_RULES_VERSION: u32 = 4;
 /// Number of bytes of a layout that are hashed at once.
 const LAYOUT_CHUNK: usize = 64 << 10;
-/// At most one in this many items may have changed; otherwise a full import is faster.
+/// Maximum share of changed items: one in this many. Above it, a full import is faster.
 const MIN_ITEMS_PER_CHANGE: usize = 4;
-/// Maximum number of links that are checked per page or reusable content.
+/// Maximum number of links that are checked per page or reusable content block.
 const MAX_LINKS: usize = 10_000;
 
 /// The items with changed bytes.
@@ -62,7 +62,8 @@ impl Importer<'_> {
         })
     }
 
-    /// The layout of the commit on the assumption that the same items are imported as before.
+    /// Returns the layout hash of the commit under the assumption that the previously imported items are imported
+    /// again.
     fn layout_before(&self, project: &RepoPath) -> Hash {
         let before = &self.before;
         self.layout_without(project, |path| {
@@ -92,7 +93,7 @@ impl Importer<'_> {
         Hash::compute(text.as_bytes())
     }
 
-    /// Reads the changes since the last import; `None` if a full import is needed.
+    /// Reads the changes since the last import, or returns `None` if a full import is needed.
     pub(super) async fn read_changed(
         &mut self,
         project: &RepoPath,
@@ -171,7 +172,7 @@ impl Importer<'_> {
         Ok(Some(CommitContent { root: edited.root, layout, places: content_paths(config), what, warnings }))
     }
 
-    /// The items with changed bytes; `None` if an item is new or too large.
+    /// Returns the items with changed bytes, or `None` if an item is new or too large.
     fn find_changed<'p>(&self, tree: &RepoTree, plan: &'p ImportPlan) -> Result<Option<ChangedItems<'p>>> {
         let (mut changed, mut texts, mut files) = (ChangedItems::default(), 0, 0);
         for page in plan.documents() {
@@ -206,7 +207,7 @@ impl Importer<'_> {
         Ok((!has_too_long).then_some(changed))
     }
 
-    /// Returns `true` if the set of imported files is unchanged. `wanted` has the files that the changed texts
+    /// Returns `true` if the set of imported files is unchanged. `wanted` contains the files that the changed texts
     /// reference.
     async fn has_same_files(&self, wanted: &ImportPlan, changed: &ChangedItems<'_>) -> Result<bool> {
         let wanted: HashSet<&str> = wanted.assets.iter().map(|asset| asset.file.path.as_str()).collect();
@@ -244,8 +245,8 @@ impl Importer<'_> {
         Ok(true)
     }
 
-    /// The edits that bring the space up to date; `None` if the slug of a page would change, since that may affect the
-    /// slugs of other pages.
+    /// Returns the edits that bring the space up to date, or `None` if the slug of a page would change, since that may
+    /// affect the slugs of other pages.
     async fn edits(&mut self, changed: &ChangedItems<'_>) -> Result<Option<Vec<Edit>>> {
         let mut edits = Vec::new();
         for (id, name, file) in &changed.files {

@@ -27,7 +27,7 @@ struct CommitFile<'p> {
     id: FileId,
     name: String,
     git: Option<GitBlob>,
-    /// `true` if its path had a file before.
+    /// `true` if the path had a file before.
     is_known: bool,
     /// The file entry, once its bytes are stored.
     entry: Option<FileEntry>,
@@ -36,7 +36,7 @@ struct CommitFile<'p> {
 impl Importer<'_> {
     /// Adds the files.
     ///
-    /// If files in several folders have the same name, all but the first are numbered. Existing files come first and
+    /// If files in several folders have the same name, all except the first are numbered. Existing files come first and
     /// keep their names.
     pub(super) async fn add_files(&mut self, plan: &ImportPlan, items: &mut Vec<BuildItem>) -> Result<()> {
         let mut placed: Vec<CommitFile<'_>> =

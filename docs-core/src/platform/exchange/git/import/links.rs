@@ -7,11 +7,11 @@ use crate::content::{
     reference::parse_exact,
 };
 
-/// Maximum number of parsed links that are cached between the two passes, a few hundred bytes each.
+/// Maximum number of parsed links that are cached between the two passes. Each takes a few hundred bytes.
 const MAX_CACHED_LINKS: usize = 200_000;
 
 impl Importer<'_> {
-    /// Assigns an id to every reusable content, reusing the one of the same path.
+    /// Assigns an id to every reusable content block, and reuses the previous id of the same path.
     pub(super) fn name_reusables(&mut self, plan: &ImportPlan) {
         for include in &plan.includes {
             let before = self.before.reusables.get(include.file.path.as_str());
@@ -21,7 +21,7 @@ impl Importer<'_> {
         }
     }
 
-    /// Replaces links to pages, files and reusable contents of the repository by links with their ids. Links to
+    /// Replaces links to pages, files and reusable content blocks in the repository with links to their ids. Links to
     /// anything that is not imported are left unchanged. The ids must have been assigned.
     pub(super) fn link_texts(&mut self, tree: &RepoTree, root: &RepoPath) {
         let mut links = std::mem::take(&mut self.links);
@@ -44,8 +44,7 @@ impl Importer<'_> {
             .collect();
     }
 
-    /// Caches the links of a text for [`link_texts`](Self::link_texts). Links beyond the limit are parsed again
-    /// instead.
+    /// Caches the links of a file for [`link_texts`](Self::link_texts). Links beyond the limit are parsed again later.
     pub(super) fn cache_links(&mut self, path: &RepoPath, links: PageLinks) {
         self.link_count += links.count();
         if self.link_count <= MAX_CACHED_LINKS {
@@ -53,9 +52,9 @@ impl Importer<'_> {
         }
     }
 
-    /// The destination with an id for a reference.
+    /// Returns the id-based destination of a reference.
     fn permanent_destination(&self, reference: &Reference, tree: &RepoTree) -> Option<String> {
-        // Symbolic links out of the repository were rejected earlier where they matter.
+        // Symbolic links out of the repository were rejected earlier where they are relevant.
         let file = tree.locate_linked(&reference.path).ok().flatten()?;
         let anchor = reference.anchor.as_ref().map(|anchor| format!("#{anchor}")).unwrap_or_default();
         if let Some(id) = self.pages.get(&file.path) {

@@ -13,12 +13,12 @@ use crate::{
 
 /// Minimum similarity of two texts: the percentage of their bytes on common lines.
 const MIN_SIMILARITY: u64 = 50;
-/// A line that occurs in more texts than this is ignored.
+/// Lines that occur in more texts than this are ignored.
 const MAX_TEXTS_PER_LINE: usize = 50;
-/// Shorter lines, such as brackets and rules, are ignored. In bytes.
+/// Minimum length of a compared line in bytes. Shorter lines, such as brackets and rules, are ignored.
 const MIN_LINE_BYTES: usize = 4;
 
-/// Two similar texts: the percentage, the index of the new text, the index of the old text.
+/// A pair of similar texts: the percentage, the index of the new text, the index of the old text.
 type Similarity = (u64, usize, usize);
 
 impl Importer<'_> {
@@ -64,13 +64,13 @@ impl Importer<'_> {
         self.before.pages.insert(file.path.to_string(), (id, entry));
     }
 
-    /// The body of the page of a new file.
+    /// Returns the body of the page for a new file.
     fn text_at_path(&self, file: &PlannedFile) -> &str {
         parse_page(self.texts.get(&file.path).map_or("", String::as_str)).body
     }
 
-    /// Matches new files with deleted pages of similar text, the most similar first. Time is proportional to the lines
-    /// of all texts, memory to those of the smaller set.
+    /// Matches new files with deleted pages of similar text, the most similar first. Time is proportional to the number
+    /// of lines in all texts, memory to the number in the smaller set.
     async fn match_similar(
         &self,
         new: &[PlannedFile],
@@ -111,17 +111,17 @@ impl Importer<'_> {
     }
 }
 
-/// An index of the lines of some texts.
+/// An index of the lines in a set of texts.
 #[derive(Default)]
 struct Lines {
-    /// The texts that contain each line, with the total bytes of its occurrences.
+    /// The texts that contain each line, with the total size of its occurrences in bytes.
     texts: HashMap<Hash, Vec<(usize, u64)>>,
     /// The size of each text in bytes.
     sizes: Vec<u64>,
 }
 
 impl Lines {
-    /// Adds a text with the next index.
+    /// Adds `text` under the next index.
     fn add(&mut self, text: &str) {
         let (at, lines) = (self.sizes.len(), line_sizes(text));
         self.sizes.push(lines.values().sum());
@@ -136,7 +136,7 @@ impl Lines {
         self
     }
 
-    /// The texts that are similar to this one, with the percentages.
+    /// Returns the texts similar to `text`, with their percentages.
     fn find_similar(&self, text: &str) -> Vec<(u64, usize)> {
         let lines = line_sizes(text);
         let size: u64 = lines.values().sum();
@@ -151,7 +151,7 @@ impl Lines {
     }
 }
 
-/// The lines of a text by hash, with the total bytes of their occurrences.
+/// Returns the lines of `text` by hash, with the total size of their occurrences in bytes.
 fn line_sizes(text: &str) -> HashMap<Hash, u64> {
     let mut lines = HashMap::new();
     for line in text.lines().map(str::trim).filter(|line| line.len() >= MIN_LINE_BYTES) {

@@ -1,4 +1,4 @@
-//! Reading a repository as content: all pages, files, reusable contents and variables, with their previous ids.
+//! Reading a repository as content: all pages, files, reusable content blocks and variables, with their previous ids.
 
 use std::collections::{HashMap, VecDeque};
 
@@ -36,7 +36,7 @@ use crate::{
     },
 };
 
-/// Maximum total size of all pages and reusable contents in bytes. They are in memory at the same time.
+/// Maximum total size in bytes of all pages and reusable content blocks, which are held in memory at the same time.
 pub(in crate::platform::exchange::git) const MAX_TEXT_BYTES: u64 = 200_000_000;
 /// Maximum total size of all files in bytes.
 pub(super) const MAX_FILES_BYTES: u64 = 2_000_000_000;
@@ -63,10 +63,10 @@ pub(super) struct Importer<'a> {
     oids: HashMap<&'a str, &'a str>,
     pub(super) before: PreviousState,
     pub(super) texts: HashMap<RepoPath, String>,
-    /// The cached links of the texts, and the number of links parsed so far.
+    /// The cached links of each text, and the number of links parsed so far.
     pub(super) links: HashMap<RepoPath, PageLinks>,
     pub(super) link_count: usize,
-    /// The original texts of the repository as objects.
+    /// The original texts of the repository, stored as objects.
     sources: HashMap<RepoPath, Hash>,
     pub(super) files: HashMap<RepoPath, FileId>,
     pub(super) pages: HashMap<RepoPath, PageId>,
@@ -78,17 +78,17 @@ pub(super) struct Importer<'a> {
     memory: Reservation,
 }
 
-/// The README at the location of the first page, if that page existed before.
+/// The README file that provides the first page, if that page existed before.
 pub(super) struct ReadmePage {
     path: RepoPath,
     /// The previous slug of the page.
     slug: String,
-    /// The slug that the file name would give it, which is unused.
+    /// The unused slug that the file name would give it.
     planned: String,
 }
 
 impl ReadmePage {
-    /// Returns `true` if a slug is numbered only because this file name has the same slug.
+    /// Returns `true` if a slug is only numbered because this file name has the same slug.
     fn conflicts_with(&self, slug: &str) -> bool {
         let number = slug.strip_prefix(self.planned.as_str()).and_then(|rest| rest.strip_prefix('-'));
         self.slug != self.planned && number.is_some_and(|number| number.parse::<u64>().is_ok())
@@ -99,16 +99,16 @@ impl ReadmePage {
 #[derive(Default)]
 pub(super) struct PreviousState {
     pub(super) pages: HashMap<String, (PageId, PageEntry)>,
-    /// Pages without a file, by path in the space.
+    /// Pages without a file, by their path in the space.
     bare: HashMap<String, (PageId, PageEntry)>,
-    /// Their paths by parent and slug: the slug of the parent may not be derived from a file.
+    /// The paths of these pages by parent and slug: the slug of the parent may not be derived from a file.
     beside: HashMap<(Option<PageId>, String), String>,
     groups: HashMap<String, (PageId, PageEntry)>,
-    /// Link pages by title and destination, and computed pages by source. Several can have equal keys.
+    /// Existing link pages, keyed by title and destination, and computed pages, keyed by source. Keys are not unique.
     links: HashMap<(String, String), VecDeque<(PageId, PageEntry)>>,
     computed: HashMap<String, VecDeque<(PageId, PageEntry)>>,
     pub(super) files: HashMap<String, (FileId, FileEntry)>,
-    /// Reusable contents by path, with their ids and blob ids.
+    /// Reusable content blocks by path, with their ids and blob ids.
     pub(super) reusables: HashMap<String, (ReusableId, String)>,
 }
 
@@ -200,7 +200,7 @@ impl<'a> Importer<'a> {
         std::mem::take(&mut self.warnings)
     }
 
-    /// The text of a file; `None` if it is missing.
+    /// Returns the text of a file, or `None` if it is missing.
     async fn text_at(&mut self, tree: &RepoTree, path: &RepoPath) -> Result<Option<String>> {
         match tree.file(path).map_err(format_error)? {
             Some(file) => self.planned_text(&file).await.map(Some),
@@ -215,7 +215,7 @@ impl<'a> Importer<'a> {
         Ok(text)
     }
 
-    /// Reads the texts of all pages and reusable contents, and plans the files they reference.
+    /// Reads the text of all pages and reusable content blocks, and plans the files they reference.
     async fn read_texts(
         &mut self,
         tree: &RepoTree,
@@ -254,7 +254,7 @@ impl<'a> Importer<'a> {
         Ok(())
     }
 
-    /// Stores the original texts of the repository before they are changed.
+    /// Stores the original texts of the repository, before they are modified.
     pub(super) async fn store_sources(&mut self) -> Result<()> {
         // Files over the size limit were not read.
         let (paths, texts): (Vec<&RepoPath>, Vec<&str>) = self
@@ -268,7 +268,7 @@ impl<'a> Importer<'a> {
         Ok(())
     }
 
-    /// The text of a page or reusable content. A text over the size limit is omitted with a warning, and the import
+    /// Returns the text of a page or reusable content block. Oversized text is omitted with a warning, and the import
     /// continues.
     fn body(&mut self, path: &RepoPath, text: &str) -> NewBody {
         match check_page_size(text) {
@@ -297,7 +297,7 @@ impl<'a> Importer<'a> {
         Some(GitBlob { oid: (*oid).to_owned(), path: file.path.to_string() })
     }
 
-    /// Assigns an id to every page with a file: the one of the same path, else a match of [`Self::match_moved`].
+    /// Assigns an id to every page with a file: the previous id of the same path, or a match of [`Self::match_moved`].
     pub(super) async fn name_pages(&mut self, pages: &[PlannedPage]) -> Result<()> {
         let mut stack: Vec<&PlannedPage> = pages.iter().rev().collect();
         let mut new = Vec::new();
@@ -312,8 +312,8 @@ impl<'a> Importer<'a> {
         self.match_moved(new).await
     }
 
-    /// The slug of the page at the path of the first page. The file name is not meaningful, so the page keeps its
-    /// previous slug, unless another top-level page needs that.
+    /// Returns the slug of the page for the README. The file name is not meaningful, so the page keeps its previous
+    /// slug, unless another top-level page needs it.
     pub(super) fn readme_page(&self, readme: &RepoPath, pages: &[PlannedPage]) -> Option<ReadmePage> {
         let (_, entry) = self.before.pages.get(readme.as_str())?;
         let is_it = |page: &PlannedPage| matches!(&page.kind, PlannedKind::Document { file: Some(file), .. } if file.path == *readme);
@@ -370,8 +370,8 @@ impl<'a> Importer<'a> {
         }
     }
 
-    /// The slug of the page of a file. It is derived from the file name, unless the slug of the first page makes the
-    /// numbering of another slug unnecessary.
+    /// Returns the slug of the page for a file. It is derived from the file name, unless the slug of the first page
+    /// makes the numbering of another slug unnecessary.
     fn slug(&self, page: &PlannedPage, file: &PlannedFile, parent: &Option<PageId>) -> Option<String> {
         let before = self.before.pages.get(file.path.as_str()).map(|(_, entry)| &entry.slug);
         let slug = match &self.landing {
@@ -437,12 +437,12 @@ impl<'a> Importer<'a> {
             }
             (Some(page), None, _) => ContentRef::Page { page: page.clone(), space: None },
             (None, _, Some(file)) => ContentRef::File { file: file.clone() },
-            // Targets without a file are referenced by id.
+            // Link targets without a file are referenced by id.
             (None, _, None) => parse_exact(url).unwrap_or_else(|| ContentRef::Url { url: url.to_owned() }),
         }
     }
 
-    /// A page without a file, with its previous id and timestamps.
+    /// Returns a page without a file, with its previous id and timestamps.
     fn page_without_file(
         &self,
         before: Option<(PageId, PageEntry)>,
@@ -472,7 +472,7 @@ impl<'a> Importer<'a> {
         }
     }
 
-    /// The fields that an import sets on a reusable content.
+    /// Returns the fields that an import sets on a reusable content block.
     pub(super) fn reusable(&mut self, include: &PlannedInclude) -> ReusablePatch {
         let text = self.texts.remove(&include.file.path).unwrap_or_default();
         let source = parse_include(&text);
@@ -506,7 +506,7 @@ impl<'a> Importer<'a> {
     }
 }
 
-/// The name of an item for error messages.
+/// Returns the name of an item for error messages.
 fn item_name(item: &BuildItem) -> String {
     match item {
         BuildItem::Page(page) => match &page.fields.git {

@@ -12,12 +12,12 @@ use crate::{
     },
 };
 
-/// The message template of a setting without one.
+/// The default message template.
 const DEFAULT_MESSAGE: &str = "DOCS-{change_request_number}: {change_request_subject}";
-/// The placeholders for the number and the subject of the merged change request.
+/// Placeholders for the number and subject of the merged change request.
 const NUMBER: &str = "{change_request_number}";
 const SUBJECT: &str = "{change_request_subject}";
-/// Maximum number of revisions that are searched for the last merge.
+/// Maximum number of revisions that are searched for the most recent merge.
 const MAX_SEARCHED_REVISIONS: u32 = 50;
 
 /// The metadata of a commit. It depends only on the exported revision, so that a pushed commit can be recognized.
@@ -28,7 +28,7 @@ pub(super) struct CommitMetadata {
 }
 
 impl CommitMetadata {
-    /// The metadata for the newest of some revisions, which are ordered newest first.
+    /// Returns the metadata for the newest of the given revisions, which are ordered newest first.
     pub(super) async fn for_revisions(
         tx: &Tx,
         space: &SpaceRecord,
@@ -73,8 +73,8 @@ impl CommitMetadata {
     }
 }
 
-/// The latest live revisions of a space, newest first: those after `since` and after the last one in sync with a
-/// commit.
+/// Returns the latest live revisions of a space, newest first: those after `since` and after the last one in sync with
+/// a commit.
 pub(super) async fn recent_revisions(
     tx: &Tx,
     space: &SpaceRecord,

@@ -1,4 +1,4 @@
-//! The change request with conflicting changes of a commit: its state, and updates by later commits.
+//! The change request with conflicting changes of a commit: its state, and updates from later commits.
 
 use std::sync::Arc;
 
@@ -76,7 +76,7 @@ impl Platform {
         let before: Option<Arc<RevisionRecord>> =
             self.read().await?.get(&RevisionRecord::key_for(&space.id, &id)).await?;
         let before = before.ok_or_else(|| Error::internal("the revision of a synchronized commit exists"))?;
-        // Items of the earlier commit keep their ids.
+        // Items from the earlier commit keep their ids.
         let on = SpaceRecord {
             head: before.id.clone(),
             root: before.root,
@@ -151,7 +151,7 @@ async fn settle_conflict(tx: &mut Tx, space: &SpaceId) -> Result<()> {
 }
 
 /// Records a later commit in a change request, which must be unchanged since `request` was read. `head` is the new head
-/// of the change request, if its content differs from the commit.
+/// of the change request if its content differs from the commit.
 #[operation("git_conflict_renewed")]
 async fn renew_conflict(
     tx: &mut Tx,
@@ -181,7 +181,7 @@ async fn renew_conflict(
         Some(earlier) => tx.get(&RevisionRecord::key_for(&old.space, earlier)).await?,
         None => None,
     };
-    // A subject that a user has set is kept.
+    // A subject that a user has set is preserved.
     let is_ours = earlier.is_some_and(|earlier| old.subject == subject(earlier.git.as_ref()));
     let subject = if is_ours { subject(revision.git.as_ref()) } else { old.subject.clone() };
     let mut new = ChangeRequestRecord {

@@ -36,7 +36,7 @@ use crate::{
     },
 };
 
-/// Maximum number of attempts of a run while one of the sides keeps changing.
+/// Maximum number of attempts of a run when one of the sides keeps changing.
 const MAX_ATTEMPTS: usize = 5;
 
 #[async_trait]
@@ -144,7 +144,7 @@ impl Platform {
         Attempt::Ended(Effect::Done)
     }
 
-    /// Ends a run for a space without any content yet.
+    /// Ends a run for a space that has no content yet.
     fn end_without_content(&self, run: &mut JobRun) -> Attempt {
         run.append_log(self, "the space has no content yet; no export needed".to_owned());
         Attempt::Ended(Effect::Done)
@@ -234,8 +234,8 @@ impl Platform {
         run: &mut JobRun,
         progress: &mut Progress<'_>,
     ) -> Result<Attempt> {
-        // An export that died after its push has left an unrecorded commit. It has the content of a revision of the
-        // space, and is recognized by its message and date.
+        // An export that crashed after its push has left an unrecorded commit. The commit has the content of a revision
+        // of the space, and is recognized by its message and date.
         let commit = at.checkout.commit();
         let state = at.space.git.as_ref();
         let tx = self.read().await?;
@@ -273,7 +273,7 @@ impl Platform {
         self.merge_commit(at, run, progress).await
     }
 
-    /// The payload of an export, for the live revision or the one with the given metadata.
+    /// Returns the payload of an export, for the live revision or for the one with the given metadata.
     async fn export_payload(
         &self,
         space: &SpaceRecord,
@@ -312,7 +312,7 @@ fn has_no_content(space: &SpaceRecord) -> bool {
     space.git.is_none() && space.root == Content::empty_hash()
 }
 
-/// The payload of an import.
+/// Returns the payload of an import.
 pub(super) fn import_payload(space: &SpaceRecord, sync: &GitSyncState) -> ImportPayload {
     let set = &sync.setting;
     let info = set.provider.map(|provider| GitInfoUpdate { provider: Some(provider), url: None });

@@ -1,5 +1,5 @@
-//! Merging a commit with unexported content of a space, with the merge of change requests. Conflicting changes are put
-//! into a change request.
+//! Merging a commit with unexported content of a space, by the same rules as change requests. Conflicting changes are
+//! put into a change request.
 
 use std::sync::Arc;
 
@@ -41,11 +41,11 @@ pub(super) struct SyncInput<'a> {
     pub(super) sync: &'a GitSyncState,
     pub(super) payload: ImportPayload,
     pub(super) checkout: &'a dyn Checkout,
-    /// The URL with its credentials.
+    /// The URL with credentials.
     pub(super) url: String,
 }
 
-/// The content of a commit as a revision, in sync with the commit independent of the live content.
+/// The content of a commit as a revision that is in sync with the commit, independent of the live content.
 pub(super) struct CommitRevision {
     pub(super) revision: RevisionRecord,
     pub(super) git: GitState,
@@ -62,7 +62,7 @@ impl Platform {
         let storing = self.begin_write_window();
         progress.stage(JobStage::ConfigCheck).await?;
         let space = &*at.space;
-        // Without a common revision the base is empty, so that all content counts as added.
+        // Without a common revision, the base is empty, so all content counts as added.
         let base = common_revision(self, &at).await?;
         let on = match &base {
             Some(base) => SpaceRecord { head: base.id.clone(), root: base.root, ..space.clone() },
@@ -94,7 +94,7 @@ impl Platform {
         }
     }
 
-    /// The imported content of a commit as a revision.
+    /// Returns the imported content of a commit as a revision.
     pub(super) fn commit_revision(
         &self,
         at: &SyncInput<'_>,
@@ -174,7 +174,7 @@ impl Platform {
     }
 }
 
-/// The revision that a space and its repository last had in common.
+/// Returns the last common revision of a space and its repository.
 async fn common_revision(platform: &Platform, at: &SyncInput<'_>) -> Result<Option<Arc<RevisionRecord>>> {
     let state = at.space.git_state_for(&at.payload.source());
     match state.and_then(|git| git.revision.as_ref()) {
@@ -219,7 +219,7 @@ async fn store_merge(
     Ok(CommitOutcome::Done)
 }
 
-/// Records a change request with the content of a commit, for users to resolve the conflicts.
+/// Records a change request with the content of a commit, in which users resolve the conflicts.
 struct StoreConflict {
     payload: ImportPayload,
     head: RevisionId,
@@ -273,7 +273,7 @@ pub(super) fn put_conflict(tx: &mut Tx, space: &SpaceRecord, conflict: GitSyncCo
     Ok(())
 }
 
-/// The subject of the change request for a commit.
+/// Returns the subject of the change request for a commit.
 pub(super) fn subject(commit: Option<&GitCommit>) -> Subject {
     let oid: String = commit.map(|commit| commit.oid.chars().take(7).collect()).unwrap_or_default();
     Subject::from_truncated(&format!("Changes from Git {oid}")).unwrap_or_default()

@@ -31,7 +31,7 @@ impl Job for RepositoryPoll {
         // Restoring a deleted space schedules a check.
         let space = space.filter(|space| self.matches(space) && space.deleted_at.is_none());
         let Some(space) = space else { return Ok(Effect::Done) };
-        // The next check is scheduled first, so that the failure of this one does not end the schedule.
+        // The next check is scheduled first, so that a failure of this one does not end the schedule.
         platform.upkeep(&next_look(&self, platform.now())).await?;
         let wants = platform.needs_sync(&space, run).await?;
         let finished = run.finish(platform, JobOutcome::default());
@@ -66,7 +66,7 @@ impl Platform {
             Ok(oid) => oid,
             Err(error) => {
                 tracing::warn!(space = %space.id, error = ?error, "failed to poll repository");
-                // A failed job reports the error to users, once.
+                // A failed job reports the error to users once.
                 return Ok(failed.is_empty());
             }
         };
@@ -81,8 +81,8 @@ impl Platform {
     }
 }
 
-/// Returns `true` if it is too early to retry failed jobs. The first retry is at the next check, the following ones
-/// after one more interval, then three, seven and so on, but at least once a day.
+/// Returns `true` if it is too early to retry failed jobs. The first retry runs at the next check. Later retries wait
+/// for one more interval, then three, seven and so on, but at most one day.
 fn is_backing_off(failed: &[Arc<JobRecord>], interval: GitSyncInterval, now: Timestamp) -> bool {
     let Some(ended) = failed.first().and_then(|job| job.ended_at) else { return false };
     let intervals = (1 << failed.len().saturating_sub(1).min(16)) - 1;
@@ -111,7 +111,7 @@ async fn store_look(
     if !jobs::finish(tx, finished).await? {
         return Ok(());
     }
-    // Finished checks are numerous and never listed, so they are deleted.
+    // Finished checks are numerous and never listed, so their records are deleted.
     tx.delete_all::<JobRecord>(&[JobRecord::key_for(&finished.job.id)]).await?;
     let space: Option<Arc<SpaceRecord>> = tx.get(&SpaceRecord::key_for(&look.space)).await?;
     let Some(space) = space.filter(|space| look.matches(space)) else { return Ok(()) };

@@ -1,5 +1,4 @@
-//! Webhook deliveries of Git hosts: a push that is signed with the secret of a space's webhook starts a
-//! synchronization.
+//! Webhook deliveries from Git hosts: a push signed with the webhook secret of a space starts a synchronization.
 
 use std::sync::Arc;
 
@@ -21,14 +20,14 @@ use crate::{
     store::{Tx, records::SpaceRecord},
 };
 
-/// Maximum size of a delivery in bytes, as sent by the largest host.
+/// Maximum size of a delivery in bytes, which is the largest limit among Git hosts.
 pub(in crate::platform) const MAX_DELIVERY: u64 = 25 << 20;
 /// Length of a signature in bytes.
 const SIGNATURE_BYTES: usize = 32;
-/// The commit id in the push of a deleted branch.
+/// The commit id in a delivery for a deleted branch.
 const NO_COMMIT: &str = "0000000000000000000000000000000000000000";
 
-/// The kind of a host event.
+/// The kind of event that a host delivers.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum GitHostEvent {
@@ -41,7 +40,7 @@ pub enum GitHostEvent {
 /// The authentication and kind of a delivery.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct GitDelivery<'h> {
-    /// The signature of the body, `sha256=` and 64 hexadecimal digits: HMAC-SHA256 with the secret as its key.
+    /// The signature of the body, `sha256=` and 64 hexadecimal digits: HMAC-SHA256 keyed with the secret.
     pub signature: Option<&'h str>,
     /// The secret itself, from hosts that do not sign deliveries.
     pub token: Option<&'h str>,
@@ -58,7 +57,7 @@ pub enum GitWebhookAnswer {
     Ignored,
 }
 
-/// A delivery to the webhook of a space, whose body is received in parts.
+/// A delivery to the webhook of a space, whose body is received in chunks.
 ///
 /// # Example
 /// ```
@@ -86,9 +85,9 @@ pub struct GitWebhook<'p> {
 }
 
 impl<'p> GitWebhook<'p> {
-    /// Begins a delivery for a space. A missing webhook is only reported at the [`end`](Self::end), together with a
-    /// wrong signature, so that callers cannot probe for webhooks. A delivery without any valid proof is rejected
-    /// before its body is received, for every space.
+    /// Begins a delivery for a space. A missing webhook is only reported by [`end`](Self::end), in the same way as a
+    /// wrong signature, so that callers cannot probe for webhooks. A delivery without a well-formed signature and
+    /// without the secret is rejected before its body is received, for every space.
     ///
     /// # Errors
     /// `NotFound` without a well-formed signature and without the secret; store errors.
@@ -104,7 +103,7 @@ impl<'p> GitWebhook<'p> {
         };
         let secret = found.as_ref().and_then(|space| platform.webhook_secret(space));
         let has_token = match (delivery.token, &secret) {
-            // Comparing hashes takes constant time in the secret.
+            // Comparing hashes instead of the values does not leak timing information about the secret.
             (Some(token), Some(secret)) => blake3::hash(token.as_bytes()) == blake3::hash(secret.as_bytes()),
             _ => false,
         };
@@ -123,7 +122,7 @@ impl<'p> GitWebhook<'p> {
         })
     }
 
-    /// Checks the announced size of the body.
+    /// Checks the declared size of the body.
     ///
     /// # Errors
     /// `TooLarge`.
@@ -135,7 +134,7 @@ impl<'p> GitWebhook<'p> {
         Err(Error::new(ErrorKind::TooLarge, message))
     }
 
-    /// Receives a part of the body. Only its branch and its commit are stored.
+    /// Receives a chunk of the body. Only its branch and commit are stored.
     ///
     /// # Errors
     /// `TooLarge`.
@@ -166,7 +165,7 @@ impl<'p> GitWebhook<'p> {
         if self.event != GitHostEvent::Push {
             return Ok(GitWebhookAnswer::Ignored);
         }
-        // An authenticated push with an unknown body still starts a synchronization.
+        // An authenticated push with an unrecognized body still starts a synchronization.
         let push = self.push.end();
         let (job, now) = (self.platform.id(), self.platform.now());
         self.platform.upkeep(&take_push(&space, &push, &job, now)).await.map(
@@ -179,7 +178,7 @@ impl<'p> GitWebhook<'p> {
 }
 
 impl Platform {
-    /// The webhook secret of a space, if it has one.
+    /// Returns the webhook secret of a space, if it has one.
     fn webhook_secret(&self, space: &SpaceRecord) -> Option<String> {
         let sync = space.git_sync.as_ref().filter(|_| space.deleted_at.is_none())?;
         match self.secrets().open(&secret_purpose(&space.id), &sync.sealed_secret) {
@@ -208,7 +207,7 @@ fn mac(key: &str) -> Hmac<Sha256> {
         .unwrap_or_else(|_| unreachable!("HMAC accepts keys of any length"))
 }
 
-/// Enqueues the job for a push; `Output` is `false` if it needs no synchronization.
+/// Enqueues the job for a push. `Output` is `false` if the push needs no synchronization.
 #[operation("git_push_taken")]
 async fn take_push(tx: &mut Tx, space: &SpaceId, push: &Push, job: &JobId, now: Timestamp) -> Result<bool> {
     let space: Option<Arc<SpaceRecord>> = tx.get(&SpaceRecord::key_for(space)).await?;

@@ -1,6 +1,6 @@
 //! Hostile deliveries that repeat the parsed fields: the process survives, and memory is proportional to the bytes.
 //!
-//! `DOCS_FUZZ_INPUTS=1000000 cargo test --release -p docs-core --lib deliveries_take_memory -- --nocapture` runs that
+//! `DOCS_FUZZ_INPUTS=1000000 cargo test --release -p docs-core --lib deliveries_take_memory -- --nocapture` runs this
 //! many inputs.
 
 use docs_hostile::{CONSTANT_MEMORY, Parser, ParserFn};

@@ -1,29 +1,29 @@
-//! The branch and the commit of a push, read from a delivery while it is received.
+//! The branch and commit of a push, parsed while the delivery is received.
 
-/// Maximum length of the branch and of the commit in a delivery, in bytes of JSON. A delivery with a longer one counts
-/// as unreadable.
+/// Maximum length of the branch and of the commit in a delivery, in bytes of JSON. A delivery with a longer value
+/// counts as unreadable.
 pub(super) const MAX_VALUE: usize = 4 * 1024;
 
-/// The fields of a push that are used. Pushes in other formats have none of them.
+/// The used fields of a push. Pushes in other formats have none of them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Push {
     pub(super) reference: Option<String>,
     pub(super) after: Option<String>,
 }
 
-/// Reads a [`Push`] from the parts of a body, and stores only the fields that are used. The sender of a body is unknown
-/// until its end, so anyone could otherwise make the server hold large bodies.
+/// Parses a [`Push`] from the chunks of a body, and stores only the used fields. The sender is not authenticated until
+/// the end of the body, so anyone could otherwise make the server hold large bodies in memory.
 #[derive(Debug)]
 pub(super) struct PushReader {
     body: Body,
-    /// Objects and lists that are open at the current byte.
+    /// Number of objects and lists that are open at the current byte.
     depth: usize,
-    /// The state within a string, `None` outside of strings.
+    /// The state within a string, or `None` outside of strings.
     string: Option<Escape>,
     role: Role,
     /// The field of the next or current value.
     field: Option<Field>,
-    /// The current string with its quotation marks, up to a limit.
+    /// The current string with its quotation marks, truncated to a limit.
     text: Vec<u8>,
     push: Push,
 }
@@ -33,7 +33,7 @@ enum Body {
     Begins,
     IsOpen,
     IsComplete,
-    /// It is not an object, or the type of a field is wrong.
+    /// The body is not an object, or a field has the wrong type.
     IsUnreadable,
 }
 
@@ -70,7 +70,7 @@ impl PushReader {
         }
     }
 
-    /// Reads a part of the body.
+    /// Reads a chunk of the body.
     pub(super) fn read(&mut self, part: &[u8]) {
         for &byte in part {
             match self.string {
@@ -133,7 +133,8 @@ impl PushReader {
         };
     }
 
-    /// Stores a byte of a name, or of the value of a used field. One byte beyond the limit marks a longer string.
+    /// Stores a byte of a name, or of the value of a used field. At most one byte beyond the limit is stored, which
+    /// marks a longer string.
     fn store(&mut self, byte: u8) {
         let is_used = self.depth == 1 && (self.role == Role::Name || self.field.is_some());
         if is_used && self.text.len() <= MAX_VALUE {
@@ -168,7 +169,7 @@ impl PushReader {
         }
     }
 
-    /// Reads the first byte of a value that is not a string. Only `null` is a valid value of a used field.
+    /// Reads the first byte of a non-string value. Only `null` is valid for a used field.
     fn other_value(&mut self, byte: u8) {
         if self.role == Role::Name || (self.field.take().is_some() && byte != b'n') {
             self.body = Body::IsUnreadable;
