@@ -183,6 +183,7 @@ impl<'s> Words<'s> {
         }
         let mut matching = Vec::new();
         self.add_whole(word, &mut matching)?;
+        self.add_inflections(word, &mut matching)?;
         self.add_near(word, &mut matching)?;
         let matching: Rc<[WordMatch]> = matching.into();
         self.matching.borrow_mut().insert(key, Rc::clone(&matching));
@@ -193,18 +194,41 @@ impl<'s> Words<'s> {
     fn add_whole(&self, word: &Word, matching: &mut Vec<WordMatch>) -> IndexResult<()> {
         let text = word.text();
         let (end, most) = match word.is_beginning() {
-            true => (format!("{text}{PREFIX_UPPER_BOUND}"), i64::try_from(word.visits()).unwrap_or(i64::MAX)),
+            true => (format!("{text}{PREFIX_UPPER_BOUND}"), word.visits()),
             false => (text.to_owned(), 1),
         };
+        self.each_between(text, &end, most, |term, (id, fields)| {
+            if let Some(how @ (Match::Exact | Match::Beginning)) = word.matches(term) {
+                matching.push(WordMatch { word: id, fields, how });
+            }
+        })
+    }
+
+    /// Adds the inflections of a word.
+    fn add_inflections(&self, word: &Word, matching: &mut Vec<WordMatch>) -> IndexResult<()> {
+        let Some(beginning) = word.inflection_beginning() else { return Ok(()) };
+        let end = format!("{beginning}{PREFIX_UPPER_BOUND}");
+        self.each_between(beginning, &end, word.visits(), |term, (id, fields)| {
+            if word.matches(term) == Some(Match::Inflection) {
+                matching.push(WordMatch { word: id, fields, how: Match::Inflection });
+            }
+        })
+    }
+
+    /// Calls `each` for the words from one text to another, in order and limited to `most`.
+    fn each_between(
+        &self,
+        from: &str,
+        to: &str,
+        most: usize,
+        mut each: impl FnMut(&str, (i64, u8)),
+    ) -> IndexResult<()> {
         let sql =
             "SELECT word, fields, term FROM words WHERE term >= ?1 AND term <= ?2 ORDER BY term LIMIT ?3";
         let mut found = self.statement(sql)?;
-        let mut rows = found.query(params![text, end, most])?;
+        let mut rows = found.query(params![from, to, i64::try_from(most).unwrap_or(i64::MAX)])?;
         while let Some(row) = rows.next()? {
-            let how = word.matches(row.get_ref(2)?.as_str()?);
-            if let Some(how @ (Match::Exact | Match::Beginning)) = how {
-                matching.push(WordMatch { word: row.get(0)?, fields: row.get(1)?, how });
-            }
+            each(row.get_ref(2)?.as_str()?, (row.get(0)?, row.get(1)?));
         }
         Ok(())
     }

@@ -6,6 +6,7 @@
 //! until the index has been complete once.
 
 mod follow;
+mod languages;
 mod scope;
 
 use std::{
@@ -34,7 +35,7 @@ use crate::{
         sites::view::{Viewer, VisibleSite},
     },
     policy::SpaceAccess,
-    ports::search::{PageHit, Query, Rank, Scope, SearchQuery},
+    ports::search::{Language, PageHit, Query, Rank, Scope, SearchQuery},
     store::{
         CursorFingerprint, Hash, Key, ListIdentity, Page, PageRequest, checked_limit, open_cursor,
         records::{SiteSpaceRecord, SpaceRecord},
@@ -85,7 +86,9 @@ impl<'p> SpaceHandle<'p> {
         let (platform, ref actor, space) = self.parts();
         let tx = platform.read().await?;
         let access = access::space(&tx, actor, space).await?;
+        let languages = languages::of_space(&tx, space).await?;
         drop(tx);
+        let query = (query, languages.as_slice());
         let scope = Scope::Spaces(BTreeSet::from([space.clone()]));
         let tenant = access.space().organization.as_str();
         let mut walk = SearchPager::new(list_identities::space_search(space), query, scope, tenant, page)?;
@@ -122,6 +125,7 @@ impl<'p> OrgHandle<'p> {
         let access = access::org(&tx, actor, org).await?;
         let scope = scope::search_scope(&tx, access, actor).await?;
         drop(tx);
+        let query = (query, &[Language::English][..]);
         let walk = SearchPager::new(list_identities::org_search(org), query, scope, org.as_str(), page)?;
         platform.search_spaces(actor, org, walk, Audience::Members).await
     }
@@ -146,8 +150,9 @@ impl<'p> SiteHandle<'p> {
         let (platform, ref actor, at, share_key) = self.parts();
         let tx = platform.read().await?;
         let opened = platform.load_visible_site(&tx, actor, at.with_share_key(share_key)).await?;
-        drop(tx);
         let site = &opened.site;
+        let languages = languages::of_site(&tx, &site.id).await?;
+        drop(tx);
         if !site.published {
             return Err(Error::not_found("published site"));
         }
@@ -159,7 +164,8 @@ impl<'p> SiteHandle<'p> {
         };
         let list = list_identities::site_search(&site.id, &spaces);
         let scope = Scope::Spaces(spaces.clone());
-        let walk = SearchPager::new(list, &search.query, scope, site.id.as_str(), page)?;
+        let query = (&search.query, languages.as_slice());
+        let walk = SearchPager::new(list, query, scope, site.id.as_str(), page)?;
         platform.search_spaces(actor, at.org, walk, audience).await
     }
 }
@@ -435,16 +441,17 @@ enum PagerState {
 }
 
 impl SearchPager {
+    /// Begins a search for a text in languages.
     fn new(
         list: ListIdentity,
-        text: &SearchText,
+        (text, languages): (&SearchText, &[Language]),
         scope: Scope,
         tenant: &str,
         page: &PageRequest,
     ) -> Result<Self> {
         let limit = checked_limit(page)?;
         let fingerprint = list.with_part("text", text.as_str()).fingerprint();
-        let query = Query::parse(text);
+        let query = Query::parse_in(text, languages);
         let nowhere = matches!(&scope, Scope::Spaces(spaces) if spaces.is_empty());
         let after =
             page.page.as_ref().map(|token| parse_rank(&open_cursor(token, fingerprint)?)).transpose()?;

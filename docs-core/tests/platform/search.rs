@@ -130,6 +130,36 @@ async fn written_content_is_found_once_indexed() {
 }
 
 #[tokio::test]
+async fn a_search_finds_the_plural_in_the_language_of_a_site() {
+    let (w, _) = world().await;
+    let guide = space(&w, "Guide").await;
+    add(&w, &guide, "Plurals", "All repositories have policies. Zeitpläne sind Einstellungen.").await;
+    w.platform.settle().await.expect("settled");
+    for query in ["repository", "policy ", "repositories"] {
+        assert_eq!(paths(&w, &guide, query).await, ["plurals"], "{query}");
+    }
+    let site = site(&w, &[&guide]).await;
+    w.as_admin().org(&w.org).site(&site).publish().await.expect("published");
+    let ask = async |query: &str| {
+        let search: SearchSite = serde_json::from_value(json!({"query": query})).expect("a search");
+        w.as_admin()
+            .org(&w.org)
+            .site(&site)
+            .search(&search, &PageRequest::default())
+            .await
+            .expect("found")
+            .items
+            .len()
+    };
+    assert_eq!((ask("Zeitplan").await, ask("policy ").await), (1, 1), "one letter less is a typo");
+    assert_eq!(ask("einstellen ").await, 0);
+    let mut look = w.as_admin().org(&w.org).site(&site).get_customization().await.expect("read");
+    look.internationalization.locale = docs_core::model::Locale::De;
+    w.as_admin().org(&w.org).site(&site).set_customization(look).await.expect("set");
+    assert_eq!((ask("einstellen ").await, ask("policy ").await), (1, 1));
+}
+
+#[tokio::test]
 async fn edit_updates_the_search_results() {
     let (w, _) = world().await;
     let guide = space(&w, "Guide").await;

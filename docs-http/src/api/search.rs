@@ -18,8 +18,8 @@ impl Search {
     /// Search the pages of a space
     ///
     /// A page matches if its title, description, headings and text together contain all words. Case and diacritics are
-    /// ignored, the last word can be a prefix, and longer words tolerate typos. Words in quotation marks match only as
-    /// a phrase.
+    /// ignored, words match their inflections, such as plurals, the last word can be a prefix, and longer words
+    /// tolerate typos. Words in quotation marks match only as a phrase.
     #[oai(path = "/spaces/:spaceId/search", method = "get", operation_id = "searchSpaceContent")]
     async fn space(
         &self,

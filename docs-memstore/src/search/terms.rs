@@ -38,6 +38,7 @@ impl<V> Terms<V> {
     /// Calls `each` for every matching word, in unspecified order.
     pub(super) fn for_each_match<'t>(&'t self, word: &Word, mut each: impl FnMut(&'t V, Match)) {
         self.for_each_word_match(word, &mut each);
+        self.for_each_inflection(word, &mut each);
         let next = |from: Bound<&str>| Ok::<_, Infallible>(self.next_from(from));
         near_words(word, next, each).unwrap_or_else(|never| match never {});
     }
@@ -59,6 +60,18 @@ impl<V> Terms<V> {
         }
     }
 
+    /// Calls `each` for every inflection of a word, among at most [`Word::visits`] words.
+    fn for_each_inflection<'t>(&'t self, word: &Word, mut each: impl FnMut(&'t V, Match)) {
+        let Some(beginning) = word.inflection_beginning() else { return };
+        let from = (Bound::Included(beginning), Bound::Unbounded);
+        let near = self.0.range::<str, _>(from).take_while(|(term, _)| term.starts_with(beginning));
+        for (term, value) in near.take(word.visits()) {
+            if word.matches(term) == Some(Match::Inflection) {
+                each(value, Match::Inflection);
+            }
+        }
+    }
+
     fn next_from(&self, from: Bound<&str>) -> Option<(&str, &V)> {
         self.0.range::<str, _>((from, Bound::Unbounded)).next().map(|(term, value)| (&**term, value))
     }
@@ -66,7 +79,7 @@ impl<V> Terms<V> {
 
 #[cfg(test)]
 mod tests {
-    use std::collections::BTreeMap;
+    use std::collections::{BTreeMap, BTreeSet};
 
     use docs_ports::search::{Query, QueryTerm};
     use proptest::prelude::*;
@@ -104,8 +117,10 @@ mod tests {
         #[test]
         fn term_lookup_equals_a_naive_scan(
             all in prop::collection::btree_set("[a-dä日\u{d7ff}\u{e000}\u{10ffff}]{0,10}", 0..150),
-            query in "[a-dä]{1,10}( [a-d]{1,9})?",
+            inflected in prop::collection::btree_set("ab(ac)?(s|es|ed|ing|ly|y|ies|ation)", 0..8),
+            query in "[a-dä]{1,10}( [a-d]{1,9})?|ab(ac)?(s|es|ed|ing|y|ies)",
         ) {
+            let all: BTreeSet<String> = all.into_iter().chain(inflected).collect();
             let terms = terms(all.iter().map(String::as_str));
             for word in words(&query) {
                 prop_assert_eq!(found(&terms, &word), naive(&terms, &word), "{:?}", word);

@@ -15,6 +15,7 @@ mod excerpt;
 mod fuzzy;
 mod query;
 mod score;
+mod stems;
 mod words;
 
 use std::collections::BTreeSet;
@@ -33,6 +34,7 @@ pub use excerpt::{Excerpt, MAX_EXCERPT, MAX_EXCERPTS, excerpts};
 pub use fuzzy::near_words;
 pub use query::{Match, Phrase, PhraseWord, Query, QueryTerm, Word};
 pub use score::{Field, Postings, Rank, RankedPage, scores, select_pages};
+pub use stems::Language;
 pub use words::{MAX_WORD, TokenKind, WordToken, tokens};
 
 /// The metadata of an indexed space.

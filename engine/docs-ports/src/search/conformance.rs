@@ -27,6 +27,7 @@ macro_rules! search_suite {
             a_phrase_stands_in_one_place,
             a_space_is_removed_whole,
             title_outranks_heading_and_heading_outranks_text,
+            an_inflection_is_found_after_the_word,
             one_typo_matches_from_four_letters_and_two_from_eight,
             case_and_diacritics_do_not_matter,
             clearing_forgets_everything,
@@ -210,7 +211,26 @@ pub async fn one_typo_matches_from_four_letters_and_two_from_eight(index: &impl 
     }
 }
 
-/// Case and diacritics are ignored.
+/// A word finds its inflections, after the pages with the word itself. A phrase is literal.
+pub async fn an_inflection_is_found_after_the_word(index: &impl SearchIndex) {
+    put(
+        index,
+        vec![
+            page(("s", "a"), "One", &[("", "repositories and policies")]),
+            page(("s", "b"), "Two", &[("", "a repository with a policy")]),
+            page(("s", "c"), "Three", &[("", "a repose")]),
+        ],
+    )
+    .await;
+    assert_eq!(found(index, "repository policy ").await, ["b", "a"]);
+    assert_eq!(found(index, "repositories").await, ["a", "b"]);
+    assert_eq!(found(index, "\"policies\"").await, ["a"]);
+    assert_eq!(found(index, "\"a repositories\"").await.len(), 0);
+    let hit = &hits(index, "repository ").await[1];
+    assert_eq!(hit.excerpts.len(), 1, "{hit:?}");
+}
+
+/// Words are compared without case and diacritics are ignored.
 pub async fn case_and_diacritics_do_not_matter(index: &impl SearchIndex) {
     put(index, vec![page(("s", "a"), "Über die Straße", &[("Crème Brûlée", "ΟΔΟΣ Привет")])]).await;
     for query in ["uber", "ÜBER", "strasse", "creme brulee", "cre\u{300}me", "οδός", "привет"] {

@@ -1,10 +1,10 @@
 //! Search queries and word matching.
 
-use super::{TokenKind, WordToken, tokens};
+use super::{Language, TokenKind, WordToken, stems::Stems, tokens};
 
 /// Maximum number of query terms; further ones are ignored.
 const MAX_NEEDS: usize = 64;
-/// Maximum number of index words that a query visits to find words with typos, and again to find words with a prefix.
+/// Maximum number of index words that a query visits to find words with typos, and again to find words with a prefix, and to find inflections.
 /// The budget is divided equally among the words of the query.
 const MAX_VISITED_WORDS: usize = 40_000;
 /// Minimum word length for one typo.
@@ -15,8 +15,8 @@ const TWO_TYPOS: usize = 8;
 /// A query: the terms that a page must match.
 ///
 /// Every text is a valid query. There are no operators: words are literal. Text between two quotation marks is a
-/// phrase. The last word also matches as a prefix. Alphabetic words may have typos: one from four letters on, two from
-/// eight.
+/// phrase. The last word also matches as a prefix. Words outside phrases also match their inflections in the languages
+/// of the query. Alphabetic words may have typos: one from four letters on, two from eight.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Query {
     needs: Vec<QueryTerm>,
@@ -38,6 +38,7 @@ pub struct Word {
     is_beginning: bool,
     typos: u8,
     visits: usize,
+    stems: Option<Stems>,
 }
 
 /// A sequence of consecutive words.
@@ -62,6 +63,8 @@ pub enum Match {
     Exact,
     /// The query word is a prefix of the word.
     Beginning,
+    /// Two inflections of the same word.
+    Inflection,
     /// Equal with one typo.
     OneTypo,
     /// Equal with two typos.
@@ -69,9 +72,15 @@ pub enum Match {
 }
 
 impl Query {
-    /// Parses a query.
+    /// Parses a query in English.
     #[must_use]
     pub fn parse(text: &str) -> Self {
+        Self::parse_in(text, &[Language::English])
+    }
+
+    /// Parses a query. Its words match their inflections in the given languages.
+    #[must_use]
+    pub fn parse_in(text: &str, languages: &[Language]) -> Self {
         let mut needs = Vec::new();
         let pieces: Vec<&str> = text.split(['"', '“', '”', '„', '«', '»']).collect();
         let last = pieces.len() - 1;
@@ -83,6 +92,7 @@ impl Query {
                 needs.extend(plain_terms(
                     piece,
                     if at == last { LastWordMode::Open } else { LastWordMode::Closed },
+                    languages,
                 ));
             }
         }
@@ -156,15 +166,21 @@ impl Word {
         self.typos
     }
 
-    /// Returns the maximum number of index words to visit for typos, and for prefix matches. Further words are omitted,
-    /// so that the cost of a query does not depend on the size of the index.
+    /// Returns the beginning of all its inflections; `None` if it has none.
+    #[must_use]
+    pub fn inflection_beginning(&self) -> Option<&str> {
+        self.stems.as_ref().map(Stems::beginning)
+    }
+
+    /// The maximum number of index words to visit for typos, for its prefix, and for its inflections. Words
+    /// Further words are omitted, so that the cost of a query does not depend on the size of the index.
     #[must_use]
     pub const fn visits(&self) -> usize {
         self.visits
     }
 
     const fn is_inexact(&self) -> bool {
-        self.is_beginning || self.typos > 0
+        self.is_beginning || self.typos > 0 || self.stems.is_some()
     }
 
     /// Compares the query word with a folded word from an indexed text.
@@ -175,6 +191,9 @@ impl Word {
         }
         if self.is_beginning && term.starts_with(&self.text) {
             return Some(Match::Beginning);
+        }
+        if self.stems.as_ref().is_some_and(|stems| stems.include(term)) {
+            return Some(Match::Inflection);
         }
         match distance(&self.text, term, usize::from(self.typos)) {
             Some(1) => Some(Match::OneTypo),
@@ -199,7 +218,7 @@ enum LastWordMode {
     Closed,
 }
 
-fn plain_terms(text: &str, ending: LastWordMode) -> Vec<QueryTerm> {
+fn plain_terms(text: &str, ending: LastWordMode, languages: &[Language]) -> Vec<QueryTerm> {
     let mut needs = Vec::new();
     let mut run: Vec<WordToken> = Vec::new();
     let mut found = tokens(text).peekable();
@@ -207,8 +226,8 @@ fn plain_terms(text: &str, ending: LastWordMode) -> Vec<QueryTerm> {
         match token.kind {
             TokenKind::Word => {
                 let is_beginning = ending == LastWordMode::Open && found.peek().is_none();
-                let typos = typos(&token.text);
-                needs.push(QueryTerm::Word(Word { text: token.text, is_beginning, typos, visits: 0 }));
+                let (typos, stems) = (typos(&token.text), Stems::new(&token.text, languages));
+                needs.push(QueryTerm::Word(Word { text: token.text, is_beginning, typos, visits: 0, stems }));
             }
             // A run of characters in a script without spaces is searched as a phrase.
             TokenKind::Pair => run.push(token),
@@ -236,7 +255,7 @@ fn phrase(tokens: Vec<WordToken>) -> Option<QueryTerm> {
             continue;
         }
         let is_beginning = token.kind == TokenKind::Tail;
-        let word = Word { text: token.text, is_beginning, typos: 0, visits: 0 };
+        let word = Word { text: token.text, is_beginning, typos: 0, visits: 0, stems: None };
         parts.push(PhraseWord { word, offset: token.position - start });
     }
     if parts.len() == 1 {
@@ -308,6 +327,8 @@ mod tests {
             ("word", "wird", Some(Match::OneTypo)),
             ("word", "ward s", None),
             ("installd", "installed", Some(Match::OneTypo)),
+            ("installs", "installation", Some(Match::Inflection)),
+            ("queries", "query", Some(Match::Inflection)),
             ("instalaltion", "installation", Some(Match::OneTypo)),
             ("confguraton", "configuration", Some(Match::TwoTypos)),
             ("seven77", "seven78", None),

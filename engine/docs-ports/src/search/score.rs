@@ -34,11 +34,13 @@ impl Field {
 
 impl Match {
     /// Returns the score of a match in a field. A prefix match in the title scores higher than an exact match in a
-    /// heading, and a match with a typo in any field scores lower than an exact match in the text.
+    /// heading, an inflection scores lower than a prefix, and a match with a typo in any field scores lower than an
+    /// exact match in the text.
     const fn worth(self, field: Field) -> u32 {
         let hundredths = match self {
             Self::Exact => 100,
             Self::Beginning => 80,
+            Self::Inflection => 70,
             Self::OneTypo => 20,
             Self::TwoTypos => 10,
         };
@@ -140,7 +142,7 @@ struct TermMatches {
 impl TermMatches {
     fn add(&mut self, field: Field, times: u32, how: Match) {
         self.best = self.best.max(how.worth(field));
-        if how <= Match::Beginning {
+        if how <= Match::Inflection {
             self.times = self.times.saturating_add(times);
             self.is_in_title |= field == Field::Title;
         }
@@ -275,6 +277,12 @@ impl WordPositions {
             places.extend(whole.flat_map(|(_, places)| places));
         } else {
             places.extend(self.0.get(word.text()).into_iter().flatten());
+        }
+        if let Some(beginning) = word.inflection_beginning() {
+            let from = (Bound::Included(beginning), Bound::Unbounded);
+            let near = self.0.range::<str, _>(from).take_while(|(term, _)| term.starts_with(beginning));
+            let inflected = near.filter(|(term, _)| word.matches(term) == Some(Match::Inflection));
+            places.extend(inflected.flat_map(|(_, places)| places));
         }
         if !places.is_empty() {
             return places;
