@@ -11,13 +11,20 @@ const ZWNJ: char = '\u{200c}';
 
 /// Replaces characters that cannot be displayed.
 pub(crate) fn clean(text: &str) -> String {
-    text.chars().filter(|c| *c != '\r').map(visible_char).collect()
+    text.chars().filter(|c| *c != '\r' && !is_selector(*c)).map(visible_char).collect()
 }
 
 /// Replaces characters that cannot be displayed, and converts text to a single line, for titles.
 pub(crate) fn one_line(text: &str) -> String {
-    let line: String = text.chars().map(|c| if c.is_whitespace() { ' ' } else { visible_char(c) }).collect();
+    let shown = text.chars().filter(|c| !is_selector(*c));
+    let line: String = shown.map(|c| if c.is_whitespace() { ' ' } else { visible_char(c) }).collect();
     line.trim().to_owned()
+}
+
+/// Returns `true` for the selectors of the text or emoji variant of a character. A font without a glyph for the pair
+/// would draw a box.
+const fn is_selector(c: char) -> bool {
+    matches!(c, '\u{fe0e}' | '\u{fe0f}')
 }
 
 fn visible_char(c: char) -> char {
@@ -102,6 +109,7 @@ mod tests {
     fn control_characters_are_replaced() {
         assert_eq!(clean("a\0b\u{7}\r\nc\u{ffff}"), "a\u{fffd}b\u{fffd}\nc\u{fffd}");
         assert_eq!(one_line(" a\n b\0"), "a  b\u{fffd}");
+        assert_eq!((clean("⚠\u{fe0f} a"), one_line("❤\u{fe0f} a")), ("⚠ a".to_owned(), "❤ a".to_owned()));
         assert!(!clean("abc\u{202e}def").contains('\u{202e}'));
     }
 

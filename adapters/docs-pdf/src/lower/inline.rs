@@ -196,7 +196,8 @@ fn colour(colour: MarkColor) -> Option<&'static str> {
 
 /// Returns the characters denoted by an emoji code; empty for an invalid code.
 fn emoji(code: &str) -> String {
-    code.split('-').filter_map(|hex| char::from_u32(u32::from_str_radix(hex, 16).ok()?)).collect()
+    let emoji = code.split('-').filter_map(|hex| char::from_u32(u32::from_str_radix(hex, 16).ok()?));
+    clean(&emoji.collect::<String>())
 }
 
 /// Returns the text of nodes without formatting.

@@ -58,3 +58,20 @@ fn paragraph(said: &str) -> Block {
 fn heading(said: &str) -> Block {
     Block::new(BlockKind::Heading1(HeadingData::default()), vec![text(said)])
 }
+
+/// Returns the drawing operations of all sheets.
+fn operations(read: &Read) -> Vec<Vec<u8>> {
+    read.pdf.get_pages().values().map(|page| read.pdf.get_page_content(*page)).collect()
+}
+
+#[test]
+fn an_emoji_looks_the_same_with_and_without_a_selector() {
+    for emoji in ["⚠", "❤", "⚙", "✔", "ℹ", "▶", "☎", "❤\u{200d}🔥", "☝🏽"] {
+        let with: String = emoji.chars().flat_map(|c| [c, '\u{fe0f}']).collect();
+        let [with, without] = [with.as_str(), emoji].map(|emoji| {
+            let blocks = vec![heading(emoji), paragraph(&format!("a {emoji} b"))];
+            operations(&set("emoji", &book(emoji, vec![page("one", emoji, blocks)])))
+        });
+        assert!(with == without, "{emoji}");
+    }
+}
