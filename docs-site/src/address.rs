@@ -3,6 +3,7 @@
 use std::{borrow::Cow, collections::HashMap, sync::Arc};
 
 use docs_core::{
+    content::document::decode_anchor,
     model::{
         ContentRef, PublishedSite, SectionOrGroup, SiteSection, SiteSpace, SiteSpaceId, SiteStructure,
         SpaceId,
@@ -239,7 +240,9 @@ impl Addresses {
                         ReferenceTarget { href: Some(String::new()), ..ReferenceTarget::default() }
                     }
                 };
-                let place = utf8_percent_encode(anchor, SEGMENT);
+                // The source can contain the anchor in encoded form.
+                let anchor = decode_anchor(anchor);
+                let place = utf8_percent_encode(&anchor, SEGMENT);
                 ReferenceTarget { href: whole.href.map(|href| format!("{href}#{place}")), ..whole }
             }
             ContentRef::Space { space } => ReferenceTarget {

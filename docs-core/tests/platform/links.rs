@@ -319,6 +319,29 @@ async fn selective_filter_finds_every_link_across_pages() {
 }
 
 #[tokio::test]
+async fn a_link_to_an_anchor_that_does_not_exist_is_broken() {
+    let w = World::new().await;
+    let page = "## C, C++ & F#\n\n## Set up {#setup}\n\n<a id=\"old\"></a>\n\n## 快速开始\n\n[here](#c-c--f) [no](#nowhere)";
+    let text = "[a](/pages/{0}#c-c++-f) [b](/pages/{0}#c-c--f) [c](/pages/{0}#setup) [d](/pages/{0}#old) \
+                [e](/pages/{0}#%E5%BF%AB%E9%80%9F%E5%BC%80%E5%A7%8B) [f](/pages/{0}#gone) [g](/pages/{0}#c-c--f-1) \
+                [h](/pages/{0}#top)";
+    let (space, pages) = filled(&w, &[page, text]).await;
+    let broken = links(&w, &w.admin, &space, Some(LinkStatus::Broken)).await;
+    let mut found: Vec<String> = broken.items.iter().map(target).collect();
+    found.sort();
+    assert_eq!(found, ["page-0#c-c--f-1", "page-0#gone", "page-0#nowhere"]);
+    assert_eq!(broken.stats.broken.total, 3);
+    // A changed heading changes the status of links from other pages.
+    let number = w.request(&space).await;
+    let change =
+        json!([{ "operation": "update_page", "page": pages[0], "document": { "markdown": "## Gone" } }]);
+    edit(&w, (&space, &number), change).await;
+    w.as_admin().space(&space).change_request(&number).merge().await.expect("merged");
+    let broken = links(&w, &w.admin, &space, Some(LinkStatus::Broken)).await;
+    assert_eq!((broken.items.len(), broken.stats.broken.total), (6, 6), "{:?}", told(&broken));
+}
+
+#[tokio::test]
 async fn backlinks_list_the_pages_that_link_to_a_page() {
     let w = World::new().await;
     let (space, pages) =

@@ -79,6 +79,7 @@ fn render_page(
         outside: manner.outside,
         counter: &counter,
         gaps: None,
+        anchors: None,
     };
     let write = |html: &mut Html| body.write(html, &renderer);
     let write = (!matches!(body, PageBody::None)).then_some(write);

@@ -198,6 +198,10 @@ impl Renderer<'_> {
         let anchor = block.meta.as_ref().map(|meta| meta.id.as_str()).or(data.id.as_deref());
         html.tags("<").tags(tag).attribute_if(" id=\"", anchor);
         html.attribute_if(" class=\"", alignment_class(data.align)).tags(">");
+        let alternatives = self.anchors.zip(anchor).map(|(anchors, own)| anchors.alternatives(own));
+        for alternative in alternatives.unwrap_or_default() {
+            html.tags("<span").attribute(" id=\"", alternative).tags("></span>");
+        }
         self.write_inlines(html, &block.nodes, at);
         if let Some(anchor) = anchor {
             html.tags(" <a class=\"anchor\"").attribute(" href=\"#", anchor);
@@ -299,10 +303,11 @@ impl Renderer<'_> {
         };
         let at = NodePosition { reuses: at.reuses + 1, ..at };
         if *space == self.addresses.space {
-            return self.counter.add_reused(self.blocks(&document.nodes, at));
+            let inner = Renderer { anchors: None, ..*self };
+            return self.counter.add_reused(inner.blocks(&document.nodes, at));
         }
         let addresses = self.addresses.for_space(space);
-        let other = Renderer { addresses: &addresses, ..*self };
+        let other = Renderer { addresses: &addresses, anchors: None, ..*self };
         self.counter.add_reused(other.blocks(&document.nodes, at))
     }
 

@@ -66,6 +66,7 @@ impl PrerenderedPage {
             outside: manner.outside,
             counter: &counter,
             gaps: Some(&gaps),
+            anchors: None,
         };
         let mut html = Html::with_capacity(DOCUMENT_CAPACITY);
         renderer.write_document(&mut html, document);

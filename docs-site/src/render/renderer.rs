@@ -1,6 +1,9 @@
 //! The block renderer of one page.
 
-use docs_core::model::{ContentRef, Document, ExternalLinksTarget};
+use docs_core::{
+    content::document::Anchors,
+    model::{ContentRef, Document, ExternalLinksTarget},
+};
 use maud::Markup;
 
 use super::{Counter, NodePosition, placeholder::Placeholders};
@@ -24,17 +27,27 @@ pub(crate) struct Renderer<'r> {
     pub(crate) counter: &'r Counter,
     /// Collects placeholders while a document is prerendered without a site.
     pub(crate) gaps: Option<&'r Placeholders>,
+    /// The anchors of the document that is rendered as a whole.
+    pub(crate) anchors: Option<&'r Anchors>,
 }
 
 impl Renderer<'_> {
     /// Writes a whole document.
     pub(crate) fn write_document(&self, html: &mut Html, document: &Document) {
-        self.write_blocks(html, &document.nodes, NodePosition::default());
+        let anchors = Anchors::new(document);
+        let renderer = Renderer { anchors: Some(&anchors), ..*self };
+        renderer.write_blocks(html, &document.nodes, NodePosition::default());
     }
 
     /// Resolves a reference.
     pub(super) fn target(&self, target: &ContentRef) -> ReferenceTarget {
         self.gaps.inspect(|gaps| gaps.record_reference(target));
+        if let ContentRef::Anchor { anchor, page: None, space: None } = target
+            && let Some(own) = self.anchors.and_then(|anchors| anchors.resolve(anchor))
+        {
+            let own = ContentRef::Anchor { anchor: own.to_owned(), page: None, space: None };
+            return self.addresses.target(&own);
+        }
         self.addresses.target(target)
     }
 

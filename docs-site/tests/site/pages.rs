@@ -41,6 +41,43 @@ async fn page_shows_navigation_metadata_and_breadcrumbs() {
 }
 
 #[tokio::test]
+async fn anchors_of_other_renderers_lead_to_headings() {
+    let w = World::new().await;
+    let space = w.space("Guide").await;
+    let text = "[in](#c-c--f) [own](#c-c++-f) [far](#nowhere)\n\n## C, C++ & F#\n\n## 快速开始\n\n## Plain\n";
+    let page = w.page(&space, "Headings", text).await;
+    let links = format!(
+        "[a](/pages/{page}#%E5%BF%AB%E9%80%9F%E5%BC%80%E5%A7%8B) [b](/pages/{page}#快速开始) [c](#a%20b) \
+         [d](/pages/{page}#c-c--f) [e](/pages/{page}#\u{fe0f}-plain)"
+    );
+    w.page(&space, "Links", &links).await;
+    let (_, path) = w.site("Docs", &space).await;
+    let shown = w.html(&path).await;
+    for part in [
+        "<h2 id=\"c-c++-f\"><span id=\"c-c--f\"></span>C, C++",
+        "<a href=\"#c-c%2B%2B-f\">in</a>",
+        "<a href=\"#c-c%2B%2B-f\">own</a>",
+        "<a href=\"#nowhere\">far</a>",
+        "<h2 id=\"plain\">Plain",
+    ] {
+        assert!(shown.contains(part), "{part}\n{shown}");
+    }
+    let shown = w.html(&format!("{path}links")).await;
+    let encoded = "#%E5%BF%AB%E9%80%9F%E5%BC%80%E5%A7%8B";
+    for part in [
+        format!("<a href=\"{path}{encoded}\">a</a>"),
+        format!("<a href=\"{path}{encoded}\">b</a>"),
+        "<a href=\"#a%20b\">c</a>".to_owned(),
+        format!("<a href=\"{path}#c-c--f\">d</a>"),
+        format!("<a href=\"{path}#-plain\">e</a>"),
+    ] {
+        assert!(shown.contains(&part), "{part}\n{shown}");
+    }
+    let markdown = w.html(&format!("{path}index.md")).await;
+    assert!(markdown.contains("[in](#c-c--f)"), "{markdown}");
+}
+
+#[tokio::test]
 async fn internal_links_resolve_to_site_pages() {
     let w = World::new().await;
     let space = w.space("Guide").await;

@@ -1,6 +1,6 @@
 //! Resolution of references.
 
-use docs_markup::slugify;
+use docs_markup::{document::Anchors, slugify};
 use docs_model::{ContentRef, PageId, ReusableId, SpaceId};
 
 use super::{BookLowering, page_label};
@@ -144,6 +144,13 @@ impl BookLowering<'_> {
     }
 
     fn anchor(&self, at: usize, anchor: &str) -> LinkTarget {
+        let document = self.book.pages.get(at).and_then(|page| page.document.as_ref());
+        let anchors = self
+            .anchors
+            .get(at)
+            .zip(document)
+            .map(|(anchors, document)| anchors.get_or_init(|| Anchors::new(document)));
+        let anchor = anchors.and_then(|anchors| anchors.resolve(anchor)).unwrap_or(anchor);
         LinkTarget { to: Some(anchor_label(at, &one_line(anchor))), page: Some(page_label(at)), url: None }
     }
 }

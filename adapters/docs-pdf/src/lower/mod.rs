@@ -5,8 +5,12 @@ mod inline;
 mod links;
 mod table;
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::{
+    cell::OnceCell,
+    collections::{BTreeMap, HashMap, HashSet},
+};
 
+use docs_markup::document::Anchors;
 use docs_model::{ContentRef, PageId, ReusableId};
 use docs_ports::Book;
 
@@ -32,7 +36,9 @@ pub(crate) struct BookLowering<'a> {
     pages: HashMap<&'a PageId, usize>,
     /// Labels in use.
     labels: HashSet<String>,
-    /// Index of the current page.
+    /// The anchors of the pages that links with anchors refer to.
+    anchors: Vec<OnceCell<Anchors>>,
+    /// The index of the current page.
     page: usize,
     /// Number of parts that the book may still have.
     left: usize,
@@ -49,6 +55,7 @@ impl<'a> BookLowering<'a> {
             pictures,
             pages: book.pages.iter().enumerate().map(|(at, page)| (&page.id, at)).collect(),
             labels: HashSet::new(),
+            anchors: book.pages.iter().map(|_| OnceCell::new()).collect(),
             page: 0,
             left: limits.parts,
             text_left: limits.text,

@@ -1,7 +1,9 @@
 //! Links and backlinks of content.
 //!
-//! A revision stores the status of its internal links. Links to other content are resolved per caller.
+//! A revision stores the status of its internal links. Links to other content are resolved per caller, and
+//! links to anchors are compared with the text of their page.
 
+mod anchors;
 mod external;
 mod listing;
 mod location;
@@ -37,7 +39,8 @@ use crate::{
 
 /// Maximum number of links per read of the content.
 const LINK_BATCH: usize = 1_000;
-/// Maximum number of external links resolved for the statistics. Further links count with their stored status, which is
+/// Maximum number of external links, and of links to anchors, resolved for the statistics. Further links count with
+/// their stored status, which is
 /// never broken.
 const MAX_RESOLVED_LINKS: usize = 5_000;
 
@@ -180,7 +183,8 @@ impl Platform {
         Ok(LinkList::new(List::from(Page { items, next, count }), stats))
     }
 
-    /// Counts the links. The cost is O(log n) plus the resolution of at most [`MAX_RESOLVED_LINKS`] external links.
+    /// Counts the links. The cost is O(log n) plus the resolution of external links and of links to anchors, at most
+    /// [`MAX_RESOLVED_LINKS`] each.
     async fn stats(
         &self,
         listing: &Listing,
@@ -190,16 +194,17 @@ impl Platform {
     ) -> Result<LinkStats> {
         let counts = listing.view.link_counts(source).await?;
         let mut broken = counts.broken;
-        let range = LinkRange { standing: LinkState::Outside, source: source.cloned() };
-        let mut after: Option<Key> = None;
-        for _ in 0..MAX_RESOLVED_LINKS / LINK_BATCH {
-            let rows = listing.view.links(&range, after.as_deref(), LINK_BATCH).await?;
-            outside.load_all(&rows).await?;
-            let missing = rows.iter().filter(|(_, link)| !outside.exists(&link.reference)).count();
-            broken += missing as u64;
-            match rows.last() {
-                Some((last, _)) if rows.len() == LINK_BATCH => after = Some(Key::clone(last)),
-                _ => break,
+        for standing in [LinkState::Anchor, LinkState::Outside] {
+            let range = LinkRange { standing, source: source.cloned() };
+            let mut after: Option<Key> = None;
+            for _ in 0..MAX_RESOLVED_LINKS / LINK_BATCH {
+                let rows = listing.view.links(&range, after.as_deref(), LINK_BATCH).await?;
+                outside.load_all(&rows).await?;
+                broken += rows.iter().filter(|(_, link)| !outside.exists(link)).count() as u64;
+                match rows.last() {
+                    Some((last, _)) if rows.len() == LINK_BATCH => after = Some(Key::clone(last)),
+                    _ => break,
+                }
             }
         }
         let change_request = match &listing.base {
@@ -216,8 +221,8 @@ impl Platform {
         match link.standing {
             LinkState::Broken => LinkStatus::Broken,
             LinkState::Inside => LinkStatus::Ok,
-            LinkState::Outside if !outside.exists(&link.reference) => LinkStatus::Broken,
-            LinkState::Outside => LinkStatus::Ok,
+            LinkState::Outside | LinkState::Anchor if !outside.exists(link) => LinkStatus::Broken,
+            LinkState::Outside | LinkState::Anchor => LinkStatus::Ok,
             LinkState::Web => match &link.reference {
                 ContentRef::Url { url } if self.urls().is_app(url) => LinkStatus::InApp,
                 _ => LinkStatus::Ok,

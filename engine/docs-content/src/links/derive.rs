@@ -147,14 +147,16 @@ impl LinkUpdate {
                 }
             }
         }
-        for (targets, from, to) in [
-            (&self.came, LinkState::Broken, LinkState::Inside),
-            (&self.went, LinkState::Inside, LinkState::Broken),
-        ] {
-            for target in targets {
-                let moved = gather.ask(self.links_to(session, root, target, from))?;
+        for (targets, states) in
+            [(&self.came, &[LinkState::Broken][..]), (&self.went, &[LinkState::Inside, LinkState::Anchor])]
+        {
+            for (target, state) in targets.iter().flat_map(|it| states.iter().map(move |state| (it, *state)))
+            {
+                let moved = gather.ask(self.links_to(session, root, target, state))?;
                 for (key, value) in moved.unwrap_or_default() {
-                    let link = Link { standing: to, ..Link::read(&key, &value)? };
+                    let mut link = Link::read(&key, &value)?;
+                    link.standing =
+                        if state == LinkState::Broken { inside(&link) } else { LinkState::Broken };
                     changes.remove(key);
                     changes.put(link.key()?, value);
                 }
@@ -229,7 +231,10 @@ pub(crate) fn entries(
         };
         let (source, reference) = (source.clone(), reference.clone());
         let Uses { times, is_conditional } = *uses;
-        let link = Link { source, reference, relation: *relation, times, standing, is_conditional };
+        let mut link = Link { source, reference, relation: *relation, times, standing, is_conditional };
+        if standing == LinkState::Inside {
+            link.standing = inside(&link);
+        }
         out.insert(link.key()?, link.value()?);
         if let Some(target) = resolved.target() {
             back.add(&target, &link);
@@ -237,4 +242,9 @@ pub(crate) fn entries(
     }
     out.extend(back.into_entries());
     Ok(out)
+}
+
+/// Returns the state of a link whose target is in the revision.
+fn inside(link: &Link) -> LinkState {
+    if link.page_anchor().is_some() { LinkState::Anchor } else { LinkState::Inside }
 }

@@ -43,7 +43,9 @@ pub enum LinkState {
     Broken,
     /// The target is in the revision.
     Inside,
-    /// The target is part of the platform but not of the revision. Only the store can tell if it exists.
+    /// The target is in the revision; its text decides whether it has the anchor of the link.
+    Anchor,
+    /// The target is on the platform but not of the revision. Only the store can tell if it exists.
     Outside,
     /// A web URL.
     Web,
@@ -51,12 +53,13 @@ pub enum LinkState {
 
 impl LinkState {
     /// All states, in key order.
-    pub const ALL: [Self; 4] = [Self::Broken, Self::Inside, Self::Outside, Self::Web];
+    pub const ALL: [Self; 5] = [Self::Broken, Self::Inside, Self::Anchor, Self::Outside, Self::Web];
 
     const fn segment(self) -> &'static str {
         match self {
             Self::Broken => "b",
             Self::Inside => "i",
+            Self::Anchor => "n",
             Self::Outside => "o",
             Self::Web => "w",
         }
@@ -253,6 +256,18 @@ impl Link {
     #[must_use]
     pub fn destination(&self) -> String {
         reference::destination(&self.reference)
+    }
+
+    /// Returns the page and the anchor in it that the link names, if its target is a page of the revision.
+    #[must_use]
+    pub fn page_anchor(&self) -> Option<(&PageId, &str)> {
+        match (&self.reference, &self.source) {
+            (ContentRef::Anchor { anchor, page: Some(page), space: None }, _) => Some((page, anchor)),
+            (ContentRef::Anchor { anchor, page: None, space: None }, LinkSource::Page(page)) => {
+                Some((page, anchor))
+            }
+            _ => None,
+        }
     }
 
     /// Returns the record of the revision that is the target of the link.

@@ -105,8 +105,8 @@ fn links_of_text(markdown: &str) -> Vec<String> {
 /// Texts and the links that they contain.
 const TEXTS: &[(&str, &[&str])] = &[
     ("[a](/pages/page00002)", &["Inside links 1 page page00002"]),
-    ("[a](/pages/page00002#top) [b](/pages/page00002#top)", &["Inside links 2 anchor top page00002"]),
-    ("[a](#here)", &["Inside links 1 anchor here"]),
+    ("[a](/pages/page00002#top) [b](/pages/page00002#top)", &["Anchor links 2 anchor top page00002"]),
+    ("[a](#here)", &["Anchor links 1 anchor here"]),
     ("[a](/pages/page00001)", &["Inside links 1 page page00001"]),
     ("[a](/pages/page00009)", &["Broken links 1 page page00009"]),
     ("[a](/files/file1) ![b](/files/file1)", &["Inside embeds 1 file file1", "Inside links 1 file file1"]),
@@ -241,6 +241,22 @@ fn deleting_a_file_breaks_links_and_restoring_fixes_them() {
 }
 
 #[test]
+fn deleting_a_page_breaks_links_to_its_anchors() {
+    let (content, base) = start(&[
+        insert(id(1), None, None, "One"),
+        insert(id(2), None, None, "Two"),
+        text(1, "[two](/pages/page00002#x) [own](#y)\n"),
+    ]);
+    let states = |root| all(&content, root, None).iter().map(|link| link.standing).collect::<Vec<_>>();
+    let gone = apply(&content, base, &[Edit::DeletePage { page: id(2) }]);
+    assert_eq!(states(base), [LinkState::Anchor; 2]);
+    assert_eq!(states(gone), [LinkState::Broken, LinkState::Anchor]);
+    let back = apply(&content, gone, &[insert(id(2), None, None, "Two")]);
+    assert_eq!(states(back), [LinkState::Anchor; 2]);
+    sound(&content, back);
+}
+
+#[test]
 fn conflicted_body_has_the_links_of_the_request_side() {
     let (content, base) =
         start(&[insert(id(1), None, None, "One"), insert(id(2), None, None, "Two"), text(1, "first\n")]);
@@ -249,7 +265,7 @@ fn conflicted_body_has_the_links_of_the_request_side() {
     let merged = now(content.merge(DOMAIN, ThreeWay { base, ours: main, theirs: request })).unwrap().root;
     sound(&content, merged);
     let found: Vec<String> = all(&content, merged, None).iter().map(shown).collect();
-    assert_eq!(found, ["Inside page00001 links 1 x anchor page00002"]);
+    assert_eq!(found, ["Anchor page00001 links 1 x anchor page00002"]);
 }
 
 #[test]

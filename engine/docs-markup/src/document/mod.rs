@@ -19,6 +19,7 @@
 //!   context are preserved verbatim, as one paragraph together with the lines they would merge with; all other blocks
 //!   are unaffected.
 
+mod anchors;
 mod atoms;
 mod attributes;
 mod block_texts;
@@ -71,6 +72,7 @@ mod work_budget;
 mod write;
 
 pub use self::{
+    anchors::{Anchors, decode_anchor},
     block_texts::{block_text, block_texts},
     comparison::is_same,
     invalid::Invalid,

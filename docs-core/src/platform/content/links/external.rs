@@ -1,4 +1,4 @@
-//! Link targets outside the revision: other spaces, collections, users and OpenAPI specifications.
+//! Link targets that are resolved for the caller: other spaces, collections, users, OpenAPI specifications, anchors.
 //!
 //! Targets that the actor cannot access are treated as missing.
 
@@ -7,7 +7,10 @@ use std::{
     sync::Arc,
 };
 
-use super::location::{LinkTargets, LocationContext, reference_anchor, space_target};
+use super::{
+    anchors::PageAnchors,
+    location::{LinkTargets, LocationContext, reference_anchor, space_target},
+};
 use crate::{
     ErrorKind, Result,
     content::{Link, LinkState, LinkTarget},
@@ -33,6 +36,7 @@ pub(super) struct ExternalTargets<'a> {
     actor: &'a Actor,
     own: &'a LocationContext,
     known: HashMap<ContentRef, ExternalTarget<'a>>,
+    anchors: PageAnchors,
 }
 
 /// Target of a reference. A full location repeats its space, so locations are built on demand; until then, all targets
@@ -100,12 +104,18 @@ impl SpaceContext<'_> {
 
 impl<'a> ExternalTargets<'a> {
     pub(super) fn new(platform: &'a Platform, actor: &'a Actor, own: &'a LocationContext) -> Self {
-        Self { platform, actor, own, known: HashMap::new() }
+        Self { platform, actor, own, known: HashMap::new(), anchors: PageAnchors::default() }
     }
 
-    /// Returns `true` if the target of a resolved reference exists and the actor has access to it.
-    pub(super) fn exists(&self, reference: &ContentRef) -> bool {
-        self.known.get(reference).is_some_and(|known| !matches!(known, ExternalTarget::Missing))
+    /// Returns `true` if the target of a resolved link exists and the actor has access to it.
+    pub(super) fn exists(&self, link: &Link) -> bool {
+        match link.standing {
+            LinkState::Anchor => self.anchors.has(link),
+            _ => {
+                let known = self.known.get(&link.reference);
+                known.is_some_and(|known| !matches!(known, ExternalTarget::Missing))
+            }
+        }
     }
 
     /// Returns the target location of a resolved reference, or `None` if the actor has no access to it.
@@ -131,8 +141,9 @@ impl<'a> ExternalTargets<'a> {
         }
     }
 
-    /// Resolves external links in batches. The number of reads does not depend on the number of links.
+    /// Resolves links in batches. The number of reads does not depend on the number of links.
     pub(super) async fn load_all(&mut self, links: &[(Key, Link)]) -> Result<()> {
+        self.anchors.load(&self.own.view, links).await?;
         let new: BTreeSet<&ContentRef> = links
             .iter()
             .filter(|(_, link)| {

@@ -119,8 +119,10 @@ impl LinkRows<'_> {
 pub(super) const fn stored_statuses(status: Option<LinkStatus>) -> &'static [LinkState] {
     match status {
         None => &LinkState::ALL,
-        Some(LinkStatus::Broken) => &[LinkState::Broken, LinkState::Outside],
-        Some(LinkStatus::Ok) => &[LinkState::Inside, LinkState::Outside, LinkState::Web],
+        Some(LinkStatus::Broken) => &[LinkState::Broken, LinkState::Anchor, LinkState::Outside],
+        Some(LinkStatus::Ok) => {
+            &[LinkState::Inside, LinkState::Anchor, LinkState::Outside, LinkState::Web]
+        }
         Some(LinkStatus::InApp) => &[LinkState::Web],
     }
 }

@@ -1,0 +1,144 @@
+//! Anchors of pages that links name.
+
+use std::collections::{BTreeSet, HashMap};
+
+use crate::{
+    Result,
+    content::{
+        Link, LinkState, PageEntry, PageKind, Rendering, View,
+        document::{Anchors, decode_anchor, reading_view},
+    },
+    model::{BlockKind, Document, PageId},
+    store::Key,
+};
+
+/// Maximum number of bytes of pages whose anchors one request reads. Links to anchors of further pages count as valid.
+const MAX_ANCHOR_TEXT: usize = 8 * 1024 * 1024;
+
+/// The anchors of pages that were read.
+pub(super) struct PageAnchors {
+    pages: HashMap<PageId, KnownAnchors>,
+    bytes_left: usize,
+}
+
+impl Default for PageAnchors {
+    fn default() -> Self {
+        Self { pages: HashMap::new(), bytes_left: MAX_ANCHOR_TEXT }
+    }
+}
+
+enum KnownAnchors {
+    All(Anchors),
+    /// The page also has anchors that are not in its text, or was not read.
+    Some,
+}
+
+impl PageAnchors {
+    /// Reads the pages of links to anchors.
+    pub(super) async fn load(&mut self, view: &View, links: &[(Key, Link)]) -> Result<()> {
+        let named = links.iter().filter(|(_, link)| link.standing == LinkState::Anchor);
+        let new: BTreeSet<&PageId> = named
+            .filter_map(|(_, link)| link.page_anchor())
+            .map(|(page, _)| page)
+            .filter(|page| !self.pages.contains_key(*page))
+            .collect();
+        if new.is_empty() {
+            return Ok(());
+        }
+        let new: Vec<PageId> = new.into_iter().cloned().collect();
+        let found = view.pages(&new).await?;
+        for (id, entry) in new.into_iter().zip(found) {
+            let known = match entry {
+                Some(entry) => self.anchors(view, &entry).await?,
+                None => KnownAnchors::Some,
+            };
+            self.pages.insert(id, known);
+        }
+        Ok(())
+    }
+
+    async fn anchors(&mut self, view: &View, entry: &PageEntry) -> Result<KnownAnchors> {
+        if entry.kind != PageKind::Document {
+            return Ok(KnownAnchors::Some);
+        }
+        let text = view.text(&entry.body, Rendering::Request).await?;
+        if !self.take(text.len()) {
+            return Ok(KnownAnchors::Some);
+        }
+        let document = view.document(&entry.body, Rendering::Request).await?;
+        Ok(match has_embedded_content(&document) {
+            true => KnownAnchors::Some,
+            false => KnownAnchors::All(Anchors::new(&reading_view(&document))),
+        })
+    }
+
+    /// Takes bytes from the bound. Returns `false` if fewer are left.
+    const fn take(&mut self, bytes: usize) -> bool {
+        let is_enough = bytes <= self.bytes_left;
+        self.bytes_left = self.bytes_left.saturating_sub(bytes);
+        is_enough
+    }
+
+    /// Returns `true` unless the page of a link is known to lack its anchor.
+    pub(super) fn has(&self, link: &Link) -> bool {
+        let Some((page, anchor)) = link.page_anchor() else { return true };
+        match self.pages.get(page) {
+            Some(KnownAnchors::All(anchors)) => {
+                is_built_in(&decode_anchor(anchor)) || anchors.resolve(anchor).is_some()
+            }
+            Some(KnownAnchors::Some) | None => true,
+        }
+    }
+}
+
+/// Returns `true` for anchors that every page has: its beginning, parts of its layout, and text fragments.
+fn is_built_in(anchor: &str) -> bool {
+    anchor.eq_ignore_ascii_case("top") || anchor.starts_with(['~', ':'])
+}
+
+/// Returns `true` if a document shows content that is not in its text.
+fn has_embedded_content(document: &Document) -> bool {
+    let mut has = false;
+    for block in &document.nodes {
+        block.visit(&mut |block| {
+            has |= matches!(
+                block.kind,
+                BlockKind::ReusableContent { .. }
+                    | BlockKind::Swagger { .. }
+                    | BlockKind::OpenapiOperation { .. }
+                    | BlockKind::OpenapiWebhook { .. }
+                    | BlockKind::OpenapiSchemas { .. }
+            );
+        });
+    }
+    has
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        content::LinkSource,
+        model::{ContentRef, LinkRelation},
+    };
+
+    #[test]
+    fn links_to_pages_beyond_the_bound_count_as_valid() {
+        let mut anchors = PageAnchors::default();
+        let taken = [MAX_ANCHOR_TEXT, 0, 1].map(|bytes| anchors.take(bytes));
+        assert_eq!(taken, [true, true, false]);
+        let id: PageId = "page".parse().expect("an id");
+        let link = Link {
+            source: LinkSource::Page(id.clone()),
+            reference: ContentRef::Anchor { anchor: "a".to_owned(), page: None, space: None },
+            relation: LinkRelation::Reference,
+            times: 1,
+            standing: LinkState::Anchor,
+            is_conditional: false,
+        };
+        anchors.pages.insert(id.clone(), KnownAnchors::Some);
+        assert!(anchors.has(&link));
+        anchors.pages.insert(id, KnownAnchors::All(Anchors::default()));
+        assert!(!anchors.has(&link));
+    }
+}
