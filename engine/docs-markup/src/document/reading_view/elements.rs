@@ -8,9 +8,9 @@ use docs_model::{
 };
 
 use super::{
-    super::{attributes::length, simple_blocks::is_anchor, targets, work_budget},
+    super::{attributes::length, targets, work_budget},
     assemble::{Image, Item},
-    frames::{Builder, FrameKind, Opener, Skipped, TextKind},
+    frames::{Builder, FrameKind, Opener, Skipped, TextKind, is_id},
     placeholders::without_placeholders,
     rows::{Cell, Row},
 };
@@ -42,7 +42,8 @@ pub(super) fn read(builder: &mut Builder<'_>, source: &str) {
     for token in html::tokens(source, 0..source.len()) {
         match token {
             HtmlToken::Text(range) => {
-                let text = entity::decode(&source[range]);
+                let shown = without_incomplete_tags(&source[range]);
+                let text = entity::decode(&shown);
                 let is_code_start = builder.code.as_ref().is_some_and(|code| code.text.is_empty());
                 let text = if is_code_start { text.trim_start_matches('\n') } else { &text };
                 if builder.skipped.is_none() && !(text.trim().is_empty() && builder.is_between()) {
@@ -55,9 +56,24 @@ pub(super) fn read(builder: &mut Builder<'_>, source: &str) {
     }
 }
 
-/// Returns `true` if a text can be an anchor.
-pub(super) fn is_id(text: &str) -> bool {
-    is_anchor(text)
+/// Removes incomplete and very long tags, which are text to the tokenizer.
+fn without_incomplete_tags(text: &str) -> Cow<'_, str> {
+    let is_tag =
+        |at: usize| text[at + 1..].trim_start_matches('/').starts_with(|c: char| c.is_ascii_alphabetic());
+    if !text.match_indices('<').any(|(at, _)| is_tag(at)) {
+        return Cow::Borrowed(text);
+    }
+    let mut out = String::with_capacity(text.len());
+    let mut end = 0;
+    for (at, _) in text.match_indices('<') {
+        if at < end || !is_tag(at) {
+            continue;
+        }
+        out.push_str(&text[end..at]);
+        end = text[at..].find('>').map_or(text.len(), |length| at + length + 1);
+    }
+    out.push_str(&text[end..]);
+    Cow::Owned(out)
 }
 
 /// Returns the target of an address, unless it would run code.

@@ -173,7 +173,7 @@ impl<'v> Builder<'v> {
 
     /// Records an anchor for the next block.
     pub(super) fn anchor(&mut self, id: &str) {
-        if self.skipped.is_none() && is_anchor(id) && self.view.take(RUN_BYTES) {
+        if self.skipped.is_none() && is_id(id) && self.view.take(RUN_BYTES) {
             self.anchors.push(id.to_owned());
         }
     }
@@ -591,6 +591,11 @@ impl<'v> Builder<'v> {
         let block = Block::new(kind, text.split('\n').map(line).collect());
         self.add_new(block);
     }
+}
+
+/// Returns `true` if a text can be an anchor. Anchors of the layout of a site begin with `~`.
+pub(super) fn is_id(text: &str) -> bool {
+    is_anchor(text) && !text.starts_with('~')
 }
 
 /// Returns the inline nodes of blocks, separated by spaces.

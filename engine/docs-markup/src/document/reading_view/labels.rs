@@ -2,12 +2,13 @@
 
 use std::collections::{HashMap, HashSet};
 
-use docs_model::{Document, InlineKind};
+use docs_model::{Document, InlineKind, Node};
 use pulldown_cmark::{Event, Parser, Tag};
 
 use super::{
     super::{inlines::label, print, spelling, work_budget},
     options::OPTIONS,
+    tags,
 };
 
 /// The definitions that apply to the whole document.
@@ -19,6 +20,8 @@ pub(super) struct Labels {
     pub(super) notes: HashSet<String>,
     /// The labels of the footnotes of annotations, in text order.
     pub(super) annotations: Vec<String>,
+    /// The names of unknown tags that have a closing tag.
+    pub(super) paired_tags: HashSet<String>,
 }
 
 impl Labels {
@@ -37,6 +40,11 @@ impl Labels {
                 }
             });
             block.visit(&mut |block| {
+                let leaves = block.nodes.iter().flat_map(|node| match node {
+                    Node::Text(text) => text.leaves.as_slice(),
+                    _ => &[],
+                });
+                leaves.for_each(|leaf| tags::closing_names(&leaf.text, &mut labels.paired_tags));
                 if spelling::is_verbatim(block) {
                     labels.add(&spelling::text_of_nodes(&block.nodes));
                 }

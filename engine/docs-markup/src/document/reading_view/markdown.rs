@@ -14,7 +14,7 @@ use super::{
     super::{inlines::label, work_budget},
     assemble::{Image, Item},
     elements::{self, target},
-    frames::{Builder, FrameKind, Opener, TextKind},
+    frames::{Builder, FrameKind, Opener, TextKind, is_id},
     labels::Labels,
     needs,
     options::OPTIONS,
@@ -26,8 +26,8 @@ use super::{
 /// Reads Markdown into a builder.
 pub(super) fn read(builder: &mut Builder<'_>, source: &str) {
     work_budget::step(source.len());
-    let text = tags::removed(source);
     let (labels, left) = (Rc::clone(&builder.view.labels), Rc::clone(&builder.view.destination_bytes_left));
+    let text = tags::removed(source, &labels.paired_tags);
     let mut resolve = |broken: BrokenLink<'_>| resolve(&broken, &labels, &left);
     let mut reader =
         Reader { builder, html: None, alignments: Vec::new(), column: 0, image: None, is_head: false };
@@ -162,7 +162,7 @@ impl Reader<'_, '_> {
                 builder.open_mark(MarkKind::Bold);
             }
             Tag::Heading { level, id, .. } => {
-                let id = id.map(|id| without_placeholders(&id)).filter(|id| elements::is_id(id));
+                let id = id.map(|id| without_placeholders(&id)).filter(|id| is_id(id));
                 let data = HeadingData { id, ..HeadingData::default() };
                 builder.open_text(TextKind::Heading(level as u8, data), None, Opener::Markdown);
             }

@@ -41,9 +41,9 @@ fn block(block: &Block) -> bool {
         }
 }
 
-/// Returns `true` for a title that may contain HTML.
+/// Returns `true` for a title that may contain HTML or tags.
 pub(super) fn is_markup(title: &str) -> bool {
-    title.contains('<')
+    title.contains('<') || title.contains("{%")
 }
 
 /// Returns `true` if a heading ends with attributes, such as `{#id}`.

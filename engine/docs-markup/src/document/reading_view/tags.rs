@@ -1,17 +1,32 @@
 //! Unknown tags in Markdown, such as `{% prompt %}`, replaced by their content.
 
-use std::borrow::Cow;
+use std::{borrow::Cow, collections::HashSet};
 
 use pulldown_cmark::{Event, Parser, Tag};
 
 use super::options::OPTIONS;
 use crate::syntax::tag;
 
-/// Values of a tag that readers see.
-const SHOWN: [&str; 4] = ["title", "label", "date", "name"];
+/// Values of a tag with content that readers see.
+const SHOWN: [&str; 3] = ["title", "label", "date"];
+/// The tag whose content readers do not see.
+const COMMENT: &str = "comment";
 
-/// Returns Markdown without its tags. The title of a tag becomes bold text.
-pub(super) fn removed(source: &str) -> Cow<'_, str> {
+/// Adds the names of the tags that a text closes, such as `prompt` for `{% endprompt %}`.
+pub(super) fn closing_names(text: &str, names: &mut HashSet<String>) {
+    for (at, sign) in text.match_indices("{%") {
+        let rest = text[at + sign.len()..].trim_start_matches(['-', ' ', '\t', '\n']);
+        let Some(rest) = rest.strip_prefix("end") else { continue };
+        let end = rest.find(|c: char| !c.is_alphanumeric() && !matches!(c, '-' | '_')).unwrap_or(rest.len());
+        if !names.contains(&rest[..end]) {
+            names.insert(rest[..end].to_owned());
+        }
+    }
+}
+
+/// Returns Markdown without its tags. The title of a tag with content becomes bold text, and the address of one without
+/// content a link.
+pub(super) fn removed<'s>(source: &'s str, paired: &HashSet<String>) -> Cow<'s, str> {
     if !source.contains("{%") {
         return Cow::Borrowed(source);
     }
@@ -24,24 +39,36 @@ pub(super) fn removed(source: &str) -> Cow<'_, str> {
     }
     let mut out = String::with_capacity(source.len());
     let mut at = 0;
+    let mut is_hidden = false;
     for tag in tag::tags(source, &code) {
         let Some(start) = source[at..tag.end].rfind("{%").map(|start| at + start) else { continue };
-        out.push_str(&source[at..start]);
-        out.push_str(&shown(&tag, source));
+        if !is_hidden {
+            out.push_str(&source[at..start]);
+            out.push_str(&shown(&tag, source, paired));
+        }
+        is_hidden = match tag.name.strip_prefix("end") {
+            Some(name) => is_hidden && name != COMMENT,
+            None => is_hidden || (tag.name == COMMENT && paired.contains(COMMENT)),
+        };
         at = tag.end;
+    }
+    if is_hidden {
+        return Cow::Owned(out);
     }
     out.push_str(&source[at..]);
     Cow::Owned(out)
 }
 
-fn shown(tag: &tag::Tag<'_>, source: &str) -> String {
+fn shown(tag: &tag::Tag<'_>, source: &str, paired: &HashSet<String>) -> String {
     let values = tag.values().unwrap_or_default();
     let value = |name: &str| {
         let found = values.iter().find(|value| value.name == name)?;
         Some(found.text(source).into_owned()).filter(|text| !text.trim().is_empty())
     };
-    if let Some(title) = SHOWN.iter().find_map(|name| value(name)) {
-        return format!("**{}**\n", title.replace(['*', '<', '\n'], " ").trim());
+    if paired.contains(tag.name) {
+        let title = SHOWN.iter().find_map(|name| value(name)).unwrap_or_default();
+        let title = title.replace(['*', '<', '\n', '`', '['], " ");
+        return if title.trim().is_empty() { String::new() } else { format!("**{}**\n", title.trim()) };
     }
     match value("url").or_else(|| value("src")) {
         Some(url) if !url.contains(['<', '>', '\n']) => format!("<{url}>"),

@@ -10,6 +10,7 @@ mod inlines;
 mod linear;
 mod reading_view;
 mod reading_view_bounds;
+mod specification;
 
 use serde_json::{Value, json};
 
