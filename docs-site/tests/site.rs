@@ -24,6 +24,8 @@ mod hidden;
 mod hostile;
 #[path = "site/large.rs"]
 mod large;
+#[path = "site/layout.rs"]
+mod layout;
 #[path = "site/leaks.rs"]
 mod leaks;
 #[path = "site/log.rs"]
