@@ -32,6 +32,8 @@ mod leaks;
 mod log;
 #[path = "site/machines.rs"]
 mod machines;
+#[path = "site/markup.rs"]
+mod markup;
 #[path = "site/moments.rs"]
 mod moments;
 #[path = "site/pages.rs"]

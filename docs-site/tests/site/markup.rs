@@ -1,0 +1,219 @@
+//! HTML in the text of pages, in a real browser: hostile values of every element and attribute that readers see.
+
+use serde_json::{Value, json};
+
+use crate::{chromium::Browser, world::World};
+
+/// Elements that the reading view knows, or that it drops.
+const ELEMENTS: [&str; 58] = [
+    "a",
+    "abbr",
+    "address",
+    "article",
+    "audio",
+    "b",
+    "blockquote",
+    "br",
+    "caption",
+    "center",
+    "code",
+    "dd",
+    "del",
+    "details",
+    "div",
+    "dl",
+    "dt",
+    "em",
+    "figcaption",
+    "figure",
+    "font",
+    "h1",
+    "h2",
+    "h6",
+    "hr",
+    "i",
+    "iframe",
+    "img",
+    "ins",
+    "kbd",
+    "li",
+    "mark",
+    "ol",
+    "p",
+    "picture",
+    "pre",
+    "q",
+    "s",
+    "samp",
+    "section",
+    "small",
+    "source",
+    "span",
+    "strong",
+    "sub",
+    "summary",
+    "sup",
+    "table",
+    "tbody",
+    "td",
+    "th",
+    "thead",
+    "tr",
+    "tt",
+    "u",
+    "ul",
+    "var",
+    "video",
+];
+
+/// Addresses that would run a script.
+const ADDRESSES: [&str; 16] = [
+    "javascript:alert(1)",
+    "JaVaScRiPt:alert(1)",
+    " &#1; javascript:alert(1)",
+    "java&#9;script:alert(1)",
+    "java&#10;script:alert(1)",
+    "&#x6A;avascript&colon;alert(1)",
+    "javascript&#58;alert(1)",
+    "\u{feff}javascript:alert(1)",
+    "java\u{200b}script:alert(1)",
+    "vbscript:msgbox(1)",
+    "data:text/html,<script>alert(1)</script>",
+    "data:text/html;base64,PHNjcmlwdD5hbGVydCgxKTwvc2NyaXB0Pg==",
+    "data:image/svg+xml,<svg xmlns='http://www.w3.org/2000/svg' onload='alert(1)'/>",
+    "blob:https://forbidden.test/x",
+    "view-source:javascript:alert(1)",
+    "x\" onerror=\"alert(1)\" onfocus=\"alert(1)\" autofocus x=\"",
+];
+
+/// Attributes with an address.
+const CARRIERS: [&str; 22] = [
+    "<a href=\"{}\">x</a>",
+    "<a href='{}' target=_blank>x</a>",
+    "<a xlink:href=\"{}\" href=\"#\">x</a>",
+    "[x](<{}>)",
+    "[x][r]\n\n[r]: <{}>",
+    "<img src=\"{}\">",
+    "<img srcset=\"{} 2x\" src=\"/x.png\">",
+    "<img src=\"https://media.test/a.png\" alt=\"{}\" title='{}' width='{}' align=\"{}\">",
+    "<picture><source srcset=\"{}\" media=\"(prefers-color-scheme: dark)\"><img src=\"{}\"></picture>",
+    "<video src=\"{}\" poster=\"{}\" controls autoplay></video>",
+    "<video><source src=\"{}\" onerror=alert(1)></video>",
+    "<audio src=\"{}\" autoplay></audio>",
+    "<iframe src=\"{}\"></iframe>",
+    "<iframe srcdoc=\"{}\"></iframe>",
+    "<table background=\"{}\"><tr><td background=\"{}\">x</td></tr></table>",
+    "<form action=\"{}\"><button formaction=\"{}\">x</button><input type=image src=\"{}\"></form>",
+    "<object data=\"{}\"><embed src=\"{}\"></object>",
+    "<svg><a xlink:href=\"{}\"><text>x</text></a><use href=\"{}\"/></svg>",
+    "<math><mi href=\"{}\" xlink:href=\"{}\">x</mi></math>",
+    "<base href=\"{}\"><link rel=stylesheet href=\"{}\"><meta http-equiv=refresh content=\"0;url={}\">",
+    "<a id=\"{}\" name=\"{}\">x</a>",
+    "<blockquote cite=\"{}\"><q cite=\"{}\">x</q><ins cite=\"{}\">y</ins></blockquote>",
+];
+
+/// Markup that a second parse reads differently.
+const MUTATIONS: [&str; 22] = [
+    "<noscript><p title=\"</noscript><img src=x onerror=alert(1)>\"></noscript>",
+    "<svg></p><style><a id=\"</style><img src=1 onerror=alert(1)>\"></svg>",
+    "<math><mtext><table><mglyph><style><!--</style><img title=\"--&gt;&lt;img src=1 onerror=alert(1)&gt;\"></table></math>",
+    "<form><math><mtext></form><form><mglyph><style></math><img src onerror=alert(1)>",
+    "<math><annotation-xml encoding=\"text/html\"><img src=x onerror=alert(1)></annotation-xml></math>",
+    "<svg><foreignObject><body onload=alert(1)></foreignObject><script>alert(1)</script></svg>",
+    "<svg><animate attributeName=href values=javascript:alert(1) /><a id=x><rect width=9 height=9 /></a></svg>",
+    "<template><img src=x onerror=alert(1)></template>",
+    "<textarea><img title=\"</textarea><img src=x onerror=alert(1)>\">",
+    "<title><img title=\"</title><img src=x onerror=alert(1)>\">",
+    "<xmp><img title=\"</xmp><img src=x onerror=alert(1)>\">",
+    "<style><img title=\"</style><img src=x onerror=alert(1)>\">",
+    "<iframe><img title=\"</iframe><img src=x onerror=alert(1)>\">",
+    "<noembed><img title=\"</noembed><img src=x onerror=alert(1)>\">",
+    "<select><option><style></select><img src=x onerror=alert(1)></style>",
+    "<scr<script>ipt>alert(1)</scr</script>ipt>",
+    "<<script>script>alert(1)<</script>/script>",
+    "<!--><img src=x onerror=alert(1)>-->",
+    "<!--!><img src=x onerror=alert(1)--!>",
+    "<![CDATA[<img src=x onerror=alert(1)>]]>",
+    "<?xml <img src=x onerror=alert(1)> ?>",
+    "`a <img src=x` onerror=alert(1)> &lt;img src=x onerror=alert(1)&gt;",
+];
+
+/// Every event attribute, and attributes that load or style something, on one element.
+fn with_attributes(element: &str) -> String {
+    let events =
+        ["click", "mouseover", "error", "load", "focus", "toggle", "animationstart", "pointerenter", "begin"];
+    let events: Vec<String> =
+        events.iter().map(|event| format!("on{event}=alert(1) ON{event}='alert(1)'")).collect();
+    format!(
+        "<{element} {} style=\"background:url(https://forbidden.test/{element});animation:x 1s\" autofocus tabindex=0 \
+         srcdoc=\"<script>alert(1)</script>\" poster=https://forbidden.test/p ping=https://forbidden.test/q \
+         is=x slot=y nonce=z class=\"top side\" id=\"location\">x</{element}>",
+        events.join(" ")
+    )
+}
+
+/// All hostile texts.
+fn texts() -> Vec<String> {
+    let carried = CARRIERS
+        .iter()
+        .flat_map(|carrier| ADDRESSES.iter().map(move |address| carrier.replace("{}", address)));
+    let own = ELEMENTS.iter().map(|element| with_attributes(element));
+    let mutations = MUTATIONS.iter().flat_map(|text| {
+        [
+            (*text).to_owned(),
+            format!("<details><summary>{text}</summary>{text}</details>"),
+            format!("a {text} b"),
+        ]
+    });
+    carried.chain(own).chain(mutations).collect()
+}
+
+/// Describes elements and attributes of the article that must not exist.
+const FORBIDDEN: &str = "[...document.querySelectorAll('article *')].flatMap((element) => [\
+    ...(/^(script|iframe|object|embed|form|base|meta|link|style|video|audio|template)$/i.test(element.localName) \
+        ? [element.outerHTML] : []), \
+    ...[...element.attributes].filter((it) => /^(on|style$|srcdoc$|formaction$|ping$|poster$|background$|autofocus$)/i\
+        .test(it.name)).map((it) => element.localName + ' ' + it.name), \
+    ...(element.localName === 'a' && element.hasAttribute('href') \
+        && !/^(https?|mailto|tel):$/.test(element.protocol) ? [element.outerHTML] : []), \
+    ...(element.localName === 'img' && !/^https?:/.test(element.currentSrc || element.src) ? [element.outerHTML] : [])])";
+
+#[tokio::test(flavor = "multi_thread")]
+async fn no_html_in_a_page_runs_a_script_or_loads_other_hosts() {
+    let Some(mut browser) = Browser::start().await else { return };
+    let w = World::new().await;
+    let space = w.space("Guide").await;
+    w.page(&space, "First", "Start.").await;
+    let texts = texts();
+    let groups: Vec<&[String]> = texts.chunks(24).collect();
+    for (at, some) in groups.iter().enumerate() {
+        let markdown = some.iter().enumerate().map(|(n, text)| {
+            let text = text.replace("[r]", &format!("[r{n}]"));
+            format!("{text}\n\n| a |\n| - |\n| {} |\n\n> - {text}\n\n", text.replace(['\n', '|'], " "))
+        });
+        let page = json!({ "operation": "insert_page", "title": format!("Page {at}"),
+            "document": { "markdown": markdown.collect::<String>() } });
+        w.edit(&space, json!([page])).await;
+    }
+    let (_, path) = w.site("Docs", &space).await;
+    let base = format!("{}{path}", w.serve().await);
+    browser.open(&base).await;
+    browser.ask("Network.setBlockedURLs", json!({ "urls": ["https://*"] })).await;
+    for at in 0..groups.len() {
+        let url = format!("{base}page-{at}");
+        browser.open(&url).await;
+        browser.eval("document.querySelectorAll('details').forEach((it) => { it.open = true; })").await;
+        let events = "['mouseover', 'focus', 'pointerenter', 'animationstart', 'error', 'load']";
+        let dispatch = format!(
+            "document.querySelectorAll('article *').forEach((it) => {events}.forEach((name) => \
+             it.dispatchEvent(new Event(name))))"
+        );
+        browser.eval(&dispatch).await;
+        assert_eq!(browser.eval(FORBIDDEN).await, Value::Array(Vec::new()), "{url}");
+        assert_eq!(browser.complaints(), Vec::<String>::new(), "{url}");
+        assert_eq!(browser.eval("location.href").await, url.as_str(), "nothing navigates");
+    }
+    let foreign: Vec<String> = browser.hosts().into_iter().filter(|host| host != "127.0.0.1").collect();
+    assert_eq!(foreign, ["media.test"], "only the media that an element names is requested");
+    browser.end().await;
+}
