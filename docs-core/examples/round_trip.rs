@@ -28,7 +28,7 @@ fn main() {
         if page.file_name().is_some_and(|name| name == "SUMMARY.md") {
             continue;
         }
-        report.page(page, parse_page(&text).body, show.as_deref());
+        report.page(page, &parse_page(&text).body, show.as_deref());
     }
     report.print();
 }

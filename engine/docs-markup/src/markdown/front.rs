@@ -67,34 +67,62 @@ pub fn web_reference(destination: &str) -> Option<ContentRef> {
     web_url(destination).map(|_| ContentRef::Url { url: destination.to_owned() })
 }
 
-/// Parses YAML. Invalid parts are reported in `warnings`.
-pub(super) fn parse(yaml: &str, warnings: &mut Vec<String>) -> FrontMatter {
-    if yaml.len() > MAX_BYTES {
-        warnings.push("The front matter is too long and was ignored.".to_owned());
-        return FrontMatter::default();
+/// The lines between the marks of front matter.
+pub(super) enum FrontBlock {
+    Map(Box<FrontMatter>),
+    /// They resemble a map, but cannot be parsed.
+    Unreadable,
+    /// The text between two horizontal rules.
+    Text,
+}
+
+/// Parses the lines between the marks of front matter. Invalid parts are reported in `warnings`.
+pub(super) fn parse(yaml: &str, warnings: &mut Vec<String>) -> FrontBlock {
+    let keys = match read_map(yaml) {
+        Ok(Some(keys)) => keys,
+        Err(problem) if resembles_map(yaml) => {
+            warnings.push(format!("The front matter {problem}. It is part of the text."));
+            return FrontBlock::Unreadable;
+        }
+        Ok(None) | Err(_) => return FrontBlock::Text,
+    };
+    let (keys, replaced) = remove_nul(keys);
+    if replaced {
+        warnings.push("The NUL characters of the front matter were replaced.".to_owned());
     }
+    let mut reader = FrontMatterReader { keys, warnings };
+    FrontBlock::Map(Box::new(reader.read()))
+}
+
+/// Returns `true` if a text is a map, which may be empty.
+pub(super) fn is_map(yaml: &str) -> bool {
+    matches!(read_map(yaml), Ok(Some(_)))
+}
+
+/// Reads a map; `None` for another type. The error completes a sentence that starts with "The front matter".
+fn read_map(yaml: &str) -> Result<Option<Map<String, Value>>, String> {
     if yaml.trim().is_empty() {
-        return FrontMatter::default();
+        return Ok(Some(Map::new()));
+    }
+    if yaml.len() > MAX_BYTES {
+        return Err(format!("has more than {} KiB", MAX_BYTES / 1024));
     }
     match yaml::read_within(yaml, LIMITS) {
-        Ok(Value::Object(keys)) => {
-            let (keys, replaced) = remove_nul(keys);
-            if replaced {
-                warnings.push("The NUL characters of the front matter were replaced.".to_owned());
-            }
-            let mut reader = FrontMatterReader { keys, warnings };
-            reader.read()
-        }
-        Ok(Value::Null) => FrontMatter::default(),
-        Ok(_) => {
-            warnings.push("The front matter is not a map and was ignored.".to_owned());
-            FrontMatter::default()
-        }
-        Err(error) => {
-            warnings.push(format!("The front matter is not valid YAML and was ignored: {error}"));
-            FrontMatter::default()
-        }
+        Ok(Value::Object(keys)) => Ok(Some(keys)),
+        Ok(_) => Ok(None),
+        Err(error) => Err(format!("is not valid YAML: {error}")),
     }
+}
+
+/// Returns `true` if the first line of a text, except comments, begins with a key.
+fn resembles_map(yaml: &str) -> bool {
+    let mut lines = yaml.lines().filter(|line| !line.trim().is_empty() && !line.starts_with('#'));
+    let Some((key, rest)) = lines.next().and_then(|line| line.split_once(':')) else { return false };
+    let is_key = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '.' | ' ' | '"' | '\'');
+    !key.is_empty()
+        && !key.starts_with(' ')
+        && key.chars().all(is_key)
+        && !rest.starts_with(|c: char| !c.is_whitespace())
 }
 
 /// Removes NUL characters, which YAML can escape and the platform rejects in text.

@@ -3,47 +3,41 @@
 
 mod emoji;
 mod front;
+mod heading;
 mod links;
 mod pieces;
 mod scan;
 #[cfg(test)]
 mod tests;
 
-use std::ops::Range;
+use std::{borrow::Cow, ops::Range};
 
-use docs_model::MAX_PAGE_BYTES;
-use pulldown_cmark::{Event, Parser, Tag, TagEnd};
-
-use crate::PagePatch;
-
-pub(crate) use self::links::rewrite_sites;
 pub use self::{
     emoji::leading_emoji,
     front::{CoverSource, FrontMatter, MAX_BYTES as MAX_FRONT_MATTER_BYTES, cover_of, web_reference},
+    heading::Heading,
     links::{LinkKind, LinkRole, LinkSite, MAX_LINKS, Resolution, links, links_and_specs, rewrite_links},
 };
-
-/// The heading that contains the title of its page.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Heading {
-    /// The text without marks, anchors and the leading emoji.
-    pub title: String,
-    /// The leading emoji.
-    pub emoji: Option<String>,
-}
+use self::{front::FrontBlock, heading::find_title};
+pub(crate) use self::{
+    heading::{stored_prelude, without_blank_lines},
+    links::rewrite_sites,
+};
+use crate::PagePatch;
 
 /// The parts of a Markdown file.
 #[derive(Clone, PartialEq, Debug)]
 pub struct PageSource<'a> {
-    /// The parsed front matter. Empty if there is none or it is invalid.
+    /// The parsed front matter. Empty if there is none.
     pub front: FrontMatter,
     /// The YAML between the fences, verbatim.
     pub yaml: Option<&'a str>,
     /// The leading `# Title`.
     pub heading: Option<Heading>,
-    /// The text after front matter and heading, unchanged, starting at its first non-blank line.
-    pub body: &'a str,
-    /// The problems found, one sentence each.
+    /// The text without front matter and heading, from its first nonblank line. Comments, link definitions and
+    /// unreadable front matter before the heading are part of it.
+    pub body: Cow<'a, str>,
+    /// The unusable parts, one sentence each.
     pub warnings: Vec<String>,
 }
 
@@ -74,7 +68,8 @@ impl PageSource<'_> {
 
 /// Splits a Markdown file into front matter, leading title and text.
 ///
-/// This never fails. Front matter that is not YAML results in a page without metadata and a warning.
+/// This never fails: front matter that is not a YAML map is part of the text. If it resembles a map, there is a
+/// warning.
 ///
 /// ```
 /// use docs_markup::markdown::parse_page;
@@ -86,24 +81,45 @@ impl PageSource<'_> {
 /// ```
 #[must_use]
 pub fn parse_page(markdown: &str) -> PageSource<'_> {
-    let mut warnings = Vec::new();
-    let (yaml, rest) = split_front(markdown);
-    let front = yaml.map(|yaml| front::parse(yaml, &mut warnings)).unwrap_or_default();
-    let rest = without_blank_lines(rest);
-    let (heading, body) = match split_heading(rest) {
-        Some((heading, body)) => (Some(heading), without_blank_lines(body)),
-        None => (None, rest),
+    let FrontSplit { page, rest, unreadable } = read_front(markdown);
+    let Some(title) = find_title(rest, unreadable) else { return page };
+    let after = without_blank_lines(&rest[title.range.end..]);
+    let body = match &rest[title.prelude] {
+        "" => Cow::Borrowed(after),
+        prelude => Cow::Owned(format!("{}{after}", stored_prelude(prelude))),
     };
-    PageSource { front, yaml, heading, body, warnings }
+    PageSource { heading: Some(title.heading), body, ..page }
 }
 
 /// Splits the file of a reusable content block into front matter and text. A heading is part of the text.
 #[must_use]
 pub fn parse_include(markdown: &str) -> PageSource<'_> {
+    read_front(markdown).page
+}
+
+/// A file split into front matter and text.
+struct FrontSplit<'a> {
+    /// The page without its heading.
+    page: PageSource<'a>,
+    /// The text with its leading blank lines.
+    rest: &'a str,
+    /// The length of the unreadable front matter that the text begins with.
+    unreadable: usize,
+}
+
+fn read_front(markdown: &str) -> FrontSplit<'_> {
     let mut warnings = Vec::new();
-    let (yaml, rest) = split_front(markdown);
-    let front = yaml.map(|yaml| front::parse(yaml, &mut warnings)).unwrap_or_default();
-    PageSource { front, yaml, heading: None, body: without_blank_lines(rest), warnings }
+    let (block, rest) = front_block(markdown);
+    let all = without_mark(markdown);
+    let length = all.len() - rest.len();
+    let (front, yaml, rest, unreadable) = match block.map(|yaml| front::parse(yaml, &mut warnings)) {
+        Some(FrontBlock::Map(front)) => (*front, block, rest, 0),
+        Some(FrontBlock::Unreadable) => (FrontMatter::default(), None, all, length),
+        Some(FrontBlock::Text) | None => (FrontMatter::default(), None, all, 0),
+    };
+    let body = Cow::Borrowed(without_blank_lines(rest));
+    let page = PageSource { front, yaml, heading: None, body, warnings };
+    FrontSplit { page, rest, unreadable }
 }
 
 /// The byte ranges of the parts of a page file.
@@ -113,38 +129,56 @@ pub(crate) struct PageParts {
     pub(crate) yaml: Option<Range<usize>>,
     /// The end of the front matter, including its closing fence, or the start of the text if there is none.
     pub(crate) front_end: usize,
+    /// The part of the text before the heading: comments, link definitions and unreadable front matter.
+    pub(crate) prelude: Range<usize>,
     /// The leading heading, including its line break.
     pub(crate) heading: Option<Range<usize>>,
-    /// The start offset of the body.
+    /// The start of the text after the heading.
     pub(crate) body: usize,
 }
 
 impl PageParts {
     /// Returns the parts of `markdown` from the result of [`parse_page`].
     pub(crate) fn from_source(markdown: &str, source: &PageSource<'_>) -> Self {
-        let (yaml, rest) = split_front(markdown);
+        let FrontSplit { rest, unreadable, .. } = read_front(markdown);
         let front_end = markdown.len() - rest.len();
-        let yaml = yaml.map(|yaml| {
+        let yaml = source.yaml.map(|yaml| {
             // The YAML begins after the first line.
             let start = markdown.find('\n').map_or(markdown.len(), |end| end + 1);
             start..start + yaml.len()
         });
-        let heading = source.heading.as_ref().and_then(|_| {
-            let rest = without_blank_lines(rest);
-            let (_, behind) = split_heading(rest)?;
-            Some(markdown.len() - rest.len()..markdown.len() - behind.len())
-        });
-        Self { yaml, front_end, heading, body: markdown.len() - source.body.len() }
+        let title = source.heading.as_ref().and_then(|_| find_title(rest, unreadable));
+        let start = |text: &str| markdown.len() - without_blank_lines(text).len();
+        let moved = |range: Range<usize>| front_end + range.start..front_end + range.end;
+        match title {
+            Some(title) => Self {
+                yaml,
+                front_end,
+                body: start(&rest[title.range.end..]),
+                prelude: moved(title.prelude),
+                heading: Some(moved(title.range)),
+            },
+            None => Self { yaml, front_end, prelude: front_end..front_end, heading: None, body: start(rest) },
+        }
     }
 }
 
 /// Splits `markdown` into front matter and the rest.
 ///
-/// Front matter begins at the first byte (after a byte order mark) with a line of three hyphens, and ends with another
-/// such line or a line of three dots. Without an end, there is no front matter.
+/// Front matter starts at the first byte (after a byte order mark) with a line of three hyphens, and ends with such a
+/// line or a line of three dots. Without an end there is no front matter, and neither if it is not a YAML map: a
+/// horizontal rule begins with the same line.
 #[must_use]
 pub fn split_front(markdown: &str) -> (Option<&str>, &str) {
-    let text = markdown.strip_prefix('\u{feff}').unwrap_or(markdown);
+    match front_block(markdown) {
+        (Some(yaml), rest) if front::is_map(yaml) => (Some(yaml), rest),
+        _ => (None, without_mark(markdown)),
+    }
+}
+
+/// Splits off the lines between the marks of front matter, whatever they contain.
+fn front_block(markdown: &str) -> (Option<&str>, &str) {
+    let text = without_mark(markdown);
     let mut lines = text.split_inclusive('\n');
     let Some(first) = lines.next().filter(|line| line.trim_end() == "---" && line.ends_with('\n')) else {
         return (None, text);
@@ -161,62 +195,6 @@ pub fn split_front(markdown: &str) -> (Option<&str>, &str) {
     (None, text)
 }
 
-/// Maximum length in bytes of the lines of a title heading. A longer heading is treated as text.
-const MAX_HEADING_BYTES: usize = 4 << 10;
-/// Maximum number of bytes for the fences of front matter and the blank lines of a page file.
-const SEPARATOR_BYTES: usize = 1 << 10;
-
-/// Maximum size of a page file in bytes: text of [`MAX_PAGE_BYTES`] with front matter and a title of the maximum size.
-/// In a larger file, the text is too long, or the front matter is ignored.
-pub const MAX_PAGE_FILE_BYTES: u64 =
-    (MAX_PAGE_BYTES + MAX_FRONT_MATTER_BYTES + MAX_HEADING_BYTES + SEPARATOR_BYTES) as u64;
-
-/// Splits off the leading level 1 heading.
-fn split_heading(text: &str) -> Option<(Heading, &str)> {
-    // A heading ends at the first blank line, and a longer title is not accepted, so the rest need not be parsed.
-    let mut end = 0;
-    for line in text.split_inclusive('\n') {
-        if line.trim().is_empty() || end + line.len() > MAX_HEADING_BYTES {
-            break;
-        }
-        end += line.len();
-    }
-    let mut title = String::new();
-    for (event, range) in Parser::new(&text[..end]).into_offset_iter() {
-        match event {
-            Event::Start(Tag::Heading { level: pulldown_cmark::HeadingLevel::H1, .. }) => {}
-            Event::Text(part) | Event::Code(part) => title.push_str(&part),
-            Event::SoftBreak | Event::HardBreak => title.push(' '),
-            Event::End(TagEnd::Heading(_)) => {
-                let heading = heading_of(title.trim())?;
-                return Some((heading, &text[range.end..]));
-            }
-            // Marks and links are replaced by their content. Anchors are ignored.
-            Event::Start(
-                Tag::Emphasis | Tag::Strong | Tag::Strikethrough | Tag::Link { .. } | Tag::Image { .. },
-            )
-            | Event::End(
-                TagEnd::Emphasis | TagEnd::Strong | TagEnd::Strikethrough | TagEnd::Link | TagEnd::Image,
-            )
-            | Event::InlineHtml(_) => {}
-            _ => return None,
-        }
-    }
-    None
-}
-
-fn heading_of(text: &str) -> Option<Heading> {
-    let (emoji, rest) = match leading_emoji(text) {
-        Some((emoji, rest)) if !rest.trim().is_empty() => (Some(emoji.to_owned()), rest.trim()),
-        _ => (None, text),
-    };
-    (!rest.is_empty()).then(|| Heading { title: rest.to_owned(), emoji })
-}
-
-pub(crate) fn without_blank_lines(text: &str) -> &str {
-    let mut rest = text;
-    while let Some(line) = rest.split_inclusive('\n').next().filter(|line| line.trim().is_empty()) {
-        rest = &rest[line.len()..];
-    }
-    rest
+fn without_mark(text: &str) -> &str {
+    text.strip_prefix('\u{feff}').unwrap_or(text)
 }

@@ -4,7 +4,7 @@ use docs_model::{CoverSize, PageLayout, PageWidth, VariableValue};
 use proptest::prelude::*;
 use serde_json::json;
 
-use super::*;
+use super::{heading::MAX_HEADING_BYTES, *};
 
 #[test]
 fn front_matter_becomes_fields() {
@@ -40,16 +40,72 @@ fn front_matter_becomes_fields() {
 }
 
 #[test]
-fn invalid_front_matter_yields_a_warning_and_the_body() {
-    let page = parse_page("---\ntitle: [unclosed\n---\n\nText\n");
-    assert_eq!((page.body, page.warnings.len()), ("Text\n", 1));
-    assert_eq!(page.front, FrontMatter::default());
-    assert_eq!(page.yaml, Some("title: [unclosed\n"));
-    let page = parse_page("---\n- a\n- b\n---\nText\n");
-    assert_eq!((page.body, page.warnings.len()), ("Text\n", 1));
+fn unreadable_front_matter_is_text_with_a_warning() {
+    for text in [
+        "---\ntitle: [unclosed\n---\n\nText\n",
+        "---\n# a comment\n\nown key: {\n---\n",
+        "---\n\"a\": b: c\n---\n",
+    ] {
+        let page = parse_page(text);
+        assert_eq!((&*page.body, page.warnings.len(), page.yaml), (text, 1, None));
+        assert_eq!(page.front, FrontMatter::default());
+        assert!(page.warnings[0].ends_with("It is part of the text."), "{:?}", page.warnings);
+    }
+    let page = parse_page("---\ntitle: a: b\n---\n# Title\n\nText\n");
+    assert_eq!(page.body, "---\ntitle: a: b\n---\n\nText\n");
+    assert_eq!(page.heading.map(|heading| heading.title).as_deref(), Some("Title"));
     let page = parse_page("---\nhidden: maybe\n---\n");
-    assert_eq!((page.body, page.warnings.len()), ("", 1));
+    assert_eq!((&*page.body, page.warnings.len()), ("", 1));
     assert_eq!(page.front.fields.extra.unwrap()["hidden"], json!("maybe"));
+}
+
+#[test]
+fn a_rule_at_the_beginning_of_a_page_is_text() {
+    for text in [
+        "---\n\nAn introduction.\n\n---\n\nMore text.\n",
+        "---\n- a\n- b\n---\nText\n",
+        "---\n# Heading\n---\nText\n",
+        "---\n\n![x](y.png)\n\n...\n",
+        "---\n**a**: [b\n---\n",
+        "---\nSee https://a.example/ [\n---\n",
+        "---\n{% hint %}\na\n{% endhint %}\n---\n",
+    ] {
+        let page = parse_page(text);
+        assert_eq!((&*page.body, page.yaml, page.heading), (text, None, None));
+        assert_eq!(page.warnings, Vec::<String>::new(), "{text}");
+        assert_eq!(parse_include(text).body, text);
+        assert_eq!(split_front(text), (None, text));
+        let marked = format!("\u{feff}{text}");
+        assert_eq!((&*parse_page(&marked).body, split_front(&marked)), (text, (None, text)));
+    }
+}
+
+#[test]
+fn comments_and_definitions_may_precede_the_title() {
+    for (text, body) in [
+        ("<!--\nA licence.\n\nMore.\n-->\n\n# Title\n\nText", "<!--\nA licence.\n\nMore.\n-->\n\nText"),
+        ("<!-- a --> <!-- b -->\n\n  <!-->\n# Title\nText", "<!-- a --> <!-- b -->\n\n  <!-->\n\nText"),
+        ("[x]: y.md\n\n[z]: w\n# Title\n\"Text\"", "[x]: y.md\n\n[z]: w\n\n\"Text\""),
+        ("[x]:\n  <y>\n  'a title'\n<!-- a -->\n\nTitle\n===\n", "[x]:\n  <y>\n  'a title'\n<!-- a -->\n\n"),
+        ("---\nx: 1\n---\r\n<!-- a -->\r\n\r\n# Title\r\n", "<!-- a -->\r\n\r\n"),
+    ] {
+        let page = parse_page(text);
+        assert_eq!(page.heading.map(|heading| heading.title).as_deref(), Some("Title"), "{text}");
+        assert_eq!(page.body, body);
+    }
+    for text in [
+        "<!-- a --> text\n\n# Title\n",
+        "<!-- a\n\n# Title\n",
+        "    <!-- a -->\n\n# Title\n",
+        "[^x]: note\n\n# Title\n",
+        "[x]: y z\n\n# Title\n",
+        "[x](y)\n# Title\n",
+        "<p></p>\n\n# Title\n",
+        "<!-- a -->\n\n## Second\n",
+    ] {
+        let page = parse_page(text);
+        assert_eq!((&*page.body, page.heading), (text, None));
+    }
 }
 
 #[test]
@@ -425,11 +481,17 @@ proptest! {
     }
 
     #[test]
-    fn body_of_any_page_is_a_suffix_of_its_text(text in prop_oneof![markdown(), any::<String>()]) {
+    fn the_parts_of_any_page_contain_its_whole_text(text in prop_oneof![markdown(), any::<String>()]) {
         let page = parse_page(&text);
-        prop_assert!(text.ends_with(page.body));
-        let again = parse_page(page.body);
-        prop_assert!(page.body.ends_with(again.body));
+        let PageParts { yaml, front_end, prelude, heading, body } = PageParts::from_source(&text, &page);
+        prop_assert_eq!(yaml.map(|range| &text[range]), page.yaml);
+        prop_assert!(page.yaml.is_some() || without_mark(&text[..front_end]).is_empty());
+        let heading = heading.unwrap_or(prelude.end..prelude.end);
+        prop_assert_eq!(prelude.end, heading.start);
+        prop_assert!(text[front_end..prelude.start].trim().is_empty());
+        prop_assert!(text[heading.end..body].trim().is_empty());
+        let stored = stored_prelude(&text[prelude]);
+        prop_assert_eq!(format!("{stored}{}", &text[body..]), page.body);
     }
 }
 
@@ -456,7 +518,7 @@ fn links_beyond_their_bound_are_text() {
 }
 
 #[test]
-fn front_matter_beyond_its_bound_is_left_out() {
+fn front_matter_beyond_its_bound_is_text() {
     const FRONT: usize = MAX_FRONT_MATTER_BYTES;
     let text = |bytes: usize| {
         let description = "a".repeat(bytes - "description: \n".len());
@@ -464,7 +526,8 @@ fn front_matter_beyond_its_bound_is_left_out() {
     };
     let read = |text: &str| {
         let page = parse_page(text);
-        assert_eq!(page.body, "Text.\n");
+        let body = if page.yaml.is_some() { "Text.\n" } else { text };
+        assert!(page.body == body, "the text is incomplete");
         (page.front.fields.description.is_some(), page.warnings.len())
     };
     assert_eq!((read(&text(FRONT)), read(&text(FRONT + 1))), ((true, 0), (false, 1)));

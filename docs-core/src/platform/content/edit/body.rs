@@ -34,6 +34,6 @@ pub(super) fn text<'a>(input: &'a DocumentInput, old: &str) -> Result<Cow<'a, st
 pub(super) fn source<'a>(input: &DocumentInput, text: &'a str) -> PageSource<'a> {
     match input {
         DocumentInput::Empty | DocumentInput::Markdown(_) => parse_page(text),
-        DocumentInput::Document(_) => PageSource { body: text, ..parse_page("") },
+        DocumentInput::Document(_) => PageSource { body: Cow::Borrowed(text), ..parse_page("") },
     }
 }

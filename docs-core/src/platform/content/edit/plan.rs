@@ -265,7 +265,7 @@ impl EditPlan {
             Some(parent) => view.path_of(parent).await?.unwrap_or_default(),
             None => String::new(),
         };
-        let body = links::resolve(source.body, "", &self.names, view, &folder).await?;
+        let body = links::resolve(&source.body, "", &self.names, view, &folder).await?;
         Ok(Edit::InsertPage(Box::new(NewPage {
             id,
             kind,
@@ -339,7 +339,7 @@ impl EditPlan {
             let source = body::source(document, &text);
             fields = self.fields(&source, fields);
             let folder = links::link_base(view, &page).await?;
-            body = Some(links::resolve(source.body, &old, &self.names, view, &folder).await?);
+            body = Some(links::resolve(&source.body, &old, &self.names, view, &folder).await?);
         }
         let mut edits = vec![Edit::UpdatePage { page: page.clone(), fields: Box::new(fields) }];
         if let Some(body) = body {

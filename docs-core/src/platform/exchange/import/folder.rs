@@ -221,7 +221,7 @@ impl<'a> FolderReader<'a> {
             let source = parse_page(&text);
             let fields = ReusablePatch {
                 title: Some(truncate_title(source.front.fields.title.as_deref().unwrap_or(&include.title))),
-                body: Some(NewBody::Text(source.body.to_owned())),
+                body: Some(NewBody::Text(source.body.into_owned())),
                 ..ReusablePatch::default()
             };
             gathered.push_text(Edit::PutReusable { reusable: id.clone(), fields });

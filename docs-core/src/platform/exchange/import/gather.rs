@@ -137,7 +137,7 @@ impl Draft<'_> {
             parent: self.parent,
             at: None,
             fields,
-            body: NewBody::Text(source.body.to_owned()),
+            body: NewBody::Text(source.body.into_owned()),
         }))
     }
 }

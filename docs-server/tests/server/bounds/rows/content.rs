@@ -34,7 +34,7 @@ pub(super) const INPUTS: &[Input] = &[
         name: "Markdown of a page",
         bounds: &[
             bound("Bytes", "engine/docs-model/src/page_size.rs::MAX_PAGE_BYTES", Beyond::Refused, "docs-core/tests/platform/edits.rs::too_long_page_is_rejected_with_the_name_of_the_field").measured("a page of paragraphs"),
-            bound("Bytes of front matter", "engine/docs-markup/src/markdown/front.rs::MAX_BYTES", Beyond::Text, "engine/docs-markup/src/markdown/tests.rs::front_matter_beyond_its_bound_is_left_out").within("front matter"),
+            bound("Bytes of front matter", "engine/docs-markup/src/markdown/front.rs::MAX_BYTES", Beyond::Text, "engine/docs-markup/src/markdown/tests.rs::front_matter_beyond_its_bound_is_text").within("front matter"),
             bound("Nodes of front matter, with aliases resolved", "engine/docs-markup/src/markdown/front.rs::MAX_NODES", Beyond::Text, "engine/docs-markup/tests/hostile/main.rs::small_yaml_objects_and_anchors_take_bounded_memory").measured("front matter"),
             bound("Bytes of the texts of front matter, with aliases resolved", "engine/docs-markup/src/markdown/front.rs::MAX_TEXT_BYTES", Beyond::Text, "engine/docs-markup/tests/hostile/main.rs::small_yaml_objects_and_anchors_take_bounded_memory").within("front matter"),
             bound("Nesting of blocks", "engine/docs-markup/src/document/limits.rs::MAX_BLOCK_DEPTH", Beyond::Text, "engine/docs-markup/src/document/tests/malformed.rs::hostile_nesting_parses_and_serializes_to_json").measured("lists in lists"),
@@ -56,7 +56,7 @@ pub(super) const INPUTS: &[Input] = &[
             bound("Open blocks and elements of markup that readers see", "engine/docs-markup/src/document/reading_view/frames.rs::MAX_OPEN", Beyond::Text, "engine/docs-markup/src/document/tests/reading_view_bounds.rs::a_view_takes_work_that_follows_the_bytes").within("HTML in Markdown"),
             bound("Bytes of link destinations that readers see repeatedly", "engine/docs-markup/src/document/reading_view/state.rs::MAX_REPEATED_DESTINATION_BYTES", Beyond::Text, "engine/docs-markup/src/document/tests/reading_view_bounds.rs::a_view_takes_work_that_follows_the_bytes").within("link definitions"),
             bound("Bytes of memory for the blocks of preserved markup, besides 20 per byte", "engine/docs-markup/src/document/reading_view/state.rs::MIN_MEMORY_BUDGET", Beyond::Text, "engine/docs-markup/src/document/tests/reading_view_bounds.rs::a_view_takes_work_that_follows_the_bytes").within("HTML in Markdown"),
-            bound("Bytes of a heading that is used as the title", "engine/docs-markup/src/markdown/mod.rs::MAX_HEADING_BYTES", Beyond::Text, "engine/docs-markup/src/markdown/tests.rs::a_heading_longer_than_its_bound_is_text").within("headings"),
+            bound("Bytes of a heading that is used as the title", "engine/docs-markup/src/markdown/heading.rs::MAX_HEADING_BYTES", Beyond::Text, "engine/docs-markup/src/markdown/tests.rs::a_heading_longer_than_its_bound_is_text").within("headings"),
             bound("Bytes of a formula", "engine/docs-formula/src/lib.rs::MAX_FORMULA_BYTES", Beyond::Text, "engine/docs-formula/src/lib.rs::formulas_longer_than_the_bound_are_not_parsed").measured("a formula"),
             bound("Bytes of the expanded macros of a formula", "engine/docs-formula/src/lib.rs::MAX_EXPANSION_BYTES", Beyond::Text, "engine/docs-formula/src/lib.rs::excessive_macro_expansion_is_rejected_within_12_mib").measured("a formula with macros"),
         ],

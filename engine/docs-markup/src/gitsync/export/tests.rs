@@ -222,7 +222,7 @@ fn edited(template: &str, change: impl FnOnce(&mut PagePatch), body: Option<&str
     let mut fields = source.fields();
     fields.title.get_or_insert("r".to_owned());
     change(&mut fields);
-    let body = body.unwrap_or(source.body);
+    let body = body.unwrap_or(&source.body);
     plan.page(&now.pages[0], Some(of_repository(template)), PageContent { fields: &fields, body }).text
 }
 
@@ -270,7 +270,7 @@ proptest! {
         let source = parse_page(&text);
         let mut fields = source.fields();
         fields.title.get_or_insert("r".to_owned());
-        let body = crate::markdown::rewrite_links(source.body, |site| match site.destination.as_str() {
+        let body = crate::markdown::rewrite_links(&source.body, |site| match site.destination.as_str() {
             "a.md" => crate::markdown::Resolution::To("/pages/a".to_owned()),
             _ => crate::markdown::Resolution::Keep,
         });

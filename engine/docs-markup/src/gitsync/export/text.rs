@@ -13,7 +13,7 @@ use crate::{
     diff::{Lines, changes},
     markdown::{
         CoverSource, LinkSite, PageParts, PageSource, cover_of, links, parse_include, parse_page,
-        web_reference, without_blank_lines,
+        stored_prelude, web_reference, without_blank_lines,
     },
     reference::parse_exact,
 };
@@ -76,7 +76,7 @@ impl TextWriter<'_> {
             let parts = PageParts::from_source(text, &source);
             ParsedTemplate { text, source, parts }
         });
-        let body = self.body(template.as_ref().map(|it| it.source.body), page.body);
+        let body = self.body(template.as_ref().map(|it| &*it.source.body), page.body);
         let keys = self.keys(page.fields);
         if let Some(template) = &template {
             let is_untitled = self.kind == TextKind::Page && template.source.heading.is_none();
@@ -158,10 +158,16 @@ impl TextWriter<'_> {
                 None => format!("{head}---{eol}{new}---{eol}{eol}"),
             };
         }
+        let prelude = &text[parts.prelude.clone()];
+        let (prelude, body) = match body.strip_prefix(&*stored_prelude(prelude)) {
+            Some(after) => (prelude, after),
+            None => ("", body),
+        };
         let between = match (&parts.heading, heading) {
             (Some(range), _) => {
                 let heading = self.heading(source, fields, &text[range.clone()], eol);
-                format!("{}{heading}{}", &text[rest..range.start], &text[range.end..parts.body])
+                let before = &text[rest..parts.prelude.start];
+                format!("{before}{prelude}{heading}{}", &text[range.end..parts.body])
             }
             (None, Heading::AsItIs) => text[rest..parts.body].to_owned(),
             (None, Heading::New) => {
@@ -170,7 +176,7 @@ impl TextWriter<'_> {
         };
         // If the heading was followed by nothing, there is no separator between it and the body.
         let mut gap = String::new();
-        if source.body.is_empty() && !body.is_empty() && !between.is_empty() {
+        if parts.body == text.len() && !body.is_empty() && !between.is_empty() {
             let lines = between.len() - between.trim_end_matches(['\n', '\r']).len();
             gap = eol.repeat(2_usize.saturating_sub(lines / eol.len()));
         }

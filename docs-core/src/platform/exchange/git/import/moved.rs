@@ -1,7 +1,10 @@
 //! Rename detection. A page whose file has moved keeps its id if the bytes are identical or most of the text is
 //! similar, as in `git log --follow`. Comments and links to the page are kept with the id.
 
-use std::collections::{HashMap, HashSet};
+use std::{
+    borrow::Cow,
+    collections::{HashMap, HashSet},
+};
 
 use super::read::Importer;
 use crate::{
@@ -65,7 +68,7 @@ impl Importer<'_> {
     }
 
     /// Returns the body of the page for a new file.
-    fn text_at_path(&self, file: &PlannedFile) -> &str {
+    fn text_at_path(&self, file: &PlannedFile) -> Cow<'_, str> {
         parse_page(self.texts.get(&file.path).map_or("", String::as_str)).body
     }
 
@@ -87,12 +90,12 @@ impl Importer<'_> {
             }
             let lines = lines.without_common_lines();
             for (at, file) in new.iter().enumerate() {
-                let found = lines.find_similar(self.text_at_path(file));
+                let found = lines.find_similar(&self.text_at_path(file));
                 pairs.extend(found.into_iter().map(|(alike, old)| (alike, at, old)));
             }
         } else {
             let mut lines = Lines::default();
-            new.iter().for_each(|file| lines.add(self.text_at_path(file)));
+            new.iter().for_each(|file| lines.add(&self.text_at_path(file)));
             let lines = lines.without_common_lines();
             for (old, (_, entry)) in gone.iter().enumerate() {
                 let found = lines.find_similar(&view.text(&entry.body, Rendering::Request).await?);

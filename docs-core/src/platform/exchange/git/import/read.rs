@@ -404,7 +404,7 @@ impl<'a> Importer<'a> {
         fields.git = Some(self.git_blob(file));
         fields.cover = self.cover(&source, file);
         let mut page = BuildPage::new(id, parent, PageKind::Document, fields);
-        page.body = self.body(&file.path, source.body);
+        page.body = self.body(&file.path, &source.body);
         page.source = self.sources.get(&file.path).copied();
         let before = self.before.pages.get(file.path.as_str()).map(|(_, entry)| entry);
         if let Some(before) = before {
@@ -481,7 +481,7 @@ impl<'a> Importer<'a> {
         self.cut_title(&include.file.path, &mut title);
         ReusablePatch {
             title,
-            body: Some(self.body(&include.file.path, source.body)),
+            body: Some(self.body(&include.file.path, &source.body)),
             git: Some(self.git_blob(&include.file)),
             source: Some(self.sources.get(&include.file.path).copied()),
             extra: Some(source.front.fields.extra.clone().unwrap_or_default()),

@@ -1,0 +1,144 @@
+//! The heading with the title of a page, and the comments and link definitions before it.
+
+use std::{borrow::Cow, ops::Range};
+
+use pulldown_cmark::{Event, HeadingLevel, Options, Parser, Tag, TagEnd};
+
+use super::leading_emoji;
+
+/// The heading that contains the title of its page.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Heading {
+    /// The text without marks, anchors and the leading emoji.
+    pub title: String,
+    /// The leading emoji.
+    pub emoji: Option<String>,
+}
+
+/// The position of the title heading in a text.
+pub(super) struct TitlePosition {
+    pub(super) heading: Heading,
+    /// The comments and link definitions before the heading, and unreadable front matter.
+    pub(super) prelude: Range<usize>,
+    /// The heading, including its line break.
+    pub(super) range: Range<usize>,
+}
+
+/// Maximum length of the lines of a title heading, in bytes. A longer heading is text. Link definitions are parsed in
+/// parts of this length.
+pub(super) const MAX_HEADING_BYTES: usize = 4 << 10;
+
+/// Finds the level 1 heading of a text, if only comments, link definitions and blank lines precede it. The text up to
+/// `from` also belongs to the prelude.
+pub(super) fn find_title(text: &str, from: usize) -> Option<TitlePosition> {
+    let start = if from > 0 { 0 } else { text.len() - without_blank_lines(text).len() };
+    let end = prelude_end(text, start.max(from));
+    let rest = &text[end..];
+    let mut title = String::new();
+    for (event, range) in Parser::new(first_block(rest)).into_offset_iter() {
+        match event {
+            Event::Start(Tag::Heading { level: HeadingLevel::H1, .. }) => {}
+            Event::Text(part) | Event::Code(part) => title.push_str(&part),
+            Event::SoftBreak | Event::HardBreak => title.push(' '),
+            Event::End(TagEnd::Heading(_)) => {
+                let heading = heading_of(title.trim())?;
+                let range = end + range.start..end + range.end;
+                return Some(TitlePosition { heading, prelude: start..end, range });
+            }
+            // Marks and links are replaced by their content, anchors are ignored.
+            Event::Start(
+                Tag::Emphasis | Tag::Strong | Tag::Strikethrough | Tag::Link { .. } | Tag::Image { .. },
+            )
+            | Event::End(
+                TagEnd::Emphasis | TagEnd::Strong | TagEnd::Strikethrough | TagEnd::Link | TagEnd::Image,
+            )
+            | Event::InlineHtml(_) => {}
+            _ => return None,
+        }
+    }
+    None
+}
+
+/// Returns the text before a heading in its stored form, which ends with a blank line: nothing separates it from the
+/// body otherwise.
+pub(crate) fn stored_prelude(prelude: &str) -> Cow<'_, str> {
+    let ends_blank = prelude.split_inclusive('\n').next_back().is_none_or(|line| line.trim().is_empty());
+    if ends_blank { Cow::Borrowed(prelude) } else { Cow::Owned(format!("{prelude}\n")) }
+}
+
+pub(crate) fn without_blank_lines(text: &str) -> &str {
+    let mut rest = text;
+    while let Some(line) = rest.split_inclusive('\n').next().filter(|line| line.trim().is_empty()) {
+        rest = &rest[line.len()..];
+    }
+    rest
+}
+
+/// Returns the lines up to the first blank line. Both a title and a link definition end there at the latest.
+fn first_block(text: &str) -> &str {
+    let mut end = 0;
+    for line in text.split_inclusive('\n') {
+        if line.trim().is_empty() || end + line.len() > MAX_HEADING_BYTES {
+            break;
+        }
+        end += line.len();
+    }
+    &text[..end]
+}
+
+/// Returns the end of the comments, link definitions and blank lines from a position.
+fn prelude_end(text: &str, start: usize) -> usize {
+    let mut at = start;
+    loop {
+        at = text.len() - without_blank_lines(&text[at..]).len();
+        let rest = &text[at..];
+        match comments_length(rest).or_else(|| definitions_length(rest)) {
+            Some(length) if length > 0 => at += length,
+            _ => return at,
+        }
+    }
+}
+
+/// Returns the length of the comments in the first lines; `None` if the lines contain other text.
+fn comments_length(text: &str) -> Option<usize> {
+    if !starts_block(text, "<!--") {
+        return None;
+    }
+    let mut at = text.find("<!--")?;
+    loop {
+        // `<!-->` is a comment.
+        let open = at + "<!".len();
+        at = open + text[open..].find("-->")? + "-->".len();
+        let line = text[at..].split_inclusive('\n').next().unwrap_or_default();
+        match line.trim_start() {
+            "" => return Some(at + line.len()),
+            next if next.starts_with("<!--") => at += line.len() - next.len(),
+            _ => return None,
+        }
+    }
+}
+
+/// Returns the length of the link definitions in the first lines.
+fn definitions_length(text: &str) -> Option<usize> {
+    if !starts_block(text, "[") {
+        return None;
+    }
+    let block = first_block(text);
+    // The definition of a footnote is visible.
+    let mut events = Parser::new_ext(block, Options::ENABLE_FOOTNOTES).into_offset_iter();
+    Some(events.next().map_or(block.len(), |(_, range)| range.start))
+}
+
+/// Returns `true` if a text begins with a mark, indented by less than a code block.
+fn starts_block(text: &str, mark: &str) -> bool {
+    let unindented = text.trim_start_matches(' ');
+    text.len() - unindented.len() < 4 && unindented.starts_with(mark)
+}
+
+fn heading_of(text: &str) -> Option<Heading> {
+    let (emoji, rest) = match leading_emoji(text) {
+        Some((emoji, rest)) if !rest.trim().is_empty() => (Some(emoji.to_owned()), rest.trim()),
+        _ => (None, text),
+    };
+    (!rest.is_empty()).then(|| Heading { title: rest.to_owned(), emoji })
+}
