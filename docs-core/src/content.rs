@@ -7,14 +7,15 @@ pub(crate) use docs_content::{
     yield_to_others,
 };
 pub use docs_content::{
-    Attribute, Body, BuildItem, BuildOutcome, BuildPage, CacheLimits, CacheStats, ChangedPage, Conflict,
-    ConflictNote, Content, ContentError, ContentMerge, ContentResult, Cost, Counts, Edit, EditOutcome,
-    Evaluated, FieldClash, FieldClashes, FileEntry, FollowTexts, FollowUpdate, GitFile, GitThing, LineMerger,
-    Link, LinkCounts, LinkRange, LinkSource, LinkState, LinkTarget, MAX_RANK, MergeHunk, MovedPage, NewBody,
-    NewPage, NotARank, NotTerms, PART_BYTES, PageEffect, PageEntry, PageKind, PagePatch, PageTexts, PageTree,
-    Rank, Rendering, ReusableEntry, ReusablePatch, ReusableTexts, RevisionChange, SharedDocument, Subject,
-    Term, Terms, TextMerger, ThreeWay, TreePage, VariableEntry, View, clash_field, document_allowance,
-    evaluate, evaluate_for_visitor, is_numbered, map, parse_document, run_on_text, templates,
+    Attribute, Body, BuildItem, BuildOutcome, BuildPage, CacheLimits, CacheStats, ChangedPage,
+    ConfiguredRedirect, Conflict, ConflictNote, Content, ContentError, ContentMerge, ContentResult, Cost,
+    Counts, Edit, EditOutcome, Evaluated, FieldClash, FieldClashes, FileEntry, FollowTexts, FollowUpdate,
+    GitFile, GitThing, LineMerger, Link, LinkCounts, LinkRange, LinkSource, LinkState, LinkTarget, MAX_RANK,
+    MergeHunk, MovedPage, NewBody, NewPage, NotARank, NotTerms, PART_BYTES, PageEffect, PageEntry, PageKind,
+    PagePatch, PageTexts, PageTree, Rank, Rendering, ReusableEntry, ReusablePatch, ReusableTexts,
+    RevisionChange, SharedDocument, Subject, Term, Terms, TextMerger, ThreeWay, TreePage, VariableEntry,
+    View, clash_field, document_allowance, evaluate, evaluate_for_visitor, is_numbered, map, parse_document,
+    run_on_text, templates,
 };
 pub use docs_expression as expression;
 pub(crate) use docs_markup::UniqueNames;

@@ -105,7 +105,12 @@ pub(crate) fn moved_from(parent: Option<&PageId>, slug: &str) -> KeyBuf {
 
 /// Returns the key of a redirect configured in a repository.
 pub(crate) fn git_redirect(path: &str) -> Key {
-    KeyBuf::new(REDIRECT).part(GIT).part(path).key()
+    git_redirects().part(path).key()
+}
+
+/// Returns the prefix of the redirects configured in a repository.
+pub(crate) fn git_redirects() -> KeyBuf {
+    KeyBuf::new(REDIRECT).part(GIT)
 }
 
 pub(crate) fn class(name: &str) -> (Key, Key) {

@@ -60,7 +60,7 @@ pub use mark::Marks;
 pub use merge::{Conflict, ConflictNote, ContentMerge, Subject, ThreeWay};
 pub use offload::{parse_document, run_blocking, run_on_text, yield_to_others};
 pub use read::CYCLE_DEPTH;
-pub use redirects::{MAX_MOVED, MovedPage};
+pub use redirects::{ConfiguredRedirect, MAX_MOVED, MovedPage};
 pub use rendering::Rendering;
 pub use shared_document::SharedDocument;
 pub use text::{LineMerger, MergeHunk, TextMerger};

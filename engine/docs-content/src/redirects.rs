@@ -43,6 +43,17 @@ pub struct MovedPage {
     pub anchor: Option<String>,
 }
 
+/// A redirect configured in a repository.
+#[non_exhaustive]
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct ConfiguredRedirect {
+    /// The path in lower case.
+    pub path: String,
+    pub page: PageId,
+    /// The anchor on the page.
+    pub anchor: Option<String>,
+}
+
 /// The stored form of a redirect configured in a repository.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub(crate) struct GitRedirect {
@@ -78,6 +89,21 @@ impl View {
             found => Ok(found),
         })
         .await
+    }
+
+    /// Returns the redirects that the repository configures, ordered by path.
+    ///
+    /// # Errors
+    /// [`ContentError::NotFound`] if the revision does not exist; [`ContentError::Store`].
+    pub async fn configured_redirects(&self) -> ContentResult<Vec<ConfiguredRedirect>> {
+        let (from, to) = keys::git_redirects().prefix_range();
+        let found = self.range(Range::new(from, to)).await?;
+        let redirect = |(key, value): &(Key, Bytes)| {
+            let damaged = || ContentError::Corrupt(format!("the key `{key}` is not the key of a redirect"));
+            let GitRedirect { page, anchor } = decode(key, value)?;
+            Ok(ConfiguredRedirect { path: segments(key).pop().ok_or_else(damaged)?, page, anchor })
+        };
+        found.iter().map(redirect).collect()
     }
 }
 

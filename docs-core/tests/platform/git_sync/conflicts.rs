@@ -39,6 +39,36 @@ async fn pages_created_on_either_side_are_synced_to_both() {
     assert!(files["SUMMARY.md"].contains("faq.md") && files["SUMMARY.md"].contains("prices.md"), "{files:?}");
 }
 
+#[tokio::test]
+async fn a_program_that_is_not_exported_stays_in_the_space() {
+    let (w, remote, space) = in_step(FILES, json!({})).await;
+    let file = json!([{ "operation": "insert_files",
+        "files": [{ "name": "run.js", "contentType": "text/plain", "base64": "eA==" }] }]);
+    change(&w, &space, file).await;
+    settle(&w).await;
+    let id = content(&w, &space).await["files"][0]["id"].clone();
+    let start = at(&w, &space, "readme").await;
+    change(&w, &space, set(&start, &format!("Hello. [Run](/files/{})\n", id.as_str().expect("an id")))).await;
+    settle(&w).await;
+    assert_in_step(&w, &space).await;
+    let log = log(&jobs(&w, &space).await[0]);
+    assert!(log.contains("skipped the file `run.js`: "), "{log}");
+    let before = content(&w, &space).await;
+    push(&w, &space, &remote, ("limits.md", "# Limits\n\nTwo.\n")).await;
+    settle(&w).await;
+    remote.put("new.md", "# New\n\nText.\n");
+    push(&w, &space, &remote, ("SUMMARY.md", &format!("{}* [New](new.md)\n", FILES[0].1))).await;
+    settle(&w).await;
+    assert_in_step(&w, &space).await;
+    let after = content(&w, &space).await;
+    assert_eq!(after["files"], before["files"]);
+    let texts = |content: &Value| content["texts"][start.as_str()].clone();
+    assert_eq!(texts(&after), texts(&before));
+    assert_eq!(text(&w, &space, "new").await, "Text.\n");
+    let names: Vec<String> = files(&remote).into_keys().collect();
+    assert_eq!(names, ["README.md", "SUMMARY.md", "limits.md", "new.md"]);
+}
+
 /// Creates a space that waits for the resolution of a conflict, because both sides have changed the same line.
 pub(super) async fn torn() -> (World, MemGit, SpaceId, String) {
     let (w, remote, space) = in_step(FILES, json!({})).await;

@@ -1,8 +1,14 @@
 //! The configuration file `.gitbook.yaml`.
 
+use docs_model::MAX_PATH_BYTES;
 use serde_json::{Map, Value};
 
-use super::{FormatError, PathError, RepoPath, report::check_size, yaml};
+use super::{
+    FormatError, PathError, RepoPath, Warning,
+    report::{Warnings, check_size},
+    target::{self, DestinationKind},
+    yaml,
+};
 
 /// The name of the configuration file, in the project directory.
 pub const CONFIG_FILE: &str = ".gitbook.yaml";
@@ -23,6 +29,8 @@ pub struct RepoConfig {
     pub summary: RepoPath,
     /// The redirects, sorted by path.
     pub redirects: Vec<Redirect>,
+    /// The redirects that were left out.
+    pub warnings: Vec<Warning>,
 }
 
 /// A redirect from a previous path of a page.
@@ -30,7 +38,7 @@ pub struct RepoConfig {
 pub struct Redirect {
     /// The previous path in the space, without leading and trailing slashes.
     pub from: String,
-    /// The file of the target page, relative to the root of the repository.
+    /// The file of the target page, or its folder or its path without an extension, from the root of the repository.
     pub to: RepoPath,
     /// The anchor on the page.
     pub anchor: Option<String>,
@@ -59,12 +67,13 @@ impl RepoConfig {
 
     /// Parses the configuration of a project directory. If `text` is `None`, returns the default configuration.
     ///
-    /// Every key is optional, and unknown keys are ignored. All paths are relative to `root`, and `root` is relative to
-    /// the project directory. No path may be outside the repository.
+    /// Every key is optional, and unknown keys are ignored. All paths are relative to `root`, also those with a leading
+    /// slash, and `root` is relative the project directory. No path may be outside the repository. Invalid
+    /// redirects are left out with a warning.
     ///
     /// # Errors
-    /// [`FormatError`] with the file and the key if the text is not YAML, a value has the wrong type, or a path is
-    /// outside the repository, and if the text is larger than [`MAX_CONFIG_BYTES`].
+    /// [`FormatError`] with the file and the key if the text is not YAML, or the location of the content has the wrong
+    /// type or is outside the repository, and if the text is larger than [`MAX_CONFIG_BYTES`].
     ///
     /// # Example
     /// ```
@@ -84,17 +93,19 @@ impl RepoConfig {
         let keys = Keys { file: &file, map: top(text, &file)?, prefix: "" };
         let root = keys.path("root", project, "")?;
         let structure = keys.map("structure")?;
+        let mut warnings = Warnings::default();
         Ok(Self {
-            readme: structure.path("readme", &root, "README.md")?,
-            summary: structure.path("summary", &root, "SUMMARY.md")?,
-            redirects: keys.map("redirects")?.redirects(&root)?,
+            readme: structure.content_path("readme", &root, "README.md")?,
+            summary: structure.content_path("summary", &root, "SUMMARY.md")?,
+            redirects: keys.redirects(&root, &mut warnings),
             root,
             file: file.clone(),
+            warnings: warnings.finish(),
         })
     }
 
-    /// Returns the text of a configuration file with the location of the content, for a repository without one, or
-    /// `None` for the default location. Redirects are not included.
+    /// Returns the text of a configuration file with the location of the content and the redirects, for a repository
+    /// without one; `None` for the default location and there are no redirects.
     ///
     /// # Example
     /// ```
@@ -119,8 +130,22 @@ impl RepoConfig {
             true => String::new(),
             false => format!("root: {}\n", scalar(&format!("{}/", relative_path(&project, &self.root)))),
         };
-        let structure = if structure.is_empty() { structure } else { format!("structure:\n{structure}") };
-        Some(root + &structure).filter(|text| !text.is_empty())
+        let section = |name: &str, lines: String| match lines.as_str() {
+            "" => lines,
+            _ => format!("{name}:\n{lines}"),
+        };
+        let redirects = self.redirects.iter().map(|redirect| self.redirect_line(redirect)).collect();
+        let text = root + &section("structure", structure) + &section("redirects", redirects);
+        Some(text).filter(|text| !text.is_empty())
+    }
+
+    fn redirect_line(&self, redirect: &Redirect) -> String {
+        let path = relative_path(&self.root, &redirect.to);
+        let mut target = path.replace('%', "%25").replace('#', "%23").replace('?', "%3F");
+        if let Some(anchor) = &redirect.anchor {
+            target = format!("{target}#{anchor}");
+        }
+        format!("  {}: {}\n", scalar(&redirect.from), scalar(&target))
     }
 }
 
@@ -134,7 +159,8 @@ fn relative_path(from: &RepoPath, to: &RepoPath) -> String {
 /// Formats a path as YAML, quoted if it could be parsed as another type.
 fn scalar(path: &str) -> String {
     let is_plain = path.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '.' | '/' | '-' | '_'));
-    if is_plain { path.to_owned() } else { Value::from(path).to_string() }
+    let is_path = path.contains(|c: char| c.is_ascii_alphabetic());
+    if is_plain && is_path { path.to_owned() } else { yaml::quoted(path) }
 }
 
 fn top(text: &str, file: &RepoPath) -> Result<Map<String, Value>, FormatError> {
@@ -165,6 +191,16 @@ impl<'a> Keys<'a> {
         self.join(key, base, path)
     }
 
+    /// Returns a path in the content folder, which a leading slash stands for.
+    fn content_path(&self, key: &str, base: &RepoPath, default: &str) -> Result<RepoPath, FormatError> {
+        match self.map.get(key) {
+            Some(Value::String(path)) if path.starts_with('/') => {
+                self.join(key, base, path.trim_start_matches('/'))
+            }
+            _ => self.path(key, base, default),
+        }
+    }
+
     fn map(&self, key: &'a str) -> Result<Keys<'a>, FormatError> {
         let map = match self.map.get(key) {
             None | Some(Value::Null) => Map::new(),
@@ -174,26 +210,27 @@ impl<'a> Keys<'a> {
         Ok(Keys { file: self.file, map, prefix: key })
     }
 
-    fn redirects(&self, root: &RepoPath) -> Result<Vec<Redirect>, FormatError> {
-        let mut redirects = Vec::with_capacity(self.map.len());
-        for (key, value) in &self.map {
-            let Value::String(target) = value else {
-                return Err(self.wrong_type(key, "a path"));
-            };
-            let from = key.trim_matches('/');
-            if from.is_empty() {
-                return Err(self.wrong_type(key, "a redirect from a path that is not empty"));
+    /// Returns the redirects. Invalid ones are left out with a warning.
+    fn redirects(&self, root: &RepoPath, warnings: &mut Warnings) -> Vec<Redirect> {
+        let keys = match self.map("redirects") {
+            Ok(keys) => keys,
+            Err(_) => {
+                warnings.push(self.file, None, "skipped `redirects`: it must be a map");
+                return Vec::new();
             }
-            let (path, anchor) = target.split_once('#').unwrap_or((target, ""));
-            redirects.push(Redirect {
-                from: from.to_owned(),
-                to: self.join(key, root, path)?,
-                anchor: (!anchor.is_empty()).then(|| anchor.to_owned()),
-            });
+        };
+        let mut redirects = Vec::with_capacity(keys.map.len());
+        for (key, value) in &keys.map {
+            match redirect(key, value, root) {
+                Ok(redirect) => redirects.push(redirect),
+                Err(problem) => {
+                    warnings.push(self.file, None, format!("skipped redirect from `{key}`: {problem}"));
+                }
+            }
         }
         redirects.sort_by(|a, b| a.from.cmp(&b.from));
         redirects.dedup_by(|later, earlier| later.from == earlier.from);
-        Ok(redirects)
+        redirects
     }
 
     fn join(&self, key: &str, base: &RepoPath, path: &str) -> Result<RepoPath, FormatError> {
@@ -211,6 +248,30 @@ impl<'a> Keys<'a> {
     fn name(&self, key: &str) -> String {
         if self.prefix.is_empty() { key.to_owned() } else { format!("{}.{key}", self.prefix) }
     }
+}
+
+/// Parses a redirect. The error completes a sentence.
+fn redirect(key: &str, value: &Value, root: &RepoPath) -> Result<Redirect, String> {
+    let mut from = key.trim_matches('/');
+    while let Some(rest) = from.strip_prefix("./") {
+        from = rest.trim_start_matches('/');
+    }
+    if from.is_empty() || from == "." {
+        return Err("the path must not be empty".to_owned());
+    }
+    if from.len() > MAX_PATH_BYTES {
+        return Err(format!("the path must have at most {MAX_PATH_BYTES} bytes"));
+    }
+    if from.contains('\0') {
+        return Err("the path must not contain the NUL character".to_owned());
+    }
+    let Value::String(target) = value else { return Err("its target must be a path".to_owned()) };
+    let DestinationKind::Local(local) = target::read(target) else {
+        return Err(format!("its target `{target}` is not a file of the repository"));
+    };
+    let to = root.join(local.path.trim_start_matches('/'));
+    let to = to.map_err(|problem| format!("its target `{target}` {problem}"))?;
+    Ok(Redirect { from: from.to_owned(), to, anchor: local.anchor })
 }
 
 #[cfg(test)]
@@ -259,21 +320,105 @@ mod tests {
             ("", "root: ./a/b/\nstructure:\n  readme: ../../README.md\n  summary: ./nav/TOC.md\n"),
             ("app", "root: ../docs/\n"),
             ("app", "root: \"./a: b #c/\"\nstructure:\n  summary: \"./\\u00ef \\\"q\\\".md\"\n"),
+            (
+                "",
+                "redirects:\n  old/page: new.md#part\n  \"1\": ./1.md\n  \"a: b\": ./100%2525%23.md\n  x: ./app/\n",
+            ),
+            ("app", "root: docs\nredirects: {a: b, \"\\x7f\": \"\\x85/\\u2028.md\", yes: .., c: '\"%3F'}\n"),
         ] {
             let project = RepoPath::new(project).unwrap();
             let config = RepoConfig::read(Some(text), &project).unwrap();
             let written = config.text().unwrap();
             assert_eq!(RepoConfig::read(Some(&written), &project).unwrap(), config, "{written}");
         }
+        assert_eq!(read("root: .\nstructure: { readme: README.md }").unwrap().text(), None);
         assert_eq!(
-            read("root: .\nstructure: { readme: README.md }\nredirects: { a: b.md }").unwrap().text(),
-            None
+            read("root: .\nstructure: { readme: README.md }\nredirects: { a: b.md }")
+                .unwrap()
+                .text()
+                .as_deref(),
+            Some("redirects:\n  a: ./b.md\n")
         );
     }
 
     #[test]
     fn root_outside_the_project_directory_is_accepted() {
         assert_eq!(read("root: ../docs").unwrap().root.as_str(), "docs");
+    }
+
+    #[test]
+    fn a_leading_slash_means_the_content_folder() {
+        let config = read(
+            "root: docs\nstructure: {readme: /start.md, summary: /nav/TOC.md}\n\
+             redirects: {a: /x.md, b: //x/y, c: /, ./d/: ./x#y, /./e: '/x%20y.md?z#%C3%A4'}\n",
+        )
+        .unwrap();
+        assert_eq!(config.readme.as_str(), "app/docs/start.md");
+        assert_eq!(config.summary.as_str(), "app/docs/nav/TOC.md");
+        let redirects: Vec<_> = config
+            .redirects
+            .iter()
+            .map(|it| (it.from.as_str(), it.to.as_str(), it.anchor.as_deref()))
+            .collect();
+        assert_eq!(
+            redirects,
+            [
+                ("a", "app/docs/x.md", None),
+                ("c", "app/docs", None),
+                ("d", "app/docs/x", Some("y")),
+                ("e", "app/docs/x y.md", Some("%C3%A4")),
+            ]
+        );
+        let warnings: Vec<_> = config.warnings.iter().map(Warning::to_string).collect();
+        assert_eq!(
+            warnings,
+            [
+                "app/.gitbook.yaml: skipped redirect from `b`: its target `//x/y` is not a file of the repository"
+            ]
+        );
+    }
+
+    #[test]
+    fn an_invalid_redirect_is_a_warning() {
+        let long = "x".repeat(MAX_PATH_BYTES + 1);
+        for (text, message) in [
+            ("redirects: [a]", "skipped `redirects`: it must be a map"),
+            ("redirects: a.md", "skipped `redirects`: it must be a map"),
+            ("redirects: {a: 1}", "skipped redirect from `a`: its target must be a path"),
+            ("redirects: {a: {b: c}}", "skipped redirect from `a`: its target must be a path"),
+            ("redirects: {a: }", "skipped redirect from `a`: its target must be a path"),
+            (
+                "redirects: {a: ../../../x}",
+                "skipped redirect from `a`: its target `../../../x` must be within the repository",
+            ),
+            (
+                "redirects: {a: https://b.example/c}",
+                "skipped redirect from `a`: its target `https://b.example/c` is not a file of the repository",
+            ),
+            (
+                "redirects: {a: '#b'}",
+                "skipped redirect from `a`: its target `#b` is not a file of the repository",
+            ),
+            (
+                "redirects: {a: ''}",
+                "skipped redirect from `a`: its target `` is not a file of the repository",
+            ),
+            ("redirects: {/: a.md}", "skipped redirect from `/`: the path must not be empty"),
+            ("redirects: {./: a.md}", "skipped redirect from `./`: the path must not be empty"),
+            (
+                "redirects: {\"a\\0\": a.md}",
+                "skipped redirect from `a\0`: the path must not contain the NUL character",
+            ),
+            (
+                &format!("redirects: {{{long}: a.md}}"),
+                &format!("skipped redirect from `{long}`: the path must have at most {MAX_PATH_BYTES} bytes"),
+            ),
+        ] {
+            let config = read(&format!("root: docs\n{text}\n")).unwrap();
+            assert_eq!((config.root.as_str(), config.redirects), ("app/docs", Vec::new()), "{text}");
+            let warnings: Vec<_> = config.warnings.iter().map(Warning::to_string).collect();
+            assert_eq!(warnings, [format!("app/.gitbook.yaml: {message}")]);
+        }
     }
 
     #[test]
@@ -289,16 +434,6 @@ mod tests {
             (
                 "structure: {summary: ../../S.md}",
                 "app/.gitbook.yaml: the path `structure.summary` must be within the repository",
-            ),
-            ("redirects: [a]", "app/.gitbook.yaml: `redirects` must be a map"),
-            ("redirects: {a: 1}", "app/.gitbook.yaml: `redirects.a` must be a path"),
-            (
-                "redirects: {a: ../../../x}",
-                "app/.gitbook.yaml: the path `redirects.a` must be within the repository",
-            ),
-            (
-                "redirects: {/: a.md}",
-                "app/.gitbook.yaml: `redirects./` must be a redirect from a path that is not empty",
             ),
             ("- a", "app/.gitbook.yaml: the file must be a map"),
         ] {

@@ -22,10 +22,11 @@ use serde_json::json;
 
 pub use self::{
     input::{
-        AdoptablePaths, FileTemplate, Repository, SpaceFile, SpaceInclude, SpaceOutline, SpacePage,
-        SpacePageKind, TemplateOrigin, TitleIn,
+        AdoptablePaths, FileTemplate, OmittedFile, Repository, SpaceFile, SpaceInclude, SpaceOutline,
+        SpacePage, SpacePageKind, TemplateOrigin, TitleIn,
     },
     text::{PageContent, WrittenPage},
+    unsafe_names::{is_program, name_problem},
 };
 use self::{
     item_paths::{ExportItem, ItemPaths},
@@ -53,6 +54,7 @@ pub struct ExportPlan<'a> {
     places_known: OnceLock<ItemPaths>,
     removed: BTreeSet<RepoPath>,
     claimed: BTreeSet<RepoPath>,
+    omitted: Vec<OmittedFile>,
     pages: HashSet<&'a PageId>,
 }
 
@@ -64,8 +66,7 @@ impl<'a> ExportPlan<'a> {
     /// its items own their files in the repository. It is empty if the space was never synchronized.
     ///
     /// # Errors
-    /// [`FormatError::NoPages`] for a space without pages; [`FormatError::Unsafe`]; and the errors of an import of
-    /// the result.
+    /// [`FormatError::NoPages`] for a space without pages, and the errors of an import of the result.
     pub fn new(
         repository: &'a Repository,
         now: &'a SpaceOutline,
@@ -81,10 +82,10 @@ impl<'a> ExportPlan<'a> {
         let mut round = 0;
         loop {
             let choice = PathChooser { repository, there: &there, now, before, forced: &forced, claims };
-            let Paths { places, removed, claimed } = choice.paths();
+            let Paths { places, removed, claimed, omitted } = choice.paths();
             let written = places.values().cloned();
             let tree = repository.tree.with_changes(&removed, written);
-            let mut places_after = ItemPaths::new(tree, &repository.config);
+            let mut places_after = ItemPaths::new(tree, repository);
             places.into_iter().for_each(|(thing, path)| places_after.put(thing, path));
             // Links to claimed files resolve to their new items.
             let mut places_before = places_before.clone();
@@ -102,6 +103,7 @@ impl<'a> ExportPlan<'a> {
                 places_known: OnceLock::new(),
                 removed: removed.into_iter().collect(),
                 claimed,
+                omitted,
                 pages: now.pages.iter().map(|page| &page.id).collect(),
             };
             round += 1;
@@ -135,8 +137,8 @@ impl<'a> ExportPlan<'a> {
     /// elsewhere.
     ///
     /// # Errors
-    /// [`FormatError`] for a link that points outside the repository or is circular, and for a file that must not be
-    /// written into repositories.
+    /// [`FormatError`] for a link that points outside the repository or is circular, and for a file that Git
+    /// interprets.
     pub fn written_to(&self, path: &RepoPath) -> Result<RepoPath, FormatError> {
         unsafe_names::check(path)?;
         let source = self.repository.tree.file(path)?.map_or_else(|| path.clone(), |file| file.source);
@@ -155,6 +157,12 @@ impl<'a> ExportPlan<'a> {
     #[must_use]
     pub fn claimed(&self) -> &BTreeSet<RepoPath> {
         &self.claimed
+    }
+
+    /// Returns the files of the space that are not exported.
+    #[must_use]
+    pub fn omitted_files(&self) -> &[OmittedFile] {
+        &self.omitted
     }
 
     /// Returns `true` if a possible link target was moved or deleted.

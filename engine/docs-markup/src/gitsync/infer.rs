@@ -1,7 +1,7 @@
 //! The page tree of a repository without a table of contents.
 
 use super::{
-    FormatError, RepoConfig, RepoPath, RepoTree, Summary, SummaryItem, SummaryKind,
+    FormatError, RepoConfig, RepoPath, RepoTree, Summary, SummaryItem, SummaryKind, Warning,
     summary::{MAX_SUMMARY_DEPTH, TreeBuilder, humanise, humanise_name},
 };
 
@@ -16,7 +16,7 @@ use super::{
 /// [`FormatError`] if a Markdown file is the target of a symbolic link that leaves the repository or is circular, or
 /// is too large.
 pub fn infer(config: &RepoConfig, tree: &RepoTree) -> Result<Summary, FormatError> {
-    let mut walk = FolderWalk { tree, builder: TreeBuilder::default() };
+    let mut walk = FolderWalk { tree, builder: TreeBuilder::default(), too_deep: 0 };
     let mut files: Vec<_> = tree
         .paths_in(&config.root)
         .filter(|path| is_page(path, config))
@@ -28,7 +28,15 @@ pub fn infer(config: &RepoConfig, tree: &RepoTree) -> Result<Summary, FormatErro
     // Files of one folder must be adjacent; `a-b/` would otherwise sort between `a` and `a/`.
     files.sort_by(|a, b| a.split('/').cmp(b.split('/')));
     walk.folder(&config.root, &files, 0)?;
-    Ok(Summary { items: walk.builder.finish(), warnings: Vec::new() })
+    let mut warnings = Vec::new();
+    if walk.too_deep > 0 {
+        let message = format!(
+            "pages are nested at most {MAX_SUMMARY_DEPTH} levels deep; {} deeper pages move up to that level",
+            walk.too_deep
+        );
+        warnings.push(Warning { file: config.root.clone(), line: None, message });
+    }
+    Ok(Summary { items: walk.builder.finish(), warnings })
 }
 
 fn is_page(path: &RepoPath, config: &RepoConfig) -> bool {
@@ -49,6 +57,8 @@ fn page(title: String, file: Option<super::PlannedFile>) -> SummaryItem {
 struct FolderWalk<'a> {
     tree: &'a RepoTree,
     builder: TreeBuilder,
+    /// The number of pages in folders beyond the maximum depth.
+    too_deep: usize,
 }
 
 impl FolderWalk<'_> {
@@ -69,6 +79,7 @@ impl FolderWalk<'_> {
             if files == [name] {
                 self.file(&path, depth)?;
             } else if depth >= MAX_SUMMARY_DEPTH {
+                self.too_deep += files.len();
                 for file in files {
                     self.file(&folder.child(file), depth)?;
                 }
@@ -203,6 +214,20 @@ mod tests {
             ),
             ["A = a.md", "B = b.md", "E = group", "  F = e/f.md"]
         );
+    }
+
+    #[test]
+    fn folders_beyond_the_maximum_depth_are_reported() {
+        let warnings = |levels: usize| {
+            let path = format!("{}x.md", "d/".repeat(levels));
+            let entry = CommitEntry { path, size: 1, kind: EntryKind::File };
+            let config = RepoConfig::read(None, &RepoPath::default()).unwrap();
+            infer(&config, &RepoTree::new([entry])).unwrap().warnings
+        };
+        assert_eq!(warnings(MAX_SUMMARY_DEPTH), []);
+        let [warning] = &warnings(MAX_SUMMARY_DEPTH + 1)[..] else { panic!("one warning") };
+        let expected = format!("at most {MAX_SUMMARY_DEPTH} levels deep; 1 deeper pages");
+        assert!(warning.message.contains(&expected), "{warning}");
     }
 
     #[test]

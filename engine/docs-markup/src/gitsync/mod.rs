@@ -16,8 +16,10 @@
 
 mod config;
 mod export;
+mod file_host;
 mod infer;
 mod inline;
+mod lfs;
 mod path;
 mod plan;
 mod refs;
@@ -31,10 +33,12 @@ use crate::syntax::yaml;
 
 pub use config::{CONFIG_FILE, MAX_CONFIG_BYTES, Redirect, RepoConfig, content_folder};
 pub use export::{
-    AdoptablePaths, ExportPlan, FileTemplate, PageContent, Repository, SpaceFile, SpaceInclude, SpaceOutline,
-    SpacePage, SpacePageKind, TemplateOrigin, TitleIn, WrittenPage,
+    AdoptablePaths, ExportPlan, FileTemplate, OmittedFile, PageContent, Repository, SpaceFile, SpaceInclude,
+    SpaceOutline, SpacePage, SpacePageKind, TemplateOrigin, TitleIn, WrittenPage, is_program, name_problem,
 };
+pub use file_host::FileHost;
 pub use infer::infer;
+pub use lfs::{LfsPointer, MAX_POINTER_BYTES};
 pub use path::{PathError, RepoPath};
 pub use plan::{ImportPlan, MAX_PAGES, PlannedAsset, PlannedInclude, PlannedKind, PlannedPage};
 pub use refs::{PageLinks, Reference, ReferenceKind, references};

@@ -130,6 +130,7 @@ impl ImportPlan {
     pub fn new(config: &RepoConfig, tree: &RepoTree, summary: Option<&str>) -> Result<Self, FormatError> {
         let mut warnings = Warnings::default();
         warnings.append(tree.warnings());
+        warnings.append(config.warnings.iter().cloned());
         let outline = match summary {
             Some(text) => Summary::read(text, config, tree)?,
             None => infer(config, tree)?,
@@ -151,7 +152,7 @@ impl ImportPlan {
             return Err(FormatError::TooManyPages { count, limit: MAX_PAGES });
         }
         let mut plan = Self::empty(config, pages, builder.texts);
-        plan.redirects = known_redirects(config, tree, &plan.texts, &mut warnings)?;
+        plan.redirects = known_redirects(config, tree, &plan.texts, &mut warnings);
         plan.add_folders(tree, &mut warnings)?;
         plan.add_link_targets(tree)?;
         plan.warnings = warnings.finish();
@@ -331,23 +332,23 @@ fn known_redirects(
     tree: &RepoTree,
     pages: &HashSet<RepoPath>,
     warnings: &mut Warnings,
-) -> Result<Vec<Redirect>, FormatError> {
+) -> Vec<Redirect> {
     let mut known = Vec::with_capacity(config.redirects.len());
     for redirect in &config.redirects {
-        match tree.locate(&redirect.to)? {
-            Some(file) if pages.contains(&file.path) => {
+        let is_root = redirect.to == config.root;
+        let to = if is_root { tree.file(&config.readme) } else { tree.locate_linked(&redirect.to) };
+        let problem = match to {
+            Ok(Some(file)) if pages.contains(&file.path) => {
                 known.push(Redirect { to: file.path, ..redirect.clone() });
+                continue;
             }
-            _ => {
-                let message = format!(
-                    "skipped redirect from `{}`: its target `{}` is not a page",
-                    redirect.from, redirect.to
-                );
-                warnings.push(&config.file, None, message);
-            }
-        }
+            Ok(_) if is_root => "its target is not a page".to_owned(),
+            Ok(_) => format!("its target `{}` is not a page", redirect.to),
+            Err(problem) => problem.to_string(),
+        };
+        warnings.push(&config.file, None, format!("skipped redirect from `{}`: {problem}", redirect.from));
     }
-    Ok(known)
+    known
 }
 
 struct PageBuilder<'a> {
@@ -359,21 +360,43 @@ struct PageBuilder<'a> {
 /// Items that exceed a limit: pages that are left out with their descendants, and truncated titles.
 #[derive(Default)]
 struct OmittedItems {
-    siblings: usize,
-    paths: usize,
-    titles: usize,
+    siblings: OmittedPages,
+    paths: OmittedPages,
+    titles: OmittedPages,
+}
+
+/// A number of pages, with the titles of the first ones.
+#[derive(Default)]
+struct OmittedPages {
+    count: usize,
+    titles: Vec<String>,
+}
+
+/// Maximum number of titles in a warning, and of characters of each.
+const MAX_NAMED_PAGES: usize = 5;
+const MAX_NAMED_TITLE: usize = 60;
+
+impl OmittedPages {
+    fn add(&mut self, count: usize, title: &str) {
+        self.count += count;
+        if self.titles.len() < MAX_NAMED_PAGES {
+            self.titles.push(format!("`{}`", title.chars().take(MAX_NAMED_TITLE).collect::<String>()));
+        }
+    }
 }
 
 impl OmittedItems {
     /// Adds a warning for each exceeded limit.
     fn warn(&self, file: &RepoPath, warnings: &mut Warnings) {
         let all = [
-            (self.siblings, format!("pages skipped: a page has at most {MAX_SIBLINGS} child pages")),
-            (self.paths, format!("pages skipped: the path of a page has at most {MAX_PATH_BYTES} bytes")),
-            (self.titles, format!("titles cut to {MAX_TITLE} characters")),
+            (&self.siblings, format!("pages skipped: a page has at most {MAX_SIBLINGS} child pages")),
+            (&self.paths, format!("pages skipped: the path of a page has at most {MAX_PATH_BYTES} bytes")),
+            (&self.titles, format!("titles cut to {MAX_TITLE} characters")),
         ];
-        for (count, message) in all.into_iter().filter(|(count, _)| *count > 0) {
-            warnings.push(file, None, format!("{count} {message}"));
+        for (pages, message) in all.into_iter().filter(|(pages, _)| pages.count > 0) {
+            let more = if pages.count > pages.titles.len() { " and others" } else { "" };
+            let titles = pages.titles.join(", ");
+            warnings.push(file, None, format!("{} {message} ({titles}{more})", pages.count));
         }
     }
 }
@@ -385,7 +408,7 @@ impl PageBuilder<'_> {
         let mut pages = Vec::with_capacity(items.len().min(MAX_SIBLINGS));
         for item in items {
             if pages.len() == MAX_SIBLINGS {
-                self.omitted.siblings += items_in(&item);
+                self.omitted.siblings.add(items_in(&item), &item.title);
                 continue;
             }
             pages.extend(self.page(item, parent, &mut slugs));
@@ -397,7 +420,7 @@ impl PageBuilder<'_> {
         let SummaryItem { mut title, kind, items, .. } = item;
         if let Some((end, _)) = title.char_indices().nth(MAX_TITLE) {
             title.truncate(end);
-            self.omitted.titles += 1;
+            self.omitted.titles.add(1, &title);
         }
         let (kind, slug) = match kind {
             SummaryKind::Group { slug } => {
@@ -417,7 +440,7 @@ impl PageBuilder<'_> {
         let slug = slugs.take_slug(slug, 1);
         let path = if parent.is_empty() { slug } else { format!("{parent}/{slug}") };
         if path.len() > MAX_PATH_BYTES {
-            self.omitted.paths += 1 + items.iter().map(items_in).sum::<usize>();
+            self.omitted.paths.add(1 + items.iter().map(items_in).sum::<usize>(), &title);
             return None;
         }
         if let PlannedKind::Document { file: Some(file), .. } = &kind {

@@ -39,6 +39,23 @@ pub enum ReferenceKind {
     Cover,
 }
 
+impl ReferenceKind {
+    pub(super) fn from_site(site: &LinkSite) -> Self {
+        match (site.kind, site.role) {
+            (LinkKind::Include, _) => Self::Include,
+            (LinkKind::Tag, _) => Self::Tag,
+            (LinkKind::Image, _) | (LinkKind::Html, LinkRole::Embeds) => Self::Image,
+            (LinkKind::Link, _) | (LinkKind::Html, LinkRole::Leads) => Self::Link,
+        }
+    }
+
+    /// Returns `true` if a reference can have an address at the host of the repository: it does not show the target.
+    #[must_use]
+    pub const fn is_link(self) -> bool {
+        matches!(self, Self::Link | Self::Tag)
+    }
+}
+
 /// Finds the references of a page to its repository, in text order.
 ///
 /// Covers Markdown links and images, `href`, `src` and `srcset` in HTML, tags, and the cover; code is skipped. Paths
@@ -101,12 +118,7 @@ impl PageLinks {
         });
         let start = text.len() - body.len();
         let reference = |site: LinkSite| {
-            let kind = match (site.kind, site.role) {
-                (LinkKind::Include, _) => ReferenceKind::Include,
-                (LinkKind::Tag, _) => ReferenceKind::Tag,
-                (LinkKind::Image, _) | (LinkKind::Html, LinkRole::Embeds) => ReferenceKind::Image,
-                (LinkKind::Link, _) | (LinkKind::Html, LinkRole::Leads) => ReferenceKind::Link,
-            };
+            let kind = ReferenceKind::from_site(&site);
             let range = site.range.start + start..site.range.end + start;
             let reference = finder.reference(kind, range, &site.destination);
             (site, reference)

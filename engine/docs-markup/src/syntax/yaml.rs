@@ -10,6 +10,25 @@ pub(crate) fn read(text: &str) -> Result<Value, String> {
     read_within(text, FILE)
 }
 
+/// Formats a text as a quoted scalar on one line.
+pub(crate) fn quoted(text: &str) -> String {
+    escape_json(&Value::from(text).to_string())
+}
+
+/// Escapes characters that JSON permits but that end a line in YAML or that YAML forbids.
+pub(crate) fn escape_json(json: &str) -> String {
+    let mut out = String::with_capacity(json.len());
+    for c in json.chars() {
+        match c {
+            '\u{7f}'..='\u{9f}' | '\u{2028}' | '\u{2029}' | '\u{feff}' | '\u{fffe}' | '\u{ffff}' => {
+                out.push_str(&format!("\\u{:04x}", u32::from(c)));
+            }
+            c => out.push(c),
+        }
+    }
+    out
+}
+
 /// Limits of a value after alias resolution, and its YAML dialect.
 #[derive(Clone, Copy)]
 pub(crate) struct YamlLimits {

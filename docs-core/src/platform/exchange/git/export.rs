@@ -25,7 +25,8 @@ use crate::{
     content::{
         Edit, GitFile,
         gitsync::{
-            AdoptablePaths, ExportPlan, MAX_CONFIG_BYTES, MAX_SUMMARY_BYTES, RepoConfig, RepoPath, Repository,
+            AdoptablePaths, ExportPlan, MAX_CONFIG_BYTES, MAX_SUMMARY_BYTES, MAX_WARNINGS, RepoConfig,
+            RepoPath, Repository,
         },
     },
     model::{JobResult, JobStage, RevisionId},
@@ -187,7 +188,7 @@ impl Platform {
         progress.stage(JobStage::ConfigCheck).await?;
         let checkout = base.checkout;
         let places = space.git.as_ref().and_then(|git| git.places.as_ref());
-        let (repository, config) = repository(checkout, &payload.project()?, places).await?;
+        let (repository, config) = repository(checkout, payload, places).await?;
         let before = self.last_synced_revision(payload, space, &repository).await?;
         let view = self.content().view(&space.domain, space.root);
         let now = Revision::read(&view, Some(&before)).await?;
@@ -206,8 +207,16 @@ impl Platform {
             checkout,
             is_in_step,
         };
-        let prepared = self.prepare(&compared, &now, &before, progress).await?;
+        let mut prepared = self.prepare(&compared, &now, &before, progress).await?;
         progress.stage(JobStage::Finalize).await?;
+        let left_out = prepared.warnings.len().saturating_sub(MAX_WARNINGS);
+        prepared.warnings.truncate(MAX_WARNINGS);
+        for warning in prepared.warnings.drain(..) {
+            run.append_log(self, warning);
+        }
+        if left_out > 0 {
+            run.append_log(self, format!("skipped {left_out} more files"));
+        }
         let is_nothing = prepared.writes.is_empty() && prepared.removed.is_empty() && base.is_branch;
         if is_nothing && is_in_step && prepared.gits.is_empty() {
             run.append_log(self, "the repository already has this content; no commit needed".to_owned());
@@ -394,29 +403,30 @@ impl Platform {
     }
 }
 
-/// Reads the repository at the base commit of an export, with the text of a configuration to add. `known` is the
-/// location of the space's content, for a repository without a configuration and a table of contents.
+/// Reads the repository at the base commit of an export, with the configuration to add. `known` is the location of the
+/// space's content, for a repository without a configuration and a table of contents.
 async fn repository(
     checkout: Option<&dyn Checkout>,
-    project: &RepoPath,
+    payload: &ExportPayload,
     known: Option<&ContentPaths>,
-) -> Result<(Repository, Option<String>)> {
+) -> Result<(Repository, Option<RepoConfig>)> {
+    let (project, host) = (payload.project()?, payload.file_host());
     let tree = checkout.map(repo_tree).unwrap_or_default();
-    let text = text_at(checkout, &tree, &RepoConfig::path(project), MAX_CONFIG_BYTES).await?;
-    let mut config = RepoConfig::read(text.as_deref(), project).map_err(format_error)?;
+    let text = text_at(checkout, &tree, &RepoConfig::path(&project), MAX_CONFIG_BYTES).await?;
+    let mut config = RepoConfig::read(text.as_deref(), &project).map_err(format_error)?;
     let mut new = None;
-    if text.is_none()
-        && tree.file(&config.summary).map_err(format_error)?.is_none()
-        && let Some([root, readme, summary]) = known.and_then(|known| {
+    if text.is_none() && tree.file(&config.summary).map_err(format_error)?.is_none() {
+        let known = known.and_then(|known| {
             let path = |text: &str| project.join(text).ok();
             Some([path(&known.root)?, path(&known.readme)?, path(&known.summary)?])
-        })
-    {
-        config = RepoConfig { root, readme, summary, ..config };
-        new = config.text();
+        });
+        if let Some([root, readme, summary]) = known {
+            config = RepoConfig { root, readme, summary, ..config };
+        }
+        new = Some(config.clone());
     }
     let summary = text_at(checkout, &tree, &config.summary, MAX_SUMMARY_BYTES).await?;
     let entries = checkout.map_or([].as_slice(), |checkout| checkout.entries());
     let oids = entries.iter().map(|entry| (entry.path.clone(), entry.oid.clone())).collect();
-    Ok((Repository { tree, oids, config, summary }, new))
+    Ok((Repository { tree, oids, config, summary, host }, new))
 }

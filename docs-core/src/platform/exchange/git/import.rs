@@ -129,7 +129,7 @@ impl Platform {
     ) -> Result<CommitContent> {
         let project = payload.project()?;
         let unsaid = payload.setting.as_ref().map_or(UnexportableFields::Cleared, |setting| setting.unsaid);
-        let mut importer = Importer::new(self, space, checkout, unsaid).await?;
+        let mut importer = Importer::new(self, space, checkout, unsaid, payload.file_host()).await?;
         let (tree, config, plan) = importer.plan(&project).await?;
         // A forced import reads everything.
         if !is_set(payload.request.force)

@@ -9,7 +9,9 @@ use url::{ParseError, Url};
 
 use crate::{
     Error, ErrorKind, Result,
-    content::gitsync::{CommitEntry, EntryKind, FormatError, PathError, RepoConfig, RepoPath, RepoTree},
+    content::gitsync::{
+        CommitEntry, EntryKind, FileHost, FormatError, PathError, RepoConfig, RepoPath, RepoTree,
+    },
     model::{
         BoundedText, ExportGitRepository, GitCommit, GitInfoProvider, GitInfoUpdate, GitProvider, GitSync,
         GitSyncDirection, ImportGitRepository, JobId, RevisionId, SpaceId, Timestamp, Url as WebUrl, UserId,
@@ -161,7 +163,14 @@ impl<R: SyncRequest> SyncPayload<R> {
         RepoPath::new(self.request.fields().directory).map_err(|error| path_error(&error))
     }
 
-    /// Returns the space, unless it is deleted.
+    /// Returns the host that shows the files of the ref, if it is known.
+    pub(super) fn file_host(&self) -> Option<FileHost> {
+        let wanted = self.request.fields();
+        let from_tree = |url| FileHost::from_tree_url(url, wanted.reference);
+        FileHost::from_url(wanted.url, wanted.reference).or_else(|| wanted.tree_url.and_then(from_tree))
+    }
+
+    /// The space, unless it is deleted.
     pub(super) async fn live_space(&self, platform: &Platform) -> Result<Arc<SpaceRecord>> {
         let space: Option<Arc<SpaceRecord>> =
             platform.read().await?.get(&SpaceRecord::key_for(&self.space)).await?;

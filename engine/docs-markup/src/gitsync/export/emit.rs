@@ -2,6 +2,8 @@
 
 use serde_json::Value;
 
+use crate::syntax::yaml;
+
 /// Formats a key of a map with its value. Each line ends with `eol`.
 pub(super) fn entry(key: &str, value: &Value, eol: &str) -> String {
     let mut out = String::new();
@@ -67,27 +69,13 @@ fn flow(value: &Value) -> String {
     match value {
         Value::String(string) => text(string),
         // JSON is valid YAML, except for quoted strings.
-        other => escape_json(&other.to_string()),
+        other => yaml::escape_json(&other.to_string()),
     }
 }
 
 /// Formats a string: without quotes if it cannot be parsed as another type.
 fn text(string: &str) -> String {
-    if is_bare(string) { string.to_owned() } else { escape_json(&Value::from(string).to_string()) }
-}
-
-/// Escapes characters that are valid in JSON, but that end a line in YAML or are invalid in it.
-fn escape_json(json: &str) -> String {
-    let mut out = String::with_capacity(json.len());
-    for c in json.chars() {
-        match c {
-            '\u{7f}'..='\u{9f}' | '\u{2028}' | '\u{2029}' | '\u{feff}' | '\u{fffe}' | '\u{ffff}' => {
-                out.push_str(&format!("\\u{:04x}", u32::from(c)));
-            }
-            c => out.push(c),
-        }
-    }
-    out
+    if is_bare(string) { string.to_owned() } else { yaml::quoted(string) }
 }
 
 /// Words that YAML parses as a type other than a string.
@@ -112,7 +100,6 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::syntax::yaml;
 
     #[test]
     fn yaml_values_are_emitted_in_idiomatic_style() {

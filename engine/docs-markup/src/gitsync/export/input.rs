@@ -5,7 +5,7 @@ use std::collections::{BTreeSet, HashMap};
 use docs_model::{ContentRef, FileId, GitBlob, PageId, ReusableId};
 use serde_json::Value;
 
-use crate::gitsync::{RepoConfig, RepoPath, RepoTree};
+use crate::gitsync::{FileHost, RepoConfig, RepoPath, RepoTree};
 
 /// The state of the commit that an export is based on. Every part may be empty.
 #[derive(Clone, Debug)]
@@ -15,6 +15,24 @@ pub struct Repository {
     pub oids: HashMap<String, String>,
     pub config: RepoConfig,
     pub summary: Option<String>,
+    /// The host that shows its files.
+    pub host: Option<FileHost>,
+}
+
+impl Repository {
+    /// Returns `true` if it has neither a configuration nor a table of contents. It then gets the configuration of the
+    /// space.
+    pub(super) fn is_bare(&self) -> bool {
+        self.summary.is_none() && !self.tree.has(&self.config.file)
+    }
+}
+
+/// A file of a space that is not exported.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct OmittedFile {
+    pub name: String,
+    /// The reason and the remedy.
+    pub problem: &'static str,
 }
 
 /// The content of a space, without text.

@@ -4,10 +4,13 @@ use std::collections::HashMap;
 
 use docs_model::{ContentRef, FileId, PageId, ReusableId};
 
-use super::super::{
-    RepoConfig, RepoPath, RepoTree,
-    refs::place,
-    target::{self, DestinationKind},
+use super::{
+    super::{
+        FileHost, RepoPath, RepoTree,
+        refs::place,
+        target::{self, DestinationKind},
+    },
+    Repository,
 };
 use crate::reference::destination;
 
@@ -54,11 +57,14 @@ pub(super) struct ItemPaths {
     pub(super) root: RepoPath,
     pub(super) things: HashMap<RepoPath, ExportItem>,
     pub(super) paths: HashMap<ExportItem, RepoPath>,
+    host: Option<FileHost>,
 }
 
 impl ItemPaths {
-    pub(super) fn new(tree: RepoTree, config: &RepoConfig) -> Self {
-        Self { tree, root: config.root.clone(), ..Self::default() }
+    /// Creates locations in a tree of a repository.
+    pub(super) fn new(tree: RepoTree, repository: &Repository) -> Self {
+        let (root, host) = (repository.config.root.clone(), repository.host.clone());
+        Self { tree, root, host, ..Self::default() }
     }
 
     pub(super) fn put(&mut self, thing: ExportItem, path: RepoPath) {
@@ -76,6 +82,15 @@ impl ItemPaths {
     /// Returns the id-based destination that an import writes for a destination in a file of the space.
     pub(super) fn stored_destination(&self, written: &str, folder: &RepoPath) -> Option<String> {
         self.find(written, folder).map(|found| destination(&found))
+    }
+
+    /// Returns the address at the host that an import writes for a link to a Markdown file that is not a page.
+    pub(super) fn hosted_destination(&self, written: &str, folder: &RepoPath) -> Option<String> {
+        let host = self.host.as_ref()?;
+        let (path, anchor) = place(written, folder, &self.root)?;
+        let file = self.tree.locate_linked(&path).ok().flatten()?;
+        let is_unlisted = file.path.is_markdown() && !self.things.contains_key(&file.path);
+        is_unlisted.then(|| host.view(&file.path, anchor.as_deref()))
     }
 
     /// Returns the relative path from a folder to the target of a reference.

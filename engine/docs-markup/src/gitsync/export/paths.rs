@@ -6,8 +6,9 @@ use docs_model::{FileId, GitBlob, PageId};
 use unicode_normalization::UnicodeNormalization as _;
 
 use super::{
-    AdoptablePaths, Repository, SpaceOutline, SpacePage, SpacePageKind,
+    AdoptablePaths, OmittedFile, Repository, SpaceOutline, SpacePage, SpacePageKind,
     item_paths::{ExportItem, ItemPaths},
+    unsafe_names::{self, name_problem},
 };
 use crate::{
     append_number,
@@ -21,6 +22,8 @@ pub(super) struct Paths {
     pub(super) removed: HashSet<RepoPath>,
     /// Existing paths that the space adopts if their content is equal.
     pub(super) claimed: BTreeSet<RepoPath>,
+    /// The files that have no path, because their name must not be new in the repository.
+    pub(super) omitted: Vec<OmittedFile>,
 }
 
 /// The state of the space and the repository for choosing paths.
@@ -47,12 +50,19 @@ impl PathChooser<'_> {
         let mut places = kept;
         self.place_pages(&mut places, &mut free);
         let folder = self.repository.config.root.child(".gitbook");
+        let mut omitted = Vec::new();
         for file in &self.now.files {
-            places.entry(ExportItem::File(file.id.clone())).or_insert_with(|| {
-                let path = free.numbered_name(&folder.child("assets"), &file.name);
-                free.take(&path);
-                path
-            });
+            let thing = ExportItem::File(file.id.clone());
+            if places.contains_key(&thing) {
+                continue;
+            }
+            if let Some(problem) = name_problem(&file.name) {
+                omitted.push(OmittedFile { name: file.name.clone(), problem });
+                continue;
+            }
+            let path = free.numbered_name(&folder.child("assets"), &file.name);
+            free.take(&path);
+            places.insert(thing, path);
         }
         for include in &self.now.includes {
             places.entry(ExportItem::Include(include.id.clone())).or_insert_with(|| {
@@ -69,7 +79,7 @@ impl PathChooser<'_> {
         };
         let claimed = written.iter().filter(is_claimed).map(|path| (*path).clone()).collect();
         let removed = removed.iter().filter(|path| !written.contains(path)).cloned().collect();
-        Paths { places, removed, claimed }
+        Paths { places, removed, claimed, omitted }
     }
 
     /// Returns the items that keep their paths.
@@ -80,15 +90,10 @@ impl PathChooser<'_> {
             (folder.child("vars.yaml"), folder.child("includes"), folder.child("assets"));
         let reserved = [&config.file, &config.summary, &vars];
         let mut taken: HashSet<RepoPath> = reserved.into_iter().cloned().collect();
-        let mut folded: HashSet<String> = taken.iter().map(|path| fold(path.as_str())).collect();
         let mut kept = HashMap::new();
         let mut keep = |thing: ExportItem, path: Option<RepoPath>| {
-            // Existing names that only differ in case are kept.
-            let is_free = |path: &RepoPath| {
-                let is_unlike = folded.insert(fold(path.as_str()));
-                (is_unlike || self.repository.tree.has(path)) && taken.insert(path.clone())
-            };
-            if let Some(path) = path.filter(is_free) {
+            // All these paths were in a repository, so names that only differ in case are kept.
+            if let Some(path) = path.filter(|path| taken.insert(path.clone())) {
                 kept.insert(thing, path);
             }
         };
@@ -111,17 +116,23 @@ impl PathChooser<'_> {
         let names: HashMap<&FileId, &String> =
             self.before.files.iter().map(|file| (&file.id, &file.name)).collect();
         for file in &self.now.files {
-            let renamed = names.get(&file.id).is_some_and(|name| **name != file.name);
+            // A file that must not have its new name keeps its path.
+            let renamed = names.get(&file.id).is_some_and(|name| **name != file.name)
+                && name_problem(&file.name).is_none();
             let path =
                 self.retained_path(file.git.as_ref().filter(|_| !renamed), gits.get(&file.id).copied());
             // An import searches the assets folder of its root. It only finds files outside the root through links in
-            // pages.
+            // pages. Without documentation, the repository gets the root of the last import.
             let is_found = |path: &RepoPath| {
                 path.relative_to(&assets).is_some()
+                    || self.repository.is_bare()
+                    || self.repository.tree.has(path)
                     || path.relative_to(&self.repository.config.root).is_none()
                     || !format!("/{path}").contains("/.gitbook/assets/")
             };
-            keep(ExportItem::File(file.id.clone()), path.filter(is_found));
+            let is_written =
+                |path: &RepoPath| self.repository.tree.has(path) || unsafe_names::check(path).is_ok();
+            keep(ExportItem::File(file.id.clone()), path.filter(is_found).filter(is_written));
         }
         kept
     }
@@ -383,7 +394,7 @@ impl SpacePage {
 
 /// Returns the locations of all items of a space according to the records of the space.
 pub(super) fn places_before(repository: &Repository, now: &SpaceOutline, before: &SpaceOutline) -> ItemPaths {
-    let mut places = ItemPaths::new(repository.tree.clone(), &repository.config);
+    let mut places = ItemPaths::new(repository.tree.clone(), repository);
     for outline in [before, now] {
         items_with_paths(outline).for_each(|(thing, path)| places.put(thing, path));
     }
@@ -395,7 +406,7 @@ pub(super) fn places_known(repository: &Repository, now: &SpaceOutline) -> ItemP
     let entry =
         |path: &RepoPath| CommitEntry { path: path.as_str().to_owned(), size: 0, kind: EntryKind::File };
     let tree = RepoTree::new(items_with_paths(now).map(|(_, path)| entry(&path)));
-    let mut places = ItemPaths::new(tree, &repository.config);
+    let mut places = ItemPaths::new(tree, repository);
     items_with_paths(now).for_each(|(thing, path)| places.put(thing, path));
     places
 }

@@ -8,7 +8,7 @@ use serde_json::json;
 
 use super::*;
 use crate::{
-    gitsync::{CommitEntry, EntryKind, RepoConfig, RepoTree},
+    gitsync::{CommitEntry, EntryKind, FileHost, RepoConfig, RepoTree},
     markdown::parse_page,
 };
 
@@ -28,6 +28,7 @@ fn repository(files: &[&str], summary: Option<&str>) -> Repository {
         oids: files.iter().map(|path| ((*path).to_owned(), format!("oid of {path}"))).collect(),
         config: RepoConfig::read(None, &RepoPath::default()).unwrap(),
         summary: summary.map(str::to_owned),
+        host: FileHost::from_url("https://github.com/a/b", "refs/heads/main"),
     }
 }
 
@@ -126,7 +127,7 @@ fn export_removes_only_former_pages_and_own_assets() {
     assert_eq!(removed(&nothing()), Vec::<String>::new());
 }
 
-// Unsafe file names are rejected too.
+// Names that Git interprets are rejected too.
 #[test]
 fn writes_follow_symlinks_but_never_leave_the_repository() {
     let repository = repository(&["real/README.md", "docs -> real", "up -> ../x", "README.md"], None);
@@ -135,7 +136,53 @@ fn writes_follow_symlinks_but_never_leave_the_repository() {
     let path = |text: &str| RepoPath::new(text).unwrap();
     assert_eq!(plan.written_to(&path("docs/README.md")).unwrap(), path("real/README.md"));
     assert!(plan.written_to(&path("up/README.md")).is_err());
-    assert!(matches!(plan.written_to(&path("a.js")), Err(FormatError::Unsafe { .. })));
+    assert!(matches!(plan.written_to(&path("x/.gitattributes")), Err(FormatError::Unsafe { .. })));
+    assert_eq!(plan.written_to(&path("a.js")).unwrap(), path("a.js"));
+}
+
+#[test]
+fn links_to_the_host_of_the_repository_keep_their_paths() {
+    let repository = repository(&["README.md", "a.md", "x/other.md"], None);
+    let now = space(vec![page("r", None, "readme", Some("README.md"))]);
+    let plan = ExportPlan::new(&repository, &now, &now, &AdoptablePaths::NoPath).unwrap();
+    let template = "[x](x/other.md#b) [y](x/other) ![z](x/other.md) [d]\n\n[d]: <x/other.md>\n";
+    let url = "https://github.com/a/b/blob/main/x/other.md";
+    let body =
+        format!("[x]({url}#b) [y]({url}) ![z](x/other.md) [d]\n\nnew [again]({url}#b)\n\n[d]: <{url}>\n");
+    let fields = PagePatch::from_title("r");
+    let content = PageContent { fields: &fields, body: &body };
+    let written = plan.page(&now.pages[0], Some(of_repository(template)), content).text;
+    assert_eq!(
+        written,
+        "[x](x/other.md#b) [y](x/other) ![z](x/other.md) [d]\n\nnew [again](x/other.md#b)\n\n[d]: <x/other.md>\n"
+    );
+}
+
+#[test]
+fn programs_are_exported_under_the_names_they_came_with() {
+    let all = ["README.md", ".gitbook/assets/a.js", ".gitbook/assets/b.txt"];
+    let file = |id: &str, name: &str, path: Option<&str>| SpaceFile {
+        id: id.parse().unwrap(),
+        name: name.to_owned(),
+        git: path.map(|path| GitBlob { oid: path.to_owned(), path: path.to_owned() }),
+    };
+    let outline = |names: [&str; 2]| {
+        let mut outline = space(vec![page("r", None, "readme", Some("README.md"))]);
+        outline.files = vec![file("a", names[0], Some(all[1])), file("b", names[1], Some(all[2]))];
+        outline
+    };
+    let before = outline(["a.js", "b.txt"]);
+    let mut now = outline(["c.js", "d.exe"]);
+    now.files.push(file("c", "new.sh", None));
+    for there in [&all[..], &[]] {
+        let repository = repository(there, None);
+        let plan = ExportPlan::new(&repository, &now, &before, &AdoptablePaths::NoPath).unwrap();
+        let path = |id: &str| plan.file_path(&id.parse().unwrap()).map(RepoPath::as_str);
+        assert_eq!((path("a"), path("b"), path("c")), (Some(all[1]), Some(all[2]), None));
+        let omitted: Vec<&str> = plan.omitted_files().iter().map(|file| &*file.name).collect();
+        assert_eq!(omitted, ["new.sh"]);
+        assert!(plan.removed().is_empty());
+    }
 }
 
 /// Returns the table of contents after an export.
@@ -243,6 +290,10 @@ fn page_export_changes_only_the_edited_parts() {
         ("text", name, "text"),
         ("---\ndescription: |\n  a\n\n  b\n---\n\n\n# A\n", tell, "# A\n"),
         ("---\nbroken: [\n---\n# A\n", name, "---\nbroken: [\n---\n# New\n"),
+        ("<!-- a\n\nb -->\n\n\n# A\n\ntext", name, "<!-- a\n\nb -->\n\n\n# New\n\ntext"),
+        ("---\nx: 1\n---\n\n<!-- a -->\n# A\n", hide, "---\nx: 1\nhidden: true\n---\n\n<!-- a -->\n# A\n"),
+        ("[d]: a.md\n# A\ntext [d]", name, "[d]: a.md\n# New\ntext [d]"),
+        ("---\n\nintro\n\n---\n\n# A\n", name, "---\n\nintro\n\n---\n\n# A\n"),
         ("text", smile, "# 🚀 r\n\ntext"),
         (
             "---\nhidden: false\nlayout: {title: {visible: true}}\n---\ntext",
@@ -253,6 +304,8 @@ fn page_export_changes_only_the_edited_parts() {
         assert_eq!(edited(before, change, None), after, "{before:?}");
     }
     assert_eq!(edited("intro", |_| {}, Some("# Not the title")), "# r\n\n# Not the title");
+    assert_eq!(edited("<!-- a -->\n\n# A\n", |_| {}, Some("<!-- a -->\n\nb")), "<!-- a -->\n\n# A\n\nb");
+    assert_eq!(edited("<!-- a -->\n\n# A\n\nb", |_| {}, Some("c")), "# A\n\nc");
     assert_eq!(
         edited("[x](<a.md> 't')\n\ny\n", |_| {}, Some("[x](</pages/a> 't')\n\nz [q](/pages/a#b)\n")),
         "[x](<a.md> 't')\n\nz [q](a.md#b)\n"
@@ -262,7 +315,7 @@ fn page_export_changes_only_the_edited_parts() {
 proptest! {
     #[test]
     fn a_page_that_is_not_edited_keeps_every_byte(
-        text in "(\u{feff})?(---\r?\n([a-z]{1,3}: [a-z\\[{'\"#:-]{0,5}\r?\n){0,3}---\r?\n)?(\r?\n){0,2}(# [a-zA*_`#🚀 ]{0,6}\r?\n)?(\r?\n)?(\\PC|\r?\n|\\[x\\]\\(a\\.md\\)){0,20}"
+        text in "(\u{feff})?(---\r?\n([a-z]{1,3}: [a-z\\[{'\"#:-]{0,5}\r?\n){0,3}---\r?\n)?(\r?\n){0,2}(<!--(-|>|a|\r?\n){0,3}-->|\\[x\\]: a\\.md|\r?\n){0,3}(# [a-zA*_`#🚀 ]{0,6}\r?\n)?(\r?\n)?(\\PC|\r?\n|\\[x\\]\\(a\\.md\\)){0,20}"
     ) {
         let repository = repository(&["README.md", "a.md"], None);
         let now = space(vec![page("r", None, "readme", Some("README.md")), page("a", None, "a", Some("a.md"))]);

@@ -5,7 +5,7 @@ use std::{collections::HashMap, ops::Range};
 use docs_model::{ContentRef, PagePatch, check_page_size};
 
 use super::{
-    super::RepoPath,
+    super::{ReferenceKind, RepoPath},
     front::{self, Keys},
     item_paths::{ExportItem, ItemPaths, plain_relative},
 };
@@ -307,18 +307,32 @@ impl TextWriter<'_> {
 
     /// Returns `true` if a destination of the template resolves to the same item from the new location.
     fn resolves_to_same(&self, written: &str, lasting: &str) -> bool {
-        self.after.stored_destination(written, &self.to).as_deref() == Some(lasting)
+        let is_same = |found: Option<String>| found.as_deref() == Some(lasting);
+        is_same(self.after.stored_destination(written, &self.to))
+            || is_same(self.after.hosted_destination(written, &self.to))
+    }
+
+    /// Returns the destination that an import stores for one of the template.
+    fn stored_destination(&self, site: &LinkSite) -> Option<String> {
+        let (written, places) = (&site.destination, self.before);
+        let hosted = || {
+            ReferenceKind::from_site(site)
+                .is_link()
+                .then(|| places.hosted_destination(written, &self.from))
+                .flatten()
+        };
+        places.stored_destination(written, &self.from).or_else(hosted)
     }
 
     /// Returns the text for an id-based destination: as elsewhere in the template, as a path, or as a broken link.
     fn destination(&self, site: &LinkSite, known: &DestinationSpellings) -> Option<String> {
-        let target = parse_exact(&site.destination)?;
-        let (thing, _) = ExportItem::from_ref(&target)?;
         let spelled =
             known.spellings(&site.destination).find(|old| self.resolves_to_same(old, &site.destination));
         if let Some(spelled) = spelled {
             return Some(spelled.to_owned());
         }
+        let target = parse_exact(&site.destination)?;
+        let (thing, _) = ExportItem::from_ref(&target)?;
         match (self.after.relative_path(&target, &self.to), thing) {
             (Some(path), _) => Some(path),
             // Pages without a file can only be referenced by id.
@@ -328,7 +342,7 @@ impl TextWriter<'_> {
     }
 }
 
-/// A destination in the template that an import stores by id.
+/// A destination in the template that an import replaces: by an id, or by an address at the host.
 struct OldDestination {
     site: LinkSite,
     lasting: String,
@@ -353,7 +367,7 @@ impl DestinationSpellings {
             let lasting =
                 match site.destination.strip_prefix("/broken").filter(|it| parse_exact(it).is_some()) {
                     Some(broken) => Some(broken.to_owned()),
-                    None => writer.before.stored_destination(&site.destination, &writer.from),
+                    None => writer.stored_destination(&site),
                 };
             let Some(lasting) = lasting else { continue };
             kept.push_str(&template[at..site.range.start]);

@@ -1,4 +1,6 @@
-//! Names of files that must not be written into a repository.
+//! Names of files that an export does not write into a repository.
+
+use unicode_normalization::UnicodeNormalization as _;
 
 use super::super::{FormatError, RepoPath};
 
@@ -8,36 +10,61 @@ const PROGRAM_EXTENSIONS: [&str; 29] = [
     "msi", "php", "phtml", "pif", "ps1", "psm1", "py", "rb", "reg", "scr", "sh", "vbe", "vbs", "wsf",
 ];
 
-/// Rejects files with side effects in a repository: programs, scripts and files that Git interprets.
+/// Names of Git and of its settings.
+const GIT_NAMES: [&str; 5] = [".git", ".gitmodules", ".gitattributes", ".gitignore", ".mailmap"];
+
+/// Prefixes of the short names that Windows gives them, before their number.
+const SHORT_GIT_NAMES: [&str; 9] =
+    ["git~", "gitmod~", "gi7eba~", "gitatt~", "gi7d29~", "gitign~", "gi250a~", "mailma~", "maba30~"];
+
+const GIT_NAME_PROBLEM: &str = "Git interprets files of this name; rename or remove it";
+
+/// Returns the reason why a file that is new in a repository must not have a name: it is a program or a script, or
+/// Git interprets it. A program that came from a repository may be written again.
+#[must_use]
+pub fn name_problem(name: &str) -> Option<&'static str> {
+    if name.split('/').any(is_git_name) {
+        return Some(GIT_NAME_PROBLEM);
+    }
+    is_program(name).then_some(
+        "only programs and scripts that came from a repository are exported; remove it, or put it into an archive",
+    )
+}
+
+/// Returns `true` if a file is executed when it is opened.
+#[must_use]
+pub fn is_program(path: &str) -> bool {
+    // Some systems strip trailing dots and spaces from names.
+    let name = path.trim_end_matches(['.', ' ']).to_ascii_lowercase();
+    let name = name.rsplit(['/', '\\']).next().unwrap_or_default();
+    name.rsplit_once('.').is_some_and(|(_, extension)| PROGRAM_EXTENSIONS.contains(&extension))
+}
+
+/// Rejects files that Git interprets.
 ///
 /// # Errors
 /// [`FormatError::Unsafe`].
 pub(super) fn check(path: &RepoPath) -> Result<(), FormatError> {
-    let refuse = |problem| Err(FormatError::Unsafe { file: path.clone(), problem });
-    if path.as_str().split('/').any(is_git_name) {
-        return refuse("Git interprets files of this name; rename or remove it");
+    if !path.as_str().split('/').any(is_git_name) {
+        return Ok(());
     }
-    // Some systems strip trailing dots and spaces from names.
-    let name = path.name().trim_end_matches(['.', ' ']).to_ascii_lowercase();
-    match name.rsplit_once('.') {
-        Some((_, extension)) if PROGRAM_EXTENSIONS.contains(&extension) => {
-            refuse("programs and scripts are not exported; remove it, or put it into an archive")
-        }
-        _ => Ok(()),
-    }
+    Err(FormatError::Unsafe { file: path.clone(), problem: GIT_NAME_PROBLEM })
 }
 
-/// Returns `true` if any file system treats a name as one of Git's own. Names are case-insensitive, and some systems
-/// ignore certain characters.
+/// Returns `true` if any file system treats a name as one of Git's own. Names are case-insensitive and normalized,
+/// some systems ignore certain characters, and a backslash separates names on Windows.
 fn is_git_name(name: &str) -> bool {
-    let seen: String = name
-        .chars()
-        .filter(|c| !matches!(c, '\u{200c}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{206a}'..='\u{206f}' | '\u{feff}'))
-        .collect();
-    let seen = seen.trim_end_matches(['.', ' ']).to_lowercase();
-    let seen = seen.split(':').next().unwrap_or_default();
-    matches!(seen, ".git" | ".gitmodules" | ".gitattributes" | ".gitignore" | ".mailmap")
-        || seen.strip_prefix("git~").is_some_and(|number| number.chars().all(|c| c.is_ascii_digit()))
+    name.split('\\').any(|name| {
+        let seen: String = name
+            .chars()
+            .filter(|c| !matches!(c, '\u{200c}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{206a}'..='\u{206f}' | '\u{feff}'))
+            .nfkc()
+            .collect();
+        let seen = seen.split(':').next().unwrap_or_default().trim_end_matches(['.', ' ']).to_lowercase();
+        let is_number = |rest: &str| !rest.is_empty() && rest.chars().all(|c| c.is_ascii_digit());
+        GIT_NAMES.contains(&seen.as_str())
+            || SHORT_GIT_NAMES.iter().any(|prefix| seen.strip_prefix(prefix).is_some_and(is_number))
+    })
 }
 
 #[cfg(test)]
@@ -46,24 +73,45 @@ mod tests {
 
     #[test]
     fn script_executable_and_git_file_names_are_rejected() {
+        for name in ["a.js", "A.JS", "a.js.", "x/run.sh", "a.exe", "x\\a.bat ."] {
+            assert!(name_problem(name).is_some() && is_program(name), "{name}");
+            assert_eq!(check(&RepoPath::new(name).unwrap()), Ok(()), "{name}");
+        }
         for name in [
-            "a.js",
-            "A.JS",
-            "a.js.",
-            "x/run.sh",
             ".gitattributes",
             ".GIT/x",
             "git~1",
             ".g\u{200c}it",
             ".gitmodules ",
-            "a.exe",
+            ".git:x",
+            ".git . ::$INDEX_ALLOCATION",
+            ".\u{ff47}it",
+            "x\\.git\\hooks",
+            "GITMOD~2",
+            "gi7eba~9",
+            "GITATT~1",
+            ".mailmap",
         ] {
             let path = RepoPath::new(&format!(".gitbook/assets/{name}")).unwrap();
+            assert!(name_problem(path.as_str()).is_some(), "{name}");
             let error = check(&path).expect_err(name);
             assert!(error.to_string().starts_with(path.as_str()), "{error}");
         }
-        for name in ["a.json", "js", "a.svg", "a.pdf", "notes.txt", ".github.png", "gitbook", "a.js.zip"] {
-            assert_eq!(check(&RepoPath::new(name).unwrap()), Ok(()), "{name}");
+        for name in [
+            "a.json",
+            "js",
+            "a.svg",
+            "a.pdf",
+            "notes.txt",
+            ".github.png",
+            "gitbook",
+            "a.js.zip",
+            "git~",
+            "git~x",
+            "gitlab~1.png",
+            "js/a",
+        ] {
+            assert_eq!((name_problem(name), check(&RepoPath::new(name).unwrap())), (None, Ok(())), "{name}");
         }
     }
 }

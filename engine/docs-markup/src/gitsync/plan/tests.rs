@@ -137,13 +137,16 @@ fn non_markdown_file_listed_in_the_summary_is_an_asset() {
 #[test]
 fn redirects_to_missing_pages_are_skipped_with_a_warning() {
     let plan = plan(
-        "redirects: {old: a.md, older: dir/, gone: b.md, unlisted: c.md}",
-        &["a.md", "dir/README.md", "c.md"],
-        Some("* [A](a.md)\n* [D](dir/README.md)\n"),
+        "redirects: {old: a.md, older: dir/, bare: /a, home: /, gone: b.md, unlisted: c.md}",
+        &["README.md", "a.md", "dir/README.md", "c.md"],
+        Some("* [R](README.md)\n* [A](a.md)\n* [D](dir/README.md)\n"),
     )
     .unwrap();
     let redirects: Vec<_> = plan.redirects.iter().map(|it| (it.from.as_str(), it.to.as_str())).collect();
-    assert_eq!(redirects, [("old", "a.md"), ("older", "dir/README.md")]);
+    assert_eq!(
+        redirects,
+        [("bare", "a.md"), ("home", "README.md"), ("old", "a.md"), ("older", "dir/README.md")]
+    );
     assert_eq!(plan.warnings.len(), 2);
     assert_eq!(
         plan.warnings[0].to_string(),
@@ -288,7 +291,9 @@ fn pages_beyond_the_sibling_limit_are_omitted_and_counted() {
     assert_eq!((plan.pages.len(), plan.pages[0].pages.len()), (2, MAX_SIBLINGS));
     assert_eq!(plan.pages[0].pages[MAX_SIBLINGS - 1].slug(), format!("a-{}", MAX_SIBLINGS - 1));
     let warnings: Vec<&str> = plan.warnings.iter().map(|warning| warning.message.as_str()).collect();
-    let expected = format!("4 pages skipped: a page has at most {MAX_SIBLINGS} child pages");
+    let expected = format!(
+        "4 pages skipped: a page has at most {MAX_SIBLINGS} child pages (`a`, `a`, `Last` and others)"
+    );
     assert_eq!(warnings, [expected.as_str()]);
     let fits = format!("* Top\n{}", "  * a\n".repeat(MAX_SIBLINGS));
     assert_eq!(super::tests::plan("", &[], Some(&fits)).unwrap().warnings, []);
@@ -310,8 +315,11 @@ fn pages_with_long_paths_are_left_out_and_long_titles_cut() {
     assert!(plan.documents().all(|page| page.title.len() <= MAX_TITLE));
     let warnings: Vec<&str> = plan.warnings.iter().map(|warning| warning.message.as_str()).collect();
     let expected = [
-        format!("1 pages skipped: the path of a page has at most {MAX_PATH_BYTES} bytes"),
-        format!("1 titles cut to {MAX_TITLE} characters"),
+        format!(
+            "1 pages skipped: the path of a page has at most {MAX_PATH_BYTES} bytes (`{}`)",
+            "y".repeat(MAX_NAMED_TITLE)
+        ),
+        format!("1 titles cut to {MAX_TITLE} characters (`{}`)", "t".repeat(MAX_NAMED_TITLE)),
     ];
     assert_eq!(warnings, expected);
 }

@@ -12,10 +12,11 @@ use super::space::{Revision, is_same_page};
 use crate::{
     Error, Result,
     content::{
-        FileEntry, GitFile, GitThing, PagePatch, Rendering, View,
+        ConfiguredRedirect, FileEntry, GitFile, GitThing, PagePatch, Rendering, View,
         gitsync::{
-            ExportPlan, FileTemplate, MAX_CONFIG_BYTES, PageContent, PlannedFile, RepoPath, Repository,
-            SpaceFile, SpaceInclude, SpacePage, TemplateOrigin, TitleIn,
+            ExportPlan, FileTemplate, MAX_CONFIG_BYTES, OmittedFile, PageContent, PlannedFile, Redirect,
+            RepoConfig, RepoPath, Repository, SpaceFile, SpaceInclude, SpacePage, TemplateOrigin, TitleIn,
+            is_program,
         },
         markdown::MAX_PAGE_FILE_BYTES,
     },
@@ -29,7 +30,7 @@ use crate::{
         jobs::Progress,
         kernel::platform::Platform,
     },
-    ports::{Checkout, GitError, PushFile, PushFiles, SourceError, blob_id},
+    ports::{Checkout, GitError, PushFile, PushFiles, SourceError, blob_id, check_push_path},
     store::Hash,
 };
 
@@ -57,6 +58,8 @@ pub(super) struct ExportChanges {
     pub(super) gits: Vec<GitFile>,
     /// The content of the text items among them.
     sources: Vec<Arc<str>>,
+    /// The files that are not exported, with the reasons.
+    pub(super) warnings: Vec<String>,
     /// Claimed paths whose files have other content.
     pub(super) refused: BTreeSet<RepoPath>,
     /// The total size of the written texts in bytes.
@@ -69,8 +72,8 @@ pub(super) struct ExportComparison<'a> {
     pub(super) domain: &'a str,
     pub(super) view: &'a View,
     pub(super) repository: &'a Repository,
-    /// The text of a configuration to add to the repository.
-    pub(super) config: Option<String>,
+    /// The configuration to add to the repository, without its redirects.
+    pub(super) config: Option<RepoConfig>,
     pub(super) checkout: Option<&'a dyn Checkout>,
     /// `true` if the repository is unchanged since the last sync, so that unedited items need not be read.
     pub(super) is_in_step: bool,
@@ -98,6 +101,7 @@ impl Preparer<'_> {
     pub(super) async fn prepare(&self, progress: &mut Progress<'_>) -> Result<ExportChanges> {
         let mut prepared = ExportChanges {
             removed: self.plan.removed().iter().cloned().collect(),
+            warnings: self.plan.omitted_files().iter().map(omission_warning).collect(),
             ..ExportChanges::default()
         };
         let total = self.now.outline.pages.len() as u64;
@@ -118,13 +122,26 @@ impl Preparer<'_> {
             self.write(&self.compared.repository.config.summary, summary.into(), &mut prepared)?;
         }
         if let Some(config) = &self.compared.config {
-            self.write(&self.compared.repository.config.file, config.clone().into(), &mut prepared)?;
+            let config = RepoConfig { redirects: self.redirects().await?, ..config.clone() };
+            if let Some(text) = config.text() {
+                self.write(&config.file, text.into(), &mut prepared)?;
+            }
         }
         if prepared.refused.is_empty() {
             let texts: Vec<&str> = prepared.sources.iter().map(|text| &**text).collect();
             self.platform.content().store_texts(self.compared.domain, &texts).await?;
         }
         Ok(prepared)
+    }
+
+    /// The redirects that the space has from a repository, to the pages with a file.
+    async fn redirects(&self) -> Result<Vec<Redirect>> {
+        let redirects = self.compared.view.configured_redirects().await?;
+        let with_path = |redirect: ConfiguredRedirect| {
+            let to = self.plan.page_path(&redirect.page)?.clone();
+            Some(Redirect { from: redirect.path, to, anchor: redirect.anchor })
+        };
+        Ok(redirects.into_iter().filter_map(with_path).collect())
     }
 
     async fn page(&self, page: &SpacePage, prepared: &mut ExportChanges) -> Result<()> {
@@ -239,7 +256,10 @@ impl Preparer<'_> {
         let oid = match template.filter(|(template, _)| is_there && **template == *text) {
             Some((_, oid)) => oid,
             None => {
-                self.write(new.path, Bytes::from_owner(Arc::<[u8]>::from(Arc::clone(&text))), prepared)?;
+                let bytes = Bytes::from_owner(Arc::<[u8]>::from(Arc::clone(&text)));
+                if self.write(new.path, bytes, prepared)? == WriteOutcome::Skipped {
+                    return Ok(());
+                }
                 blob_id(text.as_bytes())
             }
         };
@@ -252,16 +272,25 @@ impl Preparer<'_> {
         Ok(())
     }
 
-    fn write(&self, path: &RepoPath, bytes: Bytes, prepared: &mut ExportChanges) -> Result<()> {
+    fn write(&self, path: &RepoPath, bytes: Bytes, prepared: &mut ExportChanges) -> Result<WriteOutcome> {
         if self.plan.claimed().contains(path) {
             prepared.refused.insert(path.clone());
-            return Ok(());
+            return Ok(WriteOutcome::Planned);
         }
-        let path = self.plan.written_to(path).map_err(format_error)?;
+        let Some(path) = self.written_to(path, prepared) else { return Ok(WriteOutcome::Skipped) };
         prepared.bytes += bytes.len() as u64;
         check_size("pages", prepared.bytes, MAX_TEXT_BYTES)?;
         prepared.writes.push_back(FileWrite::Text { path, bytes });
-        Ok(())
+        Ok(WriteOutcome::Planned)
+    }
+
+    /// The path to write, after symbolic links; `None`, with a warning, if it must not be written.
+    fn written_to(&self, path: &RepoPath, prepared: &mut ExportChanges) -> Option<RepoPath> {
+        let checked = match self.plan.written_to(path) {
+            Ok(path) => check_push_path(path.as_str()).map(|()| path).map_err(|error| error.to_string()),
+            Err(problem) => Err(problem.to_string()),
+        };
+        checked.map_err(|problem| prepared.warnings.push(format!("skipped {problem}"))).ok()
     }
 
     async fn file(&self, file: &SpaceFile, prepared: &mut ExportChanges) -> Result<()> {
@@ -289,10 +318,21 @@ impl Preparer<'_> {
             prepared.refused.insert(path.clone());
             return Ok(());
         }
-        let written = self.plan.written_to(path).map_err(format_error)?;
+        if is_program(path.as_str()) && !self.is_from_repository(file, entry).await? {
+            let problem = "the content of programs and scripts is only changed in the repository";
+            prepared.warnings.push(format!("skipped {path}: {problem}"));
+            return Ok(());
+        }
+        let Some(written) = self.written_to(path, prepared) else { return Ok(()) };
         let (known, entry) = (path.to_string(), Box::new(entry.clone()));
         prepared.writes.push_back(FileWrite::File { path: written, thing, known, entry });
         Ok(())
+    }
+
+    /// Returns `true` if a file has the bytes that an import read.
+    async fn is_from_repository(&self, file: &SpaceFile, entry: &FileEntry) -> Result<bool> {
+        let Some(git) = &file.git else { return Ok(false) };
+        Ok(blob_id(&read_file(self.platform, self.compared.domain, entry).await?) == git.oid)
     }
 
     async fn variables(&self, prepared: &mut ExportChanges) -> Result<()> {
@@ -303,13 +343,25 @@ impl Preparer<'_> {
             text_at(self.compared.checkout, &self.compared.repository.tree, &path, MAX_CONFIG_BYTES).await?;
         match self.plan.variables(template.as_deref(), &values).map_err(format_error)? {
             Some(text) if template.as_ref() == Some(&text) => Ok(()),
-            Some(text) => self.write(&path, text.into(), prepared),
+            Some(text) => self.write(&path, text.into(), prepared).map(drop),
             None => {
                 prepared.removed.extend(template.map(|_| path));
                 Ok(())
             }
         }
     }
+}
+
+/// The result of planning to write a text.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum WriteOutcome {
+    Planned,
+    /// The text is not written, with a warning.
+    Skipped,
+}
+
+fn omission_warning(file: &OmittedFile) -> String {
+    format!("skipped the file `{}`: {}", file.name, file.problem)
 }
 
 /// Selects the template for the text of an item. The file in the repository takes precedence over the text stored in

@@ -9,8 +9,8 @@ use crate::{
     content::{
         Edit, LinkRange, LinkSource, LinkState, LinkTarget, View,
         gitsync::{
-            ImportPlan, PageLinks, PlannedFile, PlannedInclude, PlannedKind, PlannedPage, RepoConfig,
-            RepoPath, RepoTree, Warning,
+            ImportPlan, LfsPointer, PageLinks, PlannedFile, PlannedInclude, PlannedKind, PlannedPage,
+            RepoConfig, RepoPath, RepoTree, Warning,
         },
         markdown::MAX_PAGE_FILE_BYTES,
     },
@@ -75,6 +75,10 @@ impl Importer<'_> {
 
     fn layout_without(&self, project: &RepoPath, is_content: impl Fn(&str) -> bool) -> Hash {
         let mut text = format!("{IMPORT_RULES_VERSION} {project}");
+        if let Some(host) = &self.host {
+            text.push('\0');
+            text.push_str(&host.view(project, None));
+        }
         for entry in self.checkout.entries() {
             let (kind, target) = match &entry.kind {
                 RepoEntryKind::File => ("file", ""),
@@ -246,11 +250,14 @@ impl Importer<'_> {
     }
 
     /// Returns the edits that bring the space up to date, or `None` if the slug of a page would change, since that may
-    /// affect the slugs of other pages.
+    /// affect the slugs of other pages, and if a file is now stored in Git LFS.
     async fn edits(&mut self, changed: &ChangedItems<'_>) -> Result<Option<Vec<Edit>>> {
         let mut edits = Vec::new();
         for (id, name, file) in &changed.files {
             let bytes = self.checkout.read(file.source.as_str()).await.map_err(git_error)?;
+            if LfsPointer::parse(&bytes).is_some() {
+                return Ok(None);
+            }
             let new = NewFile { name, content_type: None, bytes, git: self.git_blob(file) };
             let entry = self.platform.store_file(&self.space.domain, new).await?;
             edits.push(Edit::PutFile { file: id.clone(), entry });

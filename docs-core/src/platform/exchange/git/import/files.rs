@@ -7,18 +7,24 @@ use super::read::Importer;
 use crate::{
     Error, Result,
     content::{
-        BuildItem, FileEntry,
-        gitsync::{ImportPlan, PlannedAsset, RepoPath},
+        BuildItem, FileEntry, clean_file_name,
+        gitsync::{ImportPlan, LfsPointer, MAX_POINTER_BYTES, PlannedAsset, RepoPath},
         is_numbered,
     },
     model::{FileId, GitBlob},
-    platform::{content::files::NewFile, exchange::git::sync::git_error},
+    platform::{
+        content::files::NewFile,
+        exchange::git::sync::{UnexportableFields, git_error},
+    },
 };
 
 /// Target size of a batch in bytes. Two batches are in memory at a time, each exceeding this by at most one file.
 const BATCH_BYTES: usize = 4 << 20;
 /// Maximum number of files per batch. Other writers wait while the store writes a batch.
 const FILE_BATCH: usize = 500;
+
+/// Minimum size of a pointer of Git LFS in bytes: its version and the hash.
+const MIN_POINTER_BYTES: u64 = 110;
 
 /// A file of the commit.
 struct CommitFile<'p> {
@@ -31,7 +37,12 @@ struct CommitFile<'p> {
     is_known: bool,
     /// The file entry, once its bytes are stored.
     entry: Option<FileEntry>,
+    /// `true` if the file is a pointer of Git LFS, which is not stored.
+    is_pointer: bool,
 }
+
+/// Maximum number of pointers of Git LFS that are named in the log.
+const MAX_NAMED_POINTERS: usize = 100;
 
 impl Importer<'_> {
     /// Adds the files.
@@ -42,13 +53,29 @@ impl Importer<'_> {
         let mut placed: Vec<CommitFile<'_>> =
             plan.assets.iter().map(|asset| self.commit_file(asset)).collect();
         self.store_files(&mut placed).await?;
-        let mut new = Vec::new();
-        for CommitFile { path, id, is_known, entry, .. } in placed {
+        let (mut new, mut pointers) = (Vec::new(), 0);
+        for CommitFile { path, id, is_known, entry, is_pointer, .. } in placed {
+            if is_pointer {
+                pointers += 1;
+                if pointers <= MAX_NAMED_POINTERS {
+                    self.warnings
+                        .push(format!("{path}: skipped, the repository has only a pointer of Git LFS"));
+                }
+                continue;
+            }
             let entry = entry.ok_or_else(|| Error::internal(format!("the file {path} was not stored")))?;
             self.files.insert(path.clone(), id.clone());
             if is_known { &mut *items } else { &mut new }.push(BuildItem::File(id, entry));
         }
+        if pointers > MAX_NAMED_POINTERS {
+            let more = pointers - MAX_NAMED_POINTERS;
+            self.warnings.push(format!("skipped {more} more files: they are pointers of Git LFS"));
+        }
         items.append(&mut new);
+        if self.unsaid == UnexportableFields::Retained {
+            let unexported = std::mem::take(&mut self.before.unexported);
+            items.extend(unexported.into_iter().map(|(id, entry)| BuildItem::File(id, entry)));
+        }
         Ok(())
     }
 
@@ -56,13 +83,16 @@ impl Importer<'_> {
         let git = self.git_blob(&asset.file);
         let before = self.before.files.get(asset.file.path.as_str());
         let called = before.map(|(_, entry)| &entry.name);
-        let called = called.filter(|name| is_numbered(name, &asset.name) || is_numbered(&asset.name, name));
-        let name = called.unwrap_or(&asset.name).clone();
-        let same = before.filter(|(_, entry)| entry.git.is_some() && entry.git == git);
+        let wanted = clean_file_name(&asset.name);
+        let called = called.filter(|name| is_numbered(name, &wanted) || is_numbered(&wanted, name));
+        let name = called.map_or_else(|| wanted.to_string(), String::clone);
+        // An earlier version stored pointers of Git LFS.
+        let may_be_pointer = (MIN_POINTER_BYTES..=MAX_POINTER_BYTES).contains(&asset.file.size);
+        let same = before.filter(|(_, entry)| !may_be_pointer && entry.git.is_some() && entry.git == git);
         let entry = same.map(|(_, entry)| FileEntry { name: name.clone(), ..entry.clone() });
         let id = before.map_or_else(|| self.platform.id(), |(id, _)| id.clone());
         let (path, source) = (&asset.file.path, &asset.file.source);
-        CommitFile { path, source, id, name, git, is_known: before.is_some(), entry }
+        CommitFile { path, source, id, name, git, is_known: before.is_some(), entry, is_pointer: false }
     }
 
     /// Stores the bytes of new and changed files.
@@ -89,6 +119,10 @@ impl Importer<'_> {
         while bytes < BATCH_BYTES && read.len() < FILE_BATCH {
             let Some(file) = wanted.next() else { break };
             let content = self.checkout.read(file.source.as_str()).await.map_err(git_error)?;
+            if LfsPointer::parse(&content).is_some() {
+                file.is_pointer = true;
+                continue;
+            }
             bytes += content.len();
             read.push((file, content));
         }

@@ -21,8 +21,9 @@ impl Importer<'_> {
         }
     }
 
-    /// Replaces links to pages, files and reusable content blocks in the repository with links to their ids. Links to
-    /// anything that is not imported are left unchanged. The ids must have been assigned.
+    /// Replaces links to pages, files and reusable content blocks in the repository with links to their ids, and links to
+    /// other Markdown files by addresses at the host of the repository. Links to anything else that is not imported are
+    /// left unchanged. The ids must have been assigned.
     pub(super) fn link_texts(&mut self, tree: &RepoTree, root: &RepoPath) {
         let mut links = std::mem::take(&mut self.links);
         let texts = std::mem::take(&mut self.texts);
@@ -52,7 +53,7 @@ impl Importer<'_> {
         }
     }
 
-    /// Returns the id-based destination of a reference.
+    /// The destination for a reference: with the id, or at the host of the repository.
     fn permanent_destination(&self, reference: &Reference, tree: &RepoTree) -> Option<String> {
         // Symbolic links out of the repository were rejected earlier where they are relevant.
         let file = tree.locate_linked(&reference.path).ok().flatten()?;
@@ -63,6 +64,10 @@ impl Importer<'_> {
         if let Some(id) = self.reusables.get(&file.path) {
             return Some(format!("/reusable-content/{id}"));
         }
-        self.files.get(&file.path).map(|id| format!("/files/{id}"))
+        if let Some(id) = self.files.get(&file.path) {
+            return Some(format!("/files/{id}"));
+        }
+        let host = self.host.as_ref().filter(|_| file.path.is_markdown() && reference.kind.is_link());
+        host.map(|host| host.view(&file.path, reference.anchor.as_deref()))
     }
 }

@@ -8,10 +8,10 @@ use crate::{
         BuildItem, BuildPage, ContentError, FileEntry, NewBody, PageEntry, PageKind, PagePatch,
         ReusablePatch,
         gitsync::{
-            ImportPlan, PageLinks, PlannedFile, PlannedInclude, PlannedKind, PlannedPage, RepoConfig,
-            RepoPath, RepoTree, Warning, variables,
+            FileHost, ImportPlan, PageLinks, PlannedFile, PlannedInclude, PlannedKind, PlannedPage,
+            RepoConfig, RepoPath, RepoTree, Warning, name_problem, variables,
         },
-        markdown::{MAX_PAGE_FILE_BYTES, PageSource, cover_of, parse_include, parse_page, web_reference},
+        markdown::{MAX_LINKS, PageSource, cover_of, parse_include, parse_page, web_reference},
         reference::{destination, parse_exact},
     },
     model::{
@@ -74,7 +74,9 @@ pub(super) struct Importer<'a> {
     pub(super) landing: Option<ReadmePage>,
     pub(super) warnings: Vec<String>,
     /// The handling of fields that files cannot represent.
-    unsaid: UnexportableFields,
+    pub(super) unsaid: UnexportableFields,
+    /// The host that shows the files of the repository.
+    pub(super) host: Option<FileHost>,
     memory: Reservation,
 }
 
@@ -108,7 +110,9 @@ pub(super) struct PreviousState {
     links: HashMap<(String, String), VecDeque<(PageId, PageEntry)>>,
     computed: HashMap<String, VecDeque<(PageId, PageEntry)>>,
     pub(super) files: HashMap<String, (FileId, FileEntry)>,
-    /// Reusable content blocks by path, with their ids and blob ids.
+    /// The files that no export writes, because of their names.
+    pub(super) unexported: Vec<(FileId, FileEntry)>,
+    /// Reusable contents by path, with their ids and blob ids.
     pub(super) reusables: HashMap<String, (ReusableId, String)>,
 }
 
@@ -118,6 +122,7 @@ impl<'a> Importer<'a> {
         space: &'a SpaceRecord,
         checkout: &'a dyn Checkout,
         unsaid: UnexportableFields,
+        host: Option<FileHost>,
     ) -> Result<Self> {
         let mut memory = platform.import_memory(&space.organization);
         memory.run(UNKNOWN_IMPORT_BYTES).await;
@@ -137,6 +142,7 @@ impl<'a> Importer<'a> {
             landing: None,
             warnings: Vec::new(),
             unsaid,
+            host,
             memory,
         })
     }
@@ -179,7 +185,7 @@ impl<'a> Importer<'a> {
             }
             other => other.into(),
         })?;
-        let what = format!("read {page_count} pages and {} files", plan.assets.len());
+        let what = format!("read {page_count} pages and {} files", self.files.len());
         let (layout, warnings) = (self.layout(project), self.take_warnings());
         let (content, domain) = (self.platform.content(), &self.space.domain);
         let root = content.keep_redirects(domain, now, self.space.root, built.root).await?;
@@ -245,6 +251,10 @@ impl<'a> Importer<'a> {
             let links = PageLinks::read(&text, &file.path, &plan.root);
             for reference in links.references() {
                 plan.refer(tree, &reference.path).map_err(format_error)?;
+            }
+            if links.count() >= MAX_LINKS {
+                let limit = format!("the links after the first {MAX_LINKS} are not resolved");
+                self.warnings.push(format!("{}: {limit}", file.path));
             }
             self.cache_links(&file.path, links);
             self.texts.insert(file.path, text);
@@ -557,8 +567,10 @@ impl PreviousState {
             }
         }
         for (id, entry) in view.files(None, usize::MAX).await? {
-            if let Some(git) = &entry.git {
-                before.files.insert(git.path.clone(), (id, entry));
+            match &entry.git {
+                Some(git) => drop(before.files.insert(git.path.clone(), (id, entry))),
+                None if name_problem(&entry.name).is_some() => before.unexported.push((id, entry)),
+                None => {}
             }
         }
         for (id, entry) in view.reusables(None, usize::MAX).await? {
