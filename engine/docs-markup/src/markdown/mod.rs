@@ -12,18 +12,31 @@ mod tests;
 
 use std::{borrow::Cow, ops::Range};
 
+use docs_model::MAX_PAGE_BYTES;
+
 pub use self::{
     emoji::leading_emoji,
     front::{CoverSource, FrontMatter, MAX_BYTES as MAX_FRONT_MATTER_BYTES, cover_of, web_reference},
     heading::Heading,
     links::{LinkKind, LinkRole, LinkSite, MAX_LINKS, Resolution, links, links_and_specs, rewrite_links},
 };
-use self::{front::FrontBlock, heading::find_title};
+use self::{
+    front::FrontBlock,
+    heading::{MAX_HEADING_BYTES, find_title},
+};
 pub(crate) use self::{
     heading::{stored_prelude, without_blank_lines},
     links::rewrite_sites,
 };
 use crate::PagePatch;
+
+/// Maximum number of bytes for the fences of front matter and the blank lines of a page file.
+const SEPARATOR_BYTES: usize = 1 << 10;
+
+/// Maximum size of a page file in bytes: text of [`MAX_PAGE_BYTES`] with front matter and a title of the maximum size.
+/// In a larger file, the text is too long, or the front matter is ignored.
+pub const MAX_PAGE_FILE_BYTES: u64 =
+    (MAX_PAGE_BYTES + MAX_FRONT_MATTER_BYTES + MAX_HEADING_BYTES + SEPARATOR_BYTES) as u64;
 
 /// The parts of a Markdown file.
 #[derive(Clone, PartialEq, Debug)]

@@ -120,9 +120,7 @@ pub(super) const fn stored_statuses(status: Option<LinkStatus>) -> &'static [Lin
     match status {
         None => &LinkState::ALL,
         Some(LinkStatus::Broken) => &[LinkState::Broken, LinkState::Anchor, LinkState::Outside],
-        Some(LinkStatus::Ok) => {
-            &[LinkState::Inside, LinkState::Anchor, LinkState::Outside, LinkState::Web]
-        }
+        Some(LinkStatus::Ok) => &[LinkState::Inside, LinkState::Anchor, LinkState::Outside, LinkState::Web],
         Some(LinkStatus::InApp) => &[LinkState::Web],
     }
 }

@@ -11,7 +11,9 @@ use crate::{
             FileHost, ImportPlan, PageLinks, PlannedFile, PlannedInclude, PlannedKind, PlannedPage,
             RepoConfig, RepoPath, RepoTree, Warning, name_problem, variables,
         },
-        markdown::{MAX_LINKS, PageSource, cover_of, parse_include, parse_page, web_reference},
+        markdown::{
+            MAX_LINKS, MAX_PAGE_FILE_BYTES, PageSource, cover_of, parse_include, parse_page, web_reference,
+        },
         reference::{destination, parse_exact},
     },
     model::{
