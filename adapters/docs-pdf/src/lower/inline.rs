@@ -196,8 +196,7 @@ fn colour(colour: MarkColor) -> Option<&'static str> {
 
 /// Returns the characters denoted by an emoji code; empty for an invalid code.
 fn emoji(code: &str) -> String {
-    let emoji = code.split('-').filter_map(|hex| char::from_u32(u32::from_str_radix(hex, 16).ok()?));
-    clean(&emoji.collect::<String>())
+    code.split('-').filter_map(|hex| char::from_u32(u32::from_str_radix(hex, 16).ok()?)).collect()
 }
 
 /// Returns the text of nodes without formatting.

@@ -26,7 +26,7 @@ use crate::{
         Edit, GitFile,
         gitsync::{
             AdoptablePaths, ExportPlan, MAX_CONFIG_BYTES, MAX_SUMMARY_BYTES, MAX_WARNINGS, RepoConfig,
-            RepoPath, Repository,
+            Repository,
         },
     },
     model::{JobResult, JobStage, RevisionId},

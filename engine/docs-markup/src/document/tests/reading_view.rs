@@ -356,6 +356,12 @@ fn dialects_are_understood() {
              [www.example.com]<http://www.example.com> and [a@example.com]<mailto:a@example.com>.)",
         ),
         ("<u>Go</u> :rocket: now\n", "p(Go 🚀 now)"),
+    ]);
+}
+
+#[test]
+fn unknown_tags_show_their_content_only() {
+    shown(&[
         ("{% prompt %}\nWrite *this*.\n{% endprompt %}\n", "p(Write _this_.)"),
         (
             "{% updates %}\n{% update date=\"2026-01-02\" %}\nNew.\n{% endupdate %}\n{% endupdates %}\n",
@@ -384,6 +390,12 @@ fn dialects_are_understood() {
         ("[a {% x %} b](/c)\n", "p([a  b]</c>)"),
         ("{%- trimmed -%}\na\n{%- endtrimmed -%}\n", "p(a)"),
         ("It is 5 {% off\n", "p(It is 5 {% off)"),
+    ]);
+}
+
+#[test]
+fn shortcodes_tasks_and_definitions_are_understood() {
+    shown(&[
         (
             ":smile: a:smile:b :+1: :no_such_emoji: `:smile:` 12:30:45\n",
             "p(😄 a😄b 👍 :no_such_emoji: `:smile:` 12:30:45)",
