@@ -79,7 +79,8 @@ struct Found {
     leaks: u64,
 }
 
-/// The outcome of an input: whether it was parsed, whether it has a value, and whether it leaks.
+/// The outcome of an input. `leak` is set if the input was evaluated again after a change of values that it does not
+/// read, and is `true` if its result differed.
 struct Ended {
     read: bool,
     valued: bool,

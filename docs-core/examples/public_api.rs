@@ -131,8 +131,8 @@ impl<'a> Listing<'a> {
         }
     }
 
-    /// Adds a re-export. Items of the same crate are listed under the path at which they can be reached; others are
-    /// only named.
+    /// Adds a re-export. Items of the same crate are listed under their public path, items of other crates only by
+    /// name.
     fn reexport(&mut self, inner: &'a Json, path: &str) {
         let (source, name) = (text(&inner["source"]), text(&inner["name"]));
         let is_glob = inner["is_glob"] == true;

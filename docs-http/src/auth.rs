@@ -29,8 +29,8 @@ use crate::{
 
 /// Authenticates bearer tokens.
 ///
-/// The HTTP layer calls it for each request and does not cache the result, so a revoked token stops working at once. If the body
-/// arrives slowly, it calls it again, at most once per second, before it uses the next part of the body.
+/// The HTTP layer calls it for each request and does not cache the result, so a revoked token stops working at once. If
+/// the body arrives slowly, authentication is repeated, at most once per second, before the next chunk is used.
 #[async_trait]
 pub trait Authenticator: Send + Sync + 'static {
     /// The actor type of the platform's operations.
@@ -222,9 +222,8 @@ impl<'a, A: Send + Sync + 'static> ApiExtractor<'a> for MaybeRequestActor<A> {
     }
 }
 
-/// Authenticates a request, and again while its body arrives. A user token raises the body limit above that the
-/// [anonymous
-/// requests](crate::wire::budget::AnonymousBodyLimit) of anonymous requests.
+/// Authenticates a request, and again while its body arrives. A user token raises the body limit above that of
+/// [anonymous requests](crate::wire::budget::AnonymousBodyLimit).
 async fn authenticate_request<A>(
     authenticator: &SharedAuthenticator<A>,
     request: &Request,

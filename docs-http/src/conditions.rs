@@ -72,8 +72,8 @@ impl TagList {
         Ok(Some(Self::Tags(listed)))
     }
 
-    /// Returns `tag` in the listed form: the tag of the identity encoding, or that of the compressed response if the
-    /// client accepts it. Weak tags match.
+    /// Returns the first listed tag that identifies the state `tag`: the tag itself, or that of the compressed response
+    /// if the client accepts compression. Weak tags match.
     pub(crate) fn find(&self, tag: &EntityTag, encoded: encoding::AcceptedEncoding) -> Option<EntityTag> {
         let Self::Tags(tags) = self else { return Some(tag.clone()) };
         let is_listed = |wanted: &EntityTag| tags.iter().any(|listed| listed.text == wanted.as_str());

@@ -18,7 +18,7 @@ pub(crate) const MIN_COMPRESSED_BYTES: usize = 1024;
 const MAX_INLINE_COMPRESSION: usize = 64 * 1024;
 /// ETag suffix of a compressed response.
 const TAG_SUFFIX: &str = "-gzip";
-/// Compression level, which has most of the gain for a fraction of the time.
+/// Compression level that achieves most of the possible compression in a fraction of the time.
 const COMPRESSION_LEVEL: Compression = Compression::new(4);
 
 /// The name of the encoding.

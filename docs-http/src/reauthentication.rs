@@ -17,17 +17,16 @@ use crate::{
     wire::error::ApiError,
 };
 
-/// Age of an authentication after which it is repeated before the next part of the body, or its end, is used.
+/// Age at which an authentication is repeated before the next chunk, or the end, of the body is used.
 const AUTHENTICATION_AGE: Duration = Duration::from_secs(1);
 
-/// Replaces the body of an authenticated request by one that fails if the caller loses its authentication while the
-/// body arrives.
+/// Replaces the body of an authenticated request with one that fails if the caller loses access while the body arrives.
 pub(crate) fn guard_body<A: Send + Sync + 'static>(
     authenticator: &SharedAuthenticator<A>,
     request: &Request,
     body: &mut RequestBody,
 ) {
-    // Only a body that has been read already cannot be taken.
+    // The body is missing if it has already been read.
     let Ok(unguarded) = body.take() else { return };
     if unguarded.is_empty() {
         *body = RequestBody::new(unguarded);
@@ -52,7 +51,7 @@ struct GuardedBody<A> {
 }
 
 impl<A: Send + Sync + 'static> GuardedBody<A> {
-    /// Returns the next part and the rest of the body, `None` at its end. An error is the last part.
+    /// Returns the next chunk and the remaining body, or `None` at the end. No chunks follow an error.
     async fn next(mut self) -> Option<(io::Result<Bytes>, Option<Self>)> {
         let part = self.parts.next().await;
         if self.authenticated_at.elapsed() >= AUTHENTICATION_AGE {

@@ -88,7 +88,7 @@ async fn start(w: &World, of: &SamlProvider) -> SamlStart {
     w.platform.as_platform().begin_saml_login(&of.id).await.expect("a start")
 }
 
-/// Completes a sign-in with a response and the browser state of the given starts.
+/// Completes a sign-in with a response and the browser state of the given pending logins.
 async fn finish(
     w: &World,
     of: &SamlProvider,
@@ -101,7 +101,7 @@ async fn finish(
     w.platform.as_platform().finish_saml_login(&of.id, SamlAnswer { response, kept: &kept }).await
 }
 
-/// Signs in a user, including the start.
+/// Performs a complete sign-in of a user.
 async fn sign_in(w: &World, of: &SamlProvider, email: &str) -> docs_core::Result<SamlSession> {
     let start = start(w, of).await;
     let response = format!("{email} 60 assertion-{0} {0}", start.request);

@@ -137,12 +137,13 @@ impl ApiError {
         Self::invalid("the path must be percent-encoded UTF-8 text without NUL")
     }
 
-    /// Creates a 413 for a body over the limit.
-    /// Converts an error of reading a body: the rejection by a layer that wraps the body, or its early end.
+    /// Converts an error while reading a body. An error from a body wrapper is returned as is; any other means that the
+    /// body ended early.
     pub(crate) fn from_body_error(error: io::Error) -> Self {
         error.downcast().unwrap_or_else(|_| Self::invalid("the body ended early"))
     }
 
+    /// Creates a 413 for a body over the limit.
     pub(crate) fn too_large(limit: usize) -> Self {
         Self::new(StatusCode::PAYLOAD_TOO_LARGE, format!("the body: must be at most {limit} bytes"))
     }

@@ -296,7 +296,7 @@ impl Platform {
     }
 }
 
-/// Returns `true` if an editable request lacks current content of its space.
+/// Returns `true` if an editable change request is outdated, because its space has changed.
 fn is_outdated(space: &SpaceRecord, request: &ChangeRequestRecord) -> bool {
     is_editable(request.status) && space.head != *request.base() && space.root != request.base_root
 }

@@ -251,7 +251,7 @@ pub(in crate::platform) struct PageLocation<'a> {
     pub(in crate::platform) id: &'a PageId,
     /// The path of the parent. Empty at the top level.
     pub(in crate::platform) above: &'a str,
-    /// The slugs of its siblings. Slugs of the generated pages are added.
+    /// The slugs of its siblings, including those of the pages generated so far.
     pub(in crate::platform) beside: &'a mut UniqueNames,
 }
 
@@ -398,7 +398,7 @@ impl GeneratedPage {
         self.spec.pages.bytes
     }
 
-    /// The value of `computed`, which states the source.
+    /// The JSON value of the `computed` field, which identifies the source of the page.
     pub(in crate::platform) fn computed(&self) -> Value {
         let Spec { record, version, .. } = &*self.spec;
         json!({
@@ -463,8 +463,8 @@ impl GeneratedPage {
     }
 }
 
-/// Serializes a block as Markdown. Returns an empty string if Markdown cannot represent it, because a path can be any
-/// text.
+/// Serializes a block as Markdown. Returns an empty string if Markdown cannot represent the block: the path of an
+/// operation may contain any characters.
 fn print_block(kind: BlockKind) -> String {
     match document::print(&Document::new(vec![Block::new(kind, Vec::new())])) {
         Ok(text) => format!("{}\n", text.trim_end()),

@@ -1,7 +1,7 @@
 //! Links and backlinks of content.
 //!
-//! A revision stores the status of its internal links. Links to other content are resolved per caller, and
-//! links to anchors are compared with the text of their page.
+//! A revision stores the status of its internal links. Links to other content are resolved per caller, and anchors are
+//! looked up in the text of the target page.
 
 mod anchors;
 mod external;
@@ -39,9 +39,8 @@ use crate::{
 
 /// Maximum number of links per read of the content.
 const LINK_BATCH: usize = 1_000;
-/// Maximum number of external links, and of links to anchors, resolved for the statistics. Further links count with
-/// their stored status, which is
-/// never broken.
+/// Maximum number of external links, and of anchor links, resolved for the statistics. Further links count with their
+/// stored status, which is never broken.
 const MAX_RESOLVED_LINKS: usize = 5_000;
 
 /// Filter for the links of a change request.
@@ -183,8 +182,8 @@ impl Platform {
         Ok(LinkList::new(List::from(Page { items, next, count }), stats))
     }
 
-    /// Counts the links. The cost is O(log n) plus the resolution of external links and of links to anchors, at most
-    /// [`MAX_RESOLVED_LINKS`] each.
+    /// Counts the links. The cost is O(log n) plus the resolution of at most [`MAX_RESOLVED_LINKS`] external links and
+    /// as many anchor links.
     async fn stats(
         &self,
         listing: &Listing,

@@ -101,7 +101,8 @@ enum PdfState {
     Ready(PdfFile),
     Pending,
     Failed(Error),
-    /// No job makes the file. Holds the work to enqueue, and the completed job for the same file.
+    /// No job is making the file. Holds the work to enqueue, and the previously completed job for the same file, if
+    /// any.
     Missing(PdfWork, Option<JobId>),
 }
 

@@ -52,9 +52,9 @@ const TIDY_INTERVAL: TimeDelta = TimeDelta::hours(1);
 impl Platform {
     /// Runs background jobs and keeps the search index up to date until `stop` completes.
     ///
-    /// A job in flight may then end within 10 seconds. A job that takes longer is completed
-    /// for the worker of another server or of the next start. After [`MAX_STARTS`](jobs::MAX_STARTS) (8) starts without
-    /// a result, the job fails.
+    /// A running job may then finish within 10 seconds. If it takes longer, it is interrupted, and a worker of another
+    /// server or of the next start runs it again. After [`MAX_STARTS`](jobs::MAX_STARTS) (8) starts without a result,
+    /// the job fails.
     ///
     /// Run it in a separate task, once per desired concurrent job.
     pub fn work<'a>(&'a self, stop: impl Future<Output = ()> + Send + 'a) -> BoxFuture<'a, ()> {
@@ -122,7 +122,7 @@ impl Platform {
         }
     }
 
-    /// Claims a job and runs it. If the worker is completed the job may end within [`JOB_STOP_WINDOW`].
+    /// Claims a job and runs it. If the worker is stopped, the job may still finish within [`JOB_STOP_WINDOW`].
     async fn work_until_stopped(
         &self,
         stopping: &Arc<StopSignal>,
@@ -230,7 +230,8 @@ impl Platform {
             }
             None => {
                 tracing::warn!(job.id = %leased.id, leased.kind, "interrupt job; the worker stops");
-                // A run that has committed its effect in the meantime has ended the job, and this end is ignored.
+                // If the run has committed its effect in the meantime, it has also ended the job, and this result is
+                // ignored.
                 jobs::JobEnd::Retry(self.now(), "the server stopped before the job ended".to_owned())
             }
             Some(Some(Ok(Effect::Done))) => jobs::JobEnd::Done(std::mem::take(&mut run.outcome)),
@@ -278,7 +279,7 @@ impl Platform {
     }
 }
 
-/// Counts a run when it ends.
+/// Records the metrics of a job run when it ends.
 struct JobCount<'p> {
     platform: &'p Platform,
     kind: &'static str,

@@ -18,10 +18,10 @@ use crate::{
     },
 };
 
-/// Time that a resumable job may continue after its worker is stopped.
+/// Time for which a resumable job may continue after its worker is stopped.
 const STOP_GRACE_PERIOD: TimeDelta = TimeDelta::seconds(5);
 /// Time after which a stopped worker interrupts its job. Longer than [`STOP_GRACE_PERIOD`], so that a resumable job can
-/// end itself, and short enough for systems that kill a process 30 seconds after they stopped it.
+/// end itself. Shorter than the 30 seconds after which service managers kill a process that was asked to stop.
 pub(in crate::platform) const JOB_STOP_WINDOW: TimeDelta = TimeDelta::seconds(10);
 /// Maximum number of progress updates stored per stage.
 const MAX_UPDATES_PER_STAGE: u64 = 20;
@@ -46,7 +46,7 @@ impl StopSignal {
         self.stopped_at.borrow().is_some()
     }
 
-    /// Time limit for the worker is to and the time has passed since. Never returns for a worker that is not stopped.
+    /// Waits until `time` has passed since the worker was stopped. Never returns while the worker is not stopped.
     pub(in crate::platform) async fn wait_for(&self, time: TimeDelta) {
         let mut stops = self.stopped_at.subscribe();
         // The sender lives as long as `self`, so only a stop ends the wait.

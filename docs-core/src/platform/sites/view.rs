@@ -129,7 +129,7 @@ impl Platform {
         Ok(Some(PublicSpaces { spaces, claims: visit.claims }))
     }
 
-    /// Builds the view of a space as a visitor sees it at the first of these placements that contains it.
+    /// Builds the visitor view of a space at the first of these placements that contains the space.
     fn published_space_view(
         &self,
         site: &SharedSite,

@@ -1,4 +1,4 @@
-//! Files that came from a repository: an export writes them again as they came. Files that are new are checked.
+//! Files that originate from a repository: exports write them unchanged. Rules for new files do not apply to them.
 
 use docs_core::model::{FileId, JobState};
 use proptest::prelude::*;
@@ -10,7 +10,7 @@ use super::{
 };
 use crate::support::block_on;
 
-/// Empties the remote, so that an export writes all files again, and returns them.
+/// Exports to an emptied remote, so that all files are written again, and returns them.
 async fn export_to_empty(w: &World, remote: &MemGit, space: &SpaceId) -> BTreeMap<String, String> {
     remote.edit(|repository| {
         repository.files.clear();
@@ -128,7 +128,7 @@ async fn unusual_beginnings_of_pages_survive_an_export() {
     assert_eq!(files(&remote)["a.md"], before["a.md"].replace("Real", "New"));
 }
 
-/// Imports the remote with the address of its branch at the host.
+/// Imports the remote with the URL of its branch at the Git host.
 async fn import_from_host(w: &World, space: &SpaceId) {
     w.clock.advance(Duration::from_millis(1));
     let tree = "https://host.example/docs/tree/main";

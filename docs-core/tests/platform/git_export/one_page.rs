@@ -31,7 +31,7 @@ impl Edit {
     }
 }
 
-/// Generates front matter in various spellings.
+/// Generates front matter in various YAML styles.
 fn front() -> impl Strategy<Value = &'static str> {
     prop::sample::select(vec![
         "",

@@ -76,7 +76,7 @@ fn assert_same(before: &Value, after: &Value, files: &BTreeMap<String, String>) 
     assert!(before == after, "lost: {lost:#?}\nnew: {new:#?}\n{files:#?}");
 }
 
-/// A repository in a noncanonical spelling.
+/// A repository with noncanonical formatting.
 pub(super) const AWKWARD: &[(&str, &str)] = &[
     (".gitbook.yaml", "root: ./docs/\nstructure:\n  readme: start.md\n  summary: nav/TOC.md\n"),
     ("package.json", "{}\n"),

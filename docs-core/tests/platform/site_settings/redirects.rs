@@ -1,4 +1,4 @@
-//! Redirects: their targets, and deletion together with a target.
+//! Redirects: targets, and cascading deletion.
 
 use std::sync::Arc;
 

@@ -19,7 +19,7 @@ pub(super) struct SpecPages {
 
 pub(super) struct TagPage {
     pub(super) tag: SpecTag,
-    /// Indexes of its operations. `webhooks` holds those of its webhooks.
+    /// Indexes of the operations and webhooks with this tag.
     pub(super) operations: Vec<usize>,
     pub(super) webhooks: Vec<usize>,
     /// Indexes of its child pages.
@@ -95,7 +95,8 @@ fn weight(outline: &SpecOutline, pages: &[TagPage]) -> usize {
     size_of::<SpecPages>() + texts + described + operations + pages
 }
 
-/// Returns `true` if a tag has a parent and its ancestors end within [`MAX_LEVELS`]. Parents may form a cycle.
+/// Returns `true` if a tag has a parent and its chain of ancestors ends within [`MAX_LEVELS`] levels. The chain may be
+/// a cycle.
 fn is_below_the_top(at: usize, parents: &[Option<usize>]) -> bool {
     let mut above = at;
     for _ in 0..MAX_LEVELS {

@@ -1,4 +1,4 @@
-//! Anchors of pages that links name.
+//! Anchors on target pages, to validate links to them.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -12,10 +12,11 @@ use crate::{
     store::Key,
 };
 
-/// Maximum number of bytes of pages whose anchors one request reads. Links to anchors of further pages count as valid.
+/// Maximum total size, in bytes, of the pages that one request reads to find their anchors. Links to anchors on further
+/// pages count as valid.
 const MAX_ANCHOR_TEXT: usize = 8 * 1024 * 1024;
 
-/// The anchors of pages that were read.
+/// The known anchors by page, and the remaining byte budget.
 pub(super) struct PageAnchors {
     pages: HashMap<PageId, KnownAnchors>,
     bytes_left: usize,
@@ -29,12 +30,12 @@ impl Default for PageAnchors {
 
 enum KnownAnchors {
     All(Anchors),
-    /// The page also has anchors that are not in its text, or was not read.
+    /// The page has anchors outside its own text, or was not read.
     Some,
 }
 
 impl PageAnchors {
-    /// Reads the pages of links to anchors.
+    /// Reads the target pages of anchor links.
     pub(super) async fn load(&mut self, view: &View, links: &[(Key, Link)]) -> Result<()> {
         let named = links.iter().filter(|(_, link)| link.standing == LinkState::Anchor);
         let new: BTreeSet<&PageId> = named
@@ -72,14 +73,14 @@ impl PageAnchors {
         })
     }
 
-    /// Takes bytes from the bound. Returns `false` if fewer are left.
+    /// Deducts bytes from the budget. Returns `false` if they exceed it.
     const fn take(&mut self, bytes: usize) -> bool {
         let is_enough = bytes <= self.bytes_left;
         self.bytes_left = self.bytes_left.saturating_sub(bytes);
         is_enough
     }
 
-    /// Returns `true` unless the page of a link is known to lack its anchor.
+    /// Returns `false` if the target page of a link is known to lack the anchor.
     pub(super) fn has(&self, link: &Link) -> bool {
         let Some((page, anchor)) = link.page_anchor() else { return true };
         match self.pages.get(page) {
@@ -91,12 +92,12 @@ impl PageAnchors {
     }
 }
 
-/// Returns `true` for anchors that every page has: its beginning, parts of its layout, and text fragments.
+/// Returns `true` for anchors that work on every page: the top, elements of the page layout, and text fragments.
 fn is_built_in(anchor: &str) -> bool {
     anchor.eq_ignore_ascii_case("top") || anchor.starts_with(['~', ':'])
 }
 
-/// Returns `true` if a document shows content that is not in its text.
+/// Returns `true` if a document embeds reusable content or parts of OpenAPI specifications, which can contain anchors.
 fn has_embedded_content(document: &Document) -> bool {
     let mut has = false;
     for block in &document.nodes {

@@ -20,21 +20,21 @@ use self::files::{SpecDocument, SpecValue, reference_name};
 const MAX_TEXT: usize = 20_000;
 /// Maximum number of parameters, and of responses, shown per operation.
 const MAX_ITEMS: usize = 100;
-/// The substring of the media types that are preferred over others.
+/// Media types that contain this substring take precedence over others.
 const JSON: &str = "json";
 
-/// A part of a specification that a page shows.
+/// An operation, webhook or schema shown on a page.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct ShownSpec {
     pub spec: String,
-    /// The part that is shown.
+    /// Identifies the operation, webhook or schema.
     pub subject: SpecSubject,
-    /// The content of this part in the latest version.
+    /// Its definition in the latest version of the specification.
     pub detail: Arc<SpecDetail>,
 }
 
-/// The part of a specification that a block shows.
+/// Identifies an operation, webhook or schema in a specification.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum SpecSubject {
@@ -52,7 +52,7 @@ pub enum SpecSubject {
     Schema(String),
 }
 
-/// The content of a part of a specification.
+/// The definition of an operation, webhook or schema, prepared for display.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum SpecDetail {
@@ -443,8 +443,8 @@ impl<'s, 'f> Schemas<'s, 'f> {
         }
     }
 
-    /// Collects the fields of a schema. A list contributes the fields of its items, a choice those of its first
-    /// alternative that has fields.
+    /// Collects the fields of a schema. An array contributes the fields of its items. A union contributes those of its
+    /// first variant with fields.
     fn fields(&self, whole: &MergedSchema, depth: usize, fields: &mut Vec<FieldDetail>) {
         if depth >= MAX_SCHEMA_DEPTH || self.read.get() >= MAX_SCHEMAS {
             return;

@@ -1,9 +1,9 @@
-//! Documents: the texts of pages and reusable content blocks, by permanent id.
+//! Documents: the content of pages and reusable content blocks, addressed by permanent id.
 //!
-//! The id of a text is its hash, sealed for its space. All objects of an organization are in one store, so a bare hash
-//! would give access to texts of other spaces, nodes of the content map, and files. Only the platform issues sealed
-//! ids, and it returns them only to readers of content that contains the text. This needs no index of the texts in a
-//! space, costs one lookup, and covers old revisions, change requests and both sides of a conflict.
+//! A document id is the hash of the text, sealed for its space. All objects of an organization are in one store, so an
+//! unsealed hash would give access to other spaces, to nodes of the content map, and to files. Only the platform issues
+//! sealed ids, and it returns them only to readers of content with this document. Reading a document by id needs no
+//! index of the space, costs one lookup, and covers old revisions, change requests and both sides of a conflict.
 
 use std::sync::Arc;
 
@@ -149,8 +149,8 @@ impl Platform {
         Ok(Some(ShownDocument { document, id }))
     }
 
-    /// Returns the permanent id of the text of a body, or `None` for an empty body. Equal texts in a space have equal
-    /// ids.
+    /// Returns the permanent id of a document, or `None` for an empty body. Documents with equal text in the same space
+    /// have the same id.
     pub(in crate::platform) fn document_id(&self, space: &SpaceId, body: &Body) -> Result<Option<String>> {
         if body.is_empty() {
             return Ok(None);
@@ -177,9 +177,9 @@ impl Platform {
 }
 
 impl ReadableRevision {
-    /// Returns the variables of the page on which a visitor sees this text. A visitor cannot read a text that no
-    /// visible page or reusable content block currently contains, even with its id. Members can read every text whose
-    /// id they know.
+    /// Returns the variables of the page on which the visitor sees this document. Fails if no visible page or reusable
+    /// content block currently has this document, even if the visitor knows its id. Members can read every document
+    /// whose id they know.
     async fn read_variables(&self, filter: &ContentFilter, body: &Body) -> Result<Variables> {
         if !filter.hides() {
             return Ok(Variables::new());

@@ -18,7 +18,7 @@ use crate::{
 const MAX_PAGE_DEPTH: usize = 128;
 
 impl Platform {
-    /// Reads a page with its text, and its descendants without theirs.
+    /// Reads a page with its text, and its descendants without text.
     pub(super) async fn read_page(
         &self,
         at: &ReadableRevision,

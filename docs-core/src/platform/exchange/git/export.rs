@@ -45,8 +45,8 @@ use crate::{
 /// Maximum number of attempts of an export when others push to the branch.
 const MAX_ATTEMPTS: usize = 5;
 
-/// Maximum number of comparisons with claims. Afterwards, an export no longer claims files in the repository as its
-/// own.
+/// Maximum number of comparisons in which an export adopts existing repository files as its own. After that, it adopts
+/// none.
 const MAX_CLAIMS: usize = 3;
 
 /// The committer of exports; the author is the requesting user.
@@ -95,7 +95,7 @@ pub(super) struct ExportBase<'a> {
     pub(super) is_branch: bool,
 }
 
-/// The action of an attempt if the commit lacks exported content.
+/// Action of an attempt whose base commit lacks exported content.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum MissingContentAction {
     /// Push another commit.
@@ -241,7 +241,8 @@ impl Platform {
             .map(Attempt::Ended)
     }
 
-    /// Compares the space with the repository, until every file claimed as the space's own has the expected content.
+    /// Compares the space with the repository. Repeats the comparison until every adopted repository file has the
+    /// expected content.
     async fn prepare(
         &self,
         compared: &ExportComparison<'_>,

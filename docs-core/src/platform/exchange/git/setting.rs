@@ -355,8 +355,8 @@ impl Operation for ChangeGitSync {
 }
 
 impl ChangeGitSync {
-    /// Returns the stored credentials for a setting with the same URL and without credentials. The user who provided
-    /// them may change every field. Other users must not extend their use to another direction, ref or folder.
+    /// Returns the stored credentials if the new setting has the same URL and no credentials of its own. The user who
+    /// provided them may change every field. Other users must not extend their use to another direction, ref or folder.
     fn stored_credentials(
         &self,
         before: Option<&GitSyncState>,

@@ -100,7 +100,7 @@ pub(in crate::platform) struct SyncRequestFields<'r> {
     pub(super) directory: &'r str,
     pub(super) info: Option<&'r GitInfoUpdate>,
     pub(super) timestamp: Option<Timestamp>,
-    /// `true` if the job also runs after a later event was applied.
+    /// `true` if the job runs even if a later event has already been applied.
     pub(super) is_unordered: bool,
 }
 
@@ -187,8 +187,8 @@ impl<R: SyncRequest> SyncPayload<R> {
         access::space(tx, &actor, &self.space).await?.require(SpaceAction::Manage)
     }
 
-    /// Begins a transaction that records the result of the job, and finishes the job. Returns the space, or the reason
-    /// why nothing must be recorded. The result requires `head` as the live revision; `None` accepts any revision.
+    /// Begins a transaction that records the result of the job and finishes the job. Returns the space, or why the
+    /// result must be discarded. The live revision must equal `head` unless it is `None`.
     pub(super) async fn begin(
         &self,
         tx: &mut Tx,
@@ -285,7 +285,7 @@ impl<R: SyncRequest> SyncPayload<R> {
         let is_ours = made_by == CommitOrigin::Platform;
         GitCommit {
             oid: commit.oid.clone(),
-            // Stores reject NUL, which must not make the import of a commit fail.
+            // NUL is removed: stores reject it, and it must not make the import fail.
             message: stored_message(&commit.message),
             created_by_platform: is_ours,
             created_by_git_book: is_ours,

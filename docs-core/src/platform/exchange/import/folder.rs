@@ -152,7 +152,7 @@ impl Folder {
     }
 }
 
-/// Reads one folder, with the ids of the new items.
+/// Reads a folder, and maps its files to the ids of the new items.
 struct FolderReader<'a> {
     folder: &'a Folder,
     platform: &'a Platform,
@@ -176,7 +176,7 @@ impl<'a> FolderReader<'a> {
         }
     }
 
-    /// Assigns the ids of pages and reusable content blocks, so that links can reference later ones.
+    /// Assigns ids to all pages and reusable content blocks, so that links can refer to items that are added later.
     fn name(&mut self, plan: &ImportPlan) {
         for page in plan.documents() {
             if let PlannedKind::Document { file: Some(file), .. } = &page.kind {

@@ -44,7 +44,8 @@ impl Extend<ContentRef> for BookReferences {
     }
 }
 
-/// Number of references of a block or element that are printed: a PDF has no dark theme.
+/// Number of references used per block or element. Further ones are variants for the dark theme, which a PDF does not
+/// have.
 const LIGHT: usize = 1;
 
 /// Adds the references in a document.
@@ -58,7 +59,7 @@ pub(super) fn collect_references(document: &Document, out: &mut BookReferences) 
 }
 
 fn collect_block(block: &Block, out: &mut BookReferences) {
-    // Inline elements of text are visited separately. A plain URL needs no title.
+    // Inline elements are visited separately. A plain URL needs no title.
     out.extend(block.kind.targets().take(LIGHT).cloned());
     if let BlockKind::Table(table) = &block.kind {
         for (column, value) in table.records.values().flat_map(|row| &row.values) {

@@ -1,13 +1,13 @@
-//! The values of variables in text. A PDF has no visitor, so expressions about the visitor are not evaluated.
+//! Evaluates variables in text. A PDF has no visitor, so expressions about the visitor are not evaluated.
 
 use crate::{
     content::expression::{Allowance, Context, Expression},
     model::{Block, Document, Fragment, InlineKind, Leaf, Node, TextNode},
 };
 
-/// Replaces expressions that only read variables of these holders with their values.
+/// Replaces expressions with their values if they only read variables of these objects.
 ///
-/// All documents of a file share one allowance. Expressions beyond it stay in source form.
+/// All documents of a file share one evaluation budget. Expressions beyond it stay in source form.
 pub(super) fn fill(document: &mut Document, context: &Context, holders: &[&str], allowance: &mut Allowance) {
     ExpressionFiller { context, holders, allowance }.blocks(&mut document.nodes);
 }

@@ -152,7 +152,8 @@ impl Operation for ContentMove {
 }
 
 impl NeighbourPosition {
-    /// Returns the sibling, which must be in this parent, as the request field that names it, its rank, and its target.
+    /// Returns the request field that names the sibling, its rank, and the sibling itself. The sibling must be in this
+    /// parent.
     async fn locate(
         &self,
         tx: &Tx,

@@ -154,7 +154,7 @@ impl ContentFilter {
             Some(decider) => {
                 let context = decider.context().clone().with_page(of_page);
                 let claims = decider.claims().clone();
-                // An evaluation that does not complete uses up the allowance.
+                // If the evaluation does not complete, the budget is used up.
                 let mut left = std::mem::replace(allowance, Allowance { steps: Budget(0), bytes: 0 });
                 let evaluated = run_blocking(move || {
                     let own = evaluate_for_visitor_within(&document, mode, &context, &claims, &mut left);
@@ -275,7 +275,8 @@ impl ContentFilter {
                 let sees = self.uses.cache().targets.get(&via).copied();
                 match sees {
                     Some(true) => return Ok(true),
-                    // Not marked as known, because the result does not depend on this search.
+                    // Not added to `known`: this target is already known to be hidden, regardless of the result of this
+                    // search.
                     Some(false) => continue,
                     None => open.push(via.clone()),
                 }

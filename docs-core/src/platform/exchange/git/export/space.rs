@@ -21,8 +21,8 @@ pub(super) struct Revision {
 }
 
 impl Revision {
-    /// Reads a revision. `before` is the revision in sync with Git: an empty page that had no file in it still needs
-    /// none.
+    /// Reads a revision. `before` is the revision that was last in sync with Git: an empty page without a file in it
+    /// still needs no file.
     pub(super) async fn read(view: &View, before: Option<&Self>) -> Result<Self> {
         let mut revision = Self::default();
         for page in view.tree().await?.pages() {

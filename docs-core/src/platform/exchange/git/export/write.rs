@@ -1,4 +1,4 @@
-//! The files of a push: texts that differ from those in the repository, and space files that are read lazily.
+//! The files to push: text files that differ from the repository, and other files of the space, which are read lazily.
 
 use std::{
     collections::{BTreeSet, HashMap, HashSet, VecDeque},
@@ -56,11 +56,11 @@ pub(super) struct ExportChanges {
     pub(super) removed: Vec<RepoPath>,
     /// The items whose path or blob differs from the recorded one.
     pub(super) gits: Vec<GitFile>,
-    /// The content of the text items among them.
+    /// The content of the pages and reusable content blocks among them.
     sources: Vec<Arc<str>>,
     /// The files that are not exported, with the reasons.
     pub(super) warnings: Vec<String>,
-    /// Claimed paths whose files have other content.
+    /// Adopted repository paths whose files turned out to have different content.
     pub(super) refused: BTreeSet<RepoPath>,
     /// The total size of the written texts in bytes.
     bytes: u64,

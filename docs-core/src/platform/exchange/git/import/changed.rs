@@ -51,7 +51,7 @@ impl ChangedItems<'_> {
 }
 
 impl Importer<'_> {
-    /// Hashes everything of the commit except the bytes of the imported items.
+    /// Hashes the commit without the bytes of the imported items.
     pub(super) fn layout(&self, project: &RepoPath) -> Hash {
         self.layout_without(project, |path| {
             RepoPath::new(path).is_ok_and(|path| {
@@ -249,8 +249,8 @@ impl Importer<'_> {
         Ok(true)
     }
 
-    /// Returns the edits that bring the space up to date, or `None` if the slug of a page would change, since that may
-    /// affect the slugs of other pages, and if a file is now stored in Git LFS.
+    /// Returns the edits that bring the space up to date. Returns `None` if the slug of a page would change, since that
+    /// may affect the slugs of other pages, or if a file is now stored in Git LFS.
     async fn edits(&mut self, changed: &ChangedItems<'_>) -> Result<Option<Vec<Edit>>> {
         let mut edits = Vec::new();
         for (id, name, file) in &changed.files {

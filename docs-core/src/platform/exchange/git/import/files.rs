@@ -23,7 +23,7 @@ const BATCH_BYTES: usize = 4 << 20;
 /// Maximum number of files per batch. Other writers wait while the store writes a batch.
 const FILE_BATCH: usize = 500;
 
-/// Minimum size of a pointer of Git LFS in bytes: its version and the hash.
+/// Minimum size of a Git LFS pointer in bytes: its version and the hash.
 const MIN_POINTER_BYTES: u64 = 110;
 
 /// A file of the commit.
@@ -33,15 +33,15 @@ struct CommitFile<'p> {
     id: FileId,
     name: String,
     git: Option<GitBlob>,
-    /// `true` if the path had a file before.
+    /// `true` if the space already had a file with this path.
     is_known: bool,
     /// The file entry, once its bytes are stored.
     entry: Option<FileEntry>,
-    /// `true` if the file is a pointer of Git LFS, which is not stored.
+    /// `true` if the file is a Git LFS pointer, which is not stored.
     is_pointer: bool,
 }
 
-/// Maximum number of pointers of Git LFS that are named in the log.
+/// Maximum number of Git LFS pointers listed by name in the log.
 const MAX_NAMED_POINTERS: usize = 100;
 
 impl Importer<'_> {
@@ -86,7 +86,7 @@ impl Importer<'_> {
         let wanted = clean_file_name(&asset.name);
         let called = called.filter(|name| is_numbered(name, &wanted) || is_numbered(&wanted, name));
         let name = called.map_or_else(|| wanted.to_string(), String::clone);
-        // An earlier version stored pointers of Git LFS.
+        // Earlier versions of the platform stored Git LFS pointers.
         let may_be_pointer = (MIN_POINTER_BYTES..=MAX_POINTER_BYTES).contains(&asset.file.size);
         let same = before.filter(|(_, entry)| !may_be_pointer && entry.git.is_some() && entry.git == git);
         let entry = same.map(|(_, entry)| FileEntry { name: name.clone(), ..entry.clone() });

@@ -21,9 +21,9 @@ impl Importer<'_> {
         }
     }
 
-    /// Replaces links to pages, files and reusable content blocks in the repository with links to their ids, and links to
-    /// other Markdown files by addresses at the host of the repository. Links to anything else that is not imported are
-    /// left unchanged. The ids must have been assigned.
+    /// Replaces links to pages, files and reusable content blocks in the repository with links to their ids, and links
+    /// to other Markdown files with URLs at the Git host. Links to anything else that is not imported are left
+    /// unchanged. The ids must have been assigned.
     pub(super) fn link_texts(&mut self, tree: &RepoTree, root: &RepoPath) {
         let mut links = std::mem::take(&mut self.links);
         let texts = std::mem::take(&mut self.texts);
@@ -53,9 +53,9 @@ impl Importer<'_> {
         }
     }
 
-    /// The destination for a reference: with the id, or at the host of the repository.
+    /// Returns the permanent destination of a reference: a link with the id, or a URL at the Git host.
     fn permanent_destination(&self, reference: &Reference, tree: &RepoTree) -> Option<String> {
-        // Symbolic links out of the repository were rejected earlier where they are relevant.
+        // A symbolic link that leaves the repository has already caused an error if it matters for the import.
         let file = tree.locate_linked(&reference.path).ok().flatten()?;
         let anchor = reference.anchor.as_ref().map(|anchor| format!("#{anchor}")).unwrap_or_default();
         if let Some(id) = self.pages.get(&file.path) {

@@ -87,12 +87,12 @@ pub(super) struct ReadmePage {
     path: RepoPath,
     /// The previous slug of the page.
     slug: String,
-    /// The unused slug that the file name would give it.
+    /// The slug derived from the file name, which the page does not use.
     planned: String,
 }
 
 impl ReadmePage {
-    /// Returns `true` if a slug is only numbered because this file name has the same slug.
+    /// Returns `true` if a slug has a numeric suffix only because the file name of the README yields the same slug.
     fn conflicts_with(&self, slug: &str) -> bool {
         let number = slug.strip_prefix(self.planned.as_str()).and_then(|rest| rest.strip_prefix('-'));
         self.slug != self.planned && number.is_some_and(|number| number.parse::<u64>().is_ok())
@@ -112,9 +112,9 @@ pub(super) struct PreviousState {
     links: HashMap<(String, String), VecDeque<(PageId, PageEntry)>>,
     computed: HashMap<String, VecDeque<(PageId, PageEntry)>>,
     pub(super) files: HashMap<String, (FileId, FileEntry)>,
-    /// The files that no export writes, because of their names.
+    /// Files that exports skip because of their names.
     pub(super) unexported: Vec<(FileId, FileEntry)>,
-    /// Reusable contents by path, with their ids and blob ids.
+    /// Reusable content blocks by path, with their ids and Git blob ids.
     pub(super) reusables: HashMap<String, (ReusableId, String)>,
 }
 
