@@ -186,7 +186,7 @@ async fn second_import_keeps_page_ids_by_path_or_text() {
     w.check().await;
 }
 
-/// A page most of whose lines differ is a new page.
+/// A page counts as new if most of its lines differ.
 #[tokio::test]
 async fn renamed_and_edited_page_keeps_its_id() {
     let (w, remote, space) = world().await;

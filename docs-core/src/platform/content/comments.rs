@@ -313,7 +313,7 @@ impl<'p> ReplyHandle<'p> {
 impl Platform {
     /// Runs a write and returns the updated comment.
     ///
-    /// `pages` were read before the transaction. Objects are not read inside the transaction, as they may need the same
+    /// `pages` must be read before the transaction. Objects must not be read within it, because that may need the same
     /// connection pool, nor after it.
     async fn write_comment<O: Operation>(
         &self,

@@ -108,7 +108,7 @@ struct ComputedPlace {
 }
 
 /// The computed pages of a tree. At most [`MAX_COMPUTED_PAGES`] pages are generated in at most [`MAX_COMPUTED_PLACES`]
-/// locations: the first in tree order, for every reader.
+/// locations: the first ones in tree order, regardless of the reader.
 #[derive(Default)]
 pub(in crate::platform) struct ComputedPlaces {
     places: HashMap<PageId, ComputedPlace>,

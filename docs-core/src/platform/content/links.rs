@@ -229,7 +229,7 @@ impl Platform {
         }
     }
 
-    /// Selects one page of links. A page may be short but have a successor if a filter drops many links.
+    /// Selects one page of links. If a filter drops many links, the page may be short and still have a next page.
     async fn select_page(
         &self,
         listing: &Listing,
@@ -245,7 +245,7 @@ impl Platform {
         let mut scanned = 0;
         loop {
             let wanted = listing.limit - chosen.links.len() + 1;
-            // The first read had misses, so the filter is selective: read larger batches.
+            // The filter dropped links of the first read: read larger batches.
             let wanted = if scanned == 0 { wanted } else { (4 * wanted).min(LINK_BATCH) };
             let found = rows.read_after(status, after.as_deref(), wanted).await?;
             outside.load_all(&found).await?;

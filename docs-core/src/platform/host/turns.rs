@@ -11,12 +11,12 @@ use tokio::sync::Notify;
 
 use crate::store::jobs::{BusyOwner, JobClass};
 
-/// The number of workers of a platform, and the number that may be waiting for hosts.
+/// The workers of a platform, their running jobs, and how many of them wait for external hosts.
 #[derive(Default)]
 pub(in crate::platform) struct Turns {
     counts: Mutex<Counts>,
     freed: Notify,
-    /// Held from choosing a job until its share is counted.
+    /// Held while a worker chooses a job, until the job is counted in its owner's share.
     claims: tokio::sync::Mutex<()>,
 }
 
@@ -32,28 +32,28 @@ struct Counts {
 #[derive(Clone, Copy, Default)]
 struct Running {
     all: usize,
-    /// The number of jobs that wait for hosts.
+    /// Number of jobs of classes that wait for external hosts.
     remote: usize,
 }
 
-/// Counts a running job of an owner while it exists.
+/// A running job, counted in the share of its owner until dropped.
 pub(in crate::platform) struct Share<'t> {
     turns: &'t Turns,
     owner: String,
     class: JobClass,
 }
 
-/// Counts a worker while it exists.
+/// A worker, counted until dropped.
 pub(in crate::platform) struct Worker<'t>(&'t Turns);
 
-/// Permission to wait for hosts, released on drop.
+/// Permission to run a job that waits for external hosts. Released on drop.
 pub(in crate::platform) struct Turn<'t>(&'t Turns);
 
 /// The jobs that a worker may claim.
 pub(in crate::platform) enum ClaimScope<'t> {
     /// All jobs. Claimed with a turn, or without one by a caller that is not a worker.
     All(Option<Turn<'t>>),
-    /// Jobs that do not wait for hosts.
+    /// Jobs that do not wait for external hosts.
     Rest,
 }
 

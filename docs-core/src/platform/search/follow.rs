@@ -403,8 +403,8 @@ fn incomplete_index_error() -> Error {
     Error::new(ErrorKind::Unavailable, "the search index is still being built; try again")
 }
 
-/// Converts an error of `apply`. A lost batch, which may contain several spaces, ends the round, and the feed is read
-/// again.
+/// Wraps an error of `apply`. A failed batch, which may contain several spaces, ends the round. The next round reads
+/// the feed again.
 fn lost_batch_error(error: SearchError) -> Error {
     Error::new(ErrorKind::Unavailable, "the search index does not accept changes now").caused_by(error)
 }

@@ -103,7 +103,7 @@ impl Platform {
         Ok(SiteView { urls: self.urls().clone(), opened, parts, spaces, public })
     }
 
-    /// Adds spaces on a public site that a member sees as part of the public, without having a role on them.
+    /// Adds the spaces of a published site that a member has no role on, but sees as non-members do.
     async fn add_public(
         &self,
         tx: &Tx,
@@ -188,7 +188,7 @@ pub(in crate::platform) struct SiteView<'a> {
     public: Option<PublicSpaces>,
 }
 
-/// Spaces that a member sees only as part of the public.
+/// Spaces that a member has no role on, but sees as non-members do.
 #[derive(Debug)]
 struct PublicSpaces {
     spaces: BTreeSet<SpaceId>,

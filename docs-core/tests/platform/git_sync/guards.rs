@@ -34,7 +34,7 @@ async fn others_need_own_credentials_to_widen_a_sync_setting() {
     let bea = || w.platform.as_actor(&bea).space(&space);
     let cleo = || w.platform.as_actor(&cleo).space(&space);
     bea().set_git_sync(with_credentials(json!({ "direction": "import" }))).await.expect("set");
-    // Changes without new credentials: two other schedules.
+    // Changes of the schedule need no new credentials.
     for minutes in [15, 30] {
         let more = json!({ "direction": "import", "schedule": minutes });
         let set = cleo().set_git_sync(setting(more)).await.expect("set");

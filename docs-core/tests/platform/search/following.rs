@@ -40,7 +40,7 @@ async fn edit_reindexes_only_the_changed_pages() {
     change(&w, &guide, &ids[7], json!({ "document": { "markdown": "changed" } })).await;
     w.platform.settle().await.expect("settled");
     assert_eq!(index.take_put(), 1);
-    // The index does not contain the position of a page and its invisible fields.
+    // The index contains neither the position of a page nor fields that readers do not see.
     change(&w, &guide, &ids[9], json!({ "into": ids[7] })).await;
     change(&w, &guide, &ids[8], json!({ "slug": "other", "icon": "star" })).await;
     w.platform.settle().await.expect("settled");

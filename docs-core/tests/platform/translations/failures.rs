@@ -147,7 +147,8 @@ async fn untranslatable_texts_do_not_block_others() {
     let target = done.result.expect("a result").space;
     assert_eq!(d.pages(&target).await[0].2, format!("{long}\n\n\\[Óñé.]\n"));
     let start = d.pages(&d.source).await[0].0.clone();
-    // One such text among cached texts; more of them than the sample size; and a page that contains nothing else.
+    // Three changes: one untranslatable text among cached texts, more such texts than the sample size, and a page with
+    // nothing else.
     let many: String = (0..5).map(|n| format!("An odd one, {n}.\n\n")).collect();
     let changes = [
         set(&start, "An odd one.\n\nOne.\n"),

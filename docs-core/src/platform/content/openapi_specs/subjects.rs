@@ -1,4 +1,4 @@
-//! The parts of specifications that content shows, with a cache.
+//! Operations, webhooks and schemas of specifications that are shown in content, with a cache.
 
 use std::{collections::BTreeMap, sync::Arc};
 
@@ -49,7 +49,8 @@ impl SpecDetailCache {
 }
 
 impl Platform {
-    /// Returns the parts of specifications that a document shows, if they exist in the latest versions.
+    /// Returns the operations, webhooks and schemas that a document shows, if they exist in the latest versions of
+    /// their specifications.
     pub(in crate::platform) async fn shown_specs(
         &self,
         org: &OrgId,
@@ -100,7 +101,7 @@ impl SpecSubject {
             DocumentPart::Block(block) => Self::from_block(&block.kind),
             DocumentPart::Inline(_) => None,
         });
-        // The parts of a document are in reverse order.
+        // `parts` iterates over the document in reverse order.
         let blocks: Vec<(&ContentRef, Vec<Self>)> = blocks.collect();
         let mut found: BTreeMap<String, Vec<Self>> = BTreeMap::new();
         let mut count = 0;
@@ -139,7 +140,7 @@ impl SpecSubject {
 }
 
 impl SpecSubject {
-    /// Returns the length of the name in bytes.
+    /// Returns the length of the identifying names in bytes.
     fn size(&self) -> usize {
         match self {
             Self::Operation { method, path: name } | Self::Webhook { method, name } => {

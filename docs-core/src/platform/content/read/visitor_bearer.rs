@@ -26,8 +26,8 @@ impl Default for VisibleFileCache {
 }
 
 impl Platform {
-    /// Returns the live content of a space for the visitor to whom a URL was issued, and who may use the URL. Returns
-    /// `None` if the site no longer shows the space to them.
+    /// Returns the live content of a space as seen by the visitor to whom a file URL was issued, and who else may use
+    /// the URL. Returns `None` if the URL has expired or the site no longer shows the space to the visitor.
     pub(in crate::platform) async fn bearer_content(
         &self,
         tx: &Tx,
@@ -50,7 +50,7 @@ impl Platform {
         Ok(Some((self.locate_for_visitor(&visitor, admitted), reach)))
     }
 
-    /// Returns `true` if the content contains this file and shows it to its reader.
+    /// Returns `true` if the content contains this file and the reader may see it.
     ///
     /// The first use follows the backlinks of the file to the first page visible to the reader. Content is immutable,
     /// so the decision is cached for readers with the same claims.

@@ -404,8 +404,8 @@ impl Platform {
     }
 }
 
-/// Reads the repository at the base commit of an export, with the configuration to add. `known` is the location of the
-/// space's content, for a repository without a configuration and a table of contents.
+/// Reads the repository at the base commit of an export. The second value is the configuration to add if the repository
+/// has neither a configuration nor a table of contents. It uses the content paths in `known`, if any.
 async fn repository(
     checkout: Option<&dyn Checkout>,
     payload: &ExportPayload,

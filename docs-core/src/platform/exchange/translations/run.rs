@@ -61,9 +61,9 @@ pub(super) struct TranslatedTexts {
     pub(super) failed: u64,
     pub(super) failing: BTreeSet<TranslatedItemId>,
     pub(super) too_long: u64,
-    /// `true` if at least one segment was answered.
+    /// `true` if the translator answered for at least one segment.
     pub(super) is_answered: bool,
-    /// The error for unanswered segments, while it is undecided whether the translator works.
+    /// The error to report for unanswered segments if the translator turns out not to work.
     pub(super) in_vain: Option<TranslateError>,
 }
 
@@ -247,7 +247,7 @@ impl Platform {
                 return Ok(Err(error));
             }
         }
-        // Without any answer there is no result, even if few segments were sent.
+        // If the translator answered for no segment, there is no result, even if only a few segments were sent.
         match made.in_vain.take().filter(|_| !made.is_answered) {
             Some(error) => Ok(Err(error)),
             None => Ok(Ok(made)),

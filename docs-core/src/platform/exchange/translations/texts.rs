@@ -95,7 +95,7 @@ impl ItemSegments {
         if fits { new } else { text.to_owned() }
     }
 
-    /// Returns the texts of a page, with a stored body.
+    /// Returns the translated title and description of a page, with a body that is already stored.
     pub(super) fn page(&self, known: &BTreeMap<String, String>, body: Body) -> PageTexts {
         PageTexts {
             title: Self::text(&self.thing.title, known),
@@ -104,7 +104,7 @@ impl ItemSegments {
         }
     }
 
-    /// Returns the texts of a reusable content block, with a stored body.
+    /// Returns the translated title of a reusable content block, with a body that is already stored.
     pub(super) fn reusable(&self, known: &BTreeMap<String, String>, body: Body) -> ReusableTexts {
         let body = crate::content::NewBody::Stored(body);
         ReusableTexts { title: Self::text(&self.thing.title, known), body }

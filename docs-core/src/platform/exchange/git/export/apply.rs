@@ -13,7 +13,7 @@ use crate::{
     },
 };
 
-/// A revision of an export.
+/// A revision created by an export.
 pub(super) struct NewRevision {
     pub(super) id: RevisionId,
     pub(super) root: Hash,

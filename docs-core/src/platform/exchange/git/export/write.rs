@@ -134,7 +134,7 @@ impl Preparer<'_> {
         Ok(prepared)
     }
 
-    /// The redirects that the space has from a repository, to the pages with a file.
+    /// Returns the redirects that the space imported from a repository, except those to pages without a file.
     async fn redirects(&self) -> Result<Vec<Redirect>> {
         let redirects = self.compared.view.configured_redirects().await?;
         let with_path = |redirect: ConfiguredRedirect| {
@@ -236,7 +236,7 @@ impl Preparer<'_> {
         Ok(Some((decode_text(bytes.to_vec()).0, oid.clone())))
     }
 
-    /// Returns the text of the file that the space was last in sync with.
+    /// Returns the text of a file as of the last sync.
     async fn known_text(&self, source: Option<Hash>) -> Result<Option<Arc<str>>> {
         let Some(source) = source else { return Ok(None) };
         Ok(Some(self.platform.content().text(self.compared.domain, source).await?))
@@ -329,7 +329,7 @@ impl Preparer<'_> {
         Ok(())
     }
 
-    /// Returns `true` if a file has the bytes that an import read.
+    /// Returns `true` if a file still has the bytes that were imported from the repository.
     async fn is_from_repository(&self, file: &SpaceFile, entry: &FileEntry) -> Result<bool> {
         let Some(git) = &file.git else { return Ok(false) };
         Ok(blob_id(&read_file(self.platform, self.compared.domain, entry).await?) == git.oid)
@@ -352,11 +352,11 @@ impl Preparer<'_> {
     }
 }
 
-/// The result of planning to write a text.
+/// The decision on writing a text file.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum WriteOutcome {
     Planned,
-    /// The text is not written, with a warning.
+    /// The file is omitted, and a warning is recorded.
     Skipped,
 }
 
@@ -382,12 +382,12 @@ async fn read_file(platform: &Platform, domain: &str, entry: &FileEntry) -> Resu
     bytes.ok_or_else(|| Error::internal(format!("the bytes of the file {} no longer exist", entry.name)))
 }
 
-/// The files of a push.
+/// The files of a push, read one at a time.
 pub(super) struct PushFileSource<'p> {
     platform: &'p Platform,
     domain: &'p str,
     writes: VecDeque<FileWrite>,
-    /// The Git locations, complete once all files were taken.
+    /// The Git locations, complete once all files have been read.
     pub(super) gits: Vec<GitFile>,
 }
 

@@ -46,7 +46,7 @@ pub(super) const MAX_FILES_BYTES: u64 = 2_000_000_000;
 /// The result of reading a commit.
 pub(in crate::platform::exchange::git) struct CommitContent {
     pub(in crate::platform::exchange::git) root: Hash,
-    /// The hash of everything except the bytes of the imported items.
+    /// Hash of the commit without the bytes of the imported items.
     pub(in crate::platform::exchange::git) layout: Hash,
     /// The locations of the content in the commit.
     pub(in crate::platform::exchange::git) places: Option<ContentPaths>,
