@@ -110,7 +110,7 @@ impl Endpoint for MetricsEndpoint {
     type Output = Response;
 
     async fn call(&self, _: Request) -> poem::Result<Response> {
-        // Render the counters even so: they matter most while the store is unavailable.
+        // Render the counters even if this fails: they matter most while the store is unavailable.
         if let Err(error) = (self.measure.0)().await {
             tracing::warn!(error = ?error, "failed to measure some metrics");
         }

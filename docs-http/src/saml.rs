@@ -301,7 +301,7 @@ impl SamlEndpoint {
         }
     }
 
-    /// Returns a path of the provider, as seen by the browser.
+    /// Returns the path of a provider endpoint as seen by the browser.
     fn path(&self, provider: &SamlProviderId, rest: &str) -> String {
         let base = Url::parse(self.platform.urls().base());
         let path = base.as_ref().map_or("", |base| base.path().trim_end_matches('/'));

@@ -434,14 +434,14 @@ struct SearchPager {
 #[derive(PartialEq, Eq)]
 enum PagerState {
     Open,
-    /// The page is full and has a successor.
+    /// The page is full, and another one follows.
     Full,
-    /// The end of the results was reached.
+    /// All results have been examined.
     Reached,
 }
 
 impl SearchPager {
-    /// Begins a search for a text in languages.
+    /// Begins a search. The languages determine the inflections that match.
     fn new(
         list: ListIdentity,
         (text, languages): (&SearchText, &[Language]),

@@ -303,7 +303,7 @@ async fn file_pagination_is_pinned_to_one_revision() {
     assert_eq!((first.items.len(), second.items.len(), third.items.len(), third.next), (2, 2, 1, None));
 }
 
-/// Creates a web with one image and several failing hosts.
+/// Creates a mock web with one image and several failing hosts.
 fn pictures() -> Arc<MemWeb> {
     let web = MemWeb::new();
     web.put("https://example.com/p.svg", "image/svg+xml", "<svg/>");

@@ -1,4 +1,4 @@
-//! Imports of documents from a web defined by each test, and templates.
+//! Imports of documents from a mock web defined by each test, and templates.
 
 use std::{
     io::{Cursor, Write as _},
@@ -537,7 +537,7 @@ async fn documents_of_an_archive_are_counted_before_conversion() {
     assert_eq!(error.message(), "url: the archive must have at most 2000 documents, has 2001");
 }
 
-/// A web whose host `slow.example` sends a kilobyte and then nothing.
+/// A mock web whose host `slow.example` sends a kilobyte and then nothing.
 struct SlowWeb(MemWeb);
 
 #[async_trait]
@@ -594,7 +594,7 @@ async fn slow_hosts_do_not_delay_other_imports() {
     }
 }
 
-/// A web whose responses have the size given in their path. The response at `/open/` never ends.
+/// A mock web whose responses have the size given in their path. The response at `/open/` never ends.
 struct SizedWeb(MemWeb);
 
 #[async_trait]

@@ -480,7 +480,7 @@ async fn export_survives_a_crash_at_any_step_with_one_commit() {
     assert!(deaths >= 6, "{deaths}");
 }
 
-/// A web with one page.
+/// A mock web with one page.
 struct OnePage;
 
 #[async_trait]

@@ -1,4 +1,4 @@
-//! OpenAPI specifications: creation, fetching and deletion, with a web defined by each test.
+//! OpenAPI specifications: creation, fetching and deletion, with a mock web defined by each test.
 
 mod faults;
 mod model;
@@ -42,7 +42,7 @@ fn titled(title: &str) -> String {
     json!({ "openapi": "3.1.0", "info": { "title": title, "version": "1" }, "paths": paths }).to_string()
 }
 
-/// Creates a world with a specification reader and a web.
+/// Creates a world with a specification reader and a mock web.
 async fn world_over(store: Arc<dyn Store>) -> (World, MemWeb) {
     let web = MemWeb::new();
     let for_web = Arc::new(web.clone());

@@ -29,7 +29,7 @@ use crate::support::{Refused, World, person};
 struct Press {
     books: Mutex<Vec<Arc<Book>>>,
     refuses: Mutex<Option<PdfError>>,
-    /// The output instead of the titles.
+    /// Output to return instead of the titles.
     says: Mutex<Option<String>>,
     /// A book completes once a permit is available.
     go: Semaphore,

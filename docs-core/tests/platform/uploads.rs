@@ -97,7 +97,7 @@ async fn file_of_any_size_round_trips_whole_and_in_ranges() {
     w.check().await;
 }
 
-/// A web with one file.
+/// A mock web with one file.
 struct One(Vec<u8>);
 
 #[async_trait]

@@ -144,7 +144,7 @@ impl Metrics for Registry {
     }
 }
 
-/// Logs a failed update. Its cause is an invalid metric definition.
+/// Logs a failed update, which is caused by an invalid metric definition.
 fn log_failure(metric: &Metric, result: Result<()>) {
     if let Err(error) = result {
         tracing::error!(metric = metric.name, %error, "a metric could not be recorded");

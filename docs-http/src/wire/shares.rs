@@ -134,7 +134,7 @@ impl Shares {
         let needed = own.saturating_add(more.saturating_mul(2));
         if more == 0 || needed <= free || table.used == held {
             body.units += more;
-            // The time in which the sender waited for the budget does not count.
+            // The time that the sender spent waiting for the budget does not count as a stall.
             if body.state == State::Idle || body.units - body.grown_to >= MIN_GROWTH {
                 (body.grown, body.grown_to) = (now, body.units);
             }

@@ -362,7 +362,7 @@ pub(crate) fn id(resource: &Value) -> String {
     resource["id"].as_str().expect("an id").to_owned()
 }
 
-/// A web with one page and one image.
+/// A mock web with one page and one image.
 fn web() -> MemWeb {
     let web = MemWeb::new();
     let page = "Start\nhttps://web.example/a.svg\nhttps://web.example/gone.png";

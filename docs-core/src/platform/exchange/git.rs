@@ -63,11 +63,10 @@ impl<'p> SpaceHandle<'p> {
 
     /// Starts exporting a space to a Git repository and returns the id of the job immediately.
     ///
-    /// The job pushes one commit with the changes that are missing in the repository; without such changes it makes no
-    /// commit. The files of unedited pages stay identical byte for byte, and files that do not belong to the space are
-    /// left unchanged. The author of the commit is the user who requested the export. A failure is recorded on the job,
-    /// see [`get_job`](Self::get_job). Content that is already in sync with a commit is only exported again with
-    /// `force`.
+    /// The job pushes one commit with all changes that the repository lacks. If it lacks none, no commit is made. The
+    /// files of unedited pages stay identical byte for byte, and files that do not belong to the space are left
+    /// unchanged. The author of the commit is the user who requested the export. A failure is recorded on the job, see
+    /// [`get_job`](Self::get_job). Content that is already in sync with a commit is only exported again with `force`.
     ///
     /// # Errors
     /// As [`import_git`](Self::import_git); `Invalid` also for a ref that is not a branch and for a blank message.

@@ -372,7 +372,7 @@ impl PdfWork {
 
     /// Returns a name that is equal for equal files, and otherwise unique within the space.
     fn name(&self) -> String {
-        // Names cannot contain a line feed, and the subtitle comes last.
+        // The joined fields are unambiguous: names cannot contain a line feed, and the subtitle comes last.
         let page = self.page.as_ref().map_or("", |page| page.as_str());
         let only = if self.only { "only" } else { "" };
         let (root, bearer) = (self.root.to_string(), format!("{:?}", self.bearer));
@@ -452,7 +452,7 @@ async fn enqueue_pdf(
     if latest.as_ref().map(|job| &job.id) != before {
         return Ok(());
     }
-    // The job with the latest creation time counts as the latest job.
+    // Jobs for the same file are ordered by creation time, so the new job must be later even if the clock lags.
     let created = latest.map_or(now, |before| now.later_than(before.created_at));
     let by = work.bearer.user().cloned();
     let audience = Audience::Subject { by, same: Some(name) };

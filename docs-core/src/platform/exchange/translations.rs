@@ -421,7 +421,7 @@ impl Operation for TranslationCreation {
         }
         let target = self.target(tx, source).await?;
         create_space(tx, target, &self.by);
-        // If there was no gap after the source, it has a new rank.
+        // Creating the target may have changed the rank of the source, so the source is read again.
         let source: Arc<SpaceRecord> = tx.get(&SpaceRecord::key_for(&source.id)).await?.ok_or_else(|| {
             Error::internal(format!("space {} disappeared within a transaction", self.source))
         })?;

@@ -210,7 +210,7 @@ impl Builder {
         self
     }
 
-    /// Makes the base URL for all URLs in responses.
+    /// Sets the base URL of all URLs in responses.
     #[must_use]
     pub fn base_url(mut self, base: &str) -> Self {
         self.urls = Urls::new(base);

@@ -45,7 +45,7 @@ impl Default for CacheBudget {
 }
 
 impl CacheBudget {
-    /// Divides a number of bytes like the default budget.
+    /// Splits a total size in bytes in the same proportions as the default budget.
     #[must_use]
     pub fn of(bytes: u64) -> Self {
         let share = |part: u64| {

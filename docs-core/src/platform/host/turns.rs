@@ -1,6 +1,6 @@
 //! Fair sharing of workers. At most half of the workers wait for external hosts at a time, so that an unresponsive host
-//! does not delay PDF and purge jobs. The jobs of one organization always leave one worker to others, as do its jobs
-//! that wait for hosts.
+//! does not delay PDF and purge jobs. The jobs of one organization always leave at least one worker to other
+//! organizations. Likewise, its jobs that wait for hosts leave one of the workers that may wait.
 
 use std::{
     collections::HashMap,

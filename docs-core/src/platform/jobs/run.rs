@@ -87,7 +87,7 @@ impl JobRun {
 
     /// Returns the progress reporter of the run.
     pub(in crate::platform) fn progress<'p>(&self, platform: &'p Platform) -> Progress<'p> {
-        // The payload and log do not identify the run.
+        // The payload and log are not needed to identify the run.
         let job = JobRecord { payload: serde_json::Value::Null, log: Vec::new(), ..self.job.clone() };
         Progress { platform, job, told: None }
     }

@@ -183,7 +183,7 @@ impl Urls {
             Version::Live => self.api(format_args!("/spaces/{space}/content")),
             Version::Revision(id) => self.revision_location(space, id),
             Version::Request(request) => {
-                // The caller's name for the request, which may be any text.
+                // As given by the caller, so it may contain any characters.
                 let request = percent_encode(request);
                 self.api(format_args!("/spaces/{space}/change-requests/{request}/content"))
             }

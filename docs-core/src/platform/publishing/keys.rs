@@ -19,7 +19,7 @@ pub(in crate::platform) async fn signing_key(
     record.map(|record| open_signing_key(secrets, &record)).transpose()
 }
 
-/// Unseals the signing key of a site. The key consists of the bytes of the text.
+/// Unseals the signing key of a site. The key is the UTF-8 encoding of the stored text.
 pub(in crate::platform) fn open_signing_key(
     secrets: &dyn Secrets,
     record: &SiteAuthRecord,

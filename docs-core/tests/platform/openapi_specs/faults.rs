@@ -92,7 +92,7 @@ impl ReaderFault {
     }
 }
 
-/// A web and a reader, each with a gate. Faults of the reader are planned for a read, counting from 1, or for all
+/// A mock web and a reader, each with a gate. Faults of the reader are planned for a read, counting from 1, or for all
 /// reads.
 #[derive(Clone, Default)]
 pub(super) struct Outside {

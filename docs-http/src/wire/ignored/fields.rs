@@ -33,7 +33,7 @@ const ANY_NODE: SchemaNodeId = 0;
 #[derive(Default)]
 struct SchemaNode {
     fields: HashMap<&'static str, SchemaNodeId>,
-    /// The node of fields with any other name, if they are permitted.
+    /// The node for fields with any other name, if such fields are permitted.
     others: Option<SchemaNodeId>,
     items: Option<SchemaNodeId>,
     /// Objects are permitted here, but lists are not.

@@ -46,7 +46,7 @@ pub(in crate::platform) struct Append<'e> {
     pub(in crate::platform) by: &'e UserId,
     /// The content to append to.
     pub(in crate::platform) of: &'e ContentVersion,
-    /// The content for which the files of the edits were stored.
+    /// The content as it was when the files of the edits were stored.
     pub(in crate::platform) before: &'e AppendTarget,
     pub(in crate::platform) edits: &'e [Edit],
     /// The import job, which completes in the same transaction.

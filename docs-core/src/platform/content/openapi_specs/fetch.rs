@@ -1,4 +1,4 @@
-//! Collection of a specification's document and the files it references.
+//! Fetches the document of a specification and the files it references.
 
 use chrono::{DateTime, TimeDelta, Utc};
 use futures_util::future::join_all;
@@ -102,7 +102,7 @@ impl Platform {
         Ok(Ok(()))
     }
 
-    /// Fetches a file, until the time limit.
+    /// Fetches a file. Fails when the time limit is reached.
     async fn fetch_file(&self, url: &str, until: DateTime<Utc>) -> FetchResult<WebResponse> {
         let missing = || Error::new(ErrorKind::Precondition, "this server does not fetch files");
         let web = self.ports().web.as_ref().ok_or_else(missing)?;

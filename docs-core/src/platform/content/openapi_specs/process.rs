@@ -127,7 +127,7 @@ impl Job for ProcessSpec {
                 }
             }
         };
-        // The error makes the job run again, because a round has to end.
+        // If the write window has passed, the job fails as transient and runs again: every round needs a result.
         platform
             .check_write_window(storing)
             .map_err(|late| Error::new(ErrorKind::Unavailable, late.message().to_owned()))?;

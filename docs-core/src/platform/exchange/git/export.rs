@@ -343,8 +343,8 @@ impl Platform {
         }
     }
 
-    /// Records that the commit has the content of the space, although its revision differs from the exported one, so
-    /// that later synchronizations skip the comparison.
+    /// Records the live revision as in sync with the commit: its content is equal, although it is not the exported
+    /// revision. Later synchronizations can then skip the comparison.
     async fn record_in_sync(&self, export: &Export<'_>, run: &JobRun) -> Result<Effect> {
         if export.payload.setting.is_none() {
             return Ok(Effect::Done);
@@ -354,7 +354,7 @@ impl Platform {
         Ok(Effect::Finished)
     }
 
-    /// Records that the commit has the exported content. Later edits of the space are kept on top of it.
+    /// Records that the commit has the exported content. Edits made during the export become a revision on top of it.
     async fn store_export(
         &self,
         export: &Export<'_>,

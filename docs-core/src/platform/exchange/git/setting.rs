@@ -280,7 +280,7 @@ struct ChangeGitSync {
     by: UserId,
     space: SpaceId,
     change: SettingChange,
-    /// The secret for a setting without one, or the replacement secret.
+    /// The secret to store if the setting has none, or if the secret is replaced.
     sealed_secret: String,
     /// The unique id of the new setting.
     generation: String,

@@ -318,7 +318,7 @@ impl<'a> FolderReader<'a> {
         let mut at = 0;
         for reference in references(text, page, self.root) {
             let written = text.get(reference.range.clone()).unwrap_or_default();
-            // A folded value of front matter is not contiguous.
+            // A front matter value that is folded over several lines cannot be replaced in place.
             let is_whole = !written.is_empty() && !written.contains(char::is_whitespace);
             let is_whole = is_whole || reference.kind != ReferenceKind::Cover;
             if reference.range.start < at || !is_whole {

@@ -53,7 +53,7 @@ pub(in crate::platform) struct ImportItems {
     pub(in crate::platform) imported: u64,
     /// The number of discovered pages and files, including those that were left out.
     pub(in crate::platform) total: u64,
-    /// Omissions and interpretations that the author may not expect.
+    /// Messages about content that was omitted or interpreted in a way that the author may not expect.
     pub(in crate::platform) warnings: Vec<String>,
 }
 
@@ -112,7 +112,7 @@ pub(in crate::platform) struct Gatherer<'a> {
 pub(super) struct Draft<'a> {
     pub(super) id: PageId,
     pub(super) parent: Option<PageId>,
-    /// The title, unless the text has another one.
+    /// The title, used unless the text contains one.
     pub(super) title: &'a str,
     /// The slug; derived from the title if `None`.
     pub(super) slug: Option<String>,

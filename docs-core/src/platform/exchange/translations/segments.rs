@@ -76,7 +76,7 @@ impl Settings {
     }
 }
 
-/// The results for segments.
+/// Translations of segments, with statistics.
 #[derive(Default)]
 pub(super) struct SegmentResults {
     /// Translations by segment.

@@ -87,7 +87,7 @@ pub(super) struct Admission {
 }
 
 impl Admission {
-    /// Draws the secrets and loads the user, before the transaction.
+    /// Generates the secrets and loads the user, before the transaction.
     pub(super) async fn prepare(
         platform: &Platform,
         provider: &Arc<SamlProviderRecord>,

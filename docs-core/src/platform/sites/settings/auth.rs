@@ -88,8 +88,8 @@ impl<'p> SiteHandle<'p> {
 }
 
 impl<'p> Caller<'p> {
-    /// Reads the key that signs visitor tokens of a site: the bytes of the text. Returns `None` if the site has no key
-    /// yet, in which case no token is valid. Reserved for the platform itself.
+    /// Reads the key that signs visitor tokens of a site. The key is the UTF-8 encoding of the returned text. Returns
+    /// `None` if the site has no key yet, in which case no token is valid. Reserved for the platform itself.
     ///
     /// # Errors
     ///

@@ -50,9 +50,9 @@ pub(in crate::platform::exchange::git) struct CommitContent {
     pub(in crate::platform::exchange::git) layout: Hash,
     /// The locations of the content in the commit.
     pub(in crate::platform::exchange::git) places: Option<ContentPaths>,
-    /// The amount of imported content, as a sentence.
+    /// A summary of the imported content, as a sentence.
     pub(in crate::platform::exchange::git) what: String,
-    /// Omissions and interpretations that the author may not expect.
+    /// Messages about content that was omitted or interpreted in a way that the author may not expect.
     pub(in crate::platform::exchange::git) warnings: Vec<String>,
 }
 
@@ -105,7 +105,8 @@ pub(super) struct PreviousState {
     pub(super) pages: HashMap<String, (PageId, PageEntry)>,
     /// Pages without a file, by their path in the space.
     bare: HashMap<String, (PageId, PageEntry)>,
-    /// The paths of these pages by parent and slug: the slug of the parent may not be derived from a file.
+    /// The paths of these pages by parent id and slug, because the slug of a parent may not be derived from its file
+    /// name.
     beside: HashMap<(Option<PageId>, String), String>,
     groups: HashMap<String, (PageId, PageEntry)>,
     /// Existing link pages, keyed by title and destination, and computed pages, keyed by source. Keys are not unique.
@@ -382,8 +383,8 @@ impl<'a> Importer<'a> {
         }
     }
 
-    /// Returns the slug of the page for a file. It is derived from the file name, unless the slug of the first page
-    /// makes the numbering of another slug unnecessary.
+    /// Returns the slug of the page for a file. It is derived from the file name. A numeric suffix is dropped if it
+    /// only avoids the slug that the README does not use.
     fn slug(&self, page: &PlannedPage, file: &PlannedFile, parent: &Option<PageId>) -> Option<String> {
         let before = self.before.pages.get(file.path.as_str()).map(|(_, entry)| &entry.slug);
         let slug = match &self.landing {

@@ -27,17 +27,17 @@ const SIGNATURE_BYTES: usize = 32;
 /// The commit id in a delivery for a deleted branch.
 const NO_COMMIT: &str = "0000000000000000000000000000000000000000";
 
-/// The kind of event that a host delivers.
+/// The kind of a webhook event.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum GitHostEvent {
     /// A push to the repository.
     Push,
-    /// Any other event, such as a test of the URL.
+    /// Any other event, such as a ping.
     Other,
 }
 
-/// The authentication and kind of a delivery.
+/// The credentials and event kind of a delivery.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct GitDelivery<'h> {
     /// The signature of the body, `sha256=` and 64 hexadecimal digits: HMAC-SHA256 keyed with the secret.

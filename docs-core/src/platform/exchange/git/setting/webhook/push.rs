@@ -4,15 +4,15 @@
 /// counts as unreadable.
 pub(super) const MAX_VALUE: usize = 4 * 1024;
 
-/// The used fields of a push. Pushes in other formats have none of them.
+/// The relevant fields of a push event. Both are `None` if the format is not recognized.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Push {
     pub(super) reference: Option<String>,
     pub(super) after: Option<String>,
 }
 
-/// Parses a [`Push`] from the chunks of a body, and stores only the used fields. The sender is not authenticated until
-/// the end of the body, so anyone could otherwise make the server hold large bodies in memory.
+/// Parses a [`Push`] from the chunks of a body, and stores only the relevant fields. The sender is not authenticated
+/// until the end of the body, so anyone could otherwise make the server hold large bodies in memory.
 #[derive(Debug)]
 pub(super) struct PushReader {
     body: Body,
@@ -21,7 +21,7 @@ pub(super) struct PushReader {
     /// The state within a string, or `None` outside of strings.
     string: Option<Escape>,
     role: Role,
-    /// The field of the next or current value.
+    /// The relevant field whose value follows or is being read, if any.
     field: Option<Field>,
     /// The current string with its quotation marks, truncated to a limit.
     text: Vec<u8>,
@@ -44,7 +44,7 @@ enum Escape {
     Begun,
 }
 
-/// The role of strings in the outermost object.
+/// The meaning of the next string in the outermost object.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Role {
     Name,
