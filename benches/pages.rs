@@ -7,10 +7,9 @@
 //! 5 kB of Markdown. Over the connection, the limit for a cached page is 1.5 times the cost of the handler, and for a
 //! rendered page six times. The measured values and their reasons are in `decisions/0027-site.md`.
 //!
-//! There are three kinds of first requests. For "drawn before", the text has been rendered since the server started, as
-//! after a change of the site or for other readers. For "never drawn", it has been parsed, but not rendered for a site.
-//! For "read first", it has not even been read. `-- drawn`, `-- first` and `-- read` repeat only one of these, for use
-//! with a profiler.
+//! There are three kinds of first requests. "drawn before": the HTML of the page's text is cached, as after a change of
+//! the site or a request by another reader. "never drawn": only the parsed document is cached. "read first": nothing is
+//! cached. `-- drawn`, `-- first` and `-- read` repeat only one of these, for use with a profiler.
 
 use std::{
     io::{Read as _, Write as _},
@@ -256,8 +255,8 @@ fn first(client: &mut Client, path: &str) -> Outcome<Duration> {
     Ok(all.elapsed().saturating_sub(own.elapsed()) / u32::try_from(FIRST)?)
 }
 
-/// Measures first requests with an empty site cache in each round. The parsed texts of all pages are cached after the
-/// first round.
+/// Measures first requests with an empty site cache in each round. After the first round, the parsed documents of all
+/// pages are cached.
 fn undrawn(rt: &Runtime, site: &Site, coding: &str, rounds: usize) -> Outcome<Vec<Duration>> {
     let (host, path) = &site.page;
     let time = |_| {
@@ -267,7 +266,7 @@ fn undrawn(rt: &Runtime, site: &Site, coding: &str, rounds: usize) -> Outcome<Ve
     (0..rounds).map(time).collect()
 }
 
-/// Measures first requests for rendered texts, each after a change of the site.
+/// Measures first requests for pages with cached HTML, each after a change of the site.
 fn drawn(rt: &Runtime, site: &Site, coding: &str, rounds: usize) -> Outcome<Vec<Duration>> {
     let (host, path) = &site.page;
     let server = sites(&site.platform, SiteConfig::default())?;
@@ -280,7 +279,7 @@ fn drawn(rt: &Runtime, site: &Site, coding: &str, rounds: usize) -> Outcome<Vec<
     (0..rounds).map(time).collect()
 }
 
-/// Measures first requests for unread texts, on newly started platforms.
+/// Measures first requests for pages that are not cached at all, on newly started platforms.
 fn unread(rt: &Runtime, stores: &Stores, site: &Site, rounds: usize) -> Outcome<Vec<Duration>> {
     let (host, path) = &site.page;
     let time = |_| {

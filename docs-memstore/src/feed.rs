@@ -59,8 +59,8 @@ impl Feed {
         Ok((kept.trimmed + skip + 1..).zip(items).map(|(n, key)| (position(topic, n), key.clone())).collect())
     }
 
-    /// Returns the number that the last item must exceed for there to be an item after the position, and a receiver to
-    /// watch the last number.
+    /// Returns the item number of a position, and a receiver for the topic's last number. There are items after the
+    /// position once the last number is greater.
     pub(crate) fn watch(
         &mut self,
         topic: u16,

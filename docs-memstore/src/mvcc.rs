@@ -21,7 +21,7 @@ pub(crate) struct MvccState {
     /// The oldest readable snapshot.
     floor: u64,
     map: BTreeMap<Key, Chain>,
-    /// Keys with a version that the commit with this number made obsolete, oldest first.
+    /// Keys with obsolete versions, each with the number of the commit that superseded the version. Oldest first.
     obsolete: VecDeque<(u64, Key)>,
     pub(crate) feed: Feed,
 }

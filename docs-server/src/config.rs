@@ -155,10 +155,10 @@ impl FromStr for WorkerProgram {
     }
 }
 
-/// The location of the Git repository cache, which is kept between fetches. A folder must be used by only one process.
+/// The location of the Git repository cache. A folder must not be shared between processes.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum GitCachePlace {
-    /// No cache: each fetch downloads all files.
+    /// No cache: each fetch downloads the whole repository.
     Nowhere,
     /// A folder.
     Folder(PathBuf),

@@ -124,11 +124,10 @@ impl Server {
         Ok(published)
     }
 
-    /// Serves requests and runs background jobs until `stop` completes. Requests then have 30 seconds to end,
-    /// and running jobs in progress are finished
-    /// as [`Platform::work`] states. Blocking work of an interrupted job can last longer: an
-    /// application that ends afterwards calls
-    /// [`shutdown_timeout`](tokio::runtime::Runtime::shutdown_timeout) of its runtime.
+    /// Serves requests and runs background jobs until `stop` completes. Requests then have 30 seconds to complete, and
+    /// running jobs end as described in [`Platform::work`]. Blocking work of an interrupted job can last longer. An
+    /// application that exits afterwards should therefore call
+    /// [`shutdown_timeout`](tokio::runtime::Runtime::shutdown_timeout) on its runtime.
     ///
     /// # Errors
     /// Fails if a background worker panics.

@@ -1,4 +1,4 @@
-// What pages do better with a script; everything works without. Nothing is asked but this server.
+// Enhancements of pages. Every page also works without scripts. Requests go only to this server.
 (() => {
   const root = document.documentElement;
   const kept = (name, value) => {
@@ -6,17 +6,17 @@
       if (value === undefined) return localStorage.getItem(name);
       localStorage.setItem(name, value);
     } catch {
-      return null; // A browser may refuse to keep anything.
+      return null; // The browser may block storage.
     }
   };
-  // What the visitor chose stands before what the page says, where they may choose.
+  // The visitor's color scheme overrides that of the page, if the site permits a choice.
   const dress = () => {
     const chosen = kept("docs-theme");
     if (root.hasAttribute("data-choose") && (chosen === "light" || chosen === "dark")) root.dataset.theme = chosen;
   };
   dress();
 
-  // What an address names; one that is not written out well names what it says.
+  // Returns the anchor in a URL fragment. A malformed escape is taken literally.
   const anchor = (hash) => {
     try {
       return decodeURIComponent(hash.slice(1));
@@ -56,7 +56,7 @@
     }
   };
 
-  // A tab that was chosen is chosen in all groups that have one of that name, here and on the next page.
+  // Selecting a tab selects the tabs with the same title in all groups, on this page and later ones.
   const tabs = () => {
     const titled = (input) => input.nextElementSibling.textContent;
     const choices = [...document.querySelectorAll(".tab-choice")];
@@ -73,7 +73,7 @@
     }
   };
 
-  // What an address leads to is opened where it is within tabs or what opens.
+  // Opens the tabs and expandable blocks that contain the target of the URL fragment.
   const reveal = () => {
     const target = location.hash && document.getElementById(anchor(location.hash));
     if (!target) return;
@@ -110,7 +110,7 @@
         const pages = answer.ok && (await answer.json()).pages;
         if (pages && turn === asked) show(pages.slice(0, 8));
       } catch {
-        if (turn === asked) box.hidden = true; // Nobody answers: the form says so when it is sent.
+        if (turn === asked) box.hidden = true; // No response: submitting the form reports the error.
       }
     };
     input.addEventListener("input", () => {
@@ -155,7 +155,7 @@
     });
   };
 
-  // A page of the same site takes the place of this one without loading all that both have.
+  // Replaces the page by another one of the same site without reloading shared resources.
   const shown = (response) => response.ok && /^text\/html/.test(response.headers.get("content-type"));
   const sheets = (page) => [...page.querySelectorAll("link[rel=stylesheet]")].map((link) => link.getAttribute("href").split("/").pop()).join();
   let turn = 0;

@@ -147,7 +147,7 @@ impl SqliteStore {
         run_blocking(move || backup::write(&file, &path)).await?
     }
 
-    /// Returns `true` if there is an item after a position, and the number that later items exceed.
+    /// Returns `true` if there are items after a position, and the item number of the position.
     async fn check_feed(&self, topic: u16, pos: Option<FeedPos>) -> StoreResult<(bool, i64)> {
         self.shared
             .read(move |conn| {

@@ -54,10 +54,10 @@ pub(crate) enum CommitSelector {
 /// The commits to fetch in addition to the wanted one.
 #[derive(Clone, Debug)]
 pub(crate) enum History {
-    /// Up to [`SHALLOW_DEPTH`] commits are fetched if an earlier commit is present. The flag is set while they are
-    /// received, and remains set if that fails.
+    /// Fetches up to [`SHALLOW_DEPTH`] commits if an earlier commit is present. The flag is set while they are
+    /// received, and remains set if receiving them fails.
     Recent(Arc<AtomicBool>),
-    /// No further commits, if the server supports shallow fetches.
+    /// Fetches no further commits if the server supports shallow fetches.
     Omitted,
 }
 

@@ -118,7 +118,7 @@ struct Known {
     units: u32,
 }
 
-/// The unit of chain sizes, and the minimum counted size of an object, because each object has a fixed overhead.
+/// Minimum size charged per object, to account for its fixed overhead. Chain sizes are multiples of it.
 const UNIT: u64 = 256;
 
 impl Known {
@@ -135,7 +135,7 @@ struct Pack {
     at: PackPosition,
     /// Maximum size in bytes of objects that must fit in memory.
     limit: u64,
-    /// The total size of all objects and deltas, and that of all objects with their bases.
+    /// Meters for the total size of all objects and deltas, and of all objects including their bases.
     unpacked: UnpackedMeter,
     chains: UnpackedMeter,
     /// Offset of the next byte in the pack, and of the current object.

@@ -37,7 +37,7 @@ impl<'a> Findings<'a> {
     pub(crate) fn report_unreadable(&mut self, file: &SpecFile, why: SyntaxFault) {
         let mut problem = why.problem();
         if !std::ptr::eq(file, self.entry) {
-            // The line refers to this file.
+            // Name the file, because the line number refers to it.
             problem.message = format!("the file {} {}", file.location, problem.message);
         }
         self.push(problem);

@@ -49,7 +49,7 @@ impl SpecReader for OpenApiReader {
 /// more than the thread of the caller may have.
 const STACK: usize = 32 << 20;
 
-/// Reads a specification from the available files, on a thread of its own.
+/// Reads a specification from the available files, on a separate thread.
 ///
 /// # Errors
 /// [`SpecError`]. Problems of a document that can be parsed are part of the result.

@@ -11,8 +11,7 @@ use crate::text::read_with;
 
 /// Returns the line of a JSON pointer, or of its deepest existing ancestor.
 ///
-/// The document is parsed again up to that place and stopped with an error, because parsers report the line of an
-/// error.
+/// Parses the document again and aborts at that position, because parsers report line numbers only in errors.
 pub(crate) fn line_of(text: &str, format: SpecFormat, pointer: &str) -> Option<u64> {
     let parts: Vec<String> =
         pointer.split('/').skip(1).map(|part| part.replace("~1", "/").replace("~0", "~")).collect();

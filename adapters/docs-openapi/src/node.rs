@@ -14,10 +14,10 @@ use serde_json::Number;
 /// Maximum number of values in a document, with aliases expanded.
 pub(crate) const MAX_NODES: usize = 1_000_000;
 /// Number of values permitted in any document, and bytes of input required for each further value. A value takes about
-/// 20 bytes of memory; documents written by people have about 10 bytes per value.
+/// 20 bytes of memory. Handwritten documents have about 10 bytes per value.
 const FREE_NODES: usize = 20_000;
 const BYTES_A_NODE: usize = 5;
-/// Maximum total bytes of the names and texts in a document, with aliases expanded.
+/// Maximum total size of the names and strings in a document, with aliases expanded, in bytes.
 pub(crate) const MAX_TEXT_BYTES: usize = 2 * MAX_SPEC_BYTES;
 /// Objects with at most this many fields are searched linearly.
 const MAX_LINEAR_FIELDS: usize = 16;
@@ -113,7 +113,7 @@ impl JsonNode {
         matches!(self, Self::Map(_) | Self::NoFields)
     }
 
-    /// Returns a text, or a number as it is written. In YAML, `version: 1.0` is meant as a text.
+    /// Returns a string, or the source of a number, because `version: 1.0` in YAML is meant as a string.
     pub(crate) fn text_or_number(&self) -> Option<String> {
         match self {
             Self::Text(text) => Some(text.to_string()),
@@ -218,7 +218,7 @@ impl ReadNode<'_> {
         }
     }
 
-    /// Subtracts a text from the budget before it is stored.
+    /// Deducts a string from the budget before it is stored.
     fn text<E: serde::de::Error>(self, text: &str) -> Result<(), E> {
         Self::take(&self.0.bytes, text.len(), MAX_TEXT_BYTES, "bytes of text")
     }
@@ -275,7 +275,7 @@ impl<'de> Visitor<'de> for ReadNode<'_> {
     }
 
     fn visit_f64<E>(self, value: f64) -> Result<JsonNode, E> {
-        // YAML has infinity, which JSON does not: it becomes a text.
+        // Infinity is valid in YAML but not in JSON, so it is stored as a string.
         Ok(Number::from_f64(value).map_or_else(|| JsonNode::Text(value.to_string().into()), JsonNode::Number))
     }
 

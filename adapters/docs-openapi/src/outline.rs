@@ -126,7 +126,7 @@ fn tags(operation: &JsonNode) -> Vec<String> {
     named.filter(|name| seen.insert(*name)).map(str::to_owned).collect()
 }
 
-/// Returns a multi-line text, cut to [`MAX_TEXT`].
+/// Returns multi-line text, truncated to [`MAX_TEXT`].
 fn text(of: &JsonNode, name: &str) -> Option<String> {
     let text = of.get(name)?.text().filter(|text| !text.trim().is_empty())?;
     let mut end = text.len().min(MAX_TEXT);
@@ -136,7 +136,7 @@ fn text(of: &JsonNode, name: &str) -> Option<String> {
     Some(text[..end].to_owned())
 }
 
-/// Returns a text as one line, cut to [`MAX_LINE`].
+/// Joins text into one line, truncated to [`MAX_LINE`].
 fn one_line(text: &str) -> String {
     let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
     match line.char_indices().nth(MAX_LINE) {

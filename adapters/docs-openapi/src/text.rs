@@ -17,7 +17,7 @@ const MAX_ALIASES: usize = 50_000;
 const FREE_ANCHORED: usize = 40_000;
 const BYTES_AN_ANCHORED: usize = 40;
 
-/// The error for a text that cannot be parsed.
+/// A syntax error in a document.
 pub(crate) struct SyntaxFault {
     pub(crate) message: String,
     pub(crate) line: Option<u64>,
@@ -40,20 +40,19 @@ pub(crate) fn parse(bytes: &Bytes) -> Result<(SpecFormat, JsonNode), SyntaxFault
     Ok((format, root))
 }
 
-/// Detects the format. JSON begins with a brace, and so may YAML in flow style: a text that is not valid JSON is parsed
-/// as YAML.
+/// Detects the format. Both JSON and YAML in flow style may begin with a brace, so invalid JSON is parsed as YAML.
 fn format_of(text: &str) -> SpecFormat {
     let begins = text.trim_start().starts_with(['{', '[']);
     if begins && serde_json::from_str::<serde::de::IgnoredAny>(text).is_ok() {
         return SpecFormat::Json;
     }
-    // JSON that is too deep or broken is still reported as JSON.
+    // Text that resembles JSON but is invalid or too deep is still reported as JSON.
     let is_json = begins
         && text.trim_start().get(1..).is_some_and(|rest| rest.trim_start().starts_with(['"', '{', '[']));
     if is_json { SpecFormat::Json } else { SpecFormat::Yaml }
 }
 
-/// Parses a text with a deserializer seed.
+/// Parses a document with a deserializer seed.
 pub(crate) fn read_with<'de, S: DeserializeSeed<'de>>(
     text: &'de str,
     format: SpecFormat,

@@ -13,7 +13,7 @@ fn try_read(text: String) -> Result<ReadSpec, SpecError> {
     read(&SpecFiles { entry, others: Vec::new() })
 }
 
-/// Reads a text, and returns its first problem and the CPU time, including the reader thread.
+/// Reads a specification, and returns its first problem and the CPU time, including the reader thread.
 fn told(text: String) -> (String, Duration) {
     let began = ProcessTime::now();
     let spec = try_read(text).expect("read");
@@ -87,7 +87,7 @@ fn exceeded_limits_are_rejected_with_the_number() {
     assert_eq!(message, "must be at most 2000 characters");
 }
 
-/// Returns an 8 MB text of a repeated piece between `start` and `end`.
+/// Returns 8 MB of text: `start`, a repeated fragment, and `end`.
 fn full_of(piece: &str, start: &str, end: &str) -> String {
     format!("{start}{}{end}", piece.repeat((8_000_000 - start.len() - end.len()) / piece.len()))
 }
@@ -129,7 +129,7 @@ fn yaml_filled_with_one_node_construct_is_handled_quickly() {
     ]);
 }
 
-/// Fills YAML documents, each with a repeated piece between a start and an end.
+/// Reads YAML documents of the maximum size, each with a repeated fragment.
 fn fill_yaml(constructs: &[(&str, &str, &str, &str)]) {
     for (name, start, piece, end) in constructs {
         ends_soon(name, full_of(piece, &format!("{START}paths: {{}}\n{start}"), end));
@@ -181,7 +181,7 @@ fn problem_list_is_truncated_with_a_count_of_the_rest() {
     assert_eq!(spec.problems[49].line, Some(53));
 }
 
-/// Random texts with fragments of a specification.
+/// Random documents with fragments of a specification.
 const ANYTHING: &str = "(openapi|swagger|info|paths|\\$ref|tags|[:,{}\\[\\]\"'#/ \n&*!|>-]|[a-z0-9.~]){0,80}";
 
 proptest! {

@@ -7,9 +7,9 @@ use std::time::Duration;
 pub struct Limits {
     /// Maximum number of pages.
     pub pages: usize,
-    /// Maximum number of parts: texts, blocks, cells, and lines of code.
+    /// Maximum number of parts: strings, blocks, cells, and lines of code.
     pub parts: usize,
-    /// Maximum number of bytes of text. A reusable content counts at each place.
+    /// Maximum number of bytes of text. Reusable content counts each time that it is used.
     pub text: usize,
     /// Maximum size of the file in bytes.
     pub bytes: usize,

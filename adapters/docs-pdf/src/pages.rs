@@ -91,7 +91,7 @@ impl Pager {
         }
     }
 
-    /// Creates a pager for a trial layout: one piece of limited height, whose top is at 0.
+    /// Creates a pager for a trial layout: a single sheet of limited height, whose top is at 0.
     pub(crate) fn for_trial(height: f32) -> Self {
         let sheets = vec![Sheet::default()];
         Self { sheets, y: 0.0, top: 0.0, bottom: height, trial: true, ..Self::new() }
@@ -288,7 +288,7 @@ impl Pager {
         draw(&open, sheet, y);
     }
 
-    /// Places a piece from a trial layout at the current position. The caller must ensure that it fits.
+    /// Places the result of a trial layout at the current position. The caller must ensure that it fits.
     ///
     /// # Errors
     /// The errors of [`Pager::ensure`].
@@ -321,7 +321,7 @@ impl Pager {
         sheet.notes_height += height;
     }
 
-    /// Returns the piece from a trial layout, and its height.
+    /// Returns the result of a trial layout, and its height.
     pub(crate) fn piece(mut self) -> (Sheet, f32) {
         let (height, gap_after) = (self.y, self.gap);
         let piece = std::mem::take(self.sheet());

@@ -125,7 +125,7 @@ pub(crate) struct Label {
     pub(crate) y: f32,
 }
 
-/// A sheet, or a piece from a trial layout.
+/// A sheet, or the result of a trial layout.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Sheet {
     pub(crate) ops: Vec<Op>,
@@ -141,7 +141,7 @@ pub(crate) struct Sheet {
     pub(crate) notes_height: f32,
     /// Bottom of the occupied area.
     pub(crate) filled: f32,
-    /// Pending space after a piece from a trial layout.
+    /// Pending space after the result of a trial layout.
     pub(crate) gap_after: f32,
 }
 

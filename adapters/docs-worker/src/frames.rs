@@ -71,7 +71,7 @@ pub(crate) enum FrameError {
 #[derive(Debug)]
 pub(crate) struct FrameReader<R> {
     input: R,
-    /// Number of bytes that the answer may still have.
+    /// Remaining size limit of the answer in bytes.
     left: u64,
 }
 

@@ -35,7 +35,7 @@ pub struct MemRepository {
     pub(super) pushed: Option<PushedCommit>,
 }
 
-/// A pushed commit, with the id that its files and message alone would have.
+/// A pushed commit. `content` is the commit id computed from only its files and message, to detect later edits.
 #[derive(Clone, Debug)]
 pub(super) struct PushedCommit {
     pub(super) content: String,
@@ -155,7 +155,7 @@ impl MemGitState {
 /// The refs that point to the files of a [`MemRepository`].
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum MemRefs {
-    /// All refs that have no branch of their own, and `HEAD`.
+    /// `HEAD` and all refs, except those with a separate branch.
     Every,
     /// These refs, and `HEAD` if there are any. A repository without refs has no commits.
     Only(BTreeSet<String>),

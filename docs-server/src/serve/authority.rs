@@ -1,7 +1,7 @@
-//! The host that a request is for.
+//! Validation of the requested host.
 //!
-//! A request with several hosts, an invalid one or none is rejected, so that a proxy and the server take the same host
-//! from it (RFC 9112, 3.2; RFC 9113, 8.3.1).
+//! A request with an invalid host, several hosts or no host is rejected, so that a proxy and the server cannot disagree
+//! about the host (RFC 9112, 3.2; RFC 9113, 8.3.1).
 
 use std::net::Ipv6Addr;
 
@@ -12,7 +12,7 @@ use hyper::{
     http::{request::Parts, uri::Scheme},
 };
 
-/// Checks that a request names one host. Requests of HTTP/1.0 may name none.
+/// Checks that a request specifies exactly one host. HTTP/1.0 requests may omit it.
 ///
 /// # Errors
 /// 400 with a message that names the invalid part.

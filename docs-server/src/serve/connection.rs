@@ -13,8 +13,7 @@ use tokio::{sync::Notify, time::Instant};
 
 use super::{ConnectionConfig, Pace, pace::Pacer, peer::Peer};
 
-/// Replaces [`ConnectionConfig::STALLED`] for connections of an address that has more connections than the address that
-/// needs one.
+/// Replaces [`ConnectionConfig::STALLED`] when a client with fewer connections needs the descriptor.
 pub(super) const STALLED_BRIEFLY: Duration = Duration::from_millis(200);
 
 /// Maximum number of bytes that an HTTP/2 client may send without progress: without starting a request, without a body
@@ -61,14 +60,14 @@ struct ConnectionState {
     responses: Vec<Arc<ResponseTransfer>>,
 }
 
-/// The event that a connection waits for, ordered by increasing priority for closing the connection.
+/// The reason that a connection is waiting. Later variants are closed first.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(super) enum Wait {
-    /// For more of a request body, which the client is still sending.
+    /// The client is still sending a request body.
     Sending,
-    /// For the client to read a response, or to continue a request body, without recent progress.
+    /// The client has recently neither read the response nor continued the request body.
     Stalled,
-    /// For the next request, or the rest of its head.
+    /// The server expects the next request, or the rest of its head.
     Request,
 }
 
@@ -125,7 +124,7 @@ impl Connection {
         self.state.lock().is_http2
     }
 
-    /// Returns `true` if bytes arrived since the last call. Otherwise the client sent this request together with the
+    /// Returns `true` if bytes arrived since the last call. Otherwise the client pipelined this request with the
     /// previous one.
     pub(super) fn has_read(&self) -> bool {
         std::mem::take(&mut self.state.lock().has_read)

@@ -26,7 +26,7 @@ const LINGER_TIMEOUT: Duration = Duration::from_secs(1);
 /// Number of bytes discarded per read.
 const DISCARD_BYTES: usize = 16 * 1024;
 
-/// Number of bytes after which a connection yields to others. With many connections, one round of turns takes
+/// Number of bytes after which a connection yields to other tasks. With many connections, it then waits for
 /// milliseconds.
 const TURN_BYTES: usize = 128 * 1024;
 
@@ -37,7 +37,7 @@ pub(super) struct WatchedSocket {
     /// Bytes read during protocol detection.
     replay: Bytes,
     linger: Linger,
-    /// Number of bytes transferred in the current turn.
+    /// Number of bytes transferred since the connection last yielded.
     turn: usize,
 }
 

@@ -22,8 +22,8 @@ use super::{connection::Connection, table::ConnectionTable};
 const RESERVATION_BYTES: usize = 1 << 20;
 /// Duration of the reservation. A request that takes longer is waiting for something other than memory.
 const RESERVATION_TIME: Duration = Duration::from_secs(1);
-/// Maximum number of requests in progress that are admitted although memory is exhausted. They must come from addresses
-/// that hold none.
+/// Maximum number of concurrent requests that are admitted although memory is exhausted, for clients that hold no
+/// response memory.
 const RESERVED_REQUESTS: usize = 8;
 /// Maximum time that a request waits for memory.
 const MEMORY_WAIT: Duration = Duration::from_secs(10);
@@ -59,7 +59,7 @@ impl Drop for WaitGuard<'_> {
     }
 }
 
-/// The holder of memory: an address, or a single connection of a trusted proxy.
+/// The client that memory is charged to: an address, or a single connection of a trusted proxy.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 enum Holder {
     Network(IpAddr),
@@ -111,9 +111,9 @@ impl Memory {
         Arc::new(Self { most, used: Mutex::default(), freed: Notify::new() })
     }
 
-    /// Waits until memory for a response is available. Each address may use as much memory as it leaves free: a single
-    /// one at most a half, two at most a third each. If memory is short, stalled responses are aborted. Returns `None`
-    /// after [`MEMORY_WAIT`].
+    /// Waits until memory for a response is available. Each address may use at most as much memory as is still free, so
+    /// a single address gets at most a half, and two addresses a third each. If memory is short, stalled responses are
+    /// aborted. Returns `None` after [`MEMORY_WAIT`].
     pub(super) async fn admit(
         self: &Arc<Self>,
         table: &ConnectionTable,
@@ -162,7 +162,7 @@ impl Memory {
         let mut used = self.used.lock();
         let own = used.by.get(&holder).copied().unwrap_or_default();
         let free = self.most.saturating_sub(used.all);
-        // Even if memory is small, one request at a time is answered.
+        // A single request is always admitted, even if the memory limit is too low for it.
         let place = match () {
             () if used.all == 0 || own + RESERVATION_BYTES <= free => AdmissionReason::Free,
             () if own == 0 && used.reserved < RESERVED_REQUESTS => AdmissionReason::Reserved,

@@ -60,9 +60,9 @@ impl ConnectionTable {
         Arc::new(Self { most, most_per_network, state: Mutex::default(), ended: Notify::new() })
     }
 
-    /// Adds a connection. At the limit, closes a connection of the address that has the most, namely the one that has
-    /// waited longest for its client; if all are busy, waits. Returns `None` if all connections of the address are
-    /// busy.
+    /// Adds a connection. At the limit, closes a connection to make room: of the address with the most connections, the
+    /// one that has waited longest for its client. Waits if all connections are busy. Returns `None` if all connections
+    /// of the address itself are busy.
     pub(super) async fn admit(
         self: &Arc<Self>,
         peer: Peer,
@@ -173,9 +173,9 @@ pub(super) enum ServerPhase {
 }
 
 impl TableState {
-    /// Closes the connection that has waited longest for its client, of the network with the most connections. `stall`
-    /// returns the time after which a connection counts as stalled, given the number of connections of its network, or
-    /// `None` to exclude the connection.
+    /// Closes one connection: of the network with the most connections, the one that has waited longest for its client.
+    /// `stall` receives a connection and the number of connections of its network. It returns the time after which the
+    /// connection counts as stalled, or `None` to keep the connection open.
     fn close_one(&mut self, stall: impl Fn(&Connection, usize) -> Option<Duration>) -> bool {
         let now = Instant::now();
         let waiting = self.connections.values().filter_map(|connection| {

@@ -61,7 +61,7 @@ fn aliases() -> Vec<u8> {
     let mut contents = String::from("* [Start](README.md)\n");
     let mut chance: u64 = 0x9e37_79b9_7f4a_7c15;
     for _ in 0..150 {
-        // The texts differ, because equal texts would compress too well.
+        // Each block has random text, because repeated text would compress too well.
         let noise: String = (0..32)
             .map(|_| {
                 chance ^= chance << 13;

@@ -15,17 +15,18 @@ use crate::{
     process::{PATIENCE, Process, TOKEN, until},
 };
 
-/// The time that systemd gives the server to end, `TimeoutStopSec` of `packaging/docs-server.service`.
+/// Stop timeout of the systemd unit: `TimeoutStopSec` in `packaging/docs-server.service`.
 const STOP_TIMEOUT: Duration = Duration::from_secs(35);
 
-/// Starts a server on the SQLite database of a folder. Jobs of a killed server would become due after an hour.
+/// Starts a server on an SQLite database in a folder. The long job lease prevents a restarted server from taking over
+/// jobs.
 async fn start(folder: &tempfile::TempDir) -> Process {
     let store = format!("sqlite:{}", folder.path().join("docs.db").display());
     let flags = ["--bind", "127.0.0.1:0", "--store", &store, "--outbound", "files", "--job-lease", "3600"];
     Process::with(&flags).await
 }
 
-/// Requests an import into a new space, and returns the address of its job.
+/// Requests an import into a new space, and returns the path of the job.
 async fn import(server: &Process, url: &str) -> String {
     let client = Client::new(&server.base, TOKEN);
     let org = id(&client.get("/orgs").await["items"][0]);

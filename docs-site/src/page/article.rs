@@ -26,7 +26,7 @@ pub(super) fn write_article(
 ) {
     let page = &scene.frame.entries[at];
     let layout = page.layout;
-    // The direction of each text is derived from its own first letters, because preceding text may be in another
+    // Text direction follows the first strong character of each element, because preceding text may be in another
     // language.
     html.tags("<article>");
     if layout.cover {

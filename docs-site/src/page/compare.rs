@@ -1,4 +1,4 @@
-//! The comparison page: the changes of a change request or revision, with the changed words of each text.
+//! The comparison page: the changes of a change request or revision, with word differences.
 
 use docs_core::{
     ErrorKind, Result,
@@ -17,9 +17,10 @@ use crate::{
 
 /// The maximum number of changes in the list.
 const MAX_CHANGES: u32 = 500;
-/// The number of page texts that are compared on one page. The other texts have links to separate comparisons.
+/// The number of pages whose text is compared on one comparison page. Each further page gets a link to a separate
+/// comparison.
 const COMPARED_TEXTS: usize = 20;
-/// The maximum size in bytes of page text that is compared by words.
+/// The maximum size in bytes of page text that is compared word by word.
 const MAX_TEXT: usize = 512 * 1024;
 /// The number of unchanged words shown around a change.
 const CONTEXT_WORDS: usize = 40;
@@ -151,14 +152,14 @@ fn fields(attributes: &PageAttributes) -> Markup {
     }
 }
 
-/// Renders the changed words of a page's text, with their context.
+/// Renders the word differences of a page's text, with their context.
 async fn text_changes(visit: &Visit, preview: &Preview, document: &Changed<String>) -> Result<Markup> {
     let before = text(visit, preview, document.before.as_deref()).await?;
     let after = text(visit, preview, document.after.as_deref()).await?;
     Ok(compare_texts(&before, &after))
 }
 
-/// Compares the words of two texts, unless one of them is too long.
+/// Renders the word differences between two versions, unless one of them is too long.
 fn compare_texts(before: &str, after: &str) -> Markup {
     if before.len().max(after.len()) > MAX_TEXT {
         return html! { p { "The text is too long to be compared here." } };
@@ -198,7 +199,7 @@ fn words(text: &str) -> Vec<String> {
     words
 }
 
-/// Renders the word differences of two texts.
+/// Renders the word differences between two versions.
 fn word_changes(before: &str, after: &str) -> Markup {
     let (old, new) = (words(before), words(after));
     let mut parts = Vec::new();

@@ -14,8 +14,8 @@ use crate::{
 pub(crate) trait PageForm: Send + Sync {
     fn basis(&self) -> &Basis;
 
-    /// Returns the approximate memory in bytes, including the compressed form: a cache weighs a page only once, on
-    /// insertion.
+    /// Returns the approximate memory in bytes, including the compressed form. The cache calls this only once per page,
+    /// on insertion.
     fn weight(&self) -> usize;
 }
 

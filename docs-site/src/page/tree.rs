@@ -225,7 +225,7 @@ impl<'t> TreeWriter<'t> {
         }
     }
 
-    /// Returns `true` if the children of a group are shown. In a partial tree this depends on the bytes
+    /// Returns `true` if the children of a group are shown. In a partial tree, this depends on the number of bytes
     /// written so far.
     fn opens_group(&self, at: usize) -> bool {
         let Some(path) = &self.path else { return true };

@@ -104,7 +104,7 @@ impl Renderer<'_> {
         }
     }
 
-    /// Renders a word with a note, which opens next to it.
+    /// Renders annotated text. The annotation opens next to it.
     fn annotation(&self, inline: &Inline, at: NodePosition) -> Markup {
         let id = format!("note-{}", self.counter.next_group());
         html! {

@@ -19,8 +19,7 @@ async fn shown_by_both(w: &World, path: &str) -> String {
 async fn every_block_kind_renders_the_same_when_prerendered() {
     let w = World::new().await;
     let (space, texts) = texts_of_all_kinds(&w).await;
-    // Combines texts that change, may change, or do not change the counters of the page, and texts that depend or do
-    // not depend on the site.
+    // Combinations of blocks that affect the page's counters or depend on the site, and blocks that do not.
     let mut all: Vec<String> = texts.iter().map(|(_, text)| text.clone()).collect();
     all.extend((0..texts.len()).map(|at| {
         let (first, other) = (&texts[at].1, &texts[(at + 7) % texts.len()].1);

@@ -25,7 +25,7 @@ const MARKUP: &[&str] = &[
     "</script><b>",
 ];
 
-/// Malicious texts.
+/// Malicious strings.
 const PAYLOADS: &[&str] = &[
     "<script>alert(1)</script>",
     "\"><script>alert(1)</script>",

@@ -1,10 +1,11 @@
-//! HTML in the text of pages, in a real browser: hostile values of every element and attribute that readers see.
+//! HTML in the text of pages, in a real browser: malicious values for every element and attribute that the renderer
+//! outputs.
 
 use serde_json::{Value, json};
 
 use crate::{chromium::Browser, world::World};
 
-/// Elements that the reading view knows, or that it drops.
+/// Elements that the renderer supports or drops.
 const ELEMENTS: [&str; 58] = [
     "a",
     "abbr",
@@ -66,7 +67,7 @@ const ELEMENTS: [&str; 58] = [
     "video",
 ];
 
-/// Addresses that would run a script.
+/// URLs that would run a script.
 const ADDRESSES: [&str; 16] = [
     "javascript:alert(1)",
     "JaVaScRiPt:alert(1)",
@@ -86,7 +87,7 @@ const ADDRESSES: [&str; 16] = [
     "x\" onerror=\"alert(1)\" onfocus=\"alert(1)\" autofocus x=\"",
 ];
 
-/// Attributes with an address.
+/// Elements with URL attributes.
 const CARRIERS: [&str; 22] = [
     "<a href=\"{}\">x</a>",
     "<a href='{}' target=_blank>x</a>",
@@ -112,7 +113,7 @@ const CARRIERS: [&str; 22] = [
     "<blockquote cite=\"{}\"><q cite=\"{}\">x</q><ins cite=\"{}\">y</ins></blockquote>",
 ];
 
-/// Markup that a second parse reads differently.
+/// Markup whose meaning changes when it is serialized and parsed again.
 const MUTATIONS: [&str; 22] = [
     "<noscript><p title=\"</noscript><img src=x onerror=alert(1)>\"></noscript>",
     "<svg></p><style><a id=\"</style><img src=1 onerror=alert(1)>\"></svg>",
@@ -138,7 +139,7 @@ const MUTATIONS: [&str; 22] = [
     "`a <img src=x` onerror=alert(1)> &lt;img src=x onerror=alert(1)&gt;",
 ];
 
-/// Every event attribute, and attributes that load or style something, on one element.
+/// Returns the element with event handler attributes, and with attributes that load resources or set styles.
 fn with_attributes(element: &str) -> String {
     let events =
         ["click", "mouseover", "error", "load", "focus", "toggle", "animationstart", "pointerenter", "begin"];
@@ -152,7 +153,7 @@ fn with_attributes(element: &str) -> String {
     )
 }
 
-/// All hostile texts.
+/// Returns all malicious fragments.
 fn texts() -> Vec<String> {
     let carried = CARRIERS
         .iter()
@@ -168,7 +169,7 @@ fn texts() -> Vec<String> {
     carried.chain(own).chain(mutations).collect()
 }
 
-/// Describes elements and attributes of the article that must not exist.
+/// A script that lists the forbidden elements and attributes of the article.
 const FORBIDDEN: &str = "[...document.querySelectorAll('article *')].flatMap((element) => [\
     ...(/^(script|iframe|object|embed|form|base|meta|link|style|video|audio|template)$/i.test(element.localName) \
         ? [element.outerHTML] : []), \

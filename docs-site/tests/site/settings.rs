@@ -96,7 +96,7 @@ async fn the_default_theme_applies_with_and_without_the_toggle() {
     }
 }
 
-/// The way in which a setting is covered.
+/// The expected effect of a setting.
 enum Row {
     /// With this value, the page contains the text.
     Brings(Value, &'static str),

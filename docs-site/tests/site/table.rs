@@ -108,7 +108,7 @@ pub(crate) fn everywhere(payload: &str) -> String {
     )
 }
 
-/// Returns a customization with a payload in every text.
+/// Returns a customization with a payload in every text field.
 pub(crate) fn look_of(payload: &str) -> Value {
     let to = json!({ "kind": "url", "url": payload });
     let link = json!({ "title": short(payload, 60), "to": to });

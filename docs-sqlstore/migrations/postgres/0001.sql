@@ -1,4 +1,4 @@
--- The tables of the platform. `k` is the key of the store, ordered by its bytes; `doc` is the record as JSON.
+-- The tables of the platform. `k` is the key in the store, in byte order. `doc` is the record as JSON.
 CREATE TABLE r_usr  (k text COLLATE "C" PRIMARY KEY, doc jsonb NOT NULL);
 CREATE TABLE r_tok  (k text COLLATE "C" PRIMARY KEY, doc jsonb NOT NULL);
 CREATE TABLE r_org  (k text COLLATE "C" PRIMARY KEY, doc jsonb NOT NULL);
@@ -10,11 +10,11 @@ CREATE TABLE r_site (k text COLLATE "C" PRIMARY KEY, doc jsonb NOT NULL);
 CREATE TABLE r_ssp  (k text COLLATE "C" PRIMARY KEY, doc jsonb NOT NULL);
 CREATE TABLE r_job  (k text COLLATE "C" PRIMARY KEY, doc jsonb NOT NULL);
 
--- Index rows, unique values, receipts, numbers: JSON in `v`, or a number in `n`, or neither.
+-- Index rows, unique values, receipts and numbers: JSON in `v`, a number in `n`, or `NULL` in both.
 CREATE TABLE ix (k text COLLATE "C" PRIMARY KEY, v jsonb, n bigint);
 
--- Counters: one is the sum of its rows, so that those who add to it never meet. The store folds the rows of a counter
--- into one when there are many.
+-- Counters. The value of a counter is the sum of its rows, so that concurrent additions do not conflict. If a counter
+-- has many rows, the store merges them into one.
 CREATE TABLE ctr (
     k    text COLLATE "C",
     part uuid DEFAULT gen_random_uuid(),
@@ -22,8 +22,8 @@ CREATE TABLE ctr (
     PRIMARY KEY (k, part)
 );
 
--- The change feed. `xid` is the transaction that told; it orders what is told, and tells what is settled: all of the
--- transactions before the oldest one that still runs. `seq` is the place within the transaction.
+-- The change feed. `xid` is the transaction that published the item. Items are ordered by it, and an item is settled
+-- once no older transaction is running. `seq` is the position within the transaction.
 CREATE TABLE feed (
     topic integer,
     era   integer,
@@ -33,13 +33,13 @@ CREATE TABLE feed (
     PRIMARY KEY (topic, era, xid, seq)
 );
 
--- Transactions are counted anew in a cluster that the database was copied to: a new era begins, so that what is told
--- there still comes after what was told before. `upto` is the last transaction of the era that was trimmed.
+-- Transaction ids start again when the database is copied to another cluster. A new era then begins, so that new items
+-- still sort after earlier ones. `upto` is the last trimmed transaction of the era.
 CREATE TABLE feed_era (era integer NOT NULL, upto xid8 NOT NULL);
 INSERT INTO feed_era VALUES (0, '0');
 
--- Immutable content: `h` is the hash as text, `data` the bytes, or `loc` says where they lie outside the database.
--- What is `dying` is about to be removed and counts as absent.
+-- Immutable content. `h` is the hash as text. The bytes are in `data`, or outside the database under the name `loc`. A
+-- `dying` object is about to be deleted and counts as absent.
 CREATE TABLE obj (
     domain  text COLLATE "C",
     h       text COLLATE "C",
@@ -51,13 +51,14 @@ CREATE TABLE obj (
     PRIMARY KEY (domain, h),
     CHECK ((data IS NULL) <> (loc IS NULL))
 );
--- The order of hashes is that of their bytes, which base32 with this alphabet keeps and the one of `h` does not.
+-- Hashes are listed in byte order. Base32 with this alphabet preserves that order; the alphabet of `h` does not.
 CREATE INDEX obj_order ON obj (
     domain,
     (translate(h, 'abcdefghijklmnopqrstuvwxyz234567', '0123456789abcdefghijklmnopqrstuv') COLLATE "C")
 );
 
--- For people. A space is as visible as the first published site it is on; ids need no escaping in keys.
+-- Views for administrators. A space has the visibility of the first published site that contains it. Ids need no
+-- escaping in keys.
 CREATE VIEW v_space AS
 SELECT s.doc->>'id' AS id, s.doc->>'title' AS title, s.doc->>'organization' AS organization,
        coalesce(
@@ -91,9 +92,9 @@ SELECT doc->>'id' AS id, doc->>'title' AS title, doc->>'organization' AS organiz
        doc->>'created_by' AS created_by, (doc->>'created_at')::timestamptz AS created_at
 FROM r_site;
 
--- The pages of each space's active revision. A revision is a tree of nodes, each an object with JSON: an inner node
--- names its children by their hashes, a leaf holds entries, and those under `p!` are pages. Siblings are in the order
--- of `rank`. Looking at one space walks the nodes of all: for people, not for programs.
+-- The pages of each space's active revision. A revision is a tree of nodes, each of which is a JSON object in `obj`: an
+-- inner node references its children by hash, and a leaf contains entries. Entries with the prefix `p!` are pages.
+-- Siblings are ordered by `rank`. The view is for inspection only: a query for one space reads the nodes of all spaces.
 CREATE VIEW v_page AS
 WITH RECURSIVE node (space, domain, body) AS (
     SELECT s.doc->>'id', s.doc->>'domain', convert_from(o.data, 'UTF8')::jsonb

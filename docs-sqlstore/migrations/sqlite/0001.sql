@@ -1,6 +1,6 @@
 -- The tables of the platform.
 --
--- `k` is the key of the store, ordered by its bytes. Records lie in a table of their kind, as JSON in `doc`.
+-- `k` is the key in the store, in byte order. Each kind of record has a table, with the record as JSON in `doc`.
 CREATE TABLE r_usr  (k TEXT PRIMARY KEY NOT NULL, doc TEXT NOT NULL) STRICT;
 CREATE TABLE r_tok  (k TEXT PRIMARY KEY NOT NULL, doc TEXT NOT NULL) STRICT;
 CREATE TABLE r_org  (k TEXT PRIMARY KEY NOT NULL, doc TEXT NOT NULL) STRICT;
@@ -12,8 +12,8 @@ CREATE TABLE r_site (k TEXT PRIMARY KEY NOT NULL, doc TEXT NOT NULL) STRICT;
 CREATE TABLE r_ssp  (k TEXT PRIMARY KEY NOT NULL, doc TEXT NOT NULL) STRICT;
 CREATE TABLE r_job  (k TEXT PRIMARY KEY NOT NULL, doc TEXT NOT NULL) STRICT;
 
--- Everything else but counters: index rows, unique values, receipts, numbers. JSON in `v`, or a number in `n`, or
--- neither.
+-- Everything else except counters: index rows, unique values, receipts and numbers. JSON in `v`, a number in `n`, or
+-- `NULL` in both.
 CREATE TABLE ix (
     k TEXT PRIMARY KEY NOT NULL,
     v TEXT,
@@ -21,10 +21,10 @@ CREATE TABLE ix (
     CHECK (v IS NULL OR n IS NULL)
 ) STRICT, WITHOUT ROWID;
 
--- Counters: they are added to without being read.
+-- Counters, in a separate table because additions do not read them.
 CREATE TABLE ctr (k TEXT PRIMARY KEY NOT NULL, n INTEGER NOT NULL) STRICT, WITHOUT ROWID;
 
--- The change feed. Writers go one after another, so `seq` is the order of the commits; a number is never used twice.
+-- The change feed. There is one writer at a time, so `seq` is the order of commits. Numbers are never reused.
 CREATE TABLE feed (
     seq INTEGER PRIMARY KEY AUTOINCREMENT,
     topic INTEGER NOT NULL,
@@ -32,10 +32,10 @@ CREATE TABLE feed (
 ) STRICT;
 CREATE INDEX feed_topic ON feed (topic, seq);
 
--- Immutable content. `h` is its hash as records name it. `raw` is the same hash as bytes: objects are listed in that
--- order, which is not the order of the text. The bytes are in `data`, or outside under the name `loc`. Times are
--- milliseconds since 1970. `dying` is 1 for an object that is about to be removed. The large column comes last, so
--- that reading the others does not read it.
+-- Immutable content. `h` is the hash as text, as in records. `raw` is the same hash as bytes, because objects are
+-- listed in byte order, which differs from the order of the text. The bytes are in `data`, or outside the database
+-- under the name `loc`. Times are in milliseconds since 1970. `dying` is 1 for an object that is about to be deleted.
+-- `data` is the last column, so that reading the others does not read it.
 CREATE TABLE obj (
     domain TEXT NOT NULL,
     h TEXT NOT NULL,
@@ -50,7 +50,8 @@ CREATE TABLE obj (
 ) STRICT;
 CREATE UNIQUE INDEX obj_raw ON obj (domain, raw);
 
--- For people. A space is as visible as the first published site it is on; ids need no escaping in keys.
+-- Views for administrators. A space has the visibility of the first published site that contains it. Ids need no
+-- escaping in keys.
 CREATE VIEW v_space AS
 SELECT s.doc ->> 'id' AS id,
        s.doc ->> 'title' AS title,
@@ -103,9 +104,9 @@ SELECT doc ->> 'id' AS id,
        doc ->> 'created_at' AS created_at
 FROM r_site;
 
--- The pages of each space's active revision. A revision is a tree of nodes, each an object with JSON: an inner node
--- names its children by their hashes, a leaf holds entries, and those under `p!` are pages. Siblings are in the order
--- of `rank`. Looking at one space walks the nodes of all: for people, not for programs.
+-- The pages of each space's active revision. A revision is a tree of nodes, each of which is a JSON object in `obj`: an
+-- inner node references its children by hash, and a leaf contains entries. Entries with the prefix `p!` are pages.
+-- Siblings are ordered by `rank`. The view is for inspection only: a query for one space reads the nodes of all spaces.
 CREATE VIEW v_page AS
 WITH RECURSIVE node (space, domain, body) AS (
     SELECT s.doc ->> 'id', s.doc ->> 'domain', CAST(o.data AS TEXT)

@@ -1,2 +1,2 @@
--- Which blobs objects name: what lies beside them was left by a `put` that was broken off.
+-- Blob names of objects. A stored blob without a row was left by an interrupted `put`.
 CREATE INDEX obj_loc ON obj (loc) WHERE loc IS NOT NULL;

@@ -1,4 +1,4 @@
-//! Version of the file content. SQLite tells a connection if others have committed since its last check.
+//! Version of the file content. SQLite reports to each connection whether others have committed since its last check.
 
 use std::sync::Arc;
 

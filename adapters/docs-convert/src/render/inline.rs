@@ -44,7 +44,7 @@ pub(super) enum InlineContext {
     Cell,
 }
 
-/// A segment of a line, before the notation of its marks is chosen.
+/// A segment of a line, before marks are rendered as Markdown or HTML.
 #[derive(Clone, Copy)]
 enum LinePiece {
     Open(u8),
@@ -59,7 +59,7 @@ enum LinePiece {
 pub(super) struct LineWriter {
     context: InlineContext,
     pieces: Vec<LinePiece>,
-    /// All written text, without marks and spaces between pieces.
+    /// The text of all words and items, without marks and the spaces in between.
     text: String,
     /// Open marks, as indices into [`MARKS`].
     open: Vec<u8>,
@@ -268,7 +268,7 @@ fn code_span(code: &str, context: InlineContext) -> String {
     format!("{fence}{pad}{code}{pad}{fence}")
 }
 
-/// Writes the pieces. Marks whose delimiters Markdown would not recognize are written as HTML.
+/// Writes a line. Marks whose delimiters Markdown would not recognize are written as HTML.
 fn write(pieces: &[LinePiece], text: &str, context: InlineContext, out: &mut String) {
     let as_html = html_marks(pieces, text);
     let begin = out.len();
@@ -342,16 +342,16 @@ fn html_marks(pieces: &[LinePiece], text: &str) -> Vec<bool> {
     as_html
 }
 
-/// Returns the character before a piece, given the preceding pieces and text. `None` for whitespace or the start of the
-/// line.
+/// Returns the character directly before a position, given the preceding segments and text. `None` after whitespace and
+/// at the start of the line.
 fn char_before(pieces: &[LinePiece], text: &str) -> Option<char> {
     let last =
         pieces.iter().rev().find(|piece| !matches!(piece, LinePiece::Open(_) | LinePiece::Close(_)))?;
     text.chars().next_back().filter(|_| matches!(last, LinePiece::Written(_)))
 }
 
-/// Returns the character after a piece, given the following pieces and text. `None` for whitespace or the end of the
-/// line.
+/// Returns the character directly after a position, given the following segments and text. `None` before whitespace and
+/// at the end of the line.
 fn char_after(pieces: &[LinePiece], text: &str) -> Option<char> {
     let next = pieces.iter().find(|piece| !matches!(piece, LinePiece::Open(_) | LinePiece::Close(_)))?;
     text.chars().next().filter(|_| matches!(next, LinePiece::Written(_)))

@@ -72,7 +72,7 @@ impl Setter {
         std::mem::replace(&mut self.pages, Pager::new()).finish()
     }
 
-    /// Lays out content as one piece of limited height. Returns `None` if it is higher.
+    /// Runs a trial layout without sheet breaks. Returns the result and its height, or `None` if it exceeds `height`.
     pub(super) fn piece(
         &mut self,
         height: f32,
@@ -100,7 +100,7 @@ impl Setter {
         part: f32,
         mut lay: impl FnMut(&mut Self) -> LayoutResult,
     ) -> LayoutResult {
-        // A trial layout is always in one piece.
+        // A trial layout has no sheet breaks.
         if self.pages.is_trial() {
             return lay(self);
         }

@@ -136,7 +136,7 @@ impl Setter {
     }
 }
 
-/// Turns a piece into an artifact, because repeated content is not part of the text.
+/// Marks a repeated table head as an artifact, because it is not part of the text.
 fn for_the_eye(mut piece: Sheet) -> Sheet {
     piece.ops.iter_mut().for_each(|op| op.tag = TagId::DECOR);
     piece.notes.clear();

@@ -53,7 +53,7 @@ fn is_address(url: &str) -> bool {
 }
 
 impl BookLowering<'_> {
-    /// Wraps parts in a link to the target of a reference, and counts its address.
+    /// Wraps parts in a link to the target of a reference. The URL counts as text.
     pub(super) fn link(&mut self, target: &ContentRef, c: ShownParts) -> LayoutResult<ShownPart> {
         let target = self.resolve_target(target);
         self.count_text(target.text_bytes())?;
@@ -84,7 +84,7 @@ impl BookLowering<'_> {
         }
     }
 
-    /// Returns the display name of a reference, and counts it.
+    /// Returns the display name of a reference, which counts as text.
     pub(super) fn name(&mut self, target: &ContentRef) -> LayoutResult<String> {
         let name = self.find_name(target);
         self.count_text(name.len())?;

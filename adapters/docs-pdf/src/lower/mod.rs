@@ -40,9 +40,9 @@ pub(crate) struct BookLowering<'a> {
     anchors: Vec<OnceCell<Anchors>>,
     /// The index of the current page.
     page: usize,
-    /// Number of parts that the book may still have.
+    /// Remaining number of parts.
     left: usize,
-    /// Number of bytes of text that the book may still have.
+    /// Remaining number of text bytes.
     text_left: usize,
     /// Reusable content being lowered, to detect cycles.
     reusables: Vec<&'a ReusableId>,
@@ -95,20 +95,20 @@ impl<'a> BookLowering<'a> {
         Ok(())
     }
 
-    /// Subtracts bytes of text from the limit of the book. A text counts at each place that shows it: its layout takes
-    /// about 20 times its size.
+    /// Deducts bytes of text from the limit of the book. Text counts each time that it is shown, because its layout
+    /// takes about 20 times its size.
     fn count_text(&mut self, bytes: usize) -> LayoutResult {
         self.text_left = self.text_left.checked_sub(bytes).ok_or(LayoutStop::TooMuchText)?;
         Ok(())
     }
 
-    /// Copies a text of the book with [`clean`], and counts it.
+    /// Prepares text with [`clean`], and deducts it from the limit.
     fn clean(&mut self, text: &str) -> LayoutResult<String> {
         self.count_text(text.len())?;
         Ok(clean(text))
     }
 
-    /// Copies a text of the book with [`one_line`], and counts it.
+    /// Prepares text with [`one_line`], and deducts it from the limit.
     fn one_line(&mut self, text: &str) -> LayoutResult<String> {
         self.count_text(text.len())?;
         Ok(one_line(text))

@@ -27,8 +27,8 @@ const MAX_INTEGER_DIGITS: usize = 9;
 /// Weight of a byte of text each time that it is rendered, and of each position where text starts. Text is shaped, and
 /// each glyph has its own outline.
 const LETTER_WEIGHT: usize = 2;
-/// Number of elements within a text that increase the weight of each of its letters by that of one shape, because the
-/// text is shaped again for each element.
+/// Number of elements in a text element that increase the weight of each of its letters by that of one shape, because
+/// the text is shaped again for each element.
 const SPAN_ELEMENTS: usize = 16;
 /// Maximum nesting of elements.
 const MAX_DRAWING_DEPTH: usize = 200;

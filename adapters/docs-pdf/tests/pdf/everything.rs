@@ -434,7 +434,7 @@ fn shown() -> &'static Read {
     READ.get_or_init(|| set("everything", &everything()))
 }
 
-/// Texts that the book must contain at least once.
+/// Strings that the book must contain at least once.
 const SAID: &[&str] = &[
     "Everything there is",
     "#3 Every kind of block",

@@ -85,13 +85,13 @@ async fn concurrent_renders_above_the_limit_all_complete() {
     assert_eq!((Ok(a.clone()), Ok(a)), (b, c));
 }
 
-/// Returns a block that embeds a reusable content.
+/// Returns a block that embeds reusable content.
 fn embed(name: &str) -> Block {
     let target = ContentRef::ReusableContent { reusable_content: id(name), space: None };
     Block::new(BlockKind::ReusableContent { target }, Vec::new())
 }
 
-/// Returns a page that embeds a reusable content of 64 KiB at 900 places.
+/// Returns a page that embeds the same 64 KiB of reusable content 900 times.
 fn embedded_everywhere() -> Book {
     let mut book = book("Embeds", vec![page("p1", "A page", (0..900).map(|_| embed("r1")).collect())]);
     let text = paragraph(&"words of a text ".repeat(4_096));

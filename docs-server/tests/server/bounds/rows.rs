@@ -27,7 +27,7 @@ pub(crate) struct Bound {
     pub(crate) test: &'static str,
     /// Name of the measurement of an input at the limit.
     pub(crate) measurement: Option<&'static str>,
-    /// For a dimension without a cost of its own: name of the measurement of an input that includes it.
+    /// Name of a measurement whose input also reaches this limit, if the limit is not measured separately.
     pub(crate) within: Option<&'static str>,
 }
 

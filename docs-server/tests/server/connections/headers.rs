@@ -63,8 +63,8 @@ async fn browsers_guess_the_type_of_no_response() {
     is_not_sniffed(&mut slow, 408, "a slow body").await;
 }
 
-/// Request lines of HTTP/1 and their `Host` headers, with the start of the message of the response. An empty message
-/// stands for a request that is answered with the status 200.
+/// HTTP/1 request lines and `Host` headers, with the beginning of the expected error message. An empty message means
+/// status 200.
 const HOSTS: &[(&str, &[&str], &str)] = &[
     ("GET /healthz HTTP/1.1", &["a"], ""),
     ("GET /healthz HTTP/1.1", &["a-b_c.Example.com."], ""),
@@ -146,7 +146,7 @@ async fn a_request_must_name_one_valid_host() {
         assert_eq!(status, 400, "{shown}");
         assert!(body.contains(&format!("\"message\":\"{expected}")), "{shown}");
     }
-    // The parser of HTTP refuses control characters.
+    // The HTTP parser rejects control characters.
     for control in ["\0", "\u{1}", "\u{7f}"] {
         let mut client = server.connect().await;
         client.send(format!("GET /healthz HTTP/1.1\r\nHost: a{control}b\r\n\r\n").as_bytes()).await;

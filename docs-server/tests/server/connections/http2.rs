@@ -59,11 +59,11 @@ pub(crate) fn request(stream: u32, path: &str) -> Vec<u8> {
     frame(HEADERS, END, stream, &head)
 }
 
-/// Returns a HEADERS frame of a request of `/healthz` with an `:authority` and `host` fields.
+/// Returns a HEADERS frame that requests `/healthz`, with an `:authority` and `host` fields.
 pub(super) fn request_with_hosts(stream: u32, authority: Option<&str>, hosts: &[&str]) -> Vec<u8> {
     let text = |text: &str| [&[u8::try_from(text.len()).expect("short")], text.as_bytes()].concat();
     let mut head = [&[0x82, 0x86, 0x04], &text("/healthz")[..]].concat();
-    // Fields that are not indexed, with the names 1 and 38 of the static table.
+    // Literal fields without indexing, with name indices 1 and 38 of the static table.
     head.extend(authority.iter().flat_map(|authority| [vec![0x01], text(authority)].concat()));
     head.extend(hosts.iter().flat_map(|host| [vec![0x0f, 38 - 0x0f], text(host)].concat()));
     frame(HEADERS, END, stream, &head)

@@ -33,7 +33,7 @@ fn cost(measured: &Measured) -> [String; 2] {
     [format!("{memory} MB"), format!("{}.{} s", time / 10, time % 10)]
 }
 
-/// Returns a reference to the row whose measured input includes a dimension, and to its section if that is a different
+/// Returns the name of the row whose measurement includes this limit, followed by its section if that is a different
 /// one.
 fn container(input: &Input, bound: &Bound) -> String {
     let is_container = |other: &&Bound| bound.within.is_some() && other.measurement == bound.within;

@@ -26,7 +26,7 @@ use super::{
 
 /// Maximum number of pages to read from a list. Lists in programs are shorter.
 const MOST_PAGES: usize = 500;
-/// Texts that are prone to store errors: separators, wildcards, multi-byte characters, and case mappings.
+/// Strings that are prone to store errors: separators, wildcards, multi-byte characters, and case mappings.
 const TEXTS: &[&str] = &[
     "Guide",
     "Team space",
@@ -224,7 +224,7 @@ fn read<T: DeserializeOwned>(json: impl Into<Value>) -> std::result::Result<T, V
     serde_json::from_value(json.into()).map_err(|error| Value::from(error.to_string()))
 }
 
-/// Parses a text of bounded length.
+/// Parses a string of limited length.
 fn bounded<const MIN: usize, const MAX: usize>(
     text: &str,
 ) -> std::result::Result<docs_core::model::BoundedText<MIN, MAX>, Value> {

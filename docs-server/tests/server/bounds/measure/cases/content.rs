@@ -1,4 +1,4 @@
-//! Content at its limits: many pages, files and texts, merges, translations and PDF files.
+//! Content at its limits: many pages and files, long text, merges, translations and PDF files.
 
 use std::io::Write as _;
 

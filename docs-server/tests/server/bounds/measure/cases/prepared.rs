@@ -35,7 +35,7 @@ pub(in super::super) struct Prepared {
     site_id: String,
     /// URL of the document of a [`Case::Import`].
     served: String,
-    /// Values that the first step of a case passes to the second one.
+    /// Values that the first step of a case leaves for the second one.
     notes: Mutex<Vec<String>>,
     /// Folder for the repositories of a case.
     folder: TempDir,
@@ -105,7 +105,7 @@ impl Prepared {
         self.notes.lock().expect("no panic").push(text.to_owned());
     }
 
-    /// Removes and returns the last noted value.
+    /// Pops the most recent value passed to `note`.
     pub(super) fn noted(&self) -> String {
         self.notes.lock().expect("no panic").pop().expect("a note")
     }
