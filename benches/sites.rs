@@ -17,7 +17,7 @@ use serde_json::{Value, json};
 /// Number of sections and spaces of the site.
 const SECTIONS: usize = 20;
 const PLACES: usize = 100;
-/// Conditions of sections and spaces. Every visitor meets some of them.
+/// Conditions of sections and spaces. Every visitor satisfies some of them.
 const CONDITIONS: [&str; 4] = [
     "visitor.claims.unsigned.plan == 'pro'",
     "visitor.claims.unsigned.beta && visitor.claims.unsigned.plan in ['free', 'team']",

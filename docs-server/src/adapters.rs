@@ -71,7 +71,7 @@ pub(crate) async fn export_platform(config: &ServerConfig, base: &str) -> Result
     Ok(add_addresses(Platform::builder(store, objects).secrets(key), config, base)?.build())
 }
 
-/// Sets the base URL of URLs in responses, and the files origin.
+/// Sets the base URL for URLs in responses, and the files origin.
 fn add_addresses(builder: Builder, config: &ServerConfig, base: &str) -> Result<Builder, ServerError> {
     let builder = builder.base_url(base);
     let Some(origin) = &config.files_origin else { return Ok(builder) };

@@ -21,7 +21,7 @@ use crate::{
 /// Maximum nesting of lists and quotations. Deeper ones are rendered on the last level. The limit exists because each
 /// level adds a prefix to every line.
 const MAX_NESTED: usize = 8;
-/// Classes of the title line of a hint, which states its kind.
+/// Classes of the title line of a hint.
 const HINT_TITLES: [&str; 4] =
     ["admonition-title", "admonition-heading", "custom-block-title", "markdown-alert-title"];
 

@@ -8,7 +8,7 @@ use std::io::{self, Read, Write};
 use bytes::{Buf, Bytes};
 use tokio::sync::mpsc;
 
-/// A request of libgit2 to the network.
+/// A network request from libgit2.
 #[derive(Debug)]
 pub(crate) enum NetworkRequest {
     /// Requests the ref advertisement over HTTP.

@@ -30,7 +30,7 @@ use crate::{
 
 /// A fetch of one commit.
 pub(crate) struct Job {
-    /// The connection to the source, and the URL by which libgit2 refers to it.
+    /// The connection to the source, and its URL in libgit2.
     pub(crate) line: NetworkHandle,
     pub(crate) url: &'static str,
     pub(crate) wanted: CommitSelector,

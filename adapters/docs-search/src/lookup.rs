@@ -215,7 +215,7 @@ impl<'s> Words<'s> {
         })
     }
 
-    /// Calls `each` for the words from one text to another, in order and limited to `most`.
+    /// Calls `each` for at most `most` words in a range, in order.
     fn each_between(
         &self,
         from: &str,

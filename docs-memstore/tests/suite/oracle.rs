@@ -139,9 +139,9 @@ enum Step {
     Get(usize, Vec<Key>),
     Scan(usize, Scan),
     Commit(usize, Batch),
-    /// Reads the topic after its n-th item.
+    /// Reads a topic after its n-th item.
     Changes(u16, usize, u32),
-    /// Continues with a fork.
+    /// Replaces both stores by independent copies.
     Fork,
 }
 

@@ -13,7 +13,8 @@ use tokio::{sync::Notify, time::Instant};
 
 use super::{ConnectionConfig, Pace, pace::Pacer, peer::Peer};
 
-/// Replaces [`ConnectionConfig::STALLED`] when a client with fewer connections needs the descriptor.
+/// Replaces [`ConnectionConfig::STALLED`] when a client with fewer connections needs room, or when the process is out
+/// of descriptors.
 pub(super) const STALLED_BRIEFLY: Duration = Duration::from_millis(200);
 
 /// Maximum number of bytes that an HTTP/2 client may send without progress: without starting a request, without a body
@@ -41,13 +42,13 @@ struct ConnectionState {
     is_http2: bool,
     /// Number of requests whose responses have not been sent completely.
     requests: usize,
-    /// Number of those requests whose bodies the server is waiting for.
+    /// Number of requests in progress whose bodies the server is waiting for.
     receiving: usize,
     /// Time at which bytes of a request body last arrived.
     received: Instant,
     /// Start of the connection, or the last time that it became idle or busy.
     since: Instant,
-    /// Time of the first byte received since then.
+    /// Time of the first byte received after `since`.
     head_since: Option<Instant>,
     /// `true` if bytes arrived since the last request.
     has_read: bool,
@@ -209,7 +210,7 @@ impl Connection {
         self.state.lock().responses.retain(|other| !Arc::ptr_eq(other, sending));
     }
 
-    /// Returns what the connection waits for and since when. Returns `None` while the server is processing a request,
+    /// Returns the reason and the start of the current wait. Returns `None` while the server is processing a request,
     /// or if the client made progress within `stall`.
     pub(super) fn current_wait(&self, now: Instant, stall: Duration) -> Option<(Wait, Instant)> {
         let state = self.state.lock();

@@ -68,7 +68,7 @@ impl WatchedSocket {
         Ok(is_http2)
     }
 
-    /// Yields once the turn's bytes are used up. The task continues after other tasks had their turn.
+    /// Yields to other tasks after [`TURN_BYTES`] bytes.
     fn poll_turn(&mut self, cx: &mut Context<'_>) -> Poll<()> {
         if self.turn < TURN_BYTES {
             return Poll::Ready(());

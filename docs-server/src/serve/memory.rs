@@ -162,7 +162,7 @@ impl Memory {
         let mut used = self.used.lock();
         let own = used.by.get(&holder).copied().unwrap_or_default();
         let free = self.most.saturating_sub(used.all);
-        // A single request is always admitted, even if the memory limit is too low for it.
+        // A request is always admitted if no memory is in use, even if the limit is too low for it.
         let place = match () {
             () if used.all == 0 || own + RESERVATION_BYTES <= free => AdmissionReason::Free,
             () if own == 0 && used.reserved < RESERVED_REQUESTS => AdmissionReason::Reserved,

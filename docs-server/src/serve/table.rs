@@ -120,7 +120,7 @@ impl ConnectionTable {
         let now = Instant::now();
         let mut state = self.state.lock();
         let stalled = state.connections.values().filter_map(|connection| {
-            // The cheap test goes first: most connections have nothing unread.
+            // Check this first: it is cheap, and most connections have no unread bytes.
             let wait =
                 (connection.unread() > 0).then(|| connection.current_wait(now, ConnectionConfig::STALLED))?;
             let (Wait::Stalled, since) = wait? else { return None };

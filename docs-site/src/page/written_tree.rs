@@ -7,25 +7,25 @@ use crate::{
     page_tree::PageTree,
 };
 
-/// A rendered tree that is independent of the current page.
+/// A rendered page tree without the attributes that depend on the current page.
 #[derive(Debug)]
 pub(crate) struct WrittenTree {
     pub(super) written: NamedMarkup,
-    /// The mark positions of each entry.
+    /// For each entry, the offsets at which these attributes are inserted.
     pub(super) marks: HashMap<usize, Marks>,
 }
 
-/// The byte offsets of the marks of an entry.
+/// The byte offsets at which attributes of an entry are inserted.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Marks {
-    /// The offset of the mark for the current page.
+    /// The offset of the attribute that marks the current page.
     pub(super) current: Option<usize>,
-    /// The offset of the mark for an expanded entry.
+    /// The offset of the attribute that expands the entry.
     pub(super) open: Option<usize>,
 }
 
 impl WrittenTree {
-    /// Writes the tree with the marks of the current page.
+    /// Writes the tree with the attributes for the current page.
     pub(super) fn write(&self, html: &mut Html, frame: &PageTree, current: Option<usize>) {
         let marks = |at: usize| self.marks.get(&at).copied().unwrap_or_default();
         let way = current.into_iter().flat_map(|at| frame.ancestors(at).chain([at]));

@@ -22,7 +22,7 @@ const MASKED_CAPABILITY: &[u8] = b"thin-none";
 pub(crate) struct Offer {
     wanted: CommitSelector,
     packets: Packets,
-    /// The kinds of lines that were passed. libgit2 needs one of each.
+    /// The kinds of lines forwarded so far. libgit2 needs one of each.
     passed: Vec<Kind>,
 }
 
@@ -31,7 +31,7 @@ pub(crate) struct Offer {
 enum Kind {
     /// The name of the service, before the refs.
     Service,
-    /// The reason of a rejection.
+    /// The reason for a rejection.
     Refusal,
     /// The first ref, with the capabilities.
     First,
