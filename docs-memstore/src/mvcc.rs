@@ -47,8 +47,7 @@ impl ReadSet {
         self.keys.extend_from_slice(keys);
     }
 
-    /// Adds the part of a range that the result of a scan depends on: if the limit was reached, only up to the last
-    /// entry.
+    /// Adds the range that the result of a scan depends on. If the limit was reached, the range ends at the last entry.
     pub(crate) fn range(&mut self, scan: &Scan, found: &[(Key, Value)]) {
         let cut = found.len() >= scan.limit as usize;
         let (mut from, mut to) = (Bound::Included(scan.from.clone()), Bound::Excluded(scan.to.clone()));

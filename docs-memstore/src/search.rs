@@ -26,8 +26,8 @@ use self::terms::Terms;
 /// An in-memory search index with exact results. It is lost with its process and rebuilt from the store at startup.
 ///
 /// Words are sorted: an exact lookup is a point read, a prefix lookup is a range scan, and a fuzzy search visits only
-/// words with viable prefixes. All texts are held in memory in addition to the words, so the index is suited to tests
-/// and to platforms whose content fits in memory.
+/// words with viable prefixes. The text of all pages is held in memory in addition to the words, so the index is suited
+/// to tests and to platforms whose content fits in memory.
 #[derive(Debug, Default)]
 pub struct MemSearch(RwLock<SearchState>);
 

@@ -55,7 +55,7 @@ pub(crate) struct Visit {
     actor: Actor,
     pub(crate) found: ResolvedContent,
     pub(crate) site: Arc<KnownSite>,
-    /// The store version of the data, or an earlier one, for an anonymous visitor.
+    /// For an anonymous visitor, a store version that is not newer than the data.
     pub(crate) moment: Option<AnonymousViewVersion>,
     /// The cached access grant of a public site.
     open: Option<Arc<OpenSite>>,

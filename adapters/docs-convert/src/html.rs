@@ -128,7 +128,7 @@ struct OpenElement {
     around: u32,
 }
 
-// Element flags. Every tag searches the open elements by flag, and there may be a tag every three bytes.
+// Element flags. They make the search of open elements cheap, which runs for every tag.
 const LI: u32 = 1;
 const LIST: u32 = 1 << 1;
 const TERM: u32 = 1 << 2;

@@ -120,8 +120,8 @@ fn main(dom: &Dom, body: Id) -> Id {
     let has_text = |id: &Id| !dom.text_of(*id, is_outside).trim().is_empty();
     let main = dom.descendants(body, is_outside).find(|id| is_main(id) && has_text(id)).unwrap_or(body);
     let mut articles = dom.descendants(main, |id| is_outside(id) || dom.name(id) == "article");
-    // The iterator does not descend into articles, so it finds siblings only. If there are several, none of them is the
-    // content.
+    // The iterator does not descend into articles, so nested ones are ignored. If there are several articles, none of
+    // them is the content.
     let article = find_articles(dom, main, &mut articles);
     article.filter(has_text).unwrap_or(main)
 }

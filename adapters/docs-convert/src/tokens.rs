@@ -11,14 +11,14 @@ use std::{error::Error, fmt};
 use docs_markup::syntax::emitter::WithoutErrors;
 use html5gum::{Emitter, Readable as _, Reader, StringReader, Tokenizer};
 
-/// The bytes that the state for double-quoted values searches for. No other state searches for the same bytes. The
-/// state is entered by a state change, so the tokenizer continues in it.
+/// The bytes that the tokenizer searches for within a double-quoted value. No other state searches for the same bytes.
+/// The tokenizer switches to this state before the read, so it resumes there.
 const VALUE_ENDS: [u8; 3] = [b'"', b'&', b'\0'];
 
 /// Tokenizes HTML, without parse errors. The stack depth is independent of the number of attributes.
 pub(crate) fn tokens<E: Emitter>(html: &str, emitter: E) -> impl Iterator<Item = E::Token> {
     let reader = PausingReader { reader: html.to_reader(), is_due: true };
-    // A failure is only a pause, because the text is in memory.
+    // The reader fails only to pause, because the text is in memory.
     Tokenizer::new_with_emitter(reader, WithoutErrors(emitter)).filter_map(Result::ok)
 }
 

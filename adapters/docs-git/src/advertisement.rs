@@ -12,7 +12,7 @@ pub(crate) struct Advertisement {
     pub(crate) tip: Option<Oid>,
     /// The peeled object, if the ref points at an annotated tag.
     peeled: Option<Oid>,
-    /// An existing ref that conflicts with this ref, because the name of one is a folder of the other.
+    /// An existing ref that conflicts with this ref, because one of the names is a parent folder of the other.
     pub(crate) clash: Option<String>,
     capabilities: String,
 }

@@ -171,7 +171,7 @@ impl Pack {
         }
     }
 
-    /// Inspects a prefix of the bytes, and returns the amount of work.
+    /// Inspects a prefix of the bytes and removes it. Returns the cost, roughly in bytes.
     fn step(&mut self, bytes: &mut &[u8]) -> Result<usize, GitError> {
         if let PackPosition::Body(_) = &self.at {
             return self.unpack(bytes);

@@ -77,8 +77,7 @@ impl Scratch {
         Ok(Arc::new(TemporaryClone { folder: TempDir::new_in(own.folder.path())?, _own: own }))
     }
 
-    /// Records that a clone contains a commit, to share it with requests for the same commit of the same repository
-    /// while it is in use.
+    /// Registers a clone by its repository and commit, so that concurrent requests for the same commit can share it.
     pub(crate) fn note(&self, source: &CloneKey, commit: Oid, clone: &Arc<TemporaryClone>) {
         let mut open = self.open.lock();
         open.retain(|_, clone| clone.strong_count() > 0);

@@ -80,7 +80,7 @@ impl OpenedIndex {
 /// An index file from its opening or creation until it is rebuilt.
 pub(crate) struct Generation {
     file: IndexFile,
-    /// Page columns as of approximately the last commit. A reader reads missing ones from its own snapshot.
+    /// Page columns, approximately as of the last commit. Readers load missing ones from their own snapshot.
     columns: RwLock<HashMap<u32, PageColumns>>,
     state: Mutex<ConnectionPool>,
 }

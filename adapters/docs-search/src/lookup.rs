@@ -123,7 +123,7 @@ struct WordMatch {
     how: Match,
 }
 
-/// Matching words by search term: its text, whether it may be a prefix, and its permitted typos.
+/// Matching words, keyed by search term: its text, whether it may be a prefix, and its permitted typos.
 type MatchingWords = HashMap<(String, bool, u8), Rc<[WordMatch]>>;
 
 /// Word lookup during one query.

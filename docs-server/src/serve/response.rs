@@ -130,7 +130,7 @@ impl Body for PacedResponseBody {
         cx: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, io::Error>>> {
         let this = self.get_mut();
-        // The connection requests more data. From here on, it waits for the application.
+        // The connection requests more data, so the client is no longer the cause of a delay.
         this.held.sending.pacer.lock().progress(Instant::now(), 0);
         if let Some(piece) = this.next_piece() {
             return Poll::Ready(Some(Ok(Frame::data(piece))));

@@ -26,7 +26,7 @@ pub(super) fn markdown_file(path: &str) -> String {
     format!("{}{index}.md", decode_path(path))
 }
 
-/// Reserved paths of files and folders, each with a description of its owner.
+/// Reserved paths of files and folders, each with a description of its use for error messages.
 #[derive(Debug, Default)]
 pub(super) struct TakenPaths {
     files: BTreeMap<String, String>,

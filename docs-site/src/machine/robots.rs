@@ -60,7 +60,7 @@ pub(crate) async fn sitemap(visit: &Visit, caches: &Caches, part: Option<usize>)
     Ok(window.render_sitemap(&base, &urls))
 }
 
-/// Selects the URLs of one part during the iteration over the spaces.
+/// Selects the URLs of one part while iterating over the spaces.
 #[derive(Clone, Copy, Debug)]
 struct Window {
     part: Option<usize>,
@@ -81,7 +81,7 @@ impl Window {
         self.part.is_none() && self.total > self.most
     }
 
-    /// Returns the indices of the next space's URLs that belong to the part.
+    /// Advances to the next space, which has `count` URLs. Returns the range of its URLs that belong to the part.
     fn next(&mut self, count: usize) -> Range<usize> {
         let start = self.part.unwrap_or(1).checked_sub(1).and_then(|before| before.checked_mul(self.most));
         let (start, before) = (start.unwrap_or(usize::MAX), self.seen);

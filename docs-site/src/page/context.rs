@@ -30,11 +30,11 @@ pub(crate) struct PageContext<'s> {
     pub(super) base: String,
     /// The canonical URL of the site, with a trailing slash.
     pub(crate) canonical_base: String,
-    /// The same page in the variants of this space: indices in `places`, and paths of the page.
+    /// The same page in each variant of this space: the variant's index in `places`, and the path of the page.
     pub(super) variants: Vec<(usize, String)>,
 }
 
-/// The layout around all pages of a space, shared by all visitors with the same view of the space. It is built once.
+/// The layout of a space's pages, shared by all visitors with the same view of the space. It is built once.
 #[derive(Debug)]
 pub(crate) struct SpaceLayout {
     /// The URLs of the site, without page trees, which are cached separately.

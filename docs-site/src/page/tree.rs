@@ -101,8 +101,7 @@ impl ExpandedPath {
         Self { open, is_cut }
     }
 
-    /// Returns the entry that is shown below `at` instead of its children, because the levels between the two are
-    /// omitted.
+    /// Returns the entry to show below `at` instead of its children, if the levels in between are omitted.
     fn after_cut(&self, at: usize) -> Option<usize> {
         let is_before = self.is_cut && self.open.get(TOP_ANCESTORS - 1) == Some(&at);
         self.open.get(TOP_ANCESTORS).copied().filter(|_| is_before)

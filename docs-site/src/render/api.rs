@@ -12,7 +12,7 @@ use super::{NodePosition, Renderer};
 /// The maximum length of a line of a sample request, in characters.
 const MAX_LINE: usize = 2_000;
 
-/// The position of the example of a request body.
+/// The position of the example request body.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Sample {
     /// Next to its fields.

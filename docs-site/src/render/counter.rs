@@ -11,7 +11,7 @@ const MAX_REUSES: u32 = 500;
 /// The maximum number of operations, webhooks and schemas rendered per page.
 const MAX_DESCRIBED: u32 = 500;
 /// The sizes in bytes of reusable content, and of operations, webhooks and schemas, after which a page renders no more
-/// of them. Without these limits, a page could repeat a long text any number of times.
+/// of them. Without these limits, a page could repeat long content any number of times.
 const MAX_REUSED_BYTES: usize = 4 << 20;
 const MAX_DESCRIBED_BYTES: usize = 4 << 20;
 

@@ -210,7 +210,7 @@ const fn inline_row(kind: &InlineKind) -> &'static str {
     }
 }
 
-/// Returns the kinds that `markdown` is parsed to, including nested ones.
+/// Returns the kinds of blocks and inline elements in parsed Markdown, including nested ones.
 fn kinds(markdown: &str) -> Vec<&'static str> {
     let document = docs_core::content::document::parse(markdown);
     let name = |part| match part {
@@ -244,7 +244,7 @@ pub(crate) async fn texts_of_all_kinds(w: &World) -> (SpaceId, Vec<(&'static str
     ];
     let rows = BLOCKS.iter().chain(INLINES).map(|(name, markdown, _)| {
         let markdown = named.iter().fold((*markdown).to_owned(), |text, (from, to)| text.replace(from, to));
-        // A row is only a valid test if its text is parsed to the kind.
+        // The Markdown of a row must contain the kind that the row tests.
         assert!(kinds(&markdown).contains(name), "{name}: {:?}", kinds(&markdown));
         (*name, markdown)
     });

@@ -21,7 +21,7 @@ enum Where {
     Nowhere,
 }
 
-/// A setting, the output that shows it, and the values it is set to in turn.
+/// A setting, the output that shows it, and the values to test.
 type Row = (&'static str, Where, Vec<Value>);
 
 /// Fails to compile if a setting is added without a row.

@@ -56,10 +56,10 @@ struct SitePlan {
     audience: usize,
 }
 
-/// Conditions that must all hold.
+/// A conjunction of conditions, by index.
 type All = Vec<usize>;
 
-/// A unique word, visible to each visitor who satisfies at least one of the sets of conditions.
+/// A unique word. It is visible to visitors who satisfy at least one of the conjunctions.
 struct Mark {
     word: String,
     any: Vec<All>,
@@ -336,7 +336,7 @@ const LISTS: [&str; 18] = [
     "~/changes/2/~compare",
 ];
 
-/// All responses to a visitor: their text, and those with an ETag.
+/// All responses to a visitor: their concatenated text, and those with an ETag.
 #[derive(Default)]
 struct Told {
     said: String,

@@ -258,7 +258,7 @@ async fn values_of_expressions_do_not_make_a_huge_page() {
     let html = w.html(&site).await;
     assert!(html.len() < 2 << 20 && html.contains("The end."), "{} bytes", html.len());
     assert_eq!(html.matches("&amp;").count() / 100_000, 2);
-    // All forms of the page contain the same values.
+    // All formats of the page contain the same values.
     for path in ["index.md", "llms-full.txt"] {
         let text = w.html(&format!("{site}{path}")).await;
         assert!(text.len() < 2 << 20 && text.contains("The end."), "{path}: {} bytes", text.len());

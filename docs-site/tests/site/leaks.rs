@@ -109,7 +109,7 @@ async fn fill(w: &World, space: &SpaceId, plan: &[PagePlan], made: &mut Made, wh
     }
 }
 
-/// All responses to a visitor: their text, and those with an ETag.
+/// All responses to a visitor: their concatenated text, and those with an ETag.
 #[derive(Default)]
 struct Told {
     said: String,

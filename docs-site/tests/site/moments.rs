@@ -273,7 +273,8 @@ async fn holds(changes: Vec<Change>) {
         for (fresh, told) in fresh.iter().zip(site.told(&site.w.forgetful()).await) {
             assert_eq!((told.status, &told.body), (fresh.status, &fresh.body), "after {:?}", &changes[..=at]);
         }
-        // One server skips some of the changes. The other is requested a second time, with filled caches.
+        // One server skips some of the changes. The other receives every request twice, the second time with filled
+        // caches.
         let asked = if at % 2 == 0 { &servers[..1] } else { &servers[..] };
         for server in asked.iter().chain(&servers[..1]) {
             for (((path, headers), fresh), told) in ASKED.iter().zip(&fresh).zip(site.told(server).await) {

@@ -23,7 +23,7 @@ const ASKED: usize = 7;
 /// The number of payloads per page, each in a separate position.
 const BESIDE: usize = 20;
 
-/// Returns the payloads that require a page load each: a selection that covers all endings and bodies, or all if
+/// Returns the payloads to test on separate pages: a selection that covers all endings and bodies, or all if
 /// `DOCS_TEST_ALL_PAYLOADS` is set.
 fn alone() -> Vec<String> {
     let step = if std::env::var_os("DOCS_TEST_ALL_PAYLOADS").is_some() { 1 } else { 7 };

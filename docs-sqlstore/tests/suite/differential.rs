@@ -55,7 +55,7 @@ struct World {
 }
 
 impl World {
-    /// Creates platforms on memory and on an SQLite file, each with the cast and a first space.
+    /// Creates platforms in memory and on an SQLite file, each with the actors and a first space.
     async fn new() -> Self {
         Self::with(outside::repository()).await
     }
@@ -81,7 +81,7 @@ impl World {
         world
     }
 
-    /// Sets up the cast on every platform.
+    /// Creates the actors on every platform.
     async fn begin(&mut self) -> Result<(), TestCaseError> {
         for at in 0..self.nodes.len() {
             let known = acts::cast(self.nodes[at].platform()).await;

@@ -19,7 +19,7 @@ pub(super) fn word(word: &str, start: WordPosition, out: &mut String) {
         let next = characters.peek().map(|(_, next)| *next);
         let is_special = match c {
             '\\' | '`' | '*' | '[' | ']' | '<' => true,
-            // Within a word, an underscore is not a mark.
+            // An underscore within a word does not begin emphasis.
             '_' => !(before.is_some_and(char::is_alphanumeric) && next.is_some_and(char::is_alphanumeric)),
             '~' => before == Some('~') || next == Some('~'),
             '$' => before == Some('$') || next == Some('$'),

@@ -96,7 +96,7 @@ fn ref_commit(repository: &Repository, name: &str) -> Result<Option<Oid>, GitErr
     }
 }
 
-/// Returns an existing ref that conflicts with this ref, because the name of one is a folder of the other.
+/// Returns an existing ref that conflicts with this ref, because one of the names is a parent folder of the other.
 fn clash(repository: &Repository, name: &str) -> Result<Option<String>, GitError> {
     let above = name.match_indices('/').map(|(at, _)| &name[..at]);
     if let Some(above) = above.into_iter().find(|above| repository.find_reference(above).is_ok()) {

@@ -161,7 +161,7 @@ impl Receiver {
         }
     }
 
-    /// Checks the status. A response with a readable rejection message passes, so that the message can be reported.
+    /// Checks the status. Accepts a response with a readable rejection message, so that the message can be reported.
     fn check_status(&self, status: StatusCode, response: &Response) -> Result<(), GitError> {
         match status {
             StatusCode::FORBIDDEN if has_type(response, "text/plain") => Ok(()),

@@ -200,7 +200,7 @@ impl Setter {
         Ok(out)
     }
 
-    /// Draws a line of a chunk whose top is at a vertical position.
+    /// Draws a line of a chunk, with its top edge at `top`.
     fn put_line(
         &mut self,
         text: InlineChunk<'_>,

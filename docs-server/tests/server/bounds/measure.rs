@@ -113,7 +113,7 @@ async fn measure(case: &Case) -> Measured {
     let mut command = std::env::var_os("DOCS_BOUNDS_PROGRAM").map_or_else(program, Command::new);
     command.args(["--token", TOKEN, "--bind", "127.0.0.1:0", "--store", &store, "--outbound", "files"]);
     command.env("RUST_LOG", "warn");
-    // Limits that are reached only by the inputs about proxies and rate limits.
+    // Only the inputs for proxies and rate limits reach these limits.
     command.args(["--trusted-proxies", "127.0.0.9", "--rate-limit", "1000000"]);
     let server = Process::run(&mut command).await;
     let prepared = Prepared::new(Client::new(&server.base, TOKEN), case).await;

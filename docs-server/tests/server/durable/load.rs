@@ -38,7 +38,7 @@ enum Open {
     Title(String, Option<String>),
     Page(String, String),
     Merge(String),
-    /// A creation. Its id is unknown, so the test only checks that nothing is partial.
+    /// A creation. The id is unknown, so the test only checks that no partial resource exists.
     New,
 }
 

@@ -10,7 +10,7 @@ use super::program::{Dice, Step, What};
 
 /// Number of actors: seven members and guests, a user who is not a member, the platform itself, and an unknown user.
 pub(super) const CAST: usize = 10;
-/// Index of the platform itself in the cast. The actors before it are users.
+/// Index of the platform itself among the actors. The actors before it are users.
 pub(super) const PLATFORM: usize = 8;
 /// An id that does not exist.
 const NOTHING: &str = "nothing";

@@ -7,7 +7,7 @@ use proptest::prelude::*;
 #[derive(Clone, Debug)]
 pub(super) struct Step {
     pub(super) what: What,
-    /// Index of the actor in the cast. The first one is the administrator.
+    /// Index of the actor. The first one is the administrator.
     pub(super) who: usize,
     /// Milliseconds that pass before the step.
     pub(super) after: u64,
@@ -124,7 +124,7 @@ pub(super) enum What {
     Settle,
     Tidy,
     Work,
-    /// Lets a longer time pass.
+    /// Advances the clock by one of the longer time spans.
     Pass,
 }
 
