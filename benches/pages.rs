@@ -189,7 +189,7 @@ fn sites(platform: &Platform, config: SiteConfig) -> Outcome<Server> {
     Ok(Arc::new(Sites::new(platform, config)?.with_fallback(next).boxed()))
 }
 
-/// Returns the handler, the sites with a cache, and the sites without a cache.
+/// Returns the servers to compare: the handler, the sites with a cache, and the sites without a cache.
 async fn servers(
     platform: &Platform,
     page: &(String, String),

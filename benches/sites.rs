@@ -57,8 +57,8 @@ impl Sites {
         let (platform, org, spaces, token) = platform_with(PLACES + 1).await?;
         let admin = platform.authenticate(&token).await?;
         let maker = Maker { platform: &platform, admin: &admin, org: &org };
-        // The other sites show a different space, because the view of a member examines some of the sites that share a
-        // space.
+        // The other sites show a different space, because resolving a member's view examines some of the sites that
+        // share a space.
         let (spaces, other) = spaces.split_at(PLACES);
         for n in 0..others {
             let id = maker.site(&format!("Other {n}")).await?;

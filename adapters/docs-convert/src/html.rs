@@ -37,7 +37,7 @@ pub(crate) fn page(document: &Document) -> Result<ConvertedPage, ConvertError> {
     })
 }
 
-/// Normalizes a title. Never empty.
+/// Normalizes a title. The result is never empty.
 pub(crate) fn normalize_title(title: &str) -> String {
     let title = collapse(title);
     if title.is_empty() { "Untitled".to_owned() } else { title }

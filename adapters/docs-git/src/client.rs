@@ -70,7 +70,7 @@ impl GitClient {
 
     /// Creates a client for the addresses that `outbound` allows, with the default [`Limits`] and no cache.
     ///
-    /// The first client registers transports with libgit2 and limits the memory that it maps of packs. Both are
+    /// The first client registers transports with libgit2 and limits its memory mappings of packs. Both settings are
     /// process-wide and not synchronized by libgit2. A program that also uses libgit2 directly must create its client
     /// before any other thread uses a repository.
     ///

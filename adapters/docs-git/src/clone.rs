@@ -215,7 +215,7 @@ impl Job {
         }
         let depth = self.depth(repository);
         let result = match self.transfer(connection.remote(), &name, depth, &received) {
-            // A server without support for shallow fetches reports it before anything is sent.
+            // Missing support for shallow fetches is reported before anything is sent.
             Err(error) if is_not_shallow(&error) => {
                 self.transfer(connection.remote(), &name, Depth::All, &received)
             }

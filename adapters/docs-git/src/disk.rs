@@ -125,7 +125,7 @@ fn check_reference(root: &Path, folders: [&Path; 2], reference: &str) -> Result<
     Ok(())
 }
 
-/// Checks that no link in a folder points out of it, including links in linked folders. A folder is only visited again
+/// Checks that no link in a folder points out of it, including links in linked folders. A folder is visited again only
 /// at a lower depth.
 fn check_links(root: &Path, folder: PathBuf) -> Result<(), GitError> {
     let mut seen = BTreeMap::new();

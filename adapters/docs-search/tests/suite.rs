@@ -291,7 +291,7 @@ fn queries() -> impl Strategy<Value = Vec<String>> {
     prop::collection::vec(query, 1..6)
 }
 
-/// Returns the page of a step. The first text is the description; each further text is a section, and all sections
+/// Returns the page of a step. The first string is the description. Each further string is a section, and all sections
 /// except the first have a heading.
 fn page_of(step: &Step) -> Option<PageDocument> {
     let Step::Put { space, page: name, organization, title, texts } = step else { return None };

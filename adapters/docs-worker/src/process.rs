@@ -195,7 +195,7 @@ impl Process {
                 tracing::error!(%error, "failed to wait for worker process");
             }
         }
-        // Its output is in the pipe. No other process holds the write end.
+        // The process has exited, and no other process holds the write end of the pipe, so the output is complete.
         let errors = timeout(LAST_BREATH, &mut self.errors).await;
         self.errors.abort();
         let errors = errors.ok().and_then(Result::ok).unwrap_or_default();

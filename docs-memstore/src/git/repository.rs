@@ -31,7 +31,7 @@ pub struct MemRepository {
     pub failures: BTreeMap<String, GitError>,
     /// Faults of the next pushes, one per push.
     pub push_faults: VecDeque<MemPushFault>,
-    /// The last commit pushed to these files. Unused once a test has edited them.
+    /// The last commit pushed to these files. Ignored once a test has edited them.
     pub(super) pushed: Option<PushedCommit>,
 }
 

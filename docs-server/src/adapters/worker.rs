@@ -53,7 +53,7 @@ pub(crate) fn add_worker_adapters(builder: Builder, config: &ServerConfig) -> Re
     Ok(builder)
 }
 
-/// Without these features, there are no such adapters, and `--fonts` is rejected.
+/// Without these features, no adapters are added, and `--fonts` is rejected.
 #[cfg(not(feature = "worker"))]
 pub(crate) fn equip(builder: Builder, config: &ServerConfig) -> Result<Builder, ServerError> {
     super::missing_feature::refuse(config.fonts.is_some(), "--fonts", "pdf")?;

@@ -47,7 +47,7 @@ pub struct ConnectionConfig {
 impl ConnectionConfig {
     /// Default maximum number of connections. A low limit of open files reduces it.
     pub const MAX_CONNECTIONS: u32 = 1_024;
-    /// Divisor of the default limit per address: each address may use this fraction of all connections.
+    /// Ratio of the connection limit to the default limit per address.
     pub const ADDRESS_SHARE: u32 = 4;
     /// Maximum size of a request head in bytes.
     pub const MAX_HEAD_BYTES: u32 = 32 * 1024;

@@ -80,7 +80,7 @@ impl Linker {
             None if format!("{whole}/") == self.base => String::new(),
             None if whole.starts_with('/') => return AddressTarget::Missing,
             None if whole.is_empty() => page.to_owned(),
-            // Relative to the page, as browsers resolve it.
+            // Browsers resolve the URL relative to the page.
             None => {
                 let folder = page.rsplit_once('/').map_or("", |(folder, _)| folder);
                 let mut segments: Vec<&str> = folder.split('/').filter(|part| !part.is_empty()).collect();
@@ -253,7 +253,7 @@ mod tests {
 
     #[test]
     fn rewriting_many_links_is_not_quadratic() {
-        // The page only contains one kind of attribute: a separate search for each of the others would scan the rest of
+        // The page contains only one kind of attribute. A separate search for each other kind would scan the rest of
         // the page once per link.
         let page = format!("{} </p>", "<p>text</p> <a href=\"/sites/docs/a\">a</a> <b>".repeat(60_000));
         let since = std::time::Instant::now();

@@ -86,7 +86,7 @@ fn replace<P: PageForm>(cache: &PageCache<P>, base: PageKey, page: P) -> FoundPa
     found
 }
 
-/// Returns a rendered page, with the cache entry for its key without versions.
+/// Returns a rendered page, and the entry to cache under the key without versions.
 fn page_and_entry<P: PageForm>(base: &PageKey, page: P) -> (FoundPage<P>, CachedPage<P>) {
     let page = Arc::new(page);
     let (key, entry) = match page.basis() {

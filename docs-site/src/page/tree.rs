@@ -19,7 +19,7 @@ use crate::{
     page_tree::{EntryKind, PageTree, PageTreeEntry},
 };
 
-/// The maximum number of entries and of bytes of a tree that is shown completely.
+/// The maximum number of entries, and the maximum size in bytes, of a tree that is shown completely.
 const MAX_WHOLE_ENTRIES: usize = 300;
 const MAX_WHOLE_BYTES: usize = 96 * 1024;
 /// The maximum depth of entries in the navigation.

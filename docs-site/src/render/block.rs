@@ -336,7 +336,7 @@ impl Renderer<'_> {
     }
 }
 
-/// Wraps a block that has no full-width class, if it is shown at full width.
+/// Wraps a full-width block whose own element has no class for it.
 fn wrap_full_width(full_width: Option<bool>, inner: Markup) -> Markup {
     match full_width {
         Some(true) => html! { div.full { (inner) } },

@@ -1,6 +1,6 @@
 //! Packs with repeated constructs: the process does not crash, and memory is proportional to the input.
 //!
-//! `DOCS_FUZZ_INPUTS=1000000 cargo test --release -p docs-git --lib packs_with -- --nocapture` runs this many inputs.
+//! `DOCS_FUZZ_INPUTS=1000000 cargo test --release -p docs-git --lib packs_with -- --nocapture` tests a million inputs.
 
 use std::{collections::HashMap, io::Write as _, sync::LazyLock};
 

@@ -99,7 +99,7 @@ fn embedded_everywhere() -> Book {
     book
 }
 
-/// Returns one block or paragraph for each kind of text, with TEXT as the text.
+/// Returns a block or paragraph for each field that can contain text, with the placeholder TEXT.
 fn all_texts() -> Vec<Value> {
     let block = |kind: &str, data: Value| json!({ "object": "block", "type": kind, "data": data });
     let text = json!({ "object": "text", "leaves": [{ "object": "leaf", "text": "TEXT", "marks": [] }] });

@@ -50,7 +50,7 @@ async fn get(url: &str) -> Result<WebResponse, WebError> {
     client(Outbound::Private).get(url).await
 }
 
-/// Creates a client for public addresses, which treats the address of one server as public.
+/// Creates a client that permits only public addresses and the address of one test server.
 fn public_but_for(server: &Server) -> WebClient {
     let mut client = client(Outbound::Public);
     client.guard.exempt = Some(server.address);

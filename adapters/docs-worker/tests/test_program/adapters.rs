@@ -9,7 +9,7 @@ use docs_ports::{
     ReadSpecFile, SpecError, SpecFiles, SpecFormat, SpecOutline, SpecProblem, SpecReader, UnpackedFile,
 };
 
-/// Its behaviour is selected by the title of a book, the name of a document, or the bytes of an archive.
+/// An adapter whose behaviour is selected by the title of a book, the name of a document, or the bytes of an archive.
 pub(crate) struct Actor;
 
 #[async_trait]

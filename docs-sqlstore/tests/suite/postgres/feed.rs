@@ -58,7 +58,7 @@ async fn feed_item_waits_for_earlier_writes_and_none_is_skipped() {
     let store = postgres.fresh().await;
     tell(&store, "first").await;
     let first = told(&store, None).await;
-    // A transaction that wrote a row earlier, and publishes an item after the next transaction does.
+    // A transaction that starts to write before the next one, but publishes its item later.
     let slow = postgres.admin().await;
     let schema = postgres.schema();
     slow.batch_execute(&format!("BEGIN; INSERT INTO {schema}.ix (k) VALUES ('cf!slow')"))

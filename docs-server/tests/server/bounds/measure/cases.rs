@@ -16,7 +16,7 @@ use crate::hostile::archive;
 pub(super) use prepared::Prepared;
 use prepared::{Doing, Step};
 
-/// Bytes of Markdown just below the page limit, leaving room for the end of the text.
+/// Size of generated Markdown in bytes, slightly below the page limit to leave room for the end of the text.
 const PAGE: usize = 999_000;
 
 /// An input, and how it is sent.
