@@ -1,5 +1,5 @@
-//! The server as a separate process, as seen by operators, new users and other programs, and the handbook's statements
-//! about it.
+//! Tests of the server as a separate process, from the perspective of operators, new users and other programs. They
+//! also verify statements of the handbook.
 //!
 //! All tests are in one program, because linking with the server takes longer than running most of them. Each test
 //! documents its additional requirements. If one is missing, the test prints a message and does not run.

@@ -24,7 +24,7 @@ pub(super) enum PageBody {
 }
 
 impl PageBody {
-    /// Finds the body of a page. A prerendered document is not read again.
+    /// Finds the body of a page. Does not read the document if it is prerendered.
     ///
     /// # Errors
     /// Errors of the platform; `NotFound` for a page that was removed in the meantime.

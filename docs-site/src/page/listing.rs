@@ -17,7 +17,7 @@ use super::{
 };
 use crate::{html::Html, page_tree::EntryKind, visit::Visit};
 
-/// The distances to other parts that a part links to, in addition to the first and the last part.
+/// Each part links to the first part, the last part, and the parts at these distances.
 const PART_DISTANCES: [usize; 6] = [1, 2, 3, 10, 100, 1_000];
 
 /// Returns the page with a part of a list, by its file name. Returns `None` if the part does not exist.

@@ -169,7 +169,7 @@ impl Renderer<'_> {
                 }
             }
             BlockKind::Table(data) => return self.write_table(html, block, data, at),
-            // Conditions are evaluated before rendering, so a remaining one does not hold.
+            // Conditions are evaluated before rendering. The condition of a remaining block is false.
             BlockKind::If { .. } => return,
             BlockKind::ReusableContent { target } => self.reusable(target, at),
             BlockKind::Integration(data) => wrap_full_width(data.full_width, self.integration(data)),

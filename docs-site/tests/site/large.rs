@@ -52,7 +52,8 @@ const PLACE: &str = "* ```yaml
   ```
 ";
 
-/// Creates a space with this number of sibling pages. They are computed, which avoids an edit for each.
+/// Creates a space with this number of sibling pages. They are computed from a specification, which is faster than
+/// adding each one.
 async fn wide_space(w: &World, pages: usize) -> SpaceId {
     let space = w.space("Wide").await;
     let tags = pages.min(1_000);

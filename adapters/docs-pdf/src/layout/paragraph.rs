@@ -270,7 +270,7 @@ impl Setter {
         for cluster in run.visual_clusters() {
             let range = cluster.text_range();
             if cluster.is_ligature_continuation() {
-                // Its glyph is the previous one, or the next one in right-to-left text.
+                // The ligature is the previous glyph, or the next one in right-to-left text.
                 if cluster.is_rtl() {
                     waiting = Some(union_range(waiting, range));
                 } else if let Some((_, piece)) = &mut piece {

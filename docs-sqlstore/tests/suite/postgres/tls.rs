@@ -72,7 +72,7 @@ async fn serve(mut stream: TcpStream, tls: Option<TlsAcceptor>) -> Option<()> {
     Some(())
 }
 
-/// Opens a store on such a server and returns the resulting message.
+/// Opens a store on a test server with this certificate, and returns the resulting message.
 async fn said(certificate: Option<&str>, host: &str, options: &str) -> String {
     let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
     let port = listener.local_addr().expect("it is known").port();

@@ -21,7 +21,7 @@ use super::{
     Act, Answer, read, told, walk,
 };
 
-/// Source paths of redirects, some of which are equal for a visitor.
+/// Source paths of redirects, some of which denote the same URL.
 const SOURCES: &[&str] = &["/old", "/Old", "/%6fld", "/a/b", "/page", "/gone/%c3%a4", "no-path", "/x/"];
 /// Conditions of header links.
 const CONDITIONS: &[&str] =
