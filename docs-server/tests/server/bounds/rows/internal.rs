@@ -17,7 +17,6 @@ pub(crate) const INTERNAL: &[(&str, &[&str])] = &[
             "engine/docs-markup/src/gitsync/vars.rs::MAX_SHOWN",
             "engine/docs-markup/src/gitsync/plan.rs::MAX_NAMED_PAGES",
             "engine/docs-markup/src/gitsync/plan.rs::MAX_NAMED_TITLE",
-            "engine/docs-markup/src/gitsync/lfs.rs::MAX_POINTER_BYTES",
             "docs-core/src/platform/exchange/git/import/files.rs::MAX_NAMED_POINTERS",
         ],
     ),
