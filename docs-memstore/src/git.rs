@@ -10,7 +10,9 @@ use std::{
 
 use async_trait::async_trait;
 use bytes::Bytes;
-use docs_ports::{Checkout, Commit, FetchRequest, GitError, GitRemote, PushFiles, PushRequest, RepoEntry};
+use docs_ports::{
+    Checkout, Commit, FetchRequest, GitError, GitRemote, LargeObject, PushFiles, PushRequest, RepoEntry,
+};
 
 use self::repository::{MemGitState, entries};
 
@@ -154,11 +156,12 @@ impl GitRemote for MemGit {
         if let Some(failure) = repository.find_failure(&request.url, &request.reference) {
             return Err(failure);
         }
+        let large_objects = repository.large_objects.clone();
         let MemBranch { commit, files, links } = repository
             .branch(&request.reference)
             .ok_or_else(|| GitError::NoRef(request.reference.clone()))?;
         let entries = entries(&files, &links);
-        Ok(Box::new(MemCheckout { commit, entries, files, shared: Arc::clone(&self.0) }))
+        Ok(Box::new(MemCheckout { commit, entries, files, large_objects, shared: Arc::clone(&self.0) }))
     }
 
     async fn resolve(&self, request: &FetchRequest) -> Result<Option<String>, GitError> {
@@ -179,6 +182,7 @@ struct MemCheckout {
     commit: Commit,
     entries: Vec<RepoEntry>,
     files: BTreeMap<String, Bytes>,
+    large_objects: BTreeMap<String, Bytes>,
     shared: Arc<MemGitState>,
 }
 
@@ -195,5 +199,9 @@ impl Checkout for MemCheckout {
     async fn read(&self, path: &str) -> Result<Bytes, GitError> {
         self.shared.reads.fetch_add(1, Ordering::SeqCst);
         self.files.get(path).cloned().ok_or_else(|| GitError::NoSuchFile(path.to_owned()))
+    }
+
+    async fn large_object(&self, object: &LargeObject) -> Result<Option<Bytes>, GitError> {
+        Ok(self.large_objects.get(&object.oid).cloned())
     }
 }

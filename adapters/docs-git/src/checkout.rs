@@ -11,7 +11,7 @@ use std::{
 use async_trait::async_trait;
 use bytes::Bytes;
 use chrono::DateTime;
-use docs_ports::{Checkout, Commit, GitError, RepoEntry, RepoEntryKind};
+use docs_ports::{Checkout, Commit, GitError, LargeObject, RepoEntry, RepoEntryKind};
 use git2::{ObjectType, Odb, Oid, Repository, Tree};
 use parking_lot::Mutex;
 
@@ -20,6 +20,7 @@ use crate::{
     cancel::{CancelOnDrop, Cancelled},
     clone::RepositoryGuards,
     failure::git_failure,
+    lfs::LfsHost,
     listing::{self, MAX_LINK, MAX_PATH},
     meter::{Meter, file_too_large, folders_too_large, repository_too_large},
     objects,
@@ -33,6 +34,8 @@ pub(crate) struct GitCheckout {
     entries: Vec<RepoEntry>,
     limits: Limits,
     shared: Arc<GuardedRepository>,
+    /// The host of the repository, unless it is on disk.
+    host: Option<LfsHost>,
 }
 
 /// A repository, with the guards that prevent its deletion while it is read.
@@ -76,7 +79,12 @@ impl GitCheckout {
             entries.sort_by(|a, b| a.path.cmp(&b.path));
             (Commit { oid: id.to_string(), message, committed_at }, entries)
         };
-        Ok(Self { commit, entries, limits, shared: Arc::new(shared) })
+        Ok(Self { commit, entries, limits, shared: Arc::new(shared), host: None })
+    }
+
+    /// Sets the host that may store large objects of the repository.
+    pub(crate) fn with_host(self, host: LfsHost) -> Self {
+        Self { host: Some(host), ..self }
     }
 }
 
@@ -100,6 +108,13 @@ impl Checkout for GitCheckout {
         let work = CancelOnDrop::default();
         let cancelled = work.cancelled();
         listing::blocking(move || shared.opened.lock().read(id, longest, &cancelled)).await
+    }
+
+    async fn large_object(&self, object: &LargeObject) -> Result<Option<Bytes>, GitError> {
+        match &self.host {
+            Some(host) => host.object(object).await,
+            None => Ok(None),
+        }
     }
 }
 

@@ -21,7 +21,9 @@ use crate::{
     cancel::CancelOnDrop,
     checkout::{GitCheckout, GuardedRepository},
     clone::{CloneFolder, CommitSelector, FetchedCommit, History, Job, check_reference},
-    disk, listing,
+    disk,
+    lfs::LfsHost,
+    listing,
     push::{self, ParentCommit, update::Update},
     scratch::{CloneKey, Scratch},
     transport, web,
@@ -142,6 +144,11 @@ impl GitClient {
         Guard::new(self.outbound, self.resolver.clone())
     }
 
+    fn lfs_host(&self, web: &address::Web) -> LfsHost {
+        let (guard, dialer) = (self.guard(), self.dialer.clone());
+        LfsHost { address: web.clone(), guard, dialer, limits: self.limits }
+    }
+
     async fn clone_folder(&self, cache_id: Option<&String>, address: &RepositoryAddress) -> CloneFolder {
         match (&self.cache, cache_id) {
             (Some(cache), Some(id)) => CloneFolder::Cached(cache.repository(id, &address.identity()).await),
@@ -234,6 +241,10 @@ impl GitRemote for GitClient {
         let address = RepositoryAddress::parse(&request.url, self.outbound)?;
         check_reference(&request.reference, GitAccess::Fetch)?;
         let (reference, limits) = (request.reference.clone(), self.limits);
+        let host = match &address {
+            RepositoryAddress::Web(web) => Some(self.lfs_host(web)),
+            RepositoryAddress::Disk(_) => None,
+        };
         let work = async {
             if let RepositoryAddress::Disk(disk) = address {
                 let work = CancelOnDrop::default();
@@ -248,7 +259,13 @@ impl GitRemote for GitClient {
             self.download(address, request.cache_id.as_ref(), CommitSelector::Ref(reference), read).await
         };
         match tokio::time::timeout(self.limits.time, work).await {
-            Ok(result) => Ok(Box::new(result?)),
+            Ok(result) => {
+                let checkout = result?;
+                Ok(Box::new(match host {
+                    Some(host) => checkout.with_host(host),
+                    None => checkout,
+                }))
+            }
             Err(_) => {
                 let seconds = self.limits.time.as_secs();
                 Err(GitError::TooLarge(format!("the fetch exceeded its limit of {seconds} seconds")))

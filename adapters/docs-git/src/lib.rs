@@ -18,6 +18,7 @@ mod clone;
 mod disk;
 mod failure;
 mod folder;
+mod lfs;
 mod limits;
 mod listing;
 mod local;

@@ -19,6 +19,8 @@ pub struct MemRepository {
     pub files: BTreeMap<String, Bytes>,
     /// Targets of symbolic links by path. A path is either a file or a link.
     pub links: BTreeMap<String, String>,
+    /// The objects of Git LFS that the host offers, by their SHA-256 hash.
+    pub large_objects: BTreeMap<String, Bytes>,
     /// The commit message.
     pub message: String,
     /// Refs that point to these files.
@@ -67,6 +69,7 @@ impl Default for MemRepository {
         Self {
             files: BTreeMap::new(),
             links: BTreeMap::new(),
+            large_objects: BTreeMap::new(),
             message,
             refs: MemRefs::Every,
             branches: BTreeMap::new(),

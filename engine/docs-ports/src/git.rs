@@ -68,6 +68,25 @@ pub trait Checkout: Send + Sync {
     /// # Errors
     /// [`GitError::NoSuchFile`] when it does not exist; [`GitError::Broken`] when the repository is damaged.
     async fn read(&self, path: &str) -> Result<Bytes, GitError>;
+
+    /// Downloads an object of Git LFS, which the host stores outside the repository. Returns `None` if the host does
+    /// not offer it. The default implementation offers none.
+    ///
+    /// # Errors
+    /// [`GitError::TooLarge`] for an object over the size limit of a file; [`GitError::Broken`] when the bytes differ
+    /// from the object; otherwise as [`GitRemote::fetch`].
+    async fn large_object(&self, _object: &LargeObject) -> Result<Option<Bytes>, GitError> {
+        Ok(None)
+    }
+}
+
+/// An object of Git LFS.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LargeObject {
+    /// The SHA-256 hash of the bytes: 64 hexadecimal digits.
+    pub oid: String,
+    /// The size in bytes.
+    pub size: u64,
 }
 
 /// The access to a ref.

@@ -7,6 +7,7 @@ mod disk;
 mod fixture;
 mod folders;
 mod hostile;
+mod large_objects;
 mod push;
 mod push_alike;
 mod push_disk;

@@ -205,6 +205,14 @@ async fn pointers_of_git_lfs_are_reported_and_not_stored() {
     import_again(&w, &space).await;
     assert_eq!(file_ids(&w, &space).await.len(), 0);
     assert_same_after_import(&w, &remote, &space).await;
+    remote.edit(|repository| repository.large_objects.insert(hash.to_owned(), vec![b'x'; 12_345].into()));
+    import_again(&w, &space).await;
+    let ids = file_ids(&w, &space).await;
+    assert_eq!(ids.keys().collect::<Vec<_>>(), ["chart.png", "film.mp4", "logo.png"]);
+    let text = format!("![Chart](/files/{}) ![Logo](/files/{})\n", ids["chart.png"], ids["logo.png"]);
+    assert_eq!(stored_markdown(&w, &space, &home).await, text);
+    assert_same_after_import(&w, &remote, &space).await;
+    assert_eq!(files(&remote)["img/chart.png"], pointer);
 }
 
 proptest! {

@@ -163,6 +163,18 @@ pub(super) const INPUTS: &[Input] = &[
                 "adapters/docs-git/tests/it/web.rs::unsafe_and_looping_redirects_are_refused",
             ).within("files of a repository"),
             bound(
+                "Bytes of a response of the Git LFS batch API",
+                "adapters/docs-git/src/lfs.rs::MAX_BATCH_BYTES",
+                Beyond::Reported,
+                "adapters/docs-git/tests/it/large_objects.rs::invalid_or_refused_objects_are_errors",
+            ).within("files of a repository"),
+            bound(
+                "Headers that a Git LFS server requires for a download",
+                "adapters/docs-git/src/lfs.rs::MAX_ACTION_HEADERS",
+                Beyond::Reported,
+                "adapters/docs-git/src/lfs.rs::required_headers_cannot_change_the_form_of_a_request",
+            ).within("files of a repository"),
+            bound(
                 "Bytes of a response to a push",
                 "adapters/docs-git/src/push/web.rs::MAX_ANSWER",
                 Beyond::Fails,
@@ -209,6 +221,12 @@ pub(super) const INPUTS: &[Input] = &[
                 Beyond::Reported,
                 "docs-core/tests/bounds/main.rs::oversized_repository_page_is_reported_and_emptied",
             ).within("pages of a repository"),
+            bound(
+                "Bytes of a pointer of Git LFS",
+                "engine/docs-markup/src/gitsync/lfs.rs::MAX_POINTER_BYTES",
+                Beyond::Text,
+                "engine/docs-markup/src/gitsync/lfs.rs::only_complete_pointers_are_recognized",
+            ).within("files of a repository"),
             bound(
                 "Bytes of all pages and reusable contents",
                 "docs-core/src/platform/exchange/git/import/read.rs::MAX_TEXT_BYTES",

@@ -3,7 +3,7 @@
 
 use bytes::Bytes;
 
-use super::read::Importer;
+use super::read::{Importer, MAX_FILES_BYTES};
 use crate::{
     Error, Result,
     content::{
@@ -11,11 +11,12 @@ use crate::{
         gitsync::{ImportPlan, LfsPointer, MAX_POINTER_BYTES, PlannedAsset, RepoPath},
         is_numbered,
     },
-    model::{FileId, GitBlob},
+    model::{FileId, GitBlob, MAX_FILE_BYTES},
     platform::{
         content::files::NewFile,
         exchange::git::sync::{UnexportableFields, git_error},
     },
+    ports::LargeObject,
 };
 
 /// Target size of a batch in bytes. Two batches are in memory at a time, each exceeding this by at most one file.
@@ -37,8 +38,10 @@ struct CommitFile<'p> {
     is_known: bool,
     /// The file entry, once its bytes are stored.
     entry: Option<FileEntry>,
-    /// `true` if the file is a Git LFS pointer, which is not stored.
-    is_pointer: bool,
+    /// The previous entry of the same blob.
+    known: Option<FileEntry>,
+    /// The reason why the content of a pointer of Git LFS is missing. The pointer is not stored.
+    missing: Option<String>,
 }
 
 /// Maximum number of Git LFS pointers listed by name in the log.
@@ -54,12 +57,12 @@ impl Importer<'_> {
             plan.assets.iter().map(|asset| self.commit_file(asset)).collect();
         self.store_files(&mut placed).await?;
         let (mut new, mut pointers) = (Vec::new(), 0);
-        for CommitFile { path, id, is_known, entry, is_pointer, .. } in placed {
-            if is_pointer {
+        for CommitFile { path, id, is_known, entry, missing, .. } in placed {
+            if let Some(reason) = missing {
                 pointers += 1;
                 if pointers <= MAX_NAMED_POINTERS {
-                    self.warnings
-                        .push(format!("{path}: skipped, the repository has only a pointer of Git LFS"));
+                    let problem = "skipped, the repository has only a pointer of Git LFS";
+                    self.warnings.push(format!("{path}: {problem}, and {reason}"));
                 }
                 continue;
             }
@@ -86,31 +89,36 @@ impl Importer<'_> {
         let wanted = clean_file_name(&asset.name);
         let called = called.filter(|name| is_numbered(name, &wanted) || is_numbered(&wanted, name));
         let name = called.map_or_else(|| wanted.to_string(), String::clone);
-        // Earlier versions of the platform stored Git LFS pointers.
+        let same = before.filter(|(_, entry)| entry.git.is_some() && entry.git == git);
+        let same = same.map(|(_, entry)| FileEntry { name: name.clone(), ..entry.clone() });
+        // An earlier version stored pointers of Git LFS, and their contents may be available now.
         let may_be_pointer = (MIN_POINTER_BYTES..=MAX_POINTER_BYTES).contains(&asset.file.size);
-        let same = before.filter(|(_, entry)| !may_be_pointer && entry.git.is_some() && entry.git == git);
-        let entry = same.map(|(_, entry)| FileEntry { name: name.clone(), ..entry.clone() });
+        let (entry, known) = if may_be_pointer { (None, same) } else { (same, None) };
         let id = before.map_or_else(|| self.platform.id(), |(id, _)| id.clone());
         let (path, source) = (&asset.file.path, &asset.file.source);
-        CommitFile { path, source, id, name, git, is_known: before.is_some(), entry, is_pointer: false }
+        CommitFile { path, source, id, name, git, is_known: before.is_some(), entry, known, missing: None }
     }
 
     /// Stores the bytes of new and changed files.
     async fn store_files(&self, placed: &mut [CommitFile<'_>]) -> Result<()> {
+        let repository_bytes: u64 = self.checkout.entries().iter().map(|entry| entry.size).sum();
+        let mut room = MAX_FILES_BYTES.saturating_sub(repository_bytes);
         let mut wanted = placed.iter_mut().filter(|file| file.entry.is_none());
-        let mut read = self.read_batch(&mut wanted).await?;
+        let mut read = self.read_batch(&mut wanted, &mut room).await?;
         while !read.is_empty() {
-            let (stored, next) = tokio::join!(self.store_batch(read), self.read_batch(&mut wanted));
+            let next = self.read_batch(&mut wanted, &mut room);
+            let (stored, next) = tokio::join!(self.store_batch(read), next);
             stored?;
             read = next?;
         }
         Ok(())
     }
 
-    /// Reads the next batch of files.
+    /// Reads the next batch of files. `room` is the remaining size of the objects of Git LFS.
     async fn read_batch<'p, 'r>(
         &self,
         wanted: &mut impl Iterator<Item = &'p mut CommitFile<'r>>,
+        room: &mut u64,
     ) -> Result<Vec<(&'p mut CommitFile<'r>, Bytes)>>
     where
         'r: 'p,
@@ -119,14 +127,42 @@ impl Importer<'_> {
         while bytes < BATCH_BYTES && read.len() < FILE_BATCH {
             let Some(file) = wanted.next() else { break };
             let content = self.checkout.read(file.source.as_str()).await.map_err(git_error)?;
-            if LfsPointer::parse(&content).is_some() {
-                file.is_pointer = true;
+            let pointer = LfsPointer::parse(&content);
+            let known_size = pointer.as_ref().map_or(content.len() as u64, |pointer| pointer.size);
+            if let Some(known) = file.known.take().filter(|known| known.size == known_size) {
+                file.entry = Some(known);
                 continue;
             }
+            let content = match pointer {
+                None => content,
+                Some(pointer) => match self.large_object(pointer, room).await {
+                    Ok(content) => content,
+                    Err(reason) => {
+                        file.missing = Some(reason);
+                        continue;
+                    }
+                },
+            };
             bytes += content.len();
             read.push((file, content));
         }
         Ok(read)
+    }
+
+    /// Downloads the content of a pointer of Git LFS. The error is the reason why it is missing, as a clause.
+    async fn large_object(&self, pointer: LfsPointer, room: &mut u64) -> std::result::Result<Bytes, String> {
+        if pointer.size > MAX_FILE_BYTES.min(*room) {
+            return Err(format!("its content of {} bytes is too large", pointer.size));
+        }
+        let object = LargeObject { oid: pointer.oid, size: pointer.size };
+        match self.checkout.large_object(&object).await {
+            Ok(Some(content)) => {
+                *room -= object.size;
+                Ok(content)
+            }
+            Ok(None) => Err("its host does not offer the content".to_owned()),
+            Err(error) => Err(format!("its content cannot be downloaded: {error}")),
+        }
     }
 
     async fn store_batch(&self, read: Vec<(&mut CommitFile<'_>, Bytes)>) -> Result<()> {
